@@ -26,8 +26,8 @@ impl PalaceCheck<'_> {
     pub fn findings(&self) -> Vec<CheckFinding> {
         let mut findings = self.check_rooms();
         findings.extend(self.check_tool_actions());
-        findings.extend(self.check_graph());
-        findings.extend(self.check_work());
+        findings.extend(self.check_scrolls_halls_and_entities());
+        findings.extend(self.check_task_and_process_subjects());
         findings.extend(self.check_misplaced_files());
         findings.extend(self.check_duplicates());
         let mut counts = HashMap::<(String, Code), usize>::new();

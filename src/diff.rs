@@ -3,12 +3,12 @@
 //! Pure functions: the caller has read both states, and may have omitted files that are the same in
 //! both.
 
-mod change;
 mod entity;
 mod lines;
 mod room;
+mod value_changes;
 
-use crate::diff::change::{name_change, text_change, value_change};
+use crate::diff::value_changes::{name_change, text_change, value_change};
 use std::collections::{BTreeMap, BTreeSet};
 
 use ulid::Ulid;
@@ -27,7 +27,7 @@ pub use lines::{count_changed_lines, unified_diff};
 /// equality.
 pub fn diff_palaces(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     let settings = diff_settings(&was.settings, &now.settings);
-    let settings = change_if_any(PalaceItem::Settings, settings).into_iter();
+    let settings = item_diff_if_changed(PalaceItem::Settings, settings).into_iter();
     settings
         .chain(diff_rooms(was, now))
         .chain(diff_scrolls(was, now))
@@ -45,7 +45,7 @@ fn diff_rooms(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     for (id, room) in now.rooms() {
         let item = PalaceItem::Room(id.clone());
         if let Some(old) = was.room(id) {
-            differences.extend(change_if_any(item, room::diff_room(old, room)));
+            differences.extend(item_diff_if_changed(item, room::diff_room(old, room)));
             continue;
         }
         let twins = homeless.get_mut(&room_identity(room));
@@ -57,14 +57,14 @@ fn diff_rooms(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
             Some((from, old)) => {
                 let moved = ChangeDetail::Moved { from: from.clone() };
                 let details = [moved].into_iter().chain(room::diff_room(old, room));
-                differences.extend(change_if_any(item, details.collect()));
+                differences.extend(item_diff_if_changed(item, details.collect()));
             }
             None => differences.push(ItemDiff { item, change: ChangeKind::Added }),
         }
     }
     let left: BTreeSet<_> = homeless.values().flatten().map(|(id, _)| *id).collect();
     let gone = gone().filter(|(id, _)| left.contains(id));
-    differences.extend(gone.map(|(id, _)| removal(PalaceItem::Room(id.clone()))));
+    differences.extend(gone.map(|(id, _)| removed_item_diff(PalaceItem::Room(id.clone()))));
     differences
 }
 
@@ -83,13 +83,13 @@ fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     for (id, scroll) in &after {
         match before.get(id) {
             Some(old) => {
-                differences.extend(change_if_any(item(scroll), diff_scroll(*old, *scroll)));
+                differences.extend(item_diff_if_changed(item(scroll), diff_scroll(*old, *scroll)));
             }
             None => differences.push(ItemDiff { item: item(scroll), change: ChangeKind::Added }),
         }
     }
     let gone = before.iter().filter(|(id, _)| !after.contains_key(id));
-    differences.extend(gone.map(|(_, it)| removal(item(it))));
+    differences.extend(gone.map(|(_, it)| removed_item_diff(item(it))));
     differences
 }
 
@@ -124,13 +124,13 @@ fn diff_entities(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
         match before.get(key).copied().or_else(by_id) {
             Some(old) => {
                 renamed.insert(&old.name);
-                differences.extend(change_if_any(item, entity::diff_entity(old, entity)));
+                differences.extend(item_diff_if_changed(item, entity::diff_entity(old, entity)));
             }
             None => differences.push(ItemDiff { item, change: ChangeKind::Added }),
         }
     }
     let gone = gone().filter(|(_, it)| !renamed.contains(&it.name));
-    differences.extend(gone.map(|(_, it)| removal(PalaceItem::Entity(it.name.clone()))));
+    differences.extend(gone.map(|(_, it)| removed_item_diff(PalaceItem::Entity(it.name.clone()))));
     differences
 }
 
@@ -160,11 +160,11 @@ fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
     name_change(&was.name, &now.name).into_iter().chain(values).collect()
 }
 
-fn change_if_any(item: PalaceItem, details: Vec<ChangeDetail>) -> Option<ItemDiff> {
+fn item_diff_if_changed(item: PalaceItem, details: Vec<ChangeDetail>) -> Option<ItemDiff> {
     (!details.is_empty()).then_some(ItemDiff { item, change: ChangeKind::Changed(details) })
 }
 
-fn removal(item: PalaceItem) -> ItemDiff {
+fn removed_item_diff(item: PalaceItem) -> ItemDiff {
     ItemDiff { item, change: ChangeKind::Removed }
 }
 

@@ -6,17 +6,19 @@
 mod agent_transcripts;
 mod chat_exports;
 mod conversation;
-mod extracted;
-mod memory_file;
+mod extraction_result;
+mod memory_server_file;
 mod mempalace;
 mod mempalace_chunks;
 mod mempalace_tables;
 mod mine;
 
-pub use extracted::{Extracted, ExtractedText};
-pub use memory_file::{MemoryFile, read_memory_file, write_memory_file};
+pub use extraction_result::{ExtractedText, ExtractionResult};
+pub use memory_server_file::{
+    MemoryServerFile, parse_memory_server_file, serialize_memory_server_file,
+};
 pub use mempalace::{
-    ImportedDiaryEntry, ImportedDrawer, ImportedFact, MempalaceData, read_mempalace,
+    ImportedDiaryEntry, ImportedDrawer, ImportedFact, MempalaceData, convert_mempalace_tables,
 };
 pub use mempalace_tables::{MempalaceTables, Row};
 pub use mine::SourceKind;

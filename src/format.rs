@@ -29,11 +29,11 @@ pub use fmt::{FmtOutcome, fmt_file};
 pub use merge_conflict::has_merge_conflict;
 pub use parsed_file::ParsedFile;
 pub use paths::{
-    PalacePath, choose_drawer_room, is_standard_entity_path, new_diary_path, new_drawer_path,
+    PalacePath, choose_drawer_room, is_standard_entity_path, new_diary_entry_path, new_drawer_path,
     new_entity_path, new_scroll_path, room_path,
 };
 pub use positions::ValuePositions;
-pub use schema::{ensure_modeline, is_schema_path, modeline_kind};
+pub use schema::{ensure_modeline, is_schema_path, kind_of_file_with_modeline};
 
 use crate::format::file_parser::FileParser;
 use crate::format::parsed_file::{ParsedItem, insert_item, with_conflict_position};
@@ -50,14 +50,14 @@ pub fn parse_palace(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
     let (mut findings, mut outranked) = (Vec::new(), Vec::new());
     for (path, text, parsed_file) in parsed {
         if let Some(file) = parsed_file.outranked_file(&palace, path).map(str::to_owned) {
-            remove_parsed_file(&mut palace, &file);
+            remove_item_of_file(&mut palace, &file);
             findings.retain(|it: &Diagnostic| it.file != file);
             outranked.push(file);
         }
-        findings.append(&mut apply_parsed_file(&mut palace, path, parsed_file, || text.clone()));
+        findings.append(&mut insert_parsed_file(&mut palace, path, parsed_file, || text.clone()));
     }
     for (path, text) in outranked.iter().filter_map(|it| files.get_key_value(it)) {
-        findings.append(&mut apply_parsed_file(&mut palace, path, parse_file(path, text), || {
+        findings.append(&mut insert_parsed_file(&mut palace, path, parse_file(path, text), || {
             text.clone()
         }));
     }
@@ -66,10 +66,10 @@ pub fn parse_palace(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
 
 /// Parses the text of one file on its own.
 pub fn parse_file(path: &str, text: &str) -> ParsedFile {
-    parse_file_with(FileParser::new(path), text)
+    parse_file_with_parser(FileParser::new(path), text)
 }
 
-fn parse_file_with(mut reader: FileParser<'_>, text: &str) -> ParsedFile {
+fn parse_file_with_parser(mut reader: FileParser<'_>, text: &str) -> ParsedFile {
     let path = reader.path();
     let palace_path = PalacePath::parse(path);
     if let Ok(palace_path) = &palace_path
@@ -107,7 +107,7 @@ fn parse_file_with(mut reader: FileParser<'_>, text: &str) -> ParsedFile {
 
 /// Replaces the item of a file by the newly parsed one, and returns the findings. If nothing could
 /// be parsed, the previous item stays. `text` is called only if a position in it is needed.
-pub fn apply_parsed_file(
+pub fn insert_parsed_file(
     palace: &mut Palace,
     path: &str,
     parsed_file: ParsedFile,
@@ -120,7 +120,7 @@ pub fn apply_parsed_file(
 }
 
 /// Removes the item of a deleted file.
-pub fn remove_parsed_file(palace: &mut Palace, path: &str) {
+pub fn remove_item_of_file(palace: &mut Palace, path: &str) {
     match PalacePath::parse(path) {
         Ok(PalacePath::Settings) => {
             let name = palace.settings.name.clone();
@@ -131,7 +131,7 @@ pub fn remove_parsed_file(palace: &mut Palace, path: &str) {
         Ok(PalacePath::Drawer(_)) => palace.drawers.remove(path),
         Ok(PalacePath::Diary(_)) => palace.diaries.remove(path),
         Ok(PalacePath::Entity) => drop(palace.graph.set_file_entity(path, None)),
-        Ok(PalacePath::Genus) => drop(palace.graph.set_file_genus(path, None)),
+        Ok(PalacePath::Genus) => drop(palace.graph.set_genus_in_file(path, None)),
         Ok(PalacePath::Task) => drop(palace.tasks.remove(path)),
         Ok(PalacePath::Process) => drop(palace.processes.remove(path)),
         Ok(PalacePath::Other) | Err(_) => {}
@@ -139,8 +139,8 @@ pub fn remove_parsed_file(palace: &mut Palace, path: &str) {
 }
 
 /// Returns the JSON Schema of a kind of file.
-pub fn schema_for_kind(kind: FileKind) -> String {
-    schema::schema_for_kind(kind)
+pub fn json_schema_of_file_kind(kind: FileKind) -> String {
+    schema::json_schema_of_file_kind(kind)
 }
 
 /// Returns the path at which a palace keeps the schema of a kind of file for editors.
@@ -154,92 +154,93 @@ pub fn retarget_modeline(path: &str, text: &str) -> String {
 }
 
 /// Writes a room in canonical form.
-pub fn write_room(room: &Room) -> String {
-    yaml::write_yaml(&room::room_to_yaml(room))
+pub fn serialize_room(room: &Room) -> String {
+    yaml::serialize_yaml(&room::room_to_yaml(room))
 }
 
 /// Writes an entity in canonical form.
-pub fn write_entity(entity: &Entity) -> String {
-    yaml::write_yaml(&entity::entity_to_yaml(entity))
+pub fn serialize_entity(entity: &Entity) -> String {
+    yaml::serialize_yaml(&entity::entity_to_yaml(entity))
 }
 
 /// Writes a genus definition in canonical form.
-pub fn write_genus(genus: &Genus) -> String {
-    yaml::write_yaml(&genus::genus_to_yaml(genus))
+pub fn serialize_genus(genus: &Genus) -> String {
+    yaml::serialize_yaml(&genus::genus_to_yaml(genus))
 }
 
 /// Writes the file of a new room. Returns `None` if the text would not parse to the same room (a
 /// key of 1,000 characters, a value nested too deeply).
 pub fn new_room_text(path: &str, it: &Room) -> Option<String> {
-    let text = schema::prepend_modeline(path, &write_room(it));
-    (parse_as(path, &text, room::parse_room).as_ref() == Some(it)).then_some(text)
+    let text = schema::prepend_modeline(path, &serialize_room(it));
+    (parse_discarding_findings(path, &text, room::parse_room).as_ref() == Some(it)).then_some(text)
 }
 
 /// Writes the file of a new entity; `None` as for [`new_room_text`].
 pub fn new_entity_text(path: &str, it: &Entity) -> Option<String> {
-    let text = schema::prepend_modeline(path, &write_entity(it));
-    (parse_as(path, &text, entity::parse_entity).as_ref() == Some(it)).then_some(text)
+    let text = schema::prepend_modeline(path, &serialize_entity(it));
+    (parse_discarding_findings(path, &text, entity::parse_entity).as_ref() == Some(it))
+        .then_some(text)
 }
 
 /// Writes a scroll.
-pub fn write_scroll(scroll: &Scroll) -> String {
-    scroll::write_scroll(scroll)
+pub fn serialize_scroll(scroll: &Scroll) -> String {
+    scroll::serialize_scroll(scroll)
 }
 
 /// Writes a drawer.
-pub fn write_drawer(drawer: &Drawer) -> String {
-    drawer::write_drawer(drawer)
+pub fn serialize_drawer(drawer: &Drawer) -> String {
+    drawer::serialize_drawer(drawer)
 }
 
 /// Writes a diary entry.
-pub fn write_diary_entry(entry: &DiaryEntry) -> String {
-    diary::write_diary_entry(entry)
+pub fn serialize_diary_entry(entry: &DiaryEntry) -> String {
+    diary::serialize_diary_entry(entry)
 }
 
 /// Parses a `palace.toml` on its own.
 pub fn parse_settings(text: &str) -> Option<Settings> {
-    parse_as(PalacePath::SETTINGS_FILE, text, settings::parse_settings)
+    parse_discarding_findings(PalacePath::SETTINGS_FILE, text, settings::parse_settings)
 }
 
 /// Writes the `palace.toml` of a new palace.
-pub fn write_settings(settings: &Settings) -> String {
-    settings::write_settings(settings)
+pub fn serialize_settings(settings: &Settings) -> String {
+    settings::serialize_settings(settings)
 }
 
 /// Changes a room file from `was` to `now` and keeps the author's formatting and comments; `None`
 /// if that is impossible.
 pub fn edit_room_text(path: &str, text: &str, was: &Room, now: &Room) -> Option<String> {
     edit_yaml_text(text, &room::room_to_yaml(was), &room::room_to_yaml(now), |text| {
-        parse_as(path, text, room::parse_room).as_ref() == Some(now)
+        parse_discarding_findings(path, text, room::parse_room).as_ref() == Some(now)
     })
 }
 
 /// Changes an entity file from `was` to `now`, as [`edit_room_text`] does.
 pub fn edit_entity_text(path: &str, text: &str, was: &Entity, now: &Entity) -> Option<String> {
     edit_yaml_text(text, &entity::entity_to_yaml(was), &entity::entity_to_yaml(now), |text| {
-        parse_as(path, text, entity::parse_entity).as_ref() == Some(now)
+        parse_discarding_findings(path, text, entity::parse_entity).as_ref() == Some(now)
     })
 }
 
 /// Writes a task in canonical form.
-pub fn write_task(task: &Task) -> String {
-    yaml::write_yaml(&work::task_to_yaml(task))
+pub fn serialize_task(task: &Task) -> String {
+    yaml::serialize_yaml(&work::task_to_yaml(task))
 }
 
 /// Writes a process in canonical form.
-pub fn write_process(process: &Process) -> String {
-    yaml::write_yaml(&work::process_to_yaml(process))
+pub fn serialize_process(process: &Process) -> String {
+    yaml::serialize_yaml(&work::process_to_yaml(process))
 }
 
 /// Writes the file of a new task; `None` as for [`new_room_text`].
 pub fn new_task_text(path: &str, it: &Task) -> Option<String> {
-    let text = schema::prepend_modeline(path, &write_task(it));
+    let text = schema::prepend_modeline(path, &serialize_task(it));
     (parse_task(path, &text).as_ref() == Some(it)).then_some(text)
 }
 
 /// Writes the file of a new process; `None` as for [`new_room_text`].
 pub fn new_process_text(path: &str, it: &Process) -> Option<String> {
-    let text = schema::prepend_modeline(path, &write_process(it));
+    let text = schema::prepend_modeline(path, &serialize_process(it));
     (parse_process(path, &text).as_ref() == Some(it)).then_some(text)
 }
 
@@ -258,24 +259,25 @@ pub fn edit_process_text(path: &str, text: &str, was: &Process, now: &Process) -
 }
 
 fn parse_task(path: &str, text: &str) -> Option<Task> {
-    parse_as(path, text, |reader, text| work::parse_task(reader, path, text))
+    parse_discarding_findings(path, text, |reader, text| work::parse_task(reader, path, text))
 }
 
 fn parse_process(path: &str, text: &str) -> Option<Process> {
-    parse_as(path, text, |reader, text| work::parse_process(reader, path, text))
+    parse_discarding_findings(path, text, |reader, text| work::parse_process(reader, path, text))
 }
 
 /// Changes the name and the entry room in a `palace.toml` and nothing else.
 pub fn edit_settings_text(text: &str, settings: &Settings) -> Option<String> {
     let entry = settings.entry.as_ref().map(ToString::to_string);
     let edited = settings::edit_name_and_entry(text, &settings.name, entry.as_deref())?;
-    (parse_as(PalacePath::SETTINGS_FILE, &edited, settings::parse_settings).as_ref()
+    (parse_discarding_findings(PalacePath::SETTINGS_FILE, &edited, settings::parse_settings)
+        .as_ref()
         == Some(settings))
     .then_some(edited)
 }
 
-/// Rewrites a canonical file; edits any other file, and accepts the edit only if the result parses
-/// as intended.
+/// Rewrites a canonical file; edits any other file. If the edited text does not parse as intended,
+/// writes the file anew with its comments; `None` if that does not parse as intended either.
 fn edit_yaml_text(
     text: &str,
     was: &yaml::OutputNode,
@@ -283,11 +285,14 @@ fn edit_yaml_text(
     is_meant: impl Fn(&str) -> bool,
 ) -> Option<String> {
     let (line, rest) = schema::split_modeline(text);
-    let fresh = (yaml::write_yaml(was) == rest).then(|| format!("{line}{}", yaml::write_yaml(now)));
-    fresh.or_else(|| yaml::edit_yaml(text, was, now)).filter(|it| is_meant(it))
+    let fresh =
+        (yaml::serialize_yaml(was) == rest).then(|| format!("{line}{}", yaml::serialize_yaml(now)));
+    let edited = fresh.or_else(|| yaml::edit_yaml(text, was, now)).filter(|it| is_meant(it));
+    let rewrite = || Some(format!("{line}{}", yaml::rewrite_yaml(rest, |_| now.clone())?));
+    edited.or_else(|| rewrite().filter(|it| is_meant(it)))
 }
 
-fn parse_as<T>(
+fn parse_discarding_findings<T>(
     path: &str,
     text: &str,
     read: impl Fn(&mut FileParser<'_>, &str) -> Option<T>,

@@ -12,7 +12,7 @@ use crate::halls::partition::MAX_LISTED;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::model::{GroupBoundary, GroupedEntities, Grouping, Hall, Layout};
+use crate::model::{GroupedEntities, Grouping, Hall, HallBoundary, Layout};
 
 use partition::{first_differing_heading, partition};
 
@@ -70,7 +70,8 @@ pub fn hall_contents(
         let listed = entities.map(|it| it.name.clone()).collect();
         return HallContents { total, entity_names: listed, sub_halls: Vec::new() };
     }
-    let parts = partition(grouped, &all, slots.this_page, slots.max_entities(steps - 1));
+    let parts =
+        partition(grouped, &all, slots.this_page, slots.max_entities_within_choices(steps - 1));
     let sub_hall = |part: &Range<usize>| {
         let (label, title) =
             label::label_and_title(grouped, &hall.grouping, &all, part).unwrap_or_default();
@@ -97,7 +98,7 @@ pub fn hall_contents(
 impl ChoiceCapacity {
     /// Returns the number of entities that `choices` choices in halls can distinguish, if the last
     /// hall lists as many as there are numbers.
-    fn max_entities(self, choices: usize) -> usize {
+    fn max_entities_within_choices(self, choices: usize) -> usize {
         let choices = u32::try_from(choices).unwrap_or(u32::MAX);
         self.hall_page.saturating_pow(choices).saturating_mul(Layout::MAX_RESULTS)
     }
@@ -108,22 +109,23 @@ impl ChoiceCapacity {
         if total <= Layout::MAX_RESULTS {
             return 0;
         }
-        let suffices =
-            |steps: &usize| self.this_page.saturating_mul(self.max_entities(steps - 1)) >= total;
+        let suffices = |steps: &usize| {
+            self.this_page.saturating_mul(self.max_entities_within_choices(steps - 1)) >= total
+        };
         (1..).take(64).find(suffices).unwrap_or(64)
     }
 }
 
 /// Returns the shortest boundary between the entity at `index` and the one before.
-fn boundary_before(grouped: &GroupedEntities, index: usize) -> Option<GroupBoundary> {
+fn boundary_before(grouped: &GroupedEntities, index: usize) -> Option<HallBoundary> {
     let (last, first) = (grouped.entity_at(index.checked_sub(1)?)?, grouped.entity_at(index)?);
     let headings = &first.headings;
     let apart = headings.iter().zip(last.headings.iter()).position(|(a, b)| a != b);
     Some(match apart {
         Some(level) => {
-            GroupBoundary { headings: headings[..=level].to_vec(), name_prefix: String::new() }
+            HallBoundary { headings: headings[..=level].to_vec(), name_prefix: String::new() }
         }
-        None => GroupBoundary {
+        None => HallBoundary {
             headings: headings.to_vec(),
             name_prefix: label::distinguishing_prefix(&first.name, &last.name),
         },
@@ -509,7 +511,7 @@ mod tests {
     fn four_choices_reach_as_many_entities_as_the_slots_allow() {
         for (here, below) in [(2, 4), (3, 3), (4, 3)] {
             let slots = ChoiceCapacity { this_page: here, hall_page: below };
-            let most = here * slots.max_entities(MAX_CHOICES - 1);
+            let most = here * slots.max_entities_within_choices(MAX_CHOICES - 1);
             assert_eq!(
                 (slots.choices_needed(most), slots.choices_needed(most + 1)),
                 (MAX_CHOICES, MAX_CHOICES + 1)
@@ -522,7 +524,9 @@ mod tests {
                 );
             }
         }
-        let reach = |slots: ChoiceCapacity| slots.this_page * slots.max_entities(MAX_CHOICES - 1);
+        let reach = |slots: ChoiceCapacity| {
+            slots.this_page * slots.max_entities_within_choices(MAX_CHOICES - 1)
+        };
         assert_eq!([reach(WIDE_CAPACITY), reach(CLASSIC_CAPACITY)], [622_080, 72_030]);
         // Even if the author left only two numbers free.
         assert_eq!(reach(ChoiceCapacity { this_page: 2, hall_page: 12 }), 103_680);

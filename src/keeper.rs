@@ -25,11 +25,11 @@ mod workspaces;
 
 use std::path::Path;
 
-pub use crate::exchange::{Extracted, ExtractedText, MempalaceTables, Row, SourceKind};
-pub use crate::keeper::graph::create::{CreatedEntities, create_entities};
+pub use crate::exchange::{ExtractedText, ExtractionResult, MempalaceTables, Row, SourceKind};
+pub use crate::keeper::graph::create::{EntityCreationOutcome, create_entities};
 pub(crate) use crate::keeper::graph::dates::parse_date_argument;
 pub use crate::keeper::graph::delete::{
-    DeletedEntities, EntityDeletion, delete_entities, delete_exact_entities,
+    DeletedEntities, EntityDeletionOutcome, delete_entities, delete_entities_by_exact_name,
 };
 pub use crate::keeper::graph::describe::{
     GenusDescription, GenusList, WorkspaceDescription, describe_genus, describe_workspace,
@@ -40,15 +40,15 @@ pub use crate::keeper::graph::entity_relations::{
 };
 pub use crate::keeper::graph::list_entities::{EntityPage, EntityQuery, list_entities};
 pub use crate::keeper::graph::relations::RelationRemoval;
-pub use crate::keeper::graph::timeline::{Timeline, TimelineQuery, get_timeline};
-pub use crate::keeper::graph::update::{EntityChange, EntityUpdate, update_entity};
+pub use crate::keeper::graph::timeline::{TimelinePage, TimelineQuery, get_timeline};
+pub use crate::keeper::graph::update::{EntityChange, EntityUpdateOutcome, update_entity};
 pub use crate::keeper::history::log::{
-    CommitLog, LoggedCommit, PalaceDiff, blame_item, diff_revisions, log_commits,
+    CommitLog, LoggedCommit, PalaceDiff, blame_item, diff_revisions, list_commits,
 };
-pub use crate::keeper::history::restore::{RestoredItem, RestoredRelations, restore_item};
+pub use crate::keeper::history::restore::{RestoredItem, RestoredRelationCounts, restore_item};
 pub use crate::keeper::history::undo::{UndoneCommit, undo_last_call};
 pub use crate::keeper::import::memory::{MemoryImportSummary, export_memory, import_memory};
-pub use crate::keeper::import::mempalace::{ImportSummary, import_mempalace};
+pub use crate::keeper::import::mempalace::{MempalaceImportSummary, import_mempalace};
 pub use crate::keeper::import::mine::{MineSummary, SourceFile, file_mined_texts, is_palace_file};
 pub use crate::keeper::maintain::check::{CheckReport, PalaceReport, check_palaces};
 pub use crate::keeper::maintain::doctor::{
@@ -60,14 +60,14 @@ pub use crate::keeper::maintain::init::{create_palace, create_repositories};
 pub use crate::keeper::maintain::trust::{
     give_consent, list_consents, missing_consents, remove_consents,
 };
-pub use crate::keeper::memory_server::graph_page::{
-    GraphPage, graph_digest, open_nodes, read_graph, search_nodes,
-};
-pub use crate::keeper::memory_server::operations::{
+pub use crate::keeper::memory_server::changes::{
     DeletionSummary, EntityObservations, add_observations, create_entities_if_absent,
     create_relations_if_absent, delete_observations, delete_relations,
 };
-pub use crate::keeper::mempalace::add_fact::{AddedFact, NewFact, add_fact, end_fact};
+pub use crate::keeper::memory_server::graph_page::{
+    GraphPage, graph_digest, open_nodes, read_graph, search_nodes,
+};
+pub use crate::keeper::mempalace::add_fact::{AddFactOutcome, NewFact, add_fact, end_fact};
 pub use crate::keeper::mempalace::diaries::{DiaryPage, read_diary, write_diary};
 pub use crate::keeper::mempalace::drawers::{
     DrawerLocation, DrawerStats, FilingOutcome, NewDrawer, SimilarDrawer, delete_drawer,
@@ -77,10 +77,10 @@ pub use crate::keeper::mempalace::facts::{
     FactCounts, FactRecord, FactsAbout, count_facts, fact_timeline, facts_about,
 };
 pub use crate::keeper::mempalace::tunnels::{
-    ReachedRoom, RoomAcrossWings, RoomsByName, TunnelStats, find_tunnels, rooms_by_name,
-    traverse_rooms, tunnel_stats,
+    DrawerRoomsByName, ReachedRoom, RoomAcrossWings, TunnelStats, drawer_rooms_by_name,
+    find_tunnels, traverse_rooms, tunnel_stats,
 };
-pub use crate::keeper::palace::file_states::Generation;
+pub use crate::keeper::palace::file_states::ChangeCounters;
 pub use crate::keeper::palace::findings::Finding;
 pub use crate::keeper::rooms::build::{Blueprint, BuiltRoom, build_room};
 pub use crate::keeper::rooms::scrolls::{NewScroll, WrittenScroll, write_scroll};
@@ -88,10 +88,13 @@ pub use crate::keeper::search::drawer_search::{
     DrawerHit, DrawerHits, DrawerQuery, drawer_by_id, drawers_similar_to, search_drawers,
 };
 pub use crate::keeper::search::palace_search::{SearchHit, SearchResults, search_palace};
-pub use crate::keeper::search::search_query::SearchQuery;
+pub use crate::keeper::search::search_filters::SearchQuery;
 pub use crate::keeper::semantic::embed::{EmbedOutcome, embed_passages};
-pub use crate::keeper::semantic::ranker::Ranker;
+pub use crate::keeper::semantic::ranking_report::RankingReport;
 pub use crate::keeper::walk::built_room::{show_built_room, update_menu_in_built_room};
+pub use crate::keeper::walk::choose_number::{
+    ActionToolCall, ChooseNumberOutcome, choose_number, render_tool_answer,
+};
 pub use crate::keeper::walk::current_room::with_menu;
 pub use crate::keeper::walk::enter::{enter_current_palace, set_workspace};
 pub use crate::keeper::walk::resources::{
@@ -99,19 +102,18 @@ pub use crate::keeper::walk::resources::{
     read_resource, render_resource, resolve_uri,
 };
 pub use crate::keeper::walk::show::{palace_by_name, show_map, show_room};
-pub use crate::keeper::walk::step::{ActOutcome, ToolRequest, choose_number, render_tool_answer};
 pub use crate::keeper::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS, list_places_to_write, wake_up};
-pub use crate::keeper::work::list::{WorkPage, WorkQuery, list_tasks};
 pub use crate::keeper::work::processes::{
     NewProcess, ProcessChange, advance_process, start_process,
 };
 pub use crate::keeper::work::tasks::{NewTask, TaskChange, complete_task, create_task};
-pub use crate::keeper::workspaces::committed::CallCommits;
+pub use crate::keeper::work::work_items::{WorkPage, WorkQuery, list_tasks};
+pub use crate::keeper::workspaces::call_commits::CallCommits;
 pub use crate::store::GitLock;
 pub use caller::Caller;
 pub use error::{EntityViolations, Refusal};
 pub use home::Keeper;
-pub use palace::published::WaitCallback;
+pub use palace::published_snapshots::WaitCallback;
 pub use session::Session;
 pub use snapshot::SnapshotReader;
 
@@ -126,5 +128,5 @@ pub fn read_text_file(place: &Path) -> Result<String, Refusal> {
 
 /// Returns the JSON Schema of a kind of file.
 pub fn json_schema(kind: FileKind) -> String {
-    format::schema_for_kind(kind)
+    format::json_schema_of_file_kind(kind)
 }

@@ -46,9 +46,9 @@ pub mod format;
 pub mod halls;
 pub mod render;
 pub mod search;
-pub mod session;
 pub mod store;
-pub mod tokens;
+pub mod token_estimate;
+pub mod visit;
 pub mod watch;
 
 // The application: all operations on a palace.

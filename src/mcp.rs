@@ -36,7 +36,7 @@ impl Toolbox {
 
     /// Registers all tools, and offers the sets in `offered`; no tool truncates its
     /// answers to what clients accept.
-    pub fn unbounded(offered: Vec<ToolSet>) -> Self {
+    pub fn with_unbounded_answers(offered: Vec<ToolSet>) -> Self {
         Self::with_answer_limit(offered, usize::MAX)
     }
 

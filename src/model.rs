@@ -1,13 +1,14 @@
 //! Domain types of a palace: plain values without access to files, git or MCP.
 //!
-//! The types that the upper modules exchange ([`Files`], [`Change`], [`Diagnostic`]) are here too,
+//! The types that the upper modules exchange ([`Files`], [`Changeset`], [`Diagnostic`]) are here too,
 //! so that those modules do not depend on each other.
 
-mod change;
+mod changeset;
 mod date;
 mod diagnostic;
 mod diary;
 mod drawer;
+mod embedding_vector;
 mod entity;
 mod file_kind;
 mod graph;
@@ -22,7 +23,6 @@ mod slug;
 mod text;
 mod tool;
 mod uri;
-mod vector;
 mod work;
 
 pub use crate::model::diagnostic::code::Code;
@@ -40,17 +40,18 @@ pub use crate::model::room::menu::{Layout, Slot};
 pub use crate::model::settings::consent::{Consent, ConsentScope};
 pub use crate::model::settings::watch_mode::WatchMode;
 pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
-pub use change::{Author, Change, Edit, Files, MAX_FILE_BYTES};
+pub use changeset::{Author, Changeset, FileEdit, Files, MAX_FILE_BYTES};
 pub use date::{Date, DateError};
 pub use diagnostic::severity::Severity;
 pub use diagnostic::{Diagnostic, Position, typo_correction, typo_corrections};
 pub use diary::{Diaries, DiaryEntry};
-pub use drawer::{Drawer, Drawers, FiledUnder, WingRoom};
+pub use drawer::{Drawer, Drawers, FrontMatterWingRoom, WingRoomNames};
+pub use embedding_vector::{EmbeddingVector, VectorsByTextHash};
 pub use entity::Entity;
 pub use file_kind::FileKind;
-pub use graph::name_index::fold_name;
+pub use graph::lazy_index::fold_name;
 pub use graph::{DatedFact, EntityFilter, FactEvent, Graph, IncomingRelation, TimeSpan};
-pub use hall::{GroupBoundary, GroupBy, GroupHeading, Grouping, Hall};
+pub use hall::{GroupBy, GroupHeading, Grouping, Hall, HallBoundary};
 pub use history::{
     BlamedLine, CommitDetails, CommitId, CommitSummary, FileContent, FileDiff, FileHistories,
     FileHistory,
@@ -58,16 +59,15 @@ pub use history::{
 pub use item::{ItemId, ItemKind, ItemKindError};
 pub use palace::{Door, Palace};
 pub use room::room_id::{RoomId, RoomRef};
-pub use room::{AmbiguousRoom, Room, normalize_prose};
+pub use room::{AmbiguousRoomError, Room, normalize_prose};
 pub use scroll::{Scroll, ScrollId};
 pub use settings::{CommitMode, HandEditMode, Settings};
 pub use slug::{Slug, SlugError};
 pub use text::did_you_mean;
 pub use text::{
     common_prefix_len, compare_alphabetically, escape_unprintable_json, is_printable,
-    quote_for_shell, split_lines, strip_unprintable, whole_words_len,
+    quote_for_shell, split_lines, strip_unprintable, whole_words_prefix_len,
 };
 pub use tool::{Tool, ToolEffect, ToolParameter};
-pub use uri::{Uri, UriError, UriTarget};
-pub use vector::{Vector, VectorsByTextHash};
+pub use uri::{ResourceUri, UriError, UriTarget};
 pub use work::{Process, ProcessStep, Task, WorkStatus, WorkSubject};

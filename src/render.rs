@@ -29,7 +29,7 @@ pub use age::ago;
 pub use date::date_with_age;
 pub use diary::diary_entry;
 pub use drawer::{DrawerRange, DrawerView, drawer, drawer_list, drawer_title, unbuilt_drawer_room};
-pub use entity::{EntityView, entity, entity_list, relations, skipped_relations};
+pub use entity::{EntityView, entity, entity_list, relations, skipped_relations_note};
 pub use entity_listing::{EntityListing, sub_hall_label};
 pub use findings_report::{ReportedFinding, findings_json, github_annotations, sarif_report};
 pub use genus::{GenusCount, genus, genus_list};
@@ -42,8 +42,8 @@ pub use room::{Notice, RoomView, hall, menu, room, room_built_elsewhere, unfinis
 pub use scroll::{HitView, cli_search_results, inventory, older_scrolls, scroll, search_results};
 pub use source_excerpt::source_excerpt;
 pub use text::{
-    display_path, group_thousands, join_names, one_line, pluralize, printable_text, truncate,
-    value_text,
+    count_with_noun, display_path, group_thousands, join_names, json_value_text, one_line,
+    printable_text, truncate,
 };
 pub use timeline::timeline;
 pub use wake_up::{WakeUpSection, wake_up};

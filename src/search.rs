@@ -30,4 +30,4 @@ pub use near_duplicates::{
 pub use query_parser::{extract_question, query_content_words};
 pub use rank::{Hit, Hits, Query};
 pub use snippet::snippet;
-pub use substring::Needle;
+pub use substring::CaseInsensitiveNeedle;

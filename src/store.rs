@@ -18,27 +18,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::model::{Change, CommitId, CommitSummary, Diagnostic, Files};
+use crate::model::{Changeset, CommitId, CommitSummary, Diagnostic, Files};
 
-pub use crate::store::history::history_cache::HistoryCache;
-pub use crate::store::repo::consents::Consents;
-pub use crate::store::repo::disk::{
-    FileStamp, FileStamps, ReadResult, read_file_bytes, read_text_file,
-};
+pub use crate::store::history::file_history_cache::FileHistoryCache;
+pub use crate::store::repo::consents::ConsentStore;
 pub use crate::store::repo::git_lock::{GitLock, LockOwner};
 pub use crate::store::repo::home::{HomeEntryKind, list_home_entries, list_palaces};
-pub use crate::store::repo::operation::GitOperation;
+pub use crate::store::repo::operation::BlockingGitOperation;
+pub use crate::store::repo::palace_files::{
+    FileStamp, FileStamps, ReadResult, read_file_bytes, read_text_file,
+};
 pub use crate::store::repo::state::{RepositoryState, git_version};
-pub use crate::store::repo::trust::repository_consent;
-pub use crate::store::write::lock::PalazzoLock;
-pub use crate::store::write::progress::Listener;
-pub use crate::store::write::warning::Warning;
+pub use crate::store::repo::trust::needed_repository_consent;
+pub use crate::store::write::palazzo_lock::PalazzoLock;
+pub use crate::store::write::progress::ProgressListener;
+pub use crate::store::write::warning::CommitWarning;
 pub use error::Error;
 
-use crate::store::repo::disk::PalaceListing;
+use crate::store::repo::palace_files::PalaceListing;
 use crate::store::repo::repository::Repository;
 use crate::store::write::index::CachedIndex;
-use crate::store::write::lock::LockTimeouts;
+use crate::store::write::palazzo_lock::LockTimeouts;
 use crate::store::write::prune_guard::PruneGuard;
 
 /// The files and the history of one palace.
@@ -51,12 +51,12 @@ pub struct Store {
     lock_timeouts: LockTimeouts,
     isolated: bool,
     /// The user's consents.
-    consents: Consents,
+    consents: ConsentStore,
     /// The number of commits made through this store.
     commit_count: usize,
     /// The commit that the store reads from; `None`: the working directory.
     as_of_commit: Option<CommitSummary>,
-    listener: Option<Listener>,
+    listener: Option<ProgressListener>,
     prune_guard: PruneGuard,
     /// The last commit whose objects were all found.
     checked_head: Option<gix::ObjectId>,
@@ -83,7 +83,7 @@ pub struct CommitReport {
     /// The commit; `None`: there was nothing to commit.
     pub commit: Option<CommitId>,
     /// Problems that occurred after the change was made.
-    pub warnings: Vec<Warning>,
+    pub warnings: Vec<CommitWarning>,
 }
 
 impl Store {
@@ -99,7 +99,7 @@ impl Store {
             cached_index: None,
             lock_timeouts,
             isolated: false,
-            consents: Consents::default(),
+            consents: ConsentStore::default(),
             commit_count: 0,
             as_of_commit: None,
             listener: None,
@@ -113,12 +113,12 @@ impl Store {
 
     /// Sets the user's consents.
     #[must_use]
-    pub fn with_consents(self, consents: Consents) -> Self {
+    pub fn with_consents(self, consents: ConsentStore) -> Self {
         Self { consents, ..self }
     }
 
     /// Reports the progress of every later change to `listener`.
-    pub fn set_progress_listener(&mut self, listener: Listener) {
+    pub fn set_progress_listener(&mut self, listener: ProgressListener) {
         self.listener = Some(listener);
     }
 
@@ -145,7 +145,7 @@ impl Store {
     }
 
     /// Returns the palace folder.
-    pub fn root(&self) -> &Path {
+    pub fn palace_folder(&self) -> &Path {
         &self.palace
     }
 
@@ -157,20 +157,20 @@ impl Store {
 
     /// Reads all files of a store that reads from a commit; unreadable files are left out and
     /// reported as findings. `None`: the store reads from the working directory.
-    pub fn read_files_as_of(&self) -> Result<Option<(Files, Vec<Diagnostic>)>, Error> {
-        self.reject_root_links()?;
+    pub fn read_all_past_files(&self) -> Result<Option<(Files, Vec<Diagnostic>)>, Error> {
+        self.reject_symlinked_palace()?;
         self.as_of_commit.as_ref().map(|commit| self.read_all_files_at(commit)).transpose()
     }
 
     /// Lists all files as [`Store::list_files`] does, and also the temporary files that a power
     /// failure may have left.
-    pub fn list_with_temporaries(
+    pub fn list_files_with_temporaries(
         &self,
     ) -> Result<(FileStamps, Vec<Diagnostic>, Vec<PathBuf>), Error> {
-        self.reject_root_links()?;
+        self.reject_symlinked_palace()?;
         self.palace_existed.fetch_or(self.palace.is_dir(), Ordering::Relaxed);
         let PalaceListing { stamps, findings, temporaries } =
-            repo::disk::list_files(&self.palace, "")?;
+            repo::palace_files::list_files(&self.palace, "")?;
         Ok((stamps, findings, temporaries))
     }
 
@@ -189,8 +189,9 @@ impl Store {
         if self.as_of_commit.is_some() {
             return Ok((FileStamps::new(), Vec::new()));
         }
-        self.reject_root_links()?;
-        let PalaceListing { stamps, findings, .. } = repo::disk::list_files(&self.palace, path)?;
+        self.reject_symlinked_palace()?;
+        let PalaceListing { stamps, findings, .. } =
+            repo::palace_files::list_files(&self.palace, path)?;
         Ok((stamps, findings))
     }
 
@@ -206,23 +207,23 @@ impl Store {
 
     /// Returns the names of those palace folders that exist.
     pub fn existing_folders(&self) -> impl Iterator<Item = &'static str> {
-        repo::disk::existing_folders(&self.palace)
+        repo::palace_files::existing_folders(&self.palace)
     }
 
     /// Returns the palace folder's inode, which changes when another folder replaces it; `None`:
     /// the folder does not exist.
-    pub fn root_inode(&self) -> Option<u64> {
+    pub fn palace_folder_inode(&self) -> Option<u64> {
         FileStamp::from_path(&self.palace).map(|it| it.inode())
     }
 
     /// Reads one file; `None`: it does not exist.
     pub fn read_file(&self, path: &str) -> ReadResult {
-        self.reject_root_links().map_err(|err| err.to_diagnostic(path))?;
+        self.reject_symlinked_palace().map_err(|err| err.to_diagnostic(path))?;
         match &self.as_of_commit {
             Some(commit) => {
                 self.read_file_at(&commit.id, path).map_err(|err| err.to_diagnostic(path))?
             }
-            None => repo::disk::read_file(&self.palace, path),
+            None => repo::palace_files::read_file(&self.palace, path),
         }
     }
 
@@ -232,17 +233,17 @@ impl Store {
         if self.as_of_commit.is_some() {
             return None;
         }
-        self.reject_root_links().and_then(|()| repo::paths::check_path(path)).ok()?;
+        self.reject_symlinked_palace().and_then(|()| repo::paths::check_path(path)).ok()?;
         FileStamp::from_path(&self.palace.join(path))
     }
 
     /// Makes a change. When this returns, the change is durable and committed.
-    pub fn commit(&mut self, change: &Change) -> Result<CommitOutcome, Error> {
-        self.reject_root_links()?;
+    pub fn commit(&mut self, change: &Changeset) -> Result<CommitOutcome, Error> {
+        self.reject_symlinked_palace()?;
         match &self.as_of_commit {
             Some(commit) => Err(Error::ReadOnlyAsOf { short: commit.short.clone() }),
             None => {
-                self.check_before_change(change)?;
+                self.check_repository_before_change(change)?;
                 let outcome = write::apply::apply_change(self, change)?;
                 self.run_maintenance_if_due(&outcome);
                 Ok(outcome)
@@ -253,12 +254,12 @@ impl Store {
     /// Waits for the lock for filing drawers and takes it, so that no other process can file the
     /// same drawer between the check whether it exists and the write. Without a repository there is
     /// no lock.
-    pub fn lock_filing(&self) -> Result<Option<PalazzoLock>, Error> {
+    pub fn acquire_drawer_filing_lock(&self) -> Result<Option<PalazzoLock>, Error> {
         let repository = self.repository()?;
         let acquire = |it: Arc<Repository>| {
-            write::lock::acquire_lock(
+            write::palazzo_lock::acquire_palazzo_lock(
                 &it.common_dir,
-                write::lock::FILING_LOCK,
+                write::palazzo_lock::FILING_LOCK,
                 self.lock_timeouts.palazzo,
             )
         };
@@ -297,7 +298,7 @@ impl Store {
 
     /// Fails if the palace, or a folder between it and the home, has become a symbolic link. The
     /// home itself may be one.
-    fn reject_root_links(&self) -> Result<(), Error> {
+    fn reject_symlinked_palace(&self) -> Result<(), Error> {
         let Ok(inside) = self.palace.strip_prefix(&self.home) else { return Ok(()) };
         let mut place = self.home.clone();
         for name in inside {
@@ -321,11 +322,11 @@ impl Store {
     /// Returns the repository that contains the palace; opens it only if the open one is out of
     /// date.
     fn open_allowed_repository(&self) -> Result<Option<Arc<Repository>>, Error> {
-        self.reject_root_links()?;
+        self.reject_symlinked_palace()?;
         let mut open = self.repository.lock().unwrap_or_else(PoisonError::into_inner);
         match open.as_ref().filter(|it| it.is_current()) {
             Some(repository) => {
-                repo::git_files::check_open_repository(
+                repo::git_files::check_files_of_open_repository(
                     &repository.git_dir,
                     &repository.common_dir,
                 )?;
@@ -356,8 +357,8 @@ impl Store {
 
     /// Starts a new history for a palace that lost its repository: creates one if there is none,
     /// and commits the files of `change` as they are, with the author of `change`.
-    pub fn start_new_history(&mut self, change: &Change) -> Result<CommitOutcome, Error> {
-        self.reject_root_links()?;
+    pub fn start_new_history(&mut self, change: &Changeset) -> Result<CommitOutcome, Error> {
+        self.reject_symlinked_palace()?;
         repo::discover::create_repository(&self.palace, &self.home, &self.consents, self.isolated)?;
         write::apply::commit_unchanged_files(self, change)
     }
@@ -400,13 +401,13 @@ mod tests {
             );
             for commit in [true, false] {
                 let change =
-                    Change { commit, ..change_of_one_file(HALL, Some("1\n"), Some("2\n")) };
+                    Changeset { commit, ..change_of_one_file(HALL, Some("1\n"), Some("2\n")) };
                 assert_eq!(store.commit(&change).unwrap_err().to_string(), refused);
             }
             assert_eq!(store.list_files("").unwrap_err().to_string(), refused);
             assert_eq!(store.read_file(HALL).unwrap_err().message, refused);
             assert_eq!(store.file_stamp(HALL), None);
-            assert!(store.update_history(&mut HistoryCache::default()).is_err());
+            assert!(store.update_file_history_cache(&mut FileHistoryCache::default()).is_err());
             std::fs::remove_file(&place).unwrap();
             std::fs::rename(&elsewhere, &place).unwrap();
         }

@@ -33,11 +33,11 @@ const WHOLE_PALACE: &str = "";
 ///
 /// Neither other folders beside them nor `.git` are watched, because a palace may be the root of a
 /// large repository.
-pub struct Watch {
+pub struct PalaceWatcher {
     root: PathBuf,
     root_inode: Option<u64>,
     watched_folders: Vec<&'static str>,
-    queue: Arc<EventQueue>,
+    queue: Arc<ChangeQueue>,
     watcher: Option<RecommendedWatcher>,
     cookie: Option<Cookie>,
     poll: Option<PollCallback>,
@@ -72,7 +72,7 @@ pub struct ChangedPath {
 pub type WakeCallback = Arc<dyn Fn() + Send + Sync>;
 
 /// The paths that have changed and were not taken yet.
-struct EventQueue {
+struct ChangeQueue {
     pending: Mutex<PendingPaths>,
     cookie_seen: Condvar,
     wake: WakeCallback,
@@ -87,14 +87,14 @@ struct PendingPaths {
     cookie_events: u64,
 }
 
-impl Watch {
+impl PalaceWatcher {
     /// Starts to watch the palace at `root`; at first everything counts as changed. `None`:
     /// watching is turned off.
     pub fn start(root: &Path, mode: WatchMode, callbacks: Callbacks) -> Option<Self> {
         let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
         let Callbacks { poll, wake, warn, network_file_system } = callbacks;
         let pending = Mutex::new(PendingPaths::default());
-        let queue = Arc::new(EventQueue { pending, cookie_seen: Condvar::new(), wake });
+        let queue = Arc::new(ChangeQueue { pending, cookie_seen: Condvar::new(), wake });
         let mut watch = Self {
             root,
             root_inode: None,
@@ -111,7 +111,7 @@ impl Watch {
             WatchMode::Off => return None,
             WatchMode::Poll => watch.start_polling(None),
             WatchMode::Auto => match create_watcher(&watch.root, &watch.queue) {
-                Ok(watcher) => watch.use_watcher(watcher),
+                Ok(watcher) => watch.set_watcher_and_cookie(watcher),
                 Err(err) => {
                     watch.start_polling(Some(format!("the system reports no changes: {err}")));
                 }
@@ -136,7 +136,7 @@ impl Watch {
         root_inode: Option<u64>,
         folders: impl FnOnce() -> Vec<&'static str>,
     ) -> Vec<ChangedPath> {
-        self.wait_for_events();
+        self.wait_for_queued_events();
         let (mut changed, settled) = self.queue.lock_pending().take_ready();
         if root_inode != self.root_inode {
             changed = BTreeSet::from([WHOLE_PALACE.to_owned()]);
@@ -159,7 +159,7 @@ impl Watch {
             // before, and later ones cause events.
             drop(watcher.unwatch(&self.root.join("\0")));
         }
-        self.check_limit();
+        self.start_polling_if_limit_reached();
         let to_changed_path = |is_quiet| move |path| ChangedPath { path, is_quiet };
         changed
             .into_iter()
@@ -170,17 +170,17 @@ impl Watch {
 
     /// Defers a path whose file may be half written; it is returned again when the file has not
     /// changed for a short time.
-    pub fn defer(&self, path: &str) {
+    pub fn defer_path(&self, path: &str) {
         self.queue.lock_pending().deferred.entry(path.to_owned()).or_insert_with(Instant::now);
     }
 
     /// Marks everything as changed, because the caller could not read the paths it took.
     pub fn mark_all_changed(&self) {
-        self.queue.push([WHOLE_PALACE.to_owned()]);
+        self.queue.push_changed_paths([WHOLE_PALACE.to_owned()]);
     }
 
     /// Returns the time until a deferred path can be taken.
-    pub fn time_until_deferred(&self) -> Option<Duration> {
+    pub fn time_until_deferred_ready(&self) -> Option<Duration> {
         let pending = self.queue.lock_pending();
         let oldest = pending.deferred.values().min()?;
         Some(QUIET_PERIOD.saturating_sub(oldest.elapsed()))
@@ -214,9 +214,9 @@ impl Watch {
     }
 
     /// Uses the events of `watcher` from now on.
-    fn use_watcher(&mut self, mut watcher: RecommendedWatcher) {
+    fn set_watcher_and_cookie(&mut self, mut watcher: RecommendedWatcher) {
         if cfg!(target_os = "linux") {
-            self.cookie = Cookie::new(|place| {
+            self.cookie = Cookie::create_and_watch(|place| {
                 self.queue.lock_pending().cookie_path = Some(place.to_owned());
                 watcher.watch(place, RecursiveMode::NonRecursive)
             });
@@ -225,15 +225,15 @@ impl Watch {
     }
 
     /// Waits until all events that the system queued before this call were processed.
-    fn wait_for_events(&mut self) {
+    fn wait_for_queued_events(&mut self) {
         let Some(cookie) = &mut self.cookie else { return };
-        if !self.queue.wait_for(cookie) {
+        if !self.queue.wait_for_cookie_event(cookie) {
             self.cookie = None;
             self.start_polling(Some("the system has stopped reporting changes".to_owned()));
         }
     }
 
-    fn check_limit(&mut self) {
+    fn start_polling_if_limit_reached(&mut self) {
         if std::mem::take(&mut self.queue.lock_pending().is_limit_reached) {
             let why = "the limit of watched folders is reached (fs.inotify.max_user_watches)";
             self.start_polling(Some(why.to_owned()));
@@ -244,7 +244,7 @@ impl Watch {
     fn start_polling(&mut self, why: Option<String>) {
         let Some(poll) = self.poll.take() else { return };
         let queue = self.queue.clone();
-        self.poller = Some(Poller::start(poll, move |paths| queue.push(paths)));
+        self.poller = Some(Poller::start(poll, move |paths| queue.push_changed_paths(paths)));
         self.polling_reason =
             why.map(|why| format!("changes by others are noticed only within seconds: {why}"));
         if let Some(why) = &self.polling_reason {
@@ -253,18 +253,18 @@ impl Watch {
     }
 }
 
-impl std::fmt::Debug for Watch {
+impl std::fmt::Debug for PalaceWatcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Watch").field("root", &self.root).finish_non_exhaustive()
     }
 }
 
-impl EventQueue {
+impl ChangeQueue {
     fn lock_pending(&self) -> MutexGuard<'_, PendingPaths> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&self, paths: impl IntoIterator<Item = String>) {
+    fn push_changed_paths(&self, paths: impl IntoIterator<Item = String>) {
         let mut pending = self.lock_pending();
         let before = pending.changed.len();
         pending.changed.extend(paths);
@@ -284,7 +284,7 @@ impl EventQueue {
     }
 
     /// Writes to the cookie and waits for its event; returns whether the event arrived.
-    fn wait_for(&self, cookie: &mut Cookie) -> bool {
+    fn wait_for_cookie_event(&self, cookie: &mut Cookie) -> bool {
         let pending = self.lock_pending();
         let before = pending.cookie_events;
         let is_awaited = |it: &mut PendingPaths| it.cookie_events == before;
@@ -305,18 +305,20 @@ impl EventQueue {
     fn handle_event(&self, root: &Path, event: notify::Result<Event>) {
         match event {
             Ok(event) if event.need_rescan() => {
-                self.push([WHOLE_PALACE.to_owned()]);
+                self.push_changed_paths([WHOLE_PALACE.to_owned()]);
                 // The cookie's event may be among the dropped ones.
                 self.mark_cookie_seen();
             }
             Ok(event) if self.is_cookie_event(&event) => self.mark_cookie_seen(),
             Ok(event) if is_content_change(event.kind) => {
-                self.push(event.paths.iter().filter_map(|it| palace_path(root, it)));
+                self.push_changed_paths(
+                    event.paths.iter().filter_map(|it| path_inside_palace(root, it)),
+                );
             }
             Ok(_) => {}
             Err(err) => {
                 self.lock_pending().is_limit_reached |= is_limit_error(&err);
-                self.push([WHOLE_PALACE.to_owned()]);
+                self.push_changed_paths([WHOLE_PALACE.to_owned()]);
             }
         }
     }
@@ -335,7 +337,7 @@ impl PendingPaths {
     }
 }
 
-fn create_watcher(root: &Path, queue: &Arc<EventQueue>) -> notify::Result<RecommendedWatcher> {
+fn create_watcher(root: &Path, queue: &Arc<ChangeQueue>) -> notify::Result<RecommendedWatcher> {
     let (root, queue) = (root.to_owned(), queue.clone());
     let handler = move |event| queue.handle_event(&root, event);
     RecommendedWatcher::new(handler, Config::default().with_follow_symlinks(false))
@@ -352,7 +354,7 @@ fn is_content_change(kind: EventKind) -> bool {
 
 /// Converts an absolute path to a path inside the palace, always with `/`; `None`: the path cannot
 /// be a palace file.
-fn palace_path(root: &Path, place: &Path) -> Option<String> {
+fn path_inside_palace(root: &Path, place: &Path) -> Option<String> {
     if root.starts_with(place) {
         return Some(WHOLE_PALACE.to_owned());
     }
@@ -384,7 +386,7 @@ mod tests {
     static WARNINGS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
     /// Watches a folder; the channel receives a message for each poll.
-    fn start_watch(root: &Path, mode: WatchMode) -> (Watch, Receiver<()>) {
+    fn start_watch(root: &Path, mode: WatchMode) -> (PalaceWatcher, Receiver<()>) {
         let (tell, looked) = channel();
         let poll = Box::new(move || {
             tell.send(()).unwrap_or_default();
@@ -392,17 +394,17 @@ mod tests {
         });
         let warn: fn(&str) = |it| WARNINGS.lock().unwrap().push(it.to_owned());
         let callbacks = Callbacks { poll, wake: Arc::new(|| {}), warn, network_file_system: None };
-        (Watch::start(root, mode, callbacks).unwrap(), looked)
+        (PalaceWatcher::start(root, mode, callbacks).unwrap(), looked)
     }
 
-    fn taken_paths(watch: &mut Watch) -> Vec<String> {
+    fn taken_paths(watch: &mut PalaceWatcher) -> Vec<String> {
         let shown = |it: ChangedPath| it.path + if it.is_quiet { " (settled)" } else { "" };
         watch.take_changes(Some(1), || vec!["rooms"]).into_iter().map(shown).collect()
     }
 
     #[test]
     fn events_are_mapped_to_paths_inside_the_palace() {
-        let mapped = |path: &str| palace_path(Path::new("/home/keep"), Path::new(path));
+        let mapped = |path: &str| path_inside_palace(Path::new("/home/keep"), Path::new(path));
         let below = |path: &str| mapped(path).unwrap_or_else(|| "nothing".to_owned());
         assert_eq!(below("/home/keep/rooms/hall.yaml"), "rooms/hall.yaml");
         assert_eq!(below("/home/keep/rooms"), "rooms");
@@ -429,7 +431,7 @@ mod tests {
         let lost = Event::new(EventKind::Other).set_flag(Flag::Rescan);
         watch.queue.handle_event(dir.path(), Ok(lost));
         assert_eq!(taken_paths(&mut watch), [WHOLE_PALACE]);
-        watch.queue.push((0..=MAX_PATHS).map(|it| format!("rooms/{it}.yaml")));
+        watch.queue.push_changed_paths((0..=MAX_PATHS).map(|it| format!("rooms/{it}.yaml")));
         assert_eq!(taken_paths(&mut watch), [WHOLE_PALACE]);
     }
 
@@ -439,13 +441,13 @@ mod tests {
         std::fs::create_dir(dir.path().join("rooms")).unwrap();
         let (mut watch, _) = start_watch(dir.path(), WatchMode::Auto);
         taken_paths(&mut watch);
-        watch.defer("rooms/hall.yaml");
-        watch.defer("rooms/crypt.yaml");
+        watch.defer_path("rooms/hall.yaml");
+        watch.defer_path("rooms/crypt.yaml");
         assert_eq!(taken_paths(&mut watch), [""; 0]);
-        let rest = watch.time_until_deferred().unwrap();
+        let rest = watch.time_until_deferred_ready().unwrap();
         std::fs::write(dir.path().join("rooms/hall.yaml"), "name: Ha").unwrap();
         assert_eq!(taken_paths(&mut watch), ["rooms/hall.yaml"]);
-        watch.defer("rooms/hall.yaml");
+        watch.defer_path("rooms/hall.yaml");
         // Only time passes.
         std::thread::park_timeout(rest);
         while watch.queue.lock_pending().deferred["rooms/crypt.yaml"].elapsed() < QUIET_PERIOD {}
@@ -479,6 +481,6 @@ mod tests {
             warn: |_| {},
             network_file_system: Some("NFS"),
         };
-        assert!(Watch::start(Path::new("."), WatchMode::Off, callbacks).is_none());
+        assert!(PalaceWatcher::start(Path::new("."), WatchMode::Off, callbacks).is_none());
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use palazzo::format;
-use palazzo::model::{Drawer, FiledUnder};
+use palazzo::model::{Drawer, FrontMatterWingRoom};
 use serde_json::{Value, json};
 use ulid::Ulid;
 
@@ -132,13 +132,13 @@ impl DrawerFixture {
         let path = format!("drawers/{wing}/{room}/{id}.md");
         let drawer = Drawer {
             id,
-            filed_under: FiledUnder { wing: Some(wing), room: Some(room) },
+            filed_under: FrontMatterWingRoom { wing: Some(wing), room: Some(room) },
             source: Some(format!("meeting-{number}.md")),
             by: Some("mcp".to_owned()),
             filed: Some(filed),
             text: self.drawer_text(number),
         };
-        (path, format::write_drawer(&drawer))
+        (path, format::serialize_drawer(&drawer))
     }
 
     /// Returns six sentences and a unique word.

@@ -30,7 +30,7 @@ mod mcp_client;
 
 use std::time::{Duration, Instant};
 
-use palazzo::store::{HistoryCache, Store};
+use palazzo::store::{FileHistoryCache, Store};
 use serde_json::json;
 
 use fixture::{HistoryFixture, ObjectStorage};
@@ -108,10 +108,10 @@ fn measure_logs(fixture: &HistoryFixture) {
 
 fn measure_diff(fixture: &HistoryFixture) {
     let diff = |store: Store| {
-        let since = store.resolve_revision("HEAD~100", chrono::Utc::now());
+        let since = store.resolve_moment("HEAD~100", chrono::Utc::now());
         let since = since.expect("the history has more than 100 commits");
         let head = store.head().expect("the repository is readable").expect("there are commits");
-        let files = store.as_of(&head).and_then(|it| it.changed_since(Some(&since)));
+        let files = store.as_of(&head).and_then(|it| it.diff_since(Some(&since)));
         files.expect("the repository is readable")
     };
     print_row(
@@ -124,8 +124,9 @@ fn measure_diff(fixture: &HistoryFixture) {
 
 fn measure_version_counts(fixture: &HistoryFixture) {
     let count = || {
-        let mut cache = HistoryCache::default();
-        fixture.open_store().update_history(&mut cache).expect("the repository is readable");
+        let mut cache = FileHistoryCache::default();
+        let read = fixture.open_store().update_file_history_cache(&mut cache);
+        read.expect("the repository is readable");
         cache.history.len()
     };
     let map = || {

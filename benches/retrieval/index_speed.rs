@@ -54,7 +54,7 @@ pub(crate) fn measure_index_speed() {
         let text_of = |it: &ItemId| Some(notes[note_number(it)].text.as_str());
         let time_comparison = |note: &Note| {
             let index = &palazzo.index;
-            time_call(|| drop(index.near_duplicates(&note.text, DUPLICATE_THRESHOLD, text_of)))
+            time_call(|| drop(index.find_near_duplicates(&note.text, DUPLICATE_THRESHOLD, text_of)))
         };
         let comparisons: Vec<_> = sample.clone().map(|(_, it)| time_comparison(it)).collect();
         let puts: Vec<_> =

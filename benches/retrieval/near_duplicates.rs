@@ -113,7 +113,7 @@ fn count_duplicates(
             |item: &ItemId| is_compared(item).then(|| notes[note_number(item)].text.as_str());
         let candidates = palazzo.index.near_duplicate_candidates(&it.text, is_compared);
         let candidates: Vec<usize> = candidates.iter().map(note_number).collect();
-        let duplicates = palazzo.index.near_duplicates(&it.text, DUPLICATE_THRESHOLD, text_of);
+        let duplicates = palazzo.index.find_near_duplicates(&it.text, DUPLICATE_THRESHOLD, text_of);
         let changes = word_changes(&notes[it.note].text, &it.text);
         let is_reported =
             |word: &String| changes.iter().any(|it| it.was.contains(word) || it.now.contains(word));

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use palazzo::embedding::Model;
-use palazzo::model::{Vector, VectorsByTextHash};
+use palazzo::model::{EmbeddingVector, VectorsByTextHash};
 use palazzo::search::texts_to_embed;
 
 use crate::corpus::Note;
@@ -57,9 +57,10 @@ impl NoteEmbeddings {
             .enumerate()
             .flat_map(|it| texts_to_embed(&note_document(it)).collect::<Vec<_>>())
         {
-            if let (false, Some(vector)) =
-                (self.vectors.contains_key(&key), Vector::from_floats(&self.model.embed(&text)))
-            {
+            if let (false, Some(vector)) = (
+                self.vectors.contains_key(&key),
+                EmbeddingVector::from_floats(&self.model.embed(&text)),
+            ) {
                 self.vectors.insert(key, vector);
             }
         }

@@ -1,6 +1,6 @@
 //! Palazzo's search index.
 
-use palazzo::model::{ItemId, Vector};
+use palazzo::model::{EmbeddingVector, ItemId};
 use palazzo::search::{Document, Index, Query, extract_question};
 
 use crate::corpus::Note;
@@ -30,7 +30,7 @@ impl PalazzoIndex {
         wing: Option<&str>,
         limit: usize,
     ) -> Vec<usize> {
-        let vector = Vector::from_floats(&embeddings.model.embed(extract_question(query)));
+        let vector = EmbeddingVector::from_floats(&embeddings.model.embed(extract_question(query)));
         let vectors = vector.as_ref().map(|it| (it, &embeddings.vectors));
         self.run_query(&Query { text: query, limit, wing, vectors, ..Query::default() })
     }

@@ -10,14 +10,14 @@ use crate::model::{Code, ValuePath};
 impl PalaceCheck<'_> {
     /// Reports duplicate ids and names that differ in case only.
     pub(crate) fn check_duplicates(&self) -> Vec<CheckFinding> {
-        let mut findings = self.duplicate_ids();
-        findings.extend(self.case_variant_files());
-        findings.extend(self.case_variant_names());
-        findings.extend(self.case_variant_genera());
+        let mut findings = self.check_duplicate_ids();
+        findings.extend(self.check_case_variant_files());
+        findings.extend(self.check_case_variant_entity_names());
+        findings.extend(self.check_case_variant_genera());
         findings
     }
 
-    fn duplicate_ids(&self) -> Vec<CheckFinding> {
+    fn check_duplicate_ids(&self) -> Vec<CheckFinding> {
         let rooms = self.palace.rooms();
         let rooms = rooms.filter_map(|(id, it)| Some((it.id?, (self.room_file)(id))));
         let entities = self.palace.graph.entities_with_files();
@@ -43,11 +43,11 @@ impl PalaceCheck<'_> {
     }
 
     /// Reports files whose paths differ in case only; some file systems cannot hold both.
-    fn case_variant_files(&self) -> Vec<CheckFinding> {
+    fn check_case_variant_files(&self) -> Vec<CheckFinding> {
         let palace = self.palace;
         let scrolls = palace.scroll_files().map(|(file, _)| file);
         let entities = palace.graph.entities_with_files().map(|(file, _)| file);
-        let drawers = palace.drawers.rooms().flat_map(|it| palace.drawers.in_room(it));
+        let drawers = palace.drawers.rooms().flat_map(|it| palace.drawers.drawers_in_room(it));
         let work = palace.tasks.keys().chain(palace.processes.keys());
         let files = scrolls.chain(entities).chain(drawers.map(|(file, _)| file));
         let twins = case_variants(files.chain(work.map(String::as_str)));
@@ -59,7 +59,7 @@ impl PalaceCheck<'_> {
         twins.into_iter().map(finding).collect()
     }
 
-    fn case_variant_names(&self) -> Vec<CheckFinding> {
+    fn check_case_variant_entity_names(&self) -> Vec<CheckFinding> {
         let graph = &self.palace.graph;
         let twins = case_variants(graph.iter().map(|it| it.name.as_str()));
         let finding = |(first, name): (&str, &str)| {
@@ -72,7 +72,7 @@ impl PalaceCheck<'_> {
 
     /// Reports genera whose names differ in case only: the rules in the file of one do not
     /// apply to the other.
-    fn case_variant_genera(&self) -> Vec<CheckFinding> {
+    fn check_case_variant_genera(&self) -> Vec<CheckFinding> {
         let graph = &self.palace.graph;
         let defined = graph.genus_definitions().map(|it| it.name.as_str());
         let twins = case_variants(defined.chain(graph.genus_counts().map(|(it, _)| it)));

@@ -11,15 +11,15 @@ const MAX_SUGGESTIONS: usize = 20;
 impl PalaceCheck<'_> {
     /// Reports scrolls in missing rooms, rooms that generate halls of unknown genera or
     /// attributes, and entities that break the rules of their genus.
-    pub(crate) fn check_graph(&self) -> Vec<CheckFinding> {
-        self.scrolls_in_missing_rooms()
+    pub(crate) fn check_scrolls_halls_and_entities(&self) -> Vec<CheckFinding> {
+        self.check_scrolls_in_missing_rooms()
             .chain(self.check_generated_halls())
-            .chain(self.entity_faults())
+            .chain(self.check_entity_faults())
             .collect()
     }
 
     /// Reports each missing room that has scrolls, at its first scroll.
-    fn scrolls_in_missing_rooms(&self) -> impl Iterator<Item = CheckFinding> {
+    fn check_scrolls_in_missing_rooms(&self) -> impl Iterator<Item = CheckFinding> {
         let mut lost = BTreeMap::new();
         for (file, scroll) in self.palace.scroll_files() {
             if self.palace.room(&scroll.room).is_none() {
@@ -97,7 +97,7 @@ impl PalaceCheck<'_> {
     }
 
     /// Reports entities that break the rules of their genus or name undefined entities.
-    fn entity_faults(&self) -> impl Iterator<Item = CheckFinding> {
+    fn check_entity_faults(&self) -> impl Iterator<Item = CheckFinding> {
         let graph = &self.palace.graph;
         let faults = graph.entities_with_files().flat_map(|(file, entity)| {
             graph.entity_faults(entity).into_iter().map(move |fault| (file, fault))

@@ -4,20 +4,20 @@
 use std::collections::HashMap;
 
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
-use crate::model::{Code, RoomId, Slug, ValuePath, WingRoom};
+use crate::model::{Code, RoomId, Slug, ValuePath, WingRoomNames};
 
 impl PalaceCheck<'_> {
     /// Reports files whose path contradicts their content.
     pub(crate) fn check_misplaced_files(&self) -> Vec<CheckFinding> {
-        let mut findings = self.misplaced_entities();
-        findings.extend(self.misplaced_rooms());
-        findings.extend(self.misplaced_drawers());
+        let mut findings = self.check_misplaced_entities();
+        findings.extend(self.check_misplaced_rooms());
+        findings.extend(self.check_misplaced_drawers());
         findings
     }
 
     /// Reports entities in the folder of another genus, or in a file named after another
     /// entity.
-    fn misplaced_entities(&self) -> Vec<CheckFinding> {
+    fn check_misplaced_entities(&self) -> Vec<CheckFinding> {
         let graph = &self.palace.graph;
         let slugs = |text| Slug::from_text(text).map(|slug| (slug.to_string(), text));
         let genera: HashMap<_, _> = graph.genus_counts().filter_map(|(it, _)| slugs(it)).collect();
@@ -38,7 +38,7 @@ impl PalaceCheck<'_> {
     }
 
     /// Reports rooms in a file named after another room of the wing.
-    fn misplaced_rooms(&self) -> Vec<CheckFinding> {
+    fn check_misplaced_rooms(&self) -> Vec<CheckFinding> {
         let rooms = self.palace.rooms().filter_map(|(id, room)| {
             let id = RoomId { slug: Slug::from_text(&room.name)?, ..id.clone() };
             Some((id, room.name.as_str()))
@@ -53,14 +53,14 @@ impl PalaceCheck<'_> {
     }
 
     /// Reports drawers in the folder of another wing or room.
-    fn misplaced_drawers(&self) -> Vec<CheckFinding> {
+    fn check_misplaced_drawers(&self) -> Vec<CheckFinding> {
         let drawers = &self.palace.drawers;
         let mut findings = Vec::new();
         for room in drawers.rooms() {
             let folders = room.wing.as_ref().and_then(|it| drawers.wing_name(it));
             let Some((wing, name)) = folders.zip(drawers.room_name(room)) else { continue };
-            for (file, _) in drawers.in_room(room) {
-                let Some(WingRoom { wing: its_wing, room: its_room }) =
+            for (file, _) in drawers.drawers_in_room(room) {
+                let Some(WingRoomNames { wing: its_wing, room: its_room }) =
                     drawers.wing_room_of_file(file)
                 else {
                     continue;
@@ -70,7 +70,7 @@ impl PalaceCheck<'_> {
                 } else if its_room != name {
                     findings.push(path_mismatch(file, "room", "folder", name));
                 } else {
-                    findings.extend(drawer_folder_mismatch(file, &its_wing, &its_room));
+                    findings.extend(check_drawer_folder_names(file, &its_wing, &its_room));
                 }
             }
         }
@@ -80,7 +80,7 @@ impl PalaceCheck<'_> {
 
 /// Reports a drawer whose folders match neither its wing nor its room: moving its file does
 /// not move a drawer whose front matter names its wing and room.
-fn drawer_folder_mismatch(file: &str, wing: &str, room: &str) -> Option<CheckFinding> {
+fn check_drawer_folder_names(file: &str, wing: &str, room: &str) -> Option<CheckFinding> {
     let mut folders = file.split('/').skip(1);
     let fields = [("wing", wing), ("room", room)].into_iter();
     let (key, value, folder) = fields

@@ -15,13 +15,13 @@ pub(crate) const MAX_SUGGESTIONS: usize = 20;
 const MAX_ROOMS_WALKED: usize = 100;
 
 /// The existing rooms that each room's own actions and portals lead to.
-type BuiltExits<'a> = BTreeMap<&'a RoomId, BTreeSet<RoomId>>;
+type ExistingExitsByRoom<'a> = BTreeMap<&'a RoomId, BTreeSet<RoomId>>;
 
 impl PalaceCheck<'_> {
     /// Reports faults of the entry, of rooms and of doors, and unreachable rooms.
     pub(crate) fn check_rooms(&self) -> Vec<CheckFinding> {
-        let exits: BuiltExits<'_> =
-            self.palace.rooms().map(|(id, it)| (id, self.built_exits(id, it))).collect();
+        let exits: ExistingExitsByRoom<'_> =
+            self.palace.rooms().map(|(id, it)| (id, self.existing_exits(id, it))).collect();
         let mut findings: Vec<_> = self.check_entry().into_iter().collect();
         let mut compared = 0;
         for (id, room) in self.palace.rooms() {
@@ -35,12 +35,12 @@ impl PalaceCheck<'_> {
                 findings.push(CheckFinding::new(Code::EmptyRoom, &file, ValuePath::ROOT, message));
             }
         }
-        findings.extend(self.unreachable_rooms(&exits));
+        findings.extend(self.check_unreachable_rooms(&exits));
         findings
     }
 
     /// Returns the existing rooms that a room's own actions and portals lead to.
-    fn built_exits(&self, id: &RoomId, room: &Room) -> BTreeSet<RoomId> {
+    fn existing_exits(&self, id: &RoomId, room: &Room) -> BTreeSet<RoomId> {
         let out = room.linked_rooms().filter_map(|it| self.palace.resolve_room(it, Some(id)).ok());
         out.filter(|it| self.palace.room(it).is_some()).collect()
     }
@@ -68,13 +68,15 @@ impl PalaceCheck<'_> {
         let mut seen = BTreeSet::new();
         let exits = exits_with_paths(room).filter(|(exit, _)| seen.insert(*exit));
         exits
-            .filter_map(|(exit, about)| self.check_exit(exit, Some(id), file, about, compared))
+            .filter_map(|(exit, about)| {
+                self.check_room_reference(exit, Some(id), file, about, compared)
+            })
             .collect()
     }
 
     /// Reports a reference, from the room `from`, to a missing or ambiguous room; `compared`
     /// counts the missing rooms for which a similar name was searched.
-    pub(crate) fn check_exit(
+    pub(crate) fn check_room_reference(
         &self,
         exit: &RoomRef,
         from: Option<&RoomId>,
@@ -111,7 +113,7 @@ impl PalaceCheck<'_> {
         id: &RoomId,
         room: &Room,
         file: &str,
-        exits: &BuiltExits<'_>,
+        exits: &ExistingExitsByRoom<'_>,
     ) -> Vec<CheckFinding> {
         let mut seen = BTreeSet::new();
         let mut findings = Vec::new();
@@ -131,7 +133,7 @@ impl PalaceCheck<'_> {
 
     /// Reports the rooms that cannot be reached from the entry. A door works in both
     /// directions, whichever room declares it.
-    fn unreachable_rooms(&self, exits: &BuiltExits<'_>) -> Vec<CheckFinding> {
+    fn check_unreachable_rooms(&self, exits: &ExistingExitsByRoom<'_>) -> Vec<CheckFinding> {
         let Some(entry) = self.palace.entry_room().filter(|_| !self.has_unreadable_files("rooms/"))
         else {
             return Vec::new();
@@ -164,7 +166,7 @@ impl PalaceCheck<'_> {
                 return None;
             }
             let room = self.palace.room(&here)?;
-            let doors = self.built_exits(&here, room).into_iter();
+            let doors = self.existing_exits(&here, room).into_iter();
             let doors = doors.chain(self.palace.rooms_linking_to(&here).cloned());
             next.extend(doors.filter(|it| reached.insert(it.clone())));
         }

@@ -31,13 +31,16 @@ impl PalaceCheck<'_> {
             let ActionKind::Query { tool, params } = &action.kind else { continue };
             let at = ValuePath::ROOT.then_value("actions").then_item(index);
             match tools.get(Tool::bare_name(tool)) {
-                None => findings.push(self.unknown_tool(file, at.then_value("tool"), tool)),
+                None => findings.push(self.unknown_tool_finding(file, at.then_value("tool"), tool)),
                 Some(tool) => {
-                    findings.extend(self.forbidden_tool(file, &at, tool));
+                    findings.extend(self.check_forbidden_tool(file, &at, tool));
                     findings.extend(check_tool_params(file, &at, tool, params));
                     let reads = tool.effect == ToolEffect::Reads;
                     findings.extend(
-                        reads.then(|| self.unknown_names(file, &at, params)).into_iter().flatten(),
+                        reads
+                            .then(|| self.check_entity_and_genus_params(file, &at, params))
+                            .into_iter()
+                            .flatten(),
                     );
                 }
             }
@@ -56,10 +59,12 @@ impl PalaceCheck<'_> {
         let unknown = allowed.filter(|(_, it)| !tools.contains_key(Tool::bare_name(it)));
         let about =
             |index| ValuePath::ROOT.then_value("actions").then_value("allow").then_item(index);
-        unknown.map(|(index, it)| self.unknown_tool("palace.toml", about(index), it)).collect()
+        unknown
+            .map(|(index, it)| self.unknown_tool_finding("palace.toml", about(index), it))
+            .collect()
     }
 
-    fn unknown_tool(&self, file: &str, about: ValuePath, name: &str) -> CheckFinding {
+    fn unknown_tool_finding(&self, file: &str, about: ValuePath, name: &str) -> CheckFinding {
         let message = format!("there is no tool `{}`", name.escape_debug());
         let finding = CheckFinding::new(Code::UnknownTool, file, about, message);
         match did_you_mean(Tool::bare_name(name), self.tools.iter().map(|it| it.name)) {
@@ -69,7 +74,7 @@ impl PalaceCheck<'_> {
     }
 
     /// Reports parameters that name entities or genera which do not exist.
-    fn unknown_names(
+    fn check_entity_and_genus_params(
         &self,
         file: &str,
         at: &ValuePath,
@@ -100,7 +105,12 @@ impl PalaceCheck<'_> {
         findings
     }
 
-    fn forbidden_tool(&self, file: &str, at: &ValuePath, tool: &Tool) -> Option<CheckFinding> {
+    fn check_forbidden_tool(
+        &self,
+        file: &str,
+        at: &ValuePath,
+        tool: &Tool,
+    ) -> Option<CheckFinding> {
         let name = tool.name;
         let why = tool.effect.action_refusal(name, &self.palace.settings.allow)?;
         let message = format!("`{name}` {why}, and actions may call only tools that read");

@@ -66,7 +66,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let tools = Toolbox::new(ToolSet::ALL.to_vec()).action_tools();
     if args.watch {
-        keeper = keeper.with_watching(WatchMode::Auto, |it| anstream::eprintln!("palazzo: {it}"));
+        keeper = keeper.with_watch_mode(WatchMode::Auto, |it| anstream::eprintln!("palazzo: {it}"));
     }
     let (sender, wakes) = mpsc::channel();
     keeper.set_wake_callback(Arc::new(move || sender.send(()).unwrap_or_default()));
@@ -80,7 +80,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     if args.watch {
         return watch_and_report(args.format, &mut keeper, &tools, &wakes);
     }
-    report(args.format, &checked)?;
+    print_check_report(args.format, &checked)?;
     Ok(ExitCode::from(u8::from(checked.count_with_severity(Severity::Error) > 0)))
 }
 
@@ -100,7 +100,7 @@ fn watch_and_report(
         let checked = keeper::check_palaces(keeper, tools)?;
         let output = (checked.json(Path::new("")), checked.summary());
         if last.as_ref() != Some(&output) {
-            report(format, &checked)?;
+            print_check_report(format, &checked)?;
             last = Some(output);
         }
         let _ = match recheck_after {
@@ -110,7 +110,7 @@ fn watch_and_report(
     }
 }
 
-fn report(format: Format, checked: &CheckReport) -> io::Result<()> {
+fn print_check_report(format: Format, checked: &CheckReport) -> io::Result<()> {
     let here = std::env::current_dir().unwrap_or_default();
     match format {
         Format::Human => print_findings(checked, &here)?,

@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let start = ServerCommand::from_args(args);
     let (instruction, config) = match args.client {
         Client::ClaudeCode => {
-            ("Run (add `-s user` for all your projects):", start.claude_command())
+            ("Run (add `-s user` for all your projects):", start.claude_mcp_add_command())
         }
         Client::ClaudeDesktop => (
             "Put into claude_desktop_config.json (Settings, Developer, Edit Config):",
@@ -92,7 +92,7 @@ impl ServerCommand {
         Self { name, program, arguments }
     }
 
-    fn claude_command(&self) -> String {
+    fn claude_mcp_add_command(&self) -> String {
         let words = std::iter::once(&self.program).chain(&self.arguments);
         let words: Vec<_> = words.map(|it| quote_for_shell(it)).collect();
         format!("claude mcp add {} -- {}", self.name, words.join(" "))

@@ -43,12 +43,12 @@ fn print_report(args: &Args) -> Result<(), Failure> {
     let mut page =
         format!("palazzo {}\n{git}\nhome {}\n", env!("CARGO_PKG_VERSION"), home.display());
     for examination in keeper::examine_repositories(&keeper_for_dir(&home))? {
-        page += &render_examination(&examination);
+        page += &render_doctor_report(&examination);
     }
     Ok(terminal::print_page(&page)?)
 }
 
-fn render_examination(examination: &DoctorReport) -> String {
+fn render_doctor_report(examination: &DoctorReport) -> String {
     let mut shown = format!("\n{}\n", examination.root.display());
     match &examination.repository {
         Ok(Some(it)) => {
@@ -77,7 +77,7 @@ fn render_examination(examination: &DoctorReport) -> String {
 fn remove_lock(args: &Args, path: &Path) -> Result<(), Failure> {
     let (keeper, lock) = find_lock(args.dir.as_deref(), path)?;
     if !args.yes && !lock.is_held_by_process() {
-        confirm_removal(&lock)?;
+        confirm_lock_removal(&lock)?;
     }
     if keeper::remove_git_lock(&keeper, path)? {
         terminal::print_page(&format!("removed {}", lock.path.display()))?;
@@ -108,7 +108,7 @@ fn folder_above_git(path: &Path) -> Option<PathBuf> {
     git.parent().map(Path::to_owned)
 }
 
-fn confirm_removal(lock: &GitLock) -> Result<(), Failure> {
+fn confirm_lock_removal(lock: &GitLock) -> Result<(), Failure> {
     let kept = |why: &str| Failure::Message(format!("`{}` is kept: {why}", lock.path.display()));
     if !stdin().is_terminal() {
         return Err(kept("without a terminal it is removed only with --yes"));

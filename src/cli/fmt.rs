@@ -46,7 +46,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         all.extend(reports);
     }
     for report in &all {
-        print_result(report, &here, args.diff)?;
+        print_fmt_report(report, &here, args.diff)?;
     }
     let count = |of: fn(&FmtReport) -> usize| all.iter().map(of).sum::<usize>();
     let changed = count(|it| it.edits.len());
@@ -75,19 +75,19 @@ fn no_files_error(path: &Path) -> Failure {
     Failure::Message(format!("there is no palace file at {}", path.display()))
 }
 
-fn print_result(report: &FmtReport, here: &Path, diff: bool) -> std::io::Result<()> {
+fn print_fmt_report(report: &FmtReport, here: &Path, diff: bool) -> std::io::Result<()> {
     for finding in &report.findings {
-        terminal::eprint_finding(&report.path_from(&finding.diagnostic.file, here), finding);
+        terminal::eprint_finding(&report.path_relative_to(&finding.diagnostic.file, here), finding);
     }
     for file in &report.unformattable {
-        let file = report.path_from(file, here);
+        let file = report.path_relative_to(file, here);
         let why = "formatting would change its content";
         terminal::eprint_failure(&format!("{file} is not changed: {why}"));
     }
     if diff {
         return terminal::print_patch(&report.diff());
     }
-    let paths = report.edits.iter().map(|it| report.path_from(&it.path, here));
+    let paths = report.edits.iter().map(|it| report.path_relative_to(&it.path, here));
     terminal::print_page(&paths.collect::<Vec<_>>().join("\n"))
 }
 

@@ -51,7 +51,7 @@ pub(super) fn find_home(given: Option<&Path>) -> PathBuf {
 pub(super) fn keeper_for_home(given: Option<&Path>, workspace: &WorkspaceArgs) -> Keeper {
     let keeper =
         Keeper::new(find_home(given), workspace.workspace.clone()).with_consent_folder(state_dir());
-    keeper.with_watching(WatchMode::Off, |warning| anstream::eprintln!("palazzo: {warning}"))
+    keeper.with_watch_mode(WatchMode::Off, |warning| anstream::eprintln!("palazzo: {warning}"))
 }
 
 /// Fails if the home has no palaces.

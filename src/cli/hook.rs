@@ -38,7 +38,7 @@ pub(super) struct Args {
 #[derive(clap::Subcommand)]
 enum Command {
     Install(InstallArgs),
-    Remove(SettingsArgs),
+    Remove(SettingsFileArgs),
     SessionStart(SessionStartArgs),
     SessionEnd(SessionEndArgs),
 }
@@ -49,7 +49,7 @@ enum Command {
 #[derive(clap::Args)]
 struct InstallArgs {
     #[command(flatten)]
-    place: SettingsArgs,
+    place: SettingsFileArgs,
 
     #[command(flatten)]
     start: SessionStartArgs,
@@ -62,7 +62,7 @@ struct InstallArgs {
 
 /// Remove the hooks from the settings of Claude Code
 #[derive(clap::Args)]
-struct SettingsArgs {
+struct SettingsFileArgs {
     /// Use the settings of the project in this directory (`.claude/settings.local.json`,
     /// which is not shared, because the hooks contain paths of this machine) instead of
     /// those of all projects (`~/.claude/settings.json`)
@@ -171,9 +171,9 @@ fn install_hooks(args: &InstallArgs) -> Outcome {
     let budget = parse_budget(&start.budget)?;
     remove_hooks(&mut settings);
     let add = |settings: &mut _, event, command: &str| {
-        add_hook(settings, event, command).map_err(|why| settings_error(&file, &why))
+        add_hook(settings, event, command).map_err(|why| settings_not_changed_error(&file, &why))
     };
-    let command = hook_command(start.home.as_deref(), start.workspace.as_deref());
+    let command = hook_command_builder(start.home.as_deref(), start.workspace.as_deref());
     add(&mut settings, START_EVENT, &format!("{} --budget {}", command(START_COMMAND), budget))?;
     for event in END_EVENTS.into_iter().filter(|_| *keep) {
         add(&mut settings, event, &command(END_COMMAND))?;
@@ -190,7 +190,7 @@ fn install_hooks(args: &InstallArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn uninstall_hooks(place: &SettingsArgs) -> Outcome {
+fn uninstall_hooks(place: &SettingsFileArgs) -> Outcome {
     let file = settings_file(place)?;
     let mut settings = read_settings(&file)?;
     if remove_hooks(&mut settings) {
@@ -206,7 +206,7 @@ fn uninstall_hooks(place: &SettingsArgs) -> Outcome {
 }
 
 /// Returns a function that builds the command line of a hook from a subcommand.
-fn hook_command(home: Option<&Path>, workspace: Option<&str>) -> impl Fn(&str) -> String {
+fn hook_command_builder(home: Option<&Path>, workspace: Option<&str>) -> impl Fn(&str) -> String {
     let program = std::env::current_exe().map_or("palazzo".into(), |it| it.display().to_string());
     let (program, home) =
         (quote_for_shell(&program), quote_for_shell(&home::find_home(home).display().to_string()));
@@ -268,7 +268,7 @@ fn is_palazzo_hook(hook: &Value) -> bool {
 }
 
 /// Returns the settings file; if it is a symbolic link, the file that the link points to.
-fn settings_file(place: &SettingsArgs) -> Result<PathBuf, Failure> {
+fn settings_file(place: &SettingsFileArgs) -> Result<PathBuf, Failure> {
     let set = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let folder = || match place.project {
         true => Some(PathBuf::from(".claude")),
@@ -288,12 +288,12 @@ fn settings_file(place: &SettingsArgs) -> Result<PathBuf, Failure> {
 fn read_settings(file: &Path) -> Result<Map<String, Value>, Failure> {
     let text = match std::fs::read_to_string(file) {
         Err(err) if err.kind() == ErrorKind::NotFound => return Ok(Map::new()),
-        text => text.map_err(|err| settings_error(file, &err.to_string()))?,
+        text => text.map_err(|err| settings_not_changed_error(file, &err.to_string()))?,
     };
     if text.trim().is_empty() {
         return Ok(Map::new());
     }
-    serde_json::from_str(&text).map_err(|err| settings_error(file, &err.to_string()))
+    serde_json::from_str(&text).map_err(|err| settings_not_changed_error(file, &err.to_string()))
 }
 
 /// Writes the settings to a temporary file beside the old one, and renames it.
@@ -312,6 +312,6 @@ fn write_settings(file: &Path, settings: &Map<String, Value>) -> Result<(), Fail
 }
 
 /// Returns the error for settings that cannot be parsed; the file is not changed.
-fn settings_error(file: &Path, why: &str) -> Failure {
+fn settings_not_changed_error(file: &Path, why: &str) -> Failure {
     Failure::Message(format!("`{}` is not changed: {why}", file.display()))
 }

@@ -83,7 +83,7 @@ fn import_memory(args: &ImportMemoryArgs) -> Outcome {
         );
     }
     let root = keeper.palace_root(&caller)?;
-    terminal::print_page(&memory_summary(&imported, root.as_deref(), args.dry_run))?;
+    terminal::print_page(&memory_import_summary(&imported, root.as_deref(), args.dry_run))?;
     Ok(ExitCode::from(u8::from(imported.faults > 0)))
 }
 
@@ -98,7 +98,7 @@ fn read_input(file: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|err| Failure::Message(format!("cannot read {}: {err}", file.display())))
 }
 
-fn memory_summary(imported: &MemoryImportSummary, root: Option<&Path>, dry: bool) -> String {
+fn memory_import_summary(imported: &MemoryImportSummary, root: Option<&Path>, dry: bool) -> String {
     let MemoryImportSummary { workspace, entities, observations, relations, faults, .. } = imported;
     let palace = palace_label(workspace.as_deref(), root);
     let verb = if dry { "Would add" } else { "Added" };

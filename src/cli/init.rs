@@ -35,7 +35,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     if let Some(dir) = &args.repository {
-        return init_repository(dir.as_deref().or(args.home.as_deref()));
+        return create_missing_repositories(dir.as_deref().or(args.home.as_deref()));
     }
     let name = args.name.as_deref().unwrap_or_default();
     let files = match &args.template {
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn init_repository(dir: Option<&Path>) -> Outcome {
+fn create_missing_repositories(dir: Option<&Path>) -> Outcome {
     let mut keeper = home::keeper_for_home(dir, &WorkspaceArgs { workspace: None });
     home::require_palace(&keeper, &home::find_home(dir))?;
     let created = keeper::create_repositories(&mut keeper, &terminal_user("init"))?;

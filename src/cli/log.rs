@@ -30,7 +30,7 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.home.keeper(), terminal_user("log"));
     let mut session = keeper.session(&user)?;
-    let log = keeper::log_commits(&mut session, args.thing.as_deref(), args.most)?;
+    let log = keeper::list_commits(&mut session, args.thing.as_deref(), args.most)?;
     let commits: Vec<_> = log.commits.iter().map(|it| (&it.summary, it.changes.clone())).collect();
     let mut page = render::log(&commits, user.now);
     if commits.is_empty() {

@@ -11,7 +11,7 @@ use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
 use crate::cli::terminal;
 use crate::keeper::{
-    self, Caller, Extracted, Keeper, MineSummary, SourceFile, SourceKind, is_palace_file,
+    self, Caller, ExtractionResult, Keeper, MineSummary, SourceFile, SourceKind, is_palace_file,
 };
 use crate::model::strip_unprintable;
 
@@ -72,7 +72,7 @@ struct MineInput {
 pub(super) fn run(args: &Args) -> Outcome {
     let mut sources = Vec::new();
     for path in &args.paths {
-        find_sources(path, &mut sources)?;
+        find_mine_inputs(path, &mut sources)?;
     }
     sources.retain(|it| !belongs_to_palace(&it.path));
     let mut keeper = args.home.keeper();
@@ -115,7 +115,7 @@ fn mine_file(
     source: &MineInput,
     summary: &mut MineSummary,
 ) -> Result<Vec<String>, Failure> {
-    let Extracted { mut texts, faults } = match extract_texts(source) {
+    let ExtractionResult { mut texts, faults } = match extract_texts(source) {
         Ok(extracted) => extracted,
         Err(why) => return Ok(vec![why]),
     };
@@ -128,7 +128,7 @@ fn mine_file(
 }
 
 /// Extracts the texts to file from a file; the error says why there are none.
-fn extract_texts(source: &MineInput) -> Result<Extracted, String> {
+fn extract_texts(source: &MineInput) -> Result<ExtractionResult, String> {
     let unread = |err: std::io::Error| format!("it cannot be read: {err}");
     // Opening a pipe would block until another process writes to it.
     if !std::fs::metadata(&source.path).map_err(unread)?.is_file() {
@@ -136,7 +136,7 @@ fn extract_texts(source: &MineInput) -> Result<Extracted, String> {
     }
     let (text, warning) =
         decode_text(std::fs::read(&source.path).map_err(unread)?, source.source.kind)?;
-    let extracted = source.source.kind.extract(&text, &source.room);
+    let extracted = source.source.kind.extract_texts_of_file(&text, &source.room);
     let mut extracted =
         extracted.ok_or_else(|| "it contains no conversation in a known format".to_owned())?;
     extracted.faults.extend(warning);
@@ -169,11 +169,11 @@ fn belongs_to_palace(file: &Path) -> bool {
 }
 
 /// Finds the files to mine at a path, sorted by name.
-fn find_sources(path: &Path, found: &mut Vec<MineInput>) -> Result<(), Failure> {
+fn find_mine_inputs(path: &Path, found: &mut Vec<MineInput>) -> Result<(), Failure> {
     let path = std::fs::canonicalize(path).map_err(|err| read_error(path, &err))?;
     if path.is_dir() {
         let wing = file_name(&path);
-        return walk_folder(&path, &path, &wing, found);
+        return find_mine_inputs_in_folder(&path, &path, &wing, found);
     }
     let name = file_name(&path);
     let wing = path.parent().map(file_name).unwrap_or_default();
@@ -190,7 +190,7 @@ fn find_sources(path: &Path, found: &mut Vec<MineInput>) -> Result<(), Failure> 
     Ok(())
 }
 
-fn walk_folder(
+fn find_mine_inputs_in_folder(
     root: &Path,
     folder: &Path,
     wing: &str,
@@ -206,7 +206,7 @@ fn walk_folder(
             continue;
         }
         if file_type.is_dir() {
-            walk_folder(root, &path, wing, found)?;
+            find_mine_inputs_in_folder(root, &path, wing, found)?;
         }
         let kind = SourceKind::from_file_name(&file_name(&path));
         let Some(kind) = kind.filter(|_| file_type.is_file()) else {

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::terminal;
-use crate::keeper::{self, RestoredItem, RestoredRelations};
-use crate::render::{self, pluralize};
+use crate::keeper::{self, RestoredItem, RestoredRelationCounts};
+use crate::render::{self, count_with_noun};
 
 /// Restore an earlier version of a room, a scroll, an entity or a file, in a new commit
 ///
@@ -30,24 +30,26 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.home.keeper(), terminal_user("restore"));
     let restored = keeper::restore_item(&mut keeper, &user, &args.thing, &args.to)?;
-    terminal::print_page(&render_restored(&restored))?;
+    terminal::print_page(&render_restored_item(&restored))?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn render_restored(restored: &RestoredItem) -> String {
+fn render_restored_item(restored: &RestoredItem) -> String {
     let RestoredItem { item, file, revision, is_changed, relations } = restored;
     let item = render::item_label(item);
     if !is_changed {
         return format!("{item} is what it was {revision} already: nothing changed in {file}.\n");
     }
     let mut page = format!("{item} is what it was {revision}: {file}");
-    let RestoredRelations { restored, skipped } = *relations;
+    let RestoredRelationCounts { restored, skipped } = *relations;
     if restored > 0 {
-        page += &format!(", with {} of others to it", pluralize(restored, "relation"));
+        page += &format!(", with {} of others to it", count_with_noun(restored, "relation"));
     }
     if skipped > 0 {
-        page +=
-            &format!("; without {} of others who are not there", pluralize(skipped, "relation"));
+        page += &format!(
+            "; without {} of others who are not there",
+            count_with_noun(skipped, "relation")
+        );
     }
     page + "\n"
 }

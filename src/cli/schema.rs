@@ -22,11 +22,11 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     match args.kind {
         Some(kind) => terminal::print_page(&keeper::json_schema(kind))?,
-        None => terminal::print_page(&FileKind::ALL.map(kind_line).concat())?,
+        None => terminal::print_page(&FileKind::ALL.map(file_kind_line).concat())?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn kind_line(kind: FileKind) -> String {
+fn file_kind_line(kind: FileKind) -> String {
     format!("{:<9} {}\n", kind.name(), kind.path_pattern())
 }

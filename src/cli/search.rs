@@ -80,8 +80,8 @@ pub(super) fn run(args: Args) -> Outcome {
     let found = keeper::search_palace(&mut keeper.session(&caller)?, &query, args.limit)?;
     let here = std::env::current_dir().unwrap_or_default();
     terminal::print_page(&match args.format {
-        Format::Human => to_text(&found, &here),
-        Format::Json => to_json(&found, &here),
+        Format::Human => results_to_text(&found, &here),
+        Format::Json => results_to_json(&found, &here),
     })?;
     if found.total == 0 {
         anstream::eprintln!("nothing found");
@@ -90,7 +90,7 @@ pub(super) fn run(args: Args) -> Outcome {
 }
 
 /// Renders hits as a page, with paths relative to `here`.
-fn to_text(results: &SearchResults, here: &Path) -> String {
+fn results_to_text(results: &SearchResults, here: &Path) -> String {
     let hits: Vec<_> = results
         .best
         .iter()
@@ -103,7 +103,7 @@ fn to_text(results: &SearchResults, here: &Path) -> String {
 }
 
 /// Renders hits as JSON, with paths relative to `here`.
-fn to_json(results: &SearchResults, here: &Path) -> String {
+fn results_to_json(results: &SearchResults, here: &Path) -> String {
     let hits = results.best.iter().map(|it| {
         json!({
             "kind": it.kind.to_string(),
@@ -120,7 +120,7 @@ fn to_json(results: &SearchResults, here: &Path) -> String {
     let mut value = json!({ "results": hits, "total": results.total });
     if let Some(ranker) = &results.ranker {
         value["ranker"] = ranker.name().into();
-        if let Some(remark) = ranker.remark() {
+        if let Some(remark) = ranker.error_or_pending_text() {
             value["remark"] = remark.into();
         }
     }

@@ -66,7 +66,7 @@ enum WatchOption {
 
 pub(super) fn run(args: Args) -> Outcome {
     let toolbox = match args.unbounded {
-        true => Toolbox::unbounded(args.tools),
+        true => Toolbox::with_unbounded_answers(args.tools),
         false => Toolbox::new(args.tools),
     };
     let toolbox = reject_duplicate_tools(toolbox)?;
@@ -78,7 +78,7 @@ pub(super) fn run(args: Args) -> Outcome {
     };
     let keeper = home::keeper_for_home(dir.as_deref(), &args.workspace);
     let keeper = keeper
-        .with_watching(watching, |warning| anstream::eprintln!("palazzo: {warning}"))
+        .with_watch_mode(watching, |warning| anstream::eprintln!("palazzo: {warning}"))
         .with_background_embedding();
     if std::io::stdin().is_terminal() {
         anstream::eprintln!(
@@ -105,7 +105,7 @@ pub(super) fn run(args: Args) -> Outcome {
 
 /// Fails if two tools have the same name.
 pub(super) fn reject_duplicate_tools(toolbox: Toolbox) -> Result<Toolbox, Failure> {
-    match toolbox.duplicate_name() {
+    match toolbox.duplicate_tool_name() {
         None => Ok(toolbox),
         Some(name) => Err(Failure::Message(format!(
             "two of the sets in --tools have different tools named `{name}`: offer one of the sets"

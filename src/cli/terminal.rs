@@ -47,7 +47,12 @@ pub(crate) fn eprint_finding(path: &str, it: &Finding) {
 fn format_finding(path: &str, Finding { diagnostic, source_excerpt: excerpt }: &Finding) -> String {
     let Diagnostic { code, at, message, .. } = diagnostic;
     let (path, message) = (strip_unprintable(path), strip_unprintable(message));
-    format!("{path}:{}:{}: {}: {message}\n{excerpt}", at.line, at.column, colored_code(*code))
+    format!(
+        "{path}:{}:{}: {}: {message}\n{excerpt}",
+        at.line,
+        at.column,
+        colored_severity_and_code(*code)
+    )
 }
 
 /// Prints an error message on the error stream.
@@ -55,7 +60,7 @@ pub(crate) fn eprint_failure(message: &str) {
     anstream::eprintln!("{}: {}", bold("palazzo"), strip_unprintable(message));
 }
 
-fn colored_code(code: Code) -> String {
+fn colored_severity_and_code(code: Code) -> String {
     let severity = code.severity();
     let colour = match severity {
         Severity::Error => AnsiColor::Red,

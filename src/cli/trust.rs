@@ -58,11 +58,16 @@ pub(super) fn run(args: &Args) -> Outcome {
         return print_consents(&[], &format!("Nothing in {} needs your consent.", home.display()));
     }
     print_consents(&missing, "")?;
-    ask_for_consent(&keeper, &home, &missing, args.yes)
+    ask_and_store_consents(&keeper, &home, &missing, args.yes)
 }
 
 /// Asks for consent, if there is a terminal, and stores it.
-fn ask_for_consent(keeper: &Keeper, home: &Path, missing: &[Consent], is_given: bool) -> Outcome {
+fn ask_and_store_consents(
+    keeper: &Keeper,
+    home: &Path,
+    missing: &[Consent],
+    is_given: bool,
+) -> Outcome {
     if !is_given && !io::stdin().is_terminal() {
         let again = format!("palazzo trust --yes {}", quote_for_shell(&home.display().to_string()));
         anstream::eprintln!("Nothing is allowed yet. Run this in a terminal, or `{again}`.");

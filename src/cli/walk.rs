@@ -38,7 +38,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     terminal::print_page(&walk.enter_palace()?)?;
     let mut lines = io::stdin().lock().lines();
     loop {
-        print_prompt()?;
+        print_input_prompt()?;
         let Some(line) = lines.next().transpose()? else { break };
         let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
         match word {
@@ -105,7 +105,7 @@ impl WalkSession {
     }
 }
 
-fn print_prompt() -> io::Result<()> {
+fn print_input_prompt() -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     write!(out, "\n> ")?;
     out.flush()

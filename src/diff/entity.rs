@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use crate::diff::change::{name_change, value_change};
+use crate::diff::value_changes::{name_change, value_change};
 use crate::model::{ChangeDetail, Entity, ItemPart, Relation};
 
 /// Returns the differences between two states of one entity.

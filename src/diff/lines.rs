@@ -65,15 +65,15 @@ fn write_hunk_group(page: &mut String, group: &[Hunk], old: &[&str], new: &[&str
     for hunk in group {
         let (start, end) = (hunk.before.start as usize, hunk.before.end as usize);
         let added = &new[hunk.after.start as usize..hunk.after.end as usize];
-        write_lines(page, ' ', &old[at..start]);
-        write_lines(page, '-', &old[start..end]);
-        write_lines(page, '+', added);
+        write_lines_with_sign(page, ' ', &old[at..start]);
+        write_lines_with_sign(page, '-', &old[start..end]);
+        write_lines_with_sign(page, '+', added);
         at = end;
     }
-    write_lines(page, ' ', &old[at..to]);
+    write_lines_with_sign(page, ' ', &old[at..to]);
 }
 
-fn write_lines(page: &mut String, sign: char, lines: &[&str]) {
+fn write_lines_with_sign(page: &mut String, sign: char, lines: &[&str]) {
     for line in lines {
         let end = if line.ends_with('\n') { "" } else { "\n\\ No newline at end of file\n" };
         page.push_str(&format!("{sign}{line}{end}"));

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use crate::diff::change::{name_change, text_change, value_change};
+use crate::diff::value_changes::{name_change, text_change, value_change};
 use crate::model::{Action, ChangeDetail, ItemPart, Room};
 
 pub(crate) fn diff_room(was: &Room, now: &Room) -> Vec<ChangeDetail> {

@@ -109,9 +109,9 @@ impl Encoder {
     pub(super) fn hidden_states(&self, tokens: &[usize]) -> Array2<f32> {
         let mut states = self.word_embeddings.select(Axis(0), tokens);
         states += &self.position_embeddings.slice_axis(Axis(0), (..tokens.len()).into());
-        self.embedding_norm.apply(&mut states);
+        self.embedding_norm.normalize_rows(&mut states);
         for layer in &self.layers {
-            states = layer.apply(&states);
+            states = layer.forward(&states);
         }
         states
     }
@@ -144,19 +144,21 @@ impl Layer {
         })
     }
 
-    fn apply(&self, states: &Array2<f32>) -> Array2<f32> {
-        let mut attended = self.attention_output.apply(&self.self_attention(states)) + states;
-        self.attention_norm.apply(&mut attended);
-        let mut activated = self.intermediate.apply(&attended);
+    fn forward(&self, states: &Array2<f32>) -> Array2<f32> {
+        let mut attended =
+            self.attention_output.linear_transform(&self.self_attention(states)) + states;
+        self.attention_norm.normalize_rows(&mut attended);
+        let mut activated = self.intermediate.linear_transform(&attended);
         activated.mapv_inplace(gelu);
-        let mut output = self.output.apply(&activated) + attended;
-        self.output_norm.apply(&mut output);
+        let mut output = self.output.linear_transform(&activated) + attended;
+        self.output_norm.normalize_rows(&mut output);
         output
     }
 
     /// Computes multi-head self-attention: each token attends to all tokens.
     fn self_attention(&self, states: &Array2<f32>) -> Array2<f32> {
-        let [query, key, value] = [&self.query, &self.key, &self.value].map(|it| it.apply(states));
+        let [query, key, value] =
+            [&self.query, &self.key, &self.value].map(|it| it.linear_transform(states));
         let width = query.ncols() / self.heads;
         #[expect(clippy::cast_precision_loss, reason = "no head is that wide")]
         let scale = 1.0 / (width as f32).sqrt();
@@ -187,7 +189,7 @@ impl Linear {
         Ok(Self { weight, bias })
     }
 
-    fn apply(&self, states: &Array2<f32>) -> Array2<f32> {
+    fn linear_transform(&self, states: &Array2<f32>) -> Array2<f32> {
         states.dot(&self.weight.t()) + &self.bias
     }
 }
@@ -207,7 +209,7 @@ impl LayerNorm {
     }
 
     /// Normalizes each row to mean 0 and variance 1, then applies the learned weight and bias.
-    fn apply(&self, states: &mut Array2<f32>) {
+    fn normalize_rows(&self, states: &mut Array2<f32>) {
         for mut row in states.rows_mut() {
             let mean = row.mean().unwrap_or_default();
             row -= mean;

@@ -44,7 +44,7 @@ impl<'a> Tensors<'a> {
 
     /// Returns true if there is a tensor with this name.
     pub(crate) fn has(&self, name: &str) -> bool {
-        self.header.contains_key(&self.full_name(name))
+        self.header.contains_key(&self.prefixed_name(name))
     }
 
     /// Returns a matrix; checks the numbers of rows and columns that are given.
@@ -60,7 +60,7 @@ impl<'a> Tensors<'a> {
             [high, wide] if fits(high, rows) && fits(wide, columns) => {
                 let numbers = self.values(name, &info)?;
                 Array2::from_shape_vec((high, wide), numbers)
-                    .map_err(|_| Error::OutOfBounds(self.full_name(name)))
+                    .map_err(|_| Error::OutOfBounds(self.prefixed_name(name)))
             }
             _ => Err(self.shape_error(name, &info, &[rows, columns])),
         }
@@ -76,13 +76,13 @@ impl<'a> Tensors<'a> {
     }
 
     fn tensor_info(&self, name: &str) -> Result<TensorInfo, Error> {
-        let full = self.full_name(name);
+        let full = self.prefixed_name(name);
         let Some(entry) = self.header.get(&full) else { return Err(Error::MissingTensor(full)) };
         TensorInfo::deserialize(entry).map_err(|err| Error::InvalidFile(format!("`{full}`: {err}")))
     }
 
     fn values(&self, name: &str, info: &TensorInfo) -> Result<Vec<f32>, Error> {
-        let name = self.full_name(name);
+        let name = self.prefixed_name(name);
         if info.dtype != "F32" {
             return Err(Error::UnsupportedType { name, kind: info.dtype.clone() });
         }
@@ -101,10 +101,10 @@ impl<'a> Tensors<'a> {
         let wanted: Vec<_> = wanted.iter().map(spelled).collect();
         let is: Vec<_> = info.shape.iter().map(usize::to_string).collect();
         let [is, wanted] = [is, wanted].map(|it| format!("[{}]", it.join(", ")));
-        Error::WrongShape { name: self.full_name(name), is, wanted }
+        Error::WrongShape { name: self.prefixed_name(name), is, wanted }
     }
 
-    fn full_name(&self, name: &str) -> String {
+    fn prefixed_name(&self, name: &str) -> String {
         format!("{}{name}", self.prefix)
     }
 }

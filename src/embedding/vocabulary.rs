@@ -55,7 +55,7 @@ impl Vocabulary {
     pub(super) fn tokenize(&self, text: &str, limit: usize) -> Vec<usize> {
         let room = limit.saturating_sub(1);
         let mut tokens = vec![self.start_id];
-        for word in split_words(text) {
+        for word in normalize_and_split_words(text) {
             if tokens.len() >= room {
                 break;
             }
@@ -88,7 +88,7 @@ impl Vocabulary {
 }
 
 /// Yields the words and punctuation characters of a text.
-fn split_words(text: &str) -> impl Iterator<Item = String> {
+fn normalize_and_split_words(text: &str) -> impl Iterator<Item = String> {
     let decomposed = text.chars().filter(|it| !is_ignored_char(*it)).nfd();
     let bare = decomposed.filter(|it| category(*it) != Category::NonspacingMark);
     let mut letters = bare.flat_map(char::to_lowercase).peekable();
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     fn split(text: &str) -> String {
-        split_words(text).collect::<Vec<_>>().join("|")
+        normalize_and_split_words(text).collect::<Vec<_>>().join("|")
     }
 
     #[test]

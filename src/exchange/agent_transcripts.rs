@@ -3,8 +3,8 @@
 use crate::exchange::conversation::parse_timestamp;
 use serde_json::Value;
 
-use crate::exchange::Extracted;
-use crate::exchange::conversation::{Message, Speaker, split_exchanges};
+use crate::exchange::ExtractionResult;
+use crate::exchange::conversation::{Message, Speaker, split_into_exchanges};
 
 /// The room for conversations without a title.
 const DEFAULT_ROOM: &str = "conversations";
@@ -21,7 +21,7 @@ const MACHINE_PREFIXES: &[&str] = &[
 
 /// Parses a transcript of Claude Code or Codex; `None` if it is neither. Lines that are not
 /// JSON objects are reported by number.
-pub(crate) fn parse_transcript(text: &str) -> Option<Extracted> {
+pub(crate) fn parse_transcript(text: &str) -> Option<ExtractionResult> {
     let (lines, faults) = parse_json_lines(text);
     let turns: Vec<_> = lines
         .iter()
@@ -34,7 +34,7 @@ pub(crate) fn parse_transcript(text: &str) -> Option<Extracted> {
         let folder = it.get("cwd").or_else(|| it.pointer("/payload/cwd"))?.as_str()?;
         folder.rsplit(['/', '\\']).find(|it| !it.is_empty())
     });
-    Some(Extracted { texts: split_exchanges(folder, DEFAULT_ROOM, &turns), faults })
+    Some(ExtractionResult { texts: split_into_exchanges(folder, DEFAULT_ROOM, &turns), faults })
 }
 
 fn parse_json_lines(text: &str) -> (Vec<Value>, Vec<String>) {

@@ -5,20 +5,20 @@ use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
 use crate::exchange::conversation::parse_timestamp;
-use crate::exchange::conversation::{Message, Speaker, split_exchanges};
-use crate::exchange::{Extracted, ExtractedText};
+use crate::exchange::conversation::{Message, Speaker, split_into_exchanges};
+use crate::exchange::{ExtractedText, ExtractionResult};
 
 /// The title of a conversation without one.
 const UNTITLED: &str = "untitled";
 
 /// Parses an export of either service; `None` if it is neither. A conversation in an
 /// unknown format is reported by its index in the list.
-pub(crate) fn parse_export(text: &str) -> Option<Extracted> {
+pub(crate) fn parse_export(text: &str) -> Option<ExtractionResult> {
     let all: Value = serde_json::from_str(text).ok()?;
     let conversations = all.as_array()?;
-    let mut extracted = Extracted::default();
+    let mut extracted = ExtractionResult::default();
     for (index, it) in conversations.iter().enumerate() {
-        match parse_claude_ai(it).or_else(|| parse_chatgpt(it)) {
+        match parse_claude_ai_conversation(it).or_else(|| parse_chatgpt_conversation(it)) {
             Some(exchanges) => extracted.texts.extend(exchanges),
             None => extracted
                 .faults
@@ -29,10 +29,10 @@ pub(crate) fn parse_export(text: &str) -> Option<Extracted> {
     is_export.then_some(extracted)
 }
 
-fn parse_claude_ai(conversation: &Value) -> Option<Vec<ExtractedText>> {
+fn parse_claude_ai_conversation(conversation: &Value) -> Option<Vec<ExtractedText>> {
     let messages = conversation.get("chat_messages")?.as_array()?.iter();
     let turns: Vec<_> = messages.filter_map(parse_claude_ai_message).collect();
-    Some(split_exchanges(Some("claude.ai"), conversation_title(conversation, "name"), &turns))
+    Some(split_into_exchanges(Some("claude.ai"), conversation_title(conversation, "name"), &turns))
 }
 
 fn parse_claude_ai_message(message: &Value) -> Option<Message> {
@@ -61,7 +61,7 @@ fn attachment_text(it: &Value) -> Option<String> {
 
 /// Parses the branch of a conversation that was shown last; edited and repeated questions
 /// on other branches are left out.
-fn parse_chatgpt(conversation: &Value) -> Option<Vec<ExtractedText>> {
+fn parse_chatgpt_conversation(conversation: &Value) -> Option<Vec<ExtractedText>> {
     let mapping = conversation.get("mapping")?.as_object()?;
     let mut at =
         conversation.get("current_node").and_then(Value::as_str).or_else(|| last_leaf(mapping));
@@ -73,7 +73,7 @@ fn parse_chatgpt(conversation: &Value) -> Option<Vec<ExtractedText>> {
         at = node.get("parent").and_then(Value::as_str);
     }
     turns.reverse();
-    Some(split_exchanges(Some("chatgpt"), conversation_title(conversation, "title"), &turns))
+    Some(split_into_exchanges(Some("chatgpt"), conversation_title(conversation, "title"), &turns))
 }
 
 fn last_leaf(mapping: &Map<String, Value>) -> Option<&str> {

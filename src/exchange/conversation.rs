@@ -24,7 +24,7 @@ pub(super) struct Message {
 
 /// Returns the exchanges of a conversation, with the `wing` and `room` to file them in.
 /// Answers before the user's first message are an exchange of their own.
-pub(super) fn split_exchanges(
+pub(super) fn split_into_exchanges(
     wing: Option<&str>,
     room: &str,
     turns: &[Message],
@@ -79,7 +79,7 @@ mod tests {
             turn(Speaker::Assistant, "Since March."),
             turn(Speaker::User, "Thanks."),
         ];
-        let texts = split_exchanges(None, "r", &turns).into_iter().map(|it| it.text);
+        let texts = split_into_exchanges(None, "r", &turns).into_iter().map(|it| it.text);
         assert_snapshot!(texts.collect::<Vec<_>>().join("~~~\n"), @"
         Assistant:
         Hello.

@@ -11,7 +11,7 @@ use std::fmt::Display;
 use chrono::{DateTime, NaiveDateTime, Utc};
 use serde_json::{Map, Value};
 
-use crate::exchange::mempalace_chunks::link_overlapping_chunks;
+use crate::exchange::mempalace_chunks::link_chunks_and_cut_overlaps;
 use crate::model::{Entity, MAX_FILE_BYTES, Relation, fold_name, is_printable};
 
 /// Limit for the size of a text, so that its front matter also fits into a file.
@@ -84,7 +84,7 @@ pub struct ImportedFact {
 
 /// Converts the rows of a store. MemPalace writes times in local time without an offset;
 /// `local` converts them to UTC.
-pub fn read_mempalace(
+pub fn convert_mempalace_tables(
     tables: MempalaceTables,
     local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
 ) -> MempalaceData {
@@ -94,10 +94,10 @@ pub fn read_mempalace(
     texts.sort_by_cached_key(|it| {
         (it.field_text("filed_at"), it.field_text("source_file"), it.chunk_index(), it.id.clone())
     });
-    data.note_unfiled_texts(&texts);
-    link_overlapping_chunks(&mut texts);
+    data.report_unfiled_texts(&texts);
+    link_chunks_and_cut_overlaps(&mut texts);
     for (id, pieces) in group_chunks(texts) {
-        data.add_text(&id, &pieces, &local);
+        data.add_drawer_or_diary_entry(&id, &pieces, &local);
     }
     let mut names = EntityNames::default();
     for row in entities {
@@ -151,7 +151,7 @@ impl EntityNames {
 
 impl MempalaceData {
     /// Notes how many texts have no wing or no room.
-    fn note_unfiled_texts(&mut self, texts: &[Row]) {
+    fn report_unfiled_texts(&mut self, texts: &[Row]) {
         let is_lost = |it: &&Row| {
             let is_text =
                 it.field_text(MempalaceTables::TEXT_KEY).is_some() && !it.is_diary_entry();
@@ -167,7 +167,7 @@ impl MempalaceData {
     }
 
     /// Returns the text of all pieces of the row `id`, and reports missing pieces.
-    fn join_pieces(&mut self, id: &str, first: &Row, pieces: &[Row]) -> String {
+    fn join_chunk_texts(&mut self, id: &str, first: &Row, pieces: &[Row]) -> String {
         let mut text = String::new();
         for piece in pieces {
             match piece.fields.get(MempalaceTables::TEXT_KEY).and_then(Value::as_str) {
@@ -184,14 +184,14 @@ impl MempalaceData {
         text
     }
 
-    fn add_text(
+    fn add_drawer_or_diary_entry(
         &mut self,
         id: &str,
         pieces: &[Row],
         local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
     ) {
         let Some(first) = pieces.first() else { return };
-        let text = self.join_pieces(id, first, pieces);
+        let text = self.join_chunk_texts(id, first, pieces);
         if text.trim().is_empty() {
             if first.fields.contains_key(MempalaceTables::TEXT_KEY) {
                 self.add_fault(first.table, id, "it has no text");
@@ -202,7 +202,9 @@ impl MempalaceData {
             let why = format!("it has {} bytes; the limit is {MAX_TEXT_BYTES}", text.len());
             return self.add_fault(first.table, id, why);
         }
-        let at = first.timestamp("filed_at", &local).or_else(|| first.timestamp("date", &local));
+        let at = first
+            .field_timestamp("filed_at", &local)
+            .or_else(|| first.field_timestamp("date", &local));
         let wing = first.field_text("wing").unwrap_or_else(|| UNKNOWN.to_owned());
         if first.is_diary_entry() {
             let wing_agent = || wing.strip_prefix("wing_").unwrap_or(&wing).to_owned();
@@ -263,7 +265,7 @@ impl MempalaceData {
             }
         };
         let [since, until] = ["valid_from", "valid_to"].map(|column| {
-            row.date(column, &local).unwrap_or_else(|text| {
+            row.field_date(column, &local).unwrap_or_else(|text| {
                 let why = format!("its `{column}` is not a date, and is kept as text: {text}");
                 self.add_fault(row.table, &row.id, why);
                 Some(text)
@@ -301,7 +303,7 @@ fn required_name(row: &Row, column: &str) -> Result<String, String> {
 
 impl MempalaceData {
     /// Returns the names of the subjects of facts, each once.
-    pub fn subjects(&self) -> BTreeSet<&str> {
+    pub fn fact_subjects(&self) -> BTreeSet<&str> {
         self.facts.iter().map(|it| it.subject.as_str()).collect()
     }
 }

@@ -17,7 +17,7 @@ const MAX_JOINED_BYTES: usize = 200_000;
 /// Rows are pieces if they have the same source, wing and room, are numbered without a gap,
 /// and each overlaps the one before in exactly one way. Exchanges of a conversation are
 /// numbered too, but do not overlap.
-pub(crate) fn link_overlapping_chunks(rows: &mut [Row]) {
+pub(crate) fn link_chunks_and_cut_overlaps(rows: &mut [Row]) {
     let mut documents: BTreeMap<[Option<String>; 3], Vec<usize>> = BTreeMap::new();
     for (index, row) in rows.iter().enumerate() {
         if row.parent_id().is_none()
@@ -86,7 +86,7 @@ mod tests {
 
     fn joined_text(texts: &[&str]) -> Option<String> {
         let mut rows = chunk_rows(texts);
-        link_overlapping_chunks(&mut rows);
+        link_chunks_and_cut_overlaps(&mut rows);
         let text = |it: &Row| it.fields.get(MempalaceTables::TEXT_KEY)?.as_str().map(str::to_owned);
         let is_piece = rows.iter().all(|it| it.parent_id().as_deref() == Some("p0"));
         is_piece.then(|| rows.iter().filter_map(text).collect())
@@ -113,7 +113,7 @@ mod tests {
         let mut rows = chunk_rows(&[&text[..50], &text[20..]]);
         rows[1].fields["chunk_index"] = 2.into();
         let before = rows.clone();
-        link_overlapping_chunks(&mut rows);
+        link_chunks_and_cut_overlaps(&mut rows);
         assert_eq!(rows, before, "a piece is missing");
     }
 }

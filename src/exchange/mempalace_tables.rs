@@ -59,7 +59,7 @@ impl Row {
     }
 
     /// Parses a date; on failure returns the original text.
-    pub(super) fn date(
+    pub(super) fn field_date(
         &self,
         key: &str,
         local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
@@ -68,11 +68,11 @@ impl Row {
         if text.parse::<Date>().is_ok() {
             return Ok(Some(text));
         }
-        let time = self.timestamp(key, local).ok_or(text)?;
+        let time = self.field_timestamp(key, local).ok_or(text)?;
         Ok(Some(time.to_rfc3339_opts(SecondsFormat::Secs, true)))
     }
 
-    pub(super) fn timestamp(
+    pub(super) fn field_timestamp(
         &self,
         key: &str,
         local: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,

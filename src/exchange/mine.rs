@@ -1,7 +1,7 @@
 //! Extracts texts from documents, transcripts and exports, to be filed word for word.
 
-use crate::exchange::extracted::Extracted;
-use crate::exchange::extracted::ExtractedText;
+use crate::exchange::extraction_result::ExtractedText;
+use crate::exchange::extraction_result::ExtractionResult;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
 use crate::exchange::conversation::parse_timestamp;
@@ -38,13 +38,15 @@ impl SourceKind {
 
     /// Extracts the texts of a file. Texts of documents are for `room`, those of
     /// conversations for rooms of their own. Returns `None` if the file is of another kind.
-    pub fn extract(self, text: &str, room: &str) -> Option<Extracted> {
+    pub fn extract_texts_of_file(self, text: &str, room: &str) -> Option<ExtractionResult> {
         if text.trim().is_empty() {
-            return Some(Extracted::default());
+            return Some(ExtractionResult::default());
         }
         let json = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut extracted = match self {
-            Self::Document => Extracted { texts: split_document(text, room), faults: Vec::new() },
+            Self::Document => {
+                ExtractionResult { texts: split_document(text, room), faults: Vec::new() }
+            }
             Self::Transcript => agent_transcripts::parse_transcript(json)?,
             Self::Export => chat_exports::parse_export(json)?,
         };
@@ -138,8 +140,8 @@ mod tests {
     #[test]
     fn a_text_too_large_for_a_drawer_is_reported_and_skipped() {
         let text = format!("# One\nFine.\n# Two\n{}", "x".repeat(MAX_TEXT_BYTES));
-        let Extracted { texts, faults } =
-            SourceKind::Document.extract(&text, "r").unwrap_or_default();
+        let ExtractionResult { texts, faults } =
+            SourceKind::Document.extract_texts_of_file(&text, "r").unwrap_or_default();
         assert_eq!(texts.len(), 1);
         insta::assert_snapshot!(faults.join("\n").replace("xx", ""), @"the text that begins with `# Two`: it has 917510 bytes; the limit for a drawer is 917504");
     }
@@ -151,8 +153,11 @@ mod tests {
             (SourceKind::from_file_name("a.png"), SourceKind::from_file_name("README")),
             (None, None)
         );
-        assert_eq!(SourceKind::Transcript.extract("{\"level\":\"info\"}\n", "r"), None);
-        assert_eq!(SourceKind::Export.extract("{\"name\":\"left-pad\"}", "r"), None);
-        assert_eq!(SourceKind::Export.extract("[{\"id\":1}]", "r"), None);
+        assert_eq!(
+            SourceKind::Transcript.extract_texts_of_file("{\"level\":\"info\"}\n", "r"),
+            None
+        );
+        assert_eq!(SourceKind::Export.extract_texts_of_file("{\"name\":\"left-pad\"}", "r"), None);
+        assert_eq!(SourceKind::Export.extract_texts_of_file("[{\"id\":1}]", "r"), None);
     }
 }

@@ -27,11 +27,13 @@ pub(super) fn parse_diary_entry(
         said = fields
             .take_value("written")
             .and_then(|it| front_matter::parse_time(reader, it, "written"));
-        id = front_matter::id_from_name_or_fields(reader, &mut fields, file);
+        id = front_matter::id_from_filename_or_front_matter(reader, &mut fields, file);
     }
     let written = said.or_else(|| front_matter::time_from_id_or_filename(id, file));
     Some(DiaryEntry {
-        id: id.unwrap_or_else(|| front_matter::derive_id(written.unwrap_or_default(), file)),
+        id: id.unwrap_or_else(|| {
+            front_matter::derive_id_from_time_and_path(written.unwrap_or_default(), file)
+        }),
         agent: agent.filter(|it| !it.is_empty()),
         topic: topic
             .filter(|it| !it.is_empty())
@@ -41,7 +43,7 @@ pub(super) fn parse_diary_entry(
     })
 }
 
-pub(super) fn write_diary_entry(it: &DiaryEntry) -> String {
+pub(super) fn serialize_diary_entry(it: &DiaryEntry) -> String {
     front_matter::join_front_matter(&diary_front_matter(it), &it.text)
 }
 

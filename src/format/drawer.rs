@@ -4,7 +4,7 @@
 use crate::format::file_parser::{FileParser, MappingFields};
 use crate::format::front_matter;
 use crate::format::yaml::OutputNode;
-use crate::model::{Drawer, FiledUnder};
+use crate::model::{Drawer, FrontMatterWingRoom};
 
 const DRAWER_KEYS: &[&str] = &["id", "wing", "room", "source", "by", "filed"];
 
@@ -14,25 +14,27 @@ pub(super) fn parse_drawer(reader: &mut FileParser<'_>, file: &str, whole: &str)
     };
     let mut fields =
         front_matter::parse_front_matter(reader, matter, "a drawer's front matter", DRAWER_KEYS)?;
-    let wing = take_name(reader, &mut fields, "wing");
-    let room = take_name(reader, &mut fields, "room");
+    let wing = take_wing_or_room_name(reader, &mut fields, "wing");
+    let room = take_wing_or_room_name(reader, &mut fields, "room");
     let source = fields.take_text(reader, "source");
     let by = fields.take_text(reader, "by");
     let filed =
         fields.take_value("filed").and_then(|it| front_matter::parse_time(reader, it, "filed"));
-    let id = front_matter::id_from_name_or_fields(reader, &mut fields, file);
+    let id = front_matter::id_from_filename_or_front_matter(reader, &mut fields, file);
     let drawer = Drawer {
         source,
         by,
-        filed_under: FiledUnder { wing, room },
+        filed_under: FrontMatterWingRoom { wing, room },
         ..drawer_without_front_matter(file, text)
     };
     let filed = filed.or(drawer.filed);
-    let id = id.unwrap_or_else(|| front_matter::derive_id(filed.unwrap_or_default(), file));
+    let id = id.unwrap_or_else(|| {
+        front_matter::derive_id_from_time_and_path(filed.unwrap_or_default(), file)
+    });
     Some(Drawer { id, filed, ..drawer })
 }
 
-pub(super) fn write_drawer(it: &Drawer) -> String {
+pub(super) fn serialize_drawer(it: &Drawer) -> String {
     front_matter::join_front_matter(&drawer_front_matter(it), &it.text)
 }
 
@@ -57,8 +59,10 @@ fn drawer_without_front_matter(file: &str, text: &str) -> Drawer {
     let id = front_matter::id_from_filename(file);
     let filed = front_matter::time_from_id_or_filename(id, file);
     Drawer {
-        id: id.unwrap_or_else(|| front_matter::derive_id(filed.unwrap_or_default(), file)),
-        filed_under: FiledUnder::default(),
+        id: id.unwrap_or_else(|| {
+            front_matter::derive_id_from_time_and_path(filed.unwrap_or_default(), file)
+        }),
+        filed_under: FrontMatterWingRoom::default(),
         source: None,
         by: None,
         filed,
@@ -66,7 +70,11 @@ fn drawer_without_front_matter(file: &str, text: &str) -> Drawer {
     }
 }
 
-fn take_name(reader: &mut FileParser<'_>, fields: &mut MappingFields, key: &str) -> Option<String> {
+fn take_wing_or_room_name(
+    reader: &mut FileParser<'_>,
+    fields: &mut MappingFields,
+    key: &str,
+) -> Option<String> {
     fields
         .take_text(reader, key)
         .map(|it| front_matter::collapse_whitespace(&it))

@@ -15,12 +15,12 @@ const ENTITY_KEYS: &[&str] =
 const RELATION_KEYS: &[&str] = &["type", "to", "since", "until", "source"];
 
 pub(super) fn parse_entity(reader: &mut FileParser<'_>, file: &str) -> Option<Entity> {
-    let mut fields = reader.parse_mapping_file(file, "an entity", ENTITY_KEYS)?;
+    let mut fields = reader.parse_file_as_mapping(file, "an entity", ENTITY_KEYS)?;
     let id = fields.take_ulid(reader, "id");
     // Any text can be a name, even an empty one: the reference memory server allows it, and its
     // data must be importable.
-    let name = fields.take_possibly_empty_text(reader, "name", "an entity needs a `name`");
-    let at = fields.start();
+    let name = fields.take_required_maybe_empty_text(reader, "name", "an entity needs a `name`");
+    let at = fields.mapping_start();
     let genus = fields.take_value("genus");
     let is_defined = genus.is_some();
     let genus = genus.map_or(Some(String::new()), |it| parse_text(reader, it, "genus"));
@@ -44,13 +44,13 @@ pub(super) fn parse_entity(reader: &mut FileParser<'_>, file: &str) -> Option<En
         observations,
         relations,
     };
-    let is_whole = is_defined || check_loose_end(reader, at, &entity);
+    let is_whole = is_defined || report_missing_genus(reader, at, &entity);
     (is_named && is_whole).then_some(entity)
 }
 
 /// Tells whether an entity without a genus is a loose end, a name with nothing but relations;
 /// reports a finding in either case.
-fn check_loose_end(reader: &mut FileParser<'_>, at: Position, it: &Entity) -> bool {
+fn report_missing_genus(reader: &mut FileParser<'_>, at: Position, it: &Entity) -> bool {
     let is_loose = !it.relations.is_empty()
         && it.status.is_none()
         && it.attributes.is_empty()
@@ -81,9 +81,12 @@ fn parse_attributes(reader: &mut FileParser<'_>, node: &Node) -> Map<String, Val
 
 pub(super) fn parse_relation(reader: &mut FileParser<'_>, node: Node) -> Option<Relation> {
     let mut fields = reader.parse_mapping(node, "a relation", RELATION_KEYS)?;
-    let kind =
-        fields.take_possibly_empty_text(reader, "type", "a relation needs a `type`: `disputed_by`");
-    let to = fields.take_possibly_empty_text(
+    let kind = fields.take_required_maybe_empty_text(
+        reader,
+        "type",
+        "a relation needs a `type`: `disputed_by`",
+    );
+    let to = fields.take_required_maybe_empty_text(
         reader,
         "to",
         "a relation needs `to`: the name of its target",

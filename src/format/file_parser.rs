@@ -76,7 +76,7 @@ impl<'a> FileParser<'a> {
     }
 
     /// Parses a whole file as one mapping whose keys are among `known`.
-    pub(crate) fn parse_mapping_file(
+    pub(crate) fn parse_file_as_mapping(
         &mut self,
         text: &str,
         what: &'static str,
@@ -131,7 +131,7 @@ impl<'a> FileParser<'a> {
 
 impl MappingFields {
     /// Returns the start of the mapping.
-    pub(crate) fn start(&self) -> Position {
+    pub(crate) fn mapping_start(&self) -> Position {
         self.at
     }
 
@@ -186,7 +186,7 @@ impl MappingFields {
     }
 
     /// Takes a required text that may be empty.
-    pub(crate) fn take_possibly_empty_text(
+    pub(crate) fn take_required_maybe_empty_text(
         &mut self,
         reader: &mut FileParser<'_>,
         key: &str,

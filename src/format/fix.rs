@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::format::file_parser::FileParser;
 use crate::format::yaml::one_line_scalar;
 use crate::format::{
-    PalacePath, ParsedItem, front_matter, has_merge_conflict, parse_file, parse_file_with,
+    PalacePath, ParsedItem, front_matter, has_merge_conflict, parse_file, parse_file_with_parser,
 };
 use crate::model::{Code, Diagnostic, MAX_FILE_BYTES, Position, RoomId, Slug, split_lines};
 
@@ -45,7 +45,7 @@ struct FixSession<'a> {
 }
 
 /// A possible fix of a finding.
-struct FixAttempt {
+struct ProposedFix {
     fault: Diagnostic,
     range: Range<usize>,
     replacement: String,
@@ -65,11 +65,11 @@ pub fn fix_file(path: &str, text: &str, rooms: &RoomNameIndex) -> Option<FixedFi
         path,
         rooms,
         text: text.to_owned(),
-        findings: parse_findings(path, text),
+        findings: findings_of_text(path, text),
         fixed: Vec::new(),
         bytes_left: MAX_BYTES_PARSED,
     };
-    while draft.apply_fixes(&draft.propose_fixes())? {}
+    while draft.try_fixes(&draft.propose_fixes())? {}
     let FixSession { text, fixed: mut faults, .. } = draft;
     faults.sort_by_key(|it| it.at);
     (!faults.is_empty()).then_some(FixedFile { text, fixed: faults })
@@ -132,7 +132,7 @@ impl RoomNameIndex {
 
 impl FixSession<'_> {
     /// Returns the possible fixes, in the order of the file, without overlaps.
-    fn propose_fixes(&self) -> Vec<FixAttempt> {
+    fn propose_fixes(&self) -> Vec<ProposedFix> {
         if self.findings.len() >= MAX_FINDINGS {
             return Vec::new();
         }
@@ -146,32 +146,32 @@ impl FixSession<'_> {
 
     /// Applies as many fixes as are accepted: all at once, else each half separately. Returns
     /// whether any was applied; `None` if it costs too much to find out.
-    fn apply_fixes(&mut self, attempts: &[FixAttempt]) -> Option<bool> {
+    fn try_fixes(&mut self, attempts: &[ProposedFix]) -> Option<bool> {
         if attempts.is_empty() {
             return Some(false);
         }
         let text = self.text_with_fixes(attempts);
         self.bytes_left = self.bytes_left.checked_sub(text.len())?;
-        let after = parse_findings(self.path, &text);
+        let after = findings_of_text(self.path, &text);
         if self.is_improvement(attempts, &text, &after) {
             self.fixed.extend(attempts.iter().map(|it| it.fault.clone()));
             (self.text, self.findings) = (text, after);
             return Some(true);
         }
         if let [only] = attempts {
-            return self.apply_fix_and_followup(only, text, &after);
+            return self.try_fix_with_followup(only, text, &after);
         }
         // The later half does not move anything before it.
         let (start, end) = attempts.split_at(attempts.len() / 2);
-        let is_end_better = self.apply_fixes(end)?;
-        Some(self.apply_fixes(start)? || is_end_better)
+        let is_end_better = self.try_fixes(end)?;
+        Some(self.try_fixes(start)? || is_end_better)
     }
 
     /// Applies a fix and the one that becomes possible after it: the room of an action is only
     /// checked once its type is valid, and may be wrong too.
-    fn apply_fix_and_followup(
+    fn try_fix_with_followup(
         &mut self,
-        first: &FixAttempt,
+        first: &ProposedFix,
         mut text: String,
         after: &[Diagnostic],
     ) -> Option<bool> {
@@ -183,12 +183,12 @@ impl FixSession<'_> {
             }
             _ => None,
         };
-        let Some(FixAttempt { fault, range, replacement: new_text }) = next else {
+        let Some(ProposedFix { fault, range, replacement: new_text }) = next else {
             return Some(false);
         };
         text.replace_range(range, &new_text);
         self.bytes_left = self.bytes_left.checked_sub(text.len())?;
-        let after = parse_findings(self.path, &text);
+        let after = findings_of_text(self.path, &text);
         let is_better = self.is_improvement(std::slice::from_ref(first), &text, &after);
         if is_better {
             self.fixed.extend([first.fault.clone(), fault]);
@@ -197,9 +197,9 @@ impl FixSession<'_> {
         Some(is_better)
     }
 
-    fn text_with_fixes(&self, attempts: &[FixAttempt]) -> String {
+    fn text_with_fixes(&self, attempts: &[ProposedFix]) -> String {
         let (mut text, mut from) = (String::new(), 0);
-        for FixAttempt { range, replacement: new_text, .. } in attempts {
+        for ProposedFix { range, replacement: new_text, .. } in attempts {
             text.push_str(&self.text[from..range.start]);
             text.push_str(new_text);
             from = range.end;
@@ -217,13 +217,13 @@ impl FixSession<'_> {
         let is_wrong = |it: &Diagnostic| {
             it.code == Code::Syntax || it.code == Code::WrongType && it.at.line == line
         };
-        !parse_findings(self.path, &start).iter().any(is_wrong)
+        !findings_of_text(self.path, &start).iter().any(is_wrong)
     }
 
     /// Tells whether a file has at least one finding less per fix, and no new one. After a syntax
     /// error, findings further down may be new.
-    fn is_improvement(&self, attempts: &[FixAttempt], text: &str, after: &[Diagnostic]) -> bool {
-        if let [FixAttempt { fault, .. }] = attempts
+    fn is_improvement(&self, attempts: &[ProposedFix], text: &str, after: &[Diagnostic]) -> bool {
+        if let [ProposedFix { fault, .. }] = attempts
             && fault.code == Code::Syntax
         {
             let line = fault.at.line;
@@ -237,8 +237,8 @@ impl FixSession<'_> {
 }
 
 /// Returns the findings of a file on its own, up to the limit.
-fn parse_findings(path: &str, text: &str) -> Vec<Diagnostic> {
-    parse_file_with(FileParser::with_finding_limit(path, MAX_FINDINGS), text).findings
+fn findings_of_text(path: &str, text: &str) -> Vec<Diagnostic> {
+    parse_file_with_parser(FileParser::with_finding_limit(path, MAX_FINDINGS), text).findings
 }
 
 /// A text and its lines, without line breaks.
@@ -253,16 +253,16 @@ impl<'a> SourceText<'a> {
     }
 
     /// Returns a fix for a finding, if there is one.
-    fn propose_fix(&self, fault: &Diagnostic, rooms: &RoomNameIndex) -> Option<FixAttempt> {
+    fn propose_fix(&self, fault: &Diagnostic, rooms: &RoomNameIndex) -> Option<ProposedFix> {
         let (range, new_text) = match &fault.replacement {
             Some(meant) if fault.code == Code::BadSlug => {
                 (self.word_range(fault.at, fault.code)?, rooms.find_unique_room(meant)?.to_string())
             }
             Some(meant) => (self.word_range(fault.at, fault.code)?, meant.to_string()),
-            None if fault.code == Code::Syntax => self.quote_value(fault.at)?,
+            None if fault.code == Code::Syntax => self.propose_quoted_value(fault.at)?,
             None => return None,
         };
-        Some(FixAttempt { fault: fault.clone(), range, replacement: new_text })
+        Some(ProposedFix { fault: fault.clone(), range, replacement: new_text })
     }
 
     /// Returns the range of the word at a position.
@@ -286,7 +286,7 @@ impl<'a> SourceText<'a> {
     }
 
     /// Returns the range of the value after the key of a line, and the value in quotes.
-    fn quote_value(&self, at: Position) -> Option<(Range<usize>, String)> {
+    fn propose_quoted_value(&self, at: Position) -> Option<(Range<usize>, String)> {
         let line = self.line_range(at.line)?;
         let (key, value) = self.text[line.clone()].split_once(": ")?;
         let said = value.trim();

@@ -4,11 +4,8 @@
 //! may have checked it out so.
 
 pub(crate) mod toml;
-use crate::format::schema::schema_kind_at;
-use crate::format::yaml::{
-    AttachedComments, CommentsAndDashes, Node, NodeValue, OutputNode, parse_yaml,
-    write_yaml_with_comments,
-};
+use crate::format::schema::kind_of_schema_file;
+use crate::format::yaml::{CommentsAndDashes, Node, NodeValue, OutputNode, rewrite_yaml};
 use crate::format::{
     PalacePath, ParsedFile, ParsedItem, diary, drawer, entity, front_matter, genus, parse_file,
     room, schema, scroll, work,
@@ -34,8 +31,8 @@ pub enum FmtOutcome {
 /// Formats the text of a file; `None` if it is not of a kind with a canonical form. A schema file
 /// is replaced by that of this version.
 pub fn fmt_file(path: &str, text: &str) -> Option<FmtOutcome> {
-    if let Some(kind) = schema_kind_at(path) {
-        let own = schema::schema_for_kind(kind);
+    if let Some(kind) = kind_of_schema_file(path) {
+        let own = schema::json_schema_of_file_kind(kind);
         let is_own = normalize_line_endings(text) == own;
         return Some(if is_own { FmtOutcome::Unchanged } else { FmtOutcome::Formatted(own) });
     }
@@ -71,14 +68,14 @@ fn fmt_text(path: &str, text: &str, item: &ParsedItem) -> Option<String> {
     let (modeline, lines) = schema::split_modeline(&lines);
     let new_text = match item {
         ParsedItem::Settings(_) => toml::fmt_toml(lines)?,
-        ParsedItem::Room(_, it) => fmt_yaml(lines, |_| room::room_to_yaml(it))?,
-        ParsedItem::Entity(it) => fmt_yaml(lines, |_| entity::entity_to_yaml(it))?,
-        ParsedItem::Genus(it) => fmt_yaml(lines, |_| genus::genus_to_yaml(it))?,
+        ParsedItem::Room(_, it) => rewrite_yaml(lines, |_| room::room_to_yaml(it))?,
+        ParsedItem::Entity(it) => rewrite_yaml(lines, |_| entity::entity_to_yaml(it))?,
+        ParsedItem::Genus(it) => rewrite_yaml(lines, |_| genus::genus_to_yaml(it))?,
         ParsedItem::Task(it) => {
-            fmt_yaml(lines, |said| keep_author_spelling(work::task_to_yaml(it), said))?
+            rewrite_yaml(lines, |said| keep_author_keys_and_times(work::task_to_yaml(it), said))?
         }
         ParsedItem::Process(it) => {
-            fmt_yaml(lines, |said| keep_author_spelling(work::process_to_yaml(it), said))?
+            rewrite_yaml(lines, |said| keep_author_keys_and_times(work::process_to_yaml(it), said))?
         }
         ParsedItem::Scroll(_, it) => fmt_front_matter(lines, &scroll::scroll_front_matter(it))?,
         ParsedItem::Drawer(_, it) => fmt_front_matter(lines, &drawer::drawer_front_matter(it))?,
@@ -91,23 +88,16 @@ fn fmt_text(path: &str, text: &str, item: &ParsedItem) -> Option<String> {
     Some(new_text + body)
 }
 
-fn fmt_yaml(text: &str, out: impl Fn(&Node) -> OutputNode) -> Option<String> {
-    let root = parse_yaml(text).ok()?;
-    let out = out(&root);
-    let mut notes = AttachedComments::attach(text, &root, &CommentsAndDashes::scan(text));
-    notes.fit_to_output(&out);
-    Some(write_yaml_with_comments(&out, &notes))
-}
-
 fn fmt_front_matter(text: &str, matter: &[(&'static str, OutputNode)]) -> Option<String> {
-    let matter =
-        fmt_yaml(text, |said| keep_author_spelling(OutputNode::Map(matter.to_vec()), said))?;
+    let matter = rewrite_yaml(text, |said| {
+        keep_author_keys_and_times(OutputNode::Map(matter.to_vec()), said)
+    })?;
     Some(format!("---\n{matter}---\n\n"))
 }
 
 /// Omits the keys that the author omitted because they have defaults, and keeps the author's
 /// spelling of times, so that a day does not become a time of day.
-fn keep_author_spelling(out: OutputNode, said: &Node) -> OutputNode {
+fn keep_author_keys_and_times(out: OutputNode, said: &Node) -> OutputNode {
     let (OutputNode::Map(pairs), NodeValue::Map(said)) = (&out, &said.value) else { return out };
     let spelled = |(key, out): &(&'static str, OutputNode)| {
         let (_, node) = said.iter().find(|(it, node)| it.text == *key && !node.is_null())?;

@@ -7,7 +7,7 @@ use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat, SubsecRound, Utc};
 use ulid::Ulid;
 
 use crate::format::file_parser::{FileParser, MappingFields, parse_text};
-use crate::format::yaml::{Node, OutputNode, write_yaml};
+use crate::format::yaml::{Node, OutputNode, serialize_yaml};
 use crate::model::{Code, Slug};
 
 /// Maximum number of characters of a title in a file name.
@@ -36,7 +36,7 @@ pub(crate) fn text_after_opening_fence(file: &str) -> Option<&str> {
 
 /// Writes a text after its front matter.
 pub(crate) fn join_front_matter(matter: &[(&'static str, OutputNode)], text: &str) -> String {
-    format!("---\n{}---\n\n{text}", write_yaml(&OutputNode::Map(matter.to_vec())))
+    format!("---\n{}---\n\n{text}", serialize_yaml(&OutputNode::Map(matter.to_vec())))
 }
 
 /// Parses the keys of front matter, which are among `known`.
@@ -46,16 +46,16 @@ pub(crate) fn parse_front_matter(
     what: &'static str,
     known: &[&str],
 ) -> Option<MappingFields> {
-    reader.parse_mapping_file(&align_to_file_lines(matter), what, known)
+    reader.parse_file_as_mapping(&pad_to_file_line_numbers(matter), what, known)
 }
 
 /// Returns front matter with the line numbers of the file: a line break replaces the opening fence.
-pub(crate) fn align_to_file_lines(matter: &str) -> String {
+pub(crate) fn pad_to_file_line_numbers(matter: &str) -> String {
     format!("\n{matter}")
 }
 
 /// Returns the id from the file name, else the one from the front matter.
-pub(crate) fn id_from_name_or_fields(
+pub(crate) fn id_from_filename_or_front_matter(
     reader: &mut FileParser<'_>,
     fields: &mut MappingFields,
     file: &str,
@@ -113,7 +113,7 @@ pub(crate) fn time_to_yaml(at: DateTime<Utc>) -> OutputNode {
 
 /// Returns a stable id for a file without one: from its time, with a hash of its name in place of
 /// the random part.
-pub(crate) fn derive_id(at: DateTime<Utc>, file: &str) -> Ulid {
+pub(crate) fn derive_id_from_time_and_path(at: DateTime<Utc>, file: &str) -> Ulid {
     // FNV-1a is enough: the hash protects no secret and only has to be stable.
     let hash = file.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

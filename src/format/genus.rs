@@ -22,11 +22,11 @@ const ATTRIBUTE_KINDS: &[&str] = &["text", "number", "date", "yes/no", "link", "
 const LINK_PREFIX: &str = "link to ";
 
 pub(super) fn parse_genus(reader: &mut FileParser<'_>, file: &str) -> Option<Genus> {
-    let mut fields = reader.parse_mapping_file(file, "a genus", GENUS_KEYS)?;
+    let mut fields = reader.parse_file_as_mapping(file, "a genus", GENUS_KEYS)?;
     let name = fields.take_required_text(reader, "name");
     let plural = fields.take_text(reader, "plural");
     let description = fields.take_text(reader, "description");
-    let sentence = fields.take_value("sentence").and_then(|it| parse_sentence(reader, it));
+    let sentence = fields.take_value("sentence").and_then(|it| parse_sentence_template(reader, it));
     let attributes = fields.take_value("attributes").map(|it| parse_attribute_defs(reader, it));
     let statuses = fields.take_value("statuses").map(|it| parse_status_defs(reader, it));
     let relations = fields.take_value("relations").map(|it| parse_relation_defs(reader, it));
@@ -69,7 +69,7 @@ pub(super) fn genus_to_yaml(genus: &Genus) -> OutputNode {
     OutputNode::Map(pairs)
 }
 
-fn parse_sentence(reader: &mut FileParser<'_>, node: Node) -> Option<String> {
+fn parse_sentence_template(reader: &mut FileParser<'_>, node: Node) -> Option<String> {
     let at = node.at;
     let sentence = parse_text(reader, node, "sentence")?;
     if !sentence.contains(Genus::NAME_PLACEHOLDER) {
@@ -104,7 +104,7 @@ fn parse_attribute_def(reader: &mut FileParser<'_>, node: Node) -> Option<Attrib
         return Some(AttributeDef { kind: parse_attribute_kind(reader, node)?, required: false });
     };
     let mut fields = reader.parse_mapping(node, "an attribute", ATTRIBUTE_KEYS)?;
-    let at = fields.start();
+    let at = fields.mapping_start();
     let required =
         fields.take_value("required").is_some_and(|it| parse_bool(reader, &it, "required"));
     match fields.take_value("type") {

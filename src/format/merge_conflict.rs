@@ -15,7 +15,7 @@ const THEIRS_MARK: &str = ">>>>>>>";
 /// Tells whether a text contains the three markers of a merge conflict in order, each at the
 /// beginning of a line.
 pub fn has_merge_conflict(text: &str) -> bool {
-    conflict_lines(text).is_some()
+    conflict_line_range(text).is_some()
 }
 
 /// Reports a conflict in a file, and returns whether the file can be read nevertheless: the text
@@ -25,7 +25,7 @@ pub(crate) fn is_readable_despite_conflict(
     place: &PalacePath,
     text: &str,
 ) -> bool {
-    let Some(marked) = conflict_lines(text) else { return true };
+    let Some(marked) = conflict_line_range(text) else { return true };
     let at = Position { line: *marked.start(), column: 1 };
     let lines = marked.clone().count();
     let is_readable = is_markdown_path(place) && is_below_front_matter(text, at.line);
@@ -47,7 +47,7 @@ pub(crate) fn is_readable_despite_conflict(
 }
 
 /// Returns the lines, counted from one, from the first marker to the last.
-fn conflict_lines(text: &str) -> Option<RangeInclusive<usize>> {
+fn conflict_line_range(text: &str) -> Option<RangeInclusive<usize>> {
     // This suffices for nearly all files.
     if !text.contains(OURS_MARK) {
         return None;

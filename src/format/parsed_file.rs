@@ -108,7 +108,7 @@ pub(crate) fn insert_item(palace: &mut Palace, path: &str, item: ParsedItem) -> 
         }
         ParsedItem::Genus(genus) => {
             let name = genus.name.clone();
-            let put = palace.graph.set_file_genus(path, Some(genus));
+            let put = palace.graph.set_genus_in_file(path, Some(genus));
             return put.err().map(|it| name_taken_finding(path, &name, &it));
         }
         ParsedItem::Task(task) => drop(palace.tasks.insert(path.to_owned(), task)),

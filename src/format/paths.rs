@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::format::front_matter;
 use crate::model::{
     Code, Diagnostic, Diaries, DiaryEntry, Drawer, Drawers, Entity, Graph, Palace, RoomId, Scroll,
-    Slug, SlugError, WingRoom,
+    Slug, SlugError, WingRoomNames,
 };
 
 /// Maximum number of files in a folder of entity files: changing one file in a flat folder of
@@ -99,9 +99,9 @@ pub fn new_scroll_path(room: &RoomId, it: &Scroll) -> String {
 /// Returns the room in whose folder drawers of a wing and room are stored: the one they are in
 /// already, else a new one. `code` and `Code` are two wings, and two wings never share a folder
 /// that was made here.
-pub fn choose_drawer_room(palace: &Palace, wing_room: &WingRoom) -> RoomId {
+pub fn choose_drawer_room(palace: &Palace, wing_room: &WingRoomNames) -> RoomId {
     let drawers = &palace.drawers;
-    let existing = drawers.wing_rooms().find(|(it, ..)| it == wing_room);
+    let existing = drawers.wing_room_counts().find(|(it, ..)| it == wing_room);
     if let Some((_, room, _)) = existing {
         return room.clone();
     }
@@ -127,7 +127,7 @@ pub fn new_drawer_path(
     joining: impl Fn(&str) -> usize,
 ) -> String {
     let at = it.filed.unwrap_or_else(|| it.id.datetime().into());
-    let folder = folder_with_space(&format!("drawers/{room}"), at, |it| {
+    let folder = first_folder_below_limit(&format!("drawers/{room}"), at, |it| {
         drawers.count_in_folder(it) + joining(it)
     });
     format!("{folder}/{}", front_matter::filename_from_id_and_title(it.id, &it.text))
@@ -135,26 +135,31 @@ pub fn new_drawer_path(
 
 /// Returns the path of a new entry in the diary of `agent`; `joining` returns the number of other
 /// new files for a folder.
-pub fn new_diary_path(
+pub fn new_diary_entry_path(
     diaries: &Diaries,
     agent: &str,
     it: &DiaryEntry,
     joining: impl Fn(&str) -> usize,
 ) -> String {
-    let own = diaries.newest_folder_of(agent).cloned();
+    let own = diaries.folder_of_newest_entry(agent).cloned();
     let free =
         || Slug::from_text_or_kind(agent, "agent").first_free_variant(|it| !diaries.has_folder(it));
     let folder = own.unwrap_or_else(free);
     let at = it.written.unwrap_or_else(|| it.id.datetime().into());
     let is_in = |file: &str, folder: &str| file.rsplit_once('/').is_some_and(|it| it.0 == folder);
     let files_in =
-        |folder: &str| diaries.entries_of(agent).filter(|(it, _)| is_in(it, folder)).count();
-    let folder = folder_with_space(&format!("diary/{folder}"), at, |it| files_in(it) + joining(it));
+        |folder: &str| diaries.entries_of_agent(agent).filter(|(it, _)| is_in(it, folder)).count();
+    let folder =
+        first_folder_below_limit(&format!("diary/{folder}"), at, |it| files_in(it) + joining(it));
     format!("{folder}/{}", front_matter::filename_from_id_and_title(it.id, &it.topic))
 }
 
 /// Returns `folder`, or if it is full a subfolder for the month: `2026-03`, then `2026-03-2`.
-fn folder_with_space(folder: &str, at: DateTime<Utc>, files_in: impl Fn(&str) -> usize) -> String {
+fn first_folder_below_limit(
+    folder: &str,
+    at: DateTime<Utc>,
+    files_in: impl Fn(&str) -> usize,
+) -> String {
     let month = format!("{folder}/{}", at.format("%Y-%m"));
     let more = (2..).map(|it: usize| format!("{month}-{it}"));
     let mut folders = [folder.to_owned(), month.clone()].into_iter().chain(more);
@@ -178,7 +183,7 @@ pub fn new_entity_path(
         format!("{flat}/{}", entity_shard(&entity.name))
     };
     let name = entity_file_stem(entity);
-    let free = |it: &String| !graph.has_entity_file(it) && !taken(it);
+    let free = |it: &String| !graph.is_entity_file(it) && !taken(it);
     let first = format!("{folder}/{name}.yaml");
     // A few equal slugs are numbered. If thousands of names have the same slug, counting on would
     // cost each entity as many steps as there are others.

@@ -34,7 +34,7 @@ impl<'a> ValuePositions<'a> {
             Some("toml") => Document::parse(text).map_or(ParsedTree::Unreadable, ParsedTree::Toml),
             Some("md") => {
                 let matter = front_matter::split_front_matter(text)
-                    .map(|(matter, _)| front_matter::align_to_file_lines(matter));
+                    .map(|(matter, _)| front_matter::pad_to_file_line_numbers(matter));
                 matter.map_or(ParsedTree::Unreadable, |it| yaml(&it))
             }
             _ => yaml(text),
@@ -46,9 +46,9 @@ impl<'a> ValuePositions<'a> {
     pub fn position_of(&self, path: &ValuePath) -> Position {
         match &self.tree {
             _ if *path == ValuePath::ROOT => Position::START,
-            ParsedTree::Yaml(root) => find_in_yaml(root, path.steps()),
+            ParsedTree::Yaml(root) => find_yaml_position(root, path.steps()),
             ParsedTree::Toml(document) => {
-                let span = find_in_toml(document.as_table(), path.steps());
+                let span = find_toml_span(document.as_table(), path.steps());
                 span.map_or(Position::START, |it| settings::position_of_byte(self.text, it.start))
             }
             ParsedTree::Unreadable => Position::START,
@@ -78,7 +78,7 @@ fn is_readable_item(path: &str, list: &str, item: &Node) -> bool {
     }
 }
 
-fn find_in_yaml(root: &Node, steps: &[PathStep]) -> Position {
+fn find_yaml_position(root: &Node, steps: &[PathStep]) -> Position {
     let mut node = root;
     for step in steps {
         let next = match (step, &node.value) {
@@ -100,7 +100,7 @@ fn find_in_yaml(root: &Node, steps: &[PathStep]) -> Position {
     node.at
 }
 
-fn find_in_toml(table: &dyn TableLike, steps: &[PathStep]) -> Option<Range<usize>> {
+fn find_toml_span(table: &dyn TableLike, steps: &[PathStep]) -> Option<Range<usize>> {
     let (PathStep::Value(name) | PathStep::Key(name), rest) = steps.split_first()? else {
         return None;
     };
@@ -111,7 +111,7 @@ fn find_in_toml(table: &dyn TableLike, steps: &[PathStep]) -> Option<Range<usize
         (Item::Value(value), [PathStep::Item(index)]) => {
             value.as_array().and_then(|it| it.get(*index)?.span()).or(here)
         }
-        (item, rest) => item.as_table_like().and_then(|it| find_in_toml(it, rest)).or(here),
+        (item, rest) => item.as_table_like().and_then(|it| find_toml_span(it, rest)).or(here),
     }
 }
 

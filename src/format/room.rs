@@ -17,7 +17,7 @@ const ACTION_KEYS: &[&str] =
     &["label", "type", "tool", "tool_params", "room", "workspace", "content"];
 
 pub(super) fn parse_room(reader: &mut FileParser<'_>, text: &str) -> Option<Room> {
-    let mut file = reader.parse_mapping_file(text, "a room", ROOM_KEYS)?;
+    let mut file = reader.parse_file_as_mapping(text, "a room", ROOM_KEYS)?;
     let id = file.take_ulid(reader, "id");
     let name = file.take_required_text(reader, "name");
     let description = file.take_text(reader, "description").unwrap_or_default();
@@ -90,7 +90,7 @@ fn parse_navigate_action(
     reader: &mut FileParser<'_>,
     fields: &mut MappingFields,
 ) -> Option<ActionKind> {
-    let at = fields.start();
+    let at = fields.mapping_start();
     let workspace = fields.take_text(reader, "workspace");
     match fields.take_value("room") {
         Some(room) => {

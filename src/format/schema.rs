@@ -20,15 +20,15 @@ mod work;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 
-pub use modeline::{ensure_modeline, is_schema_path, modeline_kind};
+pub use modeline::{ensure_modeline, is_schema_path, kind_of_file_with_modeline};
 pub(super) use modeline::{
-    prepend_modeline, retarget_modeline, schema_kind_at, schema_path, split_modeline,
+    kind_of_schema_file, prepend_modeline, retarget_modeline, schema_path, split_modeline,
 };
 
 use crate::model::FileKind;
 
 /// Returns the schema of a kind of file.
-pub(super) fn schema_for_kind(kind: FileKind) -> String {
+pub(super) fn json_schema_of_file_kind(kind: FileKind) -> String {
     let schema = match kind {
         FileKind::Palace => schema_of_type::<palace::PalaceSchema>(),
         FileKind::Room => schema_of_type::<room::RoomSchema>(),
@@ -138,7 +138,8 @@ mod tests {
     }
 
     fn validator(kind: FileKind) -> Validator {
-        jsonschema::draft7::new(&serde_json::from_str(&schema_for_kind(kind)).unwrap()).unwrap()
+        jsonschema::draft7::new(&serde_json::from_str(&json_schema_of_file_kind(kind)).unwrap())
+            .unwrap()
     }
 
     fn is_error_schemas_find(it: &Diagnostic) -> bool {

@@ -21,14 +21,15 @@ pub(super) fn parse_scroll(reader: &mut FileParser<'_>, file: &str, whole: &str)
     };
     let mut fields =
         front_matter::parse_front_matter(reader, matter, "a scroll's front matter", SCROLL_KEYS)?;
-    let at = fields.start();
+    let at = fields.mapping_start();
     let title = fields.take_required_text(reader, "title");
     let by = fields.take_text(reader, "by").unwrap_or_else(|| "unknown".to_owned());
     let dated =
         fields.take_value("written").map(|it| front_matter::parse_time(reader, it, "written"));
     let written = dated.flatten();
-    let id = front_matter::id_from_name_or_fields(reader, &mut fields, file);
-    let Some(id) = id.or_else(|| Some(front_matter::derive_id(written?, file))) else {
+    let id = front_matter::id_from_filename_or_front_matter(reader, &mut fields, file);
+    let Some(id) = id.or_else(|| Some(front_matter::derive_id_from_time_and_path(written?, file)))
+    else {
         if dated.is_none() {
             let hint = "`written: 2026-03-01T12:00:00Z`, or only the day".to_owned();
             let message = "a scroll needs `written`: the time of writing";
@@ -46,7 +47,7 @@ pub(super) fn parse_scroll(reader: &mut FileParser<'_>, file: &str, whole: &str)
     })
 }
 
-pub(super) fn write_scroll(scroll: &Scroll) -> String {
+pub(super) fn serialize_scroll(scroll: &Scroll) -> String {
     front_matter::join_front_matter(&scroll_front_matter(scroll), &scroll.body)
 }
 

@@ -52,7 +52,7 @@ pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<
 }
 
 /// Writes the settings of a new palace.
-pub(super) fn write_settings(settings: &Settings) -> String {
+pub(super) fn serialize_settings(settings: &Settings) -> String {
     let mut document = DocumentMut::new();
     document["format"] = value(FORMAT_VERSION);
     document["name"] = value(&settings.name);

@@ -22,7 +22,7 @@ const RUNNING_STATUS: &str = "running";
 const DONE_STATUS: &str = "done";
 
 pub(super) fn parse_task(reader: &mut FileParser<'_>, path: &str, file: &str) -> Option<Task> {
-    let mut fields = reader.parse_mapping_file(file, "a task", TASK_KEYS)?;
+    let mut fields = reader.parse_file_as_mapping(file, "a task", TASK_KEYS)?;
     let title = fields.take_required_text(reader, "title");
     Some(Task {
         subject: parse_subject(reader, &mut fields),
@@ -42,8 +42,8 @@ pub(super) fn parse_process(
     path: &str,
     file: &str,
 ) -> Option<Process> {
-    let mut fields = reader.parse_mapping_file(file, "a process", PROCESS_KEYS)?;
-    let at = fields.start();
+    let mut fields = reader.parse_file_as_mapping(file, "a process", PROCESS_KEYS)?;
+    let at = fields.mapping_start();
     let name = fields.take_required_text(reader, "name");
     let steps = fields.take_value("steps").map(|it| parse_list(reader, it, "steps"));
     if steps.as_ref().is_none_or(|it| it.as_ref().is_some_and(Vec::is_empty)) {

@@ -11,12 +11,13 @@ mod edit;
 pub(crate) mod error;
 pub(crate) mod output_node;
 pub(crate) mod parse;
+mod rewrite;
 mod write;
 
-pub(super) use attached_comments::AttachedComments;
 pub(super) use comments::CommentsAndDashes;
 pub(super) use edit::edit_yaml;
 pub(super) use error::YamlError;
 pub(super) use output_node::OutputNode;
 pub(super) use parse::{MapKey, Node, NodeValue, parse_yaml};
-pub(super) use write::{one_line_scalar, write_yaml, write_yaml_with_comments};
+pub(super) use rewrite::rewrite_yaml;
+pub(super) use write::{one_line_scalar, serialize_yaml};

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::halls::partition::{first_differing_heading, run_with_same_headings};
 use crate::model::{
     GroupBy, GroupHeading, GroupedEntities, GroupedEntity, Grouping, abridge_to_weight,
-    common_prefix_len, whole_words_len,
+    common_prefix_len, whole_words_prefix_len,
 };
 
 /// Maximum weight of a heading, and of each end of a range.
@@ -31,8 +31,8 @@ pub(super) fn label_and_title(
     let run = run_with_same_headings(grouped, first, apart.unwrap_or(levels));
     let range = match apart {
         _ if run == *part => None,
-        Some(level) => Some(heading_range(grouping, first, last, level)),
-        None => name_range(grouped, all, part),
+        Some(level) => Some(heading_range_text(grouping, first, last, level)),
+        None => name_range_text(grouped, all, part),
     };
     // Omit headings that distinguish nothing, and the year in the label of a day.
     let needed =
@@ -51,7 +51,7 @@ pub(super) fn label_and_title(
 
 /// Returns the prefix of `name` that distinguishes it from `before`, the name before it.
 pub(super) fn distinguishing_prefix(name: &str, before: &str) -> String {
-    prefix_beyond(name, common_prefix_len(name, before)).to_owned()
+    prefix_through_next_letter(name, common_prefix_len(name, before)).to_owned()
 }
 
 /// Returns the texts of some headings, without the first `known` ones.
@@ -84,7 +84,7 @@ fn heading_text(grouping: &Grouping, headings: &[GroupHeading], room: usize) -> 
 }
 
 /// Returns the range of headings of some entities.
-fn heading_range(
+fn heading_range_text(
     grouping: &Grouping,
     first: &GroupedEntity,
     last: &GroupedEntity,
@@ -105,7 +105,7 @@ fn heading_range(
 
 /// Returns the range of names of some entities with the same headings, with prefixes just long
 /// enough to distinguish them from their neighbours.
-fn name_range(
+fn name_range_text(
     grouped: &GroupedEntities,
     all: &Range<usize>,
     part: &Range<usize>,
@@ -119,7 +119,7 @@ fn name_range(
         let own = name(index)?;
         let others = others.iter().flatten().filter(|it| scope.contains(it));
         let others = others.filter_map(|it| name(*it));
-        Some(prefix_beyond(
+        Some(prefix_through_next_letter(
             own,
             others.map(|it| common_prefix_len(own, it)).fold(shared, usize::max),
         ))
@@ -133,10 +133,10 @@ fn name_range(
             (prefix(first, &[before, Some(last)])?, prefix(last, &[behind, Some(first)])?);
     }
     let stands_for_all = start == end;
-    let start = abbreviate_prefix(start, whole_words_len(start, shared));
+    let start = abbreviate_prefix(start, whole_words_prefix_len(start, shared));
     let end = abbreviate_prefix(
         end,
-        whole_words_len(end, shared.max(common_prefix_len(name(first)?, end))),
+        whole_words_prefix_len(end, shared.max(common_prefix_len(name(first)?, end))),
     );
     Some(if stands_for_all { start } else { format!("{start} to {end}") })
 }
@@ -150,7 +150,7 @@ fn abbreviate_prefix(prefix: &str, known: usize) -> String {
 }
 
 /// Returns the prefix of a name up to the first letter or digit after `known` bytes.
-fn prefix_beyond(name: &str, known: usize) -> &str {
+fn prefix_through_next_letter(name: &str, known: usize) -> &str {
     let rest = name[known..].char_indices();
     let end = rest.filter(|(_, it)| it.is_alphanumeric()).map(|(at, it)| at + it.len_utf8()).next();
     &name[..end.map_or(name.len(), |it| known + it)]

@@ -26,10 +26,10 @@ pub(crate) fn partition(
         first_differing_heading(grouped, all).and_then(|level| heading_runs(grouped, all, level));
     match runs.and_then(|runs| merge_small_runs(runs, slots, max)) {
         Some(parts) => {
-            let pieces = |it: Range<usize>| even_parts(grouped, &it, it.len().div_ceil(max), max);
+            let pieces = |it: Range<usize>| split_evenly(grouped, &it, it.len().div_ceil(max), max);
             parts.into_iter().flat_map(pieces).collect()
         }
-        None => even_parts(grouped, all, all.len().div_ceil(MAX_LISTED).clamp(2, slots), max),
+        None => split_evenly(grouped, all, all.len().div_ceil(MAX_LISTED).clamp(2, slots), max),
     }
 }
 
@@ -96,7 +96,7 @@ fn merge_small_runs(
 
 /// Divides a section into about equal parts of at max `max` entities; each boundary is moved to
 /// the position nearby with the shortest label.
-fn even_parts(
+fn split_evenly(
     grouped: &GroupedEntities,
     all: &Range<usize>,
     pieces: usize,
@@ -105,8 +105,9 @@ fn even_parts(
     let spare = max.saturating_sub(all.len().div_ceil(pieces)) / 2;
     let leeway = spare.min(all.len() / (4 * pieces));
     let ideal = |piece: usize| all.start + all.len() * piece / pieces;
-    let cut =
-        |piece: usize| shortest_boundary(grouped, ideal(piece), leeway).unwrap_or(ideal(piece));
+    let cut = |piece: usize| {
+        boundary_with_shortest_label(grouped, ideal(piece), leeway).unwrap_or(ideal(piece))
+    };
     let mut cuts = vec![all.start];
     cuts.extend((1..pieces).map(cut));
     cuts.push(all.end);
@@ -115,7 +116,11 @@ fn even_parts(
 
 /// Returns the boundary at most `leeway` from `ideal` with the shortest label; of several the
 /// nearest.
-fn shortest_boundary(grouped: &GroupedEntities, ideal: usize, leeway: usize) -> Option<usize> {
+fn boundary_with_shortest_label(
+    grouped: &GroupedEntities,
+    ideal: usize,
+    leeway: usize,
+) -> Option<usize> {
     let (low, high) = (ideal - leeway, ideal + leeway);
     let (first, last) = (grouped.entity_at(low.checked_sub(1)?)?, grouped.entity_at(high)?);
     let middle = grouped.entity_at(ideal)?;

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
-use crate::model::{AmbiguousRoom, CommitSummary, Diagnostic, MAX_FILE_BYTES, RoomId, SlugError};
+use crate::model::{
+    AmbiguousRoomError, CommitSummary, Diagnostic, MAX_FILE_BYTES, RoomId, SlugError,
+};
 use crate::store;
 
 /// The reason why the keeper refuses a call. Nothing was changed.
@@ -182,17 +184,17 @@ pub enum Refusal {
     Invalid(String),
     /// A slug without a wing that several rooms have.
     #[error(transparent)]
-    AmbiguousRoom(#[from] AmbiguousRoom),
+    AmbiguousRoom(#[from] AmbiguousRoomError),
     /// A text that is not a slug.
     #[error(transparent)]
     InvalidSlug(#[from] SlugError),
     /// An error of the store.
-    #[error("{}", error_chain(.0))]
+    #[error("{}", format_error_chain(.0))]
     Store(#[from] store::Error),
 }
 
 /// Renders an error and its causes, separated by colons.
-pub(crate) fn error_chain(err: &dyn Error) -> String {
+pub(crate) fn format_error_chain(err: &dyn Error) -> String {
     let mut text = err.to_string();
     let mut cause = err.source();
     while let Some(err) = cause {
@@ -214,7 +216,7 @@ fn no_such_workspace_message(
 ) -> String {
     let asked = asked.escape_debug();
     let hint = meant.map_or(".".to_owned(), |it| format!("; did you mean `{it}`?"));
-    let workspaces = list_workspaces(names);
+    let workspaces = workspaces_sentence(names);
     let advice = match choose {
         true => " To make a new one, call set_workspace with `create: true`.",
         false => "",
@@ -261,7 +263,7 @@ fn no_workspace_set_message(names: &[String], choose: bool) -> String {
             _ => format!(
                 "there are several workspaces, and none is selected: start the server with \
                  `--workspace NAME`. {}",
-                list_workspaces(names)
+                workspaces_sentence(names)
             ),
         };
     }
@@ -269,11 +271,11 @@ fn no_workspace_set_message(names: &[String], choose: bool) -> String {
         0 | 1 => "",
         _ => " (or start the server with `--workspace NAME`)",
     };
-    let workspaces = list_workspaces(names);
+    let workspaces = workspaces_sentence(names);
     format!("no workspace is set: call set_workspace first{alternative}. {workspaces}")
 }
 
-fn list_workspaces(names: &[String]) -> String {
+fn workspaces_sentence(names: &[String]) -> String {
     match names.len() {
         0 => "There are no workspaces yet.".to_owned(),
         _ => format!("Workspaces: {}.", quote_names(names)),

@@ -11,7 +11,6 @@ pub(crate) mod lookup;
 pub(crate) mod merge;
 pub(crate) mod references;
 pub(crate) mod relations;
-pub(crate) mod resolve;
 pub(crate) mod rules;
 pub(crate) mod timeline;
 pub(crate) mod update;

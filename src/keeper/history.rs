@@ -1,6 +1,7 @@
 //! History: log, diff, blame, undo and restore.
 
+pub(crate) mod item_diffs;
 pub(crate) mod log;
-pub(crate) mod palace_diff;
+pub(crate) mod resolve_item;
 pub(crate) mod restore;
 pub(crate) mod undo;

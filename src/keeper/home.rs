@@ -8,13 +8,15 @@ use ulid::Generator;
 
 use crate::keeper::caller::Caller;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::published::{PublishedSnapshots, SharedVisits, SnapshotLimits};
+use crate::keeper::palace::published_snapshots::{
+    PublishedSnapshots, SharedVisits, SnapshotMissFlag,
+};
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::model::WatchMode;
-use crate::session::Visit;
-use crate::store::{self, Consents};
+use crate::store::{self, ConsentStore};
+use crate::visit::Visit;
 use crate::watch::{Poller, WakeCallback};
 
 /// Keeps the palaces of one home.
@@ -32,12 +34,12 @@ pub struct Keeper {
     pub(super) shared_visits: SharedVisits,
     pub(super) published: PublishedSnapshots,
     /// The limits of a keeper that reads snapshots; `None` for the keeper of the palaces.
-    pub(super) snapshot_limits: Option<SnapshotLimits>,
+    pub(super) snapshot_limits: Option<SnapshotMissFlag>,
     pub(super) id_generator: Generator,
     pub(super) watch_config: WatchConfig,
     pub(super) models: ModelCache,
     /// The consents of the user.
-    pub(super) consents: Consents,
+    pub(super) consents: ConsentStore,
     /// Polls the home for new palaces, if it is watched.
     pub(super) home_poller: Option<Poller>,
 }
@@ -60,7 +62,7 @@ impl Keeper {
             id_generator: Generator::new(),
             watch_config: WatchConfig::default(),
             models: ModelCache::default(),
-            consents: Consents::default(),
+            consents: ConsentStore::default(),
             home_poller: None,
         }
     }
@@ -68,7 +70,7 @@ impl Keeper {
     /// Sets how palaces that are opened from now on are watched for changes by others; `warn` is called
     /// once for each palace that cannot be watched in time.
     #[must_use]
-    pub fn with_watching(mut self, mode: WatchMode, warn: fn(&str)) -> Self {
+    pub fn with_watch_mode(mut self, mode: WatchMode, warn: fn(&str)) -> Self {
         (self.watch_config.mode, self.watch_config.warn) = (mode, warn);
         self
     }
@@ -91,7 +93,7 @@ impl Keeper {
     /// one, nothing is allowed.
     #[must_use]
     pub fn with_consent_folder(mut self, folder: Option<PathBuf>) -> Self {
-        self.consents = Consents::new(folder);
+        self.consents = ConsentStore::new(folder);
         self
     }
 
@@ -129,7 +131,7 @@ impl Keeper {
     }
 
     /// Returns the visit of a caller; begins one if there is none.
-    pub(super) fn visit(&mut self, caller: &Caller) -> &mut Visit {
+    pub(super) fn visit_of_caller(&mut self, caller: &Caller) -> &mut Visit {
         let shared = &self.shared_visits;
         self.visits.entry(caller.name.clone()).or_insert_with(|| {
             let shared = shared.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
 //! The tools of the reference memory server.
 
+pub(crate) mod changes;
 pub(crate) mod graph_page;
-pub(crate) mod operations;

@@ -6,23 +6,23 @@ pub(crate) mod entity_faults;
 pub(crate) mod file_errors;
 pub(crate) mod file_states;
 pub(crate) mod findings;
-pub(crate) mod loaded;
+pub(crate) mod loaded_palace;
 pub(crate) mod open_palace;
-pub(crate) mod published;
+pub(crate) mod published_snapshots;
 pub(crate) mod reload;
 pub(crate) mod repository;
 pub(crate) mod room_scope;
 pub(crate) mod search_documents;
-pub(crate) mod semantics;
+pub(crate) mod semantic_index;
 pub(crate) mod watch_config;
 
 use crate::format::PalacePath;
 use crate::keeper::palace::change_plan::{ChangePlan, missing_schema_edits};
-use crate::keeper::palace::loaded::LoadedPalace;
+use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::{Caller, Refusal};
-use crate::model::{Change, CommitMode, Edit, MAX_FILE_BYTES};
-use crate::store::{CommitOutcome, CommitReport, Listener, Store};
+use crate::model::{Changeset, CommitMode, FileEdit, MAX_FILE_BYTES};
+use crate::store::{CommitOutcome, CommitReport, ProgressListener, Store};
 
 pub(crate) use open_palace::OpenPalace;
 
@@ -66,7 +66,7 @@ impl OpenPalace {
         self.apply_saved_changes()?;
         let head = self.read_head()?;
         if head != self.head && self.repository_fault.is_none() {
-            let paths = self.files_changed_until(head.as_ref());
+            let paths = self.files_changed_since_last_head(head.as_ref());
             self.apply_committed_changes(paths)?;
             self.loaded.head = head;
         }
@@ -76,9 +76,9 @@ impl OpenPalace {
 
     /// Reads a file that is about to be changed; refuses a file with errors, because a change
     /// could lose what was not parsed.
-    pub(crate) fn read_for_change(&mut self, path: &str) -> Result<Option<String>, Refusal> {
-        if let Some(limits) = &self.snapshot_limits {
-            return Err(limits.refuse());
+    pub(crate) fn read_file_for_change(&mut self, path: &str) -> Result<Option<String>, Refusal> {
+        if let Some(limits) = &self.snapshot_miss_flag {
+            return Err(limits.set_and_refuse());
         }
         let text = self.reread_file(path);
         match self.file_error(path) {
@@ -89,30 +89,30 @@ impl OpenPalace {
 
     /// Makes a change. `plan` returns the edits for the files as they are, and is called again if
     /// the files have changed meanwhile. Returns whether anything was changed.
-    pub(crate) fn change(
+    pub(crate) fn change_files(
         &mut self,
         by: &Caller,
         plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
     ) -> Result<bool, Refusal> {
-        self.change_with_trailer(by, None, plan)
+        self.change_files_with_trailer(by, None, plan)
     }
 
-    /// Makes a change as [`OpenPalace::change`] does, under a lock that excludes other changes
+    /// Makes a change as [`OpenPalace::change_files`] does, under a lock that excludes other changes
     /// which depend on something being absent.
-    pub(crate) fn change_exclusively(
+    pub(crate) fn change_files_exclusively(
         &mut self,
         by: &Caller,
         plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
     ) -> Result<bool, Refusal> {
         self.check_writable(by)?;
-        let wait = self.begin_wait();
-        let _alone = self.store.lock_filing()?;
+        let wait = self.publish_while_waiting();
+        let _alone = self.store.acquire_drawer_filing_lock()?;
         drop(wait);
-        self.change(by, plan)
+        self.change_files(by, plan)
     }
 
-    /// Makes a change as [`OpenPalace::change`] does, with one more trailer for the commit.
-    pub(crate) fn change_with_trailer(
+    /// Makes a change as [`OpenPalace::change_files`] does, with one more trailer for the commit.
+    pub(crate) fn change_files_with_trailer(
         &mut self,
         by: &Caller,
         note: Option<&(&'static str, String)>,
@@ -136,7 +136,7 @@ impl OpenPalace {
             let new = plan.edits.iter().filter(|it| it.was.is_none());
             let new = new.filter_map(|it| Some((it.path.as_str(), it.now.as_deref()?)));
             plan.edits.extend(missing_schema_edits(&self.store, new));
-            if self.apply_plan(by, plan, note)? {
+            if self.try_commit_plan(by, plan, note)? {
                 return Ok(true);
             }
         }
@@ -144,16 +144,16 @@ impl OpenPalace {
     }
 
     /// Takes the finished changes: their commits, and the warnings after them.
-    pub(crate) fn take_finished_changes(&mut self) -> Vec<CommitReport> {
-        std::mem::take(&mut self.finished_changes)
+    pub(crate) fn take_commit_reports(&mut self) -> Vec<CommitReport> {
+        std::mem::take(&mut self.commit_reports)
     }
 
     /// Reports the progress of each change to `listener` from now on.
-    pub(crate) fn set_progress_listener(&mut self, listener: Listener) {
+    pub(crate) fn set_progress_listener(&mut self, listener: ProgressListener) {
         self.loaded.store.set_progress_listener(listener);
     }
 
-    fn apply_plan(
+    fn try_commit_plan(
         &mut self,
         by: &Caller,
         plan: ChangePlan,
@@ -168,7 +168,7 @@ impl OpenPalace {
         let mut trailers =
             vec![("Palazzo-Tool", by.tool.to_owned()), ("Palazzo-Client", by.name.clone())];
         trailers.extend(note.cloned());
-        let change = Change {
+        let change = Changeset {
             edits: plan.edits,
             subject: plan.subject,
             body: plan.body,
@@ -180,7 +180,7 @@ impl OpenPalace {
         if by.is_cancelled() {
             return Err(Refusal::Cancelled);
         }
-        let wait = self.begin_wait();
+        let wait = self.publish_while_waiting();
         let made = self.loaded.store.commit(&change);
         drop(wait);
         match made? {
@@ -191,20 +191,24 @@ impl OpenPalace {
                 Ok(false)
             }
             CommitOutcome::Done(done) => {
-                self.update_after_change(done, &change.edits).map(|()| true)
+                self.update_memory_after_change(done, &change.edits).map(|()| true)
             }
         }
     }
 
     /// Applies a finished change to the palace in memory.
-    fn update_after_change(&mut self, done: CommitReport, edits: &[Edit]) -> Result<(), Refusal> {
+    fn update_memory_after_change(
+        &mut self,
+        done: CommitReport,
+        edits: &[FileEdit],
+    ) -> Result<(), Refusal> {
         for edit in edits {
             self.apply_own_write(&edit.path, edit.now.as_deref());
         }
-        self.retry_conflicts();
+        self.retry_name_conflicts();
         done.warnings.iter().for_each(|it| (self.warn)(&it.to_string()));
         let commit = done.commit.clone();
-        self.finished_changes.push(done);
+        self.commit_reports.push(done);
         self.advance_head(commit, edits)
     }
 }

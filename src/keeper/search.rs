@@ -2,4 +2,4 @@
 
 pub(crate) mod drawer_search;
 pub(crate) mod palace_search;
-pub(crate) mod search_query;
+pub(crate) mod search_filters;

@@ -3,5 +3,5 @@
 pub(crate) mod embed;
 pub(crate) mod indexer;
 pub(crate) mod models;
-pub(crate) mod ranker;
-pub(crate) mod vectors;
+pub(crate) mod ranking_report;
+pub(crate) mod vector_store;

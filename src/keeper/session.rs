@@ -6,7 +6,7 @@ use ulid::{Generator, Ulid};
 use crate::keeper::caller::Caller;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::semantic::models::ModelCache;
-use crate::session::Visit;
+use crate::visit::Visit;
 
 /// The palace that a call acts on, up to date when the session began, and the caller's visit.
 ///
@@ -29,7 +29,7 @@ impl Session<'_> {
     }
 
     /// Makes this palace the current one of a caller that has not chosen any.
-    pub(super) fn remember_workspace(&mut self) {
+    pub(super) fn set_current_workspace_if_none(&mut self) {
         self.visit.workspace.get_or_insert_with(|| self.key.clone());
     }
 }

@@ -11,9 +11,9 @@ use std::path::PathBuf;
 use std::sync::PoisonError;
 
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::loaded::LoadedPalace;
-use crate::keeper::palace::published::{
-    PublishedSnapshots, SharedVisits, SnapshotLimits, SnapshotSlot, WaitCallback, WaitGuard,
+use crate::keeper::palace::loaded_palace::LoadedPalace;
+use crate::keeper::palace::published_snapshots::{
+    PublishedSnapshots, SharedVisits, SnapshotMissFlag, SnapshotSlot, WaitCallback, WaitGuard,
 };
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::{Caller, Keeper, Refusal};
@@ -50,17 +50,17 @@ impl Keeper {
     /// Publishes every open palace, because the next call may have to wait.
     pub fn publish_snapshots(&self) {
         for (key, palace) in &self.open_palaces {
-            self.published.publish(key, palace.share());
+            self.published.publish(key, palace.clone_for_reading());
         }
     }
 
     /// Begins a call, whose visits are shared with readers of snapshots.
-    pub fn begin_call(&mut self) {
+    pub fn reset_visits_for_call(&mut self) {
         self.visits.clear();
     }
 
     /// Ends a call, and stores the visit of its caller.
-    pub fn end_call(&mut self, by: &Caller) {
+    pub fn share_visit_after_call(&mut self, by: &Caller) {
         if let Some(visit) = self.visits.remove(&by.name) {
             let mut visits = self.shared_visits.lock().unwrap_or_else(PoisonError::into_inner);
             visits.insert(by.name.clone(), visit);
@@ -68,14 +68,14 @@ impl Keeper {
     }
 
     /// Publishes every open palace, and reports that a call waits.
-    pub(crate) fn begin_wait(&self) -> WaitGuard {
+    pub(crate) fn publish_and_begin_wait(&self) -> WaitGuard {
         self.publish_snapshots();
-        self.published.begin_wait()
+        self.published.begin_reported_wait()
     }
 
     /// Refuses a call that a snapshot cannot answer.
     pub(crate) fn check_not_snapshot(&self) -> Result<(), Refusal> {
-        self.snapshot_limits.as_ref().map_or(Ok(()), |it| Err(it.refuse()))
+        self.snapshot_limits.as_ref().map_or(Ok(()), |it| Err(it.set_and_refuse()))
     }
 
     /// Returns the slot in which the palace with the directory name `key` is published.
@@ -87,10 +87,14 @@ impl Keeper {
 impl SnapshotReader {
     /// Answers a call from the published snapshots; `None`: only the keeper can answer it, and
     /// nothing was done.
-    pub fn try_ask<T>(&self, by: &Caller, question: impl FnOnce(&mut Keeper) -> T) -> Option<T> {
+    pub fn try_answer_from_snapshots<T>(
+        &self,
+        by: &Caller,
+        question: impl FnOnce(&mut Keeper) -> T,
+    ) -> Option<T> {
         // The lock keeps the snapshots published until the answer is complete.
         let palaces = self.published.lock_for_reading();
-        let limits = SnapshotLimits::default();
+        let limits = SnapshotMissFlag::default();
         let mut keeper = Keeper::new(self.home.clone(), self.preferred_workspace.clone());
         keeper.can_choose_workspace = self.can_choose_workspace;
         keeper.models = self.models.clone();
@@ -99,9 +103,9 @@ impl SnapshotReader {
         let open = |it: &LoadedPalace| OpenPalace::from_snapshot(it, limits.clone());
         keeper.open_palaces = palaces.iter().map(|(key, it)| (key.clone(), open(it))).collect();
         let answer = question(&mut keeper);
-        let is_answered = !limits.is_exceeded();
+        let is_answered = !limits.is_set();
         if is_answered {
-            keeper.end_call(by);
+            keeper.share_visit_after_call(by);
         }
         is_answered.then_some(answer)
     }

@@ -1,6 +1,8 @@
 //! Moving through rooms and halls, and the pages that are shown outside of a visit.
 
 pub(crate) mod built_room;
+pub(crate) mod changes_since_visit;
+pub(crate) mod choose_number;
 pub(crate) mod current_room;
 pub(crate) mod drawers;
 pub(crate) mod enter;
@@ -11,7 +13,5 @@ pub(crate) mod position;
 pub(crate) mod resources;
 pub(crate) mod scrolls;
 pub(crate) mod show;
-pub(crate) mod step;
-pub(crate) mod unbuilt;
-pub(crate) mod visit_log;
+pub(crate) mod unbuilt_rooms;
 pub(crate) mod wake_up;

@@ -1,5 +1,5 @@
 //! Tasks and processes.
 
-pub(crate) mod list;
 pub(crate) mod processes;
 pub(crate) mod tasks;
+pub(crate) mod work_items;

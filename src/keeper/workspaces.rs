@@ -3,7 +3,7 @@
 pub(crate) mod as_of;
 pub(crate) mod as_of_key;
 pub(crate) mod background_open;
-pub(crate) mod committed;
+pub(crate) mod call_commits;
 mod create;
 
 use std::collections::BTreeMap;
@@ -15,9 +15,9 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, split_as_of_key};
 use crate::keeper::workspaces::background_open::BackgroundOpen;
-use crate::keeper::workspaces::committed::CallCommits;
-use crate::keeper::workspaces::create::{create_palace, free_directory_name};
-use crate::keeper::{Caller, Generation, Keeper, Refusal, Session};
+use crate::keeper::workspaces::call_commits::CallCommits;
+use crate::keeper::workspaces::create::{available_directory_name, create_palace};
+use crate::keeper::{Caller, ChangeCounters, Keeper, Refusal, Session};
 use crate::model::{Files, WatchMode, did_you_mean, strip_unprintable};
 use crate::render;
 use crate::store::{self, HomeEntryKind, Store};
@@ -62,7 +62,7 @@ impl Keeper {
                 "several workspaces are called `{name}`; use the directory name: `{}` or `{}`",
                 a.key, b.key
             ))),
-            (None, None, _) => Err(self.no_such_workspace(name, &all)?),
+            (None, None, _) => Err(self.no_such_workspace_refusal(name, &all)?),
         }
     }
 
@@ -73,7 +73,7 @@ impl Keeper {
     ) -> Result<&mut OpenPalace, Refusal> {
         if !self.open_palaces.contains_key(&workspace.key) {
             self.check_not_snapshot()?;
-            let wait = self.begin_wait();
+            let wait = self.publish_and_begin_wait();
             let opening = self.background_open.take_if(|it| it.key == workspace.key);
             let mut palace = match opening.and_then(BackgroundOpen::wait) {
                 Some(palace) => palace,
@@ -130,7 +130,7 @@ impl Keeper {
         let not_found = self.no_workspace_refusal(Vec::new());
         if !self.open_palaces.contains_key(key) {
             if is_as_of_key(key) {
-                return self.reopen_as_of(key)?.ok_or(not_found);
+                return self.open_palace_as_of_commit(key)?.ok_or(not_found);
             }
             let workspace = self.find_workspace(key)?;
             return self.open_workspace(&workspace);
@@ -140,7 +140,7 @@ impl Keeper {
 
     /// Opens the palace as of a past commit that has the key `key`, and closes the one that was
     /// opened longest ago if there are too many; `None` for the key of a present palace.
-    fn reopen_as_of(&mut self, key: &str) -> Result<Option<&mut OpenPalace>, Refusal> {
+    fn open_palace_as_of_commit(&mut self, key: &str) -> Result<Option<&mut OpenPalace>, Refusal> {
         let Some((directory, commit)) = split_as_of_key(key) else { return Ok(None) };
         self.check_not_snapshot()?;
         let present = self.open_palace(directory)?;
@@ -161,7 +161,7 @@ impl Keeper {
     /// Returns the key of the palace that the caller acts on: the one they entered, else the
     /// default one.
     pub(super) fn current_workspace(&mut self, caller: &Caller) -> Result<String, Refusal> {
-        match self.visit(caller).workspace.clone() {
+        match self.visit_of_caller(caller).workspace.clone() {
             Some(key) => Ok(key),
             None => self.default_workspace(),
         }
@@ -227,18 +227,18 @@ impl Keeper {
         caller: &'k Caller,
     ) -> Result<Session<'k>, Refusal> {
         self.open_palace(key)?.catch_up()?;
-        self.resume_session(key, caller)
+        self.session_without_refresh(key, caller)
     }
 
     /// Begins a session for a later step of a call, on a palace that an earlier step brought up to
     /// date.
-    pub(super) fn resume_session<'k>(
+    pub(super) fn session_without_refresh<'k>(
         &'k mut self,
         key: &str,
         caller: &'k Caller,
     ) -> Result<Session<'k>, Refusal> {
         self.open_palace(key)?;
-        self.visit(caller);
+        self.visit_of_caller(caller);
         let no_workspace = self.no_workspace_refusal(Vec::new());
         let palace = self.open_palaces.get_mut(key);
         let visit = self.visits.get_mut(&caller.name);
@@ -254,7 +254,7 @@ impl Keeper {
         caller: &Caller,
     ) -> Result<Option<String>, Refusal> {
         match self.current_workspace(caller) {
-            Err(refusal) if name_to_create(&refusal).is_some() => Ok(None),
+            Err(refusal) if name_of_workspace_to_create(&refusal).is_some() => Ok(None),
             current => current.map(Some),
         }
     }
@@ -263,7 +263,7 @@ impl Keeper {
     /// would create it.
     pub fn palace_root(&mut self, caller: &Caller) -> Result<Option<PathBuf>, Refusal> {
         let Some(key) = self.current_workspace_if_any(caller)? else { return Ok(None) };
-        Ok(Some(self.open_palace(&key)?.store().root().to_owned()))
+        Ok(Some(self.open_palace(&key)?.store().palace_folder().to_owned()))
     }
 
     /// Returns the key of the palace that the caller writes to, and creates that palace if it does
@@ -274,7 +274,7 @@ impl Keeper {
             Err(refusal) => refusal,
             current => return current,
         };
-        let Some(name) = name_to_create(&refusal) else { return Err(refusal) };
+        let Some(name) = name_of_workspace_to_create(&refusal) else { return Err(refusal) };
         let key = self.create_workspace(caller, name, &Files::new())?;
         if let Refusal::NoSuchWorkspace { asked, meant, .. } = &refusal {
             let root = self.home.join(&key);
@@ -287,13 +287,13 @@ impl Keeper {
 
     /// Makes a palace the one that the caller acts on, unless they entered one.
     pub(super) fn remember_workspace(&mut self, caller: &Caller, key: &str) {
-        self.visit(caller).workspace.get_or_insert_with(|| key.to_owned());
+        self.visit_of_caller(caller).workspace.get_or_insert_with(|| key.to_owned());
     }
 
     /// Adds the name of the palace to the answer of a tool that was called before the caller
     /// entered one; from now on the caller acts on that palace.
     pub fn with_workspace_note(&mut self, caller: &Caller, answer: String) -> String {
-        if self.visit(caller).workspace.is_some() {
+        if self.visit_of_caller(caller).workspace.is_some() {
             return answer;
         }
         let Ok(key) = self.current_workspace(caller) else { return answer };
@@ -313,7 +313,7 @@ impl Keeper {
     ) -> Result<String, Refusal> {
         self.check_not_snapshot()?;
         let name = name.trim();
-        let key = free_directory_name(&self.home, name)?;
+        let key = available_directory_name(&self.home, name)?;
         let mut palace =
             create_palace(self.store_at(self.home.join(&key)), caller, name, template)?;
         palace.start_watching(&self.watch_config);
@@ -326,20 +326,21 @@ impl Keeper {
     pub fn catch_up(&mut self) -> Option<Duration> {
         let palaces = self.open_palaces.iter_mut().filter(|(key, _)| !is_as_of_key(key));
         // A palace that cannot be read now reports its error at the next call.
-        let deferrals = palaces
-            .filter_map(|(_, palace)| palace.catch_up().ok().and_then(|()| palace.next_deferral()));
+        let deferrals = palaces.filter_map(|(_, palace)| {
+            palace.catch_up().ok().and_then(|()| palace.time_until_deferred_file())
+        });
         deferrals.min()
     }
 
     /// Returns the generation of each open palace in memory, by key.
-    pub fn generations(&self) -> BTreeMap<String, Generation> {
+    pub fn change_counters_by_palace(&self) -> BTreeMap<String, ChangeCounters> {
         let palaces = self.open_palaces.iter().filter(|(key, _)| !is_as_of_key(key));
-        palaces.map(|(key, palace)| (key.clone(), palace.file_states.generation())).collect()
+        palaces.map(|(key, palace)| (key.clone(), palace.file_states.change_counters())).collect()
     }
 
     /// Returns the commits made since the last call of this method.
     pub fn take_commits(&mut self) -> CallCommits {
-        committed::take_commits(self.open_palaces.values_mut())
+        call_commits::take_commits(self.open_palaces.values_mut())
     }
 
     fn workspace_at(&self, root: PathBuf) -> Workspace {
@@ -358,7 +359,7 @@ impl Keeper {
         Workspace { key, name, root }
     }
 
-    fn no_such_workspace(&self, name: &str, all: &[Workspace]) -> Result<Refusal, Refusal> {
+    fn no_such_workspace_refusal(&self, name: &str, all: &[Workspace]) -> Result<Refusal, Refusal> {
         let entries = store::list_home_entries(&self.home)?;
         let is_link =
             entries.iter().any(|(entry, it)| entry == name && *it == HomeEntryKind::Symlink);
@@ -384,7 +385,7 @@ impl Keeper {
 
 /// Returns the name of the palace that the first write would create; `None` where there are
 /// palaces to choose from.
-fn name_to_create(refusal: &Refusal) -> Option<&str> {
+fn name_of_workspace_to_create(refusal: &Refusal) -> Option<&str> {
     match refusal {
         Refusal::NoWorkspaceSet { known, .. } if known.is_empty() => Some(DEFAULT_WORKSPACE),
         Refusal::NoSuchWorkspace { asked, .. } => Some(asked),

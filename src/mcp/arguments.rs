@@ -66,7 +66,7 @@ impl TryFrom<Value> for LenientNumber {
     type Error = String;
 
     fn try_from(value: Value) -> Result<Self, String> {
-        let amount = parse_number(&value).and_then(|it| f32::deserialize(it).ok());
+        let amount = parse_lenient_number(&value).and_then(|it| f32::deserialize(it).ok());
         amount.map(Self).ok_or_else(|| format!("must be a number, not {value}"))
     }
 }
@@ -96,7 +96,7 @@ impl TryFrom<Value> for LenientInteger {
     fn try_from(value: Value) -> Result<Self, String> {
         // The largest integers that a float represents exactly.
         const LARGEST_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
-        let number = parse_number(&value);
+        let number = parse_lenient_number(&value);
         let as_float = number.as_ref().and_then(Number::as_f64);
         let float = as_float.filter(|it| it.fract() == 0.0 && it.abs() <= LARGEST_EXACT_INTEGER);
         #[expect(clippy::cast_possible_truncation, reason = "it is whole and not too large")]
@@ -111,7 +111,7 @@ impl TryFrom<Value> for LenientInteger {
 }
 
 /// Returns a JSON number, also from a text that contains one.
-fn parse_number(value: &Value) -> Option<Number> {
+fn parse_lenient_number(value: &Value) -> Option<Number> {
     match value {
         Value::Number(number) => Some(number.clone()),
         Value::String(text) => text.trim().parse().ok(),
@@ -132,9 +132,9 @@ impl JsonSchema for LenientInteger {
 /// A date as text; a year may be a JSON number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Value")]
-struct DateArgument(String);
+struct LenientDate(String);
 
-impl TryFrom<Value> for DateArgument {
+impl TryFrom<Value> for LenientDate {
     type Error = String;
 
     fn try_from(value: Value) -> Result<Self, String> {
@@ -146,7 +146,7 @@ impl TryFrom<Value> for DateArgument {
     }
 }
 
-impl JsonSchema for DateArgument {
+impl JsonSchema for LenientDate {
     fn schema_name() -> Cow<'static, str> {
         "Written".into()
     }
@@ -161,12 +161,12 @@ impl JsonSchema for DateArgument {
 }
 
 /// Returns the text of a date that is not blank.
-fn date_text(date: Option<DateArgument>) -> Option<String> {
-    non_blank(date.map(|it| it.0))
+fn non_blank_date(date: Option<LenientDate>) -> Option<String> {
+    trimmed_non_blank(date.map(|it| it.0))
 }
 
 /// Trims a text; returns `None` if it is blank.
-fn non_blank(text: Option<String>) -> Option<String> {
+fn trimmed_non_blank(text: Option<String>) -> Option<String> {
     text.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty())
 }
 

@@ -28,7 +28,7 @@ pub(crate) enum CallAccess {
 
 /// Where a call runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CallTarget {
+pub(crate) enum ExecutionTarget {
     /// On the keeper, alone.
     Keeper,
     /// On snapshots, concurrently with other calls.
@@ -54,8 +54,8 @@ struct QueueState {
 struct QueuedCall {
     visit: String,
     access: CallAccess,
-    running: Option<CallTarget>,
-    start_sender: Option<oneshot::Sender<CallTarget>>,
+    running: Option<ExecutionTarget>,
+    start_sender: Option<oneshot::Sender<ExecutionTarget>>,
 }
 
 impl CallQueue {
@@ -71,10 +71,10 @@ impl CallQueue {
     }
 
     /// Records whether the call on the keeper waits for something outside.
-    pub(crate) fn set_waiting(&self, is_waiting: bool) {
+    pub(crate) fn set_keeper_waiting(&self, is_waiting: bool) {
         let mut state = self.lock_state();
         state.is_waiting = is_waiting;
-        state.start_calls();
+        state.start_ready_calls();
     }
 
     /// Starts no more calls; waiting calls end without having run.
@@ -93,7 +93,7 @@ impl CallQueue {
 
 impl QueueTicket {
     /// Waits until the call may run. Returns `None` if the queue is closed.
-    pub(crate) async fn wait_for_start(&self) -> Option<CallTarget> {
+    pub(crate) async fn wait_for_start(&self) -> Option<ExecutionTarget> {
         let (start, started) = oneshot::channel();
         {
             let mut state = self.queue.lock_state();
@@ -103,14 +103,14 @@ impl QueueTicket {
             if let Some(call) = state.calls.get_mut(&self.number) {
                 call.start_sender = Some(start);
             }
-            state.start_calls();
+            state.start_ready_calls();
         }
         started.await.ok()
     }
 
     /// Requeues the call in its old position for the keeper, because a snapshot is not
     /// enough.
-    pub(crate) fn require_exclusive(&self) {
+    pub(crate) fn requeue_as_exclusive(&self) {
         let mut state = self.queue.lock_state();
         if let Some(call) = state.calls.get_mut(&self.number) {
             (call.access, call.running) = (CallAccess::Exclusive, None);
@@ -122,16 +122,16 @@ impl Drop for QueueTicket {
     fn drop(&mut self) {
         let mut state = self.queue.lock_state();
         let call = state.calls.remove(&self.number);
-        if call.is_some_and(|it| it.running == Some(CallTarget::Keeper)) {
+        if call.is_some_and(|it| it.running == Some(ExecutionTarget::Keeper)) {
             state.is_waiting = false;
         }
-        state.start_calls();
+        state.start_ready_calls();
     }
 }
 
 impl QueueState {
     /// Starts every call that can run.
-    fn start_calls(&mut self) {
+    fn start_ready_calls(&mut self) {
         for (number, target) in self.startable_calls() {
             let Some(call) = self.calls.get_mut(&number) else { continue };
             call.running = Some(target);
@@ -142,10 +142,10 @@ impl QueueState {
         }
     }
 
-    fn startable_calls(&self) -> Vec<(u64, CallTarget)> {
+    fn startable_calls(&self) -> Vec<(u64, ExecutionTarget)> {
         let running = |target| self.calls.values().filter(|it| it.running == Some(target)).count();
-        let mut is_free = running(CallTarget::Keeper) == 0;
-        let mut readers = running(CallTarget::Snapshot);
+        let mut is_free = running(ExecutionTarget::Keeper) == 0;
+        let mut readers = running(ExecutionTarget::Snapshot);
         let mut startable = Vec::new();
         if !is_free && !self.is_waiting {
             return startable;
@@ -156,14 +156,14 @@ impl QueueState {
             let can_start = is_first && call.running.is_none() && call.start_sender.is_some();
             if can_start && is_free && !is_change_ahead {
                 is_free = false;
-                startable.push((*number, CallTarget::Keeper));
+                startable.push((*number, ExecutionTarget::Keeper));
             } else if can_start
                 && call.access == CallAccess::Read
                 && self.is_waiting
                 && readers < MAX_SNAPSHOT_CALLS
             {
                 readers += 1;
-                startable.push((*number, CallTarget::Snapshot));
+                startable.push((*number, ExecutionTarget::Snapshot));
             }
             is_change_ahead |= call.access == CallAccess::Exclusive;
         }
@@ -179,7 +179,7 @@ mod tests {
     #[derive(Default)]
     struct QueueFixture {
         queue: CallQueue,
-        tickets: Vec<(Option<QueueTicket>, oneshot::Receiver<CallTarget>)>,
+        tickets: Vec<(Option<QueueTicket>, oneshot::Receiver<ExecutionTarget>)>,
     }
 
     impl QueueFixture {
@@ -188,7 +188,7 @@ mod tests {
             let (start, started) = oneshot::channel();
             let mut state = self.queue.lock_state();
             state.calls.get_mut(&ticket.number).unwrap().start_sender = Some(start);
-            state.start_calls();
+            state.start_ready_calls();
             drop(state);
             self.tickets.push((Some(ticket), started));
             self.tickets.len() - 1
@@ -199,7 +199,7 @@ mod tests {
         }
 
         /// Where a call was started since the last time this was called.
-        fn started_on(&mut self, call: usize) -> Option<CallTarget> {
+        fn started_on(&mut self, call: usize) -> Option<ExecutionTarget> {
             self.tickets[call].1.try_recv().ok()
         }
     }
@@ -209,7 +209,7 @@ mod tests {
         let mut fixture = QueueFixture::default();
         let calls = ["a", "b", "a", "c"].map(|it| fixture.enqueue(it, CallAccess::Exclusive));
         for (index, call) in calls.into_iter().enumerate() {
-            assert_eq!(fixture.started_on(call), Some(CallTarget::Keeper));
+            assert_eq!(fixture.started_on(call), Some(ExecutionTarget::Keeper));
             for later in &calls[index + 1..] {
                 assert_eq!(fixture.started_on(*later), None);
             }
@@ -224,15 +224,15 @@ mod tests {
         let reader = fixture.enqueue("b", CallAccess::Read);
         assert_eq!(
             (fixture.started_on(change), fixture.started_on(reader)),
-            (Some(CallTarget::Keeper), None)
+            (Some(ExecutionTarget::Keeper), None)
         );
-        fixture.queue.set_waiting(true);
-        assert_eq!(fixture.started_on(reader), Some(CallTarget::Snapshot));
-        fixture.queue.set_waiting(false);
+        fixture.queue.set_keeper_waiting(true);
+        assert_eq!(fixture.started_on(reader), Some(ExecutionTarget::Snapshot));
+        fixture.queue.set_keeper_waiting(false);
         let other = fixture.enqueue("c", CallAccess::Read);
         assert_eq!(fixture.started_on(other), None);
         fixture.leave(change);
-        assert_eq!(fixture.started_on(other), Some(CallTarget::Keeper));
+        assert_eq!(fixture.started_on(other), Some(ExecutionTarget::Keeper));
     }
 
     #[test]
@@ -240,10 +240,10 @@ mod tests {
         let mut fixture = QueueFixture::default();
         let change = fixture.enqueue("a", CallAccess::Exclusive);
         let reader = fixture.enqueue("a", CallAccess::Read);
-        fixture.queue.set_waiting(true);
+        fixture.queue.set_keeper_waiting(true);
         assert_eq!(fixture.started_on(reader), None);
         fixture.leave(change);
-        assert_eq!(fixture.started_on(reader), Some(CallTarget::Keeper));
+        assert_eq!(fixture.started_on(reader), Some(ExecutionTarget::Keeper));
     }
 
     #[test]
@@ -252,19 +252,19 @@ mod tests {
         let first = fixture.enqueue("a", CallAccess::Exclusive);
         let reader = fixture.enqueue("b", CallAccess::Read);
         let last = fixture.enqueue("c", CallAccess::Exclusive);
-        fixture.queue.set_waiting(true);
-        assert_eq!(fixture.started_on(reader), Some(CallTarget::Snapshot));
+        fixture.queue.set_keeper_waiting(true);
+        assert_eq!(fixture.started_on(reader), Some(ExecutionTarget::Snapshot));
         let (start, started) = oneshot::channel();
-        fixture.tickets[reader].0.as_ref().unwrap().require_exclusive();
+        fixture.tickets[reader].0.as_ref().unwrap().requeue_as_exclusive();
         fixture.queue.lock_state().calls.get_mut(&1).unwrap().start_sender = Some(start);
         fixture.tickets[reader].1 = started;
         fixture.leave(first);
         assert_eq!(
             (fixture.started_on(reader), fixture.started_on(last)),
-            (Some(CallTarget::Keeper), None)
+            (Some(ExecutionTarget::Keeper), None)
         );
         fixture.leave(reader);
-        assert_eq!(fixture.started_on(last), Some(CallTarget::Keeper));
+        assert_eq!(fixture.started_on(last), Some(ExecutionTarget::Keeper));
     }
 
     #[test]
@@ -273,6 +273,6 @@ mod tests {
         let calls = ["a", "b", "c"].map(|it| fixture.enqueue(it, CallAccess::Exclusive));
         fixture.leave(calls[1]);
         fixture.leave(calls[0]);
-        assert_eq!(fixture.started_on(calls[2]), Some(CallTarget::Keeper));
+        assert_eq!(fixture.started_on(calls[2]), Some(ExecutionTarget::Keeper));
     }
 }

@@ -11,7 +11,7 @@ use rmcp::service::RequestContext;
 use tokio::task::spawn_blocking;
 
 use crate::keeper::{Caller, Keeper, SnapshotReader};
-use crate::mcp::call_queue::{CallAccess, CallQueue, CallTarget, QueueTicket};
+use crate::mcp::call_queue::{CallAccess, CallQueue, ExecutionTarget, QueueTicket};
 
 /// The keeper with the queue of its calls.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ impl CallRunner {
     pub(crate) fn new(mut keeper: Keeper) -> Self {
         let queue = CallQueue::default();
         let shared = queue.clone();
-        keeper.set_wait_callback(Arc::new(move |is_waiting| shared.set_waiting(is_waiting)));
+        keeper.set_wait_callback(Arc::new(move |is_waiting| shared.set_keeper_waiting(is_waiting)));
         let readers = keeper.snapshot_reader();
         Self { keeper: Arc::new(Mutex::new(keeper)), readers, queue }
     }
@@ -34,7 +34,7 @@ impl CallRunner {
     /// Runs `question` on the keeper, or on a snapshot, when it is the call's turn. The
     /// call is queued before the first await. If a snapshot cannot answer, `question`
     /// runs again on the keeper. A panic is answered with an error.
-    pub(crate) async fn run<T: Send + 'static>(
+    pub(crate) async fn run_in_turn<T: Send + 'static>(
         &self,
         caller: Caller,
         access: CallAccess,
@@ -49,7 +49,7 @@ impl CallRunner {
                 () = wait_for_cancel(context) => return Err(cancelled_error()),
             };
             let (calls, by, ask) = (self.clone(), caller.clone(), question.clone());
-            let mut work = spawn_blocking(move || calls.run_on(target, ticket, &by, &*ask));
+            let mut work = spawn_blocking(move || calls.run_on_target(target, ticket, &by, &*ask));
             let done = tokio::select! {
                 done = &mut work => done,
                 () = wait_for_cancel(context) => {
@@ -62,7 +62,7 @@ impl CallRunner {
             match answer {
                 // The next call starts once this answer is on its way.
                 Some(answer) => return answer,
-                None => ticket.require_exclusive(),
+                None => ticket.requeue_as_exclusive(),
             }
         }
     }
@@ -76,16 +76,18 @@ impl CallRunner {
     ) -> Option<T> {
         match self.keeper.try_lock() {
             Ok(mut keeper) => {
-                keeper.begin_call();
+                keeper.reset_visits_for_call();
                 Some(question(&mut keeper))
             }
             Err(TryLockError::Poisoned(_)) => None,
-            Err(TryLockError::WouldBlock) => self.readers.try_ask(caller, question),
+            Err(TryLockError::WouldBlock) => {
+                self.readers.try_answer_from_snapshots(caller, question)
+            }
         }
     }
 
     /// Starts no more calls.
-    pub(crate) fn close(&self) {
+    pub(crate) fn close_queue(&self) {
         self.queue.close();
     }
 
@@ -98,9 +100,9 @@ impl CallRunner {
 
     /// Runs `question` and gives the ticket back; the answer is `None` if a snapshot is
     /// not enough.
-    fn run_on<T>(
+    fn run_on_target<T>(
         &self,
-        target: CallTarget,
+        target: ExecutionTarget,
         ticket: QueueTicket,
         caller: &Caller,
         question: &impl Fn(&mut Keeper, &Caller) -> Result<T, ErrorData>,
@@ -113,13 +115,13 @@ impl CallRunner {
             })
         };
         let answer = match target {
-            CallTarget::Snapshot => self.readers.try_ask(caller, ask),
-            CallTarget::Keeper => {
+            ExecutionTarget::Snapshot => self.readers.try_answer_from_snapshots(caller, ask),
+            ExecutionTarget::Keeper => {
                 let mut keeper = self.lock_keeper();
-                keeper.begin_call();
+                keeper.reset_visits_for_call();
                 keeper.publish_snapshots();
                 let answer = ask(&mut keeper);
-                keeper.end_call(caller);
+                keeper.share_visit_after_call(caller);
                 Some(answer)
             }
         };
@@ -166,18 +168,21 @@ mod tests {
         let caller = || Caller::for_client("claude", DateTime::UNIX_EPOCH);
         for _ in 0..2 {
             let panics = |_: &mut Keeper, _: &Caller| -> Result<(), ErrorData> { panic!("a test") };
-            let answer = calls.run(caller(), CallAccess::Exclusive, None, panics).await;
+            let answer = calls.run_in_turn(caller(), CallAccess::Exclusive, None, panics).await;
             assert_eq!(answer.unwrap_err().message, panic_error().message);
-            assert_eq!(calls.run(caller(), CallAccess::Read, None, |_, _| Ok(7)).await, Ok(7));
+            assert_eq!(
+                calls.run_in_turn(caller(), CallAccess::Read, None, |_, _| Ok(7)).await,
+                Ok(7)
+            );
         }
     }
 
     #[tokio::test]
     async fn no_call_starts_while_the_server_shuts_down() {
         let calls = CallRunner::new(Keeper::new("nowhere".into(), None));
-        calls.close();
+        calls.close_queue();
         let caller = Caller::for_client("claude", DateTime::UNIX_EPOCH);
-        let answer = calls.run(caller, CallAccess::Exclusive, None, |_, _| Ok(7)).await;
+        let answer = calls.run_in_turn(caller, CallAccess::Exclusive, None, |_, _| Ok(7)).await;
         assert_eq!(answer, Err(shutdown_error()));
     }
 }

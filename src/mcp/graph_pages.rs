@@ -3,44 +3,44 @@
 use chrono::{DateTime, Utc};
 
 use crate::keeper::{
-    CreatedEntities, EntityDeletion, EntityPage, EntityUpdate, RelationPage, Timeline,
-    WorkspaceDescription,
+    EntityCreationOutcome, EntityDeletionOutcome, EntityPage, EntityUpdateOutcome, RelationPage,
+    TimelinePage, WorkspaceDescription,
 };
 use crate::render::{self, join_names};
 
 /// How many conflicts of a merge are listed.
 const MAX_LISTED_CONFLICTS: usize = 10;
 
-pub(super) fn workspace(it: &WorkspaceDescription, now: DateTime<Utc>) -> String {
+pub(super) fn render_workspace(it: &WorkspaceDescription, now: DateTime<Utc>) -> String {
     let notice = it.as_of.as_ref().map(|commit| render::as_of_notice(&it.name, commit, now));
     notice.unwrap_or_default() + &render::workspace_summary(&it.name, &it.summary, now)
 }
 
-pub(super) fn entity_list(it: &EntityPage<'_>) -> String {
+pub(super) fn render_entity_list(it: &EntityPage<'_>) -> String {
     let mut text = render::entity_list(&it.filters, &it.entities, it.total, it.page);
     text.extend(it.ranker.iter().map(|it| format!("{it}.\n")));
     text + &it.suggestions
 }
 
-pub(super) fn relations(it: &RelationPage<'_>, now: DateTime<Utc>) -> String {
+pub(super) fn render_relations(it: &RelationPage<'_>, now: DateTime<Utc>) -> String {
     let name = render::one_line(&it.name);
     let as_of = it.as_of.map(|date| format!(" as of {date}")).unwrap_or_default();
-    let skipped = render::skipped_relations(it.undated);
+    let skipped = render::skipped_relations_note(it.undated);
     if it.total == 0 {
         return format!("{name} has no such relations{as_of}.{}\n{skipped}", it.kinds_hint);
     }
-    let count = render::pluralize(it.total, "relation");
+    let count = render::count_with_noun(it.total, "relation");
     let relations = render::relations(&it.outgoing, &it.incoming, now);
     let more = it.next_page.map(|page| format!("  page: {page} shows the next\n"));
     format!("{name}, {count}{as_of}\n{relations}{}{skipped}", more.unwrap_or_default())
 }
 
-pub(super) fn timeline(it: &Timeline<'_>, now: DateTime<Utc>) -> String {
+pub(super) fn render_timeline(it: &TimelinePage<'_>, now: DateTime<Utc>) -> String {
     let text = render::timeline(&it.filters, &it.facts, it.page, it.has_more, now);
-    text + &render::skipped_relations(it.skipped)
+    text + &render::skipped_relations_note(it.skipped)
 }
 
-pub(super) fn created_entities(it: &CreatedEntities) -> String {
+pub(super) fn describe_created_entities(it: &EntityCreationOutcome) -> String {
     let mut text = match it.created.len() {
         0 => "Created nothing".to_owned(),
         _ => format!("Created {}", join_names(&it.created)),
@@ -49,10 +49,10 @@ pub(super) fn created_entities(it: &CreatedEntities) -> String {
         let existing = join_names(&it.existing);
         text.push_str(&format!("; there already, and left as they are: {existing}"));
     }
-    format!("{text}.\n{}{}", notes(&it.notes), it.faults)
+    format!("{text}.\n{}{}", render_notes(&it.notes), it.faults)
 }
 
-pub(super) fn updated_entity(it: &EntityUpdate) -> String {
+pub(super) fn describe_updated_entity(it: &EntityUpdateOutcome) -> String {
     let mut text = match it.is_changed {
         true => format!("{}.\n", it.summary),
         false => {
@@ -60,21 +60,21 @@ pub(super) fn updated_entity(it: &EntityUpdate) -> String {
         }
     };
     let listed = it.conflicts.len().min(MAX_LISTED_CONFLICTS);
-    text.push_str(&notes(&it.conflicts[..listed]));
+    text.push_str(&render_notes(&it.conflicts[..listed]));
     if it.conflicts.len() > listed {
         text.push_str(&format!("And {} more.\n", it.conflicts.len() - listed));
     }
-    text + &notes(&it.notes) + &it.faults
+    text + &render_notes(&it.notes) + &it.faults
 }
 
-pub(super) fn deleted_entities(it: &EntityDeletion) -> String {
+pub(super) fn describe_deleted_entities(it: &EntityDeletionOutcome) -> String {
     let deleted = &it.deleted;
     let mut text = match deleted.entities.len() {
         0 => "Deleted nothing".to_owned(),
         _ => format!("Deleted {}", join_names(&deleted.entities)),
     };
     if deleted.relations > 0 {
-        let relations = render::pluralize(deleted.relations, "relation");
+        let relations = render::count_with_noun(deleted.relations, "relation");
         text.push_str(&format!(", with {relations} of others to that"));
     }
     if !it.references.is_empty() {
@@ -87,6 +87,6 @@ pub(super) fn deleted_entities(it: &EntityDeletion) -> String {
 }
 
 /// Renders notes, a line each.
-fn notes(notes: &[String]) -> String {
+fn render_notes(notes: &[String]) -> String {
     notes.iter().fold(String::new(), |page, it| page + &format!("Note: {it}.\n"))
 }

@@ -37,7 +37,7 @@ fn describe_workspace() -> RegisteredTool {
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
         let description =
             keeper.session(caller).and_then(|session| keeper::describe_workspace(&session));
-        to_tool_result(description.map(|it| graph_pages::workspace(&it, caller.now)))
+        to_tool_result(description.map(|it| graph_pages::render_workspace(&it, caller.now)))
     };
     RegisteredTool::new(ToolSet::Graph, "describe_workspace", about, EffectHint::Reads, run)
 }
@@ -112,7 +112,7 @@ fn get_relationships() -> RegisteredTool {
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: GetRelationships| {
         to_tool_result(keeper.session(caller).and_then(|session| {
             let page = keeper::get_relationships(&session, &RelationQuery::from(it))?;
-            Ok(graph_pages::relations(&page, caller.now))
+            Ok(graph_pages::render_relations(&page, caller.now))
         }))
     };
     RegisteredTool::new(ToolSet::Graph, "get_relationships", about, EffectHint::Reads, run)
@@ -127,7 +127,7 @@ fn get_timeline() -> RegisteredTool {
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: GetTimeline| {
         to_tool_result(keeper.session(caller).and_then(|mut session| {
             let timeline = keeper::get_timeline(&mut session, &TimelineQuery::from(it))?;
-            Ok(graph_pages::timeline(&timeline, caller.now))
+            Ok(graph_pages::render_timeline(&timeline, caller.now))
         }))
     };
     RegisteredTool::new(ToolSet::Graph, "get_timeline", about, EffectHint::Reads, run)
@@ -141,7 +141,7 @@ fn create_entities() -> RegisteredTool {
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CreateEntities| {
         let new = it.entities.into_iter().map(Entity::from).collect();
         let created = keeper::create_entities(keeper, caller, new);
-        to_tool_result(created.map(|it| graph_pages::created_entities(&it)))
+        to_tool_result(created.map(|it| graph_pages::describe_created_entities(&it)))
     };
     RegisteredTool::new(ToolSet::Graph, "create_entities", about, EffectHint::AddsOnce, run)
 }
@@ -151,7 +151,7 @@ fn update_entity() -> RegisteredTool {
         ("Update an entity", "Update one entity. Fields that are not given stay unchanged.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: UpdateEntity| {
         let update = keeper::update_entity(keeper, caller, &EntityChange::from(it));
-        to_tool_result(update.map(|it| graph_pages::updated_entity(&it)))
+        to_tool_result(update.map(|it| graph_pages::describe_updated_entity(&it)))
     };
     RegisteredTool::new(ToolSet::Graph, "update_entity", about, EffectHint::Replaces, run)
 }
@@ -161,7 +161,7 @@ fn delete_entities() -> RegisteredTool {
         ("Delete entities", "Delete entities, and every relation from or to them, in one commit.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: DeleteGraphEntities| {
         let deletion = keeper::delete_entities(keeper, caller, &it.names);
-        to_tool_result(deletion.map(|it| graph_pages::deleted_entities(&it)))
+        to_tool_result(deletion.map(|it| graph_pages::describe_deleted_entities(&it)))
     };
     RegisteredTool::new(ToolSet::Graph, "delete_entities", about, EffectHint::Replaces, run)
 }
@@ -169,7 +169,7 @@ fn delete_entities() -> RegisteredTool {
 fn list_matching_entities(keeper: &mut Keeper, caller: &Caller, query: &EntityQuery) -> ToolResult {
     to_tool_result(keeper.session(caller).and_then(|mut session| {
         let page = keeper::list_entities(&mut session, query)?;
-        Ok(graph_pages::entity_list(&page))
+        Ok(graph_pages::render_entity_list(&page))
     }))
 }
 

@@ -100,8 +100,8 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let list = ListToolsResult::with_all_items(self.toolbox.list());
-        let mut list = match is_stateless(&context) {
+        let list = ListToolsResult::with_all_items(self.toolbox.offered_tools());
+        let mut list = match uses_stateless_protocol(&context) {
             true => list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public),
             false => list,
         };
@@ -115,7 +115,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let list = ListPromptsResult::with_all_items(prompts::all_prompts());
-        let mut list = match is_stateless(&context) {
+        let mut list = match uses_stateless_protocol(&context) {
             true => list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public),
             false => list,
         };
@@ -133,7 +133,7 @@ impl ServerHandler for Server {
         let render = move |server: &Self, keeper: &mut Keeper, caller: &Caller| {
             Ok(server.toolbox.render_prompt(keeper, caller, &prompt, &arguments))
         };
-        let rendered = self.run_read(&context, render).await?;
+        let rendered = self.run_read_call(&context, render).await?;
         let unknown = || Err(format!("there is no prompt `{}`", name.escape_debug()));
         let text = rendered.unwrap_or_else(unknown);
         let text = text.map_err(|it| ErrorData::invalid_params(shorten_long_lines(&it), None))?;
@@ -161,10 +161,13 @@ impl ServerHandler for Server {
         let list = move |server: &Self, keeper: &mut Keeper, caller: &Caller| {
             let list =
                 resources::list_resources(&server.toolbox, keeper, caller, cursor.as_deref());
-            server.subscribers.blocking_lock().record_generations(keeper.generations());
+            server
+                .subscribers
+                .blocking_lock()
+                .record_new_generations(keeper.change_counters_by_palace());
             list
         };
-        let mut list = self.run_read(&context, list).await?;
+        let mut list = self.run_read_call(&context, list).await?;
         self.add_server_info(&mut list.meta, &context);
         Ok(list)
     }
@@ -174,7 +177,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let mut list = resources::list_templates(is_stateless(&context));
+        let mut list = resources::list_uri_templates(uses_stateless_protocol(&context));
         self.add_server_info(&mut list.meta, &context);
         Ok(list)
     }
@@ -187,7 +190,7 @@ impl ServerHandler for Server {
         let read = move |server: &Self, keeper: &mut Keeper, caller: &Caller| {
             resources::read_resource(&server.toolbox, keeper, caller, &request.uri)
         };
-        let mut result = self.run_read(&context, read).await?;
+        let mut result = self.run_read_call(&context, read).await?;
         self.add_server_info(&mut result.meta, &context);
         Ok(result.into())
     }
@@ -200,7 +203,7 @@ impl ServerHandler for Server {
         let complete = move |_: &Self, keeper: &mut Keeper, _: &Caller| {
             resources::complete_argument(keeper, &request)
         };
-        let mut result = self.run_read(&context, complete).await?;
+        let mut result = self.run_read_call(&context, complete).await?;
         self.add_server_info(&mut result.meta, &context);
         Ok(result)
     }
@@ -214,7 +217,7 @@ impl ServerHandler for Server {
             let mut subscribers = server.subscribers.blocking_lock();
             resources::subscribe(&server.toolbox, keeper, caller, &mut subscribers, &request.uri)
         };
-        self.run_read(&context, subscribe).await
+        self.run_read_call(&context, subscribe).await
     }
 
     async fn unsubscribe(
@@ -222,7 +225,7 @@ impl ServerHandler for Server {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscribers.lock().await.unsubscribe(&request.uri);
+        self.subscribers.lock().await.unsubscribe_initialized_client(&request.uri);
         Ok(())
     }
 
@@ -235,12 +238,12 @@ impl ServerHandler for Server {
         let followed = accepted_targets(&self.toolbox, &caller, requested);
         let current = self.calls.try_run_now(&caller, |keeper| {
             let digests = target_digests(keeper, &followed);
-            (digests, keeper.generations())
+            (digests, keeper.change_counters_by_palace())
         });
-        let generations = self.baselines.record(&followed, current);
+        let generations = self.baselines.store_digests(&followed, current);
         if let (Some(generations), Ok(mut subscribers)) = (generations, self.subscribers.try_lock())
         {
-            subscribers.record_generations(generations);
+            subscribers.record_new_generations(generations);
         }
         Some(accepted_filter(requested, &followed))
     }
@@ -254,7 +257,7 @@ impl ServerHandler for Server {
         };
         let request = context.request_context();
         let caller = self.caller(&client_name(request));
-        self.calls.run(caller, CallAccess::Exclusive, Some(request), listen).await?;
+        self.calls.run_in_turn(caller, CallAccess::Exclusive, Some(request), listen).await?;
         self.change_signal.notify_one();
         let mut closed = self.input_closed.clone();
         tokio::select! {
@@ -286,7 +289,7 @@ impl ServerHandler for Server {
 
 /// Returns true if a request uses the protocol version 2026-07-28 or later, without a
 /// handshake.
-fn is_stateless(context: &RequestContext<RoleServer>) -> bool {
+fn uses_stateless_protocol(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|it| it >= ProtocolVersion::V_2026_07_28)
 }
 
@@ -294,7 +297,7 @@ impl Server {
     /// Adds the server's name and version to a result, as stateless protocol versions
     /// require.
     fn add_server_info(&self, meta: &mut Option<MetaObject>, context: &RequestContext<RoleServer>) {
-        if is_stateless(context) {
+        if uses_stateless_protocol(context) {
             let about = serde_json::json!(ServerHandler::get_info(self).server_info);
             let meta = meta.get_or_insert_default();
             meta.insert("io.modelcontextprotocol/serverInfo".into(), about);

@@ -23,11 +23,11 @@ const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 const REPLACEMENT_ESCAPE: &[u8] = b"fffd";
 
 /// A valid message, or the error that answers an invalid one.
-pub(crate) type DecodedMessage = Result<Box<RxJsonRpcMessage<RoleServer>>, InvalidMessage>;
+pub(crate) type DecodeResult = Result<Box<RxJsonRpcMessage<RoleServer>>, InvalidMessageError>;
 
 /// The error that answers an invalid message.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct InvalidMessage {
+pub(crate) struct InvalidMessageError {
     /// The `id` of the message; null if it cannot be read.
     pub(crate) id: Value,
     /// The JSON-RPC error code.
@@ -43,7 +43,7 @@ enum Surrogate {
     Low,
 }
 
-impl InvalidMessage {
+impl InvalidMessageError {
     /// The error for an invalid request with this `id`.
     pub(crate) fn invalid_request(id: Value, message: &str) -> Self {
         Self { id, code: ErrorCode::INVALID_REQUEST, message: message.to_owned() }
@@ -70,7 +70,7 @@ impl InvalidMessage {
 /// `None` at the end of the input.
 pub(crate) async fn read_messages(
     input: &mut (impl AsyncBufRead + Unpin),
-) -> io::Result<Option<Vec<DecodedMessage>>> {
+) -> io::Result<Option<Vec<DecodeResult>>> {
     let mut line = read_line(input).await?;
     if line.is_empty() {
         return Ok(None);
@@ -78,12 +78,12 @@ pub(crate) async fn read_messages(
     if line.len() < MAX_LINE_BYTES {
         return Ok(Some(decode_line(&mut line)));
     }
-    let mut outline = IdScanner::new(&line);
+    let mut outline = IdScanner::from_line(&line);
     while !line.is_empty() && !line.ends_with(b"\n") {
         line = read_line(input).await?;
         outline.feed(&line);
     }
-    Ok(Some(parse_errors(&outline, "the line is longer than 16 MiB")))
+    Ok(Some(errors_for_unparsable_line(&outline, "the line is longer than 16 MiB")))
 }
 
 async fn read_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u8>> {
@@ -94,7 +94,7 @@ async fn read_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Vec<u8
 
 /// Decodes the messages of a line. Each member of a batch is decoded and answered like
 /// a line of its own: MCP has no batches since 2025-06-18.
-fn decode_line(line: &mut [u8]) -> Vec<DecodedMessage> {
+fn decode_line(line: &mut [u8]) -> Vec<DecodeResult> {
     replace_lone_surrogates(line);
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
     if line.is_empty() {
@@ -105,20 +105,24 @@ fn decode_line(line: &mut [u8]) -> Vec<DecodedMessage> {
             members.into_iter().filter_map(decode_message).collect()
         }
         Ok(value) => decode_message(value).into_iter().collect(),
-        Err(err) => parse_errors(&IdScanner::new(line), &err.to_string()),
+        Err(err) => errors_for_unparsable_line(&IdScanner::from_line(line), &err.to_string()),
     }
 }
 
 /// Rejects a line that is not JSON, with an error for each `id` that can still be read.
-fn parse_errors(outline: &IdScanner, why: &str) -> Vec<DecodedMessage> {
-    outline.scan_ids().into_iter().map(|id| Err(InvalidMessage::parse_error(id, why))).collect()
+fn errors_for_unparsable_line(outline: &IdScanner, why: &str) -> Vec<DecodeResult> {
+    outline
+        .ids_to_answer()
+        .into_iter()
+        .map(|id| Err(InvalidMessageError::parse_error(id, why)))
+        .collect()
 }
 
 /// Decodes a value as a message. Returns `None` if it needs no answer and has no
 /// effect: an invalid notification, or a response (the server sends no requests).
-fn decode_message(value: Value) -> Option<DecodedMessage> {
+fn decode_message(value: Value) -> Option<DecodeResult> {
     let Value::Object(mut fields) = value else {
-        return Some(Err(InvalidMessage::invalid_request(
+        return Some(Err(InvalidMessageError::invalid_request(
             Value::Null,
             "a message must be a JSON object",
         )));
@@ -129,25 +133,25 @@ fn decode_message(value: Value) -> Option<DecodedMessage> {
     match (fields.get("method"), id) {
         (None, _) if is_response => None,
         (None, _) => {
-            Some(Err(InvalidMessage::invalid_request(reply_to, "a message needs a `method`")))
+            Some(Err(InvalidMessageError::invalid_request(reply_to, "a message needs a `method`")))
         }
         (Some(Value::String(_)), None) => {
             serde_json::from_value(Value::Object(fields)).ok().map(|it| Ok(Box::new(it)))
         }
         (Some(Value::String(_)), Some(_)) => Some(decode_request(reply_to, fields)),
         (Some(_), _) => {
-            Some(Err(InvalidMessage::invalid_request(reply_to, "`method` must be a string")))
+            Some(Err(InvalidMessageError::invalid_request(reply_to, "`method` must be a string")))
         }
     }
 }
 
-fn decode_request(id: Value, mut fields: Map<String, Value>) -> DecodedMessage {
+fn decode_request(id: Value, mut fields: Map<String, Value>) -> DecodeResult {
     if RequestId::deserialize(&id).is_err() {
         let message = "`id` must be a string, or an integer of at most 64 bits";
-        return Err(InvalidMessage::invalid_request(id, message));
+        return Err(InvalidMessageError::invalid_request(id, message));
     }
     if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-        return Err(InvalidMessage::invalid_request(id, "`jsonrpc` must be \"2.0\""));
+        return Err(InvalidMessageError::invalid_request(id, "`jsonrpc` must be \"2.0\""));
     }
     let mut request = json!({ "jsonrpc": "2.0", "id": id, "method": fields.remove("method") });
     match fields.remove("params") {
@@ -156,19 +160,28 @@ fn decode_request(id: Value, mut fields: Map<String, Value>) -> DecodedMessage {
             request["params"] = params.into();
         }
         Some(Value::Object(_)) => {
-            return Err(InvalidMessage::invalid_params(id, "`params._meta` must be an object"));
+            return Err(InvalidMessageError::invalid_params(
+                id,
+                "`params._meta` must be an object",
+            ));
         }
-        Some(_) => return Err(InvalidMessage::invalid_params(id, "`params` must be an object")),
+        Some(_) => {
+            return Err(InvalidMessageError::invalid_params(id, "`params` must be an object"));
+        }
     }
     let parsed = serde_json::from_value(request);
-    parsed.map(Box::new).map_err(|err| InvalidMessage::invalid_params(id, &err.to_string()))
+    parsed.map(Box::new).map_err(|err| InvalidMessageError::invalid_params(id, &err.to_string()))
 }
 
 fn replace_lone_surrogates(line: &mut [u8]) {
     let mut at = 0;
     while at < line.len() {
-        let length = match surrogate_at(&line[at..]) {
-            Some(Surrogate::High) if surrogate_at(&line[at + 6..]) == Some(Surrogate::Low) => 12,
+        let length = match leading_surrogate_escape(&line[at..]) {
+            Some(Surrogate::High)
+                if leading_surrogate_escape(&line[at + 6..]) == Some(Surrogate::Low) =>
+            {
+                12
+            }
             Some(_) => {
                 line[at + 2..at + 6].copy_from_slice(REPLACEMENT_ESCAPE);
                 6
@@ -181,7 +194,7 @@ fn replace_lone_surrogates(line: &mut [u8]) {
     }
 }
 
-fn surrogate_at(text: &[u8]) -> Option<Surrogate> {
+fn leading_surrogate_escape(text: &[u8]) -> Option<Surrogate> {
     let digits = text.strip_prefix(b"\\u")?.get(..4)?;
     match u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()? {
         0xd800..=0xdbff => Some(Surrogate::High),

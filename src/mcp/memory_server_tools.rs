@@ -101,7 +101,9 @@ fn delete_entities() -> RegisteredTool {
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: DeleteEntities| {
         let DeletedEntities { entities, missing, relations } =
             refusal_to_text(keeper.session_if_any(caller).and_then(|session| match session {
-                Some(mut session) => keeper::delete_exact_entities(&mut session, &it.entity_names),
+                Some(mut session) => {
+                    keeper::delete_entities_by_exact_name(&mut session, &it.entity_names)
+                }
                 None => Ok(DeletedEntities::all_missing(&it.entity_names)),
             }))?;
         let all = (entities.len(), entities.len() + missing.len());
@@ -196,13 +198,13 @@ fn deletion_message(
         [] => format!("{title} deleted: {deleted} of {requested}; the others were not found"),
         _ => format!(
             "{title} deleted: {deleted} of {requested}; not found: {}",
-            quote_names(missing)
+            quote_missing_names(missing)
         ),
     }
 }
 
 /// Lists the names that were not found, in quotes: at most ten, and how many more there are.
-fn quote_names(names: &[String]) -> String {
+fn quote_missing_names(names: &[String]) -> String {
     let short = |it: &String| it.chars().take(80).collect::<String>();
     let shown: Vec<_> =
         names.iter().take(10).map(|it| Value::from(short(it)).to_string()).collect();
@@ -228,14 +230,17 @@ fn graph_reply(
         None => Ok(GraphPage::default()),
     });
     let structured = to_json(&GraphOutput::from(refusal_to_text(page)?))?;
-    Ok(ToolReply { text: format_json_lines(&structured), structured: Some(structured) })
+    Ok(ToolReply { text: format_json_item_per_line(&structured), structured: Some(structured) })
 }
 
 /// Returns a list, like the reference: under `key` in the structured result, without `key` in the
 /// text.
 fn list_reply(key: &str, list: &impl Serialize) -> ToolResult {
     let structured = to_json(list)?;
-    Ok(ToolReply { text: format_json_lines(&structured[key]), structured: Some(structured) })
+    Ok(ToolReply {
+        text: format_json_item_per_line(&structured[key]),
+        structured: Some(structured),
+    })
 }
 
 fn refusal_to_text<T>(result: Result<T, Refusal>) -> Result<T, String> {
@@ -248,7 +253,7 @@ fn to_json(it: &impl Serialize) -> Result<Value, String> {
 
 /// Writes a value as JSON with one item of a list on each line: a third shorter than indented
 /// JSON, and still readable.
-pub(crate) fn format_json_lines(value: &Value) -> String {
+pub(crate) fn format_json_item_per_line(value: &Value) -> String {
     let text = match value {
         Value::Object(map) => {
             let pairs = map.iter().map(|(key, it)| format!("\"{key}\":{}", format_json_list(it)));

@@ -1,6 +1,6 @@
 //! The four tools for rooms, actions and scrolls (v1 section 5).
 
-use crate::keeper::{self, ActOutcome, Blueprint, Caller, Keeper, NewScroll, Refusal};
+use crate::keeper::{self, Blueprint, Caller, ChooseNumberOutcome, Keeper, NewScroll, Refusal};
 use crate::mcp::arguments::{BuildRoom, PalaceAction, SetWorkspace, WriteScroll};
 use crate::mcp::reply::{ToolResult, to_tool_result};
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
@@ -110,8 +110,8 @@ fn run_palace_action(
 ) -> ToolResult {
     let said = params.as_deref().map(str::trim).filter(|it| !it.is_empty());
     let done = match keeper::choose_number(keeper, by, action.0, said) {
-        Ok(ActOutcome::Page(page)) => return Ok(page.into()),
-        Ok(ActOutcome::RunTool(question)) => {
+        Ok(ChooseNumberOutcome::Page(page)) => return Ok(page.into()),
+        Ok(ChooseNumberOutcome::RunTool(question)) => {
             match tools.run_query_action(keeper, by, &question, said) {
                 Ok(found) => {
                     return to_tool_result(keeper::render_tool_answer(

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::keeper::{self, Caller, DEFAULT_TOKENS, Keeper, MIN_TOKENS, Refusal};
 use crate::mcp::{ToolSet, Toolbox};
-use crate::tokens;
+use crate::token_estimate;
 
 /// The name of the prompt that begins a conversation.
 const WAKE_UP: &str = "wake-up";
@@ -82,12 +82,12 @@ impl Toolbox {
             WAKE_UP => parse_budget(arguments.get("budget")).and_then(|budget| {
                 let end = format!("\n{WAKE_UP_CLOSING}\n");
                 // A small budget is used for the summary alone, without the closing text.
-                let left = budget.checked_sub(tokens::count_tokens(&end));
+                let left = budget.checked_sub(token_estimate::estimate_token_count(&end));
                 let (left, end) = match left.filter(|it| *it >= MIN_TOKENS) {
                     Some(left) => (left, end.as_str()),
                     None => (budget, ""),
                 };
-                Ok(accept_no_workspace(keeper::wake_up(
+                Ok(empty_memory_if_no_workspace(keeper::wake_up(
                     keeper,
                     caller,
                     argument("workspace"),
@@ -96,7 +96,7 @@ impl Toolbox {
             }),
             TAKE_LEAVE => {
                 let places = keeper::list_places_to_write(keeper, caller, argument("workspace"));
-                accept_no_workspace(places).map(|it| self.take_leave_text(&it))
+                empty_memory_if_no_workspace(places).map(|it| self.take_leave_text(&it))
             }
             _ => return None,
         };
@@ -119,7 +119,7 @@ fn parse_budget(budget: Option<&Value>) -> Result<usize, String> {
 }
 
 /// Treats a home without any workspace as an empty memory, not as an error.
-fn accept_no_workspace(result: Result<String, Refusal>) -> Result<String, String> {
+fn empty_memory_if_no_workspace(result: Result<String, Refusal>) -> Result<String, String> {
     match result {
         Err(Refusal::NoWorkspaceSet { known, .. }) if known.is_empty() => {
             Ok("Nothing is stored yet.\n".to_owned())

@@ -3,14 +3,14 @@
 use crate::keeper::Caller;
 use crate::mcp::toolbox::ToolSet;
 use crate::mcp::toolbox::Toolbox;
-use crate::model::Uri;
+use crate::model::ResourceUri;
 use crate::model::UriError;
 
 /// A resource that a client can read.
 #[derive(Clone, Debug)]
 pub(super) enum ResourceTarget {
     /// A room or scroll.
-    RoomOrScroll(Uri),
+    RoomOrScroll(ResourceUri),
     /// The graph that this caller's tools act on.
     Graph(Caller),
 }

@@ -17,7 +17,7 @@ use crate::keeper::{self, Caller, Keeper, Refusal, ResourceSummary};
 use crate::mcp::reply::{ToolReply, shorten_long_lines};
 use crate::mcp::subscribers::Subscribers;
 use crate::mcp::toolbox::{ToolSet, Toolbox};
-use crate::model::{Uri, UriTarget, strip_unprintable};
+use crate::model::{ResourceUri, UriTarget, strip_unprintable};
 
 /// The number of resources on one page.
 const PAGE_SIZE: usize = 200;
@@ -40,7 +40,7 @@ pub(super) fn list_resources(
     caller: &Caller,
     cursor: Option<&str>,
 ) -> Result<ListResourcesResult, ErrorData> {
-    let after: Option<Uri> = cursor.map(str::parse).transpose().map_err(|_| {
+    let after: Option<ResourceUri> = cursor.map(str::parse).transpose().map_err(|_| {
         ErrorData::invalid_params("invalid cursor: use the `nextCursor` of an earlier list", None)
     })?;
     let mut listed = keeper::list_resources(keeper, caller, after.as_ref(), PAGE_SIZE + 1)
@@ -56,7 +56,7 @@ pub(super) fn list_resources(
 }
 
 /// Lists the address templates.
-pub(super) fn list_templates(is_stateless: bool) -> ListResourceTemplatesResult {
+pub(super) fn list_uri_templates(is_stateless: bool) -> ListResourceTemplatesResult {
     let template = |uri: &str, name: &str, title: &str, about: &str| {
         let template = ResourceTemplate::new(uri, name).with_title(title);
         template.with_description(about).with_mime_type(MARKDOWN_TYPE)
@@ -123,7 +123,9 @@ pub(super) fn subscribe(
         graph @ ResourceTarget::Graph(_) => Ok(graph),
     };
     let target = target.map_err(|refusal| not_found_error(uri, &refusal.to_string()))?;
-    subscribers.subscribe(keeper, uri, target).map_err(|why| ErrorData::invalid_request(why, None))
+    subscribers
+        .subscribe_initialized_client(keeper, uri, target)
+        .map_err(|why| ErrorData::invalid_request(why, None))
 }
 
 /// Completes a part of an address.

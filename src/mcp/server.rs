@@ -64,12 +64,12 @@ impl Server {
     ) -> Result<CallToolResult, ErrorData> {
         let CallToolRequestParams { name, arguments, .. } = request;
         let (tools, tool) = (self.toolbox.clone(), name.clone());
-        let access = tools.access_for(&name);
+        let access = tools.required_access(&name);
         let call = move |keeper: &mut Keeper, caller: &Caller| {
             Ok(tools.call_tool(keeper, caller, &tool, arguments.clone().unwrap_or_default()))
         };
         let caller = self.caller(&client_name(context));
-        let answer = self.calls.run(caller, access, Some(context), call).await?;
+        let answer = self.calls.run_in_turn(caller, access, Some(context), call).await?;
         // Subscribers may need a notification about its changes.
         self.change_signal.notify_one();
         match answer {
@@ -87,23 +87,25 @@ impl Server {
     }
 
     /// Runs a question that only reads on the keeper, in the caller's turn.
-    pub(super) async fn run_read<T: Send + 'static>(
+    pub(super) async fn run_read_call<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,
         question: impl Fn(&Self, &mut Keeper, &Caller) -> Result<T, ErrorData> + Send + Sync + 'static,
     ) -> Result<T, ErrorData> {
         let (server, caller) = (self.clone(), self.caller(&client_name(context)));
         let question = move |keeper: &mut Keeper, by: &Caller| question(&server, keeper, by);
-        self.calls.run(caller, CallAccess::Read, Some(context), question).await
+        self.calls.run_in_turn(caller, CallAccess::Read, Some(context), question).await
     }
 
     /// Starts opening the palace that will probably be used first.
-    pub(super) async fn open_in_background(self) {
+    pub(super) async fn open_palace_in_background(self) {
         let begin = |keeper: &mut Keeper, _: &Caller| {
             keeper.start_background_open();
             Ok(())
         };
-        drop(self.calls.run(self.server_caller(), CallAccess::Exclusive, None, begin).await);
+        drop(
+            self.calls.run_in_turn(self.server_caller(), CallAccess::Exclusive, None, begin).await,
+        );
     }
 
     /// Notifies clients about changes, until the process ends.
@@ -128,8 +130,10 @@ impl Server {
                 let wait = keeper.catch_up();
                 Ok((wait, subscribers.blocking_lock().collect_notifications(keeper)))
             };
-            let collected =
-                self.calls.run(self.server_caller(), CallAccess::Exclusive, None, collect).await;
+            let collected = self
+                .calls
+                .run_in_turn(self.server_caller(), CallAccess::Exclusive, None, collect)
+                .await;
             // After a panic everything is read again, and compared next time.
             let Ok((next, notifications)) = collected else { continue };
             wait = next;

@@ -16,7 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, BufReader};
 use tokio::sync::{Mutex, mpsc, watch};
 
 use crate::mcp::json_rpc;
-use crate::mcp::json_rpc::{DecodedMessage, InvalidMessage};
+use crate::mcp::json_rpc::{DecodeResult, InvalidMessageError};
 use crate::mcp::stdio_transport::pending_requests::PendingRequests;
 
 /// How many decoded messages are buffered for rmcp.
@@ -95,16 +95,16 @@ impl<W: AsyncWrite + Send + Unpin + 'static> InputReader<W> {
     /// Registers a request or its cancellation; rejects a request whose `id` is in use.
     fn register_message(
         &self,
-        decoded: DecodedMessage,
-    ) -> Result<Option<RxJsonRpcMessage<RoleServer>>, InvalidMessage> {
+        decoded: DecodeResult,
+    ) -> Result<Option<RxJsonRpcMessage<RoleServer>>, InvalidMessageError> {
         let message = *decoded?;
         match &message {
             JsonRpcMessage::Request(it) => {
                 let is_subscription =
                     matches!(it.request, ClientRequest::SubscriptionsListenRequest(_));
-                if !self.pending_requests.add(&it.id, is_subscription) {
+                if !self.pending_requests.try_add(&it.id, is_subscription) {
                     let why = "a request with this `id` is open or was cancelled: use a new one";
-                    return Err(InvalidMessage::invalid_request(json!(it.id), why));
+                    return Err(InvalidMessageError::invalid_request(json!(it.id), why));
                 }
             }
             JsonRpcMessage::Notification(it) => {
@@ -160,7 +160,7 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for StdioTran
         loop {
             let Some(message) = self.messages.recv().await else {
                 self.input_closed.send_replace(true);
-                self.pending_requests.wait_for_all().await;
+                self.pending_requests.wait_for_all_responses().await;
                 return None;
             };
             match &message {

@@ -13,7 +13,7 @@ use rmcp::RoleServer;
 use rmcp::model::{RequestId, ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionSink};
 
-use crate::keeper::{self, Caller, Generation, Keeper};
+use crate::keeper::{self, Caller, ChangeCounters, Keeper};
 use crate::mcp::Toolbox;
 use crate::mcp::resource_target::{ResourceTarget, parse_target};
 
@@ -30,7 +30,7 @@ pub(super) struct Subscribers {
     baselines: BaselineDigests,
     /// The open palaces when notifications were last collected; `None` until a client
     /// first asks for something that can change.
-    generations: Option<BTreeMap<String, Generation>>,
+    generations: Option<BTreeMap<String, ChangeCounters>>,
 }
 
 /// The digests of resources when a subscription to them was accepted. Changes count
@@ -68,11 +68,11 @@ impl BaselineDigests {
     /// Stores the digests of `followed`, and returns the generations in `current`. If
     /// `current` is `None`, because a call is running, the first comparison finds a
     /// difference.
-    pub(super) fn record(
+    pub(super) fn store_digests(
         &self,
         followed: &[(String, ResourceTarget)],
-        current: Option<(Vec<u64>, BTreeMap<String, Generation>)>,
-    ) -> Option<BTreeMap<String, Generation>> {
+        current: Option<(Vec<u64>, BTreeMap<String, ChangeCounters>)>,
+    ) -> Option<BTreeMap<String, ChangeCounters>> {
         let (digests, generations) = current.unzip();
         let digests = digests.unwrap_or_else(|| vec![UNKNOWN_DIGEST; followed.len()]);
         let uris = followed.iter().map(|(uri, _)| uri.clone());
@@ -80,7 +80,7 @@ impl BaselineDigests {
         generations
     }
 
-    fn take(&self, uri: &str) -> Option<u64> {
+    fn take_digest(&self, uri: &str) -> Option<u64> {
         self.lock_digests().remove(uri)
     }
 
@@ -97,13 +97,13 @@ impl Subscribers {
 
     /// Subscribes the initialized client to `uri`; the error is the reason for a
     /// refusal.
-    pub(super) fn subscribe(
+    pub(super) fn subscribe_initialized_client(
         &mut self,
         keeper: &mut Keeper,
         uri: &str,
         target: ResourceTarget,
     ) -> Result<(), String> {
-        self.unsubscribe(uri);
+        self.unsubscribe_initialized_client(uri);
         let is_same_client = |it: &&Subscription| it.subscriber == Subscriber::InitializedClient;
         if self.subscriptions.iter().filter(is_same_client).count() >= MAX_SUBSCRIPTIONS {
             return Err(format!(
@@ -111,12 +111,12 @@ impl Subscribers {
             ));
         }
         self.add_subscription(keeper, uri, target, Subscriber::InitializedClient);
-        self.record_generations(keeper.generations());
+        self.record_new_generations(keeper.change_counters_by_palace());
         Ok(())
     }
 
     /// Removes the subscription of the initialized client.
-    pub(super) fn unsubscribe(&mut self, uri: &str) {
+    pub(super) fn unsubscribe_initialized_client(&mut self, uri: &str) {
         self.subscriptions
             .retain(|it| it.subscriber != Subscriber::InitializedClient || it.uri != uri);
     }
@@ -132,12 +132,12 @@ impl Subscribers {
         // If the keeper was busy at acceptance, there are no generations to compare
         // with yet.
         if self.generations.is_none() {
-            self.record_generations(keeper.generations());
+            self.record_new_generations(keeper.change_counters_by_palace());
         }
         self.listeners.push(sink.clone());
         for uri in sink.accepted().resource_subscriptions.iter().flatten() {
             let Ok(target) = parse_target(tools, caller, uri) else { continue };
-            let target = locate_target(keeper, target);
+            let target = resolve_target_workspace(keeper, target);
             self.add_subscription(keeper, uri, target, Subscriber::Listener(sink.id().clone()));
         }
     }
@@ -150,7 +150,7 @@ impl Subscribers {
 
     /// Records the generations of open palaces that are not recorded yet: the client
     /// has just seen them.
-    pub(super) fn record_generations(&mut self, open: BTreeMap<String, Generation>) {
+    pub(super) fn record_new_generations(&mut self, open: BTreeMap<String, ChangeCounters>) {
         let generations = self.generations.get_or_insert_default();
         for (key, generation) in open {
             generations.entry(key).or_insert(generation);
@@ -165,7 +165,7 @@ impl Subscribers {
     /// Collects the changes since the last call.
     pub(super) fn collect_notifications(&mut self, keeper: &mut Keeper) -> Notifications {
         let Some(generations) = &mut self.generations else { return Notifications::default() };
-        let before = std::mem::replace(generations, keeper.generations());
+        let before = std::mem::replace(generations, keeper.change_counters_by_palace());
         let mut notifications = Notifications {
             list_changed: title_hashes(&before) != title_hashes(generations),
             ..Notifications::default()
@@ -201,7 +201,7 @@ impl Subscribers {
         target: ResourceTarget,
         subscriber: Subscriber,
     ) {
-        let baseline = self.baselines.take(uri);
+        let baseline = self.baselines.take_digest(uri);
         let digest = baseline.unwrap_or_else(|| target_digest(keeper, &target));
         let (uri, is_new) = (uri.to_owned(), true);
         self.subscriptions.push(Subscription { uri, target, subscriber, digest, is_new });
@@ -255,7 +255,7 @@ pub(super) fn target_digests(
     followed: &[(String, ResourceTarget)],
 ) -> Vec<u64> {
     let digests = followed.iter().map(|(_, target)| {
-        let target = locate_target(keeper, target.clone());
+        let target = resolve_target_workspace(keeper, target.clone());
         target_digest(keeper, &target)
     });
     digests.collect()
@@ -276,13 +276,13 @@ pub(super) fn accepted_filter(
 
 /// Lists by palace a hash of the titles of its rooms and scrolls. Palaces without any
 /// are left out: they add nothing to the list of resources.
-fn title_hashes(generations: &BTreeMap<String, Generation>) -> Vec<(&String, u64)> {
+fn title_hashes(generations: &BTreeMap<String, ChangeCounters>) -> Vec<(&String, u64)> {
     let titles = generations.iter().map(|(key, it)| (key, it.titles));
     titles.filter(|(_, titles)| *titles > 0).collect()
 }
 
 /// Resolves the palace of an address; keeps the address if it does not exist yet.
-fn locate_target(keeper: &mut Keeper, target: ResourceTarget) -> ResourceTarget {
+fn resolve_target_workspace(keeper: &mut Keeper, target: ResourceTarget) -> ResourceTarget {
     match target {
         ResourceTarget::RoomOrScroll(address) => {
             ResourceTarget::RoomOrScroll(keeper::resolve_uri(keeper, &address).unwrap_or(address))

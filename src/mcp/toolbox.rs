@@ -11,7 +11,7 @@ use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::keeper::{Caller, Keeper, ToolRequest};
+use crate::keeper::{ActionToolCall, Caller, Keeper};
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::reply::{
     ToolReply, ToolResult, error_after_commits, render_warnings, shorten_long_lines,
@@ -103,14 +103,14 @@ impl Toolbox {
     }
 
     /// Returns a tool name that two of the offered sets share, if there is one.
-    pub fn duplicate_name(&self) -> Option<&'static str> {
+    pub fn duplicate_tool_name(&self) -> Option<&'static str> {
         let mut names = BTreeSet::new();
         let mut offered = self.tools.iter().filter(|it| self.offers(it.set));
         offered.find(|it| !names.insert(it.name)).map(|it| it.name)
     }
 
     /// Lists the offered tools, always in the same order.
-    pub fn list(&self) -> Vec<Tool> {
+    pub fn offered_tools(&self) -> Vec<Tool> {
         let offered = self.tools.iter().filter(|it| self.offers(it.set));
         offered.map(|it| it.definition.clone()).collect()
     }
@@ -152,7 +152,7 @@ impl Toolbox {
 
     /// Returns what access a call needs. A tool that moves may turn out to change
     /// something; its call then switches to the keeper.
-    pub(super) fn access_for(&self, name: &str) -> CallAccess {
+    pub(super) fn required_access(&self, name: &str) -> CallAccess {
         match self.find_tool(name, &self.offered).map(RegisteredTool::tool_effect) {
             Some(ToolEffect::Changes) => CallAccess::Exclusive,
             Some(ToolEffect::Reads | ToolEffect::Moves) | None => CallAccess::Read,
@@ -179,7 +179,7 @@ impl Toolbox {
         &self,
         keeper: &mut Keeper,
         caller: &Caller,
-        request: &ToolRequest,
+        request: &ActionToolCall,
         words: Option<&str>,
     ) -> ToolResult {
         let name = model::Tool::bare_name(&request.tool);
@@ -201,7 +201,7 @@ impl Toolbox {
         if let (ToolEffect::Changes, Some(why)) = (tool.tool_effect(), &request.missing_consent) {
             return Err(format!("this action runs `{name}`, which changes things, and {why}"));
         }
-        let arguments = fill_params(tool, request.params.clone(), words)?;
+        let arguments = substitute_placeholder(tool, request.params.clone(), words)?;
         self.run_registered(tool, keeper, caller, arguments)
     }
 
@@ -301,7 +301,7 @@ fn parse_arguments<A: DeserializeOwned>(tool: &str, arguments: JsonObject) -> Re
 
 /// Replaces `{params}` in the action's arguments by the visitor's words; without
 /// `{params}`, the words become the tool's `query`.
-fn fill_params(
+fn substitute_placeholder(
     tool: &RegisteredTool,
     params: JsonObject,
     words: Option<&str>,
@@ -442,6 +442,6 @@ mod tests {
             offered: vec![],
         };
         assert_eq!(call_tool(&tools, &mut Keeper::new("nowhere".into(), None), "stand"), None);
-        assert_eq!(tools.list(), []);
+        assert_eq!(tools.offered_tools(), []);
     }
 }

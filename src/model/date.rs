@@ -91,7 +91,7 @@ impl Date {
     }
 
     /// Tells whether the precision is exactly a day.
-    pub fn is_day(self) -> bool {
+    pub fn has_day_precision(self) -> bool {
         self.day.is_some() && self.second.is_none()
     }
 

@@ -51,7 +51,7 @@ impl Diaries {
     }
 
     /// Returns the entry in `file`.
-    pub fn get(&self, file: &str) -> Option<&DiaryEntry> {
+    pub fn entry_in_file(&self, file: &str) -> Option<&DiaryEntry> {
         self.entries_by_file.get(file).map(|(_, entry)| entry)
     }
 
@@ -61,13 +61,13 @@ impl Diaries {
     }
 
     /// Returns the agent whose entry is in `file`.
-    pub fn agent_of(&self, file: &str) -> Option<&str> {
+    pub fn agent_of_file(&self, file: &str) -> Option<&str> {
         let (folder, entry) = self.entries_by_file.get(file)?;
         Some(entry.agent.as_deref().unwrap_or(folder.as_str()))
     }
 
     /// Returns the folder of the newest entry of `agent`.
-    pub fn newest_folder_of(&self, agent: &str) -> Option<&Slug> {
+    pub fn folder_of_newest_entry(&self, agent: &str) -> Option<&Slug> {
         let (_, _, file) = self.entries_by_agent.get(&normalize_agent(agent))?.last()?;
         self.entries_by_file.get(file).map(|(folder, _)| folder)
     }
@@ -81,11 +81,14 @@ impl Diaries {
     /// entries.
     pub fn agents(&self) -> impl Iterator<Item = (&str, usize)> {
         let newest = self.entries_by_agent.values().filter_map(|it| Some((it.last()?, it.len())));
-        newest.filter_map(|((_, _, file), count)| Some((self.agent_of(file)?, count)))
+        newest.filter_map(|((_, _, file), count)| Some((self.agent_of_file(file)?, count)))
     }
 
     /// Yields the entries of `agent` with their files, newest first.
-    pub fn entries_of(&self, agent: &str) -> impl ExactSizeIterator<Item = (&str, &DiaryEntry)> {
+    pub fn entries_of_agent(
+        &self,
+        agent: &str,
+    ) -> impl ExactSizeIterator<Item = (&str, &DiaryEntry)> {
         let places = self.entries_by_agent.get(&normalize_agent(agent));
         let files: Vec<_> = places.into_iter().flat_map(|it| it.iter().rev()).collect();
         files.into_iter().map(|(_, _, file)| (file.as_ref(), &self.entries_by_file[file].1))

@@ -15,7 +15,7 @@ pub struct Drawer {
     /// The id; ids are in the order of filing.
     pub id: Ulid,
     /// The names of the wing and the room, as its file gives them.
-    pub filed_under: FiledUnder,
+    pub filed_under: FrontMatterWingRoom,
     /// The source of the text: `meeting-2026-03-12.md`.
     pub source: Option<String>,
     /// The client that filed it, if known.
@@ -28,7 +28,7 @@ pub struct Drawer {
 
 /// The names of wing and room in a drawer's own file; `None` if only the folders name them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FiledUnder {
+pub struct FrontMatterWingRoom {
     /// The wing.
     pub wing: Option<String>,
     /// The room.
@@ -38,7 +38,7 @@ pub struct FiledUnder {
 /// The wing and the room of a drawer, by their display names. Names are exact (a hyphen is not an
 /// underscore) and may be any single line.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct WingRoom {
+pub struct WingRoomNames {
     /// The wing: a person, a project.
     pub wing: String,
     /// The room in the wing: a topic.
@@ -52,16 +52,16 @@ pub struct WingRoom {
 #[derive(Clone, Debug, Default)]
 pub struct Drawers {
     by_file: HashMap<Arc<str>, (RoomId, Drawer)>,
-    wings: BTreeMap<Slug, BTreeMap<RoomId, RoomFolder>>,
+    wings: BTreeMap<Slug, BTreeMap<RoomId, RoomDrawerIndex>>,
     files_by_id: HashMap<Ulid, BTreeSet<Arc<str>>>,
     counts_by_folder: HashMap<String, usize>,
 }
 
 /// The drawers of one room's folder, sorted, and how many give each name.
 #[derive(Clone, Debug, Default)]
-struct RoomFolder {
+struct RoomDrawerIndex {
     sorted_drawers: BTreeSet<DrawerSortKey>,
-    name_counts: BTreeMap<FiledUnder, usize>,
+    name_counts: BTreeMap<FrontMatterWingRoom, usize>,
 }
 
 /// The sort key of a drawer within its room.
@@ -79,7 +79,7 @@ impl Drawers {
     }
 
     /// Returns the drawer in `file`.
-    pub fn get(&self, file: &str) -> Option<&Drawer> {
+    pub fn drawer_in_file(&self, file: &str) -> Option<&Drawer> {
         self.by_file.get(file).map(|(_, drawer)| drawer)
     }
 
@@ -99,7 +99,7 @@ impl Drawers {
     }
 
     /// Returns the wing and the room of the drawer in `file`.
-    pub fn wing_room_of_file(&self, file: &str) -> Option<WingRoom> {
+    pub fn wing_room_of_file(&self, file: &str) -> Option<WingRoomNames> {
         self.by_file
             .get(file)
             .map(|(room, drawer)| self.resolve_wing_room(room, &drawer.filed_under))
@@ -112,15 +112,15 @@ impl Drawers {
 
     /// Returns the number of drawers in a room.
     pub fn count_in_room(&self, room: &RoomId) -> usize {
-        self.room_folder(room).map_or(0, |it| it.sorted_drawers.len())
+        self.room_drawer_index(room).map_or(0, |it| it.sorted_drawers.len())
     }
 
     /// Yields the drawers of a room with their files, newest first; those without a known time
     /// last.
-    pub fn in_room(&self, room: &RoomId) -> impl Iterator<Item = (&str, &Drawer)> {
+    pub fn drawers_in_room(&self, room: &RoomId) -> impl Iterator<Item = (&str, &Drawer)> {
         let sort_keys =
-            self.room_folder(room).into_iter().flat_map(|it| it.sorted_drawers.iter().rev());
-        sort_keys.filter_map(|(_, _, file)| Some((file.as_ref(), self.get(file)?)))
+            self.room_drawer_index(room).into_iter().flat_map(|it| it.sorted_drawers.iter().rev());
+        sort_keys.filter_map(|(_, _, file)| Some((file.as_ref(), self.drawer_in_file(file)?)))
     }
 
     /// Returns the display name of a wing: the most frequent name in its drawers, else the folder
@@ -135,7 +135,7 @@ impl Drawers {
     /// Returns the display name of a room, as [`wing_name`](Self::wing_name) does; `None` if it
     /// contains no drawers.
     pub fn room_name<'a>(&'a self, room: &'a RoomId) -> Option<&'a str> {
-        let counts = self.room_folder(room)?.name_counts.iter();
+        let counts = self.room_drawer_index(room)?.name_counts.iter();
         let names =
             counts.filter_map(|(filed_under, count)| Some((filed_under.room.as_deref()?, *count)));
         Some(most_frequent_name(names).unwrap_or(room.slug.as_str()))
@@ -143,7 +143,7 @@ impl Drawers {
 
     /// Yields every wing and room that contains drawers, with the room of the folder and the number
     /// of drawers there.
-    pub fn wing_rooms(&self) -> impl Iterator<Item = (WingRoom, &RoomId, usize)> {
+    pub fn wing_room_counts(&self) -> impl Iterator<Item = (WingRoomNames, &RoomId, usize)> {
         let folders = self.wings.values().flatten();
         folders.flat_map(move |(room, folder)| {
             let counts = folder.name_counts.iter();
@@ -152,10 +152,10 @@ impl Drawers {
     }
 
     /// Returns the rooms and names of the drawers whose wing and room match `wanted`.
-    pub fn filed_under_matching(
+    pub fn find_matching_wing_rooms(
         &self,
-        is_match: impl Fn(&WingRoom) -> bool,
-    ) -> HashSet<(&RoomId, &FiledUnder)> {
+        is_match: impl Fn(&WingRoomNames) -> bool,
+    ) -> HashSet<(&RoomId, &FrontMatterWingRoom)> {
         let folders = self.wings.values().flatten();
         let places =
             folders.flat_map(|(room, it)| it.name_counts.keys().map(move |said| (room, said)));
@@ -193,13 +193,13 @@ impl Drawers {
         }
         let Some(rooms) = room.wing.as_ref().and_then(|it| self.wings.get_mut(it)) else { return };
         if let Some(folder) = rooms.get_mut(&room) {
-            folder.remove(&(drawer.filed, drawer.id, file), &drawer.filed_under);
+            folder.remove_drawer(&(drawer.filed, drawer.id, file), &drawer.filed_under);
         }
         rooms.retain(|_, folder| !folder.sorted_drawers.is_empty());
         self.wings.retain(|_, rooms| !rooms.is_empty());
     }
 
-    fn room_folder(&self, room: &RoomId) -> Option<&RoomFolder> {
+    fn room_drawer_index(&self, room: &RoomId) -> Option<&RoomDrawerIndex> {
         self.wings.get(room.wing.as_ref()?)?.get(room)
     }
 
@@ -207,17 +207,17 @@ impl Drawers {
     fn resolve_wing_room(
         &self,
         folder: &RoomId,
-        FiledUnder { wing, room }: &FiledUnder,
-    ) -> WingRoom {
+        FrontMatterWingRoom { wing, room }: &FrontMatterWingRoom,
+    ) -> WingRoomNames {
         let wing = wing.as_deref().or_else(|| self.wing_name(folder.wing.as_ref()?));
         let room = room.as_deref().or_else(|| self.room_name(folder));
         let [wing, room] = [wing, room].map(|it| it.unwrap_or_default().to_owned());
-        WingRoom { wing, room }
+        WingRoomNames { wing, room }
     }
 }
 
-impl RoomFolder {
-    fn remove(&mut self, sort_key: &DrawerSortKey, filed_under: &FiledUnder) {
+impl RoomDrawerIndex {
+    fn remove_drawer(&mut self, sort_key: &DrawerSortKey, filed_under: &FrontMatterWingRoom) {
         self.sorted_drawers.remove(sort_key);
         if let Some(count) = self.name_counts.get_mut(filed_under) {
             *count -= 1;
@@ -250,7 +250,10 @@ mod tests {
 
     fn drawer(id: u128, said: (Option<&str>, Option<&str>)) -> Drawer {
         let filed = "2026-03-01T12:00:00Z".parse().ok();
-        let said = FiledUnder { wing: said.0.map(str::to_owned), room: said.1.map(str::to_owned) };
+        let said = FrontMatterWingRoom {
+            wing: said.0.map(str::to_owned),
+            room: said.1.map(str::to_owned),
+        };
         let (source, by, text) = (None, None, String::new());
         Drawer { id: Ulid(id), filed_under: said, source, by, filed, text }
     }
@@ -260,7 +263,7 @@ mod tests {
     }
 
     fn list_wing_rooms(drawers: &Drawers) -> Vec<String> {
-        let shelves = drawers.wing_rooms();
+        let shelves = drawers.wing_room_counts();
         shelves.map(|(it, folder, n)| format!("{}/{} in {folder}: {n}", it.wing, it.room)).collect()
     }
 
@@ -299,7 +302,7 @@ mod tests {
             let file = format!("drawers/a/b/{id}.md");
             drawers.insert(&file, &room("a/b"), Drawer { filed, ..drawer(id, (None, None)) });
         }
-        let ids: Vec<_> = drawers.in_room(&room("a/b")).map(|(_, it)| it.id.0).collect();
+        let ids: Vec<_> = drawers.drawers_in_room(&room("a/b")).map(|(_, it)| it.id.0).collect();
         assert_eq!(ids, [2, 4, 3, 1]);
     }
 
@@ -310,7 +313,7 @@ mod tests {
             drawers.insert(&format!("drawers/a-b/x/{id}.md"), &room("a-b/x"), drawer(id, said));
         }
         let of = |wing: &str| {
-            let shelves = drawers.filed_under_matching(|it| it.wing == wing);
+            let shelves = drawers.find_matching_wing_rooms(|it| it.wing == wing);
             let held = drawers
                 .by_file
                 .values()

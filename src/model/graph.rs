@@ -4,7 +4,7 @@ pub(crate) mod entity_check;
 pub(crate) mod entity_filter;
 pub(crate) mod grouped_entities;
 pub(crate) mod grouping;
-pub(crate) mod name_index;
+pub(crate) mod lazy_index;
 pub(crate) mod name_spelling;
 pub(crate) mod sorted_list;
 pub(crate) mod timeline;
@@ -15,9 +15,9 @@ pub use entity_filter::EntityFilter;
 pub use timeline::{DatedFact, FactEvent, TimeSpan};
 
 use crate::model::graph::grouped_entities::GroupingCache;
-use crate::model::graph::name_index::{
-    KeyHash, LazyNameIndex, genus_date_keys, hash_attribute_value, hash_attribute_values, hash_key,
-    hash_name_ignoring_case, mentioned_name_hashes, relation_target_hashes,
+use crate::model::graph::lazy_index::{
+    KeyHash, LazyIndex, date_index_keys, hash_attribute_value, hash_attribute_values, hash_key,
+    hash_name_ignoring_case, relation_source_keys, spelling_index_keys,
 };
 use crate::model::{AttributeKind, Date, Entity, Genus, ItemId, Relation, did_you_mean};
 
@@ -39,13 +39,13 @@ pub struct Graph {
     statuses: BTreeMap<String, BTreeMap<String, NameSet>>,
     folders: HashMap<String, usize>,
     genus_definitions: BTreeMap<String, (String, Genus)>,
-    names_by_case: LazyNameIndex<KeyHash>,
+    names_by_case: LazyIndex<KeyHash>,
     /// Keyed by the target name, and whether the source is a loose end.
-    relation_sources: LazyNameIndex<(KeyHash, bool)>,
+    relation_sources: LazyIndex<(KeyHash, bool)>,
     /// Keyed by every mentioned name, and whether the mentioning entity is a loose end.
-    spellings: LazyNameIndex<(KeyHash, bool)>,
-    values: LazyNameIndex<KeyHash>,
-    dates: LazyNameIndex<(KeyHash, Date)>,
+    spellings: LazyIndex<(KeyHash, bool)>,
+    values: LazyIndex<KeyHash>,
+    dates: LazyIndex<(KeyHash, Date)>,
     grouping_cache: GroupingCache,
 }
 
@@ -204,7 +204,7 @@ impl Graph {
     /// collide, so the caller must check.
     fn possible_relation_sources(&self, name: &str) -> impl Iterator<Item = &Entity> {
         let make =
-            || names_by_key(self.entities.iter().chain(&self.loose_ends), relation_target_hashes);
+            || names_by_key(self.entities.iter().chain(&self.loose_ends), relation_source_keys);
         let target = hash_key(&name);
         let sources =
             self.relation_sources.range_while(make, (target, false), move |(it, _)| *it == target);
@@ -221,7 +221,7 @@ impl Graph {
         let links = self.genus_definitions().flat_map(|genus| {
             let links =
                 genus.attributes.iter().filter(|(_, it)| matches!(it.kind, AttributeKind::Link(_)));
-            links.flat_map(|(key, _)| self.names_with_attribute_value(&genus.name, key, &lower))
+            links.flat_map(|(key, _)| self.names_by_attribute_value(&genus.name, key, &lower))
         });
         let sources =
             self.incoming_relations(name).map(|it| (it.from.name.clone(), it.from.is_defined));
@@ -234,7 +234,7 @@ impl Graph {
     }
 
     /// Tells whether `file` contains an entity.
-    pub fn has_entity_file(&self, file: &str) -> bool {
+    pub fn is_entity_file(&self, file: &str) -> bool {
         self.files.contains_key(file)
     }
 
@@ -254,8 +254,8 @@ impl Graph {
         if entity.is_defined {
             self.add_to_indexes(&name, &entity);
         }
-        self.relation_sources.insert(&name, || relation_target_hashes(&entity));
-        self.spellings.insert(&name, || mentioned_name_hashes(&entity));
+        self.relation_sources.insert_if_built(&name, || relation_source_keys(&entity));
+        self.spellings.insert_if_built(&name, || spelling_index_keys(&entity));
         self.files.insert(file.clone(), name.clone());
         self.entity_map_mut(entity.is_defined).insert(name, (file, entity));
         Ok(())
@@ -271,8 +271,8 @@ impl Graph {
         if is_defined {
             self.remove_from_indexes(&name, &entity);
         }
-        self.relation_sources.remove(&name, || relation_target_hashes(&entity));
-        self.spellings.remove(&name, || mentioned_name_hashes(&entity));
+        self.relation_sources.remove_if_built(&name, || relation_source_keys(&entity));
+        self.spellings.remove_if_built(&name, || spelling_index_keys(&entity));
     }
 
     fn entity_map_mut(&mut self, is_defined: bool) -> &mut EntityMap {
@@ -286,23 +286,23 @@ impl Graph {
             statuses.entry(status.clone()).or_default().insert(name.clone());
         }
         let rules = self.genus_definitions.get(&entity.genus).map(|(_, it)| it);
-        self.names_by_case.insert(name, || vec![hash_name_ignoring_case(name)]);
-        self.values.insert(name, || hash_attribute_values(entity));
-        self.dates.insert(name, || genus_date_keys(entity, rules));
+        self.names_by_case.insert_if_built(name, || vec![hash_name_ignoring_case(name)]);
+        self.values.insert_if_built(name, || hash_attribute_values(entity));
+        self.dates.insert_if_built(name, || date_index_keys(entity, rules));
         self.grouping_cache.insert_entity(name, entity);
     }
 
     fn remove_from_indexes(&mut self, name: &Arc<str>, entity: &Entity) {
-        remove_name(&mut self.genera, &entity.genus, name);
+        remove_name_under_key(&mut self.genera, &entity.genus, name);
         if let (Some(status), Some(statuses)) =
             (&entity.status, self.statuses.get_mut(&entity.genus))
         {
-            remove_name(statuses, status, name);
+            remove_name_under_key(statuses, status, name);
         }
         let rules = self.genus_definitions.get(&entity.genus).map(|(_, it)| it);
-        self.names_by_case.remove(name, || vec![hash_name_ignoring_case(name)]);
-        self.values.remove(name, || hash_attribute_values(entity));
-        self.dates.remove(name, || genus_date_keys(entity, rules));
+        self.names_by_case.remove_if_built(name, || vec![hash_name_ignoring_case(name)]);
+        self.values.remove_if_built(name, || hash_attribute_values(entity));
+        self.dates.remove_if_built(name, || date_index_keys(entity, rules));
         self.grouping_cache.remove_entity(name, entity);
     }
 
@@ -329,10 +329,10 @@ impl Graph {
     /// Sets the genus definition in `file`, or removes it if `None`.
     ///
     /// A genus that another file already defines is rejected, and that file is returned.
-    pub fn set_file_genus(&mut self, file: &str, genus: Option<Genus>) -> Result<(), String> {
+    pub fn set_genus_in_file(&mut self, file: &str, genus: Option<Genus>) -> Result<(), String> {
         self.genus_definitions.retain(|_, (it, _)| it != file);
         // The definition determines which attributes are dates.
-        self.dates.clear();
+        self.dates.invalidate();
         let Some(genus) = genus else { return Ok(()) };
         if let Some((holder, _)) = self.genus_definitions.get(&genus.name) {
             return Err(holder.clone());
@@ -343,7 +343,7 @@ impl Graph {
 
     /// Yields the names of the entities of `genus` whose attribute may have this value, given in
     /// lower case. Hashes can collide, so the caller must check.
-    pub(crate) fn names_with_attribute_value(
+    pub(crate) fn names_by_attribute_value(
         &self,
         genus: &str,
         key: &str,
@@ -383,7 +383,7 @@ impl PartialEq for Graph {
     }
 }
 
-fn remove_name(names: &mut BTreeMap<String, NameSet>, key: &str, name: &str) {
+fn remove_name_under_key(names: &mut BTreeMap<String, NameSet>, key: &str, name: &str) {
     if let Some(left) = names.get_mut(key) {
         left.remove(name);
         if left.is_empty() {

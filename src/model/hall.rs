@@ -9,7 +9,7 @@ pub type GroupHeading = Option<String>;
 ///
 /// It consists of some headings and, if it has all of them, the beginning of a name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GroupBoundary {
+pub struct HallBoundary {
     /// The first headings of the entities after it.
     pub headings: Vec<GroupHeading>,
     /// The beginning of the first name after it.
@@ -51,9 +51,9 @@ pub struct Hall {
     /// The grouping that it is a section of.
     pub grouping: Grouping,
     /// The start; `None`: the first entity.
-    pub from: Option<GroupBoundary>,
+    pub from: Option<HallBoundary>,
     /// The end, exclusive; `None`: after the last entity.
-    pub until: Option<GroupBoundary>,
+    pub until: Option<HallBoundary>,
     /// The number of choices from the room to this hall.
     pub depth: usize,
     /// The title: `Claim · contested · A to Bel`.

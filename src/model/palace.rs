@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ulid::Ulid;
 
 use crate::model::{
-    AmbiguousRoom, Diaries, Drawers, Graph, Process, Room, RoomId, RoomRef, Scroll, ScrollId,
+    AmbiguousRoomError, Diaries, Drawers, Graph, Process, Room, RoomId, RoomRef, Scroll, ScrollId,
     Settings, Slug, Task,
 };
 
@@ -83,8 +83,8 @@ impl Palace {
         &self,
         reference: &RoomRef,
         from: Option<&RoomId>,
-    ) -> Result<RoomId, AmbiguousRoom> {
-        let literal = reference.as_id();
+    ) -> Result<RoomId, AmbiguousRoomError> {
+        let literal = reference.as_literal_id();
         let wing = from.and_then(|it| it.wing.clone());
         let Some(candidates) = self.rooms_by_slug.get(&literal.slug) else {
             return Ok(literal.clone());
@@ -99,7 +99,7 @@ impl Palace {
         match candidates.first() {
             Some(only) if candidates.len() == 1 => Ok(only.clone()),
             _ if candidates.contains(literal) => Ok(literal.clone()),
-            _ => Err(AmbiguousRoom {
+            _ => Err(AmbiguousRoomError {
                 called: reference.clone(),
                 candidates: candidates.iter().cloned().collect(),
             }),
@@ -117,7 +117,7 @@ impl Palace {
     /// Returns the doors of `id`, built or not, that are not among its actions: its portals, then
     /// those that other rooms have to it. A door has two sides, whichever room declares it (v1
     /// section 4.1).
-    pub fn door_names(&self, id: &RoomId) -> Vec<Door> {
+    pub fn doors_without_action(&self, id: &RoomId) -> Vec<Door> {
         let room = self.room(id);
         let actions = room.map(|it| it.actions.as_slice()).unwrap_or_default();
         let mut seen: BTreeSet<RoomId> = actions
@@ -129,7 +129,7 @@ impl Palace {
         let declared = portals.iter().filter_map(|it| self.resolve_room(it, Some(id)).ok());
         let doors = declared.chain(self.rooms_linking_to(id).cloned());
         let doors = doors.map(|to| Door { name: self.room_name(&to), to });
-        let doors: Vec<_> = doors.chain(self.tunnels(id)).collect();
+        let doors: Vec<_> = doors.chain(self.tunnel_doors_from(id)).collect();
         doors.into_iter().filter(|it| seen.insert(it.to.clone())).collect()
     }
 
@@ -146,7 +146,7 @@ impl Palace {
     pub fn neighbouring_rooms(&self, id: &RoomId) -> BTreeSet<RoomId> {
         let ways = self.room(id).into_iter().flat_map(Room::linked_rooms);
         let out = ways.filter_map(|way| self.resolve_room(way, Some(id)).ok());
-        let tunnels = self.tunnels(id).map(|it| it.to);
+        let tunnels = self.tunnel_doors_from(id).map(|it| it.to);
         out.chain(self.rooms_linking_to(id).cloned()).chain(tunnels).filter(|it| it != id).collect()
     }
 
@@ -155,7 +155,7 @@ impl Palace {
         let ways =
             self.rooms.iter().flat_map(|(id, room)| room.linked_rooms().map(move |it| (id, it)));
         let meant = ways.filter_map(|(id, way)| self.resolve_room(way, Some(id)).ok());
-        meant.filter(|it| !self.is_enterable(it)).collect()
+        meant.filter(|it| !self.is_enterable_room(it)).collect()
     }
 
     /// Yields the scrolls of a room, newest first.
@@ -177,14 +177,18 @@ impl Palace {
     pub fn set_room(&mut self, id: &RoomId, room: Option<Room>) {
         if let Some(old) = self.rooms.remove(id) {
             for way in old.linked_rooms() {
-                remove_from_index(&mut self.rooms_linking_to_slug, &way.as_id().slug, id);
+                remove_room_from_slug_index(
+                    &mut self.rooms_linking_to_slug,
+                    &way.as_literal_id().slug,
+                    id,
+                );
             }
-            remove_from_index(&mut self.rooms_by_slug, &id.slug, id);
+            remove_room_from_slug_index(&mut self.rooms_by_slug, &id.slug, id);
         }
         let Some(room) = room else { return };
         for way in room.linked_rooms() {
             self.rooms_linking_to_slug
-                .entry(way.as_id().slug.clone())
+                .entry(way.as_literal_id().slug.clone())
                 .or_default()
                 .insert(id.clone());
         }
@@ -241,7 +245,11 @@ impl Palace {
     }
 }
 
-fn remove_from_index(index: &mut BTreeMap<Slug, BTreeSet<RoomId>>, slug: &Slug, id: &RoomId) {
+fn remove_room_from_slug_index(
+    index: &mut BTreeMap<Slug, BTreeSet<RoomId>>,
+    slug: &Slug,
+    id: &RoomId,
+) {
     if let Some(left) = index.get_mut(slug) {
         left.remove(id);
         if left.is_empty() {
@@ -270,13 +278,13 @@ impl Palace {
     }
 
     /// Tells whether `id` can be entered.
-    pub fn is_enterable(&self, id: &RoomId) -> bool {
+    pub fn is_enterable_room(&self, id: &RoomId) -> bool {
         self.room(id).is_some() || self.drawers.count_in_room(id) > 0
     }
 
     /// Yields the rooms whose drawers are shown in `id`: its own; for a room without a wing, those
     /// of its slug in every wing that has no built room of that slug.
-    pub fn drawer_rooms_for(&self, id: &RoomId) -> impl Iterator<Item = &RoomId> {
+    pub fn rooms_with_drawers_shown_in(&self, id: &RoomId) -> impl Iterator<Item = &RoomId> {
         self.drawers.rooms().filter(move |it| match &id.wing {
             Some(_) => *it == id,
             None => it.slug == id.slug && self.room(it).is_none(),
@@ -284,13 +292,16 @@ impl Palace {
     }
 
     /// Returns the number of drawers that are shown in `id`.
-    pub fn drawer_count_in(&self, id: &RoomId) -> usize {
-        self.drawer_rooms_for(id).map(|it| self.drawers.count_in_room(it)).sum()
+    pub fn count_drawers_shown_in(&self, id: &RoomId) -> usize {
+        self.rooms_with_drawers_shown_in(id).map(|it| self.drawers.count_in_room(it)).sum()
     }
 
     /// Yields the automatic doors to the rooms of the same name in other wings, where this room or
     /// the other one contains drawers.
-    pub(crate) fn tunnels<'a>(&'a self, id: &'a RoomId) -> impl Iterator<Item = Door> + 'a {
+    pub(crate) fn tunnel_doors_from<'a>(
+        &'a self,
+        id: &'a RoomId,
+    ) -> impl Iterator<Item = Door> + 'a {
         let has_drawers = self.drawers.count_in_room(id) > 0;
         let rooms =
             if has_drawers { self.enterable_rooms() } else { self.drawers.rooms().collect() };
@@ -345,7 +356,7 @@ mod tests {
     }
 
     fn door_names(palace: &Palace, id: &str) -> Vec<String> {
-        palace.door_names(&id.parse().unwrap()).into_iter().map(|it| it.name).collect()
+        palace.doors_without_action(&id.parse().unwrap()).into_iter().map(|it| it.name).collect()
     }
 
     #[test]
@@ -400,7 +411,7 @@ mod tests {
 #[cfg(test)]
 mod drawer_tests {
     use super::*;
-    use crate::model::{Drawer, FiledUnder, Room, Settings};
+    use crate::model::{Drawer, FrontMatterWingRoom, Room, Settings};
 
     fn palace_with_drawers(rooms: &[&str], drawers: &[(&str, &str)]) -> Palace {
         let mut palace = Palace::new(Settings::with_name("Test"));
@@ -411,7 +422,7 @@ mod drawer_tests {
             palace.set_room(&slug.parse().unwrap(), Some(room));
         }
         for (folder, room) in drawers {
-            let said = FiledUnder { wing: None, room: Some((*room).to_owned()) };
+            let said = FrontMatterWingRoom { wing: None, room: Some((*room).to_owned()) };
             let (source, by, filed, text) = (None, None, None, String::new());
             let drawer = Drawer { id: ulid::Ulid(1), filed_under: said, source, by, filed, text };
             palace.drawers.insert(
@@ -424,7 +435,7 @@ mod drawer_tests {
     }
 
     fn door_names(palace: &Palace, id: &str) -> Vec<String> {
-        palace.door_names(&id.parse().unwrap()).into_iter().map(|it| it.name).collect()
+        palace.doors_without_action(&id.parse().unwrap()).into_iter().map(|it| it.name).collect()
     }
 
     #[test]
@@ -445,7 +456,7 @@ mod drawer_tests {
             &["auth", "code/auth"],
             &[("team/auth", "auth"), ("life/auth", "auth"), ("code/auth", "auth")],
         );
-        let at = |id: &str| palace.drawer_count_in(&id.parse().unwrap());
+        let at = |id: &str| palace.count_drawers_shown_in(&id.parse().unwrap());
         assert_eq!((at("auth"), at("code/auth"), at("team/auth"), at("hall")), (2, 1, 1, 0));
     }
 }

@@ -37,7 +37,7 @@ impl Room {
 /// The error for a bare slug that fits several rooms.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("several rooms are called `{called}`; say which: {}", quote_room_ids(candidates))]
-pub struct AmbiguousRoom {
+pub struct AmbiguousRoomError {
     /// The reference.
     pub called: RoomRef,
     /// The rooms with this slug.

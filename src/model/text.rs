@@ -48,7 +48,7 @@ pub fn common_prefix_len(a: &str, b: &str) -> usize {
 
 /// Returns the length in bytes of the whole words among the first `bytes` of a text. From U+2E80 on
 /// (Han and later blocks), every character counts as a word.
-pub fn whole_words_len(text: &str, bytes: usize) -> usize {
+pub fn whole_words_prefix_len(text: &str, bytes: usize) -> usize {
     let ends = |it: char| !it.is_alphanumeric() || it >= '\u{2e80}';
     let end = text[..bytes].char_indices().rfind(|(_, it)| ends(*it));
     end.map_or(0, |(at, it)| at + it.len_utf8())

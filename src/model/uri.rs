@@ -16,14 +16,14 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b
 /// The URI of a room or a scroll, which need not exist:
 /// `palace://survey/rooms/code/auth`, `palace://survey/scrolls/great-hall/01K…`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Uri {
+pub struct ResourceUri {
     /// The palace: the name of its directory, or its display name.
     pub workspace: String,
     /// The room or scroll in it.
     pub target: UriTarget,
 }
 
-/// The part of a [`Uri`] after the workspace.
+/// The part of a [`ResourceUri`] after the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum UriTarget {
     /// A room.
@@ -32,7 +32,7 @@ pub enum UriTarget {
     Scroll(ScrollId),
 }
 
-/// The error for a text that is not a [`Uri`].
+/// The error for a text that is not a [`ResourceUri`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{}` is not the URI of a palace: write {SCHEME}WORKSPACE/rooms/ROOM or \
@@ -41,7 +41,7 @@ pub enum UriTarget {
 )]
 pub struct UriError(String);
 
-impl FromStr for Uri {
+impl FromStr for ResourceUri {
     type Err = UriError;
 
     fn from_str(text: &str) -> Result<Self, UriError> {
@@ -62,7 +62,7 @@ impl FromStr for Uri {
     }
 }
 
-impl fmt::Display for Uri {
+impl fmt::Display for ResourceUri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let workspace = utf8_percent_encode(&self.workspace, RESERVED);
         match &self.target {
@@ -88,9 +88,9 @@ mod tests {
             "palace://survey/scrolls/great-hall/01KJMPXF9069S44V81ASY1KY37",
             "palace://My%20Palace%2F%C3%A9/scrolls/code/auth/01KJMPXF9069S44V81ASY1KY37",
         ] {
-            assert_eq!(text.parse::<Uri>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<ResourceUri>().unwrap().to_string(), text);
         }
-        let spelled_out = "palace://survey/rooms/code%2fauth".parse::<Uri>().unwrap();
+        let spelled_out = "palace://survey/rooms/code%2fauth".parse::<ResourceUri>().unwrap();
         assert_eq!(spelled_out.to_string(), "palace://survey/rooms/code/auth");
     }
 
@@ -112,8 +112,8 @@ mod tests {
             "palace://%ff/rooms/hall",
             "file:///etc/passwd",
         ] {
-            assert!(text.parse::<Uri>().is_err(), "{text}");
+            assert!(text.parse::<ResourceUri>().is_err(), "{text}");
         }
-        insta::assert_snapshot!("file:///x".parse::<Uri>().unwrap_err(), @"`file:///x` is not the URI of a palace: write palace://WORKSPACE/rooms/ROOM or palace://WORKSPACE/scrolls/ROOM/ID");
+        insta::assert_snapshot!("file:///x".parse::<ResourceUri>().unwrap_err(), @"`file:///x` is not the URI of a palace: write palace://WORKSPACE/rooms/ROOM or palace://WORKSPACE/scrolls/ROOM/ID");
     }
 }

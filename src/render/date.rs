@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::Date;
 use crate::render::ago;
-use crate::render::text::{one_line, pluralize};
+use crate::render::text::{count_with_noun, one_line};
 
 /// Renders a date as written, with its age at `now`: `1972, 54 years ago`. Dates before
 /// year 1 are rendered as BC dates; a text that is not a date is returned unchanged.
@@ -12,14 +12,14 @@ pub fn date_with_age(written: &str, now: DateTime<Utc>) -> String {
     match written.parse() {
         Err(_) => one_line(written),
         Ok(date) => {
-            let text = date_text(date, written);
+            let text = date_as_written_or_bc(date, written);
             date_age(date, now).map_or(text.clone(), |age| format!("{text}, {age}"))
         }
     }
 }
 
 /// Renders a date as written, or as a BC date.
-pub(super) fn date_text(date: Date, written: &str) -> String {
+pub(super) fn date_as_written_or_bc(date: Date, written: &str) -> String {
     date.format_if_bc().unwrap_or_else(|| one_line(written))
 }
 
@@ -29,7 +29,7 @@ pub(super) fn date_age(date: Date, now: DateTime<Utc>) -> Option<String> {
         Some(0) => Some("this year".to_owned()),
         Some(years) => {
             let years = usize::try_from(years).ok()?;
-            Some(format!("{} ago", pluralize(years, "year")))
+            Some(format!("{} ago", count_with_noun(years, "year")))
         }
         None => date.start_time().filter(|it| *it <= now).map(|it| ago(it, now)),
     }

@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Drawer, Layout, RoomId, Slot, WingRoom, strip_unprintable};
+use crate::model::{Drawer, Layout, RoomId, Slot, WingRoomNames, strip_unprintable};
 use crate::render::ago;
 use crate::render::room::{RoomView, menu};
-use crate::render::text::{one_line, pluralize, truncate};
+use crate::render::text::{count_with_noun, one_line, truncate};
 
 /// Limit for the characters of a title.
 const TITLE_CHARS: usize = 60;
@@ -19,7 +19,7 @@ pub struct DrawerView<'a> {
     /// The drawer.
     pub drawer: &'a Drawer,
     /// The names of its wing and room.
-    pub shelf: WingRoom,
+    pub shelf: WingRoomNames,
     /// The room.
     pub room: &'a RoomId,
 }
@@ -43,7 +43,7 @@ pub fn unbuilt_drawer_room(view: &RoomView<'_>, name: &str, wing: &str) -> Strin
          Call build_room with slug `{}` to give it a look, actions and doors.\n\n{}",
         one_line(name),
         one_line(wing),
-        pluralize(view.drawer_count, "drawer"),
+        count_with_noun(view.drawer_count, "drawer"),
         view.id,
         menu(view)
     )
@@ -73,7 +73,7 @@ pub fn drawer_list(
     }
     let number = Layout::Wide.number_of_slot(Slot::Drawers);
     if left > 0 {
-        page.push_str(&format!("  {number}. {}\n", pluralize(left, "older drawer")));
+        page.push_str(&format!("  {number}. {}\n", count_with_noun(left, "older drawer")));
     }
     page
 }

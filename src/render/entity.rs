@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Entity, FileHistory, IncomingRelation, Layout, Relation, Slot};
-use crate::render::text::{one_line, pluralize, truncate, value_text};
+use crate::render::text::{count_with_noun, json_value_text, one_line, truncate};
 use crate::render::{ago, date_with_age};
 
 /// Number of observations or relations of an entity on one page.
@@ -34,7 +34,7 @@ pub fn entity_list(which: &str, shown: &[&Entity], total: usize, page: usize) ->
         return format!("No entities{which}.\n");
     }
     let pages = total.div_ceil(Layout::MAX_RESULTS);
-    let mut text = pluralize(total, "entity") + which;
+    let mut text = count_with_noun(total, "entity") + which;
     if shown.is_empty() {
         return format!("{text}: there is no page {page}; the last page is {pages}.\n");
     }
@@ -74,7 +74,7 @@ pub fn entity(view: &EntityView<'_>, page: usize, now: DateTime<Utc>) -> String 
     let which = if pages > 1 { format!(" · page {page} of {pages}") } else { String::new() };
     let mut text = entity_heading(it, versions, now) + &which + "\n";
     for (key, value) in page_items(&attributes, page) {
-        let value = value_text(value);
+        let value = json_value_text(value);
         let is_date = dates.contains(&key.as_str());
         let value = if is_date {
             date_with_age(&value, now)
@@ -83,7 +83,7 @@ pub fn entity(view: &EntityView<'_>, page: usize, now: DateTime<Utc>) -> String 
         };
         text.push_str(&format!("{}: {value}\n", truncate(&one_line(key), MAX_VALUE_CHARS)));
     }
-    text.push_str(&remaining_count(attributes.len(), page, "attribute"));
+    text.push_str(&remaining_items_note(attributes.len(), page, "attribute"));
     let observations = page_items(&it.observations, page);
     if !observations.is_empty() {
         text.push_str("Observations:\n");
@@ -91,11 +91,11 @@ pub fn entity(view: &EntityView<'_>, page: usize, now: DateTime<Utc>) -> String 
     for observation in observations {
         text.push_str(&format!("  - {}\n", one_line(observation)));
     }
-    text.push_str(&remaining_count(it.observations.len(), page, "observation"));
+    text.push_str(&remaining_items_note(it.observations.len(), page, "observation"));
     let outgoing: Vec<_> = page_items(&it.relations, page).iter().collect();
     text.push_str(&relations(&outgoing, page_items(incoming, page), now));
-    text.push_str(&remaining_count(it.relations.len(), page, "relation"));
-    text.push_str(&remaining_count(incoming.len(), page, "incoming relation"));
+    text.push_str(&remaining_items_note(it.relations.len(), page, "relation"));
+    text.push_str(&remaining_items_note(incoming.len(), page, "incoming relation"));
     if page < pages {
         text.push_str(&format!("get_entity with page: {} shows the next\n", page + 1));
     }
@@ -149,7 +149,7 @@ pub fn relations(
 }
 
 /// Renders the number of relations that are left out because of an invalid date.
-pub fn skipped_relations(number: usize) -> String {
+pub fn skipped_relations_note(number: usize) -> String {
     match number {
         0 => String::new(),
         1 => "Left out: 1 relation, with a date that cannot be read.\n".to_owned(),
@@ -157,10 +157,10 @@ pub fn skipped_relations(number: usize) -> String {
     }
 }
 
-fn remaining_count(total: usize, page: usize, noun: &str) -> String {
+fn remaining_items_note(total: usize, page: usize, noun: &str) -> String {
     match total.saturating_sub(page.saturating_mul(ITEMS_PER_PAGE)) {
         0 => String::new(),
-        left => format!("  and {} more\n", pluralize(left, noun)),
+        left => format!("  and {} more\n", count_with_noun(left, noun)),
     }
 }
 

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use crate::model::token_weight;
-use crate::model::{Entity, Layout, Slot, abridge_to_weight, common_prefix_len, whole_words_len};
+use crate::model::{
+    Entity, Layout, Slot, abridge_to_weight, common_prefix_len, whole_words_prefix_len,
+};
 use crate::render::text::{group_thousands, one_line};
 
 /// Token weight for all names of a page together, and minimum and maximum for each name: a
@@ -39,7 +41,7 @@ pub fn sub_hall_label(to: &str, total: usize) -> String {
 pub(crate) fn hall_listing(listing: &EntityListing<'_>) -> String {
     let about = match listing.total {
         0 => "This hall is empty now: its entities were deleted or belong elsewhere.".to_owned(),
-        total => format!("Made from the graph as it is now: {}.", entity_count(total)),
+        total => format!("Made from the graph as it is now: {}.", entity_count_text(total)),
     };
     format!("── {} ──\n{about}\n{}", one_line(&listing.title), entity_lines(listing))
 }
@@ -49,7 +51,7 @@ pub(crate) fn room_listing(listing: &EntityListing<'_>) -> String {
     let end = if listing.entities.is_empty() { '.' } else { ':' };
     let about = match listing.total {
         0 => "no entities yet.".to_owned(),
-        total => format!("{}{end}", entity_count(total)),
+        total => format!("{}{end}", entity_count_text(total)),
     };
     let note = listing.note.as_ref().map(|it| format!("{it}\n")).unwrap_or_default();
     format!("\n{}: {about}\n{note}{}", one_line(&listing.title), entity_lines(listing))
@@ -118,7 +120,7 @@ fn distinct_labels(names: &[(&str, usize)], prefix: usize) -> Vec<String> {
             // A name that is a prefix of the others has no part where it differs.
             let whole = |it: &usize| alike < names[*it].0.len();
             for place in group.iter().filter(|it| whole(it)) {
-                begin[*place] = before[*place].max(whole_words_len(first, alike));
+                begin[*place] = before[*place].max(whole_words_prefix_len(first, alike));
             }
         }
         if begin == before {
@@ -132,18 +134,18 @@ fn distinct_labels(names: &[(&str, usize)], prefix: usize) -> Vec<String> {
 fn common_prefix(names: &[String]) -> &str {
     let Some((first, others @ [_, ..])) = names.split_first() else { return "" };
     let bytes = others.iter().map(|it| common_prefix_len(first, it)).min().unwrap_or_default();
-    let words = whole_words_len(first, bytes);
+    let words = whole_words_prefix_len(first, bytes);
     if words > MIN_COMMON_PREFIX { &first[..words] } else { "" }
 }
 
-fn entity_count(total: usize) -> String {
+fn entity_count_text(total: usize) -> String {
     format!("{} {}", group_thousands(total), if total == 1 { "entity" } else { "entities" })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tokens;
+    use crate::token_estimate;
 
     /// The part of five hundred tokens that a hall's title and menu leave.
     const MAX_LIST_TOKENS: usize = 400;
@@ -244,7 +246,7 @@ mod tests {
                 entities: listed,
                 note: None,
             });
-            let cost = tokens::count_tokens(&page);
+            let cost = token_estimate::estimate_token_count(&page);
             assert!(cost <= MAX_LIST_TOKENS, "{cost} tokens:\n{page}");
         }
     }

@@ -44,7 +44,7 @@ pub fn github_annotations(findings: &[ReportedFinding<'_>]) -> String {
             format!("file={},line={},col={}", escape_github_property(path), at.line, at.column);
         format!(
             "::{command} {place},title={title}::{}\n",
-            escape_github_data(&full_message(finding))
+            escape_github_message(&message_with_hint(finding))
         )
     };
     findings.iter().map(command).collect()
@@ -83,7 +83,7 @@ fn sarif_result(ReportedFinding { path, finding }: &ReportedFinding<'_>) -> Valu
         "ruleId": finding.code.name(),
         "ruleIndex": Rule::ALL.iter().position(|it| it.code == finding.code),
         "level": sarif_level(finding.severity()),
-        "message": { "text": full_message(finding) },
+        "message": { "text": message_with_hint(finding) },
         "locations": [{
             "physicalLocation": {
                 "artifactLocation": { "uri": path_to_uri(path) },
@@ -101,7 +101,7 @@ fn sarif_level(severity: Severity) -> &'static str {
     }
 }
 
-fn full_message(finding: &Diagnostic) -> String {
+fn message_with_hint(finding: &Diagnostic) -> String {
     match &finding.hint {
         Some(hint) => format!("{} ({hint})", finding.message),
         None => finding.message.clone(),
@@ -120,13 +120,13 @@ fn path_to_uri(path: &str) -> String {
 }
 
 /// Escapes the message of a GitHub workflow command.
-fn escape_github_data(text: &str) -> String {
+fn escape_github_message(text: &str) -> String {
     strip_unprintable(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// Escapes a property of a GitHub workflow command.
 fn escape_github_property(text: &str) -> String {
-    escape_github_data(text).replace(':', "%3A").replace(',', "%2C")
+    escape_github_message(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ pub fn genus(it: Option<&Genus>, count: &GenusCount<'_>) -> String {
     }
     page.extend(genus.statuses.iter().map(status_line));
     if !genus.relations.is_empty() {
-        let all: Vec<_> = genus.relations.iter().map(relation_type).collect();
+        let all: Vec<_> = genus.relations.iter().map(relation_type_label).collect();
         page.push_str(&format!("Relations: {}\n", all.join(", ")));
     }
     page
@@ -88,7 +88,7 @@ fn status_line(StatusDef { name, next }: &StatusDef) -> String {
     format!("  {}{next}\n", one_line(name))
 }
 
-fn relation_type((name, about): &(String, RelationDef)) -> String {
+fn relation_type_label((name, about): &(String, RelationDef)) -> String {
     let single = if about.single { " (one at a time)" } else { "" };
     format!("{}{single}", one_line(name))
 }

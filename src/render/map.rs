@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{ActionKind, FileHistories, NavigationTarget, Palace, Room, RoomId, Slug};
 use crate::render::ago;
-use crate::render::text::{one_line, pluralize, truncate};
+use crate::render::text::{count_with_noun, one_line, truncate};
 
 /// Above this number of rooms the map lists wings, and only the rooms nearby.
 const MAX_ROOMS: usize = 60;
@@ -37,13 +37,13 @@ pub fn map(view: &MapView<'_>) -> String {
     let (rooms, scrolls) = (palace.rooms().len(), palace.scrolls().count());
     let drawers = match palace.drawers.len() {
         0 => String::new(),
-        drawers => format!(", {}", pluralize(drawers, "drawer")),
+        drawers => format!(", {}", count_with_noun(drawers, "drawer")),
     };
     let mut page = format!(
         "── Map of {} ──\n{}, {}{drawers}\n",
         one_line(&palace.settings.name),
-        pluralize(rooms, "room"),
-        pluralize(scrolls, "scroll")
+        count_with_noun(rooms, "room"),
+        count_with_noun(scrolls, "scroll")
     );
     if palace.enterable_rooms().len() > MAX_ROOMS {
         large_map(view, &mut page);
@@ -62,15 +62,21 @@ fn small_map(view: &MapView<'_>, page: &mut String) {
                 page.push_str(&format!("\nWing {}:\n", wing_name(view.palace, wing)));
             }
         }
-        page.push_str(&room_entry(view, id));
+        page.push_str(&room_lines(view, id));
     }
     let unfinished = view.palace.unfinished_rooms();
     let is_drawn = |it| view.palace.room(it).is_some() || unfinished.contains(it);
     if let Some(here) = view.here.filter(|it| !is_drawn(it)) {
-        page.push_str(&format!("\n{}{}\n", room_name(view.palace, here), here_mark(view, here)));
+        page.push_str(&format!(
+            "\n{}{}\n",
+            room_label(view.palace, here),
+            you_are_here_mark(view, here)
+        ));
     }
-    let names: Vec<_> =
-        unfinished.iter().map(|it| room_name(view.palace, it) + &here_mark(view, it)).collect();
+    let names: Vec<_> = unfinished
+        .iter()
+        .map(|it| room_label(view.palace, it) + &you_are_here_mark(view, it))
+        .collect();
     if !names.is_empty() {
         page.push_str(&format!("\nUnfinished doorways: {}\n", names.join(", ")));
     }
@@ -85,34 +91,40 @@ fn large_map(view: &MapView<'_>, page: &mut String) {
     for (wing, rooms) in wings.iter().take(MAX_ROOMS) {
         let name = wing.as_ref().map(|it| format!("Wing {}", wing_name(palace, it)));
         let name = name.unwrap_or_else(|| "Rooms without a wing".to_owned());
-        page.push_str(&format!("  {name}: {}\n", pluralize(*rooms, "room")));
+        page.push_str(&format!("  {name}: {}\n", count_with_noun(*rooms, "room")));
     }
     if wings.len() > MAX_ROOMS {
-        page.push_str(&format!("  and {} more\n", pluralize(wings.len() - MAX_ROOMS, "wing")));
+        page.push_str(&format!(
+            "  and {} more\n",
+            count_with_noun(wings.len() - MAX_ROOMS, "wing")
+        ));
     }
     if let Some(here) = view.here.or_else(|| palace.entry_room()) {
         page.push_str("\nNearby:\n");
-        page.push_str(&room_entry(view, here));
-        for id in
-            palace.neighbouring_rooms(here).iter().filter(|it| palace.is_enterable(it)).take(12)
+        page.push_str(&room_lines(view, here));
+        for id in palace
+            .neighbouring_rooms(here)
+            .iter()
+            .filter(|it| palace.is_enterable_room(it))
+            .take(12)
         {
-            page.push_str(&room_entry(view, id));
+            page.push_str(&room_lines(view, id));
         }
     }
     page.push_str("\nThe palace is too large to show whole: 17 with params searches it, 16 with params goes to any room.\n");
 }
 
 /// Renders one room: its name, version, age and doors.
-fn room_entry(view: &MapView<'_>, id: &RoomId) -> String {
+fn room_lines(view: &MapView<'_>, id: &RoomId) -> String {
     let palace = view.palace;
     let mut notes = Vec::new();
     match palace.scrolls_in_room(id).count() {
         0 => {}
-        scrolls => notes.push(pluralize(scrolls, "scroll")),
+        scrolls => notes.push(count_with_noun(scrolls, "scroll")),
     }
-    match palace.drawer_count_in(id) {
+    match palace.count_drawers_shown_in(id) {
         0 => {}
-        drawers => notes.push(pluralize(drawers, "drawer")),
+        drawers => notes.push(count_with_noun(drawers, "drawer")),
     }
     if let Some(versions) = view.history.get(&(view.room_file)(id)) {
         notes.push(format!("v{}, {}", versions.count, ago(versions.updated, view.now)));
@@ -124,13 +136,13 @@ fn room_entry(view: &MapView<'_>, id: &RoomId) -> String {
     if palace.entry_room() == Some(id) {
         text.push_str(" entry");
     }
-    text.push_str(&here_mark(view, id));
+    text.push_str(&you_are_here_mark(view, id));
     text.push('\n');
     let door = |it: &RoomId| match &it.wing {
         Some(wing) if it.slug == id.slug => {
-            format!("{} in {}", room_name(palace, it), wing_name(palace, wing))
+            format!("{} in {}", room_label(palace, it), wing_name(palace, wing))
         }
-        _ => room_name(palace, it),
+        _ => room_label(palace, it),
     };
     let mut doors: Vec<_> = palace.neighbouring_rooms(id).iter().map(door).collect();
     doors.extend(palace.room(id).into_iter().flat_map(doors_to_other_palaces));
@@ -144,7 +156,7 @@ fn room_entry(view: &MapView<'_>, id: &RoomId) -> String {
 }
 
 /// Renders the mark of the room that the visitor is in.
-fn here_mark(view: &MapView<'_>, id: &RoomId) -> String {
+fn you_are_here_mark(view: &MapView<'_>, id: &RoomId) -> String {
     match view.hall {
         _ if view.here != Some(id) => String::new(),
         Some(hall) => format!(" ← You are here, in {}", truncate(&one_line(hall), 80)),
@@ -163,9 +175,9 @@ fn doors_to_other_palaces(room: &Room) -> impl Iterator<Item = String> {
 }
 
 /// Returns the name of a room on the map; an unbuilt room is in brackets.
-fn room_name(palace: &Palace, id: &RoomId) -> String {
+fn room_label(palace: &Palace, id: &RoomId) -> String {
     let name = truncate(&one_line(&palace.room_name(id)), 80);
-    if palace.is_enterable(id) { name } else { format!("[{name}]") }
+    if palace.is_enterable_room(id) { name } else { format!("[{name}]") }
 }
 
 /// Returns the name of a wing from its drawers, or its slug.

@@ -4,7 +4,8 @@
 use chrono::SecondsFormat;
 
 use crate::model::{
-    Action, ActionKind, NavigationTarget, Palace, Room, RoomId, Scroll, ScrollId, Uri, UriTarget,
+    Action, ActionKind, NavigationTarget, Palace, ResourceUri, Room, RoomId, Scroll, ScrollId,
+    UriTarget,
 };
 use crate::render::text::{one_line, printable_text};
 
@@ -22,12 +23,12 @@ pub fn room_markdown(palace: &Palace, workspace: &str, id: &RoomId, room: &Room)
     page.push_str(&markdown_section("Actions", actions));
     let shown = room.generate.iter().map(|it| one_line(&it.to_string()));
     page.push_str(&markdown_section("Shown from the graph", shown));
-    let doors = palace.door_names(id).into_iter().map(|it| link(&it.name, &it.to));
+    let doors = palace.doors_without_action(id).into_iter().map(|it| link(&it.name, &it.to));
     page.push_str(&markdown_section("Doors", doors));
     let scrolls = palace.scrolls_in_room(id).take(MAX_SCROLLS);
     let scrolls = scrolls.map(|it| {
         let target = UriTarget::Scroll(ScrollId { room: id.clone(), id: it.id });
-        let address = Uri { workspace: workspace.to_owned(), target };
+        let address = ResourceUri { workspace: workspace.to_owned(), target };
         let (title, by) = (escape_link_text(&it.title), one_line(&it.by));
         format!("[{title}]({address}) by {by}, {}", it.written.format("%Y-%m-%d"))
     });
@@ -61,8 +62,12 @@ fn action_item(palace: &Palace, workspace: &str, id: &RoomId, it: &Action) -> St
     let label = one_line(&it.label);
     match &it.kind {
         ActionKind::Navigate(NavigationTarget { room, workspace: Some(other) }) => {
-            let target = UriTarget::Room(room.as_id().clone());
-            format!("[{}]({})", escape_link_text(&label), Uri { workspace: other.clone(), target })
+            let target = UriTarget::Room(room.as_literal_id().clone());
+            format!(
+                "[{}]({})",
+                escape_link_text(&label),
+                ResourceUri { workspace: other.clone(), target }
+            )
         }
         ActionKind::Navigate(NavigationTarget { room, workspace: None }) => {
             match palace.resolve_room(room, Some(id)) {
@@ -92,7 +97,8 @@ fn room_link(palace: &Palace, workspace: &str, name: &str, to: &RoomId) -> Strin
     if palace.room(to).is_none() {
         return format!("{} (not built yet)", one_line(name));
     }
-    let address = Uri { workspace: workspace.to_owned(), target: UriTarget::Room(to.clone()) };
+    let address =
+        ResourceUri { workspace: workspace.to_owned(), target: UriTarget::Room(to.clone()) };
     format!("[{}]({address})", escape_link_text(name))
 }
 

@@ -3,7 +3,7 @@
 use crate::model::{
     ChangeDetail, ChangeKind, FileItemKind, ItemDiff, ItemPart, PalaceItem, Relation,
 };
-use crate::render::text::{one_line, pluralize, truncate};
+use crate::render::text::{count_with_noun, one_line, truncate};
 
 /// Limit for the details of one changed item.
 const MAX_DETAILS: usize = 20;
@@ -27,7 +27,8 @@ pub fn change_summary(change: &ChangeKind) -> String {
             "same content, other formatting (comments, blank lines, order)".to_owned()
         }
         ChangeKind::Changed(details) => {
-            let mut parts: Vec<_> = details.iter().take(MAX_DETAILS).map(change_detail).collect();
+            let mut parts: Vec<_> =
+                details.iter().take(MAX_DETAILS).map(change_detail_text).collect();
             if details.len() > MAX_DETAILS {
                 parts.push(format!("and {} more", details.len() - MAX_DETAILS));
             }
@@ -62,17 +63,17 @@ fn file_kind_name(what: FileItemKind) -> &'static str {
     }
 }
 
-fn change_detail(detail: &ChangeDetail) -> String {
+fn change_detail_text(detail: &ChangeDetail) -> String {
     match detail {
         ChangeDetail::Moved { from } => format!("moved from {from}"),
         ChangeDetail::Renamed { from, to } => {
             format!("renamed from {} to {}", quoted_label(from), quoted_label(to))
         }
         ChangeDetail::TextChanged { text: "", count: number } => {
-            format!("changed ({})", pluralize(*number, "line"))
+            format!("changed ({})", count_with_noun(*number, "line"))
         }
         ChangeDetail::TextChanged { text, count: number } => {
-            format!("{text} changed ({})", pluralize(*number, "line"))
+            format!("{text} changed ({})", count_with_noun(*number, "line"))
         }
         ChangeDetail::ValueChanged { of, was, now } => match (was, now) {
             (Some(was), Some(now)) => {

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Action, Layout, Room, RoomId, Scroll, Slot};
-use crate::render::text::{one_line, pluralize, printable_text};
+use crate::render::text::{count_with_noun, one_line, printable_text};
 use crate::render::{EntityListing, ago, entity_listing};
 
 /// The contents of a room's page for one visitor.
@@ -123,11 +123,11 @@ pub fn menu(view: &RoomView<'_>) -> String {
         ));
     }
     if layout == Layout::Classic && view.older_scroll_count > 0 {
-        let older = pluralize(view.older_scroll_count, "older scroll");
+        let older = count_with_noun(view.older_scroll_count, "older scroll");
         lines.push(menu_line(layout, Slot::OlderScrolls, &older));
     }
     lines.push("  ─────".to_owned());
-    lines.extend(global_actions(view));
+    lines.extend(global_action_lines(view));
     lines.join("\n") + "\n"
 }
 
@@ -139,7 +139,7 @@ fn more_actions_label(view: &RoomView<'_>, size: usize) -> String {
     }
 }
 
-fn global_actions(view: &RoomView<'_>) -> Vec<String> {
+fn global_action_lines(view: &RoomView<'_>) -> Vec<String> {
     let layout = view.layout;
     if layout == Layout::Classic {
         let globals = [
@@ -154,7 +154,7 @@ fn global_actions(view: &RoomView<'_>) -> Vec<String> {
         |slot, label: String| globals.push(format!("{} {label}", layout.number_of_slot(slot)));
     add(Slot::Map, "map".to_owned());
     if view.older_scroll_count > 0 {
-        add(Slot::OlderScrolls, pluralize(view.older_scroll_count, "older scroll"));
+        add(Slot::OlderScrolls, count_with_noun(view.older_scroll_count, "older scroll"));
     }
     if let Some(back) = &view.back {
         add(Slot::Back, format!("back to {}", one_line(back)));

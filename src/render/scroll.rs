@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{Layout, Scroll, Slot};
 use crate::render::ago;
-use crate::render::text::{one_line, pluralize, printable_text, truncate};
+use crate::render::text::{count_with_noun, one_line, printable_text, truncate};
 
 /// Renders one scroll with its full text.
 pub fn scroll(scroll: &Scroll, room: &str, now: DateTime<Utc>) -> String {
@@ -31,7 +31,7 @@ pub fn older_scrolls(room: &str, shown: &[&Scroll], left: usize, now: DateTime<U
     }
     if left > 0 {
         let number = Layout::Wide.number_of_slot(Slot::OlderScrolls);
-        page.push_str(&format!("  {number}. {}\n", pluralize(left, "older scroll")));
+        page.push_str(&format!("  {number}. {}\n", count_with_noun(left, "older scroll")));
     }
     page
 }
@@ -63,7 +63,7 @@ pub fn search_results(query: &str, found: &[HitView], total: usize) -> String {
              search_entities searches the entities.\n"
         );
     }
-    let mut page = format!("{} for \"{query}\":\n", pluralize(total, "result"));
+    let mut page = format!("{} for \"{query}\":\n", count_with_noun(total, "result"));
     for (place, it) in found.iter().enumerate() {
         let number = Layout::Wide.number_of_slot(Slot::Result(place));
         page.push_str(&format!("  {number}. {} ({})\n", one_line(&it.title), one_line(&it.place)));
@@ -113,7 +113,10 @@ pub fn inventory(scrolls: &[&Scroll], total: usize, now: DateTime<Utc>) -> Strin
         ));
     }
     if total > scrolls.len() {
-        page.push_str(&format!("  and {}\n", pluralize(total - scrolls.len(), "older scroll")));
+        page.push_str(&format!(
+            "  and {}\n",
+            count_with_noun(total - scrolls.len(), "older scroll")
+        ));
     }
     page
 }

@@ -7,7 +7,7 @@ use crate::model::strip_unprintable;
 use serde_json::Value;
 
 /// Renders a count with its noun: `1 scroll`, `3 scrolls`.
-pub fn pluralize(number: usize, noun: &str) -> String {
+pub fn count_with_noun(number: usize, noun: &str) -> String {
     match number {
         1 => format!("1 {noun}"),
         _ => format!("{number} {}", plural_form(noun)),
@@ -46,7 +46,7 @@ pub fn printable_text(text: &str) -> String {
 }
 
 /// Renders a JSON value, strings without quotes.
-pub fn value_text(value: &Value) -> String {
+pub fn json_value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

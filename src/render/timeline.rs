@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{DatedFact, FactEvent, Layout, Slot};
-use crate::render::date::{date_age, date_text};
-use crate::render::text::{one_line, truncate, value_text};
+use crate::render::date::{date_age, date_as_written_or_bc};
+use crate::render::text::{json_value_text, one_line, truncate};
 
 /// Renders one page of dated facts; `which` names the selection: ` since 1900`. `page` counts
 /// from 1; a page has thirty facts; `more` is true if another page follows.
@@ -36,7 +36,7 @@ fn fact_line(fact: &DatedFact<'_>, now: DateTime<Utc>) -> String {
     let short = |text: &str| truncate(&one_line(text), 120);
     let (written, what) = match fact.event {
         FactEvent::AttributeDate(key) => {
-            (fact.entity.attributes.get(key).map(value_text), short(key))
+            (fact.entity.attributes.get(key).map(json_value_text), short(key))
         }
         FactEvent::RelationBegan(it) => {
             (it.since.clone(), format!("{} → {}", short(&it.kind), short(&it.to)))
@@ -45,7 +45,7 @@ fn fact_line(fact: &DatedFact<'_>, now: DateTime<Utc>) -> String {
             (it.until.clone(), format!("{} → {} ends", short(&it.kind), short(&it.to)))
         }
     };
-    let date = date_text(fact.date, &written.unwrap_or_default());
+    let date = date_as_written_or_bc(fact.date, &written.unwrap_or_default());
     let age = date_age(fact.date, now).map(|it| format!(" ({it})")).unwrap_or_default();
     format!("{date} · {}: {what}{age}", short(&fact.entity.name))
 }

@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{Layout, Process, ProcessStep, Slot, Task, WorkStatus};
 use crate::render::ago;
-use crate::render::text::{one_line, pluralize, printable_text, truncate};
+use crate::render::text::{count_with_noun, one_line, printable_text, truncate};
 
 /// Limit for the steps of one process.
 const MAX_STAGES: usize = 50;
@@ -48,7 +48,7 @@ pub fn work_notice(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
             format!(
                 "Task: {}{}",
                 truncate(&one_line(&it.task.title), 120),
-                age_note(who, it.created, now)
+                parenthesized_note_and_age(who, it.created, now)
             )
         }
         WorkView::Process(it) => {
@@ -57,7 +57,7 @@ pub fn work_notice(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
             format!(
                 "Process: {}{}",
                 truncate(&one_line(name), 120),
-                age_note(Some(at), it.last_moved, now)
+                parenthesized_note_and_age(Some(at), it.last_moved, now)
             )
         }
     }
@@ -72,7 +72,7 @@ pub fn process_status(process: &Process, is_changed: bool) -> String {
             format!("{name} is at step {}/{steps}: {step}", process.step_number)
         }
         (WorkStatus::Done(_), true) => {
-            format!("{name} is done, after {}.", pluralize(steps, "step"))
+            format!("{name} is done, after {}.", count_with_noun(steps, "step"))
         }
         (WorkStatus::Done(_), false) => format!("{name} was done already: nothing changed."),
     }
@@ -91,7 +91,7 @@ pub fn work_list(
         return format!("{which}: nothing.\n");
     }
     let pages = total.div_ceil(Layout::MAX_RESULTS);
-    let mut text = format!("{which}, {}", pluralize(total, "thing"));
+    let mut text = format!("{which}, {}", count_with_noun(total, "thing"));
     if pages > 1 {
         text.push_str(&format!(" (page {page} of {pages})"));
     }
@@ -115,10 +115,11 @@ pub fn work_list(
 /// Renders one task with all details.
 pub fn task(it: &TaskView<'_>, now: DateTime<Utc>) -> String {
     let Task { title, who, status: state, note, .. } = it.task;
-    let mut page = format!("── {} ──\nTask · {}", one_line(title), state_text(*state, "open", now));
+    let mut page =
+        format!("── {} ──\nTask · {}", one_line(title), work_status_text(*state, "open", now));
     page.extend(it.created.map(|at| format!(" · set {}", ago(at, now))));
     page.extend(who.iter().map(|it| format!(" · for {}", one_line(it))));
-    page.push_str(&format!("{}\n", about_note(&it.about)));
+    page.push_str(&format!("{}\n", about_suffix(&it.about)));
     page.extend(note.iter().map(|it| format!("{}\n", printable_text(it))));
     page
 }
@@ -127,7 +128,7 @@ pub fn task(it: &TaskView<'_>, now: DateTime<Utc>) -> String {
 pub fn process(it: &ProcessView<'_>, now: DateTime<Utc>) -> String {
     let Process { name, steps, step_number: step, status: state, started, .. } = it.process;
     let mut page =
-        format!("── {} ──\nProcess · {}", one_line(name), state_text(*state, "running", now));
+        format!("── {} ──\nProcess · {}", one_line(name), work_status_text(*state, "running", now));
     page.push_str(&format!(" · step {step}/{}", steps.len()));
     page.extend(started.map(|at| format!(" · started {}", ago(at, now))));
     page.extend(
@@ -135,7 +136,7 @@ pub fn process(it: &ProcessView<'_>, now: DateTime<Utc>) -> String {
             .filter(|at| Some(*at) != *started)
             .map(|at| format!(", continued {}", ago(at, now))),
     );
-    page.push_str(&format!("{}\n", about_note(&it.about)));
+    page.push_str(&format!("{}\n", about_suffix(&it.about)));
     for (number, ProcessStep { text, note }) in (1..).zip(steps).take(MAX_STAGES) {
         let mark = if number == *step && state.is_open() { "→" } else { " " };
         page.push_str(&format!("{mark} {number}. {}\n", one_line(text)));
@@ -143,16 +144,19 @@ pub fn process(it: &ProcessView<'_>, now: DateTime<Utc>) -> String {
         page.extend(note.map(|it| format!("     {it}\n")));
     }
     if steps.len() > MAX_STAGES {
-        page.push_str(&format!("  and {} more\n", pluralize(steps.len() - MAX_STAGES, "step")));
+        page.push_str(&format!(
+            "  and {} more\n",
+            count_with_noun(steps.len() - MAX_STAGES, "step")
+        ));
     }
     page
 }
 
-fn about_note(about: &str) -> String {
+fn about_suffix(about: &str) -> String {
     if about.is_empty() { String::new() } else { format!(" · {about}") }
 }
 
-fn state_text(state: WorkStatus, open: &str, now: DateTime<Utc>) -> String {
+fn work_status_text(state: WorkStatus, open: &str, now: DateTime<Utc>) -> String {
     match state {
         WorkStatus::Open => open.to_owned(),
         WorkStatus::Done(None) => "done".to_owned(),
@@ -160,7 +164,11 @@ fn state_text(state: WorkStatus, open: &str, now: DateTime<Utc>) -> String {
     }
 }
 
-fn age_note(note: Option<String>, at: Option<DateTime<Utc>>, now: DateTime<Utc>) -> String {
+fn parenthesized_note_and_age(
+    note: Option<String>,
+    at: Option<DateTime<Utc>>,
+    now: DateTime<Utc>,
+) -> String {
     let age = at.map(|it| ago(it, now));
     let parts: Vec<_> = note.into_iter().chain(age).collect();
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }

@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::model::token_weight;
 use crate::model::{CommitSummary, abridge_to_weight};
 use crate::render::ago;
-use crate::render::text::{one_line, pluralize, truncate};
+use crate::render::text::{count_with_noun, one_line, truncate};
 
 /// Limit for the genera in a summary.
 const MAX_GENERA: usize = 12;
@@ -62,7 +62,8 @@ fn shortened_summary(
 ) -> String {
     let short = |text: &str, room: usize| abridge_to_weight(&one_line(text), room / share);
     let counts = [(it.rooms, "room"), (it.scrolls, "scroll"), (it.entities, "entity")];
-    let counts: Vec<_> = counts.into_iter().map(|(number, noun)| pluralize(number, noun)).collect();
+    let counts: Vec<_> =
+        counts.into_iter().map(|(number, noun)| count_with_noun(number, noun)).collect();
     let mut page = format!("Workspace: {} ({})\n", short(name, 60), counts.join(", "));
     if it.entities == 0 {
         page.push_str("This workspace holds no entities yet: create_entities makes some.\n");

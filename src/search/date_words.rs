@@ -27,7 +27,7 @@ pub(crate) fn date_words(day: DateTime<Utc>) -> String {
 
 /// Returns the English name of the month that a word names; `before` is the word before it,
 /// because `月` and `월` follow the number of the month.
-pub(crate) fn english_month(word: &str, before: Option<&str>) -> Option<&'static str> {
+pub(crate) fn english_month_name(word: &str, before: Option<&str>) -> Option<&'static str> {
     let number = match word {
         "月" | "월" => before?.parse::<usize>().ok()?.checked_sub(1),
         _ => MONTH_NAMES.iter().position(|names| names.split(' ').any(|it| it == word)),
@@ -49,12 +49,12 @@ mod tests {
     fn months_have_names_in_several_languages() {
         let months = [("märz", None), ("марта", None), ("月", Some("3")), ("mar", None)];
         for (word, before) in months {
-            assert_eq!(english_month(word, before), Some("march"), "{word}");
+            assert_eq!(english_month_name(word, before), Some("march"), "{word}");
         }
         for (word, before) in
             [("月", Some("13")), ("月", Some("0")), ("月", None), ("fossil", None)]
         {
-            assert_eq!(english_month(word, before), None, "{word}");
+            assert_eq!(english_month_name(word, before), None, "{word}");
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::search::Document;
 use crate::search::date_words;
 use crate::search::index_data::Posting;
 use crate::search::language::Language;
-use crate::search::lexicon::{Lexicon, Term};
+use crate::search::lexicon::{Lexicon, TermId};
 use crate::search::passage::split_passages;
 use crate::search::words::for_each_word;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -29,7 +29,7 @@ pub(crate) struct PassageTerms {
     pub(crate) embedding_key: u64,
     /// Each term once, with its frequency and the scaled weight from title, place, date and
     /// other fields.
-    pub(crate) terms: Vec<(Term, u16, u16)>,
+    pub(crate) terms: Vec<(TermId, u16, u16)>,
 }
 
 impl DocumentTerms {
@@ -62,7 +62,7 @@ impl DocumentTerms {
     }
 
     /// Replaces each term by the element of `terms` at its index.
-    pub(crate) fn renumber_terms(&mut self, terms: &[Term]) {
+    pub(crate) fn renumber_terms(&mut self, terms: &[TermId]) {
         for (term, ..) in self.passages.iter_mut().flat_map(|it| &mut it.terms) {
             *term = terms[*term as usize];
         }
@@ -74,8 +74,8 @@ fn field_terms(
     document: &Document<'_>,
     lexicon: &mut Lexicon,
     language: Language,
-) -> Vec<(Term, f32)> {
-    let mut weights: Vec<(Term, f32)> = Vec::new();
+) -> Vec<(TermId, f32)> {
+    let mut weights: Vec<(TermId, f32)> = Vec::new();
     let mut add = |weight: f32, text: &str, language: Language| {
         let mut terms = Vec::new();
         for_each_word(text, |word| terms.push(lexicon.intern_word(&word, language)));
@@ -102,8 +102,9 @@ fn field_terms(
 }
 
 /// Merges the terms of the text and of the fields; both lists are sorted by term.
-fn merge_terms(text_terms: &[Term], field_terms: &[(Term, f32)]) -> Vec<(Term, u16, u16)> {
-    let mut terms: Vec<(Term, u16, u16)> = Vec::with_capacity(text_terms.len() + field_terms.len());
+fn merge_terms(text_terms: &[TermId], field_terms: &[(TermId, f32)]) -> Vec<(TermId, u16, u16)> {
+    let mut terms: Vec<(TermId, u16, u16)> =
+        Vec::with_capacity(text_terms.len() + field_terms.len());
     for run in text_terms.chunk_by(|a, b| a == b) {
         terms.push((run[0], u16::try_from(run.len()).unwrap_or(u16::MAX), 0));
     }

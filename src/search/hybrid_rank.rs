@@ -7,7 +7,7 @@
 
 use crate::search::document_terms::embedding_key;
 
-use crate::model::{Vector, VectorsByTextHash};
+use crate::model::{EmbeddingVector, VectorsByTextHash};
 use crate::search::Document;
 use crate::search::index_data::{Index, IndexedDocument};
 use crate::search::passage::split_passages;
@@ -42,7 +42,7 @@ impl Index {
     /// embedding.
     pub(crate) fn passage_similarities(
         &self,
-        query: &Vector,
+        query: &EmbeddingVector,
         vectors: &VectorsByTextHash,
     ) -> Vec<Option<f32>> {
         let similarity = |key: &u64| vectors.get(key).map(|it| it.cosine_similarity(query));
@@ -155,14 +155,14 @@ mod tests {
     fn vectors_of(meanings: &[(&str, [f32; 2])]) -> VectorsByTextHash {
         let of = |(name, numbers): &(&str, [f32; 2])| {
             let note = notes().into_iter().find(|it| it.title == *name).unwrap();
-            let vector = Vector::from_floats(numbers).unwrap();
+            let vector = EmbeddingVector::from_floats(numbers).unwrap();
             texts_to_embed(&note).map(|(key, _)| (key, vector.clone())).collect::<Vec<_>>()
         };
         meanings.iter().flat_map(of).collect()
     }
 
     fn find(words: &str, known: &VectorsByTextHash, admits: impl Fn(&ItemId) -> bool) -> Hits {
-        let east = Vector::from_floats(&EAST).unwrap();
+        let east = EmbeddingVector::from_floats(&EAST).unwrap();
         let meaning = Some((&east, known));
         Index::from_documents(notes())
             .find(&Query { text: words, limit: 10, vectors: meaning, ..Query::default() }, admits)

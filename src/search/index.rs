@@ -13,7 +13,7 @@ use crate::search::index_data::IndexedRoom;
 use crate::search::index_data::NO_NUMBER;
 use crate::search::index_data::Passage;
 use crate::search::index_data::Posting;
-use crate::search::index_data::to_number;
+use crate::search::index_data::to_u32_number;
 use std::cmp::Ordering;
 
 use rayon::prelude::*;
@@ -50,7 +50,7 @@ impl Index {
             }
         }
         index.postings.iter_mut().for_each(Vec::shrink_to_fit);
-        index.sorted_until = to_number(index.passages.len());
+        index.sorted_until = to_u32_number(index.passages.len());
         index
     }
 
@@ -78,7 +78,7 @@ impl Index {
             self.neighbour_lengths.remove(std::mem::take(&mut removed.neighbour_length));
         }
         if let Some(at) = at {
-            self.link_neighbours(entry.room, at);
+            self.update_neighbour_links(entry.room, at);
         }
         self.deleted_passages += (entry.end_passage - entry.first_passage) as usize;
         if self.needs_compaction() {
@@ -112,14 +112,14 @@ impl Index {
     }
 
     /// Returns true if the document of a passage was not removed.
-    pub(super) fn is_live(&self, passage: u32) -> bool {
+    pub(super) fn is_live_passage(&self, passage: u32) -> bool {
         self.deleted_passages == 0 || self.passages[passage as usize].document != NO_NUMBER
     }
 
     /// Compares two documents of the same time by their ids. Documents that were sorted when
     /// the index was built are compared by position, without looking at their names, because
     /// thousands may have the same score.
-    pub(super) fn compare_names(&self, a: &IndexedDocument, b: &IndexedDocument) -> Ordering {
+    pub(super) fn compare_item_ids(&self, a: &IndexedDocument, b: &IndexedDocument) -> Ordering {
         if a.room == b.room && a.first_passage.max(b.first_passage) < self.sorted_until {
             return a.first_passage.cmp(&b.first_passage);
         }
@@ -127,7 +127,7 @@ impl Index {
     }
 
     /// Yields the neighbours of a passage.
-    pub(super) fn neighbours(&self, passage: u32) -> impl Iterator<Item = u32> {
+    pub(super) fn neighbouring_passages(&self, passage: u32) -> impl Iterator<Item = u32> {
         self.neighbours_with_distance(passage).map(|(_, near)| near)
     }
 
@@ -149,8 +149,8 @@ impl Index {
     /// numbers.
     fn add_passages(&mut self, number: u32, document_terms: &DocumentTerms) -> (u32, u32) {
         let (first, end) = (
-            to_number(self.passages.len()),
-            to_number(self.passages.len() + document_terms.passages.len()),
+            to_u32_number(self.passages.len()),
+            to_u32_number(self.passages.len() + document_terms.passages.len()),
         );
         self.postings.resize_with(self.lexicon.len(), Vec::new);
         for (passage, passage_terms) in (first..end).zip(&document_terms.passages) {
@@ -175,13 +175,13 @@ impl Index {
     }
 
     fn add_document(&mut self, document: &Document<'_>, document_terms: &DocumentTerms) {
-        let number = to_number(self.documents.len());
+        let number = to_u32_number(self.documents.len());
         let (first, end) = self.add_passages(number, document_terms);
         let length = document_terms.passages.iter().map(|it| it.length).sum();
-        let room = self.room_number(document.wing.as_deref(), document.room.as_deref());
+        let room = self.intern_room(document.wing.as_deref(), document.room.as_deref());
         self.rooms[room as usize].length += length;
         let (item, written) = (document.item.clone(), document.written);
-        let facet = self.facet_number(&document.facet);
+        let facet = self.intern_facet(&document.facet);
         self.document_numbers.insert(item.clone(), number);
         self.documents.push(Some(IndexedDocument {
             item,
@@ -202,17 +202,18 @@ impl Index {
 
     /// Inserts a dated document among those of its room, in the order of dates.
     fn insert_by_date(&mut self, room: u32, number: u32) {
-        let key = |it: &u32| self.documents[*it as usize].as_ref().map(IndexedDocument::date_key);
+        let key =
+            |it: &u32| self.documents[*it as usize].as_ref().map(IndexedDocument::date_sort_key);
         let dated = &self.rooms[room as usize].dated_documents;
         let at = dated.partition_point(|it| key(it) < key(&number));
         self.rooms[room as usize].dated_documents.insert(at, number);
-        self.link_neighbours(room, at);
-        self.link_neighbours(room, at + 1);
+        self.update_neighbour_links(room, at);
+        self.update_neighbour_links(room, at + 1);
     }
 
     /// Links the document at index `at` in its room and the one before it as neighbours if
     /// they belong to one conversation, and unlinks them otherwise.
-    fn link_neighbours(&mut self, room: u32, at: usize) {
+    fn update_neighbour_links(&mut self, room: u32, at: usize) {
         let dated = &self.rooms[room as usize].dated_documents;
         let entry = |at: Option<usize>| self.documents[*dated.get(at?)? as usize].as_ref();
         let (older, newer) = (entry(at.checked_sub(1)), entry(Some(at)));
@@ -229,7 +230,7 @@ impl Index {
             self.passages[first as usize].previous = link(last);
         }
         for border in [last, first].into_iter().flatten() {
-            let near: Vec<u32> = self.neighbours(border).chain([border]).collect();
+            let near: Vec<u32> = self.neighbouring_passages(border).chain([border]).collect();
             for passage in near {
                 self.update_neighbour_length(passage);
             }
@@ -238,27 +239,28 @@ impl Index {
 
     /// Updates the length of a passage's neighbours.
     fn update_neighbour_length(&mut self, passage: u32) {
-        let near = self.neighbours(passage).map(|it| self.passages[it as usize].length).sum();
+        let near =
+            self.neighbouring_passages(passage).map(|it| self.passages[it as usize].length).sum();
         let was = std::mem::replace(&mut self.passages[passage as usize].neighbour_length, near);
         self.neighbour_lengths.remove(was);
         self.neighbour_lengths.add(near);
     }
 
-    fn facet_number(&mut self, facet: &str) -> u32 {
+    fn intern_facet(&mut self, facet: &str) -> u32 {
         if let Some(number) = self.facet_numbers.get(facet) {
             return *number;
         }
-        let number = to_number(self.facet_numbers.len());
+        let number = to_u32_number(self.facet_numbers.len());
         self.facet_numbers.insert(facet.to_owned(), number);
         number
     }
 
-    fn room_number(&mut self, wing: Option<&str>, room: Option<&str>) -> u32 {
+    fn intern_room(&mut self, wing: Option<&str>, room: Option<&str>) -> u32 {
         let name = (wing.map(str::to_owned), room.map(str::to_owned));
         if let Some(number) = self.room_numbers.get(&name) {
             return *number;
         }
-        let number = to_number(self.rooms.len());
+        let number = to_u32_number(self.rooms.len());
         let (wing, room) = name.clone();
         self.rooms.push(IndexedRoom { wing, room, length: 0, dated_documents: Vec::new() });
         self.room_numbers.insert(name, number);

@@ -41,8 +41,8 @@ pub struct Index {
     pub(super) documents: Vec<Option<IndexedDocument>>,
     pub(super) rooms: Vec<IndexedRoom>,
     /// The average lengths of passages, and of their neighbours together.
-    pub(super) passage_lengths: Average,
-    pub(super) neighbour_lengths: Average,
+    pub(super) passage_lengths: PositiveAverage,
+    pub(super) neighbour_lengths: PositiveAverage,
     pub(super) document_numbers: HashMap<ItemId, u32>,
     pub(super) room_numbers: HashMap<(Option<String>, Option<String>), u32>,
     pub(super) facet_numbers: HashMap<String, u32>,
@@ -106,7 +106,7 @@ pub(super) struct IndexedRoom {
 
 /// An average of the values above zero.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Average {
+pub(super) struct PositiveAverage {
     pub(super) total: u64,
     pub(super) count: u64,
 }
@@ -114,7 +114,7 @@ pub(super) struct Average {
 /// The number that stands for no passage and no document.
 pub(super) const NO_NUMBER: u32 = u32::MAX;
 
-pub(super) fn to_number(length: usize) -> u32 {
+pub(super) fn to_u32_number(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(NO_NUMBER)
 }
 
@@ -123,7 +123,7 @@ impl Posting {
     pub(super) const FIELD_WEIGHT_SCALE: f32 = 64.0;
 }
 
-impl Average {
+impl PositiveAverage {
     /// Returns the average, at least 1.
     #[expect(clippy::cast_precision_loss, reason = "no palace has 2^23 words in a passage")]
     pub(super) fn mean(self) -> f32 {
@@ -142,7 +142,7 @@ impl Average {
 }
 
 impl IndexedDocument {
-    pub(super) fn date_key(&self) -> (Option<DateTime<Utc>>, &ItemId) {
+    pub(super) fn date_sort_key(&self) -> (Option<DateTime<Utc>>, &ItemId) {
         (self.written, &self.item)
     }
 }

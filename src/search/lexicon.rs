@@ -6,7 +6,7 @@ use crate::search::language::Language;
 use crate::search::words::{Script, Word, byte_prefix};
 
 /// The number of a word in the index, the same for all its forms.
-pub(super) type Term = u32;
+pub(super) type TermId = u32;
 
 /// Minimum lengths of a word whose spelling is corrected, of its stem, and of a word that is
 /// completed.
@@ -18,7 +18,7 @@ const MIN_COMPLETED_WORD: usize = 3;
 /// the memory of its letters.
 #[derive(Clone, Debug)]
 pub(super) struct Lexicon {
-    terms: HashMap<Box<str>, Term>,
+    terms: HashMap<Box<str>, TermId>,
     /// The stems of the terms by first letter, for the search of similar stems.
     stems: HashMap<char, WordList>,
     /// The spellings by language; a cache that saves stemming a word again.
@@ -28,7 +28,7 @@ pub(super) struct Lexicon {
 /// The spellings of one language.
 #[derive(Clone, Debug, Default)]
 struct Spellings {
-    terms: HashMap<Box<str>, Term>,
+    terms: HashMap<Box<str>, TermId>,
     /// All spellings, for the search of similar words.
     words: WordList,
 }
@@ -37,7 +37,7 @@ struct Spellings {
 #[derive(Clone, Debug, Default)]
 struct WordList {
     words: String,
-    terms: Vec<Term>,
+    terms: Vec<TermId>,
 }
 
 impl Default for Lexicon {
@@ -54,7 +54,7 @@ impl Lexicon {
     }
 
     /// Returns the term of a word in a text of `language`; adds it if it is new.
-    pub(super) fn intern_word(&mut self, word: &Word<'_>, language: Language) -> Term {
+    pub(super) fn intern_word(&mut self, word: &Word<'_>, language: Language) -> TermId {
         let language = language.for_script(word.script);
         if let Some(term) = self.spellings[language.index()].terms.get(word.text) {
             return *term;
@@ -65,13 +65,13 @@ impl Lexicon {
     }
 
     /// Returns the term of a word of `language`, if the lexicon has one.
-    pub(super) fn find_term(&self, word: &str, language: Language) -> Option<Term> {
+    pub(super) fn find_term(&self, word: &str, language: Language) -> Option<TermId> {
         let term = self.spellings[language.index()].terms.get(word);
         term.or_else(|| self.terms.get(language.stem(word).as_str())).copied()
     }
 
     /// Returns the terms of a word in all languages in use.
-    pub(super) fn find_terms(&self, word: &str, script: Script) -> Vec<Term> {
+    pub(super) fn find_terms_in_all_languages(&self, word: &str, script: Script) -> Vec<TermId> {
         self.languages_in_use(script).filter_map(|it| self.find_term(word, it)).collect()
     }
 
@@ -79,20 +79,20 @@ impl Lexicon {
     /// transposition) away from `word`; words that begin with it; and, for a single character
     /// of a script without spaces, pairs that contain it. If there are none, stems are compared
     /// instead of words: `replce` is one letter from the stem of `replaced` and `replacing`.
-    pub(super) fn similar_terms(&self, word: &str, script: Script) -> Vec<Term> {
+    pub(super) fn similar_terms(&self, word: &str, script: Script) -> Vec<TermId> {
         let letters = word.chars().count();
         let (may_begin, may_err) =
             (letters >= MIN_COMPLETED_WORD, letters >= MIN_CORRECTED_WORD && !has_digits(word));
         let alone = script == Script::Unspaced && letters == 1;
         let is_meant = |spelling: &str| {
             may_begin && spelling.starts_with(word)
-                || may_err && is_one_edit_apart(word, spelling) && !has_digits(spelling)
+                || may_err && is_within_one_edit(word, spelling) && !has_digits(spelling)
                 || alone && spelling.contains(word)
         };
         let all =
             self.languages_in_use(script).flat_map(|it| self.spellings[it.index()].words.iter());
         let meant = all.filter(|(spelling, _)| is_meant(spelling)).map(|(_, term)| term);
-        let meant: Vec<Term> = meant.collect();
+        let meant: Vec<TermId> = meant.collect();
         match meant.is_empty() && may_err {
             true => self
                 .languages_in_use(script)
@@ -105,14 +105,14 @@ impl Lexicon {
     /// Returns the terms of a language whose stems differ from that of `word` by one inserted,
     /// deleted or transposed letter inside. A stem with another first or last letter, or with
     /// a substituted letter (`recover`, `remove`), is usually another word, not a typing error.
-    fn terms_with_similar_stem(&self, word: &str, language: Language) -> Vec<Term> {
+    fn terms_with_similar_stem(&self, word: &str, language: Language) -> Vec<TermId> {
         let stem = language.stem(word);
         let stem = stem.as_str();
         let spoken = &self.spellings[language.index()].words.terms;
         let ends = |it: &str| (it.chars().next(), it.chars().next_back());
         let is_long = |it: &str| it.chars().count() >= MIN_CORRECTED_STEM;
         let is_meant = |it: &str| {
-            is_one_edit_apart(stem, it)
+            is_within_one_edit(stem, it)
                 && ends(stem) == ends(it)
                 && (stem.len() != it.len() || sorted_letters(stem) == sorted_letters(it))
                 && is_long(it)
@@ -125,10 +125,10 @@ impl Lexicon {
     }
 
     /// Adds the words of another lexicon; returns the term here for each of its terms.
-    pub(super) fn merge(&mut self, other: Self) -> Vec<Term> {
-        let mut stems: Vec<(Box<str>, Term)> = other.terms.into_iter().collect();
+    pub(super) fn merge(&mut self, other: Self) -> Vec<TermId> {
+        let mut stems: Vec<(Box<str>, TermId)> = other.terms.into_iter().collect();
         stems.sort_unstable_by_key(|(_, term)| *term);
-        let here: Vec<Term> = stems.into_iter().map(|(stem, _)| self.intern_stem(stem)).collect();
+        let here: Vec<TermId> = stems.into_iter().map(|(stem, _)| self.intern_stem(stem)).collect();
         for (ours, theirs) in self.spellings.iter_mut().zip(other.spellings) {
             for (spelling, term) in theirs.words.iter() {
                 if !ours.terms.contains_key(spelling) {
@@ -139,8 +139,8 @@ impl Lexicon {
         here
     }
 
-    fn intern_stem(&mut self, stem: Box<str>) -> Term {
-        let next = Term::try_from(self.terms.len()).unwrap_or(Term::MAX);
+    fn intern_stem(&mut self, stem: Box<str>) -> TermId {
+        let next = TermId::try_from(self.terms.len()).unwrap_or(TermId::MAX);
         *self.terms.entry(stem).or_insert_with_key(|stem| {
             if let Some(initial) = stem.chars().next() {
                 self.stems.entry(initial).or_default().add(stem, next);
@@ -158,26 +158,26 @@ impl Lexicon {
 }
 
 impl Spellings {
-    fn add(&mut self, spelling: &str, term: Term) {
+    fn add(&mut self, spelling: &str, term: TermId) {
         self.terms.insert(spelling.into(), term);
         self.words.add(spelling, term);
     }
 }
 
 impl WordList {
-    fn add(&mut self, word: &str, term: Term) {
+    fn add(&mut self, word: &str, term: TermId) {
         self.words.push_str(word);
         self.words.push('\n');
         self.terms.push(term);
     }
 
-    fn iter(&self) -> impl Iterator<Item = (&str, Term)> {
+    fn iter(&self) -> impl Iterator<Item = (&str, TermId)> {
         self.words.lines().zip(self.terms.iter().copied())
     }
 }
 
 /// Returns true if two words are equal or differ by one letter or one transposition.
-fn is_one_edit_apart(a: &str, b: &str) -> bool {
+fn is_within_one_edit(a: &str, b: &str) -> bool {
     if a.len().abs_diff(b.len()) > 4 {
         return false;
     }
@@ -214,10 +214,10 @@ mod tests {
     #[test]
     fn words_one_edit_apart_are_close() {
         for typed in ["fossl", "fossiil", "fosril", "fossli", "fössil", "fossil", "ossil"] {
-            assert!(is_one_edit_apart(typed, "fossil"), "{typed}");
+            assert!(is_within_one_edit(typed, "fossil"), "{typed}");
         }
         for typed in ["fosl", "fossilss", "fsosli", "possul"] {
-            assert!(!is_one_edit_apart(typed, "fossil"), "{typed}");
+            assert!(!is_within_one_edit(typed, "fossil"), "{typed}");
         }
     }
 }

@@ -76,7 +76,7 @@ impl Index {
     /// Finds the documents whose similarity to a new text is at least `threshold`, usually
     /// [`DUPLICATE_THRESHOLD`], the most similar first. `text_of` returns the text of a
     /// document; a document for which it returns `None` is not compared.
-    pub fn near_duplicates<'a>(
+    pub fn find_near_duplicates<'a>(
         &self,
         new: &str,
         threshold: f32,
@@ -105,7 +105,10 @@ pub fn text_similarity(known: &str, new: &str) -> f32 {
 pub fn describe_changes(known: &str, new: &str) -> String {
     let mut all = word_changes(known, new);
     if all.is_empty() {
-        all = diff_spans((known, whitespace_spans(known)), (new, whitespace_spans(new)));
+        all = diff_spans(
+            (known, spans_between_whitespace(known)),
+            (new, spans_between_whitespace(new)),
+        );
     }
     if all.is_empty() && known != new {
         return "only whitespace".to_owned();
@@ -127,7 +130,7 @@ fn shingle_similarity(known: &ShingledText, new: &ShingledText) -> f32 {
     let shared = ratio(common, known.len() + new.len() - common) / MIN_SHARED;
     let contained =
         if new.len() < MIN_SHINGLES { 0.0 } else { ratio(common, new.len()) / MIN_CONTAINED };
-    scale_share(shared, MIN_SHARED).max(scale_share(contained, MIN_CONTAINED))
+    share_to_similarity(shared, MIN_SHARED).max(share_to_similarity(contained, MIN_CONTAINED))
 }
 
 /// Returns the words in which a new text differs from an existing one, in order. Ignores case
@@ -171,7 +174,7 @@ impl ShingledText {
 }
 
 /// Maps a share of common shingles, divided by the threshold `at`, to a similarity.
-fn scale_share(part: f32, at: f32) -> f32 {
+fn share_to_similarity(part: f32, at: f32) -> f32 {
     match part {
         part if part <= 1.0 => DUPLICATE_THRESHOLD * part,
         part => {
@@ -249,7 +252,7 @@ fn word_spans(text: &str) -> Vec<TextSpan> {
 }
 
 /// Returns the parts of a text between whitespace, unchanged.
-fn whitespace_spans(text: &str) -> Vec<TextSpan> {
+fn spans_between_whitespace(text: &str) -> Vec<TextSpan> {
     let piece = |it: &str| {
         let start = it.as_ptr() as usize - text.as_ptr() as usize;
         TextSpan { range: start..start + it.len(), key: it.to_owned() }
@@ -359,7 +362,7 @@ mod tests {
             names.iter().position(|it| it == name).map(|at| texts[at])
         };
         let found = |new: &str, least| -> Vec<(ItemId, bool)> {
-            let twins = index.near_duplicates(new, least, text_of).into_iter();
+            let twins = index.find_near_duplicates(new, least, text_of).into_iter();
             twins.map(|it| (it.item, it.similarity >= 1.0)).collect()
         };
         let entity = |name: &str| ItemId::Entity(name.to_owned());
@@ -370,7 +373,7 @@ mod tests {
         assert_eq!(found("The roofer put in new tiles.", DUPLICATE_THRESHOLD), []);
         assert_eq!(found("The boiler is from 2006, they say.", 0.5), [(entity("boiler"), false)]);
         let but_one = |it: &ItemId| text_of(it).filter(|it| *it != NOTE);
-        assert_eq!(index.near_duplicates(NOTE, DUPLICATE_THRESHOLD, but_one).len(), 1);
-        assert!(index.near_duplicates("…", 0.0, text_of).is_empty());
+        assert_eq!(index.find_near_duplicates(NOTE, DUPLICATE_THRESHOLD, but_one).len(), 1);
+        assert!(index.find_near_duplicates("…", 0.0, text_of).is_empty());
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use crate::search::date_words::english_month;
+use crate::search::date_words::english_month_name;
 use crate::search::language::Language;
 use crate::search::words::{Script, byte_prefix, for_each_word};
 
@@ -79,7 +79,7 @@ impl QueryWords {
         let words = content_words(question);
         if !is_long_query(question, &words) {
             let has_content_words = !words.is_empty();
-            let words = if has_content_words { words } else { all_words(question) };
+            let words = if has_content_words { words } else { unique_words(question) };
             return Self { words, context: Vec::new(), has_content_words };
         }
         let at = find_question(question);
@@ -95,17 +95,17 @@ impl QueryWords {
 /// Returns the words of a query that are not stop words.
 fn content_words(question: &str) -> Vec<QueryWord> {
     let language = Language::detect(question);
-    let mut words = all_words(question);
+    let mut words = unique_words(question);
     words.retain(|it| !language.for_script(it.script).is_stop_word(&it.text));
     words
 }
 
 /// Returns the words of a query, each once.
-fn all_words(question: &str) -> Vec<QueryWord> {
+fn unique_words(question: &str) -> Vec<QueryWord> {
     let mut seen = HashSet::new();
     let mut all: Vec<QueryWord> = Vec::new();
     for_each_word(question, |word| {
-        let month = english_month(word.text, all.last().map(|it| it.text.as_str()));
+        let month = english_month_name(word.text, all.last().map(|it| it.text.as_str()));
         if seen.insert((word.text.to_owned(), month)) {
             let text = word.text.to_owned();
             all.push(QueryWord { text, script: word.script, is_compound: word.is_compound, month });
@@ -141,24 +141,24 @@ fn count_words(words: &[QueryWord]) -> usize {
 /// long itself, its last sentence. A question without content words (`And now?`) is extended
 /// by the lines before it, until it has some.
 fn find_question(text: &str) -> Range<usize> {
-    let lines = split_pieces(text, |it, _| it == '\n');
-    let at = match find_question_piece(text, &lines) {
+    let lines = split_after_matches(text, |it, _| it == '\n');
+    let at = match range_from_question_piece(text, &lines) {
         line if count_words(&content_words(&text[line.clone()])) > LONG_QUERY_WORDS => {
-            find_question_piece(text, &split_pieces(text, is_sentence_end))
+            range_from_question_piece(text, &split_after_matches(text, is_sentence_end))
         }
         line => line,
     };
     let earlier =
         lines.iter().map(|it| it.start).rev().filter(|it| *it < at.start).take(MAX_EARLIER_LINES);
     let mut starts = [at.start].into_iter().chain(earlier);
-    let start = starts.find(|it| has_content(&text[*it..at.end])).unwrap_or_default();
+    let start = starts.find(|it| has_non_prompt_words(&text[*it..at.end])).unwrap_or_default();
     strip_label(text, start..at.end)
 }
 
 /// Returns the range from the piece that is the question to the end of the pieces.
-fn find_question_piece(text: &str, pieces: &[Range<usize>]) -> Range<usize> {
+fn range_from_question_piece(text: &str, pieces: &[Range<usize>]) -> Range<usize> {
     let piece = |it: &Range<usize>| text[it.clone()].trim();
-    let last = pieces.iter().rposition(|it| has_content(piece(it)));
+    let last = pieces.iter().rposition(|it| has_non_prompt_words(piece(it)));
     let pieces = &pieces[..last.map_or(pieces.len(), |it| it + 1)];
     let end = pieces.last().map_or(text.len(), |it| it.end);
     let mut filled = pieces.iter().rev().filter(|it| !piece(it).is_empty()).take(QUESTION_LINES);
@@ -171,7 +171,7 @@ fn find_question_piece(text: &str, pieces: &[Range<usize>]) -> Range<usize> {
 }
 
 /// Returns true if a piece of a text has content words that are not prompt words.
-fn has_content(piece: &str) -> bool {
+fn has_non_prompt_words(piece: &str) -> bool {
     content_words(piece).iter().any(|it| !it.is_compound && !is_in_list(PROMPT_WORDS, it))
 }
 
@@ -185,7 +185,7 @@ fn is_in_list(list: &str, word: &QueryWord) -> bool {
 fn is_labelled_question(piece: &str) -> bool {
     let label = label_length(piece);
     content_words(&piece[..label]).iter().any(|it| is_in_list(QUESTION_LABELS, it))
-        && has_content(&piece[label..])
+        && has_non_prompt_words(&piece[label..])
 }
 
 /// Returns the length of the label at the beginning of a piece of a text: `User:`.
@@ -204,17 +204,19 @@ fn label_length(piece: &str) -> usize {
 /// Removes a label, or instructions for the answer, from the beginning of a question.
 fn strip_label(text: &str, at: Range<usize>) -> Range<usize> {
     let question = &text[at.clone()];
-    let sentences = split_pieces(question, is_sentence_end);
-    let first =
-        sentences.iter().find(|it| has_content(&question[(*it).clone()])).map_or(0, |it| it.start);
+    let sentences = split_after_matches(question, is_sentence_end);
+    let first = sentences
+        .iter()
+        .find(|it| has_non_prompt_words(&question[(*it).clone()]))
+        .map_or(0, |it| it.start);
     let label = label_length(question[first..].trim_start());
     let blank = question[first..].len() - question[first..].trim_start().len();
     let start = at.start + first + if label > 0 { blank + label } else { 0 };
-    if has_content(&text[start..at.end]) { start..at.end } else { at }
+    if has_non_prompt_words(&text[start..at.end]) { start..at.end } else { at }
 }
 
 /// Splits a text after the characters for which `ends` returns true, given the next one.
-fn split_pieces(text: &str, ends: impl Fn(char, char) -> bool) -> Vec<Range<usize>> {
+fn split_after_matches(text: &str, ends: impl Fn(char, char) -> bool) -> Vec<Range<usize>> {
     let following = text.chars().skip(1).chain([' ']);
     let after = text.char_indices().zip(following).filter(|((_, it), next)| ends(*it, *next));
     let ends: Vec<_> = after.map(|((at, it), _)| at + it.len_utf8()).chain([text.len()]).collect();

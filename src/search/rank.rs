@@ -6,18 +6,18 @@
 //! passage, plus small shares of the scores of the whole document and of its room, so that
 //! among equal passages the one in the likelier place is first.
 
-pub(crate) mod score_column;
+pub(crate) mod score_accumulator;
 use crate::search::scored_doc::ScoredDoc;
 use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{ItemId, ItemKind, Vector, VectorsByTextHash};
+use crate::model::{EmbeddingVector, ItemId, ItemKind, VectorsByTextHash};
 use crate::search::index_data::{Index, IndexedDocument, Posting};
-use crate::search::lexicon::Term;
+use crate::search::lexicon::TermId;
 use crate::search::query_parser::{QueryWord, QueryWords};
-use crate::search::rank::score_column::ScoreColumn;
+use crate::search::rank::score_accumulator::ScoreAccumulator;
 use crate::search::words::{Script, byte_prefix, for_each_word};
 
 /// The parameter *b* of BM25: the share of length normalization.
@@ -76,7 +76,7 @@ pub struct Query<'a> {
     pub before: Option<DateTime<Utc>>,
     /// The embedding of the query, and those of passages; without them, the ranking is by
     /// words alone.
-    pub vectors: Option<(&'a Vector, &'a VectorsByTextHash)>,
+    pub vectors: Option<(&'a EmbeddingVector, &'a VectorsByTextHash)>,
 }
 
 /// The result of a query.
@@ -104,10 +104,10 @@ pub struct Hit {
 }
 
 /// The scores of a query, by the numbers of passages, documents and rooms.
-struct Scores {
-    passages: ScoreColumn,
-    documents: ScoreColumn,
-    rooms: ScoreColumn,
+struct QueryScores {
+    passages: ScoreAccumulator,
+    documents: ScoreAccumulator,
+    rooms: ScoreAccumulator,
     /// True for each document that contains one of the words itself.
     has_own_match: Vec<bool>,
     /// The sum of the query's IDF weights.
@@ -117,8 +117,8 @@ struct Scores {
 }
 
 /// A word of the query: its terms, and their IDF.
-struct QueryTerm {
-    terms: Vec<Term>,
+struct QueryWordTerms {
+    terms: Vec<TermId>,
     idf: f32,
 }
 
@@ -166,14 +166,14 @@ impl Index {
     ) -> Vec<ItemId> {
         // Uses the rarest words of each half, because a note is seldom extended at both ends.
         let (first, second) = text.split_at(byte_prefix(text, text.len() / 2).len());
-        let mut rarest: Vec<(usize, Term)> =
+        let mut rarest: Vec<(usize, TermId)> =
             [first, second].iter().flat_map(|half| self.rarest_terms(half)).collect();
         rarest.sort_unstable_by_key(|(_, term)| *term);
         rarest.dedup();
         let mut scores = self.empty_scores();
         for (frequency, term) in rarest {
-            let query_term = QueryTerm { terms: vec![term], idf: self.idf(frequency) };
-            self.add_term(&query_term, 1.0, &mut scores);
+            let query_term = QueryWordTerms { terms: vec![term], idf: self.idf(frequency) };
+            self.add_word_scores(&query_term, 1.0, &mut scores);
         }
         let mut fits = self.scored_docs(&scores);
         fits.retain(|it| admits(&it.document.item));
@@ -186,9 +186,11 @@ impl Index {
     }
 
     /// Returns the rarest words of a text, each with the number of passages that contain it.
-    fn rarest_terms(&self, text: &str) -> impl Iterator<Item = (usize, Term)> {
+    fn rarest_terms(&self, text: &str) -> impl Iterator<Item = (usize, TermId)> {
         let mut terms = Vec::new();
-        for_each_word(text, |word| terms.extend(self.lexicon.find_terms(word.text, word.script)));
+        for_each_word(text, |word| {
+            terms.extend(self.lexicon.find_terms_in_all_languages(word.text, word.script));
+        });
         self.passage_frequencies(terms).into_iter().rev().take(RAREST_TERMS)
     }
 
@@ -198,7 +200,7 @@ impl Index {
         b.score
             .total_cmp(&a.score)
             .then_with(newer)
-            .then_with(|| self.compare_names(a.document, b.document))
+            .then_with(|| self.compare_item_ids(a.document, b.document))
     }
 
     fn matches_filters(&self, query: &Query<'_>, entry: &IndexedDocument) -> bool {
@@ -214,11 +216,11 @@ impl Index {
             && query.before.is_none_or(|before| entry.written.is_some_and(|it| it < before))
     }
 
-    fn empty_scores(&self) -> Scores {
-        Scores {
-            passages: ScoreColumn::with_length(self.passages.len()),
-            documents: ScoreColumn::with_length(self.documents.len()),
-            rooms: ScoreColumn::with_length(self.rooms.len()),
+    fn empty_scores(&self) -> QueryScores {
+        QueryScores {
+            passages: ScoreAccumulator::with_length(self.passages.len()),
+            documents: ScoreAccumulator::with_length(self.documents.len()),
+            rooms: ScoreAccumulator::with_length(self.rooms.len()),
             has_own_match: vec![false; self.documents.len()],
             total_weight: 0.0,
             max_similarity: 1.0,
@@ -226,21 +228,21 @@ impl Index {
     }
 
     /// Scores all passages, documents and rooms by the words of a query.
-    fn score_query(&self, query: &QueryWords) -> Scores {
+    fn score_query(&self, query: &QueryWords) -> QueryScores {
         let mut scores = self.empty_scores();
-        let words: Vec<QueryTerm> =
-            query.words.iter().filter_map(|it| self.query_term(it, true)).collect();
+        let words: Vec<QueryWordTerms> =
+            query.words.iter().filter_map(|it| self.query_word_terms(it, true)).collect();
         for word in &words {
-            self.add_term(word, 1.0, &mut scores);
+            self.add_word_scores(word, 1.0, &mut scores);
         }
-        let mut context: Vec<QueryTerm> =
-            query.context.iter().filter_map(|it| self.query_term(it, false)).collect();
+        let mut context: Vec<QueryWordTerms> =
+            query.context.iter().filter_map(|it| self.query_word_terms(it, false)).collect();
         context.sort_by(|a, b| b.idf.total_cmp(&a.idf));
         context.truncate(MAX_CONTEXT_TERMS);
-        let sum = |words: &[QueryTerm]| words.iter().map(|it| it.idf).sum::<f32>();
+        let sum = |words: &[QueryWordTerms]| words.iter().map(|it| it.idf).sum::<f32>();
         let share = (CONTEXT_SHARE * sum(&words) / sum(&context).max(1.0)).min(CONTEXT_SHARE);
         for word in &context {
-            self.add_term(word, share, &mut scores);
+            self.add_word_scores(word, share, &mut scores);
         }
         scores.total_weight = sum(&words);
         scores.max_similarity = if query.has_content_words { 1.0 } else { STOP_WORDS_SIMILARITY };
@@ -250,9 +252,10 @@ impl Index {
     /// Returns the terms of a query word. If no passage contains it and `correct` is true,
     /// returns the terms of similar words. An unknown compound has no terms, because its parts
     /// are query words of their own.
-    fn query_term(&self, word: &QueryWord, correct: bool) -> Option<QueryTerm> {
-        let mut terms = self.lexicon.find_terms(&word.text, word.script);
-        let month = word.month.map(|it| self.lexicon.find_terms(it, Script::Latin));
+    fn query_word_terms(&self, word: &QueryWord, correct: bool) -> Option<QueryWordTerms> {
+        let mut terms = self.lexicon.find_terms_in_all_languages(&word.text, word.script);
+        let month =
+            word.month.map(|it| self.lexicon.find_terms_in_all_languages(it, Script::Latin));
         terms.extend(month.into_iter().flatten());
         let mut found = self.passage_frequencies(terms);
         if found.is_empty() && (word.is_compound || !correct) {
@@ -263,25 +266,25 @@ impl Index {
             found.truncate(MAX_SIMILAR_TERMS);
         }
         let idf = self.idf(found.iter().map(|(frequency, _)| frequency).sum());
-        Some(QueryTerm { idf, terms: found.into_iter().map(|(_, term)| term).collect() })
+        Some(QueryWordTerms { idf, terms: found.into_iter().map(|(_, term)| term).collect() })
     }
 
     /// Returns the terms that passages contain, each once with its number of passages, the
     /// most common first.
-    fn passage_frequencies(&self, mut terms: Vec<Term>) -> Vec<(usize, Term)> {
+    fn passage_frequencies(&self, mut terms: Vec<TermId>) -> Vec<(usize, TermId)> {
         terms.sort_unstable();
         terms.dedup();
         let counted = terms.into_iter().map(|it| (self.live_postings(it).count(), it));
-        let mut found: Vec<(usize, Term)> =
+        let mut found: Vec<(usize, TermId)> =
             counted.filter(|(frequency, _)| *frequency > 0).collect();
         found.sort_unstable_by_key(|(frequency, term)| (Reverse(*frequency), *term));
         found
     }
 
     /// Yields the postings of a term, without those of removed documents.
-    fn live_postings(&self, term: Term) -> impl Iterator<Item = &Posting> {
+    fn live_postings(&self, term: TermId) -> impl Iterator<Item = &Posting> {
         let postings = self.postings.get(term as usize).into_iter().flatten();
-        postings.filter(|it| self.is_live(it.passage))
+        postings.filter(|it| self.is_live_passage(it.passage))
     }
 
     #[expect(clippy::cast_precision_loss, reason = "no palace has 2^23 passages")]
@@ -293,7 +296,7 @@ impl Index {
 
     /// Adds the contribution of one word to all scores.
     #[expect(clippy::cast_precision_loss, reason = "no palace has 2^23 words in a room")]
-    fn add_term(&self, word: &QueryTerm, share: f32, scores: &mut Scores) {
+    fn add_word_scores(&self, word: &QueryWordTerms, share: f32, scores: &mut QueryScores) {
         let (mean, mean_around) = (self.passage_lengths.mean(), self.neighbour_lengths.mean());
         let norm = |length: u32, mean: f32| {
             1.0 - LENGTH_NORMALIZATION + LENGTH_NORMALIZATION * length as f32 / mean
@@ -310,7 +313,7 @@ impl Index {
             if posting.term_frequency == 0 {
                 continue;
             }
-            for near in self.neighbours(posting.passage) {
+            for near in self.neighbouring_passages(posting.passage) {
                 let around = self.passages[near as usize].neighbour_length;
                 scores
                     .passages
@@ -344,7 +347,7 @@ impl Index {
     }
 
     /// Returns every document that has a score, with its best passage.
-    fn scored_docs(&self, scores: &Scores) -> Vec<ScoredDoc<'_>> {
+    fn scored_docs(&self, scores: &QueryScores) -> Vec<ScoredDoc<'_>> {
         let mut fits: Vec<ScoredDoc<'_>> = Vec::new();
         let scored = scores.passages.scores.iter().enumerate().filter(|(_, it)| **it > 0.0);
         for (number, score) in scored {

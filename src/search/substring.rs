@@ -2,13 +2,13 @@
 
 /// A text to search for.
 #[derive(Clone, Debug)]
-pub struct Needle {
+pub struct CaseInsensitiveNeedle {
     lower: String,
     /// A buffer for texts in lower case, to avoid an allocation per text.
     buffer: String,
 }
 
-impl Needle {
+impl CaseInsensitiveNeedle {
     /// Creates a case-insensitive search for `text`.
     pub fn new(text: &str) -> Self {
         Self { lower: text.to_lowercase(), buffer: String::new() }
@@ -40,9 +40,9 @@ mod tests {
             ("", "anything"),
             ("a\nb", "xA\nBx"),
         ] {
-            assert!(Needle::new(needle).is_in(text), "{needle} in {text}");
+            assert!(CaseInsensitiveNeedle::new(needle).is_in(text), "{needle} in {text}");
         }
-        assert!(!Needle::new("likes alice").is_in("Alice likes"));
-        assert!(!Needle::new("é").is_in("plain"));
+        assert!(!CaseInsensitiveNeedle::new("likes alice").is_in("Alice likes"));
+        assert!(!CaseInsensitiveNeedle::new("é").is_in("plain"));
     }
 }

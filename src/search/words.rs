@@ -49,12 +49,12 @@ pub(super) fn for_each_word(text: &str, mut each: impl FnMut(Word<'_>)) {
     let mut from = 0;
     while let Some((start, first)) = text[from..].char_indices().find(|(_, it)| is_word_char(*it)) {
         let start = from + start;
-        let end = start + run_length(&text[start..], is_unspaced_script(first));
+        let end = start + letter_run_length(&text[start..], is_unspaced_script(first));
         let chunk = &text[start..end];
         let clean = normalize_nfkc(chunk);
         match is_unspaced_script(first) {
-            true => for_each_pair(chunk, &clean, start, &mut each),
-            false => for_each_part(&clean, start..end, &mut each),
+            true => for_each_char_pair(chunk, &clean, start, &mut each),
+            false => for_each_identifier_part(&clean, start..end, &mut each),
         }
         from = end + possessive_length(&text[end..]);
     }
@@ -62,7 +62,7 @@ pub(super) fn for_each_word(text: &str, mut each: impl FnMut(Word<'_>)) {
 
 /// Returns the length of the run of letters at the beginning of `text`, including the
 /// characters that join an identifier or a number.
-fn run_length(text: &str, unspaced: bool) -> usize {
+fn letter_run_length(text: &str, unspaced: bool) -> usize {
     let mut signs = text.char_indices().peekable();
     let mut last = ' ';
     while let Some((at, it)) = signs.next() {
@@ -93,7 +93,7 @@ fn possessive_length(rest: &str) -> usize {
 }
 
 /// Calls `each` for every pair of adjacent characters, or for the only character.
-fn for_each_pair(chunk: &str, clean: &str, from: usize, each: &mut impl FnMut(Word<'_>)) {
+fn for_each_char_pair(chunk: &str, clean: &str, from: usize, each: &mut impl FnMut(Word<'_>)) {
     let starts: Vec<usize> = clean.char_indices().map(|(at, _)| at).chain([clean.len()]).collect();
     let script = Script::Unspaced;
     for pair in starts.windows(3.min(starts.len())) {
@@ -107,7 +107,7 @@ fn for_each_pair(chunk: &str, clean: &str, from: usize, each: &mut impl FnMut(Wo
 }
 
 /// Calls `each` for every part of an identifier and then for the whole, or for the one word.
-fn for_each_part(clean: &str, at: Range<usize>, each: &mut impl FnMut(Word<'_>)) {
+fn for_each_identifier_part(clean: &str, at: Range<usize>, each: &mut impl FnMut(Word<'_>)) {
     let mut whole = String::new();
     let mut number = 0;
     let mut emit = |text: &str, whole: bool| {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::model::{Code, Diagnostic, quote_for_shell};
 
 use crate::store::repo::git_lock::GitLock;
-use crate::store::repo::operation::GitOperation;
+use crate::store::repo::operation::BlockingGitOperation;
 use crate::store::repo::regular_file;
 
 /// An error of the store. Each message names the file or folder that failed.
@@ -164,11 +164,11 @@ pub enum Error {
     /// A git operation is in progress that would discard commits made now.
     #[error(
         "a git {} is under way in `{}`, and {} would drop what is written now, so nothing was written. End it first: {}",
-        operation.name(), place.display(), operation.dropping_command(), operation.remedy()
+        operation.name(), place.display(), operation.dropping_action(), operation.remedy()
     )]
     OperationInProgress {
         /// The operation.
-        operation: GitOperation,
+        operation: BlockingGitOperation,
         /// The working directory.
         place: PathBuf,
     },
@@ -303,7 +303,7 @@ impl Error {
     }
 
     /// Creates the error for a path that may not be written.
-    pub(super) fn for_path(path: &str, why: &'static str) -> Self {
+    pub(super) fn invalid_path(path: &str, why: &'static str) -> Self {
         Self::InvalidPath { path: path.to_owned(), why }
     }
 }

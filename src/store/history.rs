@@ -3,12 +3,12 @@
 pub(crate) mod blame;
 pub(crate) mod change_counts;
 pub(crate) mod commits;
+pub(crate) mod commits_since;
 pub(crate) mod diff;
-pub(crate) mod history_cache;
+pub(crate) mod file_history_cache;
 pub(crate) mod log;
 pub(crate) mod past_files;
 pub(crate) mod path_lookup;
 pub(crate) mod rename_detection;
 pub(crate) mod resolve_as_of;
-pub(crate) mod since;
 pub(crate) mod tree_diff;

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use chrono::DateTime;
 
-use crate::model::{Author, Change, CommitId, Diagnostic, Edit, Files};
+use crate::model::{Author, Changeset, CommitId, Diagnostic, FileEdit, Files};
 
-use crate::store::write::lock::LockTimeouts;
+use crate::store::write::palazzo_lock::LockTimeouts;
 use crate::store::{CommitOutcome, Store};
 
 /// A temporary folder with a home, which does not exist at first.
@@ -139,18 +139,18 @@ fn git_command(folder: &Path, args: &[&str]) -> Command {
 }
 
 /// Creates a change of one file.
-pub(crate) fn change_of_one_file(path: &str, was: Option<&str>, now: Option<&str>) -> Change {
+pub(crate) fn change_of_one_file(path: &str, was: Option<&str>, now: Option<&str>) -> Changeset {
     change_of_files(&[(path, was, now)])
 }
 
 /// Creates a change of several files.
-pub(crate) fn change_of_files(edits: &[(&str, Option<&str>, Option<&str>)]) -> Change {
-    let edit = |&(path, was, now): &(&str, Option<&str>, Option<&str>)| Edit {
+pub(crate) fn change_of_files(edits: &[(&str, Option<&str>, Option<&str>)]) -> Changeset {
+    let edit = |&(path, was, now): &(&str, Option<&str>, Option<&str>)| FileEdit {
         path: path.to_owned(),
         was: was.map(str::to_owned),
         now: now.map(str::to_owned),
     };
-    Change {
+    Changeset {
         edits: edits.iter().map(edit).collect(),
         subject: "room hall: build".to_owned(),
         body: "The hall has two doors now.".to_owned(),
@@ -162,7 +162,7 @@ pub(crate) fn change_of_files(edits: &[(&str, Option<&str>, Option<&str>)]) -> C
 }
 
 /// Commits a change; it must succeed.
-pub(crate) fn commit_ok(store: &mut Store, change: &Change) -> Option<CommitId> {
+pub(crate) fn commit_ok(store: &mut Store, change: &Changeset) -> Option<CommitId> {
     match store.commit(change).unwrap() {
         CommitOutcome::Done(done) => done.commit,
         CommitOutcome::Stale(paths) => panic!("stale: {paths:?}"),

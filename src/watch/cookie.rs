@@ -16,7 +16,9 @@ pub(crate) struct Cookie(File);
 
 impl Cookie {
     /// Creates the file and passes its temporary name to `watch`; `None`: no folder can hold it.
-    pub(crate) fn new(mut watch: impl FnMut(&Path) -> notify::Result<()>) -> Option<Self> {
+    pub(crate) fn create_and_watch(
+        mut watch: impl FnMut(&Path) -> notify::Result<()>,
+    ) -> Option<Self> {
         COOKIE_FOLDERS.iter().find_map(|place| {
             let folder = create_folder_in(Path::new(place)).ok()?;
             let place = folder.join("echo");

@@ -25,7 +25,7 @@ fn remove_entities(home: &Home, names: &[&str]) -> DeletedEntities {
     let by = Caller { tool: "delete_entities", ..claude };
     let names: Vec<_> = names.iter().map(|it| (*it).to_owned()).collect();
     match keeper.session_if_any(&by).unwrap() {
-        Some(mut session) => keeper::delete_exact_entities(&mut session, &names).unwrap(),
+        Some(mut session) => keeper::delete_entities_by_exact_name(&mut session, &names).unwrap(),
         None => DeletedEntities::all_missing(&names),
     }
 }

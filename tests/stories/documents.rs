@@ -38,7 +38,7 @@ fn the_mcp_reference_is_current() {
         .to_owned();
     for set in [ToolSet::Palace, ToolSet::Graph, ToolSet::Memory, ToolSet::Mempalace] {
         page += &format!("\n## Set `{}`\n", set.name());
-        for tool in Toolbox::new(vec![set]).list() {
+        for tool in Toolbox::new(vec![set]).offered_tools() {
             let tool = serde_json::to_value(tool).unwrap();
             page += &tool_section(&tool);
         }

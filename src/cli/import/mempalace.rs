@@ -13,7 +13,7 @@ use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
 use crate::cli::terminal;
-use crate::keeper::{self, ImportSummary, MempalaceTables};
+use crate::keeper::{self, MempalaceImportSummary, MempalaceTables};
 use crate::model::strip_unprintable;
 
 /// The database of texts with Chroma.
@@ -92,12 +92,16 @@ pub(super) fn run(args: &Args) -> Outcome {
         anstream::eprintln!("{}", strip_unprintable(note));
     }
     let root = keeper.palace_root(&caller)?;
-    terminal::print_page(&mempalace_summary(&imported, root.as_deref(), args.dry_run))?;
+    terminal::print_page(&mempalace_import_summary(&imported, root.as_deref(), args.dry_run))?;
     Ok(ExitCode::from(u8::from(!imported.errors.is_empty())))
 }
 
-fn mempalace_summary(imported: &ImportSummary, root: Option<&Path>, dry: bool) -> String {
-    let ImportSummary {
+fn mempalace_import_summary(
+    imported: &MempalaceImportSummary,
+    root: Option<&Path>,
+    dry: bool,
+) -> String {
+    let MempalaceImportSummary {
         workspace,
         drawers,
         entries,
@@ -130,12 +134,12 @@ impl MempalaceStore {
                 let inner = dir.join("palace");
                 let palace = if !has_texts && inner.is_dir() { inner } else { dir.to_owned() };
                 let palace = std::path::absolute(&palace).unwrap_or(palace);
-                let settings = palace.parent().map(read_settings).unwrap_or_default();
+                let settings = palace.parent().map(read_mempalace_settings).unwrap_or_default();
                 (palace, settings)
             }
             None => {
-                let config = config_dir();
-                let settings = read_settings(&config);
+                let config = mempalace_config_dir();
+                let settings = read_mempalace_settings(&config);
                 let keys = ["MEMPALACE_PALACE_PATH", "MEMPALACE_PALACE", "MEMPAL_PALACE_PATH"];
                 let given = keys.iter().find_map(|it| env_path(it)).or_else(|| {
                     settings.get("palace_path").and_then(Value::as_str).map(PathBuf::from)
@@ -185,7 +189,7 @@ impl MempalaceStore {
 
 /// Returns the configuration folder of MemPalace: `~/.mempalace` if it is in use, else the
 /// one below the system's configuration folder.
-fn config_dir() -> PathBuf {
+fn mempalace_config_dir() -> PathBuf {
     if let Some(config) = env_path("MEMPALACE_CONFIG_DIR") {
         return expand_tilde(&config);
     }
@@ -198,7 +202,7 @@ fn config_dir() -> PathBuf {
     config.unwrap_or_else(|| expand_tilde(Path::new("~/.config"))).join("mempalace")
 }
 
-fn read_settings(config: &Path) -> Map<String, Value> {
+fn read_mempalace_settings(config: &Path) -> Map<String, Value> {
     let text = std::fs::read_to_string(config.join("config.json"));
     text.ok().and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default()
 }

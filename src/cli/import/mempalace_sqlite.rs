@@ -85,7 +85,7 @@ pub(crate) fn read_chroma(
             let Some(text) = texts.get_mut(&text_id) else { continue };
             let key = String::from_utf8_lossy(row.get_ref(1)?.as_bytes()?).into_owned();
             let is_true = row.get::<_, Option<bool>>(5)?.map(Value::Bool);
-            let values = [2, 3, 4].into_iter().map(|it| Ok(to_json(row.get_ref(it)?)));
+            let values = [2, 3, 4].into_iter().map(|it| Ok(sqlite_value_to_json(row.get_ref(it)?)));
             let values = values.collect::<Result<Vec<_>, rusqlite::Error>>()?;
             if values.iter().any(Result::is_err) {
                 into.faults.push(format!("embeddings {}: its `{key}` is not text", text.id));
@@ -177,7 +177,7 @@ fn with_database(
 fn open_database(file: &Path) -> Result<OpenDatabase, ReadError> {
     let in_use = || with_suffix(file, "-shm").is_file();
     if is_wal_mode(file)? && !in_use() {
-        let copy = open_copy(file)?;
+        let copy = open_database_copy(file)?;
         if !in_use() {
             return Ok(copy);
         }
@@ -193,7 +193,9 @@ fn open_database(file: &Path) -> Result<OpenDatabase, ReadError> {
     db.busy_timeout(BUSY_TIMEOUT)?;
     match db.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())) {
         Ok(()) => Ok(OpenDatabase { db, _copy: None }),
-        Err(err) if err.sqlite_error_code() == Some(ErrorCode::ReadOnly) => open_copy(file),
+        Err(err) if err.sqlite_error_code() == Some(ErrorCode::ReadOnly) => {
+            open_database_copy(file)
+        }
         Err(err) => Err(err.into()),
     }
 }
@@ -206,7 +208,7 @@ fn is_wal_mode(file: &Path) -> Result<bool, std::io::Error> {
     Ok(head.get(18) == Some(&2))
 }
 
-fn open_copy(file: &Path) -> Result<OpenDatabase, ReadError> {
+fn open_database_copy(file: &Path) -> Result<OpenDatabase, ReadError> {
     let folder = tempfile::tempdir()?;
     let copy = folder.path().join("copy");
     for end in ["", "-wal", "-journal"] {
@@ -265,7 +267,7 @@ fn read_rows(
     while let Some(it) = found.next()? {
         let (mut row, mut odd) = (Row { table, ..Row::default() }, None);
         for (index, column) in present.iter().enumerate() {
-            match to_json(it.get_ref(index)?) {
+            match sqlite_value_to_json(it.get_ref(index)?) {
                 Ok(value) => row.fields.extend(value.map(|it| ((*column).to_owned(), it))),
                 Err(NotUtf8) => odd = Some(column),
             }
@@ -287,7 +289,7 @@ fn read_rows(
 /// The error of a value that is not UTF-8 text.
 struct NotUtf8;
 
-fn to_json(it: ValueRef<'_>) -> Result<Option<Value>, NotUtf8> {
+fn sqlite_value_to_json(it: ValueRef<'_>) -> Result<Option<Value>, NotUtf8> {
     Ok(match it {
         ValueRef::Null => None,
         ValueRef::Integer(number) => Some(number.into()),

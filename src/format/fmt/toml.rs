@@ -7,7 +7,7 @@ use toml_edit::{Decor, DocumentMut, Item, KeyMut, RawString, Table, Value};
 pub(crate) fn fmt_toml(text: &str) -> Option<String> {
     let mut document: DocumentMut = text.parse().ok()?;
     let end = format!("{}\n", document.trailing().as_str().unwrap_or_default());
-    document.set_trailing(comment_lines(Some(&end)));
+    document.set_trailing(normalize_comment_lines(Some(&end)));
     fmt_table(document.as_table_mut());
     let text = document.to_string();
     Some(format!("{}\n", text.trim_matches('\n')))
@@ -21,7 +21,7 @@ fn fmt_table(table: &mut Table) {
             Item::Table(table) if !table.is_dotted() => {
                 key.fmt();
                 let decor = table.decor_mut();
-                let above = comment_lines(decor.prefix().and_then(RawString::as_str));
+                let above = normalize_comment_lines(decor.prefix().and_then(RawString::as_str));
                 decor.set_prefix(format!("\n{}", above.trim_start_matches('\n')));
                 fmt_trailing_comment(decor);
                 fmt_table(table);
@@ -33,7 +33,7 @@ fn fmt_table(table: &mut Table) {
 
 fn fmt_pair(mut key: KeyMut<'_>, value: &mut Value) {
     let decor = key.leaf_decor_mut();
-    decor.set_prefix(comment_lines(decor.prefix().and_then(RawString::as_str)));
+    decor.set_prefix(normalize_comment_lines(decor.prefix().and_then(RawString::as_str)));
     decor.set_suffix(" ");
     if let Value::Array(items) = value
         && !(items.to_string().contains('\n') || items.trailing_comma())
@@ -52,7 +52,7 @@ fn fmt_trailing_comment(decor: &mut Decor) {
 }
 
 /// Returns the comments above an item, with at most one blank line in a row.
-fn comment_lines(raw: Option<&str>) -> String {
+fn normalize_comment_lines(raw: Option<&str>) -> String {
     let mut tidied = String::new();
     for line in raw.unwrap_or_default().split_inclusive('\n').filter(|it| it.ends_with('\n')) {
         if !(line.trim().is_empty() && (tidied == "\n" || tidied.ends_with("\n\n"))) {

@@ -107,14 +107,14 @@ enum NextStatusesSchema {
 #[schemars(untagged)]
 enum RelationDefSchema {
     /// `single`: an entity has at most one at a time.
-    Word(SingleWordSchema),
+    Word(RelationSingleKeywordSchema),
     /// The properties of the relation.
     Whole(FullRelationDefSchema),
 }
 
 #[derive(JsonSchema)]
 #[schemars(rename_all = "lowercase")]
-enum SingleWordSchema {
+enum RelationSingleKeywordSchema {
     Single,
 }
 

@@ -41,14 +41,14 @@ pub(in crate::format) fn retarget_modeline(path: &str, text: &str) -> String {
 
 /// Prepends or updates the modeline of a file at `path`, if its kind has a schema.
 pub fn ensure_modeline(path: &str, text: &str) -> String {
-    match modeline_kind(path, text) {
+    match kind_of_file_with_modeline(path, text) {
         Some(_) => retarget_modeline(path, text),
         None => prepend_modeline(path, text),
     }
 }
 
 /// Returns the kind of the file at `path` if its text has a modeline, else `None`.
-pub fn modeline_kind(path: &str, text: &str) -> Option<FileKind> {
+pub fn kind_of_file_with_modeline(path: &str, text: &str) -> Option<FileKind> {
     let (line, _) = split_modeline(text);
     yaml_file_kind(path).filter(|_| !line.is_empty())
 }
@@ -72,9 +72,9 @@ fn yaml_file_kind(path: &str) -> Option<FileKind> {
 
 /// Tells whether a path is that of one of our schema files.
 pub fn is_schema_path(path: &str) -> bool {
-    schema_kind_at(path).is_some()
+    kind_of_schema_file(path).is_some()
 }
 
-pub(in crate::format) fn schema_kind_at(path: &str) -> Option<FileKind> {
+pub(in crate::format) fn kind_of_schema_file(path: &str) -> Option<FileKind> {
     FileKind::ALL.into_iter().find(|kind| schema_path(*kind) == path)
 }

@@ -23,7 +23,7 @@ pub(super) struct RoomSchema {
     actions: Option<Vec<ActionSchema>>,
     /// The part of the graph that the room shows after its own actions.
     #[schemars(example = json!({ "genus": "Claim", "by": "status" }))]
-    generate: Option<GenerateSchema>,
+    generate: Option<GeneratedHallsSchema>,
     /// Rooms to which a door leads but no action; a door works both ways.
     #[schemars(example = ["hall-of-biology"], extend("default" = []))]
     portals: Option<Vec<RoomNameSchema>>,
@@ -35,7 +35,7 @@ pub(super) struct RoomSchema {
     { "required": ["genus"], "properties": { "by": { "not": { "const": "genus" } } } },
     { "required": ["by"], "properties": { "by": { "const": "genus" }, "genus": false } },
 ]))]
-struct GenerateSchema {
+struct GeneratedHallsSchema {
     /// The genus of the entities; omitted with `by: genus`.
     #[schemars(example = &"Claim")]
     genus: Option<NonEmptyTextSchema>,

@@ -57,10 +57,14 @@ impl AttachedComments {
     };
 
     /// Attaches each comment and blank line of a file to a value.
-    pub(in crate::format) fn attach(text: &str, root: &Node, marks: &CommentsAndDashes) -> Self {
+    pub(in crate::format) fn attach_all_comments(
+        text: &str,
+        root: &Node,
+        marks: &CommentsAndDashes,
+    ) -> Self {
         let root = LocatedValue::from_node("", root.at, root, marks);
         let page = FileLines::new(text, &root);
-        let mut notes = Self::empty_for_value(&root);
+        let mut notes = Self::empty_tree_for_value(&root);
         for comment in &marks.comments {
             if page.is_first_on_line(comment.at) {
                 notes.attach_own_line_comment(
@@ -151,8 +155,8 @@ impl AttachedComments {
         parts.chain(self.below.iter().filter(|it| !it.is_empty()).cloned()).collect()
     }
 
-    fn empty_for_value(place: &LocatedValue<'_>) -> Self {
-        let parts = place.children.iter().map(Self::empty_for_value).collect();
+    fn empty_tree_for_value(place: &LocatedValue<'_>) -> Self {
+        let parts = place.children.iter().map(Self::empty_tree_for_value).collect();
         Self { key: place.key.to_owned(), children: parts, ..Self::default() }
     }
 
@@ -261,16 +265,16 @@ impl<'a> LocatedValue<'a> {
         }
     }
 
-    fn collect_text_blanks(&self, lines: &mut BTreeSet<usize>) {
+    fn collect_lines_below_text_blanks(&self, lines: &mut BTreeSet<usize>) {
         lines.extend(self.keeps_trailing_blanks.then_some(self.span.1.line));
-        self.children.iter().for_each(|it| it.collect_text_blanks(lines));
+        self.children.iter().for_each(|it| it.collect_lines_below_text_blanks(lines));
     }
 }
 
 impl<'a> FileLines<'a> {
     fn new(text: &'a str, root: &LocatedValue<'_>) -> Self {
         let mut kept = BTreeSet::new();
-        root.collect_text_blanks(&mut kept);
+        root.collect_lines_below_text_blanks(&mut kept);
         Self { lines: text.lines().collect(), blanks_in_text: kept }
     }
 

@@ -10,7 +10,7 @@ use yaml_edit::{Mapping, Sequence, YamlFile, YamlNode};
 
 use crate::format::yaml::comments::{Comment, CommentsAndDashes};
 use crate::format::yaml::parse::{MapKey, Node, NodeValue, parse_yaml};
-use crate::format::yaml::write::write_yaml;
+use crate::format::yaml::write::serialize_yaml;
 use crate::model::Position;
 
 type JsonMap = serde_json::Map<String, Value>;
@@ -23,14 +23,14 @@ pub(in crate::format) fn edit_yaml(
     now: &OutputNode,
 ) -> Option<String> {
     let (OutputNode::Map(was), OutputNode::Map(now)) = (was, now) else { return None };
-    let edited = apply_edits(text, was, now)?;
+    let edited = apply_mapping_diff(text, was, now)?;
     // The editor treats the comment after a multi-line text as a part of it.
-    let again =
-        move_lost_comments_above(text, &edited).and_then(|it| self::apply_edits(&it, was, now));
+    let again = move_lost_comments_above(text, &edited)
+        .and_then(|it| self::apply_mapping_diff(&it, was, now));
     Some(again.unwrap_or(edited))
 }
 
-fn apply_edits(
+fn apply_mapping_diff(
     text: &str,
     was: &[(&str, OutputNode)],
     now: &[(&str, OutputNode)],
@@ -225,7 +225,7 @@ fn insert_key(map: &Mapping, before: Option<&str>, key: &str, value: &OutputNode
 /// Converts a value to the editor's tree, by way of its canonical text.
 fn to_editor_node(value: &OutputNode) -> Option<YamlNode> {
     // Not every style of scalar can be a document of its own, but it can be a value.
-    let text = write_yaml(&OutputNode::Map(vec![("value", value.clone())]));
+    let text = serialize_yaml(&OutputNode::Map(vec![("value", value.clone())]));
     YamlFile::from_str(&text).ok()?.document()?.as_mapping()?.get("value")
 }
 

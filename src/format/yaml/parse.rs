@@ -43,7 +43,7 @@ pub(in crate::format) struct MapKey {
 /// Parses one document; an empty one is an empty mapping.
 pub(in crate::format) fn parse_yaml(text: &str) -> Result<Node, YamlError> {
     let options = options! { emit_comments: false, emit_anchor_events: true };
-    EventParser(Parser::new_from_str_with_options(text, options)).parse_document()
+    NodeParser(Parser::new_from_str_with_options(text, options)).parse_document()
 }
 
 impl NodeValue {
@@ -87,13 +87,13 @@ impl Node {
     pub(in crate::format) fn to_json(&self) -> Value {
         match &self.value {
             NodeValue::Scalar { text, plain: false } => Value::String(text.clone()),
-            NodeValue::Scalar { text, plain: true } => resolve_plain_scalar(text),
+            NodeValue::Scalar { text, plain: true } => plain_scalar_to_json(text),
             NodeValue::List(items) => items.iter().map(Self::to_json).collect(),
             NodeValue::Map(pairs) => Value::Object(map_to_json(pairs)),
         }
     }
 
-    fn or_empty_map(self) -> Self {
+    fn null_to_empty_map(self) -> Self {
         if self.is_null() { Self { value: NodeValue::Map(Vec::new()), ..self } } else { self }
     }
 }
@@ -103,28 +103,27 @@ fn map_to_json(pairs: &[(MapKey, Node)]) -> Map<String, Value> {
 }
 
 /// Resolves the type of a plain scalar (YAML 1.2, chapter 10.3).
-fn resolve_plain_scalar(text: &str) -> Value {
+fn plain_scalar_to_json(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
         "true" | "True" | "TRUE" => Value::Bool(true),
         "false" | "False" | "FALSE" => Value::Bool(false),
-        _ => parse_canonical_number(text)
-            .map_or_else(|| Value::String(text.to_owned()), Value::Number),
+        _ => parse_json_number(text).map_or_else(|| Value::String(text.to_owned()), Value::Number),
     }
 }
 
 /// Parses a number in JSON notation. Any other is kept as text: `1.10` and `00123` would lose
 /// digits, and so would a number with more digits than the type has.
-fn parse_canonical_number(text: &str) -> Option<Number> {
+fn parse_json_number(text: &str) -> Option<Number> {
     let whole =
         text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Into::into));
     let number = whole.ok().or_else(|| text.parse().ok().and_then(Number::from_f64))?;
     (number.to_string() == text).then_some(number)
 }
 
-struct EventParser<'a>(Parser<'a, StrInput<'a>>);
+struct NodeParser<'a>(Parser<'a, StrInput<'a>>);
 
-impl<'a> EventParser<'a> {
+impl<'a> NodeParser<'a> {
     fn next_event(&mut self) -> Result<(Event<'a>, Span), YamlError> {
         match self.0.next_event() {
             Some(Ok(event)) => Ok(event),
@@ -140,7 +139,7 @@ impl<'a> EventParser<'a> {
                 (Event::StreamEnd | Event::DocumentEnd, _) => return Ok(Node::EMPTY),
                 (event, span) => {
                     let root = self.parse_node(event, span, 0)?;
-                    return self.expect_end().map(|()| root.or_empty_map());
+                    return self.expect_end().map(|()| root.null_to_empty_map());
                 }
             }
         }

@@ -7,12 +7,12 @@ use serde_saphyr::{FlowSeq, SerializerOptions, ser_options};
 use crate::format::yaml::attached_comments::AttachedComments;
 
 /// Writes a file.
-pub(in crate::format) fn write_yaml(out: &OutputNode) -> String {
-    write_yaml_with_comments(out, AttachedComments::NONE)
+pub(in crate::format) fn serialize_yaml(out: &OutputNode) -> String {
+    serialize_yaml_with_comments(out, AttachedComments::NONE)
 }
 
 /// Writes a file with its comments, which must have been fitted to the output.
-pub(in crate::format) fn write_yaml_with_comments(
+pub(in crate::format) fn serialize_yaml_with_comments(
     out: &OutputNode,
     notes: &AttachedComments,
 ) -> String {
@@ -24,7 +24,7 @@ pub(in crate::format) fn write_yaml_with_comments(
 
 /// Writes a text on one line, in quotes if needed.
 pub(in crate::format) fn one_line_scalar(text: &str) -> String {
-    quote_scalar(text, true)
+    quote_scalar_if_needed(text, true)
 }
 
 impl OutputNode {
@@ -48,7 +48,8 @@ impl OutputNode {
                 for (key, value) in pairs {
                     let notes = notes.for_key(key);
                     write_comment_lines(&notes.above, indent, text);
-                    text.push_str(&format!("{}{}:", " ".repeat(indent), quote_scalar(key, false)));
+                    let key = quote_scalar_if_needed(key, false);
+                    text.push_str(&format!("{}{key}:", " ".repeat(indent)));
                     value.write_after_key(indent, notes, text);
                 }
             }
@@ -99,7 +100,7 @@ impl OutputNode {
     fn to_inline_text(&self, flow: bool) -> String {
         match self {
             Self::Plain(it) => it.clone(),
-            Self::Text(it) | Self::BlockText(it) => quote_scalar(it, flow),
+            Self::Text(it) | Self::BlockText(it) => quote_scalar_if_needed(it, flow),
             Self::Json(it) => json_to_inline_text(it, flow),
             Self::FlowMap(pairs) => {
                 let pairs = pairs
@@ -114,7 +115,7 @@ impl OutputNode {
             Self::Map(pairs) => Self::FlowMap(pairs.clone()).to_inline_text(flow),
             Self::DynamicMap(pairs) => {
                 let pairs = pairs.iter().map(|(key, it)| {
-                    format!("{}: {}", quote_scalar(key, true), it.to_inline_text(true))
+                    format!("{}: {}", quote_scalar_if_needed(key, true), it.to_inline_text(true))
                 });
                 join_in_braces(&pairs.collect::<Vec<_>>())
             }
@@ -124,7 +125,7 @@ impl OutputNode {
 
 fn json_to_inline_text(value: &Value, flow: bool) -> String {
     match value {
-        Value::String(it) => quote_scalar(it, flow),
+        Value::String(it) => quote_scalar_if_needed(it, flow),
         Value::Array(items) => {
             let items: Vec<_> = items.iter().map(|it| json_to_inline_text(it, true)).collect();
             format!("[{}]", items.join(", "))
@@ -137,7 +138,7 @@ fn json_to_inline_text(value: &Value, flow: bool) -> String {
 fn inline_json_pairs(map: &Map<String, Value>) -> Vec<String> {
     map.iter()
         .map(|(key, value)| {
-            format!("{}: {}", quote_scalar(key, true), json_to_inline_text(value, true))
+            format!("{}: {}", quote_scalar_if_needed(key, true), json_to_inline_text(value, true))
         })
         .collect()
 }
@@ -148,7 +149,7 @@ fn join_in_braces(pairs: &[String]) -> String {
 
 /// Writes a text on one line as a scalar, in quotes where a YAML 1.1 or 1.2 parser would otherwise
 /// read something else.
-fn quote_scalar(text: &str, flow: bool) -> String {
+fn quote_scalar_if_needed(text: &str, flow: bool) -> String {
     let options: SerializerOptions = ser_options! { prefer_block_scalars: false };
     let written = if flow {
         serde_saphyr::to_string_with_options(&FlowSeq([text]), options)

@@ -9,8 +9,8 @@ use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::graph::merge::merge_entity;
 use crate::keeper::graph::relations;
 use crate::keeper::graph::rules::{
-    RulePolicy, case_variant, new_fault_notes, reject_if_any, unify_genus_spelling, violations,
-    with_initial_status,
+    RulePolicy, case_variant_note, find_new_violations, new_fault_notes, reject_violations,
+    unify_genus_spelling, with_initial_status,
 };
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
@@ -21,7 +21,7 @@ use crate::render::join_names;
 
 /// The result of creating entities.
 #[derive(Clone, Debug)]
-pub struct CreatedEntities {
+pub struct EntityCreationOutcome {
     /// The names of the entities that are new.
     pub created: Vec<String>,
     /// The names that other entities had already.
@@ -33,7 +33,7 @@ pub struct CreatedEntities {
 }
 
 /// The names of the entities that were added, and of those that existed already.
-pub(crate) struct AddedEntities {
+pub(crate) struct AddedEntityNames {
     pub(crate) created: Vec<String>,
     pub(crate) existing: Vec<String>,
     /// How the spelling of genera was changed.
@@ -46,34 +46,34 @@ pub fn create_entities(
     keeper: &mut Keeper,
     caller: &Caller,
     new: Vec<Entity>,
-) -> Result<CreatedEntities, Refusal> {
+) -> Result<EntityCreationOutcome, Refusal> {
     if new.is_empty() {
         return Err(Refusal::Invalid("`entities` is empty: nothing to create".to_owned()));
     }
     let (new, mut notes) = merge_same_named_entities(new, caller.now)?;
     let mut session = keeper.session_for_writing(caller)?;
-    let AddedEntities { created, existing, notes: spelling } =
-        add_entities(&mut session, new, RulePolicy::Reject)?;
+    let AddedEntityNames { created, existing, notes: spelling } =
+        add_absent_entities(&mut session, new, RulePolicy::Reject)?;
     let graph = &session.palace.palace.graph;
     notes.extend(spelling);
-    notes.extend(created.iter().filter_map(|it| case_variant(graph, it)));
+    notes.extend(created.iter().filter_map(|it| case_variant_note(graph, it)));
     let faults = new_fault_notes(graph, created.iter().filter_map(|it| graph.get(it)), &[]);
-    Ok(CreatedEntities { created, existing, notes, faults })
+    Ok(EntityCreationOutcome { created, existing, notes, faults })
 }
 
 /// Adds the entities of `new` whose names are free; of several with one name, the first.
-pub(crate) fn add_entities(
+pub(crate) fn add_absent_entities(
     session: &mut Session<'_>,
     new: Vec<Entity>,
     rules: RulePolicy,
-) -> Result<AddedEntities, Refusal> {
+) -> Result<AddedEntityNames, Refusal> {
     let mut names = BTreeSet::new();
     let mut new: Vec<_> = new.into_iter().filter(|it| names.insert(it.name.clone())).collect();
     for entity in &mut new {
         entity.id = Some(session.new_id());
     }
     let (mut created, mut existing, mut notes) = (Vec::new(), Vec::new(), Vec::new());
-    session.palace.change_exclusively(session.caller, |open| {
+    session.palace.change_files_exclusively(session.caller, |open| {
         // Another program may have written the same files meanwhile.
         for entity in &new {
             open.refresh_file(&new_entity_path(&open.palace.graph, entity, |_| false, |_| 0));
@@ -89,10 +89,10 @@ pub(crate) fn add_entities(
         existing = present.into_iter().map(|it| it.name).collect();
         created = absent.iter().map(|it| it.name.clone()).collect();
         let checked = absent.iter().filter(|_| rules == RulePolicy::Reject);
-        reject_if_any(checked.filter_map(|it| violations(graph, &[], it)))?;
+        reject_violations(checked.filter_map(|it| find_new_violations(graph, &[], it)))?;
         plan_creation(open, &absent)
     })?;
-    Ok(AddedEntities { created, existing, notes })
+    Ok(AddedEntityNames { created, existing, notes })
 }
 
 /// Merges entities with the same name, with notes on each merge, and replaces relative dates
@@ -121,8 +121,8 @@ fn merge_same_named_entities(
             Refusal::Invalid(format!("`{}`: {why}", render::truncate(&render::one_line(name), 80)))
         };
         for mut relation in std::mem::take(relations) {
-            relations::resolve_dates(&mut relation, now);
-            relations::add_relation(relations, &[], &relation).map_err(refuse)?;
+            relations::resolve_relative_dates(&mut relation, now);
+            relations::add_or_update_relation(relations, &[], &relation).map_err(refuse)?;
         }
     }
     Ok((merged, notes))

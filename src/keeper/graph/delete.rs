@@ -26,13 +26,13 @@ pub struct DeletedEntities {
 impl DeletedEntities {
     /// Returns the result in a home without palaces, where every name is missing.
     pub fn all_missing(names: &[String]) -> Self {
-        Self { missing: distinct(names).cloned().collect(), ..Self::default() }
+        Self { missing: distinct_texts(names).cloned().collect(), ..Self::default() }
     }
 }
 
 /// The result of deleting entities, with the files that still name them.
 #[derive(Clone, Debug)]
-pub struct EntityDeletion {
+pub struct EntityDeletionOutcome {
     /// The deleted entities and relations.
     pub deleted: DeletedEntities,
     /// The rooms, tasks and processes that still name the entities: a phrase for each kind.
@@ -41,13 +41,13 @@ pub struct EntityDeletion {
 
 /// Deletes the entities with these exact names and every relation from or to these names, in one
 /// commit. A name that no entity has is no error.
-pub fn delete_exact_entities(
+pub fn delete_entities_by_exact_name(
     session: &mut Session<'_>,
     names: &[String],
 ) -> Result<DeletedEntities, Refusal> {
-    let names: Vec<_> = distinct(names).cloned().collect();
+    let names: Vec<_> = distinct_texts(names).cloned().collect();
     let mut deleted = DeletedEntities::default();
-    session.palace.change(session.caller, |open| {
+    session.palace.change_files(session.caller, |open| {
         let (plan, result) = plan_deletion(open, &names)?;
         deleted = result;
         Ok(plan)
@@ -55,13 +55,13 @@ pub fn delete_exact_entities(
     Ok(deleted)
 }
 
-/// Deletes entities as [`delete_exact_entities`] does; `names` may differ from their names in
+/// Deletes entities as [`delete_entities_by_exact_name`] does; `names` may differ from their names in
 /// case.
 pub fn delete_entities(
     keeper: &mut Keeper,
     caller: &Caller,
     names: &[String],
-) -> Result<EntityDeletion, Refusal> {
+) -> Result<EntityDeletionOutcome, Refusal> {
     if names.is_empty() {
         return Err(Refusal::Invalid("`names` is empty: nothing to delete".to_owned()));
     }
@@ -69,13 +69,13 @@ pub fn delete_entities(
     let palace = &session.palace.palace;
     let exact = |it: &String| resolve_entity_name(palace, it).unwrap_or_else(|_| it.clone());
     let names: Vec<_> = names.iter().map(exact).collect();
-    let deleted = delete_exact_entities(&mut session, &names)?;
+    let deleted = delete_entities_by_exact_name(&mut session, &names)?;
     let references = references::describe_references(session.palace, &deleted.entities);
-    Ok(EntityDeletion { deleted, references })
+    Ok(EntityDeletionOutcome { deleted, references })
 }
 
 /// Yields each text once, at its first position.
-pub(crate) fn distinct(texts: &[String]) -> impl Iterator<Item = &String> {
+pub(crate) fn distinct_texts(texts: &[String]) -> impl Iterator<Item = &String> {
     let mut seen = BTreeSet::new();
     texts.iter().filter(move |it| seen.insert(it.as_str()))
 }
@@ -117,7 +117,7 @@ fn deletion_commit_message(
     names: &[String],
     DeletedEntities { entities, relations, .. }: &DeletedEntities,
 ) -> (String, String) {
-    let relations = render::pluralize(*relations, "relation");
+    let relations = render::count_with_noun(*relations, "relation");
     match entities.as_slice() {
         [] => (
             "relations: delete".to_owned(),

@@ -59,7 +59,7 @@ pub fn list_genera<'s>(session: &'s Session<'_>) -> GenusList<'s> {
     let defined: Vec<_> = graph.genus_definitions().map(|it| it.name.as_str()).collect();
     let empty = defined.iter().copied().filter(|it| graph.count_in_genus(it) == 0);
     let genera = graph.genus_counts().map(|(it, _)| it).chain(empty);
-    GenusList { counts: genera.map(|it| count_genus(graph, it)).collect(), defined }
+    GenusList { counts: genera.map(|it| count_entities_by_status(graph, it)).collect(), defined }
 }
 
 /// Describes one genus; `name` may differ from its name in case.
@@ -70,7 +70,7 @@ pub fn describe_genus<'s>(
     let palace = &session.palace.palace;
     let name = resolve_genus_name(palace, name)?;
     let definition = palace.graph.genus_definition(name);
-    Ok(GenusDescription { count: count_genus(&palace.graph, name), definition })
+    Ok(GenusDescription { count: count_entities_by_status(&palace.graph, name), definition })
 }
 
 /// Returns everything that the graph contains about one entity.
@@ -79,7 +79,7 @@ pub fn get_entity<'s>(session: &'s mut Session<'_>, name: &str) -> Result<Entity
     let name = resolve_entity_name(&open.palace, name)?;
     let file = open.palace.graph.file_of_entity(&name).unwrap_or_default().to_owned();
     open.refresh_file(&file);
-    open.load_history()?;
+    open.update_file_history_cache()?;
     let open = &*open;
     let graph = &open.palace.graph;
     let Some(entity) = graph.get(&name) else {
@@ -89,11 +89,11 @@ pub fn get_entity<'s>(session: &'s mut Session<'_>, name: &str) -> Result<Entity
         entity,
         date_attributes: graph.date_attributes(entity).map(|(key, _)| key).collect(),
         incoming: graph.incoming_relations(&entity.name).collect(),
-        history: open.history().get(&file).copied(),
+        history: open.file_histories().get(&file).copied(),
         notes: new_fault_notes(graph, std::iter::once(entity), &[]),
     })
 }
 
-fn count_genus<'a>(graph: &'a Graph, genus: &'a str) -> GenusCount<'a> {
+fn count_entities_by_status<'a>(graph: &'a Graph, genus: &'a str) -> GenusCount<'a> {
     (genus, graph.count_in_genus(genus), graph.status_counts(genus).collect())
 }

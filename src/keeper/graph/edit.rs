@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::format::{self, is_standard_entity_path, new_entity_path};
 use crate::keeper::Refusal;
 use crate::keeper::palace::OpenPalace;
-use crate::model::{Edit, Entity, MAX_FILE_BYTES, Relation};
+use crate::model::{Entity, FileEdit, MAX_FILE_BYTES, Relation};
 
 /// Changes of entities. The file of each entity is written once, however often it changes.
 #[derive(Debug, Default)]
@@ -52,7 +52,7 @@ impl GraphEdit {
 
     /// Returns the source of relations from that name: the entity or, if there is none, the loose
     /// end, which is added if necessary.
-    pub(crate) fn get_or_add_source(
+    pub(crate) fn entity_or_new_loose_end_mut(
         &mut self,
         open: &mut OpenPalace,
         name: &str,
@@ -72,7 +72,7 @@ impl GraphEdit {
         mut entity: Entity,
     ) -> Result<(), Refusal> {
         if entity.is_defined {
-            entity.relations.extend(self.take_loose_end(open, &entity.name)?);
+            entity.relations.extend(self.take_loose_end_relations(open, &entity.name)?);
         }
         let path = {
             // Count the new files, too: two entities must not get the same file, and a folder may
@@ -91,7 +91,7 @@ impl GraphEdit {
     }
 
     /// Removes the loose end with a name, and returns its relations.
-    pub(crate) fn take_loose_end(
+    pub(crate) fn take_loose_end_relations(
         &mut self,
         open: &mut OpenPalace,
         name: &str,
@@ -125,7 +125,7 @@ impl GraphEdit {
 
     /// Returns the edits of the files, deletions first, because new files may take their names.
     /// Loose ends without relations are deleted.
-    pub(crate) fn into_edits(self) -> Result<Vec<Edit>, Refusal> {
+    pub(crate) fn into_edits(self) -> Result<Vec<FileEdit>, Refusal> {
         let edits = self.files.into_par_iter().map(|(path, file)| file.into_edits(path));
         let edits = edits.collect::<Result<Vec<_>, _>>()?;
         let (written, deleted): (Vec<_>, Vec<_>) =
@@ -137,11 +137,11 @@ impl GraphEdit {
     /// too large.
     pub(crate) fn into_edits_within_limit(
         self,
-    ) -> Result<Result<Vec<Edit>, OversizedEntities>, Refusal> {
+    ) -> Result<Result<Vec<FileEdit>, OversizedEntities>, Refusal> {
         let names = self.paths.iter().map(|((name, _), path)| (path.clone(), name.clone()));
         let names: HashMap<_, _> = names.collect();
         let edits = self.into_edits()?;
-        let size = |it: &Edit| it.now.as_ref().map_or(0, String::len);
+        let size = |it: &FileEdit| it.now.as_ref().map_or(0, String::len);
         let large = edits.iter().filter(|it| size(it) > MAX_FILE_BYTES);
         let large = large.filter_map(|it| Some((names.get(&it.path)?.clone(), size(it))));
         let large: OversizedEntities = large.collect();
@@ -160,7 +160,7 @@ impl GraphEdit {
             let path =
                 if is_defined { graph.file_of_entity(name) } else { graph.file_of_loose_end(name) };
             let Some(path) = path.map(str::to_owned) else { return Ok(None) };
-            let was = open.read_for_change(&path)?;
+            let was = open.read_file_for_change(&path)?;
             // The file may have changed since the graph was read: use its current text.
             let is_same = |it: &&Entity| it.name == name && it.is_defined == is_defined;
             let Some(old) = open.palace.graph.entity_in_file(&path).filter(is_same).cloned() else {
@@ -176,7 +176,7 @@ impl GraphEdit {
 }
 
 impl EditedFile {
-    fn into_edits(self, path: String) -> Result<Vec<Edit>, Refusal> {
+    fn into_edits(self, path: String) -> Result<Vec<FileEdit>, Refusal> {
         let Self { was, old, now, to } = self;
         let now = now.filter(|it| it.is_defined || !it.relations.is_empty());
         let now = match (&was, &old, &now) {
@@ -192,10 +192,10 @@ impl EditedFile {
             }
         };
         Ok(match to.filter(|_| now.is_some()) {
-            None => vec![Edit { path, was, now }],
+            None => vec![FileEdit { path, was, now }],
             Some(to) => {
                 let now = now.map(|it| format::retarget_modeline(&to, &it));
-                vec![Edit { path, was, now: None }, Edit { path: to, was: None, now }]
+                vec![FileEdit { path, was, now: None }, FileEdit { path: to, was: None, now }]
             }
         })
     }

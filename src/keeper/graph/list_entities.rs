@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 use crate::keeper::graph::lookup::resolve_genus_name;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::search_documents::entity_facet;
-use crate::keeper::semantic::ranker::Ranker;
-use crate::keeper::semantic::vectors::EmbeddedQuery;
+use crate::keeper::semantic::ranking_report::RankingReport;
+use crate::keeper::semantic::vector_store::EmbeddedQuery;
 use crate::keeper::{Refusal, Session};
 use crate::model::{Entity, EntityFilter, Graph, ItemId, ItemKind, Layout, did_you_mean};
 use crate::render;
@@ -42,7 +42,7 @@ pub struct EntityPage<'a> {
     /// The number of the page, from 1.
     pub page: usize,
     /// How the entities were ranked, if the palace names a model and the query has words.
-    pub ranker: Option<Ranker>,
+    pub ranker: Option<RankingReport>,
     /// If nothing matches, suggestions for the filters, a line each.
     pub suggestions: String,
 }
@@ -97,7 +97,7 @@ fn search_entities<'a>(
         has_no_attributes
             || graph.entity_for_item(it).is_some_and(|it| Graph::matches_filter(it, filter))
     };
-    let facets = selected_facets(open, filter);
+    let facets = facet_mask_for_filter(open, filter);
     let search = Query { kinds: &[ItemKind::Entity], facets: facets.as_deref(), ..*search };
     let hits = open.index().find(&search, fits);
     let page = hits.best.iter().skip(first);
@@ -105,7 +105,7 @@ fn search_entities<'a>(
 }
 
 /// Marks the facets of the index that have the genus and status of `filter`; `None` if all do.
-fn selected_facets(open: &OpenPalace, filter: &EntityFilter) -> Option<Vec<bool>> {
+fn facet_mask_for_filter(open: &OpenPalace, filter: &EntityFilter) -> Option<Vec<bool>> {
     if filter.genus.is_none() && filter.status.is_none() {
         return None;
     }
@@ -147,7 +147,11 @@ fn describe_filters(genus: Option<&str>, query: &EntityQuery) -> String {
         filters.push_str(&format!(" with status {}", quoted(status)));
     }
     for (key, value) in attributes {
-        filters.push_str(&format!(" with {} {}", quoted(key), quoted(&render::value_text(value))));
+        filters.push_str(&format!(
+            " with {} {}",
+            quoted(key),
+            quoted(&render::json_value_text(value))
+        ));
     }
     if let Some(query) = query {
         filters.push_str(&format!(" about \"{}\"", quoted(query)));

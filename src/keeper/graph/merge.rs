@@ -2,7 +2,7 @@
 
 use crate::keeper::graph::references::add_unique_relation;
 use crate::model::{Entity, Relation};
-use crate::render::{one_line, truncate, value_text};
+use crate::render::{json_value_text, one_line, truncate};
 
 /// Adds everything in `other` to `into`. If both have a value, `into` keeps its own; relations
 /// between the merged entities are removed. Returns a note on each value and relation that is lost.
@@ -27,7 +27,11 @@ pub(crate) fn merge_entity(into: &mut Entity, other: &Entity, family: &[String])
             None => drop(into.attributes.insert(key.clone(), value.clone())),
             Some(kept) if kept == value => {}
             Some(kept) => {
-                add_conflict(&truncate(&one_line(key), 60), &value_text(kept), &value_text(value));
+                add_conflict(
+                    &truncate(&one_line(key), 60),
+                    &json_value_text(kept),
+                    &json_value_text(value),
+                );
             }
         }
     }

@@ -7,11 +7,11 @@ use crate::keeper::Refusal;
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::palace::OpenPalace;
 use crate::model::{
-    Action, ActionKind, AttributeKind, Edit, Entity, Graph, ItemId, Process, Relation, Room, Task,
-    WorkSubject,
+    Action, ActionKind, AttributeKind, Entity, FileEdit, Graph, ItemId, Process, Relation, Room,
+    Task, WorkSubject,
 };
 use crate::render;
-use crate::session::Visit;
+use crate::visit::Visit;
 
 /// Replaces `old_name` by `name` in entities and loose ends, and returns how many change. Skips
 /// those in `deleted`.
@@ -38,14 +38,14 @@ pub(crate) fn rename_in_entities(
 }
 
 /// Returns the edits of the rooms with actions that name one of `old_names`.
-pub(crate) fn rename_in_rooms(
+pub(crate) fn plan_rename_in_rooms(
     open: &mut OpenPalace,
     old_names: &[String],
     name: &str,
-) -> Result<Vec<Edit>, Refusal> {
+) -> Result<Vec<FileEdit>, Refusal> {
     let renamed = |open: &OpenPalace, room: &Room| {
         let (graph, mut renamed) = (&open.palace.graph, room.clone());
-        let (links, is_old) = (link_attributes(graph), |text: &str| {
+        let (links, is_old) = (link_attribute_names(graph), |text: &str| {
             old_names.iter().any(|it| is_reference_to(graph, text, it))
         });
         renamed.actions.iter_mut().for_each(|it| rename_in_action(it, &links, is_old, name));
@@ -56,22 +56,22 @@ pub(crate) fn rename_in_rooms(
     let mut edits = Vec::new();
     for id in rooms {
         let path = room_path(&id);
-        let text = open.read_for_change(&path)?;
+        let text = open.read_file_for_change(&path)?;
         let (Some(text), Some(old)) = (text, open.palace.room(&id)) else { continue };
         let Some(new) = renamed(open, old) else { continue };
         let now = format::edit_room_text(&path, &text, old, &new)
             .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?;
-        edits.push(Edit { path, was: Some(text), now: Some(now) });
+        edits.push(FileEdit { path, was: Some(text), now: Some(now) });
     }
     Ok(edits)
 }
 
 /// Returns the edits of the tasks and processes about one of `old_names`.
-pub(crate) fn rename_in_work(
+pub(crate) fn plan_rename_in_work(
     open: &mut OpenPalace,
     old_names: &[String],
     name: &str,
-) -> Result<Vec<Edit>, Refusal> {
+) -> Result<Vec<FileEdit>, Refusal> {
     let graph = &open.palace.graph;
     let is_old = |about: &WorkSubject| {
         about
@@ -85,7 +85,7 @@ pub(crate) fn rename_in_work(
     let paths: Vec<_> = tasks.chain(processes.map(|(path, _)| path)).cloned().collect();
     let mut edits = Vec::new();
     for path in paths {
-        let was = open.read_for_change(&path)?;
+        let was = open.read_file_for_change(&path)?;
         let Some(text) = &was else { continue };
         let about = |it: &WorkSubject| WorkSubject { entity: Some(name.to_owned()), ..it.clone() };
         let task = open.palace.tasks.get(&path).and_then(|old| {
@@ -100,7 +100,7 @@ pub(crate) fn rename_in_work(
         let now = task
             .or_else(process)
             .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?;
-        edits.push(Edit { path, was, now: Some(now) });
+        edits.push(FileEdit { path, was, now: Some(now) });
     }
     Ok(edits)
 }
@@ -134,7 +134,7 @@ fn count_and_first_name(noun: &str, names: &[&str]) -> Option<String> {
     let first = names.first()?;
     let first = render::truncate(&render::one_line(first), 60);
     let first = if names.len() > 1 { format!("first {first}") } else { first };
-    Some(format!("{} ({first})", render::pluralize(names.len(), noun)))
+    Some(format!("{} ({first})", render::count_with_noun(names.len(), noun)))
 }
 
 /// Replaces `old_names` by `name` in the menu and the listed items of a visit.
@@ -210,7 +210,7 @@ fn rename_in_action(
 }
 
 /// Lists the attributes that a genus defines as links.
-fn link_attributes(graph: &Graph) -> Vec<String> {
+fn link_attribute_names(graph: &Graph) -> Vec<String> {
     let attributes = graph.genus_definitions().flat_map(|it| &it.attributes);
     let links = attributes.filter(|(_, it)| matches!(it.kind, AttributeKind::Link(_)));
     links.map(|(key, _)| key.clone()).collect()

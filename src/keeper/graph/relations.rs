@@ -42,7 +42,7 @@ pub(crate) fn describe_relation(it: &Relation) -> String {
 }
 
 /// Replaces relative dates of a relation by calendar dates.
-pub(crate) fn resolve_dates(it: &mut Relation, now: DateTime<Utc>) {
+pub(crate) fn resolve_relative_dates(it: &mut Relation, now: DateTime<Utc>) {
     for date in [&mut it.since, &mut it.until].into_iter().flatten() {
         *date = resolve_relative_date(date, now);
     }
@@ -54,7 +54,7 @@ pub(crate) fn resolve_dates(it: &mut Relation, now: DateTime<Utc>) {
 ///
 /// Refuses a relation that overlaps with several, or with another new one: only the caller can
 /// decide which one it replaces.
-pub(crate) fn add_relation(
+pub(crate) fn add_or_update_relation(
     relations: &mut Vec<Relation>,
     was: &[Relation],
     new: &Relation,
@@ -124,7 +124,7 @@ mod tests {
         let mut relations = was.clone();
         let mut notes = Vec::new();
         for (since, until) in new {
-            match add_relation(&mut relations, &was, &dated_relation(since, until)) {
+            match add_or_update_relation(&mut relations, &was, &dated_relation(since, until)) {
                 Ok(note) => notes.extend(note),
                 Err(why) => notes.push(why),
             }

@@ -22,7 +22,11 @@ pub(crate) enum RulePolicy {
 /// Lists the rules that an entity, or the change of its status, breaks. Faults that it had before
 /// the change do not count, so that they can be fixed one at a time. `old` is the entity before the
 /// change, followed by the entities that are merged into it.
-pub(crate) fn violations(graph: &Graph, old: &[Entity], new: &Entity) -> Option<EntityViolations> {
+pub(crate) fn find_new_violations(
+    graph: &Graph,
+    old: &[Entity],
+    new: &Entity,
+) -> Option<EntityViolations> {
     let before: Vec<_> = old.iter().flat_map(|it| graph.entity_faults(it)).collect();
     let faults = graph.entity_faults(new).into_iter().filter(|it| is_new_fault(it, &before));
     let faults: Vec<_> = faults.filter(EntityFault::is_rejected_on_write).collect();
@@ -34,7 +38,7 @@ pub(crate) fn violations(graph: &Graph, old: &[Entity], new: &Entity) -> Option<
 }
 
 /// Refuses a change with violations, and reports all of them.
-pub(crate) fn reject_if_any(
+pub(crate) fn reject_violations(
     violations: impl Iterator<Item = EntityViolations>,
 ) -> Result<(), Refusal> {
     let all: Vec<_> = violations.collect();
@@ -60,7 +64,7 @@ pub(crate) fn unify_genus_spelling(graph: &Graph, new: &mut [Entity]) -> Vec<Str
 }
 
 /// Returns a note if another entity has a name that differs only in case.
-pub(crate) fn case_variant(graph: &Graph, name: &str) -> Option<String> {
+pub(crate) fn case_variant_note(graph: &Graph, name: &str) -> Option<String> {
     let other = graph.names_ignoring_case(name).find(|it| *it != name)?;
     let [name, other] = [name, other].map(|it| render::truncate(&render::one_line(it), 80));
     Some(format!("the name `{name}` differs from the name of the entity `{other}` only in case"))

@@ -23,7 +23,7 @@ pub struct TimelineQuery {
 
 /// One page of dated facts, oldest first.
 #[derive(Clone, Debug)]
-pub struct Timeline<'a> {
+pub struct TimelinePage<'a> {
     /// The filters in words: ` of Hannibal since 218 BC`.
     pub filters: String,
     /// The facts on this page.
@@ -41,7 +41,7 @@ pub struct Timeline<'a> {
 pub fn get_timeline<'s>(
     session: &'s mut Session<'_>,
     query: &TimelineQuery,
-) -> Result<Timeline<'s>, Refusal> {
+) -> Result<TimelinePage<'s>, Refusal> {
     let (palace, now) = (&session.palace.palace, session.caller.now);
     let graph = &palace.graph;
     let entity = query.entity.as_ref().map(|it| resolve_entity_name(palace, it)).transpose()?;
@@ -63,10 +63,10 @@ pub fn get_timeline<'s>(
     facts.truncate(Layout::MAX_RESULTS);
     let filters = describe_query(entity.as_deref(), genus, span);
     let first_page_of = entity.filter(|_| page == 1);
-    let skipped = first_page_of.map_or(0, |it| graph.count_unparsable_dates(&it));
+    let skipped = first_page_of.map_or(0, |it| graph.count_relations_with_invalid_dates(&it));
     session.visit.listed_items =
         facts.iter().map(|it| ItemId::Entity(it.entity.name.clone())).collect();
-    Ok(Timeline { filters, facts, page, has_more, skipped })
+    Ok(TimelinePage { filters, facts, page, has_more, skipped })
 }
 
 /// Describes the filters of a query: ` of Hannibal since 218 BC`.

@@ -12,13 +12,14 @@ use crate::keeper::graph::references;
 use crate::keeper::graph::relations;
 use crate::keeper::graph::relations::RelationRemoval;
 use crate::keeper::graph::rules::{
-    case_variant, new_fault_notes, reject_if_any, unify_genus_spelling, violations,
+    case_variant_note, find_new_violations, new_fault_notes, reject_violations,
+    unify_genus_spelling,
 };
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
-    ChangeDetail, ChangeKind, Edit, Entity, EntityFault, Graph, Palace, Relation, did_you_mean,
+    ChangeDetail, ChangeKind, Entity, EntityFault, FileEdit, Graph, Palace, Relation, did_you_mean,
 };
 use crate::render;
 use crate::render::join_names;
@@ -51,7 +52,7 @@ pub struct EntityChange {
 
 /// The result of updating an entity.
 #[derive(Clone, Debug)]
-pub struct EntityUpdate {
+pub struct EntityUpdateOutcome {
     /// The summary of the update: a sentence without a full stop.
     pub summary: String,
     /// The name of the entity now.
@@ -68,7 +69,7 @@ pub struct EntityUpdate {
 
 /// The result of a planned update.
 #[derive(Default)]
-struct UpdateOutcome {
+struct PlannedEntityUpdate {
     /// The name before and after.
     names: (String, String),
     /// The entities that were merged into it.
@@ -94,9 +95,9 @@ pub fn update_entity(
     keeper: &mut Keeper,
     caller: &Caller,
     change: &EntityChange,
-) -> Result<EntityUpdate, Refusal> {
+) -> Result<EntityUpdateOutcome, Refusal> {
     let mut session = keeper.session(caller)?;
-    let (update, old_names) = update_in_session(&mut session, change)?;
+    let (update, old_names) = update_entity_and_references(&mut session, change)?;
     let key = session.key;
     let mut shared = keeper.shared_visits.lock().unwrap_or_else(PoisonError::into_inner);
     let visits = keeper.visits.values_mut().chain(shared.values_mut());
@@ -108,15 +109,18 @@ pub fn update_entity(
 
 /// Changes one entity, and all files that refer to it. Returns also the names that no entity has
 /// any more.
-fn update_in_session(
+fn update_entity_and_references(
     session: &mut Session<'_>,
     change: &EntityChange,
-) -> Result<(EntityUpdate, Vec<String>), Refusal> {
+) -> Result<(EntityUpdateOutcome, Vec<String>), Refusal> {
     let caller = session.caller;
     let mut change = change.clone();
-    change.add_relations.iter_mut().for_each(|it| relations::resolve_dates(it, caller.now));
-    let mut outcome = UpdateOutcome::default();
-    let is_changed = session.palace.change_exclusively(caller, |open| {
+    change
+        .add_relations
+        .iter_mut()
+        .for_each(|it| relations::resolve_relative_dates(it, caller.now));
+    let mut outcome = PlannedEntityUpdate::default();
+    let is_changed = session.palace.change_files_exclusively(caller, |open| {
         let (plan, result) = plan_update(open, &change)?;
         outcome = result;
         Ok(plan)
@@ -125,21 +129,21 @@ fn update_in_session(
     let entity = graph.get(&outcome.names.1);
     let faults = new_fault_notes(graph, entity.into_iter(), &outcome.faults);
     let (summary, is_renamed) = (outcome.describe(), outcome.is_renamed());
-    let UpdateOutcome { names: (_, name), old_names, conflicts, mut notes, .. } = outcome;
-    notes.extend(case_variant(graph, &name).filter(|_| is_renamed));
-    Ok((EntityUpdate { summary, name, is_changed, conflicts, notes, faults }, old_names))
+    let PlannedEntityUpdate { names: (_, name), old_names, conflicts, mut notes, .. } = outcome;
+    notes.extend(case_variant_note(graph, &name).filter(|_| is_renamed));
+    Ok((EntityUpdateOutcome { summary, name, is_changed, conflicts, notes, faults }, old_names))
 }
 
 /// Writes the new name to entities, rooms, tasks and processes. Returns all edits, and how many of
 /// each referred to an old name.
-fn rename_everywhere(
+fn plan_rename_edits(
     open: &mut OpenPalace,
     mut edit: GraphEdit,
     was: &str,
     name: &str,
     old_names: &[String],
     merged: &[String],
-) -> Result<(Vec<Edit>, [usize; 3]), Refusal> {
+) -> Result<(Vec<FileEdit>, [usize; 3]), Refusal> {
     let mut in_entities = 0;
     for old_name in old_names {
         in_entities += references::rename_in_entities(&mut edit, open, old_name, name, merged)?;
@@ -149,8 +153,8 @@ fn rename_everywhere(
     }
     edit.update_file_name(open, was);
     let mut edits = edit.into_edits()?;
-    let rooms = references::rename_in_rooms(open, old_names, name)?;
-    let works = references::rename_in_work(open, old_names, name)?;
+    let rooms = references::plan_rename_in_rooms(open, old_names, name)?;
+    let works = references::plan_rename_in_work(open, old_names, name)?;
     let counts = [in_entities, rooms.len(), works.len()];
     edits.extend(rooms.into_iter().chain(works));
     Ok((edits, counts))
@@ -159,34 +163,34 @@ fn rename_everywhere(
 fn plan_update(
     open: &mut OpenPalace,
     change: &EntityChange,
-) -> Result<(ChangePlan, UpdateOutcome), Refusal> {
+) -> Result<(ChangePlan, PlannedEntityUpdate), Refusal> {
     let was = resolve_entity_name(&open.palace, &change.name)?;
     let merged = names_to_merge(&open.palace, &was, change)?;
     let name = resolve_new_name(&open.palace.graph, &was, &merged, change)?;
     let mut edit = GraphEdit::default();
-    let old = require_entity(&mut edit, open, &was)?.clone();
-    let (mut new, notes) = apply_change(&open.palace.graph, &old, change)?;
+    let old = require_entity_mut(&mut edit, open, &was)?.clone();
+    let (mut new, notes) = apply_change_to_copy(&open.palace.graph, &old, change)?;
     let all: Vec<_> = merged.iter().chain([&was]).cloned().collect();
     let (mut conflicts, mut before) = (Vec::new(), vec![old.clone()]);
     for other in &merged {
-        let other = require_entity(&mut edit, open, other)?.clone();
+        let other = require_entity_mut(&mut edit, open, other)?.clone();
         conflicts.extend(merge_entity(&mut new, &other, &all));
         before.push(other);
     }
     if name != was {
-        new.relations.extend(edit.take_loose_end(open, &name)?);
+        new.relations.extend(edit.take_loose_end_relations(open, &name)?);
         new.name.clone_from(&name);
     }
-    reject_if_any(violations(&open.palace.graph, &before, &new).into_iter())?;
+    reject_violations(find_new_violations(&open.palace.graph, &before, &new).into_iter())?;
     let details = diff::diff_entity(&old, &new).into_iter();
     let details = details.filter(|it| !matches!(it, ChangeDetail::Renamed { .. })).collect();
-    *require_entity(&mut edit, open, &was)? = new;
+    *require_entity_mut(&mut edit, open, &was)? = new;
     let old_names: Vec<_> = all.into_iter().filter(|it| *it != name).collect();
     let (edits, reference_counts) =
-        rename_everywhere(open, edit, &was, &name, &old_names, &merged)?;
+        plan_rename_edits(open, edit, &was, &name, &old_names, &merged)?;
     let faults = open.palace.graph.entity_faults(&old);
     let names = (was, name);
-    let outcome = UpdateOutcome {
+    let outcome = PlannedEntityUpdate {
         names,
         merged,
         old_names,
@@ -202,7 +206,7 @@ fn plan_update(
 }
 
 /// Returns an entity that must exist, for a change.
-fn require_entity<'a>(
+fn require_entity_mut<'a>(
     edit: &'a mut GraphEdit,
     open: &mut OpenPalace,
     name: &str,
@@ -254,12 +258,12 @@ fn resolve_new_name(
 }
 
 /// Applies `change` to a copy of `old`. Returns notes on the parts that had no effect.
-fn apply_change(
+fn apply_change_to_copy(
     graph: &Graph,
     old: &Entity,
     change: &EntityChange,
 ) -> Result<(Entity, Vec<String>), Refusal> {
-    let (mut new, mut notes) = (old.clone(), missing_removals(old, change));
+    let (mut new, mut notes) = (old.clone(), missing_removal_notes(old, change));
     if let Some(genus) = &change.genus {
         new.genus.clone_from(genus);
         notes.extend(unify_genus_spelling(graph, std::slice::from_mut(&mut new)));
@@ -282,14 +286,14 @@ fn apply_change(
     new.relations.retain(|it| !change.remove_relations.iter().any(|removal| removal.matches(it)));
     let was = new.relations.clone();
     for relation in &change.add_relations {
-        let note = relations::add_relation(&mut new.relations, &was, relation);
+        let note = relations::add_or_update_relation(&mut new.relations, &was, relation);
         notes.extend(note.map_err(Refusal::Invalid)?);
     }
     Ok((new, notes))
 }
 
 /// Notes what the change should remove and the entity does not have.
-fn missing_removals(old: &Entity, change: &EntityChange) -> Vec<String> {
+fn missing_removal_notes(old: &Entity, change: &EntityChange) -> Vec<String> {
     let note = |what: &str, name: &str, existing: &[String]| {
         let short = |text: &str| render::truncate(&render::one_line(text), 80);
         let meant = did_you_mean(name, existing.iter().map(String::as_str));
@@ -311,7 +315,7 @@ fn missing_removals(old: &Entity, change: &EntityChange) -> Vec<String> {
     attributes.chain(observations).chain(removals).collect()
 }
 
-impl UpdateOutcome {
+impl PlannedEntityUpdate {
     fn is_renamed(&self) -> bool {
         self.names.0 != self.names.1
     }
@@ -327,7 +331,7 @@ impl UpdateOutcome {
         };
         let nouns = ["entity", "room", "task"];
         let counts = self.reference_counts.into_iter().zip(nouns).filter(|(number, _)| *number > 0);
-        let counts: Vec<_> = counts.map(|(it, noun)| render::pluralize(it, noun)).collect();
+        let counts: Vec<_> = counts.map(|(it, noun)| render::count_with_noun(it, noun)).collect();
         if !counts.is_empty() {
             summary.push_str(&format!("; references updated in {}", counts.join(" and ")));
         }
@@ -370,7 +374,7 @@ fn describe_change(change: &EntityChange) -> String {
     let mut counted = |number: usize, what: &str| {
         if number > 0 {
             let (noun, rest) = what.split_once(' ').unwrap_or((what, ""));
-            fields.push(format!("{} {rest}", render::pluralize(number, noun)));
+            fields.push(format!("{} {rest}", render::count_with_noun(number, noun)));
         }
     };
     counted(change.add_observations.len(), "observation added");

@@ -1,9 +1,9 @@
 //! The history of a palace: its commits, the differences between two of them, the author of a line.
 
 use crate::diff::unified_diff;
-use crate::keeper::graph::resolve;
-use crate::keeper::graph::resolve::Resolved;
-use crate::keeper::history::palace_diff::palace_diff;
+use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
+use crate::keeper::history::resolve_item;
+use crate::keeper::history::resolve_item::ResolvedItem;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Refusal, Session};
 use crate::model::{
@@ -43,13 +43,13 @@ pub enum PalaceDiff {
 
 /// Lists the newest commits, at most `limit`. If `item` (a room, a scroll, an entity or a file) is
 /// given, lists only the commits that changed it, with their changes.
-pub fn log_commits(
+pub fn list_commits(
     session: &mut Session<'_>,
     item: Option<&str>,
     limit: usize,
 ) -> Result<CommitLog, Refusal> {
     let palace = &mut *session.palace;
-    let resolved = item.map(|it| resolve::resolve_item(palace, it)).transpose()?;
+    let resolved = item.map(|it| resolve_item::resolve_item(palace, it)).transpose()?;
     let paths: Vec<_> = resolved.iter().map(|it| it.file.as_str()).collect();
     let mut commits = Vec::new();
     palace.store().log(&paths, |it| {
@@ -59,7 +59,7 @@ pub fn log_commits(
     let is_truncated = commits.len() > limit;
     commits.truncate(limit);
     let with_changes = |it: CommitDetails| {
-        let changes = describe_changes(palace, &it)?;
+        let changes = describe_item_changes(palace, &it)?;
         Ok(LoggedCommit { summary: it.summary, changes })
     };
     let commits = commits.into_iter().map(with_changes).collect::<Result<_, Refusal>>()?;
@@ -85,16 +85,16 @@ pub fn diff_revisions(
             return Err(Refusal::Invalid(why));
         }
         Some((old, new)) => {
-            let old = resolve_commit(palace, caller, old)?;
-            let new = resolve_commit(palace, caller, new)?;
-            palace.store().as_of(&new)?.changed_since(Some(&old))?
+            let old = resolve_range_end(palace, caller, old)?;
+            let new = resolve_range_end(palace, caller, new)?;
+            palace.store().as_of(&new)?.diff_since(Some(&old))?
         }
         None => {
             let old = match range {
-                Some(revision) => Some(palace.store().resolve_revision(revision, caller.now)?),
+                Some(revision) => Some(palace.store().resolve_moment(revision, caller.now)?),
                 None => palace.store().head()?,
             };
-            palace.store().changed_since(old.as_ref())?
+            palace.store().diff_since(old.as_ref())?
         }
     };
     if is_patch {
@@ -104,14 +104,14 @@ pub fn diff_revisions(
     }
     match diffs.is_empty() {
         true => Ok(PalaceDiff::Same),
-        false => Ok(PalaceDiff::Items(palace_diff(&diffs))),
+        false => Ok(PalaceDiff::Items(item_diffs_from_file_diffs(&diffs))),
     }
 }
 
 /// Lists the lines of the file of `item`, each with the commit that added it.
 pub fn blame_item(session: &mut Session<'_>, item: &str) -> Result<Vec<BlamedLine>, Refusal> {
     let palace = &mut *session.palace;
-    let Resolved { thing: item, file } = resolve::resolve_item(palace, item)?;
+    let ResolvedItem { thing: item, file } = resolve_item::resolve_item(palace, item)?;
     let text = palace.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
     let Some(text) = text else {
         let item = render::item_label(&item);
@@ -122,23 +122,24 @@ pub fn blame_item(session: &mut Session<'_>, item: &str) -> Result<Vec<BlamedLin
 }
 
 /// Resolves one end of a range; an empty one is `HEAD`.
-fn resolve_commit(
+fn resolve_range_end(
     palace: &OpenPalace,
     caller: &Caller,
     revision: &str,
 ) -> Result<CommitId, Refusal> {
     let revision = if revision.trim().is_empty() { "HEAD" } else { revision };
-    Ok(palace.store().resolve_revision(revision, caller.now)?)
+    Ok(palace.store().resolve_moment(revision, caller.now)?)
 }
 
 /// Describes the changes that a commit made to the one item that a log is about.
-fn describe_changes(palace: &OpenPalace, commit: &CommitDetails) -> Result<String, Refusal> {
+fn describe_item_changes(palace: &OpenPalace, commit: &CommitDetails) -> Result<String, Refusal> {
     let Some(path) = &commit.path_at_commit else { return Ok(String::new()) };
-    let diffs = palace.store().changed_by(commit)?;
+    let diffs = palace.store().diff_of_commit(commit)?;
     let own: Vec<_> = diffs.iter().filter(|it| it.path == *path).cloned().collect();
-    let items: Vec<PalaceItem> = palace_diff(&own).into_iter().map(|it| it.item).collect();
+    let items: Vec<PalaceItem> =
+        item_diffs_from_file_diffs(&own).into_iter().map(|it| it.item).collect();
     // Only the diff of all files shows that an item was moved.
-    let own = palace_diff(&diffs).into_iter().filter(|it| items.contains(&it.item));
+    let own = item_diffs_from_file_diffs(&diffs).into_iter().filter(|it| items.contains(&it.item));
     let lines: Vec<_> = own.map(|it| describe_change(&it.change, path)).collect();
     Ok(lines.join("\n"))
 }

@@ -4,14 +4,14 @@ use ulid::Ulid;
 
 use crate::format::room_path;
 use crate::keeper::graph::edit::GraphEdit;
-use crate::keeper::graph::resolve;
-use crate::keeper::graph::resolve::Resolved;
-use crate::keeper::history::palace_diff::identify_file;
+use crate::keeper::history::item_diffs::palace_item_in_file;
+use crate::keeper::history::resolve_item;
+use crate::keeper::history::resolve_item::ResolvedItem;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Edit, Entity, Palace, PalaceItem, Relation, ScrollId};
+use crate::model::{Entity, FileEdit, Palace, PalaceItem, Relation, ScrollId};
 use crate::render;
 
 /// An item that was restored from a past revision.
@@ -26,7 +26,7 @@ pub struct RestoredItem {
     /// False if it had this content already.
     pub is_changed: bool,
     /// The relations that were restored with an entity.
-    pub relations: RestoredRelations,
+    pub relations: RestoredRelationCounts,
 }
 
 /// Restores a room, a scroll, an entity or a file as it was at `revision`, in a new commit; also
@@ -45,9 +45,9 @@ pub fn restore_item(
     let past = read_past_item(keeper.open_palace(&past_key)?, caller, item)?;
     let PastItem { item, file, text, revision, identity, incoming } = past;
     let present = keeper.open_palace(&key)?;
-    let (mut target, mut relations) = (file.clone(), RestoredRelations::default());
-    let is_changed = present.change(caller, |palace| {
-        let current_file = identity.find_file(&palace.palace);
+    let (mut target, mut relations) = (file.clone(), RestoredRelationCounts::default());
+    let is_changed = present.change_files(caller, |palace| {
+        let current_file = identity.find_item_file(&palace.palace);
         let deleted = incoming.iter().filter(|_| current_file.is_none());
         target = current_file.clone().unwrap_or_else(|| file.clone());
         reject_occupied_file(palace, &target, &identity)?;
@@ -56,8 +56,8 @@ pub fn restore_item(
         // Read the file from the disk, because it may have errors now: do not refuse to restore it.
         let was =
             palace.store().read_file(&target).map_err(|it| Refusal::UnreadableFile(it.into()))?;
-        let now = Some(palace.store().checkout_text(&target, &text)?);
-        let mut edits = vec![Edit { path: target.clone(), was, now }];
+        let now = Some(palace.store().convert_to_disk_line_endings(&target, &text)?);
+        let mut edits = vec![FileEdit { path: target.clone(), was, now }];
         edits.extend(edit.into_edits()?);
         let subject = format!("{}: restore", render::item_label(&item));
         Ok(ChangePlan { edits, subject, body: format!("Restored as it was {revision}") })
@@ -79,17 +79,19 @@ struct PastItem {
 fn read_past_item(past: &mut OpenPalace, caller: &Caller, item: &str) -> Result<PastItem, Refusal> {
     let commit = past.store().as_of_commit();
     let revision = commit.map(|it| render::commit_description(it, caller.now)).unwrap_or_default();
-    let Resolved { thing: item, file } = resolve::resolve_item(past, item)?;
+    let ResolvedItem { thing: item, file } = resolve_item::resolve_item(past, item)?;
     let text = past.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
     let Some(text) = text else {
         let why = format!("{} did not exist {revision}", render::item_label(&item));
         return Err(Refusal::Invalid(why));
     };
     // A file with errors is not restored.
-    if let (None, Some(finding)) = (identify_file(&past.palace, &file), past.file_error(&file)) {
+    if let (None, Some(finding)) =
+        (palace_item_in_file(&past.palace, &file), past.file_error(&file))
+    {
         return Err(Refusal::UnreadableFile(finding.clone().into()));
     }
-    let identity = ItemIdentity::new(&past.palace, &item);
+    let identity = ItemIdentity::for_item(&past.palace, &item);
     let incoming = incoming_relations(&past.palace, &item);
     Ok(PastItem { item, file, text, revision, identity, incoming })
 }
@@ -106,7 +108,7 @@ fn incoming_relations(palace: &Palace, item: &PalaceItem) -> IncomingRelations {
 
 /// The number of relations of others that were restored with an entity.
 #[derive(Clone, Debug, Default)]
-pub struct RestoredRelations {
+pub struct RestoredRelationCounts {
     /// The relations that were restored.
     pub restored: usize,
     /// The relations whose source does not exist any more.
@@ -117,12 +119,12 @@ pub struct RestoredRelations {
 fn restore_relations<'a>(
     palace: &mut OpenPalace,
     relations: impl Iterator<Item = &'a (String, bool, Relation)>,
-) -> Result<(GraphEdit, RestoredRelations), Refusal> {
-    let (mut edit, mut counts) = (GraphEdit::default(), RestoredRelations::default());
+) -> Result<(GraphEdit, RestoredRelationCounts), Refusal> {
+    let (mut edit, mut counts) = (GraphEdit::default(), RestoredRelationCounts::default());
     for (from, is_defined, relation) in relations {
         let source = match is_defined {
             true => edit.entity_mut(palace, from)?,
-            false => edit.get_or_add_source(palace, from)?,
+            false => edit.entity_or_new_loose_end_mut(palace, from)?,
         };
         let Some(Entity { relations, .. }) = source else {
             counts.skipped += 1;
@@ -145,8 +147,8 @@ fn reject_occupied_file(
     file: &str,
     identity: &ItemIdentity,
 ) -> Result<(), Refusal> {
-    let is_same = identity.find_file(&palace.palace).is_some();
-    match identify_file(&palace.palace, file).filter(|it| !is_same && *it != identity.item) {
+    let is_same = identity.find_item_file(&palace.palace).is_some();
+    match palace_item_in_file(&palace.palace, file).filter(|it| !is_same && *it != identity.item) {
         Some(other) => Err(Refusal::Invalid(format!(
             "`{file}` contains another item now, {}; move that file first",
             render::item_label(&other)
@@ -163,7 +165,7 @@ struct ItemIdentity {
 }
 
 impl ItemIdentity {
-    fn new(palace: &Palace, item: &PalaceItem) -> Self {
+    fn for_item(palace: &Palace, item: &PalaceItem) -> Self {
         let id = match item {
             PalaceItem::Room(id) => palace.room(id).and_then(|it| it.id),
             PalaceItem::Scroll { which, .. } => Some(which.id),
@@ -174,7 +176,7 @@ impl ItemIdentity {
     }
 
     /// Finds the file of the item.
-    fn find_file(&self, palace: &Palace) -> Option<String> {
+    fn find_item_file(&self, palace: &Palace) -> Option<String> {
         let is_same = |id: Option<Ulid>| id.is_some() && id == self.id;
         match &self.item {
             PalaceItem::Room(id) if palace.room(id).is_some() => Some(room_path(id)),

@@ -3,11 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::format::PalacePath;
-use crate::keeper::history::palace_diff::palace_diff;
+use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Refusal, Session};
-use crate::model::{CommitDetails, CommitId, CommitSummary, Edit, FileContent, FileDiff, ItemDiff};
+use crate::model::{
+    CommitDetails, CommitId, CommitSummary, FileContent, FileDiff, FileEdit, ItemDiff,
+};
 use crate::render;
 
 /// The trailer of an undoing commit that names the undone commit.
@@ -37,7 +39,7 @@ pub fn undo_last_call(
         let why = "there is nothing to undo: no commit of a tool is left that is not undone";
         return Err(Refusal::Invalid(why.to_owned()));
     };
-    let diffs = palace.store().changed_by(&commit)?;
+    let diffs = palace.store().diff_of_commit(&commit)?;
     let description = describe_commit(&commit.summary, caller);
     let creates_palace =
         |it: &FileDiff| it.path == PalacePath::SETTINGS_FILE && it.was == FileContent::Missing;
@@ -48,15 +50,16 @@ pub fn undo_last_call(
         );
         return Err(Refusal::Invalid(why));
     }
-    let undone = UndoneCommit { description, changes: palace_diff(&reverse_diffs(&diffs)) };
+    let undone =
+        UndoneCommit { description, changes: item_diffs_from_file_diffs(&reverse_diffs(&diffs)) };
     if is_dry_run {
-        reverting_edits(palace, caller, &commit, &diffs, &later)?;
+        plan_revert_edits(palace, caller, &commit, &diffs, &later)?;
         return Ok(undone);
     }
     let trailer = (UNDOES_TRAILER, commit.summary.id.0.clone());
-    palace.change_with_trailer(caller, Some(&trailer), |palace| {
+    palace.change_files_with_trailer(caller, Some(&trailer), |palace| {
         Ok(ChangePlan {
-            edits: reverting_edits(palace, caller, &commit, &diffs, &later)?,
+            edits: plan_revert_edits(palace, caller, &commit, &diffs, &later)?,
             subject: format!("{UNDO_SUBJECT_PREFIX}{}", commit.summary.subject),
             body: format!("Undid {}", commit.summary.short),
         })
@@ -69,16 +72,16 @@ pub fn undo_last_call(
 fn last_undoable_commit(
     palace: &OpenPalace,
 ) -> Result<Option<(CommitDetails, Vec<CommitDetails>)>, Refusal> {
-    let (mut later, mut undone) = (Vec::new(), UndoneCommits::default());
+    let (mut later, mut undone) = (Vec::new(), UndoneCommitSet::default());
     let mut last_call = None;
     palace.store().log(&[], |commit| {
         let is_call =
             commit.trailer(TOOL_TRAILER).is_some() && commit.trailer(UNDOES_TRAILER).is_none();
-        if is_call && !commit.changed_files.is_empty() && !undone.take(&commit) {
+        if is_call && !commit.changed_files.is_empty() && !undone.take_if_undone(&commit) {
             last_call = Some(commit);
             return false;
         }
-        undone.add(palace, &commit);
+        undone.add_commit_undone_by(palace, &commit);
         later.push(commit);
         true
     })?;
@@ -87,16 +90,16 @@ fn last_undoable_commit(
 
 /// The commits that are undone already.
 #[derive(Default)]
-struct UndoneCommits {
+struct UndoneCommitSet {
     commits: BTreeSet<String>,
     /// The subjects and files of undone commits that are not in the history: a rebase gave them
     /// new ids.
     rebased: Vec<(String, Vec<String>)>,
 }
 
-impl UndoneCommits {
+impl UndoneCommitSet {
     /// Adds the commit that `commit` undoes, if it was made by `palazzo undo` or `git revert`.
-    fn add(&mut self, palace: &OpenPalace, commit: &CommitDetails) {
+    fn add_commit_undone_by(&mut self, palace: &OpenPalace, commit: &CommitDetails) {
         let CommitDetails { summary, body, changed_files, .. } = commit;
         let reverted = body.split("This reverts commit ").nth(1);
         let reverted = reverted.map(|it| it.split(|it: char| !it.is_ascii_hexdigit()));
@@ -113,7 +116,7 @@ impl UndoneCommits {
     }
 
     /// Returns true if a commit is undone. A match by subject and files is used once.
-    fn take(&mut self, commit: &CommitDetails) -> bool {
+    fn take_if_undone(&mut self, commit: &CommitDetails) -> bool {
         let is_same = |it: &(String, Vec<String>)| {
             it.0 == commit.summary.subject && it.1 == commit.changed_files
         };
@@ -126,15 +129,15 @@ impl UndoneCommits {
 }
 
 /// Plans the edits that restore the files of a commit; refuses if one was changed after it.
-fn reverting_edits(
+fn plan_revert_edits(
     palace: &OpenPalace,
     caller: &Caller,
     commit: &CommitDetails,
     diffs: &[FileDiff],
     later: &[CommitDetails],
-) -> Result<Vec<Edit>, Refusal> {
+) -> Result<Vec<FileEdit>, Refusal> {
     let paths: Vec<_> = diffs.iter().map(|it| it.path.as_str()).collect();
-    let contents = palace.store().current_contents(&paths)?;
+    let contents = palace.store().contents_with_git_line_endings(&paths)?;
     let pairs = || diffs.iter().zip(&contents);
     let changed = pairs().filter(|(it, current)| it.now != **current);
     let changes: Vec<_> =
@@ -152,8 +155,11 @@ fn reverting_edits(
         }
         let current =
             palace.store().read_file(path).map_err(|it| Refusal::UnreadableFile(it.into()))?;
-        let restored = was.text().map(|it| palace.store().checkout_text(path, it)).transpose()?;
-        edits.push(Edit { path: path.clone(), was: current, now: restored });
+        let restored = was
+            .text()
+            .map(|it| palace.store().convert_to_disk_line_endings(path, it))
+            .transpose()?;
+        edits.push(FileEdit { path: path.clone(), was: current, now: restored });
     }
     Ok(edits)
 }

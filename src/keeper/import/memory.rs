@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::exchange::{self, MemoryFile};
+use crate::exchange::{self, MemoryServerFile};
 use crate::keeper::graph::edit::{GraphEdit, OversizedEntities};
 use crate::keeper::graph::rules::with_initial_status;
-use crate::keeper::memory_server::operations::add_absent_relations;
+use crate::keeper::memory_server::changes::add_absent_relations;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::session::new_id;
 use crate::keeper::{Caller, GraphPage, Keeper, Refusal, Session, read_graph};
 use crate::model::{Entity, MAX_FILE_BYTES, Relation, Triple};
 use crate::render;
-use crate::store::Listener;
+use crate::store::ProgressListener;
 
 /// The counts of an import, or of a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,8 +41,8 @@ pub fn import_memory(
     dry: bool,
     progress: impl Fn(usize, usize) + Send + Sync + 'static,
 ) -> Result<MemoryImportSummary, Refusal> {
-    let MemoryFile { mut entities, relations, messages: notes, fault_count: faults } =
-        exchange::read_memory_file(file);
+    let MemoryServerFile { mut entities, relations, messages: notes, fault_count: faults } =
+        exchange::parse_memory_server_file(file);
     for entity in &mut entities {
         entity.id = Some(new_id(&mut keeper.id_generator, caller.now));
     }
@@ -61,21 +61,21 @@ pub fn import_memory(
             ..Default::default()
         });
     };
-    session.palace.set_progress_listener(Listener::new(progress));
-    let mut summary = import_file(&mut session, &entities, &relations, dry)?;
+    session.palace.set_progress_listener(ProgressListener::new(progress));
+    let mut summary = import_entities_and_relations(&mut session, &entities, &relations, dry)?;
     summary.notes.splice(0..0, notes);
     summary.faults += faults;
     Ok(summary)
 }
 
-fn import_file(
+fn import_entities_and_relations(
     session: &mut Session<'_>,
     entities: &[Entity],
     relations: &[Triple],
     dry: bool,
 ) -> Result<MemoryImportSummary, Refusal> {
     let (mut summary, mut oversized) = (MemoryImportSummary::default(), OversizedEntities::new());
-    session.palace.change(session.caller, |open| {
+    session.palace.change_files(session.caller, |open| {
         let edits = loop {
             let (edit, counts) = plan_import(open, entities, relations, &oversized)?;
             summary = counts;
@@ -88,9 +88,9 @@ fn import_file(
         let MemoryImportSummary { entities, observations, relations, .. } = summary;
         let body = format!(
             "{}, {} of others, {}",
-            render::pluralize(entities, "entity"),
-            render::pluralize(observations, "observation"),
-            render::pluralize(relations, "relation")
+            render::count_with_noun(entities, "entity"),
+            render::count_with_noun(observations, "observation"),
+            render::count_with_noun(relations, "relation")
         );
         Ok(ChangePlan { edits, subject: "memory: import".to_owned(), body })
     })?;
@@ -103,7 +103,7 @@ fn import_file(
 /// Returns the graph as a file of the reference memory server.
 pub fn export_memory(session: &Session<'_>) -> Result<String, Refusal> {
     let GraphPage { entities, relations, .. } = read_graph(session, None, usize::MAX)?;
-    Ok(exchange::write_memory_file(&entities, &relations))
+    Ok(exchange::serialize_memory_server_file(&entities, &relations))
 }
 
 /// Reports that an entity was not imported because its file would be too large.

@@ -9,23 +9,27 @@ use ulid::Ulid;
 use crate::exchange::{
     self, ImportedDiaryEntry, ImportedDrawer, ImportedFact, MempalaceData, MempalaceTables,
 };
-use crate::format::{self, new_diary_path};
+use crate::format::{self, new_diary_entry_path};
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::graph::rules::with_initial_status;
 use crate::keeper::import::mine::{plan_filing, sanitize_name};
-use crate::keeper::mempalace::add_fact::{is_same_fact, placeholder_entity, resolve_spelling};
+use crate::keeper::mempalace::add_fact::{
+    has_same_kind_and_object, placeholder_entity, resolve_spelling,
+};
 use crate::keeper::mempalace::drawers::MAX_NAME_CHARS;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::session::new_id;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{DiaryEntry, Drawer, Edit, Entity, FiledUnder, Relation, WingRoom, fold_name};
+use crate::model::{
+    DiaryEntry, Drawer, Entity, FileEdit, FrontMatterWingRoom, Relation, WingRoomNames, fold_name,
+};
 use crate::render;
-use crate::store::Listener;
+use crate::store::ProgressListener;
 
 /// The counts of an import, or of a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ImportSummary {
+pub struct MempalaceImportSummary {
     /// The name of the workspace; `None` if there is none yet.
     pub workspace: Option<String>,
     /// How many drawers are new.
@@ -43,8 +47,8 @@ pub struct ImportSummary {
 }
 
 /// The data to import, with names that are valid here.
-struct Import {
-    drawers: Vec<(WingRoom, Drawer)>,
+struct ImportItems {
+    drawers: Vec<(WingRoomNames, Drawer)>,
     entries: Vec<(String, DiaryEntry)>,
     entities: Vec<Entity>,
     facts: Vec<ImportedFact>,
@@ -60,28 +64,30 @@ pub fn import_mempalace(
     to_utc: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
     dry: bool,
     progress: impl Fn(usize, usize) + Send + Sync + 'static,
-) -> Result<ImportSummary, Refusal> {
-    let mut data = exchange::read_mempalace(tables, to_utc);
+) -> Result<MempalaceImportSummary, Refusal> {
+    let mut data = exchange::convert_mempalace_tables(tables, to_utc);
     let errors = std::mem::take(&mut data.faults);
     let notes = std::mem::take(&mut data.notes);
-    let import = Import::new(data, caller.now, || new_id(&mut keeper.id_generator, caller.now));
+    let import = ImportItems::from_mempalace_data(data, caller.now, || {
+        new_id(&mut keeper.id_generator, caller.now)
+    });
     let session = match dry || import.is_empty() {
         true => keeper.session_if_any(caller)?,
         false => Some(keeper.session_for_writing(caller)?),
     };
     let Some(session) = session else {
-        return Ok(ImportSummary { errors, notes, ..import.summary_for_empty_palace() });
+        return Ok(MempalaceImportSummary { errors, notes, ..import.summary_for_empty_palace() });
     };
-    let mut summary = ImportSummary::default();
-    session.palace.set_progress_listener(Listener::new(progress));
-    session.palace.change(caller, |open| {
+    let mut summary = MempalaceImportSummary::default();
+    session.palace.set_progress_listener(ProgressListener::new(progress));
+    session.palace.change_files(caller, |open| {
         let (edits, counts) = import.plan_edits(open)?;
         summary = counts;
         let body = format!(
             "{}, {}, {}",
-            render::pluralize(summary.drawers, "drawer"),
-            render::pluralize(summary.entries, "diary entry"),
-            render::pluralize(summary.facts, "fact")
+            render::count_with_noun(summary.drawers, "drawer"),
+            render::count_with_noun(summary.entries, "diary entry"),
+            render::count_with_noun(summary.facts, "fact")
         );
         let edits = if dry { Vec::new() } else { edits };
         Ok(ChangePlan { edits, subject: "mempalace: import".to_owned(), body })
@@ -92,11 +98,15 @@ pub fn import_mempalace(
     Ok(summary)
 }
 
-impl Import {
+impl ImportItems {
     /// Converts imported data: makes its names valid, and adds ids. `now` is the date of drawers
     /// without a date.
-    fn new(data: MempalaceData, now: DateTime<Utc>, mut new_id: impl FnMut() -> Ulid) -> Self {
-        let subjects: Vec<_> = data.subjects().into_iter().map(render::one_line).collect();
+    fn from_mempalace_data(
+        data: MempalaceData,
+        now: DateTime<Utc>,
+        mut new_id: impl FnMut() -> Ulid,
+    ) -> Self {
+        let subjects: Vec<_> = data.fact_subjects().into_iter().map(render::one_line).collect();
         let MempalaceData { drawers, diary_entries, entities, mut facts, .. } = data;
         let mut by_name: BTreeMap<String, Entity> = BTreeMap::new();
         for name in subjects.into_iter().chain(entities.iter().map(|it| render::one_line(&it.name)))
@@ -118,7 +128,10 @@ impl Import {
         }
         Self {
             drawers: drawers.into_iter().map(|it| convert_drawer(it, new_id(), now)).collect(),
-            entries: diary_entries.into_iter().map(|it| convert_entry(it, new_id())).collect(),
+            entries: diary_entries
+                .into_iter()
+                .map(|it| convert_diary_entry(it, new_id()))
+                .collect(),
             entities: by_name.into_values().collect(),
             facts,
         }
@@ -130,7 +143,7 @@ impl Import {
     }
 
     /// Counts what would be new in an empty palace.
-    fn summary_for_empty_palace(&self) -> ImportSummary {
+    fn summary_for_empty_palace(&self) -> MempalaceImportSummary {
         let drawers: HashSet<_> =
             self.drawers.iter().map(|(it, drawer)| (it, &drawer.text)).collect();
         let entries: HashSet<_> =
@@ -138,20 +151,23 @@ impl Import {
         let facts: HashSet<_> = self.facts.iter().map(FactKey::from_fact).collect();
         let (drawers, entries, facts) = (drawers.len(), entries.len(), facts.len());
         let all = self.drawers.len() + self.entries.len() + self.facts.len();
-        ImportSummary {
+        MempalaceImportSummary {
             drawers,
             entries,
             facts,
             already_present: all - drawers - entries - facts,
-            ..ImportSummary::default()
+            ..MempalaceImportSummary::default()
         }
     }
 
-    fn plan_edits(&self, open: &mut OpenPalace) -> Result<(Vec<Edit>, ImportSummary), Refusal> {
+    fn plan_edits(
+        &self,
+        open: &mut OpenPalace,
+    ) -> Result<(Vec<FileEdit>, MempalaceImportSummary), Refusal> {
         let filing = plan_filing(open, None, &self.drawers);
         let entry_edits = self.plan_diary_entries(open);
         let (edit, added, errors) = self.plan_facts(open)?;
-        let summary = ImportSummary {
+        let summary = MempalaceImportSummary {
             drawers: filing.edits.len(),
             entries: entry_edits.len(),
             facts: added,
@@ -160,7 +176,7 @@ impl Import {
                 - added
                 - errors.len(),
             errors,
-            ..ImportSummary::default()
+            ..MempalaceImportSummary::default()
         };
         let mut edits = filing.edits;
         edits.extend(entry_edits);
@@ -169,11 +185,11 @@ impl Import {
     }
 
     /// Plans the edits for the entries that no diary has.
-    fn plan_diary_entries(&self, open: &OpenPalace) -> Vec<Edit> {
+    fn plan_diary_entries(&self, open: &OpenPalace) -> Vec<FileEdit> {
         let diaries = &open.palace.diaries;
         let mut present: HashSet<(String, &str, Option<DateTime<Utc>>)> = HashSet::new();
         for (file, it) in diaries.iter() {
-            let agent = diaries.agent_of(file).unwrap_or_default().to_lowercase();
+            let agent = diaries.agent_of_file(file).unwrap_or_default().to_lowercase();
             // An imported entry without a date is equal to one with any date.
             present.insert((agent.clone(), &it.text, None));
             present.insert((agent, &it.text, it.written));
@@ -185,11 +201,15 @@ impl Import {
                 continue;
             }
             let new_in = |it: &str| new_per_folder.get(it).copied().unwrap_or_default();
-            let path = new_diary_path(diaries, agent, entry, new_in);
+            let path = new_diary_entry_path(diaries, agent, entry, new_in);
             if let Some((folder, _)) = path.rsplit_once('/') {
                 *new_per_folder.entry(folder.to_owned()).or_default() += 1;
             }
-            edits.push(Edit { path, was: None, now: Some(format::write_diary_entry(entry)) });
+            edits.push(FileEdit {
+                path,
+                was: None,
+                now: Some(format::serialize_diary_entry(entry)),
+            });
         }
         edits
     }
@@ -223,29 +243,29 @@ impl Import {
                     continue;
                 }
             };
-            let Some(source) = edit.get_or_add_source(open, &subject)? else { continue };
+            let Some(source) = edit.entity_or_new_loose_end_mut(open, &subject)? else { continue };
             let new = Relation { to, ..it.relation.clone() };
-            let is_imported = |it: &Relation| all.contains(&FactKey::new(&subject, it));
+            let is_imported = |it: &Relation| all.contains(&FactKey::from_relation(&subject, it));
             added += usize::from(merge_fact(&mut source.relations, new, is_imported));
         }
         Ok((edit, added, errors))
     }
 }
 
-fn convert_drawer(it: ImportedDrawer, id: Ulid, now: DateTime<Utc>) -> (WingRoom, Drawer) {
+fn convert_drawer(it: ImportedDrawer, id: Ulid, now: DateTime<Utc>) -> (WingRoomNames, Drawer) {
     let [wing, room] = [it.wing, it.room].map(|it| sanitize_name(&it, MAX_NAME_CHARS));
     let drawer = Drawer {
         id,
-        filed_under: FiledUnder { wing: Some(wing.clone()), room: Some(room.clone()) },
+        filed_under: FrontMatterWingRoom { wing: Some(wing.clone()), room: Some(room.clone()) },
         source: it.source.map(|it| render::one_line(&it)),
         by: it.by.map(|it| render::one_line(&it)),
         filed: Some(it.at.unwrap_or(now).trunc_subsecs(0)),
         text: it.text.replace('\0', "\u{fffd}"),
     };
-    (WingRoom { wing, room }, drawer)
+    (WingRoomNames { wing, room }, drawer)
 }
 
-fn convert_entry(it: ImportedDiaryEntry, id: Ulid) -> (String, DiaryEntry) {
+fn convert_diary_entry(it: ImportedDiaryEntry, id: Ulid) -> (String, DiaryEntry) {
     let agent = sanitize_name(&it.agent, MAX_NAME_CHARS);
     let topic = it.topic.map(|it| sanitize_name(&it, MAX_NAME_CHARS));
     let entry = DiaryEntry {
@@ -267,13 +287,13 @@ struct FactKey {
 }
 
 impl FactKey {
-    fn new(subject: &str, it: &Relation) -> Self {
+    fn from_relation(subject: &str, it: &Relation) -> Self {
         let names = [subject, &it.kind, &it.to].map(fold_name);
         Self { names, since: it.since.clone(), until: it.until.clone() }
     }
 
     fn from_fact(it: &ImportedFact) -> Self {
-        Self::new(&it.subject, &it.relation)
+        Self::from_relation(&it.subject, &it.relation)
     }
 }
 
@@ -284,7 +304,8 @@ fn merge_fact(
     new: Relation,
     is_imported: impl Fn(&Relation) -> bool,
 ) -> bool {
-    let mut same: Vec<_> = relations.iter_mut().filter(|it| is_same_fact(it, &new)).collect();
+    let mut same: Vec<_> =
+        relations.iter_mut().filter(|it| has_same_kind_and_object(it, &new)).collect();
     if same.iter().any(|it| (&it.since, &it.until) == (&new.since, &new.until)) {
         return false;
     }

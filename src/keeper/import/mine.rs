@@ -12,7 +12,7 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::session::new_id;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Drawer, Edit, FiledUnder, RoomId, WingRoom};
+use crate::model::{Drawer, FileEdit, FrontMatterWingRoom, RoomId, WingRoomNames};
 use crate::render;
 
 /// Maximum number of characters of a name from a file.
@@ -37,7 +37,7 @@ pub struct MineSummary {
 
 impl MineSummary {
     /// Removes the texts that a dry run has counted before.
-    fn drop_seen_texts(&mut self, drawers: &mut Vec<(WingRoom, Drawer)>) {
+    fn drop_seen_texts(&mut self, drawers: &mut Vec<(WingRoomNames, Drawer)>) {
         let hash = BuildHasherDefault::<DefaultHasher>::default();
         let all = drawers.len();
         drawers.retain(|(it, drawer)| self.seen_hashes.insert(hash.hash_one((it, &drawer.text))));
@@ -62,7 +62,7 @@ pub struct SourceFile {
 #[derive(Default)]
 pub(crate) struct FilingPlan<'a> {
     /// The files to create, one for each new text.
-    pub(crate) edits: Vec<Edit>,
+    pub(crate) edits: Vec<FileEdit>,
     /// The files with only the beginning of a text, each with the whole text.
     extensions: Vec<(String, &'a Drawer)>,
     /// How many texts are filed already.
@@ -92,9 +92,9 @@ pub fn file_mined_texts(
     dry: bool,
 ) -> Result<(), Refusal> {
     let source = &SourceFile { name: render::one_line(&source.name), ..source.clone() };
-    let drawers = texts
-        .iter()
-        .map(|it| mined_drawer(new_id(&mut keeper.id_generator, caller.now), caller, source, it));
+    let drawers = texts.iter().map(|it| {
+        drawer_from_extracted_text(new_id(&mut keeper.id_generator, caller.now), caller, source, it)
+    });
     let mut drawers: Vec<_> = drawers.collect();
     summary.sources += usize::from(!drawers.is_empty());
     if dry {
@@ -109,7 +109,7 @@ pub fn file_mined_texts(
         return Ok(());
     };
     let mut filed = MineSummary::default();
-    session.palace.change_exclusively(caller, |open| {
+    session.palace.change_files_exclusively(caller, |open| {
         let plan = plan_filing(open, Some(source), &drawers);
         filed.new = plan.edits.len();
         filed.extended = plan.extensions.len();
@@ -118,7 +118,7 @@ pub fn file_mined_texts(
             plan.superseded.into_iter().map(|it| (source.name.clone(), it)).collect();
         let mut edits = plan.edits;
         for (file, whole) in plan.extensions {
-            edits.push(extend_drawer(open, file, whole)?);
+            edits.push(plan_drawer_extension(open, file, whole)?);
         }
         let subject = format!("source {}: mine", render::truncate(&source.name, 50));
         let body = format!("{} new, {} extended", filed.new, filed.extended);
@@ -131,17 +131,20 @@ pub fn file_mined_texts(
     Ok(())
 }
 
-fn mined_drawer(
+fn drawer_from_extracted_text(
     id: Ulid,
     caller: &Caller,
     source: &SourceFile,
     it: &ExtractedText,
-) -> (WingRoom, Drawer) {
+) -> (WingRoomNames, Drawer) {
     let wing = sanitize_name(it.wing.as_deref().unwrap_or(&source.wing), MAX_NAME_CHARS);
-    let shelf = WingRoom { wing, room: sanitize_name(&it.room, MAX_NAME_CHARS) };
+    let shelf = WingRoomNames { wing, room: sanitize_name(&it.room, MAX_NAME_CHARS) };
     let drawer = Drawer {
         id,
-        filed_under: FiledUnder { wing: Some(shelf.wing.clone()), room: Some(shelf.room.clone()) },
+        filed_under: FrontMatterWingRoom {
+            wing: Some(shelf.wing.clone()),
+            room: Some(shelf.room.clone()),
+        },
         source: Some(source.name.clone()),
         by: Some(render::one_line(&caller.name)),
         filed: Some(truncate_to_seconds(it.at.or(source.modified).unwrap_or(caller.now))),
@@ -175,16 +178,16 @@ pub(crate) fn sanitize_name(name: &str, max_chars: usize) -> String {
 pub(crate) fn plan_filing<'a>(
     open: &OpenPalace,
     source: Option<&SourceFile>,
-    drawers: &'a [(WingRoom, Drawer)],
+    drawers: &'a [(WingRoomNames, Drawer)],
 ) -> FilingPlan<'a> {
-    let mut rooms: BTreeMap<&WingRoom, (RoomId, RoomTexts<'_>)> = BTreeMap::new();
+    let mut rooms: BTreeMap<&WingRoomNames, (RoomId, RoomTexts<'_>)> = BTreeMap::new();
     let mut plan = FilingPlan::default();
     let mut new_per_folder: HashMap<String, usize> = HashMap::new();
     let texts: HashSet<&str> = drawers.iter().map(|(_, it)| it.text.as_str()).collect();
     for (shelf, drawer) in drawers {
         let (room, room_texts) = rooms.entry(shelf).or_insert_with(|| {
             let room = choose_drawer_room(&open.palace, shelf);
-            let room_texts = RoomTexts::for_shelf(open, &room, shelf);
+            let room_texts = RoomTexts::for_wing_room(open, &room, shelf);
             (room, room_texts)
         });
         if !room_texts.texts.insert(&drawer.text) {
@@ -192,7 +195,7 @@ pub(crate) fn plan_filing<'a>(
             continue;
         }
         if let Some(file) =
-            source.and_then(|it| room_texts.take_prefix_file(open, it, &texts, drawer))
+            source.and_then(|it| room_texts.take_file_to_extend(open, it, &texts, drawer))
         {
             plan.extensions.push((file.to_owned(), drawer));
             continue;
@@ -202,7 +205,7 @@ pub(crate) fn plan_filing<'a>(
         if let Some((folder, _)) = path.rsplit_once('/') {
             *new_per_folder.entry(folder.to_owned()).or_default() += 1;
         }
-        plan.edits.push(Edit { path, was: None, now: Some(format::write_drawer(drawer)) });
+        plan.edits.push(FileEdit { path, was: None, now: Some(format::serialize_drawer(drawer)) });
     }
     let changed = source.filter(|it| it.kind == SourceKind::Document && !plan.edits.is_empty());
     if let Some(source) = changed {
@@ -214,22 +217,26 @@ pub(crate) fn plan_filing<'a>(
 }
 
 /// Replaces the beginning of a text in a drawer by the whole text.
-fn extend_drawer(open: &mut OpenPalace, file: String, whole: &Drawer) -> Result<Edit, Refusal> {
-    let was = open.read_for_change(&file)?;
-    let old = open.palace.drawers.get(&file);
+fn plan_drawer_extension(
+    open: &mut OpenPalace,
+    file: String,
+    whole: &Drawer,
+) -> Result<FileEdit, Refusal> {
+    let was = open.read_file_for_change(&file)?;
+    let old = open.palace.drawers.drawer_in_file(&file);
     let new = old.map(|it| {
         let Drawer { filed, text, .. } = whole.clone();
         Drawer { filed, text, ..it.clone() }
     });
-    let now = new.map(|it| format::write_drawer(&it));
-    Ok(Edit { path: file, was, now })
+    let now = new.map(|it| format::serialize_drawer(&it));
+    Ok(FileEdit { path: file, was, now })
 }
 
 impl<'a> RoomTexts<'a> {
-    fn for_shelf(open: &'a OpenPalace, room: &RoomId, shelf: &WingRoom) -> Self {
+    fn for_wing_room(open: &'a OpenPalace, room: &RoomId, shelf: &WingRoomNames) -> Self {
         let drawers = &open.palace.drawers;
         let mut room_texts = Self::default();
-        for (file, it) in drawers.in_room(room) {
+        for (file, it) in drawers.drawers_in_room(room) {
             if drawers.wing_room_of_file(file).as_ref() != Some(shelf) {
                 continue;
             }
@@ -244,7 +251,7 @@ impl<'a> RoomTexts<'a> {
     /// Removes and returns the file with the beginning of a text, unless that is one of the current
     /// `texts`. Exchanges of one conversation may have the same beginning, so if an exchange has a
     /// time of its own, that must be equal too.
-    fn take_prefix_file(
+    fn take_file_to_extend(
         &mut self,
         open: &OpenPalace,
         source: &SourceFile,
@@ -259,8 +266,9 @@ impl<'a> RoomTexts<'a> {
                 && !texts.contains(old.text.as_str())
                 && (!has_time || old.filed == it.filed)
         };
-        let place =
-            files.iter().position(|file| open.palace.drawers.get(file).is_some_and(is_prefix))?;
+        let place = files
+            .iter()
+            .position(|file| open.palace.drawers.drawer_in_file(file).is_some_and(is_prefix))?;
         Some(files.swap_remove(place))
     }
 
@@ -273,7 +281,10 @@ impl<'a> RoomTexts<'a> {
     ) -> Vec<&'a str> {
         let files = self.files_by_source.get(source).into_iter().flatten().copied();
         let is_superseded = |it: &&str| {
-            open.palace.drawers.get(it).is_some_and(|it| !texts.contains(it.text.as_str()))
+            open.palace
+                .drawers
+                .drawer_in_file(it)
+                .is_some_and(|it| !texts.contains(it.text.as_str()))
         };
         files.filter(is_superseded).collect()
     }

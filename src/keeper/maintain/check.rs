@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::format::PalacePath;
 use crate::keeper::maintain::doctor;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::findings::{Finding, locate_findings, prepare_checks};
+use crate::keeper::palace::findings::{Finding, prepare_checks, resolve_diagnostic_positions};
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::{Keeper, Refusal};
 use crate::model::{Code, Diagnostic, Severity, Tool, ValuePath};
@@ -37,7 +37,7 @@ pub fn check_palaces(keeper: &mut Keeper, tools: &[Tool]) -> Result<CheckReport,
     for workspace in keeper.workspaces()? {
         let models = keeper.models.clone();
         let palace = keeper.open_workspace(&workspace)?;
-        palace.check_repository()?;
+        palace.check_last_commit()?;
         let stale_locks = doctor::stale_lock_diagnostics(palace, &mut locks);
         palaces.push(check_palace(palace, tools, &models, stale_locks));
     }
@@ -84,13 +84,13 @@ impl CheckReport {
             (total(|it| it.1), "scroll"),
             (total(|it| it.2), "entity"),
         ];
-        let read = counts.map(|(number, noun)| render::pluralize(number, noun)).join(", ");
+        let read = counts.map(|(number, noun)| render::count_with_noun(number, noun)).join(", ");
         let others = [(Severity::Warning, "warning"), (Severity::Info, "note")];
         let others = others.map(|(severity, noun)| (self.count_with_severity(severity), noun));
         let others = others.into_iter().filter(|(number, _)| *number > 0);
         let totals =
             std::iter::once((self.count_with_severity(Severity::Error), "error")).chain(others);
-        let totals = totals.map(|(number, noun)| render::pluralize(number, noun));
+        let totals = totals.map(|(number, noun)| render::count_with_noun(number, noun));
         format!("{read}: {}", totals.collect::<Vec<_>>().join(", "))
     }
 
@@ -130,7 +130,12 @@ fn check_palace(
     for (diagnostic, value_path) in all.chain(repository) {
         by_file.entry(diagnostic.file.clone()).or_default().push((diagnostic, value_path));
     }
-    let findings = by_file.into_iter().flat_map(|(file, it)| locate_findings(open, &file, it));
+    let findings =
+        by_file.into_iter().flat_map(|(file, it)| resolve_diagnostic_positions(open, &file, it));
     let counts = (palace.rooms().len(), palace.scrolls().count(), palace.graph.len());
-    PalaceReport { root: open.store().root().to_owned(), findings: findings.collect(), counts }
+    PalaceReport {
+        root: open.store().palace_folder().to_owned(),
+        findings: findings.collect(),
+        counts,
+    }
 }

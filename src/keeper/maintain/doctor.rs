@@ -45,7 +45,7 @@ pub fn remove_git_lock(keeper: &Keeper, path: &Path) -> Result<bool, Refusal> {
 fn find_store_of_lock(keeper: &Keeper, path: &Path) -> Result<Option<(Store, GitLock)>, Refusal> {
     for workspace in keeper.workspaces()? {
         let store = keeper.store_of(&workspace);
-        if let Some(lock) = store.git_lock(path)? {
+        if let Some(lock) = store.find_git_lock(path)? {
             return Ok(Some((store, lock)));
         }
     }
@@ -63,11 +63,11 @@ pub(crate) fn stale_lock_diagnostics(
     palace: &OpenPalace,
     reported: &mut BTreeSet<PathBuf>,
 ) -> Vec<Diagnostic> {
-    let locks = palace.store().git_locks().unwrap_or_default();
+    let locks = palace.store().list_git_locks().unwrap_or_default();
     let stale =
         locks.into_iter().filter(|it| !it.is_held_by_process() && reported.insert(it.path.clone()));
     let diagnostic = |lock: GitLock| {
-        let path = lock.path.strip_prefix(palace.store().root()).unwrap_or(&lock.path);
+        let path = lock.path.strip_prefix(palace.store().palace_folder()).unwrap_or(&lock.path);
         let message = format!("a lock file of git: {}", lock.description());
         Diagnostic::for_file(Code::GitLock, &path.display().to_string(), message).with_hint(
             format!("if no git is running here, remove it: `{}`", lock.removal_command()),
@@ -78,9 +78,9 @@ pub(crate) fn stale_lock_diagnostics(
 
 fn examine_repository(store: &Store) -> DoctorReport {
     DoctorReport {
-        root: store.root().to_owned(),
+        root: store.palace_folder().to_owned(),
         repository: store.repository_state().map_err(Refusal::from),
-        locks: store.git_locks().unwrap_or_default(),
-        has_lost_history: store.find_lost_history().is_some(),
+        locks: store.list_git_locks().unwrap_or_default(),
+        has_lost_history: store.error_if_history_lost().is_some(),
     }
 }

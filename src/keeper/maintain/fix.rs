@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use crate::format::{self, FixedFile, PalacePath, RoomNameIndex};
 use crate::keeper::maintain::fmt::read_palace_files;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Change, Code, Diagnostic, Edit, Files, MAX_FILE_BYTES};
+use crate::model::{Changeset, Code, Diagnostic, FileEdit, Files, MAX_FILE_BYTES};
 use crate::render::display_path;
 use crate::store::{CommitOutcome, Store};
 
@@ -22,7 +22,7 @@ pub struct FixReport {
     root: PathBuf,
     /// The diagnostics that were fixed.
     fixed: Vec<Diagnostic>,
-    edits: Vec<Edit>,
+    edits: Vec<FileEdit>,
 }
 
 /// Fixes the errors in all palaces of the home that have only one possible fix. Commits nothing.
@@ -49,8 +49,12 @@ fn fix_palace(store: &mut Store, caller: &Caller) -> Result<FixReport, Refusal> 
         if report.edits.is_empty() {
             return Ok(report);
         }
-        let change =
-            Change::uncommitted("fix", report.edits.clone(), caller.author.clone(), caller.now);
+        let change = Changeset::without_commit(
+            "fix",
+            report.edits.clone(),
+            caller.author.clone(),
+            caller.now,
+        );
         if let CommitOutcome::Done(_) = store.commit(&change)? {
             return Ok(report);
         }
@@ -60,7 +64,7 @@ fn fix_palace(store: &mut Store, caller: &Caller) -> Result<FixReport, Refusal> 
 
 fn plan_fixes(store: &Store) -> Result<FixReport, Refusal> {
     let (files, unread) = read_palace_files(store, None)?;
-    let mut report = FixReport { root: store.root().to_owned(), ..FixReport::default() };
+    let mut report = FixReport { root: store.palace_folder().to_owned(), ..FixReport::default() };
     plan_file_moves(store, &files, unread, &mut report);
     let moved: Vec<_> = report.edits.iter().map(|it| it.path.clone()).collect();
     let new_texts = report.edits.iter().filter_map(|it| Some((&it.path, it.now.as_ref()?)));
@@ -70,7 +74,7 @@ fn plan_fixes(store: &Store) -> Result<FixReport, Refusal> {
     let files = files.into_par_iter().filter(|(path, _)| !moved.contains(path));
     let fixes = files.filter_map(|(path, was)| {
         let FixedFile { text, fixed } = format::fix_file(&path, &was, &rooms)?;
-        let edit = Edit { path, was: Some(was), now: Some(text) };
+        let edit = FileEdit { path, was: Some(was), now: Some(text) };
         edit.now.as_ref().is_some_and(|it| it.len() <= MAX_FILE_BYTES).then_some((edit, fixed))
     });
     for (edit, fixed) in fixes.collect::<Vec<_>>() {
@@ -95,8 +99,9 @@ fn plan_file_moves(store: &Store, files: &Files, unread: Vec<Diagnostic>, report
         }
     }
     for (to, (diagnostic, text)) in moves {
-        let removed = Edit { path: diagnostic.file.clone(), was: Some(text.clone()), now: None };
-        report.edits.extend([removed, Edit { path: to, was: None, now: Some(text) }]);
+        let removed =
+            FileEdit { path: diagnostic.file.clone(), was: Some(text.clone()), now: None };
+        report.edits.extend([removed, FileEdit { path: to, was: None, now: Some(text) }]);
         report.fixed.push(diagnostic);
     }
 }

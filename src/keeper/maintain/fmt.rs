@@ -9,7 +9,7 @@ use crate::format::{self, FmtOutcome};
 use crate::keeper::palace::change_plan::missing_schema_edits;
 use crate::keeper::palace::findings::Finding;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Change, Diagnostic, Edit, FileKind, Files, MAX_FILE_BYTES};
+use crate::model::{Changeset, Diagnostic, FileEdit, FileKind, Files, MAX_FILE_BYTES};
 use crate::render::display_path;
 use crate::store::{CommitOutcome, Store};
 
@@ -24,7 +24,7 @@ pub struct FmtReport {
     /// The path of that directory in its repository: empty, or ending in `/`.
     repository_prefix: String,
     /// The edits that were written, or would be.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<FileEdit>,
     /// The errors because of which files were not formatted.
     pub findings: Vec<Finding>,
     /// The files that cannot be formatted without changing their meaning.
@@ -47,14 +47,14 @@ pub fn fmt_files(
 
 impl FmtReport {
     /// Returns the path to a file: relative to `here` if that is above the palace.
-    pub fn path_from(&self, file: &str, here: &Path) -> String {
+    pub fn path_relative_to(&self, file: &str, here: &Path) -> String {
         display_path(here, &self.root, file)
     }
 
     /// Renders the edits as a patch for `git apply`, with paths from the root of the repository, or
     /// from the palace where there is none.
     pub fn diff(&self) -> String {
-        let diff = |it: &Edit| {
+        let diff = |it: &FileEdit| {
             let path = format!("{}{}", self.repository_prefix, it.path);
             diff::unified_diff(&path, it.was.as_deref(), it.now.as_deref())
         };
@@ -73,8 +73,12 @@ fn fmt_palace(
         if !is_write || report.edits.is_empty() {
             return Ok(report);
         }
-        let change =
-            Change::uncommitted("fmt", report.edits.clone(), caller.author.clone(), caller.now);
+        let change = Changeset::without_commit(
+            "fmt",
+            report.edits.clone(),
+            caller.author.clone(),
+            caller.now,
+        );
         if let CommitOutcome::Done(_) = store.commit(&change)? {
             return Ok(report);
         }
@@ -91,7 +95,8 @@ fn plan_fmt(store: &Store, within: Option<&str>) -> Result<FmtReport, Refusal> {
         .into_par_iter()
         .filter_map(|(path, text)| Some((format::fmt_file(&path, &text)?, path, text)))
         .collect();
-    let (root, repository_prefix) = (store.root().to_owned(), store.prefix_in_repository()?);
+    let (root, repository_prefix) =
+        (store.palace_folder().to_owned(), store.prefix_in_repository()?);
     let mut report = FmtReport { root, repository_prefix, ..FmtReport::default() };
     report.findings.extend(unreadable.into_iter().map(|it| Finding::from_diagnostic(it, "")));
     report.file_count = formatted.len() + missing.len();
@@ -100,7 +105,7 @@ fn plan_fmt(store: &Store, within: Option<&str>) -> Result<FmtReport, Refusal> {
         match outcome {
             FmtOutcome::Unchanged => {}
             FmtOutcome::Formatted(now) if now.len() <= MAX_FILE_BYTES => {
-                report.edits.push(Edit { path, was: Some(was), now: Some(now) });
+                report.edits.push(FileEdit { path, was: Some(was), now: Some(now) });
             }
             FmtOutcome::Formatted(_) | FmtOutcome::CannotFormat => report.unformattable.push(path),
             FmtOutcome::HasErrors(errors) => {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::format::schema_path;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Change, Edit, FileKind, Files};
+use crate::model::{Changeset, FileEdit, FileKind, Files};
 use crate::store::Store;
 
 /// Creates a palace from the files of a template, with the name `name` and in one commit; returns
@@ -16,7 +16,7 @@ pub fn create_palace(
     template: &Files,
 ) -> Result<PathBuf, Refusal> {
     let key = keeper.create_workspace(caller, name, template)?;
-    Ok(keeper.open_palace(&key)?.store().root().to_owned())
+    Ok(keeper.open_palace(&key)?.store().palace_folder().to_owned())
 }
 
 /// Creates a repository for each palace of the home that has none, and commits the palace as it is.
@@ -27,7 +27,7 @@ pub fn create_repositories(keeper: &mut Keeper, caller: &Caller) -> Result<Vec<P
     // Collect first: the first repository may be created at the home and contain all palaces.
     let stores = stores.filter(|it| !it.has_repository().unwrap_or(true)).collect::<Vec<_>>();
     for mut store in stores {
-        let change = Change {
+        let change = Changeset {
             edits: unchanged_edits(&store)?,
             subject: String::new(),
             body: String::new(),
@@ -37,17 +37,19 @@ pub fn create_repositories(keeper: &mut Keeper, caller: &Caller) -> Result<Vec<P
             commit: true,
         };
         store.start_new_history(&change)?;
-        created.push(store.root().to_owned());
+        created.push(store.palace_folder().to_owned());
     }
     keeper.close_all_palaces();
     Ok(created)
 }
 
 /// Lists the files of a palace as edits that change nothing.
-fn unchanged_edits(store: &Store) -> Result<Vec<Edit>, Refusal> {
+fn unchanged_edits(store: &Store) -> Result<Vec<FileEdit>, Refusal> {
     let (stamps, _) = store.list_files("")?;
     let paths = stamps.into_keys().chain(FileKind::ALL.map(schema_path));
     let read = store.read_files(paths.collect()).into_iter();
     let read = read.filter_map(|(path, text)| Some((path, text.ok().flatten()?)));
-    Ok(read.map(|(path, text)| Edit { path, was: Some(text.clone()), now: Some(text) }).collect())
+    Ok(read
+        .map(|(path, text)| FileEdit { path, was: Some(text.clone()), now: Some(text) })
+        .collect())
 }

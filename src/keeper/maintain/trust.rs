@@ -9,13 +9,13 @@ use crate::store;
 
 /// Lists the consents that the home and its palaces need and the user has not given.
 pub fn missing_consents(keeper: &Keeper) -> Result<Vec<Consent>, Refusal> {
-    let mut needed: Vec<_> = store::repository_consent(&keeper.home)?.into_iter().collect();
+    let mut needed: Vec<_> = store::needed_repository_consent(&keeper.home)?.into_iter().collect();
     for workspace in keeper.workspaces()? {
         let store = keeper.store_of(&workspace);
-        needed.extend(store::repository_consent(store.root())?);
+        needed.extend(store::needed_repository_consent(store.palace_folder())?);
         let text = store.read_file(PalacePath::SETTINGS_FILE).ok().flatten().unwrap_or_default();
         let allow = format::parse_settings(&text).map(|it| it.allow).unwrap_or_default();
-        needed.extend(store.tools_consent(&allow)?);
+        needed.extend(store.needed_tools_consent(&allow)?);
     }
     needed.sort();
     needed.dedup();
@@ -40,5 +40,5 @@ pub fn give_consent(keeper: &Keeper, consent: &Consent) -> Result<(), Refusal> {
 
 /// Removes every consent for `folder` and the folders below it, and returns them.
 pub fn remove_consents(keeper: &Keeper, folder: &Path) -> Result<Vec<Consent>, Refusal> {
-    Ok(keeper.consents.remove(folder)?)
+    Ok(keeper.consents.remove_at_or_below(folder)?)
 }

@@ -5,8 +5,8 @@
 //! the limit reports what it leaves out, and how to read the next page. All pages together contain
 //! the whole graph.
 
-mod cut;
 mod node_query;
+mod omissions;
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -16,9 +16,9 @@ use crate::keeper::memory_server::graph_page::node_query::NodeQuery;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::token_weight;
 use crate::model::{Entity, Graph, IncomingRelation, Triple, abridge_to_weight};
-use crate::search::Needle;
+use crate::search::CaseInsensitiveNeedle;
 
-use cut::Omissions;
+use omissions::Omissions;
 
 /// The cost of the JSON punctuation of an entity or a relation, and of an observation.
 const JSON_OBJECT_COST: usize = 48;
@@ -42,7 +42,7 @@ pub fn read_graph(
     after: Option<&str>,
     max_weight: usize,
 ) -> Result<GraphPage, Refusal> {
-    read_page(session, &NodeQuery::All, after, max_weight)
+    read_graph_page(session, &NodeQuery::All, after, max_weight)
 }
 
 /// Returns the entities with `query` in name, genus or an observation, in any case; or those
@@ -54,7 +54,7 @@ pub fn search_nodes(
     after: Option<&str>,
     max_weight: usize,
 ) -> Result<GraphPage, Refusal> {
-    read_page(session, &NodeQuery::Containing(query), after, max_weight)
+    read_graph_page(session, &NodeQuery::Containing(query), after, max_weight)
 }
 
 /// Returns the entities with exactly these names, without the first `skip` observations of each:
@@ -71,7 +71,7 @@ pub fn open_nodes(
             session.palace.refresh_file(&file);
         }
     }
-    read_page(session, &NodeQuery::ByNames(names, skip), None, max_weight)
+    read_graph_page(session, &NodeQuery::ByNames(names, skip), None, max_weight)
 }
 
 /// Returns a hash of the graph as it was last read. If there is no palace yet, returns 0 and starts
@@ -81,10 +81,10 @@ pub fn graph_digest(keeper: &mut Keeper, caller: &Caller) -> Result<u64, Refusal
         keeper.watch_home();
         return Ok(0);
     };
-    Ok(keeper.open_palace(&key)?.file_states.generation().graph_digest)
+    Ok(keeper.open_palace(&key)?.file_states.change_counters().graph_digest)
 }
 
-fn read_page(
+fn read_graph_page(
     session: &Session<'_>,
     query: &NodeQuery<'_>,
     after: Option<&str>,
@@ -103,19 +103,23 @@ fn build_graph_page(
     max_weight: usize,
 ) -> GraphPage {
     let all = select_entities(graph, query);
-    let begin =
-        after.map_or(0, |after| all.partition_point(|it| creation_key(it) <= creation_key(after)));
+    let begin = after.map_or(0, |after| {
+        all.partition_point(|it| creation_sort_key(it) <= creation_sort_key(after))
+    });
     let rest = &all[begin..];
     let entities = fit_entities(graph, &all, rest, query, max_weight);
     let page = &rest[..entities.len()];
     let relations = match query {
         NodeQuery::All => {
-            unique_relations(relation_sources(graph, page, page.len() == rest.len()), |_| true)
+            unique_relations(source_entities_of_page(graph, page, page.len() == rest.len()), |_| {
+                true
+            })
         }
         _ => page_relations(graph, &all, page),
     };
     let mut budget = max_weight.saturating_sub(entities.iter().map(entity_cost).sum());
-    let shown_count = relations.iter().take_while(|it| try_spend(&mut budget, it.cost())).count();
+    let shown_count =
+        relations.iter().take_while(|it| try_spend(&mut budget, it.json_cost())).count();
     let total = match query {
         NodeQuery::All if page.len() < all.len() => {
             unique_relations(graph.entities_and_loose_ends(), |_| true).len()
@@ -135,7 +139,7 @@ fn build_graph_page(
 
 /// Yields the entities that the relations of a page start from; on the last page also the
 /// undefined ones.
-fn relation_sources<'a>(
+fn source_entities_of_page<'a>(
     graph: &'a Graph,
     page: &[&'a Entity],
     is_last: bool,
@@ -158,7 +162,9 @@ fn fit_entities(
     let links = |it: &Entity| {
         let incoming = match query {
             NodeQuery::All => 0,
-            _ => relations_from_outside(graph, all, &it.name).map(|(_, link)| link.cost()).sum(),
+            _ => relations_from_non_hits(graph, all, &it.name)
+                .map(|(_, link)| link.json_cost())
+                .sum(),
         };
         (relations_cost(it) + incoming).min(max_weight / 3)
     };
@@ -180,7 +186,7 @@ fn select_entities<'a>(graph: &'a Graph, query: &NodeQuery<'_>) -> Vec<&'a Entit
     let mut matches: Vec<&Entity> = match query {
         NodeQuery::All => all().collect(),
         NodeQuery::Containing(text) => {
-            let mut needle = Needle::new(text);
+            let mut needle = CaseInsensitiveNeedle::new(text);
             let mut is_match = |it: &Entity| {
                 needle.is_in(&it.name)
                     || needle.is_in(&it.genus)
@@ -193,13 +199,13 @@ fn select_entities<'a>(graph: &'a Graph, query: &NodeQuery<'_>) -> Vec<&'a Entit
             names.into_iter().filter_map(|it| graph.get(it)).collect()
         }
     };
-    matches.sort_unstable_by_key(|it| creation_key(it));
+    matches.sort_unstable_by_key(|it| creation_sort_key(it));
     matches
 }
 
 /// Returns the key that sorts entities by the time of their creation, which their ids contain. An
 /// entity without an id counts as older than all others.
-fn creation_key(entity: &Entity) -> (Option<Ulid>, &str) {
+fn creation_sort_key(entity: &Entity) -> (Option<Ulid>, &str) {
     (entity.id, &entity.name)
 }
 
@@ -212,7 +218,7 @@ struct TripleRef<'a> {
 }
 
 impl TripleRef<'_> {
-    fn cost(&self) -> usize {
+    fn json_cost(&self) -> usize {
         JSON_OBJECT_COST + [self.from, self.kind, self.to].map(json_text_cost).iter().sum::<usize>()
     }
 
@@ -233,7 +239,7 @@ fn page_relations<'a>(
     let names: HashSet<&str> = page.iter().map(|it| it.name.as_str()).collect();
     let loose = names.iter().filter_map(|it| graph.loose_end(it));
     let incoming =
-        names.iter().flat_map(|it| relations_from_outside(graph, all, it)).map(|(from, _)| from);
+        names.iter().flat_map(|it| relations_from_non_hits(graph, all, it)).map(|(from, _)| from);
     let sources = page.iter().copied().chain(loose).chain(incoming);
     let mut seen = BTreeSet::new();
     let sources = sources.filter(|it| seen.insert((it.name.as_str(), it.is_defined)));
@@ -241,13 +247,13 @@ fn page_relations<'a>(
 }
 
 /// Yields the relations to `name` from entities that are not in `all`, each with its entity.
-fn relations_from_outside<'a>(
+fn relations_from_non_hits<'a>(
     graph: &'a Graph,
     all: &[&'a Entity],
     name: &'a str,
 ) -> impl Iterator<Item = (&'a Entity, TripleRef<'a>)> {
     let is_in_all = |it: &Entity| {
-        all.binary_search_by(|other| creation_key(other).cmp(&creation_key(it))).is_ok()
+        all.binary_search_by(|other| creation_sort_key(other).cmp(&creation_sort_key(it))).is_ok()
     };
     let incoming = graph.incoming_relations(name);
     let from_outside = incoming.filter(move |it| !it.from.is_defined || !is_in_all(it.from));
@@ -262,7 +268,7 @@ fn unique_relations<'a>(
     filter: impl Fn(&TripleRef<'a>) -> bool,
 ) -> Vec<TripleRef<'a>> {
     let mut sources: Vec<_> = sources.collect();
-    sources.sort_unstable_by_key(|it| (!it.is_defined, creation_key(it)));
+    sources.sort_unstable_by_key(|it| (!it.is_defined, creation_sort_key(it)));
     let links = sources.into_iter().flat_map(|from| {
         let links = from.relations.iter();
         links.map(|it| TripleRef { from: &from.name, kind: &it.kind, to: &it.to })
@@ -287,7 +293,7 @@ fn entity_cost(it: &Entity) -> usize {
 
 fn relations_cost(from: &Entity) -> usize {
     let links = from.relations.iter();
-    links.map(|it| TripleRef { from: &from.name, kind: &it.kind, to: &it.to }.cost()).sum()
+    links.map(|it| TripleRef { from: &from.name, kind: &it.kind, to: &it.to }.json_cost()).sum()
 }
 
 /// Returns the cost of a text in JSON, with its escape characters.
@@ -314,12 +320,13 @@ fn truncate_entity(entity: &Entity, query: &NodeQuery<'_>, max_weight: usize) ->
             .take_while(|it| try_spend(&mut budget, json_text_cost(it) + JSON_STRING_COST))
             .count()
     };
-    let mut texts: Vec<_> = entity.observations.iter().skip(query.skipped_observations()).collect();
+    let mut texts: Vec<_> =
+        entity.observations.iter().skip(query.skipped_observation_count()).collect();
     let mut count = count_fitting(&texts);
     if let NodeQuery::Containing(text) = query
         && count < texts.len()
     {
-        let mut needle = Needle::new(text);
+        let mut needle = CaseInsensitiveNeedle::new(text);
         texts.sort_by_cached_key(|it| !needle.is_in(it));
         count = count_fitting(&texts);
     }

@@ -33,7 +33,7 @@ pub struct NewFact {
 
 /// What [`add_fact`] did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AddedFact {
+pub enum AddFactOutcome {
     /// It added the fact, or a date to the same fact. The second part lists the other current facts
     /// with the same subject and kind: perhaps they should end.
     Added(FactRecord, Vec<FactRecord>),
@@ -43,18 +43,22 @@ pub enum AddedFact {
 
 /// Adds a fact, and its subject as an entity if there is none. Names are matched with those in the
 /// graph in any spelling. Creates the first palace if there is none.
-pub fn add_fact(keeper: &mut Keeper, caller: &Caller, new: &NewFact) -> Result<AddedFact, Refusal> {
+pub fn add_fact(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    new: &NewFact,
+) -> Result<AddFactOutcome, Refusal> {
     let relation = validate_fact(&new.relation, caller.now)?;
     let subject = validate_name("subject", &new.subject)?;
     let mut session = keeper.session_for_writing(caller)?;
     let (id, now) = (session.new_id(), Date::from(caller.now));
     let mut added = None;
-    session.palace.change_exclusively(caller, |open| {
+    session.palace.change_files_exclusively(caller, |open| {
         let (plan, outcome) = plan_add_fact(open, &subject, relation.clone(), id, now)?;
         added = Some(outcome);
         Ok(plan)
     })?;
-    session.remember_workspace();
+    session.set_current_workspace_if_none();
     added.ok_or(Refusal::Contended)
 }
 
@@ -72,7 +76,7 @@ pub fn end_fact(
         || Refusal::Invalid(format!("there is no such fact: {}", describe_triple(triple)));
     let session = keeper.session_if_any(caller)?.ok_or_else(missing)?;
     let mut ended_fact = None;
-    session.palace.change(caller, |open| {
+    session.palace.change_files(caller, |open| {
         let (plan, fact) = plan_end_fact(open, triple, &ended, now)?;
         ended_fact = Some(fact);
         Ok(plan)
@@ -112,26 +116,26 @@ fn plan_add_fact(
     new: Relation,
     id: Ulid,
     now: Date,
-) -> Result<(ChangePlan, AddedFact), Refusal> {
+) -> Result<(ChangePlan, AddFactOutcome), Refusal> {
     let graph = &open.palace.graph;
     let subject = resolve_spelling(graph, subject)?;
     let new = Relation { to: resolve_spelling(graph, &new.to)?, ..new };
-    let others = other_current_facts(graph, &subject, &new, now);
+    let others = current_facts_with_other_object(graph, &subject, &new, now);
     let mut edit = GraphEdit::default();
     let is_defined = edit.entity_mut(open, &subject)?.is_some();
     if !is_defined && edit.loose_end_mut(open, &subject)?.is_none() {
         edit.add_entity(open, placeholder_entity(&subject, id))?;
     }
-    let Some(entity) = edit.get_or_add_source(open, &subject)? else {
+    let Some(entity) = edit.entity_or_new_loose_end_mut(open, &subject)? else {
         return Err(Refusal::Contended);
     };
-    let is_same = |it: &&mut Relation| is_same_fact(it, &new);
+    let is_same = |it: &&mut Relation| has_same_kind_and_object(it, &new);
     let same: Vec<_> = entity.relations.iter_mut().filter(is_same).collect();
-    let fact = match match_fact(same, &new)? {
+    let fact = match merge_into_existing_fact(same, &new)? {
         FactMatch::Duplicate(old) => {
             return Ok((
                 ChangePlan::default(),
-                AddedFact::AlreadyKnown(fact_record(&subject, &old, now)),
+                AddFactOutcome::AlreadyKnown(fact_record(&subject, &old, now)),
             ));
         }
         FactMatch::Extended(extended) => extended,
@@ -143,7 +147,10 @@ fn plan_add_fact(
     let fact = fact_record(&subject, &fact, now);
     let short = render::truncate(&fact.to_line(), 50);
     let (subject, body) = (format!("fact {short}: add"), fact.to_line());
-    Ok((ChangePlan { edits: edit.into_edits()?, subject, body }, AddedFact::Added(fact, others)))
+    Ok((
+        ChangePlan { edits: edit.into_edits()?, subject, body },
+        AddFactOutcome::Added(fact, others),
+    ))
 }
 
 /// How a new fact relates to those with the same subject, kind and object.
@@ -156,7 +163,10 @@ enum FactMatch {
     New,
 }
 
-fn match_fact(same: Vec<&mut Relation>, new: &Relation) -> Result<FactMatch, Refusal> {
+fn merge_into_existing_fact(
+    same: Vec<&mut Relation>,
+    new: &Relation,
+) -> Result<FactMatch, Refusal> {
     for old in same {
         if old.since == new.since && old.until == new.until {
             return Ok(FactMatch::Duplicate(old.clone()));
@@ -213,7 +223,7 @@ fn plan_end_fact(
             Some(_) => edit.entity_mut(open, name)?,
             None => edit.loose_end_mut(open, name)?,
         };
-        let same = |it: &&mut Relation| is_same_fact(it, &relation);
+        let same = |it: &&mut Relation| has_same_kind_and_object(it, &relation);
         for it in entity.into_iter().flat_map(|it| &mut it.relations).filter(same) {
             if it.until.is_some() {
                 past_end.clone_from(&it.until);
@@ -275,7 +285,12 @@ fn unknown_fact_message(graph: &Graph, triple: &Triple, names: &[String]) -> Str
 }
 
 /// Returns the current facts with the subject and kind of a new fact and another object.
-fn other_current_facts(graph: &Graph, subject: &str, new: &Relation, now: Date) -> Vec<FactRecord> {
+fn current_facts_with_other_object(
+    graph: &Graph,
+    subject: &str,
+    new: &Relation,
+    now: Date,
+) -> Vec<FactRecord> {
     let sources = [graph.get(subject), graph.loose_end(subject)].into_iter().flatten();
     let facts = sources.flat_map(|it| &it.relations);
     let others = facts.filter(|it| {
@@ -329,7 +344,7 @@ fn describe_triple(Triple { from, kind, to }: &Triple) -> String {
 
 /// Returns true if two relations of one subject have the same kind and object, whatever their
 /// dates.
-pub(crate) fn is_same_fact(a: &Relation, b: &Relation) -> bool {
+pub(crate) fn has_same_kind_and_object(a: &Relation, b: &Relation) -> bool {
     fold_name(&a.kind) == fold_name(&b.kind) && fold_name(&a.to) == fold_name(&b.to)
 }
 

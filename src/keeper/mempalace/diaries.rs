@@ -2,11 +2,11 @@
 
 use chrono::SubsecRound;
 
-use crate::format::{self, new_diary_path};
+use crate::format::{self, new_diary_entry_path};
 use crate::keeper::mempalace::drawers::{validate_name, validate_text};
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{DiaryEntry, Edit};
+use crate::model::{DiaryEntry, FileEdit};
 use crate::render;
 
 /// The newest entries of a diary, and the number of all.
@@ -42,11 +42,11 @@ pub fn write_diary(
         written: Some(caller.now.trunc_subsecs(0)),
         text: text.to_owned(),
     };
-    session.palace.change(caller, |open| {
-        let path = new_diary_path(&open.palace.diaries, &agent, &entry, |_| 0);
-        let now = Some(format::write_diary_entry(&entry));
+    session.palace.change_files(caller, |open| {
+        let path = new_diary_entry_path(&open.palace.diaries, &agent, &entry, |_| 0);
+        let now = Some(format::serialize_diary_entry(&entry));
         Ok(ChangePlan {
-            edits: vec![Edit { path, was: None, now }],
+            edits: vec![FileEdit { path, was: None, now }],
             subject: format!(
                 "diary {}: {}",
                 render::truncate(&agent, 30),
@@ -55,7 +55,7 @@ pub fn write_diary(
             body: String::new(),
         })
     })?;
-    session.remember_workspace();
+    session.set_current_workspace_if_none();
     Ok(entry)
 }
 
@@ -69,7 +69,7 @@ pub fn read_diary(
     let agent = validate_name("agent", agent)?;
     let Some(session) = keeper.session_if_any(caller)? else { return Ok(DiaryPage::default()) };
     let diaries = &session.palace.palace.diaries;
-    let entries = diaries.entries_of(&agent);
+    let entries = diaries.entries_of_agent(&agent);
     Ok(DiaryPage {
         total: entries.len(),
         entries: entries.take(limit).map(|(_, it)| it.clone()).collect(),

@@ -9,7 +9,9 @@ use crate::format::{self, choose_drawer_room, new_drawer_path};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{Drawer, Edit, FiledUnder, ItemId, RoomId, WingRoom, is_printable};
+use crate::model::{
+    Drawer, FileEdit, FrontMatterWingRoom, ItemId, RoomId, WingRoomNames, is_printable,
+};
 use crate::render;
 use crate::search::{DUPLICATE_THRESHOLD, NearDuplicate, describe_changes};
 
@@ -26,7 +28,7 @@ const SHORT_TEXT_BYTES: usize = 64;
 #[derive(Clone, Debug)]
 pub struct NewDrawer {
     /// Where to file it.
-    pub shelf: WingRoom,
+    pub shelf: WingRoomNames,
     /// The text, kept byte for byte.
     pub text: String,
     /// Where it comes from.
@@ -56,7 +58,7 @@ pub struct DrawerLocation {
     /// The room whose folder contains its file.
     pub room: RoomId,
     /// The names of its wing and room.
-    pub shelf: WingRoom,
+    pub shelf: WingRoomNames,
 }
 
 /// A drawer whose text is similar to another.
@@ -76,7 +78,7 @@ pub struct SimilarDrawer {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DrawerStats {
     /// How many drawers each room of each wing has.
-    pub drawers_by_shelf: BTreeMap<WingRoom, usize>,
+    pub drawers_by_shelf: BTreeMap<WingRoomNames, usize>,
     /// How many entries the diary of each agent has.
     pub entries_by_agent: Vec<(String, usize)>,
     /// The errors of the files that cannot be read.
@@ -90,7 +92,7 @@ pub fn file_drawer(
     caller: &Caller,
     new: &NewDrawer,
 ) -> Result<FilingOutcome, Refusal> {
-    let shelf = WingRoom {
+    let shelf = WingRoomNames {
         wing: validate_name("wing", &new.shelf.wing)?,
         room: validate_name("room", &new.shelf.room)?,
     };
@@ -98,19 +100,22 @@ pub fn file_drawer(
     let mut session = keeper.session_for_writing(caller)?;
     let drawer = Drawer {
         id: session.new_id(),
-        filed_under: FiledUnder { wing: Some(shelf.wing.clone()), room: Some(shelf.room.clone()) },
+        filed_under: FrontMatterWingRoom {
+            wing: Some(shelf.wing.clone()),
+            room: Some(shelf.room.clone()),
+        },
         source: new.source.as_deref().map(render::one_line).filter(|it| !it.is_empty()),
         by: Some(render::one_line(new.by.as_deref().unwrap_or(&caller.name))),
         filed: Some(caller.now.trunc_subsecs(0)),
         text: new.text.clone(),
     };
     let mut outcome = None;
-    session.palace.change_exclusively(caller, |open| {
+    session.palace.change_files_exclusively(caller, |open| {
         let (plan, filed) = plan_filing(open, &shelf, &drawer, new.force);
         outcome = Some(filed);
         Ok(plan)
     })?;
-    session.remember_workspace();
+    session.set_current_workspace_if_none();
     outcome.ok_or(Refusal::Contended)
 }
 
@@ -118,7 +123,7 @@ pub fn file_drawer(
 pub fn delete_drawer(session: &mut Session<'_>, id: Ulid) -> Result<DrawerLocation, Refusal> {
     let missing = || Refusal::NoSuchDrawer { asked: id.to_string() };
     let mut deleted = None;
-    session.palace.change(session.caller, |open| {
+    session.palace.change_files(session.caller, |open| {
         let files: Vec<_> = open.palace.drawers.files_with_id(id).map(str::to_owned).collect();
         let file = match files.as_slice() {
             [only] => only.clone(),
@@ -128,13 +133,14 @@ pub fn delete_drawer(session: &mut Session<'_>, id: Ulid) -> Result<DrawerLocati
                 return Err(Refusal::Invalid(format!("{why}; delete all but one by hand")));
             }
         };
-        let was = open.read_for_change(&file)?;
+        let was = open.read_file_for_change(&file)?;
         let location = drawer_location(open, &file).ok_or_else(missing)?;
-        let subject = format!("drawer {}: delete", shelf_label(&location.shelf));
-        let title = open.palace.drawers.get(&file).map(|it| render::drawer_title(&it.text));
+        let subject = format!("drawer {}: delete", wing_room_label(&location.shelf));
+        let title =
+            open.palace.drawers.drawer_in_file(&file).map(|it| render::drawer_title(&it.text));
         let body = format!("Deleted \"{}\"", title.unwrap_or_default());
         deleted = Some(location);
-        Ok(ChangePlan { edits: vec![Edit { path: file, was, now: None }], subject, body })
+        Ok(ChangePlan { edits: vec![FileEdit { path: file, was, now: None }], subject, body })
     })?;
     deleted.ok_or_else(missing)
 }
@@ -143,7 +149,7 @@ pub fn delete_drawer(session: &mut Session<'_>, id: Ulid) -> Result<DrawerLocati
 pub fn drawer_stats(session: &Session<'_>) -> DrawerStats {
     let palace = &session.palace.palace;
     let mut stats = DrawerStats::default();
-    for (shelf, _, count) in palace.drawers.wing_rooms() {
+    for (shelf, _, count) in palace.drawers.wing_room_counts() {
         *stats.drawers_by_shelf.entry(shelf).or_default() += count;
     }
     stats.file_errors = session.palace.file_error_notices();
@@ -160,7 +166,7 @@ impl DrawerStats {
 
 fn plan_filing(
     open: &OpenPalace,
-    shelf: &WingRoom,
+    shelf: &WingRoomNames,
     drawer: &Drawer,
     force: bool,
 ) -> (ChangePlan, FilingOutcome) {
@@ -177,10 +183,10 @@ fn plan_filing(
         return (ChangePlan::default(), FilingOutcome::SimilarFound(similar));
     }
     let path = new_drawer_path(&open.palace.drawers, &room, drawer, |_| 0);
-    let now = Some(format::write_drawer(drawer));
+    let now = Some(format::serialize_drawer(drawer));
     let plan = ChangePlan {
-        edits: vec![Edit { path, was: None, now }],
-        subject: format!("drawer {}: file", shelf_label(shelf)),
+        edits: vec![FileEdit { path, was: None, now }],
+        subject: format!("drawer {}: file", wing_room_label(shelf)),
         body: format!("Filed \"{}\"", render::drawer_title(&drawer.text)),
     };
     (plan, FilingOutcome::Filed(DrawerLocation { id: drawer.id, room, shelf: shelf.clone() }))
@@ -190,17 +196,17 @@ fn plan_filing(
 fn find_exact_duplicate(
     open: &OpenPalace,
     room: &RoomId,
-    shelf: &WingRoom,
+    shelf: &WingRoomNames,
     text: &str,
 ) -> Option<DrawerLocation> {
-    let mut same = open.palace.drawers.in_room(room).filter(|(_, it)| it.text == text);
+    let mut same = open.palace.drawers.drawers_in_room(room).filter(|(_, it)| it.text == text);
     same.find_map(|(file, _)| drawer_location(open, file).filter(|it| it.shelf == *shelf))
 }
 
 /// Returns the location of the drawer in `file`.
 pub(crate) fn drawer_location(open: &OpenPalace, file: &str) -> Option<DrawerLocation> {
     let drawers = &open.palace.drawers;
-    let (drawer, room) = (drawers.get(file)?, drawers.room_of_file(file)?.clone());
+    let (drawer, room) = (drawers.drawer_in_file(file)?, drawers.room_of_file(file)?.clone());
     Some(DrawerLocation { id: drawer.id, room, shelf: drawers.wing_room_of_file(file)? })
 }
 
@@ -236,7 +242,7 @@ pub(crate) fn validate_text(what: &str, text: &str) -> Result<(), Refusal> {
 }
 
 /// Renders a wing and room for the subject of a commit.
-fn shelf_label(WingRoom { wing, room }: &WingRoom) -> String {
+fn wing_room_label(WingRoomNames { wing, room }: &WingRoomNames) -> String {
     let [wing, room] = [wing, room].map(|it| render::truncate(&render::one_line(it), 30));
     format!("{wing}/{room}")
 }
@@ -250,10 +256,10 @@ pub(crate) fn find_similar_drawers(
 ) -> Vec<SimilarDrawer> {
     let drawers = &open.palace.drawers;
     let text_of = |it: &ItemId| match it {
-        ItemId::Drawer(file) => Some(drawers.get(file)?.text.as_str()),
+        ItemId::Drawer(file) => Some(drawers.drawer_in_file(file)?.text.as_str()),
         _ => None,
     };
-    let mut similar_items = open.index().near_duplicates(text, min_similarity, text_of);
+    let mut similar_items = open.index().find_near_duplicates(text, min_similarity, text_of);
     // A short text may have no word in the index, so compare it with every drawer.
     if text.len() <= SHORT_TEXT_BYTES {
         let same = drawers.iter().filter(|(.., it)| it.text == text);
@@ -266,7 +272,7 @@ pub(crate) fn find_similar_drawers(
     let similar = similar_items.into_iter().take(MAX_SIMILAR_DRAWERS).filter_map(
         |NearDuplicate { item, similarity }| {
             let ItemId::Drawer(file) = &item else { return None };
-            let old = drawers.get(file)?.text.clone();
+            let old = drawers.drawer_in_file(file)?.text.clone();
             Some(SimilarDrawer {
                 location: drawer_location(open, file)?,
                 similarity: similarity.into(),

@@ -76,7 +76,7 @@ pub fn facts_about(
                 || direction == Direction::Incoming
                 || fold_name(&from.name) != fold_name(&it.to)
         };
-        for (side, from, it) in outgoing_and_incoming(graph, name).filter(is_listed) {
+        for (side, from, it) in outgoing_and_incoming_facts(graph, name).filter(is_listed) {
             if ![Direction::Both, side].contains(&direction) || !holds(it) {
                 others += 1;
                 continue;
@@ -155,7 +155,7 @@ impl FactRecord {
 }
 
 /// Yields the facts with a name as subject, then those with the name as object.
-fn outgoing_and_incoming<'a>(
+fn outgoing_and_incoming_facts<'a>(
     graph: &'a Graph,
     name: &str,
 ) -> impl Iterator<Item = (Direction, &'a Entity, &'a Relation)> {

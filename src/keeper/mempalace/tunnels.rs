@@ -60,14 +60,14 @@ pub struct TunnelStats {
 }
 
 /// Rooms by name.
-pub type RoomsByName = BTreeMap<String, RoomAcrossWings>;
+pub type DrawerRoomsByName = BTreeMap<String, RoomAcrossWings>;
 
 /// Returns the rooms that have drawers, by name.
-pub fn rooms_by_name(session: &Session<'_>) -> RoomsByName {
+pub fn drawer_rooms_by_name(session: &Session<'_>) -> DrawerRoomsByName {
     let drawers = &session.palace.palace.drawers;
-    let mut rooms = RoomsByName::new();
-    for (wing_room, id, count) in drawers.wing_rooms() {
-        let newest = drawers.in_room(id).next().and_then(|(_, it)| it.filed);
+    let mut rooms = DrawerRoomsByName::new();
+    for (wing_room, id, count) in drawers.wing_room_counts() {
+        let newest = drawers.drawers_in_room(id).next().and_then(|(_, it)| it.filed);
         let it = rooms.entry(wing_room.room.clone()).or_default();
         it.room = wing_room.room;
         it.wings.insert(wing_room.wing);
@@ -80,7 +80,7 @@ pub fn rooms_by_name(session: &Session<'_>) -> RoomsByName {
 /// Finds all rooms that are at most `hops` steps away from a room, sorted by steps, then by number
 /// of drawers. Returns the first fifty and the number of the others.
 pub fn traverse_rooms(
-    rooms: &RoomsByName,
+    rooms: &DrawerRoomsByName,
     start: &str,
     hops: usize,
 ) -> Result<(Vec<ReachedRoom>, usize), Refusal> {
@@ -94,13 +94,13 @@ pub fn traverse_rooms(
 
 /// Finds the rooms that are in several wings, among them all of `wings`; those with the most
 /// drawers come first. Returns the first fifty and the number of the others.
-pub fn find_tunnels(rooms: &RoomsByName, wings: &[&str]) -> (Vec<RoomAcrossWings>, usize) {
-    truncate_list(rooms_in_wings(rooms, wings))
+pub fn find_tunnels(rooms: &DrawerRoomsByName, wings: &[&str]) -> (Vec<RoomAcrossWings>, usize) {
+    truncate_list(tunnels_joining_wings(rooms, wings))
 }
 
 /// Counts rooms, tunnels and the pairs of wings that tunnels join.
-pub fn tunnel_stats(rooms: &RoomsByName) -> TunnelStats {
-    let mut tunnels = rooms_in_wings(rooms, &[]);
+pub fn tunnel_stats(rooms: &DrawerRoomsByName) -> TunnelStats {
+    let mut tunnels = tunnels_joining_wings(rooms, &[]);
     let mut wings: BTreeMap<&String, usize> = BTreeMap::new();
     for wing in rooms.values().flat_map(|it| &it.wings) {
         *wings.entry(wing).or_default() += 1;
@@ -114,7 +114,7 @@ pub fn tunnel_stats(rooms: &RoomsByName) -> TunnelStats {
 }
 
 /// Searches breadth first: all rooms of all wings that a room is in are one step from it.
-fn reachable_rooms(rooms: &RoomsByName, start: &str, hops: usize) -> Vec<ReachedRoom> {
+fn reachable_rooms(rooms: &DrawerRoomsByName, start: &str, hops: usize) -> Vec<ReachedRoom> {
     let first = rooms.get(start).cloned();
     let mut reached: Vec<_> =
         first.map(|room| ReachedRoom { room, hop: 0, via: BTreeSet::new() }).into_iter().collect();
@@ -137,7 +137,7 @@ fn reachable_rooms(rooms: &RoomsByName, start: &str, hops: usize) -> Vec<Reached
 }
 
 /// Returns the rooms that are in several wings, and in all of `wings`.
-fn rooms_in_wings(rooms: &RoomsByName, wings: &[&str]) -> Vec<RoomAcrossWings> {
+fn tunnels_joining_wings(rooms: &DrawerRoomsByName, wings: &[&str]) -> Vec<RoomAcrossWings> {
     let joins = |it: &&RoomAcrossWings| {
         it.wings.len() > 1 && wings.iter().all(|wing| it.wings.contains(*wing))
     };
@@ -158,8 +158,8 @@ mod tests {
     use super::*;
 
     /// Rooms from shelves given as `wing/room`, as many drawers as given.
-    fn rooms_from(shelves: &[(&str, usize)]) -> RoomsByName {
-        let mut rooms = RoomsByName::new();
+    fn rooms_from(shelves: &[(&str, usize)]) -> DrawerRoomsByName {
+        let mut rooms = DrawerRoomsByName::new();
         for (shelf, count) in shelves {
             let (wing, room) = shelf.split_once('/').unwrap();
             let it = rooms.entry(room.to_owned()).or_default();
@@ -207,7 +207,7 @@ mod tests {
             ("team/plans", 5),
         ]);
         let rooms = |wings: &[&str]| -> Vec<String> {
-            rooms_in_wings(&all, wings).into_iter().map(|it| it.room).collect()
+            tunnels_joining_wings(&all, wings).into_iter().map(|it| it.room).collect()
         };
         assert_eq!(rooms(&[]), ["plans", "auth"]);
         assert_eq!(rooms(&["my_app"]), ["auth"]);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::format::{self, ParsedFile};
 use crate::keeper::palace::file_states::text_digest;
-use crate::keeper::palace::loaded::LoadedPalace;
+use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::model::{Entity, FileKind};
 use crate::store::FileStamp;
 
@@ -92,8 +92,10 @@ fn encode_if_lossless(entity: &Entity) -> Option<Vec<u8>> {
 
 /// The first bytes of a cache: the release that wrote it, and its format.
 fn cache_header() -> Vec<u8> {
-    let about =
-        (env!("CARGO_PKG_VERSION"), text_digest(&format::schema_for_kind(FileKind::Entity)));
+    let about = (
+        env!("CARGO_PKG_VERSION"),
+        text_digest(&format::json_schema_of_file_kind(FileKind::Entity)),
+    );
     postcard::to_stdvec(&about).unwrap_or_default()
 }
 

@@ -12,7 +12,7 @@ use crate::render;
 const MAX_NAMED_ENTITIES: usize = 2;
 
 /// The name and the genus of an entity.
-pub(crate) type EntityKey = (String, String);
+pub(crate) type EntityNameAndGenus = (String, String);
 
 /// Describes the first fault of an entity.
 fn describe_first_fault(graph: &Graph, name: &str) -> Option<String> {
@@ -41,18 +41,18 @@ impl EntityFaults {
         let faulty: Vec<_> = faulty.collect();
         let mut faults = Self::default();
         for entity in faulty {
-            faults.check_entity(graph, &entity.name);
+            faults.record_entity_faults(graph, &entity.name);
         }
         faults
     }
 
     /// Checks the entities again whose faults a change may change: the changed entity, with its
     /// name and genus `before` and `after`, and those that refer to it.
-    pub(crate) fn update(
+    pub(crate) fn recheck_affected_entities(
         &mut self,
         graph: &Graph,
-        before: Option<&EntityKey>,
-        after: Option<&EntityKey>,
+        before: Option<&EntityNameAndGenus>,
+        after: Option<&EntityNameAndGenus>,
     ) {
         let mut names: BTreeSet<_> =
             before.into_iter().chain(after).map(|(name, _)| name.clone()).collect();
@@ -63,7 +63,7 @@ impl EntityFaults {
             names.extend(sources.unwrap_or_default().into_iter().map(|(name, _)| name));
         }
         for name in names {
-            self.check_entity(graph, &name);
+            self.record_entity_faults(graph, &name);
         }
     }
 
@@ -87,13 +87,13 @@ impl EntityFaults {
         let more = if count > faults.len() { "; …" } else { "" };
         let have = if count == 1 { "has" } else { "have" };
         (count > 0).then(|| {
-            let count = render::pluralize(count, "entity");
+            let count = render::count_with_noun(count, "entity");
             let faults = faults.join("; ");
             format!("{count} here {have} faults: {faults}{more} · `palazzo check` lists all")
         })
     }
 
-    fn check_entity(&mut self, graph: &Graph, name: &str) {
+    fn record_entity_faults(&mut self, graph: &Graph, name: &str) {
         self.remove_entity(name);
         let Some(entity) = graph.get(name) else { return };
         let faults = graph.entity_faults(entity);

@@ -16,7 +16,7 @@ impl OpenPalace {
         let mut notices: Vec<_> = errors
             .iter()
             .take(MAX_FILES)
-            .map(|it| diagnostic_line(it) + self.fallback_note(it))
+            .map(|it| render_diagnostic_in_one_line(it) + self.fallback_note(it))
             .collect();
         if errors.len() > MAX_FILES {
             let others = errors.len() - MAX_FILES;
@@ -40,6 +40,8 @@ impl OpenPalace {
 }
 
 /// Renders a diagnostic in one line that begins with file, line and column.
-pub(crate) fn diagnostic_line(Diagnostic { file, at, message, .. }: &Diagnostic) -> String {
+pub(crate) fn render_diagnostic_in_one_line(
+    Diagnostic { file, at, message, .. }: &Diagnostic,
+) -> String {
     format!("{file}:{}:{}: {}", at.line, at.column, render::one_line(message))
 }

@@ -12,13 +12,13 @@ use crate::store::{FileStamp, FileStamps};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileStates {
     files: BTreeMap<String, FileRecord>,
-    path_diagnostics: BTreeMap<String, Diagnostic>,
-    generation: Generation,
+    unreadable_path_diagnostics: BTreeMap<String, Diagnostic>,
+    change_counters: ChangeCounters,
 }
 
 /// Counters by which changes to a palace are recognized.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Generation {
+pub struct ChangeCounters {
     /// Grows whenever the content of a file changes.
     pub text: u64,
     /// Grows whenever a room or scroll is added, removed or renamed; 0 if there never was one.
@@ -29,7 +29,7 @@ pub struct Generation {
 
 /// The parts of a file that appear in listings: title and entity digest.
 #[derive(Debug, Default)]
-pub(crate) struct Fingerprint {
+pub(crate) struct TitleAndEntityDigest {
     /// The title of its room or scroll.
     pub(crate) title: Option<String>,
     /// The digest of its entity; 0 if it has none.
@@ -81,8 +81,8 @@ impl FileStates {
     }
 
     /// Returns the change counters.
-    pub(crate) fn generation(&self) -> Generation {
-        self.generation
+    pub(crate) fn change_counters(&self) -> ChangeCounters {
+        self.change_counters
     }
 
     /// Yields the files whose content the palace has, with their stamps and digests.
@@ -92,18 +92,18 @@ impl FileStates {
     }
 
     /// Yields the findings about paths that cannot be read as files.
-    pub(crate) fn path_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.path_diagnostics.values()
+    pub(crate) fn unreadable_path_diagnostics(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.unreadable_path_diagnostics.values()
     }
 
     /// Returns the finding about a path that cannot be read as a file.
-    pub(crate) fn path_diagnostic(&self, path: &str) -> Option<&Diagnostic> {
-        self.path_diagnostics.get(path)
+    pub(crate) fn diagnostic_for_unreadable_path(&self, path: &str) -> Option<&Diagnostic> {
+        self.unreadable_path_diagnostics.get(path)
     }
 
     /// Lists the files at or below `path` whose stamps have changed; `stamps` are the present
     /// ones.
-    pub(crate) fn changed_files(
+    pub(crate) fn files_changed_since_read(
         &self,
         path: &str,
         stamps: FileStamps,
@@ -120,13 +120,19 @@ impl FileStates {
     }
 
     /// Replaces the findings about paths at or below `path`.
-    pub(crate) fn set_path_diagnostics(&mut self, path: &str, obstacles: Vec<Diagnostic>) {
-        let old: Vec<_> =
-            entries_under(&self.path_diagnostics, path).map(|(it, _)| it.clone()).collect();
+    pub(crate) fn set_unreadable_path_diagnostics(
+        &mut self,
+        path: &str,
+        obstacles: Vec<Diagnostic>,
+    ) {
+        let old: Vec<_> = entries_under(&self.unreadable_path_diagnostics, path)
+            .map(|(it, _)| it.clone())
+            .collect();
         for path in old {
-            self.path_diagnostics.remove(&path);
+            self.unreadable_path_diagnostics.remove(&path);
         }
-        self.path_diagnostics.extend(obstacles.into_iter().map(|it| (it.file.clone(), it)));
+        self.unreadable_path_diagnostics
+            .extend(obstacles.into_iter().map(|it| (it.file.clone(), it)));
     }
 
     /// Records that the content of a file is unchanged.
@@ -141,10 +147,10 @@ impl FileStates {
         &mut self,
         path: &str,
         entry: FileRecord,
-        before: &Fingerprint,
-        now: &Fingerprint,
+        before: &TitleAndEntityDigest,
+        now: &TitleAndEntityDigest,
     ) {
-        let Generation { text, titles, graph_digest: graph } = &mut self.generation;
+        let ChangeCounters { text, titles, graph_digest: graph } = &mut self.change_counters;
         *text += 1;
         *titles += u64::from(before.title != now.title);
         *graph = graph.wrapping_sub(before.entity_digest).wrapping_add(now.entity_digest);
@@ -153,12 +159,12 @@ impl FileStates {
     }
 
     /// Records that the palace keeps older content of a broken file, with its fingerprint.
-    pub(crate) fn mark_stale(&mut self, path: &str, now: &Fingerprint) {
+    pub(crate) fn mark_stale(&mut self, path: &str, now: &TitleAndEntityDigest) {
         if let Some(entry) = self.files.get(path).copied() {
             self.record_read(
                 path,
                 FileRecord { state: FileState::Stale, ..entry },
-                &Fingerprint::default(),
+                &TitleAndEntityDigest::default(),
                 now,
             );
         }
@@ -174,7 +180,7 @@ impl FileStates {
 
 /// Returns a stamp that the file's next state cannot have.
 fn reliable_stamp(stamp: Option<FileStamp>) -> Option<FileStamp> {
-    stamp.filter(|it| !it.is_recent())
+    stamp.filter(|it| !it.is_too_recent_to_trust())
 }
 
 fn entries_under<'a, V>(
@@ -206,15 +212,16 @@ pub(crate) fn text_digest(text: &str) -> u64 {
 }
 
 /// Lists the files whose stamps differ, or may differ.
-pub(crate) fn changed_files(before: &FileStamps, now: &FileStamps) -> Vec<String> {
+pub(crate) fn files_changed_between_listings(before: &FileStamps, now: &FileStamps) -> Vec<String> {
     let gone = before.keys().filter(|path| !now.contains_key(*path));
-    let stands = |path: &str, it: &FileStamp| !it.is_recent() && before.get(path) == Some(it);
+    let stands =
+        |path: &str, it: &FileStamp| !it.is_too_recent_to_trust() && before.get(path) == Some(it);
     let changed = now.iter().filter(|(path, it)| !stands(path, it)).map(|(path, _)| path);
     gone.chain(changed).cloned().collect()
 }
 
 /// Tells whether the file defines a name that other files may claim too.
-pub(crate) fn has_unique_name(path: &str) -> bool {
+pub(crate) fn needs_unique_name(path: &str) -> bool {
     matches!(
         PalacePath::parse(path),
         Ok(PalacePath::Scroll(_) | PalacePath::Entity | PalacePath::Genus)

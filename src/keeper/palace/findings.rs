@@ -34,7 +34,7 @@ pub(crate) fn prepare_checks<'a>(palace: &'a OpenPalace, tools: &'a [Tool]) -> P
 }
 
 /// Resolves the positions of diagnostics about one file, and sorts them by position.
-pub(crate) fn locate_findings(
+pub(crate) fn resolve_diagnostic_positions(
     palace: &OpenPalace,
     file: &str,
     diagnostics: Vec<(Diagnostic, Option<ValuePath>)>,

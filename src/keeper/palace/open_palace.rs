@@ -8,17 +8,17 @@ use chrono::{DateTime, Datelike as _, Utc};
 
 use crate::keeper::caller::Caller;
 use crate::keeper::error::Refusal;
-use crate::keeper::palace::loaded::LoadedPalace;
-use crate::keeper::palace::published::{SnapshotLimits, SnapshotSlot, WaitGuard};
-use crate::keeper::semantic::vectors::{EmbeddedQuery, VectorStore};
+use crate::keeper::palace::loaded_palace::LoadedPalace;
+use crate::keeper::palace::published_snapshots::{SnapshotMissFlag, SnapshotSlot, WaitGuard};
+use crate::keeper::semantic::vector_store::{EmbeddedQuery, VectorStore};
 use crate::model::Grouping;
 use crate::store::CommitReport;
-use crate::watch::Watch;
+use crate::watch::PalaceWatcher;
 
 /// An open palace. It is read as a [`LoadedPalace`]; only the modules of this folder change it.
 pub(crate) struct OpenPalace {
     pub(in crate::keeper::palace) loaded: LoadedPalace,
-    pub(crate) watch: Option<Watch>,
+    pub(crate) watch: Option<PalaceWatcher>,
     /// Whether a file has freed a name that another file may claim.
     pub(crate) name_freed: bool,
     /// The temporary files that were there when the palace was read.
@@ -28,9 +28,9 @@ pub(crate) struct OpenPalace {
     /// Where it is published for readers while a call waits.
     pub(crate) publication: Option<SnapshotSlot>,
     /// The limits of a snapshot; `None`: this is not a snapshot.
-    pub(crate) snapshot_limits: Option<SnapshotLimits>,
+    pub(crate) snapshot_miss_flag: Option<SnapshotMissFlag>,
     /// The changes that were not taken yet.
-    pub(crate) finished_changes: Vec<CommitReport>,
+    pub(crate) commit_reports: Vec<CommitReport>,
     /// Reports what went wrong after a change was made.
     pub(crate) warn: fn(&str),
 }
@@ -53,8 +53,8 @@ impl OpenPalace {
             temporary_files: Vec::new(),
             should_write_entity_cache: false,
             publication: None,
-            snapshot_limits: None,
-            finished_changes: Vec::new(),
+            snapshot_miss_flag: None,
+            commit_reports: Vec::new(),
             warn,
         }
     }
@@ -65,7 +65,7 @@ impl OpenPalace {
         vectors: &'a VectorStore,
         question: &str,
     ) -> EmbeddedQuery<'a> {
-        let _wait = vectors.is_loading_model().then(|| self.begin_wait());
+        let _wait = vectors.is_loading_model().then(|| self.publish_while_waiting());
         vectors.embed_query(question)
     }
 
@@ -78,20 +78,23 @@ impl OpenPalace {
     }
 
     /// Returns an open palace that reads from a snapshot.
-    pub(crate) fn from_snapshot(snapshot: &LoadedPalace, limits: SnapshotLimits) -> Self {
-        Self { snapshot_limits: Some(limits), ..Self::from_loaded(snapshot.share(), |_| {}) }
+    pub(crate) fn from_snapshot(snapshot: &LoadedPalace, limits: SnapshotMissFlag) -> Self {
+        Self {
+            snapshot_miss_flag: Some(limits),
+            ..Self::from_loaded(snapshot.clone_for_reading(), |_| {})
+        }
     }
 
     /// Tells whether this is a snapshot, which never changes.
     pub(crate) fn is_snapshot(&self) -> bool {
-        self.snapshot_limits.is_some()
+        self.snapshot_miss_flag.is_some()
     }
 
     /// Publishes the palace for readers while this call waits.
-    pub(crate) fn begin_wait(&self) -> WaitGuard {
+    pub(crate) fn publish_while_waiting(&self) -> WaitGuard {
         match &self.publication {
-            Some(publication) => publication.begin_wait(self.loaded.share()),
-            None => WaitGuard::without_notice(),
+            Some(publication) => publication.publish_while_waiting(self.loaded.clone_for_reading()),
+            None => WaitGuard::without_callback(),
         }
     }
 
@@ -104,15 +107,15 @@ impl OpenPalace {
 
     /// Refuses a change of a snapshot, or at a time that files and git cannot hold.
     pub(crate) fn check_writable(&self, by: &Caller) -> Result<(), Refusal> {
-        match &self.snapshot_limits {
-            Some(limits) => Err(limits.refuse()),
-            None => check_clock(by.now),
+        match &self.snapshot_miss_flag {
+            Some(limits) => Err(limits.set_and_refuse()),
+            None => reject_unstorable_time(by.now),
         }
     }
 }
 
 /// Refuses to write at a time whose dates files and git cannot hold.
-fn check_clock(now: DateTime<Utc>) -> Result<(), Refusal> {
+fn reject_unstorable_time(now: DateTime<Utc>) -> Result<(), Refusal> {
     match now.year() {
         1970..=9999 => Ok(()),
         _ => Err(Refusal::InvalidClock(now)),

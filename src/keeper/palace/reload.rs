@@ -4,7 +4,7 @@
 //! content stays, without a finding, until the file was left alone for a moment.
 
 use crate::keeper::palace::file_states::{
-    changed_files, entity_digest, has_unique_name, text_digest,
+    entity_digest, files_changed_between_listings, needs_unique_name, text_digest,
 };
 use crate::keeper::palace::watch_config::WatchConfig;
 use std::collections::BTreeMap;
@@ -17,11 +17,11 @@ use crate::format::{self, PalacePath, ParsedFile};
 use crate::keeper::Refusal;
 use crate::keeper::palace::entity_cache;
 use crate::keeper::palace::entity_cache::EntityCache;
-use crate::keeper::palace::file_states::{FileRecord, FileState, FileStates, Fingerprint};
+use crate::keeper::palace::file_states::{FileRecord, FileState, FileStates, TitleAndEntityDigest};
 use crate::keeper::palace::open_palace::OpenPalace;
 use crate::model::{Code, Diagnostic};
 use crate::store::{FileStamp, FileStamps, ReadResult, Store};
-use crate::watch::{Callbacks, ChangedPath, Watch};
+use crate::watch::{Callbacks, ChangedPath, PalaceWatcher};
 
 /// Files that may have changed, with their stamps, and whether a broken or missing file counts
 /// at once.
@@ -47,22 +47,22 @@ enum ReadOutcome {
 impl OpenPalace {
     /// Reads all files, or all files of the past commit.
     pub(crate) fn read_all(&mut self) -> Result<(), Refusal> {
-        if let Some((files, obstacles)) = self.store.read_files_as_of()? {
-            self.file_states_mut().set_path_diagnostics("", obstacles);
+        if let Some((files, obstacles)) = self.store.read_all_past_files()? {
+            self.file_states_mut().set_unreadable_path_diagnostics("", obstacles);
             let read = |(path, text): (String, String)| {
-                let reading = FileReading::new(None, &path, &Ok(Some(text)));
+                let reading = FileReading::from_read_result(None, &path, &Ok(Some(text)));
                 (path, reading)
             };
             let readings: Vec<_> = files.into_par_iter().map(read).collect();
             for (path, reading) in readings {
-                self.apply_reading(&path, None, true, reading);
+                self.apply_or_defer_reading(&path, None, true, reading);
             }
             return Ok(());
         }
         let look = || {
             // Events up to now are covered by the read that follows.
             drop(take_touched_files(&mut self.watch, &self.loaded.store));
-            self.loaded.store.list_with_temporaries()
+            self.loaded.store.list_files_with_temporaries()
         };
         let recall = || {
             EntityCache::from_bytes(
@@ -72,7 +72,7 @@ impl OpenPalace {
         let (seen, remembered) = rayon::join(look, recall);
         let (stamps, obstacles, leftovers) = seen?;
         self.temporary_files = leftovers;
-        self.file_states_mut().set_path_diagnostics("", obstacles);
+        self.file_states_mut().set_unreadable_path_diagnostics("", obstacles);
         let all = stamps.into_iter().map(|(path, stamp)| (path, (Some(stamp), true)));
         let known = remembered.len();
         let unknown = self.read_files(all.collect(), remembered);
@@ -97,13 +97,13 @@ impl OpenPalace {
         let (store, mut before) = (self.store.clone_for_thread(), FileStamps::new());
         let look = Box::new(move || {
             let Ok((now, _)) = store.list_files("") else { return Vec::new() };
-            let changed = changed_files(&before, &now);
+            let changed = files_changed_between_listings(&before, &now);
             before = now;
             changed
         });
         let silent = self.store.network_file_system();
-        self.watch = Watch::start(
-            self.store.root(),
+        self.watch = PalaceWatcher::start(
+            self.store.palace_folder(),
             manner,
             Callbacks { poll: look, wake, warn: say, network_file_system: silent },
         );
@@ -120,8 +120,8 @@ impl OpenPalace {
     }
 
     /// Returns the time until a deferred file can be applied.
-    pub(crate) fn next_deferral(&self) -> Option<Duration> {
-        self.watch.as_ref()?.time_until_deferred()
+    pub(crate) fn time_until_deferred_file(&self) -> Option<Duration> {
+        self.watch.as_ref()?.time_until_deferred_ready()
     }
 
     /// Applies commits of others.
@@ -151,27 +151,27 @@ impl OpenPalace {
     pub(crate) fn reread_file(&mut self, path: &str) -> Option<String> {
         let stamp = self.store.file_stamp(path);
         let read = self.store.read_file(path);
-        let reading = FileReading::new(self.file_states.digest(path), path, &read);
-        self.apply_reading(path, stamp, true, reading);
-        self.retry_conflicts();
+        let reading = FileReading::from_read_result(self.file_states.digest(path), path, &read);
+        self.apply_or_defer_reading(path, stamp, true, reading);
+        self.retry_name_conflicts();
         read.ok().flatten()
     }
 
-    /// Applies a file that this process wrote; [`OpenPalace::retry_conflicts`] must follow the
+    /// Applies a file that this process wrote; [`OpenPalace::retry_name_conflicts`] must follow the
     /// last one.
     pub(crate) fn apply_own_write(&mut self, path: &str, text: Option<&str>) {
         let read = Ok(text.map(str::to_owned));
-        let reading = FileReading::new(self.file_states.digest(path), path, &read);
+        let reading = FileReading::from_read_result(self.file_states.digest(path), path, &read);
         // Another program may have changed the file since.
-        self.apply_reading(path, None, true, reading);
+        self.apply_or_defer_reading(path, None, true, reading);
     }
 
     fn refresh_touched_files(&mut self, touched: Vec<ChangedPath>) -> Result<(), Refusal> {
         let mut suspects = SuspectFiles::new();
         for ChangedPath { path, is_quiet: settled } in touched {
             let (stamps, obstacles) = self.store.list_files(&path)?;
-            self.file_states_mut().set_path_diagnostics(&path, obstacles);
-            for (file, stamp) in self.file_states.changed_files(&path, stamps) {
+            self.file_states_mut().set_unreadable_path_diagnostics(&path, obstacles);
+            for (file, stamp) in self.file_states.files_changed_since_read(&path, stamps) {
                 let suspect = suspects.entry(file).or_insert((stamp, settled));
                 *suspect = (stamp, suspect.1 || settled);
             }
@@ -199,7 +199,7 @@ impl OpenPalace {
             // Something that is not a file is reported by its own finding.
             let is_gone = read.is_err() && stamp.is_none();
             let read = if is_gone { Ok(None) } else { read };
-            let reading = FileReading::new(ledger.digest(&path), &path, &read);
+            let reading = FileReading::from_read_result(ledger.digest(&path), &path, &read);
             (path, stamp, settled, reading)
         };
         // Slow disks answer several reads at once faster than one after the other.
@@ -207,9 +207,9 @@ impl OpenPalace {
         // A name that moves to another file must be free first.
         readings.sort_by_key(|(.., it)| !matches!(it.outcome, ReadOutcome::Deleted));
         for (path, stamp, settled, reading) in readings {
-            self.apply_reading(&path, stamp, settled, reading);
+            self.apply_or_defer_reading(&path, stamp, settled, reading);
         }
-        self.retry_conflicts();
+        self.retry_name_conflicts();
         unknown
     }
 
@@ -219,23 +219,23 @@ impl OpenPalace {
         let is_lost = |path: &&String| self.file_states.state(path) == FileState::Absent;
         let lost: Vec<_> = self.findings.keys().filter(is_lost).cloned().collect();
         for path in lost {
-            let Some(text) = self.store.read_committed(&path) else { continue };
+            let Some(text) = self.store.read_file_at_head(&path) else { continue };
             let words = format::parse_file(&path, &text);
             if words.is_valid_in(&self.palace, &path) && !words.has_no_item() {
-                format::apply_parsed_file(
+                format::insert_parsed_file(
                     Arc::make_mut(&mut self.loaded.palace),
                     &path,
                     words,
                     || text,
                 );
-                let face = self.fingerprint(&path);
+                let face = self.title_and_entity_digest(&path);
                 self.file_states_mut().mark_stale(&path, &face);
             }
         }
     }
 
     /// Applies the content of a file, or defers it.
-    fn apply_reading(
+    fn apply_or_defer_reading(
         &mut self,
         path: &str,
         stamp: Option<FileStamp>,
@@ -249,7 +249,7 @@ impl OpenPalace {
             ReadOutcome::Unreadable(_) | ReadOutcome::Deleted => false,
         };
         match &self.watch {
-            Some(watch) if !is_fit && !settled => return watch.defer(path),
+            Some(watch) if !is_fit && !settled => return watch.defer_path(path),
             _ => {}
         }
         let outranked = match &says {
@@ -259,17 +259,17 @@ impl OpenPalace {
             _ => None,
         };
         if let Some(file) = &outranked {
-            self.apply_reading(
+            self.apply_or_defer_reading(
                 file,
                 None,
                 true,
                 FileReading { digest: None, outcome: ReadOutcome::Deleted },
             );
         }
-        let (before, stood) = (self.fingerprint(path), self.file_states.state(path));
-        self.name_freed |= has_unique_name(path) && stood != FileState::Absent;
-        let standing = self.store_reading(path, stood, says);
-        let now = self.fingerprint(path);
+        let (before, stood) = (self.title_and_entity_digest(path), self.file_states.state(path));
+        self.name_freed |= needs_unique_name(path) && stood != FileState::Absent;
+        let standing = self.update_palace_from_reading(path, stood, says);
+        let now = self.title_and_entity_digest(path);
         self.file_states_mut().record_read(
             path,
             FileRecord { stamp, digest, state: standing },
@@ -281,16 +281,21 @@ impl OpenPalace {
         }
     }
 
-    fn store_reading(&mut self, path: &str, before: FileState, says: ReadOutcome) -> FileState {
+    fn update_palace_from_reading(
+        &mut self,
+        path: &str,
+        before: FileState,
+        says: ReadOutcome,
+    ) -> FileState {
         self.withdraw_snapshot();
-        let entity = self.entity_key_in(path);
+        let entity = self.name_and_genus_if_faults_known(path);
         self.loaded.unindex_file(path);
         let text = || self.loaded.store.read_file(path).ok().flatten().unwrap_or_default();
         let (standing, findings) = match says {
             ReadOutcome::Unchanged => (before, Vec::new()),
             ReadOutcome::Parsed(words) => {
                 let outlived = words.has_no_item().then(|| before.after_read_error());
-                let findings = format::apply_parsed_file(
+                let findings = format::insert_parsed_file(
                     Arc::make_mut(&mut self.loaded.palace),
                     path,
                     words,
@@ -300,7 +305,7 @@ impl OpenPalace {
             }
             ReadOutcome::Unreadable(finding) => (before.after_read_error(), vec![finding]),
             ReadOutcome::Deleted => {
-                format::remove_parsed_file(Arc::make_mut(&mut self.loaded.palace), path);
+                format::remove_item_of_file(Arc::make_mut(&mut self.loaded.palace), path);
                 (FileState::Absent, Vec::new())
             }
         };
@@ -310,14 +315,14 @@ impl OpenPalace {
             true if !self.findings.contains_key(path) => {}
             true => drop(Arc::make_mut(&mut self.loaded.findings).remove(path)),
             false => {
-                drop(Arc::make_mut(&mut self.loaded.findings).insert(path.to_owned(), findings))
+                drop(Arc::make_mut(&mut self.loaded.findings).insert(path.to_owned(), findings));
             }
         }
         standing
     }
 
     /// After a file has freed a name, reads the files again that claimed the same name.
-    pub(crate) fn retry_conflicts(&mut self) {
+    pub(crate) fn retry_name_conflicts(&mut self) {
         if !std::mem::take(&mut self.name_freed) {
             return;
         }
@@ -329,9 +334,9 @@ impl OpenPalace {
             let (stamp, read) = (self.store.file_stamp(&path), self.store.read_file(&path));
             let reading = match &read {
                 Ok(None) => FileReading { digest: None, outcome: ReadOutcome::Deleted },
-                read => FileReading::new(None, &path, read),
+                read => FileReading::from_read_result(None, &path, read),
             };
-            self.apply_reading(&path, stamp, true, reading);
+            self.apply_or_defer_reading(&path, stamp, true, reading);
         }
         self.name_freed = false;
     }
@@ -341,9 +346,9 @@ impl OpenPalace {
         Arc::make_mut(&mut self.loaded.file_states)
     }
 
-    fn fingerprint(&self, path: &str) -> Fingerprint {
+    fn title_and_entity_digest(&self, path: &str) -> TitleAndEntityDigest {
         let node = self.palace.graph.entity_in_file(path).map(entity_digest).unwrap_or_default();
-        Fingerprint { title: self.title_in_file(path), entity_digest: node }
+        TitleAndEntityDigest { title: self.title_in_file(path), entity_digest: node }
     }
 
     /// Returns the title of the room or scroll in a file.
@@ -366,7 +371,7 @@ impl FileReading {
     }
 
     /// Makes the reading of a file; `known` is the digest of its last content.
-    fn new(known: Option<u64>, path: &str, read: &ReadResult) -> Self {
+    fn from_read_result(known: Option<u64>, path: &str, read: &ReadResult) -> Self {
         let digest = match read {
             Ok(None) => None,
             Ok(Some(text)) => Some(text_digest(text)),
@@ -383,9 +388,9 @@ impl FileReading {
 }
 
 /// Takes the paths that may have been saved since the last call.
-fn take_touched_files(watch: &mut Option<Watch>, store: &Store) -> Vec<ChangedPath> {
+fn take_touched_files(watch: &mut Option<PalaceWatcher>, store: &Store) -> Vec<ChangedPath> {
     let Some(watch) = watch else { return Vec::new() };
-    watch.take_changes(store.root_inode(), || store.existing_folders().collect())
+    watch.take_changes(store.palace_folder_inode(), || store.existing_folders().collect())
 }
 
 #[cfg(test)]
@@ -451,7 +456,7 @@ mod tests {
         /// Waits for what is doubted, and tells what is seen then.
         fn settle_and_describe(&mut self) -> String {
             self.held.catch_up().unwrap();
-            while let Some(wait) = self.held.watch.as_ref().unwrap().time_until_deferred() {
+            while let Some(wait) = self.held.watch.as_ref().unwrap().time_until_deferred_ready() {
                 // Waits for an event, or for the moment the doubt is over.
                 self.wakeups.recv_timeout(wait).unwrap_or_default();
                 self.held.catch_up().unwrap();
@@ -475,7 +480,7 @@ mod tests {
             let anew = open_again(self.dir.path());
             assert_eq!(seen, describe_palace(&anew));
             assert_eq!(self.held.palace, anew.palace);
-            let graph = |it: &OpenPalace| it.file_states.generation().graph_digest;
+            let graph = |it: &OpenPalace| it.file_states.change_counters().graph_digest;
             assert_eq!(graph(&self.held), graph(&anew));
             assert_eq!(
                 graph(&anew) == 0,

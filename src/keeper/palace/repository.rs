@@ -6,17 +6,17 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use crate::keeper::Refusal;
-use crate::keeper::error::error_chain;
+use crate::keeper::error::format_error_chain;
 use crate::keeper::palace::open_palace::OpenPalace;
-use crate::model::{Code, CommitId, CommitMode, CommitSummary, Diagnostic, Edit};
+use crate::model::{Code, CommitId, CommitMode, CommitSummary, Diagnostic, FileEdit};
 use crate::store;
 
 impl OpenPalace {
     /// Clears what a writer left that died, before the first write: a reader changes nothing.
     pub(crate) fn recover_from_crash(&mut self) -> Result<(), Refusal> {
         if self.store.needs_recovery()? {
-            let wait = self.begin_wait();
-            let recovered = self.loaded.store.recover();
+            let wait = self.publish_while_waiting();
+            let recovered = self.loaded.store.recover_from_crash();
             drop(wait);
             recovered?;
         }
@@ -25,12 +25,16 @@ impl OpenPalace {
     }
 
     /// Takes in what git has learned of the files' past since the last time.
-    pub(crate) fn load_history(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn update_file_history_cache(&mut self) -> Result<(), Refusal> {
         if self.is_snapshot() && self.history_cache.head.is_some() {
             return Ok(());
         }
         self.withdraw_snapshot();
-        match self.loaded.store.update_history(Arc::make_mut(&mut self.loaded.history_cache)) {
+        match self
+            .loaded
+            .store
+            .update_file_history_cache(Arc::make_mut(&mut self.loaded.history_cache))
+        {
             // What is wrong with the repository is reported once, and the files are read without it.
             Err(err) if self.repository_fault.is_some() || err.is_repository_error() => {
                 let err = self.store.check_last_commit().err().unwrap_or(err);
@@ -50,7 +54,7 @@ impl OpenPalace {
     }
 
     /// Looks whether the last commit can be read whole.
-    pub(crate) fn check_repository(&mut self) -> Result<(), Refusal> {
+    pub(crate) fn check_last_commit(&mut self) -> Result<(), Refusal> {
         match self.store.check_last_commit() {
             Err(err) if err.is_repository_error() => {
                 self.loaded.repository_fault = Some(repository_diagnostic(&err));
@@ -71,7 +75,7 @@ impl OpenPalace {
     /// Looks whether the palace has lost its history.
     pub(crate) fn check_lost_history(&mut self) {
         if self.palace.settings.commit == CommitMode::Auto
-            && let Some(err) = self.store.find_lost_history()
+            && let Some(err) = self.store.error_if_history_lost()
         {
             self.report_repository_fault(repository_diagnostic(&err));
         }
@@ -94,8 +98,8 @@ impl OpenPalace {
 
     /// Lists the files that differ between the commit last seen and `head`; all, where one of the
     /// two cannot be read.
-    pub(crate) fn files_changed_until(&self, head: Option<&CommitId>) -> Vec<String> {
-        let changed = self.store.changed_between(self.head.as_ref(), head);
+    pub(crate) fn files_changed_since_last_head(&self, head: Option<&CommitId>) -> Vec<String> {
+        let changed = self.store.changed_paths_between(self.head.as_ref(), head);
         changed.unwrap_or_else(|_| vec![String::new()])
     }
 
@@ -104,13 +108,13 @@ impl OpenPalace {
     pub(crate) fn advance_head(
         &mut self,
         made: Option<CommitId>,
-        ours: &[Edit],
+        ours: &[FileEdit],
     ) -> Result<(), Refusal> {
         if made.is_none() {
             return Ok(());
         }
         let ours: HashSet<&str> = ours.iter().map(|it| it.path.as_str()).collect();
-        let mut paths = self.files_changed_until(made.as_ref());
+        let mut paths = self.files_changed_since_last_head(made.as_ref());
         paths.retain(|path| !ours.contains(path.as_str()));
         self.apply_committed_changes(paths)?;
         self.loaded.head = made;
@@ -120,5 +124,5 @@ impl OpenPalace {
 
 /// Makes a finding of an error of the repository.
 fn repository_diagnostic(err: &store::Error) -> Diagnostic {
-    Diagnostic::for_file(Code::Repository, ".git", error_chain(err))
+    Diagnostic::for_file(Code::Repository, ".git", format_error_chain(err))
 }

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::model::{
-    Action, ActionKind, DiaryEntry, Drawer, Entity, FiledUnder, Genus, ItemId, Palace, Process,
-    Room, RoomId, RoomRef, Scroll, ScrollId, Task, WorkSubject,
+    Action, ActionKind, DiaryEntry, Drawer, Entity, FrontMatterWingRoom, Genus, ItemId, Palace,
+    Process, Room, RoomId, RoomRef, Scroll, ScrollId, Task, WorkSubject,
 };
 use crate::search::{Document, Index};
 
@@ -42,7 +42,7 @@ pub(crate) fn item_document<'a>(palace: &'a Palace, opening: &ItemId) -> Option<
         ItemId::Scroll(which) => palace.scroll(which).map(|it| scroll_document(&which.room, it)),
         ItemId::Drawer(file) => {
             let room = palace.drawers.room_of_file(file)?;
-            palace.drawers.get(file).map(|it| drawer_document(room, file, it))
+            palace.drawers.drawer_in_file(file).map(|it| drawer_document(room, file, it))
         }
         ItemId::Diary(file) => diary_entry_document(palace, file),
         ItemId::Task(file) => palace.tasks.get(file).map(|it| task_document(file, it)),
@@ -91,7 +91,7 @@ fn scroll_document<'a>(room: &RoomId, scroll: &'a Scroll) -> Document<'a> {
 
 /// A drawer is also found by the wing and the room that it names.
 fn drawer_document<'a>(room: &RoomId, file: &str, drawer: &'a Drawer) -> Document<'a> {
-    let FiledUnder { wing, room: name } = &drawer.filed_under;
+    let FrontMatterWingRoom { wing, room: name } = &drawer.filed_under;
     let [wing, name] = [wing, name].map(|it| it.as_deref().unwrap_or_default());
     Document {
         item: ItemId::Drawer(file.to_owned()),
@@ -107,18 +107,18 @@ fn drawer_document<'a>(room: &RoomId, file: &str, drawer: &'a Drawer) -> Documen
 }
 
 /// Returns the facet of a drawer: the wing and the room of its folder and of its front matter.
-pub(crate) fn drawer_facet(room: &RoomId, said: &FiledUnder) -> String {
+pub(crate) fn drawer_facet(room: &RoomId, said: &FrontMatterWingRoom) -> String {
     format!("{room} {:?} {:?}", said.wing, said.room)
 }
 
 /// A diary entry is found by its agent, and by its topic.
 fn diary_entry_document<'a>(palace: &'a Palace, file: &str) -> Option<Document<'a>> {
-    let entry = palace.diaries.get(file)?;
+    let entry = palace.diaries.entry_in_file(file)?;
     Some(Document {
         item: ItemId::Diary(file.to_owned()),
         wing: None,
         room: None,
-        place_name: palace.diaries.agent_of(file)?.into(),
+        place_name: palace.diaries.agent_of_file(file)?.into(),
         facet: "".into(),
         written: entry.written,
         title: if entry.topic == DiaryEntry::DEFAULT_TOPIC { "" } else { &entry.topic }.into(),

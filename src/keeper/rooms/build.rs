@@ -9,7 +9,9 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::rooms::room_findings::summarize_room_findings;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Action, Edit, Grouping, Room, RoomId, RoomRef, Slug, Tool, normalize_prose};
+use crate::model::{
+    Action, FileEdit, Grouping, Room, RoomId, RoomRef, Slug, Tool, normalize_prose,
+};
 use crate::render;
 
 /// A room to build or to change.
@@ -67,7 +69,7 @@ pub fn build_room(
     let mut session = keeper.session_for_writing(caller)?;
     let id = session.new_id();
     let mut target = None;
-    let is_changed = session.palace.change(caller, |open| {
+    let is_changed = session.palace.change_files(caller, |open| {
         let room = resolve_target_room(open, blueprint)?;
         let plan = plan_room_change(open, blueprint, &room, id)?;
         let neighbours: Vec<_> = open.palace.neighbouring_rooms(&room).into_iter().collect();
@@ -82,7 +84,7 @@ pub fn build_room(
 
 /// Returns the room that a blueprint names.
 fn resolve_target_room(open: &OpenPalace, blueprint: &Blueprint) -> Result<RoomId, Refusal> {
-    let literal = blueprint.room.as_id();
+    let literal = blueprint.room.as_literal_id();
     match (&blueprint.wing, &literal.wing) {
         (Some(wing), None) => Ok(RoomId { wing: Some(wing.clone()), slug: literal.slug.clone() }),
         (Some(wing), Some(other)) if wing != other => Err(Refusal::Invalid(format!(
@@ -99,7 +101,7 @@ fn plan_room_change(
     new: Ulid,
 ) -> Result<ChangePlan, Refusal> {
     let path = room_path(id);
-    let text = open.read_for_change(&path)?;
+    let text = open.read_file_for_change(&path)?;
     let old = open.palace.room(id).cloned();
     let now = match (&old, blueprint.merge) {
         (Some(old), true) => merge_blueprint(old, blueprint),
@@ -119,7 +121,7 @@ fn plan_room_change(
         _ => format::new_room_text(&path, &now)
             .ok_or_else(|| Refusal::Unrepresentable { file: path.clone() })?,
     };
-    let mut edits = vec![Edit { path, was: text, now: Some(new_text) }];
+    let mut edits = vec![FileEdit { path, was: text, now: Some(new_text) }];
     edits.extend(plan_portal_removals(open, blueprint, id, &now)?);
     edits.extend(plan_entry_change(open, blueprint, id)?);
     let verb = match (&old, blueprint.merge) {
@@ -127,7 +129,7 @@ fn plan_room_change(
         (Some(_), true) => "change",
         (Some(_), false) => "rebuild",
     };
-    let actions = render::pluralize(now.actions.len(), "action");
+    let actions = render::count_with_noun(now.actions.len(), "action");
     Ok(ChangePlan {
         edits,
         subject: format!("room {id}: {verb}"),
@@ -195,7 +197,7 @@ fn plan_portal_removals(
     blueprint: &Blueprint,
     id: &RoomId,
     now: &Room,
-) -> Result<Vec<Edit>, Refusal> {
+) -> Result<Vec<FileEdit>, Refusal> {
     if blueprint.portals.is_none() || blueprint.merge {
         return Ok(Vec::new());
     }
@@ -210,7 +212,7 @@ fn plan_portal_removals(
     let mut edits = Vec::new();
     for other in linking {
         let path = room_path(&other);
-        let text = open.read_for_change(&path)?;
+        let text = open.read_file_for_change(&path)?;
         let (Some(text), Some(old)) = (text, open.palace.room(&other).cloned()) else { continue };
         let mut room = old.clone();
         let leads_here =
@@ -219,7 +221,7 @@ fn plan_portal_removals(
         if room != old {
             let now = format::edit_room_text(&path, &text, &old, &room)
                 .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?;
-            edits.push(Edit { path, was: Some(text), now: Some(now) });
+            edits.push(FileEdit { path, was: Some(text), now: Some(now) });
         }
     }
     Ok(edits)
@@ -230,22 +232,22 @@ fn plan_entry_change(
     open: &mut OpenPalace,
     blueprint: &Blueprint,
     id: &RoomId,
-) -> Result<Option<Edit>, Refusal> {
+) -> Result<Option<FileEdit>, Refusal> {
     let first = open.palace.rooms().len() == 0 && blueprint.entry != Some(false);
     let becomes_entry =
         blueprint.entry == Some(true) || first && open.palace.settings.entry.is_none();
-    let is_entry = open.palace.settings.entry.as_ref().map(RoomRef::as_id) == Some(id);
+    let is_entry = open.palace.settings.entry.as_ref().map(RoomRef::as_literal_id) == Some(id);
     if !becomes_entry || is_entry {
         return Ok(None);
     }
-    let was = open.read_for_change(PalacePath::SETTINGS_FILE)?;
+    let was = open.read_file_for_change(PalacePath::SETTINGS_FILE)?;
     let mut settings = open.palace.settings.clone();
     settings.entry = Some(RoomRef::from(id.clone()));
     let now = match &was {
-        None => format::write_settings(&settings),
+        None => format::serialize_settings(&settings),
         Some(text) => format::edit_settings_text(text, &settings).ok_or_else(|| {
             Refusal::UneditableFormatting { file: PalacePath::SETTINGS_FILE.to_owned() }
         })?,
     };
-    Ok(Some(Edit { path: PalacePath::SETTINGS_FILE.to_owned(), was, now: Some(now) }))
+    Ok(Some(FileEdit { path: PalacePath::SETTINGS_FILE.to_owned(), was, now: Some(now) }))
 }

@@ -2,7 +2,7 @@
 
 use crate::keeper::{Refusal, Session};
 use crate::model::{Grouping, Hall, Palace};
-use crate::session::Location;
+use crate::visit::Location;
 
 /// The slug of the hall that replaces the entry room in a palace without rooms.
 const ENTRANCE_HALL_SLUG: &str = "entrance-hall";
@@ -17,7 +17,7 @@ pub(crate) fn current_position(session: &mut Session<'_>) -> Result<Location, Re
     let (palace, key) = (&session.palace.palace, &session.key);
     // In a palace without rooms and entities, a room with drawers is shown.
     let drawer_room = palace.drawers.rooms().next().cloned();
-    let drawer_room = drawer_room.map(|it| Location::in_room(key, it));
+    let drawer_room = drawer_room.map(|it| Location::from_room(key, it));
     let location = start_position(palace, key).or(drawer_room).ok_or(Refusal::NoRooms)?;
     if before.as_ref() != Some(&location) {
         // The caller did not move: the numbers of the listed items stay valid.
@@ -32,11 +32,11 @@ pub(crate) fn current_position(session: &mut Session<'_>) -> Result<Location, Re
 /// with all entities.
 pub(crate) fn start_position(palace: &Palace, workspace: &str) -> Option<Location> {
     if let Some(entry) = palace.entry_room() {
-        return Some(Location::in_room(workspace, entry.clone()));
+        return Some(Location::from_room(workspace, entry.clone()));
     }
     let room = ENTRANCE_HALL_SLUG.parse().ok().filter(|_| !palace.graph.is_empty())?;
     let hall = Some(Hall::for_grouping(Grouping::Everything));
-    Some(Location { hall, ..Location::in_room(workspace, room) })
+    Some(Location { hall, ..Location::from_room(workspace, room) })
 }
 
 /// Returns true for the hall in which visits begin in a palace without rooms.

@@ -2,7 +2,7 @@
 
 use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::findings::{locate_findings, prepare_checks};
+use crate::keeper::palace::findings::{prepare_checks, resolve_diagnostic_positions};
 use crate::model::{Code, Diagnostic, RoomId, Severity, Tool};
 
 /// Maximum number of findings that the answer lists.
@@ -29,11 +29,11 @@ pub(crate) fn summarize_room_findings(
             )
     };
     let diagnostics = file_diagnostics.chain(room_diagnostics).filter(|(it, _)| is_listed(it));
-    let mut findings = locate_findings(palace, &file, diagnostics.collect());
+    let mut findings = resolve_diagnostic_positions(palace, &file, diagnostics.collect());
     for unreachable in neighbours.iter().filter_map(|it| check.check_reachable(it)) {
         let file = unreachable.diagnostic.file.clone();
         let diagnostic = (unreachable.diagnostic, Some(unreachable.value_path));
-        findings.extend(locate_findings(palace, &file, vec![diagnostic]));
+        findings.extend(resolve_diagnostic_positions(palace, &file, vec![diagnostic]));
     }
     findings.sort_by_key(|it| it.diagnostic.severity());
     let listed = findings.iter().take(MAX_ROOM_FINDINGS);

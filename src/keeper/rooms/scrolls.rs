@@ -7,9 +7,9 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::rooms::position::current_position;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{Edit, Layout, Palace, RoomId, RoomRef, Scroll, ScrollId, Slot};
+use crate::model::{FileEdit, Layout, Palace, RoomId, RoomRef, Scroll, ScrollId, Slot};
 use crate::render;
-use crate::session::Visit;
+use crate::visit::Visit;
 
 /// Maximum number of characters of a title.
 const MAX_TITLE_CHARS: usize = 200;
@@ -54,12 +54,12 @@ pub fn write_scroll(
     };
     let scroll = new_scroll(&mut session, title.clone(), &new.body);
     let mut written = None;
-    session.palace.change(caller, |open| {
+    session.palace.change_files(caller, |open| {
         let room = room_for_scroll(open, new.room.as_ref(), here.as_ref())?;
         let room_name = render::one_line(&open.palace.room_name(&room));
-        let now = Some(format::write_scroll(&scroll));
+        let now = Some(format::serialize_scroll(&scroll));
         let plan = ChangePlan {
-            edits: vec![Edit { path: new_scroll_path(&room, &scroll), was: None, now }],
+            edits: vec![FileEdit { path: new_scroll_path(&room, &scroll), was: None, now }],
             subject: format!("scroll {room}: {title}"),
             body: format!("Wrote the scroll \"{title}\" in {room_name}"),
         };
@@ -67,7 +67,7 @@ pub fn write_scroll(
         Ok(plan)
     })?;
     let (room, room_name) = written.ok_or(Refusal::NoRooms)?;
-    let number = scroll_number_if_here(&mut session, &room);
+    let number = renumber_scrolls_if_here(&mut session, &room);
     Ok(WrittenScroll { title, room_name, number })
 }
 
@@ -114,12 +114,12 @@ fn room_for_scroll(
 
 /// If the caller is in the room, numbers its newest scrolls again and returns the number of the
 /// first one.
-fn scroll_number_if_here(session: &mut Session<'_>, room: &RoomId) -> Option<usize> {
+fn renumber_scrolls_if_here(session: &mut Session<'_>, room: &RoomId) -> Option<usize> {
     session.visit.workspace.as_ref()?;
     if current_position(session).ok()?.room != *room {
         return None;
     }
     let newest = newest_scroll_ids(&session.palace.palace, room, 0, Visit::SCROLLS_PER_ROOM);
-    session.visit.show_scrolls(0, newest);
+    session.visit.record_shown_scrolls(0, newest);
     Some(Layout::default().number_of_slot(Slot::Scroll(0)))
 }

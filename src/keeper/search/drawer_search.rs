@@ -8,10 +8,12 @@ use ulid::Ulid;
 use crate::keeper::mempalace::drawers::{drawer_location, find_similar_drawers, validate_text};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::search_documents::drawer_facet;
-use crate::keeper::search::search_query::{TimeRange, parse_time_range};
-use crate::keeper::semantic::vectors::EmbeddedQuery;
-use crate::keeper::{Caller, DrawerLocation, Keeper, Ranker, Refusal, Session, SimilarDrawer};
-use crate::model::{ItemId, ItemKind, WingRoom};
+use crate::keeper::search::search_filters::{TimeRange, parse_time_range};
+use crate::keeper::semantic::vector_store::EmbeddedQuery;
+use crate::keeper::{
+    Caller, DrawerLocation, Keeper, RankingReport, Refusal, Session, SimilarDrawer,
+};
+use crate::model::{ItemId, ItemKind, WingRoomNames};
 use crate::search::{DUPLICATE_THRESHOLD, Hit, Query, extract_question};
 
 /// A search for drawers, with its filters.
@@ -39,7 +41,7 @@ pub struct DrawerHits {
     /// The question in the query, without the text around it.
     pub question: String,
     /// How the hits were ranked, in a palace that names a model.
-    pub ranker: Option<Ranker>,
+    pub ranker: Option<RankingReport>,
 }
 
 /// A drawer that matches a search.
@@ -73,7 +75,7 @@ pub fn search_drawers(
     let time_range = parse_time_range(query.since.as_deref(), before, caller.now)?;
     match keeper.session_if_any(caller)? {
         Some(mut session) => Ok(find_drawers(&mut session, query, time_range, limit)),
-        None => Ok(DrawerHits { question: question_of(query), ..DrawerHits::default() }),
+        None => Ok(DrawerHits { question: extract_query_question(query), ..DrawerHits::default() }),
     }
 }
 
@@ -90,7 +92,8 @@ fn find_drawers(
     // Filter by room and not by drawer: the wing and room of a drawer are slow to find, and there
     // are fewer rooms than drawers.
     let facets = (query.wing.is_some() || query.room.is_some()).then(|| {
-        let shelves = drawers.filed_under_matching(|it| matches_shelf(it, query)).into_iter();
+        let shelves =
+            drawers.find_matching_wing_rooms(|it| matches_wing_and_room(it, query)).into_iter();
         let facets: HashSet<_> = shelves.map(|(room, filed)| drawer_facet(room, filed)).collect();
         open.index().facet_filter(|it| facets.contains(it))
     });
@@ -108,12 +111,12 @@ fn find_drawers(
     DrawerHits {
         best: hits.best.iter().filter_map(|it| drawer_hit(open, it)).collect(),
         total: hits.total,
-        question: question_of(query),
+        question: extract_query_question(query),
         ranker: embedded.map(|it| it.ranker),
     }
 }
 
-fn question_of(query: &DrawerQuery) -> String {
+fn extract_query_question(query: &DrawerQuery) -> String {
     extract_question(&query.words).trim().to_owned()
 }
 
@@ -143,14 +146,14 @@ pub fn drawers_similar_to(
     Ok(similar.unwrap_or_default())
 }
 
-fn matches_shelf(shelf: &WingRoom, query: &DrawerQuery) -> bool {
+fn matches_wing_and_room(shelf: &WingRoomNames, query: &DrawerQuery) -> bool {
     let matches = |filter: Option<&String>, name: &String| filter.is_none_or(|it| it == name);
     matches(query.wing.as_ref(), &shelf.wing) && matches(query.room.as_ref(), &shelf.room)
 }
 
 fn drawer_hit(open: &OpenPalace, hit: &Hit) -> Option<DrawerHit> {
     let ItemId::Drawer(file) = &hit.item else { return None };
-    let drawer = open.palace.drawers.get(file)?;
+    let drawer = open.palace.drawers.drawer_in_file(file)?;
     Some(DrawerHit {
         location: drawer_location(open, file)?,
         text: drawer.text.clone(),

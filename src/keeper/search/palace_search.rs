@@ -6,10 +6,10 @@ use chrono::{DateTime, Utc};
 
 use crate::format::room_path;
 use crate::keeper::palace::search_documents;
-use crate::keeper::search::search_query::room_of_item;
-use crate::keeper::semantic::vectors::EmbeddedQuery;
-use crate::keeper::work::list::describe_work_item;
-use crate::keeper::{Ranker, Refusal, SearchQuery, Session};
+use crate::keeper::search::search_filters::room_of_item;
+use crate::keeper::semantic::vector_store::EmbeddedQuery;
+use crate::keeper::work::work_items::describe_work_item;
+use crate::keeper::{RankingReport, Refusal, SearchQuery, Session};
 use crate::model::{ItemId, ItemKind, Layout, Palace};
 use crate::render::{self, HitView};
 use crate::search::{Hit, Hits, Query, snippet};
@@ -26,7 +26,7 @@ pub struct SearchResults {
     /// How many items match.
     pub total: usize,
     /// How the hits were ranked, in a palace that names a model.
-    pub ranker: Option<Ranker>,
+    pub ranker: Option<RankingReport>,
     /// The folder of the palace.
     pub root: PathBuf,
 }
@@ -58,7 +58,7 @@ pub fn search_palace(
     let (Hits { best, total }, ranker) = run_search(session, query, limit)?;
     let palace = &session.palace.palace;
     let best = best.iter().filter_map(|it| search_hit(palace, it, &query.words, now)).collect();
-    let root = session.palace.store().root().to_owned();
+    let root = session.palace.store().palace_folder().to_owned();
     Ok(SearchResults { best, total, ranker, root })
 }
 
@@ -94,7 +94,7 @@ fn run_search(
     session: &mut Session<'_>,
     query: &SearchQuery,
     limit: usize,
-) -> Result<(Hits, Option<Ranker>), Refusal> {
+) -> Result<(Hits, Option<RankingReport>), Refusal> {
     let (since, before) = query.time_range(session.caller.now)?;
     let vector_store = session.palace.vector_store(session.models);
     let open = &*session.palace;
@@ -159,7 +159,7 @@ fn describe_hit(
             let shelf = palace.drawers.wing_room_of_file(file)?;
             format!("drawer in {}/{}{age}", shelf.wing, shelf.room)
         }
-        ItemId::Diary(file) => format!("diary of {}{age}", palace.diaries.agent_of(file)?),
+        ItemId::Diary(file) => format!("diary of {}{age}", palace.diaries.agent_of_file(file)?),
         ItemId::Task(_) | ItemId::Process(_) => describe_work_item(palace, &hit.item, &age)?,
         ItemId::Genus(_) => "genus".to_owned(),
         ItemId::Entity(_) => palace.graph.entity_for_item(&hit.item)?.genus.clone(),

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::keeper::{Refusal, Session};
-use crate::model::Vector;
+use crate::model::EmbeddingVector;
 
 /// How many passages are embedded between two reports of the progress.
 const EMBED_BATCH: usize = 64;
@@ -29,19 +29,20 @@ pub fn embed_passages(
     let model = vectors.wait_for_model().map_err(Refusal::Invalid)?;
     let all = vectors.pending_count();
     loop {
-        let batch = vectors.next_pending(EMBED_BATCH);
+        let batch = vectors.peek_pending(EMBED_BATCH);
         progress(all - vectors.pending_count(), all);
         if batch.is_empty() {
             break;
         }
-        let embedded =
-            batch.par_iter().map(|(key, text)| (*key, Vector::from_floats(&model.embed(text))));
+        let embedded = batch
+            .par_iter()
+            .map(|(key, text)| (*key, EmbeddingVector::from_floats(&model.embed(text))));
         for (key, vector) in embedded.collect::<Vec<_>>() {
-            vectors.complete_first(key, vector);
+            vectors.finish_first_pending(key, vector);
         }
     }
     if all > 0 {
         vectors.save(&model, session.palace.store())?;
     }
-    Ok(EmbedOutcome::Embedded(all, vectors.vectors().len()))
+    Ok(EmbedOutcome::Embedded(all, vectors.lock_vectors_for_reading().len()))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use crate::keeper::semantic::models::ModelCache;
-use crate::keeper::semantic::vectors::VectorStore;
+use crate::keeper::semantic::vector_store::VectorStore;
 use crate::store::Store;
 
 /// The vectors of one palace, and the thread that computes more.
@@ -28,9 +28,12 @@ impl SemanticIndexer {
         let (shared, model_folder, cache) = (vectors.clone(), folder.to_owned(), models.clone());
         let in_background = models.in_background;
         let work = move || {
-            shared.set_model(cache.load(store.root(), &model_folder), &store);
+            shared.set_model_and_load_vectors(
+                cache.load(store.palace_folder(), &model_folder),
+                &store,
+            );
             if in_background {
-                shared.run(&store);
+                shared.embed_until_stopped(&store);
             }
         };
         let worker = match in_background {

@@ -6,31 +6,31 @@ use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::rooms::position::is_entrance_hall;
 use crate::keeper::rooms::scrolls::newest_scroll_ids;
+use crate::keeper::walk::changes_since_visit::load_changes_and_save_visit;
 use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::halls::{self, available_actions, hall_view};
 use crate::keeper::walk::notices::{needs_history, room_notices};
-use crate::keeper::walk::position::{place_name, position_of};
-use crate::keeper::walk::unbuilt::{palace_summary, render_unbuilt_room};
-use crate::keeper::walk::visit_log::load_visit;
+use crate::keeper::walk::position::{place_name, position_of_caller};
+use crate::keeper::walk::unbuilt_rooms::{render_roomless_palace, render_unbuilt_room};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Hall, ItemId, RoomId};
 use crate::render::{self, RoomView};
-use crate::session::{Location, Visit};
+use crate::visit::{Location, Visit};
 
 /// Renders the room or hall that the caller is in, with its newest scrolls.
 pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Result<String, Refusal> {
-    let position = position_of(keeper, caller)?;
-    let mut session = keeper.resume_session(&position.workspace, caller)?;
-    load_visit(&mut session)?;
+    let position = position_of_caller(keeper, caller)?;
+    let mut session = keeper.session_without_refresh(&position.workspace, caller)?;
+    load_changes_and_save_visit(&mut session)?;
     session.palace.refresh_file(&room_path(&position.room));
     // A hall has no scrolls: they belong to the room above.
     let limit = if position.hall.is_some() { 0 } else { Visit::SCROLLS_PER_ROOM };
     let newest = newest_scroll_ids(&session.palace.palace, &position.room, 0, limit);
     let summary = match is_entrance_hall(&position) {
-        true => palace_summary(session.palace, caller.now)? + "\n",
+        true => render_roomless_palace(session.palace, caller.now)? + "\n",
         false => String::new(),
     };
-    session.visit.show_scrolls(0, newest);
+    session.visit.record_shown_scrolls(0, newest);
     let mut listed_items = Vec::new();
     let page = render_room_view(keeper, caller, |palace, view| {
         let entities = view.entity_listing.iter().flat_map(|it| &it.entities);
@@ -43,7 +43,7 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
         }
     })?;
     if !listed_items.is_empty() {
-        keeper.visit(caller).listed_items = listed_items;
+        keeper.visit_of_caller(caller).listed_items = listed_items;
     }
     Ok(page)
 }
@@ -64,18 +64,18 @@ fn render_room_view(
     caller: &Caller,
     render: impl FnOnce(&OpenPalace, &RoomView<'_>) -> String,
 ) -> Result<String, Refusal> {
-    let position = position_of(keeper, caller)?;
+    let position = position_of_caller(keeper, caller)?;
     let palace = keeper.open_palace(&position.workspace)?;
     if needs_history(&palace.palace) {
-        palace.load_history()?;
+        palace.update_file_history_cache()?;
     }
     let hall = halls::visible_hall(&palace.palace, &position);
     if let Some(hall) = &hall {
         palace.keep_grouping_sorted(&hall.grouping);
     }
-    let back = keeper.visit(caller).previous_location().cloned();
+    let back = keeper.visit_of_caller(caller).previous_location().cloned();
     let back = back.map(|it| place_name(keeper, &it, &position.workspace));
-    let session = keeper.resume_session(&position.workspace, caller)?;
+    let session = keeper.session_without_refresh(&position.workspace, caller)?;
     let mut view = room_view(session.palace, session.visit, &position, hall, caller.now);
     view.back = back;
     let page = render(session.palace, &view);
@@ -107,7 +107,7 @@ fn room_view<'a>(
         layout,
         scrolls: visit.shown_scrolls.iter().filter_map(|it| palace.scroll(it)).collect(),
         older_scroll_count: scroll_count.saturating_sub(visit.scrolls_seen),
-        drawer_count: if is_hall { 0 } else { palace.drawer_count_in(room) },
+        drawer_count: if is_hall { 0 } else { palace.count_drawers_shown_in(room) },
         listed_item_count: visit.listed_items.len().max(listed),
         entity_listing: hall.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
         actions,

@@ -52,7 +52,7 @@ pub(crate) fn render_drawer_only_room(open: &OpenPalace, view: &RoomView<'_>) ->
     let palace = &open.palace;
     let wing = palace.drawers.wing_name(view.id.wing.as_ref()?)?;
     let is_unbuilt = view.room.is_none() && open.file_error(&room_path(view.id)).is_none();
-    (is_unbuilt && palace.is_enterable(view.id))
+    (is_unbuilt && palace.is_enterable_room(view.id))
         .then(|| render::unbuilt_drawer_room(view, &palace.room_name(view.id), wing))
 }
 
@@ -71,15 +71,17 @@ pub(crate) fn find_drawer_rooms(palace: &Palace, text: &str) -> Vec<RoomId> {
 
 /// Returns the drawers of a room with their files, newest first.
 fn drawers_newest_first<'a>(palace: &'a Palace, room: &'a RoomId) -> Vec<(&'a str, &'a Drawer)> {
-    let mut all: Vec<_> =
-        palace.drawer_rooms_for(room).flat_map(|it| palace.drawers.in_room(it)).collect();
+    let mut all: Vec<_> = palace
+        .rooms_with_drawers_shown_in(room)
+        .flat_map(|it| palace.drawers.drawers_in_room(it))
+        .collect();
     all.sort_by_key(|(_, it)| std::cmp::Reverse((it.filed, it.id)));
     all
 }
 
 fn drawer_view<'a>(palace: &'a Palace, file: &str) -> Option<DrawerView<'a>> {
     let drawers = &palace.drawers;
-    let (drawer, shelf) = (drawers.get(file)?, drawers.wing_room_of_file(file)?);
+    let (drawer, shelf) = (drawers.drawer_in_file(file)?, drawers.wing_room_of_file(file)?);
     Some(DrawerView { drawer, shelf, room: drawers.room_of_file(file)? })
 }
 

@@ -3,7 +3,7 @@
 use crate::keeper::error::quote_names;
 use crate::keeper::rooms::position::start_position;
 use crate::keeper::walk::current_room::render_current_room;
-use crate::keeper::walk::unbuilt::palace_summary;
+use crate::keeper::walk::unbuilt_rooms::render_roomless_palace;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::workspaces::{Workspace, workspace_names};
 use crate::keeper::{Caller, Keeper, Refusal};
@@ -93,7 +93,7 @@ fn enter_palace(keeper: &mut Keeper, caller: &Caller, key: &str) -> Result<Strin
     let open = &*session.palace;
     let start = start_position(&open.palace, key);
     let summary = match start {
-        None => Some(palace_summary(open, caller.now)?),
+        None => Some(render_roomless_palace(open, caller.now)?),
         Some(_) => None,
     };
     session.visit.enter_palace(key, start);

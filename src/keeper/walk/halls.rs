@@ -5,7 +5,7 @@ use crate::model::{
     Action, ActionKind, Door, GroupBy, Grouping, Hall, NavigationTarget, Palace, RoomId, RoomRef,
 };
 use crate::render::{self, EntityListing};
-use crate::session::Location;
+use crate::visit::Location;
 
 /// Returns the hall at a position: the one the caller is in, or the one that the room shows.
 pub(crate) fn visible_hall(palace: &Palace, position: &Location) -> Option<Hall> {
@@ -61,7 +61,8 @@ pub(crate) fn available_actions(
         return sub_halls.collect();
     }
     let own = palace.room(&position.room).map(|it| it.actions.clone()).unwrap_or_default();
-    let doors = palace.door_names(&position.room).into_iter().map(|it| door_action(it, from));
+    let doors =
+        palace.doors_without_action(&position.room).into_iter().map(|it| door_action(it, from));
     own.into_iter().chain(sub_halls).chain(doors).collect()
 }
 

@@ -4,11 +4,11 @@ use crate::keeper::graph::describe::{describe_genus, get_entity};
 use crate::keeper::walk::current_room::{render_current_room, with_menu};
 use crate::keeper::walk::drawers::read_drawer_part;
 use crate::keeper::walk::scrolls::read_scroll;
-use crate::keeper::work::list::render_work_item;
+use crate::keeper::work::work_items::render_work_item;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::ItemId;
 use crate::render;
-use crate::session::Location;
+use crate::visit::Location;
 
 /// Opens an item of the last search or list, by its place there; `None` if no item has that place.
 pub(crate) fn open_listed_item(
@@ -17,11 +17,11 @@ pub(crate) fn open_listed_item(
     position: &Location,
     place: usize,
 ) -> Result<Option<String>, Refusal> {
-    let mut session = keeper.resume_session(&position.workspace, caller)?;
+    let mut session = keeper.session_without_refresh(&position.workspace, caller)?;
     let page = match session.visit.listed_items.get(place).cloned() {
         None => return Ok(None),
         Some(ItemId::Room(room)) => {
-            session.visit.go_to(Location::in_room(&position.workspace, room));
+            session.visit.go_to(Location::from_room(&position.workspace, room));
             return render_current_room(keeper, caller).map(Some);
         }
         Some(ItemId::Scroll(scroll)) => read_scroll(&mut session, &scroll),
@@ -43,7 +43,7 @@ pub(crate) fn open_listed_item(
 
 fn read_diary_entry(session: &Session<'_>, file: &str) -> String {
     let diaries = &session.palace.palace.diaries;
-    match (diaries.get(file), diaries.agent_of(file)) {
+    match (diaries.entry_in_file(file), diaries.agent_of_file(file)) {
         (Some(entry), Some(agent)) => render::diary_entry(entry, agent, session.caller.now),
         _ => "That diary entry has been deleted since.".to_owned(),
     }

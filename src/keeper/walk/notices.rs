@@ -10,11 +10,11 @@ use chrono::{DateTime, Utc};
 use crate::format::{PalacePath, room_path};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::room_scope::RoomScope;
-use crate::keeper::walk::visit_log;
-use crate::keeper::work::list::work_view;
+use crate::keeper::walk::changes_since_visit;
+use crate::keeper::work::work_items::work_view;
 use crate::model::{ItemId, Palace, RoomId, WorkSubject};
 use crate::render::{self, Notice};
-use crate::session::ChangesSinceVisit;
+use crate::visit::ChangesSinceVisit;
 
 /// Maximum numbers of processes and tasks that a room lists.
 const MAX_PROCESSES: usize = 2;
@@ -27,7 +27,7 @@ pub(crate) fn needs_history(palace: &Palace) -> bool {
 }
 
 /// Returns the open processes and the open tasks whose subject `is_listed`.
-pub(crate) fn open_work(
+pub(crate) fn list_open_work(
     palace: &Palace,
     is_listed: impl Fn(&WorkSubject) -> bool,
 ) -> [Vec<ItemId>; 2] {
@@ -46,12 +46,13 @@ pub(crate) fn room_notices(
     now: DateTime<Utc>,
 ) -> Vec<Notice> {
     let scope = RoomScope::for_room(&palace.palace, room);
-    let changes = since.map(|it| visit_log::change_notices(&palace.palace, &scope, it, now));
+    let changes =
+        since.map(|it| changes_since_visit::change_notices(&palace.palace, &scope, it, now));
     let work = work_notices(palace, &scope, now);
     let faults = palace.entity_faults().room_notice(&palace.palace.graph, &scope);
     let notices = changes.into_iter().flatten().chain(work).chain(faults);
     let is_entry = palace.palace.entry_room() == Some(room);
-    let notices = notices.map(Notice).chain(palace.store().write_warning().map(Notice));
+    let notices = notices.map(Notice).chain(palace.store().warning_before_write().map(Notice));
     let notices = notices.chain(missing_entry_notice(palace).filter(|_| is_entry));
     notices.chain(palace.file_error_notices().into_iter().map(Notice)).collect()
 }
@@ -73,7 +74,8 @@ fn missing_entry_notice(palace: &OpenPalace) -> Option<Notice> {
 
 fn work_notices(open: &OpenPalace, scope: &RoomScope<'_>, now: DateTime<Utc>) -> Vec<String> {
     let palace = &open.palace;
-    let [processes, tasks] = open_work(palace, |subject| scope.includes_subject(palace, subject));
+    let [processes, tasks] =
+        list_open_work(palace, |subject| scope.includes_subject(palace, subject));
     let listed = processes.iter().take(MAX_PROCESSES).chain(tasks.iter().take(MAX_TASKS));
     let views = listed.filter_map(|it| work_view(open, it));
     let mut notices: Vec<_> = views.map(|it| render::work_notice(&it, now)).collect();

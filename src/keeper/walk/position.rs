@@ -3,12 +3,15 @@
 use crate::keeper::rooms::position::{current_position, is_entrance_hall};
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::session::Location;
+use crate::visit::Location;
 
 /// Returns the position of a caller as [`current_position`] does. Brings the palace up to date only
 /// if the caller has no room yet; refuses a caller who entered no palace.
-pub(crate) fn position_of(keeper: &mut Keeper, caller: &Caller) -> Result<Location, Refusal> {
-    let visit = keeper.visit(caller);
+pub(crate) fn position_of_caller(
+    keeper: &mut Keeper,
+    caller: &Caller,
+) -> Result<Location, Refusal> {
+    let visit = keeper.visit_of_caller(caller);
     if let Some(position) = visit.location.clone().filter(|it| !is_entrance_hall(it)) {
         return Ok(position);
     }

@@ -3,10 +3,10 @@
 use chrono::{DateTime, Utc};
 
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::walk::show::no_such_room;
+use crate::keeper::walk::show::no_such_room_refusal;
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{RoomRef, ScrollId, Uri, UriTarget};
+use crate::model::{ResourceUri, RoomRef, ScrollId, UriTarget};
 use crate::render;
 
 /// Maximum number of scrolls that a refusal lists.
@@ -16,7 +16,7 @@ const MAX_SUGGESTED_SCROLLS: usize = 3;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceSummary {
     /// Its URI.
-    pub uri: Uri,
+    pub uri: ResourceUri,
     /// Its name or title.
     pub title: String,
     /// A description in one line.
@@ -30,7 +30,7 @@ pub struct ResourceSummary {
 pub fn list_resources(
     keeper: &mut Keeper,
     caller: &Caller,
-    after: Option<&Uri>,
+    after: Option<&ResourceUri>,
     limit: usize,
 ) -> Result<Vec<ResourceSummary>, Refusal> {
     if keeper.open_palaces.is_empty() {
@@ -53,34 +53,34 @@ pub fn list_resources(
 }
 
 /// Renders a room or scroll as Markdown, as it is now.
-pub fn read_resource(keeper: &mut Keeper, uri: &Uri) -> Result<String, Refusal> {
+pub fn read_resource(keeper: &mut Keeper, uri: &ResourceUri) -> Result<String, Refusal> {
     let uri = resolve_uri(keeper, uri)?;
     keeper.open_palace(&uri.workspace)?.catch_up()?;
     render_resource(keeper, &uri)
 }
 
 /// Resolves the workspace of a URI to its key, and opens it.
-pub fn resolve_uri(keeper: &mut Keeper, uri: &Uri) -> Result<Uri, Refusal> {
+pub fn resolve_uri(keeper: &mut Keeper, uri: &ResourceUri) -> Result<ResourceUri, Refusal> {
     let workspace = keeper.find_workspace(&uri.workspace)?;
     keeper.open_workspace(&workspace)?;
-    Ok(Uri { workspace: workspace.key, target: uri.target.clone() })
+    Ok(ResourceUri { workspace: workspace.key, target: uri.target.clone() })
 }
 
 /// Renders a room or scroll as Markdown, as it is in memory.
 pub fn render_resource(
     keeper: &mut Keeper,
-    Uri { workspace, target }: &Uri,
+    ResourceUri { workspace, target }: &ResourceUri,
 ) -> Result<String, Refusal> {
     let open = keeper.open_palace(workspace)?;
     let palace = &open.palace;
     match target {
         UriTarget::Room(id) => match palace.room(id) {
             Some(room) => Ok(render::room_markdown(palace, workspace, id, room)),
-            None => Err(no_such_room(open, id)),
+            None => Err(no_such_room_refusal(open, id)),
         },
         UriTarget::Scroll(id) => match palace.scroll(id) {
             Some(scroll) => Ok(render::scroll_markdown(palace, workspace, &id.room, scroll)),
-            None => Err(no_such_scroll(open, id)),
+            None => Err(no_such_scroll_refusal(open, id)),
         },
     }
 }
@@ -112,15 +112,15 @@ pub fn list_scroll_ids(
 }
 
 /// Yields the URIs of the rooms and scrolls of a palace, in order.
-fn resource_uris<'a>(key: &'a str, open: &'a OpenPalace) -> impl Iterator<Item = Uri> + 'a {
+fn resource_uris<'a>(key: &'a str, open: &'a OpenPalace) -> impl Iterator<Item = ResourceUri> + 'a {
     let rooms = open.palace.rooms().map(|(id, _)| UriTarget::Room(id.clone()));
     let scrolls = open.palace.scrolls();
     let scrolls =
         scrolls.map(|(room, it)| UriTarget::Scroll(ScrollId { room: room.clone(), id: it.id }));
-    rooms.chain(scrolls).map(|target| Uri { workspace: key.to_owned(), target })
+    rooms.chain(scrolls).map(|target| ResourceUri { workspace: key.to_owned(), target })
 }
 
-fn resource_summary(open: &OpenPalace, uri: Uri) -> Option<ResourceSummary> {
+fn resource_summary(open: &OpenPalace, uri: ResourceUri) -> Option<ResourceSummary> {
     let palace = &open.palace;
     let (title, description, written) = match &uri.target {
         UriTarget::Room(id) => {
@@ -142,7 +142,7 @@ fn first_line(description: &str) -> String {
     render::truncate(description.lines().next().unwrap_or_default(), 120)
 }
 
-fn no_such_scroll(open: &OpenPalace, scroll: &ScrollId) -> Refusal {
+fn no_such_scroll_refusal(open: &OpenPalace, scroll: &ScrollId) -> Refusal {
     let scrolls = open
         .palace
         .scrolls_in_room(&scroll.room)

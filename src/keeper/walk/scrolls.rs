@@ -2,10 +2,10 @@
 
 use crate::keeper::Session;
 use crate::keeper::rooms::scrolls::newest_scroll_ids;
-use crate::keeper::walk::visit_log::mark_scroll_read;
+use crate::keeper::walk::changes_since_visit::mark_scroll_read;
 use crate::model::{Layout, RoomId, ScrollId};
 use crate::render;
-use crate::session::Visit;
+use crate::visit::Visit;
 
 /// Lists the scrolls after those shown; after the oldest the newest ones again.
 pub(crate) fn list_older_scrolls(session: &mut Session<'_>, room: &RoomId) -> String {
@@ -21,7 +21,7 @@ pub(crate) fn list_older_scrolls(session: &mut Session<'_>, room: &RoomId) -> St
     let left = total.saturating_sub(from + ids.len());
     let now = session.caller.now;
     let page = render::older_scrolls(&palace.room_name(room), &scrolls, left, now);
-    session.visit.show_scrolls(from, ids);
+    session.visit.record_shown_scrolls(from, ids);
     page
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn list_inventory(session: &mut Session<'_>, room: &RoomId) -> String
     let scrolls: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
     let total = palace.scrolls_in_room(room).count();
     let page = render::inventory(&scrolls, total, session.caller.now);
-    session.visit.show_scrolls(0, ids);
+    session.visit.record_shown_scrolls(0, ids);
     page
 }
 

@@ -9,7 +9,7 @@ use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{Palace, RoomId, RoomRef, did_you_mean};
 use crate::render::{self, MapView, RoomView};
-use crate::session::{Location, Visit};
+use crate::visit::{Location, Visit};
 
 /// Returns a palace of the home as it is in memory.
 pub fn palace_by_name<'k>(keeper: &'k mut Keeper, name: &str) -> Result<&'k Palace, Refusal> {
@@ -30,10 +30,10 @@ pub fn show_room(
         key = open_as_of(keeper, caller, &key, revision)?;
     }
     let open = keeper.open_palace(&key)?;
-    open.load_history()?;
+    open.update_file_history_cache()?;
     let id = resolve_room_or_entry(open, room)?;
     let palace = &open.palace;
-    let position = Location::in_room(&key, id.clone());
+    let position = Location::from_room(&key, id.clone());
     let hall = halls::visible_hall(palace, &position);
     let contents = hall.as_ref().map(|it| halls::hall_contents(palace, &position, it));
     let scroll_count = palace.scrolls_in_room(&id).count();
@@ -43,7 +43,7 @@ pub fn show_room(
         layout: palace.settings.layout,
         scrolls: palace.scrolls_in_room(&id).take(Visit::SCROLLS_PER_ROOM).collect(),
         older_scroll_count: scroll_count.saturating_sub(Visit::SCROLLS_PER_ROOM),
-        drawer_count: palace.drawer_count_in(&id),
+        drawer_count: palace.count_drawers_shown_in(&id),
         actions: available_actions(palace, &position, contents.as_ref(), None),
         listed_item_count: contents.as_ref().map_or(0, |it| it.entity_names.len()),
         entity_listing: hall.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
@@ -53,14 +53,14 @@ pub fn show_room(
         now: caller.now,
     };
     let page = render_drawer_only_room(open, &view).unwrap_or_else(|| render::room(&view));
-    let versions = open.history().get(&room_path(&id)).copied();
+    let versions = open.file_histories().get(&room_path(&id)).copied();
     Ok(page + &render::version_summary(versions, open.store().as_of_commit(), caller.now))
 }
 
 /// Renders the map of the palace.
 pub fn show_map(session: &mut Session<'_>) -> Result<String, Refusal> {
-    session.palace.load_history()?;
-    let (palace, history) = (&session.palace.palace, session.palace.history());
+    session.palace.update_file_history_cache()?;
+    let (palace, history) = (&session.palace.palace, session.palace.file_histories());
     let now = session.caller.now;
     let view = MapView { palace, here: None, hall: None, history, room_file: room_path, now };
     Ok(render::map(&view))
@@ -73,14 +73,14 @@ fn resolve_room_or_entry(open: &OpenPalace, room: Option<&RoomRef>) -> Result<Ro
         Some(room) => palace.resolve_room(room, None)?,
         None => palace.entry_room().cloned().ok_or(Refusal::NoRooms)?,
     };
-    match palace.is_enterable(&id) {
+    match palace.is_enterable_room(&id) {
         true => Ok(id),
-        false => Err(no_such_room(open, &id)),
+        false => Err(no_such_room_refusal(open, &id)),
     }
 }
 
 /// Returns the refusal for a room that does not exist, or whose file is broken.
-pub(crate) fn no_such_room(open: &OpenPalace, id: &RoomId) -> Refusal {
+pub(crate) fn no_such_room_refusal(open: &OpenPalace, id: &RoomId) -> Refusal {
     if let Some(finding) = open.file_error(&room_path(id)) {
         return Refusal::UnreadableFile(finding.clone().into());
     }

@@ -7,12 +7,12 @@ use chrono::{DateTime, Utc};
 
 use crate::keeper::mempalace::facts::fact_record;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::walk::notices::{needs_history, open_work};
-use crate::keeper::work::list::work_view;
+use crate::keeper::walk::notices::{list_open_work, needs_history};
+use crate::keeper::work::work_items::work_view;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{Date, Severity};
 use crate::render::{self, WakeUpSection, ago, one_line, truncate};
-use crate::tokens;
+use crate::token_estimate;
 
 /// Minimum budget.
 pub const MIN_TOKENS: usize = 100;
@@ -47,7 +47,7 @@ pub fn wake_up(
     let session = session_for_reading(keeper, caller, workspace)?;
     let (palace, now) = (session.palace, caller.now);
     if needs_history(&palace.palace) {
-        palace.load_history()?;
+        palace.update_file_history_cache()?;
     }
     let sections = [
         open_work_section(palace, now),
@@ -59,7 +59,12 @@ pub fn wake_up(
         rooms_section(palace),
         recent_changes_section(palace, now)?,
     ];
-    Ok(render::wake_up(&palace_heading(palace), &sections, budget, tokens::count_tokens))
+    Ok(render::wake_up(
+        &palace_heading(palace),
+        &sections,
+        budget,
+        token_estimate::estimate_token_count,
+    ))
 }
 
 /// Lists the rooms and wings in which an agent can leave what it has learned.
@@ -72,7 +77,12 @@ pub fn list_places_to_write(
     let palace = &*session.palace;
     let sections = [rooms_section(palace), wings_section(palace)];
     let heading = palace_heading(palace);
-    Ok(render::wake_up(&heading, &sections, MAX_PLACES_TOKENS, tokens::count_tokens))
+    Ok(render::wake_up(
+        &heading,
+        &sections,
+        MAX_PLACES_TOKENS,
+        token_estimate::estimate_token_count,
+    ))
 }
 
 /// Begins a session on the workspace that is named, or on the one that the caller acts on.
@@ -103,7 +113,7 @@ fn palace_heading(open: &OpenPalace) -> String {
         (palace.graph.len(), "entity"),
         (palace.drawers.len(), "drawer"),
     ];
-    let counts = counts.map(|(number, noun)| render::pluralize(number, noun));
+    let counts = counts.map(|(number, noun)| render::count_with_noun(number, noun));
     format!("── {} ──\n{}\n", truncate(&one_line(&palace.settings.name), 40), counts.join(", "))
 }
 
@@ -111,7 +121,7 @@ fn open_work_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let broken = open.findings().filter(|it| it.severity() == Severity::Error);
     let broken =
         broken.map(|it| format!("Fix {}:{}: {}", it.file, it.at.line, one_line(&it.message)));
-    let work = open_work(&open.palace, |_| true).concat();
+    let work = list_open_work(&open.palace, |_| true).concat();
     let work = work.iter().filter_map(|it| work_view(open, it));
     let work: Vec<_> = work.map(|it| render::work_notice(&it, now)).collect();
     let lines: Vec<_> = work.into_iter().chain(broken).collect();
@@ -134,7 +144,7 @@ fn scrolls_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
 fn diaries_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let diaries = &open.palace.diaries;
     let entries = diaries.agents().flat_map(|(agent, _)| {
-        diaries.entries_of(agent).take(MAX_ITEMS).map(move |(_, entry)| (agent, entry))
+        diaries.entries_of_agent(agent).take(MAX_ITEMS).map(move |(_, entry)| (agent, entry))
     });
     let mut entries: Vec<_> = entries.collect();
     entries.sort_by_key(|(_, it)| Reverse((it.written, it.id)));
@@ -187,7 +197,7 @@ fn observations_section(open: &OpenPalace) -> WakeUpSection {
 /// Lists the wings that have drawers, with the number of drawers in each room.
 fn wings_section(open: &OpenPalace) -> WakeUpSection {
     let mut wings: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
-    for (shelf, _, count) in open.palace.drawers.wing_rooms() {
+    for (shelf, _, count) in open.palace.drawers.wing_room_counts() {
         *wings.entry(shelf.wing).or_default().entry(shelf.room).or_default() += count;
     }
     let mut wings: Vec<_> = wings.into_iter().collect();
@@ -208,7 +218,7 @@ fn rooms_section(open: &OpenPalace) -> WakeUpSection {
     let lines = rooms.iter().map(|(id, room, scrolls)| {
         let scrolls = match scrolls {
             0 => String::new(),
-            _ => format!(", {}", render::pluralize(*scrolls, "scroll")),
+            _ => format!(", {}", render::count_with_noun(*scrolls, "scroll")),
         };
         format!("{} ({id}){scrolls}", truncate(&one_line(&room.name), 60))
     });

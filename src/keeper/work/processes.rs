@@ -4,11 +4,11 @@ use chrono::SubsecRound as _;
 
 use crate::format;
 use crate::keeper::palace::change_plan::ChangePlan;
-use crate::keeper::work::list::{
-    WorkItem, append_note, find_work_file, resolve_about, time_of_id, validate_title,
+use crate::keeper::work::work_items::{
+    WorkItem, append_note, find_work_file, resolve_work_subject, time_of_id, validate_title,
 };
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{Edit, Process, ProcessStep, RoomRef, WorkStatus, WorkSubject};
+use crate::model::{FileEdit, Process, ProcessStep, RoomRef, WorkStatus, WorkSubject};
 use crate::render;
 
 /// A process to start.
@@ -69,18 +69,18 @@ pub fn start_process(
         status: WorkStatus::Open,
         started: Some(time_of_id(id)),
     };
-    let is_changed = session.palace.change(caller, |open| {
+    let is_changed = session.palace.change_files(caller, |open| {
         let palace = &open.palace;
-        process.subject = resolve_about(palace, new.entity.as_deref(), new.room.as_ref())?;
+        process.subject = resolve_work_subject(palace, new.entity.as_deref(), new.room.as_ref())?;
         let mut running = palace.processes.values().filter(|it| it.status.is_open());
         let mut edits = Vec::new();
         if !running.any(|it| it.name == process.name) {
             let path = format!("processes/{id}.yaml");
             let text = format::new_process_text(&path, &process);
             let text = text.ok_or_else(|| Refusal::Unrepresentable { file: path.clone() })?;
-            edits.push(Edit { path, was: None, now: Some(text) });
+            edits.push(FileEdit { path, was: None, now: Some(text) });
         }
-        let (name, steps) = (&process.name, render::pluralize(process.steps.len(), "step"));
+        let (name, steps) = (&process.name, render::count_with_noun(process.steps.len(), "step"));
         let subject = format!("process {}: start", render::truncate(name, 50));
         Ok(ChangePlan { edits, subject, body: format!("Started \"{name}\", {steps}") })
     })?;
@@ -97,13 +97,13 @@ pub fn advance_process(
 ) -> Result<ProcessChange, Refusal> {
     let caller = session.caller;
     let mut change = None;
-    session.palace.change(caller, |open| {
+    session.palace.change_files(caller, |open| {
         let path = find_work_file(&open.palace.processes, name)?;
-        let was = open.read_for_change(&path)?;
+        let was = open.read_file_for_change(&path)?;
         let (Some(text), Some(old)) = (&was, open.palace.processes.get(&path)) else {
             return Err(Refusal::Contended);
         };
-        let process = advance(old, note, step, caller)?;
+        let process = process_after_advance(old, note, step, caller)?;
         let is_changed = process != *old;
         let now = match is_changed {
             false => text.clone(),
@@ -113,13 +113,13 @@ pub fn advance_process(
         let name = render::truncate(&render::one_line(&process.name), 50);
         let body = render::process_status(&process, is_changed).trim_end().to_owned();
         change = Some(ProcessChange { process, is_changed });
-        let edits = vec![Edit { path, was, now: Some(now) }];
+        let edits = vec![FileEdit { path, was, now: Some(now) }];
         Ok(ChangePlan { edits, subject: format!("process {name}: advance"), body })
     })?;
     change.ok_or(Refusal::Contended)
 }
 
-fn advance(
+fn process_after_advance(
     old: &Process,
     note: Option<&str>,
     step: Option<usize>,

@@ -4,11 +4,11 @@ use chrono::SubsecRound as _;
 
 use crate::format;
 use crate::keeper::palace::change_plan::ChangePlan;
-use crate::keeper::work::list::{
-    WorkItem, append_note, find_work_file, resolve_about, time_of_id, validate_title,
+use crate::keeper::work::work_items::{
+    WorkItem, append_note, find_work_file, resolve_work_subject, time_of_id, validate_title,
 };
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{Edit, RoomRef, Task, WorkStatus};
+use crate::model::{FileEdit, RoomRef, Task, WorkStatus};
 use crate::render;
 
 /// A task to create.
@@ -56,10 +56,10 @@ pub fn create_task(
     let title = validate_title(&new.title, "title")?;
     let mut session = keeper.session_for_writing(caller)?;
     let id = session.new_id();
-    let is_changed = session.palace.change(caller, |open| {
+    let is_changed = session.palace.change_files(caller, |open| {
         let task = Task {
             title: title.clone(),
-            subject: resolve_about(&open.palace, new.entity.as_deref(), new.room.as_ref())?,
+            subject: resolve_work_subject(&open.palace, new.entity.as_deref(), new.room.as_ref())?,
             who: new.who.as_deref().map(render::one_line).filter(|it| !it.is_empty()),
             status: WorkStatus::Open,
             note: append_note(None, new.note.as_deref()),
@@ -72,7 +72,7 @@ pub fn create_task(
             let path = format!("tasks/{id}.yaml");
             let text = format::new_task_text(&path, &task);
             let text = text.ok_or_else(|| Refusal::Unrepresentable { file: path.clone() })?;
-            edits.push(Edit { path, was: None, now: Some(text) });
+            edits.push(FileEdit { path, was: None, now: Some(text) });
         }
         let subject = format!("task {}: create", render::truncate(&title, 50));
         Ok(ChangePlan { edits, subject, body: format!("Created the task \"{title}\"") })
@@ -88,9 +88,9 @@ pub fn complete_task(
 ) -> Result<TaskChange, Refusal> {
     let caller = session.caller;
     let mut title = String::new();
-    let is_changed = session.palace.change(caller, |open| {
+    let is_changed = session.palace.change_files(caller, |open| {
         let path = find_work_file(&open.palace.tasks, task)?;
-        let was = open.read_for_change(&path)?;
+        let was = open.read_file_for_change(&path)?;
         let (Some(text), Some(old)) = (&was, open.palace.tasks.get(&path)) else {
             return Err(Refusal::Contended);
         };
@@ -105,7 +105,7 @@ pub fn complete_task(
             false => format::edit_task_text(&path, text, old, &new)
                 .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?,
         };
-        let edits = vec![Edit { path, was, now: Some(now) }];
+        let edits = vec![FileEdit { path, was, now: Some(now) }];
         let subject = format!("task {}: done", render::truncate(&title, 50));
         Ok(ChangePlan { edits, subject, body: format!("Completed the task \"{title}\"") })
     })?;

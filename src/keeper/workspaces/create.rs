@@ -7,7 +7,7 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::{Caller, Refusal};
-use crate::model::{Edit, Files, Settings, Slug};
+use crate::model::{FileEdit, Files, Settings, Slug};
 use crate::store::{self, HomeEntryKind, Store};
 
 /// Creates a palace in an empty directory: its `palace.toml`, and the files of `template`.
@@ -17,14 +17,14 @@ pub(crate) fn create_palace(
     name: &str,
     template: &Files,
 ) -> Result<OpenPalace, Refusal> {
-    let key = store.root().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let key = store.palace_folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
     let mut palace = OpenPalace::open(store, name, &WatchConfig::default())?;
-    palace.change(caller, |palace| {
+    palace.change_files(caller, |palace| {
         let mut edits = Vec::new();
         for (path, text) in new_palace_files(name, template) {
-            let was = palace.read_for_change(&path)?;
+            let was = palace.read_file_for_change(&path)?;
             let now = if was.is_none() { format::ensure_modeline(&path, &text) } else { text };
-            edits.push(Edit { was, path, now: Some(now) });
+            edits.push(FileEdit { was, path, now: Some(now) });
         }
         Ok(ChangePlan {
             edits,
@@ -37,7 +37,7 @@ pub(crate) fn create_palace(
 
 /// Derives a directory name from the name of a workspace; refuses invalid names, and a name that
 /// is taken in the home.
-pub(crate) fn free_directory_name(home: &Path, name: &str) -> Result<String, Refusal> {
+pub(crate) fn available_directory_name(home: &Path, name: &str) -> Result<String, Refusal> {
     let refused = |why: &str| {
         Err(Refusal::InvalidWorkspaceName { name: name.to_owned(), why: why.to_owned() })
     };
@@ -79,7 +79,7 @@ fn new_palace_files(name: &str, template: &Files) -> Files {
         settings.entry = format::parse_settings(text)?.entry;
         format::edit_settings_text(text, &settings)
     });
-    let text = text.unwrap_or_else(|| format::write_settings(&settings));
+    let text = text.unwrap_or_else(|| format::serialize_settings(&settings));
     files.insert(PalacePath::SETTINGS_FILE.to_owned(), text);
     files
 }

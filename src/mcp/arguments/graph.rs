@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::keeper::{Direction, EntityChange, RelationQuery, RelationRemoval, TimelineQuery};
-use crate::mcp::arguments::{DateArgument, NonBlankText, PageNumber, date_text};
+use crate::mcp::arguments::{LenientDate, NonBlankText, PageNumber, non_blank_date};
 use crate::model::{Entity, Relation};
 
 /// The arguments of `list_entities`.
@@ -65,9 +65,9 @@ pub(in crate::mcp) struct GetRelationships {
     /// Only relations of this type.
     r#type: Option<String>,
     /// Only relations from it, or only to it.
-    direction: Option<DirectionArgument>,
+    direction: Option<DirectionInput>,
     /// Only those valid on this date: today, 1972-05-01, 44 BC.
-    as_of: Option<DateArgument>,
+    as_of: Option<LenientDate>,
     /// Page number.
     page: Option<PageNumber>,
 }
@@ -78,7 +78,7 @@ impl From<GetRelationships> for RelationQuery {
             name: it.name,
             kind: it.r#type,
             direction: it.direction.map(Into::into).unwrap_or_default(),
-            as_of: date_text(it.as_of),
+            as_of: non_blank_date(it.as_of),
             page: it.page.map_or(1, |it| it.0),
         }
     }
@@ -93,9 +93,9 @@ pub(in crate::mcp) struct GetTimeline {
     /// Only entries about entities of this genus.
     genus: Option<String>,
     /// Only on or after this date.
-    since: Option<DateArgument>,
+    since: Option<LenientDate>,
     /// Only before this date.
-    until: Option<DateArgument>,
+    until: Option<LenientDate>,
     /// Page number, 30 per page.
     page: Option<PageNumber>,
 }
@@ -105,8 +105,8 @@ impl From<GetTimeline> for TimelineQuery {
         Self {
             entity: it.entity,
             genus: it.genus,
-            since: date_text(it.since),
-            until: date_text(it.until),
+            since: non_blank_date(it.since),
+            until: non_blank_date(it.until),
             page: it.page.map_or(1, |it| it.0),
         }
     }
@@ -115,18 +115,18 @@ impl From<GetTimeline> for TimelineQuery {
 /// The direction of the relations to return.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(in crate::mcp) enum DirectionArgument {
+pub(in crate::mcp) enum DirectionInput {
     Outgoing,
     Incoming,
     Both,
 }
 
-impl From<DirectionArgument> for Direction {
-    fn from(direction: DirectionArgument) -> Self {
+impl From<DirectionInput> for Direction {
+    fn from(direction: DirectionInput) -> Self {
         match direction {
-            DirectionArgument::Outgoing => Self::Outgoing,
-            DirectionArgument::Incoming => Self::Incoming,
-            DirectionArgument::Both => Self::Both,
+            DirectionInput::Outgoing => Self::Outgoing,
+            DirectionInput::Incoming => Self::Incoming,
+            DirectionInput::Both => Self::Both,
         }
     }
 }
@@ -136,12 +136,12 @@ impl From<DirectionArgument> for Direction {
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct CreateEntities {
     /// The entities.
-    pub(in crate::mcp) entities: Vec<EntityArgument>,
+    pub(in crate::mcp) entities: Vec<EntityInput>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an entity: an object with `name` and `genus`")]
-pub(in crate::mcp) struct EntityArgument {
+pub(in crate::mcp) struct EntityInput {
     /// Its name: any text, unique in the workspace.
     name: NonBlankText,
     /// Its genus, like `Claim`.
@@ -153,11 +153,11 @@ pub(in crate::mcp) struct EntityArgument {
     /// Facts, one sentence each.
     observations: Option<Vec<String>>,
     /// Its relations to others.
-    relations: Option<Vec<RelationArgument>>,
+    relations: Option<Vec<RelationInput>>,
 }
 
-impl From<EntityArgument> for Entity {
-    fn from(it: EntityArgument) -> Self {
+impl From<EntityInput> for Entity {
+    fn from(it: EntityInput) -> Self {
         Self {
             id: None,
             name: it.name.0,
@@ -173,26 +173,26 @@ impl From<EntityArgument> for Entity {
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a relation: an object with `type` and `to`")]
-struct RelationArgument {
+struct RelationInput {
     /// Its type, like `disputed_by`.
     r#type: NonBlankText,
     /// The other entity, by name.
     to: NonBlankText,
     /// The date from which it holds.
-    since: Option<DateArgument>,
+    since: Option<LenientDate>,
     /// The date from which it no longer holds.
-    until: Option<DateArgument>,
+    until: Option<LenientDate>,
     /// Its source.
     source: Option<String>,
 }
 
-fn to_relations(arguments: Option<Vec<RelationArgument>>) -> Vec<Relation> {
+fn to_relations(arguments: Option<Vec<RelationInput>>) -> Vec<Relation> {
     let arguments = arguments.unwrap_or_default().into_iter();
-    let relation = |it: RelationArgument| Relation {
+    let relation = |it: RelationInput| Relation {
         kind: it.r#type.0,
         to: it.to.0,
-        since: date_text(it.since),
-        until: date_text(it.until),
+        since: non_blank_date(it.since),
+        until: non_blank_date(it.until),
         source: it.source,
     };
     arguments.map(relation).collect()
@@ -227,25 +227,25 @@ pub(in crate::mcp) struct UpdateEntity {
     /// Facts to remove, word for word.
     remove_observations: Option<Vec<String>>,
     /// Relations to add; an overlapping one is updated.
-    add_relations: Option<Vec<RelationArgument>>,
+    add_relations: Option<Vec<RelationInput>>,
     /// Relations to remove.
-    remove_relations: Option<Vec<RelationRemovalArgument>>,
+    remove_relations: Option<Vec<RelationRemovalInput>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a relation: an object with `type` and `to`")]
-struct RelationRemovalArgument {
+struct RelationRemovalInput {
     /// Its type.
     r#type: String,
     /// The other entity, by name.
     to: String,
     /// Only the one with this start date.
-    since: Option<DateArgument>,
+    since: Option<LenientDate>,
 }
 
-impl From<RelationRemovalArgument> for RelationRemoval {
-    fn from(RelationRemovalArgument { r#type: kind, to, since }: RelationRemovalArgument) -> Self {
-        Self { kind, to, since: date_text(since) }
+impl From<RelationRemovalInput> for RelationRemoval {
+    fn from(RelationRemovalInput { r#type: kind, to, since }: RelationRemovalInput) -> Self {
+        Self { kind, to, since: non_blank_date(since) }
     }
 }
 

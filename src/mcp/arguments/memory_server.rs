@@ -95,12 +95,12 @@ impl MemoryRelations {
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::mcp) struct AddObservations {
     /// The observations to add, by entity.
-    observations: Vec<Addition>,
+    observations: Vec<ObservationAddition>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Addition {
+struct ObservationAddition {
     /// The entity, by its exact name.
     entity_name: String,
     /// The observations to add.
@@ -152,12 +152,12 @@ pub(in crate::mcp) struct DeleteEntities {
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(in crate::mcp) struct DeleteObservations {
     /// The observations to delete, by entity.
-    deletions: Vec<Deletion>,
+    deletions: Vec<ObservationDeletion>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Deletion {
+struct ObservationDeletion {
     /// The entity, by its exact name.
     entity_name: String,
     /// The observations to delete, word for word.

@@ -5,9 +5,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::keeper::{Direction, NewDrawer, NewFact};
-use crate::mcp::arguments::graph::DirectionArgument;
-use crate::mcp::arguments::{DateArgument, LenientInteger, LenientNumber, date_text, non_blank};
-use crate::model::{Relation, Triple, WingRoom};
+use crate::mcp::arguments::graph::DirectionInput;
+use crate::mcp::arguments::{
+    LenientDate, LenientInteger, LenientNumber, non_blank_date, trimmed_non_blank,
+};
+use crate::model::{Relation, Triple, WingRoomNames};
 
 /// The arguments of `mempalace_list_rooms`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -30,9 +32,9 @@ pub(in crate::mcp) struct MempalaceSearch {
     /// Only rooms of this exact name.
     room: Option<String>,
     /// Only texts filed on or after this date.
-    since: Option<DateArgument>,
+    since: Option<LenientDate>,
     /// Only texts filed before this date.
-    before: Option<DateArgument>,
+    before: Option<LenientDate>,
 }
 
 /// The arguments of `mempalace_check_duplicate`.
@@ -66,10 +68,10 @@ pub(in crate::mcp) struct AddDrawer {
 impl From<AddDrawer> for NewDrawer {
     fn from(it: AddDrawer) -> Self {
         Self {
-            shelf: WingRoom { wing: it.wing, room: it.room },
+            shelf: WingRoomNames { wing: it.wing, room: it.room },
             text: it.content,
-            source: non_blank(it.source_file),
-            by: non_blank(it.added_by),
+            source: trimmed_non_blank(it.source_file),
+            by: trimmed_non_blank(it.added_by),
             force: it.force.unwrap_or_default(),
         }
     }
@@ -90,9 +92,9 @@ pub(in crate::mcp) struct KgQuery {
     /// A name, in any spelling: `Max`, `max`.
     pub(in crate::mcp) entity: String,
     /// Only facts valid on this date: 2026-01-15.
-    as_of: Option<DateArgument>,
+    as_of: Option<LenientDate>,
     /// Only facts from it, or only facts to it.
-    direction: Option<DirectionArgument>,
+    direction: Option<DirectionInput>,
 }
 
 /// The arguments of `mempalace_kg_add`.
@@ -106,17 +108,17 @@ pub(in crate::mcp) struct KgAdd {
     /// The object: `chess`.
     object: String,
     /// The start date: 2026-01-15, or only 2026.
-    valid_from: Option<DateArgument>,
+    valid_from: Option<LenientDate>,
     /// The end date.
-    valid_to: Option<DateArgument>,
+    valid_to: Option<LenientDate>,
     /// The source: a drawer id, a file.
     source_closet: Option<String>,
 }
 
 impl From<KgAdd> for NewFact {
     fn from(it: KgAdd) -> Self {
-        let (since, until) = (date_text(it.valid_from), date_text(it.valid_to));
-        let source = non_blank(it.source_closet);
+        let (since, until) = (non_blank_date(it.valid_from), non_blank_date(it.valid_to));
+        let source = trimmed_non_blank(it.source_closet);
         let relation = Relation { kind: it.predicate, to: it.object, since, until, source };
         Self { subject: it.subject, relation }
     }
@@ -133,7 +135,7 @@ pub(in crate::mcp) struct KgInvalidate {
     /// The object.
     object: String,
     /// The end date; default today.
-    ended: Option<DateArgument>,
+    ended: Option<LenientDate>,
 }
 
 /// The arguments of `mempalace_kg_timeline`.
@@ -192,7 +194,7 @@ pub(in crate::mcp) struct DiaryRead {
 
 impl ListRooms {
     pub(in crate::mcp) fn wing(self) -> Option<String> {
-        non_blank(self.wing)
+        trimmed_non_blank(self.wing)
     }
 }
 
@@ -209,12 +211,12 @@ impl MempalaceSearch {
 
     /// Returns wing and room, if given.
     pub(in crate::mcp) fn wing_and_room(&self) -> (Option<String>, Option<String>) {
-        (non_blank(self.wing.clone()), non_blank(self.room.clone()))
+        (trimmed_non_blank(self.wing.clone()), trimmed_non_blank(self.room.clone()))
     }
 
     /// Returns the dates `since` and `before`, if given.
     pub(in crate::mcp) fn since_and_before(&self) -> (Option<String>, Option<String>) {
-        (date_text(self.since.clone()), date_text(self.before.clone()))
+        (non_blank_date(self.since.clone()), non_blank_date(self.before.clone()))
     }
 }
 
@@ -226,7 +228,7 @@ impl CheckDuplicate {
 
 impl KgQuery {
     pub(in crate::mcp) fn as_of(&self) -> Option<String> {
-        date_text(self.as_of.clone())
+        non_blank_date(self.as_of.clone())
     }
 
     pub(in crate::mcp) fn direction(&self) -> Direction {
@@ -238,13 +240,13 @@ impl KgInvalidate {
     /// Returns the fact, and the date it ended.
     pub(in crate::mcp) fn into_fact_and_end(self) -> (Triple, Option<String>) {
         let triple = Triple { from: self.subject, kind: self.predicate, to: self.object };
-        (triple, date_text(self.ended))
+        (triple, non_blank_date(self.ended))
     }
 }
 
 impl KgTimeline {
     pub(in crate::mcp) fn entity(&self) -> Option<String> {
-        non_blank(self.entity.clone())
+        trimmed_non_blank(self.entity.clone())
     }
 
     /// Returns how many facts to skip, and how many to return.
@@ -263,7 +265,7 @@ impl Traverse {
 
 impl FindTunnels {
     pub(in crate::mcp) fn wings(self) -> Vec<String> {
-        [self.wing_a, self.wing_b].into_iter().filter_map(non_blank).collect()
+        [self.wing_a, self.wing_b].into_iter().filter_map(trimmed_non_blank).collect()
     }
 }
 

@@ -56,7 +56,7 @@ pub(in crate::mcp) struct BuildRoom {
     portals: Option<Vec<ParsedText<RoomRef>>>,
     /// Besides the actions, show doors to the entities of a genus, generated from the
     /// current graph.
-    generate: Option<ValidArrangement>,
+    generate: Option<ValidGrouping>,
     /// Change only given fields; actions with the same label are replaced, others added.
     merge: Option<bool>,
     /// Answer in one line instead of showing the room.
@@ -82,48 +82,48 @@ impl From<BuildRoom> for Blueprint {
 
 /// The grouping of `generate`, checked.
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "ArrangementArgument")]
-struct ValidArrangement(Grouping);
+#[serde(try_from = "GroupingInput")]
+struct ValidGrouping(Grouping);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object with `genus` and `by`")]
-struct ArrangementArgument {
+struct GroupingInput {
     /// The genus, like `Claim`.
     genus: Option<String>,
     /// status, name, date or an attribute; without a genus, `genus` shows all genera.
     by: Option<String>,
 }
 
-impl JsonSchema for ValidArrangement {
+impl JsonSchema for ValidGrouping {
     fn schema_name() -> Cow<'static, str> {
-        ArrangementArgument::schema_name()
+        GroupingInput::schema_name()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        ArrangementArgument::json_schema(generator)
+        GroupingInput::json_schema(generator)
     }
 }
 
-impl TryFrom<ArrangementArgument> for ValidArrangement {
+impl TryFrom<GroupingInput> for ValidGrouping {
     type Error = &'static str;
 
-    fn try_from(it: ArrangementArgument) -> Result<Self, Self::Error> {
+    fn try_from(it: GroupingInput) -> Result<Self, Self::Error> {
         Grouping::parse(it.genus, it.by.as_deref()).map(Self)
     }
 }
 
 /// An action, checked.
 #[derive(Debug, Deserialize)]
-#[serde(try_from = "ActionArgument")]
+#[serde(try_from = "ActionInput")]
 struct ValidAction(Action);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an action: an object with `label` and `type`")]
-struct ActionArgument {
+struct ActionInput {
     /// The menu text, an imperative: "Examine the fossil cabinet".
     label: String,
     /// What the action does.
-    r#type: ActionKindArgument,
+    r#type: ActionKindInput,
     /// navigate: the target room, by slug; it need not exist yet.
     room: Option<ParsedText<RoomRef>>,
     /// navigate: the workspace, if the room is in another.
@@ -138,7 +138,7 @@ struct ActionArgument {
 
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum ActionKindArgument {
+enum ActionKindInput {
     Navigate,
     Query,
     Text,
@@ -146,33 +146,33 @@ enum ActionKindArgument {
 
 impl JsonSchema for ValidAction {
     fn schema_name() -> Cow<'static, str> {
-        ActionArgument::schema_name()
+        ActionInput::schema_name()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        ActionArgument::json_schema(generator)
+        ActionInput::json_schema(generator)
     }
 }
 
-impl TryFrom<ActionArgument> for ValidAction {
+impl TryFrom<ActionInput> for ValidAction {
     type Error = String;
 
-    fn try_from(words: ActionArgument) -> Result<Self, String> {
+    fn try_from(words: ActionInput) -> Result<Self, String> {
         let label = words.label.split_whitespace().collect::<Vec<_>>().join(" ");
         if label.is_empty() {
             return Err("an action needs a `label`".to_owned());
         }
         let needs = |what: &str| format!("the action \"{label}\" needs `{what}`");
         let kind = match words.r#type {
-            ActionKindArgument::Navigate => {
+            ActionKindInput::Navigate => {
                 let room = words.room.ok_or_else(|| needs("room"))?.0;
                 ActionKind::Navigate(NavigationTarget { room, workspace: words.workspace })
             }
-            ActionKindArgument::Query => ActionKind::Query {
+            ActionKindInput::Query => ActionKind::Query {
                 tool: words.tool.ok_or_else(|| needs("tool"))?,
                 params: words.tool_params.unwrap_or_default(),
             },
-            ActionKindArgument::Text => {
+            ActionKindInput::Text => {
                 let content = words.content.ok_or_else(|| needs("content"))?;
                 ActionKind::Text { content: normalize_prose(&content) }
             }

@@ -26,7 +26,7 @@ struct ScannedMessage {
 
 impl IdScanner {
     /// Scans a line, or its beginning.
-    pub(crate) fn new(line: &[u8]) -> Self {
+    pub(crate) fn from_line(line: &[u8]) -> Self {
         let mut outline = Self::default();
         outline.feed(line);
         outline
@@ -57,14 +57,14 @@ impl IdScanner {
 
     /// Returns the `id` of each message that must be answered, or a single null if none
     /// can be read. A message with two different ids counts as having none.
-    pub(crate) fn scan_ids(&self) -> Vec<Value> {
+    pub(crate) fn ids_to_answer(&self) -> Vec<Value> {
         if self.is_notification() {
             return Vec::new();
         }
         let (answered, other): (Vec<_>, Vec<_>) =
             self.scan_messages().into_iter().partition(|it| it.is_request || !it.is_response);
         let is_response = answered.is_empty() && !other.is_empty();
-        let ids: Vec<_> = answered.into_iter().filter_map(ScannedMessage::single_id).collect();
+        let ids: Vec<_> = answered.into_iter().filter_map(ScannedMessage::unambiguous_id).collect();
         match ids.is_empty() && !is_response {
             true => vec![Value::Null],
             false => ids,
@@ -82,7 +82,7 @@ impl IdScanner {
         let (mut members, mut depth, mut key) = (Vec::<ScannedMessage>::new(), 0_usize, None);
         let mut rest = self.kept_bytes.as_slice();
         while let Some(first) = rest.first() {
-            let (token, after) = rest.split_at(token_length(rest));
+            let (token, after) = rest.split_at(first_json_token_length(rest));
             rest = after;
             match first {
                 b'{' | b'[' => {
@@ -124,7 +124,7 @@ impl IdScanner {
 }
 
 impl ScannedMessage {
-    fn single_id(self) -> Option<Value> {
+    fn unambiguous_id(self) -> Option<Value> {
         let mut ids = self.ids.into_iter();
         let first = ids.next()?;
         ids.all(|it| it == first).then_some(first)
@@ -133,7 +133,7 @@ impl ScannedMessage {
 
 /// Returns the length of the first token of `text`: a string with its quotes, a number
 /// or word, or a single byte.
-fn token_length(text: &[u8]) -> usize {
+fn first_json_token_length(text: &[u8]) -> usize {
     let ends = |it: &u8| b"{}[],:\"".contains(it) || it.is_ascii_whitespace();
     match text.first() {
         Some(b'"') => {
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     fn scan_ids(line: &[u8]) -> Vec<Value> {
-        IdScanner::new(line).scan_ids()
+        IdScanner::from_line(line).ids_to_answer()
     }
 
     #[test]

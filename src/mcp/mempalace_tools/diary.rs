@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::keeper::{self, Caller, DiaryPage, Keeper};
 use crate::mcp::arguments::{DiaryRead, DiaryWrite};
 use crate::mcp::mempalace_tools::reply::{
-    bytes_per_text, excerpt_around, json_reply, refusal_to_text, reply_or_palace_hint,
+    excerpt_around, json_reply, max_bytes_per_text, refusal_to_text, reply_with_palace_hint,
     timestamp_json,
 };
 use crate::mcp::reply::ToolResult;
@@ -59,7 +59,7 @@ fn diary_read() -> RegisteredTool {
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: DiaryRead| {
         let DiaryPage { entries, total, agents } =
             refusal_to_text(keeper::read_diary(keeper, caller, &it.agent_name, it.entry_limit()))?;
-        let most = bytes_per_text(entries.iter().map(|it| it.text.as_str()));
+        let most = max_bytes_per_text(entries.iter().map(|it| it.text.as_str()));
         let entries: Vec<_> = entries.iter().map(|it| entry_json(it, most)).collect();
         let mut value = json!({
             "agent": it.agent_name,
@@ -74,7 +74,7 @@ fn diary_read() -> RegisteredTool {
             };
             value["message"] = format!("No diary entries yet.{others}").into();
         }
-        reply_or_palace_hint(keeper, caller, value)
+        reply_with_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_diary_read", about, EffectHint::Reads, run)
 }

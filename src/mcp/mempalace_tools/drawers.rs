@@ -4,8 +4,10 @@ use serde_json::json;
 
 use crate::keeper::{self, Caller, FilingOutcome, Keeper, NewDrawer, Refusal};
 use crate::mcp::arguments::{AddDrawer, DeleteDrawer};
-use crate::mcp::mempalace_tools::overview::matches_json;
-use crate::mcp::mempalace_tools::reply::{drawer_id, json_reply, parse_drawer_id, refusal_to_text};
+use crate::mcp::mempalace_tools::overview::similar_drawers_json;
+use crate::mcp::mempalace_tools::reply::{
+    format_drawer_id, json_reply, parse_drawer_id, refusal_to_text,
+};
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 
@@ -38,21 +40,21 @@ fn run_add_drawer(_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: AddDraw
         match refusal_to_text(keeper::file_drawer(keeper, caller, &NewDrawer::from(it)))? {
             FilingOutcome::Filed(it) => json!({
                 "success": true,
-                "drawer_id": drawer_id(&it),
+                "drawer_id": format_drawer_id(&it),
                 "wing": it.shelf.wing,
                 "room": it.shelf.room,
             }),
             FilingOutcome::AlreadyFiled(it) => json!({
                 "success": true,
                 "reason": "already_exists",
-                "drawer_id": drawer_id(&it),
+                "drawer_id": format_drawer_id(&it),
                 "wing": it.shelf.wing,
                 "room": it.shelf.room,
             }),
             FilingOutcome::SimilarFound(similar) => json!({
                 "success": false,
                 "reason": "duplicate",
-                "matches": matches_json(&similar),
+                "matches": similar_drawers_json(&similar),
                 "hint": DUPLICATE_HINT,
             }),
         },
@@ -71,7 +73,7 @@ fn delete_drawer() -> RegisteredTool {
         let session = keeper.session_if_any(caller).and_then(|it| it.ok_or_else(missing));
         let deleted =
             refusal_to_text(session.and_then(|mut it| keeper::delete_drawer(&mut it, id)))?;
-        Ok(json_reply(json!({ "success": true, "drawer_id": drawer_id(&deleted) })))
+        Ok(json_reply(json!({ "success": true, "drawer_id": format_drawer_id(&deleted) })))
     };
     RegisteredTool::new(
         ToolSet::Mempalace,

@@ -3,10 +3,11 @@
 use crate::model::Entity;
 use serde_json::{Value, json};
 
-use crate::keeper::{self, AddedFact, Caller, FactRecord, FactsAbout, Keeper, NewFact};
+use crate::keeper::{self, AddFactOutcome, Caller, FactRecord, FactsAbout, Keeper, NewFact};
 use crate::mcp::arguments::{KgAdd, KgInvalidate, KgQuery, KgTimeline, NoArguments};
 use crate::mcp::mempalace_tools::reply::{
-    json_reply, read_palace, refusal_to_text, reply_or_palace_hint, report_left_out, truncate_items,
+    json_reply, read_palace_or_default, refusal_to_text, reply_with_palace_hint, report_left_out,
+    truncate_items,
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
@@ -36,7 +37,7 @@ fn run_kg_query(keeper: &mut Keeper, caller: &Caller, it: &KgQuery) -> ToolResul
     let date = |it: &String| keeper::parse_date_argument("as_of", it, caller.now);
     let date = refusal_to_text(as_of.as_ref().map(date).transpose())?;
     let FactsAbout { outgoing, incoming, entity, undated, other_facts, suggestion } =
-        read_palace(keeper, caller, |session| {
+        read_palace_or_default(keeper, caller, |session| {
             keeper::facts_about(session, &it.entity, date, it.direction())
         })?;
     let facts = outgoing.iter().map(|it| directed_fact_json("outgoing", it));
@@ -63,7 +64,7 @@ fn run_kg_query(keeper: &mut Keeper, caller: &Caller, it: &KgQuery) -> ToolResul
         let hint = "Nothing is known about that name".to_owned() + &suggestion.unwrap_or_default();
         value["hint"] = hint.into();
     }
-    reply_or_palace_hint(keeper, caller, value)
+    reply_with_palace_hint(keeper, caller, value)
 }
 
 fn add_entity_fields(value: &mut Value, entity: Entity) {
@@ -96,16 +97,16 @@ fn run_kg_add(_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: KgAdd) -> T
     let reply = |it: &FactRecord| json!({ "success": true, "triple_id": triple_id(it), "fact": it.to_line() });
     let new = NewFact::from(it);
     Ok(json_reply(match refusal_to_text(keeper::add_fact(keeper, caller, &new))? {
-        AddedFact::AlreadyKnown(it) => {
+        AddFactOutcome::AlreadyKnown(it) => {
             let mut value = reply(&it);
             value["reason"] = "already_known".into();
-            if let Some(hint) = unchanged_fact_hint(&it, &new.relation) {
+            if let Some(hint) = kept_start_date_hint(&it, &new.relation) {
                 value["hint"] = hint.into();
             }
             value["valid_from"] = it.relation.since.into();
             value
         }
-        AddedFact::Added(it, also) => {
+        AddFactOutcome::Added(it, also) => {
             let mut value = reply(&it);
             if !also.is_empty() {
                 value["also_true"] = also.iter().map(FactRecord::to_line).collect();
@@ -120,7 +121,7 @@ fn run_kg_add(_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: KgAdd) -> T
 
 /// Explains that an existing fact keeps its start date although the call gave another one, and
 /// how to correct it.
-fn unchanged_fact_hint(old: &FactRecord, new: &Relation) -> Option<String> {
+fn kept_start_date_hint(old: &FactRecord, new: &Relation) -> Option<String> {
     let (since, asked) = (old.relation.since.as_ref()?, new.since.as_ref()?);
     let (begin, new) = (old.relation.since_date()?, new.since_date()?);
     let stays = format!("Nothing changed: this fact is stored as valid from {since}.");
@@ -159,7 +160,9 @@ fn kg_timeline() -> RegisteredTool {
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: KgTimeline| {
         let (entity, (offset, limit)) = (it.entity(), it.offset_and_limit());
-        let facts = read_palace(keeper, caller, |it| keeper::fact_timeline(it, entity.as_deref()))?;
+        let facts = read_palace_or_default(keeper, caller, |it| {
+            keeper::fact_timeline(it, entity.as_deref())
+        })?;
         let page = facts.iter().skip(offset).take(limit).map(fact_json).collect();
         let (timeline, _) = truncate_items(page);
         let (count, total) = (timeline.len(), facts.len());
@@ -177,7 +180,7 @@ fn kg_timeline() -> RegisteredTool {
             total.saturating_sub(next),
             &format!("continue with offset {next}"),
         );
-        reply_or_palace_hint(keeper, caller, value)
+        reply_with_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_kg_timeline", about, EffectHint::Reads, run)
 }
@@ -188,7 +191,7 @@ fn kg_stats() -> RegisteredTool {
         "Count entities, facts, current and ended facts; list the relationship types.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
-        let counts = read_palace(keeper, caller, keeper::count_facts)?;
+        let counts = read_palace_or_default(keeper, caller, keeper::count_facts)?;
         let (kinds, left_out) = truncate_items(counts.kinds.into_iter().map(Value::from).collect());
         let mut value = json!({
             "entities": counts.names,
@@ -202,7 +205,7 @@ fn kg_stats() -> RegisteredTool {
             value["future_facts"] = future.into();
         }
         report_left_out(&mut value, left_out, "relationship types");
-        reply_or_palace_hint(keeper, caller, value)
+        reply_with_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_kg_stats", about, EffectHint::Reads, run)
 }

@@ -8,8 +8,8 @@ use crate::aaak;
 use crate::keeper::{self, Caller, DrawerStats, Keeper, SimilarDrawer};
 use crate::mcp::arguments::{CheckDuplicate, ListRooms, NoArguments};
 use crate::mcp::mempalace_tools::reply::{
-    add_hint, bytes_per_text, drawer_id, hit_excerpt, read_palace, refusal_to_text,
-    reply_or_palace_hint, report_left_out, truncate_counts,
+    add_hint, format_drawer_id, hit_excerpt, keep_highest_counts, max_bytes_per_text,
+    read_palace_or_default, refusal_to_text, reply_with_palace_hint, report_left_out,
 };
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use crate::model::did_you_mean;
@@ -36,9 +36,9 @@ fn status() -> RegisteredTool {
          shorthand. Call this first in every conversation.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
-        let stats = read_palace(keeper, caller, keeper::drawer_stats)?;
-        let (wings, more_wings) = truncate_counts(count_by_wing(&stats));
-        let (rooms, more_rooms) = truncate_counts(count_by_room(&stats, None));
+        let stats = read_palace_or_default(keeper, caller, keeper::drawer_stats)?;
+        let (wings, more_wings) = keep_highest_counts(count_by_wing(&stats));
+        let (rooms, more_rooms) = keep_highest_counts(count_by_room(&stats, None));
         let root = refusal_to_text(keeper.palace_root(caller))?.map(|it| it.display().to_string());
         let mut value = json!({
             "total_drawers": stats.total_drawers(),
@@ -55,14 +55,14 @@ fn status() -> RegisteredTool {
             );
         }
         if !stats.entries_by_agent.is_empty() {
-            value["diaries"] = truncate_counts(stats.entries_by_agent).0.into();
+            value["diaries"] = keep_highest_counts(stats.entries_by_agent).0.into();
         }
         report_left_out(
             &mut value,
             more_wings + more_rooms,
             "mempalace_list_rooms with a wing lists its rooms",
         );
-        reply_or_palace_hint(keeper, caller, value)
+        reply_with_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_status", about, EffectHint::Reads, run)
 }
@@ -70,11 +70,14 @@ fn status() -> RegisteredTool {
 fn list_wings() -> RegisteredTool {
     let about = ("List wings", "List all wings, with the number of drawers in each.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
-        let (wings, left_out) =
-            truncate_counts(count_by_wing(&read_palace(keeper, caller, keeper::drawer_stats)?));
+        let (wings, left_out) = keep_highest_counts(count_by_wing(&read_palace_or_default(
+            keeper,
+            caller,
+            keeper::drawer_stats,
+        )?));
         let mut value = json!({ "wings": wings });
         report_left_out(&mut value, left_out, "the wings with the fewest drawers");
-        reply_or_palace_hint(keeper, caller, value)
+        reply_with_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_list_wings", about, EffectHint::Reads, run)
 }
@@ -83,14 +86,15 @@ fn list_rooms() -> RegisteredTool {
     let about =
         ("List rooms", "List the rooms of one wing or of all, with the number of drawers in each.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: ListRooms| {
-        let (stats, wing) = (read_palace(keeper, caller, keeper::drawer_stats)?, it.wing());
-        let (rooms, left_out) = truncate_counts(count_by_room(&stats, wing.as_deref()));
+        let (stats, wing) =
+            (read_palace_or_default(keeper, caller, keeper::drawer_stats)?, it.wing());
+        let (rooms, left_out) = keep_highest_counts(count_by_room(&stats, wing.as_deref()));
         let mut value = json!({ "wing": wing.as_deref().unwrap_or("all"), "rooms": rooms });
         report_left_out(&mut value, left_out, "give a wing, or search");
         if let Some(hint) = wing.and_then(|it| unknown_wing_hint(&stats, &it)) {
             value["hint"] = hint.into();
         }
-        reply_or_palace_hint(keeper, caller, value)
+        reply_with_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_list_rooms", about, EffectHint::Reads, run)
 }
@@ -99,10 +103,10 @@ fn get_taxonomy() -> RegisteredTool {
     let about =
         ("Get taxonomy", "List every wing with its rooms and the number of drawers in each.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
-        let stats = read_palace(keeper, caller, keeper::drawer_stats)?;
+        let stats = read_palace_or_default(keeper, caller, keeper::drawer_stats)?;
         let shelves = stats.drawers_by_shelf.iter();
         let all = shelves.map(|(it, n)| (format!("{}\0{}", it.wing, it.room), *n));
-        let (shelves, left_out) = truncate_counts(all);
+        let (shelves, left_out) = keep_highest_counts(all);
         let mut taxonomy: Map<String, Value> = Map::new();
         for (shelf, count) in shelves {
             let (wing, room) = shelf.split_once('\0').unwrap_or((&shelf, ""));
@@ -110,7 +114,7 @@ fn get_taxonomy() -> RegisteredTool {
         }
         let mut value = json!({ "taxonomy": taxonomy });
         report_left_out(&mut value, left_out, "mempalace_list_rooms with a wing lists its rooms");
-        reply_or_palace_hint(keeper, caller, value)
+        reply_with_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_get_taxonomy", about, EffectHint::Reads, run)
 }
@@ -124,9 +128,9 @@ fn check_duplicate() -> RegisteredTool {
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CheckDuplicate| {
         let similar = keeper::drawers_similar_to(keeper, caller, &it.content, it.threshold());
         let similar = refusal_to_text(similar)?;
-        let matches = matches_json(&similar);
+        let matches = similar_drawers_json(&similar);
         let value = json!({ "is_duplicate": !similar.is_empty(), "matches": matches });
-        reply_or_palace_hint(keeper, caller, value)
+        reply_with_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(
         ToolSet::Mempalace,
@@ -138,12 +142,12 @@ fn check_duplicate() -> RegisteredTool {
 }
 
 /// Returns similar drawers as JSON.
-pub(crate) fn matches_json(similar: &[SimilarDrawer]) -> Value {
-    let most = bytes_per_text(similar.iter().map(|it| it.text.as_str()));
+pub(crate) fn similar_drawers_json(similar: &[SimilarDrawer]) -> Value {
+    let most = max_bytes_per_text(similar.iter().map(|it| it.text.as_str()));
     let matches = similar.iter().map(|it| {
         let (content, part) = hit_excerpt(&it.text, 0, most);
         let mut value = json!({
-            "id": drawer_id(&it.location),
+            "id": format_drawer_id(&it.location),
             "wing": it.location.shelf.wing,
             "room": it.location.shelf.room,
             "similarity": round_similarity(it.similarity),
@@ -163,7 +167,7 @@ fn get_aaak_spec() -> RegisteredTool {
         ("Get the AAAK spec", "Explain the AAAK shorthand: how to write and read it, its grammar.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
         let spec = format!("{}\n\nThe grammar:\n{}", aaak::GUIDE, aaak::GRAMMAR);
-        reply_or_palace_hint(keeper, caller, json!({ "aaak_spec": spec }))
+        reply_with_palace_hint(keeper, caller, json!({ "aaak_spec": spec }))
     };
     RegisteredTool::new(
         ToolSet::Mempalace,

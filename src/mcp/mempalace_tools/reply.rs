@@ -5,7 +5,7 @@ use crate::keeper::DrawerLocation;
 use crate::keeper::Keeper;
 use crate::keeper::Refusal;
 use crate::keeper::Session;
-use crate::mcp::memory_server_tools::format_json_lines;
+use crate::mcp::memory_server_tools::format_json_item_per_line;
 use crate::mcp::reply::ToolReply;
 use crate::mcp::reply::ToolResult;
 use chrono::DateTime;
@@ -39,7 +39,7 @@ pub(super) const READ_ON_HINT: &str = "\
 reads the whole text, with `drawer_id@BYTE` from that byte on";
 
 /// Returns a value as the answer, with a hint if there is no palace yet.
-pub(super) fn reply_or_palace_hint(
+pub(super) fn reply_with_palace_hint(
     keeper: &mut Keeper,
     caller: &Caller,
     mut value: Value,
@@ -51,7 +51,7 @@ pub(super) fn reply_or_palace_hint(
 }
 
 /// Reads from the palace that the caller acts on; returns the default if there is none yet.
-pub(super) fn read_palace<T: Default>(
+pub(super) fn read_palace_or_default<T: Default>(
     keeper: &mut Keeper,
     caller: &Caller,
     read: impl FnOnce(&Session<'_>) -> T,
@@ -62,7 +62,7 @@ pub(super) fn read_palace<T: Default>(
 
 /// Returns a value as the answer: as text and as structured JSON.
 pub(super) fn json_reply(value: Value) -> ToolReply {
-    ToolReply { text: format_json_lines(&value), structured: Some(value) }
+    ToolReply { text: format_json_item_per_line(&value), structured: Some(value) }
 }
 
 pub(super) fn refusal_to_text<T>(result: Result<T, Refusal>) -> Result<T, String> {
@@ -71,12 +71,12 @@ pub(super) fn refusal_to_text<T>(result: Result<T, Refusal>) -> Result<T, String
 
 /// Formats the id of a drawer for clients: it contains wing and room, and its last 26 characters
 /// are the id itself.
-pub(super) fn drawer_id(DrawerLocation { id, room, .. }: &DrawerLocation) -> String {
+pub(super) fn format_drawer_id(DrawerLocation { id, room, .. }: &DrawerLocation) -> String {
     let wing = room.wing.as_ref().map(|it| format!("{it}_")).unwrap_or_default();
     format!("drawer_{wing}{}_{id}", room.slug)
 }
 
-/// Parses the id at the end of a text that [`drawer_id`] formatted.
+/// Parses the id at the end of a text that [`format_drawer_id`] formatted.
 pub(super) fn parse_drawer_id(name: &str) -> Option<Ulid> {
     let start = name.char_indices().rev().nth(25).map_or(0, |(at, _)| at);
     name[start..].parse().ok()
@@ -87,7 +87,7 @@ pub(super) fn timestamp_json(at: Option<DateTime<Utc>>) -> Value {
 }
 
 /// Returns the highest counts that fit in an answer, by name, and how many are left out.
-pub(super) fn truncate_counts(
+pub(super) fn keep_highest_counts(
     all: impl IntoIterator<Item = (String, usize)>,
 ) -> (Map<String, Value>, usize) {
     let mut all: Vec<_> = all.into_iter().collect();
@@ -138,7 +138,7 @@ pub(super) fn add_hint(value: &mut Value, hint: &str) {
 
 /// Returns the maximum size of each text, in bytes, so that all fit in one answer. Long texts use
 /// the space that short ones leave.
-pub(super) fn bytes_per_text<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
+pub(super) fn max_bytes_per_text<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
     let mut lengths: Vec<_> = texts.map(|it| it.len() + METADATA_BYTES).collect();
     lengths.sort_unstable();
     let mut left = MAX_ANSWER_BYTES;

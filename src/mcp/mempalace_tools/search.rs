@@ -9,8 +9,9 @@ use crate::mcp::mempalace_tools::overview::{
     count_by_room, round_similarity, unknown_name_hint, unknown_wing_hint,
 };
 use crate::mcp::mempalace_tools::reply::{
-    READ_ON_HINT, add_hint, bytes_per_text, drawer_id, hit_excerpt, parse_drawer_id, read_palace,
-    refusal_to_text, reply_or_palace_hint, report_left_out, timestamp_json,
+    READ_ON_HINT, add_hint, format_drawer_id, hit_excerpt, max_bytes_per_text, parse_drawer_id,
+    read_palace_or_default, refusal_to_text, reply_with_palace_hint, report_left_out,
+    timestamp_json,
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
@@ -36,9 +37,10 @@ pub(crate) fn search() -> RegisteredTool {
 
 fn run_search(keeper: &mut Keeper, caller: &Caller, it: &MempalaceSearch) -> ToolResult {
     if let Some((id, from)) = parse_drawer_query(&it.query)
-        && let Some(drawer) = read_palace(keeper, caller, |it| keeper::drawer_by_id(it, id, from))?
+        && let Some(drawer) =
+            read_palace_or_default(keeper, caller, |it| keeper::drawer_by_id(it, id, from))?
     {
-        return reply_or_palace_hint(keeper, caller, drawer_text_json(&it.query, &drawer));
+        return reply_with_palace_hint(keeper, caller, drawer_text_json(&it.query, &drawer));
     }
     let ((wing, room), (since, before)) = (it.wing_and_room(), it.since_and_before());
     let filters = json!({ "wing": wing, "room": room });
@@ -47,17 +49,17 @@ fn run_search(keeper: &mut Keeper, caller: &Caller, it: &MempalaceSearch) -> Too
         refusal_to_text(keeper::search_drawers(keeper, caller, &query, it.limit()))?;
     let number = results.len();
     let mut value = json!({ "query": it.query, "filters": filters });
-    report_shortened_query(&mut value, &it.query, &question);
+    replace_long_query(&mut value, &it.query, &question);
     for (key, date) in [("since", &query.since), ("before", &query.before)] {
         if let Some(date) = date {
             value["filters"][key] = date.as_str().into();
         }
     }
-    let most = bytes_per_text(results.iter().map(|it| it.text.as_str()));
+    let most = max_bytes_per_text(results.iter().map(|it| it.text.as_str()));
     value["results"] = results.iter().map(|it| hit_json(it, most)).collect();
     if let Some(ranker) = ranker {
         value["ranker"] = ranker.name().into();
-        if let Some(remark) = ranker.remark() {
+        if let Some(remark) = ranker.error_or_pending_text() {
             value["remark"] = remark.into();
         }
     }
@@ -72,7 +74,7 @@ fn run_search(keeper: &mut Keeper, caller: &Caller, it: &MempalaceSearch) -> Too
         let why = explain_no_hits(keeper, caller, &query)?;
         add_hint(&mut value, &why);
     }
-    reply_or_palace_hint(keeper, caller, value)
+    reply_with_palace_hint(keeper, caller, value)
 }
 
 /// Returns the drawer that a query names, and the byte from which to read it.
@@ -93,7 +95,7 @@ fn drawer_text_json(query: &str, drawer: &DrawerHit) -> Value {
     if let Some(next) =
         next.filter(|it| usize::try_from(*it).is_ok_and(|it| it < drawer.text.len()))
     {
-        let name = drawer_id(&drawer.location);
+        let name = format_drawer_id(&drawer.location);
         add_hint(&mut value, &format!("The text continues: search for `{name}@{next}`"));
     }
     value
@@ -111,7 +113,7 @@ fn excerpt_from(text: &str, from: usize, most: usize) -> (String, Option<Value>)
 }
 
 /// Replaces a long query in an answer by the question in it, and reports that as MemPalace does.
-fn report_shortened_query(value: &mut Value, query: &str, question: &str) {
+fn replace_long_query(value: &mut Value, query: &str, question: &str) {
     let length = query.chars().count();
     if length <= MAX_QUERY_CHARS {
         return;
@@ -130,7 +132,7 @@ fn explain_no_hits(
     caller: &Caller,
     query: &DrawerQuery,
 ) -> Result<String, String> {
-    let stats = read_palace(keeper, caller, keeper::drawer_stats)?;
+    let stats = read_palace_or_default(keeper, caller, keeper::drawer_stats)?;
     if let Some(why) = query.wing.as_ref().and_then(|it| unknown_wing_hint(&stats, it)) {
         return Ok(why);
     }
@@ -163,7 +165,7 @@ fn drawer_json(it: &DrawerHit, text: &str, part: Option<Value>) -> Value {
         "room": it.location.shelf.room,
         "source_file": it.source,
         "similarity": round_similarity(it.similarity),
-        "drawer_id": drawer_id(&it.location),
+        "drawer_id": format_drawer_id(&it.location),
         "filed_at": timestamp_json(it.filed),
     });
     if let Some(part) = part {

@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 
 use crate::keeper::{self, Caller, DrawerStats, Keeper, ReachedRoom, RoomAcrossWings};
 use crate::mcp::arguments::{FindTunnels, NoArguments, Traverse};
-use crate::mcp::memory_server_tools::format_json_lines;
+use crate::mcp::memory_server_tools::format_json_item_per_line;
 use crate::mcp::mempalace_tools::overview::unknown_wing_hint;
 use crate::mcp::mempalace_tools::reply::{
-    read_palace, refusal_to_text, reply_or_palace_hint, report_left_out, timestamp_json,
-    truncate_counts, truncate_items,
+    keep_highest_counts, read_palace_or_default, refusal_to_text, reply_with_palace_hint,
+    report_left_out, timestamp_json, truncate_items,
 };
 use crate::mcp::reply::ToolReply;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
@@ -24,11 +24,11 @@ fn traverse() -> RegisteredTool {
          are one step apart.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: Traverse| {
-        let rooms = read_palace(keeper, caller, keeper::rooms_by_name)?;
+        let rooms = read_palace_or_default(keeper, caller, keeper::drawer_rooms_by_name)?;
         let (reached, left) =
             refusal_to_text(keeper::traverse_rooms(&rooms, &it.start_room, it.hop_limit()))?;
         let steps = reached.iter().map(traversal_step_json).collect();
-        Ok(list_reply(steps, (left, "give a smaller `max_hops`"), None))
+        Ok(room_list_reply(steps, (left, "give a smaller `max_hops`"), None))
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_traverse", about, EffectHint::Reads, run)
 }
@@ -42,8 +42,8 @@ fn find_tunnels() -> RegisteredTool {
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: FindTunnels| {
         let wings = it.wings();
         let wings: Vec<_> = wings.iter().map(String::as_str).collect();
-        let (rooms, stats) = read_palace(keeper, caller, |it| {
-            (keeper::rooms_by_name(it), keeper::drawer_stats(it))
+        let (rooms, stats) = read_palace_or_default(keeper, caller, |it| {
+            (keeper::drawer_rooms_by_name(it), keeper::drawer_stats(it))
         })?;
         let (tunnels, left) = keeper::find_tunnels(&rooms, &wings);
         let rooms = tunnels.iter().map(|it| {
@@ -52,7 +52,7 @@ fn find_tunnels() -> RegisteredTool {
             value
         });
         let unknown = unknown_wings_hint(&stats, &wings);
-        Ok(list_reply(rooms.collect(), (left, "give a wing"), unknown.as_deref()))
+        Ok(room_list_reply(rooms.collect(), (left, "give a wing"), unknown.as_deref()))
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_find_tunnels", about, EffectHint::Reads, run)
 }
@@ -63,8 +63,12 @@ fn graph_stats() -> RegisteredTool {
         "Count rooms, tunnels and rooms per wing; list the largest tunnels.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
-        let stats = keeper::tunnel_stats(&read_palace(keeper, caller, keeper::rooms_by_name)?);
-        let (wings, left_out) = truncate_counts(stats.wings);
+        let stats = keeper::tunnel_stats(&read_palace_or_default(
+            keeper,
+            caller,
+            keeper::drawer_rooms_by_name,
+        )?);
+        let (wings, left_out) = keep_highest_counts(stats.wings);
         let mut value = json!({
             "total_rooms": stats.rooms,
             "tunnel_rooms": stats.tunnels,
@@ -73,7 +77,7 @@ fn graph_stats() -> RegisteredTool {
             "top_tunnels": stats.top_tunnels.iter().map(room_json).collect::<Vec<_>>(),
         });
         report_left_out(&mut value, left_out, "the wings with the fewest rooms");
-        reply_or_palace_hint(keeper, caller, value)
+        reply_with_palace_hint(keeper, caller, value)
     };
     RegisteredTool::new(ToolSet::Mempalace, "mempalace_graph_stats", about, EffectHint::Reads, run)
 }
@@ -81,7 +85,7 @@ fn graph_stats() -> RegisteredTool {
 /// Returns a list as the answer: the text is the list alone, as in MemPalace; the structured value
 /// must be an object, so it has the list under `rooms`. The last item of the text reports how many
 /// items are left out, how to see them, and the hint.
-fn list_reply(items: Vec<Value>, (left, how): (usize, &str), hint: Option<&str>) -> ToolReply {
+fn room_list_reply(items: Vec<Value>, (left, how): (usize, &str), hint: Option<&str>) -> ToolReply {
     let (mut items, more) = truncate_items(items);
     let mut structured = json!({ "rooms": items });
     let mut rest = json!({});
@@ -94,7 +98,7 @@ fn list_reply(items: Vec<Value>, (left, how): (usize, &str), hint: Option<&str>)
     if rest != json!({}) {
         items.push(rest);
     }
-    ToolReply { text: format_json_lines(&items.into()), structured: Some(structured) }
+    ToolReply { text: format_json_item_per_line(&items.into()), structured: Some(structured) }
 }
 
 /// Returns a hint that names those of the wings that do not exist.

@@ -34,7 +34,7 @@ pub(crate) struct ResponseGuard(Arc<PendingRequests>);
 impl PendingRequests {
     /// Adds a request; returns false if its id is in use. Nothing waits for the end of
     /// a subscription.
-    pub(crate) fn add(&self, id: &RequestId, is_subscription: bool) -> bool {
+    pub(crate) fn try_add(&self, id: &RequestId, is_subscription: bool) -> bool {
         let mut ids = self.lock_ids();
         if ids.open.contains_key(id) || ids.cancelled.contains(id) {
             return false;
@@ -69,7 +69,7 @@ impl PendingRequests {
     }
 
     /// Waits until every request has its answer, except subscriptions.
-    pub(crate) async fn wait_for_all(&self) {
+    pub(crate) async fn wait_for_all_responses(&self) {
         let is_done = |it: &RequestIds| it.writing == 0 && it.open.values().all(|lasts| *lasts);
         self.wait_until(is_done).await;
     }

@@ -62,7 +62,7 @@ impl Relation {
         }
         if let [(since, begin), (until, end)] = dates.as_slice()
             && until.has_begun_by(*since)
-            && !(since == until && since.is_day())
+            && !(since == until && since.has_day_precision())
         {
             let [begin, end] = [begin, end].map(|it| it.escape_debug());
             let why = format!("`{end}` is not later than `{begin}`: that holds at no time");

@@ -236,7 +236,7 @@ mod tests {
     fn list_faults(attributes: &Value, status: &str, homes: &[(&str, &str, &str)]) -> String {
         let text = |it: &str| Some(it.to_owned()).filter(|it| !it.is_empty());
         let mut graph = Graph::default();
-        graph.set_file_genus("genera/person.yaml", Some(person_genus())).unwrap();
+        graph.set_genus_in_file("genera/person.yaml", Some(person_genus())).unwrap();
         let mut entity = Entity {
             id: None,
             name: "Rome".to_owned(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::model::graph::name_index::lowercase_values;
+use crate::model::graph::lazy_index::lowercase_values;
 use crate::model::{Entity, Graph};
 
 /// A filter for entities. Fields that are not set match everything.
@@ -42,8 +42,9 @@ impl Graph {
                 let word = lowercase_values(value).into_iter().next();
                 let names = word
                     .into_iter()
-                    .flat_map(|word| self.names_with_attribute_value(genus, key, &word));
-                let names: Vec<_> = names.filter(|it| self.is_name_matching(it, filter)).collect();
+                    .flat_map(|word| self.names_by_attribute_value(genus, key, &word));
+                let names: Vec<_> =
+                    names.filter(|it| self.is_entity_matching(it, filter)).collect();
                 page.add_names(names.len(), names.into_iter());
                 continue;
             }
@@ -98,7 +99,7 @@ impl Graph {
         defined.chain(entities.flat_map(|it| it.attributes.keys()).map(String::as_str))
     }
 
-    fn is_name_matching(&self, name: &str, filter: &EntityFilter) -> bool {
+    fn is_entity_matching(&self, name: &str, filter: &EntityFilter) -> bool {
         self.get(name).is_some_and(|it| Self::matches_filter(it, filter))
     }
 }

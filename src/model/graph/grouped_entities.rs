@@ -1,6 +1,6 @@
 //! Sorted entities with group headings, for one grouping of the graph.
 
-use crate::model::{GroupBoundary, GroupHeading};
+use crate::model::{GroupHeading, HallBoundary};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -41,7 +41,7 @@ impl GroupingCache {
     }
 
     /// Returns a stored grouping.
-    pub(crate) fn grouping(&self, grouping: &Grouping) -> Option<&GroupedEntities> {
+    pub(crate) fn cached_entities(&self, grouping: &Grouping) -> Option<&GroupedEntities> {
         self.groupings.get(grouping)
     }
 
@@ -50,7 +50,7 @@ impl GroupingCache {
         for (grouping, grouped) in
             self.groupings.iter_mut().filter(|(it, _)| it.includes_genus(&entity.genus))
         {
-            grouped.entities.insert(GroupedEntity::for_entity(grouping, name, entity));
+            grouped.entities.insert(GroupedEntity::from_entity(grouping, name, entity));
         }
     }
 
@@ -59,7 +59,7 @@ impl GroupingCache {
         for (grouping, grouped) in
             self.groupings.iter_mut().filter(|(it, _)| it.includes_genus(&entity.genus))
         {
-            grouped.entities.remove(&GroupedEntity::for_entity(grouping, name, entity));
+            grouped.entities.remove(&GroupedEntity::from_entity(grouping, name, entity));
         }
     }
 }
@@ -84,11 +84,11 @@ impl GroupedEntities {
     /// Returns the indexes between two boundaries; a missing boundary is the start or the end.
     pub fn range_between(
         &self,
-        from: Option<&GroupBoundary>,
-        until: Option<&GroupBoundary>,
+        from: Option<&HallBoundary>,
+        until: Option<&HallBoundary>,
     ) -> Range<usize> {
         let before =
-            |boundary: &GroupBoundary| self.count_before(|it| it.is_before_boundary(boundary));
+            |boundary: &HallBoundary| self.count_before(|it| it.is_before_boundary(boundary));
         let start = from.map_or(0, before);
         let end = until.map_or_else(|| self.entities.len(), before);
         start..end.max(start)
@@ -97,22 +97,21 @@ impl GroupedEntities {
 
 impl GroupedEntity {
     /// Tells whether the entity comes before a boundary.
-    pub fn is_before_boundary(&self, boundary: &GroupBoundary) -> bool {
+    pub fn is_before_boundary(&self, boundary: &HallBoundary) -> bool {
         let common = self.headings.len().min(boundary.headings.len());
         compare_headings(&self.headings[..common], &boundary.headings)
             .then_with(|| compare_alphabetically(&self.name, &boundary.name_prefix))
             .is_lt()
     }
 
-    pub(crate) fn for_entity(grouping: &Grouping, name: &Arc<str>, entity: &Entity) -> Self {
+    pub(crate) fn from_entity(grouping: &Grouping, name: &Arc<str>, entity: &Entity) -> Self {
         let headings = match grouping {
             Grouping::Genus { by: GroupBy::Date, .. } => creation_date_headings(entity).into(),
             Grouping::Genus { by: GroupBy::Attribute(attribute), .. } => {
                 [entity.attributes.get(attribute).and_then(value_heading)].into()
             }
-            _ => {
-                headings_for(grouping, &entity.genus, entity.status.as_deref()).unwrap_or_default()
-            }
+            _ => genus_status_headings(grouping, &entity.genus, entity.status.as_deref())
+                .unwrap_or_default(),
         };
         Self { headings, name: name.clone() }
     }
@@ -120,7 +119,7 @@ impl GroupedEntity {
 
 /// Returns the headings for a genus and a status, or `None` if the grouping depends on more than
 /// these.
-pub(crate) fn headings_for(
+pub(crate) fn genus_status_headings(
     grouping: &Grouping,
     genus: &str,
     status: Option<&str>,

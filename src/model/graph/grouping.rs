@@ -3,32 +3,32 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::model::graph::grouped_entities::headings_for;
+use crate::model::graph::grouped_entities::genus_status_headings;
 use crate::model::{Graph, GroupedEntities, GroupedEntity, Grouping};
 
 impl Graph {
     /// Returns the sorted entities of a grouping: from the cache, or sorted now.
     pub fn grouped_entities(&self, grouping: &Grouping) -> Cow<'_, GroupedEntities> {
-        match self.grouping_cache.grouping(grouping) {
+        match self.grouping_cache.cached_entities(grouping) {
             Some(cached) => Cow::Borrowed(cached),
-            None => Cow::Owned(self.build_grouping(grouping)),
+            None => Cow::Owned(self.build_grouped_entities(grouping)),
         }
     }
 
     /// Tells whether a grouping is in the cache.
     pub fn has_cached_grouping(&self, grouping: &Grouping) -> bool {
-        self.grouping_cache.grouping(grouping).is_some()
+        self.grouping_cache.cached_entities(grouping).is_some()
     }
 
     /// Adds a grouping to the cache, where it is kept up to date.
     pub fn cache_grouping(&mut self, grouping: &Grouping) {
-        if self.grouping_cache.grouping(grouping).is_none() {
-            let grouped = self.build_grouping(grouping);
+        if self.grouping_cache.cached_entities(grouping).is_none() {
+            let grouped = self.build_grouped_entities(grouping);
             self.grouping_cache.insert_grouping(grouping, grouped);
         }
     }
 
-    fn build_grouping(&self, grouping: &Grouping) -> GroupedEntities {
+    fn build_grouped_entities(&self, grouping: &Grouping) -> GroupedEntities {
         let genera = self.genera.keys().filter(|genus| grouping.includes_genus(genus));
         GroupedEntities::from_unsorted(
             genera.flat_map(|genus| self.group_entities_of_genus(grouping, genus)).collect(),
@@ -39,15 +39,15 @@ impl Graph {
     /// indexes, not the entities.
     fn group_entities_of_genus(&self, grouping: &Grouping, genus: &str) -> Vec<GroupedEntity> {
         let names = self.genera.get(genus).into_iter().flatten();
-        let Some(without_status) = headings_for(grouping, genus, None) else {
+        let Some(without_status) = genus_status_headings(grouping, genus, None) else {
             let entities = names.filter_map(|name| Some((name, self.get(name)?)));
             return entities
-                .map(|(name, it)| GroupedEntity::for_entity(grouping, name, it))
+                .map(|(name, it)| GroupedEntity::from_entity(grouping, name, it))
                 .collect();
         };
         let mut grouped = Vec::with_capacity(self.count_in_genus(genus));
         for (status, names) in self.statuses.get(genus).into_iter().flatten() {
-            let headings = headings_for(grouping, genus, Some(status)).unwrap_or_default();
+            let headings = genus_status_headings(grouping, genus, Some(status)).unwrap_or_default();
             let with_headings =
                 |name: &Arc<str>| GroupedEntity { headings: headings.clone(), name: name.clone() };
             grouped.extend(names.iter().map(with_headings));

@@ -1,10 +1,10 @@
 //! Finds names that differ only in spelling.
 
-use crate::model::graph::name_index::{fold_name, mentioned_name_hashes, mentioned_names};
+use crate::model::graph::lazy_index::{fold_name, mentioned_names, spelling_index_keys};
 use std::collections::BTreeSet;
 
 use crate::model::Graph;
-use crate::model::graph::name_index::hash_key;
+use crate::model::graph::lazy_index::hash_key;
 use crate::model::graph::names_by_key;
 
 impl Graph {
@@ -13,7 +13,7 @@ impl Graph {
     pub fn spellings_of_name(&self, name: &str) -> BTreeSet<&str> {
         let folded = fold_name(name);
         let make =
-            || names_by_key(self.entities.iter().chain(&self.loose_ends), mentioned_name_hashes);
+            || names_by_key(self.entities.iter().chain(&self.loose_ends), spelling_index_keys);
         let key = hash_key(&folded);
         let mentioning = self.spellings.range_while(make, (key, false), move |(it, _)| *it == key);
         let mentioning = mentioning.filter_map(|((_, is_loose), from)| match is_loose {

@@ -1,7 +1,7 @@
 //! A sorted list with access by index.
 
 /// Initial number of items in a row; a row with twice as many is split.
-const ROW_SIZE: usize = 512;
+const CHUNK_SIZE: usize = 512;
 
 /// A sorted list without duplicates that finds an item by index, and the index of a position,
 /// without counting all items.
@@ -10,7 +10,7 @@ const ROW_SIZE: usize = 512;
 /// 100,000 items both take less than a microsecond.
 #[derive(Clone, Debug)]
 pub(crate) struct SortedList<T> {
-    rows: Vec<Vec<T>>,
+    chunks: Vec<Vec<T>>,
 }
 
 impl<T: Ord> SortedList<T> {
@@ -18,23 +18,23 @@ impl<T: Ord> SortedList<T> {
     pub(crate) fn from_unsorted(mut items: Vec<T>) -> Self {
         items.sort();
         items.dedup();
-        let mut rows = Vec::with_capacity(items.len().div_ceil(ROW_SIZE));
-        while items.len() > ROW_SIZE {
-            rows.push(items.split_off(items.len() - ROW_SIZE));
+        let mut rows = Vec::with_capacity(items.len().div_ceil(CHUNK_SIZE));
+        while items.len() > CHUNK_SIZE {
+            rows.push(items.split_off(items.len() - CHUNK_SIZE));
         }
         rows.push(items);
         rows.reverse();
-        Self { rows }
+        Self { chunks: rows }
     }
 
     /// Returns the number of items.
     pub(crate) fn len(&self) -> usize {
-        self.rows.iter().map(Vec::len).sum()
+        self.chunks.iter().map(Vec::len).sum()
     }
 
     /// Returns the item at an index, from 0.
     pub(crate) fn get(&self, mut index: usize) -> Option<&T> {
-        for row in &self.rows {
+        for row in &self.chunks {
             match row.get(index) {
                 Some(found) => return Some(found),
                 None => index -= row.len(),
@@ -46,45 +46,45 @@ impl<T: Ord> SortedList<T> {
     /// Returns the number of leading items for which `is_before` is true. `is_before` must be
     /// monotone: true for a prefix, false after.
     pub(crate) fn count_before(&self, is_before: impl Fn(&T) -> bool) -> usize {
-        let whole = self.rows.partition_point(|row| row.last().is_some_and(&is_before));
-        let (passed, rest) = self.rows.split_at(whole);
+        let whole = self.chunks.partition_point(|row| row.last().is_some_and(&is_before));
+        let (passed, rest) = self.chunks.split_at(whole);
         let within = rest.first().map_or(0, |row| row.partition_point(is_before));
         passed.iter().map(Vec::len).sum::<usize>() + within
     }
 
     /// Inserts an item, unless it is already in the list.
     pub(crate) fn insert(&mut self, item: T) {
-        let row = self.row_for(&item);
-        if row == self.rows.len() {
-            self.rows.push(Vec::new());
+        let row = self.find_chunk(&item);
+        if row == self.chunks.len() {
+            self.chunks.push(Vec::new());
         }
-        let found = &mut self.rows[row];
+        let found = &mut self.chunks[row];
         if let Err(index) = found.binary_search(&item) {
             found.insert(index, item);
         }
-        if found.len() >= 2 * ROW_SIZE {
-            let half = found.split_off(ROW_SIZE);
-            self.rows.insert(row + 1, half);
+        if found.len() >= 2 * CHUNK_SIZE {
+            let half = found.split_off(CHUNK_SIZE);
+            self.chunks.insert(row + 1, half);
         }
     }
 
     /// Removes an item, if it is in the list.
     pub(crate) fn remove(&mut self, item: &T) {
-        let row = self.row_for(item);
-        let Some(found) = self.rows.get_mut(row) else { return };
+        let row = self.find_chunk(item);
+        let Some(found) = self.chunks.get_mut(row) else { return };
         if let Ok(index) = found.binary_search(item) {
             found.remove(index);
         }
         if found.is_empty() {
-            self.rows.remove(row);
+            self.chunks.remove(row);
         }
     }
 
     /// Returns the index of the row for an item: the first row that does not end before it, else
     /// the last row.
-    fn row_for(&self, item: &T) -> usize {
-        let row = self.rows.partition_point(|row| row.last().is_some_and(|last| last < item));
-        row.min(self.rows.len().saturating_sub(1))
+    fn find_chunk(&self, item: &T) -> usize {
+        let row = self.chunks.partition_point(|row| row.last().is_some_and(|last| last < item));
+        row.min(self.chunks.len().saturating_sub(1))
     }
 }
 

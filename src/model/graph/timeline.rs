@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::model::graph::name_index::{date_attributes, genus_date_keys, hash_key};
+use crate::model::graph::lazy_index::{date_attributes, date_index_keys, hash_key};
 use crate::model::{Date, Entity, Graph, Relation};
 
 /// A fact with a date.
@@ -49,9 +49,9 @@ impl Graph {
         // No genus can contribute more facts than requested; the genera are merged by date
         // afterwards.
         for genus in self.genera.keys().filter(|it| genus.is_none_or(|genus| *it == genus)) {
-            facts.extend(self.facts_of_genus(genus, span).take(which.end));
+            facts.extend(self.dated_facts_of_genus(genus, span).take(which.end));
         }
-        sort_and_page(facts, which)
+        sort_and_paginate_facts(facts, which)
     }
 
     /// Returns the dated facts of `span` about an entity, its own and the relations that lead to
@@ -63,18 +63,18 @@ impl Graph {
         genus: Option<&str>,
         which: Range<usize>,
     ) -> Vec<DatedFact<'_>> {
-        let own = self.get(name).into_iter().flat_map(|it| self.facts_of_entity(it));
+        let own = self.get(name).into_iter().flat_map(|it| self.dated_facts_of_entity(it));
         let others = self.incoming_relations(name).filter(|it| it.from.name != name);
-        let others = others.flat_map(|it| relation_facts(it.from, it.relation));
+        let others = others.flat_map(|it| dated_facts_of_relation(it.from, it.relation));
         let is_match = |it: &DatedFact<'_>| {
             span.contains(it.date) && genus.is_none_or(|genus| *genus == it.entity.genus)
         };
-        sort_and_page(own.chain(others).filter(is_match).collect(), which)
+        sort_and_paginate_facts(own.chain(others).filter(is_match).collect(), which)
     }
 
     /// Returns the number of relations from and to an entity that have a date that does not parse
     /// and are therefore missing from the timeline.
-    pub fn count_unparsable_dates(&self, name: &str) -> usize {
+    pub fn count_relations_with_invalid_dates(&self, name: &str) -> usize {
         let own = self.get(name).into_iter().flat_map(|it| &it.relations);
         let others =
             self.incoming_relations(name).filter(|it| it.from.name != name).map(|it| it.relation);
@@ -90,9 +90,13 @@ impl Graph {
         date_attributes(&entity.attributes, self.genus_definition(&entity.genus))
     }
 
-    fn facts_of_genus(&self, genus: &str, span: TimeSpan) -> impl Iterator<Item = DatedFact<'_>> {
+    fn dated_facts_of_genus(
+        &self,
+        genus: &str,
+        span: TimeSpan,
+    ) -> impl Iterator<Item = DatedFact<'_>> {
         let make =
-            || self.entity_names_by_key(|it| genus_date_keys(it, self.genus_definition(&it.genus)));
+            || self.entity_names_by_key(|it| date_index_keys(it, self.genus_definition(&it.genus)));
         let hash = hash_key(&genus);
         let from = (hash, span.since.map_or(Date::FIRST, Date::coarsest_with_same_start));
         let belongs =
@@ -100,13 +104,13 @@ impl Graph {
         let dates = self.dates.range_while(make, from, belongs);
         dates.filter_map(|((_, date), name)| Some((*date, self.get(name)?))).flat_map(
             |(date, entity)| {
-                self.facts_of_entity(entity).into_iter().filter(move |it| it.date == date)
+                self.dated_facts_of_entity(entity).into_iter().filter(move |it| it.date == date)
             },
         )
     }
 
-    fn facts_of_entity<'a>(&'a self, entity: &'a Entity) -> Vec<DatedFact<'a>> {
-        let relations = entity.relations.iter().flat_map(|it| relation_facts(entity, it));
+    fn dated_facts_of_entity<'a>(&'a self, entity: &'a Entity) -> Vec<DatedFact<'a>> {
+        let relations = entity.relations.iter().flat_map(|it| dated_facts_of_relation(entity, it));
         let attributes = self.date_attributes(entity).map(|(key, date)| DatedFact {
             date,
             entity,
@@ -127,7 +131,7 @@ impl TimeSpan {
 }
 
 /// Returns the start and the end of a relation as facts.
-fn relation_facts<'a>(
+fn dated_facts_of_relation<'a>(
     entity: &'a Entity,
     relation: &'a Relation,
 ) -> impl Iterator<Item = DatedFact<'a>> {
@@ -136,7 +140,10 @@ fn relation_facts<'a>(
     began.into_iter().chain(ended).map(move |(date, event)| DatedFact { date, entity, event })
 }
 
-fn sort_and_page(mut facts: Vec<DatedFact<'_>>, which: Range<usize>) -> Vec<DatedFact<'_>> {
+fn sort_and_paginate_facts(
+    mut facts: Vec<DatedFact<'_>>,
+    which: Range<usize>,
+) -> Vec<DatedFact<'_>> {
     facts.sort_by(|a, b| (a.date, &a.entity.name).cmp(&(b.date, &b.entity.name)));
     facts.into_iter().skip(which.start).take(which.len()).collect()
 }

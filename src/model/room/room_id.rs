@@ -14,7 +14,7 @@ pub struct RoomRef(RoomId);
 
 impl RoomRef {
     /// Returns the room without the context of a palace: a bare slug means a room without a wing.
-    pub fn as_id(&self) -> &RoomId {
+    pub fn as_literal_id(&self) -> &RoomId {
         &self.0
     }
 }

@@ -52,7 +52,7 @@ impl Consent {
     }
 
     /// Tells whether `other` has the same folder and the same kind of scope.
-    pub fn has_same_subject(&self, other: &Self) -> bool {
+    pub fn has_same_folder_and_scope_kind(&self, other: &Self) -> bool {
         let kinds = (&self.scope, &other.scope);
         let is_same_kind = matches!(
             kinds,

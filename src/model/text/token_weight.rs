@@ -15,11 +15,11 @@ pub fn abridge_to_weight(text: &str, room: usize) -> String {
     }
     let backwards = text.chars().rev();
     let backwards = backwards.clone().skip(1).chain([' ']).zip(backwards);
-    let tail = &text[text.len() - fitting_len(backwards, room / 3)..];
+    let tail = &text[text.len() - bytes_within_weight(backwards, room / 3)..];
     let tail = tail.split_once(' ').map_or(tail, |(_, words)| words).trim_start();
     let rest = token_weight(tail) + char_weight((' ', '…'));
     let head = &text[..text.len() - tail.len()];
-    let head = &text[..fitting_len(char_pairs(head), room.saturating_sub(rest))];
+    let head = &text[..bytes_within_weight(char_pairs(head), room.saturating_sub(rest))];
     format!("{}…{tail}", head.trim_end())
 }
 
@@ -29,7 +29,7 @@ fn char_pairs(text: &str) -> impl Iterator<Item = (char, char)> {
 }
 
 /// Returns the length in bytes of the characters that fit into the weight `room`.
-fn fitting_len(pairs: impl Iterator<Item = (char, char)>, mut room: usize) -> usize {
+fn bytes_within_weight(pairs: impl Iterator<Item = (char, char)>, mut room: usize) -> usize {
     let fit = pairs.take_while(|it| {
         let fits = char_weight(*it) <= room;
         room = room.saturating_sub(char_weight(*it));

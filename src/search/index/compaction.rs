@@ -1,6 +1,6 @@
 //! Compacts the index: removes the gaps of removed documents.
 
-use crate::search::index_data::{Index, NO_NUMBER, to_number};
+use crate::search::index_data::{Index, NO_NUMBER, to_u32_number};
 
 /// Minimum number of removed passages before the index is compacted.
 const MIN_DELETED_PASSAGES: usize = 256;
@@ -12,11 +12,11 @@ impl Index {
 
     /// Renumbers documents and passages without the removed ones.
     pub(crate) fn compact(&mut self) {
-        let passage_now = new_numbers(self.passages.iter().map(|it| it.document != NO_NUMBER));
-        let entry_now = new_numbers(self.documents.iter().map(Option::is_some));
+        let passage_now = renumber_kept(self.passages.iter().map(|it| it.document != NO_NUMBER));
+        let entry_now = renumber_kept(self.documents.iter().map(Option::is_some));
         let moved = |at: u32, now: &[u32]| now.get(at as usize).copied().unwrap_or(NO_NUMBER);
         let in_order = &passage_now[..self.sorted_until as usize];
-        self.sorted_until = to_number(in_order.iter().filter(|it| **it != NO_NUMBER).count());
+        self.sorted_until = to_u32_number(in_order.iter().filter(|it| **it != NO_NUMBER).count());
         self.passages.retain(|it| it.document != NO_NUMBER);
         for it in &mut self.passages {
             it.document = moved(it.document, &entry_now);
@@ -44,7 +44,7 @@ impl Index {
 }
 
 /// Assigns consecutive numbers to the kept items, and [`NO_NUMBER`] to the others.
-fn new_numbers(are_kept: impl Iterator<Item = bool>) -> Vec<u32> {
+fn renumber_kept(are_kept: impl Iterator<Item = bool>) -> Vec<u32> {
     let mut kept = 0;
     let number = |is_kept: bool| {
         let number = if is_kept { kept } else { NO_NUMBER };

@@ -48,7 +48,7 @@ fn blame(
 ) -> gix::Result<HashMap<usize, CommitSummary>> {
     let Some(tip) = tip else { return Ok(HashMap::new()) };
     let (tracked, index) =
-        (format!("{}{path}", past.repository.prefix), index::load_index(&past.git)?);
+        (format!("{}{path}", past.repository.prefix), index::load_or_rebuild_index(&past.git)?);
     let text = convert_to_git(&past.git, &index, &tracked, text)?;
     let mut search = BlameWalk::new(past);
     search.start(tip, path, &text)?;
@@ -56,11 +56,11 @@ fn blame(
         if search.pending.is_empty() {
             break;
         }
-        search.process_commit(&step?)?;
+        search.pass_lines_to_parents(&step?)?;
     }
     let mut commits = HashMap::new();
     for (commit, lines) in search.results {
-        let info = past.commit_info(commit)?;
+        let info = past.read_commit_summary(commit)?;
         commits.extend(lines.into_values().map(|line| (line, info.clone())));
     }
     Ok(commits)
@@ -100,7 +100,7 @@ impl<'p> BlameWalk<'p> {
 
     /// Passes the lines of a commit on to those parents that have them; the rest were introduced by
     /// it.
-    fn process_commit(&mut self, step: &CommitNode) -> gix::Result<()> {
+    fn pass_lines_to_parents(&mut self, step: &CommitNode) -> gix::Result<()> {
         for (path, lines) in self.pending.remove(&step.id).unwrap_or_default() {
             let mut before = path.clone();
             let mut parents = self.parents_with_file(step, &before)?;

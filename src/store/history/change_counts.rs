@@ -1,6 +1,6 @@
 //! Counts how often each file of a palace was changed, and when.
 
-use crate::store::history::history_cache::HistoryCache;
+use crate::store::history::file_history_cache::FileHistoryCache;
 use gix::ObjectId;
 use rayon::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::model::{CommitId, CommitSummary, FileHistories, FileHistory};
 
 use crate::store::history::commits;
 use crate::store::history::commits::{CommitNode, HistoryReader};
-use crate::store::history::history_cache;
+use crate::store::history::file_history_cache;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit;
 use crate::store::{Error, Store};
@@ -25,25 +25,25 @@ const COMMITS_PER_SAVE: usize = 256;
 impl Store {
     /// Updates `cache` to `HEAD`, reading only the new commits. An empty cache is first loaded from
     /// the repository, where another process may have saved it.
-    pub fn update_history(&self, cache: &mut HistoryCache) -> Result<(), Error> {
+    pub fn update_file_history_cache(&self, cache: &mut FileHistoryCache) -> Result<(), Error> {
         let Some(repository) = self.repository()? else {
-            *cache = HistoryCache::default();
+            *cache = FileHistoryCache::default();
             return Ok(());
         };
         let failed = |err| repository.git_error("read the history", err);
         let head = self.history_tip(&repository)?;
-        let boundary = shallow_boundary(&repository.git()).map_err(failed)?;
+        let boundary = hash_shallow_boundary(&repository.git()).map_err(failed)?;
         if cache.head.is_none() && self.as_of_commit().is_none() {
-            *cache = history_cache::load(&repository).unwrap_or_default();
+            *cache = file_history_cache::load(&repository).unwrap_or_default();
         }
         if cache.shallow_boundary != boundary {
-            *cache = HistoryCache { shallow_boundary: boundary, ..HistoryCache::default() };
+            *cache = FileHistoryCache { shallow_boundary: boundary, ..FileHistoryCache::default() };
         }
-        catch_up_to_head(&repository, cache, head).map_err(failed)?;
+        update_cache_to_head(&repository, cache, head).map_err(failed)?;
         if cache.unsaved_commits >= COMMITS_PER_SAVE && self.as_of_commit().is_none() {
             cache.unsaved_commits = 0;
             // The cache only saves time: a full disk must not prevent reading.
-            drop(history_cache::save(&repository, cache));
+            drop(file_history_cache::save(&repository, cache));
         }
         Ok(())
     }
@@ -61,12 +61,12 @@ impl Store {
     pub fn is_in_history(&self, commit: &CommitId) -> Result<bool, Error> {
         let Some(repository) = self.repository()? else { return Ok(false) };
         let Some(tip) = self.history_tip(&repository)? else { return Ok(false) };
-        let id = commits::object_id(commit);
+        let id = commits::parse_commit_id(commit);
         Ok(id.is_ok_and(|it| HistoryReader::new(&repository).is_ancestor(it, tip)))
     }
 
     /// Lists the paths inside the palace that differ between two commits.
-    pub fn changed_between(
+    pub fn changed_paths_between(
         &self,
         old: Option<&CommitId>,
         new: Option<&CommitId>,
@@ -81,9 +81,9 @@ impl Store {
 }
 
 /// Updates `cache` to `head`; starts over if the cached commit is not an ancestor of it.
-fn catch_up_to_head(
+fn update_cache_to_head(
     repository: &Repository,
-    cache: &mut HistoryCache,
+    cache: &mut FileHistoryCache,
     head: Option<ObjectId>,
 ) -> gix::Result<()> {
     let head_id = head.map(|id| CommitId(id.to_string()));
@@ -91,7 +91,7 @@ fn catch_up_to_head(
         return Ok(());
     }
     let past = HistoryReader::new(repository);
-    let old = cache.head.as_ref().and_then(|it| commits::object_id(it).ok());
+    let old = cache.head.as_ref().and_then(|it| commits::parse_commit_id(it).ok());
     let linear = old.zip(head).and_then(|(old, head)| linear_commits(&past, old, head));
     let old =
         old.filter(|old| linear.is_some() || head.is_some_and(|head| past.is_ancestor(*old, head)));
@@ -104,8 +104,8 @@ fn catch_up_to_head(
         (None, None) => Vec::new(),
     };
     cache.unsaved_commits += steps.len();
-    for (path, versions) in count_versions(&past, &steps)? {
-        add_versions(&mut cache.history, path, versions);
+    for (path, versions) in count_file_changes(&past, &steps)? {
+        merge_file_history(&mut cache.history, path, versions);
     }
     cache.head = head_id;
     Ok(())
@@ -135,35 +135,46 @@ fn linear_commits(
 }
 
 /// Counts the changes of `steps`, in parallel if there are many; the order does not matter.
-fn count_versions(past: &HistoryReader<'_>, steps: &[CommitNode]) -> gix::Result<FileHistories> {
+fn count_file_changes(
+    past: &HistoryReader<'_>,
+    steps: &[CommitNode],
+) -> gix::Result<FileHistories> {
     if steps.len() <= COMMITS_PER_CHUNK {
-        return count_chunk(past, steps);
+        return count_chunk_file_changes(past, steps);
     }
     let repository = past.repository;
-    let count = |steps: &[CommitNode]| count_chunk(&HistoryReader::new(repository), steps);
+    let count =
+        |steps: &[CommitNode]| count_chunk_file_changes(&HistoryReader::new(repository), steps);
     steps.par_chunks(COMMITS_PER_CHUNK).map(count).try_reduce(
         FileHistories::new,
         |mut all, part| {
             for (path, versions) in part {
-                add_versions(&mut all, path, versions);
+                merge_file_history(&mut all, path, versions);
             }
             Ok(all)
         },
     )
 }
 
-fn count_chunk(past: &HistoryReader<'_>, steps: &[CommitNode]) -> gix::Result<FileHistories> {
+fn count_chunk_file_changes(
+    past: &HistoryReader<'_>,
+    steps: &[CommitNode],
+) -> gix::Result<FileHistories> {
     let mut history = FileHistories::new();
     for step in steps {
         let at = commits::utc_time(step.seconds);
         for path in past.paths_changed_by(step.id, &step.parents)? {
-            add_versions(&mut history, path, FileHistory { count: 1, created: at, updated: at });
+            merge_file_history(
+                &mut history,
+                path,
+                FileHistory { count: 1, created: at, updated: at },
+            );
         }
     }
     Ok(history)
 }
 
-fn add_versions(history: &mut FileHistories, path: String, more: FileHistory) {
+fn merge_file_history(history: &mut FileHistories, path: String, more: FileHistory) {
     let versions = history.entry(path).or_insert(FileHistory { count: 0, ..more });
     versions.count += more.count;
     versions.created = versions.created.min(more.created);
@@ -182,7 +193,7 @@ fn find_recent_commits(
         }
         let step = step?;
         if touches_palace(past, &step)? {
-            summaries.push(past.commit_info(step.id)?);
+            summaries.push(past.read_commit_summary(step.id)?);
         }
     }
     Ok(summaries)
@@ -203,19 +214,21 @@ fn paths_changed_between(
     old: Option<&CommitId>,
     new: Option<&CommitId>,
 ) -> gix::Result<Vec<String>> {
-    let (old, new) =
-        (old.map(commits::object_id).transpose()?, new.map(commits::object_id).transpose()?);
+    let (old, new) = (
+        old.map(commits::parse_commit_id).transpose()?,
+        new.map(commits::parse_commit_id).transpose()?,
+    );
     // If the old commit does not exist any more, everything may have changed.
     let old = old.filter(|it| past.git.has_object(it));
     let side = |id: Option<ObjectId>| id.map_or(Ok(None), |it| past.palace_tree(it));
-    Ok(past.paths_changed_between(side(old)?, side(new)?)?.into_iter().collect())
+    Ok(past.paths_changed_between_trees(side(old)?, side(new)?)?.into_iter().collect())
 }
 
 /// Hashes the boundary commits of a shallow clone.
-fn shallow_boundary(git: &gix::Repository) -> gix::Result<Option<ObjectId>> {
+fn hash_shallow_boundary(git: &gix::Repository) -> gix::Result<Option<ObjectId>> {
     let Some(boundary) = git.shallow_commits()? else { return Ok(None) };
     let names: Vec<_> = boundary.iter().map(ObjectId::to_string).collect();
-    commit::blob_id(git, names.concat().as_bytes()).map(Some)
+    commit::compute_blob_id(git, names.concat().as_bytes()).map(Some)
 }
 
 #[cfg(test)]
@@ -243,8 +256,8 @@ mod tests {
         DateTime::from_timestamp(1_900_000_000 + 60 * minute, 0).unwrap()
     }
 
-    fn format_history(store: &Store, cache: &mut HistoryCache) -> String {
-        store.update_history(cache).unwrap();
+    fn format_history(store: &Store, cache: &mut FileHistoryCache) -> String {
+        store.update_file_history_cache(cache).unwrap();
         let minute = |at: DateTime<Utc>| (at - minutes(0)).num_minutes();
         let line = |(path, it): (&String, &FileHistory)| {
             format!("{path} {} {} {}\n", it.count, minute(it.created), minute(it.updated))
@@ -256,7 +269,7 @@ mod tests {
     fn version_counts_grow_and_only_new_commits_are_read() {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
-        let mut cache = HistoryCache::default();
+        let mut cache = FileHistoryCache::default();
         assert_eq!(format_history(&store, &mut cache), "");
         commit_at_minute(&mut store, 1, None, Some("1\n"));
         assert_eq!(format_history(&store, &mut cache), "rooms/hall.yaml 1 1 1\n");
@@ -271,7 +284,10 @@ mod tests {
         cache.history.get_mut(HALL).unwrap().count = 10;
         commit_at_minute(&mut store, 5, Some("1\n"), Some("5\n"));
         assert_eq!(format_history(&store, &mut cache), "rooms/hall.yaml 11 1 5\n");
-        assert_eq!(format_history(&store, &mut HistoryCache::default()), "rooms/hall.yaml 5 1 5\n");
+        assert_eq!(
+            format_history(&store, &mut FileHistoryCache::default()),
+            "rooms/hall.yaml 5 1 5\n"
+        );
     }
 
     #[test]
@@ -280,10 +296,10 @@ mod tests {
         let mut store = scene.palace("keep");
         commit_at_minute(&mut store, 1, None, Some("1\n"));
         commit_at_minute(&mut store, 2, Some("1\n"), Some("2\n"));
-        let mut cache = HistoryCache::default();
+        let mut cache = FileHistoryCache::default();
         assert_eq!(format_history(&store, &mut cache), "rooms/hall.yaml 2 1 2\n");
         scene.git(&["commit", "-q", "--amend", "-m", "amended"]);
-        store.update_history(&mut cache).unwrap();
+        store.update_file_history_cache(&mut cache).unwrap();
         assert_eq!(cache.history[HALL].count, 2);
         scene.git(&["reset", "-q", "--hard", "HEAD~1"]);
         assert_eq!(format_history(&store, &mut cache), "rooms/hall.yaml 1 1 1\n");
@@ -306,10 +322,10 @@ mod tests {
         scene.git(&["checkout", "-q", "main"]);
         scene.write_file("keep/rooms/hall.yaml", "main\n");
         scene.git(&["commit", "-qam", "main"]);
-        let mut cache = HistoryCache::default();
-        store.update_history(&mut cache).unwrap();
+        let mut cache = FileHistoryCache::default();
+        store.update_file_history_cache(&mut cache).unwrap();
         scene.git(&["merge", "-q", "--no-edit", "side"]);
-        store.update_history(&mut cache).unwrap();
+        store.update_file_history_cache(&mut cache).unwrap();
         let counts: Vec<_> = cache.history.values().map(|it| it.count).collect();
         assert_eq!(counts, [2, 2]);
         let subjects: Vec<_> =
@@ -329,7 +345,7 @@ mod tests {
         scene.git(&["commit", "-qm", "by hand"]);
         let second = store.head().unwrap();
         let between = |old: &Option<CommitId>, new: &Option<CommitId>| {
-            store.changed_between(old.as_ref(), new.as_ref()).unwrap().join(" ")
+            store.changed_paths_between(old.as_ref(), new.as_ref()).unwrap().join(" ")
         };
         assert_eq!(between(&begin, &first), HALL);
         assert_eq!(between(&first, &second), "scrolls/hall/one.md");
@@ -337,7 +353,7 @@ mod tests {
         assert_eq!(between(&second, &begin), "rooms/hall.yaml scrolls/hall/one.md");
         assert_eq!(between(&second, &second), "");
         let missing = CommitId("0123456789012345678901234567890123456789".to_owned());
-        assert!(store.changed_between(second.as_ref(), Some(&missing)).is_err());
+        assert!(store.changed_paths_between(second.as_ref(), Some(&missing)).is_err());
         let missing = Some(missing);
         assert_eq!(between(&missing, &second), "rooms/hall.yaml scrolls/hall/one.md");
     }
@@ -369,16 +385,16 @@ mod tests {
         let origin = format!("file://{}", scene.home.display());
         scene.git(&["clone", "-q", "--depth", "2", &origin, "../shallow"]);
         let mut shallow = scene.store(&scene.home.with_file_name("shallow").join("keep"));
-        let mut cache = HistoryCache::default();
+        let mut cache = FileHistoryCache::default();
         assert_eq!(format_history(&shallow, &mut cache), "rooms/hall.yaml 2 2 3\n");
         assert_eq!(shallow.recent_commits(9).unwrap().len(), 2);
-        let changed = shallow.changed_between(first.as_ref(), third.as_ref()).unwrap();
+        let changed = shallow.changed_paths_between(first.as_ref(), third.as_ref()).unwrap();
         assert_eq!(changed, [HALL]);
         cache.history.get_mut(HALL).unwrap().count = 10;
         commit_at_minute(&mut shallow, 4, Some("3\n"), Some("4\n"));
         assert_eq!(format_history(&shallow, &mut cache), "rooms/hall.yaml 11 2 4\n");
         // Counts from before the clone was cut off are discarded.
-        let mut cache = HistoryCache { head: first, ..HistoryCache::default() };
+        let mut cache = FileHistoryCache { head: first, ..FileHistoryCache::default() };
         assert_eq!(format_history(&shallow, &mut cache), "rooms/hall.yaml 3 2 4\n");
     }
 }

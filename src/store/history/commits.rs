@@ -94,21 +94,21 @@ impl<'a> HistoryReader<'a> {
     ) -> gix::Result<BTreeSet<String>> {
         let here = self.palace_tree(commit)?;
         let Some((first, others)) = parents.split_first() else {
-            return self.paths_changed_between(None, here);
+            return self.paths_changed_between_trees(None, here);
         };
-        let mut paths = self.paths_changed_between(self.palace_tree(*first)?, here)?;
+        let mut paths = self.paths_changed_between_trees(self.palace_tree(*first)?, here)?;
         for other in others {
             if paths.is_empty() {
                 break;
             }
-            let also = self.paths_changed_between(self.palace_tree(*other)?, here)?;
+            let also = self.paths_changed_between_trees(self.palace_tree(*other)?, here)?;
             paths.retain(|path| also.contains(path));
         }
         Ok(paths)
     }
 
     /// Lists the paths of the files that differ between two trees of the palace.
-    pub(crate) fn paths_changed_between(
+    pub(crate) fn paths_changed_between_trees(
         &self,
         old: Option<ObjectId>,
         new: Option<ObjectId>,
@@ -117,7 +117,7 @@ impl<'a> HistoryReader<'a> {
     }
 
     /// Returns a commit's id, subject, author and time.
-    pub(crate) fn commit_info(&self, commit: ObjectId) -> gix::Result<CommitSummary> {
+    pub(crate) fn read_commit_summary(&self, commit: ObjectId) -> gix::Result<CommitSummary> {
         let found = self.git.find_commit(commit)?;
         Ok(CommitSummary {
             id: CommitId(commit.to_string()),
@@ -129,7 +129,7 @@ impl<'a> HistoryReader<'a> {
     }
 
     /// Returns a commit with its trailers and the palace files that it changed.
-    pub(crate) fn commit_record(&self, step: &CommitNode) -> gix::Result<CommitDetails> {
+    pub(crate) fn read_commit_details(&self, step: &CommitNode) -> gix::Result<CommitDetails> {
         let found = self.git.find_commit(step.id)?;
         let message = found.message()?;
         let trailers = message.body().into_iter().flat_map(|it| {
@@ -137,7 +137,7 @@ impl<'a> HistoryReader<'a> {
             it.trailers().map(move |it| (text(it.token), text(&it.value))).collect::<Vec<_>>()
         });
         Ok(CommitDetails {
-            summary: self.commit_info(step.id)?,
+            summary: self.read_commit_summary(step.id)?,
             body: message.body.unwrap_or_default().to_str_lossy().into_owned(),
             parent: step.parents.first().map(|it| CommitId(it.to_string())),
             trailers: trailers.collect(),
@@ -175,7 +175,7 @@ impl<'a> HistoryReader<'a> {
 }
 
 /// Parses a commit id.
-pub(crate) fn object_id(commit: &CommitId) -> gix::Result<ObjectId> {
+pub(crate) fn parse_commit_id(commit: &CommitId) -> gix::Result<ObjectId> {
     ObjectId::from_hex(commit.0.as_bytes())
 }
 

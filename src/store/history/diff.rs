@@ -16,9 +16,9 @@ use crate::store::history::commits::HistoryReader;
 use crate::store::history::past_files;
 use crate::store::history::tree_diff;
 use crate::store::history::tree_diff::{TreeChange, TreeEntry};
-use crate::store::repo::disk;
 use crate::store::repo::line_endings;
 use crate::store::repo::line_endings::convert_to_git;
+use crate::store::repo::palace_files;
 use crate::store::write::index;
 use crate::store::{Error, Store};
 
@@ -28,7 +28,7 @@ impl Store {
     ///
     /// Compares all tracked files, and on disk also the untracked files of the palace that git does
     /// not ignore.
-    pub fn changed_since(&self, since: Option<&CommitId>) -> Result<Vec<FileDiff>, Error> {
+    pub fn diff_since(&self, since: Option<&CommitId>) -> Result<Vec<FileDiff>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
         let past = HistoryReader::new(&repository);
         let differing = || -> gix::Result<_> {
@@ -43,29 +43,32 @@ impl Store {
 
     /// Returns the contents of the files at `paths` on disk, with the line endings that git would
     /// store.
-    pub fn current_contents(&self, paths: &[&str]) -> Result<Vec<FileContent>, Error> {
+    pub fn contents_with_git_line_endings(
+        &self,
+        paths: &[&str],
+    ) -> Result<Vec<FileContent>, Error> {
         let repository = self.require_repository()?;
         let past = HistoryReader::new(&repository);
         let contents = || -> gix::Result<_> {
             let disk = WorkingCopy::new(&past)?;
-            paths.iter().map(|path| disk.read_content(path)).collect()
+            paths.iter().map(|path| disk.read_with_git_line_endings(path)).collect()
         };
         contents().map_err(|err| repository.git_error("compare the palace with a commit", err))
     }
 
     /// Returns a text stored in git with the line endings that the file at `path` has on disk.
-    pub fn checkout_text(&self, path: &str, text: &str) -> Result<String, Error> {
+    pub fn convert_to_disk_line_endings(&self, path: &str, text: &str) -> Result<String, Error> {
         let repository = self.require_repository()?;
         let (git, tracked) = (repository.git(), format!("{}{path}", repository.prefix));
         let checked_out = || {
-            let index = index::load_index(&git)?;
+            let index = index::load_or_rebuild_index(&git)?;
             line_endings::convert_to_disk(&git, &index, &tracked, text)
         };
         checked_out().map_err(|err| repository.git_error("find the line ends of a file", err))
     }
 
     /// Lists the files that a commit changed compared with its first parent.
-    pub fn changed_by(&self, record: &CommitDetails) -> Result<Vec<FileDiff>, Error> {
+    pub fn diff_of_commit(&self, record: &CommitDetails) -> Result<Vec<FileDiff>, Error> {
         let repository = self.require_repository()?;
         let past = HistoryReader::new(&repository);
         let differing = || -> gix::Result<_> {
@@ -81,7 +84,7 @@ fn palace_tree(
     past: &HistoryReader<'_>,
     commit: Option<&CommitId>,
 ) -> gix::Result<Option<ObjectId>> {
-    let commit = commit.map(commits::object_id).transpose()?;
+    let commit = commit.map(commits::parse_commit_id).transpose()?;
     Ok(commit.map(|it| past.palace_tree(it)).transpose()?.flatten())
 }
 
@@ -123,7 +126,7 @@ struct WorkingCopy<'p> {
 
 impl<'p> WorkingCopy<'p> {
     fn new(past: &'p HistoryReader<'p>) -> gix::Result<Self> {
-        let index = index::load_index(&past.git)?;
+        let index = index::load_or_rebuild_index(&past.git)?;
         let written = fs::metadata(past.git.index_path()).and_then(|it| it.modified()).ok();
         let index_time = written.and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
         Ok(Self { history: past, index, index_time })
@@ -133,7 +136,7 @@ impl<'p> WorkingCopy<'p> {
     fn diff_with_tree(&self, tree: Option<ObjectId>) -> gix::Result<Vec<FileDiff>> {
         let was = tree_files(self.history, tree)?;
         let mut paths: BTreeSet<String> = was.keys().cloned().collect();
-        let here = disk::list_paths(&self.history.repository.palace);
+        let here = palace_files::list_paths(&self.history.repository.palace);
         let new = here.into_iter().filter(|it| !was.contains_key(it)).collect();
         paths.extend(self.without_ignored(new)?);
         let mut differing = Vec::new();
@@ -141,11 +144,13 @@ impl<'p> WorkingCopy<'p> {
             let old = was.get(&path).copied();
             // Links and submodules are not palace files.
             let is_file = old.is_none_or(|it| it.mode.is_blob());
-            if !is_file || self.is_unchanged(&path, old)? {
+            if !is_file || self.is_unchanged_per_index(&path, old)? {
                 continue;
             }
-            let (was, now) =
-                (read_entry_content(self.history, &path, old)?, self.read_content(&path)?);
+            let (was, now) = (
+                read_entry_content(self.history, &path, old)?,
+                self.read_with_git_line_endings(&path)?,
+            );
             if was != now {
                 differing.push(FileDiff { path, was, now });
             }
@@ -154,8 +159,8 @@ impl<'p> WorkingCopy<'p> {
     }
 
     /// Returns true if the index shows that the file is unchanged.
-    fn is_unchanged(&self, path: &str, old: Option<TreeEntry>) -> gix::Result<bool> {
-        let tracked = self.tracked_path(path);
+    fn is_unchanged_per_index(&self, path: &str, old: Option<TreeEntry>) -> gix::Result<bool> {
+        let tracked = self.path_in_repository(path);
         let entry =
             self.index.entry_by_path_and_stage(tracked.as_str().into(), Stage::Unconflicted);
         let (Some(entry), Some(old)) = (entry, old) else { return Ok(false) };
@@ -169,13 +174,14 @@ impl<'p> WorkingCopy<'p> {
     }
 
     /// Reads a file with the line endings that git would store.
-    fn read_content(&self, path: &str) -> gix::Result<FileContent> {
-        let text = match disk::read_file(&self.history.repository.palace, path) {
+    fn read_with_git_line_endings(&self, path: &str) -> gix::Result<FileContent> {
+        let text = match palace_files::read_file(&self.history.repository.palace, path) {
             Ok(Some(text)) => text,
             Ok(None) => return Ok(FileContent::Missing),
             Err(finding) => return Ok(FileContent::Unreadable(finding.message)),
         };
-        let text = convert_to_git(&self.history.git, &self.index, &self.tracked_path(path), &text)?;
+        let text =
+            convert_to_git(&self.history.git, &self.index, &self.path_in_repository(path), &text)?;
         Ok(FileContent::Text(String::from_utf8_lossy(&text).into_owned()))
     }
 
@@ -185,7 +191,7 @@ impl<'p> WorkingCopy<'p> {
         let mut excludes = self.history.git.excludes(&self.index, None, source)?;
         let mut ignored = BTreeSet::new();
         for path in &paths {
-            let tracked = self.tracked_path(path);
+            let tracked = self.path_in_repository(path);
             let is_tracked = self.index.entry_range(tracked.as_str().into()).is_some();
             let mode = Some(gix::index::entry::Mode::FILE);
             if !is_tracked && excludes.at_path(tracked.as_str(), mode)?.is_excluded() {
@@ -196,7 +202,7 @@ impl<'p> WorkingCopy<'p> {
         Ok(paths)
     }
 
-    fn tracked_path(&self, path: &str) -> String {
+    fn path_in_repository(&self, path: &str) -> String {
         format!("{}{path}", self.history.repository.prefix)
     }
 }
@@ -228,7 +234,7 @@ mod tests {
     }
 
     fn diff_with_head(store: &Store) -> String {
-        format_diff(&store.changed_since(store.head().unwrap().as_ref()).unwrap())
+        format_diff(&store.diff_since(store.head().unwrap().as_ref()).unwrap())
     }
 
     #[test]
@@ -248,16 +254,16 @@ mod tests {
         let store = scene.palace("keep");
         let second = store.as_of(&commit_id(&scene, "HEAD~1")).unwrap();
         assert_eq!(
-            format_diff(&second.changed_since(first.as_ref()).unwrap()),
+            format_diff(&second.diff_since(first.as_ref()).unwrap()),
             "README.md: - → read me\nrooms/hall.yaml: 1 → 2\n\
              rooms/latin.yaml: - → (line 1 is not UTF-8)\n"
         );
         let now = store.as_of(&commit_id(&scene, "HEAD")).unwrap();
         assert_eq!(
-            format_diff(&now.changed_since(second.head().unwrap().as_ref()).unwrap()),
+            format_diff(&now.diff_since(second.head().unwrap().as_ref()).unwrap()),
             "rooms/hall.yaml: 2 → -\n"
         );
-        assert_eq!(format_diff(&second.changed_since(None).unwrap()).lines().count(), 3);
+        assert_eq!(format_diff(&second.diff_since(None).unwrap()).lines().count(), 3);
     }
 
     fn commit_id(scene: &TestHome, revision: &str) -> CommitId {

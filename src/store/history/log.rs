@@ -20,7 +20,7 @@ const MAX_BATCH: usize = 8192;
 const COMMITS_PER_CHUNK: usize = 256;
 
 /// The ids of the objects at the queried paths, by commit.
-type IdsByCommit = HashMap<ObjectId, Vec<Option<ObjectId>>>;
+type ObjectIdsByCommit = HashMap<ObjectId, Vec<Option<ObjectId>>>;
 
 impl Store {
     /// Calls `each` with every commit that changed any of the files at `paths`, or the palace if
@@ -49,19 +49,22 @@ fn walk_log(
     each: &mut dyn FnMut(CommitDetails) -> bool,
 ) -> gix::Result<()> {
     let mut steps = past.walk_commits(tip, None)?;
-    let (mut ids, mut size) = (IdsByCommit::new(), FIRST_BATCH);
+    let (mut ids, mut size) = (ObjectIdsByCommit::new(), FIRST_BATCH);
     loop {
         let batch: Vec<CommitNode> = steps.by_ref().take(size).collect::<gix::Result<_>>()?;
         if batch.is_empty() {
             return Ok(());
         }
-        look_up_missing_ids(past, &batch, &paths, &mut ids)?;
+        look_up_missing_object_ids(past, &batch, &paths, &mut ids)?;
         for (at, step) in batch.iter().enumerate() {
             if !is_change_at_paths(step, &ids) {
                 continue;
             }
             let path = if let [path] = paths.as_slice() { Some(path) } else { None };
-            if !each(CommitDetails { path_at_commit: path.cloned(), ..past.commit_record(step)? }) {
+            if !each(CommitDetails {
+                path_at_commit: path.cloned(),
+                ..past.read_commit_details(step)?
+            }) {
                 return Ok(());
             }
             let older = path
@@ -69,8 +72,8 @@ fn walk_log(
                 .transpose()?
                 .flatten();
             if let Some(older) = older {
-                (paths, ids) = (vec![older], IdsByCommit::new());
-                look_up_missing_ids(past, &batch[at + 1..], &paths, &mut ids)?;
+                (paths, ids) = (vec![older], ObjectIdsByCommit::new());
+                look_up_missing_object_ids(past, &batch[at + 1..], &paths, &mut ids)?;
             }
         }
         let done: HashSet<_> = batch.iter().map(|it| it.id).collect();
@@ -80,7 +83,7 @@ fn walk_log(
 }
 
 /// Returns true if a commit's objects at the paths differ from those of all its parents.
-fn is_change_at_paths(step: &CommitNode, ids: &IdsByCommit) -> bool {
+fn is_change_at_paths(step: &CommitNode, ids: &ObjectIdsByCommit) -> bool {
     let here = ids.get(&step.id).map(Vec::as_slice).unwrap_or_default();
     let there = |parent, at: usize| ids.get(parent).and_then(|it| it.get(at)).copied().flatten();
     let mut paths = here.iter().enumerate();
@@ -92,21 +95,22 @@ fn is_change_at_paths(step: &CommitNode, ids: &IdsByCommit) -> bool {
 
 /// Looks up the objects of `steps` and their parents at `paths`, as far as they are missing in
 /// `ids`.
-fn look_up_missing_ids(
+fn look_up_missing_object_ids(
     past: &HistoryReader<'_>,
     steps: &[CommitNode],
     paths: &[String],
-    ids: &mut IdsByCommit,
+    ids: &mut ObjectIdsByCommit,
 ) -> gix::Result<()> {
     let mut seen = HashSet::new();
     let all = steps.iter().flat_map(|it| [&it.id].into_iter().chain(&it.parents));
     let missing: Vec<_> = all.filter(|it| !ids.contains_key(*it) && seen.insert(**it)).collect();
     let found = match missing.len() {
-        ..COMMITS_PER_CHUNK => vec![look_up_ids(past, &missing, paths)?],
+        ..COMMITS_PER_CHUNK => vec![look_up_object_ids(past, &missing, paths)?],
         // Each thread reuses the lookups of one commit for the next.
         _ => {
             let chunks = missing.par_chunks(COMMITS_PER_CHUNK);
-            let look_up = |chunk| look_up_ids(&HistoryReader::new(past.repository), chunk, paths);
+            let look_up =
+                |chunk| look_up_object_ids(&HistoryReader::new(past.repository), chunk, paths);
             chunks.map(look_up).collect::<gix::Result<_>>()?
         }
     };
@@ -114,11 +118,11 @@ fn look_up_missing_ids(
     Ok(())
 }
 
-fn look_up_ids(
+fn look_up_object_ids(
     past: &HistoryReader<'_>,
     commits: &[&ObjectId],
     paths: &[String],
-) -> gix::Result<IdsByCommit> {
+) -> gix::Result<ObjectIdsByCommit> {
     let mut lookups: Vec<_> = match paths {
         [] => vec![PathLookup::for_palace(past)],
         paths => paths.iter().map(|it| PathLookup::for_file(past, it)).collect(),

@@ -17,9 +17,9 @@ use crate::model::{Code, CommitId, CommitSummary, Diagnostic, Files, MAX_FILE_BY
 
 use crate::store::history::commits;
 use crate::store::history::commits::HistoryReader;
-use crate::store::repo::disk::FileReadError;
+use crate::store::repo::palace_files::FileReadError;
 use crate::store::repo::repository::Repository;
-use crate::store::repo::{disk, paths};
+use crate::store::repo::{palace_files, paths};
 use crate::store::{Error, Store};
 
 /// The maximum number of files and folders.
@@ -35,16 +35,16 @@ impl Store {
         let repository = self.require_repository()?;
         let past = HistoryReader::new(&repository);
         let failed = |err| repository.git_error("read an old commit", err);
-        let id = commits::object_id(commit).map_err(failed)?;
-        let summary = past.commit_info(id).map_err(failed)?;
+        let id = commits::parse_commit_id(commit).map_err(failed)?;
+        let summary = past.read_commit_summary(id).map_err(failed)?;
         if past.palace_tree(id).map_err(failed)?.is_none() {
-            let first = self
-                .head()?
-                .and_then(|it| first_palace_commit(&past, commits::object_id(&it).ok()?));
+            let first = self.head()?.and_then(|it| {
+                describe_first_palace_commit(&past, commits::parse_commit_id(&it).ok()?)
+            });
             let (short, at) = (summary.short, format_time(summary.at));
             return Err(Error::PalaceNotYetCreated { short, at, first });
         }
-        let mut store = Self::new(self.root().to_owned(), self.home.clone());
+        let mut store = Self::new(self.palace_folder().to_owned(), self.home.clone());
         (store.isolated, store.as_of_commit) = (self.isolated, Some(summary));
         Ok(store)
     }
@@ -58,7 +58,7 @@ impl Store {
     /// `None`: there is no commit yet.
     pub(crate) fn history_tip(&self, repository: &Repository) -> Result<Option<ObjectId>, Error> {
         match &self.as_of_commit {
-            Some(summary) => commits::object_id(&summary.id)
+            Some(summary) => commits::parse_commit_id(&summary.id)
                 .map(Some)
                 .map_err(|err| repository.git_error("read an old commit", err)),
             None => repository.head(),
@@ -74,14 +74,14 @@ impl Store {
         let read = || -> gix::Result<_> {
             let past = HistoryReader::new(&repository);
             let mut list = TreeFileList::new(&past);
-            if let Some(tree) = past.palace_tree(commits::object_id(&commit.id)?)? {
+            if let Some(tree) = past.palace_tree(commits::parse_commit_id(&commit.id)?)? {
                 list.add_palace(tree)?;
             }
             let TreeFileList { files, mut findings, remaining_entries: left, .. } = list;
             if left == 0 {
                 return Ok(None);
             }
-            let Some((texts, unreadable)) = read_files(&repository, &files)? else {
+            let Some((texts, unreadable)) = read_tree_files(&repository, &files)? else {
                 return Ok(None);
             };
             findings.extend(unreadable);
@@ -93,7 +93,7 @@ impl Store {
     }
 
     /// Reads one file as of `HEAD`; `None`: it is not committed, or cannot be read.
-    pub fn read_committed(&self, path: &str) -> Option<String> {
+    pub fn read_file_at_head(&self, path: &str) -> Option<String> {
         let head = self.head().ok()??;
         self.read_file_at(&head, path).ok()?.ok()?
     }
@@ -105,12 +105,12 @@ impl Store {
         path: &str,
     ) -> Result<Result<Option<String>, Diagnostic>, Error> {
         if let Err(err) = paths::check_path(path) {
-            return Ok(Err(disk::path_finding(Code::FileName, path, &err)));
+            return Ok(Err(palace_files::invalid_path_finding(Code::FileName, path, &err)));
         }
         let repository = self.require_repository()?;
         let read = || -> gix::Result<_> {
             let past = HistoryReader::new(&repository);
-            let Some(tree) = past.palace_tree(commits::object_id(commit)?)? else {
+            let Some(tree) = past.palace_tree(commits::parse_commit_id(commit)?)? else {
                 return Ok(Ok(None));
             };
             let found = past.git.find_tree(tree)?.lookup_entry(path.split('/'))?;
@@ -124,7 +124,8 @@ impl Store {
 
     /// Returns the repository, or an error if there is none.
     pub(crate) fn require_repository(&self) -> Result<Arc<Repository>, Error> {
-        self.repository()?.ok_or_else(|| Error::NoRepository { palace: self.root().to_owned() })
+        self.repository()?
+            .ok_or_else(|| Error::NoRepository { palace: self.palace_folder().to_owned() })
     }
 }
 
@@ -141,7 +142,7 @@ pub(crate) fn read_text_blob(
     id: ObjectId,
 ) -> gix::Result<Result<String, Diagnostic>> {
     if mode.is_link() {
-        let (code, why) = disk::LINK;
+        let (code, why) = palace_files::LINK;
         return Ok(Err(Diagnostic::for_file(code, path, why)));
     }
     if !mode.is_blob() {
@@ -153,14 +154,14 @@ pub(crate) fn read_text_blob(
     if size > most {
         return Ok(Err(FileReadError::TooLarge { size, most }.to_diagnostic(path)));
     }
-    Ok(disk::decode_utf8(path, past.git.find_blob(id)?.take_data()))
+    Ok(palace_files::decode_utf8(path, past.git.find_blob(id)?.take_data()))
 }
 
 /// Describes the first commit with the palace, for an error message.
-fn first_palace_commit(past: &HistoryReader<'_>, head: ObjectId) -> Option<String> {
+fn describe_first_palace_commit(past: &HistoryReader<'_>, head: ObjectId) -> Option<String> {
     let steps = past.walk_commits(head, None).ok()?.filter_map(Result::ok);
     let with = steps.filter(|it| past.palace_tree(it.id).is_ok_and(|it| it.is_some()));
-    let first = past.commit_info(with.last()?.id).ok()?;
+    let first = past.read_commit_summary(with.last()?.id).ok()?;
     Some(format!("{} of {}", first.short, format_time(first.at)))
 }
 
@@ -201,11 +202,11 @@ impl<'p> TreeFileList<'p> {
                 "palace.toml" if !mode.is_tree() => {
                     self.files.push(TreeFile { path: name.to_owned(), mode, id });
                 }
-                folder if disk::PALACE_FOLDERS.contains(&folder) && mode.is_tree() => {
+                folder if palace_files::PALACE_FOLDERS.contains(&folder) && mode.is_tree() => {
                     self.add_folder(name, id, 1)?;
                 }
-                folder if disk::PALACE_FOLDERS.contains(&folder) && mode.is_link() => {
-                    self.add_finding(name, disk::LINK);
+                folder if palace_files::PALACE_FOLDERS.contains(&folder) && mode.is_link() => {
+                    self.add_finding(name, palace_files::LINK);
                 }
                 _ => {}
             }
@@ -222,20 +223,24 @@ impl<'p> TreeFileList<'p> {
                 return Ok(());
             }
             let name = entry.filename.to_str_lossy();
-            let (mode, is_text) = (entry.mode, disk::has_text_extension(&name));
+            let (mode, is_text) = (entry.mode, palace_files::has_text_extension(&name));
             let path = format!("{path}/{name}");
             if name.starts_with('.') || !(mode.is_tree() || is_text) {
                 continue;
             }
             match paths::check_path(&path) {
-                _ if entry.filename.to_str().is_err() => self.add_finding(&path, disk::NOT_UNICODE),
+                _ if entry.filename.to_str().is_err() => {
+                    self.add_finding(&path, palace_files::NOT_UNICODE);
+                }
                 Err(Error::InvalidPath { why, .. }) => {
                     self.add_finding(&path, (Code::FileName, why));
                 }
                 _ if !mode.is_tree() => {
                     self.files.push(TreeFile { path, mode, id: entry.oid.to_owned() });
                 }
-                _ if depth >= disk::MAX_DEPTH => self.add_finding(&path, disk::TOO_DEEP),
+                _ if depth >= palace_files::MAX_DEPTH => {
+                    self.add_finding(&path, palace_files::TOO_DEEP);
+                }
                 _ => self.add_folder(&path, entry.oid.to_owned(), depth + 1)?,
             }
         }
@@ -248,12 +253,14 @@ impl<'p> TreeFileList<'p> {
 }
 
 /// Reads `files` and reports the unreadable ones as findings; `None`: they are too large together.
-fn read_files(
+fn read_tree_files(
     repository: &Repository,
     files: &[TreeFile],
 ) -> gix::Result<Option<(Files, Vec<Diagnostic>)>> {
     let bytes = AtomicU64::new(0);
-    let read = files.par_chunks(FILES_PER_CHUNK).map(|chunk| read_chunk(repository, chunk, &bytes));
+    let read = files
+        .par_chunks(FILES_PER_CHUNK)
+        .map(|chunk| read_chunk_of_tree_files(repository, chunk, &bytes));
     let (mut texts, mut findings) = (Files::new(), Vec::new());
     for (path, text) in read.collect::<gix::Result<Vec<_>>>()?.into_iter().flatten() {
         match text {
@@ -264,7 +271,7 @@ fn read_files(
     Ok((bytes.into_inner() <= MAX_BYTES).then_some((texts, findings)))
 }
 
-fn read_chunk<'f>(
+fn read_chunk_of_tree_files<'f>(
     repository: &Repository,
     chunk: &'f [TreeFile],
     bytes: &AtomicU64,
@@ -321,7 +328,7 @@ mod tests {
             let now = read_all(&store);
             assert_eq!((now.0.len(), now.1.len()), (5, 3));
             let then = store_as_of(&scene, &store, "HEAD").unwrap();
-            assert_eq!(then.read_files_as_of().unwrap(), Some(now.clone()));
+            assert_eq!(then.read_all_past_files().unwrap(), Some(now.clone()));
             for path in ["rooms/a.yaml", "rooms/latin.yaml", "rooms/none.yaml", "../x"] {
                 assert_eq!(then.read_file(path), store.read_file(path), "{path}");
             }
@@ -340,14 +347,14 @@ mod tests {
         assert_eq!(then.file_stamp(HALL), None);
         assert_eq!(then.head().unwrap(), then.as_of_commit().map(|it| it.id.clone()));
         assert_eq!(then.recent_commits(9).unwrap().len(), 1);
-        let mut known = crate::store::HistoryCache::default();
-        then.update_history(&mut known).unwrap();
+        let mut known = crate::store::FileHistoryCache::default();
+        then.update_file_history_cache(&mut known).unwrap();
         assert_eq!(known.history[HALL].count, 1);
         assert!(matches!(
             then.commit(&change_of_one_file(HALL, Some("1\n"), None)),
             Err(Error::ReadOnlyAsOf { .. })
         ));
-        then.recover().unwrap();
+        then.recover_from_crash().unwrap();
         // The store is unaffected when `HEAD` moves on.
         scene.git(&["commit", "-qam", "by hand"]);
         assert_eq!(then.read_file(HALL).unwrap().as_deref(), Some("1\n"));
@@ -382,7 +389,7 @@ mod tests {
         let root = tree(&format!("040000 tree {keep}\tkeep\n"));
         let commit = scene.git(&["commit-tree", "-m", "odd", &root]).trim().to_owned();
         let store = scene.palace("keep").as_of(&CommitId(commit)).unwrap();
-        let (files, findings) = store.read_files_as_of().unwrap().unwrap();
+        let (files, findings) = store.read_all_past_files().unwrap().unwrap();
         assert_eq!(files.into_keys().collect::<Vec<_>>(), ["rooms/good.yaml"]);
         let findings: Vec<_> = findings.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(findings.join("\n"), @r"
@@ -411,7 +418,7 @@ mod tests {
             scene.git_with_input(&["mktree"], &format!("040000 tree {}\tkeep\n", keep.trim()));
         let commit = scene.git(&["commit-tree", "-m", "bomb", root.trim()]);
         let store = scene.palace("keep").as_of(&CommitId(commit.trim().to_owned())).unwrap();
-        let refused = store.read_files_as_of().unwrap_err().to_string();
+        let refused = store.read_all_past_files().unwrap_err().to_string();
         assert!(refused.ends_with("is too large to be read"), "{refused}");
     }
 }

@@ -30,11 +30,11 @@ impl Store {
     ///
     /// Times refer to `HEAD` and its first parents, and to their commit times: a merged commit
     /// counts from the time of the merge.
-    pub fn resolve_revision(&self, text: &str, now: DateTime<Utc>) -> Result<CommitId, Error> {
+    pub fn resolve_moment(&self, text: &str, now: DateTime<Utc>) -> Result<CommitId, Error> {
         let text = text.trim();
         let repository = self.require_repository()?;
         let past = HistoryReader::new(&repository);
-        let found = match parse_time(text, now) {
+        let found = match parse_time_or_age(text, now) {
             Some(time) => last_commit_until(&past, text, time)?,
             None => resolve_git_revision(&past, text)?,
         };
@@ -93,7 +93,7 @@ fn resolve_git_revision(past: &HistoryReader<'_>, text: &str) -> Result<ObjectId
 }
 
 /// Parses a time, a day or an age.
-fn parse_time(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+fn parse_time_or_age(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
     parse_timestamp(text).or_else(|| parse_end_of_day(text)).or_else(|| parse_age(text, now))
 }
 
@@ -190,7 +190,7 @@ mod tests {
 
     fn parsed_time(text: &str) -> String {
         let now = "2026-03-31T12:00:00Z".parse().unwrap();
-        parse_time(text, now).map_or("no time".to_owned(), |it| it.to_rfc3339())
+        parse_time_or_age(text, now).map_or("no time".to_owned(), |it| it.to_rfc3339())
     }
 
     #[test]
@@ -244,7 +244,7 @@ mod tests {
     }
 
     fn text_as_of(store: &Store, text: &str, now: DateTime<Utc>) -> String {
-        let then = store.resolve_revision(text, now).and_then(|it| store.as_of(&it));
+        let then = store.resolve_moment(text, now).and_then(|it| store.as_of(&it));
         match then.map(|it| it.read_file("rooms/hall.yaml")) {
             Ok(Ok(text)) => text.unwrap_or_else(|| "missing".to_owned()),
             Ok(Err(finding)) => finding.to_string(),
@@ -318,7 +318,7 @@ mod tests {
         let scene = TestHome::new();
         let store = scene.palace("keep");
         let now = DateTime::UNIX_EPOCH;
-        let refused = store.resolve_revision("now", now).unwrap_err().to_string();
+        let refused = store.resolve_moment("now", now).unwrap_err().to_string();
         assert!(refused.starts_with("no git repository can be used for"), "{refused}");
         scene.init_repository();
         assert_eq!(

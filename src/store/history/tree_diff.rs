@@ -294,9 +294,11 @@ mod tests {
         let store = scene.palace("keep");
         let head = store.head().unwrap();
         for refused in [
-            store.update_history(&mut crate::store::HistoryCache::default()).unwrap_err(),
-            store.changed_since(head.as_ref()).unwrap_err(),
-            store.changed_between(None, head.as_ref()).unwrap_err(),
+            store
+                .update_file_history_cache(&mut crate::store::FileHistoryCache::default())
+                .unwrap_err(),
+            store.diff_since(head.as_ref()).unwrap_err(),
+            store.changed_paths_between(None, head.as_ref()).unwrap_err(),
             store.log(&[], |_| true).unwrap_err(),
         ] {
             let refused = refused.message_with_causes();

@@ -16,7 +16,7 @@ const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 /// failure.
 pub(crate) fn read_cache_file(repository: &Repository, name: &str) -> Option<Vec<u8>> {
     let place = cache_path(repository, name).ok()?;
-    let mut bytes = regular_file::read_at_most(&place, MAX_BYTES).ok()??;
+    let mut bytes = regular_file::read_regular_file_at_most(&place, MAX_BYTES).ok()??;
     let (content, checksum) = bytes.split_last_chunk()?;
     let is_intact = crc32fast::hash(content) == u32::from_be_bytes(*checksum);
     bytes.truncate(bytes.len() - checksum.len());

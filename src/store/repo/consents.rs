@@ -20,7 +20,7 @@ const FORMAT_VERSION: u32 = 1;
 
 /// The user's consents, stored in the state folder.
 #[derive(Clone, Debug, Default)]
-pub struct Consents {
+pub struct ConsentStore {
     /// The state folder; `None`: unknown, so nothing is allowed and nothing can be stored.
     folder: Option<PathBuf>,
 }
@@ -28,7 +28,7 @@ pub struct Consents {
 /// The content of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct StoredConsents {
+struct ConsentFileContent {
     format: u32,
     consents: Vec<StoredConsent>,
 }
@@ -43,7 +43,7 @@ struct StoredConsent {
     repository: Option<Vec<String>>,
 }
 
-impl Consents {
+impl ConsentStore {
     /// Uses the file in `folder`, which need not exist yet.
     pub fn new(folder: Option<PathBuf>) -> Self {
         Self { folder }
@@ -51,7 +51,7 @@ impl Consents {
 
     /// Returns true if exactly `consent` was given. Fails if the consents cannot be read.
     pub fn is_allowed(&self, consent: &Consent) -> Result<bool, Error> {
-        match self.safe_folder(consent) {
+        match self.require_safe_state_folder(consent) {
             Ok(folder) => Ok(consent.path().is_some() && read_consents(&folder)?.contains(consent)),
             // Without a folder, no consent was ever stored.
             Err(_) if self.folder.is_none() => Ok(false),
@@ -66,18 +66,18 @@ impl Consents {
 
     /// Stores `consent`, replacing an older one for the same subject.
     pub fn add(&self, consent: &Consent) -> Result<(), Error> {
-        let folder = self.safe_folder(consent)?;
+        let folder = self.require_safe_state_folder(consent)?;
         if consent.path().is_none() {
             return Err(unusable_error("the path is not Unicode"));
         }
         change_consents(&folder, |consents| {
-            consents.retain(|it| !consent.has_same_subject(it));
+            consents.retain(|it| !consent.has_same_folder_and_scope_kind(it));
             consents.push(consent.clone());
         })
     }
 
     /// Removes the consents for the folder at `path` and those below it, and returns them.
-    pub fn remove(&self, path: &Path) -> Result<Vec<Consent>, Error> {
+    pub fn remove_at_or_below(&self, path: &Path) -> Result<Vec<Consent>, Error> {
         let path = paths::resolve_links(path)?;
         let folder = self.folder.as_deref().ok_or_else(no_folder_error)?;
         let mut removed = Vec::new();
@@ -96,7 +96,7 @@ impl Consents {
     }
 
     /// Returns the state folder; fails if the palace or its repository could write to it.
-    fn safe_folder(&self, consent: &Consent) -> Result<PathBuf, Error> {
+    fn require_safe_state_folder(&self, consent: &Consent) -> Result<PathBuf, Error> {
         let folder = self.folder.as_deref().ok_or_else(no_folder_error)?;
         let real = paths::resolve_links(folder)?;
         let elsewhere = match &consent.scope {
@@ -119,7 +119,7 @@ impl Consents {
 fn read_consents(folder: &Path) -> Result<Vec<Consent>, Error> {
     let file = consent_file(folder);
     let Some(bytes) = regular_file::read_regular_file(&file)? else { return Ok(Vec::new()) };
-    let stored: StoredConsents = serde_json::from_slice(&bytes).map_err(|err| {
+    let stored: ConsentFileContent = serde_json::from_slice(&bytes).map_err(|err| {
         let file = file.display();
         unusable_error(&format!("`{file}` is damaged ({err}); remove it and consent again"))
     })?;
@@ -147,8 +147,9 @@ fn change_consents(folder: &Path, change: impl FnOnce(&mut Vec<Consent>)) -> Res
 /// Replaces the whole file durably, readable only by its owner.
 fn write_consents(folder: &Path, consents: &[Consent]) -> Result<(), Error> {
     let consents = consents.iter().filter_map(StoredConsent::from_consent).collect();
-    let mut text = serde_json::to_vec_pretty(&StoredConsents { format: FORMAT_VERSION, consents })
-        .map_err(|err| unusable_error(&err.to_string()))?;
+    let mut text =
+        serde_json::to_vec_pretty(&ConsentFileContent { format: FORMAT_VERSION, consents })
+            .map_err(|err| unusable_error(&err.to_string()))?;
     text.push(b'\n');
     let (file, temporary) = (consent_file(folder), folder.join("trust.json.tmp"));
     let replace = || -> io::Result<()> {
@@ -163,7 +164,7 @@ fn write_consents(folder: &Path, consents: &[Consent]) -> Result<(), Error> {
         fs::rename(&temporary, &file)
     };
     replace().map_err(Error::for_file("write", &file))?;
-    fsync::sync_files(&[file])
+    fsync::sync_files_and_folders(&[file])
 }
 
 fn consent_file(folder: &Path) -> PathBuf {
@@ -234,7 +235,7 @@ mod tests {
     #[test]
     fn a_consent_covers_only_the_same_tools_and_place() {
         let folder = tempfile::tempdir().unwrap();
-        let consents = Consents::new(Some(folder.path().join("state/palazzo")));
+        let consents = ConsentStore::new(Some(folder.path().join("state/palazzo")));
         let consent = tools_consent("/keep", &["palazzo:update_entity", "write_scroll"]);
         assert!(!consents.is_allowed(&consent).unwrap());
         consents.add(&consent).unwrap();
@@ -255,7 +256,7 @@ mod tests {
         consents.add(&tools_consent("/keep", &["write_scroll"])).unwrap();
         assert!(!consents.is_allowed(&consent).unwrap());
         assert_eq!(consents.list().unwrap(), [tools_consent("/keep", &["write_scroll"])]);
-        assert_eq!(consents.remove(Path::new("/keep")).unwrap().len(), 1);
+        assert_eq!(consents.remove_at_or_below(Path::new("/keep")).unwrap().len(), 1);
         assert_eq!(consents.list().unwrap(), []);
     }
 
@@ -263,7 +264,7 @@ mod tests {
     fn a_palace_or_its_repository_cannot_store_consents() {
         let folder = tempfile::tempdir().unwrap();
         let palace = folder.path().canonicalize().unwrap();
-        let consents = Consents::new(Some(palace.join("state")));
+        let consents = ConsentStore::new(Some(palace.join("state")));
         let in_palace = tools_consent(palace.to_str().unwrap(), &["write_scroll"]);
         let in_git = Consent::for_repository(Path::new("/keep"), [&palace, &palace]);
         for consent in [in_palace, in_git] {
@@ -277,7 +278,7 @@ mod tests {
     #[test]
     fn a_damaged_file_allows_nothing_and_is_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
-        let consents = Consents::new(Some(folder.path().to_owned()));
+        let consents = ConsentStore::new(Some(folder.path().to_owned()));
         let consent = tools_consent("/keep", &["write_scroll"]);
         for damaged in ["", "{", "{\"format\": 2, \"consents\": []}", "{\"consents\": []}"] {
             fs::write(folder.path().join("trust.json"), damaged).unwrap();
@@ -293,11 +294,13 @@ mod tests {
         use std::os::unix::fs::PermissionsExt as _;
         let folder = tempfile::tempdir().unwrap();
         let state = folder.path().join("palazzo");
-        Consents::new(Some(state.clone())).add(&tools_consent("/keep", &["write_scroll"])).unwrap();
+        ConsentStore::new(Some(state.clone()))
+            .add(&tools_consent("/keep", &["write_scroll"]))
+            .unwrap();
         let mode = |it: &Path| fs::metadata(it).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode(&state), mode(&state.join("trust.json"))), (0o700, 0o600));
         fs::rename(state.join("trust.json"), state.join("elsewhere")).unwrap();
         std::os::unix::fs::symlink("elsewhere", state.join("trust.json")).unwrap();
-        assert!(Consents::new(Some(state)).list().is_err());
+        assert!(ConsentStore::new(Some(state)).list().is_err());
     }
 }

@@ -4,7 +4,7 @@
 //! Nothing here changes anything: only the user knows whether a disk is not mounted, a permission
 //! is missing, or an object is lost.
 
-use crate::store::repo::unreadable;
+use crate::store::repo::unreadable_repository;
 use std::path::Path;
 
 use gix::ObjectId;
@@ -33,7 +33,7 @@ pub(crate) fn check_head_commit(
     if git.config_snapshot().string("extensions.partialClone").is_some() {
         return Ok(());
     }
-    read_complete_commit(&git, head).map_err(|err| {
+    check_commit_is_readable(&git, head).map_err(|err| {
         let short = short_id(head);
         damaged_error(repository, format!("its last commit, {short}, is incomplete: {err}"))
     })
@@ -55,7 +55,10 @@ pub(crate) fn check_unborn_branch(repository: &Repository) -> Result<(), Error> 
 pub(crate) fn explain_head_error(repository: &Repository, err: Error) -> Error {
     match err {
         Error::Git { .. } if repository.git().refs.try_find("HEAD").is_err() => {
-            unreadable::unreadable_repository_error(&repository.work, &repository.git_dir)
+            unreadable_repository::unreadable_repository_error(
+                &repository.work,
+                &repository.git_dir,
+            )
         }
         Error::Git { source, .. } => {
             damaged_error(repository, format!("`HEAD` points to no readable commit: {source}"))
@@ -65,7 +68,7 @@ pub(crate) fn explain_head_error(repository: &Repository, err: Error) -> Error {
 }
 
 /// Reads a commit and all files that differ from its first parent.
-fn read_complete_commit(git: &gix::Repository, id: ObjectId) -> gix::Result<()> {
+fn check_commit_is_readable(git: &gix::Repository, id: ObjectId) -> gix::Result<()> {
     let found = git.find_commit(id)?;
     let parent = found.parent_ids().next().map(gix::Id::detach);
     // Beyond the boundary of a shallow clone there is nothing to compare with.
@@ -86,10 +89,10 @@ fn damaged_error(repository: &Repository, what: String) -> Error {
 
 /// Returns repair advice: how to restore everything, and otherwise the newest readable commit.
 fn repair_advice(repository: &Repository) -> String {
-    let mut advice = missing_alternates(&repository.common_dir);
+    let mut advice = missing_alternates_advice(&repository.common_dir);
     let work = repository.work.display();
     advice.push(format!("`git -C {work} fsck` lists what is missing; a fetch may restore it"));
-    let (name, ids) = reflog_commits(repository);
+    let (name, ids) = head_ref_and_reflog_commits(repository);
     let (git, file) = (repository.git(), refs::git_dir_of_ref(repository, &name).join(&name));
     // Git does not replace an unreadable reference.
     let remove = match git.refs.try_find(name.as_str()) {
@@ -99,7 +102,7 @@ fn repair_advice(repository: &Repository) -> String {
     match ids
         .into_iter()
         .take(MAX_CHECKED_COMMITS)
-        .find(|it| read_complete_commit(&git, *it).is_ok())
+        .find(|it| check_commit_is_readable(&git, *it).is_ok())
     {
         Some(id) => advice.push(format!(
             "the newest readable commit in the reflog is {id}; if nothing else helps, {remove}`git \
@@ -112,7 +115,7 @@ fn repair_advice(repository: &Repository) -> String {
 }
 
 /// Lists the missing folders from which the repository borrows objects.
-fn missing_alternates(common_dir: &Path) -> Vec<String> {
+fn missing_alternates_advice(common_dir: &Path) -> Vec<String> {
     let list =
         regular_file::read_regular_file(&common_dir.join("objects/info/alternates")).ok().flatten();
     let list = String::from_utf8_lossy(&list.unwrap_or_default()).into_owned();
@@ -124,7 +127,7 @@ fn missing_alternates(common_dir: &Path) -> Vec<String> {
 }
 
 /// Returns the reference of the last commit, and the commits in its reflog, newest first.
-fn reflog_commits(repository: &Repository) -> (String, Vec<ObjectId>) {
+fn head_ref_and_reflog_commits(repository: &Repository) -> (String, Vec<ObjectId>) {
     let name = head_ref_name(repository);
     let folder = refs::git_dir_of_ref(repository, &name);
     let logs = [folder.join("logs").join(&name), repository.git_dir.join("logs/HEAD")];

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::store::Error;
-use crate::store::repo::consents::Consents;
+use crate::store::repo::consents::ConsentStore;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{git_files, regular_file};
 use crate::store::write::index;
@@ -11,7 +11,7 @@ use crate::store::write::index;
 /// Finds the repository that contains `palace`; `None`: there is none, or it ignores the palace.
 pub(crate) fn find_repository(
     palace: &Path,
-    consents: &Consents,
+    consents: &ConsentStore,
     isolated: bool,
 ) -> Result<Option<Repository>, Error> {
     let Some(found) = Repository::find(palace, consents, isolated)? else { return Ok(None) };
@@ -22,7 +22,7 @@ pub(crate) fn find_repository(
 pub(crate) fn create_repository(
     palace: &Path,
     home: &Path,
-    consents: &Consents,
+    consents: &ConsentStore,
     isolated: bool,
 ) -> Result<(), Error> {
     // A repository at the home either ignores the palace, or was created meanwhile.
@@ -44,7 +44,7 @@ fn ignores_palace(repository: &Repository) -> Result<bool, Error> {
         regular_file::check_link_target(&file)?;
     }
     let ignored = || -> gix::Result<bool> {
-        let index = index::load_index(&git)?;
+        let index = index::load_or_rebuild_index(&git)?;
         let source = gix::worktree::stack::state::ignore::Source::WorktreeThenIdMappingIfNotSkipped;
         let mut excludes = git.excludes(&index, None, source)?;
         let folder = repository.prefix.trim_end_matches('/');

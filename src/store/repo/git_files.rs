@@ -1,9 +1,9 @@
 //! Checks the files of a repository with `lstat` before gix opens them.
 //!
-//! [`check_git_dirs`] checks all files once, when a repository is opened.
+//! [`check_all_git_files`] checks all files once, when a repository is opened.
 //! [`check_files_before_change`] checks the files that a change will open again, under the lock.
 
-use crate::store::repo::own_file;
+use crate::store::repo::palazzo_file;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
@@ -31,21 +31,24 @@ const GIT_FOLDERS: [&str; 6] =
 const MAX_ALTERNATES: usize = 16;
 
 /// Checks every file of a repository that may be opened later; called once, when it is opened.
-pub(crate) fn check_git_dirs(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
+pub(crate) fn check_all_git_files(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
     check_fixed_files(git_dir, common_dir)?;
     check_head_branch(git_dir, common_dir)?;
     check_folders_and_other_files(git_dir, common_dir)?;
     for folder in BTreeSet::from([git_dir, common_dir]) {
-        regular_file::check_tree(&folder.join("refs"), SizeLimit::Bounded)?;
+        regular_file::reject_irregular_files_below(&folder.join("refs"), SizeLimit::Bounded)?;
         // Logs are only appended to, and may grow large.
-        regular_file::check_tree(&folder.join("logs"), SizeLimit::Any)?;
-        regular_file::check_tree(&folder.join("palazzo"), SizeLimit::Any)?;
+        regular_file::reject_irregular_files_below(&folder.join("logs"), SizeLimit::Any)?;
+        regular_file::reject_irregular_files_below(&folder.join("palazzo"), SizeLimit::Any)?;
     }
     check_object_folders(common_dir.join("objects"))
 }
 
 /// Checks the few files that every use of an open repository opens; this costs a few `lstat` calls.
-pub(crate) fn check_open_repository(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
+pub(crate) fn check_files_of_open_repository(
+    git_dir: &Path,
+    common_dir: &Path,
+) -> Result<(), Error> {
     check_fixed_files(git_dir, common_dir)?;
     check_head_branch(git_dir, common_dir)
 }
@@ -127,7 +130,7 @@ pub(crate) fn check_folders_and_other_files(
         // Files in folders there are checked when they are read.
         if !regular_file::lstat(&file)?.is_some_and(|it| it.is_dir()) {
             // The marker of a write lists all its files, and is read in parts.
-            let is_marker = file.file_name().is_some_and(|it| it == own_file::MARKER_FILE);
+            let is_marker = file.file_name().is_some_and(|it| it == palazzo_file::MARKER_FILE);
             regular_file::check_regular_file(
                 &file,
                 if is_marker { SizeLimit::Any } else { SizeLimit::Bounded },
@@ -144,7 +147,7 @@ fn check_object_folders(objects: PathBuf) -> Result<(), Error> {
         if seen.len() == MAX_ALTERNATES || !seen.insert(folder.clone()) {
             continue;
         }
-        regular_file::check_tree(&folder, SizeLimit::Any)?;
+        regular_file::reject_irregular_files_below(&folder, SizeLimit::Any)?;
         let list =
             regular_file::read_regular_file(&folder.join("info/alternates"))?.unwrap_or_default();
         left.extend(list.lines().filter_map(|it| parse_alternate(&folder, it)));

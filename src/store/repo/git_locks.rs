@@ -28,19 +28,19 @@ const SKIPPED_FOLDERS: [&str; 4] = ["palazzo", "modules", "hooks", "lfs"];
 
 impl Store {
     /// Lists git's lock files in the palace's repository, by path.
-    pub fn git_locks(&self) -> Result<Vec<GitLock>, Error> {
+    pub fn list_git_locks(&self) -> Result<Vec<GitLock>, Error> {
         Ok(self.repository()?.map(|it| list_locks(&it)).unwrap_or_default())
     }
 
     /// Returns the lock file at `path`; `None`: it is not a git lock of that repository.
-    pub fn git_lock(&self, path: &Path) -> Result<Option<GitLock>, Error> {
+    pub fn find_git_lock(&self, path: &Path) -> Result<Option<GitLock>, Error> {
         Ok(self.repository()?.and_then(|it| find_lock(&it, path)))
     }
 
     /// Removes the lock file at `path`, unless a running process holds it; `false`: it is not a git
     /// lock of that repository.
     pub fn remove_git_lock(&self, path: &Path) -> Result<bool, Error> {
-        let Some(lock) = self.git_lock(path)? else { return Ok(false) };
+        let Some(lock) = self.find_git_lock(path)? else { return Ok(false) };
         if lock.is_held_by_process() {
             return Err(Error::GitLockInUse { why: lock.description(), lock: lock.path });
         }
@@ -75,10 +75,10 @@ pub(crate) fn describe_lock(repository: &Repository, path: PathBuf) -> GitLock {
 }
 
 fn describe_locks(repository: &Repository, files: Vec<PathBuf>) -> Vec<GitLock> {
-    let holders = processes::find_file_holders(&files);
+    let holders = processes::find_lock_file_holders(&files);
     let running_git = if files.is_empty() { None } else { find_running_git(repository) };
     let described = files.into_iter().zip(holders).map(|(path, holder)| {
-        let owner = match holder.or_else(|| read_gc_pid(&path)) {
+        let owner = match holder.or_else(|| read_gc_lock_owner(&path)) {
             Some(owner) => owner,
             None => running_git.map_or(LockOwner::Unknown, |id| LockOwner::RunningGit { id }),
         };
@@ -120,7 +120,7 @@ fn is_lock(path: &Path) -> bool {
 }
 
 /// Returns the process whose id is in `gc.pid`.
-fn read_gc_pid(path: &Path) -> Option<LockOwner> {
+fn read_gc_lock_owner(path: &Path) -> Option<LockOwner> {
     let metadata = fs::symlink_metadata(path).ok()?;
     let is_plain = metadata.is_file() && metadata.len() < MAX_GC_PID_BYTES;
     if path.file_name()? != GC_PID_FILE || !is_plain || !processes::IS_SUPPORTED {
@@ -200,7 +200,7 @@ mod tests {
             scene.write_file(&format!(".git/{name}"), "");
         }
         let git_dir = scene.home.join(".git");
-        let found: Vec<_> = store.git_locks().unwrap();
+        let found: Vec<_> = store.list_git_locks().unwrap();
         let names: Vec<_> =
             found.iter().map(|it| it.path.strip_prefix(&git_dir).unwrap()).collect();
         assert_eq!(names, GIT_LOCK_NAMES.map(Path::new));
@@ -218,7 +218,7 @@ mod tests {
             assert!(store.remove_git_lock(&path).unwrap());
             assert!(!path.exists(), "{name}");
         }
-        assert_eq!(store.git_locks().unwrap(), []);
+        assert_eq!(store.list_git_locks().unwrap(), []);
     }
 
     #[test]
@@ -245,14 +245,18 @@ mod tests {
         let (scene, store) = scene_with_locks();
         let path = scene.home.join(".git/index.lock");
         let open = fs::File::open(&path).unwrap();
-        let locks = store.git_locks().unwrap();
-        let lock = locks.iter().find(|it| it.path == path).unwrap();
         let own = std::process::id();
-        assert!(matches!(&lock.owner, LockOwner::Process { id, .. } if *id == own), "{lock:?}");
-        let refused = store.remove_git_lock(&path).unwrap_err().to_string();
-        assert!(refused.contains(&format!("held by process {own}")), "{refused}");
+        let is_named = || {
+            let locks = store.list_git_locks().unwrap();
+            let lock = locks.iter().find(|it| it.path == path).unwrap();
+            let refused = store.remove_git_lock(&path).unwrap_err().to_string();
+            matches!(&lock.owner, LockOwner::Process { id, .. } if *id == own)
+                && refused.contains(&format!("held by process {own}"))
+        };
+        // A child that another test forks holds the file too, until it executes its program.
+        assert!((0..1_000).any(|_| is_named()));
         drop(open);
-        assert!(store.remove_git_lock(&path).unwrap());
+        assert!((0..1_000).any(|_| store.remove_git_lock(&path).unwrap_or_default()));
     }
 
     #[cfg(target_os = "linux")]
@@ -267,7 +271,7 @@ mod tests {
             [(own, here.as_str(), true), (gone, &here, false), (own, "elsewhere", false)]
         {
             scene.write_file(".git/gc.pid", &format!("{id} {host}"));
-            let locks = store.git_locks().unwrap();
+            let locks = store.list_git_locks().unwrap();
             let lock = locks.iter().find(|it| it.path == path).unwrap();
             assert_eq!(lock.is_held_by_process(), is_held, "{lock:?}");
         }
@@ -288,14 +292,14 @@ mod tests {
         let (mut input, mut output) = (git.stdin.take().unwrap(), git.stdout.take().unwrap());
         std::io::Write::write_all(&mut input, b"HEAD\n").unwrap();
         std::io::Read::read_exact(&mut output, &mut [0]).unwrap();
-        let locks = store.git_locks().unwrap();
+        let locks = store.list_git_locks().unwrap();
         assert!(
             locks.iter().all(|it| it.owner == LockOwner::RunningGit { id: git.id() }),
             "{locks:?}"
         );
         drop(input);
         git.wait().unwrap();
-        assert!(!store.git_locks().unwrap().iter().any(GitLock::is_held_by_process));
+        assert!(!store.list_git_locks().unwrap().iter().any(GitLock::is_held_by_process));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::store::repo::repository::Repository;
 use crate::store::repo::{damage, home, operation};
 use crate::store::write::objects::WrittenObject;
 use crate::store::write::{prune_guard, recovery};
-use crate::store::{Error, Store, Warning};
+use crate::store::{CommitWarning, Error, Store};
 
 /// The pause between two attempts.
 pub(crate) const RETRY_PAUSE: Duration = Duration::from_millis(40);
@@ -62,14 +62,16 @@ impl Store {
 
     /// Returns a warning for a client that is about to write: `HEAD` is detached, or a git
     /// operation is in progress.
-    pub fn write_warning(&self) -> Option<String> {
+    pub fn warning_before_write(&self) -> Option<String> {
         let repository = if self.as_of_commit.is_some() { None } else { self.repository().ok()? };
         let repository = repository?;
-        if let Err(err) = operation::reject_if_in_progress(&repository.git_dir, &repository.work) {
+        if let Err(err) =
+            operation::reject_operation_in_progress(&repository.git_dir, &repository.work)
+        {
             return Some(err.to_string());
         }
         let is_detached = repository.git().head().is_ok_and(|it| it.is_detached());
-        is_detached.then(|| Warning::DetachedHead.to_string())
+        is_detached.then(|| CommitWarning::DetachedHead.to_string())
     }
 
     /// Checks that the last commit can be read with everything that it changed.
@@ -87,7 +89,7 @@ impl Store {
 
     /// Undoes or completes the write of a crashed process; cheap if there is none. Only a caller
     /// that is about to write may call this.
-    pub fn recover(&mut self) -> Result<(), Error> {
+    pub fn recover_from_crash(&mut self) -> Result<(), Error> {
         if self.as_of_commit.is_some() {
             return Ok(());
         }
@@ -117,7 +119,7 @@ impl Store {
 
     /// Returns the error if Palazzo has written to the palace before but no repository contains it
     /// any more.
-    pub fn find_lost_history(&self) -> Option<Error> {
+    pub fn error_if_history_lost(&self) -> Option<Error> {
         let is_gone =
             matches!(self.open_allowed_repository(), Ok(None)) && self.as_of_commit.is_none();
         let is_lost = is_gone && home::has_palazzo_folder(&self.palace);

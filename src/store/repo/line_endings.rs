@@ -75,7 +75,7 @@ pub(crate) fn converting_attribute(
 ) -> gix::Result<Option<&'static str>> {
     check_attribute_files(git, path)?;
     // Evaluating attributes is slow, and few repositories use one of these.
-    if !mentions_converting_attribute(git, index, path)? {
+    if !files_mention_converting_attribute(git, index, path)? {
         return Ok(None);
     }
     let mut stack = git.attributes_only(index, Source::WorktreeThenIdMapping)?;
@@ -117,7 +117,7 @@ fn is_converting(name: &str, state: StateRef<'_>) -> bool {
 }
 
 /// Returns true if an attributes file that may apply to `path` contains one of the attribute names.
-fn mentions_converting_attribute(
+fn files_mention_converting_attribute(
     git: &gix::Repository,
     index: &gix::index::State,
     path: &str,
@@ -127,21 +127,24 @@ fn mentions_converting_attribute(
     let above = Path::new(path).ancestors().skip(1);
     let above: Vec<_> = above.map(|it| it.join(".gitattributes")).collect();
     files.extend(git.workdir().into_iter().flat_map(|work| above.iter().map(|it| work.join(it))));
-    if files.iter().any(|it| std::fs::read(it).is_ok_and(|text| has_converting_attribute(&text))) {
+    if files
+        .iter()
+        .any(|it| std::fs::read(it).is_ok_and(|text| text_mentions_converting_attribute(&text)))
+    {
         return Ok(true);
     }
     // If a file is not checked out, git uses the one in the index.
     for file in above.iter().filter_map(|it| it.to_str()) {
         let entry = index.entry_by_path_and_stage(BStr::new(file), Stage::Unconflicted);
         let Some(entry) = entry else { continue };
-        if has_converting_attribute(&git.find_object(entry.id)?.data) {
+        if text_mentions_converting_attribute(&git.find_object(entry.id)?.data) {
             return Ok(true);
         }
     }
     Ok(false)
 }
 
-fn has_converting_attribute(text: &[u8]) -> bool {
+fn text_mentions_converting_attribute(text: &[u8]) -> bool {
     CONVERTING_ATTRIBUTES.iter().any(|it| text.contains_str(it))
 }
 

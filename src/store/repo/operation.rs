@@ -15,14 +15,14 @@ use crate::store::Error;
 
 /// A git operation that would drop commits made while it is in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GitOperation {
+pub enum BlockingGitOperation {
     /// `git rebase`.
     Rebase,
     /// `git bisect`.
     Bisect,
 }
 
-impl GitOperation {
+impl BlockingGitOperation {
     /// Returns the operation in progress in the worktree of `git_dir` that would drop a commit, if
     /// any.
     pub(crate) fn in_progress(git_dir: &Path) -> Option<Self> {
@@ -44,7 +44,7 @@ impl GitOperation {
     }
 
     /// Returns the action that would drop a commit made meanwhile.
-    pub fn dropping_command(self) -> &'static str {
+    pub fn dropping_action(self) -> &'static str {
         match self {
             Self::Rebase => "aborting it",
             Self::Bisect => "ending it",
@@ -64,8 +64,8 @@ impl GitOperation {
 }
 
 /// Fails if an operation is in progress that would drop the write.
-pub(crate) fn reject_if_in_progress(git_dir: &Path, work: &Path) -> Result<(), Error> {
-    match GitOperation::in_progress(git_dir) {
+pub(crate) fn reject_operation_in_progress(git_dir: &Path, work: &Path) -> Result<(), Error> {
+    match BlockingGitOperation::in_progress(git_dir) {
         Some(operation) => Err(Error::OperationInProgress { operation, place: work.to_owned() }),
         None => Ok(()),
     }

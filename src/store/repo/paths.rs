@@ -10,7 +10,7 @@ use crate::store::Error;
 /// Checks that `path` is relative and normalised, and that it contains no `..` and no git name.
 pub(crate) fn check_path(path: &str) -> Result<(), Error> {
     if path.contains('\\') || path.chars().any(char::is_control) {
-        return Err(Error::for_path(path, "it holds a backslash or a control character"));
+        return Err(Error::invalid_path(path, "it holds a backslash or a control character"));
     }
     for name in path.split('/') {
         check_name(path, name)?;
@@ -19,13 +19,13 @@ pub(crate) fn check_path(path: &str) -> Result<(), Error> {
 }
 
 /// Checks that no part of `path` that exists below `root` is a symbolic link.
-pub(crate) fn check_links(root: &Path, path: &str) -> Result<(), Error> {
+pub(crate) fn reject_symbolic_links(root: &Path, path: &str) -> Result<(), Error> {
     let mut place = root.to_owned();
     for name in path.split('/') {
         place.push(name);
         match fs::symlink_metadata(&place) {
             Ok(it) if it.is_symlink() => {
-                return Err(Error::for_path(path, "part of the path is a symbolic link"));
+                return Err(Error::invalid_path(path, "part of the path is a symbolic link"));
             }
             Ok(_) => {}
             // A missing entry is no link; an inaccessible one fails when it is opened.
@@ -37,20 +37,23 @@ pub(crate) fn check_links(root: &Path, path: &str) -> Result<(), Error> {
 
 fn check_name(path: &str, name: &str) -> Result<(), Error> {
     if matches!(name, "" | "." | "..") {
-        return Err(Error::for_path(path, "it must be relative, without empty parts, `.` or `..`"));
+        return Err(Error::invalid_path(
+            path,
+            "it must be relative, without empty parts, `.` or `..`",
+        ));
     }
-    if is_git_name(name) {
-        return Err(Error::for_path(path, "git reserves this name"));
+    if is_alias_of_dot_git(name) {
+        return Err(Error::invalid_path(path, "git reserves this name"));
     }
     if cfg!(windows) && name.contains(':') {
-        return Err(Error::for_path(path, "it holds a colon"));
+        return Err(Error::invalid_path(path, "it holds a colon"));
     }
     Ok(())
 }
 
 /// Returns true if some file system treats `name` as `.git`: Windows ignores trailing dots and
 /// spaces and has short names, macOS ignores zero-width characters.
-fn is_git_name(name: &str) -> bool {
+fn is_alias_of_dot_git(name: &str) -> bool {
     let seen: String = name.chars().filter(|c| !is_invisible_char(*c)).collect();
     let seen = seen.split(':').next().unwrap_or_default().trim_end_matches([' ', '.']);
     seen.eq_ignore_ascii_case(".git") || seen.eq_ignore_ascii_case("git~1")

@@ -9,7 +9,7 @@ pub(crate) const IS_SUPPORTED: bool = cfg!(target_os = "linux");
 
 /// Returns for each of `files` a running process that has it open.
 #[cfg(target_os = "linux")]
-pub(crate) fn find_file_holders(files: &[PathBuf]) -> Vec<Option<LockOwner>> {
+pub(crate) fn find_lock_file_holders(files: &[PathBuf]) -> Vec<Option<LockOwner>> {
     use std::fs;
     use std::os::unix::fs::MetadataExt as _;
 
@@ -63,7 +63,7 @@ fn process_ids() -> impl Iterator<Item = u32> {
 
 /// On other systems, processes are not listed.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn find_file_holders(files: &[PathBuf]) -> Vec<Option<LockOwner>> {
+pub(crate) fn find_lock_file_holders(files: &[PathBuf]) -> Vec<Option<LockOwner>> {
     vec![None; files.len()]
 }
 

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 use crate::store::Error;
-use crate::store::repo::own_file;
+use crate::store::repo::palazzo_file;
 
 /// The maximum size of a file in bytes.
 pub(crate) const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -59,7 +59,7 @@ pub(crate) fn reject_linked_folders(base: &Path, folder: &Path) -> Result<(), Er
 }
 
 /// Checks that only folders and regular files are at or below `folder`, which may be missing.
-pub(crate) fn check_tree(folder: &Path, size: SizeLimit) -> Result<(), Error> {
+pub(crate) fn reject_irregular_files_below(folder: &Path, size: SizeLimit) -> Result<(), Error> {
     for entry in WalkDir::new(folder).follow_root_links(false) {
         // An entry that disappears meanwhile, or cannot be listed, is not opened either.
         let Ok(entry) = entry else { continue };
@@ -75,15 +75,15 @@ pub(crate) fn check_tree(folder: &Path, size: SizeLimit) -> Result<(), Error> {
 
 /// Reads a regular file of bounded size; `None`: it does not exist.
 pub(crate) fn read_regular_file(file: &Path) -> Result<Option<Vec<u8>>, Error> {
-    read_at_most(file, MAX_BYTES)
+    read_regular_file_at_most(file, MAX_BYTES)
 }
 
 /// Reads a regular file of at most `limit` bytes; `None`: it does not exist.
-pub(crate) fn read_at_most(file: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
+pub(crate) fn read_regular_file_at_most(file: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
     check_regular_file(file, if limit > MAX_BYTES { SizeLimit::Any } else { SizeLimit::Bounded })?;
     // It may have been replaced since the check; opening it must not block.
-    let open = match own_file::open_regular_file(file, fs::OpenOptions::new().read(true)) {
-        Err(err) if is_missing(&err) => return Ok(None),
+    let open = match palazzo_file::open_regular_file(file, fs::OpenOptions::new().read(true)) {
+        Err(err) if is_missing_file_error(&err) => return Ok(None),
         other => other.map_err(Error::for_file("read", file))?,
     };
     let mut bytes = Vec::new();
@@ -101,12 +101,12 @@ pub(crate) fn list_folder(folder: &Path) -> Vec<PathBuf> {
 /// Returns the metadata of `file` without following a link; `None`: it does not exist.
 pub(crate) fn lstat(file: &Path) -> Result<Option<Metadata>, Error> {
     match fs::symlink_metadata(file) {
-        Err(err) if is_missing(&err) => Ok(None),
+        Err(err) if is_missing_file_error(&err) => Ok(None),
         other => other.map(Some).map_err(Error::for_file("read the metadata of", file)),
     }
 }
 
-fn is_missing(err: &io::Error) -> bool {
+fn is_missing_file_error(err: &io::Error) -> bool {
     matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
@@ -196,13 +196,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir_all(folder.path().join("a/b")).unwrap();
         fs::write(folder.path().join("a/b/c"), "").unwrap();
-        check_tree(folder.path(), SizeLimit::Bounded).unwrap();
-        check_tree(&folder.path().join("missing"), SizeLimit::Bounded).unwrap();
+        reject_irregular_files_below(folder.path(), SizeLimit::Bounded).unwrap();
+        reject_irregular_files_below(&folder.path().join("missing"), SizeLimit::Bounded).unwrap();
         reject_linked_folders(folder.path(), Path::new("a/b/missing/d")).unwrap();
         assert!(reject_linked_folders(folder.path(), Path::new("a/b/c")).is_err());
         std::os::unix::fs::symlink("b", folder.path().join("a/link")).unwrap();
         assert_eq!(
-            error_summary(check_tree(folder.path(), SizeLimit::Any)),
+            error_summary(reject_irregular_files_below(folder.path(), SizeLimit::Any)),
             "link` is a symbolic link"
         );
         assert!(reject_linked_folders(folder.path(), Path::new("a/link")).is_err());

@@ -1,6 +1,6 @@
 //! Finds, opens and creates the git repository of a palace.
 
-use crate::store::repo::{paths, unreadable};
+use crate::store::repo::{paths, unreadable_repository};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -11,12 +11,12 @@ use gix::sec::trust::{DefaultForLevel as _, Mapping};
 
 use crate::store::repo::config;
 use crate::store::repo::config::ConfigScan;
-use crate::store::repo::disk::FileStamp;
 use crate::store::repo::git_files;
-use crate::store::repo::git_link;
-use crate::store::repo::git_link::RepositoryLocation;
+use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::regular_file;
-use crate::store::{Consents, Error};
+use crate::store::repo::repository_location;
+use crate::store::repo::repository_location::RepositoryLocation;
+use crate::store::{ConsentStore, Error};
 
 /// The size in bytes of the largest object that is read into memory.
 const ALLOCATION_LIMIT: &str = "gitoxide.objects.allocLimit=268435456";
@@ -48,23 +48,23 @@ impl Repository {
     /// Finds the repository whose worktree contains `palace`; `None`: there is none. A repository elsewhere needs the user's consent.
     pub(crate) fn find(
         palace: &Path,
-        consents: &Consents,
+        consents: &ConsentStore,
         isolated: bool,
     ) -> Result<Option<Self>, Error> {
         let real_palace = paths::resolve_links(palace)?;
         if real_palace.iter().any(|name| name.eq_ignore_ascii_case(".git")) {
             return Err(Error::InsideGitFolder { palace: palace.to_owned() });
         }
-        let link = locate_checked(&real_palace)?;
+        let link = locate_checked_repository(&real_palace)?;
         let survey = link.as_ref().map(|it| {
-            reject_without_consent(it, consents)?;
+            reject_repository_without_consent(it, consents)?;
             config::scan_config(&it.git_dir, &it.common_dir)
         });
         let survey = survey.transpose()?.unwrap_or_default();
         let Some(git) = discover_and_open(&real_palace, link.as_ref(), isolated)? else {
             return Ok(None);
         };
-        let mut found = Self::new(git, real_palace)?;
+        let mut found = Self::from_git_repository(git, real_palace)?;
         found.config_scan = survey;
         let links = link.map(|it| it.location_files()).unwrap_or_default();
         let sources = links.into_iter().chain(consents.file_path());
@@ -122,7 +122,7 @@ impl Repository {
         Error::Git { deed, place: self.work.clone(), source: source.into() }
     }
 
-    fn new(git: gix::ThreadSafeRepository, palace: PathBuf) -> Result<Self, Error> {
+    fn from_git_repository(git: gix::ThreadSafeRepository, palace: PathBuf) -> Result<Self, Error> {
         let local = git.to_thread_local();
         let git_dir = local.git_dir().to_owned();
         let Some(work) = local.workdir() else {
@@ -185,12 +185,15 @@ pub(crate) fn read_head(git: &gix::Repository) -> gix::Result<Option<gix::Object
 
 /// Finds the repository that contains `place`, a path without links, and checks its files; `None`:
 /// there is none, or only a bare one.
-pub(crate) fn locate_checked(place: &Path) -> Result<Option<RepositoryLocation>, Error> {
-    git_link::locate_repository(nearest_existing_folder(place))
+pub(crate) fn locate_checked_repository(place: &Path) -> Result<Option<RepositoryLocation>, Error> {
+    repository_location::locate_repository(nearest_existing_folder(place))
 }
 
 /// Fails if the repository is elsewhere and the user has not allowed it.
-fn reject_without_consent(link: &RepositoryLocation, consents: &Consents) -> Result<(), Error> {
+fn reject_repository_without_consent(
+    link: &RepositoryLocation,
+    consents: &ConsentStore,
+) -> Result<(), Error> {
     let Some(consent) = link.needed_consent()? else { return Ok(()) };
     let why = match consents.is_allowed(&consent) {
         Ok(true) => return Ok(()),
@@ -262,7 +265,7 @@ fn reject_unreadable(start: &Path, found: Option<&Path>) -> Result<(), Error> {
             let head = if git.is_dir() { git.join("HEAD") } else { git.clone() };
             // It may have been replaced by a FIFO since the check.
             return Err(match regular_file::read_regular_file(&head)? {
-                Some(_) => unreadable::unreadable_repository_error(place, &git),
+                Some(_) => unreadable_repository::unreadable_repository_error(place, &git),
                 None => {
                     let source = io::ErrorKind::NotFound.into();
                     Error::File { deed: "read the repository at", path: git, source }
@@ -287,13 +290,13 @@ fn open_options(trust: Trust, isolated: bool) -> gix::open::Options {
     permissions.env.objects = gix::sec::Permission::Deny;
     let options = gix::open::Options::default_for_level(trust).permissions(permissions);
     let options = options.config_overrides([ALLOCATION_LIMIT]);
-    options.bail_if_untrusted(true).filter_config_section(is_trusted_section)
+    options.bail_if_untrusted(true).filter_config_section(is_trusted_config_section)
 }
 
 /// Returns true if a configuration section may set the locations of a repository's parts. The
 /// environment may not, because it may refer to another repository, for example when a git hook
 /// started this process.
-fn is_trusted_section(section: &gix::config::file::Metadata) -> bool {
+fn is_trusted_config_section(section: &gix::config::file::Metadata) -> bool {
     let is_environment = section.source == gix::config::Source::EnvOverride;
     !is_environment && gix::config::section::is_trusted(section)
 }
@@ -360,7 +363,7 @@ pub(crate) fn check_files_before_change(
     repository: &Repository,
     paths: &[String],
 ) -> Result<(), Error> {
-    git_files::check_open_repository(&repository.git_dir, &repository.common_dir)?;
+    git_files::check_files_of_open_repository(&repository.git_dir, &repository.common_dir)?;
     git_files::check_folders_and_other_files(&repository.git_dir, &repository.common_dir)?;
     let folder = |it: &String| Path::new(&repository.prefix).join(it).parent().map(Path::to_owned);
     let folders: BTreeSet<_> = paths.iter().filter_map(folder).collect();
@@ -371,7 +374,7 @@ pub(crate) fn check_files_before_change(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Change, CommitId};
+    use crate::model::{Changeset, CommitId};
     use crate::store::CommitOutcome;
     use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok, git_in};
 
@@ -475,7 +478,7 @@ mod tests {
         let store = scene.palace("keep");
         assert_eq!(store.head().unwrap(), None);
         assert_eq!(store.recent_commits(5).unwrap(), []);
-        assert_eq!(store.changed_between(None, None).unwrap(), Vec::<String>::new());
+        assert_eq!(store.changed_paths_between(None, None).unwrap(), Vec::<String>::new());
         scene.init_repository();
         assert_eq!(store.head().unwrap(), None);
     }
@@ -560,10 +563,11 @@ mod tests {
         let scene = TestHome::with_repository();
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
-        store.list_with_temporaries().unwrap();
+        store.list_files_with_temporaries().unwrap();
         fs::rename(scene.home.join("keep"), scene.home.join("moved")).unwrap();
         for commit in [true, false] {
-            let new = Change { commit, ..change_of_one_file("rooms/new.yaml", None, Some("1\n")) };
+            let new =
+                Changeset { commit, ..change_of_one_file("rooms/new.yaml", None, Some("1\n")) };
             assert!(matches!(store.commit(&new), Err(Error::PalaceMoved { .. })));
             assert!(!scene.home.join("keep").exists());
         }
@@ -639,7 +643,7 @@ mod tests {
         fs::create_dir_all(&scene.home).unwrap();
         scene.git(&["init", "-q", "--separate-git-dir", "../elsewhere"]);
         let state = scene.home.with_file_name("state");
-        let consents = Consents::new(Some(state.clone()));
+        let consents = ConsentStore::new(Some(state.clone()));
         let mut store = scene.palace("sub/keep").with_consents(consents.clone());
         let refused =
             store.commit(&change_of_one_file(HALL, None, Some("x\n"))).unwrap_err().to_string();
@@ -655,14 +659,18 @@ mod tests {
         );
         assert_eq!(store.head().unwrap(), None);
         assert!(!scene.home.join("sub").exists());
-        let wanted =
-            locate_checked(&scene.home).unwrap().unwrap().needed_consent().unwrap().unwrap();
+        let wanted = locate_checked_repository(&scene.home)
+            .unwrap()
+            .unwrap()
+            .needed_consent()
+            .unwrap()
+            .unwrap();
         consents.add(&wanted).unwrap();
         let made = commit_ok(&mut store, &change_of_one_file(HALL, None, Some("x\n")));
         assert_eq!(scene.git(&["rev-parse", "HEAD"]).trim(), made.unwrap().0);
         assert_eq!(scene.status(), "");
         scene.assert_fsck_clean();
-        consents.remove(&scene.home).unwrap();
+        consents.remove_at_or_below(&scene.home).unwrap();
         assert!(store.commit(&change_of_one_file(HALL, Some("x\n"), Some("y\n"))).is_err());
         consents.add(&wanted).unwrap();
         git_in(&scene.home, &["init", "-q", "--separate-git-dir", "../third"]);
@@ -764,8 +772,8 @@ mod tests {
         let mut store = scene.store(&scene.home);
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         assert_eq!(scene.git(&["show", "HEAD:rooms/hall.yaml"]), "1\n");
-        let mut cache = crate::store::HistoryCache::default();
-        store.update_history(&mut cache).unwrap();
+        let mut cache = crate::store::FileHistoryCache::default();
+        store.update_file_history_cache(&mut cache).unwrap();
         assert_eq!(cache.history[HALL].count, 1);
         assert_eq!(scene.status(), "");
     }

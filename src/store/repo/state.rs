@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::store::repo::operation::GitOperation;
+use crate::store::repo::operation::BlockingGitOperation;
 use crate::store::repo::repository::Repository;
 use crate::store::{Error, Store};
 
@@ -19,7 +19,7 @@ pub struct RepositoryState {
     /// What `HEAD` points to: a branch or a commit.
     pub head: String,
     /// The operation in progress that prevents writes.
-    pub operation: Option<GitOperation>,
+    pub operation: Option<BlockingGitOperation>,
 }
 
 impl Store {
@@ -33,7 +33,7 @@ impl Store {
             // A repository with another reference storage is refused when it is opened.
             format: format!("{}, files", git.object_hash()),
             head: describe_head(&repository, &git)?,
-            operation: GitOperation::in_progress(&repository.git_dir),
+            operation: BlockingGitOperation::in_progress(&repository.git_dir),
         }))
     }
 }
@@ -73,7 +73,7 @@ mod tests {
         scene.git(&["checkout", "-qf", "main"]);
         scene.git(&["bisect", "start"]);
         let state = scene.palace("keep").repository_state().unwrap().unwrap();
-        assert_eq!(state.operation.map(GitOperation::name), Some("bisect"));
+        assert_eq!(state.operation.map(BlockingGitOperation::name), Some("bisect"));
         assert_eq!((state.work, state.format.as_str()), (scene.home.clone(), "sha1, files"));
         assert_eq!(TestHome::new().palace("keep").repository_state().unwrap(), None);
     }

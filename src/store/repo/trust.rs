@@ -4,28 +4,28 @@ use crate::store::repo::paths;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::model::{Change, Code, Consent, Diagnostic};
+use crate::model::{Changeset, Code, Consent, Diagnostic};
 
 use crate::store::repo::repository;
 use crate::store::{Error, Store};
 
 /// Returns the consent that the repository of `folder` needs; `None`: it needs none.
-pub fn repository_consent(folder: &Path) -> Result<Option<Consent>, Error> {
-    let link = repository::locate_checked(&paths::resolve_links(folder)?)?;
+pub fn needed_repository_consent(folder: &Path) -> Result<Option<Consent>, Error> {
+    let link = repository::locate_checked_repository(&paths::resolve_links(folder)?)?;
     link.map_or(Ok(None), |it| it.needed_consent())
 }
 
 impl Store {
     /// Returns the consent that actions need to call the tools in `allow`; `None`: the list is
     /// empty.
-    pub fn tools_consent(&self, allow: &[String]) -> Result<Option<Consent>, Error> {
+    pub fn needed_tools_consent(&self, allow: &[String]) -> Result<Option<Consent>, Error> {
         let palace = paths::resolve_links(&self.palace)?;
         Ok((!allow.is_empty()).then(|| Consent::for_tools(&palace, allow)))
     }
 
     /// Checks that the user allows actions of this palace to call the tools in `allow`.
     pub fn check_tools_consent(&self, allow: &[String]) -> Result<(), Error> {
-        let Some(consent) = self.tools_consent(allow)? else { return Ok(()) };
+        let Some(consent) = self.needed_tools_consent(allow)? else { return Ok(()) };
         let why = match self.consents.is_allowed(&consent) {
             Ok(true) => return Ok(()),
             Ok(false) => String::new(),
@@ -61,7 +61,7 @@ impl Store {
     }
 
     /// Fails if the repository may not be used, or has files that may not be opened.
-    pub(crate) fn check_before_change(&self, change: &Change) -> Result<(), Error> {
+    pub(crate) fn check_repository_before_change(&self, change: &Changeset) -> Result<(), Error> {
         let repository = match self.open_allowed_repository() {
             Err(err @ (Error::RepositoryElsewhere { .. } | Error::NotRegularFile { .. })) => {
                 return Err(err);

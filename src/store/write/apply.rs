@@ -11,30 +11,30 @@ use std::time::Instant;
 
 use gix::ObjectId;
 
-use crate::model::{Change, CommitId, Edit, MAX_FILE_BYTES};
+use crate::model::{Changeset, CommitId, FileEdit, MAX_FILE_BYTES};
 
 use crate::store::repo::repository::Repository;
-use crate::store::repo::{damage, disk, operation, paths};
+use crate::store::repo::{damage, operation, palace_files, paths};
 use crate::store::write::commit::CommitDraft;
 use crate::store::write::commit_steps::CommitSteps;
+use crate::store::write::file_transaction::FileTransaction;
 use crate::store::write::index::Staging;
 use crate::store::write::objects::ObjectWriter;
 use crate::store::write::progress::Progress;
-use crate::store::write::write_files::FileTransaction;
 use crate::store::write::write_guard::WriteGuard;
-use crate::store::write::{fsync, index_repair, overwritten};
-use crate::store::{CommitOutcome, CommitReport, Error, Store, Warning};
+use crate::store::write::{fsync, index_repair, overwritten_files};
+use crate::store::{CommitOutcome, CommitReport, CommitWarning, Error, Store};
 
 /// The progress steps of a file: its object, its temporary file, putting it in place.
 const STEPS_PER_FILE: usize = 3;
 const OBJECT_CACHE_BYTES: usize = 1024 * 1024;
 
 /// Applies `change`, or reports the files that do not have the expected content.
-pub(crate) fn apply_change(store: &mut Store, change: &Change) -> Result<CommitOutcome, Error> {
+pub(crate) fn apply_change(store: &mut Store, change: &Changeset) -> Result<CommitOutcome, Error> {
     for edit in &change.edits {
         check_edit(edit)?;
     }
-    let edits: Vec<&Edit> = change.edits.iter().filter(|it| it.was != it.now).collect();
+    let edits: Vec<&FileEdit> = change.edits.iter().filter(|it| it.was != it.now).collect();
     match edits.as_slice() {
         [] => Ok(CommitOutcome::Done(CommitReport::default())),
         edits if change.commit => commit_with_retry(store, change, edits),
@@ -45,27 +45,27 @@ pub(crate) fn apply_change(store: &mut Store, change: &Change) -> Result<CommitO
 /// Commits the files of `change` as they are, without writing them.
 pub(crate) fn commit_unchanged_files(
     store: &mut Store,
-    change: &Change,
+    change: &Changeset,
 ) -> Result<CommitOutcome, Error> {
     commit_with_retry(store, change, &change.edits.iter().collect::<Vec<_>>())
 }
 
 /// Checks that a written file can be read again.
-fn check_edit(edit: &Edit) -> Result<(), Error> {
+fn check_edit(edit: &FileEdit) -> Result<(), Error> {
     paths::check_path(&edit.path)?;
-    if edit.path.matches('/').count() > disk::MAX_DEPTH {
-        return Err(Error::for_path(&edit.path, "its folders are nested too deep"));
+    if edit.path.matches('/').count() > palace_files::MAX_DEPTH {
+        return Err(Error::invalid_path(&edit.path, "its folders are nested too deep"));
     }
     if edit.now.as_ref().is_some_and(|it| it.len() > MAX_FILE_BYTES) {
-        return Err(Error::for_path(&edit.path, "it would be larger than 1 MiB"));
+        return Err(Error::invalid_path(&edit.path, "it would be larger than 1 MiB"));
     }
     Ok(())
 }
 
 fn write_without_commit(
     store: &Store,
-    change: &Change,
-    edits: &[&Edit],
+    change: &Changeset,
+    edits: &[&FileEdit],
 ) -> Result<CommitOutcome, Error> {
     store.reject_moved_palace()?;
     // Nothing is committed here, so an unusable repository is no obstacle.
@@ -78,9 +78,15 @@ fn write_without_commit(
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
     };
     if let (Some(repository), Some(guard)) = (&repository, &guard) {
-        overwritten::save_overwritten(repository, change, edits, guard, store.lock_timeouts.head)?;
+        overwritten_files::save_overwritten(
+            repository,
+            change,
+            edits,
+            guard,
+            store.lock_timeouts.head,
+        )?;
     }
-    let sync = |folders| fsync::sync_places_or_files(&[&store.palace], || folders);
+    let sync = |folders| fsync::sync_file_systems_or_files(&[&store.palace], || folders);
     let written = keep_or_undo(transaction, guard.as_ref(), |transaction| {
         let stale = transaction.sync_and_put_in_place()?;
         if !stale.is_empty() {
@@ -106,13 +112,13 @@ fn keep_or_undo<T>(
     write: impl FnOnce(&mut FileTransaction<'_>) -> Result<Result<T, Vec<String>>, Error>,
 ) -> Result<Result<T, Vec<String>>, Error> {
     let prepared = transaction.write_temporaries().and_then(|()| match guard {
-        Some(guard) => guard.note_new_files(transaction.new_files()),
+        Some(guard) => guard.record_new_files(transaction.new_file_fingerprints()),
         None => Ok(()),
     });
     let written = prepared.and_then(|()| write(&mut transaction));
     let refusal = match &written {
         Ok(Ok(_)) => {
-            transaction.keep();
+            transaction.keep_new_files();
             return written;
         }
         Ok(Err(_)) => "another program changed the same files".to_owned(),
@@ -120,7 +126,7 @@ fn keep_or_undo<T>(
     };
     if let Err(err) = transaction.undo(&refusal) {
         if let Some(guard) = guard {
-            guard.leave_for_recovery();
+            guard.keep_marker_for_recovery();
         }
         return Err(err);
     }
@@ -130,8 +136,8 @@ fn keep_or_undo<T>(
 /// Commits, and retries if git moved objects or references meanwhile.
 fn commit_with_retry(
     store: &mut Store,
-    change: &Change,
-    edits: &[&Edit],
+    change: &Changeset,
+    edits: &[&FileEdit],
 ) -> Result<CommitOutcome, Error> {
     let started = Instant::now();
     let mut outcome = commit_files(store, change, edits);
@@ -155,20 +161,20 @@ fn commit_with_retry(
 
 fn commit_files(
     store: &mut Store,
-    change: &Change,
-    edits: &[&Edit],
+    change: &Changeset,
+    edits: &[&FileEdit],
 ) -> Result<CommitOutcome, Error> {
     store.reject_moved_palace()?;
     let repository = store.open_or_create_repository()?;
     let guard = WriteGuard::lock(&repository, &edit_paths(edits), &store.lock_timeouts)?;
     store.reject_moved_palace()?;
-    operation::reject_if_in_progress(&repository.git_dir, &repository.work)?;
-    check_new_head(&mut store.checked_head, &repository, repository.head()?)?;
+    operation::reject_operation_in_progress(&repository.git_dir, &repository.work)?;
+    check_head_unless_checked(&mut store.checked_head, &repository, repository.head()?)?;
     let mut git = repository.git();
     // The same few trees are read in each step.
     git.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
     let staging = open_staging(store, &repository, &git, &guard)?;
-    guard.note_index_lock(staging.lock_inode())?;
+    guard.record_index_lock_inode(staging.lock_inode())?;
     let progress = Progress::start(store.listener.as_ref(), edits.len() * STEPS_PER_FILE);
     let (repository, git, guard) = (repository.as_ref(), &git, &guard);
     let lock_timeouts = store.lock_timeouts;
@@ -194,7 +200,7 @@ fn run_commit_steps(
         }
     };
     let head = repository.head()?;
-    check_new_head(&mut store.checked_head, repository, head)?;
+    check_head_unless_checked(&mut store.checked_head, repository, head)?;
     let mut writer = ObjectWriter::new(git, &repository.common_dir);
     let drafts = steps.draft_commits(&mut writer, &staging, head);
     let drafts = drafts.map_err(|err| repository.git_error("compare", err))?;
@@ -217,17 +223,17 @@ fn run_commit_steps(
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
     };
     store.checked_head = commit.or(store.checked_head);
-    let mut warnings = steps.finish(folders.unwrap_or_default());
+    let mut warnings = steps.sync_and_collect_warnings(folders.unwrap_or_default());
     warnings.extend(replace_index(store, staging, guard));
     if let Err(err) = store.protect_from_gc(writer.into_objects()) {
-        warnings.push(Warning::ObjectsNotRestored(err.message_with_causes()));
+        warnings.push(CommitWarning::ObjectsNotRestored(err.message_with_causes()));
     }
     let commit = commit.map(|id| CommitId(id.to_string()));
     Ok(CommitOutcome::Done(CommitReport { commit, warnings }))
 }
 
 /// Checks that the last commit can be read, unless it was checked before.
-fn check_new_head(
+fn check_head_unless_checked(
     checked: &mut Option<ObjectId>,
     repository: &Repository,
     head: Option<ObjectId>,
@@ -246,7 +252,7 @@ fn open_staging<'a>(
     git: &gix::Repository,
     guard: &WriteGuard,
 ) -> Result<Staging<'a>, Error> {
-    let mut record = |path: &Path, inode: u64| guard.note_lock_file(path, inode);
+    let mut record = |path: &Path, inode: u64| guard.record_lock_file(path, inode);
     let cached = store.cached_index.take();
     let mut staging = Staging::open(repository, git, cached, &store.lock_timeouts, &mut record)?;
     if staging.is_reloaded() {
@@ -256,15 +262,19 @@ fn open_staging<'a>(
 }
 
 /// Replaces the index; if that fails, the next writer repairs it.
-fn replace_index(store: &mut Store, staging: Staging<'_>, guard: &WriteGuard) -> Option<Warning> {
+fn replace_index(
+    store: &mut Store,
+    staging: Staging<'_>,
+    guard: &WriteGuard,
+) -> Option<CommitWarning> {
     match staging.replace_index() {
         Ok(cached) => {
             store.cached_index = Some(cached);
             None
         }
         Err(err) => {
-            guard.leave_for_recovery();
-            Some(Warning::IndexNotUpdated(err.message_with_causes()))
+            guard.keep_marker_for_recovery();
+            Some(CommitWarning::IndexNotUpdated(err.message_with_causes()))
         }
     }
 }
@@ -275,10 +285,10 @@ fn put_in_place_and_stage(
     staging: &mut Staging<'_>,
     drafts: &[CommitDraft],
 ) -> Result<Vec<String>, Error> {
-    let stale = transaction.put_in_place()?;
+    let stale = transaction.put_files_in_place()?;
     if stale.is_empty() {
         stage_written_files(staging, drafts, transaction);
-        staging.write_lock_file()?;
+        staging.write_to_lock_file()?;
     }
     Ok(stale)
 }
@@ -294,7 +304,7 @@ fn stage_written_files(
     staging.stage_files(files.map(|((path, entry), stat)| (path.as_str().into(), *entry, stat)));
 }
 
-fn edit_paths(edits: &[&Edit]) -> Vec<String> {
+fn edit_paths(edits: &[&FileEdit]) -> Vec<String> {
     edits.iter().map(|it| it.path.clone()).collect()
 }
 

@@ -7,7 +7,7 @@ use gix::bstr::ByteSlice as _;
 use gix::objs::WriteTo as _;
 use gix::objs::tree::EntryKind;
 
-use crate::model::Change;
+use crate::model::Changeset;
 
 use crate::store::write::objects::ObjectWriter;
 
@@ -39,7 +39,7 @@ pub(crate) struct GitIdentity {
 
 impl CommitDraft {
     /// Writes the trees and the commit on top of `parent`; `None`: nothing differs from it.
-    pub(crate) fn write(
+    pub(crate) fn write_trees_and_commit(
         &self,
         writer: &mut ObjectWriter<'_>,
         parent: Option<ObjectId>,
@@ -115,11 +115,11 @@ impl GitIdentity {
 
     /// Returns git's configured author, for files edited by the user.
     pub(crate) fn for_hand_edit(git: &gix::Repository) -> Self {
-        Self::for_author(git, "someone")
+        Self::configured_author_or(git, "someone")
     }
 
     /// Returns git's configured author, or otherwise one named `name`.
-    pub(crate) fn for_author(git: &gix::Repository, name: &str) -> Self {
+    pub(crate) fn configured_author_or(git: &gix::Repository, name: &str) -> Self {
         let Self { name, email } = Self::for_client(name);
         let email = email.replace("@palazzo.invalid", "@localhost");
         Self::from_signature_or(git.author().and_then(Result::ok), &name, &email)
@@ -161,7 +161,7 @@ impl GitIdentity {
 }
 
 /// Returns a commit's message: subject, body, trailers.
-pub(crate) fn commit_message(change: &Change) -> String {
+pub(crate) fn commit_message(change: &Changeset) -> String {
     let subject = one_line(&change.subject);
     let body = change.body.replace('\0', "");
     let trailers: Vec<String> =
@@ -197,13 +197,13 @@ pub(crate) fn find_blob_entry(
 }
 
 /// Returns the id of `content` as a blob, without writing it.
-pub(crate) fn blob_id(git: &gix::Repository, content: &[u8]) -> gix::Result<ObjectId> {
+pub(crate) fn compute_blob_id(git: &gix::Repository, content: &[u8]) -> gix::Result<ObjectId> {
     let hashed = gix::objs::compute_hash(git.object_hash(), gix::objs::Kind::Blob, content);
     hashed.map_err(gix::Error::from_error)
 }
 
 /// Lists the files that moving `HEAD` has written.
-pub(crate) fn head_ref_files(
+pub(crate) fn files_written_by_head_move(
     git: &gix::Repository,
     git_dir: &Path,
     common_dir: &Path,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
-use crate::model::{Author, Change, Edit};
+use crate::model::{Author, Changeset, FileEdit};
 
 use crate::store::repo::line_endings;
 use crate::store::repo::line_endings::convert_to_git;
@@ -15,13 +15,13 @@ use crate::store::repo::repository::Repository;
 use crate::store::write::commit;
 use crate::store::write::commit::{BlobEntry, CommitDraft, GitIdentity};
 use crate::store::write::index::Staging;
-use crate::store::write::lock::LockTimeouts;
 use crate::store::write::objects::ObjectWriter;
+use crate::store::write::palazzo_lock::LockTimeouts;
 use crate::store::write::progress::Progress;
 use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::write::{failpoint, fsync};
-use crate::store::{Error, Warning};
+use crate::store::{CommitWarning, Error};
 
 /// How often a commit is rebuilt because another program moved `HEAD` meanwhile.
 const MAX_ATTEMPTS: usize = 20;
@@ -30,8 +30,8 @@ const MAX_ATTEMPTS: usize = 20;
 pub(crate) struct CommitSteps<'a> {
     pub(crate) repository: &'a Repository,
     pub(crate) git: &'a gix::Repository,
-    pub(crate) change: &'a Change,
-    pub(crate) edits: &'a [&'a Edit],
+    pub(crate) change: &'a Changeset,
+    pub(crate) edits: &'a [&'a FileEdit],
     pub(crate) write_guard: &'a WriteGuard,
     pub(crate) lock_timeouts: LockTimeouts,
     pub(crate) progress: Progress,
@@ -46,7 +46,8 @@ impl CommitSteps<'_> {
     }
 
     fn reject_unmerged(&self, staging: &Staging<'_>) -> Result<(), Error> {
-        let unmerged = self.edits.iter().find(|it| staging.is_unmerged(&self.tracked_path(it)));
+        let unmerged =
+            self.edits.iter().find(|it| staging.is_unmerged(&self.path_in_repository(it)));
         unmerged.map_or(Ok(()), |it| Err(Error::UnmergedFile { path: it.path.clone() }))
     }
 
@@ -54,7 +55,7 @@ impl CommitSteps<'_> {
         // If the file exists all the same, it is an ordinary file.
         let mut missing = self.edits.iter().filter(|it| it.was.is_none());
         let left_out =
-            missing.find(|it| staging.is_outside_sparse_checkout(&self.tracked_path(it)));
+            missing.find(|it| staging.is_outside_sparse_checkout(&self.path_in_repository(it)));
         left_out.map_or(Ok(()), |it| Err(Error::OutsideSparseCheckout { path: it.path.clone() }))
     }
 
@@ -63,7 +64,7 @@ impl CommitSteps<'_> {
             let attribute = line_endings::converting_attribute(
                 self.git,
                 staging.index(),
-                &self.tracked_path(edit),
+                &self.path_in_repository(edit),
             );
             let attribute =
                 attribute.map_err(|err| self.repository.git_error("read attributes", err))?;
@@ -85,13 +86,13 @@ impl CommitSteps<'_> {
         let tree = commit::tree_of_commit(self.git, head)?;
         let (mut staged, mut by_hand, mut ours) = (Vec::new(), Vec::new(), Vec::new());
         for edit in self.edits {
-            let path = self.tracked_path(edit);
+            let path = self.path_in_repository(edit);
             let committed = commit::find_blob_entry(self.git, tree, &path)?;
             let kind = self.file_mode(edit, committed);
             let convert = |text| convert_to_git(self.git, staging.index(), &path, text);
             let was = edit.was.as_deref().map(convert).transpose()?;
             let now = edit.now.as_deref().map(convert).transpose()?;
-            let hash = |bytes| commit::blob_id(self.git, bytes);
+            let hash = |bytes| commit::compute_blob_id(self.git, bytes);
             let on_disk = was.as_deref().map(hash).transpose()?;
             let in_head = committed.map(|it| it.id);
             let was_staged = staging.staged_id(&path).filter(|id| {
@@ -137,7 +138,7 @@ impl CommitSteps<'_> {
     fn new_draft(&self, files: Vec<(String, Option<BlobEntry>)>) -> CommitDraft {
         let author = match &self.change.author {
             Author::Client(name) => GitIdentity::for_client(name),
-            Author::Person(name) => GitIdentity::for_author(self.git, name),
+            Author::Person(name) => GitIdentity::configured_author_or(self.git, name),
         };
         let committer = GitIdentity::for_committer(self.git);
         let at = self.change.at.timestamp();
@@ -151,7 +152,7 @@ impl CommitSteps<'_> {
     }
 
     /// Returns the mode of a file as committed, or otherwise as on disk.
-    fn file_mode(&self, edit: &Edit, committed: Option<BlobEntry>) -> EntryKind {
+    fn file_mode(&self, edit: &FileEdit, committed: Option<BlobEntry>) -> EntryKind {
         match (&edit.was, committed) {
             (Some(_), Some(committed)) => committed.kind,
             (Some(_), None) if self.is_executable(edit) => EntryKind::BlobExecutable,
@@ -159,7 +160,7 @@ impl CommitSteps<'_> {
         }
     }
 
-    fn is_executable(&self, edit: &Edit) -> bool {
+    fn is_executable(&self, edit: &FileEdit) -> bool {
         // Some file systems report every file as executable; `core.fileMode` is then off.
         let is_trusted = self.git.config_snapshot().boolean("core.fileMode").unwrap_or(true);
         is_trusted && is_executable(&self.repository.palace.join(&edit.path))
@@ -179,7 +180,7 @@ impl CommitSteps<'_> {
         for _ in 0..MAX_ATTEMPTS {
             let mut tip = head;
             for draft in drafts {
-                tip = draft.write(writer, tip).map_err(failed)?.or(tip);
+                tip = draft.write_trees_and_commit(writer, tip).map_err(failed)?.or(tip);
             }
             let stale = settle(writer)?;
             if !stale.is_empty() {
@@ -207,7 +208,7 @@ impl CommitSteps<'_> {
         let log = Some(draft.reflog_entry());
         let update = RefUpdate { repository, name: "HEAD", old, new, log, timeout };
         failpoint::kill_point("before `HEAD` is moved");
-        let moved = update.apply(&mut |path, inode| self.write_guard.note_lock_file(path, inode));
+        let moved = update.apply(&mut |path, inode| self.write_guard.record_lock_file(path, inode));
         failpoint::kill_point("after `HEAD` is moved");
         match moved {
             // The update failed only after it had taken effect.
@@ -225,19 +226,19 @@ impl CommitSteps<'_> {
         temporaries: Vec<PathBuf>,
     ) -> Result<(), Error> {
         let places = [self.repository.palace.as_path(), &self.repository.common_dir];
-        fsync::sync_places_or_files(&places, || {
+        fsync::sync_file_systems_or_files(&places, || {
             temporaries.into_iter().chain(writer.object_files()).collect()
         })
     }
 
     /// Performs the steps after the commit; failures are only warnings now.
-    pub(crate) fn finish(&self, folders: Vec<PathBuf>) -> Vec<Warning> {
+    pub(crate) fn sync_and_collect_warnings(&self, folders: Vec<PathBuf>) -> Vec<CommitWarning> {
         let mut warnings = Vec::new();
         if let Err(err) = self.sync_refs_and_index(folders) {
-            warnings.push(Warning::NotDurable(err.message_with_causes()));
+            warnings.push(CommitWarning::NotDurable(err.message_with_causes()));
         }
         if self.git.head().is_ok_and(|it| it.is_detached()) {
-            warnings.push(Warning::DetachedHead);
+            warnings.push(CommitWarning::DetachedHead);
         }
         warnings
     }
@@ -245,15 +246,15 @@ impl CommitSteps<'_> {
     /// Makes the moved reference, the names of the files, and the index in its lock file durable.
     fn sync_refs_and_index(&self, folders: Vec<PathBuf>) -> Result<(), Error> {
         let Repository { git_dir, common_dir, palace, .. } = self.repository;
-        let files = commit::head_ref_files(self.git, git_dir, common_dir);
+        let files = commit::files_written_by_head_move(self.git, git_dir, common_dir);
         let mut files = files.map_err(|err| self.repository.git_error("read `HEAD`", err))?;
         files.push(git_dir.join("index.lock"));
         files.extend(folders);
-        fsync::sync_places_or_files(&[palace, git_dir, common_dir], || files)
+        fsync::sync_file_systems_or_files(&[palace, git_dir, common_dir], || files)
     }
 
     /// Returns the path of the file in the repository.
-    fn tracked_path(&self, edit: &Edit) -> String {
+    fn path_in_repository(&self, edit: &FileEdit) -> String {
         format!("{}{}", self.repository.prefix, edit.path)
     }
 }

@@ -15,7 +15,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::model::Change;
+use crate::model::Changeset;
 use crate::store::test_repository::{TestHome, change_of_files, git_in, try_git};
 use crate::store::write::{failpoint, lock_file};
 use crate::store::{CommitOutcome, Store};
@@ -77,7 +77,7 @@ impl CrashTestPalace {
     }
 
     /// Makes a change that must succeed.
-    fn commit_ok(&self, change: &Change) {
+    fn commit_ok(&self, change: &Changeset) {
         match self.open_store().commit(change) {
             Ok(CommitOutcome::Done(done)) => assert!(done.commit.is_some()),
             other => panic!("{:?}: {other:?}", self.repository),
@@ -118,7 +118,7 @@ impl CrashTestPalace {
         let git_dir = self.home.join(git_in(&self.home, &["rev-parse", "--git-dir"]).trim());
         let common = self.home.join(git_in(&self.home, &["rev-parse", "--git-common-dir"]).trim());
         for folder in [git_dir, common] {
-            assert!(!lock_file::has_proofs(&folder), "{about}");
+            assert!(!lock_file::has_lock_file_proofs(&folder), "{about}");
             let files = walkdir::WalkDir::new(folder).into_iter().flatten();
             let lock = files.into_iter().find(|it| {
                 let name = it.file_name().to_string_lossy();
@@ -139,7 +139,7 @@ fn open_store(home: &Path) -> Store {
 }
 
 /// Creates the initial files of every palace.
-fn initial_change() -> Change {
+fn initial_change() -> Changeset {
     let names: Vec<_> = (0..3).map(|it| format!("entities/claim/{it}.yaml")).collect();
     let mut edits: Vec<_> = names.iter().map(|it| (it.as_str(), None, Some("name: x\n"))).collect();
     edits.push(("rooms/hall.yaml", None, Some("name: 0\n")));
@@ -148,7 +148,7 @@ fn initial_change() -> Change {
 }
 
 /// Builds the change of this kind and number from the current files.
-fn build_change(store: &Store, kind: &str, number: usize) -> Change {
+fn build_change(store: &Store, kind: &str, number: usize) -> Changeset {
     let text = |path: &str| store.read_file(path).unwrap();
     let now = format!("name: {number}\n");
     let mut edits: Vec<(String, Option<String>)> = Vec::new();
@@ -181,7 +181,7 @@ fn build_change(store: &Store, kind: &str, number: usize) -> Change {
     change_of_files(&edits)
 }
 
-fn apply_change(mut contents: FileTexts, change: &Change) -> FileTexts {
+fn apply_change(mut contents: FileTexts, change: &Changeset) -> FileTexts {
     for edit in &change.edits {
         match &edit.now {
             Some(text) => contents.insert(edit.path.clone(), text.clone()),

@@ -15,7 +15,7 @@ const MAX_SINGLE_SYNCS: usize = 8;
 
 /// Syncs the file systems of `places`; where that is not supported, each of `files` with its
 /// folder.
-pub(crate) fn sync_places_or_files(
+pub(crate) fn sync_file_systems_or_files(
     places: &[&Path],
     files: impl FnOnce() -> Vec<PathBuf>,
 ) -> Result<(), Error> {
@@ -27,7 +27,7 @@ pub(crate) fn sync_places_or_files(
             continue;
         }
         if !sync_file_system(place).map_err(Error::for_file("make durable", place))? {
-            return sync_files(&files());
+            return sync_files_and_folders(&files());
         }
     }
     Ok(())
@@ -36,13 +36,13 @@ pub(crate) fn sync_places_or_files(
 /// Syncs the contents of `files` below `place`, but not their names.
 pub(crate) fn sync_contents(place: &Path, files: &[PathBuf]) -> Result<(), Error> {
     if files.len() > MAX_SINGLE_SYNCS {
-        return sync_places_or_files(&[place], || files.to_vec());
+        return sync_file_systems_or_files(&[place], || files.to_vec());
     }
     files.iter().try_for_each(|it| sync_path(it).map_err(Error::for_file("make durable", it)))
 }
 
 /// Syncs each of `files` that exists, and its folder.
-pub(crate) fn sync_files(files: &[PathBuf]) -> Result<(), Error> {
+pub(crate) fn sync_files_and_folders(files: &[PathBuf]) -> Result<(), Error> {
     let folders: BTreeSet<&Path> = files.iter().filter_map(|it| it.parent()).collect();
     for place in files.iter().map(PathBuf::as_path).chain(folders) {
         sync_path(place).map_err(Error::for_file("make durable", place))?;
@@ -105,6 +105,6 @@ mod tests {
         let file = folder.path().join("a");
         std::fs::write(&file, "a").unwrap();
         let there = [file, folder.path().to_owned(), folder.path().join("gone")];
-        sync_files(&there).unwrap();
+        sync_files_and_folders(&there).unwrap();
     }
 }

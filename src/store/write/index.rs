@@ -20,8 +20,8 @@ use sha1::{Digest as _, Sha1};
 use crate::store::Error;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit::BlobEntry;
-use crate::store::write::lock::LockTimeouts;
 use crate::store::write::lock_file::{LockFile, LockFileRecorder};
+use crate::store::write::palazzo_lock::LockTimeouts;
 
 /// The name of the index in the git directory of a worktree.
 const INDEX_FILE: &str = "index";
@@ -59,7 +59,7 @@ impl<'a> Staging<'a> {
         let lock = LockFile::acquire(repository, git_dir, INDEX_FILE, deadline, record)?;
         let path = lock.locked_path().to_owned();
         let is_current =
-            |it: &CachedIndex| it.digest.is_some() && it.digest == read_disk_digest(&path);
+            |it: &CachedIndex| it.digest.is_some() && it.digest == read_index_digest(&path);
         let cached = cached.filter(is_current);
         let is_reloaded = cached.is_none();
         let CachedIndex { index, digest } = match cached {
@@ -158,7 +158,7 @@ impl<'a> Staging<'a> {
     }
 
     /// Writes the index into its lock file.
-    pub(crate) fn write_lock_file(&mut self) -> Result<(), Error> {
+    pub(crate) fn write_to_lock_file(&mut self) -> Result<(), Error> {
         let path = self.lock.path().to_owned();
         let failed = |err| self.repository.git_error("write the index", err);
         let (bytes, digest) = serialize_index(&self.index).map_err(failed)?;
@@ -244,7 +244,7 @@ fn has_staged_content(work: &Path, path: &BStr, entry: &gix::index::Entry) -> bo
 impl CachedIndex {
     /// Loads the index; if it is missing or damaged, builds it from `HEAD`.
     fn load(git: &gix::Repository) -> gix::Result<Self> {
-        let index = load_index(git)?;
+        let index = load_or_rebuild_index(git)?;
         let digest = index.checksum();
         Ok(Self { index, digest })
     }
@@ -252,7 +252,7 @@ impl CachedIndex {
 
 /// Loads the index; if it is missing, or a power failure left it empty or damaged, builds it from
 /// `HEAD`.
-pub(crate) fn load_index(git: &gix::Repository) -> gix::Result<gix::index::File> {
+pub(crate) fn load_or_rebuild_index(git: &gix::Repository) -> gix::Result<gix::index::File> {
     let path = git.index_path();
     let found = if path.exists() { git.open_index().map(Some) } else { Ok(None) };
     match found {
@@ -303,7 +303,7 @@ fn serialize_index(index: &gix::index::File) -> gix::Result<(Vec<u8>, ObjectId)>
 }
 
 /// Reads the checksum at the end of the index, which shows whether a program has written it since.
-fn read_disk_digest(path: &Path) -> Option<ObjectId> {
+fn read_index_digest(path: &Path) -> Option<ObjectId> {
     let mut bytes = [0; 20];
     let mut file = File::open(path).ok()?;
     file.seek(SeekFrom::End(-20)).ok()?;
@@ -323,7 +323,7 @@ impl std::fmt::Debug for CachedIndex {
 mod tests {
     use std::fs;
 
-    use crate::model::Change;
+    use crate::model::Changeset;
     use crate::store::test_repository::{TestHome, change_of_files, change_of_one_file, commit_ok};
 
     const HALL: &str = "rooms/hall.yaml";
@@ -407,7 +407,7 @@ mod tests {
         assert!(!scene.home.join("keep/rooms").exists());
         for commit in [true, false] {
             let refused =
-                store.commit(&Change { commit, ..change_of_one_file(HALL, None, Some("2\n")) });
+                store.commit(&Changeset { commit, ..change_of_one_file(HALL, None, Some("2\n")) });
             assert_eq!(
                 refused.unwrap_err().to_string(),
                 "`rooms/hall.yaml` is outside the sparse checkout; add it with `git \

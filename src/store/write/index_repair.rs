@@ -10,10 +10,10 @@ use gix::objs::tree::EntryKind;
 use crate::store::Error;
 use crate::store::history::commits::HistoryReader;
 use crate::store::history::tree_diff::{TreeChange, TreeEntry, compare};
-use crate::store::repo::disk;
 use crate::store::repo::line_endings::convert_to_git;
+use crate::store::repo::palace_files;
 use crate::store::repo::repository::Repository;
-use crate::store::write::commit::{BlobEntry, blob_id};
+use crate::store::write::commit::{BlobEntry, compute_blob_id};
 use crate::store::write::index::Staging;
 
 /// Stages the changes of the last commit again, if Palazzo made it, for files whose index entry is
@@ -31,7 +31,7 @@ fn restage_reverted_files(repository: &Repository, staging: &mut Staging<'_>) ->
     let Some(head) = past.git.head()?.id().map(gix::Id::detach) else { return Ok(()) };
     let Some(step) = past.walk_first_parents(head)?.next().transpose()? else { return Ok(()) };
     let [parent] = step.parents[..] else { return Ok(()) };
-    if past.commit_record(&step)?.trailer("Palazzo-Tool").is_none() {
+    if past.read_commit_details(&step)?.trailer("Palazzo-Tool").is_none() {
         return Ok(());
     }
     let trees = (past.palace_tree(parent)?, past.palace_tree(head)?);
@@ -57,10 +57,10 @@ fn is_reverted(
     if staging.staged_id(&tracked) != was.map(|it| it.id) {
         return Ok(false);
     }
-    let Ok(text) = disk::read_file(&repository.palace, path) else { return Ok(false) };
+    let Ok(text) = palace_files::read_file(&repository.palace, path) else { return Ok(false) };
     let bytes =
         text.as_deref().map(|it| convert_to_git(git, staging.index(), &tracked, it)).transpose()?;
-    let on_disk = bytes.map(|it| blob_id(git, &it)).transpose()?;
+    let on_disk = bytes.map(|it| compute_blob_id(git, &it)).transpose()?;
     Ok(on_disk == now.map(|it| it.id))
 }
 

@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 use walkdir::WalkDir;
 
 use crate::store::Error;
-use crate::store::repo::disk::FileStamp;
+use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::repository::Repository;
-use crate::store::repo::{git_locks, own_file};
+use crate::store::repo::{git_locks, palazzo_file};
 use crate::store::write::failpoint;
 
 /// The folder below `.git/palazzo` with the proofs.
@@ -121,14 +121,14 @@ impl LockFile {
         deadline: Instant,
     ) -> io::Result<(File, Option<PathBuf>)> {
         let below = format!("{PROOF_FOLDER}/{name}{LOCK_SUFFIX}");
-        own_file::create_folders(git_dir, &below)?;
-        let proof = own_file::own_path(git_dir, &below);
+        palazzo_file::create_parent_folders(git_dir, &below)?;
+        let proof = palazzo_file::palazzo_file_path(git_dir, &below);
         // An existing proof was left by an earlier write that could not remove it.
         remove_if_exists(&proof)?;
         failpoint::fail_point("create lock file")?;
         let file = OpenOptions::new().write(true).create_new(true).open(&proof)?;
         failpoint::fail_point("link lock file")?;
-        let linked = retry_until(path, deadline, || fs::hard_link(&proof, path));
+        let linked = retry_while_locked(path, deadline, || fs::hard_link(&proof, path));
         failpoint::kill_point("lock file is linked");
         if let Err(err) = linked {
             drop(fs::remove_file(&proof));
@@ -143,7 +143,7 @@ impl LockFile {
         record: &mut LockFileRecorder<'_>,
     ) -> io::Result<(File, Option<PathBuf>)> {
         let create = || OpenOptions::new().write(true).create_new(true).open(path);
-        let file = retry_until(path, deadline, create)?;
+        let file = retry_while_locked(path, deadline, create)?;
         let recorded = FileStamp::from_path(path).map_or(Ok(()), |it| record(path, it.inode()));
         if let Err(err) = recorded {
             drop(fs::remove_file(path));
@@ -171,9 +171,9 @@ impl Drop for LockFile {
 
 /// Removes the lock files in `git_dir` that a crashed Palazzo process left.
 pub(crate) fn remove_abandoned_locks(git_dir: &Path) -> io::Result<()> {
-    let folder = own_file::own_path(git_dir, PROOF_FOLDER);
-    let above = folder.parent().is_some_and(own_file::is_real_folder);
-    if !above || !own_file::is_real_folder(&folder) {
+    let folder = palazzo_file::palazzo_file_path(git_dir, PROOF_FOLDER);
+    let above = folder.parent().is_some_and(palazzo_file::is_real_folder);
+    if !above || !palazzo_file::is_real_folder(&folder) {
         return Ok(());
     }
     for entry in WalkDir::new(&folder).follow_links(false).into_iter().flatten() {
@@ -192,14 +192,14 @@ pub(crate) fn remove_abandoned_locks(git_dir: &Path) -> io::Result<()> {
 }
 
 /// Returns true if a Palazzo process may have left lock files in `git_dir`.
-pub(crate) fn has_proofs(git_dir: &Path) -> bool {
-    let folder = own_file::own_path(git_dir, PROOF_FOLDER);
+pub(crate) fn has_lock_file_proofs(git_dir: &Path) -> bool {
+    let folder = palazzo_file::palazzo_file_path(git_dir, PROOF_FOLDER);
     let files = WalkDir::new(folder).follow_root_links(false).into_iter().flatten();
     files.into_iter().any(|it| it.file_type().is_file())
 }
 
 /// Removes the lock file at `path` if it has this `inode`.
-pub(crate) fn remove_if_inode(path: &Path, inode: u64) -> io::Result<()> {
+pub(crate) fn remove_lock_if_inode_matches(path: &Path, inode: u64) -> io::Result<()> {
     match FileStamp::from_path(path) {
         Some(it) if it.inode() == inode && inode != 0 => remove_if_exists(path),
         _ => Ok(()),
@@ -208,7 +208,7 @@ pub(crate) fn remove_if_inode(path: &Path, inode: u64) -> io::Result<()> {
 
 /// Repeats `attempt` while another process holds the lock, until `deadline`; creates missing
 /// folders.
-fn retry_until<T>(
+fn retry_while_locked<T>(
     path: &Path,
     deadline: Instant,
     mut attempt: impl FnMut() -> io::Result<T>,

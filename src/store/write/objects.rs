@@ -119,7 +119,7 @@ pub(crate) fn restore_missing(
     }
     let files: Vec<_> =
         missing.iter().map(|it| fsync::loose_object_path(common_dir, it.id)).collect();
-    fsync::sync_files(&files).map_err(gix::Error::from_error)?;
+    fsync::sync_files_and_folders(&files).map_err(gix::Error::from_error)?;
     Ok(missing.len())
 }
 

@@ -6,24 +6,24 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A callback that receives the number of completed steps and the total.
 #[derive(Clone)]
-pub struct Listener(Arc<dyn Fn(usize, usize) + Send + Sync>);
+pub struct ProgressListener(Arc<dyn Fn(usize, usize) + Send + Sync>);
 
 /// The completed and total steps of a change.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Progress {
-    listener: Option<Listener>,
+    listener: Option<ProgressListener>,
     done: Arc<AtomicUsize>,
     total: usize,
 }
 
-impl Listener {
+impl ProgressListener {
     /// Creates a listener that calls `report` with the number of completed steps and the total.
     pub fn new(report: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
         Self(Arc::new(report))
     }
 }
 
-impl fmt::Debug for Listener {
+impl fmt::Debug for ProgressListener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Listener")
     }
@@ -31,13 +31,13 @@ impl fmt::Debug for Listener {
 
 impl Progress {
     /// Starts a change with `total` steps.
-    pub(crate) fn start(listener: Option<&Listener>, total: usize) -> Self {
+    pub(crate) fn start(listener: Option<&ProgressListener>, total: usize) -> Self {
         Self { listener: listener.cloned(), done: Arc::default(), total }
     }
 
     /// Counts a step; repeated steps beyond the total are not counted.
     pub(crate) fn count_step(&self) {
-        if let Some(Listener(report)) = &self.listener {
+        if let Some(ProgressListener(report)) = &self.listener {
             let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
             report(done.min(self.total), self.total);
         }
@@ -57,7 +57,7 @@ mod tests {
         let mut store = scene.palace("keep");
         let calls = Arc::new(Mutex::new(Vec::new()));
         let notes = calls.clone();
-        store.set_progress_listener(Listener::new(move |done, total| {
+        store.set_progress_listener(ProgressListener::new(move |done, total| {
             notes.lock().unwrap().push((done, total));
         }));
         commit_ok(

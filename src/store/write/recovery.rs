@@ -15,18 +15,18 @@ use crate::store::Error;
 use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::repository;
 use crate::store::repo::repository::Repository;
-use crate::store::repo::{own_file, paths, regular_file};
+use crate::store::repo::{palazzo_file, paths, regular_file};
 use crate::store::write::index::{Staging, stat_file};
-use crate::store::write::lock;
-use crate::store::write::lock::{LockTimeouts, WRITE_LOCK};
-use crate::store::write::{commit, failpoint, lock_file, write_files};
+use crate::store::write::palazzo_lock;
+use crate::store::write::palazzo_lock::{LockTimeouts, WRITE_LOCK};
+use crate::store::write::{commit, failpoint, file_transaction, lock_file};
 
 /// The maximum size of a marker in bytes; a change of 100,000 files has 20 MB.
 const MAX_MARKER_BYTES: u64 = 256 * 1024 * 1024;
 
 /// The files and locks that a write in progress may touch.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Marker {
+pub(crate) struct WriteMarker {
     branch: Option<String>,
     paths: Vec<String>,
     /// Files that did not exist before, with the fingerprints of the new files.
@@ -41,7 +41,7 @@ pub(crate) struct Marker {
 
 /// Returns the path of a write's marker.
 pub(crate) fn marker_path(repository: &Repository) -> PathBuf {
-    own_file::own_path(&repository.git_dir, own_file::MARKER_FILE)
+    palazzo_file::palazzo_file_path(&repository.git_dir, palazzo_file::MARKER_FILE)
 }
 
 /// Recovers from a crashed writer, if it left a marker; waits for a running one.
@@ -52,14 +52,16 @@ pub(crate) fn recover_if_needed(
     if !is_recovery_needed(repository) {
         return Ok(());
     }
-    let _lock = lock::acquire_lock(&repository.common_dir, WRITE_LOCK, timeouts.palazzo)?;
-    recover(repository, timeouts)
+    let _lock =
+        palazzo_lock::acquire_palazzo_lock(&repository.common_dir, WRITE_LOCK, timeouts.palazzo)?;
+    recover_under_lock(repository, timeouts)
 }
 
 /// Removes temporary files that no process is writing; a power failure can lose the marker and
 /// leave them. They are harmless, so if it fails now, a later call removes them.
 pub(crate) fn remove_stale_temporaries(repository: &Repository, temporaries: &[PathBuf]) {
-    let lock = lock::acquire_lock(&repository.common_dir, WRITE_LOCK, Duration::ZERO);
+    let lock =
+        palazzo_lock::acquire_palazzo_lock(&repository.common_dir, WRITE_LOCK, Duration::ZERO);
     // While there is a marker, recovery may need them.
     if lock.is_err() || has_marker(repository) {
         return;
@@ -71,10 +73,13 @@ pub(crate) fn remove_stale_temporaries(repository: &Repository, temporaries: &[P
 
 /// Recovers from a crashed writer. The caller holds the write lock, so the writer of any marker is
 /// dead.
-pub(crate) fn recover(repository: &Repository, timeouts: &LockTimeouts) -> Result<(), Error> {
+pub(crate) fn recover_under_lock(
+    repository: &Repository,
+    timeouts: &LockTimeouts,
+) -> Result<(), Error> {
     let place = marker_path(repository);
     let text = read_marker(&place).map_err(Error::for_file("read", &place))?;
-    let marker = Marker::parse(&String::from_utf8_lossy(&text));
+    let marker = WriteMarker::parse(&String::from_utf8_lossy(&text));
     remove_dead_locks(repository, &marker)
         .map_err(Error::for_file("remove the locks listed in", &place))?;
     if text.is_empty() {
@@ -82,16 +87,16 @@ pub(crate) fn recover(repository: &Repository, timeouts: &LockTimeouts) -> Resul
     }
     repair_files_and_index(repository, &marker, timeouts)?;
     for path in &marker.paths {
-        write_files::remove_temporaries(&repository.work, path);
+        file_transaction::remove_temporaries(&repository.work, path);
     }
     let emptied =
-        own_file::open_regular_file(&place, OpenOptions::new().write(true).truncate(true));
+        palazzo_file::open_regular_file(&place, OpenOptions::new().write(true).truncate(true));
     emptied.map(drop).map_err(Error::for_file("empty", &place))
 }
 
 fn read_marker(place: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    match own_file::open_regular_file(place, OpenOptions::new().read(true)) {
+    match palazzo_file::open_regular_file(place, OpenOptions::new().read(true)) {
         Ok(file) => file.take(MAX_MARKER_BYTES).read_to_end(&mut text).map(|_| text),
         Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(text),
         Err(err) => Err(err),
@@ -108,18 +113,20 @@ fn has_marker(repository: &Repository) -> bool {
 }
 
 fn has_lock_proofs(repository: &Repository) -> bool {
-    [&repository.git_dir, &repository.common_dir].iter().any(|it| lock_file::has_proofs(it))
+    [&repository.git_dir, &repository.common_dir]
+        .iter()
+        .any(|it| lock_file::has_lock_file_proofs(it))
 }
 
 /// Returns the marker line that records a lock file by its inode.
-pub(crate) fn lock_file_line(common_dir: &Path, path: &Path, inode: u64) -> String {
+pub(crate) fn marker_line_for_lock_file(common_dir: &Path, path: &Path, inode: u64) -> String {
     match path.strip_prefix(common_dir).ok().and_then(Path::to_str) {
         Some(inside) => format!("held {inode} {}\n", inside.replace('\\', "/")),
         None => String::new(),
     }
 }
 
-impl Marker {
+impl WriteMarker {
     /// Creates the marker of a write to `paths`, which are inside the palace.
     pub(crate) fn new(repository: &Repository, paths: &[String]) -> Self {
         let head = repository.git().head_name().ok().flatten();
@@ -134,10 +141,12 @@ impl Marker {
         lines.extend(self.paths.iter().map(|it| format!("path {it}\n")));
         failpoint::fail_point("write marker")?;
         let mut options = OpenOptions::new();
-        own_file::create_folders(&repository.git_dir, own_file::MARKER_FILE)?;
-        let place = own_file::own_path(&repository.git_dir, own_file::MARKER_FILE);
-        let mut file =
-            own_file::open_regular_file(&place, options.write(true).create(true).truncate(true))?;
+        palazzo_file::create_parent_folders(&repository.git_dir, palazzo_file::MARKER_FILE)?;
+        let place = palazzo_file::palazzo_file_path(&repository.git_dir, palazzo_file::MARKER_FILE);
+        let mut file = palazzo_file::open_regular_file(
+            &place,
+            options.write(true).create(true).truncate(true),
+        )?;
         file.write_all(lines.concat().as_bytes())?;
         failpoint::kill_point("marker is written");
         Ok(file)
@@ -153,7 +162,7 @@ impl Marker {
                     marker.paths.push(path.to_owned());
                 }
                 Some(("fresh", file)) => marker.new_files.extend(parse_new_file_line(file)),
-                Some(("branch", name)) if is_branch_name(name) => {
+                Some(("branch", name)) if is_safe_ref_name(name) => {
                     marker.branch = Some(name.to_owned());
                 }
                 Some(("lock", inode)) => marker.index_lock = inode.parse().ok(),
@@ -178,24 +187,24 @@ fn parse_new_file_line(line: &str) -> Option<(String, String)> {
     paths::check_path(path).is_ok().then(|| (path.to_owned(), fingerprint.to_owned()))
 }
 
-fn is_branch_name(name: &str) -> bool {
+fn is_safe_ref_name(name: &str) -> bool {
     name.starts_with("refs/") && paths::check_path(name).is_ok()
 }
 
 /// Removes the lock files of a crashed writer that are proved to be Palazzo's, and no others.
-fn remove_dead_locks(repository: &Repository, marker: &Marker) -> io::Result<()> {
+fn remove_dead_locks(repository: &Repository, marker: &WriteMarker) -> io::Result<()> {
     lock_file::remove_abandoned_locks(&repository.git_dir)?;
     if repository.common_dir != repository.git_dir {
         lock_file::remove_abandoned_locks(&repository.common_dir)?;
     }
     for (path, inode) in &marker.locks {
-        lock_file::remove_if_inode(&repository.common_dir.join(path), *inode)?;
+        lock_file::remove_lock_if_inode_matches(&repository.common_dir.join(path), *inode)?;
     }
     // Older versions recorded the inode only; current ones have proofs, because an inode can be
     // reused.
     let index = repository.git_dir.join("index.lock");
     match marker.index_lock {
-        Some(inode) if !marker.has_proofs => lock_file::remove_if_inode(&index, inode),
+        Some(inode) if !marker.has_proofs => lock_file::remove_lock_if_inode_matches(&index, inode),
         _ => Ok(()),
     }
 }
@@ -203,7 +212,7 @@ fn remove_dead_locks(repository: &Repository, marker: &Marker) -> io::Result<()>
 /// Updates the index to a commit made just before the crash, and undoes what was not committed.
 fn repair_files_and_index(
     repository: &Repository,
-    marker: &Marker,
+    marker: &WriteMarker,
     timeouts: &LockTimeouts,
 ) -> Result<(), Error> {
     if marker.paths.is_empty() {
@@ -212,8 +221,8 @@ fn repair_files_and_index(
     let git = repository.git();
     let place = marker_path(repository);
     let mut record = |path: &Path, inode: u64| {
-        let mut file = own_file::open_regular_file(&place, OpenOptions::new().append(true))?;
-        file.write_all(lock_file_line(&repository.common_dir, path, inode).as_bytes())
+        let mut file = palazzo_file::open_regular_file(&place, OpenOptions::new().append(true))?;
+        file.write_all(marker_line_for_lock_file(&repository.common_dir, path, inode).as_bytes())
     };
     let mut staging = Staging::open(repository, &git, None, timeouts, &mut record)?;
     let failed = |err: gix::Error| repository.git_error("read the last commit", err);
@@ -224,7 +233,7 @@ fn repair_files_and_index(
         let committed = commit::find_blob_entry(&git, tree, path).map_err(failed)?;
         let place = repository.work.join(path);
         let id = |text: String| {
-            commit::blob_id(&git, &convert_to_git(&git, staging.index(), path, &text)?)
+            commit::compute_blob_id(&git, &convert_to_git(&git, staging.index(), path, &text)?)
         };
         let text = read_regular_text(repository, path);
         let on_disk = text.map(id).transpose().map_err(failed)?;
@@ -237,7 +246,7 @@ fn repair_files_and_index(
     }
     if !outdated.is_empty() {
         staging.stage_files(outdated);
-        staging.write_lock_file()?;
+        staging.write_to_lock_file()?;
         staging.replace_index()?;
     }
     Ok(())
@@ -246,16 +255,16 @@ fn repair_files_and_index(
 /// Reads the file at `path` if it is a regular file that is not behind a link, because the marker
 /// may come from a stranger.
 fn read_regular_text(repository: &Repository, path: &str) -> Option<String> {
-    paths::check_links(&repository.work, path).ok()?;
+    paths::reject_symbolic_links(&repository.work, path).ok()?;
     let bytes = regular_file::read_regular_file(&repository.work.join(path)).ok().flatten()?;
     String::from_utf8(bytes).ok()
 }
 
 /// Undoes the write of the file at `path`.
-fn undo_file(repository: &Repository, marker: &Marker, path: &str) -> io::Result<()> {
+fn undo_file(repository: &Repository, marker: &WriteMarker, path: &str) -> io::Result<()> {
     match marker.new_files.iter().find(|(new, _)| new == path) {
-        Some((_, print)) => write_files::remove_new_file(&repository.work, path, print),
-        None => write_files::restore_old_file(&repository.work, path),
+        Some((_, print)) => file_transaction::remove_new_file(&repository.work, path, print),
+        None => file_transaction::restore_old_file(&repository.work, path),
     }
 }
 
@@ -307,7 +316,7 @@ mod tests {
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         scene.write_file("keep/rooms/.hall.yaml.palazzo-1-0.tmp", "ha");
         scene.write_file("keep/.palace.toml.palazzo-1-0.tmp", "");
-        let (.., temporaries) = store.list_with_temporaries().unwrap();
+        let (.., temporaries) = store.list_files_with_temporaries().unwrap();
         store.remove_stale_temporaries(&temporaries).unwrap();
         assert_eq!(scene.status(), "");
     }
@@ -316,13 +325,13 @@ mod tests {
     fn recovery_can_be_requested() {
         let scene = TestHome::with_repository();
         let mut store = scene_with_dead_writer(&scene);
-        store.recover().unwrap();
+        store.recover_from_crash().unwrap();
         for gone in LOCKS {
             assert!(!scene.home.join(".git").join(gone).exists(), "{gone}");
         }
-        assert!(!lock_file::has_proofs(&scene.home.join(".git")));
+        assert!(!lock_file::has_lock_file_proofs(&scene.home.join(".git")));
         assert!(!scene.home.join("keep/rooms/.hall.yaml.palazzo-1-0.tmp").exists());
-        store.recover().unwrap();
+        store.recover_from_crash().unwrap();
     }
 
     #[test]
@@ -345,7 +354,7 @@ mod tests {
         assert_eq!(scene.status(), "MM keep/rooms/hall.yaml\n");
         fs::write(scene.home.join(".git/palazzo/writing"), "pid 1\npath keep/rooms/hall.yaml\n")
             .unwrap();
-        store.recover().unwrap();
+        store.recover_from_crash().unwrap();
         assert_eq!(scene.status(), "");
         commit_ok(&mut store, &change_of_one_file(HALL, Some("2\n"), Some("3\n")));
         assert!(!scene.log().contains("hand edit"));
@@ -419,7 +428,7 @@ mod tests {
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         let lock = scene.home.join(".git/index.lock");
         fs::write(&lock, "").unwrap();
-        let inode = crate::store::repo::disk::FileStamp::from_path(&lock).unwrap().inode();
+        let inode = crate::store::repo::palace_files::FileStamp::from_path(&lock).unwrap().inode();
         let marker = format!("pid 1\nproofs\nlock {inode}\n");
         fs::write(scene.home.join(".git/palazzo/writing"), marker).unwrap();
         assert!(store.commit(&change_of_one_file(HALL, Some("1\n"), Some("2\n"))).is_err());
@@ -454,12 +463,12 @@ mod tests {
         let git = scene.home.join(".git");
         let lock = git.join("refs/heads/main.lock");
         fs::write(&lock, "").unwrap();
-        let inode = crate::store::repo::disk::FileStamp::from_path(&lock).unwrap().inode();
-        let line = lock_file_line(&git, &lock, inode);
+        let inode = crate::store::repo::palace_files::FileStamp::from_path(&lock).unwrap().inode();
+        let line = marker_line_for_lock_file(&git, &lock, inode);
         assert_eq!(line, format!("held {inode} refs/heads/main.lock\n"));
         fs::write(git.join("palazzo/writing"), format!("pid 1\n{line}held 1 HEAD.lock\n")).unwrap();
         fs::write(git.join("HEAD.lock"), "").unwrap();
-        store.recover().unwrap();
+        store.recover_from_crash().unwrap();
         assert!(!lock.exists());
         assert!(git.join("HEAD.lock").exists());
     }
@@ -482,8 +491,8 @@ mod tests {
     fn unsafe_lines_of_a_marker_are_ignored() {
         let text = "pid 1\nbranch ../../x\nbranch main\npath ../x\npath .git/config\npath a/b\n\
             lock x\nheld 1 ../x.lock\nheld 1 config\npa";
-        let marker = Marker::parse(text);
-        assert_eq!(marker, Marker { paths: vec!["a/b".to_owned()], ..Marker::default() });
+        let marker = WriteMarker::parse(text);
+        assert_eq!(marker, WriteMarker { paths: vec!["a/b".to_owned()], ..WriteMarker::default() });
     }
 
     #[test]
@@ -493,9 +502,12 @@ mod tests {
         let mut store = scene.palace("keep");
         set_short_timeouts(&mut store);
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
-        let _held =
-            lock::acquire_lock(&scene.home.join(".git"), WRITE_LOCK, std::time::Duration::ZERO)
-                .unwrap();
+        let _held = palazzo_lock::acquire_palazzo_lock(
+            &scene.home.join(".git"),
+            WRITE_LOCK,
+            std::time::Duration::ZERO,
+        )
+        .unwrap();
         let refused =
             store.commit(&change_of_one_file(HALL, Some("1\n"), Some("2\n"))).unwrap_err();
         let expected = format!("another palazzo (process {}) is writing", std::process::id());

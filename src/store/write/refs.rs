@@ -95,7 +95,10 @@ impl RefUpdate<'_> {
         if self.name == "HEAD" {
             // The operation may have begun while this process waited for locks; it cannot move
             // `HEAD` now.
-            operation::reject_if_in_progress(&self.repository.git_dir, &self.repository.work)?;
+            operation::reject_operation_in_progress(
+                &self.repository.git_dir,
+                &self.repository.work,
+            )?;
         }
         self.write_locked_ref(locked).map(|()| RefUpdateOutcome::Updated)
     }
@@ -121,7 +124,7 @@ impl RefUpdate<'_> {
         let lines =
             self.append_to_reflogs(logged.map(|it| (it.name.as_str(), it.git_dir.as_path())))?;
         // Git leaves the empty folders of deleted branches.
-        let cleared = if path.is_dir() { remove_empty_folders(&path) } else { Ok(()) };
+        let cleared = if path.is_dir() { remove_folder_tree_if_empty(&path) } else { Ok(()) };
         cleared.and_then(|()| last.lock.commit()).map_err(|err| {
             remove_reflog_lines(&lines);
             Error::for_file("replace", &path)(err)
@@ -184,7 +187,7 @@ fn append_reflog_line(path: &Path, line: &str) -> io::Result<ReflogLine> {
         fs::create_dir_all(folder)?;
     }
     if path.is_dir() {
-        remove_empty_folders(path)?;
+        remove_folder_tree_if_empty(path)?;
     }
     let before = fs::symlink_metadata(path).ok().map(|it| it.len());
     failpoint::fail_point("append to reflog")?;
@@ -226,13 +229,13 @@ fn read_last_byte(file: &mut fs::File) -> io::Result<u8> {
 }
 
 /// Removes a folder that contains only empty folders.
-fn remove_empty_folders(folder: &Path) -> io::Result<()> {
+fn remove_folder_tree_if_empty(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         if !entry.file_type()?.is_dir() {
             return Err(io::ErrorKind::DirectoryNotEmpty.into());
         }
-        remove_empty_folders(&entry.path())?;
+        remove_folder_tree_if_empty(&entry.path())?;
     }
     fs::remove_dir(folder)
 }

@@ -2,7 +2,7 @@
 
 /// A problem with a change that was made: it is on disk and in git.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Warning {
+pub enum CommitWarning {
     /// `HEAD` points to a commit instead of a branch.
     #[error(
         "`HEAD` is detached: commits made now are on no branch, and git may delete them after another commit is checked out; `git switch -c NAME` puts them on a branch"

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use crate::store::Error;
 use crate::store::repo::repository::{self, Repository};
-use crate::store::write::lock::{LockTimeouts, PalazzoLock, WRITE_LOCK, acquire_lock};
+use crate::store::write::palazzo_lock::{
+    LockTimeouts, PalazzoLock, WRITE_LOCK, acquire_palazzo_lock,
+};
 use crate::store::write::{failpoint, recovery};
 
 /// The write lock and the marker of a write in progress.
@@ -29,12 +31,12 @@ impl WriteGuard {
         paths: &[String],
         timeouts: &LockTimeouts,
     ) -> Result<Self, Error> {
-        let lock = acquire_lock(&repository.common_dir, WRITE_LOCK, timeouts.palazzo)?;
+        let lock = acquire_palazzo_lock(&repository.common_dir, WRITE_LOCK, timeouts.palazzo)?;
         // Another program may have put a link or a FIFO there while this process waited.
         repository::check_files_before_change(repository, paths)?;
         let place = recovery::marker_path(repository);
-        recovery::recover(repository, timeouts)?;
-        let written = recovery::Marker::new(repository, paths).write(repository);
+        recovery::recover_under_lock(repository, timeouts)?;
+        let written = recovery::WriteMarker::new(repository, paths).write(repository);
         let marker = written.map_err(Error::for_file("write", &place))?;
         let (prefix, common_dir) = (repository.prefix.clone(), repository.common_dir.clone());
         Ok(Self {
@@ -48,19 +50,21 @@ impl WriteGuard {
     }
 
     /// Records the inode of `index.lock`, by which an older Palazzo recognises it.
-    pub(crate) fn note_index_lock(&self, inode: Option<u64>) -> Result<(), Error> {
+    pub(crate) fn record_index_lock_inode(&self, inode: Option<u64>) -> Result<(), Error> {
         let Some(inode) = inode else { return Ok(()) };
         self.append_to_marker(&format!("lock {inode}\n"))
     }
 
     /// Records that the lock file at `path` is Palazzo's, on a file system without hard links.
-    pub(crate) fn note_lock_file(&self, path: &Path, inode: u64) -> io::Result<()> {
-        (&self.marker).write_all(recovery::lock_file_line(&self.common_dir, path, inode).as_bytes())
+    pub(crate) fn record_lock_file(&self, path: &Path, inode: u64) -> io::Result<()> {
+        (&self.marker).write_all(
+            recovery::marker_line_for_lock_file(&self.common_dir, path, inode).as_bytes(),
+        )
     }
 
     /// Records the files that did not exist before, with their fingerprints, so that recovery can
     /// distinguish them from a user's files.
-    pub(crate) fn note_new_files<'a>(
+    pub(crate) fn record_new_files<'a>(
         &self,
         files: impl Iterator<Item = (&'a str, String)>,
     ) -> Result<(), Error> {
@@ -70,7 +74,7 @@ impl WriteGuard {
     }
 
     /// Keeps the marker, because the write is incomplete and the next writer must recover it.
-    pub(crate) fn leave_for_recovery(&self) {
+    pub(crate) fn keep_marker_for_recovery(&self) {
         self.needs_recovery.set(true);
     }
 

@@ -12,7 +12,7 @@ pub(crate) enum NodeQuery<'a> {
 
 impl NodeQuery<'_> {
     /// Returns how many of the first observations of each entity to leave out.
-    pub(crate) fn skipped_observations(&self) -> usize {
+    pub(crate) fn skipped_observation_count(&self) -> usize {
         if let Self::ByNames(_, skip) = self { *skip } else { 0 }
     }
 }

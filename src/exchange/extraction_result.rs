@@ -1,0 +1,26 @@
+//! The texts that were extracted from one source.
+
+use chrono::DateTime;
+use chrono::Utc;
+
+/// The texts extracted from a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExtractionResult {
+    /// The texts to file.
+    pub texts: Vec<ExtractedText>,
+    /// Messages about the parts that were left out: position and reason.
+    pub faults: Vec<String>,
+}
+
+/// A text to file, with the wing and room that its source suggests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExtractedText {
+    /// The wing, if the source names one: the project of a conversation.
+    pub wing: Option<String>,
+    /// The room.
+    pub room: String,
+    /// The text.
+    pub text: String,
+    /// The time of the text, if the source has one.
+    pub at: Option<DateTime<Utc>>,
+}

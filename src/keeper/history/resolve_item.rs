@@ -1,0 +1,141 @@
+//! Finds an item of the palace by its name: a room, a scroll, an entity, a drawer or a file.
+
+use crate::format::{PalacePath, room_path};
+use crate::keeper::Refusal;
+use crate::keeper::history::item_diffs::palace_item_in_file;
+use crate::keeper::palace::OpenPalace;
+use crate::model::{
+    FileItemKind, Palace, PalaceItem, RoomId, RoomRef, ScrollId, Slug, did_you_mean,
+};
+use crate::render;
+use crate::render::join_names;
+
+/// Maximum number of candidates in the refusal of an ambiguous name.
+const MAX_CANDIDATES: usize = 8;
+
+/// An item, and its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ResolvedItem {
+    pub(crate) thing: PalaceItem,
+    pub(crate) file: String,
+}
+
+/// Finds an item: a file by its path, a room by slug or name, a scroll by id or
+/// title, an entity by name. Exact matches take precedence over matches in another case, and
+/// existing items over deleted ones.
+pub(crate) fn resolve_item(open: &mut OpenPalace, name: &str) -> Result<ResolvedItem, Refusal> {
+    let name = name.trim();
+    if let Some(file) = find_item_by_path(open, name) {
+        return Ok(file);
+    }
+    let lower = name.to_lowercase();
+    let mut items = items_named(&open.palace, name, |it| it == name);
+    if items.is_empty() {
+        items = items_named(&open.palace, &lower, |it| it.to_lowercase() == lower);
+    }
+    if items.is_empty() {
+        items = deleted_items_named(open, name)?;
+    }
+    match items.as_slice() {
+        [only] => Ok(only.clone()),
+        [] => Err(item_not_found_refusal(open, name)),
+        several => Err(ambiguous_name_refusal(name, several)),
+    }
+}
+
+/// Finds an existing file by its path.
+fn find_item_by_path(open: &OpenPalace, name: &str) -> Option<ResolvedItem> {
+    let exists = || open.store().read_file(name).is_ok_and(|it| it.is_some());
+    let item = palace_item_in_file(&open.palace, name);
+    let item = item.or_else(|| exists().then(|| PalaceItem::File(name.to_owned())))?;
+    Some(ResolvedItem { thing: item, file: name.to_owned() })
+}
+
+/// Lists the items of a palace with a matching name.
+fn items_named(palace: &Palace, name: &str, same: impl Fn(&str) -> bool) -> Vec<ResolvedItem> {
+    let rooms = rooms_named(palace, name, &same).into_iter();
+    let rooms = rooms.map(|id| ResolvedItem { file: room_path(&id), thing: PalaceItem::Room(id) });
+    let scrolls = palace.scrolls().filter(|(_, it)| same(&it.title) || same(&it.id.to_string()));
+    let scrolls = scrolls.filter_map(|(room, it)| {
+        let which = ScrollId { room: room.clone(), id: it.id };
+        let file = palace.file_of_scroll(&which)?.to_owned();
+        Some(ResolvedItem { thing: PalaceItem::Scroll { which, title: it.title.clone() }, file })
+    });
+    let entities = palace.graph.iter().filter(|it| same(&it.name));
+    let entities = entities.filter_map(|it| {
+        let file = palace.graph.file_of_entity(&it.name)?.to_owned();
+        Some(ResolvedItem { thing: PalaceItem::Entity(it.name.clone()), file })
+    });
+    let id = name.parse().ok();
+    let drawers = id.into_iter().flat_map(|id| palace.drawers.files_with_id(id));
+    let drawers = drawers.map(|file| {
+        let file = file.to_owned();
+        ResolvedItem {
+            thing: PalaceItem::ByFile { what: FileItemKind::Drawer, path: file.clone() },
+            file,
+        }
+    });
+    rooms.chain(scrolls).chain(entities).chain(drawers).collect()
+}
+
+/// Lists the rooms with a matching slug or, if there is none, with a matching name.
+fn rooms_named(palace: &Palace, name: &str, same: impl Fn(&str) -> bool) -> Vec<RoomId> {
+    let reference = name.parse::<RoomRef>().ok();
+    match reference.map(|it| palace.resolve_room(&it, None)) {
+        Some(Ok(id)) if palace.room(&id).is_some() => vec![id],
+        Some(Err(ambiguous)) => ambiguous.candidates,
+        _ => palace.rooms().filter(|(_, it)| same(&it.name)).map(|(id, _)| id.clone()).collect(),
+    }
+}
+
+/// Lists the files of the history with a matching name: deleted ones, and files without an item.
+fn deleted_items_named(open: &mut OpenPalace, name: &str) -> Result<Vec<ResolvedItem>, Refusal> {
+    open.update_file_history_cache()?;
+    let slug = Slug::from_text(name).map(|it| it.to_string());
+    let is_match = |path: &str| match PalacePath::parse(path) {
+        _ if path == name => true,
+        Ok(PalacePath::Room(id)) => id.to_string() == name || id.slug.as_str() == name,
+        Ok(PalacePath::Scroll(_)) => {
+            let file_name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
+            name.len() == 26 && file_name.starts_with(&name.to_lowercase())
+        }
+        Ok(PalacePath::Entity) => {
+            let file_name = path.rsplit('/').next().unwrap_or_default();
+            slug.is_some() && file_name.strip_suffix(".yaml") == slug.as_deref()
+        }
+        _ => false,
+    };
+    let paths = open.file_histories().keys().filter(|it| is_match(it));
+    let resolved = |path: &String| {
+        let item = match PalacePath::parse(path) {
+            Ok(PalacePath::Room(id)) => PalaceItem::Room(id),
+            _ => PalaceItem::File(path.clone()),
+        };
+        ResolvedItem { thing: item, file: path.clone() }
+    };
+    Ok(paths.map(resolved).collect())
+}
+
+fn ambiguous_name_refusal(name: &str, several: &[ResolvedItem]) -> Refusal {
+    let describe = |it: &ResolvedItem| {
+        format!("{} ({})", render::item_label(&it.thing), render::one_line(&it.file))
+    };
+    let listed: Vec<_> = several.iter().take(MAX_CANDIDATES).map(describe).collect();
+    let more = several.len() - listed.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let (name, listed) = (name.escape_debug(), listed.join(", "));
+    Refusal::Invalid(format!("`{name}` could be {listed}{more}; give the path of the file instead"))
+}
+
+fn item_not_found_refusal(open: &OpenPalace, name: &str) -> Refusal {
+    let palace = &open.palace;
+    let rooms = palace.rooms().flat_map(|(id, it)| [id.slug.as_str(), it.name.as_str()]);
+    let scrolls = palace.scrolls().map(|(_, it)| it.title.as_str());
+    let names = rooms.chain(scrolls).chain(palace.graph.iter().map(|it| it.name.as_str()));
+    let meant = did_you_mean(name, names);
+    let hint = meant.map(|it| format!("; did you mean {}?", join_names(&[it.to_owned()])));
+    let commit = open.store().as_of_commit().map(|it| format!(" at {}", it.short));
+    let (commit, hint) = (commit.unwrap_or_default(), hint.unwrap_or_default());
+    let name = name.escape_debug();
+    Refusal::Invalid(format!("no room, scroll, entity or file is called `{name}`{commit}{hint}"))
+}

@@ -1,0 +1,49 @@
+//! The semantic index of an open palace, if its settings name a model.
+
+use std::sync::Arc;
+
+use crate::keeper::palace::open_palace::OpenPalace;
+use crate::keeper::palace::search_documents;
+use crate::keeper::semantic::indexer::SemanticIndexer;
+use crate::keeper::semantic::models::ModelCache;
+use crate::keeper::semantic::vector_store::VectorStore;
+use crate::search::texts_to_embed;
+
+impl OpenPalace {
+    /// Returns the vectors of passages; `None` if the palace names no model, or is a past state.
+    pub(crate) fn vector_store(&mut self, models: &ModelCache) -> Option<Arc<VectorStore>> {
+        self.start_semantic_indexer(models);
+        self.semantic_indexer.as_ref().map(|it| it.vectors.clone())
+    }
+
+    /// Starts the indexer with the model that the palace names now.
+    pub(crate) fn start_semantic_indexer(&mut self, models: &ModelCache) {
+        if self.is_snapshot() {
+            return;
+        }
+        let folder =
+            self.palace.settings.model.as_ref().filter(|_| self.store.as_of_commit().is_none());
+        if folder == self.semantic_indexer.as_ref().map(|it| &it.model_folder) {
+            return;
+        }
+        let start = |folder: &String| {
+            let passages = search_documents::all_documents(&self.palace).flat_map(|it| {
+                let passages: Vec<_> = texts_to_embed(&it).collect();
+                passages
+            });
+            SemanticIndexer::start(
+                folder,
+                passages.collect(),
+                self.store.clone_for_thread(),
+                models,
+            )
+        };
+        self.loaded.semantic_indexer = folder.map(start).map(Arc::new);
+    }
+
+    /// Returns the error of the model that the palace names, if it names one.
+    pub(crate) fn model_error(&self, models: &ModelCache) -> Option<String> {
+        let folder = self.palace.settings.model.as_ref()?;
+        models.load(self.store.palace_folder(), folder).err()
+    }
+}

@@ -1,0 +1,250 @@
+//! The changes of others in a palace since the last visit of a client (v2 section 3.7).
+//!
+//! A visit is saved by the name of the client, in a cache below `.git` and not in a commit:
+//! the newest commit, the time, and which scrolls of others were read or not. In the next
+//! conversation of that client, rooms list what others have committed since then. Without git,
+//! nothing is saved or listed.
+
+use std::collections::{BTreeSet, HashSet};
+
+use chrono::{DateTime, SecondsFormat, Utc};
+
+use crate::format::PalacePath;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::file_states::text_digest;
+use crate::keeper::palace::room_scope::RoomScope;
+use crate::keeper::workspaces::as_of_key::is_as_of_key;
+use crate::keeper::{Caller, Refusal, Session};
+use crate::model::{CommitDetails, CommitId, Palace, RoomId, ScrollId};
+use crate::render::join_names;
+use crate::render::{self, ago, truncate};
+use crate::visit::ChangesSinceVisit;
+
+/// Maximum number of commits that are read, the newest ones.
+const MAX_COMMITS: usize = 500;
+
+/// Maximum number of scrolls that are saved as read, and as unread.
+const MAX_SAVED_SCROLLS: usize = 200;
+
+/// Maximum number of unread scrolls that a room lists.
+const MAX_LISTED_SCROLLS: usize = 3;
+
+/// A saved visit.
+struct LastVisit {
+    commit: CommitId,
+    at: DateTime<Utc>,
+    unread: BTreeSet<ScrollId>,
+    read: BTreeSet<ScrollId>,
+}
+
+/// At the first call of a conversation in a palace, loads the changes of others since the last
+/// visit, and saves this visit.
+pub(crate) fn load_changes_and_save_visit(session: &mut Session<'_>) -> Result<(), Refusal> {
+    let (palace, caller) = (&*session.palace, session.caller);
+    if is_as_of_key(&session.key) || session.visit.changes_since_visit.contains_key(&session.key) {
+        return Ok(());
+    }
+    // A history that cannot be read is reported elsewhere.
+    let Some(head) = palace.head.clone() else { return Ok(()) };
+    let last = read_last_visit(palace, caller);
+    let changes = match last.map(|it| changes_since_visit(palace, caller, it)) {
+        Some(Err(Refusal::Store(err))) if err.is_repository_error() => return Ok(()),
+        Some(changes) => changes?,
+        None => ChangesSinceVisit::default(),
+    };
+    let changes = ChangesSinceVisit { arrival: Some((head, caller.now)), ..changes };
+    save_visit(palace, caller, &changes);
+    session.visit.changes_since_visit.insert(session.key.clone(), changes);
+    Ok(())
+}
+
+/// Marks a scroll of somebody else as read by the caller.
+pub(crate) fn mark_scroll_read(session: &mut Session<'_>, scroll: &ScrollId) {
+    let (palace, caller) = (&*session.palace, session.caller);
+    let Some(changes) = session.visit.changes_since_visit.get_mut(&session.key) else { return };
+    let is_by_other = palace.palace.scroll(scroll).is_some_and(|it| it.by != caller.name);
+    if is_by_other && changes.read_scrolls.insert(scroll.clone()) {
+        changes.unread_scrolls.remove(scroll);
+        save_visit(palace, caller, changes);
+    }
+}
+
+/// Returns the notices about changes of others in a room and in what it shows; at the entry, in the
+/// whole palace.
+pub(crate) fn change_notices(
+    palace: &Palace,
+    scope: &RoomScope<'_>,
+    since: &ChangesSinceVisit,
+    now: DateTime<Utc>,
+) -> Vec<String> {
+    let Some(at) = since.last_visit else { return Vec::new() };
+    let limit =
+        if since.is_truncated { format!(", newest {MAX_COMMITS} commits") } else { String::new() };
+    let last = format!("since your last visit ({}{limit})", ago(at, now));
+    let changed = describe_changed_entities(scope, since);
+    let entities = (!changed.is_empty()).then(|| format!("Changed {last}: {}", changed.join(", ")));
+    let rooms: Vec<_> = since
+        .rooms
+        .iter()
+        .filter(|(it, _)| scope.includes_room(it))
+        .map(|(it, by)| describe_changed_room(palace, it, by))
+        .collect();
+    let rooms =
+        (!rooms.is_empty()).then(|| format!("Rooms changed {last}: {}", join_names(&rooms)));
+    let changes = entities.into_iter().chain(rooms);
+    changes.chain(unread_scroll_notices(palace, scope, since, now)).collect()
+}
+
+/// Counts the entities that were changed, by genus.
+fn describe_changed_entities(scope: &RoomScope<'_>, since: &ChangesSinceVisit) -> Vec<String> {
+    let counts = since.entities.iter().filter_map(|(genus, names)| {
+        let count = match scope.includes_genus(genus) {
+            true => names.len(),
+            false => names.iter().filter(|it| scope.includes_entity(it)).count(),
+        };
+        (count > 0).then(|| render::count_with_noun(count, &truncate(&render::one_line(genus), 40)))
+    });
+    counts.collect()
+}
+
+fn describe_changed_room(palace: &Palace, id: &RoomId, author: &str) -> String {
+    let name = render::one_line(&palace.room_name(id));
+    let deleted = if palace.room(id).is_none() { "; deleted" } else { "" };
+    format!("{name} (by {}{deleted})", truncate(&render::one_line(author), 20))
+}
+
+fn unread_scroll_notices(
+    palace: &Palace,
+    scope: &RoomScope<'_>,
+    since: &ChangesSinceVisit,
+    now: DateTime<Utc>,
+) -> Vec<String> {
+    let unread = since.unread_scrolls.iter().filter(|it| scope.includes_room(&it.room));
+    let mut unread: Vec<_> =
+        unread.filter_map(|it| palace.scroll(it).map(|scroll| (&it.room, scroll))).collect();
+    unread.sort_by_key(|(_, it)| std::cmp::Reverse((it.written, it.id)));
+    let lines = unread.iter().take(MAX_LISTED_SCROLLS).map(|(room, it)| {
+        let (title, room) = (truncate(&render::one_line(&it.title), 60), palace.room_name(room));
+        let (by, age) = (truncate(&render::one_line(&it.by), 20), ago(it.written, now));
+        format!("Unread: \"{title}\" in {} (by {by}, {age})", render::one_line(&room))
+    });
+    let mut notices: Vec<_> = lines.collect();
+    if unread.len() > MAX_LISTED_SCROLLS {
+        notices.push(format!(
+            "and {} unread",
+            render::count_with_noun(unread.len() - MAX_LISTED_SCROLLS, "more scroll")
+        ));
+    }
+    notices
+}
+
+/// Collects what others have committed since a visit.
+fn changes_since_visit(
+    palace: &OpenPalace,
+    caller: &Caller,
+    last: LastVisit,
+) -> Result<ChangesSinceVisit, Refusal> {
+    let (commits, is_truncated) =
+        palace.store().commits_since(&last.commit, MAX_COMMITS)?.unwrap_or_default();
+    let LastVisit { commit, at, unread, read } = last;
+    let changed = files_changed_since_visit(palace, caller, &commit, &commits)?;
+    let mut since = ChangesSinceVisit {
+        last_visit: Some(at),
+        is_truncated,
+        unread_scrolls: unread,
+        ..ChangesSinceVisit::default()
+    };
+    // The oldest commit first: the author of the last change is listed.
+    for CommitDetails { summary, changed_files, .. } in
+        commits.iter().rev().filter(|it| it.summary.by != caller.name)
+    {
+        for path in changed_files.iter().filter(|it| changed.contains(*it)) {
+            record_change(&palace.palace, caller, path, &summary.by, &mut since);
+        }
+    }
+    let palace = &palace.palace;
+    since.unread_scrolls.retain(|it| !read.contains(it) && palace.scroll(it).is_some());
+    Ok(since)
+}
+
+/// Lists the files that differ from the last seen commit or from the last commit of the visitor: so
+/// a change that was undone in between does not count, and neither do the commits of a rebase.
+fn files_changed_since_visit(
+    palace: &OpenPalace,
+    caller: &Caller,
+    seen: &CommitId,
+    commits: &[CommitDetails],
+) -> Result<HashSet<String>, Refusal> {
+    let mut differing = HashSet::new();
+    if commits.is_empty() {
+        return Ok(differing);
+    }
+    let head = palace.store().head()?;
+    let own = commits.iter().find(|it| it.summary.by == caller.name).map(|it| &it.summary.id);
+    for before in [Some(seen), own].into_iter().flatten() {
+        differing.extend(palace.store().changed_paths_between(Some(before), head.as_ref())?);
+    }
+    Ok(differing)
+}
+
+fn record_change(
+    palace: &Palace,
+    caller: &Caller,
+    path: &str,
+    author: &str,
+    since: &mut ChangesSinceVisit,
+) {
+    match PalacePath::parse(path) {
+        Ok(PalacePath::Room(id)) => {
+            since.rooms.insert(id, author.to_owned());
+        }
+        Ok(PalacePath::Entity) => {
+            if let Some(entity) = palace.graph.entity_in_file(path).filter(|it| it.is_defined) {
+                let names = since.entities.entry(entity.genus.clone()).or_default();
+                names.insert(entity.name.clone());
+            }
+        }
+        Ok(PalacePath::Scroll(_)) => {
+            let scroll = palace.scroll_in_file(path);
+            let of_others =
+                |it: &&ScrollId| palace.scroll(it).is_some_and(|it| it.by != caller.name);
+            since.unread_scrolls.extend(scroll.filter(of_others).cloned());
+        }
+        _ => {}
+    }
+}
+
+/// Reads the last visit of a client.
+fn read_last_visit(palace: &OpenPalace, caller: &Caller) -> Option<LastVisit> {
+    let text = String::from_utf8(palace.store().read_cache(&visit_file_name(caller))?).ok()?;
+    let mut lines = text.lines();
+    let (commit, at) = (lines.next()?.to_owned(), lines.next()?.parse().ok()?);
+    let (mut unread, mut read) = (BTreeSet::new(), BTreeSet::new());
+    for line in lines {
+        let (mark, which) = line.split_once(' ')?;
+        let (room, id) = which.rsplit_once('/')?;
+        let which = ScrollId { room: room.parse().ok()?, id: id.parse().ok()? };
+        let scrolls = if mark == "read" { &mut read } else { &mut unread };
+        scrolls.insert(which);
+    }
+    Some(LastVisit { commit: CommitId(commit), at, unread, read })
+}
+
+/// Saves a visit. If that fails, the next visit lists the same changes again.
+fn save_visit(palace: &OpenPalace, caller: &Caller, since: &ChangesSinceVisit) {
+    let Some((commit, at)) = &since.arrival else { return };
+    let mut text = format!("{commit}\n{}\n", at.to_rfc3339_opts(SecondsFormat::Secs, true));
+    for (mark, scrolls) in [("unread", &since.unread_scrolls), ("read", &since.read_scrolls)] {
+        let mut newest: Vec<_> = scrolls.iter().collect();
+        newest.sort_by_key(|it| std::cmp::Reverse(it.id));
+        for ScrollId { room, id } in newest.into_iter().take(MAX_SAVED_SCROLLS) {
+            text.push_str(&format!("{mark} {room}/{id}\n"));
+        }
+    }
+    drop(palace.store().write_cache(&visit_file_name(caller), text.as_bytes()));
+}
+
+/// Returns the name of the cache file for the visits of a client.
+fn visit_file_name(caller: &Caller) -> String {
+    format!("visits-{:016x}", text_digest(&caller.name))
+}

@@ -1,0 +1,249 @@
+//! Choosing actions by number (v1 section 5.2).
+
+use serde_json::{Map, Value};
+
+use crate::format::room_path;
+use crate::keeper::search::palace_search::search_from_menu;
+use crate::keeper::walk::current_room::{render_current_room, render_menu, with_menu};
+use crate::keeper::walk::drawers::{find_drawer_rooms, list_room_drawers};
+use crate::keeper::walk::enter::enter_last_changed_palace;
+use crate::keeper::walk::listed_items::open_listed_item;
+use crate::keeper::walk::position::position_of_caller;
+use crate::keeper::walk::scrolls::{list_inventory, list_older_scrolls, read_scroll};
+use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
+use crate::keeper::{Caller, Keeper, Refusal, Session};
+use crate::model::{
+    Action, ActionKind, NavigationTarget, Palace, RoomId, RoomRef, Slot, did_you_mean,
+};
+use crate::render::{self, MapView};
+use crate::visit::Location;
+
+/// Maximum number of rooms that a refusal lists.
+const MAX_SUGGESTED_ROOMS: usize = 5;
+
+/// The result of choosing a number.
+#[derive(Debug)]
+pub enum ChooseNumberOutcome {
+    /// A page.
+    Page(String),
+    /// A tool to run; its answer goes to [`render_tool_answer`].
+    RunTool(ActionToolCall),
+}
+
+/// A call of a tool by an action.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActionToolCall {
+    /// The action's label.
+    pub label: String,
+    /// The name of the tool.
+    pub tool: String,
+    /// The arguments of the call.
+    pub params: Map<String, Value>,
+    /// The tools that change things and that actions of this palace may call.
+    pub allowed_tools: Vec<String>,
+    /// Why actions may not call those tools on this machine; `None` if they may.
+    pub missing_consent: Option<String>,
+}
+
+/// Runs the action with the number `number` in the menu of the caller. If the caller entered no
+/// palace, enters the only one or the one that changed last.
+pub fn choose_number(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    number: i64,
+    params: Option<&str>,
+) -> Result<ChooseNumberOutcome, Refusal> {
+    if keeper.visit_of_caller(caller).workspace.is_none() {
+        return enter_last_changed_palace(keeper, caller).map(ChooseNumberOutcome::Page);
+    }
+    let position = position_of_caller(keeper, caller)?;
+    let session = keeper.session_in(&position.workspace, caller)?;
+    if session.visit.menu.is_empty() {
+        render_menu(keeper, caller)?;
+    }
+    let visit = keeper.visit_of_caller(caller);
+    let (layout, count) = (visit.layout, visit.menu.len());
+    let unknown = Refusal::NoSuchAction { number };
+    let Some(slot) = layout.slot_of_number(number, count) else { return Err(unknown) };
+    if let Slot::Action(place) = slot {
+        let action = visit.menu.get(visit.page * layout.page_size(count) + place).cloned();
+        return run_action(keeper, caller, action.ok_or(unknown)?, &position);
+    }
+    let page = run_global_action(keeper, caller, slot, params, &position)?;
+    page.ok_or(unknown).map(ChooseNumberOutcome::Page)
+}
+
+/// Renders the answer of a tool that an action called, and the menu.
+pub fn render_tool_answer(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    request: &ActionToolCall,
+    answer: &str,
+) -> Result<String, Refusal> {
+    let page = format!("{}\n{answer}", render::narrate_action(&request.label));
+    with_menu(keeper, caller, &page)
+}
+
+fn run_action(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    Action { label, kind }: Action,
+    position: &Location,
+) -> Result<ChooseNumberOutcome, Refusal> {
+    match kind {
+        ActionKind::Navigate(target) => {
+            follow_door(keeper, caller, &target, label, position).map(ChooseNumberOutcome::Page)
+        }
+        ActionKind::Text { content } => {
+            let content = render::printable_text(&content);
+            let page = format!("{}\n{content}", render::narrate_action(&label));
+            with_menu(keeper, caller, &page).map(ChooseNumberOutcome::Page)
+        }
+        ActionKind::EnterHall(hall) => {
+            let to = Location { door: None, hall: Some(hall), ..position.clone() };
+            keeper.visit_of_caller(caller).go_to(to);
+            render_current_room(keeper, caller).map(ChooseNumberOutcome::Page)
+        }
+        ActionKind::Query { tool, params } => {
+            let palace = keeper.open_palace(&position.workspace)?;
+            let allowed_tools = palace.palace.settings.allow.clone();
+            let consent = palace.store().check_tools_consent(&allowed_tools);
+            let missing_consent = consent.err().map(|it| it.to_string());
+            let request = ActionToolCall { label, tool, params, allowed_tools, missing_consent };
+            Ok(ChooseNumberOutcome::RunTool(request))
+        }
+    }
+}
+
+/// Goes through a door, into another palace if the door leads there (v2 section 3.6).
+fn follow_door(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    NavigationTarget { room, workspace }: &NavigationTarget,
+    label: String,
+    position: &Location,
+) -> Result<String, Refusal> {
+    let (key, from) = match workspace {
+        None => (position.workspace.clone(), Some(&position.room)),
+        Some(name) => match keeper.find_workspace(name)?.key {
+            // A door to its own palace stays at the same revision.
+            key if key == present_key(&position.workspace) => (position.workspace.clone(), None),
+            key => (key, None),
+        },
+    };
+    let session = keeper.session_in(&key, caller)?;
+    let palace = &session.palace.palace;
+    let room = palace.resolve_room(room, from)?;
+    let name = render::one_line(&palace.settings.name);
+    let notice = match key == position.workspace {
+        true => String::new(),
+        false if is_as_of_key(&position.workspace) => {
+            format!("You are in {name} now, and in the present.\n\n")
+        }
+        false => format!("You are in {name} now.\n\n"),
+    };
+    session.visit.go_to(Location { door: Some(label), ..Location::from_room(&key, room) });
+    Ok(notice + &render_current_room(keeper, caller)?)
+}
+
+/// Runs an action that every room has; `None` if it does nothing here.
+fn run_global_action(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    slot: Slot,
+    params: Option<&str>,
+    position: &Location,
+) -> Result<Option<String>, Refusal> {
+    let params = params.map(str::trim).filter(|it| !it.is_empty());
+    let mut session = keeper.session_without_refresh(&position.workspace, caller)?;
+    let visit = &mut *session.visit;
+    let page = match slot {
+        Slot::Action(_) => return Ok(None),
+        Slot::More => {
+            if visit.menu.len() <= visit.layout.page_size(visit.menu.len()) {
+                return Ok(None);
+            }
+            visit.go_to_next_menu_page();
+            return render_menu(keeper, caller).map(Some);
+        }
+        Slot::Back if visit.go_back() => return render_current_room(keeper, caller).map(Some),
+        Slot::Back => "This visit began here: there is no room to go back to.".to_owned(),
+        Slot::GoTo => match params {
+            Some(name) => {
+                go_to_room(&mut session, name, position)?;
+                return render_current_room(keeper, caller).map(Some);
+            }
+            None => "Give in `params` the name or slug of the room to go to.".to_owned(),
+        },
+        Slot::Search => search_from_menu(&mut session, params)?,
+        Slot::OlderScrolls => list_older_scrolls(&mut session, &position.room),
+        Slot::Inventory => list_inventory(&mut session, &position.room),
+        Slot::WriteScroll => "To leave a scroll here, call write_scroll with a `title` and a \
+             `body`: what you found, what you doubt, what remains."
+            .to_owned(),
+        Slot::Map => render_map(&mut session, position)?,
+        Slot::Scroll(place) => match visit.shown_scrolls.get(place).cloned() {
+            Some(scroll) => read_scroll(&mut session, &scroll),
+            None => return Ok(None),
+        },
+        Slot::Drawers => match list_room_drawers(&mut session, &position.room) {
+            Some(page) => page,
+            None => return Ok(None),
+        },
+        Slot::Result(place) => return open_listed_item(keeper, caller, position, place),
+    };
+    with_menu(keeper, caller, &page).map(Some)
+}
+
+fn go_to_room(session: &mut Session<'_>, name: &str, from: &Location) -> Result<(), Refusal> {
+    if let Ok(room) = name.parse::<RoomRef>() {
+        session.palace.refresh_file(&room_path(room.as_literal_id()));
+    }
+    let room = resolve_room_name(&session.palace.palace, name, &from.room)?;
+    session.visit.go_to(Location::from_room(&from.workspace, room));
+    Ok(())
+}
+
+fn render_map(session: &mut Session<'_>, position: &Location) -> Result<String, Refusal> {
+    session.palace.update_file_history_cache()?;
+    let (palace, history) = (&session.palace.palace, session.palace.file_histories());
+    let (here, now) = (Some(&position.room), session.caller.now);
+    let hall = position.hall.as_ref().filter(|it| it.depth > 0).map(|it| it.title.as_str());
+    Ok(render::map(&MapView { palace, here, hall, history, room_file: room_path, now }))
+}
+
+/// Finds a room by slug, by full name, or by the name shown.
+fn resolve_room_name(palace: &Palace, name: &str, from: &RoomId) -> Result<RoomId, Refusal> {
+    if let Ok(room) = name.parse::<RoomRef>() {
+        let id = palace.resolve_room(&room, Some(from))?;
+        if palace.is_enterable_room(&id) || palace.rooms_linking_to(&id).next().is_some() {
+            return Ok(id);
+        }
+    }
+    let same = |it: &str| it.to_lowercase() == name.to_lowercase();
+    let matches: Vec<_> =
+        palace.rooms().filter(|(_, it)| same(&it.name)).map(|(id, _)| id.clone()).collect();
+    let matches = if matches.is_empty() { find_drawer_rooms(palace, name) } else { matches };
+    let asked = name.to_owned();
+    match matches.as_slice() {
+        [only] => Ok(only.clone()),
+        [] => {
+            let names = palace.rooms().flat_map(|(id, it)| [id.slug.as_str(), it.name.as_str()]);
+            let drawer_rooms = palace.drawers.rooms().filter_map(|it| palace.drawers.room_name(it));
+            let meant = did_you_mean(name, names.chain(drawer_rooms)).map(str::to_owned);
+            let rooms = palace
+                .enterable_rooms()
+                .into_iter()
+                .take(MAX_SUGGESTED_ROOMS)
+                .map(RoomId::to_string)
+                .collect();
+            Err(Refusal::NoSuchRoom { asked, meant, rooms })
+        }
+        _ => {
+            let rooms: Vec<_> = matches.iter().map(|it| format!("`{it}`")).collect();
+            let rooms = rooms.join(", ");
+            let why = format!("several rooms are named `{asked}`; use the slug: one of {rooms}");
+            Err(Refusal::Invalid(why))
+        }
+    }
+}

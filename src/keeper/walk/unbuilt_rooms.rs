@@ -1,0 +1,114 @@
+//! Pages for rooms that are not built, and for palaces without rooms.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, Utc};
+
+use crate::format::room_path;
+use crate::keeper::Refusal;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::file_errors::render_diagnostic_in_one_line;
+use crate::model::ItemKind;
+use crate::render::{self, RoomView, WorkspaceSummary};
+use crate::search::{Query, query_content_words};
+use crate::visit::Location;
+
+/// Maximum number of commits that a summary lists.
+const MAX_RECENT_COMMITS: usize = 3;
+
+/// Common words in the names of rooms, which do not describe their subject.
+const GENERIC_ROOM_WORDS: &[&str] = &[
+    "alcove",
+    "archive",
+    "archives",
+    "attic",
+    "cabinet",
+    "cellar",
+    "chamber",
+    "corner",
+    "court",
+    "garden",
+    "gallery",
+    "great",
+    "hall",
+    "house",
+    "library",
+    "museum",
+    "observatory",
+    "room",
+    "shelf",
+    "study",
+    "tower",
+    "vault",
+    "wing",
+    "workshop",
+];
+
+/// Renders the contents of a palace without rooms, and how to build the first room.
+pub(crate) fn render_roomless_palace(
+    open: &OpenPalace,
+    now: DateTime<Utc>,
+) -> Result<String, Refusal> {
+    let palace = &open.palace;
+    let genera = palace.graph.genus_counts().map(|(genus, count)| (genus.to_owned(), count));
+    let summary = WorkspaceSummary {
+        rooms: 0,
+        scrolls: palace.scrolls().count(),
+        entities: palace.graph.len(),
+        genera: genera.collect(),
+        recent_commits: open.recent_commits(MAX_RECENT_COMMITS)?,
+    };
+    let summary = render::workspace_summary(&palace.settings.name, &summary, now);
+    if open.store().as_of_commit().is_some() {
+        return Ok(summary + "\nThis palace had no rooms yet.\n");
+    }
+    Ok(format!(
+        "{summary}\nThis palace has no rooms yet. Build an entry room with build_room: its \
+         description introduces the palace, and a navigate action leads to each main area. The \
+         rooms behind its doors need not exist yet.\n{}",
+        if palace.graph.is_empty() {
+            ""
+        } else {
+            "Until then, you can walk by number through the entities.\n"
+        },
+    ))
+}
+
+/// Renders a room that a door leads to and that is not built, or whose file is broken.
+pub(crate) fn render_unbuilt_room(
+    palace: &OpenPalace,
+    view: &RoomView<'_>,
+    position: &Location,
+) -> String {
+    let name = palace.palace.room_name(&position.room);
+    let door = position.door.as_deref().unwrap_or(&name);
+    let context = match palace.file_error(&room_path(&position.room)) {
+        Some(error) => format!(
+            "Its file exists but cannot be read: {}. Fix the file, or ask its author to.\n",
+            render_diagnostic_in_one_line(error)
+        ),
+        None => unbuilt_room_context(palace, &name),
+    };
+    render::unfinished_room(view, door, &context)
+}
+
+/// Lists the entities that match the name of an unbuilt room (v1 section 9; v2 section 3.2).
+fn unbuilt_room_context(palace: &OpenPalace, name: &str) -> String {
+    let graph = &palace.palace.graph;
+    if graph.is_empty() {
+        return "Workspace context:\n  This workspace is empty. Create entities to begin.\n"
+            .to_owned();
+    }
+    let words = query_content_words(name)
+        .into_iter()
+        .filter(|it| !GENERIC_ROOM_WORDS.contains(&it.as_str()));
+    let topic = words.collect::<Vec<_>>().join(" ");
+    let query =
+        Query { text: &topic, limit: usize::MAX, kinds: &[ItemKind::Entity], ..Query::default() };
+    let hits = palace.index().find(&query, |_| true);
+    let mut related: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for entity in hits.best.iter().filter_map(|it| graph.entity_for_item(&it.item)) {
+        related.entry(&entity.genus).or_default().push(&entity.name);
+    }
+    render::unbuilt_room_context(&topic, &related, &graph.genus_counts().collect::<Vec<_>>())
+}

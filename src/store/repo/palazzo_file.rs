@@ -1,0 +1,75 @@
+//! Opens the files that Palazzo keeps in `.git/palazzo`.
+//!
+//! The repository may come from a stranger, so links are not followed and FIFOs and devices are not
+//! opened: only regular files in real folders.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The marker of a write; empty or missing if there is none.
+pub(crate) const MARKER_FILE: &str = "writing";
+
+/// Palazzo's folder in a git directory.
+const PALAZZO_FOLDER: &str = "palazzo";
+
+/// Returns the path of Palazzo's file `name` in `git_dir`.
+pub(crate) fn palazzo_file_path(git_dir: &Path, name: &str) -> PathBuf {
+    git_dir.join(PALAZZO_FOLDER).join(name)
+}
+
+/// Creates the folders of `name` in `git_dir`; fails if one of them is a link or a file.
+pub(crate) fn create_parent_folders(git_dir: &Path, name: &str) -> io::Result<()> {
+    let mut folder = git_dir.join(PALAZZO_FOLDER);
+    let inside = Path::new(name).parent().unwrap_or(Path::new(""));
+    create_folder(&folder)?;
+    for part in inside {
+        folder.push(part);
+        create_folder(&folder)?;
+    }
+    Ok(())
+}
+
+/// Returns true if `folder` is a folder and not a link to one.
+pub(crate) fn is_real_folder(folder: &Path) -> bool {
+    fs::symlink_metadata(folder).is_ok_and(|it| it.is_dir())
+}
+
+/// Opens the file at `path` with `options`; fails if it is not a regular file.
+pub(crate) fn open_regular_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    match fs::symlink_metadata(path) {
+        Ok(it) if !it.is_file() => return Err(not_regular_error()),
+        Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
+        _ => {}
+    }
+    set_no_follow(options);
+    let file = options.open(path)?;
+    // It may have been replaced between the check and the opening.
+    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular_error()) }
+}
+
+fn create_folder(folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
+        created => return created,
+    }
+    if is_real_folder(folder) { Ok(()) } else { Err(not_regular_error()) }
+}
+
+fn not_regular_error() -> io::Error {
+    let why = "a link or a device is in place of a file of Palazzo; remove it";
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+#[cfg(unix)]
+fn set_no_follow(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt as _;
+
+    use rustix::fs::OFlags;
+
+    // Without `NONBLOCK`, opening a FIFO would wait for its other end.
+    options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
+}
+
+#[cfg(not(unix))]
+fn set_no_follow(_: &mut OpenOptions) {}

@@ -1,0 +1,213 @@
+//! Allows one writer at a time, with a lock that is held for one write and a marker that survives a
+//! crash.
+//!
+//! The lock is the kernel's (`flock`), so it is released when its holder dies. The marker remains,
+//! and tells the next writer what a crashed one may have left: git's lock files, temporary files,
+//! an index older than its commit.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use crate::store::Error;
+use crate::store::repo::palazzo_file;
+use crate::store::write::failpoint;
+
+/// The lock for writing to a repository.
+pub(crate) const WRITE_LOCK: &str = "lock";
+/// The lock for filing drawers, which must be filed only once.
+pub(crate) const FILING_LOCK: &str = "filing/lock";
+
+/// How long a writer waits for each kind of lock.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LockTimeouts {
+    /// For another Palazzo process.
+    pub(crate) palazzo: Duration,
+    /// For git's index.
+    pub(crate) index: Duration,
+    /// For git's references.
+    pub(crate) head: Duration,
+}
+
+/// A lock of Palazzo; dropping it releases the lock.
+#[derive(Debug)]
+pub struct PalazzoLock(File);
+
+impl Default for LockTimeouts {
+    fn default() -> Self {
+        let (ours, index) = (Duration::from_secs(10), Duration::from_secs(5));
+        Self { palazzo: ours, index, head: Duration::from_secs(2) }
+    }
+}
+
+impl Drop for PalazzoLock {
+    fn drop(&mut self) {
+        // Closing the file is not sufficient, because a child process that is being started may
+        // have it open for a moment.
+        drop(self.0.unlock());
+    }
+}
+
+/// Waits for Palazzo's lock `name` in `git_dir`.
+pub(crate) fn acquire_palazzo_lock(
+    git_dir: &Path,
+    name: &str,
+    timeout: Duration,
+) -> Result<PalazzoLock, Error> {
+    let path = palazzo_file::palazzo_file_path(git_dir, name);
+    failpoint::fail_point("open own lock").map_err(Error::for_file("open", &path))?;
+    let folders = palazzo_file::create_parent_folders(git_dir, name);
+    folders.map_err(Error::for_file("create the folder of", &path))?;
+    let mut options = OpenOptions::new();
+    let options = options.read(true).write(true).create(true).truncate(false);
+    let mut file =
+        palazzo_file::open_regular_file(&path, options).map_err(Error::for_file("open", &path))?;
+    let is_held = |err: &TryLockError| matches!(err, TryLockError::WouldBlock);
+    match retry_until_timeout(timeout, is_held, || file.try_lock()) {
+        Ok(()) => {}
+        Err(TryLockError::Error(err)) => return Err(Error::for_file("lock", &path)(err)),
+        Err(TryLockError::WouldBlock) => {
+            return Err(Error::WriteLocked { holder: read_holder(&mut file), lock: path });
+        }
+    }
+    // Only used in the error of a waiting process; the lock works without it.
+    drop(file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())));
+    Ok(PalazzoLock(file))
+}
+
+/// Repeats `attempt` while it fails with a temporary error, until `timeout`. The pauses are short,
+/// so that a lock taken again and again is acquired in between.
+pub(crate) fn retry_until_timeout<T, E>(
+    timeout: Duration,
+    is_temporary: impl Fn(&E) -> bool,
+    mut attempt: impl FnMut() -> Result<T, E>,
+) -> Result<T, E> {
+    let (started, mut pause) = (Instant::now(), Duration::from_micros(200));
+    loop {
+        match attempt() {
+            Err(err) if is_temporary(&err) && started.elapsed() < timeout => {
+                std::thread::sleep(pause);
+            }
+            outcome => return outcome,
+        }
+        pause = (pause * 2).min(Duration::from_millis(10));
+    }
+}
+
+fn read_holder(file: &mut File) -> String {
+    let mut text = String::new();
+    match file.read_to_string(&mut text) {
+        Ok(_) if !text.trim().is_empty() => text.trim().to_owned(),
+        _ => "unknown".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok, try_git};
+    use crate::store::{CommitOutcome, Store};
+
+    const WRITES_PER_WRITER: usize = 50;
+
+    /// Returns a path: five files are written by both writers, five by each alone.
+    fn writer_path(writer: usize, write: usize) -> String {
+        match write % 10 {
+            shared @ 0..5 => format!("rooms/{shared}.yaml"),
+            own => format!("rooms/w{writer}/{own}.yaml"),
+        }
+    }
+
+    /// Appends a line to a file, retrying while the file changes meanwhile.
+    fn append_line(store: &mut Store, path: &str, line: &str) {
+        loop {
+            let was = store.read_file(path).unwrap();
+            let now = was.clone().unwrap_or_default() + line + "\n";
+            match store.commit(&change_of_one_file(path, was.as_deref(), Some(&now))).unwrap() {
+                CommitOutcome::Done(done) => return assert!(done.commit.is_some()),
+                CommitOutcome::Stale(_) => {}
+            }
+        }
+    }
+
+    fn run_writer(scene: &TestHome, writer: usize) {
+        let mut store = scene.palace("keep");
+        for write in 0..WRITES_PER_WRITER {
+            append_line(&mut store, &writer_path(writer, write), &format!("{writer} {write}"));
+        }
+    }
+
+    /// Commits another file until `stop` is set, and returns the number of commits.
+    fn commit_until_stopped(scene: &TestHome, stop: &AtomicBool) -> usize {
+        let mut commits = 0;
+        while !stop.load(Ordering::Relaxed) {
+            scene.write_file("notes.md", &format!("{commits}\n"));
+            // Git does not wait for its lock, so failed commands are repeated.
+            let ok = |args: &[&str]| try_git(&scene.home, args).status.success();
+            if ok(&["add", "notes.md"]) && ok(&["commit", "-qm", "by hand"]) {
+                commits += 1;
+            }
+        }
+        commits
+    }
+
+    fn assert_all_lines_present(scene: &TestHome) {
+        for (writer, write) in
+            (0..2).flat_map(|it| (0..WRITES_PER_WRITER).map(move |write| (it, write)))
+        {
+            let path = writer_path(writer, write);
+            let text = scene.git(&["show", &format!("HEAD:keep/{path}")]);
+            let line = format!("{writer} {write}");
+            assert_eq!(text.lines().filter(|it| **it == line).count(), 1, "{line} in {path}");
+            assert_eq!(scene.read_file(&format!("keep/{path}")), text);
+        }
+    }
+
+    #[test]
+    fn two_writers_and_a_concurrent_git_lose_nothing() {
+        let scene = TestHome::with_repository();
+        let stop = AtomicBool::new(false);
+        let by_hand = std::thread::scope(|scope| {
+            let writers = [0, 1].map(|writer| {
+                scope.spawn({
+                    let scene = &scene;
+                    move || run_writer(scene, writer)
+                })
+            });
+            let person = scope.spawn(|| commit_until_stopped(&scene, &stop));
+            let ended = writers.map(std::thread::ScopedJoinHandle::join);
+            stop.store(true, Ordering::Relaxed);
+            let by_hand = person.join().unwrap();
+            assert!(ended.iter().all(Result::is_ok));
+            by_hand
+        });
+        assert_all_lines_present(&scene);
+        let authored = |by: &str| scene.git(&["rev-list", "--count", "HEAD", "--author", by]);
+        assert_eq!(authored("Claude").trim(), (2 * WRITES_PER_WRITER).to_string());
+        // Git may fail after the commit, when it writes the index.
+        assert!(authored("Ada").trim().parse::<usize>().unwrap() > by_hand);
+        assert_eq!(scene.git(&["log", "--author=Ada", "--format=%h", "--", "keep"]), "");
+        scene.git(&["commit", "-q", "--allow-empty", "-am", "last"]);
+        assert_eq!(scene.status(), "");
+        assert_eq!(scene.git(&["write-tree"]), scene.git(&["rev-parse", "HEAD^{tree}"]));
+        scene.git(&["fsck", "--strict", "--no-dangling"]);
+    }
+
+    #[test]
+    fn concurrent_first_changes_create_one_repository() {
+        let scene = TestHome::new();
+        std::thread::scope(|scope| {
+            for name in ["a", "b", "c", "d"] {
+                let mut store = scene.palace(name);
+                scope.spawn(move || {
+                    commit_ok(&mut store, &change_of_one_file("palace.toml", None, Some("x\n")))
+                });
+            }
+        });
+        assert_eq!(scene.log().lines().count(), 4);
+        assert_eq!(scene.status(), "");
+        scene.assert_fsck_clean();
+    }
+}

@@ -1,0 +1,196 @@
+//! The state of a visit: location, way back, and the meanings of the menu numbers.
+//!
+//! A visit is kept in memory only: losing it costs one walk from the entry (v1 section 4.3).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, Utc};
+
+use crate::model::{Action, CommitId, Hall, ItemId, Layout, RoomId, ScrollId};
+
+/// Maximum number of steps back.
+const MAX_BACK_STEPS: usize = 100;
+
+/// The visit of one client.
+#[derive(Clone, Debug, Default)]
+pub struct Visit {
+    /// The current palace, by the name of its directory.
+    pub workspace: Option<String>,
+    /// The current location; `None` while the palace has no room.
+    pub location: Option<Location>,
+    /// Whether the tutorial has been shown in this conversation.
+    pub has_seen_tutorial: bool,
+    /// The page of the menu shown, from 0.
+    pub page: usize,
+    /// The choices of the menu that was shown last: a number keeps its meaning even if the room has
+    /// changed since.
+    pub menu: Vec<Action>,
+    /// The numbering of that menu.
+    pub layout: Layout,
+    /// The scrolls that were shown last, in the order of their numbers.
+    pub shown_scrolls: Vec<ScrollId>,
+    /// The number of the room's scrolls, from the newest, that have been shown.
+    pub scrolls_seen: usize,
+    /// The results of the last query or search, in the order of their numbers.
+    pub listed_items: Vec<ItemId>,
+    /// The number of the room's drawers, from the newest, that have been listed.
+    pub drawers_seen: usize,
+    /// The drawer that was read last, if not to its end: its file, and the number of bytes read.
+    pub bookmark: Option<(String, usize)>,
+    /// The changes by others since the last visit, for each palace entered in this conversation, by
+    /// the name of its directory.
+    pub changes_since_visit: BTreeMap<String, ChangesSinceVisit>,
+    back_stack: Vec<Location>,
+}
+
+/// The changes by others in a palace since the visitor was last there.
+#[derive(Clone, Debug, Default)]
+pub struct ChangesSinceVisit {
+    /// The time of the last visit; `None`: never.
+    pub last_visit: Option<DateTime<Utc>>,
+    /// Whether there were too many changes: then only the newest commits are included.
+    pub is_truncated: bool,
+    /// The names of the entities that were created or changed, by genus.
+    pub entities: BTreeMap<String, BTreeSet<String>>,
+    /// The rooms that were built, changed or removed, with the author of the last change.
+    pub rooms: BTreeMap<RoomId, String>,
+    /// The new scrolls that the visitor has not read.
+    pub unread_scrolls: BTreeSet<ScrollId>,
+    /// The new scrolls that the visitor has read in this conversation.
+    pub read_scrolls: BTreeSet<ScrollId>,
+    /// The newest commit when this visit began, and its time.
+    pub arrival: Option<(CommitId, DateTime<Utc>)>,
+}
+
+/// A location of a visitor: a room, built or not, or a hall below it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Location {
+    /// The palace, by the name of its directory.
+    pub workspace: String,
+    /// The room.
+    pub room: RoomId,
+    /// The label of the door through which it was entered.
+    pub door: Option<String>,
+    /// The current hall of the room, which has no file.
+    pub hall: Option<Hall>,
+}
+
+impl Location {
+    /// Returns the location in a room, not entered through a door.
+    pub fn from_room(workspace: &str, room: RoomId) -> Self {
+        Self { workspace: workspace.to_owned(), room, door: None, hall: None }
+    }
+
+    /// Tells whether two locations are the same, whichever door led there.
+    pub fn is_same_place(&self, other: &Self) -> bool {
+        self.workspace == other.workspace && self.room == other.room && self.hall == other.hall
+    }
+}
+
+impl Visit {
+    /// Number of scrolls that a room shows (v1 section 5.4).
+    pub const SCROLLS_PER_ROOM: usize = 3;
+
+    /// Goes to a location and stores the way back.
+    pub fn go_to(&mut self, to: Location) {
+        if let Some(from) = self.location.take()
+            && !from.is_same_place(&to)
+        {
+            self.back_stack.push(from);
+            if self.back_stack.len() > MAX_BACK_STEPS {
+                self.back_stack.remove(0);
+            }
+        }
+        self.set_location(to);
+    }
+
+    /// Starts over in a palace, at a location if it has one.
+    pub fn enter_palace(&mut self, workspace: &str, at: Option<Location>) {
+        self.back_stack.clear();
+        self.location = None;
+        self.workspace = Some(workspace.to_owned());
+        if let Some(at) = at {
+            self.set_location(at);
+        }
+    }
+
+    /// Goes back one step; returns false if there is none.
+    pub fn go_back(&mut self) -> bool {
+        let Some(to) = self.back_stack.pop() else { return false };
+        self.set_location(to);
+        true
+    }
+
+    /// Returns the location to which the way back leads.
+    pub fn previous_location(&self) -> Option<&Location> {
+        self.back_stack.last()
+    }
+
+    /// Goes to the next page of the menu, or from the last to the first.
+    pub fn go_to_next_menu_page(&mut self) {
+        let actions = self.menu.len();
+        let pages = actions.div_ceil(self.layout.page_size(actions)).max(1);
+        self.page = (self.page + 1) % pages;
+    }
+
+    /// Shows `scrolls`, the ones after the first `from`.
+    pub fn record_shown_scrolls(&mut self, from: usize, scrolls: Vec<ScrollId>) {
+        self.scrolls_seen = from + scrolls.len();
+        self.shown_scrolls = scrolls;
+    }
+
+    fn set_location(&mut self, at: Location) {
+        self.workspace = Some(at.workspace.clone());
+        self.location = Some(at);
+        self.page = 0;
+        self.menu.clear();
+        self.shown_scrolls.clear();
+        self.scrolls_seen = 0;
+        self.listed_items.clear();
+        self.drawers_seen = 0;
+        self.bookmark = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::ActionKind;
+
+    fn location_in(room: &str) -> Location {
+        Location::from_room("w", room.parse().unwrap())
+    }
+
+    fn current_room(visit: &Visit) -> String {
+        visit.location.as_ref().unwrap().room.to_string()
+    }
+
+    #[test]
+    fn going_back_retraces_the_visited_rooms() {
+        let mut visit = Visit::default();
+        visit.enter_palace("w", Some(location_in("hall")));
+        visit.go_to(location_in("crypt"));
+        visit.go_to(location_in("crypt"));
+        visit.go_to(location_in("attic"));
+        assert!(visit.go_back());
+        assert_eq!(current_room(&visit), "crypt");
+        assert!(visit.go_back());
+        assert_eq!(current_room(&visit), "hall");
+        assert!(!visit.go_back());
+        assert_eq!(current_room(&visit), "hall");
+    }
+
+    #[test]
+    fn action_pages_wrap_around() {
+        let kind = ActionKind::Text { content: String::new() };
+        let lever = Action { label: "Pull".to_owned(), kind };
+        let mut visit = Visit { menu: vec![lever; 30], ..Visit::default() };
+        for expected in [1, 2, 0] {
+            visit.go_to_next_menu_page();
+            assert_eq!(visit.page, expected);
+        }
+        visit.menu.truncate(3);
+        visit.go_to_next_menu_page();
+        assert_eq!(visit.page, 0);
+    }
+}

@@ -19,6 +19,8 @@ mod search;
 mod semantic;
 mod session;
 mod snapshot;
+#[cfg(test)]
+mod test_home;
 mod walk;
 mod work;
 mod workspaces;

@@ -13,7 +13,7 @@
 //!                          │
 //! application            keeper     the operations on a palace
 //!       ┌────────┬─────────┼────────┬────────┐
-//!     format   store    search   render   session  …      components
+//!     format   store    search   render   visit  …        components
 //!       └────────┴─────────┼────────┴────────┘
 //! model                  model      room, action, scroll, entity, palace, …
 //! ```
@@ -25,9 +25,9 @@
 //! - `search`: the full-text index. `embedding`: embeddings of texts, from the bytes of a model.
 //! - `diff`: the differences between two palaces. `check`: the faults of a palace as a whole.
 //! - `halls`: the rooms that are generated from the graph.
-//! - `render`: values to pages. `session`: the state of each visit.
+//! - `render`: values to pages. `visit`: the state of each visit.
 //! - `exchange`: converts the files of other programs to values and back.
-//! - `aaak`: the guide to the shorthand AAAK. `tokens`: estimates token counts.
+//! - `aaak`: the guide to the shorthand AAAK. `token_estimate`: estimates token counts.
 //! - `keeper`: the only module that combines the components. `mcp` and `cli` call it and
 //!   contain no rules of their own.
 

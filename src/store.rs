@@ -396,7 +396,7 @@ mod tests {
             std::fs::rename(&place, &elsewhere).unwrap();
             std::os::unix::fs::symlink(&elsewhere, &place).unwrap();
             let refused = format!(
-                "`{}` is a symbolic link, and none is followed below the home",
+                "`{}` is a symbolic link; Palazzo follows none below the home",
                 place.display()
             );
             for commit in [true, false] {

@@ -57,7 +57,7 @@ impl PalaceCheck<'_> {
     }
 
     /// Reports the doors of a room to missing or ambiguous rooms, each target once;
-    /// `compared` is as for [`Self::check_exit`].
+    /// `compared` is as for [`Self::check_room_reference`].
     pub(crate) fn check_exits(
         &self,
         id: &RoomId,

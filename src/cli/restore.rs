@@ -10,7 +10,7 @@ use crate::render::{self, count_with_noun};
 
 /// Restore an earlier version of a room, a scroll, an entity or a file, in a new commit
 ///
-/// It may be deleted by now. Your uncommitted edits are committed first, in your
+/// It may have been deleted since. Your uncommitted edits are committed first, in your
 /// name, so nothing is lost.
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -38,16 +38,16 @@ fn render_restored_item(restored: &RestoredItem) -> String {
     let RestoredItem { item, file, revision, is_changed, relations } = restored;
     let item = render::item_label(item);
     if !is_changed {
-        return format!("{item} is what it was {revision} already: nothing changed in {file}.\n");
+        return format!("{item} is already as it was {revision}: nothing changed in {file}.\n");
     }
-    let mut page = format!("{item} is what it was {revision}: {file}");
+    let mut page = format!("Restored {item} as it was {revision}: {file}");
     let RestoredRelationCounts { restored, skipped } = *relations;
     if restored > 0 {
-        page += &format!(", with {} of others to it", count_with_noun(restored, "relation"));
+        page += &format!(", with {} from other entities", count_with_noun(restored, "relation"));
     }
     if skipped > 0 {
         page += &format!(
-            "; without {} of others who are not there",
+            "; left out {} from entities that do not exist",
             count_with_noun(skipped, "relation")
         );
     }

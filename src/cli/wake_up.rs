@@ -9,7 +9,7 @@ use crate::keeper::{self, DEFAULT_TOKENS, Keeper};
 
 /// Print what an agent should know when a conversation begins
 ///
-/// Open tasks, the latest texts, the facts that hold, and the contents of the rooms:
+/// Open tasks, the latest texts, the current facts, and the contents of the rooms:
 /// as much as fits into the budget. The MCP prompt `wake-up` returns the same text.
 #[derive(clap::Args)]
 pub(super) struct Args {

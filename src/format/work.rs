@@ -16,7 +16,7 @@ use crate::model::{
 const TASK_KEYS: &[&str] = &["title", "entity", "room", "who", "status", "done", "note"];
 const PROCESS_KEYS: &[&str] = &["name", "entity", "room", "steps", "step", "status", "done"];
 const STEP_KEYS: &[&str] = &["step", "note"];
-/// The words for an open task, an open process, and both when done.
+/// The values of `status`: of an open task, of a running process, and of both when done.
 const OPEN_STATUS: &str = "open";
 const RUNNING_STATUS: &str = "running";
 const DONE_STATUS: &str = "done";
@@ -47,7 +47,7 @@ pub(super) fn parse_process(
     let name = fields.take_required_text(reader, "name");
     let steps = fields.take_value("steps").map(|it| parse_list(reader, it, "steps"));
     if steps.as_ref().is_none_or(|it| it.as_ref().is_some_and(Vec::is_empty)) {
-        reader.report(Code::MissingKey, at, "a process needs `steps`, one at least");
+        reader.report(Code::MissingKey, at, "a process needs `steps`, at least one");
     }
     let steps = steps.flatten().unwrap_or_default();
     let steps: Vec<_> = steps.into_iter().filter_map(|it| parse_step(reader, it)).collect();

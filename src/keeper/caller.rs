@@ -8,24 +8,24 @@ use chrono::{DateTime, Utc};
 use crate::model::Author;
 use crate::render;
 
-/// Who asks, and when.
+/// The caller of an operation, and the time of the call.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// The name it goes by: whose visit it is, and who writes its scrolls.
+    /// The name, under which its visit is kept and its scrolls are written.
     pub name: String,
-    /// Who is the author of what it changes.
+    /// The author of its changes in git.
     pub author: Author,
-    /// The tool or command it called, for the commit.
+    /// The called tool or command, for the commit message.
     pub tool: &'static str,
-    /// The moment of asking.
+    /// The time of the call.
     pub now: DateTime<Utc>,
-    /// Whether nobody waits for the answer any more.
+    /// Whether the client no longer waits for the answer.
     pub cancelled: Arc<AtomicBool>,
 }
 
 impl Caller {
-    /// Names a client by what it calls itself, made fit for one line; a
-    /// nameless one is an `agent`.
+    /// Creates the caller for a client. Its name is shortened to one line; without a name it is
+    /// `agent`.
     pub fn for_client(name: &str, now: DateTime<Utc>) -> Self {
         let name = render::truncate(&render::one_line(name), 60);
         let name = if name.is_empty() { "agent".to_owned() } else { name };
@@ -33,13 +33,13 @@ impl Caller {
         Self { author: Author::Client(name.clone()), name, tool: "", now, cancelled }
     }
 
-    /// Names the person at the terminal, who gave a command.
+    /// Creates the caller for the person who ran `command` in a terminal.
     pub fn for_person(name: &str, command: &'static str, now: DateTime<Utc>) -> Self {
         let client = Self::for_client(name, now);
         Self { author: Author::Person(client.name.clone()), tool: command, ..client }
     }
 
-    /// Tells whether nobody waits for the answer any more.
+    /// Returns true if the client no longer waits for the answer.
     pub(super) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }

@@ -8,7 +8,7 @@ use crate::keeper::{
 };
 use crate::render::{self, join_names};
 
-/// How many conflicts of a merge are listed.
+/// The maximum number of listed conflicts of a merge.
 const MAX_LISTED_CONFLICTS: usize = 10;
 
 pub(super) fn render_workspace(it: &WorkspaceDescription, now: DateTime<Utc>) -> String {
@@ -47,7 +47,7 @@ pub(super) fn describe_created_entities(it: &EntityCreationOutcome) -> String {
     };
     if !it.existing.is_empty() {
         let existing = join_names(&it.existing);
-        text.push_str(&format!("; there already, and left as they are: {existing}"));
+        text.push_str(&format!("; already existing and not changed: {existing}"));
     }
     format!("{text}.\n{}{}", render_notes(&it.notes), it.faults)
 }
@@ -56,7 +56,7 @@ pub(super) fn describe_updated_entity(it: &EntityUpdateOutcome) -> String {
     let mut text = match it.is_changed {
         true => format!("{}.\n", it.summary),
         false => {
-            format!("{} was like that already: nothing changed.\n", render::one_line(&it.name))
+            format!("{} is already in that state: nothing changed.\n", render::one_line(&it.name))
         }
     };
     let listed = it.conflicts.len().min(MAX_LISTED_CONFLICTS);
@@ -75,7 +75,7 @@ pub(super) fn describe_deleted_entities(it: &EntityDeletionOutcome) -> String {
     };
     if deleted.relations > 0 {
         let relations = render::count_with_noun(deleted.relations, "relation");
-        text.push_str(&format!(", with {relations} of others to that"));
+        text.push_str(&format!(", with {relations} from other entities"));
     }
     if !it.references.is_empty() {
         text.push_str(&format!("; still named by {}", it.references.join(", ")));
@@ -86,7 +86,7 @@ pub(super) fn describe_deleted_entities(it: &EntityDeletionOutcome) -> String {
     text + ".\n"
 }
 
-/// Renders notes, a line each.
+/// Renders notes, one per line.
 fn render_notes(notes: &[String]) -> String {
     notes.iter().fold(String::new(), |page, it| page + &format!("Note: {it}.\n"))
 }

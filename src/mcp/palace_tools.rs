@@ -90,7 +90,7 @@ fn build_and_show_room(
             match is_changed {
                 true => format!("Built {} ({}).\n", built.name, built.room),
                 false => format!(
-                    "{} ({}) was like that already: nothing changed.\n",
+                    "{} ({}) is already in that state: nothing changed.\n",
                     built.name, built.room
                 ),
             }

@@ -86,7 +86,7 @@ impl Server {
         }
     }
 
-    /// Runs a question that only reads on the keeper, in the caller's turn.
+    /// Runs a read-only query on the keeper, in the caller's turn.
     pub(super) async fn run_read_call<T: Send + 'static>(
         &self,
         context: &RequestContext<RoleServer>,

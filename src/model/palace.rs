@@ -394,7 +394,7 @@ mod tests {
         assert_eq!(said("nowhere", None).as_deref(), Ok("nowhere"));
         assert_eq!(
             said("annex", None).unwrap_err().to_string(),
-            "several rooms are called `annex`; say which: `code/annex`, `life/annex`"
+            "several rooms are called `annex`; use one of `code/annex`, `life/annex`"
         );
         assert_eq!(door_names(&palace, "code/annex"), ["Code Hall"]);
         assert_eq!(door_names(&palace, "life/annex"), [""; 0]);

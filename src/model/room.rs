@@ -36,7 +36,7 @@ impl Room {
 
 /// The error for a bare slug that fits several rooms.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("several rooms are called `{called}`; say which: {}", quote_room_ids(candidates))]
+#[error("several rooms are called `{called}`; use one of {}", quote_room_ids(candidates))]
 pub struct AmbiguousRoomError {
     /// The reference.
     pub called: RoomRef,

@@ -101,7 +101,7 @@ pub fn drawer(
         page.push_str(&format!("\n\n[bytes {from} to {to} of {all}"));
         if to < all {
             let number = Layout::Wide.number_of_slot(Slot::Result(item_index));
-            page.push_str(&format!(": {number} again reads on"));
+            page.push_str(&format!(": {number} again shows the next part"));
         }
         page.push_str("]\n");
     }

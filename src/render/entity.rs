@@ -12,7 +12,7 @@ const ITEMS_PER_PAGE: usize = 50;
 /// Limit for the characters of an attribute.
 const MAX_VALUE_CHARS: usize = 2_000;
 
-/// An entity with everything that the graph and its file's history hold on it.
+/// An entity with its incoming relations and the history of its file.
 #[derive(Clone, Debug)]
 pub struct EntityView<'a> {
     /// The entity.

@@ -14,7 +14,8 @@ pub type GenusCount<'a> = (&'a str, usize, Vec<(&'a str, usize)>);
 /// rules.
 pub fn genus_list(genera: &[GenusCount<'_>], ruled: &[&str]) -> String {
     if genera.is_empty() {
-        return "This workspace holds no entities yet: begin with create_entities.\n".to_owned();
+        return "This workspace has no entities yet: create some with create_entities.\n"
+            .to_owned();
     }
     let number = if genera.len() == 1 { "genus" } else { "genera" };
     let mut page = format!("{} {number}:\n", genera.len());
@@ -43,7 +44,7 @@ pub fn genus(it: Option<&Genus>, count: &GenusCount<'_>) -> String {
     let mut page = format!("── {} ──\n", one_line(&genus.name));
     page.extend(genus.description.iter().map(|it| format!("{}\n", printable_text(it))));
     page.push_str(&format!("{}\n", genus_count_line(count)));
-    let names = [("Several", &genus.plural), ("In a sentence", &genus.sentence)];
+    let names = [("Plural", &genus.plural), ("In a sentence", &genus.sentence)];
     for (what, name) in names.into_iter().filter_map(|(what, it)| Some((what, it.as_ref()?))) {
         page.push_str(&format!("{what}: {}\n", one_line(name)));
     }
@@ -59,7 +60,7 @@ pub fn genus(it: Option<&Genus>, count: &GenusCount<'_>) -> String {
         ));
     }
     if !genus.statuses.is_empty() {
-        page.push_str("Statuses, the first one first:\n");
+        page.push_str("Statuses, the initial one first:\n");
     }
     page.extend(genus.statuses.iter().map(status_line));
     if !genus.relations.is_empty() {
@@ -80,7 +81,7 @@ fn genus_count_line((genus, number, statuses): &GenusCount<'_>) -> String {
 fn status_line(StatusDef { name, next }: &StatusDef) -> String {
     let next = match next.as_deref() {
         None => String::new(),
-        Some([]) => " (the end)".to_owned(),
+        Some([]) => " (final)".to_owned(),
         Some(next) => {
             format!(" → {}", next.iter().map(|it| one_line(it)).collect::<Vec<_>>().join(", "))
         }

@@ -165,7 +165,7 @@ fn global_action_lines(view: &RoomView<'_>) -> Vec<String> {
     add(Slot::WriteScroll, "write a scroll".to_owned());
     if view.listed_item_count > 0 && view.entity_listing.is_some() {
         let last = layout.number_of_slot(Slot::Result(view.listed_item_count - 1));
-        add(Slot::Result(0), format!("to {last} what was listed last"));
+        add(Slot::Result(0), format!("to {last} items listed last"));
     }
     vec![format!("  {}", globals.join(" · "))]
 }

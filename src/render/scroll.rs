@@ -100,7 +100,7 @@ pub fn inventory(scrolls: &[&Scroll], total: usize, now: DateTime<Utc>) -> Strin
                     the palace)\n  pen and ink (write_scroll leaves a note)\n"
         .to_owned();
     if scrolls.is_empty() {
-        page.push_str("No scrolls hang here.\n");
+        page.push_str("There are no scrolls here.\n");
         return page;
     }
     page.push_str("Within reach:\n");

@@ -63,7 +63,8 @@ pub fn work_notice(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
     }
 }
 
-/// Says in a sentence which step a process is at; `is_changed` is false if it was done before.
+/// Renders the current step of a process as a sentence; `is_changed` is false if it was done
+/// before.
 pub fn process_status(process: &Process, is_changed: bool) -> String {
     let (name, steps) = (one_line(&process.name), process.steps.len());
     let step = process.current_step().map(|it| one_line(&it.text)).unwrap_or_default();
@@ -117,7 +118,7 @@ pub fn task(it: &TaskView<'_>, now: DateTime<Utc>) -> String {
     let Task { title, who, status: state, note, .. } = it.task;
     let mut page =
         format!("── {} ──\nTask · {}", one_line(title), work_status_text(*state, "open", now));
-    page.extend(it.created.map(|at| format!(" · set {}", ago(at, now))));
+    page.extend(it.created.map(|at| format!(" · created {}", ago(at, now))));
     page.extend(who.iter().map(|it| format!(" · for {}", one_line(it))));
     page.push_str(&format!("{}\n", about_suffix(&it.about)));
     page.extend(note.iter().map(|it| format!("{}\n", printable_text(it))));

@@ -66,7 +66,7 @@ fn shortened_summary(
         counts.into_iter().map(|(number, noun)| count_with_noun(number, noun)).collect();
     let mut page = format!("Workspace: {} ({})\n", short(name, 60), counts.join(", "));
     if it.entities == 0 {
-        page.push_str("This workspace holds no entities yet: create_entities makes some.\n");
+        page.push_str("This workspace has no entities yet: create some with create_entities.\n");
     }
     let mut genera: Vec<_> = it.genera.iter().collect();
     genera.sort_by_key(|(_, number)| std::cmp::Reverse(*number));

@@ -41,7 +41,7 @@ pub enum Error {
         why: &'static str,
     },
     /// The palace, or a folder above it, is a symbolic link.
-    #[error("`{}` is a symbolic link, and none is followed below the home", place.display())]
+    #[error("`{}` is a symbolic link; Palazzo follows none below the home", place.display())]
     SymbolicLink {
         /// The link.
         place: PathBuf,

@@ -201,8 +201,8 @@ async fn a_broken_file_is_reported_with_the_version_shown_instead() {
     home.write("survey/rooms/cellar.yaml", "name: [\n");
     commit_all(&home, MARCH_1);
     assert_snapshot!(page_notices(&agent.choose_with(16, "hall").await), @r#"
-    rooms/cellar.yaml:1:7: this is not YAML: unclosed bracket '[' (nothing of it is shown)
-    rooms/geology.yaml:1:7: this is not YAML: unclosed bracket '[' (shown is what it said before)
+    rooms/cellar.yaml:1:7: this is not YAML: unclosed bracket '[' (none of its content is shown)
+    rooms/geology.yaml:1:7: this is not YAML: unclosed bracket '[' (its last valid content is shown)
     "#);
     agent.disconnect().await;
 }

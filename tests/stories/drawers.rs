@@ -80,7 +80,7 @@ async fn a_long_drawer_is_read_in_parts() {
             let text = page.split_once(".\n\n").unwrap().1;
             let (text, mark) = text.rsplit_once("\n\n[bytes ").unwrap();
             read.push_str(text);
-            if !mark.contains(&format!(": {number} again reads on]")) {
+            if !mark.contains(&format!(": {number} again shows the next part]")) {
                 break;
             }
         }

@@ -310,8 +310,8 @@ async fn restoring_an_entity_restores_the_relations_to_it() {
     let output =
         home.palazzo_command(MARCH_1).current_dir(home.path()).args(restore).output().unwrap();
     let told = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    let came = "gradualism.yaml, with 1 relation of others to it; without 2 relations of others \
-        who are not there\n";
+    let came = "gradualism.yaml, with 1 relation from other entities; left out 2 relations \
+        from entities that do not exist\n";
     assert!(told.ends_with(came), "{told}");
     agent.call("get_relationships", json!({ "name": "Stephen Jay Gould" })).await;
     assert_snapshot!(agent.take_transcript());

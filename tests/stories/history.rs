@@ -406,7 +406,7 @@ async fn history_commands_work_in_linked_worktrees_and_on_a_detached_head() {
     assert_eq!(in_linked(&["log"]).lines().count(), 2);
     assert_eq!(in_linked(&["diff", "side..main"]).lines().count(), 4);
     let restored = in_linked(&["restore", "Basalt", "--to", "main"]);
-    assert!(restored.starts_with("entity Basalt is what it was"), "{restored}");
+    assert!(restored.starts_with("Restored entity Basalt as it was"), "{restored}");
     assert!(in_linked(&["undo"]).starts_with("Undid HASH \"entity Basalt: restore\""));
 
     home.git(&["checkout", "-q", "--detach", "HEAD~1"]);

@@ -170,7 +170,7 @@ async fn rooms_with_the_same_name_are_distinguished_by_wing() {
     let which = agent.choose_with(16, "well").await;
     assert_eq!(
         first_line(&which),
-        "refused: several rooms are called `well`; say which: `east/well`, `west/well`"
+        "refused: several rooms are called `well`; use one of `east/well`, `west/well`"
     );
     assert!(agent.choose_with(16, "west well").await.starts_with("── West Well ──"));
     let odd = build_room(&mut agent, "west/well", json!({ "wing": "east" })).await;
@@ -313,7 +313,7 @@ async fn creating_an_entity_saved_by_hand_leaves_it_unchanged() {
     home.write("w/entities/rock/gneiss.yaml", "name: Gneiss\ngenus: Rock # by hand\n");
     let entity = json!({ "name": "Gneiss", "genus": "Rock" });
     let said = agent.call("create_entities", json!({ "entities": [entity] })).await;
-    assert_eq!(said, "Created nothing; there already, and left as they are: Gneiss.\n");
+    assert_eq!(said, "Created nothing; already existing and not changed: Gneiss.\n");
 }
 
 #[tokio::test]

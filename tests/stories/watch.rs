@@ -85,7 +85,7 @@ async fn a_room_broken_before_opening_shows_its_committed_version() {
     let mut agent = home.agent(MARCH_1).await;
     let after = agent.enter("w").await;
     let notice = "rooms/hall.yaml:1:7: this is not YAML: unclosed bracket '[' \
-                  (shown is what it said before)";
+                  (its last valid content is shown)";
     assert!(after.contains(notice), "{after}");
     let actions = &before[before.find("── Hall ──\nStone.").unwrap()..];
     assert!(after.contains(actions.trim_end_matches(['─', ' ', '\n'])), "{after}");
@@ -185,7 +185,7 @@ async fn a_merge_conflict_is_reported_and_the_last_version_stays() {
       0 map · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll
       ─────
     Notices:
-      rooms/hall.yaml:2:1: an unresolved merge conflict, 5 lines in all (shown is what it said before)
+      rooms/hall.yaml:2:1: an unresolved merge conflict, 5 lines in all (its last valid content is shown)
     ");
 
     let output = home.run_palazzo(&["check", "--fix"]);

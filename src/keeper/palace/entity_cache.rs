@@ -33,16 +33,16 @@ pub(crate) struct EntityCache(HashMap<String, (FileStamp, u64, Entity)>);
 impl EntityCache {
     /// Decodes a cache; it is empty if another release wrote it.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
-        let mut memories = HashMap::new();
+        let mut entities = HashMap::new();
         let mut rest = bytes.strip_prefix(cache_header().as_slice()).unwrap_or_default();
-        while let Ok((memory, after)) = postcard::take_from_bytes::<CachedEntity<'_>>(rest) {
-            let CachedEntity { path, stamp, digest, entity } = memory;
+        while let Ok((cached, after)) = postcard::take_from_bytes::<CachedEntity<'_>>(rest) {
+            let CachedEntity { path, stamp, digest, entity } = cached;
             if let Ok(entity) = postcard::from_bytes(entity) {
-                memories.insert(path.to_owned(), (stamp, digest, entity));
+                entities.insert(path.to_owned(), (stamp, digest, entity));
             }
             rest = after;
         }
-        Self(memories)
+        Self(entities)
     }
 
     /// Returns the parsed content of a file with this stamp, and the digest of its text.
@@ -51,8 +51,8 @@ impl EntityCache {
         path: &str,
         stamp: Option<FileStamp>,
     ) -> Option<(u64, ParsedFile)> {
-        let (then, digest, entity) = self.0.remove(path)?;
-        (Some(then) == stamp).then(|| (digest, entity.into()))
+        let (cached_stamp, digest, entity) = self.0.remove(path)?;
+        (Some(cached_stamp) == stamp).then(|| (digest, entity.into()))
     }
 
     /// Returns the number of cached files.
@@ -61,11 +61,12 @@ impl EntityCache {
     }
 }
 
-/// Tells whether so many `unknown` files beside the `known` ones are worth a new cache.
-pub(crate) fn is_worth_writing(known: usize, unknown: usize) -> bool {
-    /// So many files are read in an unnoticeable time.
+/// Returns true if enough files were parsed (`uncached`), compared with those from the cache
+/// (`cached`), to write a new cache.
+pub(crate) fn is_worth_writing(cached: usize, uncached: usize) -> bool {
+    /// Parsing this many files takes no noticeable time.
     const MIN_UNCACHED_FILES: usize = 200;
-    unknown > MIN_UNCACHED_FILES + known / 10
+    uncached > MIN_UNCACHED_FILES + cached / 10
 }
 
 /// Encodes the entity files of a palace.
@@ -78,8 +79,8 @@ pub(crate) fn encode_cache(palace: &LoadedPalace) -> Vec<u8> {
             .entity_in_file(path)
             .filter(|_| !palace.findings.contains_key(path));
         let Some(entity) = entity.and_then(encode_if_lossless) else { continue };
-        let memory = CachedEntity { path, stamp, digest, entity: &entity };
-        bytes.extend(postcard::to_stdvec(&memory).unwrap_or_default());
+        let cached = CachedEntity { path, stamp, digest, entity: &entity };
+        bytes.extend(postcard::to_stdvec(&cached).unwrap_or_default());
     }
     bytes
 }
@@ -144,65 +145,64 @@ mod tests {
             OpenPalace::open(store, "Keep", &WatchConfig::default()).unwrap()
         }
 
-        /// Writes down what is held when no file is too young to be known again.
+        /// Encodes the palace as soon as no file is too recent to have a reliable stamp.
         fn encode_when_settled(&self) -> (OpenPalace, Vec<u8>) {
             loop {
-                let held = self.open();
-                if held.file_states.present_files().count() == FILES.len() {
-                    let bytes = encode_cache(&held);
-                    return (held, bytes);
+                let palace = self.open();
+                if palace.file_states.present_files().count() == FILES.len() {
+                    let bytes = encode_cache(&palace);
+                    return (palace, bytes);
                 }
             }
         }
     }
 
-    fn stamp(held: &OpenPalace, path: &str) -> Option<FileStamp> {
-        held.store().file_stamp(path)
+    fn stamp(palace: &OpenPalace, path: &str) -> Option<FileStamp> {
+        palace.store().file_stamp(path)
     }
 
     #[test]
     fn an_unchanged_file_is_taken_from_the_cache() {
         let scene = TestPalace::new();
-        let (held, bytes) = scene.encode_when_settled();
-        let mut remembered = EntityCache::from_bytes(&bytes);
+        let (palace, bytes) = scene.encode_when_settled();
+        let mut cache = EntityCache::from_bytes(&bytes);
         for (path, text) in &FILES[..2] {
-            let (digest, recalled) =
-                remembered.take_if_unchanged(path, stamp(&held, path)).unwrap();
-            assert_eq!(recalled, format::parse_file(path, text));
-            assert_eq!(Some(digest), held.file_states.digest(path));
+            let (digest, parsed) = cache.take_if_unchanged(path, stamp(&palace, path)).unwrap();
+            assert_eq!(parsed, format::parse_file(path, text));
+            assert_eq!(Some(digest), palace.file_states.digest(path));
         }
     }
 
     #[test]
     fn a_faulty_or_changed_file_is_not_taken_from_the_cache() {
         let scene = TestPalace::new();
-        let (held, bytes) = scene.encode_when_settled();
-        let mut remembered = EntityCache::from_bytes(&bytes);
+        let (palace, bytes) = scene.encode_when_settled();
+        let mut cache = EntityCache::from_bytes(&bytes);
         let [(drift, text), _, (faulty, _)] = FILES;
-        assert!(remembered.take_if_unchanged(faulty, stamp(&held, faulty)).is_none());
+        assert!(cache.take_if_unchanged(faulty, stamp(&palace, faulty)).is_none());
         let place = scene.palace().join(drift);
         let before = place.metadata().unwrap().modified().unwrap();
         fs::write(&place, text.replace("moves", "rests")).unwrap();
         fs::File::options().write(true).open(&place).unwrap().set_modified(before).unwrap();
-        assert!(remembered.take_if_unchanged(drift, stamp(&held, drift)).is_none());
-        assert!(remembered.take_if_unchanged("entities/claim/new.yaml", None).is_none());
+        assert!(cache.take_if_unchanged(drift, stamp(&palace, drift)).is_none());
+        assert!(cache.take_if_unchanged("entities/claim/new.yaml", None).is_none());
     }
 
     #[test]
     fn a_truncated_or_foreign_cache_is_ignored() {
         let scene = TestPalace::new();
-        let (held, bytes) = scene.encode_when_settled();
+        let (palace, bytes) = scene.encode_when_settled();
         let path = FILES[0].0;
-        let recalled = |bytes: &[u8]| {
+        let decoded = |bytes: &[u8]| {
             EntityCache::from_bytes(bytes)
-                .take_if_unchanged(path, stamp(&held, path))
-                .map(|(_, words)| words)
+                .take_if_unchanged(path, stamp(&palace, path))
+                .map(|(_, parsed)| parsed)
         };
-        let whole = recalled(&bytes);
+        let whole = decoded(&bytes);
         assert!(whole.is_some());
         for end in 0..bytes.len() {
-            assert!(recalled(&bytes[..end]).is_none_or(|it| Some(it) == whole));
+            assert!(decoded(&bytes[..end]).is_none_or(|it| Some(it) == whole));
         }
-        assert!(recalled(&[b"x", &bytes[1..]].concat()).is_none());
+        assert!(decoded(&[b"x", &bytes[1..]].concat()).is_none());
     }
 }

@@ -25,14 +25,14 @@ impl OpenPalace {
         notices
     }
 
-    /// Says what is shown instead of a file that cannot be read.
+    /// Returns a note on what is shown instead of a file that cannot be read.
     fn fallback_note(&self, error: &Diagnostic) -> &'static str {
         if error.code == Code::Repository {
             return "";
         }
         match self.file_states.state(&error.file) {
-            FileState::Stale => " (shown is what it said before)",
-            FileState::Absent => " (nothing of it is shown)",
+            FileState::Stale => " (its last valid content is shown)",
+            FileState::Absent => " (none of its content is shown)",
             // Only a part of the file has errors.
             FileState::Present => "",
         }

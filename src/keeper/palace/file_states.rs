@@ -87,8 +87,8 @@ impl FileStates {
 
     /// Yields the files whose content the palace has, with their stamps and digests.
     pub(crate) fn present_files(&self) -> impl Iterator<Item = (&str, FileStamp, u64)> {
-        let settled = self.files.iter().filter(|(_, it)| it.state == FileState::Present);
-        settled.filter_map(|(path, it)| Some((path.as_str(), it.stamp?, it.digest?)))
+        let present = self.files.iter().filter(|(_, it)| it.state == FileState::Present);
+        present.filter_map(|(path, it)| Some((path.as_str(), it.stamp?, it.digest?)))
     }
 
     /// Yields the findings about paths that cannot be read as files.
@@ -113,8 +113,8 @@ impl FileStates {
         };
         let gone = entries_under(&self.files, path).filter(is_gone);
         let mut differing: Vec<_> = gone.map(|(path, _)| (path.clone(), None)).collect();
-        let stands = |path: &str| self.files.get(path).and_then(|it| it.stamp);
-        let changed = stamps.into_iter().filter(|(path, stamp)| stands(path) != Some(*stamp));
+        let known_stamp = |path: &str| self.files.get(path).and_then(|it| it.stamp);
+        let changed = stamps.into_iter().filter(|(path, stamp)| known_stamp(path) != Some(*stamp));
         differing.extend(changed.map(|(path, stamp)| (path, Some(stamp))));
         differing
     }
@@ -142,7 +142,7 @@ impl FileStates {
         }
     }
 
-    /// Records the new content of a file, with its old and new fingerprint.
+    /// Records the new content of a file, with its digest before and after.
     pub(crate) fn record_read(
         &mut self,
         path: &str,
@@ -158,7 +158,7 @@ impl FileStates {
         self.files.insert(path.to_owned(), entry);
     }
 
-    /// Records that the palace keeps older content of a broken file, with its fingerprint.
+    /// Records that the palace keeps older content of a broken file, with its digest.
     pub(crate) fn mark_stale(&mut self, path: &str, now: &TitleAndEntityDigest) {
         if let Some(entry) = self.files.get(path).copied() {
             self.record_read(

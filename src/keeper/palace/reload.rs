@@ -23,8 +23,8 @@ use crate::model::{Code, Diagnostic};
 use crate::store::{FileStamp, FileStamps, ReadResult, Store};
 use crate::watch::{Callbacks, ChangedPath, PalaceWatcher};
 
-/// Files that may have changed, with their stamps, and whether a broken or missing file counts
-/// at once.
+/// Files that may have changed: the stamp of each, and whether it is quiet, so that a broken or
+/// missing file is applied without delay.
 type SuspectFiles = BTreeMap<String, (Option<FileStamp>, bool)>;
 
 /// The result of reading one file.
@@ -47,8 +47,8 @@ enum ReadOutcome {
 impl OpenPalace {
     /// Reads all files, or all files of the past commit.
     pub(crate) fn read_all(&mut self) -> Result<(), Refusal> {
-        if let Some((files, obstacles)) = self.store.read_all_past_files()? {
-            self.file_states_mut().set_unreadable_path_diagnostics("", obstacles);
+        if let Some((files, unreadable)) = self.store.read_all_past_files()? {
+            self.file_states_mut().set_unreadable_path_diagnostics("", unreadable);
             let read = |(path, text): (String, String)| {
                 let reading = FileReading::from_read_result(None, &path, &Ok(Some(text)));
                 (path, reading)
@@ -59,64 +59,64 @@ impl OpenPalace {
             }
             return Ok(());
         }
-        let look = || {
-            // Events up to now are covered by the read that follows.
+        let list_files = || {
+            // The read that follows includes all changes up to now.
             drop(take_touched_files(&mut self.watch, &self.loaded.store));
             self.loaded.store.list_files_with_temporaries()
         };
-        let recall = || {
+        let load_cache = || {
             EntityCache::from_bytes(
                 &self.loaded.store.read_cache(entity_cache::CACHE_NAME).unwrap_or_default(),
             )
         };
-        let (seen, remembered) = rayon::join(look, recall);
-        let (stamps, obstacles, leftovers) = seen?;
-        self.temporary_files = leftovers;
-        self.file_states_mut().set_unreadable_path_diagnostics("", obstacles);
+        let (listing, cache) = rayon::join(list_files, load_cache);
+        let (stamps, unreadable, temporary_files) = listing?;
+        self.temporary_files = temporary_files;
+        self.file_states_mut().set_unreadable_path_diagnostics("", unreadable);
         let all = stamps.into_iter().map(|(path, stamp)| (path, (Some(stamp), true)));
-        let known = remembered.len();
-        let unknown = self.read_files(all.collect(), remembered);
+        let cached = cache.len();
+        let uncached = self.read_files(all.collect(), cache);
         self.fall_back_to_committed();
-        self.should_write_entity_cache = entity_cache::is_worth_writing(known, unknown);
+        self.should_write_entity_cache = entity_cache::is_worth_writing(cached, uncached);
         Ok(())
     }
 
     /// Writes the entity cache, if many entities were parsed.
     pub(crate) fn write_entity_cache(&mut self) {
         if std::mem::take(&mut self.should_write_entity_cache) {
-            // Without a cache the next start is slower, nothing else.
+            // A failure only makes the next start slower.
             drop(
                 self.store.write_cache(entity_cache::CACHE_NAME, &entity_cache::encode_cache(self)),
             );
         }
     }
 
-    /// Begins to watch for changes by others.
-    pub(crate) fn start_watching(&mut self, vigil: &WatchConfig) {
-        let WatchConfig { mode: manner, wake, warn: say } = vigil.clone();
+    /// Starts to watch for changes by others.
+    pub(crate) fn start_watching(&mut self, config: &WatchConfig) {
+        let WatchConfig { mode, wake, warn } = config.clone();
         let (store, mut before) = (self.store.clone_for_thread(), FileStamps::new());
-        let look = Box::new(move || {
+        let poll = Box::new(move || {
             let Ok((now, _)) = store.list_files("") else { return Vec::new() };
             let changed = files_changed_between_listings(&before, &now);
             before = now;
             changed
         });
-        let silent = self.store.network_file_system();
+        let network_file_system = self.store.network_file_system();
         self.watch = PalaceWatcher::start(
             self.store.palace_folder(),
-            manner,
-            Callbacks { poll: look, wake, warn: say, network_file_system: silent },
+            mode,
+            Callbacks { poll, wake, warn, network_file_system },
         );
     }
 
-    /// Applies what was saved since the last call, as far as the watcher reports it.
+    /// Applies the saves since the last call that the watcher reports.
     pub(crate) fn apply_saved_changes(&mut self) -> Result<(), Refusal> {
         let touched = take_touched_files(&mut self.watch, &self.loaded.store);
-        let taken = self.refresh_touched_files(touched);
-        if let (Err(_), Some(watch)) = (&taken, &self.watch) {
+        let result = self.refresh_touched_files(touched);
+        if let (Err(_), Some(watch)) = (&result, &self.watch) {
             watch.mark_all_changed();
         }
-        taken
+        result
     }
 
     /// Returns the time until a deferred file can be applied.
@@ -124,9 +124,9 @@ impl OpenPalace {
         self.watch.as_ref()?.time_until_deferred_ready()
     }
 
-    /// Applies commits of others.
+    /// Applies the files at `paths`, which others have committed.
     pub(crate) fn apply_committed_changes(&mut self, paths: Vec<String>) -> Result<(), Refusal> {
-        // Git moves `HEAD` when it has written the files.
+        // Git moves `HEAD` after it has written the files, so they are complete.
         self.refresh_touched_files(
             paths.into_iter().map(|path| ChangedPath { path, is_quiet: true }).collect(),
         )
@@ -137,14 +137,9 @@ impl OpenPalace {
         if self.is_snapshot() {
             return;
         }
-        let settled = self.watch.is_none();
+        let is_quiet = self.watch.is_none();
         // A file whose stamp cannot be read counts as unchanged.
-        drop(
-            self.refresh_touched_files(vec![ChangedPath {
-                path: path.to_owned(),
-                is_quiet: settled,
-            }]),
-        );
+        drop(self.refresh_touched_files(vec![ChangedPath { path: path.to_owned(), is_quiet }]));
     }
 
     /// Reads a file as it is now, also if it is broken.
@@ -168,68 +163,68 @@ impl OpenPalace {
 
     fn refresh_touched_files(&mut self, touched: Vec<ChangedPath>) -> Result<(), Refusal> {
         let mut suspects = SuspectFiles::new();
-        for ChangedPath { path, is_quiet: settled } in touched {
-            let (stamps, obstacles) = self.store.list_files(&path)?;
-            self.file_states_mut().set_unreadable_path_diagnostics(&path, obstacles);
+        for ChangedPath { path, is_quiet } in touched {
+            let (stamps, unreadable) = self.store.list_files(&path)?;
+            self.file_states_mut().set_unreadable_path_diagnostics(&path, unreadable);
             for (file, stamp) in self.file_states.files_changed_since_read(&path, stamps) {
-                let suspect = suspects.entry(file).or_insert((stamp, settled));
-                *suspect = (stamp, suspect.1 || settled);
+                let suspect = suspects.entry(file).or_insert((stamp, is_quiet));
+                *suspect = (stamp, suspect.1 || is_quiet);
             }
         }
         self.read_files(suspects, EntityCache::default());
         Ok(())
     }
 
-    /// Reads files, except those that the cache has; returns the number of parsed entities.
-    fn read_files(&mut self, suspects: SuspectFiles, mut remembered: EntityCache) -> usize {
-        let (mut readings, mut strange) = (Vec::with_capacity(suspects.len()), Vec::new());
-        for (path, (stamp, settled)) in suspects {
-            match remembered.take_if_unchanged(&path, stamp) {
-                Some(it) => readings.push((path, stamp, settled, FileReading::from_cache(it))),
-                None => strange.push((path, stamp, settled)),
+    /// Reads files, from the cache if it has them; returns the number of parsed entity files.
+    fn read_files(&mut self, suspects: SuspectFiles, mut cache: EntityCache) -> usize {
+        let (mut readings, mut uncached) = (Vec::with_capacity(suspects.len()), Vec::new());
+        for (path, (stamp, is_quiet)) in suspects {
+            match cache.take_if_unchanged(&path, stamp) {
+                Some(it) => readings.push((path, stamp, is_quiet, FileReading::from_cache(it))),
+                None => uncached.push((path, stamp, is_quiet)),
             }
         }
-        let unknown = strange
+        let parsed_entities = uncached
             .iter()
             .filter(|(it, ..)| PalacePath::parse(it) == Ok(PalacePath::Entity))
             .count();
-        let (store, ledger) = (&self.store, &self.file_states);
-        let read = |(path, stamp, settled): (String, Option<FileStamp>, bool)| {
+        let (store, file_states) = (&self.store, &self.file_states);
+        let read = |(path, stamp, is_quiet): (String, Option<FileStamp>, bool)| {
             let read = store.read_file(&path);
-            // Something that is not a file is reported by its own finding.
+            // A path that is not a file has a finding of its own.
             let is_gone = read.is_err() && stamp.is_none();
             let read = if is_gone { Ok(None) } else { read };
-            let reading = FileReading::from_read_result(ledger.digest(&path), &path, &read);
-            (path, stamp, settled, reading)
+            let reading = FileReading::from_read_result(file_states.digest(&path), &path, &read);
+            (path, stamp, is_quiet, reading)
         };
         // Slow disks answer several reads at once faster than one after the other.
-        readings.par_extend(strange.into_par_iter().map(read));
-        // A name that moves to another file must be free first.
+        readings.par_extend(uncached.into_par_iter().map(read));
+        // A name that moves to another file must be freed first.
         readings.sort_by_key(|(.., it)| !matches!(it.outcome, ReadOutcome::Deleted));
-        for (path, stamp, settled, reading) in readings {
-            self.apply_or_defer_reading(&path, stamp, settled, reading);
+        for (path, stamp, is_quiet, reading) in readings {
+            self.apply_or_defer_reading(&path, stamp, is_quiet, reading);
         }
         self.retry_name_conflicts();
-        unknown
+        parsed_entities
     }
 
-    /// Uses the committed content of files that cannot be parsed, as servers do that saw them
-    /// before they broke.
+    /// Uses the committed content of files that cannot be parsed. A server that has read them
+    /// before they broke shows the same content.
     fn fall_back_to_committed(&mut self) {
         let is_lost = |path: &&String| self.file_states.state(path) == FileState::Absent;
         let lost: Vec<_> = self.findings.keys().filter(is_lost).cloned().collect();
         for path in lost {
             let Some(text) = self.store.read_file_at_head(&path) else { continue };
-            let words = format::parse_file(&path, &text);
-            if words.is_valid_in(&self.palace, &path) && !words.has_no_item() {
+            let parsed = format::parse_file(&path, &text);
+            if parsed.is_valid_in(&self.palace, &path) && !parsed.has_no_item() {
                 format::insert_parsed_file(
                     Arc::make_mut(&mut self.loaded.palace),
                     &path,
-                    words,
+                    parsed,
                     || text,
                 );
-                let face = self.title_and_entity_digest(&path);
-                self.file_states_mut().mark_stale(&path, &face);
+                let now = self.title_and_entity_digest(&path);
+                self.file_states_mut().mark_stale(&path, &now);
             }
         }
     }
@@ -239,22 +234,22 @@ impl OpenPalace {
         &mut self,
         path: &str,
         stamp: Option<FileStamp>,
-        settled: bool,
+        is_quiet: bool,
         reading: FileReading,
     ) {
-        let FileReading { digest, outcome: says } = reading;
-        let is_fit = match &says {
+        let FileReading { digest, outcome } = reading;
+        let is_valid = match &outcome {
             ReadOutcome::Unchanged => return self.file_states_mut().mark_unchanged(path, stamp),
-            ReadOutcome::Parsed(words) => words.is_valid_in(&self.palace, path),
+            ReadOutcome::Parsed(parsed) => parsed.is_valid_in(&self.palace, path),
             ReadOutcome::Unreadable(_) | ReadOutcome::Deleted => false,
         };
         match &self.watch {
-            Some(watch) if !is_fit && !settled => return watch.defer_path(path),
+            Some(watch) if !is_valid && !is_quiet => return watch.defer_path(path),
             _ => {}
         }
-        let outranked = match &says {
-            ReadOutcome::Parsed(words) => {
-                words.outranked_file(&self.palace, path).map(str::to_owned)
+        let outranked = match &outcome {
+            ReadOutcome::Parsed(parsed) => {
+                parsed.outranked_file(&self.palace, path).map(str::to_owned)
             }
             _ => None,
         };
@@ -266,13 +261,14 @@ impl OpenPalace {
                 FileReading { digest: None, outcome: ReadOutcome::Deleted },
             );
         }
-        let (before, stood) = (self.title_and_entity_digest(path), self.file_states.state(path));
-        self.name_freed |= needs_unique_name(path) && stood != FileState::Absent;
-        let standing = self.update_palace_from_reading(path, stood, says);
+        let (before, old_state) =
+            (self.title_and_entity_digest(path), self.file_states.state(path));
+        self.name_freed |= needs_unique_name(path) && old_state != FileState::Absent;
+        let state = self.update_palace_from_reading(path, old_state, outcome);
         let now = self.title_and_entity_digest(path);
         self.file_states_mut().record_read(
             path,
-            FileRecord { stamp, digest, state: standing },
+            FileRecord { stamp, digest, state },
             &before,
             &now,
         );
@@ -285,23 +281,23 @@ impl OpenPalace {
         &mut self,
         path: &str,
         before: FileState,
-        says: ReadOutcome,
+        outcome: ReadOutcome,
     ) -> FileState {
         self.withdraw_snapshot();
         let entity = self.name_and_genus_if_faults_known(path);
         self.loaded.unindex_file(path);
         let text = || self.loaded.store.read_file(path).ok().flatten().unwrap_or_default();
-        let (standing, findings) = match says {
+        let (state, findings) = match outcome {
             ReadOutcome::Unchanged => (before, Vec::new()),
-            ReadOutcome::Parsed(words) => {
-                let outlived = words.has_no_item().then(|| before.after_read_error());
+            ReadOutcome::Parsed(parsed) => {
+                let stale = parsed.has_no_item().then(|| before.after_read_error());
                 let findings = format::insert_parsed_file(
                     Arc::make_mut(&mut self.loaded.palace),
                     path,
-                    words,
+                    parsed,
                     text,
                 );
-                (outlived.unwrap_or(FileState::Present), findings)
+                (stale.unwrap_or(FileState::Present), findings)
             }
             ReadOutcome::Unreadable(finding) => (before.after_read_error(), vec![finding]),
             ReadOutcome::Deleted => {
@@ -318,18 +314,18 @@ impl OpenPalace {
                 drop(Arc::make_mut(&mut self.loaded.findings).insert(path.to_owned(), findings));
             }
         }
-        standing
+        state
     }
 
-    /// After a file has freed a name, reads the files again that claimed the same name.
+    /// Reads the files with name conflicts again, if a file has freed a name.
     pub(crate) fn retry_name_conflicts(&mut self) {
         if !std::mem::take(&mut self.name_freed) {
             return;
         }
         let findings = self.findings.values().flatten();
-        let is_unheard = |it: &&Diagnostic| matches!(it.code, Code::NameTaken | Code::IdTaken);
-        let unheard: Vec<_> = findings.filter(is_unheard).map(|it| it.file.clone()).collect();
-        for path in unheard {
+        let is_conflict = |it: &&Diagnostic| matches!(it.code, Code::NameTaken | Code::IdTaken);
+        let conflicting: Vec<_> = findings.filter(is_conflict).map(|it| it.file.clone()).collect();
+        for path in conflicting {
             self.file_states_mut().invalidate(&path);
             let (stamp, read) = (self.store.file_stamp(&path), self.store.read_file(&path));
             let reading = match &read {
@@ -347,8 +343,11 @@ impl OpenPalace {
     }
 
     fn title_and_entity_digest(&self, path: &str) -> TitleAndEntityDigest {
-        let node = self.palace.graph.entity_in_file(path).map(entity_digest).unwrap_or_default();
-        TitleAndEntityDigest { title: self.title_in_file(path), entity_digest: node }
+        let entity = self.palace.graph.entity_in_file(path);
+        TitleAndEntityDigest {
+            title: self.title_in_file(path),
+            entity_digest: entity.map(entity_digest).unwrap_or_default(),
+        }
     }
 
     /// Returns the title of the room or scroll in a file.
@@ -365,25 +364,25 @@ impl OpenPalace {
 }
 
 impl FileReading {
-    /// Makes the reading of a cached file.
-    fn from_cache((digest, words): (u64, ParsedFile)) -> Self {
-        Self { digest: Some(digest), outcome: ReadOutcome::Parsed(words) }
+    /// Creates the reading of a cached file.
+    fn from_cache((digest, parsed): (u64, ParsedFile)) -> Self {
+        Self { digest: Some(digest), outcome: ReadOutcome::Parsed(parsed) }
     }
 
-    /// Makes the reading of a file; `known` is the digest of its last content.
+    /// Creates the reading of a file; `known` is the digest of its last content.
     fn from_read_result(known: Option<u64>, path: &str, read: &ReadResult) -> Self {
         let digest = match read {
             Ok(None) => None,
             Ok(Some(text)) => Some(text_digest(text)),
             Err(finding) => Some(text_digest(&finding.message)),
         };
-        let says = match read {
+        let outcome = match read {
             _ if digest == known => ReadOutcome::Unchanged,
             Ok(None) => ReadOutcome::Deleted,
             Ok(Some(text)) => ReadOutcome::Parsed(format::parse_file(path, text)),
             Err(finding) => ReadOutcome::Unreadable(finding.clone()),
         };
-        Self { digest, outcome: says }
+        Self { digest, outcome }
     }
 }
 
@@ -408,13 +407,13 @@ mod tests {
     use crate::store::Store;
     use crate::watch::WakeCallback;
 
-    /// Who waits so long for an event has found a fault.
+    /// The time after which a missing event counts as a failure.
     const EVENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-    /// A palace that is watched, and the folder it lies in.
+    /// A watched palace and its folder.
     struct WatchedPalace {
         dir: tempfile::TempDir,
-        held: OpenPalace,
+        open: OpenPalace,
         wakeups: Receiver<()>,
     }
 
@@ -423,17 +422,17 @@ mod tests {
             Self::with_watching(WatchMode::Auto)
         }
 
-        fn with_watching(manner: WatchMode) -> Self {
+        fn with_watching(mode: WatchMode) -> Self {
             let dir = tempfile::tempdir().unwrap();
             fs::create_dir_all(dir.path().join("home/keep/rooms")).unwrap();
-            let mut held = open_again(dir.path());
-            let (tell, woken) = channel();
-            let wake: WakeCallback = Arc::new(move || tell.send(()).unwrap_or_default());
-            held.start_watching(&WatchConfig { mode: manner, wake, warn: |why| panic!("{why}") });
-            held.catch_up().unwrap();
-            // An index is kept up to date only once somebody has asked for it.
-            held.index();
-            Self { dir, held, wakeups: woken }
+            let mut open = open_again(dir.path());
+            let (sender, wakeups) = channel();
+            let wake: WakeCallback = Arc::new(move || sender.send(()).unwrap_or_default());
+            open.start_watching(&WatchConfig { mode, wake, warn: |why| panic!("{why}") });
+            open.catch_up().unwrap();
+            // The index is kept up to date only after its first use.
+            open.index();
+            Self { dir, open, wakeups }
         }
 
         fn path_of(&self, path: &str) -> PathBuf {
@@ -447,29 +446,29 @@ mod tests {
             fs::write(place, text).unwrap();
         }
 
-        /// Tells what is seen of the palace by whoever asks now.
+        /// Applies all saves and describes the palace.
         fn catch_up_and_describe(&mut self) -> String {
-            self.held.catch_up().unwrap();
-            describe_palace(&self.held)
+            self.open.catch_up().unwrap();
+            describe_palace(&self.open)
         }
 
-        /// Waits for what is doubted, and tells what is seen then.
+        /// Applies all saves, also the deferred ones, and describes the palace.
         fn settle_and_describe(&mut self) -> String {
-            self.held.catch_up().unwrap();
-            while let Some(wait) = self.held.watch.as_ref().unwrap().time_until_deferred_ready() {
-                // Waits for an event, or for the moment the doubt is over.
+            self.open.catch_up().unwrap();
+            while let Some(wait) = self.open.watch.as_ref().unwrap().time_until_deferred_ready() {
+                // Waits for an event, or until the deferred file can be applied.
                 self.wakeups.recv_timeout(wait).unwrap_or_default();
-                self.held.catch_up().unwrap();
+                self.open.catch_up().unwrap();
             }
-            describe_palace(&self.held)
+            describe_palace(&self.open)
         }
 
-        /// Waits until the palace looks like that to whoever asks.
+        /// Waits until the description of the palace is `expected`.
         #[track_caller]
         fn wait_until(&mut self, expected: &str) {
             let begun = std::time::Instant::now();
             while self.settle_and_describe() != expected {
-                assert!(begun.elapsed() < EVENT_TIMEOUT, "{}", describe_palace(&self.held));
+                assert!(begun.elapsed() < EVENT_TIMEOUT, "{}", describe_palace(&self.open));
                 self.wakeups.recv_timeout(Duration::from_secs(1)).unwrap_or_default();
             }
         }
@@ -477,19 +476,19 @@ mod tests {
         #[track_caller]
         fn assert_equals_reopened(&mut self) {
             let seen = self.settle_and_describe();
-            let anew = open_again(self.dir.path());
-            assert_eq!(seen, describe_palace(&anew));
-            assert_eq!(self.held.palace, anew.palace);
+            let reopened = open_again(self.dir.path());
+            assert_eq!(seen, describe_palace(&reopened));
+            assert_eq!(self.open.palace, reopened.palace);
             let graph = |it: &OpenPalace| it.file_states.change_counters().graph_digest;
-            assert_eq!(graph(&self.held), graph(&anew));
+            assert_eq!(graph(&self.open), graph(&reopened));
             assert_eq!(
-                graph(&anew) == 0,
-                anew.palace.graph.entities_and_loose_ends().next().is_none()
+                graph(&reopened) == 0,
+                reopened.palace.graph.entities_and_loose_ends().next().is_none()
             );
             for word in ["stone", "moss", "dust", "new"] {
                 let query = Query { text: word, limit: 100, ..Query::default() };
                 let found = |it: &OpenPalace| it.index().find(&query, |_| true).total;
-                assert_eq!(found(&self.held), found(&anew), "{word}");
+                assert_eq!(found(&self.open), found(&reopened), "{word}");
             }
         }
     }
@@ -500,13 +499,13 @@ mod tests {
             .unwrap()
     }
 
-    fn describe_palace(held: &OpenPalace) -> String {
-        let palace = &held.palace;
+    fn describe_palace(open: &OpenPalace) -> String {
+        let palace = &open.palace;
         let mut lines = vec![palace.settings.name.clone()];
         lines.extend(palace.rooms().map(|(id, it)| format!("{id}: {}", it.description)));
         lines.extend(palace.scrolls().map(|(room, it)| format!("{room}/ {}", it.title)));
         lines.extend(palace.graph.iter().map(|it| format!("{}: {}", it.genus, it.name)));
-        let mut wrong: Vec<_> = held.findings().map(|it| format!("! {it}")).collect();
+        let mut wrong: Vec<_> = open.findings().map(|it| format!("! {it}")).collect();
         wrong.sort();
         lines.extend(wrong);
         lines.join("\n")
@@ -522,7 +521,7 @@ mod tests {
 
     const HALL: &str = "rooms/hall.yaml";
 
-    /// How programs save: what they do to the file, and to others beside it.
+    /// A way in which programs save: its name, and its operations on the file and beside it.
     type SaveMethod = (&'static str, fn(&Path, &str));
 
     const SAVE_METHODS: [SaveMethod; 7] = [
@@ -584,7 +583,7 @@ mod tests {
         for (round, (way, save)) in
             SAVE_METHODS.iter().cycle().take(SAVE_METHODS.len() * 30).enumerate()
         {
-            // All of the same length: neither size nor time need tell them apart.
+            // All texts have the same length, so that the size does not change.
             let text = format!("Stone {round:03}.");
             save(&scene.path_of(HALL), &room_yaml(&text));
             assert_eq!(scene.catch_up_and_describe(), format!("Keep\nhall: {text}"), "{way}");
@@ -637,9 +636,9 @@ mod tests {
                     scene.assert_equals_reopened();
                 }
                 let file = |scene: &WatchedPalace| {
-                    scene.held.palace.graph.file_of_entity("Grey").map(str::to_owned)
+                    scene.open.palace.graph.file_of_entity("Grey").map(str::to_owned)
                 };
-                // Those named for it go first, and of equals the first by name.
+                // A file with the name of the entity wins; otherwise the first file by name.
                 for place in [2, 3, 0] {
                     let (path, _) = claims[place];
                     assert_eq!(file(&scene).as_deref(), Some(path));
@@ -657,11 +656,11 @@ mod tests {
         scene.save_file("entities/moss/grey.yaml", &entity("Grey"));
         scene.save_file("entities/moss/other.yaml", &entity("Grey"));
         scene.settle_and_describe();
-        assert!(scene.held.findings().next().is_some());
+        assert!(scene.open.findings().next().is_some());
         fs::remove_file(scene.path_of("entities/moss/other.yaml")).unwrap();
-        // Another change is taken in before anybody has heard that the file is gone.
+        // Another file is read before the deletion is noticed.
         scene.save_file("entities/moss/grey.yaml", &entity("Green"));
-        scene.held.reread_file("entities/moss/grey.yaml");
+        scene.open.reread_file("entities/moss/grey.yaml");
         scene.assert_equals_reopened();
     }
 
@@ -676,14 +675,14 @@ mod tests {
         hall: Stone.
         ! rooms/hall.yaml:1:7: error[syntax]: this is not YAML: unclosed bracket '[' (close the bracket, or quote the text)
         ");
-        assert_eq!(scene.held.file_states.state(HALL), FileState::Stale);
+        assert_eq!(scene.open.file_states.state(HALL), FileState::Stale);
         scene.save_file("rooms/attic.yaml", "name: [\n");
         scene.settle_and_describe();
-        assert_eq!(scene.held.file_states.state("rooms/attic.yaml"), FileState::Absent);
+        assert_eq!(scene.open.file_states.state("rooms/attic.yaml"), FileState::Absent);
         fs::remove_file(scene.path_of("rooms/attic.yaml")).unwrap();
         scene.save_file(HALL, &room_yaml("Moss."));
         assert_eq!(scene.settle_and_describe(), "Keep\nhall: Moss.");
-        assert_eq!(scene.held.file_states.state(HALL), FileState::Present);
+        assert_eq!(scene.open.file_states.state(HALL), FileState::Present);
     }
 
     #[test]
@@ -755,7 +754,7 @@ mod tests {
             rename(&scene.path_of(from), &scene.path_of(to));
         };
         scene.catch_up_and_describe();
-        // A wing that is made, filled and left.
+        // A new wing with two rooms.
         scene.save_file("rooms/code/auth.yaml", &room_yaml("Moss."));
         assert_eq!(scene.catch_up_and_describe(), "Keep\nhall: Stone.\ncode/auth: Moss.");
         scene.save_file("rooms/code/parser.yaml", &room_yaml("Dust."));
@@ -763,7 +762,7 @@ mod tests {
             scene.catch_up_and_describe(),
             "Keep\nhall: Stone.\ncode/auth: Moss.\ncode/parser: Dust."
         );
-        // A wing under another name, and what is written in it then.
+        // A renamed wing, and a save in it.
         rename(&scene, "rooms/code", "rooms/life");
         assert_eq!(
             scene.settle_and_describe(),
@@ -774,7 +773,7 @@ mod tests {
             scene.catch_up_and_describe(),
             "Keep\nhall: Stone.\nlife/auth: Roots.\nlife/parser: Dust."
         );
-        // A folder of the palace, away and back.
+        // A folder of the palace is moved away and back.
         rename(&scene, "rooms", "rooms.old");
         assert_eq!(scene.settle_and_describe(), "Keep");
         rename(&scene, "rooms.old", "rooms");
@@ -787,7 +786,7 @@ mod tests {
             scene.catch_up_and_describe(),
             "Keep\nhall: Stone.\nlife/auth: Leaves.\nlife/parser: Dust."
         );
-        // Deleted and made again, and others made anew.
+        // A folder is deleted and created again, and a new one is created.
         fs::remove_dir_all(scene.path_of("rooms")).unwrap();
         scene.save_file(HALL, &room_yaml("New."));
         scene.save_file("entities/plant/rhubarb.yaml", "name: Rhubarb\ngenus: Plant\n");
@@ -835,12 +834,12 @@ mod tests {
         fs::rename(&here, &away).unwrap();
         std::os::unix::fs::symlink(&away, &here).unwrap();
         for _ in 0..2 {
-            let refused = scene.held.catch_up().unwrap_err().to_string();
-            assert!(refused.ends_with("is a symbolic link, and none is followed below the home"));
+            let refused = scene.open.catch_up().unwrap_err().to_string();
+            assert!(refused.ends_with("is a symbolic link; Palazzo follows none below the home"));
         }
         fs::write(away.join(HALL), room_yaml("Moss.")).unwrap();
-        assert!(scene.held.catch_up().is_err());
-        assert_eq!(describe_palace(&scene.held), whole);
+        assert!(scene.open.catch_up().is_err());
+        assert_eq!(describe_palace(&scene.open), whole);
         fs::remove_file(&here).unwrap();
         fs::rename(&away, &here).unwrap();
         assert_eq!(scene.catch_up_and_describe(), "Keep\nhall: Moss.");
@@ -883,7 +882,7 @@ mod tests {
         scene.wait_until("Keep\ncrypt: Dust.");
     }
 
-    /// Something that may happen to the files of a palace.
+    /// A random event.
     #[derive(Clone, Debug)]
     enum FileEvent {
         SaveFile(&'static str, String),
@@ -944,7 +943,7 @@ mod tests {
         fn an_updated_palace_equals_a_reopened_one(events in proptest::collection::vec(any_file_event(), 1..60)) {
             let mut scene = WatchedPalace::new();
             for event in events {
-                // What makes no sense as things stand does not happen.
+                // An event that is impossible in this state is skipped.
                 let place = |path: &str| scene.path_of(path);
                 match event {
                     FileEvent::SaveFile(path, text) => {
@@ -953,14 +952,14 @@ mod tests {
                     }
                     FileEvent::Remove(path) => remove(&place(path)),
                     FileEvent::Rename(from, to) => drop(fs::rename(place(from), place(to))),
-                    FileEvent::CatchUp => scene.held.catch_up().unwrap(),
+                    FileEvent::CatchUp => scene.open.catch_up().unwrap(),
                 }
             }
-            // Of a file that is broken what it held before is seen: those are taken away.
+            // For a broken file the palace shows earlier content, so broken files are removed first.
             let mut as_read = open_again(scene.dir.path());
             let wrong = |it: &OpenPalace| it.findings().next().map(|it| it.file.clone());
             while let Some(file) = wrong(&as_read) {
-                scene.held.catch_up().unwrap();
+                scene.open.catch_up().unwrap();
                 remove(&scene.path_of(&file));
                 as_read = open_again(scene.dir.path());
             }

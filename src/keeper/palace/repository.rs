@@ -1,6 +1,7 @@
-//! What an open palace asks of its repository, and what is done when that cannot be read.
+//! Access to the repository of an open palace.
 //!
-//! The files are then read without their history, and one finding says why.
+//! If the repository cannot be read, the files are read without their history, and one finding
+//! reports the reason.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::model::{Code, CommitId, CommitMode, CommitSummary, Diagnostic, FileEd
 use crate::store;
 
 impl OpenPalace {
-    /// Clears what a writer left that died, before the first write: a reader changes nothing.
+    /// Recovers from a crashed writer. Called before the first write, because readers change nothing.
     pub(crate) fn recover_from_crash(&mut self) -> Result<(), Refusal> {
         if self.store.needs_recovery()? {
             let wait = self.publish_while_waiting();
@@ -24,7 +25,7 @@ impl OpenPalace {
         Ok(self.store.remove_stale_temporaries(&temporary_files)?)
     }
 
-    /// Takes in what git has learned of the files' past since the last time.
+    /// Updates the file history cache to `HEAD`.
     pub(crate) fn update_file_history_cache(&mut self) -> Result<(), Refusal> {
         if self.is_snapshot() && self.history_cache.head.is_some() {
             return Ok(());
@@ -35,25 +36,25 @@ impl OpenPalace {
             .store
             .update_file_history_cache(Arc::make_mut(&mut self.loaded.history_cache))
         {
-            // What is wrong with the repository is reported once, and the files are read without it.
+            // A repository fault is reported once, and the files are read without their history.
             Err(err) if self.repository_fault.is_some() || err.is_repository_error() => {
                 let err = self.store.check_last_commit().err().unwrap_or(err);
                 self.report_repository_fault(repository_diagnostic(&err));
                 Ok(())
             }
-            recalled => Ok(recalled?),
+            updated => Ok(updated?),
         }
     }
 
-    /// Returns the newest moments of the palace; none where the history cannot be read.
-    pub(crate) fn recent_commits(&self, most: usize) -> Result<Vec<CommitSummary>, Refusal> {
-        match self.store.recent_commits(most) {
+    /// Returns the newest commits of the palace; none if the history cannot be read.
+    pub(crate) fn recent_commits(&self, limit: usize) -> Result<Vec<CommitSummary>, Refusal> {
+        match self.store.recent_commits(limit) {
             Err(err) if err.is_repository_error() => Ok(Vec::new()),
             recent => Ok(recent?),
         }
     }
 
-    /// Looks whether the last commit can be read whole.
+    /// Checks that the last commit can be read completely.
     pub(crate) fn check_last_commit(&mut self) -> Result<(), Refusal> {
         match self.store.check_last_commit() {
             Err(err) if err.is_repository_error() => {
@@ -64,7 +65,7 @@ impl OpenPalace {
         Ok(())
     }
 
-    /// Keeps what is wrong with the repository, and says it once.
+    /// Stores a repository fault, and warns of it the first time.
     fn report_repository_fault(&mut self, fault: Diagnostic) {
         if self.repository_fault.is_none() {
             (self.warn)(&fault.message);
@@ -72,7 +73,7 @@ impl OpenPalace {
         }
     }
 
-    /// Looks whether the palace has lost its history.
+    /// Checks that the palace has not lost its history.
     pub(crate) fn check_lost_history(&mut self) {
         if self.palace.settings.commit == CommitMode::Auto
             && let Some(err) = self.store.error_if_history_lost()
@@ -96,33 +97,32 @@ impl OpenPalace {
         }
     }
 
-    /// Lists the files that differ between the commit last seen and `head`; all, where one of the
-    /// two cannot be read.
+    /// Lists the files that differ between the commit last seen and `head`; all if one of the two
+    /// cannot be read.
     pub(crate) fn files_changed_since_last_head(&self, head: Option<&CommitId>) -> Vec<String> {
         let changed = self.store.changed_paths_between(self.head.as_ref(), head);
         changed.unwrap_or_else(|_| vec![String::new()])
     }
 
-    /// Takes our own commit for seen, and looks at what others committed just
-    /// before it.
+    /// Sets the last seen commit to our own commit, and applies what others committed before it.
     pub(crate) fn advance_head(
         &mut self,
-        made: Option<CommitId>,
-        ours: &[FileEdit],
+        commit: Option<CommitId>,
+        own_edits: &[FileEdit],
     ) -> Result<(), Refusal> {
-        if made.is_none() {
+        if commit.is_none() {
             return Ok(());
         }
-        let ours: HashSet<&str> = ours.iter().map(|it| it.path.as_str()).collect();
-        let mut paths = self.files_changed_since_last_head(made.as_ref());
-        paths.retain(|path| !ours.contains(path.as_str()));
+        let own_paths: HashSet<&str> = own_edits.iter().map(|it| it.path.as_str()).collect();
+        let mut paths = self.files_changed_since_last_head(commit.as_ref());
+        paths.retain(|path| !own_paths.contains(path.as_str()));
         self.apply_committed_changes(paths)?;
-        self.loaded.head = made;
+        self.loaded.head = commit;
         Ok(())
     }
 }
 
-/// Makes a finding of an error of the repository.
+/// Converts an error of the repository to a finding.
 fn repository_diagnostic(err: &store::Error) -> Diagnostic {
     Diagnostic::for_file(Code::Repository, ".git", format_error_chain(err))
 }

@@ -10,13 +10,14 @@ use crate::keeper::semantic::vector_store::VectorStore;
 use crate::search::texts_to_embed;
 
 impl OpenPalace {
-    /// Returns the vectors of passages; `None` if the palace names no model, or is a past state.
+    /// Returns the vectors of the passages; `None` if the palace names no model, or is opened as of
+    /// a past commit.
     pub(crate) fn vector_store(&mut self, models: &ModelCache) -> Option<Arc<VectorStore>> {
         self.start_semantic_indexer(models);
         self.semantic_indexer.as_ref().map(|it| it.vectors.clone())
     }
 
-    /// Starts the indexer with the model that the palace names now.
+    /// Starts the indexer with the model that the settings name, unless it runs already.
     pub(crate) fn start_semantic_indexer(&mut self, models: &ModelCache) {
         if self.is_snapshot() {
             return;
@@ -41,7 +42,7 @@ impl OpenPalace {
         self.loaded.semantic_indexer = folder.map(start).map(Arc::new);
     }
 
-    /// Returns the error of the model that the palace names, if it names one.
+    /// Returns the error of loading the model that the settings name, if there is one.
     pub(crate) fn model_error(&self, models: &ModelCache) -> Option<String> {
         let folder = self.palace.settings.model.as_ref()?;
         models.load(self.store.palace_folder(), folder).err()

@@ -172,7 +172,7 @@ struct TreeFile {
     id: ObjectId,
 }
 
-/// The files in a tree, selected by the rules of [`disk`].
+/// The files in a tree, selected by the rules of `repo/palace_files.rs`.
 struct TreeFileList<'p> {
     history: &'p HistoryReader<'p>,
     files: Vec<TreeFile>,

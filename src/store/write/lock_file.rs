@@ -7,7 +7,8 @@
 //! Both names are directory entries made in this order, so a power failure does not leave the lock
 //! without its proof.
 //!
-//! Palazzo's own lock (`lock.rs`) must be held: then every proof found was left by a dead process.
+//! Palazzo's own lock (`palazzo_lock.rs`) must be held: then every proof found was left by a dead
+//! process.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};

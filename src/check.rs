@@ -59,3 +59,103 @@ impl PalaceCheck<'_> {
         self.unreadable_files.range(folder..).next().is_some_and(|it| it.starts_with(folder))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::{parse_palace, room_path};
+    use crate::model::{Files, PathStep, Severity, Tool, ToolEffect, ToolParameter};
+
+    /// Checks a palace of these files, each a path and a text; lists each finding with its file,
+    /// value and hint.
+    pub(super) fn findings_of(files: &[(&str, &str)]) -> String {
+        with_palace_check(files, |it| list_findings(&it.findings()))
+    }
+
+    /// Runs `with` on the check of a palace of these files.
+    pub(super) fn with_palace_check<T>(
+        files: &[(&str, &str)],
+        with: impl FnOnce(&PalaceCheck<'_>) -> T,
+    ) -> T {
+        let files: Files =
+            files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        let (palace, faults) = parse_palace("Test", &files);
+        let errors = faults.iter().filter(|it| it.severity() == Severity::Error);
+        let unreadable_files = errors.map(|it| it.file.as_str()).collect();
+        let tools = [
+            tool("get_entity", ToolEffect::Reads, &[("name", true, "string")]),
+            tool(
+                "list_entities",
+                ToolEffect::Reads,
+                &[("genus", false, "string"), ("page", false, "integer")],
+            ),
+            tool("search_entities", ToolEffect::Reads, &[("query", true, "string")]),
+            tool("update_entity", ToolEffect::Changes, &[("name", true, "string")]),
+            tool("set_workspace", ToolEffect::Moves, &[]),
+        ];
+        with(&PalaceCheck {
+            palace: &palace,
+            tools: &tools,
+            unreadable_files,
+            room_file: room_path,
+        })
+    }
+
+    pub(super) fn list_findings(findings: &[CheckFinding]) -> String {
+        findings.iter().map(|it| finding_line(it) + "\n").collect()
+    }
+
+    fn finding_line(finding: &CheckFinding) -> String {
+        let CheckFinding { diagnostic: it, value_path } = finding;
+        let steps = value_path.steps().iter().map(|it| match it {
+            PathStep::Value(key) | PathStep::Key(key) => key.clone(),
+            PathStep::Item(index) => index.to_string(),
+        });
+        let place = [vec![it.file.clone()], steps.collect()].concat().join(" ");
+        let hint = it.hint.as_ref().map_or_else(String::new, |it| format!(" ({it})"));
+        format!("{place}: {}: {}{hint}", it.code, it.message)
+    }
+
+    fn tool(name: &'static str, effect: ToolEffect, parameters: &[(&str, bool, &str)]) -> Tool {
+        let parameters = parameters.iter().map(|(name, is_required, json_type)| ToolParameter {
+            name: (*name).to_owned(),
+            is_required: *is_required,
+            json_type: Some((*json_type).to_owned()),
+        });
+        Tool { name, effect, parameters: parameters.collect() }
+    }
+
+    #[test]
+    fn a_file_has_at_most_fifty_findings_of_one_code() {
+        let portals: Vec<_> = (0..60).map(|it| format!("unbuilt-{it}")).collect();
+        let hall = format!("name: Hall\nportals: [attic, {}]\n", portals.join(", "));
+        let attic = "name: Attic\ndescription: Dust.\nportals: [unbuilt]\n";
+        let findings = findings_of(&[("rooms/hall.yaml", &hall), ("rooms/attic.yaml", attic)]);
+        let count = |start: &str| findings.lines().filter(|it| it.starts_with(start)).count();
+        assert_eq!(count("rooms/hall.yaml portals"), 50);
+        assert_eq!(count("rooms/hall.yaml: empty-room"), 1);
+        assert_eq!(count("rooms/attic.yaml portals"), 1);
+    }
+
+    #[test]
+    fn an_empty_palace_has_no_findings() {
+        assert_eq!(findings_of(&[]), "");
+        assert_eq!(findings_of(&[("palace.toml", "format = 1\nname = \"P\"\n")]), "");
+    }
+
+    #[test]
+    fn the_findings_of_one_room_contain_no_suggestions() {
+        let files = [
+            ("rooms/crypt.yaml", "name: Crypt\nportals: [unbuilt]\n"),
+            ("rooms/hall.yaml", "name: Hall\ndescription: Stone.\nportals: [cript, crypt]\n"),
+        ];
+        let of_room = |id: &str| {
+            with_palace_check(&files, |it| list_findings(&it.room_findings(&id.parse().unwrap())))
+        };
+        insta::assert_snapshot!(
+            of_room("hall"),
+            @"rooms/hall.yaml portals 0: unfinished-room: the room `cript` is not built yet"
+        );
+        assert_eq!(of_room("attic"), "");
+    }
+}

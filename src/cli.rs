@@ -140,3 +140,145 @@ pub fn run() -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::error::ErrorKind;
+
+    use super::*;
+
+    /// Parses the arguments of a command; returns the kind of the error.
+    fn parse_error(line: &str) -> Option<ErrorKind> {
+        let words = std::iter::once("palazzo").chain(line.split_whitespace());
+        Cli::try_parse_from(words).err().map(|it| it.kind())
+    }
+
+    /// Returns the values of one argument of a command.
+    fn values_of(line: &str, argument: &str) -> Vec<String> {
+        let words = std::iter::once("palazzo").chain(line.split_whitespace());
+        let matches = Cli::command().try_get_matches_from(words).unwrap();
+        let mut command = &matches;
+        while let Some((_, subcommand)) = command.subcommand() {
+            command = subcommand;
+        }
+        let values = command.get_raw(argument).into_iter().flatten();
+        values.map(|it| it.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn the_definitions_of_all_commands_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_and_argument_has_a_description() {
+        let mut commands = vec![Cli::command()];
+        let mut count = 0;
+        while let Some(command) = commands.pop() {
+            assert!(command.get_about().is_some(), "{}", command.get_name());
+            let bare = command.get_arguments().find(|it| it.get_help().is_none());
+            assert_eq!(bare.map(clap::Arg::get_id), None, "{}", command.get_name());
+            commands.extend(command.get_subcommands().cloned());
+            count += 1;
+        }
+        assert!(count > 30, "{count}");
+    }
+
+    #[test]
+    fn a_command_parses_with_the_fewest_arguments() {
+        let lines = "serve|init Keep|init --repository|templates|show|map|search stasis|embed|log|\
+            diff|blame hall|restore hall --to 2026-03-01|undo|check|check --explain|doctor|trust|\
+            trust --list|trust --remove /a|aaak spec|fmt|schema|walk|wake-up|hook install|\
+            hook remove|hook session-start|hook session-end|import memory -|import mempalace|\
+            mine notes.md|export memory|client-config|completions bash|man /tmp";
+        for line in lines.split('|') {
+            assert_eq!(parse_error(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_command_without_a_required_argument_is_refused() {
+        let lines = "init|init --template codebase|search|blame|restore hall|restore --to 2026|\
+            doctor --yes|mine|import memory|completions|man";
+        for line in lines.split('|') {
+            assert_eq!(parse_error(line), Some(ErrorKind::MissingRequiredArgument), "{line}");
+        }
+        for line in ["", "aaak", "hook", "import", "export"] {
+            let help = ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
+            assert_eq!(parse_error(line), Some(help), "{line}");
+        }
+    }
+
+    #[test]
+    fn arguments_that_contradict_each_other_are_refused() {
+        let lines = "serve /a --home /b|init Keep --repository /a|\
+            init --repository --template codebase|trust /a --list|trust --list --yes|\
+            trust --list --remove /a|trust /a --remove /b|trust --remove /a --yes|\
+            hook install --project --settings a.json|hook remove --project --settings a.json";
+        for line in lines.split('|') {
+            assert_eq!(parse_error(line), Some(ErrorKind::ArgumentConflict), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_misspelt_value_is_refused_with_the_right_one() {
+        let message = |line: &str| {
+            let words = std::iter::once("palazzo").chain(line.split(' '));
+            let error = Cli::try_parse_from(words).err().unwrap().to_string();
+            error.lines().next().unwrap_or_default().to_owned()
+        };
+        let lines = [
+            "check --explain bad-slig",
+            "serve --tools memry",
+            "schema rom",
+            "search a --kind Room",
+        ];
+        insta::assert_snapshot!(lines.map(message).join("\n"), @"
+        error: invalid value 'bad-slig' for '--explain [<CODE>]': there is no code `bad-slig`; did you mean `bad-slug`?
+        error: invalid value 'memry' for '--tools <LIST>': there is no tool set `memry`; there are palace, graph, memory, mempalace
+        error: invalid value 'rom' for '[KIND]': no kind of file is called `rom`; did you mean `room`?
+        error: invalid value 'Room' for '--kind <KIND>': there is no kind `Room`; did you mean `room`?
+        ");
+    }
+
+    #[test]
+    fn an_argument_has_a_default_value() {
+        let cases = [
+            ("serve", "tools", "palace graph"),
+            ("serve", "watch", "auto"),
+            ("log", "most", "20"),
+            ("search a", "limit", "10"),
+            ("search a", "format", "human"),
+            ("check", "format", "human"),
+            ("export memory", "file", "-"),
+            ("client-config", "client", "claude-code"),
+            ("wake-up", "budget", "1000"),
+            ("hook session-start", "budget", "1000"),
+        ];
+        for (line, argument, value) in cases {
+            assert_eq!(values_of(line, argument).join(" "), value, "{line} {argument}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_given_with_commas_words_or_repeated_options() {
+        assert_eq!(values_of("serve --tools memory,mempalace", "tools"), ["memory", "mempalace"]);
+        let search = "search the Great Hall --kind room --kind scroll --limit 3";
+        assert_eq!(values_of(search, "words"), ["the", "Great", "Hall"]);
+        assert_eq!(values_of(search, "kind"), ["room", "scroll"]);
+        assert_eq!(values_of("fmt a.yaml b", "paths"), ["a.yaml", "b"]);
+    }
+
+    #[test]
+    fn a_moment_may_begin_with_a_hyphen() {
+        assert_eq!(values_of("restore hall --to -1.week", "to"), ["-1.week"]);
+        assert_eq!(values_of("show hall --at -1.week", "at"), ["-1.week"]);
+        assert_eq!(values_of("diff -1.week..HEAD --text", "range"), ["-1.week..HEAD"]);
+    }
+
+    #[test]
+    fn the_hook_accepts_any_budget_so_that_it_never_exits_with_a_failure() {
+        assert_eq!(values_of("hook session-start --budget many", "budget"), ["many"]);
+        assert_eq!(parse_error("wake-up --budget many"), Some(ErrorKind::ValueValidation));
+    }
+}

@@ -277,7 +277,7 @@ pub fn edit_settings_text(text: &str, settings: &Settings) -> Option<String> {
 }
 
 /// Rewrites a canonical file; edits any other file. If the edited text does not parse as intended,
-/// writes the file anew with its comments; `None` if that does not parse as intended either.
+/// rewrites the whole file with its comments; `None` if that does not parse as intended either.
 fn edit_yaml_text(
     text: &str,
     was: &yaml::OutputNode,

@@ -19,8 +19,6 @@ mod search;
 mod semantic;
 mod session;
 mod snapshot;
-#[cfg(test)]
-mod test_home;
 mod walk;
 mod work;
 mod workspaces;
@@ -132,3 +130,6 @@ pub fn read_text_file(place: &Path) -> Result<String, Refusal> {
 pub fn json_schema(kind: FileKind) -> String {
     format::json_schema_of_file_kind(kind)
 }
+
+#[cfg(test)]
+mod test_home;

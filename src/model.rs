@@ -1,7 +1,7 @@
 //! Domain types of a palace: plain values without access to files, git or MCP.
 //!
-//! The types that the upper modules exchange ([`Files`], [`Changeset`], [`Diagnostic`]) are here too,
-//! so that those modules do not depend on each other.
+//! The types that the upper modules exchange ([`Files`], [`Changeset`], [`Diagnostic`]) are here
+//! too, so that those modules do not depend on each other.
 
 mod changeset;
 mod date;

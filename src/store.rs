@@ -13,7 +13,7 @@ mod test_repository;
 mod write;
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
@@ -41,12 +41,21 @@ use crate::store::write::index::CachedIndex;
 use crate::store::write::palazzo_lock::LockTimeouts;
 use crate::store::write::prune_guard::PruneGuard;
 
+/// The open repository is checked before each use.
+const CHECK_ALWAYS: u8 = 0;
+/// It is checked before the next use, and then trusted until the next call begins.
+const CHECK_ONCE: u8 = 1;
+/// It was checked in this call.
+const CHECKED: u8 = 2;
+
 /// The files and the history of one palace.
 #[derive(Debug)]
 pub struct Store {
     palace: PathBuf,
     home: PathBuf,
     repository: Mutex<Option<Arc<Repository>>>,
+    /// How often the open repository is checked.
+    repository_checks: AtomicU8,
     cached_index: Option<CachedIndex>,
     lock_timeouts: LockTimeouts,
     isolated: bool,
@@ -96,6 +105,7 @@ impl Store {
             palace,
             home,
             repository,
+            repository_checks: AtomicU8::new(CHECK_ALWAYS),
             cached_index: None,
             lock_timeouts,
             isolated: false,
@@ -319,11 +329,21 @@ impl Store {
         }
     }
 
+    /// Begins a call: its first use of the repository checks whether the repository is still the
+    /// same, and whether its files can be opened; later uses do not. A store without calls checks
+    /// at each use.
+    pub fn begin_call(&self) {
+        self.repository_checks.store(CHECK_ONCE, Ordering::Relaxed);
+    }
+
     /// Returns the repository that contains the palace; opens it only if the open one is out of
     /// date.
     fn open_allowed_repository(&self) -> Result<Option<Arc<Repository>>, Error> {
         self.reject_symlinked_palace()?;
         let mut open = self.repository.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.is_some() && self.repository_checks.load(Ordering::Relaxed) == CHECKED {
+            return Ok(open.clone());
+        }
         match open.as_ref().filter(|it| it.is_current()) {
             Some(repository) => {
                 repo::git_files::check_files_of_open_repository(
@@ -338,6 +358,9 @@ impl Store {
             }
         }
         self.had_repository.fetch_or(open.is_some(), Ordering::Relaxed);
+        if self.repository_checks.load(Ordering::Relaxed) == CHECK_ONCE {
+            self.repository_checks.store(CHECKED, Ordering::Relaxed);
+        }
         Ok(open.clone())
     }
 

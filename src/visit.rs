@@ -81,7 +81,7 @@ impl Location {
         Self { workspace: workspace.to_owned(), room, door: None, hall: None }
     }
 
-    /// Tells whether two locations are the same, whichever door led there.
+    /// Returns whether two locations are the same, whichever door led there.
     pub fn is_same_place(&self, other: &Self) -> bool {
         self.workspace == other.workspace && self.room == other.room && self.hall == other.hall
     }

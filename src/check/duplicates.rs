@@ -107,3 +107,86 @@ fn case_variants<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<(&'a str, &'a 
     }
     twins
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use crate::check::tests::findings_of;
+
+    const ID: &str = "id: 01KGSRV28ADXPQGT6T6QX25YS8\n";
+
+    #[test]
+    fn every_later_file_with_the_id_of_another_is_reported() {
+        let scroll = "scrolls/hall/01KGSRV28ADXPQGT6T6QX25YS8-a.md";
+        let found = findings_of(&[
+            ("rooms/hall.yaml", &format!("{ID}name: Hall\ndescription: Stone.\n")),
+            ("entities/claim/stasis.yaml", &format!("{ID}name: Stasis\ngenus: Claim\n")),
+            (scroll, "---\ntitle: A\n---\n"),
+        ]);
+        assert_snapshot!(found, @"
+        entities/claim/stasis.yaml id: same-id: rooms/hall.yaml has the same id (remove the id from the younger of the two files)
+        scrolls/hall/01KGSRV28ADXPQGT6T6QX25YS8-a.md id: same-id: rooms/hall.yaml has the same id (remove the id from the younger of the two files)
+        ");
+    }
+
+    #[test]
+    fn files_without_an_id_share_none() {
+        let found = findings_of(&[
+            ("entities/claim/a.yaml", "name: Actualism\ngenus: Claim\n"),
+            ("entities/claim/b.yaml", "name: Baraminology\ngenus: Claim\n"),
+        ]);
+        assert_eq!(found, "");
+    }
+
+    #[test]
+    fn files_whose_paths_differ_in_case_only_are_reported() {
+        let found = findings_of(&[
+            ("entities/claim/STASIS.yaml", "name: Saltation\ngenus: Claim\n"),
+            ("entities/claim/stasis.yaml", "name: Actualism\ngenus: Claim\n"),
+            ("tasks/Sweep.yaml", "title: Sweep\n"),
+            ("tasks/sweep.yaml", "title: Sweep again\n"),
+        ]);
+        assert_snapshot!(found, @"
+        entities/claim/STASIS.yaml: case-twins: the name of entities/claim/stasis.yaml differs from this file's in case only (rename one: some file systems cannot hold both)
+        tasks/sweep.yaml: case-twins: the name of tasks/Sweep.yaml differs from this file's in case only (rename one: some file systems cannot hold both)
+        ");
+    }
+
+    #[test]
+    fn entity_names_are_compared_in_every_script() {
+        let found = findings_of(&[
+            ("entities/mood/a.yaml", "name: Ärger\ngenus: Mood\n"),
+            ("entities/mood/b.yaml", "name: ärger\ngenus: Mood\n"),
+            ("entities/mood/c.yaml", "name: Arger\ngenus: Mood\n"),
+        ]);
+        assert_snapshot!(
+            found,
+            @"entities/mood/b.yaml name: case-twins: `Ärger` differs from this name in case only"
+        );
+    }
+
+    #[test]
+    fn a_genus_is_corrected_to_the_defined_spelling() {
+        let found = findings_of(&[
+            ("genera/claim.yaml", "name: claim\n"),
+            ("entities/claim/a.yaml", "name: Actualism\ngenus: Claim\n"),
+        ]);
+        assert_snapshot!(
+            found,
+            @"entities/claim/a.yaml genus: case-twins: the genus `claim` differs from this one in case only (write `claim`)"
+        );
+    }
+
+    #[test]
+    fn without_a_definition_no_spelling_of_a_genus_is_preferred() {
+        let found = findings_of(&[
+            ("entities/claim/a.yaml", "name: Actualism\ngenus: Claim\n"),
+            ("entities/claim/b.yaml", "name: Baraminology\ngenus: claim\n"),
+        ]);
+        assert_snapshot!(
+            found,
+            @"entities/claim/b.yaml genus: case-twins: the genus `Claim` differs from this one in case only (use one spelling if both mean the same genus)"
+        );
+    }
+}

@@ -120,3 +120,96 @@ impl PalaceCheck<'_> {
         Some(finding)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+    use crate::check::tests::findings_of;
+
+    const STASIS: (&str, &str) =
+        ("entities/claim/stasis.yaml", "name: Stasis\ngenus: Claim\nattributes: { place: reef }\n");
+
+    /// Checks a palace with `STASIS` and a room that generates a hall.
+    fn findings_of_hall(generate: &str, more: &[(&str, &str)]) -> String {
+        let hall = format!("name: Hall\ngenerate: {{ {generate} }}\n");
+        findings_of(&[&[STASIS, ("rooms/hall.yaml", hall.as_str())], more].concat())
+    }
+
+    #[test]
+    fn scrolls_in_a_missing_room_are_reported_once_with_their_number() {
+        let found = findings_of(&[
+            ("scrolls/atlantis/01KJMPXF9069S44V81ASY1KY37-a.md", "---\ntitle: A\n---\n"),
+            ("scrolls/atlantis/01KJMPXF9069S44V81ASY1KY38-b.md", "---\ntitle: B\n---\n"),
+            ("scrolls/lemuria/01KJMPXF9069S44V81ASY1KY39-c.md", "---\ntitle: C\n---\n"),
+        ]);
+        assert_snapshot!(found, @"
+        scrolls/atlantis/01KJMPXF9069S44V81ASY1KY37-a.md: lost-scroll: the room `atlantis` of 2 scrolls does not exist (build the room, or move the scrolls into the folder of another room)
+        scrolls/lemuria/01KJMPXF9069S44V81ASY1KY39-c.md: lost-scroll: the room `lemuria` of this scroll does not exist (build the room, or move the scrolls into the folder of another room)
+        ");
+    }
+
+    #[test]
+    fn a_scroll_is_not_lost_while_a_room_file_is_unreadable() {
+        let found = findings_of(&[
+            ("rooms/atlantis.yaml", "name: [Atlantis\n"),
+            ("scrolls/atlantis/01KJMPXF9069S44V81ASY1KY37-a.md", "---\ntitle: A\n---\n"),
+        ]);
+        assert_eq!(found, "");
+    }
+
+    #[test]
+    fn a_hall_of_a_genus_in_other_case_is_accepted() {
+        assert_eq!(findings_of_hall("genus: CLAIM, by: place", &[]), "");
+        assert_snapshot!(
+            findings_of_hall("genus: Clam", &[]),
+            @"rooms/hall.yaml generate genus: undefined-genus: no entity has the genus `Clam`, and no genus file defines it (did you mean `Claim`?)"
+        );
+    }
+
+    #[test]
+    fn a_hall_by_an_attribute_that_no_entity_has_is_reported() {
+        assert_snapshot!(
+            findings_of_hall("genus: Claim, by: plaec", &[]),
+            @"rooms/hall.yaml generate by: undefined-attribute: no Claim has an attribute `plaec`, and its genus file does not define it (did you mean `place`?)"
+        );
+    }
+
+    #[test]
+    fn a_defined_genus_without_entities_can_have_any_attribute() {
+        let lead = ("genera/lead.yaml", "name: Lead\n");
+        assert_eq!(findings_of_hall("genus: Lead, by: weather", &[lead]), "");
+    }
+
+    #[test]
+    fn an_unreadable_genus_file_may_define_the_missing_genus() {
+        let unreadable = ("genera/x.yaml", "name: [Weather\n");
+        assert_eq!(findings_of_hall("genus: Weather", &[unreadable]), "");
+    }
+
+    #[test]
+    fn only_twenty_unknown_genera_are_compared_with_the_known_ones() {
+        let rooms: Vec<_> = (0..=MAX_SUGGESTIONS)
+            .map(|it| {
+                (format!("rooms/r{it}.yaml"), format!("name: R{it}\ngenerate: {{ genus: Clam }}\n"))
+            })
+            .collect();
+        let rooms = rooms.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+        let found = findings_of(&rooms.chain([STASIS]).collect::<Vec<_>>());
+        assert_eq!(found.matches("undefined-genus").count(), 21);
+        assert_eq!(found.matches("did you mean `Claim`?").count(), 20);
+    }
+
+    #[test]
+    fn a_relation_to_an_undefined_entity_names_the_one_in_other_case() {
+        let relations = "relations:\n  - { type: about, to: stasis }\n  - { type: by, to: Lyell }\n  - { type: like, to: Rest }\n";
+        let rest = format!("name: Rest\ngenus: Claim\n{relations}");
+        assert_snapshot!(findings_of(&[STASIS, ("entities/claim/rest.yaml", &rest)]), @"
+        entities/claim/rest.yaml relations 0 to: undefined-entity: there is no entity `stasis` yet (did you mean `Stasis`?)
+        entities/claim/rest.yaml relations 1 to: undefined-entity: there is no entity `Lyell` yet
+        ");
+        let unreadable = ("entities/claim/lyell.yaml", "name: [Lyell\n");
+        assert_eq!(findings_of(&[STASIS, ("entities/claim/rest.yaml", &rest), unreadable]), "");
+    }
+}

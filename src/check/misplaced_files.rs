@@ -108,3 +108,86 @@ fn path_mismatch(file: &str, key: &str, what: &str, other: &str) -> CheckFinding
     let message = format!("the {what} is named after `{}`", other.escape_debug());
     CheckFinding::new(Code::PathMismatch, file, ValuePath::ROOT.then_value(key), message)
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use crate::check::tests::findings_of;
+
+    #[test]
+    fn an_entity_in_the_folder_of_another_genus_is_reported() {
+        let found = findings_of(&[
+            ("entities/lead/amber.yaml", "name: Amber\ngenus: Lead\n"),
+            ("entities/lead/stasis.yaml", "name: Stasis\ngenus: Claim\n"),
+        ]);
+        assert_snapshot!(
+            found,
+            @"entities/lead/stasis.yaml genus: path-mismatch: the folder is named after `Lead`"
+        );
+    }
+
+    #[test]
+    fn an_entity_in_a_file_named_after_another_entity_is_reported() {
+        let found = findings_of(&[
+            ("entities/claim/stasis.yaml", "name: Actualism\ngenus: Claim\n"),
+            ("entities/claim/stasis-2.yaml", "name: Stasis\ngenus: Claim\n"),
+        ]);
+        assert_snapshot!(
+            found,
+            @"entities/claim/stasis.yaml name: path-mismatch: the file is named after `Stasis`"
+        );
+    }
+
+    #[test]
+    fn a_path_that_names_nothing_known_is_accepted() {
+        let found = findings_of(&[
+            ("entities/old/a/b/notes.yaml", "name: Stasis\ngenus: Claim\n"),
+            ("entities/top.yaml", "name: Größe\ngenus: Claim\n"),
+            ("rooms/hall.yaml", "name: The Great Hall\ndescription: Stone.\n"),
+        ]);
+        assert_eq!(found, "");
+    }
+
+    #[test]
+    fn a_room_named_after_another_room_of_its_wing_is_reported() {
+        let attic = "name: Hall\ndescription: Dust.\nportals: [hall, west/loft]\n";
+        let found = findings_of(&[
+            ("rooms/attic.yaml", attic),
+            ("rooms/hall.yaml", "name: Great Hall\ndescription: Stone.\n"),
+            ("rooms/loft.yaml", "name: Loft\ndescription: Beams.\nportals: [hall]\n"),
+            ("rooms/west/loft.yaml", "name: Attic\ndescription: Beams.\n"),
+        ]);
+        assert_snapshot!(
+            found,
+            @"rooms/hall.yaml name: path-mismatch: the file is named after `Hall`"
+        );
+    }
+
+    #[test]
+    fn a_drawer_of_another_wing_than_the_rest_of_its_folder_is_reported() {
+        let drawer = |wing: &str, room: &str| {
+            format!("---\nwing: {wing}\nroom: {room}\nfiled: 2026-03-01\n---\n\nWords.\n")
+        };
+        let found = findings_of(&[
+            ("drawers/code/hall/a.md", &drawer("Code", "Hall")),
+            ("drawers/code/hall/b.md", &drawer("Code", "Hall")),
+            ("drawers/code/hall/c.md", &drawer("Prose", "Hall")),
+            ("drawers/code/hall/d.md", &drawer("Code", "Attic")),
+        ]);
+        assert_snapshot!(found, @"
+        drawers/code/hall/d.md room: path-mismatch: the folder is named after `Hall`
+        drawers/code/hall/c.md wing: path-mismatch: the folder is named after `Code`
+        ");
+    }
+
+    #[test]
+    fn a_drawer_that_was_moved_by_hand_keeps_the_wing_of_its_front_matter() {
+        let text = "---\nwing: Prose\nroom: Hall\nfiled: 2026-03-01\n---\n\nWords.\n";
+        assert_snapshot!(
+            findings_of(&[("drawers/code/hall/a.md", text)]),
+            @"drawers/code/hall/a.md wing: path-mismatch: the folder is named `code`, but the wing of this drawer is `Prose` (the front matter decides: to move the drawer, change its `wing`, or remove that key)"
+        );
+        assert_eq!(findings_of(&[("drawers/prose-2/hall/a.md", text)]), "");
+    }
+}

@@ -201,3 +201,133 @@ fn exits_with_paths(room: &Room) -> impl Iterator<Item = (&RoomRef, ValuePath)> 
     let portal = |index| ValuePath::ROOT.then_value("portals").then_item(index);
     actions.chain(room.portals.iter().enumerate().map(move |(index, it)| (it, portal(index))))
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+    use crate::check::tests::{findings_of, with_palace_check};
+
+    const HALL: (&str, &str) = ("rooms/hall.yaml", "name: Hall\ndescription: Stone.\n");
+    const ENTRY_IS_HALL: (&str, &str) =
+        ("palace.toml", "format = 1\nname = \"Test\"\nentry = \"hall\"\n");
+
+    /// Checks rooms, each a slug and the end of its file.
+    fn findings_of_rooms(rooms: &[(&str, &str)]) -> String {
+        let text =
+            |slug: &str, rest: &str| format!("name: The {slug}\ndescription: Stone.\n{rest}\n");
+        let rooms = rooms.iter().map(|(it, rest)| (format!("rooms/{it}.yaml"), text(it, rest)));
+        let rooms: Vec<_> = rooms.collect();
+        let rooms: Vec<_> = rooms.iter().map(|(path, it)| (path.as_str(), it.as_str())).collect();
+        findings_of(&rooms)
+    }
+
+    #[test]
+    fn a_missing_entry_room_is_reported_in_the_settings() {
+        let other = ("rooms/crypt.yaml", "name: Crypt\ndescription: Dark.\n");
+        assert_snapshot!(
+            findings_of(&[ENTRY_IS_HALL, other]),
+            @"palace.toml entry: lost-entry: the entry room `hall` does not exist (build it, or set `entry` to another room)"
+        );
+        assert_eq!(findings_of(&[ENTRY_IS_HALL, HALL]), "");
+    }
+
+    #[test]
+    fn a_room_with_an_unreadable_file_is_neither_missing_nor_empty_nor_unreachable() {
+        let crypt = ("rooms/crypt.yaml", "name: Crypt\nportals: [attic]\n");
+        let found = findings_of(&[ENTRY_IS_HALL, ("rooms/hall.yaml", "name: [Hall\n"), crypt]);
+        assert_snapshot!(found, @"
+        rooms/crypt.yaml portals 0: unfinished-room: the room `attic` is not built yet
+        rooms/crypt.yaml: empty-room: the room is empty: no description, no actions
+        ");
+    }
+
+    #[test]
+    fn a_missing_room_is_compared_with_rooms_at_one_typing_error() {
+        let found =
+            findings_of_rooms(&[("crypt", ""), ("hall", "portals: [crypt, cyrpt, cryptes]")]);
+        assert_snapshot!(found, @"
+        rooms/hall.yaml portals 1: unfinished-room: the room `cyrpt` is not built yet (did you mean `crypt`?)
+        rooms/hall.yaml portals 2: unfinished-room: the room `cryptes` is not built yet
+        ");
+    }
+
+    #[test]
+    fn a_missing_room_is_reported_once_in_each_file() {
+        let climb =
+            "actions: [{ label: Climb, type: navigate, room: attic }]\nportals: [attic, hall]";
+        let found = findings_of_rooms(&[("hall", "portals: [attic]"), ("crypt", climb)]);
+        assert_snapshot!(found, @"
+        rooms/crypt.yaml actions 0 room: unfinished-room: the room `attic` is not built yet
+        rooms/hall.yaml portals 0: unfinished-room: the room `attic` is not built yet
+        ");
+    }
+
+    #[test]
+    fn an_ambiguous_portal_lists_five_rooms() {
+        let annexes = ["a", "b", "c", "d", "e", "f"].map(|it| format!("{it}/annex"));
+        let mut rooms: Vec<_> = annexes.iter().map(|it| (it.as_str(), "portals: [hall]")).collect();
+        rooms.push(("hall", "portals: [annex]"));
+        assert_snapshot!(
+            findings_of_rooms(&rooms),
+            @"rooms/hall.yaml portals 0: ambiguous-room: several rooms are called `annex` (write one of: `a/annex`, `b/annex`, `c/annex`, `d/annex`, `e/annex` …)"
+        );
+    }
+
+    #[test]
+    fn a_bare_slug_means_the_room_in_the_same_wing() {
+        let rooms = [("a/annex", ""), ("a/hall", "portals: [annex, b/annex]"), ("b/annex", "")];
+        assert_eq!(findings_of_rooms(&rooms), "");
+    }
+
+    #[test]
+    fn an_action_to_a_room_without_a_door_back_is_reported_once() {
+        let climb = "{ label: Climb, type: navigate, room: attic }";
+        let hall = format!("actions: [{climb}, {climb}]");
+        assert_snapshot!(
+            findings_of_rooms(&[("attic", ""), ("hall", &hall)]),
+            @"rooms/hall.yaml actions 0 room: one-way-door: `attic` has no door back of its own: it shows a plain door"
+        );
+        assert_eq!(findings_of_rooms(&[("attic", "portals: [hall]"), ("hall", &hall)]), "");
+    }
+
+    #[test]
+    fn a_room_with_only_a_name_is_empty_and_a_generated_hall_is_not() {
+        let hall = ("rooms/hall.yaml", "name: Hall\nportals: [library]\n");
+        let library = ("rooms/library.yaml", "name: Library\ngenerate: { by: genus }\n");
+        assert_snapshot!(
+            findings_of(&[hall, library]),
+            @"rooms/hall.yaml: empty-room: the room is empty: no description, no actions"
+        );
+    }
+
+    #[test]
+    fn a_door_connects_two_rooms_whichever_declares_it() {
+        let rooms = [
+            ("a-hall", ""),
+            ("crypt", "portals: [a-hall]"),
+            ("reef", "portals: [sea]"),
+            ("sea", ""),
+        ];
+        assert_snapshot!(findings_of_rooms(&rooms), @"
+        rooms/reef.yaml: unreachable: this room cannot be reached from the entry (add an action or a portal to this room in another room)
+        rooms/sea.yaml: unreachable: this room cannot be reached from the entry (add an action or a portal to this room in another room)
+        ");
+    }
+
+    #[test]
+    fn the_check_of_one_room_gives_up_after_a_hundred_rooms() {
+        let chain = |length: usize| {
+            let room = |it| format!("name: R\nportals: [r{}]\n", (it + 1) % length);
+            let rooms = (0..length).map(|it| (format!("rooms/r{it}.yaml"), room(it)));
+            let rooms: Vec<_> = rooms.collect();
+            let rooms = rooms.iter().map(|(path, it)| (path.as_str(), it.as_str()));
+            let files: Vec<_> = rooms.chain([ENTRY_IS_HALL, HALL]).collect();
+            with_palace_check(&files, |it| it.check_reachable(&"r0".parse().unwrap()))
+        };
+        let code = |it: CheckFinding| it.diagnostic.code;
+        assert_eq!(chain(MAX_ROOMS_WALKED).map(code), Some(Code::Unreachable));
+        assert_eq!(chain(MAX_ROOMS_WALKED + 1).map(code), None);
+    }
+}

@@ -183,3 +183,121 @@ fn json_type_description(kind: &str) -> &'static str {
         _ => "a mapping",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use crate::check::tests::findings_of;
+
+    /// Checks a palace with the entity `Stasis` and a room with one query action.
+    fn findings_of_query(query: &str, settings: &str) -> String {
+        let hall = format!("name: Hall\nactions:\n  - {{ label: Ask, type: query, {query} }}\n");
+        findings_of(&[
+            ("palace.toml", &format!("format = 1\nname = \"Test\"\n{settings}")),
+            ("rooms/hall.yaml", &hall),
+            ("entities/claim/stasis.yaml", "name: Stasis\ngenus: Claim\n"),
+        ])
+    }
+
+    #[test]
+    fn an_unknown_tool_is_reported_with_the_most_similar_one() {
+        assert_snapshot!(
+            findings_of_query("tool: mcp__palazzo__get_entty", ""),
+            @"rooms/hall.yaml actions 0 tool: unknown-tool: there is no tool `mcp__palazzo__get_entty` (did you mean `get_entity`?)"
+        );
+        assert_snapshot!(
+            findings_of_query("tool: weather", ""),
+            @"rooms/hall.yaml actions 0 tool: unknown-tool: there is no tool `weather`"
+        );
+    }
+
+    #[test]
+    fn a_tool_may_have_the_prefix_of_a_client() {
+        for tool in ["get_entity", "'palazzo:get_entity'", "mcp__palazzo__get_entity"] {
+            let query = format!("tool: {tool}, tool_params: {{ name: Stasis }}");
+            assert_eq!(findings_of_query(&query, ""), "", "{tool}");
+        }
+    }
+
+    #[test]
+    fn an_action_may_not_call_a_tool_that_changes_things_or_moves() {
+        assert_snapshot!(
+            findings_of_query("tool: update_entity, tool_params: { name: Stasis }", ""),
+            @"rooms/hall.yaml actions 0 tool: forbidden-tool: `update_entity` changes things, and actions may call only tools that read (add it to `[actions] allow` in palace.toml, or leave the call to the visitor)"
+        );
+        assert_snapshot!(
+            findings_of_query("tool: set_workspace", "[actions]\nallow = [\"set_workspace\"]\n"),
+            @"rooms/hall.yaml actions 0 tool: forbidden-tool: `set_workspace` moves the visitor, and actions may call only tools that read (change the type of the action to navigate)"
+        );
+    }
+
+    #[test]
+    fn an_allowed_tool_may_change_an_entity_that_does_not_exist_yet() {
+        let query = "tool: update_entity, tool_params: { name: Drift }";
+        let settings = "[actions]\nallow = [\"palazzo:update_entity\"]\n";
+        assert_eq!(findings_of_query(query, settings), "");
+    }
+
+    #[test]
+    fn an_unknown_tool_in_the_settings_is_reported() {
+        let settings = "[actions]\nallow = [\"update_entity\", \"update_entty\"]\n";
+        assert_snapshot!(
+            findings_of_query("tool: search_entities", settings),
+            @"palace.toml actions allow 1: unknown-tool: there is no tool `update_entty` (did you mean `update_entity`?)"
+        );
+    }
+
+    #[test]
+    fn a_parameter_has_the_type_of_its_schema_or_is_null() {
+        let query = "tool: list_entities, tool_params: { genus: 1984, page: last }";
+        assert_snapshot!(findings_of_query(query, ""), @"
+        rooms/hall.yaml actions 0 tool_params genus: tool-params: `genus` of `list_entities` must be a text: put it in quotes
+        rooms/hall.yaml actions 0 tool_params page: tool-params: `page` of `list_entities` must be a number
+        ");
+        let query = "tool: list_entities, tool_params: { genus: null, page: 2 }";
+        assert_eq!(findings_of_query(query, ""), "");
+    }
+
+    #[test]
+    fn a_misspelt_parameter_is_reported_beside_the_missing_one() {
+        let query = "tool: get_entity, tool_params: { nam: Stasis }";
+        assert_snapshot!(findings_of_query(query, ""), @"
+        rooms/hall.yaml actions 0 tool_params nam: tool-params: `get_entity` takes no `nam` (did you mean `name`?)
+        rooms/hall.yaml actions 0 tool_params: tool-params: `get_entity` needs `name`
+        ");
+    }
+
+    #[test]
+    fn a_missing_parameter_is_reported_at_the_tool_if_none_is_given() {
+        assert_snapshot!(
+            findings_of_query("tool: get_entity", ""),
+            @"rooms/hall.yaml actions 0 tool: tool-params: `get_entity` needs `name`"
+        );
+        assert_snapshot!(
+            findings_of_query("tool: get_entity, tool_params: { name: null }", ""),
+            @"rooms/hall.yaml actions 0 tool_params: tool-params: `get_entity` needs `name`"
+        );
+    }
+
+    #[test]
+    fn the_required_query_may_be_left_to_the_visitor() {
+        assert_eq!(findings_of_query("tool: search_entities", ""), "");
+    }
+
+    #[test]
+    fn a_parameter_that_names_an_undefined_entity_or_genus_is_reported() {
+        assert_snapshot!(
+            findings_of_query("tool: get_entity, tool_params: { name: Drift }", ""),
+            @"rooms/hall.yaml actions 0 tool_params name: undefined-entity: there is no entity `Drift` yet"
+        );
+        assert_snapshot!(
+            findings_of_query("tool: list_entities, tool_params: { genus: Lead }", ""),
+            @"rooms/hall.yaml actions 0 tool_params genus: undefined-genus: no entity has the genus `Lead`, and no genus file defines it"
+        );
+        for name in ["' STASIS '", "'{params}'", "'the {params}'"] {
+            let query = format!("tool: get_entity, tool_params: {{ name: {name} }}");
+            assert_eq!(findings_of_query(&query, ""), "", "{name}");
+        }
+    }
+}

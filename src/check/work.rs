@@ -28,3 +28,38 @@ impl PalaceCheck<'_> {
         findings
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use crate::check::tests::findings_of;
+
+    const CRYPT: (&str, &str) = ("rooms/crypt.yaml", "name: Crypt\ndescription: Dark.\n");
+
+    #[test]
+    fn a_task_about_a_missing_room_or_entity_is_reported() {
+        let task = ("tasks/sweep.yaml", "title: Sweep\nroom: cript\nentity: Dust\n");
+        assert_snapshot!(findings_of(&[CRYPT, task]), @"
+        tasks/sweep.yaml room: unfinished-room: the room `cript` is not built yet (did you mean `crypt`?)
+        tasks/sweep.yaml entity: undefined-entity: there is no entity `Dust` yet
+        ");
+    }
+
+    #[test]
+    fn a_process_in_an_existing_room_is_accepted() {
+        let process = |room: &str| format!("name: Spring\nsteps: [Sweep]\nroom: {room}\n");
+        let found = |room| findings_of(&[CRYPT, ("processes/spring.yaml", &process(room))]);
+        assert_eq!(found("crypt"), "");
+        assert_snapshot!(
+            found("west/crypt"),
+            @"processes/spring.yaml room: unfinished-room: the room `west/crypt` is not built yet"
+        );
+    }
+
+    #[test]
+    fn the_entity_of_a_task_is_not_missing_while_an_entity_file_is_unreadable() {
+        let unreadable = ("entities/thing/dust.yaml", "name: [Dust\n");
+        assert_eq!(findings_of(&[("tasks/a.yaml", "title: A\nentity: Dust\n"), unreadable]), "");
+    }
+}

@@ -111,3 +111,80 @@ impl ServerCommand {
         format!("[mcp_servers.{}]\ncommand = {program}\nargs = [{arguments}]", self.name)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use super::*;
+
+    fn server_command(arguments: &[&str]) -> ServerCommand {
+        let arguments = arguments.iter().map(|it| (*it).to_owned()).collect();
+        ServerCommand { name: "palazzo", program: "/bin/palazzo".to_owned(), arguments }
+    }
+
+    fn args(tools: &[ToolSet], workspace: Option<&str>) -> Args {
+        Args {
+            client: Client::ClaudeCode,
+            home: Some(PathBuf::from("/a")),
+            tools: tools.to_vec(),
+            workspace: WorkspaceArgs { workspace: workspace.map(str::to_owned) },
+        }
+    }
+
+    #[test]
+    fn json_lists_the_arguments_as_they_are() {
+        assert_snapshot!(server_command(&["serve", "/a \"b\"/it's"]).json_config("servers"), @r#"
+        {
+          "servers": {
+            "palazzo": {
+              "command": "/bin/palazzo",
+              "args": [
+                "serve",
+                "/a \"b\"/it's"
+              ]
+            }
+          }
+        }
+        "#);
+    }
+
+    #[test]
+    fn toml_quotes_arguments_so_that_they_parse_to_the_same_values() {
+        let odd = ["serve", "C:\\a \"b\"\\it's", "größe"];
+        let config = server_command(&odd).toml_config();
+        let parsed: toml_edit::DocumentMut = config.parse().unwrap();
+        let server = &parsed["mcp_servers"]["palazzo"];
+        let read: Vec<_> =
+            server["args"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+        assert_eq!((server["command"].as_str(), read.as_slice()), (Some("/bin/palazzo"), &odd[..]));
+    }
+
+    #[test]
+    fn the_command_for_claude_code_is_quoted_for_a_shell() {
+        assert_snapshot!(
+            server_command(&["serve", "/a b/it's", "--tools", "palace,graph"]).claude_mcp_add_command(),
+            @r"claude mcp add palazzo -- /bin/palazzo serve '/a b/it'\''s' --tools 'palace,graph'"
+        );
+    }
+
+    #[test]
+    fn a_tool_set_that_replaces_a_server_has_its_name() {
+        let name = |tools: &[ToolSet]| ServerCommand::from_args(&args(tools, None)).name;
+        assert_eq!(name(&[]), "palazzo");
+        assert_eq!(name(&[ToolSet::Memory]), "memory");
+        assert_eq!(name(&[ToolSet::Mempalace]), "mempalace");
+        assert_eq!(name(&[ToolSet::Palace, ToolSet::Memory]), "palazzo");
+    }
+
+    #[test]
+    fn the_tool_sets_and_the_workspace_are_passed_to_the_server() {
+        let arguments = |args| ServerCommand::from_args(&args).arguments.split_off(2).join(" ");
+        let tools = [ToolSet::Palace, ToolSet::Memory];
+        assert_eq!(arguments(args(&[], None)), "");
+        assert_eq!(
+            arguments(args(&tools, Some("My Code"))),
+            "--tools palace,memory --workspace My Code"
+        );
+    }
+}

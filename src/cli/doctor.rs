@@ -129,3 +129,73 @@ fn confirm_lock_removal(lock: &GitLock) -> Result<(), Failure> {
 fn keeper_for_dir(home: &Path) -> Keeper {
     home::keeper_for_home(Some(home), &WorkspaceArgs { workspace: None })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::store::{BlockingGitOperation, LockOwner, RepositoryState};
+
+    fn report(state: Option<RepositoryState>, has_lost_history: bool) -> DoctorReport {
+        let (root, repository) = (PathBuf::from("/a/keep"), Ok(state));
+        DoctorReport { root, repository, locks: Vec::new(), has_lost_history }
+    }
+
+    #[test]
+    fn a_palace_without_a_repository_has_none_yet_or_has_lost_it() {
+        insta::assert_snapshot!(render_doctor_report(&report(None, false)), @"
+
+        /a/keep
+          repository none yet; the first write creates one
+        ");
+        insta::assert_snapshot!(render_doctor_report(&report(None, true)), @"
+
+        /a/keep
+          repository lost; nothing is written until there is one (palazzo check)
+        ");
+    }
+
+    #[test]
+    fn a_lock_has_a_command_that_removes_it_unless_a_process_holds_it() {
+        let lock = |path: &str, owner| GitLock {
+            path: PathBuf::from(path),
+            age: Some(Duration::from_secs(90)),
+            owner,
+        };
+        let held = LockOwner::Process { id: 7, name: "git".to_owned() };
+        let locks =
+            vec![lock("/a/.git/index.lock", held), lock("/a b/HEAD.lock", LockOwner::Unknown)];
+        let shown = render_doctor_report(&DoctorReport { locks, ..report(None, false) });
+        let (_, shown) = shown.split_once("creates one\n").unwrap();
+        insta::assert_snapshot!(shown, @"
+        lock file  /a/.git/index.lock: 90 s old, held by process 7 (git)
+        lock file  /a b/HEAD.lock: 90 s old, no process is known to hold it
+                   palazzo doctor --remove-lock '/a b/HEAD.lock'
+        ");
+    }
+
+    #[test]
+    fn an_operation_under_way_is_shown_with_its_remedy() {
+        let operation = BlockingGitOperation::Rebase;
+        let (work, git_dir) = (PathBuf::from("/a"), PathBuf::from("/a/.git"));
+        let (format, head) = ("sha1, files".to_owned(), "main".to_owned());
+        let state = RepositoryState { work, git_dir, format, head, operation: Some(operation) };
+        let shown = render_doctor_report(&report(Some(state), false));
+        let line = format!("  under way  git rebase; end it with {}\n", operation.remedy());
+        assert!(shown.ends_with(&line), "{shown}");
+        assert!(
+            shown.contains("  repository /a/.git (sha1, files)\n  HEAD       main\n"),
+            "{shown}"
+        );
+    }
+
+    #[test]
+    fn the_folder_of_a_lock_is_the_one_that_contains_git() {
+        let above = |path: &str| folder_above_git(Path::new(path));
+        let here = std::path::absolute("a").unwrap();
+        assert_eq!(above("a/.git/index.lock"), Some(here.clone()));
+        assert_eq!(above("a/.git/refs/heads/main.lock"), Some(here));
+        assert_eq!(above("/a/.github/index.lock"), None);
+    }
+}

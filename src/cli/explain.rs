@@ -21,3 +21,18 @@ fn code_table() -> String {
     let lines: String = Rule::ALL.iter().map(line).collect();
     format!("{lines}\n`palazzo check --explain CODE` explains one code in more detail.")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_has_a_line_of_at_most_100_columns_for_each_code() {
+        let table = code_table();
+        let is_listed =
+            |it: &Rule| table.lines().any(|line| line.starts_with(&format!("{} ", it.name)));
+        assert_eq!(Rule::ALL.iter().find(|it| !is_listed(it)).map(|it| it.name), None);
+        assert_eq!(table.lines().find(|it| it.chars().count() > 100), None);
+        assert_eq!(table.lines().count(), Rule::ALL.len() + 2);
+    }
+}

@@ -96,3 +96,29 @@ fn print_summary(seen: usize, changed: usize, written: bool) {
     let verb = if written { "formatted" } else { "not formatted" };
     anstream::eprintln!("{} of {} {verb}", changed, files(seen));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_in_a_palace_is_relative_to_that_palace() {
+        let home = tempfile::tempdir().unwrap();
+        let palace = home.path().join("keep");
+        std::fs::create_dir_all(palace.join("rooms")).unwrap();
+        std::fs::write(palace.join("palace.toml"), "format = 1\nname = \"Keep\"\n").unwrap();
+        let within = |path: &str| keeper_for_path(&home.path().join(path)).unwrap().1;
+        assert_eq!(within("keep/rooms/missing.yaml").as_deref(), Some("rooms/missing.yaml"));
+        assert_eq!(within("keep"), None);
+        assert_eq!(within(""), None);
+    }
+
+    #[test]
+    fn a_file_outside_of_every_palace_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("notes.yaml");
+        std::fs::write(&file, "a: 1\n").unwrap();
+        let refused = keeper_for_path(&file).err().unwrap().to_string();
+        assert_eq!(refused, format!("there is no palace file at {}", file.display()));
+    }
+}

@@ -108,3 +108,37 @@ pub(super) fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> Stri
         _ => "a new workspace".to_owned(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_tilde_that_is_a_whole_folder_name_is_expanded() {
+        let expanded = expand_tilde(Path::new("~/palaces"));
+        assert!(expanded.ends_with("palaces") && !expanded.starts_with("~"), "{expanded:?}");
+        for path in ["~ada/palaces", "/a/~/b", "palaces", ""] {
+            assert_eq!(expand_tilde(Path::new(path)), Path::new(path));
+        }
+    }
+
+    #[test]
+    fn a_given_home_becomes_an_absolute_path_without_parent_folders() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = std::fs::canonicalize(folder.path()).unwrap();
+        let given = folder.join("..").join(folder.file_name().unwrap());
+        assert_eq!(find_home(Some(&given)), folder);
+        let relative = Path::new("palaces-that-do-not-exist");
+        assert_eq!(find_home(Some(relative)), std::path::absolute(relative).unwrap());
+    }
+
+    #[test]
+    fn a_folder_without_a_palace_is_refused_with_its_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let keeper = Keeper::new(folder.path().to_owned(), None);
+        let refused = require_palace(&keeper, folder.path()).unwrap_err().to_string();
+        assert_eq!(refused, format!("there is no palace in {}", folder.path().display()));
+        std::fs::write(folder.path().join("palace.toml"), "name = \"Keep\"\n").unwrap();
+        assert!(require_palace(&keeper, folder.path()).is_ok());
+    }
+}

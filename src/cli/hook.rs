@@ -315,3 +315,107 @@ fn write_settings(file: &Path, settings: &Map<String, Value>) -> Result<(), Fail
 fn settings_not_changed_error(file: &Path, why: &str) -> Failure {
     Failure::Message(format!("`{}` is not changed: {why}", file.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OURS: &str = "/bin/palazzo hook session-start --home /a --budget 300";
+
+    fn settings(value: Value) -> Map<String, Value> {
+        serde_json::from_value(value).unwrap()
+    }
+
+    fn hook(command: &str) -> Value {
+        json!({ "type": "command", "command": command })
+    }
+
+    #[test]
+    fn a_hook_is_added_after_those_of_the_user() {
+        let mut settings =
+            settings(json!({ "hooks": { "SessionStart": [{ "hooks": [hook("make")] }] } }));
+        add_hook(&mut settings, START_EVENT, OURS).unwrap();
+        let starts = settings["hooks"]["SessionStart"].as_array().unwrap();
+        assert_eq!(starts[0]["hooks"][0], hook("make"));
+        assert_eq!(starts[1]["matcher"], "startup|clear|compact");
+        let ours = json!({ "type": "command", "command": OURS, "timeout": 10 });
+        assert_eq!(starts[1]["hooks"], json!([ours]));
+    }
+
+    #[test]
+    fn removing_the_hooks_restores_the_settings_of_the_user() {
+        for user in [
+            json!({}),
+            json!({ "model": "opus", "hooks": { "Stop": [], "SessionEnd": [{ "hooks": [] }] } }),
+        ] {
+            let mut changed = settings(user.clone());
+            add_hook(&mut changed, START_EVENT, OURS).unwrap();
+            for event in END_EVENTS {
+                add_hook(&mut changed, event, &format!("palazzo{END_COMMAND}/a")).unwrap();
+            }
+            assert!(remove_hooks(&mut changed));
+            assert_eq!(Value::from(changed.clone()), user);
+            assert!(!remove_hooks(&mut changed));
+        }
+    }
+
+    #[test]
+    fn a_hook_beside_ours_in_one_matcher_is_kept() {
+        let both = json!({ "matcher": "clear", "hooks": [hook("make"), hook(OURS)] });
+        let mut settings = settings(json!({ "hooks": { "SessionStart": [both] } }));
+        assert!(remove_hooks(&mut settings));
+        let left = json!({ "hooks": { "SessionStart": [{ "matcher": "clear", "hooks": [hook("make")] }] } });
+        assert_eq!(Value::from(settings), left);
+    }
+
+    #[test]
+    fn a_hook_is_ours_whatever_the_path_of_the_program() {
+        assert!(is_palazzo_hook(&hook("'/a b/pal' hook session-end --home ~")));
+        for other in [hook("palazzo wake-up"), hook("make hook session-start"), json!({}), json!(1)]
+        {
+            assert!(!is_palazzo_hook(&other), "{other}");
+        }
+    }
+
+    #[test]
+    fn settings_of_a_wrong_type_are_refused_and_named() {
+        let refused = |value| add_hook(&mut settings(value), START_EVENT, OURS).unwrap_err();
+        assert_eq!(refused(json!({ "hooks": [] })), "`hooks` is not an object");
+        let wrong = json!({ "hooks": { "SessionStart": {} } });
+        assert_eq!(refused(wrong), "`hooks.SessionStart` is not a list");
+        assert!(!remove_hooks(&mut settings(json!({ "hooks": { "SessionStart": 1 } }))));
+    }
+
+    #[test]
+    fn a_budget_is_a_number_of_at_least_one_token() {
+        assert_eq!(parse_budget("1").unwrap(), 1);
+        for text in ["0", "-1", "many", "", "1.5"] {
+            let refused = parse_budget(text).unwrap_err().to_string();
+            assert_eq!(refused, format!("`--budget {text}`: give a number of tokens, at least 1"));
+        }
+    }
+
+    #[test]
+    fn a_missing_or_blank_settings_file_is_empty_and_a_broken_one_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("settings.json");
+        assert_eq!(read_settings(&file).unwrap(), Map::new());
+        std::fs::write(&file, " \n").unwrap();
+        assert_eq!(read_settings(&file).unwrap(), Map::new());
+        std::fs::write(&file, "[]").unwrap();
+        let refused = read_settings(&file).unwrap_err().to_string();
+        assert!(
+            refused.starts_with(&format!("`{}` is not changed: ", file.display())),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn settings_are_written_into_a_new_folder_without_a_temporary_file_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("new/settings.json");
+        write_settings(&file, &settings(json!({ "model": "größe" }))).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "{\n  \"model\": \"größe\"\n}\n");
+        assert_eq!(std::fs::read_dir(folder.path().join("new")).unwrap().count(), 1);
+    }
+}

@@ -111,3 +111,34 @@ fn memory_import_summary(imported: &MemoryImportSummary, root: Option<&Path>, dr
          relations {relations}{left}."
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_counts_what_was_added_and_left_out() {
+        let mut imported =
+            MemoryImportSummary { entities: 2, observations: 1, ..MemoryImportSummary::default() };
+        insta::assert_snapshot!(
+            memory_import_summary(&imported, None, true),
+            @"Would add to a new workspace: entities 2, observations of others 1, relations 0."
+        );
+        imported.workspace = Some("Keep".to_owned());
+        imported.faults = 3;
+        insta::assert_snapshot!(
+            memory_import_summary(&imported, Some(Path::new("/a/keep")), false),
+            @"Added to `Keep` in /a/keep: entities 2, observations of others 1, relations 0; not understood and left out: 3."
+        );
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("memory.jsonl");
+        let refused = read_input(&missing).unwrap_err().to_string();
+        assert!(refused.starts_with(&format!("cannot read {}: ", missing.display())), "{refused}");
+        std::fs::write(&missing, [0xff, b'\n']).unwrap();
+        assert_eq!(read_input(&missing).unwrap(), [0xff, b'\n']);
+    }
+}

@@ -76,3 +76,21 @@ fn unknown_template_error(name: &str) -> Failure {
     let known = known.join(", ");
     Failure::Message(format!("there is no template `{name}`{hint} There are: {known}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_template_is_refused_with_the_most_similar_one_and_all() {
+        let all = "There are: codebase, paradigm-survey, personal-assistant, research-project, team-runbook";
+        assert_eq!(
+            unknown_template_error("codebse").to_string(),
+            format!("there is no template `codebse`; did you mean `codebase`? {all}")
+        );
+        assert_eq!(
+            unknown_template_error("xyz").to_string(),
+            format!("there is no template `xyz`. {all}")
+        );
+    }
+}

@@ -11,8 +11,8 @@ use crate::render;
 /// List changes with date and author, newest first
 ///
 /// For one THING it also shows its changes in detail: a room by slug or name, a
-/// scroll by id or title, an entity by name, anything by its file. THING may be
-/// deleted by now.
+/// scroll by id or title, an entity by name, anything by its file. THING may have
+/// been deleted since.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A room, a scroll, an entity or a file; without it, the whole palace

@@ -239,3 +239,83 @@ fn file_name(path: &Path) -> String {
 fn read_error(path: &Path, err: &std::io::Error) -> Failure {
     Failure::Message(format!("cannot read {}: {err}", path.display()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Creates files; returns the names and rooms of those that are mined at `path`.
+    fn inputs_at(files: &[&str], path: &str) -> Vec<(String, String)> {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let file = folder.path().join("notes").join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, "Words.\n").unwrap();
+        }
+        let mut found = Vec::new();
+        find_mine_inputs(&folder.path().join(path), &mut found).unwrap();
+        assert!(found.iter().all(|it| it.source.modified.is_some()));
+        found.into_iter().map(|it| (it.source.name.replace('\\', "/"), it.room)).collect()
+    }
+
+    #[test]
+    fn the_room_of_a_document_is_its_folder() {
+        let found = inputs_at(&["b.md", "A.TXT", "sub/deep/c.markdown"], "notes");
+        let expected = [("A.TXT", "notes"), ("b.md", "notes"), ("sub/deep/c.markdown", "deep")];
+        assert_eq!(found, expected.map(|(name, room)| (name.to_owned(), room.to_owned())));
+    }
+
+    #[test]
+    fn hidden_files_palaces_and_other_json_are_not_mined() {
+        let files = [
+            ".hidden/a.md",
+            "keep/palace.toml",
+            "keep/b.md",
+            "package.json",
+            "conversations-2.json",
+            "x.png",
+            "md",
+        ];
+        let names: Vec<_> = inputs_at(&files, "notes").into_iter().map(|it| it.0).collect();
+        assert_eq!(names, ["conversations-2.json"]);
+        assert_eq!(inputs_at(&files, "notes/package.json").len(), 1);
+    }
+
+    #[test]
+    fn a_file_with_another_ending_is_refused_with_the_known_endings() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a.pdf");
+        std::fs::write(&file, "x").unwrap();
+        let refused = find_mine_inputs(&file, &mut Vec::new()).unwrap_err().to_string();
+        assert!(
+            refused.ends_with(
+                "a.pdf: only files ending in .md, .markdown, .txt, .jsonl or .json can be mined"
+            ),
+            "{refused}"
+        );
+        let missing = find_mine_inputs(&folder.path().join("b.md"), &mut Vec::new());
+        assert!(missing.unwrap_err().to_string().starts_with("cannot read "));
+    }
+
+    #[test]
+    fn invalid_bytes_are_replaced_only_in_a_transcript() {
+        let bytes = b"{}\n\xff{}\n".to_vec();
+        assert_eq!(
+            decode_text(bytes.clone(), SourceKind::Document),
+            Err("it is not UTF-8 text".to_owned())
+        );
+        let warning = "line 2 is not UTF-8: the invalid bytes become \u{fffd}".to_owned();
+        assert_eq!(
+            decode_text(bytes, SourceKind::Transcript),
+            Ok(("{}\n\u{fffd}{}\n".to_owned(), Some(warning)))
+        );
+    }
+
+    #[test]
+    fn an_unfinished_last_line_of_a_transcript_is_left_out_without_a_warning() {
+        let half = "{}\n{\"a\": \"gr\u{f6}".as_bytes();
+        let (text, warning) =
+            decode_text(half[..half.len() - 1].to_vec(), SourceKind::Transcript).unwrap();
+        assert_eq!((text.as_str(), warning), ("{}\n{\"a\": \"gr", None));
+    }
+}

@@ -56,3 +56,46 @@ pub(super) fn terminal_user(command: &'static str) -> Caller {
     let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
     Caller::for_person(&name.unwrap_or_else(|_| "someone".to_owned()), command, current_time())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn no_workspace_set(known: &[&str]) -> String {
+        let known = known.iter().map(|it| (*it).to_owned()).collect();
+        Failure::from(Refusal::NoWorkspaceSet { known, home: "/a".into(), choose: true })
+            .to_string()
+    }
+
+    #[test]
+    fn without_one_palace_the_remedy_is_a_command_or_an_option() {
+        insta::assert_snapshot!(
+            no_workspace_set(&[]),
+            @"there is no palace in /a yet; `palazzo init NAME` creates one, `palazzo --help` explains how the home is chosen"
+        );
+        insta::assert_snapshot!(
+            no_workspace_set(&["Code", "Größe"]),
+            @"there are several palaces: give --workspace NAME (Code, Größe)"
+        );
+    }
+
+    #[test]
+    fn an_unknown_workspace_is_refused_with_the_known_ones() {
+        let refusal = Refusal::NoSuchWorkspace {
+            asked: "three".to_owned(),
+            meant: None,
+            known: vec!["one".to_owned(), "two".to_owned()],
+            choose: true,
+        };
+        insta::assert_snapshot!(
+            Failure::from(refusal),
+            @"there is no palace `three` here; there are one, two"
+        );
+    }
+
+    #[test]
+    fn other_refusals_have_the_words_of_the_keeper() {
+        let message = Refusal::NoRooms.to_string();
+        assert_eq!(Failure::from(Refusal::NoRooms).to_string(), message);
+    }
+}

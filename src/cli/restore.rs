@@ -53,3 +53,30 @@ fn render_restored_item(restored: &RestoredItem) -> String {
     }
     page + "\n"
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::PalaceItem;
+
+    fn page(is_changed: bool, restored: usize, skipped: usize) -> String {
+        render_restored_item(&RestoredItem {
+            item: PalaceItem::Entity("Stasis".to_owned()),
+            file: "entities/claim/stasis.yaml".to_owned(),
+            revision: "3 days ago (1a2b3c4)".to_owned(),
+            is_changed,
+            relations: RestoredRelationCounts { restored, skipped },
+        })
+    }
+
+    #[test]
+    fn the_relations_that_were_restored_or_skipped_are_counted() {
+        insta::assert_snapshot!(page(true, 0, 0), @"Restored entity Stasis as it was 3 days ago (1a2b3c4): entities/claim/stasis.yaml");
+        insta::assert_snapshot!(page(true, 1, 2), @"Restored entity Stasis as it was 3 days ago (1a2b3c4): entities/claim/stasis.yaml, with 1 relation from other entities; left out 2 relations from entities that do not exist");
+    }
+
+    #[test]
+    fn an_item_that_had_this_content_already_is_not_changed() {
+        insta::assert_snapshot!(page(false, 0, 0), @"entity Stasis is already as it was 3 days ago (1a2b3c4): nothing changed in entities/claim/stasis.yaml.");
+    }
+}

@@ -30,3 +30,19 @@ pub(super) fn run(args: &Args) -> Outcome {
 fn file_kind_line(kind: FileKind) -> String {
     format!("{:<9} {}\n", kind.name(), kind.path_pattern())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_of_kinds_has_the_path_pattern_of_each_in_one_column() {
+        let lines = FileKind::ALL.map(file_kind_line);
+        for (kind, line) in FileKind::ALL.into_iter().zip(lines) {
+            assert_eq!(
+                (line[..10].trim_end(), line[10..].trim_end()),
+                (kind.name(), kind.path_pattern())
+            );
+        }
+    }
+}

@@ -126,3 +126,57 @@ fn results_to_json(results: &SearchResults, here: &Path) -> String {
     }
     format!("{value:#}\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::{RankingReport, SearchHit};
+    use crate::render::HitView;
+
+    fn results(total: usize) -> SearchResults {
+        let (title, place) = ("Stasis".to_owned(), "entity, 3 days ago".to_owned());
+        let hit = SearchHit {
+            kind: ItemKind::Entity,
+            file: Some("entities/claim/stasis.yaml".to_owned()),
+            wing_and_room: (None, None),
+            written: Some("2026-03-01T12:00:00Z".parse().unwrap()),
+            similarity: 0.123_46,
+            display: HitView { title, place, snippet: "It <lasts>.".to_owned() },
+        };
+        let best = if total == 0 { Vec::new() } else { vec![hit] };
+        SearchResults { best, total, ranker: None, root: "/a/keep".into() }
+    }
+
+    #[test]
+    fn the_page_shows_where_each_hit_is_and_how_many_more_there_are() {
+        insta::assert_snapshot!(results_to_text(&results(3), Path::new("/a")).replace('\\', "/"), @"
+        Stasis (entity, 3 days ago)
+          keep/entities/claim/stasis.yaml
+          It <lasts>.
+        and 2 more: see --limit
+        ");
+        assert_eq!(results_to_text(&results(0), Path::new("/a")), "");
+    }
+
+    #[test]
+    fn json_has_null_for_what_is_unknown_and_three_decimals_of_the_similarity() {
+        let json: Value =
+            serde_json::from_str(&results_to_json(&results(1), Path::new("/a"))).unwrap();
+        let hit = &json["results"][0];
+        assert_eq!((&hit["wing"], &hit["room"]), (&Value::Null, &Value::Null));
+        assert_eq!(
+            (&hit["similarity"], &hit["written"]),
+            (&json!(0.123), &json!("2026-03-01T12:00:00Z"))
+        );
+        assert_eq!((&json["total"], json.get("ranker")), (&json!(1), None));
+    }
+
+    #[test]
+    fn json_names_the_ranker_and_how_much_is_pending() {
+        let ranker = RankingReport { is_semantic: true, pending_passages: 2, model_error: None };
+        let found = SearchResults { ranker: Some(ranker), ..results(0) };
+        let json: Value = serde_json::from_str(&results_to_json(&found, Path::new("/a"))).unwrap();
+        let expected = json!({ "results": [], "total": 0, "ranker": "words and meaning", "remark": "2 passages not embedded yet" });
+        assert_eq!(json, expected);
+    }
+}

@@ -112,3 +112,19 @@ pub(super) fn reject_duplicate_tools(toolbox: Toolbox) -> Result<Toolbox, Failur
         ))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_tool_sets_with_a_tool_of_the_same_name_are_refused() {
+        let check = |sets: &[ToolSet]| reject_duplicate_tools(Toolbox::new(sets.to_vec()));
+        insta::assert_snapshot!(
+            check(&[ToolSet::Graph, ToolSet::Memory]).err().unwrap(),
+            @"two of the sets in --tools have different tools named `create_entities`: offer one of the sets"
+        );
+        assert!(check(&ToolSet::FOR_ACTIONS).is_ok());
+        assert!(check(&[]).is_ok());
+    }
+}

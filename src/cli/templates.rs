@@ -36,6 +36,9 @@ pub(super) fn template_names() -> Vec<String> {
 
 /// Returns the files of a template; `None` if there is no such template.
 pub(super) fn template_files(name: &str) -> Option<Files> {
+    if name.contains('/') {
+        return None;
+    }
     let prefix = format!("{name}/");
     let mut files = Files::new();
     for path in ExamplePalaces::iter() {
@@ -45,4 +48,26 @@ pub(super) fn template_files(name: &str) -> Option<Files> {
         }
     }
     Some(files).filter(|it| !it.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_template_has_settings_and_rooms() {
+        for name in template_names() {
+            let files = template_files(&name).unwrap();
+            assert!(files.contains_key("palace.toml"), "{name}");
+            assert!(files.keys().any(|it| it.starts_with("rooms/")), "{name}");
+        }
+    }
+
+    #[test]
+    fn only_the_whole_name_names_a_template() {
+        assert!(template_files("codebase").is_some());
+        for name in ["code", "Codebase", "codebase/rooms", ""] {
+            assert_eq!(template_files(name), None, "{name}");
+        }
+    }
 }

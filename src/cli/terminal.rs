@@ -73,3 +73,41 @@ fn colored_severity_and_code(code: Code) -> String {
 fn apply_style(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Position;
+
+    fn finding(code: Code, path: &str, message: &str) -> String {
+        let mut diagnostic = Diagnostic::for_file(code, path, message);
+        diagnostic.at = Position { line: 3, column: 7 };
+        let finding = Finding { diagnostic, source_excerpt: "  3 | name: x\n".to_owned() };
+        format_finding(path, &finding)
+    }
+
+    #[test]
+    fn a_finding_begins_with_the_place_that_editors_jump_to() {
+        let text = finding(Code::EmptyRoom, "rooms/hall.yaml", "the room is empty");
+        let plain = anstream::adapter::strip_str(&text).to_string();
+        assert_eq!(
+            plain,
+            "rooms/hall.yaml:3:7: info[empty-room]: the room is empty\n  3 | name: x\n"
+        );
+    }
+
+    #[test]
+    fn each_severity_has_a_colour() {
+        let colour = |code| colored_severity_and_code(code).replace('\u{1b}', "");
+        assert_eq!(colour(Code::BadSlug), "[1m[31merror[bad-slug][0m");
+        assert_eq!(colour(Code::SameId), "[1m[33mwarning[same-id][0m");
+        assert_eq!(colour(Code::EmptyRoom), "[1m[36minfo[empty-room][0m");
+    }
+
+    #[test]
+    fn a_finding_never_contains_control_characters_of_a_file() {
+        let text = finding(Code::Syntax, "rooms/b\u{1b}[2Jad.yaml", "a\u{7}b\u{202e}c");
+        let begin = "rooms/b[2Jad.yaml:3:7: ";
+        assert!(text.starts_with(begin) && text.contains(": abc\n"), "{text:?}");
+    }
+}

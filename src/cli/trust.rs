@@ -107,3 +107,22 @@ fn describe_consent(consent: &Consent) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_consent_is_described_with_its_folder_and_what_it_allows() {
+        let tools = ["write_scroll".to_owned(), "palazzo:add_fact".to_owned()];
+        insta::assert_snapshot!(describe_consent(&Consent::for_tools(Path::new("/a"), &tools)), @"
+        /a
+          actions may change things with: add_fact, write_scroll
+        ");
+        let elsewhere = [Path::new("/git"), Path::new("/git")];
+        insta::assert_snapshot!(describe_consent(&Consent::for_repository(Path::new("/a"), elsewhere)), @"
+        /a
+          its repository is in: /git
+        ");
+    }
+}

@@ -48,7 +48,7 @@ pub(super) fn parse_entity(reader: &mut FileParser<'_>, file: &str) -> Option<En
     (is_named && is_whole).then_some(entity)
 }
 
-/// Tells whether an entity without a genus is a loose end, a name with nothing but relations;
+/// Returns whether an entity without a genus is a loose end, a name with nothing but relations;
 /// reports a finding in either case.
 fn report_missing_genus(reader: &mut FileParser<'_>, at: Position, it: &Entity) -> bool {
     let is_loose = !it.relations.is_empty()

@@ -56,7 +56,7 @@ impl<'a> FileParser<'a> {
         self.finding_limit
     }
 
-    /// Tells whether the limit is exceeded, so that no more need be looked for.
+    /// Returns whether the limit is exceeded, so that no more need be looked for.
     pub(crate) fn has_too_many_findings(&self) -> bool {
         self.findings.len() > self.finding_limit
     }

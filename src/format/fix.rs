@@ -207,7 +207,7 @@ impl FixSession<'_> {
         text + &self.text[from..]
     }
 
-    /// Tells whether the file can be parsed up to the end of a line, which shows that the line is
+    /// Returns whether the file can be parsed up to the end of a line, which shows that the line is
     /// complete. With an open bracket it cannot.
     fn is_readable_up_to_line(&self, text: &str, line: usize) -> bool {
         let mut start: String = text.split_inclusive('\n').take(line).collect();
@@ -220,7 +220,7 @@ impl FixSession<'_> {
         !findings_of_text(self.path, &start).iter().any(is_wrong)
     }
 
-    /// Tells whether a file has at least one finding less per fix, and no new one. After a syntax
+    /// Returns whether a file has at least one finding less per fix, and no new one. After a syntax
     /// error, findings further down may be new.
     fn is_improvement(&self, attempts: &[ProposedFix], text: &str, after: &[Diagnostic]) -> bool {
         if let [ProposedFix { fault, .. }] = attempts

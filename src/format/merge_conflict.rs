@@ -12,7 +12,7 @@ const OURS_MARK: &str = "<<<<<<<";
 const SEPARATOR_MARK: &str = "=======";
 const THEIRS_MARK: &str = ">>>>>>>";
 
-/// Tells whether a text contains the three markers of a merge conflict in order, each at the
+/// Returns whether a text contains the three markers of a merge conflict in order, each at the
 /// beginning of a line.
 pub fn has_merge_conflict(text: &str) -> bool {
     conflict_line_range(text).is_some()
@@ -66,7 +66,7 @@ fn is_markdown_path(place: &PalacePath) -> bool {
     matches!(place, PalacePath::Scroll(_) | PalacePath::Drawer(_) | PalacePath::Diary(_))
 }
 
-/// Tells whether a line is in the text of a Markdown file, after its front matter.
+/// Returns whether a line is in the text of a Markdown file, after its front matter.
 fn is_below_front_matter(file: &str, line: usize) -> bool {
     match (front_matter::text_after_opening_fence(file), front_matter::split_front_matter(file)) {
         (Some(_), None) => false,

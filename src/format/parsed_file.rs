@@ -35,7 +35,7 @@ impl From<Entity> for ParsedFile {
 }
 
 impl ParsedFile {
-    /// Tells whether the file can be accepted: it has no error, and no other file of `palace`
+    /// Returns whether the file can be accepted: it has no error, and no other file of `palace`
     /// defines the same item.
     pub fn is_valid_in(&self, palace: &Palace, path: &str) -> bool {
         let is_free = self.conflicting_file(palace, path).is_none();
@@ -78,7 +78,7 @@ impl ParsedFile {
         holder.filter(|it| *it != path)
     }
 
-    /// Tells whether nothing could be parsed, so that the previous item stays.
+    /// Returns whether nothing could be parsed, so that the previous item stays.
     pub fn has_no_item(&self) -> bool {
         self.item.is_none()
     }

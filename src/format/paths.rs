@@ -194,7 +194,7 @@ pub fn new_entity_path(
     if free(&first) { first } else { others.find(free).unwrap_or(first) }
 }
 
-/// Tells whether a path is one that [`new_entity_path`] could choose for an entity.
+/// Returns whether a path is one that [`new_entity_path`] could choose for an entity.
 pub fn is_standard_entity_path(file: &str, entity: &Entity) -> bool {
     let name = file.strip_prefix(&entity_genus_folder(entity)).and_then(|it| it.strip_prefix('/'));
     let shard = format!("{}/", entity_shard(&entity.name));

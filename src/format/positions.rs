@@ -67,7 +67,7 @@ fn drop_unreadable_items(path: &str, mut root: Node) -> Node {
     root
 }
 
-/// Tells whether the palace has this list item.
+/// Returns whether the palace has this list item.
 fn is_readable_item(path: &str, list: &str, item: &Node) -> bool {
     let (mut scratch_parser, item) = (FileParser::new(path), item.clone());
     match list {

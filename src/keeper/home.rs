@@ -67,8 +67,8 @@ impl Keeper {
         }
     }
 
-    /// Sets how palaces that are opened from now on are watched for changes by others; `warn` is called
-    /// once for each palace that cannot be watched in time.
+    /// Sets how palaces that are opened from now on are watched for changes by others; `warn` is
+    /// called once for each palace that cannot be watched in time.
     #[must_use]
     pub fn with_watch_mode(mut self, mode: WatchMode, warn: fn(&str)) -> Self {
         (self.watch_config.mode, self.watch_config.warn) = (mode, warn);
@@ -89,16 +89,16 @@ impl Keeper {
         self
     }
 
-    /// Reads the consents of the user in `folder`, the folder for the state of this program; without
-    /// one, nothing is allowed.
+    /// Reads the consents of the user in `folder`, the folder for the state of this program;
+    /// without one, nothing is allowed.
     #[must_use]
     pub fn with_consent_folder(mut self, folder: Option<PathBuf>) -> Self {
         self.consents = ConsentStore::new(folder);
         self
     }
 
-    /// Sets the callback that is called, from any thread, when others may have changed a palace that is
-    /// opened from now on.
+    /// Sets the callback that is called, from any thread, when others may have changed a palace
+    /// that is opened from now on.
     pub fn set_wake_callback(&mut self, wake: WakeCallback) {
         self.watch_config.wake = wake;
     }

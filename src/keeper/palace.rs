@@ -11,7 +11,7 @@ pub(crate) mod open_palace;
 pub(crate) mod published_snapshots;
 pub(crate) mod reload;
 pub(crate) mod repository;
-pub(crate) mod room_scope;
+pub(crate) mod room_topics;
 pub(crate) mod search_documents;
 pub(crate) mod semantic_index;
 pub(crate) mod watch_config;
@@ -63,6 +63,7 @@ impl OpenPalace {
         if self.is_snapshot() {
             return Ok(());
         }
+        self.store.begin_call();
         self.apply_saved_changes()?;
         let head = self.read_head()?;
         if head != self.head && self.repository_fault.is_none() {
@@ -97,8 +98,8 @@ impl OpenPalace {
         self.change_files_with_trailer(by, None, plan)
     }
 
-    /// Makes a change as [`OpenPalace::change_files`] does, under a lock that excludes other changes
-    /// which depend on something being absent.
+    /// Makes a change as [`OpenPalace::change_files`] does, under a lock that excludes other
+    /// changes which depend on something being absent.
     pub(crate) fn change_files_exclusively(
         &mut self,
         by: &Caller,

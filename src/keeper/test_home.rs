@@ -22,7 +22,9 @@ impl TestHome {
         let keeper = Keeper::new(dir.path().join("home"), None);
         let home = Self { dir, keeper };
         home.write("palace.toml", "format = 1\nname = \"Keep\"\n");
-        files.iter().for_each(|(path, text)| home.write(path, text));
+        for (path, text) in files {
+            home.write(path, text);
+        }
         home
     }
 

@@ -396,3 +396,124 @@ fn name_of_workspace_to_create(refusal: &Refusal) -> Option<&str> {
 pub(super) fn workspace_names(all: &[Workspace]) -> Vec<String> {
     all.iter().map(|it| it.name.clone()).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    fn find(home: &TestHome, name: &str) -> Result<String, Refusal> {
+        home.keeper.find_workspace(name).map(|it| it.key)
+    }
+
+    /// A home of palaces, each a directory name and a name, beside `keep`.
+    fn home_with(palaces: &[(&str, &str)]) -> TestHome {
+        let home = TestHome::new(&[]);
+        for (key, name) in palaces {
+            home.write(&format!("../{key}/palace.toml"), &format!("name = \"{name}\"\n"));
+        }
+        home
+    }
+
+    #[test]
+    fn a_palace_is_found_by_directory_and_by_name_in_any_case() {
+        let home = home_with(&[("kueche", "Große Küche")]);
+        for name in ["kueche", "KUECHE", "große küche", " GROßE KÜCHE\n"] {
+            assert_eq!(find(&home, name).unwrap(), "kueche", "{name}");
+        }
+    }
+
+    #[test]
+    fn a_directory_name_takes_precedence_over_a_name() {
+        let home = home_with(&[("attic", "Cellar"), ("cellar", "Attic")]);
+        assert_eq!(find(&home, "attic").unwrap(), "attic");
+        assert_eq!(find(&home, "Cellar").unwrap(), "cellar");
+    }
+
+    #[test]
+    fn a_name_that_several_palaces_have_is_refused_with_their_directories() {
+        let home = home_with(&[("a", "Garden"), ("b", "garden")]);
+        let why = "several workspaces are called `Garden`; use the directory name: `a` or `b`";
+        assert_eq!(find(&home, "Garden").unwrap_err().to_string(), why);
+    }
+
+    #[test]
+    fn an_unknown_palace_is_refused_with_the_most_similar_name() {
+        let refusal = find(&home_with(&[("attic", "Speicher")]), "Speichr").unwrap_err();
+        let Refusal::NoSuchWorkspace { meant, known, .. } = refusal else { panic!("{refusal}") };
+        assert_eq!(meant.as_deref(), Some("Speicher"));
+        assert_eq!(known, ["Speicher", "Keep"]);
+    }
+
+    #[test]
+    fn a_palace_whose_settings_cannot_be_read_is_called_like_its_directory() {
+        let home = TestHome::new(&[("../attic/palace.toml", "name = [\n")]);
+        let names = workspace_names(&home.keeper.workspaces().unwrap());
+        assert_eq!(names, ["attic", "Keep"]);
+    }
+
+    #[test]
+    fn the_default_is_the_only_palace_or_the_one_called_palace() {
+        let default = |home: &TestHome| home.keeper.default_workspace().ok();
+        assert_eq!(default(&home_with(&[])).as_deref(), Some("keep"));
+        assert_eq!(default(&home_with(&[("attic", "Attic")])), None);
+        let home = home_with(&[("attic", "Attic"), ("palace", "Main")]);
+        assert_eq!(default(&home).as_deref(), Some("palace"));
+    }
+
+    #[test]
+    fn the_preferred_palace_is_the_default_and_the_entered_one_is_current() {
+        let mut home = home_with(&[("attic", "Attic")]);
+        home.keeper.preferred_workspace = Some("ATTIC".to_owned());
+        assert_eq!(home.keeper.current_workspace(&ada()).unwrap(), "attic");
+        home.enter().unwrap();
+        assert_eq!(home.keeper.current_workspace(&ada()).unwrap(), "keep");
+    }
+
+    #[test]
+    fn the_first_write_creates_a_palace_and_reading_does_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut keeper = Keeper::new(dir.path().join("home"), None);
+        assert!(keeper.session_if_any(&ada()).unwrap().is_none());
+        assert_eq!(keeper.palace_root(&ada()).unwrap(), None);
+        assert!(!keeper.has_palaces());
+        assert_eq!(keeper.session_for_writing(&ada()).unwrap().key, "palace");
+        assert!(dir.path().join("home/palace/palace.toml").exists());
+    }
+
+    #[test]
+    fn the_first_write_creates_the_preferred_palace() {
+        let mut home = home_with(&[]);
+        home.keeper.preferred_workspace = Some("Großer Garten".to_owned());
+        assert_eq!(home.keeper.current_or_new_workspace(&ada()).unwrap(), "grosser-garten");
+        let settings = home.read("../grosser-garten/palace.toml").unwrap();
+        assert!(settings.contains("name = \"Großer Garten\""), "{settings}");
+    }
+
+    #[test]
+    fn of_several_palaces_none_is_written_to_unless_it_is_chosen() {
+        let mut home = home_with(&[("attic", "Attic")]);
+        let refusal = home.keeper.current_or_new_workspace(&ada()).unwrap_err();
+        let Refusal::NoWorkspaceSet { known, .. } = refusal else { panic!("{refusal}") };
+        assert_eq!(known, ["Attic", "Keep"]);
+    }
+
+    #[test]
+    fn an_answer_names_the_palace_once_unless_the_caller_entered_it() {
+        let mut home = home_with(&[]);
+        let mut answer = || home.keeper.with_workspace_note(&ada(), "Done.\n".to_owned());
+        assert_eq!(answer(), "Done.\nNo workspace was set: the call used `keep`.\n");
+        assert_eq!(answer(), "Done.\n");
+    }
+
+    #[test]
+    fn only_a_home_without_a_palace_to_choose_gets_a_new_one() {
+        let keeper = &home_with(&[]).keeper;
+        let none = keeper.no_workspace_refusal(Vec::new());
+        assert_eq!(name_of_workspace_to_create(&none), Some("palace"));
+        let several = keeper.no_workspace_refusal(vec!["A".to_owned(), "B".to_owned()]);
+        assert_eq!(name_of_workspace_to_create(&several), None);
+        let missing = keeper.find_workspace("Attic").unwrap_err();
+        assert_eq!(name_of_workspace_to_create(&missing), Some("Attic"));
+    }
+}

@@ -97,7 +97,7 @@ impl Toolbox {
         Self { tools, offered }
     }
 
-    /// Tells whether the tools of `set` are offered.
+    /// Returns whether the tools of `set` are offered.
     pub fn offers(&self, set: ToolSet) -> bool {
         self.offered.contains(&set)
     }

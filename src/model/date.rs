@@ -90,12 +90,12 @@ impl Date {
         }
     }
 
-    /// Tells whether the precision is exactly a day.
+    /// Returns whether the precision is exactly a day.
     pub fn has_day_precision(self) -> bool {
         self.day.is_some() && self.second.is_none()
     }
 
-    /// Tells whether the first second of this date is not after that of `at`.
+    /// Returns whether the first second of this date is not after that of `at`.
     pub fn has_begun_by(self, at: Self) -> bool {
         self.start_moment() <= at.start_moment()
     }

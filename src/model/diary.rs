@@ -45,7 +45,7 @@ impl Diaries {
         self.entries_by_file.len()
     }
 
-    /// Tells whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.entries_by_file.is_empty()
     }
@@ -72,7 +72,7 @@ impl Diaries {
         self.entries_by_file.get(file).map(|(folder, _)| folder)
     }
 
-    /// Tells whether `folder` contains an entry.
+    /// Returns whether `folder` contains an entry.
     pub fn has_folder(&self, folder: &Slug) -> bool {
         self.entries_by_file.values().any(|(it, _)| it == folder)
     }

@@ -73,7 +73,7 @@ impl Drawers {
         self.by_file.len()
     }
 
-    /// Tells whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.by_file.is_empty()
     }

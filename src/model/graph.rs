@@ -65,7 +65,7 @@ impl Graph {
     }
 
     /// Returns the loose end with exactly this name.
-    pub fn loose_end(&self, name: &str) -> Option<&Entity> {
+    pub fn get_loose_end(&self, name: &str) -> Option<&Entity> {
         self.loose_ends.get(name).map(|(_, entity)| entity)
     }
 
@@ -118,7 +118,7 @@ impl Graph {
         self.entities.len()
     }
 
-    /// Tells whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.entities.is_empty()
     }
@@ -209,7 +209,7 @@ impl Graph {
         let sources =
             self.relation_sources.range_while(make, (target, false), move |(it, _)| *it == target);
         sources.filter_map(|((_, is_loose), from)| match is_loose {
-            true => self.loose_end(from),
+            true => self.get_loose_end(from),
             false => self.get(from),
         })
     }
@@ -233,7 +233,7 @@ impl Graph {
         self.folders.get(folder).copied().unwrap_or_default()
     }
 
-    /// Tells whether `file` contains an entity.
+    /// Returns whether `file` contains an entity.
     pub fn is_entity_file(&self, file: &str) -> bool {
         self.files.contains_key(file)
     }
@@ -538,7 +538,7 @@ mod tests {
         let ghost = Entity { is_defined: false, ..claim_entity("Ghost", "A") };
         graph.set_file_entity("entities/undefined/ghost.yaml", Some(ghost)).unwrap();
         graph.set_file_entity("entities/claim/a.yaml", Some(claim_entity("A", "B"))).unwrap();
-        assert!(graph.get("Ghost").is_none() && graph.loose_end("Ghost").is_some());
+        assert!(graph.get("Ghost").is_none() && graph.get_loose_end("Ghost").is_some());
         assert_eq!((graph.len(), graph.iter().count(), graph.genus_counts().count()), (1, 1, 1));
         assert_eq!(
             graph.incoming_relations("A").next().map(|it| it.from.name.as_str()),

@@ -80,7 +80,7 @@ impl Grouping {
         }
     }
 
-    /// Tells whether it includes the entities of a genus.
+    /// Returns whether it includes the entities of a genus.
     pub fn includes_genus(&self, asked: &str) -> bool {
         match self {
             Self::Everything => true,

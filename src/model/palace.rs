@@ -277,7 +277,7 @@ impl Palace {
         self.rooms().map(|(id, _)| id).chain(self.drawers.rooms()).collect()
     }
 
-    /// Tells whether `id` can be entered.
+    /// Returns whether `id` can be entered.
     pub fn is_enterable_room(&self, id: &RoomId) -> bool {
         self.room(id).is_some() || self.drawers.count_in_room(id) > 0
     }

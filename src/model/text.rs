@@ -16,7 +16,7 @@ pub fn strip_unprintable(text: &str) -> String {
     text.chars().filter(|it| is_printable(*it) || matches!(it, '\n' | '\t')).collect()
 }
 
-/// Tells whether a character is neither a control character nor a bidirectional override.
+/// Returns whether a character is neither a control character nor a bidirectional override.
 pub fn is_printable(it: char) -> bool {
     !it.is_control() && !matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

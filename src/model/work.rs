@@ -66,7 +66,7 @@ pub enum WorkStatus {
 }
 
 impl WorkStatus {
-    /// Tells whether it is not done.
+    /// Returns whether it is not done.
     pub fn is_open(self) -> bool {
         self == Self::Open
     }

@@ -67,7 +67,7 @@ struct ShingledText {
 }
 
 /// A word of a text: its range, and the key by which it is compared.
-struct TextSpan {
+struct DiffToken {
     range: Range<usize>,
     key: String,
 }
@@ -140,8 +140,8 @@ pub fn word_changes(known: &str, new: &str) -> Vec<WordChange> {
 }
 
 fn diff_spans(
-    (known, was): (&str, Vec<TextSpan>),
-    (new, now): (&str, Vec<TextSpan>),
+    (known, was): (&str, Vec<DiffToken>),
+    (new, now): (&str, Vec<DiffToken>),
 ) -> Vec<WordChange> {
     let mut input = InternedInput::default();
     input.update_before(was.iter().map(|it| it.key.as_str()));
@@ -229,7 +229,7 @@ fn count_common(a: &[u128], b: &[u128]) -> usize {
 }
 
 /// Returns the words of a text; in scripts without spaces, each character is a word.
-fn word_spans(text: &str) -> Vec<TextSpan> {
+fn word_spans(text: &str) -> Vec<DiffToken> {
     let mut places: Vec<Range<usize>> = Vec::new();
     let mut open = false;
     for (at, it) in text.char_indices() {
@@ -246,22 +246,22 @@ fn word_spans(text: &str) -> Vec<TextSpan> {
         let word = &text[place.clone()];
         let bare = word.trim_matches(|it| !is_word_char(it));
         let start = place.start + (bare.as_ptr() as usize - word.as_ptr() as usize);
-        TextSpan { range: start..start + bare.len(), key: normalize(bare).into_iter().collect() }
+        DiffToken { range: start..start + bare.len(), key: normalize(bare).into_iter().collect() }
     };
     places.into_iter().map(token).filter(|it| !it.key.is_empty()).collect()
 }
 
 /// Returns the parts of a text between whitespace, unchanged.
-fn spans_between_whitespace(text: &str) -> Vec<TextSpan> {
+fn spans_between_whitespace(text: &str) -> Vec<DiffToken> {
     let piece = |it: &str| {
         let start = it.as_ptr() as usize - text.as_ptr() as usize;
-        TextSpan { range: start..start + it.len(), key: it.to_owned() }
+        DiffToken { range: start..start + it.len(), key: it.to_owned() }
     };
     text.split_whitespace().map(piece).collect()
 }
 
 /// Returns the text from the first to the last span, in one line.
-fn text_of_spans(text: &str, tokens: &[TextSpan]) -> String {
+fn text_of_spans(text: &str, tokens: &[DiffToken]) -> String {
     let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return String::new() };
     let words = text[first.range.start..last.range.end].split_whitespace();
     words.collect::<Vec<_>>().join(" ")

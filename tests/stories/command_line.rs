@@ -131,53 +131,6 @@ fn client_config_prints_the_configuration_of_every_client() {
 }
 
 #[test]
-fn client_config_supports_tool_sets_that_replace_another_server() {
-    let home = Home::new();
-    let story = [
-        run(&home, &["client-config", "cursor", "--tools", "memory", "--home", "~/home/own"]),
-        run(&home, &["client-config", "codex", "--tools", "palace,memory", "--workspace", "two"]),
-        run(&home, &["client-config", "--tools", "mempalace"]),
-        run(&home, &["client-config", "--tools", "graph,memory"]),
-        run(&home, &["client-config", "--tools", "memry"]),
-    ];
-    assert_snapshot!(story.join("\n\n"), @r#"
-    {
-      "mcpServers": {
-        "memory": {
-          "command": "PALAZZO",
-          "args": [
-            "serve",
-            "HOME/own",
-            "--tools",
-            "memory"
-          ]
-        }
-      }
-    }
-    [err] Put into ~/.cursor/mcp.json:
-    [exit 0]
-
-    [mcp_servers.palazzo]
-    command = "PALAZZO"
-    args = ["serve", "HOME", "--tools", "palace,memory", "--workspace", "two"]
-    [err] Put into ~/.codex/config.toml:
-    [exit 0]
-
-    claude mcp add mempalace -- PALAZZO serve HOME --tools mempalace
-    [err] Run (add `-s user` for all your projects):
-    [exit 0]
-
-    [err] palazzo: two of the sets in --tools have different tools named `create_entities`: offer one of the sets
-    [exit 2]
-
-    [err] error: invalid value 'memry' for '--tools <LIST>': there is no tool set `memry`; there are palace, graph, memory, mempalace
-
-    For more information, try '--help'.
-    [exit 2]
-    "#);
-}
-
-#[test]
 fn a_palace_is_found_from_its_subfolders() {
     let home = Home::new();
     home.run_palazzo(&["init", "Code", "--template", "codebase"]);

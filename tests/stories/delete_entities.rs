@@ -66,13 +66,6 @@ fn a_name_used_only_in_relations_can_be_deleted() {
 }
 
 #[test]
-fn deleting_creates_no_palace() {
-    let home = Home::new();
-    assert_eq!(remove_entities(&home, &["Bob"]).missing, ["Bob"]);
-    assert!(!home.path().exists());
-}
-
-#[test]
 fn check_warns_about_relations_from_an_undefined_entity() {
     let home = home_with_village();
     home.write("village/entities/undefined/nobody.yaml", "name: Nobody\n");

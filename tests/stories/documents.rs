@@ -179,25 +179,60 @@ fn tool_section(tool: &Value) -> String {
         return section + "\nNo parameters.\n";
     };
     section += "\n| parameter | type | required | description |\n| --- | --- | --- | --- |\n";
+    section + &parameter_rows(schema, schema, properties, "")
+}
+
+/// Returns a row for each property, and below it one for each field of the objects it contains.
+fn parameter_rows(
+    root: &Value,
+    schema: &Value,
+    properties: &serde_json::Map<String, Value>,
+    prefix: &str,
+) -> String {
+    let mut rows = String::new();
     for (name, property) in properties {
         let is_required =
             schema["required"].as_array().is_some_and(|it| it.contains(&name[..].into()));
         let required = if is_required { "yes" } else { "" };
         let description = property["description"].as_str().unwrap_or_default().replace('\n', " ");
         let description = description.replace('|', "\\|");
-        section += &format!(
-            "| `{name}` | {} | {required} | {description} |\n",
-            type_name(property).replace('|', "\\|")
-        );
+        let kind = type_name(root, property).replace('|', "\\|");
+        rows += &format!("| `{prefix}{name}` | {kind} | {required} | {description} |\n");
+        let inner = definition(root, property);
+        let (inner, mark) = match inner["items"].is_object() {
+            true => (definition(root, &inner["items"]), "[]"),
+            false => (inner, ""),
+        };
+        if let Some(fields) = inner["properties"].as_object() {
+            rows += &parameter_rows(root, inner, fields, &format!("{prefix}{name}{mark}."));
+        }
     }
-    section
+    rows
 }
 
-fn type_name(property: &Value) -> String {
+/// Follows a reference to a definition, alone or beside `null`.
+fn definition<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    if let Some(path) = schema["$ref"].as_str() {
+        return root.pointer(path.trim_start_matches('#')).unwrap_or(schema);
+    }
+    let alternatives = schema["anyOf"].as_array().or(schema["oneOf"].as_array());
+    let mut others = alternatives.into_iter().flatten().filter(|it| it["type"] != "null");
+    match (others.next(), others.next()) {
+        (Some(only), None) => definition(root, only),
+        _ => schema,
+    }
+}
+
+fn type_name(root: &Value, property: &Value) -> String {
+    let property = definition(root, property);
+    if let Some(values) = property["enum"].as_array() {
+        let values = values.iter().filter_map(Value::as_str).map(|it| format!("`{it}`"));
+        return values.collect::<Vec<_>>().join(" or ");
+    }
     let alternatives = property["anyOf"].as_array().or(property["oneOf"].as_array());
     match (&property["type"], alternatives) {
         (Value::String(name), _) if name == "array" => {
-            format!("array of {}", type_name(&property["items"]))
+            format!("array of {}", type_name(root, &property["items"]))
         }
         (Value::String(name), _) => name.clone(),
         (Value::Array(names), _) => {
@@ -205,7 +240,7 @@ fn type_name(property: &Value) -> String {
             names.into_iter().filter(|it| *it != "null").collect::<Vec<_>>().join(" or ")
         }
         (_, Some(alternatives)) => {
-            let names = alternatives.iter().map(type_name).filter(|it| it != "null");
+            let names = alternatives.iter().map(|it| type_name(root, it)).filter(|it| it != "null");
             names.collect::<Vec<_>>().join(" or ")
         }
         _ => "any".to_owned(),

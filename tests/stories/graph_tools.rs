@@ -148,41 +148,6 @@ async fn two_periods_of_a_relation_coexist_and_change_separately() {
 }
 
 #[tokio::test]
-async fn removing_something_missing_names_it() {
-    let home = home_with_hand_written_survey();
-    let mut agent = home.agent(MARCH_1).await;
-    agent.enter("survey").await;
-    agent.take_transcript();
-    let gone = json!({ "name": "Gradualism", "remove_observations": ["Nature makes no leap."],
-        "remove_relations": [{ "type": "disputed_by", "to": "Nobody" }], "attributes": { "confidnce": null } });
-    update_entity(&mut agent, gone.clone()).await;
-    let mut more = gone;
-    more["add_observations"] = json!(["It is slow."]);
-    update_entity(&mut agent, more).await;
-    assert_snapshot!(agent.take_transcript());
-}
-
-#[tokio::test]
-async fn duplicates_in_one_call_are_merged_without_loss() {
-    let home = home_with_hand_written_survey();
-    let mut agent = home.agent(MARCH_1).await;
-    agent.enter("survey").await;
-    agent.take_transcript();
-    let dup = |status: &str, said: &str, since: &str| {
-        json!({ "name": "Dup", "genus": "Idea", "status": status, "observations": [said],
-            "relations": [{ "type": "of", "to": "Gradualism", "since": since }] })
-    };
-    let twice = json!([dup("old", "one", "1830"), dup("new", "two", "1830")]);
-    agent.call("create_entities", json!({ "entities": twice })).await;
-    agent.call("get_entity", json!({ "name": "Dup" })).await;
-    let mut torn = dup("old", "one", "1830");
-    torn["name"] = "Torn".into();
-    torn["relations"] = json!([{ "type": "of", "to": "Dup", "since": "1830" }, { "type": "of", "to": "Dup", "since": "1840" }]);
-    agent.call("create_entities", json!({ "entities": [torn] })).await;
-    assert_snapshot!(agent.take_transcript());
-}
-
-#[tokio::test]
 async fn invalid_dates_are_refused_and_all_of_them_listed() {
     let home = home_with_hand_written_survey();
     let mut agent = home.agent(MARCH_1).await;

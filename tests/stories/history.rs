@@ -510,7 +510,8 @@ async fn restored_files_get_the_line_endings_of_the_checkout() {
     assert_eq!(run(&home, MARCH_9, &["diff"]), "Nothing differs.\n");
     assert!(run(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"entity Granite: update\""));
     assert!(
-        run(&home, MARCH_9, &["restore", "hall", "--to", "2026-03-01"]).starts_with("room hall is")
+        run(&home, MARCH_9, &["restore", "hall", "--to", "2026-03-01"])
+            .starts_with("Restored room hall")
     );
     let hall = home.read("w/rooms/hall.yaml");
     assert_eq!(hall.matches('\n').count(), hall.matches("\r\n").count());

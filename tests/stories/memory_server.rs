@@ -455,32 +455,6 @@ fn a_large_entity_is_read_in_parts() {
 }
 
 #[test]
-fn a_large_entity_shows_matching_observations_first() {
-    let home = Home::new();
-    let mut wire = home.initialized_client_with(&MEMORY_TOOLS);
-    let dull = "Nothing was to be seen on that day. ".repeat(9);
-    let mut facts = vec![dull.as_str(); 1000];
-    let dull: Vec<_> = (0..1000).map(|it| format!("{it}: {dull}")).collect();
-    facts.iter_mut().zip(&dull).for_each(|(it, fact)| *it = fact);
-    facts.push("The NEEDLE is here.");
-    let long = "A fact without an end. ".repeat(7000);
-    let them = [entity_json("Log", "thing", &facts), entity_json("Long", "thing", &[&long])];
-    call_structured(&mut wire, "create_entities", json!({ "entities": them }));
-    let found = call_structured(&mut wire, "search_nodes", json!({ "query": "needle" }));
-    let shown = found["entities"][0]["observations"].as_array().unwrap();
-    assert_eq!(shown[0], "The NEEDLE is here.");
-    assert_eq!(shown[1], facts[0]);
-    let one = call_structured(&mut wire, "open_nodes", json!({ "names": ["Long"] }));
-    let part = one["entities"][0]["observations"][0].as_str().unwrap();
-    assert!(part.starts_with("A fact") && part.contains('…') && part.len() > 20_000);
-    let notices = [&found, &one].map(|it| it["notice"].as_str().unwrap());
-    assert_snapshot!(notices.join("\n"), @r#"
-    Too much for one answer: this one has 174 of the 1001 observations of Log, those that contain the query first. open_nodes with {"names": ["Log"]} shows observations in their order
-    Too much for one answer: this one has 1 of the 1 observation of Long, shortened. To read a long observation whole, start the server with --unbounded
-    "#);
-}
-
-#[test]
 fn answers_stay_below_the_client_token_limit_in_any_script() {
     let home = Home::new();
     let mut wire = home.initialized_client_with(&MEMORY_TOOLS);

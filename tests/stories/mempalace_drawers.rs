@@ -602,32 +602,3 @@ fn spellings_of_an_agent_name_share_one_diary() {
         json!({ "claude-opus": 4 })
     );
 }
-
-#[test]
-fn a_duplicate_reports_differing_punctuation() {
-    let home = Home::new();
-    let mut wire = home.initialized_client_with(&MEMPALACE_TOOLS);
-    add_drawer(&mut wire, "home/cellar", "The boiler stopped since the pressure valve was stuck.");
-    let again = add_drawer(
-        &mut wire,
-        "home/attic",
-        "The boiler stopped since the pressure valve was stuck!",
-    );
-    assert_eq!(again["matches"][0]["differs"], "\"stuck.\" is now \"stuck!\"");
-}
-
-#[test]
-fn very_short_duplicates_are_detected_in_other_rooms() {
-    let home = Home::new();
-    let mut wire = home.initialized_client_with(&MEMPALACE_TOOLS);
-    for text in ["ok", "42", "F28", "会議", "✅", "!!!"] {
-        assert_eq!(add_drawer(&mut wire, "a/one", text)["success"], true, "{text}");
-        let again = add_drawer(&mut wire, "a/two", text);
-        assert_eq!(
-            (&again["reason"], &again["matches"][0]["content"]),
-            (&json!("duplicate"), &json!(text))
-        );
-        let check = call_structured(&mut wire, "check_duplicate", json!({ "content": text }));
-        assert_eq!(check["is_duplicate"], true, "{text}");
-    }
-}

@@ -149,16 +149,6 @@ async fn a_door_has_two_sides_and_is_removed_from_both() {
 }
 
 #[tokio::test]
-async fn build_room_can_move_the_entry() {
-    let home = Home::new();
-    let mut agent = agent_in_hall(&home, json!([])).await;
-    build_room(&mut agent, "porch", json!({ "entry": true, "quiet": true })).await;
-    assert!(agent.enter("w").await.starts_with("── porch ──"));
-    build_room(&mut agent, "crypt", json!({ "quiet": true })).await;
-    assert!(agent.enter("w").await.starts_with("── porch ──"));
-}
-
-#[tokio::test]
 async fn rooms_with_the_same_name_are_distinguished_by_wing() {
     let home = Home::new();
     let mut agent = agent_in_hall(&home, json!([])).await;

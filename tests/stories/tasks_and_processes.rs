@@ -152,25 +152,6 @@ async fn tasks_are_created_listed_and_completed() {
     home.assert_clean_repository();
 }
 
-#[tokio::test]
-async fn a_room_shows_few_tasks_and_processes_and_counts_the_rest() {
-    let home = Home::new();
-    let mut agent = create_survey(&home).await;
-    for number in 1..=5 {
-        agent.call("create_task", json!({ "title": format!("Task {number}") })).await;
-        let process = json!({ "name": format!("Process {number}"), "steps": ["Begin"] });
-        agent.call("start_process", process).await;
-    }
-    assert_snapshot!(room_notices(&mut agent, "hall").await, @"
-      Process: Process 1 (step 1/1, just now)
-      Process: Process 2 (step 1/1, just now)
-      Task: Task 1 (just now)
-      Task: Task 2 (just now)
-      Task: Task 3 (just now)
-      and 5 more to be done: list_tasks
-    ");
-}
-
 const SPRING_CLEANING_PROCESS: &str = "\
 # Every spring.
 name: Spring cleaning

@@ -206,3 +206,53 @@ fn read_mempalace_settings(config: &Path) -> Map<String, Value> {
     let text = std::fs::read_to_string(config.join("config.json"));
     text.ok().and_then(|it| serde_json::from_str(&it).ok()).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_counts_rows_that_were_not_understood() {
+        let mut imported = MempalaceImportSummary {
+            drawers: 2,
+            facts: 1,
+            already_present: 4,
+            ..MempalaceImportSummary::default()
+        };
+        insta::assert_snapshot!(
+            mempalace_import_summary(&imported, None, true),
+            @"Would add to a new workspace: drawers 2, diary entries 0, facts 1; 4 existed already."
+        );
+        imported.errors = vec!["triples 1: no subject".to_owned()];
+        imported.workspace = Some("Keep".to_owned());
+        insta::assert_snapshot!(
+            mempalace_import_summary(&imported, Some(Path::new("/a/keep")), false),
+            @"Added to `Keep` in /a/keep: drawers 2, diary entries 0, facts 1; 4 existed already; not understood: 1."
+        );
+    }
+
+    #[test]
+    fn a_store_is_found_in_its_own_folder_or_in_the_one_above() {
+        let folder = tempfile::tempdir().unwrap();
+        let palace = folder.path().join("palace");
+        std::fs::create_dir(&palace).unwrap();
+        std::fs::write(folder.path().join("config.json"), "{\"collection_name\": \"mine\"}")
+            .unwrap();
+        std::fs::write(folder.path().join(FACTS_FILE), "").unwrap();
+        for given in [folder.path(), palace.as_path()] {
+            let store = MempalaceStore::locate(Some(given));
+            assert_eq!((store.palace, store.collection.as_str()), (palace.clone(), "mine"));
+            assert_eq!(store.facts, [folder.path().join(FACTS_FILE)]);
+        }
+    }
+
+    #[test]
+    fn a_folder_without_a_database_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = MempalaceStore::locate(Some(folder.path()));
+        assert_eq!(store.collection, "mempalace_drawers");
+        let refused = store.read_tables().unwrap_err().to_string();
+        let expected = "is not a MemPalace palace: it has no chroma.sqlite3, sqlite_exact.sqlite3 or knowledge_graph.sqlite3; name its folder";
+        assert_eq!(refused, format!("{} {expected}", folder.path().display()));
+    }
+}

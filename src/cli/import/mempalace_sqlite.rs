@@ -298,3 +298,90 @@ fn sqlite_value_to_json(it: ValueRef<'_>) -> Result<Option<Value>, NotUtf8> {
         ValueRef::Blob(_) => return Err(NotUtf8),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Creates a database and reads its facts.
+    fn read_facts_of(sql: &str) -> (Vec<Value>, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("facts #1.sqlite3");
+        Connection::open(&file).unwrap().execute_batch(sql).unwrap();
+        let mut tables = MempalaceTables::default();
+        read_facts(&file, &mut tables).unwrap();
+        let rows = tables.triples.into_iter().map(|it| Value::from(it.fields));
+        (rows.collect(), tables.faults)
+    }
+
+    #[test]
+    fn a_table_of_an_older_version_has_fewer_columns() {
+        let (rows, faults) = read_facts_of(
+            "CREATE TABLE entities (id TEXT, name TEXT);
+            CREATE TABLE triples (id INTEGER, subject TEXT, object TEXT, unknown TEXT);
+            INSERT INTO triples VALUES (7, 'größe', NULL, 'x');",
+        );
+        assert_eq!(rows, [json!({ "id": 7, "subject": "größe" })]);
+        assert_eq!(faults, Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_row_with_a_value_that_is_not_text_is_left_out_and_named() {
+        let (rows, faults) = read_facts_of(
+            "CREATE TABLE entities (id TEXT);
+            CREATE TABLE triples (id TEXT, subject TEXT);
+            INSERT INTO triples VALUES ('a', x'ff'), ('b', CAST(x'ff' AS TEXT)), ('c', 'ok');",
+        );
+        assert_eq!(rows, [json!({ "id": "c", "subject": "ok" })]);
+        assert_eq!(
+            faults,
+            ["triples a: its `subject` is not text", "triples b: its `subject` is not text"]
+        );
+    }
+
+    #[test]
+    fn a_damaged_database_is_refused_with_a_remedy() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("facts.sqlite3");
+        std::fs::write(&file, "This is not a database. ".repeat(100)).unwrap();
+        let refused = read_facts(&file, &mut MempalaceTables::default()).unwrap_err().to_string();
+        let why =
+            "it is damaged, and nothing was imported: `sqlite3 FILE .recover` may save the rest";
+        assert!(
+            refused.starts_with(&format!("cannot read {}: {why}", file.display())),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn a_missing_collection_is_reported_and_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("chroma.sqlite3");
+        let sql = "CREATE TABLE collections (id TEXT, name TEXT);";
+        Connection::open(&file).unwrap().execute_batch(sql).unwrap();
+        let mut tables = MempalaceTables::default();
+        read_chroma(&file, "mine", &mut tables).unwrap();
+        assert_eq!(tables.faults, [format!("{}: it has no collection `mine`", file.display())]);
+        assert!(tables.texts.is_empty());
+    }
+
+    #[test]
+    fn metadata_that_is_not_an_object_is_reported_by_row() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("sqlite_exact.sqlite3");
+        let sql = "CREATE TABLE collections (id INTEGER, name TEXT);
+            CREATE TABLE documents (id TEXT, collection_id INTEGER, document TEXT, metadata_json TEXT);
+            INSERT INTO collections VALUES (1, 'mine'), (2, 'other');
+            INSERT INTO documents VALUES ('a', 1, 'Words.', '{\"wing\": \"W\"}'), ('b', 1, 'x', '[]'),
+                ('c', 2, 'y', NULL), ('d', 1, 'z', NULL);";
+        Connection::open(&file).unwrap().execute_batch(sql).unwrap();
+        let mut tables = MempalaceTables::default();
+        read_sqlite_exact(&file, "mine", &mut tables).unwrap();
+        let texts: Vec<_> = tables.texts.into_iter().map(|it| Value::from(it.fields)).collect();
+        let key = MempalaceTables::TEXT_KEY;
+        assert_eq!(texts, [json!({ "wing": "W", key: "Words." }), json!({ key: "z" })]);
+        assert_eq!(tables.faults, ["documents b: its `metadata_json` is not a JSON object"]);
+    }
+}

@@ -70,7 +70,7 @@ fn yaml_file_kind(path: &str) -> Option<FileKind> {
     }
 }
 
-/// Tells whether a path is that of one of our schema files.
+/// Returns whether a path is that of one of our schema files.
 pub fn is_schema_path(path: &str) -> bool {
     kind_of_schema_file(path).is_some()
 }

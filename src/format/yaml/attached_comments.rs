@@ -254,7 +254,7 @@ impl<'a> LocatedValue<'a> {
         }
     }
 
-    /// Tells whether a comment on a line of its own, after the start of this value, is inside it;
+    /// Returns whether a comment on a line of its own, after the start of this value, is inside it;
     /// `column` is that of the parent.
     fn contains_comment(&self, comment: Position, column: usize) -> bool {
         let (begin, end) = self.span;
@@ -278,7 +278,7 @@ impl<'a> FileLines<'a> {
         Self { lines: text.lines().collect(), blanks_in_text: kept }
     }
 
-    /// Tells whether there is only whitespace before a position on its line.
+    /// Returns whether there is only whitespace before a position on its line.
     fn is_first_on_line(&self, at: Position) -> bool {
         let line = self.lines.get(at.line - 1).copied().unwrap_or_default();
         line.chars().take(at.column - 1).all(|it| matches!(it, ' ' | '\t' | '\u{feff}'))

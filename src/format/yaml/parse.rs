@@ -66,7 +66,7 @@ impl Node {
         value: NodeValue::Map(Vec::new()),
     };
 
-    /// Tells whether the value is null: `key:`, `~` or `null`.
+    /// Returns whether the value is null: `key:`, `~` or `null`.
     pub(in crate::format) fn is_null(&self) -> bool {
         matches!(&self.value, NodeValue::Scalar { text, plain: true }
             if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))

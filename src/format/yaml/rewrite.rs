@@ -1,4 +1,4 @@
-//! Writes a file anew, with its comments.
+//! Rewrites a whole file, with its comments.
 
 use crate::format::yaml::attached_comments::AttachedComments;
 use crate::format::yaml::comments::CommentsAndDashes;

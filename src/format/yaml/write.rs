@@ -162,7 +162,7 @@ fn quote_scalar_if_needed(text: &str, flow: bool) -> String {
     bare.filter(|_| flow).unwrap_or(line).to_owned()
 }
 
-/// Tells whether a block literal preserves the text: characters that YAML must escape, and breaks
+/// Returns whether a block literal preserves the text: characters that YAML must escape, and breaks
 /// that it would fold, need quotes.
 fn can_be_block_literal(text: &str) -> bool {
     let odd = |it: char| {

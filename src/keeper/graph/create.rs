@@ -144,3 +144,156 @@ fn plan_creation(open: &mut OpenPalace, new: &[Entity]) -> Result<ChangePlan, Re
         body: format!("Created {}", join_names(&names)),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+    use crate::model::Relation;
+
+    const ADA: (&str, &str) = ("entities/person/ada.yaml", "name: Ada\ngenus: Person\n");
+    const CLAIM: (&str, &str) =
+        ("genera/claim.yaml", "name: Claim\nstatuses:\n  open: [settled]\n  settled: []\n");
+
+    fn new_entity(name: &str, genus: &str) -> Entity {
+        Entity { is_defined: true, genus: genus.to_owned(), ..Entity::new_loose_end(name) }
+    }
+
+    /// Creates a person who met Ada since a date.
+    fn new_friend(since: &[&str]) -> Entity {
+        let met = |since: &&str| Relation {
+            kind: "met".to_owned(),
+            to: "Ada".to_owned(),
+            since: Some((*since).to_owned()),
+            until: None,
+            source: None,
+        };
+        Entity { relations: since.iter().map(met).collect(), ..new_entity("Eve", "Person") }
+    }
+
+    fn create(home: &mut TestHome, new: Vec<Entity>) -> Result<EntityCreationOutcome, Refusal> {
+        create_entities(&mut home.keeper, &ada(), new)
+    }
+
+    #[test]
+    fn a_new_entity_gets_a_file_and_an_id_with_the_time_of_the_call() {
+        let mut home = TestHome::new(&[]);
+        let outcome = create(&mut home, vec![new_entity("Ada Lovelace", "Person")]).unwrap();
+        assert_eq!(outcome.created, ["Ada Lovelace"]);
+        let text = home.read("entities/person/ada-lovelace.yaml").unwrap();
+        assert!(text.ends_with("name: Ada Lovelace\ngenus: Person\n"), "{text}");
+        let id = home.run(|it| it.palace.palace.graph.get("Ada Lovelace").unwrap().id.unwrap());
+        assert_eq!(u64::try_from(ada().now.timestamp_millis()), Ok(id.timestamp_ms()));
+    }
+
+    #[test]
+    fn an_existing_entity_is_reported_and_not_changed() {
+        let mut home = TestHome::new(&[ADA]);
+        let new = vec![new_entity("Ada", "Robot"), new_entity("Eve", "Robot")];
+        let outcome = create(&mut home, new).unwrap();
+        assert_eq!((outcome.existing, outcome.created), (vec!["Ada".into()], vec!["Eve".into()]));
+        assert_eq!(home.read(ADA.0).unwrap(), ADA.1);
+    }
+
+    #[test]
+    fn creating_no_entities_is_refused() {
+        let refusal = create(&mut TestHome::new(&[]), Vec::new()).unwrap_err();
+        assert_eq!(refusal.to_string(), "`entities` is empty: nothing to create");
+    }
+
+    #[test]
+    fn entities_with_one_name_in_a_call_are_merged() {
+        let friend = |status: &str, text: &str| Entity {
+            status: Some(status.to_owned()),
+            observations: vec![text.to_owned()],
+            ..new_friend(&["1830"])
+        };
+        let mut home = TestHome::new(&[ADA]);
+        let new = vec![friend("old", "One."), friend("new", "Two.")];
+        insta::assert_snapshot!(create(&mut home, new).unwrap().notes.join("\n"), @"
+        the call contains `Eve` twice, and the two were merged
+        different values: status stays old; Eve had new
+        ");
+        let text = home.read("entities/person/eve.yaml").unwrap();
+        let relations = "relations:\n  - { type: met, to: Ada, since: 1830 }\n";
+        let end = format!("status: old\nobservations:\n  - One.\n  - Two.\n{relations}");
+        assert!(text.ends_with(&end), "{text}");
+    }
+
+    #[test]
+    fn names_that_differ_only_in_case_get_two_files_and_a_note() {
+        let mut home = TestHome::new(&[ADA]);
+        let outcome = create(&mut home, vec![new_entity("ADA", "Person")]).unwrap();
+        let note = "the name `ADA` differs from the name of the entity `Ada` only in case";
+        assert_eq!(outcome.notes, [note]);
+        assert!(home.read("entities/person/ada-2.yaml").unwrap().contains("name: ADA\n"));
+    }
+
+    #[test]
+    fn a_genus_is_written_as_existing_entities_spell_it() {
+        let mut home = TestHome::new(&[ADA]);
+        let outcome = create(&mut home, vec![new_entity("Eve", "PERSON")]).unwrap();
+        assert_eq!(outcome.notes, ["the genus `PERSON` was changed to the spelling `Person`"]);
+        assert!(home.read("entities/person/eve.yaml").unwrap().contains("genus: Person\n"));
+    }
+
+    #[test]
+    fn a_new_entity_gets_the_first_status_of_its_genus() {
+        let mut home = TestHome::new(&[CLAIM]);
+        create(&mut home, vec![new_entity("Drift", "Claim")]).unwrap();
+        let text = home.read("entities/claim/drift.yaml").unwrap();
+        assert!(text.contains("status: open\n"), "{text}");
+    }
+
+    #[test]
+    fn one_invalid_entity_prevents_the_creation_of_all() {
+        let mut home = TestHome::new(&[CLAIM]);
+        let status = Some("opne".to_owned());
+        let drift = Entity { status, ..new_entity("Drift", "Claim") };
+        let refusal = create(&mut home, vec![new_entity("Eve", "Person"), drift]).unwrap_err();
+        insta::assert_snapshot!(refusal, @"`Drift` is not valid: `opne` is no status of a Claim; did you mean `open`? (there are `open`, `settled`). list_genera with the genus `Claim` lists its rules; nothing was changed");
+        assert_eq!(home.read("entities/person/eve.yaml"), None);
+    }
+
+    #[test]
+    fn an_invalid_entity_can_be_added_without_the_rules_of_its_genus() {
+        let mut home = TestHome::new(&[CLAIM]);
+        let status = Some("opne".to_owned());
+        let drift = vec![Entity { status, ..new_entity("Drift", "Claim") }];
+        let added = home.run(|it| add_absent_entities(it, drift, RulePolicy::Report)).unwrap();
+        assert_eq!(added.created, ["Drift"]);
+        assert!(home.read("entities/claim/drift.yaml").unwrap().contains("status: opne\n"));
+    }
+
+    #[test]
+    fn a_relation_to_an_undefined_name_is_reported_with_a_suggestion() {
+        let mut home =
+            TestHome::new(&[("entities/person/adam.yaml", "name: Adam\ngenus: Person\n")]);
+        let outcome = create(&mut home, vec![new_friend(&["1830"])]).unwrap();
+        assert_eq!(outcome.faults, "Note: there is no entity `Ada` yet (did you mean `Adam`?).\n");
+    }
+
+    #[test]
+    fn a_relative_date_is_written_as_a_calendar_date() {
+        let mut home = TestHome::new(&[ADA]);
+        create(&mut home, vec![new_friend(&["Yesterday"])]).unwrap();
+        let text = home.read("entities/person/eve.yaml").unwrap();
+        assert!(text.ends_with("- { type: met, to: Ada, since: 2026-02-28 }\n"), "{text}");
+    }
+
+    #[test]
+    fn overlapping_relations_of_a_new_entity_are_refused() {
+        let refusal = create(&mut TestHome::new(&[ADA]), vec![new_friend(&["1830", "1840"])]);
+        insta::assert_snapshot!(refusal.unwrap_err(), @"`Eve`: met → Ada (since 1830) and met → Ada (since 1840) overlap in time: give only one of them");
+    }
+
+    #[test]
+    fn a_name_that_is_no_file_name_gets_a_safe_file() {
+        let mut home = TestHome::new(&[]);
+        for (name, file) in [("../../x", "x"), ("!!!", "entity"), ("Émile", "emile")] {
+            create(&mut home, vec![new_entity(name, "../Odd")]).unwrap();
+            assert!(home.read(&format!("entities/odd/{file}.yaml")).is_some(), "{name}");
+            assert!(home.run(|it| it.palace.palace.graph.get(name).is_some()), "{name}");
+        }
+    }
+}

@@ -55,8 +55,8 @@ pub fn delete_entities_by_exact_name(
     Ok(deleted)
 }
 
-/// Deletes entities as [`delete_entities_by_exact_name`] does; `names` may differ from their names in
-/// case.
+/// Deletes entities as [`delete_entities_by_exact_name`] does; `names` may differ from their names
+/// in case.
 pub fn delete_entities(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -140,4 +140,125 @@ fn entities_relating_to(open: &OpenPalace, names: &BTreeSet<&str>) -> BTreeSet<(
     let incoming = names.iter().flat_map(|it| open.palace.graph.incoming_relations(it));
     let sources = incoming.map(|it| (it.from.name.clone(), it.from.is_defined));
     sources.filter(|(name, _)| !names.contains(name.as_str())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    const ADA: (&str, &str) = ("entities/person/ada.yaml", "name: Ada\ngenus: Person\n");
+    const EVE: (&str, &str) = (
+        "entities/person/eve.yaml",
+        "name: Eve\ngenus: Person\nrelations:\n- { type: knows, to: Ada, since: 1830 }\n- { type: knows, to: Carol }\n",
+    );
+    const GHOST: (&str, &str) =
+        ("entities/undefined/ghost.yaml", "name: Ghost\nrelations:\n- { type: haunts, to: Ada }\n");
+
+    fn texts(names: &[&str]) -> Vec<String> {
+        names.iter().map(|it| (*it).to_owned()).collect()
+    }
+
+    fn deleted(entities: &[&str], missing: &[&str], relations: usize) -> DeletedEntities {
+        DeletedEntities { entities: texts(entities), missing: texts(missing), relations }
+    }
+
+    /// Deletes from a palace with Ada, Eve and the loose end Ghost.
+    fn delete_exactly(names: &[&str]) -> (TestHome, DeletedEntities) {
+        let mut home = TestHome::new(&[ADA, EVE, GHOST]);
+        let outcome = home.run(|it| delete_entities_by_exact_name(it, &texts(names))).unwrap();
+        (home, outcome)
+    }
+
+    #[test]
+    fn deleting_an_entity_deletes_the_relations_to_it() {
+        let (home, outcome) = delete_exactly(&["Ada"]);
+        assert_eq!(outcome, deleted(&["Ada"], &[], 2));
+        assert_eq!((home.read(ADA.0), home.read(GHOST.0)), (None, None));
+        let left = EVE.1.replace("- { type: knows, to: Ada, since: 1830 }\n", "");
+        assert_eq!(home.read(EVE.0).unwrap(), left);
+    }
+
+    #[test]
+    fn a_name_in_another_case_is_missing_where_names_are_exact() {
+        let (home, outcome) = delete_exactly(&["ada"]);
+        assert_eq!(outcome, deleted(&[], &["ada"], 0));
+        assert!(home.read(ADA.0).is_some());
+    }
+
+    #[test]
+    fn a_repeated_name_is_deleted_once() {
+        let (_home, outcome) = delete_exactly(&["Eve", "Eve", "Nobody", "Nobody"]);
+        assert_eq!(outcome, deleted(&["Eve"], &["Nobody"], 0));
+    }
+
+    #[test]
+    fn deleting_a_name_without_an_entity_deletes_the_relations_from_and_to_it() {
+        let (home, outcome) = delete_exactly(&["Ghost", "Carol"]);
+        assert_eq!(outcome, deleted(&[], &["Ghost", "Carol"], 2));
+        assert_eq!(home.read(GHOST.0), None);
+        assert!(!home.read(EVE.0).unwrap().contains("Carol"));
+    }
+
+    #[test]
+    fn relations_between_the_deleted_entities_are_not_counted() {
+        let (_home, outcome) = delete_exactly(&["Ada", "Eve"]);
+        assert_eq!(outcome, deleted(&["Ada", "Eve"], &[], 1));
+    }
+
+    #[test]
+    fn deleting_no_names_deletes_nothing() {
+        let (home, outcome) = delete_exactly(&[]);
+        assert_eq!(outcome, DeletedEntities::default());
+        assert_eq!(home.read(EVE.0).unwrap(), EVE.1);
+    }
+
+    #[test]
+    fn delete_entities_ignores_case() {
+        let mut home = TestHome::new(&[ADA]);
+        let outcome = delete_entities(&mut home.keeper, &ada(), &texts(&[" ADA"])).unwrap();
+        assert_eq!(outcome.deleted, deleted(&["Ada"], &[], 0));
+        assert_eq!(outcome.references, [""; 0]);
+        assert_eq!(home.read(ADA.0), None);
+    }
+
+    #[test]
+    fn delete_entities_keeps_both_of_two_names_that_differ_from_it_in_case() {
+        let other = ("entities/person/ada-2.yaml", "name: ADA\ngenus: Person\n");
+        let mut home = TestHome::new(&[ADA, other]);
+        let outcome = delete_entities(&mut home.keeper, &ada(), &texts(&["ada"])).unwrap();
+        assert_eq!(outcome.deleted, deleted(&[], &["ada"], 0));
+        assert!(home.read(ADA.0).is_some() && home.read(other.0).is_some());
+    }
+
+    #[test]
+    fn delete_entities_refuses_an_empty_list() {
+        let refusal = delete_entities(&mut TestHome::new(&[ADA]).keeper, &ada(), &[]).unwrap_err();
+        assert_eq!(refusal.to_string(), "`names` is empty: nothing to delete");
+    }
+
+    #[test]
+    fn delete_entities_reports_the_tasks_that_still_name_the_entity() {
+        let task = ("tasks/ask.yaml", "title: Ask her\nstatus: open\nentity: Ada\n");
+        let mut home = TestHome::new(&[ADA, task]);
+        let outcome = delete_entities(&mut home.keeper, &ada(), &texts(&["Ada"])).unwrap();
+        assert_eq!(outcome.references, ["1 task (Ask her)"]);
+    }
+
+    #[test]
+    fn without_a_palace_every_name_is_missing_once() {
+        let names = texts(&["Eve", "Ada", "Eve"]);
+        assert_eq!(DeletedEntities::all_missing(&names), deleted(&[], &["Eve", "Ada"], 0));
+    }
+
+    #[test]
+    fn the_commit_message_counts_what_was_deleted() {
+        let message = |outcome: &DeletedEntities| {
+            let (subject, body) = deletion_commit_message(&texts(&["Ada", "Eve"]), outcome);
+            format!("{subject}: {body}")
+        };
+        insta::assert_snapshot!(message(&deleted(&[], &["Ada", "Eve"], 1)), @"relations: delete: Deleted 1 relation of Ada, Eve");
+        insta::assert_snapshot!(message(&deleted(&["Ada"], &["Eve"], 2)), @"entity Ada: delete: Deleted it and 2 relations to it");
+        insta::assert_snapshot!(message(&deleted(&["Ada", "Eve"], &[], 0)), @"entities: delete 2: Deleted Ada, Eve and 0 relations to them");
+    }
 }

@@ -97,3 +97,115 @@ pub fn get_entity<'s>(session: &'s mut Session<'_>, name: &str) -> Result<Entity
 fn count_entities_by_status<'a>(graph: &'a Graph, genus: &'a str) -> GenusCount<'a> {
     (genus, graph.count_in_genus(genus), graph.status_counts(genus).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::create_entities;
+    use crate::keeper::test_home::{TestHome, ada};
+    use crate::model::Entity;
+
+    const ADA: (&str, &str) = (
+        "entities/person/ada.yaml",
+        "name: Ada\ngenus: Person\nstatus: dead\nattributes: { born: 1815-12-10, height: tall }\n",
+    );
+    const NOTES: (&str, &str) = (
+        "entities/book/notes.yaml",
+        "name: Notes\ngenus: Book\nrelations:\n- { type: written_by, to: Ada }\n- { type: about, to: Engine }\n",
+    );
+    const CLAIM: (&str, &str) = ("genera/claim.yaml", "name: Claim\n");
+
+    #[test]
+    fn a_workspace_is_described_by_its_counts() {
+        let hall = ("rooms/hall.yaml", "name: Hall\ndescription: Stone.\nactions: []\n");
+        let description = TestHome::new(&[ADA, NOTES, CLAIM, hall])
+            .run(|session| describe_workspace(session).unwrap());
+        let summary = description.summary;
+        assert_eq!((description.name.as_str(), description.as_of), ("Keep", None));
+        assert_eq!((summary.rooms, summary.scrolls, summary.entities), (1, 0, 2));
+        assert_eq!(summary.genera, [("Book".to_owned(), 1), ("Person".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn a_workspace_lists_its_four_latest_commits_newest_first() {
+        let mut home = TestHome::new(&[]);
+        for name in ["A", "B", "C", "D", "E"] {
+            let genus = "Letter".to_owned();
+            let new = Entity { is_defined: true, genus, ..Entity::new_loose_end(name) };
+            create_entities(&mut home.keeper, &ada(), vec![new]).unwrap();
+        }
+        let commits = home.run(|it| describe_workspace(it).unwrap().summary.recent_commits);
+        let subjects: Vec<_> = commits.iter().map(|it| it.subject.as_str()).collect();
+        let expected = ["E", "D", "C", "B"].map(|it| format!("entity {it}: create"));
+        assert_eq!(subjects, expected);
+    }
+
+    #[test]
+    fn genera_without_entities_come_last() {
+        TestHome::new(&[ADA, NOTES, CLAIM]).run(|session| {
+            let genera = list_genera(session);
+            let expected =
+                [("Book", 1, vec![]), ("Person", 1, vec![("dead", 1)]), ("Claim", 0, vec![])];
+            assert_eq!(genera.counts, expected);
+            assert_eq!(genera.defined, ["Claim"]);
+        });
+    }
+
+    #[test]
+    fn an_empty_palace_has_no_genera() {
+        TestHome::new(&[]).run(|session| assert_eq!(list_genera(session).counts, []));
+    }
+
+    #[test]
+    fn a_genus_is_found_in_another_case() {
+        TestHome::new(&[ADA, CLAIM]).run(|session| {
+            let claim = describe_genus(session, "CLAIM").unwrap();
+            assert_eq!(claim.count, ("Claim", 0, vec![]));
+            assert!(claim.definition.is_some());
+            assert!(describe_genus(session, "person").unwrap().definition.is_none());
+        });
+    }
+
+    #[test]
+    fn an_unknown_genus_is_refused() {
+        let refusal = TestHome::new(&[])
+            .run(|session| describe_genus(session, "Claim").unwrap_err().to_string());
+        insta::assert_snapshot!(refusal, @"no entity has the genus `Claim`; this workspace has no entities yet");
+    }
+
+    #[test]
+    fn an_entity_is_shown_with_its_dates_and_the_relations_to_it() {
+        TestHome::new(&[ADA, NOTES]).run(|session| {
+            let view = get_entity(session, "ADA").unwrap();
+            assert_eq!(view.entity.name, "Ada");
+            assert_eq!(view.date_attributes, ["born"]);
+            let incoming = view.incoming.iter().map(|it| it.from.name.as_str());
+            assert_eq!(incoming.collect::<Vec<_>>(), ["Notes"]);
+            assert_eq!(view.notes, "");
+        });
+    }
+
+    #[test]
+    fn the_faults_of_an_entity_are_shown_with_it() {
+        let notes =
+            TestHome::new(&[ADA, NOTES]).run(|session| get_entity(session, "Notes").unwrap().notes);
+        assert_eq!(notes, "Note: there is no entity `Engine` yet.\n");
+    }
+
+    #[test]
+    fn an_entity_has_a_history_once_it_is_committed() {
+        let mut home = TestHome::new(&[]);
+        let genus = "Book".to_owned();
+        let new = Entity { is_defined: true, genus, ..Entity::new_loose_end("Notes") };
+        create_entities(&mut home.keeper, &ada(), vec![new]).unwrap();
+        let history = home.run(|it| get_entity(it, "Notes").unwrap().history.unwrap());
+        assert_eq!((history.count, history.created), (1, ada().now));
+    }
+
+    #[test]
+    fn an_unknown_entity_is_refused_with_a_suggestion() {
+        let refusal = TestHome::new(&[NOTES])
+            .run(|session| get_entity(session, "Nots").unwrap_err().to_string());
+        insta::assert_snapshot!(refusal, @"no entity is called `Nots`; did you mean `Notes`? (use search_entities to search by words)");
+    }
+}

@@ -200,3 +200,140 @@ impl EditedFile {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::TestHome;
+
+    const ADA: (&str, &str) = ("entities/person/ada.yaml", "name: Ada   # she\ngenus: Person\n");
+    const GHOST: (&str, &str) =
+        ("entities/undefined/ghost.yaml", "name: Ghost\nrelations:\n- { type: haunts, to: Ada }\n");
+
+    fn new_person(name: &str) -> Entity {
+        Entity { is_defined: true, genus: "Person".to_owned(), ..Entity::new_loose_end(name) }
+    }
+
+    /// Returns the edits of a palace with Ada and the loose end Ghost: the path and the new text.
+    fn edits_of(
+        change: impl FnOnce(&mut GraphEdit, &mut OpenPalace),
+    ) -> Vec<(String, Option<String>)> {
+        TestHome::new(&[ADA, GHOST]).run(|session| {
+            let mut edit = GraphEdit::default();
+            change(&mut edit, session.palace);
+            edit.into_edits().unwrap().into_iter().map(|it| (it.path, it.now)).collect()
+        })
+    }
+
+    fn deletion(file: &str) -> (String, Option<String>) {
+        (file.to_owned(), None)
+    }
+
+    #[test]
+    fn two_changes_of_an_entity_are_one_edit_that_keeps_comments() {
+        let edits = edits_of(|edit, open| {
+            for text in ["One.", "Two."] {
+                let ada = edit.entity_mut(open, "Ada").unwrap().unwrap();
+                ada.observations.push(text.to_owned());
+            }
+        });
+        let text = format!("{}observations:\n  - One.\n  - Two.\n", ADA.1);
+        assert_eq!(edits, [(ADA.0.to_owned(), Some(text))]);
+    }
+
+    #[test]
+    fn an_unchanged_entity_keeps_its_text() {
+        let edits = edits_of(|edit, open| drop(edit.entity_mut(open, "Ada")));
+        assert_eq!(edits, [(ADA.0.to_owned(), Some(ADA.1.to_owned()))]);
+    }
+
+    #[test]
+    fn names_are_exact_and_entities_are_no_loose_ends() {
+        let edits = edits_of(|edit, open| {
+            assert!(edit.entity_mut(open, "ada").unwrap().is_none());
+            assert!(edit.loose_end_mut(open, "Ada").unwrap().is_none());
+            assert!(edit.entity_mut(open, "Ghost").unwrap().is_none());
+        });
+        assert_eq!(edits, []);
+    }
+
+    #[test]
+    fn a_new_entity_takes_over_the_relations_of_its_loose_end() {
+        let edits = edits_of(|edit, open| edit.add_entity(open, new_person("Ghost")).unwrap());
+        assert_eq!(edits[0], deletion(GHOST.0));
+        assert_eq!(edits[1].0, "entities/person/ghost.yaml");
+        assert!(edits[1].1.as_ref().unwrap().contains("{ type: haunts, to: Ada }"));
+    }
+
+    #[test]
+    fn new_entities_with_one_slug_get_different_files() {
+        let edits = edits_of(|edit, open| {
+            for name in ["ada!", "Bob", "bob"] {
+                edit.add_entity(open, new_person(name)).unwrap();
+            }
+        });
+        let paths: Vec<_> = edits.iter().map(|(path, _)| path.as_str()).collect();
+        let person = ["ada-2", "bob-2", "bob"].map(|it| format!("entities/person/{it}.yaml"));
+        assert_eq!(paths, person);
+    }
+
+    #[test]
+    fn an_entity_that_is_added_and_removed_is_not_written() {
+        let edits = edits_of(|edit, open| {
+            edit.add_entity(open, new_person("Bob")).unwrap();
+            edit.remove_entity("Bob", true);
+        });
+        assert_eq!(edits, [deletion("entities/person/bob.yaml")]);
+    }
+
+    #[test]
+    fn a_loose_end_without_relations_is_deleted() {
+        let edits = edits_of(|edit, open| {
+            edit.loose_end_mut(open, "Ghost").unwrap().unwrap().relations.clear();
+        });
+        assert_eq!(edits, [deletion(GHOST.0)]);
+    }
+
+    #[test]
+    fn a_relation_starts_from_the_entity_or_from_a_loose_end() {
+        let edits = edits_of(|edit, open| {
+            for name in ["Ada", "Ghost", "Phantom"] {
+                let source = edit.entity_or_new_loose_end_mut(open, name).unwrap().unwrap();
+                assert_eq!((source.name.as_str(), source.is_defined), (name, name == "Ada"));
+            }
+        });
+        let paths: Vec<_> = edits.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!(paths, ["entities/undefined/phantom.yaml", ADA.0, GHOST.0]);
+    }
+
+    #[test]
+    fn only_a_file_with_the_standard_name_is_renamed_with_its_entity() {
+        let rename = |file: &str| {
+            TestHome::new(&[(file, ADA.1)]).run(|session| {
+                let mut edit = GraphEdit::default();
+                edit.entity_mut(session.palace, "Ada").unwrap().unwrap().name = "Eve".to_owned();
+                edit.update_file_name(session.palace, "Ada");
+                let edits = edit.into_edits().unwrap().into_iter();
+                edits.map(|it| (it.path, it.now.is_some())).collect::<Vec<_>>()
+            })
+        };
+        let eve = ("entities/person/eve.yaml".to_owned(), true);
+        assert_eq!(rename(ADA.0), [(ADA.0.to_owned(), false), eve]);
+        let by_hand = "entities/old/countess.yaml";
+        assert_eq!(rename(by_hand), [(by_hand.to_owned(), true)]);
+    }
+
+    #[test]
+    fn entities_above_the_size_limit_are_reported_with_their_size() {
+        TestHome::new(&[ADA]).run(|session| {
+            let mut edit = GraphEdit::default();
+            let observations = vec!["x".repeat(MAX_FILE_BYTES)];
+            let much = Entity { observations, ..new_person("Much") };
+            edit.add_entity(session.palace, much).unwrap();
+            edit.add_entity(session.palace, new_person("Little")).unwrap();
+            let large = edit.into_edits_within_limit().unwrap().unwrap_err();
+            assert_eq!(large.keys().collect::<Vec<_>>(), ["Much"]);
+            assert!(large["Much"] > MAX_FILE_BYTES);
+        });
+    }
+}

@@ -80,7 +80,7 @@ pub fn get_relationships<'s>(
     let until = from.saturating_add(RELATIONS_PER_PAGE).min(total);
     let (outgoing, incoming) = matching.slice(from, until);
     let (outgoing, incoming) = (outgoing.to_vec(), incoming.to_vec());
-    let next_page = (until < total).then_some(page + 1);
+    let next_page = (until < total).then(|| page + 1);
     Ok(RelationPage { name, as_of, outgoing, incoming, total, next_page, undated, kinds_hint })
 }
 
@@ -145,5 +145,132 @@ impl<'a> EntityRelations<'a> {
         let more = if kinds.len() > MAX_LISTED_KINDS { " …" } else { "" };
         let listed: Vec<_> = kinds.into_iter().take(MAX_LISTED_KINDS).map(quoted).collect();
         format!(" It has {}{more}.", listed.join(", "))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::TestHome;
+
+    const KARL: (&str, &str) = (
+        "entities/person/karl.yaml",
+        "name: Karl\ngenus: Person\nrelations:\n\
+        - { type: rules, to: Rome, since: 2001, until: 2005 }\n\
+        - { type: rules, to: Gaul, since: his youth }\n\
+        - { type: likes, to: Honey }\n",
+    );
+    const EVE: (&str, &str) = (
+        "entities/person/eve.yaml",
+        "name: Eve\ngenus: Person\nrelations:\n- { type: likes, to: Karl, since: 2010 }\n",
+    );
+
+    fn relations_of_karl() -> RelationQuery {
+        RelationQuery { name: "karl".to_owned(), ..RelationQuery::default() }
+    }
+
+    /// Lists relations of a palace with Karl and Eve, one per line, then the hint.
+    fn query(query: &RelationQuery) -> String {
+        TestHome::new(&[KARL, EVE]).run(|session| {
+            let page = match get_relationships(session, query) {
+                Ok(page) => page,
+                Err(refusal) => return refusal.to_string(),
+            };
+            let outgoing = page.outgoing.iter().map(|it| format!("{} → {}", it.kind, it.to));
+            let incoming =
+                page.incoming.iter().map(|it| format!("{} ← {}", it.relation.kind, it.from.name));
+            let counts = format!("{} in all, {} undated", page.total, page.undated);
+            let lines = outgoing.chain(incoming).chain([counts, page.kinds_hint]);
+            lines.filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n")
+        })
+    }
+
+    #[test]
+    fn outgoing_relations_come_before_incoming_ones() {
+        insta::assert_snapshot!(query(&relations_of_karl()), @"
+        rules → Rome
+        rules → Gaul
+        likes → Honey
+        likes ← Eve
+        4 in all, 0 undated
+        ");
+    }
+
+    #[test]
+    fn one_direction_leaves_out_the_other() {
+        let of = |direction| query(&RelationQuery { direction, ..relations_of_karl() });
+        assert_eq!(of(Direction::Incoming), "likes ← Eve\n1 in all, 0 undated");
+        assert!(of(Direction::Outgoing).ends_with("likes → Honey\n3 in all, 0 undated"));
+    }
+
+    #[test]
+    fn a_date_leaves_out_relations_that_do_not_hold_and_counts_unreadable_dates() {
+        let as_of = |date: &str| {
+            query(&RelationQuery { as_of: Some(date.to_owned()), ..relations_of_karl() })
+        };
+        let at_the_time = "rules → Rome\nlikes → Honey\n2 in all, 1 undated";
+        assert_eq!(as_of("2004-12-31"), at_the_time);
+        assert_eq!(as_of("2005"), "likes → Honey\n1 in all, 1 undated");
+        assert_eq!(as_of("today"), "likes → Honey\nlikes ← Eve\n2 in all, 1 undated");
+    }
+
+    #[test]
+    fn only_undated_relations_of_the_type_are_counted() {
+        let (kind, as_of) = (Some("likes".to_owned()), Some("2000".to_owned()));
+        let page = query(&RelationQuery { kind, as_of, ..relations_of_karl() });
+        assert_eq!(page, "likes → Honey\n1 in all, 0 undated");
+    }
+
+    #[test]
+    fn an_unknown_type_gets_the_nearest_one_or_a_list() {
+        let of = |kind: &str| {
+            query(&RelationQuery { kind: Some(kind.to_owned()), ..relations_of_karl() })
+        };
+        assert_eq!(of("rule"), "0 in all, 0 undated\n Did you mean `rules`?");
+        assert_eq!(of("Likes"), "0 in all, 0 undated\n Did you mean `likes`?");
+        assert_eq!(of("x"), "0 in all, 0 undated\n It has `likes`, `rules`.");
+    }
+
+    #[test]
+    fn a_type_that_exists_at_another_time_gets_no_hint() {
+        let (kind, as_of) = (Some("rules".to_owned()), Some("1900".to_owned()));
+        let page = query(&RelationQuery { kind, as_of, ..relations_of_karl() });
+        assert_eq!(page, "0 in all, 1 undated");
+    }
+
+    #[test]
+    fn an_unreadable_date_is_refused() {
+        let as_of = Some("his youth".to_owned());
+        insta::assert_snapshot!(query(&RelationQuery { as_of, ..relations_of_karl() }), @"`as_of`: `his youth` is no date: write 1972, 1972-05, 1972-01-31, 44 BC or 2026-03-01T12:00:00Z");
+    }
+
+    #[test]
+    fn an_undefined_target_is_no_entity() {
+        insta::assert_snapshot!(query(&RelationQuery { name: "Honey".to_owned(), ..RelationQuery::default() }), @"no entity is called `Honey` (use search_entities to search by words)");
+    }
+
+    #[test]
+    fn a_page_has_fifty_relations_and_spans_both_directions() {
+        let drowned = (0..49).map(|it| format!("- {{ type: drowned, to: Hill {it} }}\n"));
+        let flood = drowned.collect::<String>();
+        let flood = format!("name: Flood\ngenus: Event\nrelations:\n{flood}");
+        let later = ["A", "B"].map(|it| {
+            format!("name: {it}\ngenus: Event\nrelations:\n- {{ type: follows, to: Flood }}\n")
+        });
+        let [a, b] = &later;
+        let files =
+            [("entities/e/f.yaml", &*flood), ("entities/e/a.yaml", a), ("entities/e/b.yaml", b)];
+        let mut home = TestHome::new(&files);
+        let mut page = |page: usize| {
+            let name = "Flood".to_owned();
+            let query = RelationQuery { name, page, ..RelationQuery::default() };
+            home.run(|session| {
+                let page = get_relationships(session, &query).unwrap();
+                (page.outgoing.len(), page.incoming.len(), page.next_page)
+            })
+        };
+        assert_eq!(page(1), (49, 1, Some(2)));
+        assert_eq!(page(2), (0, 1, None));
+        assert_eq!(page(3), (0, 0, None));
     }
 }

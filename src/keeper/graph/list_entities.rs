@@ -158,3 +158,127 @@ fn describe_filters(genus: Option<&str>, query: &EntityQuery) -> String {
     }
     filters
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::TestHome;
+
+    const ADA: (&str, &str) = (
+        "entities/person/ada.yaml",
+        "name: Ada\ngenus: Person\nstatus: Dead\nattributes: { country: England }\nobservations: [She wrote notes.]\n",
+    );
+    const EVE: (&str, &str) = (
+        "entities/person/eve.yaml",
+        "name: Eve\ngenus: Person\nstatus: alive\nattributes: { country: France }\n",
+    );
+    const NOTES: (&str, &str) = (
+        "entities/book/notes.yaml",
+        "name: Notes\ngenus: Book\nattributes: { country: England }\n",
+    );
+
+    /// Lists from a palace with Ada, Eve and the book Notes: filters, names, total, suggestions.
+    fn list(query: &EntityQuery) -> (String, Vec<String>, usize, String) {
+        let mut home = TestHome::new(&[ADA, EVE, NOTES]);
+        home.run(|session| {
+            let page = list_entities(session, query).unwrap();
+            let names = page.entities.iter().map(|it| it.name.clone()).collect();
+            (page.filters, names, page.total, page.suggestions)
+        })
+    }
+
+    fn with_country(country: &str) -> Map<String, Value> {
+        Map::from_iter([("country".to_owned(), country.into())])
+    }
+
+    #[test]
+    fn all_entities_are_listed_by_genus_and_name() {
+        let (filters, names, total, suggestions) = list(&EntityQuery::default());
+        assert_eq!(names, ["Notes", "Ada", "Eve"]);
+        assert_eq!((filters.as_str(), total, suggestions.as_str()), ("", 3, ""));
+    }
+
+    #[test]
+    fn genus_and_status_ignore_case() {
+        let (genus, status) = (Some("PERSON".to_owned()), Some("dead".to_owned()));
+        let (filters, names, ..) = list(&EntityQuery { genus, status, ..EntityQuery::default() });
+        assert_eq!(names, ["Ada"]);
+        assert_eq!(filters, " of genus Person with status dead");
+    }
+
+    #[test]
+    fn attribute_values_ignore_case() {
+        let attributes = with_country("ENGLAND");
+        let (filters, names, ..) = list(&EntityQuery { attributes, ..EntityQuery::default() });
+        assert_eq!(names, ["Notes", "Ada"]);
+        assert_eq!(filters, " with country ENGLAND");
+    }
+
+    #[test]
+    fn words_search_only_among_the_entities_that_pass_the_filters() {
+        let query = Some("notes".to_owned());
+        let all = EntityQuery { query, ..EntityQuery::default() };
+        let (filters, names, ..) = list(&all);
+        assert_eq!((filters.as_str(), names.len()), (" about \"notes\"", 2));
+        let of_genus = EntityQuery { genus: Some("person".to_owned()), ..all.clone() };
+        assert_eq!(list(&of_genus).1, ["Ada"]);
+        let of_france = EntityQuery { attributes: with_country("France"), ..all };
+        assert_eq!(list(&of_france).2, 0);
+    }
+
+    #[test]
+    fn a_misspelt_status_gets_a_suggestion() {
+        let status = Some("alve".to_owned());
+        let (_, names, _, suggestions) = list(&EntityQuery { status, ..EntityQuery::default() });
+        assert_eq!(names, [""; 0]);
+        assert_eq!(suggestions, "No entity has the status `alve`; did you mean `alive`?\n");
+    }
+
+    #[test]
+    fn a_misspelt_attribute_gets_a_suggestion() {
+        let attributes = Map::from_iter([("county".to_owned(), "England".into())]);
+        let (.., suggestions) = list(&EntityQuery { attributes, ..EntityQuery::default() });
+        assert_eq!(suggestions, "No entity has the attribute `county`; did you mean `country`?\n");
+    }
+
+    #[test]
+    fn a_status_that_exists_elsewhere_gets_no_suggestion() {
+        let (status, attributes) = (Some("Alive".to_owned()), with_country("England"));
+        let (_, _, total, suggestions) =
+            list(&EntityQuery { status, attributes, ..EntityQuery::default() });
+        assert_eq!((total, suggestions.as_str()), (0, ""));
+    }
+
+    #[test]
+    fn an_unknown_genus_is_refused_with_the_existing_ones() {
+        let query = EntityQuery { genus: Some("Planet".to_owned()), ..EntityQuery::default() };
+        let refusal = TestHome::new(&[ADA, NOTES])
+            .run(|session| list_entities(session, &query).unwrap_err().to_string());
+        insta::assert_snapshot!(refusal, @"no entity has the genus `Planet`; this workspace has the genera `Book`, `Person`");
+    }
+
+    #[test]
+    fn a_page_has_thirty_entities_and_the_last_one_the_rest() {
+        let mut home = TestHome::new(&[]);
+        for number in 0..31 {
+            let text = format!("name: Hill {number:02}\ngenus: Hill\n");
+            home.write(&format!("entities/hill/hill-{number:02}.yaml"), &text);
+        }
+        let mut page = |page: usize| {
+            let query = EntityQuery { page, ..EntityQuery::default() };
+            home.run(|it| list_entities(it, &query).map(|it| (it.entities.len(), it.page)).unwrap())
+        };
+        assert_eq!([page(0), page(1), page(2), page(3)], [(30, 1), (30, 1), (1, 2), (0, 3)]);
+        assert_eq!(page(usize::MAX), (0, usize::MAX));
+    }
+
+    #[test]
+    fn the_listed_entities_can_be_opened_by_number() {
+        let mut home = TestHome::new(&[ADA, EVE]);
+        let listed = home.run(|session| {
+            list_entities(session, &EntityQuery::default()).unwrap();
+            session.visit.listed_items.clone()
+        });
+        assert_eq!(listed, ["Ada", "Eve"].map(|it| ItemId::Entity(it.to_owned())));
+    }
+}

@@ -36,3 +36,76 @@ pub(crate) fn resolve_genus_name<'p>(palace: &'p Palace, name: &str) -> Result<&
     };
     Err(Refusal::Invalid(format!("no entity has the genus `{}`; {existing}", name.escape_debug())))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Entity, Settings};
+
+    /// Returns a palace with an entity of each name and genus.
+    fn palace_of(entities: &[(&str, &str)]) -> Palace {
+        let mut palace = Palace::new(Settings::with_name("Keep"));
+        for (number, (name, genus)) in entities.iter().enumerate() {
+            let genus = (*genus).to_owned();
+            let entity = Entity { is_defined: true, genus, ..Entity::new_loose_end(name) };
+            let file = format!("entities/{number}.yaml");
+            palace.graph.set_file_entity(&file, Some(entity)).unwrap();
+        }
+        palace
+    }
+
+    fn entity_name(palace: &Palace, name: &str) -> String {
+        resolve_entity_name(palace, name).unwrap_or_else(|it| it.to_string())
+    }
+
+    #[test]
+    fn a_name_is_found_in_another_case_and_with_spaces_around_it() {
+        let palace = palace_of(&[("Émile", "Person")]);
+        assert_eq!(entity_name(&palace, "Émile"), "Émile");
+        assert_eq!(entity_name(&palace, " ÉMILE\n"), "Émile");
+    }
+
+    #[test]
+    fn of_two_names_that_differ_in_case_only_the_exact_one_is_found() {
+        let palace = palace_of(&[("Ada", "Person"), ("ADA", "Person")]);
+        assert_eq!(entity_name(&palace, "ADA"), "ADA");
+        insta::assert_snapshot!(entity_name(&palace, "ada"), @"no entity is called `ada`; did you mean `Ada`? (use search_entities to search by words)");
+    }
+
+    #[test]
+    fn an_exact_name_may_begin_with_a_space() {
+        let palace = palace_of(&[(" Ada", "Person"), ("Ada", "Person")]);
+        assert_eq!(entity_name(&palace, " Ada"), " Ada");
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_and_its_control_characters_are_escaped() {
+        let palace = palace_of(&[("Ada", "Person")]);
+        insta::assert_snapshot!(entity_name(&palace, "a\nb"), @r"no entity is called `a\nb` (use search_entities to search by words)");
+        insta::assert_snapshot!(entity_name(&palace, ""), @"no entity is called `` (use search_entities to search by words)");
+    }
+
+    #[test]
+    fn a_loose_end_is_no_entity() {
+        let mut palace = palace_of(&[]);
+        palace.graph.set_file_entity("ghost.yaml", Some(Entity::new_loose_end("Ghost"))).unwrap();
+        insta::assert_snapshot!(entity_name(&palace, "Ghost"), @"no entity is called `Ghost` (use search_entities to search by words)");
+    }
+
+    #[test]
+    fn a_genus_is_found_in_another_case_unless_the_exact_one_exists() {
+        let palace = palace_of(&[("A", "Rock"), ("B", "rock"), ("C", "Person")]);
+        assert_eq!(resolve_genus_name(&palace, "rock").unwrap(), "rock");
+        assert_eq!(resolve_genus_name(&palace, "PERSON").unwrap(), "Person");
+    }
+
+    #[test]
+    fn an_unknown_genus_is_refused_with_at_most_twelve_genera() {
+        let genera: Vec<_> = (10..30).map(|it| format!("G{it}")).collect();
+        let entities: Vec<_> = genera.iter().map(|it| (it.as_str(), it.as_str())).collect();
+        let refusal = resolve_genus_name(&palace_of(&entities), "X").unwrap_err().to_string();
+        assert!(refusal.ends_with("`G20`, `G21`"), "{refusal}");
+        let refusal = resolve_genus_name(&palace_of(&[]), "X").unwrap_err();
+        insta::assert_snapshot!(refusal, @"no entity has the genus `X`; this workspace has no entities yet");
+    }
+}

@@ -108,8 +108,10 @@ pub(crate) fn plan_rename_in_work(
 /// Counts the rooms, tasks and processes that name one of `names`: a phrase for each kind.
 pub(crate) fn describe_references(open: &OpenPalace, names: &[String]) -> Vec<String> {
     let palace = &open.palace;
-    let is_named =
-        |text: &str| names.iter().any(|it| it.to_lowercase() == text.trim().to_lowercase());
+    let is_named = |text: &str| {
+        let is_other = palace.graph.get(text.trim()).is_some_and(|it| !names.contains(&it.name));
+        !is_other && names.iter().any(|it| it.to_lowercase() == text.trim().to_lowercase())
+    };
     let names_one = |action: &Action| {
         let ActionKind::Query { params, .. } = &action.kind else { return false };
         let named = Action::ENTITY_PARAMS.iter().filter_map(|key| params.get(*key)?.as_str());
@@ -139,7 +141,8 @@ fn count_and_first_name(noun: &str, names: &[&str]) -> Option<String> {
 
 /// Replaces `old_names` by `name` in the menu and the listed items of a visit.
 pub(crate) fn rename_in_visit(visit: &mut Visit, old_names: &[String], name: &str) {
-    let is_old = |text: &str| old_names.iter().any(|it| it == text);
+    let is_old =
+        |text: &str| old_names.iter().any(|it| it.to_lowercase() == text.trim().to_lowercase());
     visit.menu.iter_mut().for_each(|it| rename_in_action(it, &[], is_old, name));
     for item in &mut visit.listed_items {
         if let ItemId::Entity(it) = item
@@ -219,4 +222,145 @@ fn link_attribute_names(graph: &Graph) -> Vec<String> {
 /// Returns true if `text` refers to `name`: exactly, or in another case if no other name matches.
 fn is_reference_to(graph: &Graph, text: &str, name: &str) -> bool {
     text == name || graph.get(text).is_none() && graph.names_ignoring_case(text.trim()).eq([name])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::TestHome;
+
+    const ADA: (&str, &str) = ("entities/person/ada.yaml", "name: Ada\ngenus: Person\n");
+    const BOOK_GENUS: (&str, &str) =
+        ("genera/book.yaml", "name: Book\nattributes:\n  by: link to Person\n");
+    const HALL: (&str, &str) = (
+        "rooms/hall.yaml",
+        "name: Hall\ndescription: Stone.\nactions:\n- label: See her\n  type: query\n  \
+        tool: get_entity\n  tool_params: {name: ada}   # soon\n",
+    );
+    const TASK: (&str, &str) = ("tasks/ask.yaml", "title: Ask\nstatus: open\nentity: ADA\n");
+
+    fn ada() -> [String; 1] {
+        ["Ada".to_owned()]
+    }
+
+    fn query_action(params: Value) -> Action {
+        let Value::Object(params) = params else { panic!("{params}") };
+        let kind = ActionKind::Query { tool: "get_entity".to_owned(), params };
+        Action { label: "See her".to_owned(), kind }
+    }
+
+    /// Returns the new texts of the rooms of a palace in which Ada is renamed to Eve.
+    fn rename_in_rooms(files: &[(&str, &str)]) -> Vec<String> {
+        let edits = TestHome::new(files).run(|it| plan_rename_in_rooms(it.palace, &ada(), "Eve"));
+        edits.unwrap().into_iter().filter_map(|it| it.now).collect()
+    }
+
+    #[test]
+    fn a_room_action_is_renamed_in_any_case_and_its_comment_stays() {
+        assert_eq!(rename_in_rooms(&[ADA, HALL]), [HALL.1.replace("{name: ada}", "{name: Eve}")]);
+    }
+
+    #[test]
+    fn an_action_is_not_renamed_if_two_names_match_in_another_case() {
+        let other = ("entities/person/ada-2.yaml", "name: ADA\ngenus: Person\n");
+        assert_eq!(rename_in_rooms(&[ADA, other, HALL]), [""; 0]);
+    }
+
+    #[test]
+    fn an_attribute_filter_is_renamed_only_if_a_genus_defines_a_link() {
+        let text = HALL.1.replace("{name: ada}", "{attributes: {by: Ada, name: Ada}}");
+        let hall = (HALL.0, text.as_str());
+        let renamed = text.replace("by: Ada", "by: Eve");
+        assert_eq!(rename_in_rooms(&[ADA, BOOK_GENUS, hall]), [renamed]);
+        assert_eq!(rename_in_rooms(&[ADA, hall]), [""; 0]);
+    }
+
+    #[test]
+    fn tasks_and_processes_about_the_entity_are_renamed() {
+        let process = (
+            "processes/move.yaml",
+            "name: Move\nentity: Ada\nsteps:\n  - Pack\nstep: 1\nstatus: running\n",
+        );
+        let other = ("tasks/rest.yaml", "title: Ada rests\nstatus: open\n");
+        let mut home = TestHome::new(&[ADA, TASK, process, other]);
+        let edits = home.run(|it| plan_rename_in_work(it.palace, &ada(), "Eve")).unwrap();
+        let texts: Vec<_> = edits.into_iter().map(|it| it.now.unwrap()).collect();
+        assert_eq!(texts, [TASK.1.replace("ADA", "Eve"), process.1.replace("Ada", "Eve")]);
+    }
+
+    #[test]
+    fn a_link_attribute_of_an_entity_is_renamed() {
+        let notes =
+            ("entities/book/notes.yaml", "name: Notes\ngenus: Book\nattributes: { by: ada }\n");
+        TestHome::new(&[ADA, BOOK_GENUS, notes]).run(|session| {
+            let mut edit = GraphEdit::default();
+            let changed = rename_in_entities(&mut edit, session.palace, "Ada", "Eve", &[]);
+            assert_eq!(changed.unwrap(), 1);
+            let notes = edit.entity_mut(session.palace, "Notes").unwrap().unwrap();
+            assert_eq!(notes.attributes["by"], "Eve");
+        });
+    }
+
+    #[test]
+    fn entities_that_are_deleted_are_not_renamed() {
+        let eve = (
+            "entities/person/eve.yaml",
+            "name: Eve\ngenus: Person\nrelations:\n- { type: met, to: Ada }\n",
+        );
+        let changed = TestHome::new(&[ADA, eve]).run(|session| {
+            let (mut edit, deleted) = (GraphEdit::default(), ["Eve".to_owned()]);
+            rename_in_entities(&mut edit, session.palace, "Ada", "Lovelace", &deleted).unwrap()
+        });
+        assert_eq!(changed, 0);
+    }
+
+    #[test]
+    fn a_visit_renames_the_entity_in_its_menu_and_its_list() {
+        let actions =
+            |names: [&str; 2]| names.map(|it| query_action(serde_json::json!({ "entity": it })));
+        let items = |names: [&str; 2]| names.map(|it| ItemId::Entity(it.to_owned()));
+        let mut visit = Visit::default();
+        visit.menu = actions(["Ada", "Bob"]).to_vec();
+        visit.listed_items = items(["ADA", "Ada"]).to_vec();
+        rename_in_visit(&mut visit, &ada(), "Eve");
+        assert_eq!(visit.menu, actions(["Eve", "Bob"]));
+        assert_eq!(visit.listed_items, items(["ADA", "Eve"]));
+    }
+
+    #[test]
+    fn other_parameters_of_an_action_are_not_renamed() {
+        let mut action = query_action(serde_json::json!({ "query": "Ada", "name": ["Ada"] }));
+        let before = action.clone();
+        rename_in_action(&mut action, &["by".to_owned()], |it| it == "Ada", "Eve");
+        assert_eq!(action, before);
+    }
+
+    #[test]
+    fn an_equal_relation_is_not_added_but_gives_its_source() {
+        let met = |since: Option<&str>, source: Option<&str>| Relation {
+            kind: "met".to_owned(),
+            to: "Ada".to_owned(),
+            since: since.map(str::to_owned),
+            until: None,
+            source: source.map(str::to_owned),
+        };
+        let mut relations = vec![met(None, None)];
+        for (since, source) in
+            [(None, Some("a letter")), (None, Some("a diary")), (Some("1830"), None)]
+        {
+            add_unique_relation(&mut relations, met(since, source), "Ada");
+        }
+        assert_eq!(relations, [met(None, Some("a letter")), met(Some("1830"), None)]);
+    }
+
+    #[test]
+    fn references_are_counted_by_kind_with_the_first_name() {
+        let study = ("rooms/study.yaml", HALL.1.replace("Hall", "Study"));
+        let home = [ADA, HALL, (study.0, study.1.as_str()), TASK];
+        TestHome::new(&home).run(|session| {
+            let references = describe_references(session.palace, &ada());
+            assert_eq!(references, ["2 rooms (first Hall)", "1 task (Ask)"]);
+            assert_eq!(describe_references(session.palace, &["Eve".to_owned()]), [""; 0]);
+        });
+    }
 }

@@ -82,3 +82,138 @@ fn describe_query(entity: Option<&str>, genus: Option<&str>, span: TimeSpan) -> 
         set.map(|(word, it)| format!(" {word} {}", render::truncate(&render::one_line(&it), 80)));
     phrases.collect::<Vec<_>>().concat()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::TestHome;
+    use crate::model::FactEvent;
+
+    const HANNIBAL: (&str, &str) = (
+        "entities/general/hannibal.yaml",
+        "name: Hannibal\ngenus: General\nattributes: { born: 247 BC }\nrelations:\n\
+        - { type: lived_in, to: Gades, since: 238 BC, until: in his youth }\n\
+        - { type: won_at, to: Cannae, since: 216 BC }\n",
+    );
+    const LIVY: (&str, &str) = (
+        "entities/writer/livy.yaml",
+        "name: Livy\ngenus: Writer\nattributes: { born: 59 BC }\nrelations:\n\
+        - { type: wrote_about, to: Hannibal, since: 27 BC, until: 9 BC }\n",
+    );
+
+    /// Lists facts of a palace with Hannibal and Livy: the filters, and one fact per line.
+    fn timeline(query: &TimelineQuery) -> String {
+        TestHome::new(&[HANNIBAL, LIVY]).run(|session| {
+            let page = match get_timeline(session, query) {
+                Ok(page) => page,
+                Err(refusal) => return refusal.to_string(),
+            };
+            let mut lines = vec![format!("{}; {} skipped", page.filters, page.skipped)];
+            lines.extend(page.facts.iter().map(|it| match it.event {
+                FactEvent::AttributeDate(key) => format!("{} {} {key}", it.date, it.entity.name),
+                FactEvent::RelationBegan(rel) => format!("{} {} begins", it.date, rel.kind),
+                FactEvent::RelationEnded(rel) => format!("{} {} ends", it.date, rel.kind),
+            }));
+            lines.join("\n")
+        })
+    }
+
+    #[test]
+    fn facts_are_listed_oldest_first_with_years_bc() {
+        insta::assert_snapshot!(timeline(&TimelineQuery::default()), @"
+        ; 0 skipped
+        247 BC Hannibal born
+        238 BC lived_in begins
+        216 BC won_at begins
+        59 BC Livy born
+        27 BC wrote_about begins
+        9 BC wrote_about ends
+        ");
+    }
+
+    #[test]
+    fn the_timeline_of_an_entity_contains_relations_to_it() {
+        let query =
+            TimelineQuery { entity: Some("hannibal".to_owned()), ..TimelineQuery::default() };
+        insta::assert_snapshot!(timeline(&query), @"
+         of Hannibal; 1 skipped
+        247 BC Hannibal born
+        238 BC lived_in begins
+        216 BC won_at begins
+        27 BC wrote_about begins
+        9 BC wrote_about ends
+        ");
+    }
+
+    #[test]
+    fn the_first_date_is_included_and_the_last_is_not() {
+        let (since, until) = (Some("238 BC".to_owned()), Some("59 BC".to_owned()));
+        insta::assert_snapshot!(timeline(&TimelineQuery { since, until, ..TimelineQuery::default() }), @"
+         since 238 BC until 59 BC; 0 skipped
+        238 BC lived_in begins
+        216 BC won_at begins
+        ");
+    }
+
+    #[test]
+    fn a_genus_ignores_case_and_restricts_the_facts_to_its_entities() {
+        let (genus, since) = (Some("WRITER".to_owned()), Some("30 BC".to_owned()));
+        insta::assert_snapshot!(timeline(&TimelineQuery { genus, since, ..TimelineQuery::default() }), @"
+         of genus Writer since 30 BC; 0 skipped
+        27 BC wrote_about begins
+        9 BC wrote_about ends
+        ");
+    }
+
+    #[test]
+    fn unreadable_dates_are_counted_only_on_the_first_page() {
+        let query = TimelineQuery {
+            entity: Some("Hannibal".to_owned()),
+            page: 2,
+            ..TimelineQuery::default()
+        };
+        assert_eq!(timeline(&query), " of Hannibal; 0 skipped");
+    }
+
+    #[test]
+    fn an_unreadable_date_is_refused_with_the_name_of_its_argument() {
+        let query = TimelineQuery { until: Some("the war".to_owned()), ..TimelineQuery::default() };
+        insta::assert_snapshot!(timeline(&query), @"`until`: `the war` is no date: write 1972, 1972-05, 1972-01-31, 44 BC or 2026-03-01T12:00:00Z");
+    }
+
+    #[test]
+    fn an_unknown_entity_or_genus_is_refused() {
+        let query = TimelineQuery { entity: Some("Livi".to_owned()), ..TimelineQuery::default() };
+        insta::assert_snapshot!(timeline(&query), @"no entity is called `Livi`; did you mean `Livy`? (use search_entities to search by words)");
+        let query = TimelineQuery { genus: Some("Poet".to_owned()), ..TimelineQuery::default() };
+        insta::assert_snapshot!(timeline(&query), @"no entity has the genus `Poet`; this workspace has the genera `General`, `Writer`");
+    }
+
+    #[test]
+    fn a_page_has_thirty_facts() {
+        let pages_of = |facts: usize| {
+            let mut home = TestHome::new(&[]);
+            for year in 1000..1000 + facts {
+                let text =
+                    format!("name: {year}\ngenus: Year\nattributes: {{ began: {year}-01 }}\n");
+                home.write(&format!("entities/year/{year}.yaml"), &text);
+            }
+            [1, 2].map(|page| {
+                let query = TimelineQuery { page, ..TimelineQuery::default() };
+                let page = |it: TimelinePage<'_>| (it.facts.len(), it.has_more);
+                home.run(|session| get_timeline(session, &query).map(page).unwrap())
+            })
+        };
+        assert_eq!(pages_of(30), [(30, false), (0, false)]);
+        assert_eq!(pages_of(31), [(30, true), (1, false)]);
+    }
+
+    #[test]
+    fn the_listed_entities_can_be_opened_by_number() {
+        let listed = TestHome::new(&[LIVY]).run(|session| {
+            get_timeline(session, &TimelineQuery::default()).unwrap();
+            session.visit.listed_items.clone()
+        });
+        assert_eq!(listed, vec![ItemId::Entity("Livy".to_owned()); 3]);
+    }
+}

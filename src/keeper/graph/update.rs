@@ -69,7 +69,7 @@ pub struct EntityUpdateOutcome {
 
 /// The result of a planned update.
 #[derive(Default)]
-struct PlannedEntityUpdate {
+struct EntityUpdateSummary {
     /// The name before and after.
     names: (String, String),
     /// The entities that were merged into it.
@@ -119,7 +119,7 @@ fn update_entity_and_references(
         .add_relations
         .iter_mut()
         .for_each(|it| relations::resolve_relative_dates(it, caller.now));
-    let mut outcome = PlannedEntityUpdate::default();
+    let mut outcome = EntityUpdateSummary::default();
     let is_changed = session.palace.change_files_exclusively(caller, |open| {
         let (plan, result) = plan_update(open, &change)?;
         outcome = result;
@@ -129,7 +129,7 @@ fn update_entity_and_references(
     let entity = graph.get(&outcome.names.1);
     let faults = new_fault_notes(graph, entity.into_iter(), &outcome.faults);
     let (summary, is_renamed) = (outcome.describe(), outcome.is_renamed());
-    let PlannedEntityUpdate { names: (_, name), old_names, conflicts, mut notes, .. } = outcome;
+    let EntityUpdateSummary { names: (_, name), old_names, conflicts, mut notes, .. } = outcome;
     notes.extend(case_variant_note(graph, &name).filter(|_| is_renamed));
     Ok((EntityUpdateOutcome { summary, name, is_changed, conflicts, notes, faults }, old_names))
 }
@@ -163,7 +163,7 @@ fn plan_rename_edits(
 fn plan_update(
     open: &mut OpenPalace,
     change: &EntityChange,
-) -> Result<(ChangePlan, PlannedEntityUpdate), Refusal> {
+) -> Result<(ChangePlan, EntityUpdateSummary), Refusal> {
     let was = resolve_entity_name(&open.palace, &change.name)?;
     let merged = names_to_merge(&open.palace, &was, change)?;
     let name = resolve_new_name(&open.palace.graph, &was, &merged, change)?;
@@ -190,7 +190,7 @@ fn plan_update(
         plan_rename_edits(open, edit, &was, &name, &old_names, &merged)?;
     let faults = open.palace.graph.entity_faults(&old);
     let names = (was, name);
-    let outcome = PlannedEntityUpdate {
+    let outcome = EntityUpdateSummary {
         names,
         merged,
         old_names,
@@ -315,7 +315,7 @@ fn missing_removal_notes(old: &Entity, change: &EntityChange) -> Vec<String> {
     attributes.chain(observations).chain(removals).collect()
 }
 
-impl PlannedEntityUpdate {
+impl EntityUpdateSummary {
     fn is_renamed(&self) -> bool {
         self.names.0 != self.names.1
     }
@@ -382,4 +382,215 @@ fn describe_change(change: &EntityChange) -> String {
     counted(change.add_relations.len(), "relation added");
     counted(change.remove_relations.len(), "relation removed");
     fields.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+    use crate::model::ItemId;
+
+    const ADA: (&str, &str) = (
+        "entities/person/ada.yaml",
+        "name: Ada\ngenus: Person\nstatus: alive\nattributes:\n  born: 1815\nobservations:\n  - She wrote notes.\n",
+    );
+    const BABBAGE: (&str, &str) = (
+        "entities/person/babbage.yaml",
+        "name: Babbage\ngenus: Person\nrelations:\n  - { type: met, to: Ada }\n",
+    );
+
+    fn change_ada() -> EntityChange {
+        EntityChange { name: "Ada".to_owned(), ..EntityChange::default() }
+    }
+
+    fn rename_ada(name: &str) -> EntityChange {
+        EntityChange { new_name: Some(name.to_owned()), ..change_ada() }
+    }
+
+    fn merge_into_ada(name: &str) -> EntityChange {
+        EntityChange { merge: vec![name.to_owned()], ..change_ada() }
+    }
+
+    /// Applies a change to a palace with Ada and Babbage.
+    fn update(change: &EntityChange) -> (TestHome, Result<EntityUpdateOutcome, Refusal>) {
+        let mut home = TestHome::new(&[ADA, BABBAGE]);
+        let outcome = update_entity(&mut home.keeper, &ada(), change);
+        (home, outcome)
+    }
+
+    fn refusal_of(change: &EntityChange) -> String {
+        let (home, outcome) = update(change);
+        assert_eq!(home.read(ADA.0).unwrap(), ADA.1);
+        outcome.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn renaming_an_entity_renames_its_file_and_updates_relations_to_it() {
+        let (home, outcome) = update(&rename_ada("Lovelace"));
+        let summary = "Renamed Ada to Lovelace; references updated in 1 entity";
+        assert_eq!(outcome.unwrap().summary, summary);
+        assert_eq!(home.read(ADA.0), None);
+        let text = home.read("entities/person/lovelace.yaml").unwrap();
+        assert_eq!(text, ADA.1.replace("Ada", "Lovelace"));
+        assert_eq!(home.read(BABBAGE.0).unwrap(), BABBAGE.1.replace("Ada", "Lovelace"));
+    }
+
+    #[test]
+    fn renaming_an_entity_to_another_case_keeps_its_file() {
+        let (home, outcome) = update(&rename_ada("ADA"));
+        assert_eq!(outcome.unwrap().notes, [""; 0]);
+        assert_eq!(home.read(ADA.0).unwrap(), ADA.1.replace("Ada", "ADA"));
+        assert_eq!(home.read(BABBAGE.0).unwrap(), BABBAGE.1.replace("Ada", "ADA"));
+    }
+
+    #[test]
+    fn a_name_that_differs_from_another_only_in_case_is_noted() {
+        let (_home, outcome) = update(&rename_ada("BABBAGE"));
+        let note = "the name `BABBAGE` differs from the name of the entity `Babbage` only in case";
+        assert_eq!(outcome.unwrap().notes, [note]);
+    }
+
+    #[test]
+    fn renaming_to_the_name_of_another_entity_is_refused() {
+        insta::assert_snapshot!(refusal_of(&rename_ada("Babbage")), @"an entity named `Babbage` already exists in entities/person/babbage.yaml; to merge the two, name that one in `merge`");
+    }
+
+    #[test]
+    fn renaming_to_an_empty_name_is_refused() {
+        assert_eq!(refusal_of(&rename_ada(" \n")), "the `new_name` is empty");
+    }
+
+    #[test]
+    fn renaming_an_entity_updates_the_numbers_that_a_visit_lists() {
+        let mut home = TestHome::new(&[ADA]);
+        home.run(|session| {
+            session.visit.workspace = Some("keep".to_owned());
+            session.visit.listed_items = vec![ItemId::Entity("Ada".to_owned())];
+        });
+        update_entity(&mut home.keeper, &ada(), &rename_ada("Lovelace")).unwrap();
+        let listed = home.run(|it| it.visit.listed_items.clone());
+        assert_eq!(listed, [ItemId::Entity("Lovelace".to_owned())]);
+    }
+
+    #[test]
+    fn merging_removes_the_other_entity_and_the_relations_between_the_two() {
+        let (home, outcome) = update(&merge_into_ada("babbage"));
+        let outcome = outcome.unwrap();
+        assert_eq!(outcome.summary, "Merged Babbage into Ada");
+        assert_eq!(outcome.conflicts, ["removed met → Ada, a relation between the two"]);
+        assert_eq!(home.read(BABBAGE.0), None);
+        assert_eq!(home.read(ADA.0).unwrap(), ADA.1);
+    }
+
+    #[test]
+    fn an_entity_can_take_the_name_of_an_entity_that_it_merges() {
+        let merge = merge_into_ada("Babbage");
+        let (mut home, outcome) =
+            update(&EntityChange { new_name: Some("Babbage".to_owned()), ..merge });
+        assert_eq!(outcome.unwrap().summary, "Merged Ada and Babbage into Babbage");
+        let entity = home.run(|it| it.palace.palace.graph.get("Babbage").unwrap().clone());
+        assert_eq!(entity.observations, ["She wrote notes."]);
+        assert_eq!(home.run(|it| it.palace.palace.graph.len()), 1);
+    }
+
+    #[test]
+    fn merging_an_entity_into_itself_is_refused() {
+        insta::assert_snapshot!(refusal_of(&merge_into_ada("ada")), @"`Ada` cannot be merged into itself: name another entity in `merge`");
+    }
+
+    #[test]
+    fn a_change_of_an_unknown_entity_is_refused_with_a_suggestion() {
+        let change = EntityChange { name: "Babage".to_owned(), ..EntityChange::default() };
+        insta::assert_snapshot!(refusal_of(&change), @"no entity is called `Babage`; did you mean `Babbage`? (use search_entities to search by words)");
+    }
+
+    #[test]
+    fn a_change_to_the_present_values_changes_nothing() {
+        let (home, outcome) = update(&EntityChange {
+            status: Some("alive".to_owned()),
+            add_observations: vec!["She wrote notes.".to_owned()],
+            ..change_ada()
+        });
+        assert!(!outcome.unwrap().is_changed);
+        assert_eq!(home.read(ADA.0).unwrap(), ADA.1);
+    }
+
+    #[test]
+    fn an_empty_status_removes_the_status() {
+        let (home, outcome) = update(&EntityChange { status: Some(String::new()), ..change_ada() });
+        assert_eq!(outcome.unwrap().summary, "Changed Ada: status alive removed");
+        assert_eq!(home.read(ADA.0).unwrap(), ADA.1.replace("status: alive\n", ""));
+    }
+
+    #[test]
+    fn null_removes_an_attribute() {
+        let attributes = Map::from_iter([("born".to_owned(), Value::Null)]);
+        let (home, outcome) = update(&EntityChange { attributes, ..change_ada() });
+        assert_eq!(outcome.unwrap().summary, "Changed Ada: born 1815 removed");
+        assert_eq!(home.read(ADA.0).unwrap(), ADA.1.replace("attributes:\n  born: 1815\n", ""));
+    }
+
+    #[test]
+    fn removing_what_the_entity_does_not_have_is_noted_with_a_suggestion() {
+        let (kind, to, since) = ("met".to_owned(), "Nobody".to_owned(), None);
+        let (_home, outcome) = update(&EntityChange {
+            attributes: Map::from_iter([("brn".to_owned(), Value::Null)]),
+            remove_observations: vec!["She wrote note.".to_owned()],
+            remove_relations: vec![RelationRemoval { kind, to, since }],
+            ..change_ada()
+        });
+        insta::assert_snapshot!(outcome.unwrap().notes.join("\n"), @"
+        there was no attribute `brn` (did you mean `born`?)
+        there was no observation `She wrote note.` (did you mean `She wrote notes.`?)
+        there was no relation `met → Nobody`
+        ");
+    }
+
+    #[test]
+    fn a_new_genus_moves_the_file_to_its_folder() {
+        let (home, outcome) =
+            update(&EntityChange { genus: Some("Poet".to_owned()), ..change_ada() });
+        assert_eq!(outcome.unwrap().summary, "Changed Ada: genus Person → Poet");
+        assert_eq!(home.read(ADA.0), None);
+        assert!(home.read("entities/poet/ada.yaml").unwrap().contains("genus: Poet\n"));
+    }
+
+    #[test]
+    fn only_the_faults_of_this_change_are_reported() {
+        let knows = |to: &str| Relation {
+            kind: "knows".to_owned(),
+            to: to.to_owned(),
+            since: None,
+            until: None,
+            source: None,
+        };
+        let mut home = TestHome::new(&[ADA]);
+        let mut faults = Vec::new();
+        for name in ["Byron", "Mary"] {
+            let change = EntityChange { add_relations: vec![knows(name)], ..change_ada() };
+            faults.push(update_entity(&mut home.keeper, &ada(), &change).unwrap().faults);
+        }
+        assert_eq!(faults[1], "Note: there is no entity `Mary` yet.\n");
+    }
+
+    #[test]
+    fn a_final_status_cannot_be_removed() {
+        let genus = ("genera/person.yaml", "name: Person\nstatuses:\n  alive: []\n");
+        let mut home = TestHome::new(&[ADA, genus]);
+        let change = EntityChange { status: Some(String::new()), ..change_ada() };
+        let refusal = update_entity(&mut home.keeper, &ada(), &change).unwrap_err();
+        insta::assert_snapshot!(refusal, @"`Ada` is not valid: a Person does not go from `alive` to none: `alive` is where it ends. list_genera with the genus `Person` lists its rules; nothing was changed");
+        assert_eq!(home.read(ADA.0).unwrap(), ADA.1);
+    }
+
+    #[test]
+    fn a_change_is_described_by_its_fields_and_counts() {
+        let change = EntityChange {
+            genus: Some("Poet".to_owned()),
+            add_observations: vec!["One.".to_owned(), "Two.".to_owned()],
+            ..change_ada()
+        };
+        assert_eq!(describe_change(&change), "genus Poet, 2 observations added");
+        assert_eq!(describe_change(&change_ada()), "");
+    }
 }

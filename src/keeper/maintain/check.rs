@@ -139,3 +139,89 @@ fn check_palace(
         counts,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::TestHome;
+
+    const FINE: &str = "name: Hall\ndescription: Stone.\nactions:\n  - label: Listen\n    \
+        type: text\n    content: Drip.\n";
+
+    fn check(home: &mut TestHome) -> CheckReport {
+        check_palaces(&mut home.keeper, &[]).unwrap()
+    }
+
+    /// Returns the findings of the first palace, as `file:line code`.
+    fn codes(report: &CheckReport) -> Vec<String> {
+        let findings = report.palaces[0].findings.iter().map(|it| &it.diagnostic);
+        findings.map(|it| format!("{}:{} {}", it.file, it.at.line, it.code)).collect()
+    }
+
+    #[test]
+    fn a_palace_without_faults_has_no_findings() {
+        let mut home = TestHome::new(&[("rooms/hall.yaml", FINE)]);
+        let report = check(&mut home);
+        assert_eq!(codes(&report), [""; 0]);
+        assert_eq!(report.summary(), "1 palace, 1 room, 0 scrolls, 0 entities: 0 errors");
+    }
+
+    #[test]
+    fn findings_are_sorted_by_file_and_line() {
+        let mut home = TestHome::new(&[
+            ("rooms/hall.yaml", "nmae: A\nname: Hall\ndescription: Stone.\nnotes: none\n"),
+            ("entities/rock/a.yaml", "name: Granite\ngenus: Rock\ncolour: grey\n"),
+        ]);
+        let found = codes(&check(&mut home));
+        let errors: Vec<_> = found.iter().filter(|it| it.ends_with("unknown-key")).collect();
+        let expected = [
+            "entities/rock/a.yaml:3 unknown-key",
+            "rooms/hall.yaml:1 unknown-key",
+            "rooms/hall.yaml:4 unknown-key",
+        ];
+        assert_eq!(errors, expected);
+    }
+
+    #[test]
+    fn the_summary_counts_findings_by_severity() {
+        let mut home = TestHome::new(&[("rooms/hall.yaml", "name: Hall\n")]);
+        let report = check(&mut home);
+        assert_eq!(codes(&report), ["rooms/hall.yaml:1 empty-room"]);
+        assert_eq!(report.count_with_severity(Severity::Error), 0);
+        assert_eq!(report.summary(), "1 palace, 1 room, 0 scrolls, 0 entities: 0 errors, 1 note");
+    }
+
+    #[test]
+    fn every_palace_of_the_home_is_checked() {
+        let mut home = TestHome::new(&[
+            ("rooms/hall.yaml", FINE),
+            ("../attic/palace.toml", "name = \"Attic\"\n"),
+            ("../attic/rooms/hall.yaml", "nmae: Hall\n"),
+        ]);
+        let report = check(&mut home);
+        let counts: Vec<_> = report.palaces.iter().map(|it| it.findings.is_empty()).collect();
+        assert_eq!(counts, [false, true]);
+        let here = home.keeper.home.clone();
+        assert!(report.json(&here).contains("\"attic/rooms/hall.yaml\""), "{}", report.json(&here));
+    }
+
+    #[test]
+    fn a_home_without_palaces_is_summarized() {
+        assert_eq!(
+            CheckReport::default().summary(),
+            "0 palaces, 0 rooms, 0 scrolls, 0 entities: 0 errors"
+        );
+    }
+
+    #[test]
+    fn annotations_name_the_file_below_the_current_folder() {
+        let mut home = TestHome::new(&[("rooms/hall.yaml", "nmae: Hall\n")]);
+        let report = check(&mut home);
+        let here = home.keeper.home.clone();
+        let annotations = report.github_annotations(&here);
+        assert!(annotations.contains("::error file=keep/rooms/hall.yaml,line=1"), "{annotations}");
+        let sarif: serde_json::Value = serde_json::from_str(&report.sarif(&here)).unwrap();
+        let uri = "/runs/0/results/0/locations/0/physicalLocation/artifactLocation/uri";
+        assert_eq!(sarif.pointer(uri).unwrap(), "keep/rooms/hall.yaml");
+    }
+}

@@ -105,3 +105,84 @@ fn plan_file_moves(store: &Store, files: &Files, unread: Vec<Diagnostic>, report
         report.fixed.push(diagnostic);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    /// Fixes the only palace; returns the fixes, a line each.
+    fn fix(home: &TestHome) -> Vec<String> {
+        let reports = fix_files(&home.keeper, &ada()).unwrap();
+        reports[0].report_lines(&home.keeper.home)
+    }
+
+    #[test]
+    fn a_misspelt_key_is_fixed_and_an_unknown_one_is_kept() {
+        let hall = "# Mine.\nnmae: Hall\nnotes: none\n";
+        let home = TestHome::new(&[("rooms/hall.yaml", hall)]);
+        let line = "keep/rooms/hall.yaml:2:1: fixed[unknown-key]: a room has no key `nmae`";
+        assert_eq!(fix(&home), [line]);
+        assert_eq!(home.read("rooms/hall.yaml").unwrap(), "# Mine.\nname: Hall\nnotes: none\n");
+    }
+
+    #[test]
+    fn a_fixed_palace_has_nothing_to_fix() {
+        let home = TestHome::new(&[("rooms/hall.yaml", "nmae: Hall\n")]);
+        assert_eq!(fix(&home).len(), 1);
+        assert_eq!(fix(&home), [""; 0]);
+    }
+
+    #[test]
+    fn a_file_with_a_wrong_name_is_renamed_and_portals_follow() {
+        let home = TestHome::new(&[
+            ("rooms/Große Halle.yaml", "name: Große Halle\n"),
+            ("rooms/crypt.yaml", "name: Crypt\nportals: [Große Halle]\n"),
+        ]);
+        assert_eq!(fix(&home).len(), 2);
+        assert_eq!(home.read("rooms/Große Halle.yaml"), None);
+        assert_eq!(home.read("rooms/grosse-halle.yaml").unwrap(), "name: Große Halle\n");
+        let crypt = "name: Crypt\nportals: [grosse-halle]\n";
+        assert_eq!(home.read("rooms/crypt.yaml").unwrap(), crypt);
+    }
+
+    #[test]
+    fn a_portal_is_fixed_only_if_a_room_has_that_name() {
+        let hall = "name: Hall\nportals: [The Attic, The Cellar]\n";
+        let attic = ("rooms/attic.yaml", "name: The Attic\n");
+        let home = TestHome::new(&[("rooms/hall.yaml", hall), attic]);
+        assert_eq!(fix(&home).len(), 1);
+        let hall = "name: Hall\nportals: [attic, The Cellar]\n";
+        assert_eq!(home.read("rooms/hall.yaml").unwrap(), hall);
+    }
+
+    #[test]
+    fn a_file_is_not_renamed_if_the_right_name_is_taken() {
+        let home = TestHome::new(&[
+            ("rooms/Great Hall.yaml", "name: One\n"),
+            ("rooms/great-hall.yaml", "name: Two\n"),
+        ]);
+        assert_eq!(fix(&home), [""; 0]);
+        assert_eq!(home.read("rooms/Great Hall.yaml").unwrap(), "name: One\n");
+    }
+
+    #[test]
+    fn of_two_files_with_one_right_name_the_first_is_renamed() {
+        let home = TestHome::new(&[
+            ("rooms/Great Hall.yaml", "name: One\n"),
+            ("rooms/Great-Hall.yaml", "name: Two\n"),
+        ]);
+        assert_eq!(fix(&home).len(), 1);
+        assert_eq!(home.read("rooms/great-hall.yaml").unwrap(), "name: One\n");
+        assert_eq!(home.read("rooms/Great-Hall.yaml").unwrap(), "name: Two\n");
+    }
+
+    #[test]
+    fn a_file_with_a_merge_conflict_is_left_as_it_is() {
+        let text = "<<<<<<< a\nnmae: Hall\n=======\nname: Porch\n>>>>>>> b\n";
+        let home = TestHome::new(&[("rooms/Great Hall.yaml", text), ("rooms/hall.yaml", text)]);
+        assert_eq!(fix(&home), [""; 0]);
+        assert_eq!(home.read("rooms/Great Hall.yaml").unwrap(), text);
+        assert_eq!(home.read("rooms/hall.yaml").unwrap(), text);
+    }
+}

@@ -141,3 +141,82 @@ pub(crate) fn read_palace_files(
     }
     Ok((files, findings))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    const HALL: (&str, &str) = ("rooms/hall.yaml", "name:   'Hall'\n");
+    const CRYPT: (&str, &str) = ("rooms/crypt.yaml", "portals:\n- hall # up\nname: Grüft\n");
+
+    /// Formats the only palace.
+    fn fmt(home: &TestHome, within: Option<&str>, is_write: bool) -> FmtReport {
+        fmt_files(&home.keeper, &ada(), within, is_write).unwrap().remove(0)
+    }
+
+    fn edited_paths(report: &FmtReport) -> Vec<&str> {
+        let mut paths: Vec<_> = report.edits.iter().map(|it| it.path.as_str()).collect();
+        paths.sort_unstable();
+        paths
+    }
+
+    #[test]
+    fn a_check_lists_edits_and_writes_nothing() {
+        let home = TestHome::new(&[HALL, CRYPT]);
+        let report = fmt(&home, None, false);
+        assert_eq!(edited_paths(&report), ["rooms/crypt.yaml", "rooms/hall.yaml"]);
+        assert_eq!(report.file_count, 3);
+        assert_eq!(home.read("rooms/hall.yaml").unwrap(), HALL.1);
+    }
+
+    #[test]
+    fn formatted_files_need_no_second_formatting() {
+        let home = TestHome::new(&[HALL, CRYPT]);
+        assert_eq!(fmt(&home, None, true).edits.len(), 2);
+        assert_eq!(home.read("rooms/hall.yaml").unwrap(), "name: Hall\n");
+        let crypt = "name: Grüft\n# up\nportals: [hall]\n";
+        assert_eq!(home.read("rooms/crypt.yaml").unwrap(), crypt);
+        assert_eq!(fmt(&home, None, true).edits, []);
+    }
+
+    #[test]
+    fn only_files_at_or_below_a_path_are_formatted() {
+        let home = TestHome::new(&[HALL, CRYPT, ("scrolls/hall/a.md", "---\n---\nA.\n")]);
+        let report = fmt(&home, Some("rooms/hall.yaml"), true);
+        assert_eq!((edited_paths(&report), report.file_count), (vec!["rooms/hall.yaml"], 1));
+        assert_eq!(home.read("rooms/crypt.yaml").unwrap(), CRYPT.1);
+        assert_eq!(fmt(&home, Some("rooms"), false).file_count, 2);
+    }
+
+    #[test]
+    fn a_broken_file_is_reported_and_the_others_are_formatted() {
+        let home = TestHome::new(&[HALL, ("rooms/well.yaml", "name: [Well\n")]);
+        let report = fmt(&home, None, true);
+        let files: Vec<_> = report.findings.iter().map(|it| it.diagnostic.file.as_str()).collect();
+        assert_eq!(
+            (files, edited_paths(&report)),
+            (vec!["rooms/well.yaml"], vec!["rooms/hall.yaml"])
+        );
+        assert_eq!(home.read("rooms/well.yaml").unwrap(), "name: [Well\n");
+    }
+
+    #[test]
+    fn the_diff_is_a_patch() {
+        let home = TestHome::new(&[HALL]);
+        let diff = fmt(&home, None, false).diff();
+        assert!(diff.contains("--- a/rooms/hall.yaml\n+++ b/rooms/hall.yaml\n"), "{diff}");
+        assert!(diff.ends_with("-name:   'Hall'\n+name: Hall\n"), "{diff}");
+        assert_eq!(FmtReport::default().diff(), "");
+    }
+
+    #[test]
+    fn paths_are_relative_to_a_folder_above_the_palace() {
+        let home = TestHome::new(&[HALL]);
+        let report = fmt(&home, None, false);
+        let path = report.path_relative_to("palace.toml", &home.keeper.home);
+        assert_eq!(Path::new(&path), Path::new("keep/palace.toml"));
+        let path = report.path_relative_to("palace.toml", Path::new("/elsewhere"));
+        assert_eq!(Path::new(&path), report.root.join("palace.toml"));
+    }
+}

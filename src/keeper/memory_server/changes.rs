@@ -264,3 +264,157 @@ fn describe_created_relations(relations: &[Triple]) -> String {
     let texts = relations.iter().map(|it| format!("{} {} {}", it.from, it.kind, it.to));
     format!("Created {}", join_names(&texts.collect::<Vec<_>>()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    const ALICE: (&str, &str) = (
+        "entities/person/alice.yaml",
+        "name: Alice\ngenus: person\nobservations:\n  - likes tea\n  - sings\nrelations:\n  \
+        - { type: knows, to: Bob, since: 2001, until: 2005 }\n  - { type: knows, to: Bob, since: 2010 }\n",
+    );
+
+    fn texts(all: &[&str]) -> Vec<String> {
+        all.iter().map(|it| (*it).to_owned()).collect()
+    }
+
+    fn observations(name: &str, contents: &[&str]) -> EntityObservations {
+        (name.to_owned(), texts(contents))
+    }
+
+    fn triple(from: &str, kind: &str, to: &str) -> Triple {
+        let [from, kind, to] = [from, kind, to].map(str::to_owned);
+        Triple { from, kind, to }
+    }
+
+    fn new_entity(name: &str, genus: &str) -> Entity {
+        Entity { is_defined: true, genus: genus.to_owned(), ..Entity::new_loose_end(name) }
+    }
+
+    fn summary(deleted: usize, requested: usize, missing: &[&str]) -> DeletionSummary {
+        DeletionSummary { deleted, requested, missing: texts(missing) }
+    }
+
+    #[test]
+    fn the_first_new_entity_of_each_name_is_created() {
+        let mut home = TestHome::new(&[ALICE]);
+        let new = [("Alice", "robot"), ("Bob", "robot"), ("Bob", "person"), ("bob", "cat")];
+        let new: Vec<_> = new.iter().map(|(name, genus)| new_entity(name, genus)).collect();
+        let created = create_entities_if_absent(&mut home.keeper, &ada(), new.clone()).unwrap();
+        assert_eq!(created, [new[1].clone(), new[3].clone()]);
+        assert_eq!(home.read(ALICE.0).unwrap(), ALICE.1);
+    }
+
+    #[test]
+    fn relations_that_exist_or_are_repeated_are_not_created() {
+        let mut home = TestHome::new(&[ALICE]);
+        let likes = triple("Alice", "likes", "Bob");
+        let new = [triple("Alice", "knows", "Bob"), likes.clone(), likes.clone()];
+        let created = create_relations_if_absent(&mut home.keeper, &ada(), &new).unwrap();
+        assert_eq!(created, [likes]);
+        let text = format!("{}  - {{ type: likes, to: Bob }}\n", ALICE.1);
+        assert_eq!(home.read(ALICE.0).unwrap(), text);
+    }
+
+    #[test]
+    fn a_relation_from_an_undefined_name_is_written_to_a_loose_end() {
+        let mut home = TestHome::new(&[]);
+        let new = [triple("Ghost", "haunts", "Ghost"), triple("Ghost", "haunts", "ghost")];
+        let created = create_relations_if_absent(&mut home.keeper, &ada(), &new).unwrap();
+        assert_eq!(created, new);
+        insta::assert_snapshot!(home.read("entities/undefined/ghost.yaml").unwrap(), @"
+        # yaml-language-server: $schema=../../.palazzo/schema/entity.json
+        name: Ghost
+        relations:
+          - { type: haunts, to: Ghost }
+          - { type: haunts, to: ghost }
+        ");
+    }
+
+    #[test]
+    fn only_new_observations_are_added_and_returned() {
+        let mut home = TestHome::new(&[ALICE]);
+        let new =
+            [observations("Alice", &["sings", "hums", "hums"]), observations("Alice", &["hums"])];
+        let added = add_observations(&mut home.keeper, &ada(), &new).unwrap();
+        assert_eq!(added, [observations("Alice", &["hums"]), observations("Alice", &[])]);
+        let text = ALICE.1.replace("  - sings\n", "  - sings\n  - hums\n");
+        assert_eq!(home.read(ALICE.0).unwrap(), text);
+    }
+
+    #[test]
+    fn observations_of_a_missing_entity_are_refused_and_nothing_is_added() {
+        let mut home = TestHome::new(&[ALICE]);
+        let new = [observations("Alice", &["hums"]), observations("alice", &["hums"])];
+        let refusal = add_observations(&mut home.keeper, &ada(), &new).unwrap_err();
+        assert_eq!(refusal.to_string(), "Entity with name alice not found");
+        assert_eq!(home.read(ALICE.0).unwrap(), ALICE.1);
+    }
+
+    #[test]
+    fn an_observation_above_the_size_limit_is_refused() {
+        let mut home = TestHome::new(&[ALICE]);
+        let new = [observations("Alice", &[&"x".repeat(1024 * 1024)])];
+        let refusal = add_observations(&mut home.keeper, &ada(), &new).unwrap_err().to_string();
+        assert!(refusal.starts_with("`entities/person/alice.yaml` would have 1048"), "{refusal}");
+        assert_eq!(home.read(ALICE.0).unwrap(), ALICE.1);
+    }
+
+    #[test]
+    fn deleting_observations_counts_them_and_reports_missing_names() {
+        let mut home = TestHome::new(&[ALICE]);
+        let old =
+            [observations("Alice", &["sings", "sings", "hums"]), observations("Carol", &["x"])];
+        let outcome = delete_observations(&mut home.keeper, &ada(), &old).unwrap();
+        assert_eq!(outcome, summary(1, 3, &["Carol"]));
+        assert_eq!(home.read(ALICE.0).unwrap(), ALICE.1.replace("  - sings\n", ""));
+    }
+
+    #[test]
+    fn deleting_a_relation_deletes_all_its_periods_and_counts_one() {
+        let mut home = TestHome::new(&[ALICE]);
+        let old = [triple("Alice", "knows", "Bob"), triple("Alice", "knows", "bob")];
+        let outcome = delete_relations(&mut home.keeper, &ada(), &old).unwrap();
+        assert_eq!(outcome, summary(1, 2, &[]));
+        let text = home.read(ALICE.0).unwrap();
+        assert!(text.ends_with("  - sings\n"), "{text}");
+    }
+
+    #[test]
+    fn deleting_the_last_relation_of_a_loose_end_deletes_its_file() {
+        let ghost = (
+            "entities/undefined/ghost.yaml",
+            "name: Ghost\nrelations: [{ type: haunts, to: Bob }]\n",
+        );
+        let mut home = TestHome::new(&[ghost]);
+        let old = [triple("Ghost", "haunts", "Bob")];
+        let outcome = delete_relations(&mut home.keeper, &ada(), &old).unwrap();
+        assert_eq!((outcome, home.read(ghost.0)), (summary(1, 1, &[]), None));
+    }
+
+    #[test]
+    fn deleting_from_a_home_without_a_palace_creates_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut keeper = Keeper::new(dir.path().join("home"), None);
+        let outcome =
+            delete_observations(&mut keeper, &ada(), &[observations("Bob", &["a", "a", "b"])]);
+        assert_eq!(outcome.unwrap(), summary(0, 2, &["Bob"]));
+        let outcome = delete_relations(&mut keeper, &ada(), &[triple("a", "b", "c")]);
+        assert_eq!(outcome.unwrap(), summary(0, 1, &[]));
+        let refusal = add_observations(&mut keeper, &ada(), &[observations("Bob", &[])]);
+        assert_eq!(refusal.unwrap_err().to_string(), "Entity with name Bob not found");
+        assert!(!dir.path().join("home").exists());
+    }
+
+    #[test]
+    fn creating_nothing_creates_no_palace() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut keeper = Keeper::new(dir.path().join("home"), None);
+        assert_eq!(create_entities_if_absent(&mut keeper, &ada(), Vec::new()).unwrap(), []);
+        assert_eq!(create_relations_if_absent(&mut keeper, &ada(), &[]).unwrap(), []);
+        assert_eq!(add_observations(&mut keeper, &ada(), &[]).unwrap(), []);
+        assert!(!dir.path().join("home").exists());
+    }
+}

@@ -237,7 +237,7 @@ fn page_relations<'a>(
     page: &[&'a Entity],
 ) -> Vec<TripleRef<'a>> {
     let names: HashSet<&str> = page.iter().map(|it| it.name.as_str()).collect();
-    let loose = names.iter().filter_map(|it| graph.loose_end(it));
+    let loose = names.iter().filter_map(|it| graph.get_loose_end(it));
     let incoming =
         names.iter().flat_map(|it| relations_from_non_hits(graph, all, it)).map(|(from, _)| from);
     let sources = page.iter().copied().chain(loose).chain(incoming);
@@ -337,4 +337,214 @@ fn truncate_entity(entity: &Entity, query: &NodeQuery<'_>, max_weight: usize) ->
         _ => texts.into_iter().take(count).cloned().collect(),
     };
     Entity { observations, ..bare }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+    use crate::model::Relation;
+
+    /// Returns an entity with an id, unless that is 0, and with relations to other entities.
+    fn entity(id: u128, name: &str, observations: &[&str], targets: &[&str]) -> Entity {
+        let relation = |to: &&str| Triple {
+            from: name.to_owned(),
+            kind: "knows".to_owned(),
+            to: (*to).to_owned(),
+        };
+        Entity {
+            id: Some(Ulid(id)).filter(|_| id > 0),
+            is_defined: true,
+            genus: "Person".to_owned(),
+            observations: observations.iter().map(|it| (*it).to_owned()).collect(),
+            relations: targets.iter().map(relation).map(Relation::from).collect(),
+            ..Entity::new_loose_end(name)
+        }
+    }
+
+    fn graph_of(entities: Vec<Entity>) -> Graph {
+        let mut graph = Graph::default();
+        for (number, entity) in entities.into_iter().enumerate() {
+            graph.set_file_entity(&format!("entities/{number}.yaml"), Some(entity)).unwrap();
+        }
+        graph
+    }
+
+    fn names(page: &GraphPage) -> Vec<&str> {
+        page.entities.iter().map(|it| it.name.as_str()).collect()
+    }
+
+    fn relations(page: &GraphPage) -> Vec<String> {
+        page.relations.iter().map(|it| format!("{} {}", it.from, it.to)).collect()
+    }
+
+    fn whole_page(graph: &Graph, query: &NodeQuery<'_>) -> GraphPage {
+        build_graph_page(graph, query, None, usize::MAX)
+    }
+
+    #[test]
+    fn the_graph_is_ordered_by_age_and_entities_without_id_come_first() {
+        let entities = [(9, "Young"), (2, "Old"), (0, "Z"), (0, "A")];
+        let graph = graph_of(entities.map(|(id, name)| entity(id, name, &[], &["A"])).to_vec());
+        let page = whole_page(&graph, &NodeQuery::All);
+        assert_eq!(names(&page), ["A", "Z", "Old", "Young"]);
+        assert_eq!(relations(&page), ["A A", "Z A", "Old A", "Young A"]);
+        assert_eq!(page.omission_note, None);
+    }
+
+    #[test]
+    fn an_empty_graph_is_an_empty_page() {
+        assert_eq!(whole_page(&Graph::default(), &NodeQuery::All), GraphPage::default());
+    }
+
+    #[test]
+    fn a_relation_with_two_periods_is_shown_once() {
+        let graph = graph_of(vec![entity(1, "Ada", &[], &["Eve", "Eve"])]);
+        assert_eq!(relations(&whole_page(&graph, &NodeQuery::All)), ["Ada Eve"]);
+    }
+
+    #[test]
+    fn the_relations_of_a_loose_end_are_shown_without_it() {
+        let ghost = Entity { is_defined: false, ..entity(0, "Ghost", &[], &["Ada"]) };
+        let graph = graph_of(vec![ghost, entity(1, "Ada", &[], &["Ada"])]);
+        let page = whole_page(&graph, &NodeQuery::All);
+        assert_eq!(
+            (names(&page), relations(&page)),
+            (vec!["Ada"], vec!["Ada Ada".into(), "Ghost Ada".into()])
+        );
+        assert_eq!(
+            relations(&whole_page(&graph, &NodeQuery::Containing("ada"))),
+            ["Ada Ada", "Ghost Ada"]
+        );
+    }
+
+    #[test]
+    fn a_search_finds_a_text_in_name_genus_and_observations_in_any_case() {
+        let graph =
+            graph_of(vec![entity(1, "Émile", &["Likes TEA."], &[]), entity(2, "Eve", &[], &[])]);
+        let found = |text: &str| whole_page(&graph, &NodeQuery::Containing(text)).entities.len();
+        assert_eq!([found("tea"), found("émi"), found("PERSON"), found("")], [1, 1, 2, 2]);
+        assert_eq!(found("coffee"), 0);
+    }
+
+    #[test]
+    fn a_search_shows_all_relations_from_and_to_its_hits() {
+        let chain = [("A", "B"), ("B", "C"), ("C", "D"), ("D", "A")];
+        let graph = graph_of(chain.map(|(from, to)| entity(0, from, &[], &[to])).to_vec());
+        let page = whole_page(&graph, &NodeQuery::ByNames(&["B".to_owned()], 0));
+        assert_eq!((names(&page), relations(&page)), (vec!["B"], vec!["A B".into(), "B C".into()]));
+    }
+
+    #[test]
+    fn names_are_exact_and_repeated_ones_are_opened_once() {
+        let graph = graph_of(vec![entity(1, "Bob", &[], &[])]);
+        let asked = ["bob", "Bob", "Bob", "Carol"].map(str::to_owned);
+        assert_eq!(names(&whole_page(&graph, &NodeQuery::ByNames(&asked, 0))), ["Bob"]);
+    }
+
+    #[test]
+    fn the_first_observations_can_be_skipped() {
+        let graph = graph_of(vec![entity(1, "Bob", &["One.", "Two.", "Three."], &[])]);
+        let names = ["Bob".to_owned()];
+        let open = |skip| whole_page(&graph, &NodeQuery::ByNames(&names, skip)).entities[0].clone();
+        assert_eq!(open(2).observations, ["Three."]);
+        assert_eq!(open(usize::MAX).observations, [""; 0]);
+    }
+
+    #[test]
+    fn pages_of_any_size_contain_the_whole_graph() {
+        let name = |it: u128| format!("Entity {it}");
+        let ring =
+            (0..20).map(|it| entity(it, &name(it), &["It rained."], &[&name((it + 1) % 20)]));
+        let graph = graph_of(ring.collect());
+        for query in [NodeQuery::All, NodeQuery::Containing("RAIN")] {
+            let whole = whole_page(&graph, &query);
+            for max_weight in [600, 1000, 2000] {
+                let (mut pages, mut after) = (GraphPage::default(), None);
+                for _ in 0..20 {
+                    let page = build_graph_page(&graph, &query, after, max_weight);
+                    after = page.entities.last().and_then(|it| graph.get(&it.name)).or(after);
+                    pages.entities.extend(page.entities);
+                    pages.relations.extend(page.relations);
+                }
+                pages.relations.sort_by_key(|it| graph.get(&it.from).unwrap().id);
+                assert_eq!(pages, whole, "{max_weight}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_at_the_limit_reports_how_to_go_on() {
+        let names = ["A", "B \"b\"", "C"].map(str::to_owned);
+        let facts = "rain ".repeat(50);
+        let graph = graph_of(names.iter().map(|it| entity(0, it, &[&facts], &["A"])).collect());
+        let begin = "Too much for one answer: this one has 1 to 2 of 3 entities, oldest first";
+        for (query, advice) in [
+            (
+                NodeQuery::All,
+                r#"; 2 of 3 relations. To go on, call read_graph with {"after": "B \"b\""}"#,
+            ),
+            (
+                NodeQuery::Containing("rain"),
+                r#". Use a more specific query, or go on with "after": "B \"b\"""#,
+            ),
+            (NodeQuery::ByNames(&names, 0), ". Give fewer names at once"),
+        ] {
+            let page = build_graph_page(&graph, &query, None, 1000);
+            assert_eq!(page.omission_note.unwrap(), format!("{begin}{advice}"));
+        }
+    }
+
+    #[test]
+    fn a_long_observation_is_shortened_in_the_middle() {
+        let text = format!("It began {}and it ended.", "and went on ".repeat(1000));
+        let graph = graph_of(vec![entity(1, "Flood", &[&text], &[])]);
+        let page = build_graph_page(&graph, &NodeQuery::All, None, 500);
+        let shown = &page.entities[0].observations[0];
+        assert!(shown.starts_with("It began") && shown.ends_with("it ended."), "{shown}");
+        assert!((100..500).contains(&token_weight(shown)), "{shown}");
+        insta::assert_snapshot!(page.omission_note.unwrap(), @"Too much for one answer: this one has 1 of the 1 observation of Flood, shortened. To read a long observation whole, start the server with --unbounded");
+    }
+
+    #[test]
+    fn of_a_long_entity_the_observations_with_the_searched_text_come_first() {
+        let mut facts = vec!["Nothing was to be seen on that day."; 100];
+        facts.push("The NEEDLE is here.");
+        let graph = graph_of(vec![entity(1, "Log", &facts, &[])]);
+        let page = build_graph_page(&graph, &NodeQuery::Containing("needle"), None, 600);
+        let shown = &page.entities[0].observations;
+        assert_eq!(shown[..2], [facts[100], facts[0]]);
+        let note = format!(
+            "{} of the 101 observations of Log, those that contain the query first. open_nodes \
+            with {{\"names\": [\"Log\"]}} shows observations in their order",
+            shown.len()
+        );
+        assert_eq!(page.omission_note.unwrap().rsplit_once("one has ").unwrap().1, note);
+    }
+
+    #[test]
+    fn a_page_after_an_unknown_entity_is_refused() {
+        let refusal = TestHome::new(&[])
+            .run(|session| read_graph(session, Some("nobody"), 1000).unwrap_err().to_string());
+        assert_eq!(refusal, "Entity with name nobody not found");
+    }
+
+    #[test]
+    fn the_digest_changes_with_the_graph_and_is_zero_without_a_palace() {
+        let mut home = TestHome::new(&[("entities/a.yaml", "name: A\ngenus: Letter\n")]);
+        let before = graph_digest(&mut home.keeper, &ada()).unwrap();
+        crate::keeper::create_entities(&mut home.keeper, &ada(), vec![entity(0, "B", &[], &[])])
+            .unwrap();
+        assert_ne!(graph_digest(&mut home.keeper, &ada()).unwrap(), before);
+        let dir = tempfile::tempdir().unwrap();
+        let mut keeper = Keeper::new(dir.path().join("home"), None);
+        assert_eq!(graph_digest(&mut keeper, &ada()).unwrap(), 0);
+    }
+
+    #[test]
+    fn the_cost_of_a_text_includes_its_escape_characters() {
+        assert_eq!(json_text_cost("tea"), token_weight("tea"));
+        assert_eq!(json_text_cost("\"\n"), token_weight("\"\n") + 2);
+        assert_eq!(json_text_cost("\u{1}"), token_weight("\u{1}") + 9);
+    }
 }

@@ -268,7 +268,7 @@ fn check_end_date(fact: &Relation, ended: &str) -> Result<(), Refusal> {
 /// Reports that a fact does not exist, and lists the current facts of its subject.
 fn unknown_fact_message(graph: &Graph, triple: &Triple, names: &[String]) -> String {
     let is_current = |it: &&Relation| it.until.is_none();
-    let sources = names.iter().flat_map(|it| [graph.get(it), graph.loose_end(it)]).flatten();
+    let sources = names.iter().flat_map(|it| [graph.get(it), graph.get_loose_end(it)]).flatten();
     let facts: Vec<_> = sources
         .flat_map(|from| from.relations.iter().filter(is_current).map(move |it| (from, it)))
         .take(MAX_LISTED_FACTS)
@@ -291,7 +291,7 @@ fn current_facts_with_other_object(
     new: &Relation,
     now: Date,
 ) -> Vec<FactRecord> {
-    let sources = [graph.get(subject), graph.loose_end(subject)].into_iter().flatten();
+    let sources = [graph.get(subject), graph.get_loose_end(subject)].into_iter().flatten();
     let facts = sources.flat_map(|it| &it.relations);
     let others = facts.filter(|it| {
         fold_name(&it.kind) == fold_name(&new.kind) && fold_name(&it.to) != fold_name(&new.to)
@@ -361,4 +361,211 @@ fn validate_name(what: &str, text: &str) -> Result<String, Refusal> {
         return Err(Refusal::Invalid(why));
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    fn relation(kind: &str, to: &str, since: Option<&str>, until: Option<&str>) -> Relation {
+        let [since, until] = [since, until].map(|it| it.map(str::to_owned));
+        Relation { kind: kind.to_owned(), to: to.to_owned(), since, until, source: None }
+    }
+
+    fn add(
+        home: &mut TestHome,
+        subject: &str,
+        relation: Relation,
+    ) -> Result<AddFactOutcome, Refusal> {
+        let new = NewFact { subject: subject.to_owned(), relation };
+        add_fact(&mut home.keeper, &ada(), &new)
+    }
+
+    fn end(
+        home: &mut TestHome,
+        fact: [&str; 3],
+        ended: Option<&str>,
+    ) -> Result<FactRecord, Refusal> {
+        let [from, kind, to] = fact.map(str::to_owned);
+        end_fact(&mut home.keeper, &ada(), &Triple { from, kind, to }, ended)
+    }
+
+    /// A home in which Max has done chess since 2020.
+    fn home() -> TestHome {
+        let text =
+            "name: Max\ngenus: Person\nrelations:\n- { type: does, to: chess, since: 2020 }\n";
+        TestHome::new(&[("entities/person/max.yaml", text)])
+    }
+
+    /// Merges a fact of these dates into one that holds from 2015 to 2018; describes the outcome.
+    fn merge_dates(since: Option<&str>, until: Option<&str>) -> String {
+        let mut old = relation("does", "chess", Some("2015"), Some("2018"));
+        match merge_into_existing_fact(vec![&mut old], &relation("does", "chess", since, until)) {
+            Ok(FactMatch::New) => "new".to_owned(),
+            Ok(FactMatch::Duplicate(_)) => "duplicate".to_owned(),
+            Ok(FactMatch::Extended(_)) => "extended".to_owned(),
+            Err(refusal) => refusal.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_fact_is_added_once_in_any_spelling() {
+        let mut home = home();
+        let outcome = add(&mut home, "MAX", relation("Does", "CHESS", None, None)).unwrap();
+        let AddFactOutcome::AlreadyKnown(fact) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(fact.to_line(), "Max → does → chess");
+        assert_eq!(fact.relation.since.as_deref(), Some("2020"));
+    }
+
+    #[test]
+    fn an_added_fact_reports_the_other_current_facts_of_its_kind() {
+        let mut home = home();
+        let outcome = add(&mut home, "max", relation("does", "judo", Some("2026"), None)).unwrap();
+        let AddFactOutcome::Added(fact, others) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(fact.to_line(), "Max → does → judo");
+        let others: Vec<_> = others.iter().map(FactRecord::to_line).collect();
+        assert_eq!(others, ["Max → does → chess"]);
+    }
+
+    #[test]
+    fn a_new_subject_becomes_an_entity_of_the_genus_thing() {
+        let mut home = home();
+        add(&mut home, "Große Küche", relation("is in", "Haus", None, None)).unwrap();
+        let (genus, kind) = home.run(|session| {
+            let entity = session.palace.palace.graph.get("Große Küche").unwrap();
+            (entity.genus.clone(), entity.relations[0].kind.clone())
+        });
+        assert_eq!((genus.as_str(), kind.as_str()), ("Thing", "is_in"));
+    }
+
+    #[test]
+    fn a_start_date_is_added_to_a_fact_without_dates() {
+        let mut old = relation("does", "chess", None, None);
+        let new = relation("does", "chess", Some("2020"), None);
+        let merged = merge_into_existing_fact(vec![&mut old], &new).unwrap();
+        assert!(matches!(merged, FactMatch::Extended(_)));
+        assert_eq!(old, new);
+    }
+
+    #[test]
+    fn a_fact_that_overlaps_an_ended_one_is_refused() {
+        let why = "that fact exists already, from 2015 until 2018, and the two overlap in time: if \
+                   it holds again, set `valid_from` to 2018 or later";
+        assert_eq!(merge_dates(Some("2017"), None), why);
+        assert_eq!(merge_dates(None, Some("2016")), why);
+        assert_eq!(merge_dates(Some("2015"), Some("2018")), "duplicate");
+        assert_eq!(merge_dates(Some("2018"), None), "new");
+        assert_eq!(merge_dates(None, Some("2015")), "new");
+    }
+
+    #[test]
+    fn an_end_date_is_not_added_to_a_current_fact() {
+        let mut old = relation("does", "chess", Some("2020"), None);
+        let new = relation("does", "chess", Some("2020"), Some("2024"));
+        let refusal = merge_into_existing_fact(vec![&mut old], &new).err().unwrap();
+        assert!(
+            refusal.to_string().contains("call mempalace_kg_invalidate to end it"),
+            "{refusal}"
+        );
+    }
+
+    #[test]
+    fn a_fact_must_end_after_it_begins() {
+        let now = ada().now;
+        let valid = validate_fact(&relation("Works At", " A\nB ", Some("yesterday"), None), now);
+        assert_eq!(valid.unwrap(), relation("works_at", "A B", Some("2026-02-28"), None));
+        for until in ["2020", "2019", "44 BC"] {
+            let fact = relation("does", "chess", Some("2020"), Some(until));
+            let refusal = validate_fact(&fact, now).unwrap_err().to_string();
+            assert!(refusal.starts_with("`valid_to` must be later than `valid_from`"), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_name_in_a_fact_has_1_to_500_characters() {
+        assert!(validate_name("subject", &"é".repeat(500)).is_ok());
+        let long = validate_name("subject", &"é".repeat(501)).unwrap_err().to_string();
+        assert_eq!(long, "the `subject` has 501 characters, and the limit is 500");
+        let empty = validate_name("object", " \n").unwrap_err().to_string();
+        assert_eq!(empty, "the `object` is empty");
+    }
+
+    #[test]
+    fn a_fact_ends_today_unless_a_date_is_given() {
+        let ended = end(&mut home(), ["MAX", "DOES", "Chess"], None).unwrap();
+        assert_eq!(ended.relation.until.as_deref(), Some("2026-03-01"));
+        assert!(!ended.current);
+    }
+
+    #[test]
+    fn a_fact_that_has_ended_cannot_end_again() {
+        let mut home = home();
+        end(&mut home, ["Max", "does", "chess"], Some("2025")).unwrap();
+        let refusal = end(&mut home, ["Max", "does", "chess"], Some("2026")).unwrap_err();
+        assert_eq!(refusal.to_string(), "that fact ended already, on 2025: Max → does → chess");
+    }
+
+    #[test]
+    fn a_fact_cannot_end_before_it_begins() {
+        let refusal = end(&mut home(), ["Max", "does", "chess"], Some("2019")).unwrap_err();
+        assert_eq!(
+            refusal.to_string(),
+            "that fact begins on 2020: it cannot end on 2019, which is earlier; give a later date"
+        );
+    }
+
+    #[test]
+    fn of_two_periods_only_the_one_that_has_begun_ends() {
+        let text = "name: Ann\ngenus: Person\nrelations:\n\
+                    - { type: lives_in, to: Bern, since: 2020 }\n\
+                    - { type: lives_in, to: Bern, since: 2022 }\n";
+        let mut home = TestHome::new(&[("entities/person/ann.yaml", text)]);
+        let ended = end(&mut home, ["ann", "lives in", "bern"], Some("2021-06-01")).unwrap();
+        assert_eq!(ended.relation.since.as_deref(), Some("2020"));
+        let expected = text.replace("since: 2020 }", "since: 2020, until: 2021-06-01 }");
+        assert_eq!(home.read("entities/person/ann.yaml").unwrap(), expected);
+    }
+
+    #[test]
+    fn a_fact_ends_only_at_a_date() {
+        let mut home = home();
+        let refusal = end(&mut home, ["Max", "does", "chess"], Some("some day")).unwrap_err();
+        assert!(refusal.to_string().starts_with("`ended`: `some day` is no date"), "{refusal}");
+        let ended = end(&mut home, ["Max", "does", "chess"], Some(" Yesterday ")).unwrap();
+        assert_eq!(ended.relation.until.as_deref(), Some("2026-02-28"));
+    }
+
+    #[test]
+    fn ending_an_unknown_fact_lists_the_current_facts_or_a_similar_name() {
+        let refusal = |fact: [&str; 3]| end(&mut home(), fact, None).unwrap_err().to_string();
+        assert_eq!(
+            refusal(["Max", "does", "judo"]),
+            "there is no such fact: Max → does → judo; the current facts of the subject are Max → \
+             does → chess"
+        );
+        assert_eq!(
+            refusal(["Maxx", "does", "chess"]),
+            "there is no such fact: Maxx → does → chess; did you mean `Max`?"
+        );
+    }
+
+    #[test]
+    fn a_name_with_several_spellings_must_be_exact() {
+        let mut home = TestHome::new(&[
+            ("entities/thing/a.yaml", "name: My Project\ngenus: Thing\n"),
+            ("entities/thing/b.yaml", "name: my_project\ngenus: Thing\n"),
+            ("entities/thing/c.yaml", "name: Ärger\ngenus: Thing\n"),
+        ]);
+        let spell = |home: &mut TestHome, name: &str| {
+            home.run(|session| resolve_spelling(&session.palace.palace.graph, name))
+        };
+        assert_eq!(spell(&mut home, "my_project").unwrap(), "my_project");
+        assert_eq!(spell(&mut home, "ÄRGER").unwrap(), "Ärger");
+        assert_eq!(spell(&mut home, "Unknown").unwrap(), "Unknown");
+        assert_eq!(
+            spell(&mut home, "MY PROJECT").unwrap_err().to_string(),
+            "`MY PROJECT` could be any of `My Project`, `my_project`: use the exact spelling"
+        );
+    }
 }

@@ -76,3 +76,83 @@ pub fn read_diary(
         agents: diaries.agents().map(|(it, _)| it.to_owned()).collect(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    fn write(home: &mut TestHome, agent: &str, topic: Option<&str>, text: &str) -> DiaryEntry {
+        write_diary(&mut home.keeper, &ada(), agent, topic, text).unwrap()
+    }
+
+    fn read(home: &mut TestHome, agent: &str, limit: usize) -> DiaryPage {
+        read_diary(&mut home.keeper, &ada(), agent, limit).unwrap()
+    }
+
+    #[test]
+    fn the_spellings_of_an_agent_share_one_diary() {
+        let mut home = TestHome::new(&[]);
+        write(&mut home, "Claude Opus", None, "One.");
+        write(&mut home, "claude_opus", None, "Two.");
+        let page = read(&mut home, "CLAUDE-OPUS", 10);
+        let texts: Vec<_> = page.entries.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!((texts, page.agents), (vec!["Two.", "One."], vec!["claude_opus".to_owned()]));
+    }
+
+    #[test]
+    fn entries_by_hand_belong_to_the_agent_of_their_folder_or_front_matter() {
+        let mut home = TestHome::new(&[
+            ("diary/claude_opus/2026-02-01-x.md", "By hand."),
+            ("diary/opus/2026-02-02-y.md", "---\nagent: claude opus\n---\n\nSigned."),
+        ]);
+        write(&mut home, "Claude-Opus", None, "By tool.");
+        let page = read(&mut home, "CLAUDE OPUS", 10);
+        let texts: Vec<_> = page.entries.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!(texts, ["By tool.", "Signed.", "By hand."]);
+    }
+
+    #[test]
+    fn a_page_has_the_newest_entries_and_the_number_of_all() {
+        let mut home = TestHome::new(&[]);
+        for text in ["One.", "Two.", "Three."] {
+            write(&mut home, "claude", None, text);
+        }
+        let page = read(&mut home, "claude", 2);
+        let texts: Vec<_> = page.entries.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!((texts, page.total), (vec!["Three.", "Two."], 3));
+        assert_eq!(read(&mut home, "claude", 0).entries, []);
+    }
+
+    #[test]
+    fn an_agent_without_a_diary_sees_who_has_one() {
+        let mut home = TestHome::new(&[]);
+        write(&mut home, "claude", None, "One.");
+        let page = read(&mut home, "gemini", 10);
+        assert_eq!((page.total, page.agents), (0, vec!["claude".to_owned()]));
+    }
+
+    #[test]
+    fn a_blank_topic_is_general_and_a_text_is_kept_as_it_is() {
+        let mut home = TestHome::new(&[]);
+        let entry = write(&mut home, "claude", Some("  "), "\n Quick.\r\n\n");
+        assert_eq!((entry.topic.as_str(), entry.text.as_str()), ("general", "\n Quick.\r\n\n"));
+        assert_eq!(read(&mut home, "claude", 1).entries, [entry]);
+        assert_eq!(write(&mut home, "claude", Some(" Arbeit "), "Two.").topic, "Arbeit");
+    }
+
+    #[test]
+    fn an_invalid_entry_is_refused() {
+        let mut home = TestHome::new(&[]);
+        for (agent, topic, text, why) in [
+            ("../x", None, "x", "it may not contain slashes"),
+            ("claude", Some("a\nb"), "x", "cannot be the name of the topic"),
+            ("claude", None, " \n", "the `entry` is empty: give a text to store"),
+            ("", None, "x", "cannot be the name of the agent: it is empty"),
+        ] {
+            let refusal = write_diary(&mut home.keeper, &ada(), agent, topic, text).unwrap_err();
+            assert!(refusal.to_string().contains(why), "{refusal}");
+        }
+        assert_eq!(read(&mut home, "claude", 10), DiaryPage::default());
+    }
+}

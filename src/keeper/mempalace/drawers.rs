@@ -283,3 +283,169 @@ pub(crate) fn find_similar_drawers(
     );
     similar.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    const PLAN: &str = "We meet every Tuesday at ten in the large room on the second floor.";
+
+    fn new_drawer(wing: &str, room: &str, text: &str) -> NewDrawer {
+        let shelf = WingRoomNames { wing: wing.to_owned(), room: room.to_owned() };
+        NewDrawer { shelf, text: text.to_owned(), source: None, by: None, force: false }
+    }
+
+    fn file(home: &mut TestHome, new: &NewDrawer) -> Result<FilingOutcome, Refusal> {
+        file_drawer(&mut home.keeper, &ada(), new)
+    }
+
+    fn filed_id(home: &mut TestHome, new: &NewDrawer) -> Ulid {
+        match file(home, new).unwrap() {
+            FilingOutcome::Filed(location) => location.id,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_same_text_is_filed_once_in_a_room() {
+        let mut home = TestHome::new(&[]);
+        let id = filed_id(&mut home, &new_drawer("team", "plans", PLAN));
+        let again = file(&mut home, &new_drawer("team", "plans", PLAN)).unwrap();
+        let FilingOutcome::AlreadyFiled(location) = again else { panic!("{again:?}") };
+        assert_eq!((location.id, location.room.to_string()), (id, "team/plans".to_owned()));
+    }
+
+    #[test]
+    fn a_similar_text_is_filed_in_another_room_only_by_force() {
+        let mut home = TestHome::new(&[]);
+        let id = filed_id(&mut home, &new_drawer("team", "plans", PLAN));
+        let other = new_drawer("team", "other", &format!("{PLAN}\n"));
+        let outcome = file(&mut home, &other).unwrap();
+        let FilingOutcome::SimilarFound(similar) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(
+            (similar.len(), similar[0].location.id, similar[0].text.as_str()),
+            (1, id, PLAN)
+        );
+        filed_id(&mut home, &NewDrawer { force: true, ..other });
+        assert_eq!(home.run(|session| drawer_stats(session).total_drawers()), 2);
+    }
+
+    #[test]
+    fn a_very_short_text_is_compared_with_every_drawer() {
+        let mut home = TestHome::new(&[]);
+        for text in ["ok", "42", "F28", "会議", "✅", "!!!"] {
+            let id = filed_id(&mut home, &new_drawer("a", "one", text));
+            let outcome = file(&mut home, &new_drawer("a", "two", text)).unwrap();
+            let FilingOutcome::SimilarFound(similar) = outcome else { panic!("{outcome:?}") };
+            let found: Vec<_> =
+                similar.iter().map(|it| (it.location.id, it.text.as_str())).collect();
+            assert_eq!(found, [(id, text)]);
+        }
+    }
+
+    #[test]
+    fn a_similar_drawer_shows_the_words_that_differ() {
+        let mut home = TestHome::new(&[]);
+        let text = "The boiler stopped since the pressure valve was stuck.";
+        filed_id(&mut home, &new_drawer("home", "cellar", text));
+        let new = new_drawer("home", "attic", &text.replace('.', "!"));
+        let outcome = file(&mut home, &new).unwrap();
+        let FilingOutcome::SimilarFound(similar) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(similar[0].difference, "\"stuck.\" is now \"stuck!\"");
+    }
+
+    #[test]
+    fn wings_that_differ_in_case_are_different_wings() {
+        let mut home = TestHome::new(&[]);
+        for (wing, text) in [("code", "Tokens expire."), ("Code", "Postgres 16."), ("日本", "🏛")]
+        {
+            filed_id(&mut home, &new_drawer(wing, "auth", text));
+        }
+        let stats = home.run(|session| drawer_stats(session));
+        let wings: Vec<_> =
+            stats.drawers_by_shelf.iter().map(|(it, n)| (it.wing.as_str(), *n)).collect();
+        assert_eq!(wings, [("Code", 1), ("code", 1), ("日本", 1)]);
+    }
+
+    #[test]
+    fn a_deleted_drawer_cannot_be_deleted_again() {
+        let mut home = TestHome::new(&[]);
+        let id = filed_id(&mut home, &new_drawer("team", "plans", PLAN));
+        let location = home.run(|session| delete_drawer(session, id)).unwrap();
+        assert_eq!((location.id, location.shelf.room.as_str()), (id, "plans"));
+        let refusal = home.run(|session| delete_drawer(session, id)).unwrap_err().to_string();
+        assert_eq!(refusal, format!("no drawer has the id `{id}`: nothing was deleted"));
+    }
+
+    #[test]
+    fn a_drawer_that_was_copied_is_not_deleted() {
+        let text = "---\nid: 01KJHSAPE0PJMA0HCKESTE6VY6\n---\n\nOne.\n";
+        let files = ["drawers/a/b/1.md", "drawers/a/b/2.md"];
+        let mut home = TestHome::new(&files.map(|it| (it, text)));
+        let id = "01KJHSAPE0PJMA0HCKESTE6VY6".parse().unwrap();
+        assert_eq!(
+            home.run(|session| delete_drawer(session, id)).unwrap_err().to_string(),
+            "several files contain that drawer: drawers/a/b/1.md, drawers/a/b/2.md; delete all but \
+             one by hand"
+        );
+        assert_eq!(files.map(|it| home.read(it).as_deref() == Some(text)), [true, true]);
+    }
+
+    #[test]
+    fn files_that_cannot_be_read_are_reported_beside_the_counts() {
+        let mut home = TestHome::new(&[
+            ("drawers/a/b/2026-01-01.md", "---\nwing: a\nwing: b\n---\nText"),
+            ("drawers/a/b/2026-01-02.md", "Fine."),
+        ]);
+        let stats = home.run(|session| drawer_stats(session));
+        assert_eq!((stats.total_drawers(), stats.file_errors.len()), (1, 1));
+        let error = &stats.file_errors[0];
+        assert!(error.starts_with("drawers/a/b/2026-01-01.md:3:1: "), "{error}");
+    }
+
+    #[test]
+    fn the_first_drawer_makes_its_palace_the_current_one() {
+        let mut home = TestHome::new(&[]);
+        filed_id(&mut home, &new_drawer("team", "plans", PLAN));
+        assert_eq!(home.keeper.visit_of_caller(&ada()).workspace.as_deref(), Some("keep"));
+    }
+
+    #[test]
+    fn a_name_is_one_line_of_at_most_128_characters() {
+        assert_eq!(validate_name("wing", " Große  Küche ").unwrap(), "Große Küche");
+        let long = "é".repeat(128);
+        assert_eq!(validate_name("wing", &long).unwrap(), long);
+        let refusal = validate_name("room", &(long + "é")).unwrap_err().to_string();
+        let why = "… cannot be the name of the room: a name has at most 128 characters";
+        assert!(refusal.replace('`', "").ends_with(why), "{refusal}");
+    }
+
+    #[test]
+    fn a_name_without_letters_or_with_control_characters_is_refused() {
+        let empty = "it is empty or has only dots";
+        let control = "it may not contain slashes, line breaks or other control characters";
+        for (name, why) in [
+            ("", empty),
+            (" . ", empty),
+            ("..", empty),
+            ("a/b", control),
+            ("a\\b", control),
+            ("a\nb", control),
+            ("a\0b", control),
+            ("\u{202e}evil", control),
+        ] {
+            let refusal = validate_name("wing", name).unwrap_err().to_string();
+            assert!(refusal.ends_with(&format!("the name of the wing: {why}")), "{refusal}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_neither_blank_nor_contains_nul() {
+        assert!(validate_text("content", "\u{7}\r\n.").is_ok());
+        let blank = validate_text("content", " \n\t").unwrap_err().to_string();
+        assert_eq!(blank, "the `content` is empty: give a text to store");
+        let nul = validate_text("entry", "aé\0b").unwrap_err().to_string();
+        assert_eq!(nul, "the `entry` is not text: byte 3 is NUL; remove it");
+    }
+}

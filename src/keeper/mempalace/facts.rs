@@ -159,7 +159,7 @@ fn outgoing_and_incoming_facts<'a>(
     graph: &'a Graph,
     name: &str,
 ) -> impl Iterator<Item = (Direction, &'a Entity, &'a Relation)> {
-    let sources = [graph.get(name), graph.loose_end(name)].into_iter().flatten();
+    let sources = [graph.get(name), graph.get_loose_end(name)].into_iter().flatten();
     let outgoing = sources.flat_map(|from| from.relations.iter().map(move |it| (from, it)));
     let outgoing = outgoing.map(|(from, it)| (Direction::Outgoing, from, it));
     let incoming = graph.incoming_relations(name);
@@ -173,4 +173,107 @@ pub(crate) fn fact_record(subject: &str, it: &Relation, now: Date) -> FactRecord
 /// Writes a fact in one line.
 pub(crate) fn fact_line(subject: &str, kind: &str, object: &str) -> String {
     [subject, kind, object].map(|it| render::truncate(&render::one_line(it), 80)).join(" → ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::TestHome;
+
+    const MAX: &str = "name: Max\ngenus: Person\nrelations:\n\
+        - { type: child_of, to: Alice }\n\
+        - { type: does, to: swimming, since: 2024-05-01, until: 2026-02-15 }\n\
+        - { type: does, to: chess, since: 2026-02-15 }\n\
+        - { type: knows, to: MAX }\n";
+    const CAESAR: &str = "name: Caesar\ngenus: Person\nrelations:\n\
+        - { type: rules, to: Rome, since: 49 BC, until: 44 BC }\n\
+        - { type: becomes, to: a month, since: 2100 }\n";
+
+    fn home() -> TestHome {
+        let files = [("entities/person/max.yaml", MAX), ("entities/person/caesar.yaml", CAESAR)];
+        TestHome::new(&files)
+    }
+
+    fn about(name: &str, as_of: Option<&str>, direction: Direction) -> FactsAbout {
+        let as_of = as_of.map(|it| it.parse().unwrap());
+        home().run(|session| facts_about(session, name, as_of, direction))
+    }
+
+    fn objects(facts: &[FactRecord]) -> Vec<&str> {
+        facts.iter().map(|it| it.relation.to.as_str()).collect()
+    }
+
+    #[test]
+    fn current_facts_come_first_then_those_that_began_last() {
+        let facts = about("max", None, Direction::Outgoing);
+        assert_eq!(objects(&facts.outgoing), ["chess", "Alice", "MAX", "swimming"]);
+        let current: Vec<_> = facts.outgoing.iter().map(|it| it.current).collect();
+        assert_eq!(current, [true, true, true, false]);
+    }
+
+    #[test]
+    fn a_fact_holds_from_its_first_day_until_the_day_before_its_end() {
+        for (date, count) in [("2024-04-30", 0), ("2024-05-01", 1), ("2026-02-14", 1)] {
+            let facts = about("Max", Some(date), Direction::Outgoing);
+            let swims = facts.outgoing.iter().filter(|it| it.relation.to == "swimming");
+            assert_eq!(swims.count(), count, "{date}");
+        }
+        let facts = about("Max", Some("2026-02-15"), Direction::Outgoing);
+        assert!(!objects(&facts.outgoing).contains(&"swimming"));
+    }
+
+    #[test]
+    fn facts_outside_the_date_and_the_direction_are_counted() {
+        let facts = about("rome", Some("44 BC"), Direction::Both);
+        assert_eq!((facts.incoming.len(), facts.other_facts), (0, 1));
+        let facts = about("rome", None, Direction::Outgoing);
+        assert_eq!((facts.incoming.len(), facts.other_facts), (0, 1));
+        let facts = about("rome", Some("45 BC"), Direction::Incoming);
+        assert_eq!((objects(&facts.incoming), facts.other_facts), (vec!["Rome"], 0));
+    }
+
+    #[test]
+    fn a_fact_from_a_name_to_itself_is_listed_once() {
+        let facts = about("MAX", None, Direction::Both);
+        assert_eq!(objects(&facts.incoming), [""; 0]);
+        assert_eq!(facts.outgoing.iter().filter(|it| it.relation.kind == "knows").count(), 1);
+        assert_eq!(objects(&about("MAX", None, Direction::Incoming).incoming), ["MAX"]);
+    }
+
+    #[test]
+    fn an_unknown_name_gets_the_most_similar_one_as_a_suggestion() {
+        assert_eq!(about("Cesar", None, Direction::Both).suggestion.as_deref(), Some("Caesar"));
+        assert_eq!(about("Caesar", None, Direction::Both).suggestion, None);
+    }
+
+    #[test]
+    fn a_name_that_is_only_an_object_has_no_entity() {
+        assert_eq!(about("rome", None, Direction::Both).entity, None);
+        let entity = about("MAX", None, Direction::Both).entity.unwrap();
+        assert_eq!((entity.name.as_str(), entity.genus.as_str()), ("Max", "Person"));
+    }
+
+    #[test]
+    fn the_timeline_begins_before_christ_and_ends_without_dates() {
+        let all = home().run(|session| fact_timeline(session, None));
+        assert_eq!(objects(&all), ["Rome", "swimming", "chess", "a month", "Alice", "MAX"]);
+        let of_alice = home().run(|session| fact_timeline(session, Some("ALICE")));
+        assert_eq!(objects(&of_alice), ["Alice"]);
+    }
+
+    #[test]
+    fn facts_that_begin_later_are_neither_current_nor_ended() {
+        let counts = home().run(|session| count_facts(session));
+        assert_eq!((counts.facts, counts.current, counts.ended), (6, 3, 2));
+        // Max, Caesar, Alice, swimming, chess, Rome, a month.
+        assert_eq!(counts.names, 7);
+        let kinds: Vec<_> = counts.kinds.iter().map(String::as_str).collect();
+        assert_eq!(kinds, ["becomes", "child_of", "does", "knows", "rules"]);
+    }
+
+    #[test]
+    fn a_fact_in_one_line_shortens_long_names() {
+        let line = fact_line("A\nB", "is", &"é".repeat(100));
+        assert_eq!(line, format!("A B → is → {}…", "é".repeat(80)));
+    }
 }

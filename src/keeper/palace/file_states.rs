@@ -220,7 +220,7 @@ pub(crate) fn files_changed_between_listings(before: &FileStamps, now: &FileStam
     gone.chain(changed).cloned().collect()
 }
 
-/// Tells whether the file defines a name that other files may claim too.
+/// Returns whether the file defines a name that other files may claim too.
 pub(crate) fn needs_unique_name(path: &str) -> bool {
     matches!(
         PalacePath::parse(path),

@@ -94,7 +94,7 @@ impl LoadedPalace {
         findings.chain(self.file_states.diagnostic_for_unreadable_path(path))
     }
 
-    /// Tells whether a file at `path` is known. A file that another writer has just created is
+    /// Returns whether a file at `path` is known. A file that another writer has just created is
     /// not: the change is then planned again.
     pub(crate) fn has_file(&self, path: &str) -> bool {
         self.file_states.digest(path).is_some()

@@ -85,7 +85,7 @@ impl OpenPalace {
         }
     }
 
-    /// Tells whether this is a snapshot, which never changes.
+    /// Returns whether this is a snapshot, which never changes.
     pub(crate) fn is_snapshot(&self) -> bool {
         self.snapshot_miss_flag.is_some()
     }

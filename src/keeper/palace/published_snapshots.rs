@@ -109,7 +109,7 @@ impl SnapshotMissFlag {
         Refusal::Contended
     }
 
-    /// Tells whether a call was refused.
+    /// Returns whether a call was refused.
     pub(crate) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }

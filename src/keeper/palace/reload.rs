@@ -955,7 +955,7 @@ mod tests {
                     FileEvent::CatchUp => scene.open.catch_up().unwrap(),
                 }
             }
-            // For a broken file the palace shows earlier content, so broken files are removed first.
+            // A broken file shows its earlier content, so broken files are removed first.
             let mut as_read = open_again(scene.dir.path());
             let wrong = |it: &OpenPalace| it.findings().next().map(|it| it.file.clone());
             while let Some(file) = wrong(&as_read) {

@@ -13,7 +13,7 @@ use crate::model::{Code, CommitId, CommitMode, CommitSummary, Diagnostic, FileEd
 use crate::store;
 
 impl OpenPalace {
-    /// Recovers from a crashed writer. Called before the first write, because readers change nothing.
+    /// Recovers from a crashed writer, before the first write, because readers change nothing.
     pub(crate) fn recover_from_crash(&mut self) -> Result<(), Refusal> {
         if self.store.needs_recovery()? {
             let wait = self.publish_while_waiting();

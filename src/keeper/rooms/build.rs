@@ -104,7 +104,7 @@ fn plan_room_change(
     let text = open.read_file_for_change(&path)?;
     let old = open.palace.room(id).cloned();
     let now = match (&old, blueprint.merge) {
-        (Some(old), true) => merge_blueprint(old, blueprint),
+        (Some(old), true) => merge_blueprint(old, blueprint)?,
         (None, true) if blueprint.name.is_none() => {
             let why = format!(
                 "there is no room `{id}` to merge into; to build it, give a `name` and a \
@@ -156,10 +156,10 @@ fn room_from_blueprint(blueprint: &Blueprint, id: Option<Ulid>) -> Result<Room, 
 
 /// Returns the existing room with the changes of the blueprint: it replaces actions with the same
 /// label, appends new actions, and adds portals.
-fn merge_blueprint(old: &Room, blueprint: &Blueprint) -> Room {
+fn merge_blueprint(old: &Room, blueprint: &Blueprint) -> Result<Room, Refusal> {
     let mut room = old.clone();
-    if let Some(name) = blueprint.name.as_ref().and_then(|it| validate_room_name(it).ok()) {
-        room.name = name;
+    if let Some(name) = &blueprint.name {
+        room.name = validate_room_name(name)?;
     }
     if let Some(description) = &blueprint.description {
         room.description = normalize_prose(description);
@@ -174,7 +174,7 @@ fn merge_blueprint(old: &Room, blueprint: &Blueprint) -> Room {
         }
     }
     room.portals = dedup_portals(room.portals.iter().chain(blueprint.portals.iter().flatten()));
-    room
+    Ok(room)
 }
 
 fn validate_room_name(name: &str) -> Result<String, Refusal> {
@@ -250,4 +250,176 @@ fn plan_entry_change(
         })?,
     };
     Ok(Some(FileEdit { path: PalacePath::SETTINGS_FILE.to_owned(), was, now: Some(now) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+    use crate::model::ActionKind;
+
+    const HALL: (&str, &str) =
+        ("rooms/hall.yaml", "name: Hall\ndescription: Stone.\nportals: [crypt]\n");
+    const CRYPT: (&str, &str) =
+        ("rooms/crypt.yaml", "name: Crypt\ndescription: Dark.\nportals: [hall, well]\n");
+
+    /// A complete blueprint of a bare room.
+    fn blueprint(room: &str) -> Blueprint {
+        Blueprint {
+            room: room.parse().unwrap(),
+            wing: None,
+            name: Some("Hall".to_owned()),
+            description: Some("Stone.".to_owned()),
+            entry: None,
+            actions: None,
+            portals: None,
+            generate: None,
+            merge: false,
+            quiet: true,
+        }
+    }
+
+    /// A blueprint that changes nothing of an existing room.
+    fn merge_of(room: &str) -> Blueprint {
+        Blueprint { name: None, description: None, merge: true, ..blueprint(room) }
+    }
+
+    fn build(home: &mut TestHome, blueprint: &Blueprint) -> Result<BuiltRoom, Refusal> {
+        build_room(&mut home.keeper, &ada(), blueprint, &[])
+    }
+
+    fn text_action(label: &str, content: &str) -> Action {
+        let kind = ActionKind::Text { content: content.to_owned() };
+        Action { label: label.to_owned(), kind }
+    }
+
+    #[test]
+    fn the_first_room_becomes_the_entry_and_the_second_does_not() {
+        let mut home = TestHome::new(&[]);
+        build(&mut home, &blueprint("porch")).unwrap();
+        build(&mut home, &blueprint("hall")).unwrap();
+        assert!(home.read("palace.toml").unwrap().contains("entry = \"porch\"\n"));
+    }
+
+    #[test]
+    fn the_first_room_is_not_the_entry_if_the_blueprint_forbids_it() {
+        let mut home = TestHome::new(&[]);
+        build(&mut home, &Blueprint { entry: Some(false), ..blueprint("porch") }).unwrap();
+        assert!(!home.read("palace.toml").unwrap().contains("entry"));
+    }
+
+    #[test]
+    fn a_later_room_can_become_the_entry() {
+        let mut home = TestHome::new(&[HALL]);
+        let porch = Blueprint { entry: Some(true), ..blueprint("porch") };
+        assert!(build(&mut home, &porch).unwrap().is_changed);
+        assert!(home.read("palace.toml").unwrap().contains("entry = \"porch\"\n"));
+    }
+
+    #[test]
+    fn building_the_same_room_again_changes_nothing() {
+        let mut home = TestHome::new(&[]);
+        assert!(build(&mut home, &blueprint("hall")).unwrap().is_changed);
+        let text = home.read("rooms/hall.yaml");
+        assert!(!build(&mut home, &blueprint("hall")).unwrap().is_changed);
+        assert_eq!(home.read("rooms/hall.yaml"), text);
+    }
+
+    #[test]
+    fn a_complete_set_of_portals_removes_the_portals_of_other_rooms() {
+        let mut home = TestHome::new(&[HALL, CRYPT]);
+        build(&mut home, &Blueprint { portals: Some(Vec::new()), ..blueprint("hall") }).unwrap();
+        let crypt = "name: Crypt\ndescription: Dark.\nportals: [well]\n";
+        assert_eq!(home.read("rooms/crypt.yaml").unwrap(), crypt);
+    }
+
+    #[test]
+    fn merging_no_portals_keeps_all_portals() {
+        let mut home = TestHome::new(&[HALL, CRYPT]);
+        let merge = Blueprint { portals: Some(Vec::new()), ..merge_of("hall") };
+        assert!(!build(&mut home, &merge).unwrap().is_changed);
+        assert_eq!(home.read("rooms/crypt.yaml").unwrap(), CRYPT.1);
+    }
+
+    #[test]
+    fn merging_replaces_actions_by_label_and_appends_new_ones() {
+        let actions = vec![text_action("Listen", "Drip."), text_action("Look", "Moss.")];
+        let old = Blueprint { actions: Some(actions), ..blueprint("hall") };
+        let old = room_from_blueprint(&old, None).unwrap();
+        let actions = vec![text_action("Listen", "Silence."), text_action("listen", "Echo.")];
+        let new = merge_blueprint(&old, &Blueprint { actions: Some(actions), ..merge_of("hall") })
+            .unwrap();
+        let expected = [
+            text_action("Listen", "Silence."),
+            text_action("Look", "Moss."),
+            text_action("listen", "Echo."),
+        ];
+        assert_eq!(new.actions, expected);
+        assert_eq!((new.name.as_str(), new.description.as_str()), ("Hall", "Stone."));
+    }
+
+    #[test]
+    fn a_portal_that_is_given_twice_is_kept_once() {
+        let portals = ["well", "crypt", "well"].map(|it| it.parse().unwrap());
+        let room = Blueprint { portals: Some(portals.to_vec()), ..blueprint("hall") };
+        let room = room_from_blueprint(&room, None).unwrap();
+        assert_eq!(room.portals, ["well", "crypt"].map(|it| it.parse().unwrap()));
+    }
+
+    #[test]
+    fn merging_into_a_missing_room_without_a_name_is_refused() {
+        let mut home = TestHome::new(&[HALL]);
+        assert_eq!(
+            build(&mut home, &merge_of("crypt")).unwrap_err().to_string(),
+            "there is no room `crypt` to merge into; to build it, give a `name` and a `description`"
+        );
+        assert_eq!(home.read("rooms/crypt.yaml"), None);
+    }
+
+    #[test]
+    fn a_room_needs_a_name_that_is_not_blank() {
+        let room = Blueprint { name: Some(" \n ".to_owned()), ..blueprint("hall") };
+        let refusal = room_from_blueprint(&room, None).unwrap_err();
+        assert_eq!(refusal.to_string(), "the `name` of a room cannot be empty");
+        let old = room_from_blueprint(&blueprint("hall"), None).unwrap();
+        assert_eq!(merge_blueprint(&old, &room).unwrap_err().to_string(), refusal.to_string());
+        let room = Blueprint { name: Some("Große\nHalle".to_owned()), ..room };
+        assert_eq!(room_from_blueprint(&room, None).unwrap().name, "Große Halle");
+    }
+
+    #[test]
+    fn a_refused_room_creates_no_palace() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut keeper = Keeper::new(dir.path().join("home"), None);
+        let refusal = build_room(&mut keeper, &ada(), &merge_of("hall"), &[]).unwrap_err();
+        let why = "a room needs a `name` and a `description`; to change only parts of an existing \
+                   room, use `merge: true`";
+        assert_eq!(refusal.to_string(), why);
+        assert!(!dir.path().join("home").exists());
+        build_room(&mut keeper, &ada(), &blueprint("hall"), &[]).unwrap();
+        assert!(dir.path().join("home/palace/rooms/hall.yaml").exists());
+    }
+
+    #[test]
+    fn the_wing_can_be_given_beside_the_slug_but_not_twice() {
+        let mut home = TestHome::new(&[HALL]);
+        let wing = Some("east".parse().unwrap());
+        let well = Blueprint { wing: wing.clone(), ..blueprint("well") };
+        assert_eq!(build(&mut home, &well).unwrap().room.to_string(), "east/well");
+        let twice = Blueprint { wing, ..blueprint("west/well") };
+        assert_eq!(
+            build(&mut home, &twice).unwrap_err().to_string(),
+            "the `slug` names the wing `west`, and `wing` names `east`: leave one of them out"
+        );
+    }
+
+    #[test]
+    fn a_slug_that_several_rooms_have_is_refused() {
+        let (east, west) = ("rooms/east/well.yaml", "rooms/west/well.yaml");
+        let mut home = TestHome::new(&[(east, "name: East\n"), (west, "name: West\n")]);
+        let refusal = build(&mut home, &blueprint("well")).unwrap_err().to_string();
+        assert!(refusal.starts_with("several rooms are called `well`; "), "{refusal}");
+        assert!(refusal.ends_with("`east/well`, `west/well`"), "{refusal}");
+        assert_eq!(home.read(east).unwrap(), "name: East\n");
+    }
 }

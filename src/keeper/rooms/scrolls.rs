@@ -123,3 +123,119 @@ fn renumber_scrolls_if_here(session: &mut Session<'_>, room: &RoomId) -> Option<
     session.visit.record_shown_scrolls(0, newest);
     Some(Layout::default().number_of_slot(Slot::Scroll(0)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{NOW, TestHome, ada};
+
+    const HALL: (&str, &str) = ("rooms/hall.yaml", "name: Hall\ndescription: Stone.\n");
+    const CRYPT: (&str, &str) = ("rooms/crypt.yaml", "name: Crypt\ndescription: Dark.\n");
+
+    fn home() -> TestHome {
+        let home = TestHome::new(&[HALL, CRYPT]);
+        home.write("palace.toml", "format = 1\nname = \"Keep\"\nentry = \"hall\"\n");
+        home
+    }
+
+    fn write(
+        home: &mut TestHome,
+        title: &str,
+        room: Option<&str>,
+    ) -> Result<WrittenScroll, Refusal> {
+        let room = room.map(|it| it.parse().unwrap());
+        let new = NewScroll { title: title.to_owned(), body: "Found.".to_owned(), room };
+        write_scroll(&mut home.keeper, &ada(), &new)
+    }
+
+    #[test]
+    fn a_scroll_without_a_room_goes_to_the_entry_and_gets_no_number_before_a_visit() {
+        let written = write(&mut home(), "On moss", None).unwrap();
+        assert_eq!((written.room_name.as_str(), written.number), ("Hall", None));
+    }
+
+    #[test]
+    fn the_newest_scroll_of_the_current_room_is_read_by_21() {
+        let mut home = home();
+        home.enter().unwrap();
+        assert_eq!(write(&mut home, "First", None).unwrap().number, Some(21));
+        assert_eq!(write(&mut home, "Second", Some("hall")).unwrap().number, Some(21));
+        let shown = home.run(|session| {
+            let shown = session.visit.shown_scrolls.clone();
+            let scrolls = shown.iter().filter_map(|it| session.palace.palace.scroll(it));
+            scrolls.map(|it| it.title.clone()).collect::<Vec<_>>()
+        });
+        assert_eq!(shown, ["Second", "First"]);
+    }
+
+    #[test]
+    fn a_scroll_for_another_room_gets_no_number() {
+        let mut home = home();
+        home.enter().unwrap();
+        let written = write(&mut home, "On bones", Some("crypt")).unwrap();
+        assert_eq!((written.room_name.as_str(), written.number), ("Crypt", None));
+    }
+
+    #[test]
+    fn a_scroll_has_the_time_and_the_name_of_the_caller_and_ends_in_a_line_break() {
+        let mut home = home();
+        write(&mut home, "Über\nMoos", None).unwrap();
+        let (title, by, written, body) = home.run(|session| {
+            let (_, scroll) = session.palace.palace.scrolls().next().unwrap();
+            (scroll.title.clone(), scroll.by.clone(), scroll.written, scroll.body.clone())
+        });
+        assert_eq!((title.as_str(), by.as_str(), body.as_str()), ("Über Moos", "ada", "Found.\n"));
+        assert_eq!(written, NOW.parse::<chrono::DateTime<chrono::Utc>>().unwrap());
+    }
+
+    #[test]
+    fn a_title_has_1_to_200_characters() {
+        let mut home = home();
+        assert!(write(&mut home, &"é".repeat(200), None).is_ok());
+        for title in ["", " \n\t", "é".repeat(201).as_str()] {
+            let refusal = write(&mut home, title, None).unwrap_err().to_string();
+            assert_eq!(refusal, "a scroll needs a title of 1 to 200 characters");
+        }
+    }
+
+    #[test]
+    fn a_scroll_for_an_unbuilt_room_is_refused() {
+        let refusal = write(&mut home(), "Deep", Some("pit")).unwrap_err();
+        assert_eq!(
+            refusal.to_string(),
+            "the room `pit` is not built yet: build it with build_room first, or name another `room`"
+        );
+    }
+
+    #[test]
+    fn a_scroll_for_a_room_with_a_broken_file_is_refused_with_the_position_of_the_error() {
+        let mut home = home();
+        home.write("rooms/crypt.yaml", "name: Crypt\nname: Vault\n");
+        let refusal = write(&mut home, "Deep", Some("crypt")).unwrap_err().to_string();
+        assert!(
+            refusal.starts_with("rooms/crypt.yaml:2:1: the key `name` occurs twice"),
+            "{refusal}"
+        );
+    }
+
+    #[test]
+    fn a_palace_without_rooms_has_no_place_for_a_scroll() {
+        let refusal = write(&mut TestHome::new(&[]), "On moss", None).unwrap_err();
+        assert!(matches!(refusal, Refusal::NoRooms), "{refusal}");
+    }
+
+    #[test]
+    fn older_scrolls_follow_the_newest() {
+        let mut home = home();
+        for title in ["First", "Second", "Third"] {
+            write(&mut home, title, None).unwrap();
+        }
+        let titles = home.run(|session| {
+            let palace = &session.palace.palace;
+            let ids = newest_scroll_ids(palace, &"hall".parse().unwrap(), 1, 5);
+            let titles = ids.iter().filter_map(|it| Some(palace.scroll(it)?.title.clone()));
+            titles.collect::<Vec<_>>()
+        });
+        assert_eq!(titles, ["Second", "First"]);
+    }
+}

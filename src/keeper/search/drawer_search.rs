@@ -163,3 +163,117 @@ fn drawer_hit(open: &OpenPalace, hit: &Hit) -> Option<DrawerHit> {
         passage_start: hit.passage.start,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    const LOGIN: &str = "The login token lasts an hour, and is renewed by every request.";
+
+    /// A palace with texts about a login in several wings.
+    fn home() -> TestHome {
+        TestHome::new(&[
+            ("drawers/code/auth/2026-01-01-a.md", LOGIN),
+            ("drawers/code/db/2026-01-02-b.md", "The login table has an index."),
+            ("drawers/team/auth/2026-01-03-c.md", "Ada looks after the login."),
+            ("drawers/old/auth/2019-05-01-d.md", "The login was a text file."),
+        ])
+    }
+
+    fn login() -> DrawerQuery {
+        DrawerQuery { words: "login".to_owned(), ..DrawerQuery::default() }
+    }
+
+    fn shelves(query: &DrawerQuery) -> Vec<String> {
+        let hits = search_drawers(&mut home().keeper, &ada(), query, 10).unwrap();
+        let shelf =
+            |it: &DrawerHit| format!("{}/{}", it.location.shelf.wing, it.location.shelf.room);
+        let mut shelves: Vec<_> = hits.best.iter().map(shelf).collect();
+        shelves.sort();
+        shelves
+    }
+
+    #[test]
+    fn drawers_are_filtered_by_wing_and_room() {
+        let (code, auth) = (Some("code".to_owned()), Some("auth".to_owned()));
+        let wing = DrawerQuery { wing: code.clone(), ..login() };
+        assert_eq!(shelves(&wing), ["code/auth", "code/db"]);
+        let room = DrawerQuery { room: auth.clone(), ..login() };
+        assert_eq!(shelves(&room), ["code/auth", "old/auth", "team/auth"]);
+        assert_eq!(shelves(&DrawerQuery { wing: code, room: auth, ..login() }), ["code/auth"]);
+    }
+
+    #[test]
+    fn the_name_of_a_wing_must_be_exact() {
+        let wing = Some("Code".to_owned());
+        assert_eq!(shelves(&DrawerQuery { wing, ..login() }), [""; 0]);
+    }
+
+    #[test]
+    fn drawers_are_filtered_by_the_date_of_filing() {
+        let since = DrawerQuery { since: Some("2026-01-03".to_owned()), ..login() };
+        assert_eq!(shelves(&since), ["team/auth"]);
+        let before = DrawerQuery { before: Some("2020".to_owned()), ..login() };
+        assert_eq!(shelves(&before), ["old/auth"]);
+    }
+
+    #[test]
+    fn an_invalid_query_is_refused() {
+        let refusal = |query: &DrawerQuery| {
+            let found = search_drawers(&mut home().keeper, &ada(), query, 10);
+            found.unwrap_err().to_string()
+        };
+        let blank = DrawerQuery { words: " \n".to_owned(), ..login() };
+        assert_eq!(refusal(&blank), "the `query` is empty: give words to search for");
+        let (since, before) = (Some("2021".to_owned()), Some("2020".to_owned()));
+        let never = DrawerQuery { since, before, ..login() };
+        let why = "`since` must be earlier than `before`: no time is between them";
+        assert_eq!(refusal(&never), why);
+    }
+
+    #[test]
+    fn a_limit_shortens_the_list_but_not_the_total() {
+        let hits = search_drawers(&mut home().keeper, &ada(), &login(), 1).unwrap();
+        assert_eq!((hits.best.len(), hits.total, hits.question.as_str()), (1, 4, "login"));
+        let none = search_drawers(&mut home().keeper, &ada(), &login(), 0).unwrap();
+        assert_eq!((none.best.len(), none.total), (0, 4));
+    }
+
+    #[test]
+    fn a_home_without_palaces_has_no_hits() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut keeper = Keeper::new(dir.path().join("home"), None);
+        let hits = search_drawers(&mut keeper, &ada(), &login(), 10).unwrap();
+        assert_eq!((hits.total, hits.question.as_str()), (0, "login"));
+        assert_eq!(drawers_similar_to(&mut keeper, &ada(), LOGIN, None).unwrap(), []);
+        assert!(!keeper.has_palaces());
+    }
+
+    #[test]
+    fn a_threshold_decides_which_drawers_are_similar() {
+        let similar = |threshold| {
+            let text = "The login token lasts a day, and is renewed by every request.";
+            drawers_similar_to(&mut home().keeper, &ada(), text, threshold).unwrap().len()
+        };
+        assert_eq!((similar(Some(1.0)), similar(Some(0.5))), (0, 1));
+    }
+
+    #[test]
+    fn a_threshold_outside_of_0_to_1_is_refused() {
+        for threshold in [-0.1, 90.0, f32::NAN] {
+            let found = drawers_similar_to(&mut home().keeper, &ada(), LOGIN, Some(threshold));
+            let why = format!("the `threshold` must be from 0 to 1, not {threshold}");
+            assert_eq!(found.unwrap_err().to_string(), why);
+        }
+    }
+
+    #[test]
+    fn a_drawer_is_read_by_its_id_from_any_byte() {
+        let mut home = home();
+        let id = drawers_similar_to(&mut home.keeper, &ada(), LOGIN, None).unwrap()[0].location.id;
+        let hit = home.run(|session| drawer_by_id(session, id, 7)).unwrap();
+        assert_eq!((hit.text.as_str(), hit.passage_start), (LOGIN, 7));
+        assert_eq!(home.run(|session| drawer_by_id(session, Ulid(1), 0)), None);
+    }
+}

@@ -171,3 +171,104 @@ fn describe_hit(
     };
     Some(HitView { title, place, snippet })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::TestHome;
+
+    /// A palace in which items of every kind mention a heron.
+    fn home() -> TestHome {
+        TestHome::new(&[
+            ("rooms/hall.yaml", "name: Hall\ndescription: A heron of bronze.\n"),
+            (
+                "scrolls/hall/a.md",
+                "---\ntitle: On birds\nwritten: 2026-02-27T12:00:00Z\nby: bob\n---\n\nA heron stood.\n",
+            ),
+            ("drawers/river/bank/2026-02-01-note.md", "The heron ate a frog."),
+            ("diary/claude/2026-02-02-note.md", "I saw a heron."),
+            ("tasks/feed.yaml", "title: Feed the heron\n"),
+            ("processes/count.yaml", "name: Count each heron\nsteps: [Walk, Count]\n"),
+            ("genera/bird.yaml", "name: Bird\ndescription: Such as a heron.\n"),
+            ("entities/bird/heron.yaml", "name: Grey heron\ngenus: Bird\n"),
+        ])
+    }
+
+    fn search(query: &str, limit: usize) -> Result<SearchResults, Refusal> {
+        let query = SearchQuery::parse(query).unwrap();
+        home().run(|session| search_palace(session, &query, limit))
+    }
+
+    fn files(results: &SearchResults) -> Vec<&str> {
+        let mut files: Vec<_> = results.best.iter().filter_map(|it| it.file.as_deref()).collect();
+        files.sort_unstable();
+        files
+    }
+
+    #[test]
+    fn a_search_finds_items_of_every_kind() {
+        let results = search("heron", 30).unwrap();
+        let mut kinds: Vec<_> = results.best.iter().map(|it| it.kind).collect();
+        kinds.sort_unstable();
+        assert_eq!(kinds, ItemKind::ALL);
+        assert_eq!(results.total, 8);
+    }
+
+    #[test]
+    fn a_limit_shortens_the_list_but_not_the_total() {
+        let results = search("heron", 2).unwrap();
+        assert_eq!((results.best.len(), results.total), (2, 8));
+        assert!(results.best[0].similarity >= results.best[1].similarity);
+    }
+
+    #[test]
+    fn a_room_filter_keeps_the_room_and_its_scrolls() {
+        let results = search("heron room:HALL", 30).unwrap();
+        assert_eq!(files(&results), ["rooms/hall.yaml", "scrolls/hall/a.md"]);
+        let refusal = search("heron room:hal", 30).unwrap_err().to_string();
+        assert!(refusal.contains("did you mean `hall`?"), "{refusal}");
+    }
+
+    #[test]
+    fn a_kind_filter_and_a_date_filter_are_combined() {
+        let results = search("heron kind:scroll kind:drawer since:2026-02-15", 30).unwrap();
+        assert_eq!(files(&results), ["scrolls/hall/a.md"]);
+        let results = search("heron kind:scroll until:2026-02-27", 30).unwrap();
+        assert_eq!(files(&results), [""; 0]);
+    }
+
+    #[test]
+    fn a_hit_shows_where_it_is_and_how_old_it_is() {
+        let places = |query: &str| {
+            let hits = search(query, 1).unwrap().best;
+            hits.into_iter().map(|it| it.display.place).collect::<Vec<_>>()
+        };
+        assert_eq!(places("heron kind:scroll"), ["scroll in Hall, 2 days ago"]);
+        assert_eq!(places("heron kind:process"), ["process, step 1/2"]);
+        assert_eq!(places("heron kind:entity"), ["Bird"]);
+        assert_eq!(places("heron kind:room"), ["room hall"]);
+    }
+
+    #[test]
+    fn the_search_of_the_menu_leaves_out_entities_unless_they_are_named() {
+        let mut home = home();
+        let mut listed = |query: &str| {
+            home.run(|session| {
+                search_from_menu(session, Some(query)).unwrap();
+                let items = session.visit.listed_items.iter();
+                (items.len(), items.filter(|it| it.kind() == ItemKind::Entity).count())
+            })
+        };
+        assert_eq!(listed("heron"), (7, 0));
+        assert_eq!(listed("kind:entity heron"), (1, 1));
+    }
+
+    #[test]
+    fn the_search_of_the_menu_asks_for_words() {
+        let mut home = home();
+        let mut page = |text| home.run(|session| search_from_menu(session, text)).unwrap();
+        assert_eq!(page(None), "Give in `params` the words to search for.");
+        let only_filters = page(Some("kind:drawer room:hall"));
+        assert_eq!(only_filters, "Give in `params` also words to search for.");
+    }
+}

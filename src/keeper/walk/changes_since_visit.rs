@@ -12,7 +12,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use crate::format::PalacePath;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::file_states::text_digest;
-use crate::keeper::palace::room_scope::RoomScope;
+use crate::keeper::palace::room_topics::RoomTopics;
 use crate::keeper::workspaces::as_of_key::is_as_of_key;
 use crate::keeper::{Caller, Refusal, Session};
 use crate::model::{CommitDetails, CommitId, Palace, RoomId, ScrollId};
@@ -73,7 +73,7 @@ pub(crate) fn mark_scroll_read(session: &mut Session<'_>, scroll: &ScrollId) {
 /// whole palace.
 pub(crate) fn change_notices(
     palace: &Palace,
-    scope: &RoomScope<'_>,
+    scope: &RoomTopics<'_>,
     since: &ChangesSinceVisit,
     now: DateTime<Utc>,
 ) -> Vec<String> {
@@ -96,7 +96,7 @@ pub(crate) fn change_notices(
 }
 
 /// Counts the entities that were changed, by genus.
-fn describe_changed_entities(scope: &RoomScope<'_>, since: &ChangesSinceVisit) -> Vec<String> {
+fn describe_changed_entities(scope: &RoomTopics<'_>, since: &ChangesSinceVisit) -> Vec<String> {
     let counts = since.entities.iter().filter_map(|(genus, names)| {
         let count = match scope.includes_genus(genus) {
             true => names.len(),
@@ -115,7 +115,7 @@ fn describe_changed_room(palace: &Palace, id: &RoomId, author: &str) -> String {
 
 fn unread_scroll_notices(
     palace: &Palace,
-    scope: &RoomScope<'_>,
+    scope: &RoomTopics<'_>,
     since: &ChangesSinceVisit,
     now: DateTime<Utc>,
 ) -> Vec<String> {

@@ -247,3 +247,149 @@ fn resolve_room_name(palace: &Palace, name: &str, from: &RoomId) -> Result<RoomI
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    const HALL: &str = "\
+name: Hall
+description: Stone.
+actions:
+  - label: Listen
+    type: text
+    content: Drip.
+  - label: List the rocks
+    type: query
+    tool: list_entities
+    tool_params: { genus: Rock }
+  - label: Leave
+    type: navigate
+    room: porch
+    workspace: Garden
+";
+
+    /// A palace whose entry has three actions, beside another palace.
+    fn home() -> TestHome {
+        let home = TestHome::new(&[
+            ("rooms/hall.yaml", HALL),
+            ("rooms/crypt.yaml", "name: Große Gruft\n"),
+            ("rooms/east/well.yaml", "name: Well\n"),
+            ("rooms/west/spring.yaml", "name: Well\n"),
+            ("../garden/palace.toml", "name = \"Garden\"\n"),
+            ("../garden/rooms/porch.yaml", "name: Porch\ndescription: Roses.\n"),
+        ]);
+        home.write("palace.toml", "name = \"Keep\"\nentry = \"hall\"\n");
+        home
+    }
+
+    fn choose(home: &mut TestHome, number: i64, params: Option<&str>) -> Result<String, Refusal> {
+        match choose_number(&mut home.keeper, &ada(), number, params)? {
+            ChooseNumberOutcome::Page(page) => Ok(page),
+            ChooseNumberOutcome::RunTool(call) => Ok(format!("calls {}", call.tool)),
+        }
+    }
+
+    #[test]
+    fn a_text_action_shows_its_text_above_the_menu() {
+        let mut home = home();
+        home.enter().unwrap();
+        let page = choose(&mut home, 1, None).unwrap();
+        assert!(page.starts_with("You listen:\nDrip.\n\nActions:\n  1. Listen\n"), "{page}");
+    }
+
+    #[test]
+    fn a_query_action_returns_the_call_of_its_tool() {
+        let mut home = home();
+        home.enter().unwrap();
+        let outcome = choose_number(&mut home.keeper, &ada(), 2, None).unwrap();
+        let ChooseNumberOutcome::RunTool(call) = outcome else { panic!("{outcome:?}") };
+        assert_eq!((call.label.as_str(), call.tool.as_str()), ("List the rocks", "list_entities"));
+        assert_eq!(Value::Object(call.params), serde_json::json!({ "genus": "Rock" }));
+        assert_eq!((call.allowed_tools, call.missing_consent), (Vec::new(), None));
+    }
+
+    #[test]
+    fn a_door_to_another_palace_names_it() {
+        let mut home = home();
+        home.enter().unwrap();
+        let page = choose(&mut home, 3, None).unwrap();
+        assert!(page.starts_with("You are in Garden now.\n\n── Porch ──\nRoses.\n"), "{page}");
+        assert!(choose(&mut home, 15, None).unwrap().starts_with("── Hall ──"));
+    }
+
+    #[test]
+    fn a_number_that_is_not_in_the_menu_is_refused() {
+        let mut home = home();
+        home.enter().unwrap();
+        for number in [i64::MIN, -1, 4, 12, 13, 21, 30, 31, 61, i64::MAX] {
+            let refusal = choose(&mut home, number, None).unwrap_err().to_string();
+            assert_eq!(refusal, format!("there is no action {number} here"));
+        }
+    }
+
+    #[test]
+    fn the_way_back_ends_where_the_visit_began() {
+        let mut home = home();
+        home.enter().unwrap();
+        let page = choose(&mut home, 15, None).unwrap();
+        let end = "This visit began here: there is no room to go back to.\n";
+        assert!(page.starts_with(end), "{page}");
+    }
+
+    #[test]
+    fn a_room_is_reached_by_slug_or_by_name_in_any_case() {
+        let mut home = home();
+        home.enter().unwrap();
+        for name in ["crypt", "GROßE GRUFT", " große gruft "] {
+            let page = choose(&mut home, 16, Some(name)).unwrap();
+            assert!(page.starts_with("── Große Gruft ──"), "{name}: {page}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_several_rooms_have_is_refused_with_their_slugs() {
+        let mut home = home();
+        home.enter().unwrap();
+        let why = "several rooms are named `WELL`; use the slug: one of `east/well`, `west/spring`";
+        assert_eq!(choose(&mut home, 16, Some("WELL")).unwrap_err().to_string(), why);
+        let page = choose(&mut home, 16, Some("east/well")).unwrap();
+        assert!(page.starts_with("── Well ──"), "{page}");
+    }
+
+    #[test]
+    fn an_unknown_room_is_refused_with_the_most_similar_name() {
+        let mut home = home();
+        home.enter().unwrap();
+        let refusal = choose(&mut home, 16, Some("cript")).unwrap_err().to_string();
+        assert_eq!(refusal, "no room is called `cript`; did you mean `crypt`?");
+    }
+
+    #[test]
+    fn going_to_a_room_without_its_name_asks_for_the_name() {
+        let mut home = home();
+        home.enter().unwrap();
+        let page = choose(&mut home, 16, Some("  ")).unwrap();
+        let hint = "Give in `params` the name or slug of the room to go to.\n";
+        assert!(page.starts_with(hint), "{page}");
+    }
+
+    #[test]
+    fn any_number_enters_the_only_palace_first() {
+        let mut home = TestHome::new(&[("rooms/hall.yaml", HALL)]);
+        let page = choose(&mut home, 61, None).unwrap();
+        assert!(page.starts_with("You are in Keep now.\n\n"), "{page}");
+        assert!(page.contains("── Hall ──\nStone.\n"), "{page}");
+    }
+
+    #[test]
+    fn the_answer_of_a_tool_follows_the_label_of_its_action() {
+        let mut home = home();
+        home.enter().unwrap();
+        let outcome = choose_number(&mut home.keeper, &ada(), 2, None).unwrap();
+        let ChooseNumberOutcome::RunTool(call) = outcome else { panic!("{outcome:?}") };
+        let page = render_tool_answer(&mut home.keeper, &ada(), &call, "Granite.\n").unwrap();
+        assert!(page.starts_with("You list the rocks:\nGranite.\n\nActions:\n"), "{page}");
+    }
+}

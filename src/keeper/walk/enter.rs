@@ -107,3 +107,97 @@ fn enter_palace(keeper: &mut Keeper, caller: &Caller, key: &str) -> Result<Strin
         None => Ok(head + &render_current_room(keeper, caller)?),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{NOW, TestHome, ada};
+    use crate::keeper::work::tasks::{NewTask, create_task};
+
+    const HALL: (&str, &str) = ("rooms/hall.yaml", "name: Hall\ndescription: Stone.\n");
+    const GARDEN: (&str, &str) = ("../garden/palace.toml", "name = \"Garden\"\n");
+
+    fn enter(home: &mut TestHome, name: &str, is_create: bool) -> Result<String, Refusal> {
+        set_workspace(&mut home.keeper, &ada(), name, is_create, None)
+    }
+
+    #[test]
+    fn the_tutorial_is_shown_at_the_first_entry_only() {
+        let mut home = TestHome::new(&[HALL]);
+        let tutorial = render::tutorial();
+        assert!(home.enter().unwrap().starts_with(&format!("{tutorial}\n── Hall ──\nStone.\n")));
+        assert!(home.enter().unwrap().starts_with("── Hall ──\nStone.\n"));
+    }
+
+    #[test]
+    fn a_palace_without_rooms_shows_how_to_build_the_first() {
+        let page = TestHome::new(&[]).enter().unwrap();
+        assert!(page.contains("Build an entry room with build_room"), "{page}");
+        assert!(!page.contains("Actions:"), "{page}");
+    }
+
+    #[test]
+    fn an_unknown_palace_is_refused_with_the_names_of_the_others() {
+        let mut home = TestHome::new(&[GARDEN]);
+        assert_eq!(
+            enter(&mut home, "Attic", false).unwrap_err().to_string(),
+            "there is no workspace `Attic`. Workspaces: `Garden`, `Keep`. To make a new one, call \
+             set_workspace with `create: true`."
+        );
+    }
+
+    #[test]
+    fn a_palace_is_created_unless_it_exists() {
+        let mut home = TestHome::new(&[HALL]);
+        enter(&mut home, "Großer Speicher", true).unwrap();
+        let settings = home.read("../grosser-speicher/palace.toml").unwrap();
+        assert!(settings.contains("name = \"Großer Speicher\""), "{settings}");
+        assert!(enter(&mut home, "KEEP", true).unwrap().starts_with("── Hall ──"));
+    }
+
+    #[test]
+    fn a_new_palace_cannot_be_entered_as_of_the_past() {
+        let mut home = TestHome::new(&[]);
+        let refusal = set_workspace(&mut home.keeper, &ada(), "Attic", true, Some("2020"));
+        let why = "a new workspace has no history: leave out `as_of`";
+        assert_eq!(refusal.unwrap_err().to_string(), why);
+        assert_eq!(home.read("../attic/palace.toml"), None);
+    }
+
+    #[test]
+    fn a_name_that_no_palace_can_have_is_refused() {
+        let mut home = TestHome::new(&[]);
+        for (name, why) in [
+            ("a/b", "it may not contain slashes or control characters"),
+            (".git", "it may not begin with a dot"),
+            ("", "it is empty"),
+        ] {
+            let refusal = enter(&mut home, name, true).unwrap_err().to_string();
+            assert_eq!(refusal, format!("`{name}` cannot be the name of a workspace: {why}"));
+        }
+    }
+
+    #[test]
+    fn of_several_palaces_the_one_that_changed_last_is_entered() {
+        let mut home = TestHome::new(&[HALL, GARDEN]);
+        let bob = Caller::for_client("bob", NOW.parse().unwrap());
+        set_workspace(&mut home.keeper, &bob, "keep", false, None).unwrap();
+        let title = "Dust".to_owned();
+        let task = NewTask { title, entity: None, room: None, who: None, note: None };
+        create_task(&mut home.keeper, &bob, &task).unwrap();
+        let page = enter_last_changed_palace(&mut home.keeper, &ada()).unwrap();
+        let notice = "You are in Keep now: no workspace was set, and this one changed last. \
+                      set_workspace enters another: `Garden`.\n\n";
+        assert!(page.starts_with(notice), "{page}");
+    }
+
+    #[test]
+    fn of_several_palaces_without_history_none_is_entered() {
+        let mut home = TestHome::new(&[GARDEN]);
+        assert_eq!(
+            enter_last_changed_palace(&mut home.keeper, &ada()).unwrap_err().to_string(),
+            "no workspace is set: call set_workspace first (or start the server with `--workspace \
+             NAME`). Workspaces: `Garden`, `Keep`."
+        );
+    }
+}

@@ -95,3 +95,92 @@ fn door_action(Door { to, name }: Door, from: Option<&RoomId>) -> Action {
     let target = NavigationTarget { room: RoomRef::from(to), workspace: None };
     Action { label: format!("{verb} {name}"), kind: ActionKind::Navigate(target) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::TestHome;
+
+    /// A palace of a hall with an action, a grouping of rocks, and doors.
+    fn home(rocks: usize) -> TestHome {
+        let hall = "name: Hall\nactions:\n  - label: Descend\n    type: navigate\n    room: crypt\n\
+                    generate: { genus: rock, by: hardness }\nportals: [crypt, porch]\n";
+        let home = TestHome::new(&[
+            ("rooms/hall.yaml", hall),
+            ("rooms/crypt.yaml", "name: Crypt\n"),
+            ("rooms/porch.yaml", "name: Porch\n"),
+        ]);
+        for number in 0..rocks {
+            let text = format!("name: Rock {number:02}\ngenus: Rock\n");
+            home.write(&format!("entities/rock/{number:02}.yaml"), &text);
+        }
+        home
+    }
+
+    fn position(room: &str, hall: Option<Hall>) -> Location {
+        Location { hall, ..Location::from_room("keep", room.parse().unwrap()) }
+    }
+
+    fn labels(palace: &Palace, at: &Location, from: Option<&RoomId>) -> Vec<String> {
+        let hall = visible_hall(palace, at);
+        let contents = hall.map(|it| hall_contents(palace, at, &it));
+        let actions = available_actions(palace, at, contents.as_ref(), from);
+        actions.into_iter().map(|it| it.label).collect()
+    }
+
+    #[test]
+    fn a_door_that_an_action_leads_through_is_not_listed_again() {
+        let labels = home(0).run(|it| labels(&it.palace.palace, &position("hall", None), None));
+        assert_eq!(labels, ["Descend", "Go to Porch"]);
+    }
+
+    #[test]
+    fn the_door_to_the_previous_room_leads_back() {
+        let from = "porch".parse().unwrap();
+        let labels =
+            home(0).run(|it| labels(&it.palace.palace, &position("hall", None), Some(&from)));
+        assert_eq!(labels, ["Descend", "Go back to Porch"]);
+    }
+
+    #[test]
+    fn halls_are_listed_between_the_actions_of_the_room_and_its_doors() {
+        let labels = home(40).run(|it| labels(&it.palace.palace, &position("hall", None), None));
+        assert_eq!(
+            (labels[0].as_str(), labels.last().unwrap().as_str()),
+            ("Descend", "Go to Porch")
+        );
+        assert!(labels.len() > 3 && labels[1].starts_with("Rock · "), "{labels:?}");
+    }
+
+    #[test]
+    fn a_hall_has_no_actions_of_its_room() {
+        let labels = home(2).run(|it| {
+            let palace = &it.palace.palace;
+            let hall = visible_hall(palace, &position("hall", None));
+            labels(palace, &position("hall", hall), None)
+        });
+        assert_eq!(labels, [""; 0]);
+    }
+
+    #[test]
+    fn a_room_shows_a_genus_in_the_spelling_of_its_entities() {
+        let title = home(2).run(|it| {
+            let hall = visible_hall(&it.palace.palace, &position("hall", None)).unwrap();
+            (hall.title, visible_hall(&it.palace.palace, &position("crypt", None)))
+        });
+        assert_eq!(title, ("Rock".to_owned(), None));
+    }
+
+    #[test]
+    fn a_listing_notes_that_no_entity_has_the_attribute_of_the_grouping() {
+        let (names, note) = home(2).run(|it| {
+            let (palace, at) = (&it.palace.palace, position("hall", None));
+            let hall = visible_hall(palace, &at).unwrap();
+            let view = hall_view(palace, &hall, &hall_contents(palace, &at, &hall));
+            let names = view.entities.iter().map(|it| it.name.clone()).collect::<Vec<_>>();
+            (names, view.note)
+        });
+        assert_eq!(names, ["Rock 00", "Rock 01"]);
+        assert_eq!(note.as_deref(), Some("None of them has the attribute `hardness`."));
+    }
+}

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 
 use crate::format::{PalacePath, room_path};
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::room_scope::RoomScope;
+use crate::keeper::palace::room_topics::RoomTopics;
 use crate::keeper::walk::changes_since_visit;
 use crate::keeper::work::work_items::work_view;
 use crate::model::{ItemId, Palace, RoomId, WorkSubject};
@@ -45,7 +45,7 @@ pub(crate) fn room_notices(
     since: Option<&ChangesSinceVisit>,
     now: DateTime<Utc>,
 ) -> Vec<Notice> {
-    let scope = RoomScope::for_room(&palace.palace, room);
+    let scope = RoomTopics::for_room(&palace.palace, room);
     let changes =
         since.map(|it| changes_since_visit::change_notices(&palace.palace, &scope, it, now));
     let work = work_notices(palace, &scope, now);
@@ -72,7 +72,7 @@ fn missing_entry_notice(palace: &OpenPalace) -> Option<Notice> {
     (!exists).then_some(Notice(text))
 }
 
-fn work_notices(open: &OpenPalace, scope: &RoomScope<'_>, now: DateTime<Utc>) -> Vec<String> {
+fn work_notices(open: &OpenPalace, scope: &RoomTopics<'_>, now: DateTime<Utc>) -> Vec<String> {
     let palace = &open.palace;
     let [processes, tasks] =
         list_open_work(palace, |subject| scope.includes_subject(palace, subject));
@@ -85,4 +85,102 @@ fn work_notices(open: &OpenPalace, scope: &RoomScope<'_>, now: DateTime<Utc>) ->
         notices.push(format!("and {left} more to be done: list_tasks"));
     }
     notices
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    const HALL: (&str, &str) = ("rooms/hall.yaml", "name: Hall\ndescription: Stone.\n");
+    const CRYPT: (&str, &str) = ("rooms/crypt.yaml", "name: Crypt\ndescription: Dark.\n");
+
+    fn notices(home: &mut TestHome, room: &str) -> Vec<String> {
+        let room = room.parse().unwrap();
+        let notices = home.run(|session| room_notices(session.palace, &room, None, ada().now));
+        notices.into_iter().map(|it| it.0).collect()
+    }
+
+    /// A palace with the entry `entry`, a hall and a crypt.
+    fn home_with_entry(entry: &str) -> TestHome {
+        let home = TestHome::new(&[HALL, CRYPT]);
+        home.write("palace.toml", &format!("name = \"Keep\"\nentry = \"{entry}\"\n"));
+        home
+    }
+
+    #[test]
+    fn the_entry_lists_all_open_work_and_another_room_only_its_own() {
+        let mut home = home_with_entry("hall");
+        home.write("tasks/a.yaml", "title: Dust\nroom: crypt\n");
+        home.write("tasks/b.yaml", "title: Think\n");
+        home.write("tasks/c.yaml", "title: Rest\nstatus: done\n");
+        assert_eq!(notices(&mut home, "hall"), ["Task: Dust", "Task: Think"]);
+        assert_eq!(notices(&mut home, "crypt"), ["Task: Dust"]);
+    }
+
+    #[test]
+    fn a_room_lists_two_processes_and_three_tasks_and_counts_the_rest() {
+        let mut home = home_with_entry("hall");
+        for number in 1..=4 {
+            home.write(&format!("tasks/{number}.yaml"), &format!("title: Task {number}\n"));
+            let process = format!("name: Process {number}\nsteps: [Begin]\n");
+            home.write(&format!("processes/{number}.yaml"), &process);
+        }
+        let expected = [
+            "Process: Process 1 (step 1/1)",
+            "Process: Process 2 (step 1/1)",
+            "Task: Task 1",
+            "Task: Task 2",
+            "Task: Task 3",
+            "and 3 more to be done: list_tasks",
+        ];
+        assert_eq!(notices(&mut home, "hall"), expected);
+    }
+
+    #[test]
+    fn a_room_lists_the_work_about_an_entity_that_its_action_names() {
+        let action = "  - label: Tap\n    type: query\n    tool: get_entity\n    \
+                      tool_params: { name: Granite }\n";
+        let mut home = home_with_entry("hall");
+        home.write("entities/rock/granite.yaml", "name: Granite\ngenus: Rock\n");
+        home.write("tasks/a.yaml", "title: Weigh\nentity: Granite\n");
+        home.write("rooms/well.yaml", &format!("name: Well\nactions:\n{action}"));
+        assert_eq!(notices(&mut home, "well"), ["Task: Weigh"]);
+        assert_eq!(notices(&mut home, "crypt"), [""; 0]);
+    }
+
+    #[test]
+    fn a_missing_entry_room_is_noticed_where_visits_begin_instead() {
+        let mut home = home_with_entry("nowhere");
+        let entry = home.run(|session| session.palace.palace.entry_room().cloned()).unwrap();
+        let notice = "palace.toml: the entry room `nowhere` does not exist, so visits begin here: \
+                      build it, or name another room as `entry`";
+        assert_eq!(notices(&mut home, &entry.to_string()), [notice]);
+        let other = if entry.slug.as_str() == "hall" { "crypt" } else { "hall" };
+        assert_eq!(notices(&mut home, other), [""; 0]);
+    }
+
+    #[test]
+    fn every_room_lists_the_files_that_cannot_be_read() {
+        let mut home = home_with_entry("hall");
+        home.write("rooms/well.yaml", "name: Well\nname: Spring\n");
+        for room in ["hall", "crypt"] {
+            let notices = notices(&mut home, room);
+            let [only] = notices.as_slice() else { panic!("{notices:?}") };
+            assert!(only.starts_with("rooms/well.yaml:2:1: "), "{only}");
+        }
+    }
+
+    #[test]
+    fn history_is_needed_for_open_processes_and_for_tasks_without_a_date() {
+        for (path, text, expected) in [
+            ("tasks/a.yaml", "title: Dust\n", true),
+            ("tasks/01KJHSAPE0PJMA0HCKESTE6VY6.yaml", "title: Dust\n", false),
+            ("tasks/a.yaml", "title: Dust\nstatus: done\n", false),
+            ("processes/01KJHSAPE0PJMA0HCKESTE6VY6.yaml", "name: P\nsteps: [Begin]\n", true),
+        ] {
+            let needed = TestHome::new(&[(path, text)]).run(|it| needs_history(&it.palace.palace));
+            assert_eq!(needed, expected, "{path}: {text}");
+        }
+    }
 }

@@ -90,3 +90,83 @@ pub(crate) fn no_such_room_refusal(open: &OpenPalace, id: &RoomId) -> Refusal {
     let rooms = rooms().take(5).map(ToString::to_string).collect();
     Refusal::NoSuchRoom { asked: id.to_string(), meant, rooms }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    fn home_with_rooms(slugs: &[&str]) -> TestHome {
+        let home = TestHome::new(&[]);
+        for slug in slugs {
+            home.write(&format!("rooms/{slug}.yaml"), &format!("name: The {slug}\n"));
+        }
+        home
+    }
+
+    fn show(home: &mut TestHome, room: Option<&str>) -> Result<String, Refusal> {
+        let room = room.map(|it| it.parse().unwrap());
+        show_room(&mut home.keeper, &ada(), room.as_ref(), None)
+    }
+
+    #[test]
+    fn the_entry_room_is_shown_unless_a_room_is_named() {
+        let mut home = home_with_rooms(&["hall", "crypt"]);
+        home.write("palace.toml", "name = \"Keep\"\nentry = \"hall\"\n");
+        assert!(show(&mut home, None).unwrap().starts_with("── The hall ──\n"));
+        assert!(show(&mut home, Some("crypt")).unwrap().starts_with("── The crypt ──\n"));
+    }
+
+    #[test]
+    fn showing_a_room_does_not_begin_a_visit() {
+        let mut home = home_with_rooms(&["hall"]);
+        show(&mut home, None).unwrap();
+        assert_eq!(home.keeper.visit_of_caller(&ada()).workspace, None);
+    }
+
+    #[test]
+    fn an_unknown_room_is_refused_with_the_most_similar_slug() {
+        let mut home = home_with_rooms(&["hall", "crypt"]);
+        let refusal = show(&mut home, Some("cript")).unwrap_err().to_string();
+        assert_eq!(refusal, "no room is called `cript`; did you mean `crypt`?");
+    }
+
+    #[test]
+    fn an_unknown_room_unlike_all_others_is_refused_with_five_of_them() {
+        let mut home = home_with_rooms(&["arch", "bath", "cell", "dome", "exit", "fort"]);
+        let refusal = show(&mut home, Some("observatory")).unwrap_err().to_string();
+        let rooms = "`arch`, `bath`, `cell`, `dome`, `exit`";
+        let why = format!("no room is called `observatory`; existing rooms include {rooms}");
+        assert_eq!(refusal, why);
+    }
+
+    #[test]
+    fn a_room_with_a_broken_file_is_refused_with_the_position_of_the_error() {
+        let mut home = home_with_rooms(&["hall"]);
+        home.write("rooms/crypt.yaml", "name: Crypt\nname: Vault\n");
+        let refusal = show(&mut home, Some("crypt")).unwrap_err().to_string();
+        assert!(refusal.starts_with("rooms/crypt.yaml:2:1: "), "{refusal}");
+    }
+
+    #[test]
+    fn a_palace_without_rooms_has_no_room_to_show() {
+        let refusal = show(&mut home_with_rooms(&[]), None).unwrap_err();
+        assert!(matches!(refusal, Refusal::NoRooms), "{refusal}");
+    }
+
+    #[test]
+    fn the_map_lists_rooms_and_marks_none_as_the_current_one() {
+        let mut home = home_with_rooms(&["hall", "crypt"]);
+        let map = home.run(show_map).unwrap();
+        assert!(map.starts_with("── Map of Keep ──\n"), "{map}");
+        assert!(map.contains("The hall (hall)") && map.contains("The crypt (crypt)"), "{map}");
+        assert!(!map.contains("you are here"), "{map}");
+    }
+
+    #[test]
+    fn a_palace_is_found_by_name_in_any_case() {
+        let mut home = home_with_rooms(&["hall"]);
+        let palace = palace_by_name(&mut home.keeper, "KEEP").unwrap();
+        assert_eq!(palace.settings.name, "Keep");
+    }
+}

@@ -112,3 +112,48 @@ fn unbuilt_room_context(palace: &OpenPalace, name: &str) -> String {
     }
     render::unbuilt_room_context(&topic, &related, &graph.genus_counts().collect::<Vec<_>>())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    const GRANITE: (&str, &str) = ("entities/rock/granite.yaml", "name: Granite\ngenus: Rock\n");
+    const MOSS: (&str, &str) = ("entities/plant/moss.yaml", "name: Moss\ngenus: Plant\n");
+
+    fn context(files: &[(&str, &str)], name: &str) -> String {
+        TestHome::new(files).run(|session| unbuilt_room_context(session.palace, name))
+    }
+
+    #[test]
+    fn the_context_of_an_unbuilt_room_lists_the_entities_of_its_name() {
+        let context = context(&[GRANITE, MOSS], "Hall of Granite");
+        assert_eq!(context, "Workspace context:\n  Rock: Granite\n");
+    }
+
+    #[test]
+    fn without_a_matching_entity_the_context_counts_all_by_genus() {
+        for name in ["Great Hall", "Vault of Lightning", ""] {
+            let context = context(&[GRANITE, MOSS], name);
+            assert!(context.starts_with("Workspace context:\n  "), "{context}");
+            assert!(context.contains("Rock 1") && context.contains("Plant 1"), "{context}");
+        }
+    }
+
+    #[test]
+    fn an_empty_workspace_asks_for_entities() {
+        let expected = "Workspace context:\n  This workspace is empty. Create entities to begin.\n";
+        assert_eq!(context(&[], "Hall of Granite"), expected);
+    }
+
+    #[test]
+    fn a_roomless_palace_can_be_walked_only_if_it_has_entities() {
+        let render = |files: &[(&str, &str)]| {
+            TestHome::new(files)
+                .run(|session| render_roomless_palace(session.palace, ada().now).unwrap())
+        };
+        let hint = "Until then, you can walk by number through the entities.\n";
+        assert!(render(&[GRANITE]).ends_with(hint));
+        assert!(render(&[]).ends_with("The rooms behind its doors need not exist yet.\n"));
+    }
+}

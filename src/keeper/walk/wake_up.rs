@@ -247,3 +247,138 @@ fn text_start(text: &str) -> String {
     let start: String = text.chars().take(2 * MAX_EXCERPT_CHARS).collect();
     truncate(&one_line(&start), MAX_EXCERPT_CHARS)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    fn summary(home: &mut TestHome, workspace: Option<&str>) -> Result<String, Refusal> {
+        wake_up(&mut home.keeper, &ada(), workspace, DEFAULT_TOKENS)
+    }
+
+    fn lines_of(
+        home: &mut TestHome,
+        section: impl Fn(&OpenPalace) -> WakeUpSection,
+    ) -> Vec<String> {
+        home.run(|session| section(session.palace)).lines
+    }
+
+    fn scroll(title: &str, written: &str) -> String {
+        format!("---\ntitle: {title}\nwritten: {written}\nby: bob\n---\n\nIt\ngrows.\n")
+    }
+
+    #[test]
+    fn the_smallest_budget_is_100_tokens() {
+        let mut home = TestHome::new(&[]);
+        let refusal = wake_up(&mut home.keeper, &ada(), None, 99).unwrap_err().to_string();
+        assert_eq!(refusal, "a budget of 99 tokens is too small: give at least 100");
+        let page = wake_up(&mut home.keeper, &ada(), None, 100).unwrap();
+        assert!(
+            page.starts_with("── Keep ──\n0 rooms, 0 scrolls, 0 entities, 0 drawers\n"),
+            "{page}"
+        );
+    }
+
+    #[test]
+    fn another_workspace_can_be_summarized() {
+        let mut home = TestHome::new(&[("../garden/palace.toml", "name = \"Garden\"\n")]);
+        assert!(summary(&mut home, Some("garden")).unwrap().starts_with("── Garden ──\n"));
+        let refusal = summary(&mut home, Some("attic")).unwrap_err().to_string();
+        assert!(refusal.starts_with("there is no workspace `attic`. Workspaces: "), "{refusal}");
+    }
+
+    #[test]
+    fn the_latest_scroll_comes_first() {
+        let mut home = TestHome::new(&[
+            ("rooms/hall.yaml", "name: Hall\n"),
+            ("scrolls/hall/a.md", &scroll("Old", "2026-02-27T12:00:00Z")),
+            ("scrolls/hall/b.md", &scroll("New", "2026-02-28T12:00:00Z")),
+        ]);
+        let lines = lines_of(&mut home, |open| scrolls_section(open, ada().now));
+        let expected = [
+            "\"New\" in Hall (bob, 1 day ago): It grows.",
+            "\"Old\" in Hall (bob, 2 days ago): It grows.",
+        ];
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn open_work_comes_before_broken_files() {
+        let mut home = TestHome::new(&[
+            ("tasks/a.yaml", "title: Dust\n"),
+            ("tasks/b.yaml", "title: Rest\nstatus: done\n"),
+            ("rooms/hall.yaml", "name: Hall\nname: Porch\n"),
+        ]);
+        let lines = lines_of(&mut home, |open| open_work_section(open, ada().now));
+        assert_eq!((lines.len(), lines[0].as_str()), (2, "Task: Dust"));
+        assert!(lines[1].starts_with("Fix rooms/hall.yaml:2: the key `name`"), "{}", lines[1]);
+    }
+
+    #[test]
+    fn only_current_facts_are_listed_those_that_began_last_first() {
+        let text = "name: Max\ngenus: Person\nrelations:\n\
+                    - { type: child_of, to: Alice }\n\
+                    - { type: does, to: chess, since: 2026-02 }\n\
+                    - { type: does, to: swimming, since: 2020, until: 2026-01 }\n\
+                    - { type: does, to: judo, since: 2027 }\n";
+        let mut home = TestHome::new(&[("entities/person/max.yaml", text)]);
+        let lines = lines_of(&mut home, |open| facts_section(open, ada().now));
+        assert_eq!(lines, ["Max → does → chess (since 2026-02)", "Max → child_of → Alice"]);
+    }
+
+    #[test]
+    fn the_last_observations_of_the_most_related_entity_come_first() {
+        let ada = "name: Ada\ngenus: Person\nobservations: [Likes tea., Moved to Leeds.]\n\
+                   relations:\n- { type: knows, to: Bob }\n";
+        let cat = "name: Cat\ngenus: Animal\nobservations: [Purrs.]\n";
+        let mut home =
+            TestHome::new(&[("entities/animal/cat.yaml", cat), ("entities/person/ada.yaml", ada)]);
+        let lines = lines_of(&mut home, observations_section);
+        assert_eq!(lines, ["Ada (Person): Moved to Leeds.; Likes tea.", "Cat (Animal): Purrs."]);
+    }
+
+    #[test]
+    fn the_wing_with_most_drawers_comes_first() {
+        let mut home = TestHome::new(&[
+            ("drawers/code/auth/2026-01-01.md", "One."),
+            ("drawers/team/auth/2026-01-01.md", "Two."),
+            ("drawers/team/plans/2026-01-01.md", "Three."),
+        ]);
+        assert_eq!(lines_of(&mut home, wings_section), ["team: auth 1, plans 1", "code: auth 1"]);
+    }
+
+    #[test]
+    fn the_entry_room_comes_before_rooms_with_more_scrolls() {
+        let mut home = TestHome::new(&[
+            ("rooms/attic.yaml", "name: Attic\n"),
+            ("rooms/crypt.yaml", "name: Crypt\n"),
+            ("rooms/hall.yaml", "name: Hall\n"),
+            ("scrolls/crypt/a.md", &scroll("A", "2026-02-27T12:00:00Z")),
+        ]);
+        home.write("palace.toml", "name = \"Keep\"\nentry = \"hall\"\n");
+        let lines = lines_of(&mut home, rooms_section);
+        assert_eq!(lines, ["Hall (hall)", "Crypt (crypt), 1 scroll", "Attic (attic)"]);
+    }
+
+    #[test]
+    fn the_places_to_write_are_rooms_and_wings() {
+        let mut home = TestHome::new(&[
+            ("rooms/hall.yaml", "name: Hall\n"),
+            ("tasks/a.yaml", "title: Dust\n"),
+            ("drawers/code/auth/2026-01-01.md", "One."),
+        ]);
+        let page = list_places_to_write(&mut home.keeper, &ada(), None).unwrap();
+        let expected = "── Keep ──\n1 room, 0 scrolls, 0 entities, 1 drawer\n\
+                        Rooms, the entry first (1 of 1):\n  Hall (hall)\n\
+                        Drawers by wing and room (1 of 1):\n  code: auth 1\n";
+        assert_eq!(page, expected);
+    }
+
+    #[test]
+    fn an_excerpt_has_one_line_of_at_most_240_characters() {
+        assert_eq!(text_start("It\n  grows.\n"), "It grows.");
+        assert_eq!(text_start(&"é".repeat(240)), "é".repeat(240));
+        assert_eq!(text_start(&"é".repeat(1_000)), "é".repeat(240) + "…");
+    }
+}

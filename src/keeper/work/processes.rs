@@ -147,3 +147,99 @@ fn process_after_advance(
     }
     Ok(new)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{NOW, TestHome, ada};
+
+    /// A process of three steps, at its second.
+    fn process() -> Process {
+        let steps = ["Read", "Compare", "Ask"];
+        let step = |it: &str| ProcessStep { text: it.to_owned(), note: None };
+        Process {
+            name: "Lead".to_owned(),
+            subject: WorkSubject::default(),
+            steps: steps.map(step).to_vec(),
+            step_number: 2,
+            status: WorkStatus::Open,
+            started: None,
+        }
+    }
+
+    fn start(home: &mut TestHome, name: &str, steps: &[&str]) -> Result<ProcessChange, Refusal> {
+        let steps = steps.iter().map(|it| (*it).to_owned()).collect();
+        let new = NewProcess { name: name.to_owned(), steps, entity: None, room: None };
+        start_process(&mut home.keeper, &ada(), &new)
+    }
+
+    #[test]
+    fn a_note_is_added_to_the_step_before_the_move() {
+        let next = process_after_advance(&process(), Some("Alike.\n"), None, &ada()).unwrap();
+        assert_eq!((next.step_number, next.status), (3, WorkStatus::Open));
+        let notes: Vec<_> = next.steps.iter().map(|it| it.note.as_deref()).collect();
+        assert_eq!(notes, [None, Some("Alike."), None]);
+    }
+
+    #[test]
+    fn a_process_is_done_after_its_last_step() {
+        let last = Process { step_number: 3, ..process() };
+        let done = process_after_advance(&last, None, None, &ada()).unwrap();
+        assert_eq!((done.step_number, done.status), (3, WorkStatus::Done(NOW.parse().ok())));
+    }
+
+    #[test]
+    fn advancing_a_process_that_is_done_changes_nothing() {
+        let done = Process { status: WorkStatus::Done(None), ..process() };
+        let same = process_after_advance(&done, Some("Late."), None, &ada()).unwrap();
+        assert_eq!(same, done);
+    }
+
+    #[test]
+    fn a_step_number_opens_a_process_that_is_done_again() {
+        let done = Process { status: WorkStatus::Done(None), ..process() };
+        let again = process_after_advance(&done, None, Some(1), &ada()).unwrap();
+        assert_eq!((again.step_number, again.status), (1, WorkStatus::Open));
+    }
+
+    #[test]
+    fn a_process_moves_only_to_a_step_that_it_has() {
+        for step in [0, 4, usize::MAX] {
+            let refusal = process_after_advance(&process(), None, Some(step), &ada()).unwrap_err();
+            let why = "`Lead` has the steps 1 to 3: give one of these numbers";
+            assert_eq!(refusal.to_string(), why, "{step}");
+        }
+    }
+
+    #[test]
+    fn a_process_needs_steps_that_are_not_blank() {
+        let mut home = TestHome::new(&[]);
+        let none = start(&mut home, "Lead", &[]).unwrap_err();
+        assert_eq!(none.to_string(), "`steps` is empty: a process needs at least one step");
+        let blank = start(&mut home, "Lead", &["Read", " "]).unwrap_err();
+        assert_eq!(blank.to_string(), "the `steps` must have 1 to 200 characters");
+        assert_eq!(home.run(|session| session.palace.palace.processes.len()), 0);
+    }
+
+    #[test]
+    fn a_process_of_the_same_name_starts_again_only_after_it_is_done() {
+        let mut home = TestHome::new(&[]);
+        assert!(start(&mut home, "Clean", &["Sweep"]).unwrap().is_changed);
+        assert!(!start(&mut home, "Clean", &["Wipe", "Sweep"]).unwrap().is_changed);
+        let done = home.run(|session| advance_process(session, "clean", None, None)).unwrap();
+        assert!(!done.process.status.is_open());
+        assert!(start(&mut home, "Clean", &["Sweep"]).unwrap().is_changed);
+    }
+
+    #[test]
+    fn an_unknown_process_is_refused_with_the_most_similar_name() {
+        let mut home = TestHome::new(&[]);
+        start(&mut home, "Spring cleaning", &["Sweep"]).unwrap();
+        let refusal = home.run(|session| advance_process(session, "Spring cleanin", None, None));
+        assert_eq!(
+            refusal.unwrap_err().to_string(),
+            "the process `Spring cleanin` does not exist; did you mean `Spring cleaning`? \
+             (list_tasks lists tasks and processes)"
+        );
+    }
+}

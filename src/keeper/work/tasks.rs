@@ -111,3 +111,81 @@ pub fn complete_task(
     })?;
     Ok(TaskChange { title, is_changed })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{NOW, TestHome, ada};
+
+    const STONE: (&str, &str) = ("entities/rock/granite.yaml", "name: Granite\ngenus: Rock\n");
+
+    fn task(title: &str, entity: Option<&str>) -> NewTask {
+        let entity = entity.map(str::to_owned);
+        NewTask { title: title.to_owned(), entity, room: None, who: None, note: None }
+    }
+
+    fn create(home: &mut TestHome, new: &NewTask) -> Result<TaskChange, Refusal> {
+        create_task(&mut home.keeper, &ada(), new)
+    }
+
+    fn only_task(home: &mut TestHome) -> Task {
+        home.run(|session| session.palace.palace.tasks.values().next().unwrap().clone())
+    }
+
+    #[test]
+    fn the_same_task_is_created_once_while_it_is_open() {
+        let mut home = TestHome::new(&[]);
+        assert!(create(&mut home, &task("Dust", None)).unwrap().is_changed);
+        assert!(!create(&mut home, &task("Dust", None)).unwrap().is_changed);
+        home.run(|session| complete_task(session, "Dust", None)).unwrap();
+        assert!(create(&mut home, &task("Dust", None)).unwrap().is_changed);
+    }
+
+    #[test]
+    fn tasks_about_different_subjects_may_have_the_same_title() {
+        let mut home = TestHome::new(&[STONE]);
+        assert!(create(&mut home, &task("Weigh", None)).unwrap().is_changed);
+        assert!(create(&mut home, &task("Weigh", Some("granite"))).unwrap().is_changed);
+        assert!(!create(&mut home, &task("Weigh", Some("Granite"))).unwrap().is_changed);
+    }
+
+    #[test]
+    fn a_task_has_one_line_of_title_and_no_blank_texts() {
+        let mut home = TestHome::new(&[]);
+        let blank = Some(" \n".to_owned());
+        let new = NewTask { who: blank.clone(), note: blank, ..task("Dust the\nshelves", None) };
+        assert_eq!(create(&mut home, &new).unwrap().title, "Dust the shelves");
+        let task = only_task(&mut home);
+        assert_eq!((task.title.as_str(), task.who, task.note), ("Dust the shelves", None, None));
+        assert_eq!(task.created, NOW.parse().ok());
+    }
+
+    #[test]
+    fn a_task_about_an_unknown_entity_is_refused_with_the_most_similar_name() {
+        let mut home = TestHome::new(&[STONE]);
+        let refusal = create(&mut home, &task("Weigh", Some("Granit"))).unwrap_err().to_string();
+        assert!(refusal.contains("`Granit`; did you mean `Granite`?"), "{refusal}");
+        assert_eq!(home.run(|session| session.palace.palace.tasks.len()), 0);
+    }
+
+    #[test]
+    fn a_completed_task_has_the_time_and_the_note() {
+        let mut home = TestHome::new(&[]);
+        create(&mut home, &NewTask { note: Some("Mind the book.".into()), ..task("Dust", None) })
+            .unwrap();
+        home.run(|session| complete_task(session, " dust ", Some("Found a letter.\r\n"))).unwrap();
+        let task = only_task(&mut home);
+        assert_eq!(task.note.as_deref(), Some("Mind the book.\nFound a letter."));
+        assert_eq!(task.status, WorkStatus::Done(NOW.parse().ok()));
+    }
+
+    #[test]
+    fn completing_a_task_again_adds_no_note() {
+        let mut home = TestHome::new(&[]);
+        create(&mut home, &task("Dust", None)).unwrap();
+        home.run(|session| complete_task(session, "Dust", Some("Once."))).unwrap();
+        let again = home.run(|session| complete_task(session, "Dust", Some("Twice."))).unwrap();
+        assert!(!again.is_changed);
+        assert_eq!(only_task(&mut home).note.as_deref(), Some("Once."));
+    }
+}

@@ -219,3 +219,129 @@ pub(crate) fn append_note(old: Option<&String>, new: Option<&str>) -> Option<Str
 pub(crate) fn time_of_id(id: Ulid) -> DateTime<Utc> {
     DateTime::<Utc>::from(id.datetime()).trunc_subsecs(0)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::TestHome;
+    use crate::model::Task;
+
+    fn tasks(all: &[(&str, &str, WorkStatus)]) -> BTreeMap<String, Task> {
+        let task = |title: &str, status| Task {
+            title: title.to_owned(),
+            subject: WorkSubject::default(),
+            who: None,
+            status,
+            note: None,
+            created: None,
+        };
+        all.iter().map(|(file, title, status)| ((*file).to_owned(), task(title, *status))).collect()
+    }
+
+    #[test]
+    fn an_item_is_found_by_file_by_id_and_by_title_in_any_case() {
+        let all = tasks(&[("tasks/01-oel.yaml", "Öl prüfen", WorkStatus::Open)]);
+        for name in ["tasks/01-oel.yaml", "01-oel", "Öl prüfen", " ÖL PRÜFEN\n"] {
+            assert_eq!(find_work_file(&all, name).unwrap(), "tasks/01-oel.yaml", "{name}");
+        }
+    }
+
+    #[test]
+    fn an_open_item_takes_precedence_over_one_that_is_done() {
+        let (done, open) = (WorkStatus::Done(None), WorkStatus::Open);
+        let all = tasks(&[("tasks/a.yaml", "Dust", done), ("tasks/b.yaml", "Dust", open)]);
+        assert_eq!(find_work_file(&all, "dust").unwrap(), "tasks/b.yaml");
+        assert_eq!(find_work_file(&all, "a").unwrap(), "tasks/a.yaml");
+    }
+
+    #[test]
+    fn a_title_that_several_items_have_is_refused_with_their_ids() {
+        let open = WorkStatus::Open;
+        let all = tasks(&[("tasks/a.yaml", "Dust", open), ("tasks/b.yaml", "dust", open)]);
+        assert_eq!(
+            find_work_file(&all, "DUST").unwrap_err().to_string(),
+            "several are called `DUST`; give the id of one of them: a, b"
+        );
+    }
+
+    #[test]
+    fn an_unknown_title_is_refused_with_the_most_similar_open_one() {
+        let (done, open) = (WorkStatus::Done(None), WorkStatus::Open);
+        let all = tasks(&[("tasks/a.yaml", "Sweep", open), ("tasks/b.yaml", "Count lenses", done)]);
+        assert_eq!(
+            find_work_file(&all, "Swep").unwrap_err().to_string(),
+            "the task `Swep` does not exist; did you mean `Sweep`? \
+             (list_tasks lists tasks and processes)"
+        );
+        let none = find_work_file(&all, "Count lense").unwrap_err().to_string();
+        assert!(none.starts_with("the task `Count lense` does not exist ("), "{none}");
+    }
+
+    #[test]
+    fn a_title_has_1_to_200_characters() {
+        assert_eq!(validate_title(" Dust\nthe  desk ", "title").unwrap(), "Dust the desk");
+        assert!(validate_title(&"é".repeat(200), "title").is_ok());
+        for title in [String::new(), "\t".to_owned(), "é".repeat(201)] {
+            let refusal = validate_title(&title, "name").unwrap_err().to_string();
+            assert_eq!(refusal, "the `name` must have 1 to 200 characters");
+        }
+    }
+
+    #[test]
+    fn a_note_grows_by_lines_and_ignores_blank_ones() {
+        let old = "One.".to_owned();
+        assert_eq!(
+            append_note(Some(&old), Some("Two.\r\nThree. \n")).unwrap(),
+            "One.\nTwo.\nThree."
+        );
+        assert_eq!(append_note(Some(&old), Some(" \n")), Some(old));
+        assert_eq!(append_note(None, Some("")), None);
+    }
+
+    #[test]
+    fn processes_come_before_tasks_and_thirty_items_make_a_page() {
+        let home = &mut TestHome::new(&[("processes/z.yaml", "name: Z\nsteps: [Begin]\n")]);
+        for number in 0..30 {
+            home.write(&format!("tasks/{number:02}.yaml"), &format!("title: Task {number}\n"));
+        }
+        let pages = [0, 1, 2, 3].map(|page| {
+            home.run(|session| {
+                let list = list_tasks(session, &WorkQuery { page, ..WorkQuery::default() });
+                let list = list.unwrap();
+                (list.page, list.items.len(), list.total)
+            })
+        });
+        assert_eq!(pages, [(1, 30, 31), (1, 30, 31), (2, 1, 31), (3, 0, 31)]);
+        home.run(|session| {
+            list_tasks(session, &WorkQuery::default()).unwrap();
+            let first = session.visit.listed_items.first();
+            assert_eq!(first, Some(&ItemId::Process("processes/z.yaml".to_owned())));
+        });
+    }
+
+    #[test]
+    fn the_heading_names_the_subject_as_its_genus_does() {
+        let mut home = TestHome::new(&[
+            ("genera/claim.yaml", "name: Claim\nsentence: the claim \"{name}\"\n"),
+            ("entities/claim/data.yaml", "name: Stasis is data\ngenus: Claim\n"),
+            ("rooms/hall.yaml", "name: The Hall\n"),
+        ]);
+        let room = Some("hall".parse().unwrap());
+        let entity = Some("STASIS IS DATA".to_owned());
+        let query = WorkQuery { entity, room, done: true, page: 1 };
+        let heading = home.run(|session| list_tasks(session, &query).unwrap().heading);
+        assert_eq!(heading, "Done about the claim \"Stasis is data\", in The Hall");
+    }
+
+    #[test]
+    fn a_task_is_listed_for_its_room_in_whichever_form_its_file_names_it() {
+        let mut home = TestHome::new(&[
+            ("rooms/east/well.yaml", "name: Well\n"),
+            ("tasks/a.yaml", "title: Dig\nroom: well\n"),
+            ("tasks/b.yaml", "title: Fill\nroom: east/well\n"),
+            ("tasks/c.yaml", "title: Rest\n"),
+        ]);
+        let query = WorkQuery { room: Some("well".parse().unwrap()), ..WorkQuery::default() };
+        assert_eq!(home.run(|session| list_tasks(session, &query).unwrap().total), 2);
+    }
+}

@@ -117,7 +117,7 @@ pub enum Code {
 }
 
 impl Code {
-    /// Tells whether its findings are about a file as a whole, or about something that has no line.
+    /// Returns whether its findings are about a whole file, or about something that has no line.
     pub fn is_file_level(self) -> bool {
         matches!(
             self,

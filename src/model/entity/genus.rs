@@ -81,7 +81,7 @@ impl Genus {
         self.attributes.iter().find(|(it, _)| it == name).map(|(_, it)| it)
     }
 
-    /// Tells whether an entity may have this relation to only one target at a time.
+    /// Returns whether an entity may have this relation to only one target at a time.
     pub fn is_single_relation(&self, relation: &str) -> bool {
         self.relations.iter().any(|(it, about)| it == relation && about.single)
     }

@@ -30,8 +30,8 @@ impl Relation {
         self.until.as_ref()?.parse().ok()
     }
 
-    /// Tells whether the relation holds at a date; `None` if the answer depends on a date that does
-    /// not parse.
+    /// Returns whether the relation holds at a date; `None` if the answer depends on a date that
+    /// does not parse.
     pub fn holds_at(&self, at: Date) -> Option<bool> {
         let has_begun = |written: &Option<String>, default| match written {
             None => Some(default),
@@ -43,8 +43,8 @@ impl Relation {
         }
     }
 
-    /// Tells whether the relation holds today. If a date does not parse, it holds unless it has an
-    /// end.
+    /// Returns whether the relation holds today. If a date does not parse, it holds unless it has
+    /// an end.
     pub fn is_current(&self, today: Date) -> bool {
         self.holds_at(today).unwrap_or(self.until.is_none())
     }
@@ -71,13 +71,13 @@ impl Relation {
         wrong
     }
 
-    /// Tells whether two relations of one entity have the same type and target, whatever their
+    /// Returns whether two relations of one entity have the same type and target, whatever their
     /// periods.
     pub fn has_same_kind_and_target(&self, other: &Self) -> bool {
         self.kind == other.kind && self.to == other.to
     }
 
-    /// Tells whether there may be a time at which both hold. Ends are exclusive, so one that ends
+    /// Returns whether there may be a time at which both hold. Ends are exclusive, so one that ends
     /// on the day the other begins does not overlap it.
     ///
     /// Every tool that adds a relation uses this to decide between adding a separate period and

@@ -86,22 +86,22 @@ impl Graph {
 }
 
 impl EntityFault {
-    /// Tells whether tools must reject a write that causes this fault.
+    /// Returns whether tools must reject a write that causes this fault.
     pub fn is_rejected_on_write(&self) -> bool {
         self.is_genus_violation() || self.is_invalid_date()
     }
 
-    /// Tells whether it violates the genus definition.
+    /// Returns whether it violates the genus definition.
     pub fn is_genus_violation(&self) -> bool {
         matches!(self.code, Code::UnknownStatus | Code::MissingAttribute | Code::WrongAttribute)
     }
 
-    /// Tells whether it is a wrong date, which the parser of the file finds as well.
+    /// Returns whether it is a wrong date, which the parser of the file finds as well.
     pub fn is_invalid_date(&self) -> bool {
         matches!(self.code, Code::NoDate | Code::EmptyPeriod)
     }
 
-    /// Tells whether it is at least a warning, not only information.
+    /// Returns whether it is at least a warning, not only information.
     pub fn is_warning_or_error(&self) -> bool {
         self.code.severity() < Severity::Info
     }

@@ -76,7 +76,7 @@ impl Graph {
         })
     }
 
-    /// Tells whether an entity matches the filter.
+    /// Returns whether an entity matches the filter.
     pub fn matches_filter(entity: &Entity, filter: &EntityFilter) -> bool {
         let has = |key: &str, value: &Value| {
             let known = entity.attributes.get(key).map(lowercase_values).unwrap_or_default();

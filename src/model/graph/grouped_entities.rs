@@ -96,7 +96,7 @@ impl GroupedEntities {
 }
 
 impl GroupedEntity {
-    /// Tells whether the entity comes before a boundary.
+    /// Returns whether the entity comes before a boundary.
     pub fn is_before_boundary(&self, boundary: &HallBoundary) -> bool {
         let common = self.headings.len().min(boundary.headings.len());
         compare_headings(&self.headings[..common], &boundary.headings)

@@ -15,7 +15,7 @@ impl Graph {
         }
     }
 
-    /// Tells whether a grouping is in the cache.
+    /// Returns whether a grouping is in the cache.
     pub fn has_cached_grouping(&self, grouping: &Grouping) -> bool {
         self.grouping_cache.cached_entities(grouping).is_some()
     }

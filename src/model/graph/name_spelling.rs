@@ -17,7 +17,7 @@ impl Graph {
         let key = hash_key(&folded);
         let mentioning = self.spellings.range_while(make, (key, false), move |(it, _)| *it == key);
         let mentioning = mentioning.filter_map(|((_, is_loose), from)| match is_loose {
-            true => self.loose_end(from),
+            true => self.get_loose_end(from),
             false => self.get(from),
         });
         mentioning.flat_map(mentioned_names).filter(|it| fold_name(it) == folded).collect()

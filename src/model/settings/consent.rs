@@ -51,7 +51,7 @@ impl Consent {
         self.path.as_deref()
     }
 
-    /// Tells whether `other` has the same folder and the same kind of scope.
+    /// Returns whether `other` has the same folder and the same kind of scope.
     pub fn has_same_folder_and_scope_kind(&self, other: &Self) -> bool {
         let kinds = (&self.scope, &other.scope);
         let is_same_kind = matches!(

@@ -1,7 +1,8 @@
 //! Checks the files of a repository with `lstat` before gix opens them.
 //!
 //! [`check_all_git_files`] checks all files once, when a repository is opened.
-//! [`check_files_before_change`] checks the files that a change will open again, under the lock.
+//! `check_files_before_change` (`repository.rs`) checks those that a change will open again, under
+//! the lock.
 
 use crate::store::repo::palazzo_file;
 use std::collections::BTreeSet;

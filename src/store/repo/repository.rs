@@ -45,7 +45,8 @@ pub(crate) struct Repository {
 }
 
 impl Repository {
-    /// Finds the repository whose worktree contains `palace`; `None`: there is none. A repository elsewhere needs the user's consent.
+    /// Finds the repository whose worktree contains `palace`; `None`: there is none. A repository
+    /// elsewhere needs the user's consent.
     pub(crate) fn find(
         palace: &Path,
         consents: &ConsentStore,

@@ -212,9 +212,9 @@ impl<'a> Staging<'a> {
     }
 
     /// Marks entries as recent as the index they were read from, unless their file has the staged
-    /// content: such a file may have been changed since with the same stat, and the newer index that
-    /// is written now would hide that. Git does the same. An entry marked without need would let
-    /// `git merge --abort` fail, which does not read the files.
+    /// content: such a file may have been changed since with the same stat, and the newer index
+    /// that is written now would hide that. Git does the same. An entry marked without need would
+    /// let `git merge --abort` fail, which does not read the files.
     fn mark_racy_entries(&mut self) {
         let index = fs::metadata(self.lock.locked_path()).and_then(|it| it.modified());
         let since = index.ok().and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());

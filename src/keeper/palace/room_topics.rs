@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::{ActionKind, Grouping, Palace, RoomId, WorkSubject};
 
 /// What a room shows of the graph: the entities and genera that its actions name, or everything.
-pub(crate) struct RoomScope<'a> {
+pub(crate) struct RoomTopics<'a> {
     /// True for the entry room, and for a room that shows all entities.
     is_whole_palace: bool,
     room: &'a RoomId,
@@ -15,7 +15,7 @@ pub(crate) struct RoomScope<'a> {
     genera: BTreeSet<String>,
 }
 
-impl<'a> RoomScope<'a> {
+impl<'a> RoomTopics<'a> {
     /// Collects what the actions and the grouping of a room name.
     pub(crate) fn for_room(palace: &'a Palace, room: &'a RoomId) -> Self {
         let found = palace.room(room);

@@ -274,8 +274,14 @@ async fn programs_named_by_a_repository_are_never_run() {
             assert!(!ran.exists(), "{setting}: {}", fs::read_to_string(&ran).unwrap());
         }
     }
-    fs::remove_dir_all(git.join("objects/17")).unwrap();
-    assert!(write_scroll(&mut agent, "Last").await.contains("Last"));
+    // An object of the palace may be in the same folder.
+    for file in fs::read_dir(git.join("objects/17")).unwrap().map(|it| it.unwrap().path()) {
+        if file.metadata().unwrap().len() == 0 {
+            fs::remove_file(file).unwrap();
+        }
+    }
+    let said = write_scroll(&mut agent, "Last").await;
+    assert!(said.contains("Last"), "{said}");
 }
 
 #[tokio::test]

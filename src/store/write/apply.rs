@@ -165,6 +165,8 @@ fn commit_files(
     edits: &[&FileEdit],
 ) -> Result<CommitOutcome, Error> {
     store.reject_moved_palace()?;
+    // The caller may have waited for a lock, or tries again.
+    store.begin_call();
     let repository = store.open_or_create_repository()?;
     let guard = WriteGuard::lock(&repository, &edit_paths(edits), &store.lock_timeouts)?;
     store.reject_moved_palace()?;

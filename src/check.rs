@@ -44,10 +44,12 @@ impl PalaceCheck<'_> {
     pub fn room_findings(&self, id: &RoomId) -> Vec<CheckFinding> {
         let Some(room) = self.palace.room(id) else { return Vec::new() };
         let file = (self.room_file)(id);
-        let mut findings = self.check_room_tool_actions(room, &file, &self.tools_by_name());
+        let tools = self.tools_by_name();
+        let mut findings = self.check_room_tool_actions(room, &file, &tools, &mut 0);
         // Searches for no rooms with a similar name, because that visits all rooms.
         let mut compared = rooms::MAX_SUGGESTIONS;
         findings.extend(self.check_exits(id, room, &file, &mut compared));
+        findings.extend(self.check_workspace_doors(room, &file));
         findings.extend(self.check_reachable(id));
         findings.extend(self.check_generated_hall(id, room, &mut 0));
         findings
@@ -96,6 +98,7 @@ mod tests {
         with(&PalaceCheck {
             palace: &palace,
             tools: &tools,
+            workspaces: &["test".to_owned(), "Test".to_owned(), "Garden of Stones".to_owned()],
             unreadable_files,
             room_file: room_path,
         })

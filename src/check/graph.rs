@@ -59,16 +59,10 @@ impl PalaceCheck<'_> {
         if self.has_unreadable_files("entities/") || self.has_unreadable_files("genera/") {
             return None;
         }
-        let graph = &self.palace.graph;
-        let (finding, meant) = match (graph.find_genus_ignoring_case(genus), by) {
-            (None, _) => {
-                let message = format!(
-                    "no entity has the genus `{}`, and no genus file defines it",
-                    genus.escape_debug()
-                );
-                let known = graph.all_genus_names().filter(|_| *compared < MAX_SUGGESTIONS);
-                ((Code::UndefinedGenus, "genus", message), did_you_mean(genus, known))
-            }
+        let (graph, file) = (&self.palace.graph, (self.room_file)(id));
+        let about = |key: &str| ValuePath::ROOT.then_value("generate").then_value(key);
+        match (graph.find_genus_ignoring_case(genus), by) {
+            (None, _) => Some(self.unknown_genus_finding(&file, about("genus"), genus, compared)),
             (Some(genus), GroupBy::Attribute(key)) => {
                 if graph.count_in_genus(genus) == 0
                     || graph.attribute_names(genus).any(|it| it == key)
@@ -77,23 +71,37 @@ impl PalaceCheck<'_> {
                 }
                 let known = graph.attribute_names(genus).filter(|_| *compared < MAX_SUGGESTIONS);
                 let known: BTreeSet<_> = known.collect();
+                *compared += 1;
                 let message = format!(
                     "no {} has an attribute `{}`, and its genus file does not define it",
                     genus.escape_debug(),
                     key.escape_debug()
                 );
-                ((Code::UndefinedAttribute, "by", message), did_you_mean(key, known))
+                let code = Code::UndefinedAttribute;
+                let finding = CheckFinding::new(code, &file, about("by"), message);
+                Some(finding.with_suggestion(did_you_mean(key, known)))
             }
-            _ => return None,
-        };
+            _ => None,
+        }
+    }
+
+    /// Returns the finding for a genus that does not exist; `compared` is as for
+    /// [`Self::check_generated_hall`].
+    pub(crate) fn unknown_genus_finding(
+        &self,
+        file: &str,
+        about: ValuePath,
+        genus: &str,
+        compared: &mut usize,
+    ) -> CheckFinding {
+        let known = self.palace.graph.all_genus_names().filter(|_| *compared < MAX_SUGGESTIONS);
+        let meant = did_you_mean(genus, known);
         *compared += 1;
-        let (code, key, message) = finding;
-        let about = ValuePath::ROOT.then_value("generate").then_value(key);
-        let finding = CheckFinding::new(code, &(self.room_file)(id), about, message);
-        Some(match meant {
-            Some(meant) => finding.with_hint(format!("did you mean `{}`?", meant.escape_debug())),
-            None => finding,
-        })
+        let message = format!(
+            "no entity has the genus `{}`, and no genus file defines it",
+            genus.escape_debug()
+        );
+        CheckFinding::new(Code::UndefinedGenus, file, about, message).with_suggestion(meant)
     }
 
     /// Reports entities that break the rules of their genus or name undefined entities.

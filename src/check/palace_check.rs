@@ -14,6 +14,8 @@ pub struct PalaceCheck<'a> {
     pub palace: &'a Palace,
     /// Every tool that actions can call.
     pub tools: &'a [Tool],
+    /// The directories and the names of the palaces of the home, to which doors can lead.
+    pub workspaces: &'a [String],
     /// The files that could not be read completely.
     pub unreadable_files: BTreeSet<&'a str>,
     /// Returns the path of a room's file.
@@ -42,5 +44,13 @@ impl CheckFinding {
     pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.diagnostic.hint = Some(hint.into());
         self
+    }
+
+    /// Sets the hint to the name that was probably meant, if there is one.
+    pub(super) fn with_suggestion(self, meant: Option<&str>) -> Self {
+        match meant {
+            Some(meant) => self.with_hint(format!("did you mean `{}`?", meant.escape_debug())),
+            None => self,
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use strsim::osa_distance;
 
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
-use crate::model::{Code, Room, RoomId, RoomRef, ValuePath};
+use crate::model::{Code, Room, RoomId, RoomRef, ValuePath, did_you_mean};
 
 /// How many rooms a hint lists.
 const MAX_LISTED_ROOMS: usize = 5;
@@ -27,6 +27,7 @@ impl PalaceCheck<'_> {
         for (id, room) in self.palace.rooms() {
             let file = (self.room_file)(id);
             findings.extend(self.check_exits(id, room, &file, &mut compared));
+            findings.extend(self.check_workspace_doors(room, &file));
             findings.extend(self.check_one_way_doors(id, room, &file, &exits));
             let is_bare =
                 room.description.is_empty() && room.actions.is_empty() && room.generate.is_none();
@@ -105,6 +106,25 @@ impl PalaceCheck<'_> {
                 Some(CheckFinding::new(Code::AmbiguousRoom, file, about, message).with_hint(hint))
             }
         }
+    }
+
+    /// Reports actions that lead to a workspace which the home does not have.
+    pub(crate) fn check_workspace_doors(&self, room: &Room, file: &str) -> Vec<CheckFinding> {
+        let mut findings = Vec::new();
+        for (index, action) in room.actions.iter().enumerate() {
+            let Some(workspace) = action.target_workspace() else { continue };
+            let asked = workspace.trim().to_lowercase();
+            if self.workspaces.iter().any(|it| it.to_lowercase() == asked) {
+                continue;
+            }
+            let about =
+                ValuePath::ROOT.then_value("actions").then_item(index).then_value("workspace");
+            let message = format!("there is no workspace `{}`", workspace.escape_debug());
+            let finding = CheckFinding::new(Code::UnknownWorkspace, file, about, message);
+            let meant = did_you_mean(workspace, self.workspaces.iter().map(String::as_str));
+            findings.push(finding.with_suggestion(meant));
+        }
+        findings
     }
 
     /// Reports actions that lead to a room which has no door back of its own.
@@ -299,6 +319,25 @@ mod tests {
         assert_snapshot!(
             findings_of(&[hall, library]),
             @"rooms/hall.yaml: empty-room: the room is empty: no description, no actions"
+        );
+    }
+
+    #[test]
+    fn a_door_to_a_workspace_that_does_not_exist_is_reported() {
+        let door = |workspace: &str| {
+            let door = format!(
+                "actions:\n  - {{ label: Go, type: navigate, room: porch, workspace: {workspace} }}"
+            );
+            findings_of_rooms(&[("hall", &door)])
+        };
+        assert_snapshot!(door("' garden OF stones '"), @"");
+        assert_snapshot!(
+            door("Garden of Stone"),
+            @"rooms/hall.yaml actions 0 workspace: unknown-workspace: there is no workspace `Garden of Stone` (did you mean `Garden of Stones`?)"
+        );
+        assert_snapshot!(
+            door("nope"),
+            @"rooms/hall.yaml actions 0 workspace: unknown-workspace: there is no workspace `nope`"
         );
     }
 

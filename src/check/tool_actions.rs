@@ -13,18 +13,22 @@ impl PalaceCheck<'_> {
     pub(crate) fn check_tool_actions(&self) -> Vec<CheckFinding> {
         let tools = self.tools_by_name();
         let mut findings = self.check_allowed_tools(&tools);
+        let mut compared = 0;
         for (id, room) in self.palace.rooms() {
-            findings.extend(self.check_room_tool_actions(room, &(self.room_file)(id), &tools));
+            let file = (self.room_file)(id);
+            findings.extend(self.check_room_tool_actions(room, &file, &tools, &mut compared));
         }
         findings
     }
 
-    /// Checks the query actions of one room.
+    /// Checks the query actions of one room; `compared` counts the unknown genera that were
+    /// compared with the existing ones.
     pub(crate) fn check_room_tool_actions(
         &self,
         room: &Room,
         file: &str,
         tools: &HashMap<&str, &Tool>,
+        compared: &mut usize,
     ) -> Vec<CheckFinding> {
         let mut findings = Vec::new();
         for (index, action) in room.actions.iter().enumerate() {
@@ -35,13 +39,10 @@ impl PalaceCheck<'_> {
                 Some(tool) => {
                     findings.extend(self.check_forbidden_tool(file, &at, tool));
                     findings.extend(check_tool_params(file, &at, tool, params));
-                    let reads = tool.effect == ToolEffect::Reads;
-                    findings.extend(
-                        reads
-                            .then(|| self.check_entity_and_genus_params(file, &at, params))
-                            .into_iter()
-                            .flatten(),
-                    );
+                    if tool.effect == ToolEffect::Reads {
+                        findings.extend(self.check_entity_params(file, &at, params));
+                        findings.extend(self.check_genus_param(file, &at, params, compared));
+                    }
                 }
             }
         }
@@ -73,36 +74,44 @@ impl PalaceCheck<'_> {
         }
     }
 
-    /// Reports parameters that name entities or genera which do not exist.
-    fn check_entity_and_genus_params(
+    /// Reports parameters that name entities which do not exist.
+    fn check_entity_params(
         &self,
         file: &str,
         at: &ValuePath,
         params: &Map<String, Value>,
     ) -> Vec<CheckFinding> {
         let graph = &self.palace.graph;
-        let about = |key: &str| at.clone().then_value("tool_params").then_value(key);
-        // The visitor's input replaces `{params}`, so such a value is not a name.
-        let value = |key: &str| params.get(key)?.as_str().filter(|it| !it.contains("{params}"));
         let found =
             |it: &str| graph.get(it).is_some() || graph.names_ignoring_case(it.trim()).count() == 1;
         let mut findings = Vec::new();
         for key in Action::ENTITY_PARAMS {
-            let undefined = value(key).filter(|it| !found(it));
-            let undefined = undefined.and_then(|it| graph.undefined_name_fault(it, about(key)));
+            let about = at.clone().then_value("tool_params").then_value(key);
+            let undefined = fixed_text_param(params, key).filter(|it| !found(it));
+            let undefined = undefined.and_then(|it| graph.undefined_name_fault(it, about));
             findings.extend(undefined.and_then(|it| self.fault_finding(file, it)));
         }
-        let is_incomplete =
-            self.has_unreadable_files("entities/") || self.has_unreadable_files("genera/");
-        let undefined = value("genus")
-            .filter(|it| !is_incomplete && graph.find_genus_ignoring_case(it).is_none());
-        findings.extend(undefined.map(|it| {
-            let genus = it.escape_debug();
-            let message =
-                format!("no entity has the genus `{genus}`, and no genus file defines it");
-            CheckFinding::new(Code::UndefinedGenus, file, about("genus"), message)
-        }));
         findings
+    }
+
+    /// Reports a parameter that names a genus which does not exist.
+    fn check_genus_param(
+        &self,
+        file: &str,
+        at: &ValuePath,
+        params: &Map<String, Value>,
+        compared: &mut usize,
+    ) -> Option<CheckFinding> {
+        let graph = &self.palace.graph;
+        let genus = fixed_text_param(params, "genus")?;
+        if self.has_unreadable_files("entities/")
+            || self.has_unreadable_files("genera/")
+            || graph.find_genus_ignoring_case(genus).is_some()
+        {
+            return None;
+        }
+        let about = at.clone().then_value("tool_params").then_value("genus");
+        Some(self.unknown_genus_finding(file, about, genus, compared))
     }
 
     fn check_forbidden_tool(
@@ -121,6 +130,12 @@ impl PalaceCheck<'_> {
         let about = at.clone().then_value("tool");
         Some(CheckFinding::new(Code::ForbiddenTool, file, about, message).with_hint(hint))
     }
+}
+
+/// Returns a parameter that is a text and does not contain `{params}`, which the visitor's input
+/// replaces.
+fn fixed_text_param<'a>(params: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
+    params.get(key)?.as_str().filter(|it| !it.contains("{params}"))
 }
 
 fn check_tool_params(
@@ -277,6 +292,14 @@ mod tests {
         assert_snapshot!(
             findings_of_query("tool: get_entity, tool_params: { name: null }", ""),
             @"rooms/hall.yaml actions 0 tool_params: tool-params: `get_entity` needs `name`"
+        );
+    }
+
+    #[test]
+    fn a_misspelt_genus_is_reported_with_the_most_similar_one() {
+        assert_snapshot!(
+            findings_of_query("tool: list_entities, tool_params: { genus: Clam }", ""),
+            @"rooms/hall.yaml actions 0 tool_params genus: undefined-genus: no entity has the genus `Clam`, and no genus file defines it (did you mean `Claim`?)"
         );
     }
 

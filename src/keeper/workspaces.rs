@@ -5,6 +5,7 @@ pub(crate) mod as_of_key;
 pub(crate) mod background_open;
 pub(crate) mod call_commits;
 mod create;
+mod names;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

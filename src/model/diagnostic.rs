@@ -2,6 +2,7 @@
 
 pub(crate) mod code;
 pub(crate) mod code_rules;
+pub(crate) mod error_rules;
 pub(crate) mod rule;
 pub(crate) mod rule_table;
 pub(crate) mod severity;

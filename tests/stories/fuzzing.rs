@@ -216,7 +216,7 @@ proptest! {
             prop_assert!(!said.contains(char::is_control), "{said:?}\n{text}");
         }
         let tools: &[Tool] = &[];
-        let survey = PalaceCheck { palace: &palace, tools, unreadable_files: [].into(), room_file: format::room_path };
+        let survey = PalaceCheck { palace: &palace, tools, workspaces: &[], unreadable_files: [].into(), room_file: format::room_path };
         let spots = ValuePositions::parse(&path, &text);
         for mut remark in survey.findings() {
             if remark.diagnostic.file == path {

@@ -34,12 +34,13 @@ pub struct PalaceReport {
 /// actions can call.
 pub fn check_palaces(keeper: &mut Keeper, tools: &[Tool]) -> Result<CheckReport, Refusal> {
     let (mut palaces, mut locks) = (Vec::new(), BTreeSet::new());
+    let names = keeper.workspace_keys_and_names()?;
     for workspace in keeper.workspaces()? {
         let models = keeper.models.clone();
         let palace = keeper.open_workspace(&workspace)?;
         palace.check_last_commit()?;
         let stale_locks = doctor::stale_lock_diagnostics(palace, &mut locks);
-        palaces.push(check_palace(palace, tools, &models, stale_locks));
+        palaces.push(check_palace(palace, (tools, &names), &models, stale_locks));
     }
     Ok(CheckReport { palaces })
 }
@@ -106,12 +107,12 @@ impl CheckReport {
 
 fn check_palace(
     open: &OpenPalace,
-    tools: &[Tool],
+    (tools, workspaces): (&[Tool], &[String]),
     models: &ModelCache,
     locks: Vec<Diagnostic>,
 ) -> PalaceReport {
     let palace = &open.palace;
-    let palace_findings = prepare_checks(open, tools).findings();
+    let palace_findings = prepare_checks(open, tools, workspaces).findings();
     let palace_findings =
         palace_findings.into_iter().map(|it| (it.diagnostic, Some(it.value_path)));
     let file_findings = open.findings().map(|it| (it.clone(), None));
@@ -203,6 +204,21 @@ mod tests {
         assert_eq!(counts, [false, true]);
         let here = home.keeper.home.clone();
         assert!(report.json(&here).contains("\"attic/rooms/hall.yaml\""), "{}", report.json(&here));
+    }
+
+    #[test]
+    fn a_door_leads_to_a_palace_of_the_home_by_directory_or_name() {
+        let door = |workspace: &str| {
+            format!("{FINE}  - {{ label: Go, type: navigate, room: a, workspace: {workspace} }}\n")
+        };
+        for (workspace, found) in [("attic", 0), ("roof", 0), ("rooof", 1)] {
+            let report = check(&mut TestHome::new(&[
+                ("rooms/hall.yaml", &door(workspace)),
+                ("../attic/palace.toml", "name = \"Roof\"\n"),
+            ]));
+            let findings = report.palaces.iter().flat_map(|it| &it.findings);
+            assert_eq!(findings.count(), found, "{workspace}");
+        }
     }
 
     #[test]

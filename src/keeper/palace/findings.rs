@@ -26,11 +26,17 @@ impl Finding {
     }
 }
 
-/// Prepares the checks of a palace as a whole. `tools` are those that actions can call.
-pub(crate) fn prepare_checks<'a>(palace: &'a OpenPalace, tools: &'a [Tool]) -> PalaceCheck<'a> {
+/// Prepares the checks of a palace as a whole. `tools` are those that actions can call,
+/// `workspaces` the directories and names of the palaces that doors can lead to.
+pub(crate) fn prepare_checks<'a>(
+    palace: &'a OpenPalace,
+    tools: &'a [Tool],
+    workspaces: &'a [String],
+) -> PalaceCheck<'a> {
     let errors = palace.findings().filter(|it| it.severity() == Severity::Error);
     let unreadable_files: BTreeSet<_> = errors.map(|it| it.file.as_str()).collect();
-    PalaceCheck { palace: &palace.palace, tools, unreadable_files, room_file: room_path }
+    let palace = &palace.palace;
+    PalaceCheck { palace, tools, workspaces, unreadable_files, room_file: room_path }
 }
 
 /// Resolves the positions of diagnostics about one file, and sorts them by position.

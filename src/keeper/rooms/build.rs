@@ -66,7 +66,9 @@ pub fn build_room(
         // Do not create a palace for a room that cannot be built.
         room_from_blueprint(blueprint, None)?;
     }
-    let mut session = keeper.session_for_writing(caller)?;
+    let key = keeper.current_or_new_workspace(caller)?;
+    let workspaces = keeper.workspace_keys_and_names()?;
+    let mut session = keeper.session_in(&key, caller)?;
     let id = session.new_id();
     let mut target = None;
     let is_changed = session.palace.change_files(caller, |open| {
@@ -78,7 +80,8 @@ pub fn build_room(
     })?;
     let (room, neighbours) = target.ok_or(Refusal::NoRooms)?;
     let name = render::one_line(&session.palace.palace.room_name(&room));
-    let findings = summarize_room_findings(session.palace, &room, &neighbours, tools);
+    let findings =
+        summarize_room_findings(session.palace, &room, &neighbours, (tools, &workspaces));
     Ok(BuiltRoom { workspace_key: session.key, room, name, is_changed, findings })
 }
 

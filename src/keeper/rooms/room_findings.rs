@@ -9,14 +9,15 @@ use crate::model::{Code, Diagnostic, RoomId, Severity, Tool};
 const MAX_ROOM_FINDINGS: usize = 5;
 
 /// Lists the findings about a room that was just built, and those of its `neighbours` that cannot
-/// be reached any more; empty if there are none.
+/// be reached any more; empty if there are none. `workspaces` are the directories and names of the
+/// palaces that doors can lead to.
 pub(crate) fn summarize_room_findings(
     palace: &OpenPalace,
     room: &RoomId,
     neighbours: &[RoomId],
-    tools: &[Tool],
+    (tools, workspaces): (&[Tool], &[String]),
 ) -> String {
-    let (check, file) = (prepare_checks(palace, tools), room_path(room));
+    let (check, file) = (prepare_checks(palace, tools, workspaces), room_path(room));
     let file_diagnostics = palace.findings_in(&file).map(|it| (it.clone(), None));
     let room_diagnostics =
         check.room_findings(room).into_iter().map(|it| (it.diagnostic, Some(it.value_path)));

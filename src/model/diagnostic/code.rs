@@ -80,6 +80,8 @@ pub enum Code {
     CaseTwins,
     /// Scrolls in a room that does not exist.
     LostScroll,
+    /// A door to a workspace that the home does not have.
+    UnknownWorkspace,
     /// A room without a path from the entry.
     Unreachable,
     /// A name with outgoing relations that no file defines.

@@ -54,4 +54,12 @@ impl Action {
             _ => None,
         }
     }
+
+    /// Returns the workspace to which the action leads, if it names one.
+    pub fn target_workspace(&self) -> Option<&str> {
+        match &self.kind {
+            ActionKind::Navigate(NavigationTarget { workspace, .. }) => workspace.as_deref(),
+            _ => None,
+        }
+    }
 }

@@ -211,12 +211,27 @@ mod tests {
 
     #[test]
     fn arguments_that_contradict_each_other_are_refused() {
-        let lines = "serve /a --home /b|init Keep --repository /a|\
-            init --repository --template codebase|trust /a --list|trust --list --yes|\
+        let lines = "serve /a --home /b|map /a --home /b|walk /a --home /b|embed /a --home /b|\
+            check /a --home /b|doctor /a --home /b|trust /a --home /b|fmt a.yaml --home /b|\
+            wake-up Keep --workspace Keep|trust --list --home /a|init Keep --repository /a|init --repository --template codebase|trust /a --list|trust --list --yes|\
             trust --list --remove /a|trust /a --remove /b|trust --remove /a --yes|\
             hook install --project --settings a.json|hook remove --project --settings a.json";
         for line in lines.split('|') {
             assert_eq!(parse_error(line), Some(ErrorKind::ArgumentConflict), "{line}");
+        }
+    }
+
+    #[test]
+    fn every_command_that_uses_a_home_has_the_option() {
+        let without = ["templates", "spec", "schema", "completions", "man", "remove"];
+        let mut commands: Vec<_> = Cli::command().get_subcommands().cloned().collect();
+        while let Some(command) = commands.pop() {
+            if command.has_subcommands() {
+                commands.extend(command.get_subcommands().cloned());
+                continue;
+            }
+            let has_home = command.get_arguments().any(|it| it.get_long() == Some("home"));
+            assert!(has_home || without.contains(&command.get_name()), "{}", command.get_name());
         }
     }
 

@@ -1,13 +1,13 @@
 //! `palazzo check`.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, mpsc};
 
 use clap::ValueEnum;
 
-use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::home::HomeOrDirArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::{explain, terminal};
 use crate::keeper::{self, CheckReport, Keeper};
@@ -21,9 +21,8 @@ use crate::model::{Code, Severity, Tool, WatchMode, strip_unprintable};
 /// some were, with 2 if the check could not run.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The home, or one palace
-    #[arg(value_name = "DIR")]
-    dir: Option<PathBuf>,
+    #[command(flatten)]
+    home: HomeOrDirArgs,
 
     /// The output format: human-readable, JSON, GitHub workflow annotations, or SARIF 2.1.0
     #[arg(long, value_enum, default_value_t)]
@@ -59,8 +58,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         explain::print_explanation(code)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let home = home::find_home(args.dir.as_deref());
-    let mut keeper = home::keeper_for_home(Some(&home), &WorkspaceArgs { workspace: None });
+    let mut keeper = args.home.keeper();
     if args.fix {
         fix(&keeper)?;
     }
@@ -75,7 +73,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let checked = keeper::check_palaces(&mut keeper, &tools)?;
     if checked.palaces.is_empty() {
-        return Err(Failure::Message(format!("there is no palace in {}", home.display())));
+        return Err(Failure::Message(format!(
+            "there is no palace in {}",
+            args.home.find().display()
+        )));
     }
     if args.watch {
         return watch_and_report(args.format, &mut keeper, &tools, &wakes);

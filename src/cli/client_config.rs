@@ -1,13 +1,12 @@
 //! `palazzo client-config`: prints the configuration, or the command, by which a client
 //! starts the server.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 use serde_json::json;
 
-use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::home::HomeArgs;
 use crate::cli::outcome::Outcome;
 use crate::cli::serve::reject_duplicate_tools;
 use crate::cli::terminal;
@@ -21,17 +20,13 @@ pub(super) struct Args {
     #[arg(default_value = "claude-code")]
     client: Client,
 
-    /// The home, or one palace
-    #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
+    #[command(flatten)]
+    home: HomeArgs,
 
     /// The tool sets to offer, as for `palazzo serve`: `memory` replaces the
     /// reference memory server, `mempalace` replaces MemPalace
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     tools: Vec<ToolSet>,
-
-    #[command(flatten)]
-    workspace: WorkspaceArgs,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -72,14 +67,14 @@ pub(super) fn run(args: &Args) -> Outcome {
 
 impl ServerCommand {
     fn from_args(args: &Args) -> Self {
-        let home = home::find_home(args.home.as_deref()).display().to_string();
+        let home = args.home.find().display().to_string();
         let mut arguments = vec!["serve".to_owned(), home];
         let tools: Vec<_> = args.tools.iter().map(|it| it.name()).collect();
         if !tools.is_empty() {
             arguments.extend(["--tools".to_owned(), tools.join(",")]);
         }
-        if let Some(name) = &args.workspace.workspace {
-            arguments.extend(["--workspace".to_owned(), name.clone()]);
+        if let Some(name) = args.home.workspace() {
+            arguments.extend(["--workspace".to_owned(), name.to_owned()]);
         }
         // A tool set that replaces another server keeps that server's name.
         let name = match tools.as_slice() {
@@ -126,9 +121,8 @@ mod tests {
     fn args(tools: &[ToolSet], workspace: Option<&str>) -> Args {
         Args {
             client: Client::ClaudeCode,
-            home: Some(PathBuf::from("/a")),
+            home: HomeArgs::new("/a", workspace),
             tools: tools.to_vec(),
-            workspace: WorkspaceArgs { workspace: workspace.map(str::to_owned) },
         }
     }
 

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, stdin};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::home::{self, HomeOrDirArgs, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::terminal;
 use crate::keeper::{self, DoctorReport, GitLock, Keeper};
@@ -15,9 +15,8 @@ use crate::keeper::{self, DoctorReport, GitLock, Keeper};
 /// branch, and the lock files that git has left there.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The home, or one palace
-    #[arg(value_name = "DIR")]
-    dir: Option<PathBuf>,
+    #[command(flatten)]
+    home: HomeOrDirArgs,
 
     /// Remove this git lock file, after a question; a lock file that a running process
     /// holds is kept
@@ -38,11 +37,11 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 fn print_report(args: &Args) -> Result<(), Failure> {
-    let home = home::find_home(args.dir.as_deref());
+    let home = args.home.find();
     let git = keeper::git_version().unwrap_or_else(|| "git: not installed".to_owned());
     let mut page =
         format!("palazzo {}\n{git}\nhome {}\n", env!("CARGO_PKG_VERSION"), home.display());
-    for examination in keeper::examine_repositories(&keeper_for_dir(&home))? {
+    for examination in keeper::examine_repositories(&args.home.keeper())? {
         page += &render_doctor_report(&examination);
     }
     Ok(terminal::print_page(&page)?)
@@ -75,7 +74,7 @@ fn render_doctor_report(examination: &DoctorReport) -> String {
 }
 
 fn remove_lock(args: &Args, path: &Path) -> Result<(), Failure> {
-    let (keeper, lock) = find_lock(args.dir.as_deref(), path)?;
+    let (keeper, lock) = find_lock(&args.home, path)?;
     if !args.yes && !lock.is_held_by_process() {
         confirm_lock_removal(&lock)?;
     }
@@ -87,10 +86,10 @@ fn remove_lock(args: &Args, path: &Path) -> Result<(), Failure> {
 
 /// Finds the lock file in the given or default home, else in the folder that contains its
 /// `.git`.
-fn find_lock(dir: Option<&Path>, path: &Path) -> Result<(Keeper, GitLock), Failure> {
-    let above = if dir.is_none() { folder_above_git(path) } else { None };
-    for home in [Some(home::find_home(dir)), above].into_iter().flatten() {
-        let keeper = keeper_for_dir(&home);
+fn find_lock(args: &HomeOrDirArgs, path: &Path) -> Result<(Keeper, GitLock), Failure> {
+    let above = if args.given().is_none() { folder_above_git(path) } else { None };
+    for home in [Some(args.find()), above].into_iter().flatten() {
+        let keeper = home::keeper_for_home(Some(&home), &WorkspaceArgs::default());
         if let Some(lock) = keeper::find_git_lock(&keeper, path)? {
             return Ok((keeper, lock));
         }
@@ -124,10 +123,6 @@ fn confirm_lock_removal(lock: &GitLock) -> Result<(), Failure> {
         "y" | "yes" => Ok(()),
         _ => Err(kept("not confirmed")),
     }
-}
-
-fn keeper_for_dir(home: &Path) -> Keeper {
-    home::keeper_for_home(Some(home), &WorkspaceArgs { workspace: None })
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! `palazzo embed`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::home::PalaceArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::terminal;
@@ -15,16 +14,12 @@ use crate::keeper::{self, EmbedOutcome};
 /// computes them all at once. `[search] model` in palace.toml names the model.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The home, or one palace
-    #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
-
     #[command(flatten)]
-    workspace: WorkspaceArgs,
+    palace: PalaceArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = home::keeper_for_home(args.home.as_deref(), &args.workspace);
+    let mut keeper = args.palace.keeper();
     let bar = ProgressBar::default();
     let caller = terminal_user("embed");
     let mut session = keeper.session(&caller)?;

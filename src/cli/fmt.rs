@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::home::{self, HomeOption, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::terminal;
 use crate::keeper::{self, FmtReport, Keeper};
@@ -18,7 +18,7 @@ use crate::keeper::{self, FmtReport, Keeper};
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Homes, palaces, folders in them, or files
-    #[arg(value_name = "PATH")]
+    #[arg(value_name = "PATH", conflicts_with = "home")]
     paths: Vec<PathBuf>,
 
     /// Write nothing; list the files that are not formatted
@@ -29,13 +29,15 @@ pub(super) struct Args {
     /// to the root of the repository, or to the palace if it has none
     #[arg(long)]
     diff: bool,
+
+    #[command(flatten)]
+    home: HomeOption,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     let write = !(args.check || args.diff);
     let here = std::env::current_dir().unwrap_or_default();
-    let paths =
-        if args.paths.is_empty() { vec![home::find_home(None)] } else { args.paths.clone() };
+    let paths = if args.paths.is_empty() { vec![args.home.find()] } else { args.paths.clone() };
     let mut all = Vec::new();
     for path in paths {
         let (keeper, within) = keeper_for_path(&path)?;
@@ -65,7 +67,7 @@ fn keeper_for_path(path: &Path) -> Result<(Keeper, Option<String>), Failure> {
         None if absolute.is_file() => return Err(no_files_error(path)),
         None => &absolute,
     };
-    let keeper = home::keeper_for_home(Some(home), &WorkspaceArgs { workspace: None });
+    let keeper = home::keeper_for_home(Some(home), &WorkspaceArgs::default());
     let within = absolute.strip_prefix(home).unwrap_or(Path::new(""));
     let within: Vec<_> = within.iter().map(|it| it.to_string_lossy()).collect();
     Ok((keeper, (!within.is_empty()).then(|| within.join("/"))))

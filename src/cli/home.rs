@@ -1,4 +1,4 @@
-//! Finds the home that a command works on.
+//! The arguments that name the home of a command, and how it is found without them.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -7,28 +7,106 @@ use crate::keeper::Keeper;
 use crate::model::WatchMode;
 
 /// Chooses among several palaces.
-#[derive(clap::Args)]
+#[derive(clap::Args, Default)]
 pub(super) struct WorkspaceArgs {
     /// The workspace, if the home has several
     #[arg(long, value_name = "NAME")]
     pub(super) workspace: Option<String>,
 }
 
-/// Chooses the home, and among several palaces there.
+/// The option `--home`, for commands that have other arguments and work on a whole home.
 #[derive(clap::Args)]
-pub(super) struct HomeArgs {
+pub(super) struct HomeOption {
     /// The home, or one palace
     #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
+    pub(super) home: Option<PathBuf>,
+}
+
+/// The options `--home` and `--workspace`, for commands that have other arguments.
+#[derive(clap::Args)]
+pub(super) struct HomeArgs {
+    #[command(flatten)]
+    home: HomeOption,
 
     #[command(flatten)]
     workspace: WorkspaceArgs,
 }
 
+/// The home as an argument or an option, for commands without other arguments that work on a
+/// whole home.
+#[derive(clap::Args)]
+pub(super) struct HomeOrDirArgs {
+    /// The home, or one palace
+    #[arg(value_name = "DIR")]
+    dir: Option<PathBuf>,
+
+    /// The same as DIR, named as in other commands
+    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
+    home: Option<PathBuf>,
+}
+
+/// The home as an argument or an option, and `--workspace`, for commands without other arguments.
+#[derive(clap::Args)]
+pub(super) struct PalaceArgs {
+    #[command(flatten)]
+    pub(super) home: HomeOrDirArgs,
+
+    #[command(flatten)]
+    workspace: WorkspaceArgs,
+}
+
+impl HomeOption {
+    /// Finds this home.
+    pub(super) fn find(&self) -> PathBuf {
+        find_home(self.home.as_deref())
+    }
+}
+
 impl HomeArgs {
+    /// Returns the arguments `--home HOME --workspace WORKSPACE`.
+    #[cfg(test)]
+    pub(super) fn new(home: &str, workspace: Option<&str>) -> Self {
+        let home = HomeOption { home: Some(home.into()) };
+        Self { home, workspace: WorkspaceArgs { workspace: workspace.map(str::to_owned) } }
+    }
+
+    /// Finds this home.
+    pub(super) fn find(&self) -> PathBuf {
+        self.home.find()
+    }
+
     /// Returns a keeper for this home.
     pub(super) fn keeper(&self) -> Keeper {
-        keeper_for_home(self.home.as_deref(), &self.workspace)
+        keeper_for_home(self.home.home.as_deref(), &self.workspace)
+    }
+
+    /// Returns the name of the workspace, if one is given.
+    pub(super) fn workspace(&self) -> Option<&str> {
+        self.workspace.workspace.as_deref()
+    }
+}
+
+impl HomeOrDirArgs {
+    /// Returns the home, if one is given.
+    pub(super) fn given(&self) -> Option<&Path> {
+        self.dir.as_deref().or(self.home.as_deref())
+    }
+
+    /// Finds this home.
+    pub(super) fn find(&self) -> PathBuf {
+        find_home(self.given())
+    }
+
+    /// Returns a keeper for all palaces of this home.
+    pub(super) fn keeper(&self) -> Keeper {
+        keeper_for_home(self.given(), &WorkspaceArgs::default())
+    }
+}
+
+impl PalaceArgs {
+    /// Returns a keeper for this home.
+    pub(super) fn keeper(&self) -> Keeper {
+        keeper_for_home(self.home.given(), &self.workspace)
     }
 }
 

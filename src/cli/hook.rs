@@ -6,9 +6,10 @@ use std::process::{self, ExitCode, Stdio};
 
 use serde_json::{Map, Value, json};
 
+use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
-use crate::cli::{home, terminal};
-use crate::keeper::{self, DEFAULT_TOKENS, Keeper};
+use crate::cli::terminal;
+use crate::keeper::{self, DEFAULT_TOKENS};
 use crate::model::quote_for_shell;
 
 /// The hook event at the start of a conversation, and the matcher for the starts with an
@@ -79,13 +80,8 @@ struct SettingsFileArgs {
 /// Always exits with 0, so that it never blocks the start of a conversation.
 #[derive(clap::Args)]
 struct SessionStartArgs {
-    /// The home, or one palace
-    #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
-
-    /// The workspace, if the home has several
-    #[arg(long, value_name = "NAME")]
-    workspace: Option<String>,
+    #[command(flatten)]
+    home: HomeArgs,
 
     /// The largest number of tokens to print
     #[arg(long, value_name = "TOKENS", default_value_t = DEFAULT_TOKENS.to_string())]
@@ -98,13 +94,8 @@ struct SessionStartArgs {
 /// Does not wait for it to finish, and always exits with 0.
 #[derive(clap::Args)]
 struct SessionEndArgs {
-    /// The home, or one palace
-    #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
-
-    /// The workspace, if the home has several
-    #[arg(long, value_name = "NAME")]
-    workspace: Option<String>,
+    #[command(flatten)]
+    home: HomeArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
@@ -123,13 +114,12 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 fn run_session_start(args: &SessionStartArgs) -> Result<(), Failure> {
-    let keeper = Keeper::new(home::find_home(args.home.as_deref()), None);
-    let mut keeper = keeper.with_consent_folder(home::state_dir());
+    let mut keeper = args.home.keeper();
     let budget = parse_budget(&args.budget)?;
     Ok(terminal::print_page(&keeper::wake_up(
         &mut keeper,
         &terminal_user("hook"),
-        args.workspace.as_deref(),
+        args.home.workspace(),
         budget,
     )?)?)
 }
@@ -152,8 +142,8 @@ fn run_session_end(args: &SessionEndArgs) -> Result<(), Failure> {
     let transcript = input.get("transcript_path").and_then(Value::as_str);
     let transcript = transcript.ok_or_else(|| Failure::Message(unknown.to_owned()))?;
     let mut mine = process::Command::new(std::env::current_exe()?);
-    mine.arg("mine").arg("--home").arg(home::find_home(args.home.as_deref()));
-    if let Some(name) = &args.workspace {
+    mine.arg("mine").arg("--home").arg(args.home.find());
+    if let Some(name) = args.home.workspace() {
         mine.arg("--workspace").arg(name);
     }
     mine.arg("--").arg(transcript);
@@ -173,16 +163,15 @@ fn install_hooks(args: &InstallArgs) -> Outcome {
     let add = |settings: &mut _, event, command: &str| {
         add_hook(settings, event, command).map_err(|why| settings_not_changed_error(&file, &why))
     };
-    let command = hook_command_builder(start.home.as_deref(), start.workspace.as_deref());
+    let command = hook_command_builder(&start.home);
     add(&mut settings, START_EVENT, &format!("{} --budget {}", command(START_COMMAND), budget))?;
     for event in END_EVENTS.into_iter().filter(|_| *keep) {
         add(&mut settings, event, &command(END_COMMAND))?;
     }
     write_settings(&file, &settings)?;
     let kept = if *keep { ", and keeps conversations" } else { "" };
-    if !Keeper::new(home::find_home(start.home.as_deref()), None).has_palaces() {
-        let home = home::find_home(start.home.as_deref());
-        anstream::eprintln!("There is no palace in {} yet", home.display());
+    if !start.home.keeper().has_palaces() {
+        anstream::eprintln!("There is no palace in {} yet", start.home.find().display());
     }
     let file = file.display();
     let done = "Claude Code starts with a summary of the palace";
@@ -206,13 +195,14 @@ fn uninstall_hooks(place: &SettingsFileArgs) -> Outcome {
 }
 
 /// Returns a function that builds the command line of a hook from a subcommand.
-fn hook_command_builder(home: Option<&Path>, workspace: Option<&str>) -> impl Fn(&str) -> String {
+fn hook_command_builder(home: &HomeArgs) -> impl Fn(&str) -> String + use<> {
     let program = std::env::current_exe().map_or("palazzo".into(), |it| it.display().to_string());
-    let (program, home) =
-        (quote_for_shell(&program), quote_for_shell(&home::find_home(home).display().to_string()));
-    let workspace =
-        workspace.map_or(String::new(), |it| format!(" --workspace {}", quote_for_shell(it)));
-    move |subcommand| format!("{program}{subcommand}{home}{workspace}")
+    let place = quote_for_shell(&home.find().display().to_string());
+    let workspace = home
+        .workspace()
+        .map_or(String::new(), |it| format!(" --workspace {}", quote_for_shell(it)));
+    let program = quote_for_shell(&program);
+    move |subcommand| format!("{program}{subcommand}{place}{workspace}")
 }
 
 /// Adds a hook to the settings; the error names the part that has the wrong type.

@@ -1,11 +1,10 @@
 //! `palazzo serve`.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::home::PalaceArgs;
 use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::signal;
 use crate::mcp::{self, Server, ToolSet, Toolbox};
@@ -23,13 +22,8 @@ const THREAD_STACK_BYTES: usize = 8 << 20;
 /// configuration. Nothing is written until a tool call requires it.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The home, or one palace
-    #[arg(value_name = "DIR")]
-    dir: Option<PathBuf>,
-
-    /// The same as DIR, named as in other commands
-    #[arg(long, value_name = "DIR", conflicts_with = "dir")]
-    home: Option<PathBuf>,
+    #[command(flatten)]
+    palace: PalaceArgs,
 
     /// The tool sets to offer: palace (walking and building), graph (entities),
     /// memory (the tools of the reference memory server, instead of graph),
@@ -52,9 +46,6 @@ pub(super) struct Args {
         default_value = "auto"
     )]
     watch: WatchOption,
-
-    #[command(flatten)]
-    workspace: WorkspaceArgs,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -70,13 +61,12 @@ pub(super) fn run(args: Args) -> Outcome {
         false => Toolbox::new(args.tools),
     };
     let toolbox = reject_duplicate_tools(toolbox)?;
-    let dir = args.home.or(args.dir);
     let watching = match args.watch {
         WatchOption::Auto => WatchMode::Auto,
         WatchOption::Poll => WatchMode::Poll,
         WatchOption::Off => WatchMode::Off,
     };
-    let keeper = home::keeper_for_home(dir.as_deref(), &args.workspace);
+    let keeper = args.palace.keeper();
     let keeper = keeper
         .with_watch_mode(watching, |warning| anstream::eprintln!("palazzo: {warning}"))
         .with_background_embedding();
@@ -85,7 +75,7 @@ pub(super) fn run(args: Args) -> Outcome {
             "Serving {} over MCP on standard input, for a client program. `palazzo \
              client-config` prints the client's configuration; `palazzo walk` is for people. \
              Ctrl-D ends this.",
-            home::find_home(dir.as_deref()).display()
+            args.palace.home.find().display()
         );
     }
     let server = Server::new(toolbox, keeper, current_time);

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::home::{self, HomeOrDirArgs};
 use crate::cli::outcome::Outcome;
 use crate::cli::terminal;
 use crate::keeper::{self, Keeper};
@@ -18,25 +18,24 @@ use crate::model::{Consent, ConsentScope, quote_for_shell};
 /// `~/.local/state/palazzo`); a change needs a new consent.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The home, or one palace
-    #[arg(value_name = "DIR")]
-    dir: Option<PathBuf>,
+    #[command(flatten)]
+    home: HomeOrDirArgs,
 
     /// Allow it without asking
     #[arg(long)]
     yes: bool,
 
     /// List what is allowed on this machine
-    #[arg(long, conflicts_with_all = ["dir", "yes", "remove"])]
+    #[arg(long, conflicts_with_all = ["dir", "home", "yes", "remove"])]
     list: bool,
 
     /// Withdraw the consents for a folder and everything below it
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["dir", "yes"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["dir", "home", "yes"])]
     remove: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let keeper = home::keeper_for_home(args.dir.as_deref(), &WorkspaceArgs { workspace: None });
+    let keeper = args.home.keeper();
     if args.list {
         return print_consents(
             &keeper::list_consents(&keeper)?,
@@ -52,7 +51,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::from(u8::from(removed.is_empty())));
     }
     let missing = keeper::missing_consents(&keeper)?;
-    let home = home::find_home(args.dir.as_deref());
+    let home = args.home.find();
     home::require_palace(&keeper, &home)?;
     if missing.is_empty() {
         return print_consents(&[], &format!("Nothing in {} needs your consent.", home.display()));

@@ -1,12 +1,11 @@
 //! `palazzo walk`: the same visit as an agent's, for a person at a terminal.
 
 use std::io::{self, BufRead, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::home::{self, WorkspaceArgs};
+use crate::cli::home::PalaceArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::terminal;
 use crate::keeper::{self, Keeper};
@@ -18,12 +17,8 @@ use crate::mcp::{ToolReply, ToolResult, ToolSet, Toolbox};
 /// (`16 great-hall`, `17 fossils`); `scroll TITLE` to write a scroll; `q` to quit.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The home, or one palace
-    #[arg(value_name = "DIR")]
-    dir: Option<PathBuf>,
-
     #[command(flatten)]
-    workspace: WorkspaceArgs,
+    palace: PalaceArgs,
 }
 
 struct WalkSession {
@@ -32,7 +27,7 @@ struct WalkSession {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let keeper = home::keeper_for_home(args.dir.as_deref(), &args.workspace);
+    let keeper = args.palace.keeper();
     let tools = Toolbox::new(ToolSet::FOR_ACTIONS.to_vec());
     let mut walk = WalkSession { keeper, tools };
     terminal::print_page(&walk.enter_palace()?)?;

@@ -159,3 +159,23 @@ fn a_folder_that_contains_palaces_is_a_home() {
         assert_eq!(inside("", &[command]), several);
     }
 }
+
+#[test]
+fn the_home_is_an_option_of_every_command_and_an_argument_of_some() {
+    let home = Home::new();
+    home.run_palazzo(&["init", "Code", "--template", "codebase"]);
+    let place = home.path().display().to_string();
+    let outside = |arguments: &[&str]| {
+        let mut command = home.palazzo_command(MARCH_1);
+        let output = command.env_remove("PALAZZO_HOME").args(arguments).output().unwrap();
+        format_output(&home, &output)
+    };
+    for command in ["map", "walk", "check", "doctor", "trust", "embed", "fmt"] {
+        let with_option = outside(&[command, "--home", &place]);
+        assert_eq!(with_option, outside(&[command, &place]), "{command}");
+        assert!(!with_option.contains("there is no palace"), "{command}: {with_option}");
+    }
+    let summary = outside(&["wake-up", "--workspace", "Code", "--home", &place]);
+    assert!(summary.contains("Code"), "{summary}");
+    assert_eq!(summary, outside(&["wake-up", "Code", "--home", &place]));
+}

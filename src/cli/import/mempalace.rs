@@ -7,7 +7,7 @@ use chrono::{Local, TimeZone as _};
 use serde_json::{Map, Value};
 
 use crate::cli::home::palace_label;
-use crate::cli::home::{self, WorkspaceArgs, env_path, expand_tilde};
+use crate::cli::home::{HomeArgs, env_path, expand_tilde};
 use crate::cli::import::mempalace_sqlite;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::progress_bar::ProgressBar;
@@ -62,12 +62,8 @@ pub(super) struct Args {
     #[arg(long)]
     dry_run: bool,
 
-    /// The home, or one palace
-    #[arg(long, value_name = "DIR")]
-    home: Option<PathBuf>,
-
     #[command(flatten)]
-    workspace: WorkspaceArgs,
+    home: HomeArgs,
 }
 
 /// The location of a MemPalace store: its folder, its Chroma collection, its fact databases.
@@ -80,7 +76,7 @@ struct MempalaceStore {
 pub(super) fn run(args: &Args) -> Outcome {
     let store = MempalaceStore::locate(args.dir.as_deref());
     let tables = store.read_tables()?;
-    let mut keeper = home::keeper_for_home(args.home.as_deref(), &args.workspace);
+    let mut keeper = args.home.keeper();
     signal::finish_writes_on_signal(&mut keeper);
     let bar = ProgressBar::default();
     let on_progress = move |done, all| bar.show(done, all);

@@ -46,7 +46,9 @@ pub use crate::keeper::history::log::{
     CommitLog, LoggedCommit, PalaceDiff, blame_item, diff_revisions, list_commits,
 };
 pub use crate::keeper::history::restore::{RestoredItem, RestoredRelationCounts, restore_item};
-pub use crate::keeper::history::undo::{UndoneCommit, undo_last_call};
+pub use crate::keeper::history::revert::UndoneCommit;
+pub use crate::keeper::history::undo::undo_last_call;
+pub use crate::keeper::history::undo_visit::{UndoSelection, undo_visit};
 pub use crate::keeper::import::memory::{MemoryImportSummary, export_memory, import_memory};
 pub use crate::keeper::import::mempalace::{MempalaceImportSummary, import_mempalace};
 pub use crate::keeper::import::mine::{MineSummary, SourceFile, file_mined_texts, is_palace_file};

@@ -1,11 +1,16 @@
 //! What every command shares: its result, its error, the time, and the user at the terminal.
 
 use std::process::ExitCode;
+use std::sync::LazyLock;
 use std::time::SystemTime;
 
 use chrono::{DateTime, Utc};
+use ulid::Ulid;
 
 use crate::keeper::{Caller, Refusal};
+
+/// The id of the visit of this run of the program.
+static VISIT_ID: LazyLock<Ulid> = LazyLock::new(|| Ulid::from_datetime(current_time().into()));
 
 /// The result of a command: exit code 0, or 1 if it found a fault.
 pub(super) type Outcome = Result<ExitCode, Failure>;
@@ -54,7 +59,8 @@ pub(super) fn current_time() -> DateTime<Utc> {
 /// Returns the person at the terminal as the caller of `command`.
 pub(super) fn terminal_user(command: &'static str) -> Caller {
     let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
-    Caller::for_person(&name.unwrap_or_else(|_| "someone".to_owned()), command, current_time())
+    let name = name.unwrap_or_else(|_| "someone".to_owned());
+    Caller { visit_id: *VISIT_ID, ..Caller::for_person(&name, command, current_time()) }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chrono::{DateTime, Utc};
+use ulid::Ulid;
 
 use crate::model::Author;
 use crate::render;
@@ -19,24 +20,42 @@ pub struct Caller {
     pub tool: &'static str,
     /// The time of the call.
     pub now: DateTime<Utc>,
+    /// The id of the visit, for the commit message: one for each conversation and each command.
+    pub visit_id: Ulid,
     /// Whether the client no longer waits for the answer.
     pub cancelled: Arc<AtomicBool>,
 }
 
 impl Caller {
-    /// Creates the caller for a client. Its name is shortened to one line; without a name it is
+    /// The trailer of every commit of a tool that names the tool or command.
+    pub(super) const TOOL_TRAILER: &str = "Palazzo-Tool";
+    /// The trailer with the name of the client.
+    pub(super) const CLIENT_TRAILER: &str = "Palazzo-Client";
+    /// The trailer with the id of the visit.
+    pub(super) const VISIT_TRAILER: &str = "Palazzo-Visit";
+
+    /// Creates the caller for a client, with the id of a new visit. Its name is shortened to one line; without a name it is
     /// `agent`.
     pub fn for_client(name: &str, now: DateTime<Utc>) -> Self {
         let name = render::truncate(&render::one_line(name), 60);
         let name = if name.is_empty() { "agent".to_owned() } else { name };
-        let cancelled = Arc::default();
-        Self { author: Author::Client(name.clone()), name, tool: "", now, cancelled }
+        let (visit_id, cancelled) = (Ulid::from_datetime(now.into()), Arc::default());
+        Self { author: Author::Client(name.clone()), name, tool: "", now, visit_id, cancelled }
     }
 
     /// Creates the caller for the person who ran `command` in a terminal.
     pub fn for_person(name: &str, command: &'static str, now: DateTime<Utc>) -> Self {
         let client = Self::for_client(name, now);
         Self { author: Author::Person(client.name.clone()), tool: command, ..client }
+    }
+
+    /// Returns the trailers of a commit of this caller.
+    pub(super) fn trailers(&self) -> Vec<(&'static str, String)> {
+        vec![
+            (Self::TOOL_TRAILER, self.tool.to_owned()),
+            (Self::CLIENT_TRAILER, self.name.clone()),
+            (Self::VISIT_TRAILER, self.visit_id.to_string()),
+        ]
     }
 
     /// Returns true if the client no longer waits for the answer.

@@ -95,7 +95,7 @@ impl OpenPalace {
         by: &Caller,
         plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
     ) -> Result<bool, Refusal> {
-        self.change_files_with_trailer(by, None, plan)
+        self.change_files_with_trailers(by, &[], plan)
     }
 
     /// Makes a change as [`OpenPalace::change_files`] does, under a lock that excludes other
@@ -112,11 +112,11 @@ impl OpenPalace {
         self.change_files(by, plan)
     }
 
-    /// Makes a change as [`OpenPalace::change_files`] does, with one more trailer for the commit.
-    pub(crate) fn change_files_with_trailer(
+    /// Makes a change as [`OpenPalace::change_files`] does, with more trailers for the commit.
+    pub(crate) fn change_files_with_trailers(
         &mut self,
         by: &Caller,
-        note: Option<&(&'static str, String)>,
+        more_trailers: &[(&'static str, String)],
         mut plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
     ) -> Result<bool, Refusal> {
         if let Some(moment) = self.store.as_of_commit() {
@@ -137,7 +137,7 @@ impl OpenPalace {
             let new = plan.edits.iter().filter(|it| it.was.is_none());
             let new = new.filter_map(|it| Some((it.path.as_str(), it.now.as_deref()?)));
             plan.edits.extend(missing_schema_edits(&self.store, new));
-            if self.try_commit_plan(by, plan, note)? {
+            if self.try_commit_plan(by, plan, more_trailers)? {
                 return Ok(true);
             }
         }
@@ -158,7 +158,7 @@ impl OpenPalace {
         &mut self,
         by: &Caller,
         plan: ChangePlan,
-        note: Option<&(&'static str, String)>,
+        more_trailers: &[(&'static str, String)],
     ) -> Result<bool, Refusal> {
         for edit in &plan.edits {
             if let Some(size) = edit.now.as_ref().map(String::len).filter(|it| *it > MAX_FILE_BYTES)
@@ -166,9 +166,7 @@ impl OpenPalace {
                 return Err(Refusal::FileTooLarge { file: edit.path.clone(), size });
             }
         }
-        let mut trailers =
-            vec![("Palazzo-Tool", by.tool.to_owned()), ("Palazzo-Client", by.name.clone())];
-        trailers.extend(note.cloned());
+        let trailers = by.trailers().into_iter().chain(more_trailers.iter().cloned()).collect();
         let change = Changeset {
             edits: plan.edits,
             subject: plan.subject,

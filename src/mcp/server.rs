@@ -10,6 +10,7 @@ use rmcp::service::{Peer, RequestContext};
 use tokio::sync::{Mutex, Notify, watch};
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
+use ulid::Ulid;
 
 use crate::keeper::{Caller, Keeper};
 use crate::mcp::call_queue::CallAccess;
@@ -28,6 +29,8 @@ pub struct Server {
     pub(super) toolbox: Arc<Toolbox>,
     pub(super) calls: CallRunner,
     clock: fn() -> DateTime<Utc>,
+    /// The id of the visit of the client: a server serves one conversation.
+    visit_id: Ulid,
     pub(super) subscribers: Arc<Mutex<Subscribers>>,
     pub(super) baselines: BaselineDigests,
     pub(super) change_signal: Arc<Notify>,
@@ -50,6 +53,7 @@ impl Server {
             toolbox: Arc::new(toolbox),
             calls: CallRunner::new(keeper),
             clock,
+            visit_id: Ulid::from_datetime(clock().into()),
             subscribers: Arc::new(Mutex::new(Subscribers::new(baselines.clone()))),
             baselines,
             change_signal,
@@ -147,7 +151,7 @@ impl Server {
     }
 
     pub(super) fn caller(&self, client: &str) -> Caller {
-        Caller::for_client(client, (self.clock)())
+        Caller { visit_id: self.visit_id, ..Caller::for_client(client, (self.clock)()) }
     }
 }
 

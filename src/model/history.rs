@@ -90,8 +90,13 @@ pub enum FileContent {
 impl CommitDetails {
     /// Returns the value of the last trailer with this key.
     pub fn trailer(&self, key: &str) -> Option<&str> {
-        let same = |it: &&(String, String)| it.0.eq_ignore_ascii_case(key);
-        self.trailers.iter().rev().find(same).map(|it| it.1.as_str())
+        self.trailers_with_key(key).next_back()
+    }
+
+    /// Yields the values of all trailers with this key.
+    pub fn trailers_with_key(&self, key: &str) -> impl DoubleEndedIterator<Item = &str> {
+        let same = move |it: &&(String, String)| it.0.eq_ignore_ascii_case(key);
+        self.trailers.iter().filter(same).map(|it| it.1.as_str())
     }
 }
 

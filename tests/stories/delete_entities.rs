@@ -53,6 +53,7 @@ fn deleting_an_entity_removes_the_relations_to_it_in_one_commit() {
 
     Palazzo-Tool: delete_entities
     Palazzo-Client: claude
+    Palazzo-Visit: ID
     ");
 }
 

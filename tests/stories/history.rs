@@ -224,6 +224,36 @@ async fn undo_reverts_tool_calls_one_after_the_other() {
 }
 
 #[tokio::test]
+async fn a_whole_visit_is_undone_in_one_commit() {
+    let home = Home::new();
+    let mut first = home.agent(MARCH_1).await;
+    first.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    let rock = |name: &str| json!({ "entities": [{ "name": name, "genus": "Rock" }] });
+    first.call("create_entities", rock("Slate")).await;
+    first.disconnect().await;
+    let before = home.git(&["rev-parse", "HEAD^{tree}"]);
+    let mut second = home.agent(MARCH_2).await;
+    second.call("create_entities", rock("Granite")).await;
+    second.call("create_task", json!({ "title": "Sweep" })).await;
+    second.call("update_entity", json!({ "name": "Slate", "new_name": "Shale" })).await;
+    second.disconnect().await;
+    let visits = home.git(&["log", "--format=%(trailers:key=Palazzo-Visit,valueonly,separator=)"]);
+    let visits: Vec<_> = visits.lines().collect();
+    assert_eq!(visits[..3], [visits[0]; 3]);
+    assert_ne!(visits[0], visits[3]);
+    assert_eq!(visits[3], visits[4]);
+    let mut story = vec![run(&home, MARCH_8, &["undo", "--visit", visits[0], "--dry-run"])];
+    story.push(run(&home, MARCH_8, &["undo", "--visit", visits[0]]));
+    assert_eq!(home.git(&["rev-parse", "HEAD^{tree}"]), before);
+    story.push(run(&home, MARCH_8, &["undo", "--visit", visits[0]]));
+    story.push(run(&home, MARCH_8, &["undo", "--client", "claude", "--since", "2026-03-01"]));
+    story.push(run(&home, MARCH_8, &["undo", "--client", "claude", "--since", "2026-03-01"]));
+    story.push(run(&home, MARCH_8, &["log"]));
+    assert_snapshot!(story.join("\n"));
+    home.assert_clean_repository();
+}
+
+#[tokio::test]
 async fn undo_refuses_when_a_file_has_changed_since() {
     let home = home_with_history().await;
     let granite = home.read("w/entities/rock/granite.yaml");

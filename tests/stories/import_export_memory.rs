@@ -94,11 +94,13 @@ fn an_import_is_one_commit() {
 
     Palazzo-Tool: import
     Palazzo-Client: ada
+    Palazzo-Visit: ID
 
     memory: import: 3 entities, 0 observations of others, 2 relations
 
     Palazzo-Tool: import
     Palazzo-Client: ada
+    Palazzo-Visit: ID
     ");
 }
 

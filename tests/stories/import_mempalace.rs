@@ -248,6 +248,7 @@ fn an_import_adds_everything_once_and_leaves_the_source_unchanged() {
 
     Palazzo-Tool: import
     Palazzo-Client: ada
+    Palazzo-Visit: ID
     ");
     assert_eq!(folder_contents(&path_beside(&home, "theirs")), before);
     assert_eq!(home.commit_count(), 2);

@@ -179,6 +179,7 @@ fn a_deleted_drawer_stays_in_the_git_history() {
 
     Palazzo-Tool: mempalace_delete_drawer
     Palazzo-Client: claude
+    Palazzo-Visit: ID
     "#);
     home.assert_clean_repository();
 }

@@ -31,7 +31,7 @@ pub fn create_repositories(keeper: &mut Keeper, caller: &Caller) -> Result<Vec<P
             edits: unchanged_edits(&store)?,
             subject: String::new(),
             body: String::new(),
-            trailers: vec![("Palazzo-Tool", caller.tool.to_owned())],
+            trailers: caller.trailers(),
             author: caller.author.clone(),
             at: caller.now,
             commit: true,

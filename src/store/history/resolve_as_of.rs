@@ -42,6 +42,15 @@ impl Store {
     }
 }
 
+/// Parses the time from which on something counts: a time, a day (its first second), or an age
+/// before `now`.
+pub fn parse_start_time(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+    let text = text.trim();
+    let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok();
+    let start_of_day = || Some(day()?.and_time(NaiveTime::MIN).and_utc());
+    parse_timestamp(text).or_else(start_of_day).or_else(|| parse_age(text, now))
+}
+
 /// Finds the last first-parent ancestor of `HEAD` made at or before `time`.
 fn last_commit_until(
     past: &HistoryReader<'_>,

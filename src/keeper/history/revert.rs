@@ -1,0 +1,139 @@
+//! Reverting commits: which are undone already, and the edits that restore their files.
+
+use std::collections::BTreeSet;
+
+use crate::format::PalacePath;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::{Caller, Refusal};
+use crate::model::{
+    CommitDetails, CommitId, CommitSummary, FileContent, FileDiff, FileEdit, ItemDiff,
+};
+use crate::render;
+
+/// The trailer of an undoing commit that names an undone commit.
+pub(crate) const UNDOES_TRAILER: &str = "Palazzo-Undoes";
+/// How the subject of an undoing commit begins.
+pub(crate) const UNDO_SUBJECT_PREFIX: &str = "undo: ";
+
+/// Commits that were undone, or would be.
+#[derive(Clone, Debug)]
+pub struct UndoneCommit {
+    /// A commit in one line (its id, subject, author and age), or a visit.
+    pub description: String,
+    /// What changes in the palace when it is undone.
+    pub changes: Vec<ItemDiff>,
+}
+
+/// The commits that are undone already.
+#[derive(Default)]
+pub(crate) struct UndoneCommitSet {
+    commits: BTreeSet<String>,
+    /// The subjects and files of undone commits that are not in the history: a rebase gave them
+    /// new ids.
+    rebased: Vec<(String, Vec<String>)>,
+}
+
+impl UndoneCommitSet {
+    /// Adds the commits that `commit` undoes, if it was made by `palazzo undo` or `git revert`.
+    pub(crate) fn add_commits_undone_by(&mut self, palace: &OpenPalace, commit: &CommitDetails) {
+        let CommitDetails { summary, body, changed_files, .. } = commit;
+        let reverted = body.split("This reverts commit ").nth(1);
+        let reverted = reverted.map(|it| it.split(|it: char| !it.is_ascii_hexdigit()));
+        let reverted = reverted.and_then(|mut it| it.next());
+        let by_trailer: Vec<_> = commit.trailers_with_key(UNDOES_TRAILER).collect();
+        let undone = if by_trailer.is_empty() { Vec::from_iter(reverted) } else { by_trailer };
+        for undone in undone {
+            if palace.store().is_in_history(&CommitId(undone.to_owned())).unwrap_or_default() {
+                self.commits.insert(undone.to_owned());
+                continue;
+            }
+            let subject = &summary.subject;
+            let quoted = || subject.strip_prefix("Revert \"")?.strip_suffix('"');
+            if let Some(subject) = subject.strip_prefix(UNDO_SUBJECT_PREFIX).or_else(quoted) {
+                self.rebased.push((subject.to_owned(), changed_files.clone()));
+            }
+        }
+    }
+
+    /// Returns true if a commit is undone. A match by subject and files is used once.
+    pub(crate) fn take_if_undone(&mut self, commit: &CommitDetails) -> bool {
+        let is_same = |it: &(String, Vec<String>)| {
+            it.0 == commit.summary.subject && it.1 == commit.changed_files
+        };
+        if let Some(at) = self.rebased.iter().position(is_same) {
+            self.rebased.remove(at);
+            return true;
+        }
+        self.commits.contains(&commit.summary.id.0)
+    }
+}
+
+/// Returns whether a commit was made by a tool, changed files, and does not undo another.
+pub(crate) fn is_change_of_tool(commit: &CommitDetails) -> bool {
+    commit.trailer(Caller::TOOL_TRAILER).is_some()
+        && commit.trailer(UNDOES_TRAILER).is_none()
+        && !commit.changed_files.is_empty()
+}
+
+/// Returns whether the diffs of a commit create the palace.
+pub(crate) fn creates_palace(diffs: &[FileDiff]) -> bool {
+    let is_new_settings =
+        |it: &FileDiff| it.path == PalacePath::SETTINGS_FILE && it.was == FileContent::Missing;
+    diffs.iter().any(is_new_settings)
+}
+
+/// Plans the edits that revert diffs. Refuses if a file was changed later; `title` is what is
+/// undone, and `later_commit` returns the commit that changed a file last.
+pub(crate) fn plan_revert_edits<'a>(
+    palace: &OpenPalace,
+    caller: &Caller,
+    title: &str,
+    diffs: &[FileDiff],
+    later_commit: impl Fn(&str) -> Option<&'a CommitDetails>,
+) -> Result<Vec<FileEdit>, Refusal> {
+    let paths: Vec<_> = diffs.iter().map(|it| it.path.as_str()).collect();
+    let contents = palace.store().contents_with_git_line_endings(&paths)?;
+    let changed = diffs.iter().zip(&contents).filter(|(it, current)| it.now != **current);
+    let describe = |path: &str| match later_commit(path) {
+        Some(it) => format!("{path} by {}", describe_commit(&it.summary, caller)),
+        None => format!("{path} by hand, not committed yet"),
+    };
+    let changes: Vec<_> = changed.map(|(it, _)| describe(&it.path)).collect();
+    if !changes.is_empty() {
+        let changes = changes.join("; ");
+        let why = format!("cannot undo {title}, because its files were changed later: {changes}");
+        return Err(Refusal::Invalid(why));
+    }
+    let mut edits = Vec::new();
+    for FileDiff { path, was, now } in diffs {
+        if let (FileContent::Unreadable(why), _) | (_, FileContent::Unreadable(why)) = (was, now) {
+            let why = format!("Palazzo cannot restore `{path}`, use git instead: {why}");
+            return Err(Refusal::Invalid(why));
+        }
+        let current =
+            palace.store().read_file(path).map_err(|it| Refusal::UnreadableFile(it.into()))?;
+        let restored = was
+            .text()
+            .map(|it| palace.store().convert_to_disk_line_endings(path, it))
+            .transpose()?;
+        edits.push(FileEdit { path: path.clone(), was: current, now: restored });
+    }
+    Ok(edits)
+}
+
+/// Describes a commit in one line: its id, subject, author and age.
+pub(crate) fn describe_commit(it: &CommitSummary, caller: &Caller) -> String {
+    let (subject, name) =
+        (render::truncate(&render::one_line(&it.subject), 80), render::one_line(&it.by));
+    format!("{} \"{subject}\" ({name}, {})", it.short, render::ago(it.at, caller.now))
+}
+
+/// Swaps the old and the new content of diffs.
+pub(crate) fn reverse_diffs(diffs: &[FileDiff]) -> Vec<FileDiff> {
+    let reverse = |it: &FileDiff| FileDiff {
+        path: it.path.clone(),
+        was: it.now.clone(),
+        now: it.was.clone(),
+    };
+    diffs.iter().map(reverse).collect()
+}

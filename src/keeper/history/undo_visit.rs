@@ -1,0 +1,400 @@
+//! Undoes all changes of a visit, or of a client since a moment.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use ulid::Ulid;
+
+use crate::format::PalacePath;
+use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
+use crate::keeper::history::revert::{
+    UNDO_SUBJECT_PREFIX, UNDOES_TRAILER, UndoneCommit, UndoneCommitSet, creates_palace,
+    describe_commit, is_change_of_tool, plan_revert_edits, reverse_diffs,
+};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::change_plan::ChangePlan;
+use crate::keeper::{Caller, Refusal, Session};
+use crate::model::{CommitDetails, FileDiff};
+use crate::render;
+use crate::store;
+
+/// How many visits a refusal lists.
+const MAX_LISTED_VISITS: usize = 5;
+
+/// The commits to undo together.
+#[derive(Clone, Debug)]
+pub enum UndoSelection {
+    /// The commits of the visit with this id.
+    Visit(String),
+    /// The commits of a client since a moment.
+    Client {
+        /// The name of the client, in any case.
+        name: String,
+        /// The moment: a day, a time or an age.
+        since: String,
+    },
+}
+
+/// Undoes all commits of a selection that are not undone yet, in one new commit. The commit that
+/// created the palace stays. Refuses if one of the files was changed by others meanwhile. With
+/// `is_dry_run` it changes nothing.
+pub fn undo_visit(
+    session: &mut Session<'_>,
+    selection: &UndoSelection,
+    is_dry_run: bool,
+) -> Result<UndoneCommit, Refusal> {
+    let (palace, caller) = (&mut *session.palace, session.caller);
+    let filter = CommitFilter::parse(selection, caller.now)?;
+    let history = read_history(palace, &filter, caller.now)?;
+    let title = filter.title(&history, caller);
+    if history.selected.is_empty() {
+        return Err(nothing_to_undo_refusal(&history, &title, caller));
+    }
+    let (diffs, ids) = combine_diffs(palace, caller, &title, &history)?;
+    let changes = item_diffs_from_file_diffs(&reverse_diffs(&diffs));
+    let undone = UndoneCommit { description: title, changes };
+    let later_commit = |path: &str| history.last_commit_of_others(path);
+    let plan_edits = |palace: &OpenPalace| {
+        plan_revert_edits(palace, caller, &undone.description, &diffs, later_commit)
+    };
+    if is_dry_run {
+        plan_edits(palace)?;
+        return Ok(undone);
+    }
+    let trailers: Vec<_> = ids.into_iter().map(|it| (UNDOES_TRAILER, it)).collect();
+    palace.change_files_with_trailers(caller, &trailers, |palace| {
+        Ok(ChangePlan {
+            edits: plan_edits(palace)?,
+            subject: format!("{UNDO_SUBJECT_PREFIX}{}", filter.name()),
+            body: format!("Undid {}", render::count_with_noun(trailers.len(), "commit")),
+        })
+    })?;
+    Ok(undone)
+}
+
+/// A selection whose texts are parsed.
+enum CommitFilter {
+    Visit(Ulid),
+    Client { name: String, since: DateTime<Utc> },
+}
+
+impl CommitFilter {
+    fn parse(selection: &UndoSelection, now: DateTime<Utc>) -> Result<Self, Refusal> {
+        match selection {
+            UndoSelection::Visit(id) => match id.trim().parse() {
+                Ok(id) => Ok(Self::Visit(id)),
+                Err(_) => Err(Refusal::Invalid(format!(
+                    "`{}` is not the id of a visit; the trailer `Palazzo-Visit` of a commit \
+                     contains it, and `git log` shows it",
+                    id.escape_debug()
+                ))),
+            },
+            UndoSelection::Client { name, since } => match store::parse_start_time(since, now) {
+                Some(since) => Ok(Self::Client { name: name.trim().to_owned(), since }),
+                None => Err(Refusal::Invalid(format!(
+                    "`{}` is not a time: use a day (2026-03-01), a time (2026-03-01T12:00:00Z) or \
+                     an age (3 hours)",
+                    since.escape_debug()
+                ))),
+            },
+        }
+    }
+
+    /// Returns whether a commit was made by the visit or client.
+    fn selects(&self, commit: &CommitDetails) -> bool {
+        match self {
+            Self::Visit(id) => visit_of_commit(commit) == Some(*id),
+            Self::Client { name, since } => {
+                let client = commit.trailer(Caller::CLIENT_TRAILER).map(str::to_lowercase);
+                client == Some(name.to_lowercase()) && commit.summary.at >= *since
+            }
+        }
+    }
+
+    /// Returns the time before which nothing is selected; leaves a day for clocks that differ.
+    fn start(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+        let start = match self {
+            Self::Visit(id) => id.datetime().into(),
+            Self::Client { since, .. } => *since,
+        };
+        start.min(now).checked_sub_signed(TimeDelta::days(1)).unwrap_or(DateTime::<Utc>::MIN_UTC)
+    }
+
+    fn name(&self) -> String {
+        match self {
+            Self::Visit(id) => format!("visit {id}"),
+            Self::Client { name, since } => format!(
+                "{} since {}",
+                render::one_line(name),
+                since.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
+            ),
+        }
+    }
+
+    /// Describes the selected commits in one line.
+    fn title(&self, history: &VisitHistory, caller: &Caller) -> String {
+        let Some((_, newest)) = history.selected.first() else { return self.name() };
+        let by = render::one_line(&newest.summary.by);
+        let age = render::ago(newest.summary.at, caller.now);
+        let count = render::count_with_noun(history.selected.len(), "commit");
+        format!("{count} of {} ({by}, {age})", self.name())
+    }
+}
+
+/// The newest commits of a palace, divided into those to undo and the others. Each has its place in
+/// the history, from the newest.
+#[derive(Default)]
+struct VisitHistory {
+    /// The commits of the visit that are not undone.
+    selected: Vec<(usize, CommitDetails)>,
+    others: Vec<(usize, CommitDetails)>,
+    /// Whether commits of the visit are undone already.
+    has_undone: bool,
+    /// Whether the visit created the palace; that commit is not undone.
+    has_created_palace: bool,
+}
+
+impl VisitHistory {
+    /// Returns the newest commit of others that changed a file after the selected ones; `None` if
+    /// there is none.
+    fn last_commit_of_others(&self, path: &str) -> Option<&CommitDetails> {
+        let last_selected = self.selected.iter().find(|(_, it)| changes_file(it, path));
+        let end = last_selected.map_or(usize::MAX, |it| it.0);
+        self.commit_of_others_between(path, 0, end)
+    }
+
+    /// Returns the newest commit of others that changed a file, of those with a place from `start`
+    /// up to `end`.
+    fn commit_of_others_between(
+        &self,
+        path: &str,
+        start: usize,
+        end: usize,
+    ) -> Option<&CommitDetails> {
+        let others = self.others.iter().filter(|(place, _)| (start..end).contains(place));
+        others.map(|it| &it.1).find(|it| changes_file(it, path))
+    }
+}
+
+fn changes_file(commit: &CommitDetails, path: &str) -> bool {
+    commit.changed_files.iter().any(|it| it == path)
+}
+
+fn visit_of_commit(commit: &CommitDetails) -> Option<Ulid> {
+    commit.trailer(Caller::VISIT_TRAILER)?.parse().ok()
+}
+
+fn read_history(
+    palace: &OpenPalace,
+    filter: &CommitFilter,
+    now: DateTime<Utc>,
+) -> Result<VisitHistory, Refusal> {
+    let (mut history, mut undone) = (VisitHistory::default(), UndoneCommitSet::default());
+    let (mut place, start) = (0, filter.start(now));
+    palace.store().log(&[], |commit| {
+        if commit.summary.at < start {
+            return false;
+        }
+        undone.add_commits_undone_by(palace, &commit);
+        place += 1;
+        let is_selected = is_change_of_tool(&commit) && filter.selects(&commit);
+        match is_selected && !undone.take_if_undone(&commit) {
+            true => history.selected.push((place, commit)),
+            false => {
+                history.has_undone |= is_selected;
+                history.others.push((place, commit));
+            }
+        }
+        true
+    })?;
+    for (place, commit) in std::mem::take(&mut history.selected) {
+        let is_creation = changes_file(&commit, PalacePath::SETTINGS_FILE)
+            && creates_palace(&palace.store().diff_of_commit(&commit)?);
+        history.has_created_palace |= is_creation;
+        if !is_creation {
+            history.selected.push((place, commit));
+        }
+    }
+    Ok(history)
+}
+
+/// Combines the diffs of the selected commits into one for each file; returns it with the ids of
+/// the commits. Refuses if others changed a file between two of them.
+fn combine_diffs(
+    palace: &OpenPalace,
+    caller: &Caller,
+    title: &str,
+    history: &VisitHistory,
+) -> Result<(Vec<FileDiff>, Vec<String>), Refusal> {
+    let mut combined: BTreeMap<String, (usize, FileDiff)> = BTreeMap::new();
+    let mut ids = Vec::new();
+    for (place, commit) in &history.selected {
+        ids.push(commit.summary.id.0.clone());
+        for diff in palace.store().diff_of_commit(commit)? {
+            match combined.get_mut(&diff.path) {
+                Some((newer, later)) if later.was == diff.now => {
+                    (*newer, later.was) = (*place, diff.was);
+                }
+                Some((newer, _)) => {
+                    let other = history.commit_of_others_between(&diff.path, *newer, *place);
+                    let other = other.map(|it| describe_commit(&it.summary, caller));
+                    let why = format!(
+                        "cannot undo {title}, because others changed its files meanwhile: {} by {}",
+                        diff.path,
+                        other.unwrap_or_else(|| "a merge".to_owned())
+                    );
+                    return Err(Refusal::Invalid(why));
+                }
+                None => {
+                    combined.insert(diff.path.clone(), (*place, diff));
+                }
+            }
+        }
+    }
+    let diffs = combined.into_values().map(|(_, diff)| diff);
+    Ok((diffs.filter(|it| it.was != it.now).collect(), ids))
+}
+
+/// Refuses to undo a selection without commits, and lists the last visits.
+fn nothing_to_undo_refusal(history: &VisitHistory, title: &str, caller: &Caller) -> Refusal {
+    if history.has_undone && !history.has_created_palace {
+        let why = format!("there is nothing to undo: all commits of {title} are undone already");
+        return Refusal::Invalid(why);
+    }
+    if history.has_created_palace {
+        let why = format!(
+            "there is nothing more to undo: {title} created the palace; to remove it, delete its \
+             directory"
+        );
+        return Refusal::Invalid(why);
+    }
+    let (mut seen, mut visits) = (BTreeSet::new(), Vec::new());
+    for (_, commit) in &history.others {
+        let Some(id) = visit_of_commit(commit).filter(|it| seen.insert(*it)) else { continue };
+        let client = render::one_line(commit.trailer(Caller::CLIENT_TRAILER).unwrap_or_default());
+        let age = render::ago(commit.summary.at, caller.now);
+        visits.push(format!("{id} ({client}, {age})"));
+    }
+    visits.truncate(MAX_LISTED_VISITS);
+    let hint = match visits.is_empty() {
+        true => String::new(),
+        false => format!("; the last visits are {}", visits.join(", ")),
+    };
+    Refusal::Invalid(format!("there is nothing to undo: no commit of {title}{hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+    use crate::model::FileEdit;
+
+    const ROCK: &str = "entities/rock/granite.yaml";
+    const MOSS: &str = "entities/plant/moss.yaml";
+
+    /// Returns a caller of another visit.
+    fn caller(name: &str) -> Caller {
+        Caller { tool: "test", ..Caller::for_client(name, ada().now) }
+    }
+
+    /// Writes an entity with one observation as the tool of a caller.
+    fn write(home: &mut TestHome, by: &Caller, path: &str, observation: &str) {
+        let text = format!("name: {path}\ngenus: Thing\nobservations: [{observation}]\n");
+        let change = |palace: &mut OpenPalace| {
+            let was = palace.read_file_for_change(path)?;
+            let edit = FileEdit { path: path.to_owned(), was, now: Some(text.clone()) };
+            Ok(ChangePlan {
+                edits: vec![edit],
+                subject: observation.to_owned(),
+                body: String::new(),
+            })
+        };
+        home.keeper.session(by).unwrap().palace.change_files(by, change).unwrap();
+    }
+
+    fn undo(
+        home: &mut TestHome,
+        selection: &UndoSelection,
+        is_dry_run: bool,
+    ) -> Result<String, String> {
+        let undone = home.run(|session| undo_visit(session, selection, is_dry_run));
+        undone.map(|it| it.description).map_err(|it| it.to_string())
+    }
+
+    fn visit(by: &Caller) -> UndoSelection {
+        UndoSelection::Visit(by.visit_id.to_string())
+    }
+
+    #[test]
+    fn all_changes_of_a_visit_are_undone_and_those_of_others_stay() {
+        let (mut home, claude, bob) = (TestHome::new(&[]), caller("claude"), caller("bob"));
+        write(&mut home, &bob, ROCK, "old");
+        write(&mut home, &claude, ROCK, "new");
+        write(&mut home, &bob, "entities/rock/slate.yaml", "grey");
+        write(&mut home, &claude, ROCK, "newer");
+        write(&mut home, &claude, MOSS, "green");
+        let title = format!("3 commits of visit {} (claude, just now)", claude.visit_id);
+        assert_eq!(undo(&mut home, &visit(&claude), true), Ok(title.clone()));
+        assert!(home.read(MOSS).is_some());
+        assert_eq!(undo(&mut home, &visit(&claude), false), Ok(title));
+        assert_eq!(home.read(MOSS), None);
+        assert!(home.read(ROCK).unwrap().contains("[old]"));
+        assert!(home.read("entities/rock/slate.yaml").is_some());
+        let again = undo(&mut home, &visit(&claude), false).unwrap_err();
+        assert!(again.ends_with("are undone already"), "{again}");
+    }
+
+    #[test]
+    fn a_visit_is_not_undone_if_others_changed_its_files() {
+        let (mut home, claude, bob) = (TestHome::new(&[]), caller("claude"), caller("bob"));
+        write(&mut home, &claude, ROCK, "one");
+        write(&mut home, &bob, ROCK, "two");
+        let later = undo(&mut home, &visit(&claude), true).unwrap_err();
+        assert!(later.contains("changed later: entities/rock/granite.yaml by "), "{later}");
+        assert!(later.contains("\"two\" (bob, just now)"), "{later}");
+        write(&mut home, &claude, ROCK, "three");
+        let between = undo(&mut home, &visit(&claude), false).unwrap_err();
+        assert!(between.contains("others changed its files meanwhile"), "{between}");
+        assert!(between.contains("\"two\" (bob, just now)"), "{between}");
+        assert!(home.read(ROCK).unwrap().contains("[three]"));
+    }
+
+    #[test]
+    fn the_changes_of_a_client_since_a_moment_are_undone() {
+        let (mut home, bob) = (TestHome::new(&[]), caller("bob"));
+        write(
+            &mut home,
+            &Caller { now: bob.now - TimeDelta::days(2), ..caller("claude") },
+            MOSS,
+            "old",
+        );
+        write(&mut home, &caller("claude"), MOSS, "new");
+        write(&mut home, &caller("Claude"), ROCK, "hard");
+        write(&mut home, &bob, "entities/rock/slate.yaml", "grey");
+        let since = |since: &str| UndoSelection::Client {
+            name: "CLAUDE".to_owned(),
+            since: since.to_owned(),
+        };
+        let refusal = undo(&mut home, &since("some day"), false).unwrap_err();
+        assert!(refusal.starts_with("`some day` is not a time: use "), "{refusal}");
+        let title = "2 commits of CLAUDE since 2026-03-01T00:00:00Z (Claude, just now)".to_owned();
+        assert_eq!(undo(&mut home, &since("2026-03-01"), false), Ok(title));
+        assert!(home.read(MOSS).unwrap().contains("[old]"));
+        assert_eq!(home.read(ROCK), None);
+    }
+
+    #[test]
+    fn an_unknown_visit_is_refused_with_the_last_visits() {
+        let (mut home, claude, bob) = (TestHome::new(&[]), caller("claude"), caller("bob"));
+        write(&mut home, &claude, ROCK, "hard");
+        let refusal = undo(&mut home, &visit(&bob), false).unwrap_err();
+        let expected = format!(
+            "there is nothing to undo: no commit of visit {}; the last visits are {} (claude, \
+             just now)",
+            bob.visit_id, claude.visit_id
+        );
+        assert_eq!(refusal, expected);
+        let refusal = undo(&mut home, &UndoSelection::Visit("x".to_owned()), false).unwrap_err();
+        assert!(refusal.starts_with("`x` is not the id of a visit; "), "{refusal}");
+    }
+}

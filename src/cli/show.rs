@@ -3,18 +3,21 @@
 use std::process::ExitCode;
 
 use crate::cli::home::HomeArgs;
-use crate::cli::outcome::{Failure, Outcome, terminal_user};
+use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::terminal;
 use crate::keeper;
-use crate::model::RoomRef;
 
-/// Show a room as a visitor sees it
+/// Show a room as a visitor sees it, or any other thing
+///
+/// A THING is a room by slug or name, a scroll by id or title, an entity, a process or a
+/// genus by name, a task by title, a drawer by id, or anything by its file.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The room, by slug; without it, the entry room
-    room: Option<String>,
+    /// The thing; without it, the entry room
+    #[arg(value_name = "THING")]
+    thing: Option<String>,
 
-    /// The room at this moment: a day, a time, an age like `3.weeks`, or a git revision
+    /// The thing as it was at this moment, by its name then: a day, a time, an age like `3.weeks`, or a git revision
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 
@@ -23,14 +26,8 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let room = args.room.as_ref().map(|it| it.parse::<RoomRef>()).transpose();
-    let room = room.map_err(|err| Failure::Message(err.to_string()))?;
-    let mut keeper = args.home.keeper();
-    terminal::print_page(&keeper::show_room(
-        &mut keeper,
-        &terminal_user("show"),
-        room.as_ref(),
-        args.at.as_deref(),
-    )?)?;
+    let (mut keeper, user) = (args.home.keeper(), terminal_user("show"));
+    let (thing, at) = (args.thing.as_deref(), args.at.as_deref());
+    terminal::print_page(&keeper::show_item(&mut keeper, &user, thing, at)?)?;
     Ok(ExitCode::SUCCESS)
 }

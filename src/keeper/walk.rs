@@ -13,5 +13,6 @@ pub(crate) mod position;
 pub(crate) mod resources;
 pub(crate) mod scrolls;
 pub(crate) mod show;
+pub(crate) mod show_item;
 pub(crate) mod unbuilt_rooms;
 pub(crate) mod wake_up;

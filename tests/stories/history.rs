@@ -108,6 +108,8 @@ async fn log_diff_blame_and_show_print_the_history() {
             &["blame", "hall"],
             &["show", "hall", "--at", "1.week"],
             &["show", "hall"],
+            &["show", "On ivy"],
+            &["show", "granite", "--at", "2026-03-02"],
         ],
     );
     assert_snapshot!(story);

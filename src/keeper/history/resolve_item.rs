@@ -1,4 +1,4 @@
-//! Finds an item of the palace by its name: a room, a scroll, an entity, a drawer or a file.
+//! Finds an item of the palace by its name: a room, a scroll, an entity, a task, a drawer, a file …
 
 use crate::format::{PalacePath, room_path};
 use crate::keeper::Refusal;
@@ -20,9 +20,9 @@ pub(crate) struct ResolvedItem {
     pub(crate) file: String,
 }
 
-/// Finds an item: a file by its path, a room by slug or name, a scroll by id or
-/// title, an entity by name. Exact matches take precedence over matches in another case, and
-/// existing items over deleted ones.
+/// Finds an item: a file by its path, a room by slug or name, a scroll by id or title, an entity by
+/// name, a task by title, a process by name, a drawer by id. Exact matches take precedence over
+/// matches in another case, these over genera, and existing items over deleted ones.
 pub(crate) fn resolve_item(open: &mut OpenPalace, name: &str) -> Result<ResolvedItem, Refusal> {
     let name = name.trim();
     if let Some(file) = find_item_by_path(open, name) {
@@ -32,6 +32,9 @@ pub(crate) fn resolve_item(open: &mut OpenPalace, name: &str) -> Result<Resolved
     let mut items = items_named(&open.palace, name, |it| it == name);
     if items.is_empty() {
         items = items_named(&open.palace, &lower, |it| it.to_lowercase() == lower);
+    }
+    if items.is_empty() {
+        items = genera_named(&open.palace, &lower);
     }
     if items.is_empty() {
         items = deleted_items_named(open, name)?;
@@ -68,14 +71,24 @@ fn items_named(palace: &Palace, name: &str, same: impl Fn(&str) -> bool) -> Vec<
     });
     let id = name.parse().ok();
     let drawers = id.into_iter().flat_map(|id| palace.drawers.files_with_id(id));
-    let drawers = drawers.map(|file| {
-        let file = file.to_owned();
-        ResolvedItem {
-            thing: PalaceItem::ByFile { what: FileItemKind::Drawer, path: file.clone() },
-            file,
-        }
-    });
-    rooms.chain(scrolls).chain(entities).chain(drawers).collect()
+    let drawers = drawers.map(|file| item_in_file(FileItemKind::Drawer, file));
+    let tasks = palace.tasks.iter().filter(|(_, it)| same(&it.title));
+    let tasks = tasks.map(|(file, _)| item_in_file(FileItemKind::Task, file));
+    let processes = palace.processes.iter().filter(|(_, it)| same(&it.name));
+    let processes = processes.map(|(file, _)| item_in_file(FileItemKind::Process, file));
+    rooms.chain(scrolls).chain(entities).chain(drawers).chain(tasks).chain(processes).collect()
+}
+
+/// Lists the genera with a definition whose name, in lower case, is `lower`.
+fn genera_named(palace: &Palace, lower: &str) -> Vec<ResolvedItem> {
+    let genera = palace.graph.genus_definitions().filter(|it| it.name.to_lowercase() == lower);
+    let files = genera.filter_map(|it| palace.graph.file_of_genus_definition(&it.name));
+    files.map(|file| item_in_file(FileItemKind::Genus, file)).collect()
+}
+
+fn item_in_file(what: FileItemKind, file: &str) -> ResolvedItem {
+    let path = file.to_owned();
+    ResolvedItem { thing: PalaceItem::ByFile { what, path: path.clone() }, file: path }
 }
 
 /// Lists the rooms with a matching slug or, if there is none, with a matching name.
@@ -131,11 +144,16 @@ fn item_not_found_refusal(open: &OpenPalace, name: &str) -> Refusal {
     let palace = &open.palace;
     let rooms = palace.rooms().flat_map(|(id, it)| [id.slug.as_str(), it.name.as_str()]);
     let scrolls = palace.scrolls().map(|(_, it)| it.title.as_str());
-    let names = rooms.chain(scrolls).chain(palace.graph.iter().map(|it| it.name.as_str()));
+    let tasks = palace.tasks.values().map(|it| it.title.as_str());
+    let work = tasks.chain(palace.processes.values().map(|it| it.name.as_str()));
+    let entities = palace.graph.iter().map(|it| it.name.as_str());
+    let names = rooms.chain(scrolls).chain(entities).chain(work);
     let meant = did_you_mean(name, names);
     let hint = meant.map(|it| format!("; did you mean {}?", join_names(&[it.to_owned()])));
     let commit = open.store().as_of_commit().map(|it| format!(" at {}", it.short));
     let (commit, hint) = (commit.unwrap_or_default(), hint.unwrap_or_default());
     let name = name.escape_debug();
-    Refusal::Invalid(format!("no room, scroll, entity or file is called `{name}`{commit}{hint}"))
+    Refusal::Invalid(format!(
+        "no room, scroll, entity, task or file is called `{name}`{commit}{hint}"
+    ))
 }

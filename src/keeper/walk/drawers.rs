@@ -1,5 +1,7 @@
 //! The drawers of a room: listing and reading them, and rooms that only have drawers.
 
+use chrono::{DateTime, Utc};
+
 use crate::format::room_path;
 use crate::keeper::Session;
 use crate::keeper::palace::OpenPalace;
@@ -45,6 +47,17 @@ pub(crate) fn read_drawer_part(session: &mut Session<'_>, index: usize, file: &s
     let page = render::drawer(&view, range, session.caller.now);
     session.visit.bookmark = is_more.then(|| (file.to_owned(), end));
     page
+}
+
+/// Renders a drawer with its whole text; `None` if no drawer has this file.
+pub(crate) fn render_whole_drawer(
+    palace: &Palace,
+    file: &str,
+    now: DateTime<Utc>,
+) -> Option<String> {
+    let view = drawer_view(palace, file)?;
+    let range = DrawerRange { start: 0, end: view.drawer.text.len(), item_index: 0 };
+    Some(render::drawer(&view, range, now))
 }
 
 /// Renders a room that is not built and has drawers; `None` for other rooms.

@@ -41,7 +41,8 @@ pub(crate) fn open_listed_item(
     with_menu(keeper, caller, &page).map(Some)
 }
 
-fn read_diary_entry(session: &Session<'_>, file: &str) -> String {
+/// Renders a diary entry, by its file.
+pub(crate) fn read_diary_entry(session: &Session<'_>, file: &str) -> String {
     let diaries = &session.palace.palace.diaries;
     match (diaries.entry_in_file(file), diaries.agent_of_file(file)) {
         (Some(entry), Some(agent)) => render::diary_entry(entry, agent, session.caller.now),

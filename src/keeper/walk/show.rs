@@ -19,7 +19,7 @@ pub fn palace_by_name<'k>(keeper: &'k mut Keeper, name: &str) -> Result<&'k Pala
 
 /// Renders a room, by default the entry room, as at the beginning of a visit, now or as of a past
 /// revision; and its version and age.
-pub fn show_room(
+pub(crate) fn show_room(
     keeper: &mut Keeper,
     caller: &Caller,
     room: Option<&RoomRef>,

@@ -1,0 +1,193 @@
+//! Shows one item of a palace without a visit: for the command line.
+
+use crate::format::room_path;
+use crate::keeper::graph::describe::{describe_genus, get_entity};
+use crate::keeper::history::resolve_item::{self, ResolvedItem};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::walk::drawers::render_whole_drawer;
+use crate::keeper::walk::listed_items::read_diary_entry;
+use crate::keeper::walk::show::show_room;
+use crate::keeper::work::work_items::render_work_item;
+use crate::keeper::workspaces::as_of::open_as_of;
+use crate::keeper::{Caller, Keeper, Refusal, Session};
+use crate::model::{FileItemKind, ItemId, PalaceItem, RoomId, RoomRef, ScrollId};
+use crate::render;
+
+/// Renders the item with this name, now or as of a past revision: a room, a scroll, an entity, a
+/// task, a process, a drawer, a diary entry, a genus, or the text of another file; without a name,
+/// the entry room.
+pub fn show_item(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    name: Option<&str>,
+    as_of: Option<&str>,
+) -> Result<String, Refusal> {
+    let Some(name) = name else { return show_room(keeper, caller, None, as_of) };
+    let mut key = keeper.current_workspace(caller)?;
+    if let Some(revision) = as_of {
+        key = open_as_of(keeper, caller, &key, revision)?;
+    }
+    let mut session = keeper.session_in(&key, caller)?;
+    let room = find_room(session.palace, name);
+    let resolved = match room {
+        Some(id) => ResolvedItem { file: room_path(&id), thing: PalaceItem::Room(id) },
+        None => resolve_item::resolve_item(session.palace, name)?,
+    };
+    match resolved.thing {
+        PalaceItem::Room(id) => show_room(keeper, caller, Some(&RoomRef::from(id)), as_of),
+        item => show_item_in_session(&mut session, &item, &resolved.file),
+    }
+}
+
+/// Finds a room by slug, also one that has only drawers, or whose file is broken.
+fn find_room(open: &OpenPalace, name: &str) -> Option<RoomId> {
+    let id = open.palace.resolve_room(&name.trim().parse().ok()?, None).ok()?;
+    let is_room = open.palace.is_enterable_room(&id) || open.file_error(&room_path(&id)).is_some();
+    is_room.then_some(id)
+}
+
+/// Renders an item that is not a room, and its version and age.
+fn show_item_in_session(
+    session: &mut Session<'_>,
+    item: &PalaceItem,
+    file: &str,
+) -> Result<String, Refusal> {
+    session.palace.update_file_history_cache()?;
+    let now = session.caller.now;
+    let page = match item {
+        PalaceItem::Scroll { which, .. } => render_scroll(session, which),
+        PalaceItem::Entity(name) => Some(render::entity(&get_entity(session, name)?, 1, now)),
+        PalaceItem::ByFile { what, path } => render_item_in_file(session, *what, path)?,
+        PalaceItem::Settings | PalaceItem::Room(_) | PalaceItem::File(_) => None,
+    };
+    let page = match page {
+        Some(page) => page,
+        None => read_file_text(session.palace, item, file)?,
+    };
+    let open = &*session.palace;
+    let versions = open.file_histories().get(file).copied();
+    // The page of an entity has its age in the first line.
+    let versions = versions.filter(|_| !matches!(item, PalaceItem::Entity(_)));
+    let versions = render::version_summary(versions, open.store().as_of_commit(), now);
+    Ok(format!("{}\n{versions}", page.trim_end()))
+}
+
+fn render_scroll(session: &Session<'_>, which: &ScrollId) -> Option<String> {
+    let palace = &session.palace.palace;
+    let scroll = palace.scroll(which)?;
+    Some(render::scroll(scroll, &palace.room_name(&which.room), session.caller.now))
+}
+
+/// Renders an item that is identified by its file; `None` for one that is deleted.
+fn render_item_in_file(
+    session: &mut Session<'_>,
+    kind: FileItemKind,
+    file: &str,
+) -> Result<Option<String>, Refusal> {
+    let now = session.caller.now;
+    let path = file.to_owned();
+    Ok(match kind {
+        FileItemKind::Task => Some(render_work_item(session.palace, &ItemId::Task(path), now)?),
+        FileItemKind::Process => {
+            Some(render_work_item(session.palace, &ItemId::Process(path), now)?)
+        }
+        FileItemKind::Drawer => render_whole_drawer(&session.palace.palace, file, now),
+        FileItemKind::DiaryEntry => Some(read_diary_entry(session, file)),
+        FileItemKind::Genus => {
+            let name = session.palace.palace.graph.genus_definition_in_file(file);
+            let name = name.map(|it| it.name.clone());
+            let render = |name: String| {
+                let genus = describe_genus(session, &name)?;
+                Ok::<_, Refusal>(render::genus(genus.definition, &genus.count))
+            };
+            name.map(render).transpose()?
+        }
+    })
+}
+
+/// Returns the text of a file; refuses one that is deleted.
+fn read_file_text(open: &OpenPalace, item: &PalaceItem, file: &str) -> Result<String, Refusal> {
+    let text = open.store().read_file(file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
+    text.ok_or_else(|| {
+        let item = render::item_label(item);
+        Refusal::Invalid(format!(
+            "{item} was deleted; `palazzo log {file}` lists its commits, and --at COMMIT shows it \
+             as it was"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    const SCROLL: (&str, &str) = (
+        "scrolls/hall/01JQ8M0000000000000000000A-on-moss.md",
+        "---\ntitle: On moss\nwritten: 2026-02-27T12:00:00Z\nby: ada\n---\nIt is green.\n",
+    );
+
+    fn home() -> TestHome {
+        TestHome::new(&[
+            ("rooms/hall.yaml", "name: The hall\ndescription: Stone.\n"),
+            ("entities/rock/granite.yaml", "name: Granite\ngenus: Rock\nstatus: grey\n"),
+            ("genera/rock.yaml", "name: Rock\n"),
+            ("tasks/01JQ8M0000000000000000000B.yaml", "title: Sweep the hall\n"),
+            (
+                "processes/01JQ8M0000000000000000000C.yaml",
+                "name: Repair\nsteps:\n- Scaffold\n- Mortar\n",
+            ),
+            SCROLL,
+        ])
+    }
+
+    fn show(name: &str) -> Result<String, String> {
+        show_item(&mut home().keeper, &ada(), Some(name), None).map_err(|it| it.to_string())
+    }
+
+    /// Returns the first two lines of what is shown.
+    fn beginning(name: &str) -> String {
+        let page = show(name).unwrap_or_else(|why| why);
+        page.lines().take(2).collect::<Vec<_>>().join(" / ")
+    }
+
+    #[test]
+    fn any_item_is_shown_by_its_name() {
+        let names = ["hall", "On moss", "granite", "sweep the hall", "Repair", "Rock"];
+        insta::assert_snapshot!(names.map(beginning).join("\n"), @"
+        ── The hall ── / Stone.
+        ── On moss ── / A scroll in The hall, written by ada 2 days ago.
+        ── Granite ── / Rock · grey
+        ── Sweep the hall ── / Task · open · created 11 months ago
+        ── Repair ── / Process · running · step 1/2 · started 11 months ago
+        ── Rock ── / Rock: 1 (1 grey)
+        ");
+    }
+
+    #[test]
+    fn an_item_is_shown_by_its_file() {
+        let files = ["rooms/hall.yaml", "genera/rock.yaml", SCROLL.0, "palace.toml"];
+        insta::assert_snapshot!(files.map(beginning).join("\n"), @r#"
+        ── The hall ── / Stone.
+        ── Rock ── / Rock: 1 (1 grey)
+        ── On moss ── / A scroll in The hall, written by ada 2 days ago.
+        format = 1 / name = "Keep"
+        "#);
+    }
+
+    #[test]
+    fn an_unknown_name_is_refused_with_the_most_similar_one() {
+        insta::assert_snapshot!(
+            show("granit").unwrap_err(),
+            @"no room, scroll, entity, task or file is called `granit`; did you mean Granite?"
+        );
+    }
+
+    #[test]
+    fn a_room_takes_precedence_over_an_entity_of_the_same_name() {
+        let mut home = home();
+        home.write("entities/place/hall.yaml", "name: hall\ngenus: Place\n");
+        let page = show_item(&mut home.keeper, &ada(), Some("hall"), None).unwrap();
+        assert!(page.starts_with("── The hall ──\n"), "{page}");
+    }
+}

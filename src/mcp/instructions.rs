@@ -9,7 +9,7 @@ of rooms with vivid descriptions, numbered actions, doors, and scrolls that earl
 left, and of a knowledge graph of entities.\n\
 Begin every conversation with set_workspace; it shows the entry room. Then walk by number with \
 palace_action: 1-12 are the room's actions, 0 the map, 15 back, 16 go to a room by name, 17 \
-search all but entities. Read the scrolls: they record where the last visitor stopped.\n\
+search everything. Read the scrolls: they record where the last visitor stopped.\n\
 Use build_room for every subject that deserves a room; write your findings as scrolls with \
 write_scroll, and a summary in the entry room before the conversation ends.";
 

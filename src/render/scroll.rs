@@ -58,10 +58,7 @@ impl HitView {
 pub fn search_results(query: &str, found: &[HitView], total: usize) -> String {
     let query = truncate(&one_line(query), 80);
     if found.is_empty() {
-        return format!(
-            "Nothing in the palace mentions \"{query}\". \
-             search_entities searches the entities.\n"
-        );
+        return format!("Nothing in the palace mentions \"{query}\": try other words.\n");
     }
     let mut page = format!("{} for \"{query}\":\n", count_with_noun(total, "result"));
     for (place, it) in found.iter().enumerate() {

@@ -69,7 +69,7 @@ async fn search_reflects_changed_files() {
     let mut agent = home.agent(MARCH_1).await;
     agent.enter("w").await;
     let found = agent.choose_with(17, "herons").await;
-    assert!(found.starts_with("7 results"), "{found}");
+    assert!(found.starts_with("8 results"), "{found}");
     home.write("w/diary/ada/2026-02-03-luck.md", "A bittern.");
     home.write("w/drawers/marsh/birds/new.md", "The bittern booms.");
     home.git(&["rm", "-q", "w/genera/bird.yaml"]);

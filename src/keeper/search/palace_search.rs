@@ -62,8 +62,8 @@ pub fn search_palace(
     Ok(SearchResults { best, total, ranker, root })
 }
 
-/// Searches everything but entities, which have a tool of their own (v2 section 3.8), for the
-/// search in the menu. The numbers of the listed items open the hits.
+/// Searches everything for the search in the menu (v2 section 3.8). The numbers of the listed items
+/// open the hits.
 pub(crate) fn search_from_menu(
     session: &mut Session<'_>,
     text: Option<&str>,
@@ -71,12 +71,9 @@ pub(crate) fn search_from_menu(
     let Some(text) = text else {
         return Ok("Give in `params` the words to search for.".to_owned());
     };
-    let mut query = SearchQuery::parse(text)?;
+    let query = SearchQuery::parse(text)?;
     if query.words.trim().is_empty() {
         return Ok("Give in `params` also words to search for.".to_owned());
-    }
-    if query.kinds.is_empty() {
-        query.kinds = ItemKind::ALL.into_iter().filter(|it| *it != ItemKind::Entity).collect();
     }
     let now = session.caller.now;
     let (Hits { best, total }, ranker) = run_search(session, &query, Layout::MAX_RESULTS)?;
@@ -250,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_search_of_the_menu_leaves_out_entities_unless_they_are_named() {
+    fn the_search_of_the_menu_finds_entities_too() {
         let mut home = home();
         let mut listed = |query: &str| {
             home.run(|session| {
@@ -259,7 +256,7 @@ mod tests {
                 (items.len(), items.filter(|it| it.kind() == ItemKind::Entity).count())
             })
         };
-        assert_eq!(listed("heron"), (7, 0));
+        assert_eq!(listed("heron"), (8, 1));
         assert_eq!(listed("kind:entity heron"), (1, 1));
     }
 

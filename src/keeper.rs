@@ -100,8 +100,8 @@ pub use crate::keeper::walk::choose_number::{
 pub use crate::keeper::walk::current_room::with_menu;
 pub use crate::keeper::walk::enter::{enter_current_palace, set_workspace};
 pub use crate::keeper::walk::resources::{
-    ResourceSummary, list_resources, list_room_ids, list_scroll_ids, list_workspace_keys,
-    read_resource, render_resource, resolve_uri,
+    ResourceSummary, current_workspace_key, list_resources, list_room_ids, list_scroll_ids,
+    list_workspace_keys, read_resource, render_resource, resolve_uri,
 };
 pub use crate::keeper::walk::show::{palace_by_name, show_map};
 pub use crate::keeper::walk::show_item::show_item;

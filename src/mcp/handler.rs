@@ -200,8 +200,8 @@ impl ServerHandler for Server {
         request: CompleteRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CompleteResult, ErrorData> {
-        let complete = move |_: &Self, keeper: &mut Keeper, _: &Caller| {
-            resources::complete_argument(keeper, &request)
+        let complete = move |_: &Self, keeper: &mut Keeper, caller: &Caller| {
+            resources::complete_argument(keeper, caller, &request)
         };
         let mut result = self.run_read_call(&context, complete).await?;
         self.add_server_info(&mut result.meta, &context);

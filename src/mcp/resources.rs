@@ -14,6 +14,7 @@ use rmcp::model::{
 use serde_json::json;
 
 use crate::keeper::{self, Caller, Keeper, Refusal, ResourceSummary};
+use crate::mcp::prompts::all_prompts;
 use crate::mcp::reply::{ToolReply, shorten_long_lines};
 use crate::mcp::subscribers::Subscribers;
 use crate::mcp::toolbox::{ToolSet, Toolbox};
@@ -128,21 +129,24 @@ pub(super) fn subscribe(
         .map_err(|why| ErrorData::invalid_request(why, None))
 }
 
-/// Completes a part of an address.
+/// Completes a part of an address, or an argument of a prompt.
 pub(super) fn complete_argument(
     keeper: &mut Keeper,
+    caller: &Caller,
     request: &CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
     let is_known = match &request.r#ref {
         Reference::Resource(it) => [ROOM_TEMPLATE, SCROLL_TEMPLATE].contains(&it.uri.as_str()),
+        Reference::Prompt(it) => all_prompts().iter().any(|prompt| prompt.name == it.name),
         _ => false,
     };
     if !is_known {
-        let why = "only the resource templates of this server can be completed";
+        let why = "only the resource templates and the prompts of this server can be completed";
         return Err(ErrorData::invalid_params(why, None));
     }
     let given = |name: &str| request.context.as_ref()?.get_argument(name).cloned();
-    let names = match (request.argument.name.as_str(), given("workspace"), given("room")) {
+    let workspace = given("workspace").or_else(|| keeper::current_workspace_key(keeper, caller));
+    let names = match (request.argument.name.as_str(), workspace, given("room")) {
         ("workspace", ..) => keeper::list_workspace_keys(keeper),
         ("room", Some(workspace), _) => keeper::list_room_ids(keeper, &workspace),
         ("id", Some(workspace), Some(room)) => match room.parse() {

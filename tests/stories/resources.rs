@@ -214,6 +214,23 @@ fn without_a_chosen_workspace_no_resources_are_listed() {
 }
 
 #[test]
+fn the_workspace_of_a_prompt_is_completed() {
+    let home = home_with_hall();
+    let mut wire = home.initialized_client();
+    let mut complete = |prompt: &str, name: &str| {
+        let params = json!({ "ref": { "type": "ref/prompt", "name": prompt },
+            "argument": { "name": name, "value": "W" } });
+        wire.request("completion/complete", params)
+    };
+    let values = |answer: Value| answer["result"]["completion"]["values"].clone();
+    assert_eq!(values(complete("wake-up", "workspace")), json!(["w"]));
+    assert_eq!(values(complete("take-leave", "workspace")), json!(["w"]));
+    assert_eq!(values(complete("wake-up", "budget")), json!([]));
+    let refused = complete("sleep", "workspace");
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+}
+
+#[test]
 fn a_resource_uri_is_completed_part_by_part() {
     let home = home_with_hall();
     let mut wire = home.initialized_client();
@@ -234,6 +251,8 @@ fn a_resource_uri_is_completed_part_by_part() {
     assert_eq!(complete("id", "", json!({ "workspace": "w", "room": "crypt" })), json!([]));
     assert_eq!(complete("room", "", json!({ "workspace": "nowhere" })), json!([]));
     assert_eq!(complete("colour", "", in_w), json!([]));
+    // Without a workspace, the only one is meant.
+    assert_eq!(complete("room", "ha", json!({})), json!(["hall"]));
     let params = json!({ "ref": { "type": "ref/prompt", "name": "x" },
         "argument": { "name": "x", "value": "" } });
     assert_eq!(wire.request("completion/complete", params)["error"]["code"], -32602);

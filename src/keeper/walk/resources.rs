@@ -90,6 +90,12 @@ pub fn list_workspace_keys(keeper: &Keeper) -> Result<Vec<String>, Refusal> {
     Ok(keeper.workspaces()?.into_iter().map(|it| it.key).collect())
 }
 
+/// Returns the key of the workspace that the caller acts on, without a revision, for the completion
+/// of URIs.
+pub fn current_workspace_key(keeper: &mut Keeper, caller: &Caller) -> Option<String> {
+    keeper.current_workspace(caller).ok().map(|key| present_key(&key).to_owned())
+}
+
 /// Lists the rooms of a workspace, for the completion of URIs.
 pub fn list_room_ids(keeper: &mut Keeper, workspace: &str) -> Result<Vec<String>, Refusal> {
     let workspace = keeper.find_workspace(workspace)?;

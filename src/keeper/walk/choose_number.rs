@@ -330,6 +330,21 @@ actions:
     }
 
     #[test]
+    fn the_menu_names_the_numbers_of_what_was_listed_last() {
+        let mut home = TestHome::new(&[
+            ("rooms/hall.yaml", "name: Hall\ngenerate: { genus: Rock }\n"),
+            ("entities/rock/granite.yaml", "name: Granite\ngenus: Rock\n"),
+            ("entities/rock/slate.yaml", "name: Slate\ngenus: Rock\n"),
+        ]);
+        assert!(home.enter().unwrap().contains("31 to 32 items listed last"));
+        let page = choose(&mut home, 17, Some("granite")).unwrap();
+        assert!(page.contains("31 to 31 items listed last"), "{page}");
+        assert!(choose(&mut home, 32, None).is_err());
+        let page = choose(&mut home, 16, Some("hall")).unwrap();
+        assert!(page.contains("31 to 32 items listed last"), "{page}");
+    }
+
+    #[test]
     fn the_way_back_ends_where_the_visit_began() {
         let mut home = home();
         home.enter().unwrap();

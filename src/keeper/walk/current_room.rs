@@ -55,14 +55,19 @@ pub fn with_menu(keeper: &mut Keeper, caller: &Caller, page: &str) -> Result<Str
 
 /// Renders the numbers that the caller can choose.
 pub(crate) fn render_menu(keeper: &mut Keeper, caller: &Caller) -> Result<String, Refusal> {
-    render_room_view(keeper, caller, |_, view| render::menu(view))
+    let listed = keeper.visit_of_caller(caller).listed_items.len();
+    // The menu alone lists no entities: its numbers open what was listed before.
+    render_room_view(keeper, caller, |_, view| {
+        view.listed_item_count = listed;
+        render::menu(view)
+    })
 }
 
 /// Renders the position of the caller with `render`, and remembers the actions of the numbers.
 fn render_room_view(
     keeper: &mut Keeper,
     caller: &Caller,
-    render: impl FnOnce(&OpenPalace, &RoomView<'_>) -> String,
+    render: impl FnOnce(&OpenPalace, &mut RoomView<'_>) -> String,
 ) -> Result<String, Refusal> {
     let position = position_of_caller(keeper, caller)?;
     let palace = keeper.open_palace(&position.workspace)?;
@@ -78,7 +83,7 @@ fn render_room_view(
     let session = keeper.session_without_refresh(&position.workspace, caller)?;
     let mut view = room_view(session.palace, session.visit, &position, hall, caller.now);
     view.back = back;
-    let page = render(session.palace, &view);
+    let page = render(session.palace, &mut view);
     let visit = session.visit;
     (visit.menu, visit.layout, visit.page) = (view.actions, view.layout, view.page);
     Ok(page)
@@ -108,7 +113,7 @@ fn room_view<'a>(
         scrolls: visit.shown_scrolls.iter().filter_map(|it| palace.scroll(it)).collect(),
         older_scroll_count: scroll_count.saturating_sub(visit.scrolls_seen),
         drawer_count: if is_hall { 0 } else { palace.count_drawers_shown_in(room) },
-        listed_item_count: visit.listed_items.len().max(listed),
+        listed_item_count: if listed > 0 { listed } else { visit.listed_items.len() },
         entity_listing: hall.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
         actions,
         page: if page_exists { visit.page } else { 0 },

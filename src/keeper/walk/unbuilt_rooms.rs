@@ -96,8 +96,11 @@ pub(crate) fn render_unbuilt_room(
 fn unbuilt_room_context(palace: &OpenPalace, name: &str) -> String {
     let graph = &palace.palace.graph;
     if graph.is_empty() {
-        return "Workspace context:\n  This workspace is empty. Create entities to begin.\n"
-            .to_owned();
+        let empty = match palace.palace.rooms().len() {
+            0 => "This workspace is empty. Create entities to begin.",
+            _ => "This workspace has no entities yet.",
+        };
+        return format!("Workspace context:\n  {empty}\n");
     }
     let words = query_content_words(name)
         .into_iter()
@@ -144,6 +147,12 @@ mod tests {
     fn an_empty_workspace_asks_for_entities() {
         let expected = "Workspace context:\n  This workspace is empty. Create entities to begin.\n";
         assert_eq!(context(&[], "Hall of Granite"), expected);
+    }
+
+    #[test]
+    fn a_workspace_with_rooms_is_not_called_empty() {
+        let context = context(&[("rooms/hall.yaml", "name: Hall\n")], "Hall of Granite");
+        assert_eq!(context, "Workspace context:\n  This workspace has no entities yet.\n");
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod room;
 mod schema;
 mod scroll;
 mod settings;
+mod template;
 mod work;
 mod yaml;
 
@@ -34,6 +35,7 @@ pub use paths::{
 };
 pub use positions::ValuePositions;
 pub use schema::{ensure_modeline, is_schema_path, kind_of_file_with_modeline};
+pub use template::{fill_template, renew_ids, renew_times};
 
 use crate::format::file_parser::FileParser;
 use crate::format::parsed_file::{ParsedItem, insert_item, with_conflict_position};

@@ -19,6 +19,7 @@ mod search;
 mod semantic;
 mod session;
 mod snapshot;
+mod templates;
 mod walk;
 mod work;
 mod workspaces;
@@ -93,12 +94,17 @@ pub use crate::keeper::search::palace_search::{SearchHit, SearchResults, search_
 pub use crate::keeper::search::search_filters::SearchQuery;
 pub use crate::keeper::semantic::embed::{EmbedOutcome, embed_passages};
 pub use crate::keeper::semantic::ranking_report::RankingReport;
+pub use crate::keeper::templates::{
+    Template, TemplateList, find_template, list_templates, read_template,
+};
 pub use crate::keeper::walk::built_room::{show_built_room, update_menu_in_built_room};
 pub use crate::keeper::walk::choose_number::{
     ActionToolCall, ChooseNumberOutcome, choose_number, render_tool_answer,
 };
 pub use crate::keeper::walk::current_room::with_menu;
-pub use crate::keeper::walk::enter::{enter_current_palace, set_workspace};
+pub use crate::keeper::walk::enter::{
+    create_workspace_from_template, enter_current_palace, set_workspace,
+};
 pub use crate::keeper::walk::resources::{
     ResourceSummary, current_workspace_key, list_resources, list_room_ids, list_scroll_ids,
     list_workspace_keys, read_resource, render_resource, resolve_uri,

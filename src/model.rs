@@ -38,6 +38,7 @@ pub use crate::model::history::item_diff::{
 pub use crate::model::room::action::{Action, ActionKind, NavigationTarget};
 pub use crate::model::room::menu::{Layout, Slot};
 pub use crate::model::settings::consent::{Consent, ConsentScope};
+pub use crate::model::settings::template::{TemplateSettings, TemplateVariable};
 pub use crate::model::settings::watch_mode::WatchMode;
 pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
 pub use changeset::{Author, Changeset, FileEdit, Files, MAX_FILE_BYTES};

@@ -127,8 +127,9 @@ pub(super) fn find_home(given: Option<&Path>) -> PathBuf {
 
 /// Returns a keeper for the home that [`find_home`] finds.
 pub(super) fn keeper_for_home(given: Option<&Path>, workspace: &WorkspaceArgs) -> Keeper {
-    let keeper =
-        Keeper::new(find_home(given), workspace.workspace.clone()).with_consent_folder(state_dir());
+    let keeper = Keeper::new(find_home(given), workspace.workspace.clone())
+        .with_consent_folder(state_dir())
+        .with_template_folder(template_dir());
     keeper.with_watch_mode(WatchMode::Off, |warning| anstream::eprintln!("palazzo: {warning}"))
 }
 
@@ -172,6 +173,13 @@ pub(super) fn state_dir() -> Option<PathBuf> {
     let state = env_path("XDG_STATE_HOME").filter(|it| it.is_absolute());
     let state = state.or_else(|| env_path("HOME").map(|it| it.join(".local/state")));
     state.or_else(|| env_path("LOCALAPPDATA")).map(|it| it.join("palazzo"))
+}
+
+/// Returns the folder with the templates of the user.
+fn template_dir() -> Option<PathBuf> {
+    let config = env_path("XDG_CONFIG_HOME").filter(|it| it.is_absolute());
+    let config = config.or_else(|| env_path("HOME").map(|it| it.join(".config")));
+    config.or_else(|| env_path("APPDATA")).map(|it| it.join("palazzo/templates"))
 }
 
 /// Returns the path in an environment variable; `None` if it is unset or empty.

@@ -1,13 +1,15 @@
 //! `palazzo init`.
 
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
-use crate::cli::{templates, terminal};
-use crate::keeper;
-use crate::model::{Files, did_you_mean};
+use crate::cli::terminal;
+use crate::keeper::{self, Keeper, Template};
+use crate::model::{Files, TemplateVariable, strip_unprintable};
 
 /// Create a new palace, empty or from a template
 ///
@@ -19,9 +21,20 @@ pub(super) struct Args {
     #[arg(required_unless_present = "repository")]
     name: Option<String>,
 
-    /// The template to start from; `palazzo templates` lists them
-    #[arg(long, value_name = "NAME")]
+    /// The template to start from: the folder of any palace, or a name that `palazzo templates`
+    /// lists
+    #[arg(long, value_name = "DIR|NAME")]
     template: Option<String>,
+
+    /// The value of a variable of the template; at a terminal, the others are asked for
+    #[arg(
+        long,
+        value_name = "NAME=VALUE",
+        value_parser = parse_assignment,
+        requires = "template",
+        conflicts_with = "repository"
+    )]
+    set: Vec<(String, String)>,
 
     /// Start a new history for the palaces in DIR, or in the home, that have no repository
     #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with_all = ["name", "template"])]
@@ -38,18 +51,71 @@ pub(super) fn run(args: &Args) -> Outcome {
         return create_missing_repositories(dir.as_deref().or(args.home.as_deref()));
     }
     let name = args.name.as_deref().unwrap_or_default();
-    let files = match &args.template {
-        None => Files::new(),
-        Some(name) => {
-            templates::template_files(name).ok_or_else(|| unknown_template_error(name))?
-        }
-    };
     let mut keeper =
         home::keeper_for_home(args.home.as_deref(), &WorkspaceArgs { workspace: None });
+    let files = match &args.template {
+        None => Files::new(),
+        Some(template) => template_files(&keeper, template, &args.set)?,
+    };
     let root = keeper::create_palace(&mut keeper, &terminal_user("init"), name, &files)?;
     terminal::print_page(&root.display().to_string())?;
     anstream::eprintln!("Created {name}. Explore it with: palazzo walk {}", root.display());
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns the files of a new palace from a template.
+fn template_files(
+    keeper: &Keeper,
+    template: &str,
+    set: &[(String, String)],
+) -> Result<Files, Failure> {
+    let template = find_template(keeper, template)?;
+    let mut values: BTreeMap<_, _> = set.iter().cloned().collect();
+    if io::stdin().is_terminal() && io::stderr().is_terminal() {
+        let asked = template.settings.variables.iter().filter(|it| !values.contains_key(&it.name));
+        let answers: io::Result<Vec<_>> = asked.map(ask_for_value).collect();
+        values.extend(answers?.into_iter().flatten());
+    }
+    let files = template.new_palace_files(&values, &terminal_user("init"))?;
+    if !template.allow.is_empty() {
+        anstream::eprintln!(
+            "The template allows its actions to call {}; the new palace does not. To allow it, \
+             write `[actions] allow` into its palace.toml and run palazzo trust.",
+            strip_unprintable(&template.allow.join(", "))
+        );
+    }
+    Ok(files)
+}
+
+/// Finds a template: a path with a separator, or the folder of a palace, is read; anything else is
+/// a name.
+fn find_template(keeper: &Keeper, template: &str) -> Result<Template, Failure> {
+    if template.contains("://") {
+        let why = "is the address of a repository: clone it first, and give the folder";
+        return Err(Failure::Message(format!("`{template}` {why}")));
+    }
+    let folder = home::expand_tilde(Path::new(template));
+    let is_path = template.contains(['/', '\\']) || folder.join("palace.toml").is_file();
+    Ok(match is_path {
+        true => keeper::read_template(&folder, template)?,
+        false => keeper::find_template(keeper, template)?,
+    })
+}
+
+/// Asks for the value of a variable; `None`: the line is empty, so the default is used.
+fn ask_for_value(variable: &TemplateVariable) -> io::Result<Option<(String, String)>> {
+    let TemplateVariable { name, description, default } = variable;
+    let hint = default.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
+    anstream::eprint!("{name}: {}{}: ", strip_unprintable(description), strip_unprintable(&hint));
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    Ok(Some((name.clone(), line.trim().to_owned())).filter(|it| !it.1.is_empty()))
+}
+
+/// Parses `project=Atlas`.
+fn parse_assignment(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
+    Ok((name.trim().to_owned(), value.to_owned()))
 }
 
 fn create_missing_repositories(dir: Option<&Path>) -> Outcome {
@@ -69,28 +135,24 @@ fn create_missing_repositories(dir: Option<&Path>) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn unknown_template_error(name: &str) -> Failure {
-    let known: Vec<_> = templates::template_names();
-    let hint = did_you_mean(name, known.iter().map(String::as_str));
-    let hint = hint.map_or(".".to_owned(), |it| format!("; did you mean `{it}`?"));
-    let known = known.join(", ");
-    Failure::Message(format!("there is no template `{name}`{hint} There are: {known}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn an_unknown_template_is_refused_with_the_most_similar_one_and_all() {
-        let all = "There are: codebase, paradigm-survey, personal-assistant, research-project, team-runbook";
-        assert_eq!(
-            unknown_template_error("codebse").to_string(),
-            format!("there is no template `codebse`; did you mean `codebase`? {all}")
-        );
-        assert_eq!(
-            unknown_template_error("xyz").to_string(),
-            format!("there is no template `xyz`. {all}")
-        );
+    fn a_value_is_everything_after_the_first_equals_sign() {
+        let parsed = parse_assignment(" project=a=b ");
+        assert_eq!(parsed, Ok(("project".to_owned(), "a=b ".to_owned())));
+        assert_eq!(parse_assignment("project"), Err("write it as NAME=VALUE".to_owned()));
+    }
+
+    #[test]
+    fn only_a_path_is_read_as_a_folder() {
+        let keeper = Keeper::new("/nowhere".into(), None);
+        assert_eq!(find_template(&keeper, "codebase").unwrap().folder, None);
+        let refused = |template| find_template(&keeper, template).unwrap_err().to_string();
+        assert!(refused("./codebase").contains("there is no palace.toml in it"));
+        assert!(refused("src").starts_with("there is no template `src`."));
+        assert!(refused("https://example.org/a.git").contains("clone it first"));
     }
 }

@@ -1,73 +1,78 @@
-//! `palazzo templates`: the example palaces, built into the program.
+//! `palazzo templates`.
 
-use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use rust_embed::RustEmbed;
+use clap::ValueEnum;
+use serde_json::{Value, json};
 
+use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::outcome::Outcome;
 use crate::cli::terminal;
-use crate::model::Files;
+use crate::keeper::{self, Template};
+use crate::render;
 
 /// List the templates that `palazzo init` can start from
+///
+/// These are the templates in the program, and the palaces in your template folder
+/// `~/.config/palazzo/templates` (`$XDG_CONFIG_HOME/palazzo/templates`).
 #[derive(clap::Args)]
-pub(super) struct Args {}
-
-#[derive(RustEmbed)]
-#[folder = "example-palaces"]
-struct ExamplePalaces;
-
-pub(super) fn run(_: &Args) -> Outcome {
-    for name in template_names() {
-        let files = template_files(&name).unwrap_or_default();
-        let count = |folder: &str| files.keys().filter(|it| it.starts_with(folder)).count();
-        let (rooms, entities) = (count("rooms/"), count("entities/"));
-        terminal::print_page(&format!("{name:<18} {rooms} rooms, {entities} entities"))?;
-    }
-    Ok(ExitCode::SUCCESS)
+pub(super) struct Args {
+    /// The output format: human-readable or JSON
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
 }
 
-/// Returns the names of the templates, sorted.
-pub(super) fn template_names() -> Vec<String> {
-    let names =
-        ExamplePalaces::iter().filter_map(|it| it.split_once('/').map(|it| it.0.to_owned()));
-    names.collect::<BTreeSet<_>>().into_iter().collect()
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Format {
+    #[default]
+    Human,
+    Json,
 }
 
-/// Returns the files of a template; `None` if there is no such template.
-pub(super) fn template_files(name: &str) -> Option<Files> {
-    if name.contains('/') {
-        return None;
+pub(super) fn run(args: &Args) -> Outcome {
+    let keeper = home::keeper_for_home(None, &WorkspaceArgs { workspace: None });
+    let list = keeper::list_templates(&keeper)?;
+    for error in &list.errors {
+        terminal::eprint_failure(&error.to_string());
     }
-    let prefix = format!("{name}/");
-    let mut files = Files::new();
-    for path in ExamplePalaces::iter() {
-        if let Some(inside) = path.strip_prefix(&prefix) {
-            let text = String::from_utf8_lossy(&ExamplePalaces::get(&path)?.data).into_owned();
-            files.insert(inside.to_owned(), text);
+    let page = match args.format {
+        Format::Human => list.templates.iter().map(template_to_text).collect(),
+        Format::Json => {
+            let templates: Vec<_> = list.templates.iter().map(template_to_json).collect();
+            format!("{:#}\n", json!({ "templates": templates }))
         }
-    }
-    Some(files).filter(|it| !it.is_empty())
+    };
+    terminal::print_page(&page)?;
+    Ok(ExitCode::from(u8::from(!list.errors.is_empty())))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// Renders a template: its name and counts, its description, its folder and its variables.
+fn template_to_text(it: &Template) -> String {
+    let rooms = render::count_with_noun(it.room_count(), "room");
+    let entities = render::count_with_noun(it.entity_count(), "entity");
+    let mut lines = vec![format!("{:<18} {rooms}, {entities}", it.name)];
+    let description = Some(it.settings.description.clone()).filter(|it| !it.is_empty());
+    lines.extend(description);
+    lines.extend(it.folder.as_ref().map(|it| format!("in {}", it.display())));
+    lines.extend(it.settings.variables.iter().map(|variable| {
+        let default = variable.default.as_ref().map(|it| format!(" (default: {it})"));
+        let (name, description) = (&variable.name, &variable.description);
+        format!("--set {name}=…: {description}{}", default.unwrap_or_default())
+    }));
+    lines.join("\n  ") + "\n"
+}
 
-    #[test]
-    fn every_template_has_settings_and_rooms() {
-        for name in template_names() {
-            let files = template_files(&name).unwrap();
-            assert!(files.contains_key("palace.toml"), "{name}");
-            assert!(files.keys().any(|it| it.starts_with("rooms/")), "{name}");
-        }
-    }
-
-    #[test]
-    fn only_the_whole_name_names_a_template() {
-        assert!(template_files("codebase").is_some());
-        for name in ["code", "Codebase", "codebase/rooms", ""] {
-            assert_eq!(template_files(name), None, "{name}");
-        }
-    }
+fn template_to_json(it: &Template) -> Value {
+    let variables =
+        it.settings.variables.iter().map(
+            |it| json!({ "name": it.name, "description": it.description, "default": it.default }),
+        );
+    json!({
+        "name": it.name,
+        "description": it.settings.description,
+        "folder": it.folder,
+        "rooms": it.room_count(),
+        "entities": it.entity_count(),
+        "variables": variables.collect::<Vec<_>>(),
+    })
 }

@@ -108,7 +108,12 @@ pub(crate) fn time_from_id_or_filename(id: Option<Ulid>, file: &str) -> Option<D
 
 /// Formats a time.
 pub(crate) fn time_to_yaml(at: DateTime<Utc>) -> OutputNode {
-    OutputNode::Plain(at.to_rfc3339_opts(SecondsFormat::Secs, true))
+    OutputNode::Plain(time_to_text(at))
+}
+
+/// Formats a time as text.
+pub(crate) fn time_to_text(at: DateTime<Utc>) -> String {
+    at.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// Returns a stable id for a file without one: from its time, with a hash of its name in place of

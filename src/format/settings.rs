@@ -6,8 +6,8 @@ use toml_edit::{Document, DocumentMut, Item, TableLike, TomlError, value};
 
 use crate::format::file_parser::FileParser;
 use crate::model::{
-    Code, CommitMode, HandEditMode, Layout, Position, Settings, did_you_mean, split_lines,
-    typo_corrections,
+    Code, CommitMode, HandEditMode, Layout, Position, Settings, Slug, TemplateSettings,
+    TemplateVariable, did_you_mean, split_lines, typo_corrections,
 };
 
 /// The only version of the file format that this program reads and writes.
@@ -23,7 +23,7 @@ pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<
     };
     let mut sheet = SettingsParser { reader, text };
     let root: &dyn TableLike = document.as_table();
-    let known = ["format", "name", "entry", "menu", "git", "actions", "search"];
+    let known = ["format", "name", "entry", "menu", "git", "actions", "search", "template"];
     sheet.report_unknown_keys(root, "palace.toml", &known);
     if let Some((format, at)) = sheet.parse_integer(root, "format")
         && format != FORMAT_VERSION
@@ -87,6 +87,27 @@ pub(super) fn edit_name_and_entry(text: &str, name: &str, entry: Option<&str>) -
     Some(format!("{mark}{}", edited.trim_start_matches('\u{feff}')))
 }
 
+/// Returns the settings for a new palace from those of its template: without `[template]` and
+/// `[actions] allow`, and with the entry room that `entry` makes from the template's.
+pub(super) fn settings_without_template(
+    text: &str,
+    entry: impl Fn(&str) -> String,
+) -> Option<String> {
+    let mut document: DocumentMut = text.trim_start_matches('\u{feff}').parse().ok()?;
+    document.remove("template");
+    if let Some(actions) = document.get_mut("actions").and_then(Item::as_table_like_mut) {
+        actions.remove("allow");
+        if actions.is_empty() {
+            document.remove("actions");
+        }
+    }
+    if let Some(old) = document.get("entry").and_then(Item::as_str) {
+        let new = entry(old);
+        document["entry"] = value(new);
+    }
+    Some(document.to_string().trim_start_matches('\n').to_owned())
+}
+
 struct SettingsParser<'a, 'b> {
     reader: &'a mut FileParser<'b>,
     text: &'a str,
@@ -122,6 +143,50 @@ impl SettingsParser<'_, '_> {
                 settings.model = Some(model);
             }
         }
+        if let Some(template) = self.parse_section(root, "template", &["description", "variables"])
+        {
+            let description = self.parse_string(template, "description").map(|it| it.0);
+            let variables = self.parse_variables(template);
+            settings.template =
+                TemplateSettings { description: description.unwrap_or_default(), variables };
+        }
+    }
+
+    fn parse_variables(&mut self, template: &dyn TableLike) -> Vec<TemplateVariable> {
+        let Some(item) = template.get("variables") else { return Vec::new() };
+        let Some(variables) = item.as_table_like() else {
+            let at = self.position_of_span(item.span());
+            let message = "`variables` is a section: write `[template.variables]`";
+            self.reader.report(Code::WrongType, at, message);
+            return Vec::new();
+        };
+        let variables = variables.iter().take(self.reader.finding_limit() + 1);
+        variables.filter_map(|(name, item)| self.parse_variable(name, item)).collect()
+    }
+
+    fn parse_variable(&mut self, name: &str, item: &Item) -> Option<TemplateVariable> {
+        if self.reader.has_too_many_findings() {
+            return None;
+        }
+        let at = self.position_of_span(item.span());
+        if let Err(err) = name.parse::<Slug>() {
+            self.reader.report(Code::BadSlug, at, err.to_string());
+            return None;
+        }
+        let Some(variable) = item.as_table_like() else {
+            let message = format!("write `{name} = {{ description = \"…\" }}`");
+            self.reader.report(Code::WrongType, at, message);
+            return None;
+        };
+        let what = format!("the variable `{name}`");
+        self.report_unknown_keys(variable, &what, &["description", "default"]);
+        let description = self.parse_string(variable, "description").map(|it| it.0);
+        if description.is_none() && variable.get("description").is_none() {
+            self.reader.report(Code::MissingKey, at, format!("{what} needs a `description`"));
+        }
+        let default = self.parse_string(variable, "default").map(|it| it.0);
+        let (name, description) = (name.to_owned(), description.unwrap_or_default());
+        Some(TemplateVariable { name, description, default })
     }
 
     fn report_unknown_keys(&mut self, table: &dyn TableLike, what: &str, known: &[&str]) {
@@ -255,6 +320,60 @@ mod tests {
         let mut reader = FileParser::new("palace.toml");
         parse_settings(&mut reader, &text.concat());
         assert_eq!(reader.into_findings().len(), 50);
+    }
+
+    #[test]
+    fn a_template_has_a_description_and_variables() {
+        let text = "name = \"P\"\n[template]\ndescription = \"One service.\"\n\
+            [template.variables]\nproject = { description = \"Its name\", default = \"Atlas\" }\n\
+            [template.variables.owner]\ndescription = \"Who runs it\"\n";
+        let mut reader = FileParser::new("palace.toml");
+        let template = parse_settings(&mut reader, text).unwrap().template;
+        assert_eq!(reader.into_findings(), []);
+        assert_eq!(template.description, "One service.");
+        let variables =
+            template.variables.iter().map(|it| (it.name.as_str(), it.default.as_deref()));
+        assert_eq!(variables.collect::<Vec<_>>(), [("project", Some("Atlas")), ("owner", None)]);
+    }
+
+    #[test]
+    fn faults_of_a_template_are_reported() {
+        let findings = |template: &str| {
+            let mut reader = FileParser::new("palace.toml");
+            parse_settings(&mut reader, &format!("name = \"P\"\n[template]\n{template}\n"));
+            let findings = reader.into_findings();
+            findings.iter().map(|it| format!("{}: {}", it.code, it.message)).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            findings("descripton = \"\""),
+            ["unknown-key: [template] has no key `descripton`"]
+        );
+        assert_eq!(findings("variables = 1").len(), 1);
+        assert_eq!(
+            findings("[template.variables]\na = \"Atlas\"\nb = {}\n\"c d\" = {}\n"),
+            [
+                "wrong-type: write `a = { description = \"…\" }`",
+                "missing-key: the variable `b` needs a `description`",
+                "bad-slug: `c d` is not a slug: it contains ' ', and only a-z, 0-9, _ and - may \
+                 appear; try `c-d`",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_new_palace_gets_the_settings_without_the_template() {
+        let text = "# Ours\nformat = 1\nname = \"T\"\nentry = \"{{p.slug}}-hall\"\n\n[template]\n\
+            description = \"d\"\n[template.variables.p]\ndescription = \"e\"\n\n[menu]\n\
+            layout = \"classic\"\n\n[actions]\nallow = [\"update_entity\"]\n";
+        let settings = settings_without_template(text, |it| it.replace("{{p.slug}}", "atlas"));
+        assert_eq!(
+            settings.as_deref(),
+            Some(
+                "# Ours\nformat = 1\nname = \"T\"\nentry = \"atlas-hall\"\n\n[menu]\n\
+                 layout = \"classic\"\n"
+            )
+        );
+        assert_eq!(settings_without_template("name = [", str::to_owned), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use ulid::Ulid;
 
 use crate::model::{
     AmbiguousRoomError, CommitSummary, Diagnostic, MAX_FILE_BYTES, RoomId, SlugError,
+    TemplateVariable, quote_for_shell,
 };
 use crate::store;
 
@@ -34,6 +35,29 @@ pub enum Refusal {
         name: String,
         /// The reason.
         why: String,
+    },
+    /// No template has that name.
+    #[error(
+        "there is no template `{}`{} Templates: {}",
+        asked.escape_debug(),
+        meant.as_ref().map_or(".".to_owned(), |it| format!("; did you mean `{it}`?")),
+        quote_names(known)
+    )]
+    NoSuchTemplate {
+        /// The name in the call.
+        asked: String,
+        /// The most similar name.
+        meant: Option<String>,
+        /// The names of the templates.
+        known: Vec<String>,
+    },
+    /// A template with variables for which no value was given.
+    #[error("{}", missing_variables_message(template, missing))]
+    MissingVariables {
+        /// The name of the template.
+        template: String,
+        /// The variables.
+        missing: Vec<TemplateVariable>,
     },
     /// No workspace was set, and there is no default one.
     #[error("{}", no_workspace_set_message(known, *choose))]
@@ -288,6 +312,18 @@ pub(crate) fn quote_names(names: &[String]) -> String {
     let more =
         if names.len() > 20 { format!(" and {} more", names.len() - 20) } else { String::new() };
     quoted.join(", ") + &more
+}
+
+fn missing_variables_message(template: &str, missing: &[TemplateVariable]) -> String {
+    let listed: Vec<_> =
+        missing.iter().map(|it| format!("`{}` ({})", it.name, it.description)).collect();
+    let options: Vec<_> = missing.iter().map(|it| format!(" --set {}=VALUE", it.name)).collect();
+    format!(
+        "the template `{template}` needs values: {}. Give them on the command line: \
+         `palazzo init NAME --template {}`",
+        listed.join(", "),
+        quote_for_shell(template) + &options.concat()
+    )
 }
 
 fn newest_scrolls_hint(scrolls: &[Ulid]) -> String {

@@ -40,6 +40,8 @@ pub struct Keeper {
     pub(super) models: ModelCache,
     /// The consents of the user.
     pub(super) consents: ConsentStore,
+    /// The folder with the templates of the user.
+    pub(super) template_folder: Option<PathBuf>,
     /// Polls the home for new palaces, if it is watched.
     pub(super) home_poller: Option<Poller>,
 }
@@ -63,6 +65,7 @@ impl Keeper {
             watch_config: WatchConfig::default(),
             models: ModelCache::default(),
             consents: ConsentStore::default(),
+            template_folder: None,
             home_poller: None,
         }
     }
@@ -94,6 +97,13 @@ impl Keeper {
     #[must_use]
     pub fn with_consent_folder(mut self, folder: Option<PathBuf>) -> Self {
         self.consents = ConsentStore::new(folder);
+        self
+    }
+
+    /// Sets the folder with the templates of the user.
+    #[must_use]
+    pub fn with_template_folder(mut self, folder: Option<PathBuf>) -> Self {
+        self.template_folder = folder;
         self
     }
 

@@ -18,8 +18,7 @@ fn set_workspace() -> RegisteredTool {
          palace is shown as it was then: you can walk and search it, but not change it.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: SetWorkspace| {
-        let (create, as_of) = (it.create.unwrap_or_default(), it.as_of.as_deref());
-        to_tool_result(keeper::set_workspace(keeper, by, &it.workspace, create, as_of))
+        to_tool_result(enter_workspace(keeper, by, &it))
     };
     RegisteredTool::new(ToolSet::Palace, "set_workspace", about, EffectHint::AddsOnce, run)
 }
@@ -74,6 +73,20 @@ fn write_scroll() -> RegisteredTool {
         }))
     };
     RegisteredTool::new(ToolSet::Palace, "write_scroll", about, EffectHint::Adds, run)
+}
+
+fn enter_workspace(keeper: &mut Keeper, by: &Caller, it: &SetWorkspace) -> Result<String, Refusal> {
+    let (create, as_of) = (it.create.unwrap_or_default(), it.as_of.as_deref());
+    match &it.template {
+        None => keeper::set_workspace(keeper, by, &it.workspace, create, as_of),
+        Some(template) if create && as_of.is_none() => {
+            keeper::create_workspace_from_template(keeper, by, &it.workspace, template)
+        }
+        Some(_) => {
+            let why = "`template` is for a new workspace: give `create: true`, and no `as_of`";
+            Err(Refusal::Invalid(why.to_owned()))
+        }
+    }
 }
 
 fn build_and_show_room(

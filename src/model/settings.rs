@@ -1,7 +1,9 @@
 //! The settings from `palace.toml`.
 
 pub(crate) mod consent;
+pub(crate) mod template;
 pub(crate) mod watch_mode;
+use crate::model::settings::template::TemplateSettings;
 use crate::model::{Layout, RoomRef};
 
 /// The settings of one palace.
@@ -21,6 +23,8 @@ pub struct Settings {
     pub allow: Vec<String>,
     /// The folder of the model for semantic search; a relative path starts at the palace.
     pub model: Option<String>,
+    /// What the palace says about itself as a template.
+    pub template: TemplateSettings,
 }
 
 /// Whether tools commit their changes.
@@ -55,6 +59,7 @@ impl Settings {
             hand_edits: HandEditMode::default(),
             allow: Vec::new(),
             model: None,
+            template: TemplateSettings::default(),
         }
     }
 }

@@ -44,6 +44,7 @@ mod search;
 mod semantic_search;
 mod shared_repository;
 mod tasks_and_processes;
+mod templates;
 mod untrusted_repositories;
 mod wake_up;
 mod watch;

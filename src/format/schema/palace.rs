@@ -1,5 +1,7 @@
 //! Schema of `palace.toml`.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 
 use crate::format::schema::scalars::RoomNameSchema;
@@ -25,6 +27,8 @@ pub(super) struct PalaceSchema {
     actions: Option<ActionSettingsSchema>,
     /// The search.
     search: Option<SearchSettingsSchema>,
+    /// The palace as a template for new palaces.
+    template: Option<TemplateSchema>,
 }
 
 /// The menus of rooms.
@@ -86,4 +90,26 @@ struct SearchSettingsSchema {
     /// a relative path starts at the palace.
     #[schemars(regex(pattern = r"\S"), example = &"/usr/share/models/all-MiniLM-L6-v2")]
     model: Option<String>,
+}
+
+/// The palace as a template for new palaces.
+#[derive(JsonSchema)]
+#[schemars(title = "Template", deny_unknown_fields)]
+struct TemplateSchema {
+    /// What the template is for, in one line.
+    description: Option<String>,
+    /// The variables: `{{project}}` in the files is replaced by the value of `project`.
+    #[schemars(extend("propertyNames" = { "pattern": "^[a-z0-9][a-z0-9_-]{0,79}$" }))]
+    variables: Option<BTreeMap<String, TemplateVariableSchema>>,
+}
+
+/// A variable of the template.
+#[derive(JsonSchema)]
+#[schemars(title = "Variable", deny_unknown_fields)]
+struct TemplateVariableSchema {
+    /// What the value is, for the person who is asked for it.
+    #[schemars(example = &"The name of the project")]
+    description: String,
+    /// The value if none is given.
+    default: Option<String>,
 }

@@ -1,7 +1,10 @@
 //! Entering a palace.
 
+use std::collections::BTreeMap;
+
 use crate::keeper::error::quote_names;
 use crate::keeper::rooms::position::start_position;
+use crate::keeper::templates::find_template;
 use crate::keeper::walk::current_room::render_current_room;
 use crate::keeper::walk::unbuilt_rooms::render_roomless_palace;
 use crate::keeper::workspaces::as_of::open_as_of;
@@ -36,6 +39,29 @@ pub fn set_workspace(
         }
         Err(refusal) => return Err(refusal),
     };
+    enter_palace(keeper, caller, &key)
+}
+
+/// Creates a palace from a template that is called `template`, and enters it.
+pub fn create_workspace_from_template(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    name: &str,
+    template: &str,
+) -> Result<String, Refusal> {
+    keeper.check_not_snapshot()?;
+    match keeper.find_workspace(name) {
+        Err(Refusal::NoSuchWorkspace { .. }) => {}
+        Ok(existing) => {
+            let name = existing.name.escape_debug();
+            let why = format!("the workspace `{name}` exists already: leave out `template`");
+            return Err(Refusal::Invalid(why));
+        }
+        Err(refusal) => return Err(refusal),
+    }
+    let template = find_template(keeper, template)?;
+    let files = template.new_palace_files(&BTreeMap::new(), caller)?;
+    let key = keeper.create_workspace(caller, name, &files)?;
     enter_palace(keeper, caller, &key)
 }
 
@@ -153,6 +179,23 @@ mod tests {
         let settings = home.read("../grosser-speicher/palace.toml").unwrap();
         assert!(settings.contains("name = \"Großer Speicher\""), "{settings}");
         assert!(enter(&mut home, "KEEP", true).unwrap().starts_with("── Hall ──"));
+    }
+
+    #[test]
+    fn a_palace_is_created_from_a_template_by_its_name() {
+        let mut home = TestHome::new(&[HALL]);
+        let mut create = |name, template| {
+            create_workspace_from_template(&mut home.keeper, &ada(), name, template)
+        };
+        let page = create("Code", "codebase").unwrap();
+        assert!(page.contains("── Architecture Hall ──"), "{page}");
+        let refused = create("keep", "codebase").unwrap_err().to_string();
+        assert_eq!(refused, "the workspace `Keep` exists already: leave out `template`");
+        let refused = create("Attic", "../keep").unwrap_err().to_string();
+        assert!(refused.starts_with("there is no template `../keep`."), "{refused}");
+        assert_eq!(home.read("../attic/palace.toml"), None);
+        let settings = home.read("../code/palace.toml").unwrap();
+        assert!(settings.contains("name = \"Code\"") && !settings.contains("[template"));
     }
 
     #[test]

@@ -74,12 +74,11 @@ pub(crate) fn available_directory_name(home: &Path, name: &str) -> Result<String
 /// The files of a new palace: those of its template, with the name of the palace.
 fn new_palace_files(name: &str, template: &Files) -> Files {
     let mut files = template.clone();
-    let mut settings = Settings::with_name(name);
     let text = files.get(PalacePath::SETTINGS_FILE).and_then(|text| {
-        settings.entry = format::parse_settings(text)?.entry;
+        let settings = Settings { name: name.to_owned(), ..format::parse_settings(text)? };
         format::edit_settings_text(text, &settings)
     });
-    let text = text.unwrap_or_else(|| format::serialize_settings(&settings));
+    let text = text.unwrap_or_else(|| format::serialize_settings(&Settings::with_name(name)));
     files.insert(PalacePath::SETTINGS_FILE.to_owned(), text);
     files
 }

@@ -20,6 +20,8 @@ pub(in crate::mcp) struct SetWorkspace {
     pub(in crate::mcp) workspace: String,
     /// Create the workspace if it does not exist.
     pub(in crate::mcp) create: Option<bool>,
+    /// With `create`: the name of a template to begin with, like `codebase`.
+    pub(in crate::mcp) template: Option<String>,
     /// Show its past state, read-only: a day, a time, an age like `3 weeks`, or a git
     /// revision.
     pub(in crate::mcp) as_of: Option<String>,

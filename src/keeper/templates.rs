@@ -1,0 +1,325 @@
+//! Templates: palaces that new palaces begin with.
+//!
+//! A template is any palace: one in the program, one in the user's template folder, or any other
+//! folder. Reading one runs nothing and opens no repository.
+
+mod built_in;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use ulid::Generator;
+
+use crate::format::{self, PalacePath};
+use crate::keeper::session::new_id;
+use crate::keeper::templates::built_in::{built_in_files, built_in_names};
+use crate::keeper::{Caller, Keeper, Refusal};
+use crate::model::{Files, TemplateSettings, did_you_mean};
+use crate::store::{self, Store};
+
+/// Maximum number of characters of the value of a variable.
+const MAX_VALUE_CHARS: usize = 200;
+
+/// A palace that a new palace can begin with.
+#[derive(Clone, Debug)]
+pub struct Template {
+    /// Its name, or the path of its folder as it was given.
+    pub name: String,
+    /// Its folder; `None`: it is in the program.
+    pub folder: Option<PathBuf>,
+    /// Its description and its variables.
+    pub settings: TemplateSettings,
+    /// The tools that its actions may call and those of a new palace may not.
+    pub allow: Vec<String>,
+    files: Files,
+}
+
+/// The templates that can be used by name.
+#[derive(Debug, Default)]
+pub struct TemplateList {
+    /// The templates, by name.
+    pub templates: Vec<Template>,
+    /// The errors of folders in the user's template folder that cannot be read.
+    pub errors: Vec<Refusal>,
+}
+
+impl Template {
+    /// Returns the number of rooms.
+    pub fn room_count(&self) -> usize {
+        self.files.keys().filter(|it| it.starts_with("rooms/")).count()
+    }
+
+    /// Returns the number of entities.
+    pub fn entity_count(&self) -> usize {
+        self.files.keys().filter(|it| it.starts_with("entities/")).count()
+    }
+
+    /// Returns the files of a new palace: with the values of the variables, new ids, and `now` as
+    /// the time at which everything was written.
+    pub fn new_palace_files(
+        &self,
+        values: &BTreeMap<String, String>,
+        caller: &Caller,
+    ) -> Result<Files, Refusal> {
+        let values = self.complete_values(values)?;
+        let files = format::fill_template(&self.files, &values)
+            .map_err(|it| Refusal::UnreadableFile(it.into()))?;
+        let mut ids = Generator::new();
+        let files = format::renew_ids(&files, || new_id(&mut ids, caller.now));
+        Ok(format::renew_times(&files, caller.now))
+    }
+
+    /// Returns the given values with the defaults of the others; refuses if a value is missing.
+    fn complete_values(
+        &self,
+        given: &BTreeMap<String, String>,
+    ) -> Result<BTreeMap<String, String>, Refusal> {
+        let mut values = BTreeMap::new();
+        for (name, value) in given {
+            self.reject_unknown_variable(name)?;
+            values.insert(name.clone(), parse_value(name, value)?);
+        }
+        let mut missing = Vec::new();
+        for variable in &self.settings.variables {
+            match &variable.default {
+                _ if values.contains_key(&variable.name) => {}
+                Some(default) => drop(values.insert(variable.name.clone(), default.clone())),
+                None => missing.push(variable.clone()),
+            }
+        }
+        match missing.is_empty() {
+            true => Ok(values),
+            false => Err(Refusal::MissingVariables { template: self.name.clone(), missing }),
+        }
+    }
+
+    fn reject_unknown_variable(&self, name: &str) -> Result<(), Refusal> {
+        let known: Vec<_> = self.settings.variables.iter().map(|it| it.name.as_str()).collect();
+        if known.contains(&name) {
+            return Ok(());
+        }
+        let hint = match (did_you_mean(name, known.iter().copied()), known.is_empty()) {
+            (Some(meant), _) => format!("; did you mean `{meant}`?"),
+            (None, true) => ": it has none".to_owned(),
+            (None, false) => format!("; it has {}", known.join(", ")),
+        };
+        let (template, name) = (&self.name, name.escape_debug());
+        Err(Refusal::Invalid(format!("the template `{template}` has no variable `{name}`{hint}")))
+    }
+}
+
+/// Lists the templates of the user and those in the program. A template of the user hides one in
+/// the program with the same name.
+pub fn list_templates(keeper: &Keeper) -> Result<TemplateList, Refusal> {
+    let mut list = TemplateList::default();
+    let mut by_name = BTreeMap::new();
+    for name in built_in_names() {
+        by_name.insert(name.clone(), built_in_template(&name));
+    }
+    for name in user_template_names(keeper)? {
+        match user_template(keeper, &name) {
+            Ok(template) => drop(by_name.insert(name, template)),
+            Err(refusal) => list.errors.push(refusal),
+        }
+    }
+    list.templates = by_name.into_values().flatten().collect();
+    Ok(list)
+}
+
+/// Finds a template by name: in the user's template folder, else in the program.
+pub fn find_template(keeper: &Keeper, name: &str) -> Result<Template, Refusal> {
+    let own = user_template_names(keeper)?;
+    if own.iter().any(|it| it == name)
+        && let Some(template) = user_template(keeper, name)?
+    {
+        return Ok(template);
+    }
+    built_in_template(name).ok_or_else(|| {
+        let known = [own, built_in_names()].concat();
+        let meant = did_you_mean(name, known.iter().map(String::as_str)).map(str::to_owned);
+        Refusal::NoSuchTemplate { asked: name.to_owned(), meant, known }
+    })
+}
+
+/// Reads the template in `folder`: a palace, or a home with one palace. `name` is the name for
+/// messages.
+pub fn read_template(folder: &Path, name: &str) -> Result<Template, Refusal> {
+    let palaces = store::list_palaces(folder)?;
+    let [palace] = palaces.as_slice() else {
+        let why = match palaces.len() {
+            0 => "there is no palace.toml in it; give the folder of a palace",
+            _ => "it contains several palaces; give the folder of one",
+        };
+        let folder = folder.display();
+        return Err(Refusal::Invalid(format!("`{folder}` is not a template: {why}")));
+    };
+    let store = Store::new(palace.clone(), palace.clone());
+    let (stamps, findings) = store.list_files("")?;
+    if let Some(finding) = findings.into_iter().next() {
+        return Err(Refusal::UnreadableFile(finding.into()));
+    }
+    let mut files = Files::new();
+    for (path, text) in store.read_files(stamps.into_keys().collect()) {
+        let text = text.map_err(|it| Refusal::UnreadableFile(it.into()))?;
+        files.extend(text.map(|text| (path, text)));
+    }
+    parse_template(name, Some(palace.clone()), files)
+}
+
+fn built_in_template(name: &str) -> Option<Template> {
+    parse_template(name, None, built_in_files(name)?).ok()
+}
+
+fn user_template(keeper: &Keeper, name: &str) -> Result<Option<Template>, Refusal> {
+    let folder = keeper.template_folder.as_ref().map(|it| it.join(name));
+    folder.map(|it| read_template(&it, name)).transpose()
+}
+
+/// Lists the palaces in the user's template folder.
+fn user_template_names(keeper: &Keeper) -> Result<Vec<String>, Refusal> {
+    let Some(folder) = &keeper.template_folder else { return Ok(Vec::new()) };
+    let palaces = store::list_palaces(folder)?.into_iter();
+    let inside = palaces.filter(|it| it != folder);
+    Ok(inside.filter_map(|it| Some(it.file_name()?.to_str()?.to_owned())).collect())
+}
+
+fn parse_template(name: &str, folder: Option<PathBuf>, files: Files) -> Result<Template, Refusal> {
+    let text = files.get(PalacePath::SETTINGS_FILE).map_or("", String::as_str);
+    let settings = format::parse_settings(text).ok_or_else(|| {
+        let place = folder.clone().unwrap_or_default().join(PalacePath::SETTINGS_FILE);
+        let message = "cannot be read; `palazzo check` on the template shows why";
+        Refusal::Invalid(format!("{} {message}", place.display()))
+    })?;
+    let (name, allow, settings) = (name.to_owned(), settings.allow, settings.template);
+    Ok(Template { name, folder, settings, allow, files })
+}
+
+/// Returns the value of a variable without spaces around it. A value is one line, so that it can
+/// be a name and does not break a file.
+fn parse_value(name: &str, value: &str) -> Result<String, Refusal> {
+    let value = value.trim();
+    let why = if value.is_empty() {
+        "it is empty"
+    } else if value.chars().count() > MAX_VALUE_CHARS {
+        "it has more than 200 characters"
+    } else if value.contains(char::is_control) || value.contains("{{") {
+        "it is one line of text without control characters and `{{`"
+    } else {
+        return Ok(value.to_owned());
+    };
+    Err(Refusal::Invalid(format!("the value of `{name}` cannot be used: {why}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::keeper::test_home::{NOW, ada};
+
+    const SETTINGS: &str = "name = \"T\"\nentry = \"hall\"\n[template]\ndescription = \"One service.\"\n\
+        [template.variables]\nproject = { description = \"its name\" }\n\
+        owner = { description = \"who runs it\", default = \"nobody\" }\n";
+    const HALL: &str = "id: 01KH1B52XCWPR7HNREBYABVDT7\nname: Hall of {{project}}\n\
+        description: Run by {{owner}}.\n";
+    const NOTE: &str = "---\ntitle: N\nwritten: 2020-01-01\n---\n\nIn 01KH1B52XCWPR7HNREBYABVDT7\n";
+
+    /// Returns a keeper whose template folder has the templates `service` and `codebase`.
+    fn keeper_with_templates(dir: &Path) -> Keeper {
+        for name in ["service", "codebase"] {
+            let files =
+                [("palace.toml", SETTINGS), ("rooms/hall.yaml", HALL), ("scrolls/hall/n.md", NOTE)];
+            for (path, text) in files {
+                let place = dir.join("templates").join(name).join(path);
+                fs::create_dir_all(place.parent().unwrap()).unwrap();
+                fs::write(place, text).unwrap();
+            }
+        }
+        Keeper::new(dir.join("home"), None).with_template_folder(Some(dir.join("templates")))
+    }
+
+    fn values(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    }
+
+    fn refusal(template: &Template, pairs: &[(&str, &str)]) -> String {
+        template.new_palace_files(&values(pairs), &ada()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_new_palace_has_the_values_new_ids_and_new_times() {
+        let dir = tempfile::tempdir().unwrap();
+        let template = find_template(&keeper_with_templates(dir.path()), "service").unwrap();
+        let files =
+            template.new_palace_files(&values(&[("project", " Atlas: 2 ")]), &ada()).unwrap();
+        assert_eq!(files["palace.toml"], "name = \"T\"\nentry = \"hall\"\n");
+        let (id, room) = files["rooms/hall.yaml"].split_once('\n').unwrap();
+        assert_eq!(room, "name: \"Hall of Atlas: 2\"\ndescription: Run by nobody.\n");
+        assert!(id.starts_with("id: 01") && !HALL.starts_with(id), "{id}");
+        let note = &files["scrolls/hall/n.md"];
+        assert!(note.contains(&format!("written: {NOW}\n")), "{note}");
+        assert!(note.contains(&format!("In {}\n", &id[4..])), "{note}");
+    }
+
+    #[test]
+    fn missing_unknown_and_unusable_values_are_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let template = find_template(&keeper_with_templates(dir.path()), "service").unwrap();
+        assert_eq!(
+            refusal(&template, &[]),
+            "the template `service` needs values: `project` (its name). Give them on the command \
+             line: `palazzo init NAME --template service --set project=VALUE`"
+        );
+        assert_eq!(
+            refusal(&template, &[("projct", "A")]),
+            "the template `service` has no variable `projct`; did you mean `project`?"
+        );
+        for value in [" ", "a\nb", "{{owner}}", &"a".repeat(201)] {
+            let refused = refusal(&template, &[("project", value)]);
+            assert!(refused.starts_with("the value of `project` cannot be used: "), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_template_of_the_user_hides_the_one_in_the_program() {
+        let dir = tempfile::tempdir().unwrap();
+        let keeper = keeper_with_templates(dir.path());
+        let list = list_templates(&keeper).unwrap();
+        assert!(list.errors.is_empty(), "{:?}", list.errors);
+        let names: Vec<_> = list.templates.iter().map(|it| it.name.as_str()).collect();
+        let known = ["codebase", "paradigm-survey", "personal-assistant", "research-project"];
+        assert_eq!(names, [&known[..], &["service", "team-runbook"]].concat());
+        let own = find_template(&keeper, "codebase").unwrap();
+        assert_eq!((own.room_count(), own.entity_count()), (1, 0));
+        assert_eq!(own.folder, Some(dir.path().join("templates/codebase")));
+        let without = Keeper::new(dir.path().join("home"), None);
+        assert_eq!(find_template(&without, "codebase").unwrap().folder, None);
+    }
+
+    #[test]
+    fn an_unknown_template_is_refused_with_the_most_similar_one_and_all() {
+        let keeper = Keeper::new("/nowhere".into(), None);
+        let refusal = |name| find_template(&keeper, name).unwrap_err().to_string();
+        let all = "Templates: `codebase`, `paradigm-survey`, `personal-assistant`, `research-project`, `team-runbook`";
+        let message = format!("there is no template `codebse`; did you mean `codebase`? {all}");
+        assert_eq!(refusal("codebse"), message);
+        assert_eq!(refusal("../x"), format!("there is no template `../x`. {all}"));
+    }
+
+    #[test]
+    fn a_folder_is_a_template_if_it_is_a_palace_or_has_one() {
+        let dir = tempfile::tempdir().unwrap();
+        keeper_with_templates(dir.path());
+        let templates = dir.path().join("templates");
+        assert!(read_template(&templates.join("service"), "x").is_ok());
+        let refused = read_template(&templates, "x").unwrap_err().to_string();
+        assert!(refused.contains("several palaces"), "{refused}");
+        fs::remove_dir_all(templates.join("codebase")).unwrap();
+        assert_eq!(read_template(&templates, "x").unwrap().room_count(), 1);
+        let refused = read_template(dir.path(), "x").unwrap_err().to_string();
+        assert!(refused.contains("there is no palace.toml in it"), "{refused}");
+        fs::write(templates.join("service/palace.toml"), "name = [").unwrap();
+        let refused = read_template(&templates, "x").unwrap_err().to_string();
+        assert!(refused.contains("cannot be read"), "{refused}");
+    }
+}

@@ -1,0 +1,96 @@
+//! Palaces from templates of the user.
+
+use serde_json::json;
+
+use crate::harness::{Home, MARCH_1};
+
+/// Writes a template with a variable in texts and file names into the user's template folder.
+fn write_template(home: &Home, name: &str) {
+    let files = [
+        (
+            "palace.toml",
+            "format = 1\nname = \"Service\"\nentry = \"{{project.slug}}-hall\"\n\n[template]\n\
+             description = \"One service.\"\n\n[template.variables]\n\
+             project = { description = \"the name of the service\" }\n\n[actions]\n\
+             allow = [\"update_entity\"]\n",
+        ),
+        (
+            "rooms/{{project}}-hall.yaml",
+            "id: 01KH1B52XCWPR7HNREBYABVDT7\nname: Hall of {{project}}\ndescription: |\n  \
+             A plate says {{project}}.\n",
+        ),
+        (
+            "scrolls/{{project}}-hall/01KGQ6SBSCRXFDQ7NJ25KD7B46-start.md",
+            "---\nid: 01KGQ6SBSCRXFDQ7NJ25KD7B46\ntitle: \"{{project}} begins\"\n\
+             written: 2020-01-01T00:00:00Z\nby: ada\n---\n\nIn 01KH1B52XCWPR7HNREBYABVDT7.\n",
+        ),
+        ("entities/service/{{project}}.yaml", "name: \"{{project}}\"\ngenus: Service\n"),
+        (
+            "tasks/01KH2ZA5SY7T07HWG7Z5K1TM7M.yaml",
+            "title: Name the owner of {{project}}\nroom: \"{{project.slug}}-hall\"\n",
+        ),
+    ];
+    for (path, text) in files {
+        home.write(&format!("../.config/palazzo/templates/{name}/{path}"), text);
+    }
+}
+
+/// Returns the standard output and the error stream of a command.
+fn run(home: &Home, arguments: &[&str]) -> [String; 2] {
+    let output = home.run_palazzo(arguments);
+    [output.stdout, output.stderr].map(|it| String::from_utf8(it).unwrap())
+}
+
+#[test]
+fn a_template_with_a_variable_becomes_a_palace_of_its_own() {
+    let home = Home::new();
+    write_template(&home, "service");
+    let [listed, _] = run(&home, &["templates"]);
+    assert!(listed.contains("service            1 room, 1 entity\n  One service.\n"), "{listed}");
+    let [listed, _] = run(&home, &["templates", "--format", "json"]);
+    assert!(listed.contains("\"description\": \"the name of the service\""), "{listed}");
+
+    let init = ["init", "Watch", "--template", "service"];
+    let [_, refused] = run(&home, &init);
+    assert!(refused.contains("needs values: `project` (the name of the service)"), "{refused}");
+    let [_, said] = run(&home, &[&init[..], &["--set", "project=Atlas: 2"]].concat());
+    assert!(said.contains("allows its actions to call update_entity"), "{said}");
+
+    let hall = home.read("watch/rooms/atlas-2-hall.yaml");
+    assert!(hall.contains("name: \"Hall of Atlas: 2\"\n"), "{hall}");
+    assert!(!hall.contains("01KH1B52XCWPR7HNREBYABVDT7"), "{hall}");
+    let settings = "format = 1\nname = \"Watch\"\nentry = \"atlas-2-hall\"\n";
+    assert_eq!(home.read("watch/palace.toml"), settings);
+    let [map, _] = run(&home, &["map"]);
+    assert!(
+        map.contains("Hall of Atlas: 2 (atlas-2-hall) [1 scroll, v1, just now] entry"),
+        "{map}"
+    );
+    let [_, checked] = run(&home, &["check"]);
+    assert_eq!(checked, "1 palace, 1 room, 1 scroll, 1 entity: 0 errors\n");
+    home.assert_clean_repository();
+
+    let [copied, _] = run(&home, &["init", "Copy", "--template", "home/watch"]);
+    assert!(copied.ends_with("copy\n"), "{copied}");
+    assert_ne!(home.read("copy/rooms/atlas-2-hall.yaml"), hall);
+}
+
+#[tokio::test]
+async fn an_agent_creates_a_palace_from_a_named_template() {
+    let home = Home::new();
+    write_template(&home, "service");
+    let mut agent = home.agent(MARCH_1).await;
+    let create = |name: &str, template: &str| json!({ "workspace": name, "create": true, "template": template });
+    let page = agent.call("set_workspace", create("Shop", "codebase")).await;
+    assert!(page.contains("── Architecture Hall ──"), "{page}");
+    let refused = agent.call("set_workspace", create("Watch", "service")).await;
+    assert!(refused.contains("needs values: `project`"), "{refused}");
+    let refused = agent.call("set_workspace", create("Watch", "../home/shop")).await;
+    assert!(refused.contains("there is no template `../home/shop`"), "{refused}");
+    let without = json!({ "workspace": "Watch", "template": "codebase" });
+    let refused = agent.call("set_workspace", without).await;
+    assert!(refused.contains("give `create: true`"), "{refused}");
+    agent.disconnect().await;
+    assert!(!home.path().join("watch").exists());
+    home.assert_clean_repository();
+}

@@ -323,7 +323,7 @@ mod tests {
             count += 1;
             Ulid::from(count)
         });
-        let [first, second, third] = [1, 2, 3].map(|it| Ulid::from(it as u128).to_string());
+        let [first, second, third] = [1_u128, 2, 3].map(|it| Ulid::from(it).to_string());
         let expected = files(&[
             ("rooms/a.yaml", &format!("id: {second}\nname: A\n")),
             (&format!("tasks/{third}.yaml"), "title: T\n"),

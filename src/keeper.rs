@@ -86,6 +86,7 @@ pub use crate::keeper::mempalace::tunnels::{
 pub use crate::keeper::palace::file_states::ChangeCounters;
 pub use crate::keeper::palace::findings::Finding;
 pub use crate::keeper::rooms::build::{Blueprint, BuiltRoom, build_room};
+pub use crate::keeper::rooms::move_room::{MovedRoom, delete_room, rename_room};
 pub use crate::keeper::rooms::scrolls::{NewScroll, WrittenScroll, write_scroll};
 pub use crate::keeper::search::drawer_search::{
     DrawerHit, DrawerHits, DrawerQuery, drawer_by_id, drawers_similar_to, search_drawers,

@@ -38,7 +38,7 @@ pub use map::{MapView, map};
 pub use markdown::{room_markdown, scroll_markdown};
 pub use narration::narrate_action;
 pub use palace_diff::{change_summary, item_label, palace_diff, relation_label, relation_validity};
-pub use room::{Notice, RoomView, hall, menu, room, room_built_elsewhere, unfinished_room};
+pub use room::{Notice, RoomView, hall, menu, room, unfinished_room};
 pub use scroll::{HitView, cli_search_results, inventory, older_scrolls, scroll, search_results};
 pub use source_excerpt::source_excerpt;
 pub use text::{

@@ -337,6 +337,13 @@ impl Store {
         self.repository_checks.store(CHECK_ONCE, Ordering::Relaxed);
     }
 
+    /// Lets the next use of the repository in this call check it again.
+    fn recheck_repository(&self) {
+        if self.repository_checks.load(Ordering::Relaxed) == CHECKED {
+            self.begin_call();
+        }
+    }
+
     /// Returns the repository that contains the palace; opens it only if the open one is out of
     /// date.
     fn open_allowed_repository(&self) -> Result<Option<Arc<Repository>>, Error> {

@@ -121,6 +121,26 @@ impl Visit {
         true
     }
 
+    /// Replaces a room that has another name now.
+    pub fn rename_room(&mut self, workspace: &str, from: &RoomId, to: &RoomId) {
+        let locations = self.location.iter_mut().chain(&mut self.back_stack);
+        for location in locations.filter(|it| it.workspace == workspace && it.room == *from) {
+            location.room = to.clone();
+        }
+        for scroll in self.shown_scrolls.iter_mut().filter(|it| it.room == *from) {
+            scroll.room = to.clone();
+        }
+    }
+
+    /// Leaves a room that does not exist any more: a visitor there starts over at the entry.
+    pub fn leave_deleted_room(&mut self, workspace: &str, room: &RoomId) {
+        let is_there = |it: &Location| it.workspace == workspace && it.room == *room;
+        self.back_stack.retain(|it| !is_there(it));
+        if self.location.as_ref().is_some_and(is_there) {
+            self.location = None;
+        }
+    }
+
     /// Returns the location to which the way back leads.
     pub fn previous_location(&self) -> Option<&Location> {
         self.back_stack.last()

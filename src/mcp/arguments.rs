@@ -28,7 +28,7 @@ pub(super) use mempalace::{
     AddDrawer, CheckDuplicate, DeleteDrawer, DiaryRead, DiaryWrite, FindTunnels, KgAdd,
     KgInvalidate, KgQuery, KgTimeline, ListRooms, MempalaceSearch, Traverse,
 };
-pub(super) use palace::{BuildRoom, PalaceAction, SetWorkspace, WriteScroll};
+pub(super) use palace::{BuildRoom, PalaceAction, RoomRequest, SetWorkspace, WriteScroll};
 pub(super) use work::{AdvanceProcess, CompleteTask, CreateTask, ListTasks, StartProcess};
 
 /// No arguments.

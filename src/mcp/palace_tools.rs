@@ -1,7 +1,9 @@
 //! The four tools for rooms, actions and scrolls (v1 section 5).
 
-use crate::keeper::{self, Blueprint, Caller, ChooseNumberOutcome, Keeper, NewScroll, Refusal};
-use crate::mcp::arguments::{BuildRoom, PalaceAction, SetWorkspace, WriteScroll};
+use crate::keeper::{
+    self, Blueprint, Caller, ChooseNumberOutcome, Keeper, MovedRoom, NewScroll, Refusal,
+};
+use crate::mcp::arguments::{BuildRoom, PalaceAction, RoomRequest, SetWorkspace, WriteScroll};
 use crate::mcp::reply::{ToolResult, to_tool_result};
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 
@@ -51,7 +53,8 @@ fn build_room() -> RegisteredTool {
          change is a git commit, so earlier versions are never lost.",
     );
     let run = |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, it: BuildRoom| {
-        to_tool_result(build_and_show_room(tools, keeper, by, &Blueprint::from(it)))
+        let request = RoomRequest::try_from(it).map_err(|why| Refusal::Invalid(why.to_owned()));
+        to_tool_result(request.and_then(|it| run_room_request(tools, keeper, by, it)))
     };
     RegisteredTool::new(ToolSet::Palace, "build_room", about, EffectHint::Replaces, run)
 }
@@ -89,6 +92,36 @@ fn enter_workspace(keeper: &mut Keeper, by: &Caller, it: &SetWorkspace) -> Resul
     }
 }
 
+fn run_room_request(
+    tools: &Toolbox,
+    keeper: &mut Keeper,
+    caller: &Caller,
+    request: RoomRequest,
+) -> Result<String, Refusal> {
+    let followed = |it: &MovedRoom| match it.followed.as_str() {
+        "" => String::new(),
+        followed => format!(", with {followed}"),
+    };
+    match request {
+        RoomRequest::Build(blueprint) => build_and_show_room(tools, keeper, caller, &blueprint),
+        RoomRequest::Rename { room, new, quiet } => {
+            let moved = keeper::rename_room(&mut keeper.session(caller)?, &room, &new)?;
+            let done = format!("{} is `{}` now{}.\n", moved.name, moved.room, followed(&moved));
+            if quiet {
+                return Ok(done);
+            }
+            let (key, room) = (&moved.workspace_key, &moved.room);
+            Ok(format!("{done}\n{}", keeper::show_built_room(keeper, caller, key, room)?))
+        }
+        RoomRequest::Delete { room, scrolls_to } => {
+            let mut session = keeper.session(caller)?;
+            let gone = keeper::delete_room(&mut session, &room, scrolls_to.as_ref())?;
+            let done = format!("Deleted {} (`{}`){}.", gone.name, gone.room, followed(&gone));
+            keeper::with_menu(keeper, caller, &done)
+        }
+    }
+}
+
 fn build_and_show_room(
     tools: &Toolbox,
     keeper: &mut Keeper,
@@ -97,7 +130,7 @@ fn build_and_show_room(
 ) -> Result<String, Refusal> {
     let built = keeper::build_room(keeper, caller, blueprint, &tools.action_tools())?;
     let page = match (blueprint.quiet, built.is_changed) {
-        (false, _) => keeper::show_built_room(keeper, caller, &built)?,
+        (false, _) => keeper::show_built_room(keeper, caller, &built.workspace_key, &built.room)?,
         (true, is_changed) => {
             keeper::update_menu_in_built_room(keeper, caller, &built)?;
             match is_changed {

@@ -242,7 +242,7 @@ impl RegisteredTool {
         effect: EffectHint,
         run: impl Fn(&Toolbox, &mut Keeper, &Caller, A) -> ToolResult + Send + Sync + 'static,
     ) -> Self {
-        let hints = ToolAnnotations::with_title(title)
+        let hints = ToolAnnotations::new()
             .read_only(effect == EffectHint::Reads)
             .destructive(effect == EffectHint::Replaces)
             .idempotent(effect != EffectHint::Adds)

@@ -89,20 +89,6 @@ pub fn unfinished_room(view: &RoomView<'_>, door: &str, context: &str) -> String
     page
 }
 
-/// Renders a new room for a visitor who is in another room, without action numbers, because
-/// these are valid only inside.
-pub fn room_built_elsewhere(room: &Room, id: &RoomId) -> String {
-    let mut page = format!(
-        "Built {id}:\n── {} ──\n{}\n",
-        one_line(&room.name),
-        printable_text(&room.description)
-    );
-    for action in &room.actions {
-        page.push_str(&format!("  - {}\n", one_line(&action.label)));
-    }
-    page
-}
-
 /// Renders the numbered actions of a room.
 pub fn menu(view: &RoomView<'_>) -> String {
     let layout = view.layout;

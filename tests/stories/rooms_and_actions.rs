@@ -128,12 +128,45 @@ async fn older_scrolls_are_listed_in_pages() {
 }
 
 #[tokio::test]
+async fn a_room_is_built_renamed_and_deleted_in_three_commits() {
+    let home = Home::new();
+    let mut agent = agent_in_hall(&home, json!([])).await;
+    let door = json!([{ "label": "Leave", "type": "navigate", "room": "hall" }]);
+    let built = build_room(&mut agent, "crypt", json!({ "actions": door })).await;
+    assert!(built.contains("1. Leave"), "{built}");
+    agent.call("write_scroll", json!({ "title": "Bones", "body": "White." })).await;
+    let before = home.commit_count();
+    let call = |fields: Value| {
+        let mut room = fields;
+        room["slug"] = json!(room["slug"].as_str().unwrap_or("crypt"));
+        room
+    };
+    let moved = agent.call("build_room", call(json!({ "rename": "deep/vault" }))).await;
+    assert!(
+        moved.starts_with("crypt is `deep/vault` now, with 1 scroll.\n\n── crypt ──"),
+        "{moved}"
+    );
+    assert!(agent.choose(1).await.starts_with("── Hall ──"));
+    let back = agent.choose(15).await;
+    assert!(back.contains("21. Bones") && back.contains("1. Leave"), "{back}");
+    let both = call(json!({ "slug": "deep/vault", "delete": true, "name": "Vault" }));
+    let refused = agent.call("build_room", both).await;
+    assert!(refused.contains("give only `slug` with them"), "{refused}");
+    let delete = json!({ "slug": "deep/vault", "delete": true, "scrolls_to": "hall" });
+    let gone = agent.call("build_room", delete).await;
+    assert!(gone.starts_with("Deleted crypt (`deep/vault`), with 1 scroll."), "{gone}");
+    assert_eq!(home.commit_count(), before + 2);
+    home.assert_clean_repository();
+    assert_eq!(home.git(&["ls-files", "w/rooms"]), "w/rooms/hall.yaml\n");
+    assert_eq!(home.git(&["ls-files", "w/scrolls/hall"]).lines().count(), 1);
+}
+
+#[tokio::test]
 async fn a_door_has_two_sides_and_is_removed_from_both() {
     let home = Home::new();
     let mut agent = agent_in_hall(&home, json!([])).await;
     let built = build_room(&mut agent, "crypt", json!({ "portals": ["hall", "well"] })).await;
-    assert!(built.contains("You are still in Hall.\n\nActions:\n  1. Go to crypt"), "{built}");
-    agent.choose(1).await;
+    assert!(built.starts_with("── crypt ──") && built.contains("15 back to Hall"), "{built}");
     assert!(home.read("w/rooms/crypt.yaml").contains("portals: [hall, well]"));
     let back = agent.choose(1).await;
     assert!(back.starts_with("── Hall ──"), "{back}");

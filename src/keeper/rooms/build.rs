@@ -33,10 +33,22 @@ pub struct Blueprint {
     pub portals: Option<Vec<RoomRef>>,
     /// The entities that it shows.
     pub generate: Option<Grouping>,
+    /// The labels of the actions to remove from the existing room.
+    pub remove_actions: Vec<String>,
     /// True to change the existing room, false to replace it.
     pub merge: bool,
     /// True to answer in one line instead of showing the room.
     pub quiet: bool,
+}
+
+impl Blueprint {
+    /// Returns whether it names a room and nothing to build or change.
+    pub fn is_empty(&self) -> bool {
+        let Self { wing, name, description, entry, actions, portals, generate, .. } = self;
+        let texts = [name, description].iter().all(|it| it.is_none());
+        let doors = actions.is_none() && portals.is_none() && self.remove_actions.is_empty();
+        texts && doors && wing.is_none() && entry.is_none() && generate.is_none()
+    }
 }
 
 /// A room that was built.
@@ -170,6 +182,12 @@ fn merge_blueprint(old: &Room, blueprint: &Blueprint) -> Result<Room, Refusal> {
     if let Some(generate) = &blueprint.generate {
         room.generate = Some(generate.clone());
     }
+    for label in &blueprint.remove_actions {
+        let Some(at) = room.actions.iter().position(|it| it.label == *label) else {
+            return Err(no_such_label_refusal(label, old));
+        };
+        room.actions.remove(at);
+    }
     for action in blueprint.actions.iter().flatten() {
         match room.actions.iter_mut().find(|it| it.label == action.label) {
             Some(old) => *old = action.clone(),
@@ -178,6 +196,15 @@ fn merge_blueprint(old: &Room, blueprint: &Blueprint) -> Result<Room, Refusal> {
     }
     room.portals = dedup_portals(room.portals.iter().chain(blueprint.portals.iter().flatten()));
     Ok(room)
+}
+
+fn no_such_label_refusal(label: &str, room: &Room) -> Refusal {
+    let labels: Vec<_> = room.actions.iter().map(|it| format!("\"{}\"", it.label)).collect();
+    Refusal::Invalid(format!(
+        "the room has no action \"{}\" to remove; its actions are: {}",
+        render::one_line(label),
+        labels.join(", ")
+    ))
 }
 
 fn validate_room_name(name: &str) -> Result<String, Refusal> {
@@ -277,6 +304,7 @@ mod tests {
             actions: None,
             portals: None,
             generate: None,
+            remove_actions: Vec::new(),
             merge: false,
             quiet: true,
         }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::walk::show::no_such_room_refusal;
+use crate::keeper::rooms::room_lookup::no_such_room_refusal;
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{ResourceUri, RoomRef, ScrollId, UriTarget};

@@ -2,12 +2,13 @@
 
 use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
+use crate::keeper::rooms::room_lookup::no_such_room_refusal;
 use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::halls::{self, available_actions, hall_view};
 use crate::keeper::walk::notices::room_notices;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{Palace, RoomId, RoomRef, did_you_mean};
+use crate::model::{Palace, RoomId, RoomRef};
 use crate::render::{self, MapView, RoomView};
 use crate::visit::{Location, Visit};
 
@@ -77,18 +78,6 @@ fn resolve_room_or_entry(open: &OpenPalace, room: Option<&RoomRef>) -> Result<Ro
         true => Ok(id),
         false => Err(no_such_room_refusal(open, &id)),
     }
-}
-
-/// Returns the refusal for a room that does not exist, or whose file is broken.
-pub(crate) fn no_such_room_refusal(open: &OpenPalace, id: &RoomId) -> Refusal {
-    if let Some(finding) = open.file_error(&room_path(id)) {
-        return Refusal::UnreadableFile(finding.clone().into());
-    }
-    let rooms = || open.palace.rooms().map(|(id, _)| id);
-    let meant = did_you_mean(id.slug.as_str(), rooms().map(|it| it.slug.as_str()));
-    let meant = meant.map(str::to_owned);
-    let rooms = rooms().take(5).map(ToString::to_string).collect();
-    Refusal::NoSuchRoom { asked: id.to_string(), meant, rooms }
 }
 
 #[cfg(test)]

@@ -61,13 +61,55 @@ pub(in crate::mcp) struct BuildRoom {
     generate: Option<ValidGrouping>,
     /// Change only given fields; actions with the same label are replaced, others added.
     merge: Option<bool>,
+    /// Labels of actions to remove from the existing room.
+    remove_actions: Option<Vec<String>>,
+    /// A new slug, or `wing/slug`; doors, scrolls and tasks follow.
+    rename: Option<ParsedText<RoomRef>>,
+    /// Delete the room and the doors to it.
+    delete: Option<bool>,
+    /// With `delete`: the room that gets its scrolls. Default: they are deleted.
+    scrolls_to: Option<ParsedText<RoomRef>>,
     /// Answer in one line instead of showing the room.
     quiet: Option<bool>,
 }
 
+/// What `build_room` is asked to do.
+pub(in crate::mcp) enum RoomRequest {
+    Build(Blueprint),
+    Rename { room: RoomRef, new: RoomRef, quiet: bool },
+    Delete { room: RoomRef, scrolls_to: Option<RoomRef> },
+}
+
+impl TryFrom<BuildRoom> for RoomRequest {
+    type Error = &'static str;
+
+    fn try_from(mut it: BuildRoom) -> Result<Self, Self::Error> {
+        let (is_delete, quiet) = (it.delete.unwrap_or_default(), it.quiet.unwrap_or_default());
+        let (rename, scrolls_to) = (it.rename.take(), it.scrolls_to.take());
+        let blueprint = Blueprint::from(it);
+        let is_alone = blueprint.is_empty();
+        match (rename, is_delete) {
+            (None, false) if scrolls_to.is_some() => {
+                Err("`scrolls_to` needs `delete: true`: it names the room that gets the scrolls")
+            }
+            (None, false) => Ok(Self::Build(blueprint)),
+            (Some(new), false) if is_alone => {
+                Ok(Self::Rename { room: blueprint.room, new: new.0, quiet })
+            }
+            (None, true) if is_alone => {
+                Ok(Self::Delete { room: blueprint.room, scrolls_to: scrolls_to.map(|it| it.0) })
+            }
+            _ => Err("`rename` and `delete` are calls of their own: give only `slug` with them"),
+        }
+    }
+}
+
 impl From<BuildRoom> for Blueprint {
     fn from(it: BuildRoom) -> Self {
+        let remove_actions = it.remove_actions.unwrap_or_default();
         Self {
+            merge: it.merge.unwrap_or_default() || !remove_actions.is_empty(),
+            remove_actions,
             room: it.slug.0,
             wing: it.wing.map(|it| it.0),
             name: it.name,
@@ -76,7 +118,6 @@ impl From<BuildRoom> for Blueprint {
             actions: it.actions.map(|it| it.into_iter().map(|it| it.0).collect()),
             portals: it.portals.map(|it| it.into_iter().map(|it| it.0).collect()),
             generate: it.generate.map(|it| it.0),
-            merge: it.merge.unwrap_or_default(),
             quiet: it.quiet.unwrap_or_default(),
         }
     }

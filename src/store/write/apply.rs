@@ -166,7 +166,7 @@ fn commit_files(
 ) -> Result<CommitOutcome, Error> {
     store.reject_moved_palace()?;
     // The caller may have waited for a lock, or tries again.
-    store.begin_call();
+    store.recheck_repository();
     let repository = store.open_or_create_repository()?;
     let guard = WriteGuard::lock(&repository, &edit_paths(edits), &store.lock_timeouts)?;
     store.reject_moved_palace()?;

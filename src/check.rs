@@ -8,6 +8,7 @@ mod duplicates;
 mod graph;
 mod misplaced_files;
 mod palace_check;
+mod room_content;
 mod rooms;
 mod tool_actions;
 mod work;
@@ -28,6 +29,7 @@ impl PalaceCheck<'_> {
         findings.extend(self.check_tool_actions());
         findings.extend(self.check_scrolls_halls_and_entities());
         findings.extend(self.check_task_and_process_subjects());
+        findings.extend(self.check_task_titles());
         findings.extend(self.check_misplaced_files());
         findings.extend(self.check_duplicates());
         let mut counts = HashMap::<(String, Code), usize>::new();
@@ -50,6 +52,7 @@ impl PalaceCheck<'_> {
         let mut compared = rooms::MAX_SUGGESTIONS;
         findings.extend(self.check_exits(id, room, &file, &mut compared));
         findings.extend(self.check_workspace_doors(room, &file));
+        findings.extend(room_content::check_room_content(room, &file));
         findings.extend(self.check_reachable(id));
         findings.extend(self.check_generated_hall(id, room, &mut 0));
         findings

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use strsim::osa_distance;
 
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
+use crate::check::room_content::check_room_content;
 use crate::model::{Code, Room, RoomId, RoomRef, ValuePath, did_you_mean};
 
 /// How many rooms a hint lists.
@@ -28,6 +29,7 @@ impl PalaceCheck<'_> {
             let file = (self.room_file)(id);
             findings.extend(self.check_exits(id, room, &file, &mut compared));
             findings.extend(self.check_workspace_doors(room, &file));
+            findings.extend(check_room_content(room, &file));
             findings.extend(self.check_one_way_doors(id, room, &file, &exits));
             let is_bare =
                 room.description.is_empty() && room.actions.is_empty() && room.generate.is_none();
@@ -303,8 +305,8 @@ mod tests {
 
     #[test]
     fn an_action_to_a_room_without_a_door_back_is_reported_once() {
-        let climb = "{ label: Climb, type: navigate, room: attic }";
-        let hall = format!("actions: [{climb}, {climb}]");
+        let action = |label: &str| format!("{{ label: {label}, type: navigate, room: attic }}");
+        let hall = format!("actions: [{}, {}]", action("Climb"), action("Leap"));
         assert_snapshot!(
             findings_of_rooms(&[("attic", ""), ("hall", &hall)]),
             @"rooms/hall.yaml actions 0 room: one-way-door: `attic` has no door back of its own: it shows a plain door"

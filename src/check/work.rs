@@ -1,7 +1,9 @@
-//! Checks the subjects of tasks and processes.
+//! Checks tasks and processes: their subjects, and the titles of tasks.
+
+use std::collections::HashMap;
 
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
-use crate::model::{ValuePath, WorkSubject};
+use crate::model::{Code, ValuePath, WorkSubject};
 
 impl PalaceCheck<'_> {
     /// Reports tasks and processes about missing rooms or entities.
@@ -27,6 +29,21 @@ impl PalaceCheck<'_> {
         }
         findings
     }
+
+    /// Reports open tasks with the title of another open task.
+    pub(crate) fn check_task_titles(&self) -> Vec<CheckFinding> {
+        let mut files_by_title = HashMap::new();
+        let mut findings = Vec::new();
+        for (file, task) in self.palace.tasks.iter().filter(|(_, it)| it.status.is_open()) {
+            let first = files_by_title.entry(task.title.trim().to_lowercase()).or_insert(file);
+            if *first != file {
+                let message = format!("the open task {first} has the same title");
+                let about = ValuePath::ROOT.then_value("title");
+                findings.push(CheckFinding::new(Code::DuplicateTitle, file, about, message));
+            }
+        }
+        findings
+    }
 }
 
 #[cfg(test)]
@@ -44,6 +61,23 @@ mod tests {
         tasks/sweep.yaml room: unfinished-room: the room `cript` is not built yet (did you mean `crypt`?)
         tasks/sweep.yaml entity: undefined-entity: there is no entity `Dust` yet
         ");
+    }
+
+    #[test]
+    fn two_open_tasks_with_one_title_are_reported() {
+        let task = |status: &str| format!("title: Sweep\n{status}");
+        let found = |status: &str| {
+            findings_of(&[
+                ("tasks/a.yaml", &task("")),
+                ("tasks/b.yaml", &task(status)),
+                ("tasks/c.yaml", "title: sweep the hall\n"),
+            ])
+        };
+        assert_snapshot!(
+            found(""),
+            @"tasks/b.yaml title: duplicate-title: the open task tasks/a.yaml has the same title"
+        );
+        assert_eq!(found("status: done\n"), "");
     }
 
     #[test]

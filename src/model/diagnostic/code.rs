@@ -82,6 +82,12 @@ pub enum Code {
     LostScroll,
     /// A door to a workspace that the home does not have.
     UnknownWorkspace,
+    /// An action label that occurs twice in a room.
+    DuplicateLabel,
+    /// An indented list of actions that is part of the description above it.
+    SwallowedActions,
+    /// A title that two open tasks have.
+    DuplicateTitle,
     /// A room without a path from the entry.
     Unreachable,
     /// A name with outgoing relations that no file defines.

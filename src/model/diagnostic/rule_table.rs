@@ -81,6 +81,26 @@ const OTHER_RULES: &[Rule] = &[
          name of another palace of the same home. Correct it, or create that workspace.",
     ),
     warning_rule(
+        Code::DuplicateLabel,
+        "duplicate-label",
+        "Two actions of a room have the same label",
+        "A visitor cannot tell them apart, and build_room with `merge` changes only the first: it \
+         finds an action by its label. Change one of the labels, or remove one action.",
+    ),
+    warning_rule(
+        Code::SwallowedActions,
+        "swallowed-actions",
+        "The description contains the list of actions",
+        "Indented lines below `description: |` belong to the description, so the room has no \
+         actions. Remove the indentation in front of `actions:`.",
+    ),
+    warning_rule(
+        Code::DuplicateTitle,
+        "duplicate-title",
+        "Two open tasks have the same title",
+        "complete_task finds a task by its title. Complete one of them, or change its title.",
+    ),
+    warning_rule(
         Code::Unreachable,
         "unreachable",
         "The room cannot be reached from the entry",

@@ -607,13 +607,16 @@ async fn actions_naming_missing_entities_are_reported_on_building_and_deleting()
     agent.enter("survey").await;
     agent.take_transcript();
     let ask = |tool: &str, params: Value| json!({ "label": tool, "type": "query", "tool": tool, "tool_params": params });
-    let actions = [
+    let mut actions = [
         ask("get_entity", json!({ "name": "gradualism " })),
         ask("get_entity", json!({ "name": "Ghosty" })),
         ask("get_entity", json!({ "name": "{params}" })),
         ask("list_entities", json!({ "genus": "claim" })),
         ask("list_entities", json!({ "genus": "Ghost" })),
     ];
+    for (number, action) in (1..).zip(&mut actions) {
+        action["label"] = json!(format!("Ask {number}"));
+    }
     let den = json!({ "slug": "den", "name": "Den", "description": "Dim.", "actions": actions });
     agent.call("build_room", den).await;
     agent.call("create_task", json!({ "title": "Doubt it", "entity": "Gradualism" })).await;

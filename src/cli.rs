@@ -46,7 +46,7 @@ use crate::cli::outcome::Failure;
 #[derive(Parser)]
 #[command(
     name = "palazzo",
-    version,
+    version = env!("PALAZZO_VERSION"),
     max_term_width = 100,
     after_help = "\
 A home is a directory of palaces, or one palace. A command uses the home it is given, else \

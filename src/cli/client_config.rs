@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         Client::Codex => ("Put into ~/.codex/config.toml:", start.toml_config()),
     };
     anstream::eprintln!("{instruction}");
-    terminal::print_page(&config)?;
+    terminal::print_text(&config)?;
     Ok(ExitCode::SUCCESS)
 }
 

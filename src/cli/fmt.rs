@@ -90,7 +90,7 @@ fn print_fmt_report(report: &FmtReport, here: &Path, diff: bool) -> std::io::Res
         return terminal::print_patch(&report.diff());
     }
     let paths = report.edits.iter().map(|it| report.path_relative_to(&it.path, here));
-    terminal::print_page(&paths.collect::<Vec<_>>().join("\n"))
+    terminal::print_text(&paths.collect::<Vec<_>>().join("\n"))
 }
 
 fn print_summary(seen: usize, changed: usize, written: bool) {

@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         Some(template) => template_files(&keeper, template, &args.set)?,
     };
     let root = keeper::create_palace(&mut keeper, &terminal_user("init"), name, &files)?;
-    terminal::print_page(&root.display().to_string())?;
+    terminal::print_text(&root.display().to_string())?;
     anstream::eprintln!("Created {name}. Explore it with: palazzo walk {}", root.display());
     Ok(ExitCode::SUCCESS)
 }
@@ -123,7 +123,7 @@ fn create_missing_repositories(dir: Option<&Path>) -> Outcome {
     home::require_palace(&keeper, &home::find_home(dir))?;
     let created = keeper::create_repositories(&mut keeper, &terminal_user("init"))?;
     for palace in &created {
-        terminal::print_page(&palace.display().to_string())?;
+        terminal::print_text(&palace.display().to_string())?;
     }
     match created.len() {
         0 => anstream::eprintln!(

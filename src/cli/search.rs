@@ -79,10 +79,10 @@ pub(super) fn run(args: Args) -> Outcome {
     let caller = terminal_user("search");
     let found = keeper::search_palace(&mut keeper.session(&caller)?, &query, args.limit)?;
     let here = std::env::current_dir().unwrap_or_default();
-    terminal::print_page(&match args.format {
-        Format::Human => results_to_text(&found, &here),
-        Format::Json => results_to_json(&found, &here),
-    })?;
+    match args.format {
+        Format::Human => terminal::print_page(&results_to_text(&found, &here))?,
+        Format::Json => terminal::print_text(&results_to_json(&found, &here))?,
+    }
     if found.total == 0 {
         anstream::eprintln!("nothing found");
     }

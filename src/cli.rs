@@ -20,6 +20,8 @@ mod man;
 mod map;
 mod mine;
 mod outcome;
+mod output_format;
+mod pager;
 mod progress_bar;
 mod restore;
 mod schema;
@@ -285,10 +287,20 @@ mod tests {
     }
 
     #[test]
+    fn things_follow_revisions_after_two_hyphens() {
+        let line = "diff hall Granite main..agent --text -- Basalt";
+        assert_eq!(values_of(line, "first"), ["hall"]);
+        assert_eq!(values_of(line, "more"), ["Granite", "main..agent"]);
+        assert_eq!(values_of(line, "things"), ["Basalt"]);
+        assert_eq!(values_of("log hall main..agent -n5", "words"), ["hall", "main..agent"]);
+        assert_eq!(values_of("log -- hall", "things"), ["hall"]);
+    }
+
+    #[test]
     fn a_moment_may_begin_with_a_hyphen() {
         assert_eq!(values_of("restore hall --to -1.week", "to"), ["-1.week"]);
         assert_eq!(values_of("show hall --at -1.week", "at"), ["-1.week"]);
-        assert_eq!(values_of("diff -1.week..HEAD --text", "range"), ["-1.week..HEAD"]);
+        assert_eq!(values_of("diff -1.week..HEAD --text", "first"), ["-1.week..HEAD"]);
     }
 
     #[test]

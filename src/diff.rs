@@ -3,39 +3,90 @@
 //! Pure functions: the caller has read both states, and may have omitted files that are the same in
 //! both.
 
+mod drawers;
 mod entity;
+mod genus;
 mod lines;
 mod room;
+mod text;
 mod value_changes;
+mod work;
 
-use crate::diff::value_changes::{name_change, text_change, value_change};
+use chrono::SecondsFormat;
 use std::collections::{BTreeMap, BTreeSet};
 
 use ulid::Ulid;
 
+use crate::diff::text::text_change;
+use crate::diff::value_changes::{name_change, optional_text, value_change};
 use crate::model::{
-    ChangeDetail, ChangeKind, Entity, ItemDiff, Palace, PalaceItem, Room, RoomId, Scroll, ScrollId,
-    Settings,
+    ChangeDetail, ChangeKind, Entity, FileItemKind, ItemDiff, Palace, PalaceItem, Room, RoomId,
+    Scroll, ScrollId, Settings,
 };
 
 pub use entity::diff_entity;
-pub use lines::{count_changed_lines, unified_diff};
+pub use lines::unified_diff;
+pub use text::diff_texts;
 
-/// Returns the differences between `was` and `now`: settings, rooms, scrolls, entities.
+/// Returns the differences between `was` and `now`: settings, rooms, scrolls, entities, genera,
+/// work, drawers and diaries. `file_of` returns the file of an item in one of the two.
 ///
 /// A moved or renamed room, scroll or entity is recognized by its id; a room without an id by
 /// equality.
-pub fn diff_palaces(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
+pub fn diff_palaces(
+    was: &Palace,
+    now: &Palace,
+    file_of: impl Fn(&Palace, &PalaceItem) -> Option<String>,
+) -> Vec<ItemDiff> {
     let settings = diff_settings(&was.settings, &now.settings);
-    let settings = item_diff_if_changed(PalaceItem::Settings, settings).into_iter();
-    settings
+    let settings = changed(PalaceItem::Settings, settings).into_iter();
+    let pairs = settings
         .chain(diff_rooms(was, now))
         .chain(diff_scrolls(was, now))
         .chain(diff_entities(was, now))
-        .collect()
+        .chain(diff_items_in_files(was, now));
+    let with_files = pairs.map(|ItemChange { old, new, change }| {
+        let files = [(was, &old), (now, &new)];
+        let files = files.into_iter().filter_map(|(palace, it)| file_of(palace, it.as_ref()?));
+        let mut files: Vec<_> = files.collect();
+        files.dedup();
+        Some(ItemDiff { item: new.or(old)?, files, change })
+    });
+    with_files.flatten().collect()
 }
 
-fn diff_rooms(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
+/// A change of an item, as it is in the earlier and in the later state.
+struct ItemChange {
+    old: Option<PalaceItem>,
+    new: Option<PalaceItem>,
+    change: ChangeKind,
+}
+
+/// Returns the change of an item that keeps its place and name; `None` if it did not change.
+fn changed(item: PalaceItem, details: Vec<ChangeDetail>) -> Option<ItemChange> {
+    changed_place(item.clone(), item, details)
+}
+
+/// Returns the change of an item that may have another place or name.
+fn changed_place(
+    old: PalaceItem,
+    new: PalaceItem,
+    details: Vec<ChangeDetail>,
+) -> Option<ItemChange> {
+    let change = ChangeKind::Changed(details);
+    let is_changed = change != ChangeKind::Changed(Vec::new());
+    is_changed.then_some(ItemChange { old: Some(old), new: Some(new), change })
+}
+
+fn added(item: PalaceItem, content: Vec<ChangeDetail>) -> ItemChange {
+    ItemChange { old: None, new: Some(item), change: ChangeKind::Added(content) }
+}
+
+fn removed(item: PalaceItem, content: Vec<ChangeDetail>) -> ItemChange {
+    ItemChange { old: Some(item), new: None, change: ChangeKind::Removed(content) }
+}
+
+fn diff_rooms(was: &Palace, now: &Palace) -> Vec<ItemChange> {
     let gone = || was.rooms().filter(|(id, _)| now.room(id).is_none());
     let mut homeless: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for (id, room) in gone() {
@@ -45,7 +96,7 @@ fn diff_rooms(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     for (id, room) in now.rooms() {
         let item = PalaceItem::Room(id.clone());
         if let Some(old) = was.room(id) {
-            differences.extend(item_diff_if_changed(item, room::diff_room(old, room)));
+            differences.extend(changed(item, room::diff_room(old, room)));
             continue;
         }
         let twins = homeless.get_mut(&room_identity(room));
@@ -57,14 +108,16 @@ fn diff_rooms(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
             Some((from, old)) => {
                 let moved = ChangeDetail::Moved { from: from.clone() };
                 let details = [moved].into_iter().chain(room::diff_room(old, room));
-                differences.extend(item_diff_if_changed(item, details.collect()));
+                let old = PalaceItem::Room(from.clone());
+                differences.extend(changed_place(old, item, details.collect()));
             }
-            None => differences.push(ItemDiff { item, change: ChangeKind::Added }),
+            None => differences.push(added(item, room::added_room(room))),
         }
     }
     let left: BTreeSet<_> = homeless.values().flatten().map(|(id, _)| *id).collect();
     let gone = gone().filter(|(id, _)| left.contains(id));
-    differences.extend(gone.map(|(id, _)| removed_item_diff(PalaceItem::Room(id.clone()))));
+    let gone = gone.map(|(id, it)| removed(PalaceItem::Room(id.clone()), room::removed_room(it)));
+    differences.extend(gone);
     differences
 }
 
@@ -73,7 +126,7 @@ fn room_identity(room: &Room) -> Result<Ulid, &str> {
     room.id.ok_or(&room.name)
 }
 
-fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
+fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<ItemChange> {
     let (before, after) = (scrolls_by_id(was), scrolls_by_id(now));
     let item = |(room, it): &(&RoomId, &Scroll)| PalaceItem::Scroll {
         which: ScrollId { room: (*room).clone(), id: it.id },
@@ -83,13 +136,14 @@ fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
     for (id, scroll) in &after {
         match before.get(id) {
             Some(old) => {
-                differences.extend(item_diff_if_changed(item(scroll), diff_scroll(*old, *scroll)));
+                let details = diff_scroll(Some(*old), Some(*scroll));
+                differences.extend(changed_place(item(old), item(scroll), details));
             }
-            None => differences.push(ItemDiff { item: item(scroll), change: ChangeKind::Added }),
+            None => differences.push(added(item(scroll), diff_scroll(None, Some(*scroll)))),
         }
     }
     let gone = before.iter().filter(|(id, _)| !after.contains_key(id));
-    differences.extend(gone.map(|(_, it)| removed_item_diff(item(it))));
+    differences.extend(gone.map(|(_, it)| removed(item(it), diff_scroll(Some(*it), None))));
     differences
 }
 
@@ -97,40 +151,50 @@ fn scrolls_by_id(palace: &Palace) -> BTreeMap<Ulid, (&RoomId, &Scroll)> {
     palace.scrolls().map(|(room, it)| (it.id, (room, it))).collect()
 }
 
-fn diff_scroll(was: (&RoomId, &Scroll), now: (&RoomId, &Scroll)) -> Vec<ChangeDetail> {
-    let ((from, old), (room, new)) = (was, now);
-    let moved = (from != room).then(|| ChangeDetail::Moved { from: from.clone() });
-    let written = |it: &Scroll| it.written.to_rfc3339();
+/// Returns the differences of a scroll in its room; `None` if it does not exist.
+fn diff_scroll(
+    was: Option<(&RoomId, &Scroll)>,
+    now: Option<(&RoomId, &Scroll)>,
+) -> Vec<ChangeDetail> {
+    let moved = was.zip(now).filter(|(was, now)| was.0 != now.0);
+    let moved = moved.map(|(was, _)| ChangeDetail::Moved { from: was.0.clone() });
+    let (was, now) = (was.map(|it| it.1), now.map(|it| it.1));
+    let title = |it: Option<&'_ Scroll>| it.map(|it| it.title.clone()).unwrap_or_default();
+    let by = |it: Option<&Scroll>| it.map(|it| it.by.clone());
+    let written =
+        |it: Option<&Scroll>| it.map(|it| it.written.to_rfc3339_opts(SecondsFormat::Secs, true));
+    let body = |it: Option<&Scroll>| it.map(|it| it.body.clone()).unwrap_or_default();
     let details = [
         moved,
-        name_change(&old.title, &new.title),
-        value_change("by", Some(&old.by), Some(&new.by)),
-        value_change("written", Some(&written(old)), Some(&written(new))),
-        text_change("text", &old.body, &new.body),
+        name_change(&title(was), &title(now)),
+        value_change("by", by(was).as_deref(), by(now).as_deref()),
+        value_change("written", written(was).as_deref(), written(now).as_deref()),
+        text_change("text", &body(was), &body(now)),
     ];
     details.into_iter().flatten().collect()
 }
 
-fn diff_entities(was: &Palace, now: &Palace) -> Vec<ItemDiff> {
+fn diff_entities(was: &Palace, now: &Palace) -> Vec<ItemChange> {
     let (before, after) = (entities_by_name(was), entities_by_name(now));
     let gone = || before.iter().filter(|(key, _)| !after.contains_key(*key));
     let mut nameless: BTreeMap<Ulid, &Entity> =
         gone().filter_map(|(_, it)| Some((it.id?, *it))).collect();
     let mut renamed = BTreeSet::new();
     let mut differences = Vec::new();
+    let item = |it: &Entity| PalaceItem::Entity(it.name.clone());
     for (key, entity) in &after {
-        let item = PalaceItem::Entity(entity.name.clone());
         let by_id = || nameless.remove(&entity.id?);
         match before.get(key).copied().or_else(by_id) {
             Some(old) => {
                 renamed.insert(&old.name);
-                differences.extend(item_diff_if_changed(item, entity::diff_entity(old, entity)));
+                let details = entity::diff_entity(old, entity);
+                differences.extend(changed_place(item(old), item(entity), details));
             }
-            None => differences.push(ItemDiff { item, change: ChangeKind::Added }),
+            None => differences.push(added(item(entity), entity::added_entity(entity))),
         }
     }
     let gone = gone().filter(|(_, it)| !renamed.contains(&it.name));
-    differences.extend(gone.map(|(_, it)| removed_item_diff(PalaceItem::Entity(it.name.clone()))));
+    differences.extend(gone.map(|(_, it)| removed(item(it), entity::removed_entity(it))));
     differences
 }
 
@@ -143,9 +207,49 @@ fn entities_by_name(palace: &Palace) -> BTreeMap<(&str, bool), &Entity> {
         .collect()
 }
 
+/// Returns the differences of the items that are identified by their files.
+fn diff_items_in_files(was: &Palace, now: &Palace) -> Vec<ItemChange> {
+    let files = |kind| files_with_items(was, kind).chain(files_with_items(now, kind));
+    let mut differences = Vec::new();
+    for kind in FileItemKind::ALL {
+        for file in files(kind).collect::<BTreeSet<_>>() {
+            let details = match kind {
+                FileItemKind::Genus => genus::diff_genera_in_file(was, now, file),
+                FileItemKind::Task => work::diff_tasks_in_file(was, now, file),
+                FileItemKind::Process => work::diff_processes_in_file(was, now, file),
+                FileItemKind::Drawer => drawers::diff_drawers_in_file(was, now, file),
+                FileItemKind::DiaryEntry => drawers::diff_diary_entries_in_file(was, now, file),
+            };
+            let item = |palace| PalaceItem::in_file(palace, kind, file);
+            differences.extend(match (item(was), item(now)) {
+                (None, new) => new.map(|it| added(it, details)),
+                (Some(old), None) => Some(removed(old, details)),
+                (Some(old), Some(new)) => changed_place(old, new, details),
+            });
+        }
+    }
+    differences
+}
+
+/// Lists the files of a palace with items of a kind.
+fn files_with_items(palace: &Palace, kind: FileItemKind) -> impl Iterator<Item = &str> {
+    let files: Vec<&str> = match kind {
+        FileItemKind::Genus => {
+            let genera = palace.graph.genus_definitions();
+            genera.filter_map(|it| palace.graph.file_of_genus_definition(&it.name)).collect()
+        }
+        FileItemKind::Task => palace.tasks.keys().map(String::as_str).collect(),
+        FileItemKind::Process => palace.processes.keys().map(String::as_str).collect(),
+        FileItemKind::Drawer => palace.drawers.iter().map(|(file, ..)| file).collect(),
+        FileItemKind::DiaryEntry => palace.diaries.iter().map(|(file, _)| file).collect(),
+    };
+    files.into_iter()
+}
+
 fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
     let entry = |it: &Settings| it.entry.as_ref().map(ToString::to_string);
-    let allow = |it: &Settings| (!it.allow.is_empty()).then(|| it.allow.join(", "));
+    let allow = |it: &Settings| optional_text(&it.allow.join(", ")).map(str::to_owned);
+    let description = |it: &Settings| optional_text(&it.template.description).map(str::to_owned);
     let word = |it: &dyn std::fmt::Debug| Some(format!("{it:?}").to_lowercase());
     let values = [
         ("entry", entry(was), entry(now)),
@@ -153,19 +257,13 @@ fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
         ("commit", word(&was.commit), word(&now.commit)),
         ("hand_edits", word(&was.hand_edits), word(&now.hand_edits)),
         ("allow", allow(was), allow(now)),
+        ("model", was.model.clone(), now.model.clone()),
+        ("template", description(was), description(now)),
     ];
     let values = values
         .into_iter()
         .filter_map(|(of, was, now)| value_change(of, was.as_deref(), now.as_deref()));
     name_change(&was.name, &now.name).into_iter().chain(values).collect()
-}
-
-fn item_diff_if_changed(item: PalaceItem, details: Vec<ChangeDetail>) -> Option<ItemDiff> {
-    (!details.is_empty()).then_some(ItemDiff { item, change: ChangeKind::Changed(details) })
-}
-
-fn removed_item_diff(item: PalaceItem) -> ItemDiff {
-    ItemDiff { item, change: ChangeKind::Removed }
 }
 
 #[cfg(test)]
@@ -186,8 +284,8 @@ mod tests {
 
     fn rendered_diff(was: &[(&str, &str)], now: &[(&str, &str)]) -> String {
         let (was, now) = (palace(was), palace(now));
-        assert_eq!(diff_palaces(&was, &was), []);
-        render::palace_diff(&diff_palaces(&was, &now))
+        assert_eq!(diff_palaces(&was, &was, |_, _| None), []);
+        render::palace_diff(&diff_palaces(&was, &now, |_, _| None))
     }
 
     fn rendered_room_diff(was: &str, now: &str) -> String {

@@ -43,11 +43,12 @@ pub use crate::keeper::graph::list_entities::{EntityPage, EntityQuery, list_enti
 pub use crate::keeper::graph::relations::RelationRemoval;
 pub use crate::keeper::graph::timeline::{TimelinePage, TimelineQuery, get_timeline};
 pub use crate::keeper::graph::update::{EntityChange, EntityUpdateOutcome, update_entity};
-pub use crate::keeper::history::log::{
-    CommitLog, LoggedCommit, PalaceDiff, blame_item, diff_revisions, list_commits,
-};
+pub use crate::keeper::history::diff::{PalaceDiff, diff_palace};
+pub use crate::keeper::history::file_diff::{compare_file_versions, describe_file};
+pub use crate::keeper::history::log::{CommitLog, LoggedCommit, blame_item, list_commits};
 pub use crate::keeper::history::restore::{RestoredItem, RestoredRelationCounts, restore_item};
 pub use crate::keeper::history::revert::UndoneCommit;
+pub use crate::keeper::history::revisions::RevisionQuery;
 pub use crate::keeper::history::undo::undo_last_call;
 pub use crate::keeper::history::undo_visit::{UndoSelection, undo_visit};
 pub use crate::keeper::import::memory::{MemoryImportSummary, export_memory, import_memory};

@@ -21,6 +21,7 @@ use rayon::prelude::*;
 use crate::model::{Changeset, CommitId, CommitSummary, Diagnostic, Files};
 
 pub use crate::store::history::file_history_cache::FileHistoryCache;
+pub use crate::store::history::log::CommitRange;
 pub use crate::store::history::resolve_as_of::parse_start_time;
 pub use crate::store::repo::consents::ConsentStore;
 pub use crate::store::repo::git_lock::{GitLock, LockOwner};

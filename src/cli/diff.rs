@@ -2,37 +2,115 @@
 
 use std::process::ExitCode;
 
+use chrono::SecondsFormat;
+use clap::ValueEnum;
+use serde_json::{Value, json};
+
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
+use crate::cli::pager::{self, PagerArgs};
 use crate::cli::terminal;
-use crate::keeper::{self, PalaceDiff};
+use crate::keeper::{self, PalaceDiff, RevisionQuery};
+use crate::model::CommitSummary;
 use crate::render;
 
 /// Show the differences between two states of a palace: rooms, scrolls, entities
 ///
-/// Without a range: uncommitted changes. `A`: changes since A. `A..B`: changes from
-/// A to B. A moment is a day (its end, in UTC), a time, an age like `3.weeks`, or a
-/// git revision.
+/// Without a revision: uncommitted changes. `A`: changes since A. `A B` or `A..B`:
+/// changes from A to B. `A...B`: changes of B since it left A. A revision is a day
+/// (its end, in UTC), a time, an age like `3.weeks`, or a git revision. With things,
+/// only these: as in `palazzo log`, after `--` if they could be revisions.
+///
+/// After a `+` comes what was added, after a `-` what was removed, after a `~` a line
+/// of which some words were changed: [-before-]{+after+}.
 #[derive(clap::Args)]
+#[command(override_usage = "palazzo diff [OPTIONS] [THING]... [A [B] | A..B | A...B]\n       \
+                            palazzo diff [OPTIONS] [A [B] | A..B | A...B] -- THING...")]
 pub(super) struct Args {
-    /// `A..B`, or `A`
-    #[arg(value_name = "RANGE", allow_hyphen_values = true)]
-    range: Option<String>,
+    /// Things, then revisions
+    #[arg(value_name = "THING|REVISION", allow_hyphen_values = true)]
+    first: Option<String>,
+
+    /// More of them
+    #[arg(value_name = "THING|REVISION", hide = true)]
+    more: Vec<String>,
+
+    /// Things; everything before `--` is a revision then
+    #[arg(value_name = "THING", last = true)]
+    things: Vec<String>,
 
     /// Print a patch for `git apply`, with paths relative to the root of the repository
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     text: bool,
+
+    /// The output format: human-readable, JSON, or Markdown for a pull request
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+
+    #[command(flatten)]
+    pager: PagerArgs,
 
     #[command(flatten)]
     home: HomeArgs,
 }
 
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Format {
+    #[default]
+    Human,
+    Json,
+    Markdown,
+}
+
 pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.home.keeper(), terminal_user("diff"));
-    match keeper::diff_revisions(&keeper.session(&user)?, args.range.as_deref(), args.text)? {
-        PalaceDiff::Patch(patch) => terminal::print_patch(&patch)?,
-        PalaceDiff::Same => terminal::print_page("Nothing differs.\n")?,
-        PalaceDiff::Items(items) => terminal::print_page(&render::palace_diff(&items))?,
+    let words = args.first.iter().chain(&args.more).cloned().collect();
+    let query = RevisionQuery { words, items: args.things.clone() };
+    let diff = keeper::diff_palace(&mut keeper.session(&user)?, &query)?;
+    match args.format {
+        Format::Human if args.text => {
+            pager::print_paged(&terminal::style_patch(&diff.patch), &args.pager)?;
+        }
+        Format::Human => {
+            let page = match diff.patch.is_empty() {
+                true => "Nothing differs.\n".to_owned(),
+                false => render::palace_diff_with_content(&diff.items),
+            };
+            pager::print_paged(&terminal::style_diff(&page), &args.pager)?;
+        }
+        Format::Json => terminal::print_page(&diff_to_json(&diff))?,
+        Format::Markdown => {
+            terminal::print_page(&render::palace_diff_markdown(&title(&diff), &diff.items))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Names the two states that are compared.
+fn title(diff: &PalaceDiff) -> String {
+    let name = |it: &Option<CommitSummary>| it.as_ref().map(|it| it.short.clone());
+    let from = name(&diff.from).unwrap_or_else(|| "nothing".to_owned());
+    let to = name(&diff.to).unwrap_or_else(|| "the files on disk".to_owned());
+    format!("Palace changes from {from} to {to}")
+}
+
+fn diff_to_json(diff: &PalaceDiff) -> String {
+    let items: Vec<_> = diff.items.iter().map(render::item_diff_json).collect();
+    let value = json!({
+        "from": diff.from.as_ref().map(commit_json),
+        "to": diff.to.as_ref().map(commit_json),
+        "items": items,
+    });
+    format!("{value:#}\n")
+}
+
+/// Renders a commit as JSON.
+pub(super) fn commit_json(it: &CommitSummary) -> Value {
+    json!({
+        "id": it.id.to_string(),
+        "short": it.short,
+        "subject": it.subject,
+        "by": it.by,
+        "at": it.at.to_rfc3339_opts(SecondsFormat::Secs, true),
+    })
 }

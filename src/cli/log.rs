@@ -2,26 +2,44 @@
 
 use std::process::ExitCode;
 
+use serde_json::json;
+
+use crate::cli::diff::commit_json;
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
+use crate::cli::output_format::FormatArgs;
+use crate::cli::pager::{self, PagerArgs};
 use crate::cli::terminal;
-use crate::keeper;
+use crate::keeper::{self, Caller, CommitLog, LoggedCommit, RevisionQuery};
 use crate::render;
 
 /// List changes with date and author, newest first
 ///
-/// For one THING it also shows its changes in detail: a room by slug or name, a
-/// scroll by id or title, an entity by name, anything by its file. THING may have
-/// been deleted since.
+/// With things it lists only the commits that changed one of them, with these changes:
+/// a room by slug or name, a scroll by id or title, an entity or a process by name, a
+/// task by title, anything by its file. A thing may have been deleted since. With a
+/// revision, or a range, it lists the commits of that.
 #[derive(clap::Args)]
+#[command(override_usage = "palazzo log [OPTIONS] [THING]... [A | A..B | A...B]\n       \
+                            palazzo log [OPTIONS] [A | A..B | A...B] -- THING...")]
 pub(super) struct Args {
-    /// A room, a scroll, an entity or a file; without it, the whole palace
-    #[arg(value_name = "THING")]
-    thing: Option<String>,
+    /// Things, then a revision or a range
+    #[arg(value_name = "THING|REVISION")]
+    words: Vec<String>,
+
+    /// Things; everything before `--` is a revision then
+    #[arg(value_name = "THING", last = true)]
+    things: Vec<String>,
 
     /// The largest number of commits to list
     #[arg(short = 'n', value_name = "NUMBER", default_value_t = 20)]
     most: usize,
+
+    #[command(flatten)]
+    format: FormatArgs,
+
+    #[command(flatten)]
+    pager: PagerArgs,
 
     #[command(flatten)]
     home: HomeArgs,
@@ -29,15 +47,40 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.home.keeper(), terminal_user("log"));
-    let mut session = keeper.session(&user)?;
-    let log = keeper::list_commits(&mut session, args.thing.as_deref(), args.most)?;
-    let commits: Vec<_> = log.commits.iter().map(|it| (&it.summary, it.changes.clone())).collect();
+    let query = RevisionQuery { words: args.words.clone(), items: args.things.clone() };
+    let log = keeper::list_commits(&mut keeper, &user, &query, args.most)?;
+    match args.format.is_json() {
+        true => terminal::print_page(&log_to_json(&log))?,
+        false => {
+            let page = terminal::style_log(&log_to_text(&log, &user, args.most));
+            pager::print_paged(&page, &args.pager)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn log_to_text(log: &CommitLog, user: &Caller, most: usize) -> String {
+    let commits: Vec<_> =
+        log.commits.iter().map(|it| (&it.details.summary, it.changes.clone())).collect();
     let mut page = render::log(&commits, user.now);
     if commits.is_empty() {
-        page.push_str("Nothing is committed yet.\n");
+        page.push_str("There is no commit.\n");
     } else if log.is_truncated {
-        page.push_str(&format!("(older ones: -n {})\n", args.most.saturating_mul(2)));
+        page.push_str(&format!("(older ones: -n {})\n", most.saturating_mul(2)));
     }
-    terminal::print_page(&page)?;
-    Ok(ExitCode::SUCCESS)
+    page
+}
+
+fn log_to_json(log: &CommitLog) -> String {
+    let commits = log.commits.iter().map(|LoggedCommit { details, changes }| {
+        let mut commit = commit_json(&details.summary);
+        commit["tool"] = json!(details.trailer(Caller::TOOL_TRAILER));
+        commit["client"] = json!(details.trailer(Caller::CLIENT_TRAILER));
+        commit["visit"] = json!(details.trailer(Caller::VISIT_TRAILER));
+        commit["files"] = json!(details.changed_files);
+        commit["changes"] = json!(changes.lines().collect::<Vec<_>>());
+        commit
+    });
+    let commits: Vec<_> = commits.collect();
+    format!("{:#}\n", json!({ "commits": commits, "truncated": log.is_truncated }))
 }

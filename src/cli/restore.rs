@@ -23,21 +23,39 @@ pub(super) struct Args {
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     to: String,
 
+    /// Only report what would be restored
+    #[arg(long)]
+    dry_run: bool,
+
     #[command(flatten)]
     home: HomeArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.home.keeper(), terminal_user("restore"));
-    let restored = keeper::restore_item(&mut keeper, &user, &args.thing, &args.to)?;
-    terminal::print_page(&render_restored_item(&restored))?;
+    let restored = keeper::restore_item(&mut keeper, &user, &args.thing, &args.to, args.dry_run)?;
+    terminal::print_page(&match args.dry_run {
+        true => render_planned_restore(&restored),
+        false => render_restored_item(&restored),
+    })?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn render_restored_item(restored: &RestoredItem) -> String {
-    let RestoredItem { item, file, revision, is_changed, relations } = restored;
+/// Renders what a restore would change.
+fn render_planned_restore(restored: &RestoredItem) -> String {
+    if restored.changes.is_empty() {
+        return render_restored_item(restored);
+    }
+    let RestoredItem { item, file, revision, changes, .. } = restored;
+    let changes = render::palace_diff_with_content(changes);
     let item = render::item_label(item);
-    if !is_changed {
+    format!("Would restore {item} as it was {revision}: {file}\n{changes}")
+}
+
+fn render_restored_item(restored: &RestoredItem) -> String {
+    let RestoredItem { item, file, revision, changes, relations } = restored;
+    let item = render::item_label(item);
+    if changes.is_empty() {
         return format!("{item} is already as it was {revision}: nothing changed in {file}.\n");
     }
     let mut page = format!("Restored {item} as it was {revision}: {file}");
@@ -57,14 +75,19 @@ fn render_restored_item(restored: &RestoredItem) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::PalaceItem;
+    use crate::model::{ChangeKind, ItemDiff, PalaceItem};
 
     fn page(is_changed: bool, restored: usize, skipped: usize) -> String {
+        let change = ItemDiff {
+            item: PalaceItem::Entity("Stasis".to_owned()),
+            files: Vec::new(),
+            change: ChangeKind::Changed(Vec::new()),
+        };
         render_restored_item(&RestoredItem {
             item: PalaceItem::Entity("Stasis".to_owned()),
             file: "entities/claim/stasis.yaml".to_owned(),
             revision: "3 days ago (1a2b3c4)".to_owned(),
-            is_changed,
+            changes: if is_changed { vec![change] } else { Vec::new() },
             relations: RestoredRelationCounts { restored, skipped },
         })
     }

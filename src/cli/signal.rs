@@ -69,6 +69,22 @@ pub(super) fn termination_signal() -> io::Result<impl Future<Output = i32> + Sen
     })
 }
 
+/// Lets Ctrl-C end only the other programs at the terminal, from now on.
+#[cfg(unix)]
+pub(super) fn ignore_interrupt() -> io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let _runtime = runtime.enter();
+    // Nobody waits for the signal, but its handler replaces the default one.
+    signal(SignalKind::interrupt()).map(drop)
+}
+
+/// Does nothing: here Ctrl-C ends all programs at the terminal.
+#[cfg(not(unix))]
+pub(super) fn ignore_interrupt() -> io::Result<()> {
+    Ok(())
+}
+
 const SIGINT: i32 = 2;
 #[cfg(unix)]
 const SIGTERM: i32 = 15;

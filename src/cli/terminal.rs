@@ -45,16 +45,6 @@ pub(crate) fn print_text(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-/// Prints a patch, and keeps the line endings of the files.
-pub(crate) fn print_patch(page: &str) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
-    for line in page.split_inclusive('\n') {
-        let text = line.trim_end_matches(['\r', '\n']);
-        write!(out, "{}{}", strip_unprintable(text), &line[text.len()..])?;
-    }
-    out.flush()
-}
-
 /// Returns the width of pages; `None` if standard output is no terminal, or a very narrow one.
 fn page_width() -> Option<usize> {
     let out = io::stdout();
@@ -87,6 +77,88 @@ fn hanging_indent(line: &str) -> usize {
         word => word.strip_suffix('.').is_some_and(is_number),
     };
     indent + if is_marker { marker.len() } else { 0 }
+}
+
+/// Prints a patch with colours.
+pub(crate) fn print_patch(patch: &str) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(style_patch(patch).as_bytes())?;
+    out.flush()
+}
+
+/// Colours a patch as git does, and keeps the line endings of the files.
+pub(crate) fn style_patch(patch: &str) -> String {
+    let style_line = |line: &str| {
+        let text = line.trim_end_matches(['\r', '\n']);
+        let end = &line[text.len()..];
+        let text = strip_unprintable(text);
+        let styled = match text.as_str() {
+            it if ["diff ", "--- ", "+++ ", "new file", "deleted file"]
+                .iter()
+                .any(|start| it.starts_with(start)) =>
+            {
+                bold(it)
+            }
+            it if it.starts_with("@@") => coloured(AnsiColor::Cyan, it),
+            it => coloured_by_sign(it.chars().next(), it),
+        };
+        styled + end
+    };
+    patch.split_inclusive('\n').map(style_line).collect()
+}
+
+/// Colours a page of differences: the names of items bold, lines by their sign.
+pub(crate) fn style_diff(page: &str) -> String {
+    let style_line = |line: &str| match (line.strip_prefix("  "), line.split_once(": ")) {
+        (Some(content), _) if content.starts_with("~ ") => style_changed_words(line),
+        (Some(content), _) => coloured_by_sign(content.chars().next(), line),
+        (None, Some((label, change))) => format!("{}: {change}", bold(label)),
+        (None, None) => line.to_owned(),
+    };
+    strip_unprintable(page).lines().map(|it| style_line(it) + "\n").collect()
+}
+
+/// Colours a log: the ids of commits.
+pub(crate) fn style_log(page: &str) -> String {
+    let style_line = |line: &str| match line.split_once(' ') {
+        Some((id, rest)) if !id.is_empty() && id.chars().all(|it| it.is_ascii_hexdigit()) => {
+            format!("{} {rest}", coloured(AnsiColor::Yellow, id))
+        }
+        _ => line.to_owned(),
+    };
+    strip_unprintable(page).lines().map(|it| style_line(it) + "\n").collect()
+}
+
+fn coloured_by_sign(sign: Option<char>, text: &str) -> String {
+    match sign {
+        Some('+') => coloured(AnsiColor::Green, text),
+        Some('-') => coloured(AnsiColor::Red, text),
+        _ => text.to_owned(),
+    }
+}
+
+/// Colours the words that a line marks as removed or added: `[-removed-]{+added+}`.
+fn style_changed_words(line: &str) -> String {
+    let (mut styled, mut rest) = (String::new(), line);
+    let marks = [("[-", "-]", AnsiColor::Red), ("{+", "+}", AnsiColor::Green)];
+    let first_mark = |rest: &str| {
+        let found = marks.iter().filter_map(|(open, close, colour)| {
+            let start = rest.find(open)?;
+            let length = rest[start..].find(close)? + close.len();
+            Some((start, start + length, *colour))
+        });
+        found.min_by_key(|it| it.0)
+    };
+    while let Some((start, end, colour)) = first_mark(rest) {
+        styled.push_str(&rest[..start]);
+        styled.push_str(&coloured(colour, &rest[start..end]));
+        rest = &rest[end..];
+    }
+    styled + rest
+}
+
+fn coloured(colour: AnsiColor, text: &str) -> String {
+    apply_style(colour.on_default(), text)
 }
 
 /// Prints a finding in a form that editors can jump to, with its source line and its hint.
@@ -181,6 +253,35 @@ mod tests {
             plain,
             "rooms/hall.yaml:3:7: info[empty-room]: the room is empty\n  3 | name: x\n"
         );
+    }
+
+    fn visible_codes(styled: &str) -> String {
+        styled.replace('\u{1b}', "")
+    }
+
+    #[test]
+    fn a_difference_has_bold_names_and_coloured_content() {
+        let page = "room hall: renamed\n  + name: Hall\n  ~ a [-b-]{+c+} d\n    same\n";
+        insta::assert_snapshot!(visible_codes(&style_diff(page)), @"
+        [1mroom hall[0m: renamed
+        [32m  + name: Hall[0m
+          ~ a [31m[-b-][0m[32m{+c+}[0m d
+            same
+        ");
+        let patch = "diff --git a/x b/x\n--- a/x\n@@ -1 +1 @@\n-one\r\n+two\r\n same\n";
+        insta::assert_snapshot!(visible_codes(&style_patch(patch)), @"
+        [1mdiff --git a/x b/x[0m
+        [1m--- a/x[0m
+        [36m@@ -1 +1 @@[0m
+        [31m-one[0m
+        [32m+two[0m
+         same
+        ");
+        assert!(style_patch(patch).contains("\r\n"));
+        insta::assert_snapshot!(visible_codes(&style_log("1a2b3c4  now  ada  x\n    added\n")), @"
+        [33m1a2b3c4[0m  now  ada  x
+            added
+        ");
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use crate::diff::value_changes::{name_change, value_change};
+use crate::diff::value_changes::{name_change, optional_text, sort_content, value_change};
 use crate::model::{ChangeDetail, Entity, ItemPart, Relation};
 
 /// Returns the differences between two states of one entity.
 pub fn diff_entity(was: &Entity, now: &Entity) -> Vec<ChangeDetail> {
     let id = |it: &Entity| it.id.map(|it| it.to_string());
     let mut details: Vec<_> = name_change(&was.name, &now.name).into_iter().collect();
-    details.extend(value_change("genus", Some(&was.genus), Some(&now.genus)));
+    details.extend(value_change("genus", optional_text(&was.genus), optional_text(&now.genus)));
     details.extend(value_change("status", was.status.as_deref(), now.status.as_deref()));
     details.extend(diff_attributes(was, now));
     let observation = |it: &String| ItemPart::Observation(it.clone());
@@ -18,6 +18,21 @@ pub fn diff_entity(was: &Entity, now: &Entity) -> Vec<ChangeDetail> {
     details.extend(diff_relations(&was.relations, &now.relations));
     details.extend(value_change("id", id(was).as_deref(), id(now).as_deref()));
     details
+}
+
+/// Returns the content of an entity, as added.
+pub(super) fn added_entity(it: &Entity) -> Vec<ChangeDetail> {
+    sort_content(diff_entity(&blank_entity(it), it))
+}
+
+/// Returns the content of an entity, as removed.
+pub(super) fn removed_entity(it: &Entity) -> Vec<ChangeDetail> {
+    sort_content(diff_entity(it, &blank_entity(it)))
+}
+
+/// Returns an entity without content.
+fn blank_entity(it: &Entity) -> Entity {
+    Entity { id: it.id, ..Entity::new_loose_end("") }
 }
 
 fn diff_attributes(was: &Entity, now: &Entity) -> Vec<ChangeDetail> {

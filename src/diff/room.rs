@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use crate::diff::value_changes::{name_change, text_change, value_change};
+use crate::diff::text::text_change;
+use crate::diff::value_changes::{name_change, sort_content, value_change};
 use crate::model::{Action, ChangeDetail, ItemPart, Room};
 
 pub(crate) fn diff_room(was: &Room, now: &Room) -> Vec<ChangeDetail> {
@@ -24,10 +25,32 @@ pub(crate) fn diff_room(was: &Room, now: &Room) -> Vec<ChangeDetail> {
     details
 }
 
+/// Returns the content of a room, as added.
+pub(super) fn added_room(it: &Room) -> Vec<ChangeDetail> {
+    sort_content(diff_room(&blank_room(it), it))
+}
+
+/// Returns the content of a room, as removed.
+pub(super) fn removed_room(it: &Room) -> Vec<ChangeDetail> {
+    sort_content(diff_room(it, &blank_room(it)))
+}
+
+/// Returns a room without content.
+fn blank_room(it: &Room) -> Room {
+    Room {
+        id: it.id,
+        name: String::new(),
+        description: String::new(),
+        actions: Vec::new(),
+        portals: Vec::new(),
+        generate: None,
+    }
+}
+
 /// Returns the differences of actions. Actions are matched by label, and those with equal labels in
 /// their order.
 fn diff_actions(was: &[Action], now: &[Action]) -> Vec<ChangeDetail> {
-    let part = |it: &Action| ItemPart::Action(it.label.clone());
+    let part = |it: &Action| ItemPart::Action(it.clone());
     let mut left: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for (at, action) in was.iter().enumerate() {
         left.entry(&action.label).or_default().push_back(at);
@@ -40,7 +63,12 @@ fn diff_actions(was: &[Action], now: &[Action]) -> Vec<ChangeDetail> {
             Some(at) => {
                 kept.push(at);
                 let is_other = was[at].kind != action.kind;
-                details.extend(is_other.then(|| ChangeDetail::PartChanged(part(action))));
+                details.extend(
+                    is_other.then(|| ChangeDetail::PartChanged {
+                        was: part(&was[at]),
+                        now: part(action),
+                    }),
+                );
             }
         }
     }

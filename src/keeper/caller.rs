@@ -28,11 +28,11 @@ pub struct Caller {
 
 impl Caller {
     /// The trailer of every commit of a tool that names the tool or command.
-    pub(super) const TOOL_TRAILER: &str = "Palazzo-Tool";
+    pub const TOOL_TRAILER: &str = "Palazzo-Tool";
     /// The trailer with the name of the client.
-    pub(super) const CLIENT_TRAILER: &str = "Palazzo-Client";
+    pub const CLIENT_TRAILER: &str = "Palazzo-Client";
     /// The trailer with the id of the visit.
-    pub(super) const VISIT_TRAILER: &str = "Palazzo-Visit";
+    pub const VISIT_TRAILER: &str = "Palazzo-Visit";
 
     /// Creates the caller for a client, with the id of a new visit. Its name is shortened to one line; without a name it is
     /// `agent`.

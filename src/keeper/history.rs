@@ -1,9 +1,12 @@
 //! History: log, diff, blame, undo and restore.
 
+pub(crate) mod diff;
+pub(crate) mod file_diff;
 pub(crate) mod item_diffs;
 pub(crate) mod log;
 pub(crate) mod resolve_item;
 pub(crate) mod restore;
 pub(crate) mod revert;
+pub(crate) mod revisions;
 pub(crate) mod undo;
 pub(crate) mod undo_visit;

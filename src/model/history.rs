@@ -1,6 +1,7 @@
 //! The git history of a palace.
 
 pub(crate) mod item_diff;
+pub(crate) mod text_diff;
 use std::collections::BTreeMap;
 use std::fmt;
 

@@ -6,9 +6,9 @@ use crate::model::{
 use crate::render::text::{count_with_noun, one_line, truncate};
 
 /// Limit for the details of one changed item.
-const MAX_DETAILS: usize = 20;
+pub(crate) const MAX_DETAILS: usize = 20;
 /// Limit for the characters of a value or a name.
-const MAX_CHARS: usize = 80;
+pub(crate) const MAX_CHARS: usize = 80;
 
 /// Renders differences, one item per line:
 /// `room hall-of-geology: action 'Enter the alcove' added; description changed (3 lines)`.
@@ -21,8 +21,8 @@ pub fn palace_diff(differences: &[ItemDiff]) -> String {
 /// Renders the change of one item, without its name.
 pub fn change_summary(change: &ChangeKind) -> String {
     match change {
-        ChangeKind::Added => "added".to_owned(),
-        ChangeKind::Removed => "removed".to_owned(),
+        ChangeKind::Added(_) => "added".to_owned(),
+        ChangeKind::Removed(_) => "removed".to_owned(),
         ChangeKind::Changed(details) if details.is_empty() => {
             "same content, other formatting (comments, blank lines, order)".to_owned()
         }
@@ -46,8 +46,9 @@ pub fn item_label(item: &PalaceItem) -> String {
             format!("scroll {} in {}", quoted_label(title), which.room)
         }
         PalaceItem::Entity(name) => format!("entity {}", short_label(name)),
-        PalaceItem::ByFile { what, path } => {
-            format!("{} {}", file_kind_name(*what), short_label(path))
+        PalaceItem::ByFile { what, path, title } => {
+            let title = title.as_ref().map_or_else(|| short_label(path), |it| quoted_label(it));
+            format!("{} {title}", file_kind_name(*what))
         }
         PalaceItem::File(path) => format!("file {}", short_label(path)),
     }
@@ -69,11 +70,9 @@ fn change_detail_text(detail: &ChangeDetail) -> String {
         ChangeDetail::Renamed { from, to } => {
             format!("renamed from {} to {}", quoted_label(from), quoted_label(to))
         }
-        ChangeDetail::TextChanged { text: "", count: number } => {
-            format!("changed ({})", count_with_noun(*number, "line"))
-        }
-        ChangeDetail::TextChanged { text, count: number } => {
-            format!("{text} changed ({})", count_with_noun(*number, "line"))
+        ChangeDetail::TextChanged { text, count: number, .. } => {
+            let text = format!("{} changed", one_line(text));
+            format!("{} ({})", text.trim_start(), count_with_noun(*number, "line"))
         }
         ChangeDetail::ValueChanged { of, was, now } => match (was, now) {
             (Some(was), Some(now)) => {
@@ -85,10 +84,10 @@ fn change_detail_text(detail: &ChangeDetail) -> String {
         },
         ChangeDetail::PartAdded(it) => format!("{} added", part_label(it)),
         ChangeDetail::PartRemoved(it) => format!("{} removed", part_label(it)),
-        ChangeDetail::PartChanged(it) => format!("{} changed", part_label(it)),
+        ChangeDetail::PartChanged { now, .. } => format!("{} changed", part_label(now)),
         ChangeDetail::RelationChanged { was, now } => {
-            let dates = |it| relation_validity(it).unwrap_or("no dates".to_owned());
-            format!("relation {}: {} → {}", relation_label(now), dates(was), dates(now))
+            let (label, was, now) = relation_change_labels(was, now);
+            format!("relation {label}: {was} → {now}")
         }
         ChangeDetail::PartsReordered(all) => format!("{all} in another order"),
         ChangeDetail::Unreadable { before: true, why } => {
@@ -100,16 +99,23 @@ fn change_detail_text(detail: &ChangeDetail) -> String {
     }
 }
 
-fn part_label(part: &ItemPart) -> String {
+pub(crate) fn part_label(part: &ItemPart) -> String {
     match part {
-        ItemPart::Action(label) => format!("action {}", quoted_label(label)),
+        ItemPart::Action(it) => format!("action {}", quoted_label(&it.label)),
         ItemPart::Portal(room) => format!("portal to {room}"),
         ItemPart::Observation(text) => format!("observation {}", quoted_label(text)),
         ItemPart::Relation(it) => match relation_validity(it) {
             Some(dates) => format!("relation {} ({dates})", relation_label(it)),
             None => format!("relation {}", relation_label(it)),
         },
+        ItemPart::Step(text) => format!("step {}", quoted_label(text)),
     }
+}
+
+/// Renders a relation, and its previous and its new dates.
+pub(crate) fn relation_change_labels(was: &Relation, now: &Relation) -> (String, String, String) {
+    let dates = |it| relation_validity(it).unwrap_or("no dates".to_owned());
+    (relation_label(now), dates(was), dates(now))
 }
 
 /// Renders the type and the target of a relation: `rules → Pope`.

@@ -436,14 +436,16 @@ async fn history_commands_work_in_linked_worktrees_and_on_a_detached_head() {
     home.git(&["worktree", "add", "-q", "../linked", "side"]);
     let in_linked = |arguments: &[&str]| run_in_repository(&home, "linked", arguments);
     assert_eq!(in_linked(&["log"]).lines().count(), 2);
-    assert_eq!(in_linked(&["diff", "side..main"]).lines().count(), 4);
+    let items =
+        |page: String| page.lines().filter(|it| !it.is_empty() && !it.starts_with(' ')).count();
+    assert_eq!(items(in_linked(&["diff", "side..main"])), 4);
     let restored = in_linked(&["restore", "Basalt", "--to", "main"]);
     assert!(restored.starts_with("Restored entity Basalt as it was"), "{restored}");
     assert!(in_linked(&["undo"]).starts_with("Undid HASH \"entity Basalt: restore\""));
 
     home.git(&["checkout", "-q", "--detach", "HEAD~1"]);
     assert!(run(&home, MARCH_9, &["undo"]).starts_with("Undid HASH \"entities: create 2\""));
-    assert_eq!(run(&home, MARCH_9, &["diff", "main.."]).lines().count(), 2);
+    assert_eq!(items(run(&home, MARCH_9, &["diff", "main.."])), 2);
     home.assert_clean_repository();
 
     home.git(&["clone", "-q", "--bare", ".", "../bare"]);

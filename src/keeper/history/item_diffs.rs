@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diff;
-use crate::diff::count_changed_lines;
+use crate::diff::diff_texts;
 use crate::format::{self, PalacePath};
 use crate::model::{
     ChangeDetail, ChangeKind, FileContent, FileDiff, FileItemKind, Files, ItemDiff, Palace,
@@ -13,15 +13,28 @@ use crate::model::{
 /// The name of a palace that is parsed from some of its files.
 const PLACEHOLDER_NAME: &str = "palace";
 
+/// The items that differ between two states of a palace, and the parts of both that differ.
+pub(crate) struct ComparedFiles {
+    /// Sorted by kind and name.
+    pub(crate) items: Vec<ItemDiff>,
+    pub(crate) was: Palace,
+    pub(crate) now: Palace,
+}
+
 /// Diffs the items in files, sorted by kind and name. A file that does not belong to the palace
 /// format, or that cannot be parsed in one of the states, is an item of its own; schemas are left
 /// out.
 pub(crate) fn item_diffs_from_file_diffs(diffs: &[FileDiff]) -> Vec<ItemDiff> {
+    compare_files(diffs).items
+}
+
+/// Diffs the items in files, as [`item_diffs_from_file_diffs`] does, and returns both states.
+pub(crate) fn compare_files(diffs: &[FileDiff]) -> ComparedFiles {
     let (mut was, mut now) = (Files::new(), Files::new());
-    let (mut parsed, mut differences) = (Vec::new(), Vec::new());
+    let (mut parsed, mut items) = (Vec::new(), Vec::new());
     for it in diffs.iter().filter(|it| !format::is_schema_path(&it.path)) {
         if let Some(difference) = diff_unparsed_file(it) {
-            differences.push(difference);
+            items.push(difference);
             continue;
         }
         parsed.push(it);
@@ -33,25 +46,37 @@ pub(crate) fn item_diffs_from_file_diffs(diffs: &[FileDiff]) -> Vec<ItemDiff> {
         format::parse_palace(PLACEHOLDER_NAME, &was),
         format::parse_palace(PLACEHOLDER_NAME, &now),
     );
-    differences.extend(diff::diff_palaces(&was, &now));
-    let mentioned: BTreeSet<_> = differences.iter().map(|it| it.item.clone()).collect();
+    items.extend(diff::diff_palaces(&was, &now, file_of_item));
+    let mentioned: BTreeSet<_> = items.iter().map(|it| it.item.clone()).collect();
     for it in parsed {
         let item =
             palace_item_in_file(&now, &it.path).or_else(|| palace_item_in_file(&was, &it.path));
         let is_both = it.was.text().is_some() && it.now.text().is_some();
+        let files = vec![it.path.clone()];
         match item {
             Some(item) if mentioned.contains(&item) || !is_both => {}
             Some(item) => {
-                differences.push(ItemDiff { item, change: ChangeKind::Changed(Vec::new()) });
+                items.push(ItemDiff { item, files, change: ChangeKind::Changed(Vec::new()) });
             }
             None => {
                 let item = PalaceItem::File(it.path.clone());
-                differences.push(ItemDiff { item, change: text_change_kind(it) });
+                items.push(ItemDiff { item, files, change: text_change_kind(it) });
             }
         }
     }
-    differences.sort_by(|a, b| a.item.cmp(&b.item));
-    differences
+    items.sort_by(|a, b| a.item.cmp(&b.item));
+    ComparedFiles { items, was, now }
+}
+
+/// Returns the file of an item; `None` if the palace does not have the item.
+pub(crate) fn file_of_item(palace: &Palace, item: &PalaceItem) -> Option<String> {
+    match item {
+        PalaceItem::Settings => Some(PalacePath::SETTINGS_FILE.to_owned()),
+        PalaceItem::Room(id) => palace.room(id).map(|_| format::room_path(id)),
+        PalaceItem::Scroll { which, .. } => palace.file_of_scroll(which).map(str::to_owned),
+        PalaceItem::Entity(name) => palace.graph.file_of_entity(name).map(str::to_owned),
+        PalaceItem::ByFile { path, .. } | PalaceItem::File(path) => Some(path.clone()),
+    }
 }
 
 /// Returns the item in a file.
@@ -67,31 +92,20 @@ pub(crate) fn palace_item_in_file(palace: &Palace, path: &str) -> Option<PalaceI
         PalacePath::Entity => {
             palace.graph.entity_in_file(path).map(|it| PalaceItem::Entity(it.name.clone()))
         }
-        kind => {
-            let has_item = match kind {
-                PalacePath::Genus => palace.graph.genus_definition_in_file(path).is_some(),
-                PalacePath::Task => palace.tasks.contains_key(path),
-                PalacePath::Process => palace.processes.contains_key(path),
-                PalacePath::Drawer(_) => palace.drawers.drawer_in_file(path).is_some(),
-                PalacePath::Diary(_) => palace.diaries.entry_in_file(path).is_some(),
-                _ => false,
-            };
-            item_identified_by_path(path).filter(|_| has_item)
-        }
+        kind => PalaceItem::in_file(palace, kind_of_item_in_file(&kind)?, path),
     }
 }
 
-/// Returns the item that is identified by the path of its file.
-fn item_identified_by_path(path: &str) -> Option<PalaceItem> {
-    let what = match PalacePath::parse(path).ok()? {
+/// Returns the kind of an item that is identified by the path of its file.
+fn kind_of_item_in_file(path: &PalacePath) -> Option<FileItemKind> {
+    Some(match path {
         PalacePath::Genus => FileItemKind::Genus,
         PalacePath::Task => FileItemKind::Task,
         PalacePath::Process => FileItemKind::Process,
         PalacePath::Drawer(_) => FileItemKind::Drawer,
         PalacePath::Diary(_) => FileItemKind::DiaryEntry,
         _ => return None,
-    };
-    Some(PalaceItem::ByFile { what, path: path.to_owned() })
+    })
 }
 
 /// Diffs a file without items: one that cannot be parsed, or that does not belong to the format.
@@ -105,24 +119,31 @@ fn diff_unparsed_file(it: &FileDiff) -> Option<ItemDiff> {
         };
         if let Some(why) = why {
             let change = ChangeKind::Changed(vec![ChangeDetail::Unreadable { before, why }]);
-            return Some(ItemDiff { item: PalaceItem::File(path), change });
+            return Some(ItemDiff {
+                item: PalaceItem::File(path.clone()),
+                files: vec![path],
+                change,
+            });
         }
     }
-    let item = match PalacePath::parse(&path) {
-        Ok(PalacePath::Other) | Err(_) => PalaceItem::File(path),
-        Ok(_) => item_identified_by_path(&path)?,
-    };
-    Some(ItemDiff { item, change: text_change_kind(it) })
+    match PalacePath::parse(&path) {
+        Ok(PalacePath::Other) | Err(_) => Some(ItemDiff {
+            item: PalaceItem::File(path.clone()),
+            files: vec![path],
+            change: text_change_kind(it),
+        }),
+        Ok(_) => None,
+    }
 }
 
 fn text_change_kind(it: &FileDiff) -> ChangeKind {
-    match (it.was.text(), it.now.text()) {
-        (None, _) => ChangeKind::Added,
-        (_, None) => ChangeKind::Removed,
-        (Some(was), Some(now)) => {
-            let count = count_changed_lines(was, now);
-            ChangeKind::Changed(vec![ChangeDetail::TextChanged { text: "", count }])
-        }
+    let (was, now) = (it.was.text(), it.now.text());
+    let (count, lines) = diff_texts(was.unwrap_or_default(), now.unwrap_or_default());
+    let text = vec![ChangeDetail::TextChanged { text: String::new(), count, lines }];
+    match (was, now) {
+        (None, _) => ChangeKind::Added(text),
+        (_, None) => ChangeKind::Removed(text),
+        (Some(_), Some(_)) => ChangeKind::Changed(text),
     }
 }
 

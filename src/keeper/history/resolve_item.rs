@@ -5,7 +5,7 @@ use crate::keeper::Refusal;
 use crate::keeper::history::item_diffs::palace_item_in_file;
 use crate::keeper::palace::OpenPalace;
 use crate::model::{
-    FileItemKind, Palace, PalaceItem, RoomId, RoomRef, ScrollId, Slug, did_you_mean,
+    Entity, FileItemKind, Palace, PalaceItem, RoomId, RoomRef, ScrollId, Slug, did_you_mean,
 };
 use crate::render;
 use crate::render::join_names;
@@ -25,25 +25,50 @@ pub(crate) struct ResolvedItem {
 /// matches in another case, these over genera, and existing items over deleted ones.
 pub(crate) fn resolve_item(open: &mut OpenPalace, name: &str) -> Result<ResolvedItem, Refusal> {
     let name = name.trim();
-    if let Some(file) = find_item_by_path(open, name) {
-        return Ok(file);
-    }
-    let lower = name.to_lowercase();
-    let mut items = items_named(&open.palace, name, |it| it == name);
-    if items.is_empty() {
-        items = items_named(&open.palace, &lower, |it| it.to_lowercase() == lower);
-    }
-    if items.is_empty() {
-        items = genera_named(&open.palace, &lower);
-    }
+    let mut items = present_items_named(open, name);
     if items.is_empty() {
         items = deleted_items_named(open, name)?;
     }
-    match items.as_slice() {
+    require_one_item(open, name, &items)
+}
+
+fn require_one_item(
+    open: &OpenPalace,
+    name: &str,
+    items: &[ResolvedItem],
+) -> Result<ResolvedItem, Refusal> {
+    match items {
         [only] => Ok(only.clone()),
         [] => Err(item_not_found_refusal(open, name)),
         several => Err(ambiguous_name_refusal(name, several)),
     }
+}
+
+/// Lists the existing items that a name can mean.
+fn present_items_named(open: &OpenPalace, name: &str) -> Vec<ResolvedItem> {
+    if let Some(file) = find_item_by_path(open, name) {
+        return vec![file];
+    }
+    items_with_name(&open.palace, name)
+}
+
+/// Returns whether an existing item has this name.
+pub(crate) fn is_item(open: &OpenPalace, name: &str) -> bool {
+    !present_items_named(open, name.trim()).is_empty()
+}
+
+/// Lists the items of a palace with a name: exact matches, else matches in another case, else
+/// entities that had the name before, else genera.
+pub(crate) fn items_with_name(palace: &Palace, name: &str) -> Vec<ResolvedItem> {
+    let lower = name.to_lowercase();
+    let mut items = items_named(palace, name, |it| it == name);
+    if items.is_empty() {
+        items = items_named(palace, &lower, |it| it.to_lowercase() == lower);
+    }
+    if items.is_empty() {
+        items = genera_named(palace, &lower);
+    }
+    items
 }
 
 /// Finds an existing file by its path.
@@ -65,30 +90,33 @@ fn items_named(palace: &Palace, name: &str, same: impl Fn(&str) -> bool) -> Vec<
         Some(ResolvedItem { thing: PalaceItem::Scroll { which, title: it.title.clone() }, file })
     });
     let entities = palace.graph.iter().filter(|it| same(&it.name));
-    let entities = entities.filter_map(|it| {
-        let file = palace.graph.file_of_entity(&it.name)?.to_owned();
-        Some(ResolvedItem { thing: PalaceItem::Entity(it.name.clone()), file })
-    });
+    let entities = entities.filter_map(|it| resolved_entity(palace, it));
     let id = name.parse().ok();
     let drawers = id.into_iter().flat_map(|id| palace.drawers.files_with_id(id));
-    let drawers = drawers.map(|file| item_in_file(FileItemKind::Drawer, file));
+    let drawers = drawers.filter_map(|file| item_in_file(palace, FileItemKind::Drawer, file));
     let tasks = palace.tasks.iter().filter(|(_, it)| same(&it.title));
-    let tasks = tasks.map(|(file, _)| item_in_file(FileItemKind::Task, file));
+    let tasks = tasks.filter_map(|(file, _)| item_in_file(palace, FileItemKind::Task, file));
     let processes = palace.processes.iter().filter(|(_, it)| same(&it.name));
-    let processes = processes.map(|(file, _)| item_in_file(FileItemKind::Process, file));
+    let process = |file| item_in_file(palace, FileItemKind::Process, file);
+    let processes = processes.filter_map(|(file, _)| process(file));
     rooms.chain(scrolls).chain(entities).chain(drawers).chain(tasks).chain(processes).collect()
+}
+
+fn resolved_entity(palace: &Palace, entity: &Entity) -> Option<ResolvedItem> {
+    let file = palace.graph.file_of_entity(&entity.name)?.to_owned();
+    Some(ResolvedItem { thing: PalaceItem::Entity(entity.name.clone()), file })
 }
 
 /// Lists the genera with a definition whose name, in lower case, is `lower`.
 fn genera_named(palace: &Palace, lower: &str) -> Vec<ResolvedItem> {
     let genera = palace.graph.genus_definitions().filter(|it| it.name.to_lowercase() == lower);
     let files = genera.filter_map(|it| palace.graph.file_of_genus_definition(&it.name));
-    files.map(|file| item_in_file(FileItemKind::Genus, file)).collect()
+    files.filter_map(|file| item_in_file(palace, FileItemKind::Genus, file)).collect()
 }
 
-fn item_in_file(what: FileItemKind, file: &str) -> ResolvedItem {
-    let path = file.to_owned();
-    ResolvedItem { thing: PalaceItem::ByFile { what, path: path.clone() }, file: path }
+fn item_in_file(palace: &Palace, what: FileItemKind, file: &str) -> Option<ResolvedItem> {
+    let thing = PalaceItem::in_file(palace, what, file)?;
+    Some(ResolvedItem { thing, file: file.to_owned() })
 }
 
 /// Lists the rooms with a matching slug or, if there is none, with a matching name.

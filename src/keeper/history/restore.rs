@@ -4,14 +4,16 @@ use ulid::Ulid;
 
 use crate::format::room_path;
 use crate::keeper::graph::edit::GraphEdit;
-use crate::keeper::history::item_diffs::palace_item_in_file;
+use crate::keeper::history::item_diffs::{item_diffs_from_file_diffs, palace_item_in_file};
 use crate::keeper::history::resolve_item;
 use crate::keeper::history::resolve_item::ResolvedItem;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Entity, FileEdit, Palace, PalaceItem, Relation, ScrollId};
+use crate::model::{
+    Entity, FileContent, FileDiff, FileEdit, ItemDiff, Palace, PalaceItem, Relation, ScrollId,
+};
 use crate::render;
 
 /// An item that was restored from a past revision.
@@ -23,8 +25,8 @@ pub struct RestoredItem {
     pub file: String,
     /// The commit that it was restored from: its age, date and id.
     pub revision: String,
-    /// False if it had this content already.
-    pub is_changed: bool,
+    /// What changes by it; empty if it had this content already.
+    pub changes: Vec<ItemDiff>,
     /// The relations that were restored with an entity.
     pub relations: RestoredRelationCounts,
 }
@@ -33,36 +35,73 @@ pub struct RestoredItem {
 /// one that was deleted since.
 ///
 /// An item that was moved since stays where it is. With a deleted entity the relations of others
-/// to it are restored: they were deleted with it.
+/// to it are restored: they were deleted with it. With `is_dry_run` it changes nothing.
 pub fn restore_item(
     keeper: &mut Keeper,
     caller: &Caller,
     item: &str,
     revision: &str,
+    is_dry_run: bool,
 ) -> Result<RestoredItem, Refusal> {
     let key = keeper.current_workspace(caller)?;
     let past_key = open_as_of(keeper, caller, &key, revision)?;
     let past = read_past_item(keeper.open_palace(&past_key)?, caller, item)?;
-    let PastItem { item, file, text, revision, identity, incoming } = past;
     let present = keeper.open_palace(&key)?;
-    let (mut target, mut relations) = (file.clone(), RestoredRelationCounts::default());
-    let is_changed = present.change_files(caller, |palace| {
+    let mut plan = RestorePlan::new(present, &past)?;
+    let changes = item_diffs_from_file_diffs(&plan.file_diffs());
+    if !is_dry_run {
+        present.change_files(caller, |palace| {
+            plan = RestorePlan::new(palace, &past)?;
+            Ok(ChangePlan {
+                edits: plan.edits.clone(),
+                subject: format!("{}: restore", render::item_label(&past.item)),
+                body: format!("Restored as it was {}", past.revision),
+            })
+        })?;
+    }
+    let (RestorePlan { file, relations, .. }, PastItem { item, revision, .. }) = (plan, past);
+    Ok(RestoredItem { item, file, revision, changes, relations })
+}
+
+/// The edits that restore an item.
+struct RestorePlan {
+    /// The file of the item in the present palace.
+    file: String,
+    edits: Vec<FileEdit>,
+    relations: RestoredRelationCounts,
+}
+
+impl RestorePlan {
+    fn new(palace: &mut OpenPalace, past: &PastItem) -> Result<Self, Refusal> {
+        let PastItem { file, text, identity, incoming, .. } = past;
         let current_file = identity.find_item_file(&palace.palace);
         let deleted = incoming.iter().filter(|_| current_file.is_none());
-        target = current_file.clone().unwrap_or_else(|| file.clone());
-        reject_occupied_file(palace, &target, &identity)?;
-        let (edit, counts) = restore_relations(palace, deleted)?;
-        relations = counts;
+        let file = current_file.clone().unwrap_or_else(|| file.clone());
+        reject_occupied_file(palace, &file, identity)?;
+        let (edit, relations) = restore_relations(palace, deleted)?;
         // Read the file from the disk, because it may have errors now: do not refuse to restore it.
         let was =
-            palace.store().read_file(&target).map_err(|it| Refusal::UnreadableFile(it.into()))?;
-        let now = Some(palace.store().convert_to_disk_line_endings(&target, &text)?);
-        let mut edits = vec![FileEdit { path: target.clone(), was, now }];
+            palace.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
+        let now = Some(palace.store().convert_to_disk_line_endings(&file, text)?);
+        let mut edits = vec![FileEdit { path: file.clone(), was, now }];
         edits.extend(edit.into_edits()?);
-        let subject = format!("{}: restore", render::item_label(&item));
-        Ok(ChangePlan { edits, subject, body: format!("Restored as it was {revision}") })
-    })?;
-    Ok(RestoredItem { item, file: target, revision, is_changed, relations })
+        Ok(Self { file, edits, relations })
+    }
+
+    /// Returns the files that differ after the edits.
+    fn file_diffs(&self) -> Vec<FileDiff> {
+        let content = |it: &Option<String>| match it {
+            Some(text) => FileContent::Text(text.clone()),
+            None => FileContent::Missing,
+        };
+        let differing = self.edits.iter().filter(|it| it.was != it.now);
+        let diff = |it: &FileEdit| FileDiff {
+            path: it.path.clone(),
+            was: content(&it.was),
+            now: content(&it.now),
+        };
+        differing.map(diff).collect()
+    }
 }
 
 /// An item in a past revision.
@@ -193,7 +232,10 @@ impl ItemIdentity {
                 let entity = palace.graph.get(name).or_else(by_id)?;
                 palace.graph.file_of_entity(&entity.name).map(str::to_owned)
             }
-            PalaceItem::Settings | PalaceItem::ByFile { .. } | PalaceItem::File(_) => None,
+            PalaceItem::ByFile { path, .. } => {
+                palace_item_in_file(palace, path).map(|_| path.clone())
+            }
+            PalaceItem::Settings | PalaceItem::File(_) => None,
         }
     }
 }

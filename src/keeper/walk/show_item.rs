@@ -57,7 +57,7 @@ fn show_item_in_session(
     let page = match item {
         PalaceItem::Scroll { which, .. } => render_scroll(session, which),
         PalaceItem::Entity(name) => Some(render::entity(&get_entity(session, name)?, 1, now)),
-        PalaceItem::ByFile { what, path } => render_item_in_file(session, *what, path)?,
+        PalaceItem::ByFile { what, path, .. } => render_item_in_file(session, *what, path)?,
         PalaceItem::Settings | PalaceItem::Room(_) | PalaceItem::File(_) => None,
     };
     let page = match page {

@@ -1,12 +1,14 @@
 //! Differences between two states of a palace, by room, scroll, entity and other items.
 
-use crate::model::{Relation, RoomId, ScrollId};
+use crate::model::{Action, DiffLine, Palace, Relation, RoomId, ScrollId};
 
 /// One item that differs, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemDiff {
     /// The item, as of the later state if it is in both.
     pub item: PalaceItem,
+    /// Its files inside the palace: one, or the earlier and the later one if it was moved.
+    pub files: Vec<String>,
     /// The change.
     pub change: ChangeKind,
 }
@@ -33,6 +35,8 @@ pub enum PalaceItem {
         what: FileItemKind,
         /// The path of its file, inside the palace.
         path: String,
+        /// Its title or name, if its file can be read.
+        title: Option<String>,
     },
     /// Any other file, or one that cannot be parsed, by its path inside the palace.
     File(String),
@@ -56,10 +60,10 @@ pub enum FileItemKind {
 /// The change of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// It was added.
-    Added,
-    /// It was removed.
-    Removed,
+    /// It was added, with this content.
+    Added(Vec<ChangeDetail>),
+    /// It was removed, with this content.
+    Removed(Vec<ChangeDetail>),
     /// It was changed. Without details only its form changed: comments, blank lines, the order of
     /// keys.
     Changed(Vec<ChangeDetail>),
@@ -83,9 +87,11 @@ pub enum ChangeDetail {
     /// Lines of a text were changed.
     TextChanged {
         /// The name of the text: `description`; empty for the whole text.
-        text: &'static str,
+        text: String,
         /// The number of lines that differ.
         count: usize,
+        /// The difference.
+        lines: Vec<DiffLine>,
     },
     /// A value was changed.
     ValueChanged {
@@ -101,7 +107,12 @@ pub enum ChangeDetail {
     /// A part was removed.
     PartRemoved(ItemPart),
     /// A part was changed.
-    PartChanged(ItemPart),
+    PartChanged {
+        /// The previous part.
+        was: ItemPart,
+        /// The new part.
+        now: ItemPart,
+    },
     /// The dates or the source of a relation were changed.
     RelationChanged {
         /// The previous relation.
@@ -123,12 +134,39 @@ pub enum ChangeDetail {
 /// A part of which an item may have several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ItemPart {
-    /// An action, by label.
-    Action(String),
+    /// An action.
+    Action(Action),
     /// A door, by the room it leads to.
     Portal(String),
     /// An observation.
     Observation(String),
     /// A relation.
     Relation(Relation),
+    /// A step of a process.
+    Step(String),
+}
+
+impl FileItemKind {
+    /// All kinds.
+    pub const ALL: [Self; 5] =
+        [Self::Genus, Self::Task, Self::Process, Self::Drawer, Self::DiaryEntry];
+}
+
+impl PalaceItem {
+    /// Returns the item of a kind in the file at `path`, with its title; `None` if the palace has
+    /// none there.
+    pub fn in_file(palace: &Palace, what: FileItemKind, path: &str) -> Option<Self> {
+        let title = match what {
+            FileItemKind::Genus => palace.graph.genus_definition_in_file(path)?.name.clone(),
+            FileItemKind::Task => palace.tasks.get(path)?.title.clone(),
+            FileItemKind::Process => palace.processes.get(path)?.name.clone(),
+            FileItemKind::Drawer => {
+                let lines = palace.drawers.drawer_in_file(path)?.text.lines();
+                let mut titles = lines.filter(|it| it.chars().any(char::is_alphanumeric));
+                titles.next().unwrap_or_default().to_owned()
+            }
+            FileItemKind::DiaryEntry => palace.diaries.entry_in_file(path)?.topic.clone(),
+        };
+        Some(Self::ByFile { what, path: path.to_owned(), title: Some(title) })
+    }
 }

@@ -52,7 +52,7 @@ fn blame(
     let text = convert_to_git(&past.git, &index, &tracked, text)?;
     let mut search = BlameWalk::new(past);
     search.start(tip, path, &text)?;
-    for step in past.walk_commits(tip, None)? {
+    for step in past.walk_commits([tip], None)? {
         if search.pending.is_empty() {
             break;
         }

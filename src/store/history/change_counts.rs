@@ -100,7 +100,7 @@ fn update_cache_to_head(
     }
     let steps = match (linear, head) {
         (Some(steps), _) => steps,
-        (None, Some(head)) => past.walk_commits(head, old)?.collect::<gix::Result<_>>()?,
+        (None, Some(head)) => past.walk_commits([head], old)?.collect::<gix::Result<_>>()?,
         (None, None) => Vec::new(),
     };
     cache.unsaved_commits += steps.len();
@@ -187,7 +187,7 @@ fn find_recent_commits(
     limit: usize,
 ) -> gix::Result<Vec<CommitSummary>> {
     let mut summaries = Vec::new();
-    for step in past.walk_commits(tip, None)?.take(MAX_SCANNED_COMMITS) {
+    for step in past.walk_commits([tip], None)?.take(MAX_SCANNED_COMMITS) {
         if summaries.len() == limit {
             break;
         }

@@ -44,13 +44,13 @@ impl<'a> HistoryReader<'a> {
         Self { repository, git, commit_graph: graph }
     }
 
-    /// Iterates over `from` and its ancestors, newest first, without `known` and its ancestors.
+    /// Iterates over `from` and their ancestors, newest first, without `known` and their ancestors.
     pub(crate) fn walk_commits(
         &self,
-        from: ObjectId,
-        known: Option<ObjectId>,
+        from: impl IntoIterator<Item = ObjectId>,
+        known: impl IntoIterator<Item = ObjectId>,
     ) -> gix::Result<impl Iterator<Item = gix::Result<CommitNode>>> {
-        self.run_walk(self.git.rev_walk([from]).with_hidden(known))
+        self.run_walk(self.git.rev_walk(from).with_hidden(known))
     }
 
     /// Iterates over `from`, its first parent, the first parent of that, and so on.

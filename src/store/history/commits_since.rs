@@ -23,7 +23,7 @@ impl Store {
         };
         let records = || -> gix::Result<_> {
             let mut records = Vec::new();
-            let mut steps = past.walk_commits(tip, Some(known))?;
+            let mut steps = past.walk_commits([tip], Some(known))?;
             for step in steps.by_ref().take(limit) {
                 let record = past.read_commit_details(&step?)?;
                 if !record.changed_files.is_empty() {

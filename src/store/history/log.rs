@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use gix::ObjectId;
 use rayon::prelude::*;
 
-use crate::model::CommitDetails;
+use crate::model::{CommitDetails, CommitId};
 
-use crate::store::history::commits::{CommitNode, HistoryReader};
+use crate::store::history::commits::{self, CommitNode, HistoryReader};
 use crate::store::history::path_lookup::PathLookup;
 use crate::store::history::rename_detection;
 use crate::store::{Error, Store};
@@ -21,6 +21,15 @@ const COMMITS_PER_CHUNK: usize = 256;
 
 /// The ids of the objects at the queried paths, by commit.
 type ObjectIdsByCommit = HashMap<ObjectId, Vec<Option<ObjectId>>>;
+
+/// Commits and all their ancestors, without others and their ancestors.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CommitRange {
+    /// The commits that are listed with their ancestors.
+    pub tips: Vec<CommitId>,
+    /// The commits that are left out with their ancestors.
+    pub hidden: Vec<CommitId>,
+}
 
 impl Store {
     /// Calls `each` with every commit that changed any of the files at `paths`, or the palace if
@@ -37,18 +46,50 @@ impl Store {
         let Some(tip) = self.history_tip(&repository)? else { return Ok(()) };
         let past = HistoryReader::new(&repository);
         let paths = paths.iter().map(|it| (*it).to_owned()).collect();
-        walk_log(&past, tip, paths, &mut each)
+        walk_log(&past, (vec![tip], Vec::new()), paths, &mut each)
             .map_err(|err| repository.git_error("read the history", err))
+    }
+
+    /// Calls `each` as [`Store::log`] does, with the commits of a range.
+    pub fn log_range(
+        &self,
+        range: &CommitRange,
+        paths: &[&str],
+        mut each: impl FnMut(CommitDetails) -> bool,
+    ) -> Result<(), Error> {
+        let repository = self.require_repository()?;
+        let past = HistoryReader::new(&repository);
+        let ids = |commits: &[CommitId]| -> gix::Result<Vec<_>> {
+            commits.iter().map(commits::parse_commit_id).collect()
+        };
+        let paths = paths.iter().map(|it| (*it).to_owned()).collect();
+        let walk = || walk_log(&past, (ids(&range.tips)?, ids(&range.hidden)?), paths, &mut each);
+        walk().map_err(|err| repository.git_error("read the history", err))
+    }
+
+    /// Returns the best common ancestor of two commits; `None`: there is none.
+    pub fn common_ancestor(
+        &self,
+        one: &CommitId,
+        other: &CommitId,
+    ) -> Result<Option<CommitId>, Error> {
+        let repository = self.require_repository()?;
+        let past = HistoryReader::new(&repository);
+        let base = || -> gix::Result<_> {
+            let ids = (commits::parse_commit_id(one)?, commits::parse_commit_id(other)?);
+            Ok(past.git.merge_base(ids.0, ids.1)?.map(|it| CommitId(it.to_string())))
+        };
+        base().map_err(|err| repository.git_error("find the common ancestor of two commits", err))
     }
 }
 
 fn walk_log(
     past: &HistoryReader<'_>,
-    tip: ObjectId,
+    (tips, hidden): (Vec<ObjectId>, Vec<ObjectId>),
     mut paths: Vec<String>,
     each: &mut dyn FnMut(CommitDetails) -> bool,
 ) -> gix::Result<()> {
-    let mut steps = past.walk_commits(tip, None)?;
+    let mut steps = past.walk_commits(tips, hidden)?;
     let (mut ids, mut size) = (ObjectIdsByCommit::new(), FIRST_BATCH);
     loop {
         let batch: Vec<CommitNode> = steps.by_ref().take(size).collect::<gix::Result<_>>()?;

@@ -159,7 +159,7 @@ pub(crate) fn read_text_blob(
 
 /// Describes the first commit with the palace, for an error message.
 fn describe_first_palace_commit(past: &HistoryReader<'_>, head: ObjectId) -> Option<String> {
-    let steps = past.walk_commits(head, None).ok()?.filter_map(Result::ok);
+    let steps = past.walk_commits([head], None).ok()?.filter_map(Result::ok);
     let with = steps.filter(|it| past.palace_tree(it.id).is_ok_and(|it| it.is_some()));
     let first = past.read_commit_summary(with.last()?.id).ok()?;
     Some(format!("{} of {}", first.short, format_time(first.at)))

@@ -1,0 +1,151 @@
+//! Renders the differences between two states of a palace as JSON.
+
+use serde_json::{Value, json};
+
+use crate::model::{
+    Action, ActionKind, ChangeDetail, ChangeKind, DiffLine, DiffWords, FileItemKind, ItemDiff,
+    ItemPart, NavigationTarget, PalaceItem, Relation,
+};
+use crate::render::palace_diff::change_summary;
+
+/// Renders one item that differs.
+pub fn item_diff_json(diff: &ItemDiff) -> Value {
+    let (change, details) = match &diff.change {
+        ChangeKind::Added(details) => ("added", details),
+        ChangeKind::Removed(details) => ("removed", details),
+        ChangeKind::Changed(details) => ("changed", details),
+    };
+    let (kind, name) = item_kind_and_name(&diff.item);
+    json!({
+        "kind": kind,
+        "name": name,
+        "files": diff.files,
+        "change": change,
+        "summary": change_summary(&diff.change),
+        "details": details.iter().map(detail_json).collect::<Vec<_>>(),
+    })
+}
+
+/// Returns the kind of an item, and its name: that of a room is its wing and slug, that of a file
+/// its path.
+pub fn item_kind_and_name(item: &PalaceItem) -> (&'static str, String) {
+    match item {
+        PalaceItem::Settings => ("settings", "palace.toml".to_owned()),
+        PalaceItem::Room(id) => ("room", id.to_string()),
+        PalaceItem::Scroll { title, .. } => ("scroll", title.clone()),
+        PalaceItem::Entity(name) => ("entity", name.clone()),
+        PalaceItem::ByFile { what, path, title } => {
+            let kind = match what {
+                FileItemKind::Genus => "genus",
+                FileItemKind::Task => "task",
+                FileItemKind::Process => "process",
+                FileItemKind::Drawer => "drawer",
+                FileItemKind::DiaryEntry => "diary",
+            };
+            (kind, title.as_ref().unwrap_or(path).clone())
+        }
+        PalaceItem::File(path) => ("file", path.clone()),
+    }
+}
+
+/// Renders an action with the keys of a room file.
+pub fn action_json(action: &Action) -> Value {
+    let label = &action.label;
+    match &action.kind {
+        ActionKind::Navigate(NavigationTarget { room, workspace: None }) => {
+            json!({ "label": label, "type": "navigate", "room": room.to_string() })
+        }
+        ActionKind::Navigate(NavigationTarget { room, workspace: Some(workspace) }) => {
+            let room = room.to_string();
+            json!({ "label": label, "type": "navigate", "room": room, "workspace": workspace })
+        }
+        ActionKind::Query { tool, params } => {
+            json!({ "label": label, "type": "query", "tool": tool, "tool_params": params })
+        }
+        ActionKind::Text { content } => {
+            json!({ "label": label, "type": "text", "content": content })
+        }
+        // No file contains one.
+        ActionKind::EnterHall(_) => json!({ "label": label }),
+    }
+}
+
+/// Renders a relation with the keys of an entity file.
+pub fn relation_json(relation: &Relation) -> Value {
+    let Relation { kind, to, since, until, source, .. } = relation;
+    json!({ "type": kind, "to": to, "since": since, "until": until, "source": source })
+}
+
+fn detail_json(detail: &ChangeDetail) -> Value {
+    match detail {
+        ChangeDetail::Moved { from } => json!({ "type": "moved", "from": from.to_string() }),
+        ChangeDetail::Renamed { from, to } => json!({ "type": "renamed", "from": from, "to": to }),
+        ChangeDetail::TextChanged { text, count, lines } => {
+            let lines: Vec<_> = lines.iter().flat_map(line_json).collect();
+            json!({ "type": "text", "of": text, "changed_lines": count, "lines": lines })
+        }
+        ChangeDetail::ValueChanged { of, was, now } => {
+            json!({ "type": "value", "of": of, "was": was, "now": now })
+        }
+        ChangeDetail::PartAdded(it) => part_change_json(None, Some(it)),
+        ChangeDetail::PartRemoved(it) => part_change_json(Some(it), None),
+        ChangeDetail::PartChanged { was, now } => part_change_json(Some(was), Some(now)),
+        ChangeDetail::RelationChanged { was, now } => {
+            let (was, now) = (relation_json(was), relation_json(now));
+            json!({ "type": "part", "of": "relation", "was": was, "now": now })
+        }
+        ChangeDetail::PartsReordered(all) => json!({ "type": "order", "of": all }),
+        ChangeDetail::Unreadable { before, why } => {
+            json!({ "type": "unreadable", "before": before, "why": why })
+        }
+    }
+}
+
+fn part_change_json(was: Option<&ItemPart>, now: Option<&ItemPart>) -> Value {
+    let of = match was.or(now) {
+        Some(ItemPart::Action(_)) => "action",
+        Some(ItemPart::Portal(_)) => "portal",
+        Some(ItemPart::Observation(_)) => "observation",
+        Some(ItemPart::Relation(_)) => "relation",
+        Some(ItemPart::Step(_)) => "step",
+        None => "",
+    };
+    json!({ "type": "part", "of": of, "was": was.map(part_json), "now": now.map(part_json) })
+}
+
+fn part_json(part: &ItemPart) -> Value {
+    match part {
+        ItemPart::Action(it) => action_json(it),
+        ItemPart::Relation(it) => relation_json(it),
+        ItemPart::Portal(text) | ItemPart::Observation(text) | ItemPart::Step(text) => json!(text),
+    }
+}
+
+/// Renders a line; one of which some words were changed as two.
+fn line_json(line: &DiffLine) -> Vec<Value> {
+    let lines = |op: &str, text: &str| vec![json!({ "op": op, "text": text })];
+    match line {
+        DiffLine::Kept(text) => lines("kept", text),
+        DiffLine::Removed(text) => lines("removed", text),
+        DiffLine::Added(text) => lines("added", text),
+        DiffLine::Changed(words) => {
+            let (was, now) = both_versions(words);
+            [lines("removed", &was), lines("added", &now)].concat()
+        }
+        DiffLine::Omitted(count) => vec![json!({ "op": "omitted", "count": count })],
+    }
+}
+
+/// Returns the earlier and the later version of a line.
+fn both_versions(words: &[DiffWords]) -> (String, String) {
+    let (mut was, mut now) = (String::new(), String::new());
+    for it in words {
+        if let DiffWords::Kept(text) | DiffWords::Removed(text) = it {
+            was.push_str(text);
+        }
+        if let DiffWords::Kept(text) | DiffWords::Added(text) = it {
+            now.push_str(text);
+        }
+    }
+    (was, now)
+}

@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn every_command_that_uses_a_home_has_the_option() {
-        let without = ["templates", "spec", "schema", "completions", "man", "remove"];
+        let without = ["spec", "schema", "completions", "man", "remove"];
         let mut commands: Vec<_> = Cli::command().get_subcommands().cloned().collect();
         while let Some(command) = commands.pop() {
             if command.has_subcommands() {

@@ -2,10 +2,15 @@
 
 use std::process::ExitCode;
 
+use serde_json::json;
+
+use crate::cli::diff::commit_json;
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
+use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use crate::keeper;
+use crate::model::BlamedLine;
 use crate::render;
 
 /// Show who wrote each line of a room, a scroll, an entity or a file, and when
@@ -16,12 +21,24 @@ pub(super) struct Args {
     thing: String,
 
     #[command(flatten)]
+    format: FormatArgs,
+
+    #[command(flatten)]
     home: HomeArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.home.keeper(), terminal_user("blame"));
     let lines = keeper::blame_item(&mut keeper.session(&user)?, &args.thing)?;
-    terminal::print_page(&render::blame(&lines, user.now))?;
+    terminal::print_page(&match args.format.is_json() {
+        true => lines_to_json(&lines),
+        false => render::blame(&lines, user.now),
+    })?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn lines_to_json(lines: &[BlamedLine]) -> String {
+    let line = |(number, it): (usize, &BlamedLine)| json!({ "line": number, "text": it.text, "commit": it.commit.as_ref().map(commit_json) });
+    let lines: Vec<_> = (1..).zip(lines).map(line).collect();
+    format!("{:#}\n", json!({ "lines": lines }))
 }

@@ -44,7 +44,7 @@ pub(super) struct Args {
     explain: Option<Option<Code>>,
 }
 
-#[derive(Clone, Copy, Default, ValueEnum)]
+#[derive(Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum Format {
     #[default]
     Human,
@@ -55,7 +55,7 @@ enum Format {
 
 pub(super) fn run(args: &Args) -> Outcome {
     if let Some(code) = args.explain {
-        explain::print_explanation(code)?;
+        explain::print_explanation(code, args.format == Format::Json)?;
         return Ok(ExitCode::SUCCESS);
     }
     let mut keeper = args.home.keeper();

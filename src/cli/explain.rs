@@ -2,17 +2,29 @@
 
 use std::io;
 
+use serde_json::{Value, json};
+
 use crate::cli::terminal;
 use crate::model::{Code, Rule};
 
 /// Prints the explanation of one code, or the table of all codes.
-pub(super) fn print_explanation(code: Option<Code>) -> io::Result<()> {
+pub(super) fn print_explanation(code: Option<Code>, is_json: bool) -> io::Result<()> {
     match code.map(Code::rule) {
+        rule if is_json => {
+            let rules = rule.map_or(Rule::ALL, std::slice::from_ref);
+            let codes: Vec<_> = rules.iter().map(rule_json).collect();
+            terminal::print_text(&format!("{:#}\n", json!({ "codes": codes })))
+        }
         Some(Rule { name, severity, meaning, advice, .. }) => {
             terminal::print_page(&format!("── {name} ({severity}) ──\n{meaning}.\n\n{advice}"))
         }
         None => terminal::print_page(&code_table()),
     }
+}
+
+fn rule_json(Rule { name, severity, meaning, advice, .. }: &Rule) -> Value {
+    let severity = severity.to_string();
+    json!({ "code": name, "severity": severity, "meaning": meaning, "advice": advice })
 }
 
 fn code_table() -> String {

@@ -4,9 +4,11 @@ use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::process::ExitCode;
 
 use chrono::{DateTime, Utc};
+use serde_json::{Value, json};
 
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
+use crate::cli::output_format::FormatArgs;
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::signal;
 use crate::cli::terminal;
@@ -59,6 +61,9 @@ pub(super) struct Args {
     dry_run: bool,
 
     #[command(flatten)]
+    format: FormatArgs,
+
+    #[command(flatten)]
     home: HomeArgs,
 }
 
@@ -78,13 +83,13 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = args.home.keeper();
     signal::finish_writes_on_signal(&mut keeper);
     let (caller, bar) = (terminal_user("mine"), ProgressBar::default());
-    let (mut summary, mut faults) = (MineSummary::default(), 0);
+    let (mut summary, mut faults) = (MineSummary::default(), Vec::new());
     for (done, source) in sources.iter().enumerate() {
         bar.show(done, sources.len());
         for why in mine_file(&mut keeper, &caller, args, source, &mut summary)? {
-            faults += 1;
             let message = format!("{}: {why}", source.path.display());
             anstream::eprintln!("{}", strip_unprintable(&message));
+            faults.push(message);
         }
     }
     bar.show(sources.len(), sources.len());
@@ -92,8 +97,29 @@ pub(super) fn run(args: &Args) -> Outcome {
         let what = "was filed before and has changed; its older text is kept";
         anstream::eprintln!("{}", strip_unprintable(&format!("{name} {what}: {file}")));
     }
-    terminal::print_page(&mining_summary(&summary, args.dry_run))?;
-    Ok(ExitCode::from(u8::from(faults > 0)))
+    match args.format.is_json() {
+        true => {
+            let summary = summary_json(&summary, args.dry_run, &faults);
+            terminal::print_text(&format!("{summary:#}\n"))?;
+        }
+        false => terminal::print_page(&mining_summary(&summary, args.dry_run))?,
+    }
+    Ok(ExitCode::from(u8::from(!faults.is_empty())))
+}
+
+fn summary_json(summary: &MineSummary, is_dry_run: bool, faults: &[String]) -> Value {
+    let superseded = summary.superseded.iter();
+    let superseded: Vec<_> =
+        superseded.map(|(name, file)| json!({ "source": name, "file": file })).collect();
+    json!({
+        "dry_run": is_dry_run,
+        "sources": summary.sources,
+        "new": summary.new,
+        "extended": summary.extended,
+        "already_filed": summary.already_filed,
+        "superseded": superseded,
+        "faults": faults,
+    })
 }
 
 fn mining_summary(

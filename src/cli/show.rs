@@ -2,10 +2,15 @@
 
 use std::process::ExitCode;
 
+use serde_json::json;
+
+use crate::cli::diff::commit_json;
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
+use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
-use crate::keeper;
+use crate::keeper::{self, ItemDescription};
+use crate::render;
 
 /// Show a room as a visitor sees it, or any other thing
 ///
@@ -17,9 +22,13 @@ pub(super) struct Args {
     #[arg(value_name = "THING")]
     thing: Option<String>,
 
-    /// The thing as it was at this moment, by its name then: a day, a time, an age like `3.weeks`, or a git revision
+    /// The thing as it was at this moment, by its name then: a day, a time, an age like `3.weeks`,
+    /// or a git revision
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
+
+    #[command(flatten)]
+    format: FormatArgs,
 
     #[command(flatten)]
     home: HomeArgs,
@@ -28,6 +37,23 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.home.keeper(), terminal_user("show"));
     let (thing, at) = (args.thing.as_deref(), args.at.as_deref());
-    terminal::print_page(&keeper::show_item(&mut keeper, &user, thing, at)?)?;
+    terminal::print_page(&match args.format.is_json() {
+        true => item_to_json(&keeper::describe_item(&mut keeper, &user, thing, at)?),
+        false => keeper::show_item(&mut keeper, &user, thing, at)?,
+    })?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn item_to_json(description: &ItemDescription) -> String {
+    let ItemDescription { item, file, content, versions, as_of } = description;
+    let (kind, name) = render::item_kind_and_name(item);
+    let value = json!({
+        "kind": kind,
+        "name": name,
+        "file": file,
+        "content": render::item_content_json(content),
+        "versions": render::file_history_json(*versions),
+        "as_of": as_of.as_ref().map(commit_json),
+    });
+    format!("{value:#}\n")
 }

@@ -1,12 +1,13 @@
 //! `palazzo templates`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::outcome::Outcome;
+use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use crate::keeper::{self, Template};
 use crate::render;
@@ -17,32 +18,30 @@ use crate::render;
 /// `~/.config/palazzo/templates` (`$XDG_CONFIG_HOME/palazzo/templates`).
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The output format: human-readable or JSON
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-}
+    #[command(flatten)]
+    format: FormatArgs,
 
-#[derive(Clone, Copy, Default, ValueEnum)]
-enum Format {
-    #[default]
-    Human,
-    Json,
+    /// The home, as for other commands; all homes have the same templates
+    #[arg(long, value_name = "DIR")]
+    home: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let keeper = home::keeper_for_home(None, &WorkspaceArgs { workspace: None });
+    let keeper = home::keeper_for_home(args.home.as_deref(), &WorkspaceArgs { workspace: None });
     let list = keeper::list_templates(&keeper)?;
     for error in &list.errors {
         terminal::eprint_failure(&error.to_string());
     }
-    let page = match args.format {
-        Format::Human => list.templates.iter().map(template_to_text).collect(),
-        Format::Json => {
-            let templates: Vec<_> = list.templates.iter().map(template_to_json).collect();
-            format!("{:#}\n", json!({ "templates": templates }))
+    match args.format.is_json() {
+        false => {
+            let page: String = list.templates.iter().map(template_to_text).collect();
+            terminal::print_page(&page)?;
         }
-    };
-    terminal::print_page(&page)?;
+        true => {
+            let templates: Vec<_> = list.templates.iter().map(template_to_json).collect();
+            terminal::print_text(&format!("{:#}\n", json!({ "templates": templates })))?;
+        }
+    }
     Ok(ExitCode::from(u8::from(!list.errors.is_empty())))
 }
 

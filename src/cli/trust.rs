@@ -4,8 +4,11 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use serde_json::{Value, json};
+
 use crate::cli::home::{self, HomeOrDirArgs};
 use crate::cli::outcome::Outcome;
+use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use crate::keeper::{self, Keeper};
 use crate::model::{Consent, ConsentScope, quote_for_shell};
@@ -32,31 +35,36 @@ pub(super) struct Args {
     /// Withdraw the consents for a folder and everything below it
     #[arg(long, value_name = "DIR", conflicts_with_all = ["dir", "home", "yes"])]
     remove: Option<PathBuf>,
+
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     let keeper = args.home.keeper();
     if args.list {
-        return print_consents(
-            &keeper::list_consents(&keeper)?,
-            "Nothing is allowed on this machine.",
-        );
+        let allowed = keeper::list_consents(&keeper)?;
+        if args.format.is_json() {
+            return print_json("allowed", &allowed);
+        }
+        return print_consents(&allowed, "Nothing is allowed on this machine.");
     }
     if let Some(folder) = &args.remove {
         let removed = keeper::remove_consents(&keeper, &home::expand_tilde(folder))?;
-        if !removed.is_empty() {
-            terminal::print_page("No longer allowed:")?;
-        }
-        print_consents(&removed, "Nothing was allowed there.")?;
+        print_removed(&removed, &args.format)?;
         return Ok(ExitCode::from(u8::from(removed.is_empty())));
     }
     let missing = keeper::missing_consents(&keeper)?;
     let home = args.home.find();
     home::require_palace(&keeper, &home)?;
+    let otherwise = format!("Nothing in {} needs your consent.", home.display());
+    match args.format.is_json() {
+        true => print_json("missing", &missing)?,
+        false => print_consents(&missing, &otherwise)?,
+    };
     if missing.is_empty() {
-        return print_consents(&[], &format!("Nothing in {} needs your consent.", home.display()));
+        return Ok(ExitCode::SUCCESS);
     }
-    print_consents(&missing, "")?;
     ask_and_store_consents(&keeper, &home, &missing, args.yes)
 }
 
@@ -87,6 +95,32 @@ fn confirm() -> io::Result<bool> {
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
+}
+
+fn print_removed(removed: &[Consent], format: &FormatArgs) -> Outcome {
+    if format.is_json() {
+        return print_json("removed", removed);
+    }
+    if !removed.is_empty() {
+        terminal::print_page("No longer allowed:")?;
+    }
+    print_consents(removed, "Nothing was allowed there.")
+}
+
+/// Prints consents as the list `name` of a JSON object.
+fn print_json(name: &str, consents: &[Consent]) -> Outcome {
+    let consents: Vec<_> = consents.iter().map(consent_json).collect();
+    terminal::print_text(&format!("{:#}\n", json!({ name: consents })))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn consent_json(consent: &Consent) -> Value {
+    match &consent.scope {
+        ConsentScope::Tools(tools) => json!({ "path": consent.path(), "tools": tools }),
+        ConsentScope::Repository(folders) => {
+            json!({ "path": consent.path(), "repository": folders })
+        }
+    }
 }
 
 fn print_consents(consents: &[Consent], otherwise: &str) -> Outcome {
@@ -123,5 +157,12 @@ mod tests {
         /a
           its repository is in: /git
         ");
+        let consents = [
+            Consent::for_tools(Path::new("/a"), &tools),
+            Consent::for_repository(Path::new("/b"), elsewhere),
+        ];
+        let json: Vec<_> = consents.iter().map(consent_json).collect();
+        let tools = json!({ "path": "/a", "tools": ["add_fact", "write_scroll"] });
+        assert_eq!(json, [tools, json!({ "path": "/b", "repository": ["/git"] })]);
     }
 }

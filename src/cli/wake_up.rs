@@ -2,10 +2,14 @@
 
 use std::process::ExitCode;
 
+use serde_json::json;
+
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
+use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use crate::keeper::{self, DEFAULT_TOKENS};
+use crate::token_estimate::estimate_token_count;
 
 /// Print what an agent should know when a conversation begins
 ///
@@ -22,16 +26,26 @@ pub(super) struct Args {
     budget: usize,
 
     #[command(flatten)]
+    format: FormatArgs,
+
+    #[command(flatten)]
     home: HomeArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     let mut keeper = args.home.keeper();
-    terminal::print_page(&keeper::wake_up(
+    let page = keeper::wake_up(
         &mut keeper,
         &terminal_user("wake-up"),
         args.name.as_deref().or(args.home.workspace()),
         args.budget,
-    )?)?;
+    )?;
+    terminal::print_page(&match args.format.is_json() {
+        true => {
+            let tokens = estimate_token_count(&page);
+            format!("{:#}\n", json!({ "text": page, "tokens": tokens, "budget": args.budget }))
+        }
+        false => page,
+    })?;
     Ok(ExitCode::SUCCESS)
 }

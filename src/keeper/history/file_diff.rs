@@ -1,9 +1,11 @@
 //! Compares single files that git hands over: by the path in the repository, or without one.
 
-use crate::diff::diff_palaces;
+use crate::diff::{diff_palaces, diff_texts};
 use crate::format::{self, PalacePath};
 use crate::keeper::history::item_diffs::{compare_files, file_of_item, palace_item_in_file};
-use crate::model::{FileContent, FileDiff, Files, ItemDiff, PalaceItem, Severity};
+use crate::model::{
+    ChangeDetail, ChangeKind, FileContent, FileDiff, Files, ItemDiff, PalaceItem, Severity,
+};
 use crate::render;
 
 /// The folders whose files are recognised by their content, the strictest first.
@@ -56,6 +58,19 @@ pub fn describe_file(name: &str, text: &str) -> String {
     let mut folders = FOLDERS.iter().map(|it| format!("{it}/{file_name}"));
     let content = folders.find_map(|path| added_item(&path, text));
     content.map_or_else(|| text.to_owned(), |it| render::item_content(&it))
+}
+
+/// Returns the content of the item in a file, as that of an item that was added; for a file without
+/// an item, its text.
+pub(crate) fn content_of_file(path: &str, text: &str) -> Vec<ChangeDetail> {
+    let whole = || {
+        let (count, lines) = diff_texts("", text);
+        vec![ChangeDetail::TextChanged { text: String::new(), count, lines }]
+    };
+    match added_item(path, text).map(|it| it.change) {
+        Some(ChangeKind::Added(content)) => content,
+        _ => whole(),
+    }
 }
 
 /// Returns the path below the first `depth` folders.

@@ -61,10 +61,19 @@ pub(crate) fn show_room(
 /// Renders the map of the palace.
 pub fn show_map(session: &mut Session<'_>) -> Result<String, Refusal> {
     session.palace.update_file_history_cache()?;
-    let (palace, history) = (&session.palace.palace, session.palace.file_histories());
+    Ok(render::map(&map_view(session)))
+}
+
+/// Renders the map of the palace as JSON.
+pub fn show_map_as_json(session: &mut Session<'_>) -> Result<String, Refusal> {
+    session.palace.update_file_history_cache()?;
+    Ok(format!("{:#}\n", render::map_json(&map_view(session))))
+}
+
+fn map_view<'s>(session: &'s Session<'_>) -> MapView<'s> {
+    let (palace, history) = (&*session.palace.palace, session.palace.file_histories());
     let now = session.caller.now;
-    let view = MapView { palace, here: None, hall: None, history, room_file: room_path, now };
-    Ok(render::map(&view))
+    MapView { palace, here: None, hall: None, history, room_file: room_path, now }
 }
 
 /// Resolves a room; without one, the entry room.

@@ -2,6 +2,7 @@
 
 use crate::format::room_path;
 use crate::keeper::graph::describe::{describe_genus, get_entity};
+use crate::keeper::history::file_diff::content_of_file;
 use crate::keeper::history::resolve_item::{self, ResolvedItem};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::walk::drawers::render_whole_drawer;
@@ -10,8 +11,50 @@ use crate::keeper::walk::show::show_room;
 use crate::keeper::work::work_items::render_work_item;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{FileItemKind, ItemId, PalaceItem, RoomId, RoomRef, ScrollId};
+use crate::model::{
+    ChangeDetail, CommitSummary, FileHistory, FileItemKind, ItemId, PalaceItem, RoomId, RoomRef,
+    ScrollId,
+};
 use crate::render;
+
+/// An item with its content.
+#[derive(Clone, Debug)]
+pub struct ItemDescription {
+    /// The item.
+    pub item: PalaceItem,
+    /// Its file.
+    pub file: String,
+    /// Its content, as that of an item that was added.
+    pub content: Vec<ChangeDetail>,
+    /// The versions of its file.
+    pub versions: Option<FileHistory>,
+    /// The past commit from which it was read.
+    pub as_of: Option<CommitSummary>,
+}
+
+/// Returns the item with this name as [`show_item`] finds it, and its content.
+pub fn describe_item(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    name: Option<&str>,
+    as_of: Option<&str>,
+) -> Result<ItemDescription, Refusal> {
+    let mut key = keeper.current_workspace(caller)?;
+    if let Some(revision) = as_of {
+        key = open_as_of(keeper, caller, &key, revision)?;
+    }
+    let open = keeper.session_in(&key, caller)?.palace;
+    open.update_file_history_cache()?;
+    let name = match name {
+        Some(name) => name.to_owned(),
+        None => open.palace.entry_room().map(ToString::to_string).ok_or(Refusal::NoRooms)?,
+    };
+    let ResolvedItem { thing: item, file } = resolve_shown_item(open, &name)?;
+    let content = content_of_file(&file, &read_file_text(open, &item, &file)?);
+    let versions = open.file_histories().get(&file).copied();
+    let as_of = open.store().as_of_commit().cloned();
+    Ok(ItemDescription { item, file, content, versions, as_of })
+}
 
 /// Renders the item with this name, now or as of a past revision: a room, a scroll, an entity, a
 /// task, a process, a drawer, a diary entry, a genus, or the text of another file; without a name,
@@ -28,14 +71,18 @@ pub fn show_item(
         key = open_as_of(keeper, caller, &key, revision)?;
     }
     let mut session = keeper.session_in(&key, caller)?;
-    let room = find_room(session.palace, name);
-    let resolved = match room {
-        Some(id) => ResolvedItem { file: room_path(&id), thing: PalaceItem::Room(id) },
-        None => resolve_item::resolve_item(session.palace, name)?,
-    };
+    let resolved = resolve_shown_item(session.palace, name)?;
     match resolved.thing {
         PalaceItem::Room(id) => show_room(keeper, caller, Some(&RoomRef::from(id)), as_of),
         item => show_item_in_session(&mut session, &item, &resolved.file),
+    }
+}
+
+/// Finds an item by name; a room takes precedence.
+fn resolve_shown_item(open: &mut OpenPalace, name: &str) -> Result<ResolvedItem, Refusal> {
+    match find_room(open, name) {
+        Some(id) => Ok(ResolvedItem { file: room_path(&id), thing: PalaceItem::Room(id) }),
+        None => resolve_item::resolve_item(open, name),
     }
 }
 

@@ -11,6 +11,8 @@ mod embed;
 mod explain;
 mod export;
 mod fmt;
+mod git_driver;
+mod git_setup;
 mod home;
 mod hook;
 mod import;
@@ -83,6 +85,11 @@ enum Command {
     Blame(blame::Args),
     Restore(restore::Args),
     Undo(undo::Args),
+    GitSetup(git_setup::Args),
+    #[command(hide = true)]
+    GitDiff(git_driver::DiffArgs),
+    #[command(hide = true)]
+    GitTextconv(git_driver::TextconvArgs),
     Check(check::Args),
     Doctor(doctor::Args),
     Trust(trust::Args),
@@ -117,6 +124,9 @@ pub fn run() -> ExitCode {
         Command::Blame(args) => blame::run(&args),
         Command::Restore(args) => restore::run(&args),
         Command::Undo(args) => undo::run(&args),
+        Command::GitSetup(args) => git_setup::run(&args),
+        Command::GitDiff(args) => git_driver::run_diff(&args),
+        Command::GitTextconv(args) => git_driver::run_textconv(&args),
         Command::Check(args) => check::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Trust(args) => trust::run(&args),
@@ -225,7 +235,8 @@ mod tests {
 
     #[test]
     fn every_command_that_uses_a_home_has_the_option() {
-        let without = ["spec", "schema", "completions", "man", "remove"];
+        let without =
+            ["spec", "schema", "completions", "man", "remove", "git-diff", "git-textconv"];
         let mut commands: Vec<_> = Cli::command().get_subcommands().cloned().collect();
         while let Some(command) = commands.pop() {
             if command.has_subcommands() {

@@ -60,6 +60,7 @@ pub use crate::keeper::maintain::doctor::{
 };
 pub use crate::keeper::maintain::fix::{FixReport, fix_files};
 pub use crate::keeper::maintain::fmt::{FmtReport, fmt_files};
+pub use crate::keeper::maintain::git_setup::{GitSetupReport, remove_git_setup, set_up_git};
 pub use crate::keeper::maintain::init::{create_palace, create_repositories};
 pub use crate::keeper::maintain::trust::{
     give_consent, list_consents, missing_consents, remove_consents,

@@ -32,6 +32,7 @@ pub use crate::store::repo::palace_files::{
 };
 pub use crate::store::repo::state::{RepositoryState, git_version};
 pub use crate::store::repo::trust::needed_repository_consent;
+pub use crate::store::write::git_drivers::{DriverSection, GitDrivers};
 pub use crate::store::write::palazzo_lock::PalazzoLock;
 pub use crate::store::write::progress::ProgressListener;
 pub use crate::store::write::warning::CommitWarning;

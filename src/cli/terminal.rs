@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::io::{self, IsTerminal as _, Write};
 
+use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
 use terminal_size::{Width, terminal_size_of};
 use textwrap::{Options, WordSeparator, WordSplitter};
@@ -77,6 +78,17 @@ fn hanging_indent(line: &str) -> usize {
         word => word.strip_suffix('.').is_some_and(is_number),
     };
     indent + if is_marker { marker.len() } else { 0 }
+}
+
+/// Prints a coloured page to git, which shows it in its own pager.
+pub(crate) fn print_for_git(page: &str) -> io::Result<()> {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|it| !it.is_empty());
+    let mut out = match is_set("GIT_PAGER_IN_USE") && !is_set("NO_COLOR") {
+        true => AutoStream::always_ansi(io::stdout().lock()),
+        false => anstream::stdout().lock(),
+    };
+    out.write_all(page.as_bytes())?;
+    out.flush()
 }
 
 /// Prints a patch with colours.

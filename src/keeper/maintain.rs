@@ -4,5 +4,6 @@ pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod fix;
 pub(crate) mod fmt;
+pub(crate) mod git_setup;
 pub(crate) mod init;
 pub(crate) mod trust;

@@ -39,6 +39,7 @@ mod random_yaml;
 mod raw_client;
 mod repository_problems;
 mod resources;
+mod review;
 mod rooms_and_actions;
 mod search;
 mod semantic_search;

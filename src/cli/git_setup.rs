@@ -1,0 +1,52 @@
+//! `palazzo git-setup`.
+
+use std::process::ExitCode;
+
+use crate::cli::home::{self, HomeOrDirArgs};
+use crate::cli::outcome::Outcome;
+use crate::cli::terminal;
+use crate::keeper::{self, GitSetupReport};
+
+/// Make `git diff`, `git log -p` and `git show` print palace files by meaning
+///
+/// Adds attributes to the file `.gitattributes` of each palace, and a diff driver to the
+/// configuration of its repository. Commit `.gitattributes`; other clones then need only
+/// this command. `git diff --no-ext-diff --no-textconv` shows the plain text.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Remove all of it again
+    #[arg(long)]
+    remove: bool,
+
+    #[command(flatten)]
+    home: HomeOrDirArgs,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let keeper = args.home.keeper();
+    home::require_palace(&keeper, &args.home.find())?;
+    let reports = match args.remove {
+        true => keeper::remove_git_setup(&keeper)?,
+        false => {
+            let program = std::env::current_exe();
+            let program = program.map_or("palazzo".to_owned(), |it| it.display().to_string());
+            keeper::set_up_git(&keeper, &program)?
+        }
+    };
+    terminal::print_page(&reports_to_text(&reports))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn reports_to_text(reports: &[GitSetupReport]) -> String {
+    let mut page = String::new();
+    for GitSetupReport { root, changed_files } in reports {
+        page.push_str(&format!("{}\n", root.display()));
+        if changed_files.is_empty() {
+            page.push_str("  nothing to change\n");
+        }
+        for file in changed_files {
+            page.push_str(&format!("  changed {}\n", file.display()));
+        }
+    }
+    page
+}

@@ -98,7 +98,7 @@ pub use crate::keeper::search::search_filters::SearchQuery;
 pub use crate::keeper::semantic::embed::{EmbedOutcome, embed_passages};
 pub use crate::keeper::semantic::ranking_report::RankingReport;
 pub use crate::keeper::templates::{
-    Template, TemplateList, find_template, list_templates, read_template,
+    Template, TemplateList, fetch_template, find_template, list_templates, read_template,
 };
 pub use crate::keeper::walk::built_room::{show_built_room, update_menu_in_built_room};
 pub use crate::keeper::walk::choose_number::{

@@ -11,6 +11,7 @@ mod drawer;
 mod embedding_vector;
 mod entity;
 mod file_kind;
+mod git_url;
 mod graph;
 mod hall;
 mod history;
@@ -52,6 +53,7 @@ pub use embedding_vector::{EmbeddingVector, VectorsByTextHash};
 pub use entity::Entity;
 pub use file_kind::FileKind;
 pub use graph::lazy_index::fold_name;
+pub use git_url::{GitUrl, GitUrlError};
 pub use graph::{DatedFact, EntityFilter, FactEvent, Graph, IncomingRelation, TimeSpan};
 pub use hall::{GroupBy, GroupHeading, Grouping, Hall, HallBoundary};
 pub use history::{

@@ -7,6 +7,7 @@
 
 mod error;
 mod history;
+mod remote;
 mod repo;
 #[cfg(test)]
 mod test_repository;
@@ -24,13 +25,15 @@ pub use crate::store::history::file_history_cache::FileHistoryCache;
 pub use crate::store::history::log::CommitRange;
 pub use crate::store::history::resolve_as_of::parse_start_time;
 pub use crate::store::repo::consents::ConsentStore;
+pub use crate::store::remote::git_process::{GitProcessError, git_version};
+pub use crate::store::remote::shallow_clone::ShallowClone;
 pub use crate::store::repo::git_lock::{GitLock, LockOwner};
 pub use crate::store::repo::home::{HomeEntryKind, list_home_entries, list_palaces};
 pub use crate::store::repo::operation::BlockingGitOperation;
 pub use crate::store::repo::palace_files::{
     FileStamp, FileStamps, ReadResult, read_file_bytes, read_text_file,
 };
-pub use crate::store::repo::state::{RepositoryState, git_version};
+pub use crate::store::repo::state::RepositoryState;
 pub use crate::store::repo::trust::needed_repository_consent;
 pub use crate::store::write::git_drivers::{DriverSection, GitDrivers};
 pub use crate::store::write::palazzo_lock::PalazzoLock;

@@ -7,9 +7,9 @@ use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
-use crate::cli::terminal;
+use crate::cli::{signal, terminal};
 use crate::keeper::{self, Keeper, Template};
-use crate::model::{Files, TemplateVariable, strip_unprintable};
+use crate::model::{Files, GitUrl, TemplateVariable, strip_unprintable};
 
 /// Create a new palace, empty or from a template
 ///
@@ -21,9 +21,10 @@ pub(super) struct Args {
     #[arg(required_unless_present = "repository")]
     name: Option<String>,
 
-    /// The template to start from: the folder of any palace, or a name that `palazzo templates`
-    /// lists
-    #[arg(long, value_name = "DIR|NAME")]
+    /// The template to start from: the folder of any palace, a git repository
+    /// (`https://…`, `ssh://…`, `git@host:path` or `file://…`, each with `#BRANCH` or
+    /// `#BRANCH:FOLDER` if you want), or a name that `palazzo templates` lists
+    #[arg(long, value_name = "DIR|URL|NAME")]
     template: Option<String>,
 
     /// The value of a variable of the template; at a terminal, the others are asked for
@@ -87,12 +88,11 @@ fn template_files(
     Ok(files)
 }
 
-/// Finds a template: a path with a separator, or the folder of a palace, is read; anything else is
-/// a name.
+/// Finds a template: a URL is fetched, a path with a separator, or the folder of a palace, is read;
+/// anything else is a name.
 fn find_template(keeper: &Keeper, template: &str) -> Result<Template, Failure> {
-    if template.contains("://") {
-        let why = "is the address of a repository: clone it first, and give the folder";
-        return Err(Failure::Message(format!("`{template}` {why}")));
+    if GitUrl::is_meant_by(template) {
+        return fetch_template(template);
     }
     let folder = home::expand_tilde(Path::new(template));
     let is_path = template.contains(['/', '\\']) || folder.join("palace.toml").is_file();
@@ -100,6 +100,16 @@ fn find_template(keeper: &Keeper, template: &str) -> Result<Template, Failure> {
         true => keeper::read_template(&folder, template)?,
         false => keeper::find_template(keeper, template)?,
     })
+}
+
+/// Fetches a template. A signal cancels that, so that git ends and its folder is removed.
+fn fetch_template(url: &str) -> Result<Template, Failure> {
+    let user = terminal_user("init");
+    let handler = signal::cancel_on_signal(user.cancelled.clone());
+    anstream::eprintln!("Fetching the template with git");
+    let template = keeper::fetch_template(url, &user);
+    handler.finish();
+    Ok(template?)
 }
 
 /// Asks for the value of a variable; `None`: the line is empty, so the default is used.
@@ -153,6 +163,6 @@ mod tests {
         let refused = |template| find_template(&keeper, template).unwrap_err().to_string();
         assert!(refused("./codebase").contains("there is no palace.toml in it"));
         assert!(refused("src").starts_with("there is no template `src`."));
-        assert!(refused("https://example.org/a.git").contains("clone it first"));
+        assert!(refused("http://example.org/a.git").contains("only URLs with https://"));
     }
 }

@@ -1,6 +1,7 @@
 //! Handles the signals that end the process.
 
 use std::io;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
@@ -33,6 +34,49 @@ pub(super) fn finish_writes_on_signal(keeper: &mut Keeper) {
         };
         runtime.block_on(exit);
     });
+}
+
+/// Sets `cancelled` when the process receives a signal that ends it, so that the operation under
+/// way can clean up; a second signal ends the process at once.
+pub(super) fn cancel_on_signal(cancelled: Arc<AtomicBool>) -> CancelHandler {
+    let handler = CancelHandler::default();
+    let CancelHandler { signal: received, is_done } = handler.clone();
+    thread::spawn(move || {
+        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+            return;
+        };
+        let wait = async {
+            let Ok(signal) = termination_signal() else { return };
+            let number = signal.await;
+            received.store(number, Ordering::SeqCst);
+            cancelled.store(true, Ordering::SeqCst);
+            if is_done.load(Ordering::SeqCst) {
+                std::process::exit(128 + number);
+            }
+            std::future::pending::<()>().await;
+        };
+        runtime.block_on(wait);
+    });
+    handler
+}
+
+/// Handles signals while an operation is under way.
+#[derive(Clone, Default)]
+pub(super) struct CancelHandler {
+    /// The number of the signal; 0 if there was none.
+    signal: Arc<AtomicI32>,
+    is_done: Arc<AtomicBool>,
+}
+
+impl CancelHandler {
+    /// Ends the process if a signal has cancelled the operation. A later signal ends it at once.
+    pub(super) fn finish(self) {
+        self.is_done.store(true, Ordering::SeqCst);
+        match self.signal.load(Ordering::SeqCst) {
+            0 => {}
+            number => std::process::exit(128 + number),
+        }
+    }
 }
 
 /// Returns a future that resolves to the signal number when the process receives a

@@ -1,9 +1,10 @@
 //! Templates: palaces that new palaces begin with.
 //!
-//! A template is any palace: one in the program, one in the user's template folder, or any other
-//! folder. Reading one runs nothing and opens no repository.
+//! A template is any palace: one in the program, one in the user's template folder, any other
+//! folder, or one in a git repository elsewhere. Reading one runs nothing of it.
 
 mod built_in;
+mod git_template;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -13,9 +14,10 @@ use ulid::Generator;
 use crate::format::{self, PalacePath};
 use crate::keeper::session::new_id;
 use crate::keeper::templates::built_in::{built_in_files, built_in_names};
+use crate::keeper::templates::git_template::GitTemplateUrl;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Files, TemplateSettings, did_you_mean};
-use crate::store::{self, Store};
+use crate::store::{self, ShallowClone, Store};
 
 /// Maximum number of characters of the value of a variable.
 const MAX_VALUE_CHARS: usize = 200;
@@ -23,9 +25,9 @@ const MAX_VALUE_CHARS: usize = 200;
 /// A palace that a new palace can begin with.
 #[derive(Clone, Debug)]
 pub struct Template {
-    /// Its name, or the path of its folder as it was given.
+    /// Its name, or its path or URL as it was given.
     pub name: String,
-    /// Its folder; `None`: it is in the program.
+    /// Its folder; `None`: it is in the program, or elsewhere.
     pub folder: Option<PathBuf>,
     /// Its description and its variables.
     pub settings: TemplateSettings,
@@ -166,6 +168,23 @@ pub fn read_template(folder: &Path, name: &str) -> Result<Template, Refusal> {
     parse_template(name, Some(palace.clone()), files)
 }
 
+/// Fetches the template at `url`, `URL#REVISION:FOLDER`, with git, and reads it: a palace, or a
+/// folder with one palace. Only a person may name a URL, because git then connects to any host.
+pub fn fetch_template(url: &str, caller: &Caller) -> Result<Template, Refusal> {
+    let from: GitTemplateUrl = url.parse().map_err(Refusal::Invalid)?;
+    let is_cancelled = || caller.is_cancelled();
+    let clone = ShallowClone::fetch(&from.url, from.revision.as_deref(), &is_cancelled)?;
+    let palaces = clone.list_palaces(&from.folder)?;
+    let [palace] = palaces.as_slice() else {
+        return Err(Refusal::Invalid(from.message_without_one_palace(&palaces)));
+    };
+    let (files, findings) = clone.read_palace(palace)?;
+    if let Some(finding) = findings.into_iter().next() {
+        return Err(Refusal::UnreadableFile(finding.into()));
+    }
+    parse_template(&from.to_string(), None, files)
+}
+
 fn built_in_template(name: &str) -> Option<Template> {
     parse_template(name, None, built_in_files(name)?).ok()
 }
@@ -186,9 +205,9 @@ fn user_template_names(keeper: &Keeper) -> Result<Vec<String>, Refusal> {
 fn parse_template(name: &str, folder: Option<PathBuf>, files: Files) -> Result<Template, Refusal> {
     let text = files.get(PalacePath::SETTINGS_FILE).map_or("", String::as_str);
     let settings = format::parse_settings(text).ok_or_else(|| {
-        let place = folder.clone().unwrap_or_default().join(PalacePath::SETTINGS_FILE);
+        let place = folder.as_ref().map_or_else(|| name.to_owned(), |it| it.display().to_string());
         let message = "cannot be read; `palazzo check` on the template shows why";
-        Refusal::Invalid(format!("{} {message}", place.display()))
+        Refusal::Invalid(format!("the {} of {place} {message}", PalacePath::SETTINGS_FILE))
     })?;
     let (name, allow, settings) = (name.to_owned(), settings.allow, settings.template);
     Ok(Template { name, folder, settings, allow, files })

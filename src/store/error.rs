@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::{Code, Diagnostic, quote_for_shell};
 
+use crate::store::remote::git_process::GitProcessError;
 use crate::store::repo::git_lock::GitLock;
 use crate::store::repo::operation::BlockingGitOperation;
 use crate::store::repo::regular_file;
@@ -32,6 +33,9 @@ pub enum Error {
         /// Git's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A run of the `git` command failed.
+    #[error(transparent)]
+    GitProcess(#[from] GitProcessError),
     /// A path points outside the palace, or is not a permitted file.
     #[error("`{path}` cannot be a file of this palace: {why}")]
     InvalidPath {

@@ -6,6 +6,10 @@ use crate::harness::{Home, MARCH_1};
 
 /// Writes a template with a variable in texts and file names into the user's template folder.
 fn write_template(home: &Home, name: &str) {
+    write_template_files(home, &format!("../.config/palazzo/templates/{name}"));
+}
+
+fn write_template_files(home: &Home, folder: &str) {
     let files = [
         (
             "palace.toml",
@@ -31,7 +35,7 @@ fn write_template(home: &Home, name: &str) {
         ),
     ];
     for (path, text) in files {
-        home.write(&format!("../.config/palazzo/templates/{name}/{path}"), text);
+        home.write(&format!("{folder}/{path}"), text);
     }
 }
 
@@ -75,6 +79,85 @@ fn a_template_with_a_variable_becomes_a_palace_of_its_own() {
     assert_ne!(home.read("copy/rooms/atlas-2-hall.yaml"), hall);
 }
 
+/// Creates a bare repository with the template in the folder `service`, and returns its URL.
+fn create_template_repository(home: &Home) -> String {
+    write_template_files(home, "../work/service");
+    let work = |arguments: &[&str]| home.git(&[&["-C", "../work"], arguments].concat());
+    work(&["init", "-q", "-b", "main"]);
+    work(&["add", "."]);
+    let ada = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+    work(&[&ada[..], &["commit", "-qm", "one"]].concat());
+    work(&["tag", "v1"]);
+    home.write("../work/shop/palace.toml", "format = 1\nname = \"Shop\"\n");
+    work(&["add", "."]);
+    work(&[&ada[..], &["commit", "-qm", "two"]].concat());
+    work(&["clone", "-q", "--bare", ".", "../templates.git"]);
+    format!("file://{}", home.path().with_file_name("templates.git").display())
+}
+
+#[test]
+fn a_template_in_a_bare_repository_becomes_a_palace_of_its_own() {
+    let home = Home::new();
+    let url = create_template_repository(&home);
+    let init = |name: &str, place: &str| {
+        let template = format!("{url}{place}");
+        run(&home, &["init", name, "--template", &template, "--set", "project=Atlas"])
+    };
+    let [_, refused] = init("Watch", "");
+    let several = format!("`{url}` contains several palaces: `service`, `shop`; choose one");
+    assert!(refused.contains(&several), "{refused}");
+    let [_, said] = init("Watch", "#:service");
+    assert!(said.contains("allows its actions to call update_entity"), "{said}");
+    let hall = home.read("watch/rooms/atlas-hall.yaml");
+    assert!(hall.contains("name: Hall of Atlas\n"), "{hall}");
+    assert!(!hall.contains("01KH1B52XCWPR7HNREBYABVDT7"), "{hall}");
+    assert_eq!(home.commit_count(), 1);
+    home.assert_clean_repository();
+
+    let [_, said] = init("Old", "#v1");
+    assert!(said.contains("Created Old."), "{said}");
+    let [_, refused] = init("New", "#nope");
+    let unknown = format!("cannot fetch `nope` of `{url}`: couldn't find remote ref nope");
+    assert!(refused.contains(&unknown), "{refused}");
+    assert!(!home.path().join("new").exists());
+}
+
+#[test]
+fn a_template_is_fetched_in_a_hook_of_git_and_its_folder_is_removed() {
+    let home = Home::new();
+    let url = create_template_repository(&home);
+    let temporary = home.path().with_file_name("temporary");
+    std::fs::create_dir(&temporary).unwrap();
+    for (revision, is_fetched) in [("v1", true), ("v2", false)] {
+        let mut init = home.palazzo_command(MARCH_1);
+        init.args(["init", "Watch", "--set", "project=Atlas", "--template"]);
+        init.arg(format!("{url}#{revision}")).env("TMPDIR", &temporary);
+        let elsewhere = home.path().with_file_name("work").join(".git");
+        init.env("GIT_INDEX_FILE", elsewhere.join("index")).env("GIT_DIR", elsewhere);
+        let output = init.output().unwrap();
+        assert_eq!(output.status.success(), is_fetched, "{output:?}");
+        assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0);
+    }
+    assert_eq!(home.git(&["-C", "../work", "for-each-ref", "refs/palazzo"]), "");
+}
+
+#[test]
+fn without_git_a_url_is_refused_and_a_folder_works() {
+    let home = Home::new();
+    let url = create_template_repository(&home);
+    let folder = home.path().with_file_name("work").join("service").display().to_string();
+    let init = |template: &str| {
+        let mut init = home.palazzo_command(MARCH_1);
+        init.args(["init", "Watch", "--set", "project=Atlas", "--template", template]);
+        let output = init.env("PATH", "/nowhere").output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = init(&url);
+    assert!(said.contains("git is not installed, or not in the PATH"), "{said}");
+    assert_eq!(code, Some(2));
+    assert_eq!(init(&folder).0, Some(0));
+}
+
 #[tokio::test]
 async fn an_agent_creates_a_palace_from_a_named_template() {
     let home = Home::new();
@@ -87,6 +170,9 @@ async fn an_agent_creates_a_palace_from_a_named_template() {
     assert!(refused.contains("needs values: `project`"), "{refused}");
     let refused = agent.call("set_workspace", create("Watch", "../home/shop")).await;
     assert!(refused.contains("there is no template `../home/shop`"), "{refused}");
+    let url = "file:///srv/service.git";
+    let refused = agent.call("set_workspace", create("Watch", url)).await;
+    assert!(refused.contains(&format!("there is no template `{url}`")), "{refused}");
     let without = json!({ "workspace": "Watch", "template": "codebase" });
     let refused = agent.call("set_workspace", without).await;
     assert!(refused.contains("give `create: true`"), "{refused}");

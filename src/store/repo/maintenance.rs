@@ -6,6 +6,7 @@
 use std::process::{Command, Stdio};
 use std::thread::{self, JoinHandle};
 
+use crate::store::remote::git_process;
 use crate::store::repo::config;
 use crate::store::repo::repository::Repository;
 
@@ -53,38 +54,16 @@ pub(crate) fn start_maintenance(repository: &Repository) -> Option<JoinHandle<()
     // A partial clone would fetch missing objects with whatever program its remote names.
     git.env("GIT_NO_LAZY_FETCH", "1").env("GIT_ALLOW_PROTOCOL", "none");
     git.args(["maintenance", "run", "--auto", "--quiet"]);
-    for name in [
-        "ALTERNATE_OBJECT_DIRECTORIES",
-        "CEILING_DIRECTORIES",
-        "COMMON_DIR",
-        "DIR",
-        "INDEX_FILE",
-        "NAMESPACE",
-        "OBJECT_DIRECTORY",
-        "SHALLOW_FILE",
-        "WORK_TREE",
-    ] {
-        // The parent process, for example a git hook, may have set these for another repository.
-        git.env_remove(format!("GIT_{name}"));
-    }
+    // The parent process, for example a git hook, may have set these for another repository.
+    git_process::remove_local_variables(&mut git);
     // Git may outlive this process, and must not keep open the streams whose end a client waits
     // for.
     git.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    detach_from_terminal(&mut git);
+    git_process::start_process_group(&mut git);
     let mut git = git.spawn().ok()?;
     let wait = move || drop(git.wait());
     thread::Builder::new().name("maintenance".to_owned()).spawn(wait).ok()
 }
-
-/// Protects the process from `Ctrl-C`, because it does not use the terminal.
-#[cfg(unix)]
-fn detach_from_terminal(git: &mut Command) {
-    use std::os::unix::process::CommandExt as _;
-    git.process_group(0);
-}
-
-#[cfg(not(unix))]
-fn detach_from_terminal(_: &mut Command) {}
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,6 @@
 //! Describes the state of a palace's repository for the user.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use crate::store::repo::operation::BlockingGitOperation;
 use crate::store::repo::repository::Repository;
@@ -36,13 +35,6 @@ impl Store {
             operation: BlockingGitOperation::in_progress(&repository.git_dir),
         }))
     }
-}
-
-/// Returns the version of the installed git; `None`: git is not installed.
-pub fn git_version() -> Option<String> {
-    let output = Command::new("git").arg("--version").output().ok()?;
-    let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-    (output.status.success() && !text.is_empty()).then_some(text)
 }
 
 fn describe_head(repository: &Repository, git: &gix::Repository) -> Result<String, Error> {

@@ -16,6 +16,7 @@ mod prompts;
 mod reply;
 mod resource_target;
 mod resources;
+mod schema;
 mod serve;
 mod server;
 mod stdio_transport;

@@ -10,8 +10,9 @@ mod work;
 use std::borrow::Cow;
 use std::str::FromStr;
 
+use rmcp::model::JsonObject;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::de::Error;
+use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
@@ -30,6 +31,37 @@ pub(super) use mempalace::{
 };
 pub(super) use palace::{BuildRoom, PalaceAction, RoomRequest, SetWorkspace, WriteScroll};
 pub(super) use work::{AdvanceProcess, CompleteTask, CreateTask, ListTasks, StartProcess};
+
+/// The parameters that sibling tools call differently. Each such tool accepts both names,
+/// and only its own is in its schema.
+const SYNONYMS: [(&str, &str); 4] = [
+    ("title", "task"),
+    ("name", "process"),
+    ("relations", "add_relations"),
+    ("observations", "add_observations"),
+];
+
+/// Parses the arguments of a tool; an error includes the path to the wrong one.
+pub(super) fn parse_arguments<A: DeserializeOwned>(
+    tool: &str,
+    arguments: JsonObject,
+) -> Result<A, String> {
+    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|err| {
+        let path = err.path().to_string();
+        let place = if path == "." { String::new() } else { format!(" at `{path}`") };
+        let why = err.into_inner().to_string();
+        let why = explain_synonyms(&why).unwrap_or(why);
+        format!("wrong arguments for {tool}{place}: {why}")
+    })
+}
+
+/// Explains an error about a parameter that was given twice, under two names: one object
+/// never has the same name twice.
+fn explain_synonyms(error: &str) -> Option<String> {
+    let name = error.strip_prefix("duplicate field `")?.strip_suffix('`')?;
+    let (one, other) = SYNONYMS.iter().find(|(one, other)| *one == name || *other == name)?;
+    Some(format!("`{one}` and `{other}` mean the same: give only one of them"))
+}
 
 /// No arguments.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -220,5 +252,55 @@ impl JsonSchema for PageNumber {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "type": "integer", "minimum": 1 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn parse_error<A: DeserializeOwned>(arguments: Value) -> Option<String> {
+        let Value::Object(arguments) = arguments else { panic!("not an object: {arguments}") };
+        parse_arguments::<A>("tool", arguments).err()
+    }
+
+    #[test]
+    fn a_parameter_has_the_names_that_sibling_tools_use() {
+        let [task, process] = [("title", "task"), ("name", "process")];
+        for (one, other) in [task, (task.1, task.0)] {
+            assert_eq!(parse_error::<CreateTask>(json!({ one: "A" })), None);
+            assert_eq!(parse_error::<CompleteTask>(json!({ other: "A" })), None);
+        }
+        for (one, other) in [process, (process.1, process.0)] {
+            assert_eq!(parse_error::<StartProcess>(json!({ one: "A", "steps": ["B"] })), None);
+            assert_eq!(parse_error::<AdvanceProcess>(json!({ other: "A" })), None);
+        }
+        for added in ["", "add_"] {
+            let (facts, relations) = (format!("{added}observations"), format!("{added}relations"));
+            let mut entity = json!({ "name": "A", facts: ["b"] });
+            entity[relations] = json!([{ "type": "b", "to": "C" }]);
+            assert_eq!(parse_error::<UpdateEntity>(entity.clone()), None);
+            entity["genus"] = json!("D");
+            assert_eq!(parse_error::<CreateEntities>(json!({ "entities": [entity] })), None);
+        }
+    }
+
+    #[test]
+    fn a_parameter_given_under_two_names_is_refused() {
+        let why = |names: &str| format!("{names} mean the same: give only one of them");
+        let task = json!({ "title": "A", "task": "A" });
+        let expected = why("wrong arguments for tool: `title` and `task`");
+        assert_eq!(parse_error::<CreateTask>(task.clone()), Some(expected.clone()));
+        assert_eq!(parse_error::<CompleteTask>(task), Some(expected));
+        let process = json!({ "name": "A", "process": "A", "steps": ["B"] });
+        let expected = why("wrong arguments for tool: `name` and `process`");
+        assert_eq!(parse_error::<StartProcess>(process), Some(expected));
+        let entity = json!({ "name": "A", "genus": "B", "relations": [], "add_relations": [] });
+        let place = "wrong arguments for tool at `entities[0]`";
+        let expected = why(&format!("{place}: `relations` and `add_relations`"));
+        let entities = json!({ "entities": [entity] });
+        assert_eq!(parse_error::<CreateEntities>(entities), Some(expected));
     }
 }

@@ -31,8 +31,7 @@ pub(super) fn graph_tools() -> [RegisteredTool; 10] {
 fn describe_workspace() -> RegisteredTool {
     let about = (
         "Describe the workspace",
-        "Summarize this workspace in a few lines: rooms, scrolls, genera with counts, latest \
-         changes.",
+        "Summarize the workspace: rooms, scrolls, genera with counts, latest changes.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
         let description =
@@ -45,8 +44,7 @@ fn describe_workspace() -> RegisteredTool {
 fn list_genera() -> RegisteredTool {
     let about = (
         "List genera",
-        "List the genera (kinds of entities) of this workspace, with counts by status; or show \
-         the rules of one genus: attributes, statuses, relations.",
+        "List the genera (kinds of entities), with counts by status; or show the rules of one.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: ListGenera| {
         to_tool_result(keeper.session(caller).and_then(|session| match &it.genus {
@@ -94,7 +92,7 @@ fn search_entities() -> RegisteredTool {
 
 fn get_entity() -> RegisteredTool {
     let about = (
-        "Show an entity",
+        "Get an entity",
         "Show one entity: attributes, observations, relations from and to it, ages.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: GetEntity| {
@@ -107,8 +105,10 @@ fn get_entity() -> RegisteredTool {
 }
 
 fn get_relationships() -> RegisteredTool {
-    let about =
-        ("List relations", "List the relations of one entity to others, with dates and sources.");
+    let about = (
+        "Get relationships",
+        "List the relations of one entity to others, with dates and sources.",
+    );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: GetRelationships| {
         to_tool_result(keeper.session(caller).and_then(|session| {
             let page = keeper::get_relationships(&session, &RelationQuery::from(it))?;
@@ -120,7 +120,7 @@ fn get_relationships() -> RegisteredTool {
 
 fn get_timeline() -> RegisteredTool {
     let about = (
-        "Show the timeline",
+        "Get the timeline",
         "List dated facts, oldest first, 30 per page: starts and ends of relations, attributes \
          that are dates.",
     );
@@ -134,10 +134,7 @@ fn get_timeline() -> RegisteredTool {
 }
 
 fn create_entities() -> RegisteredTool {
-    let about = (
-        "Create entities",
-        "Create entities, in one commit. Entities that exist already are not changed.",
-    );
+    let about = ("Create entities", "Create entities. Those that exist already are not changed.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CreateEntities| {
         let new = it.entities.into_iter().map(Entity::from).collect();
         let created = keeper::create_entities(keeper, caller, new);
@@ -147,8 +144,7 @@ fn create_entities() -> RegisteredTool {
 }
 
 fn update_entity() -> RegisteredTool {
-    let about =
-        ("Update an entity", "Update one entity. Fields that are not given stay unchanged.");
+    let about = ("Update an entity", "Change one entity. What is not given stays unchanged.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: UpdateEntity| {
         let update = keeper::update_entity(keeper, caller, &EntityChange::from(it));
         to_tool_result(update.map(|it| graph_pages::describe_updated_entity(&it)))
@@ -157,8 +153,7 @@ fn update_entity() -> RegisteredTool {
 }
 
 fn delete_entities() -> RegisteredTool {
-    let about =
-        ("Delete entities", "Delete entities, and every relation from or to them, in one commit.");
+    let about = ("Delete entities", "Delete entities, and every relation from or to them.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: DeleteGraphEntities| {
         let deletion = keeper::delete_entities(keeper, caller, &it.names);
         to_tool_result(deletion.map(|it| graph_pages::describe_deleted_entities(&it)))

@@ -15,9 +15,7 @@ fn set_workspace() -> RegisteredTool {
     let about = (
         "Enter a palace",
         "Enter the memory palace of a workspace. Call this first in every conversation. Returns \
-         the entry room with its numbered actions and its latest scrolls with their ages; if \
-         there are no rooms yet, a summary of the workspace and how to begin. With `as_of`, the \
-         palace is shown as it was then: you can walk and search it, but not change it.",
+         the entry room, or how to build it.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: SetWorkspace| {
         to_tool_result(enter_workspace(keeper, by, &it))
@@ -28,11 +26,10 @@ fn set_workspace() -> RegisteredTool {
 fn palace_action() -> RegisteredTool {
     let about = (
         "Choose an action",
-        "Run an action of the current menu by its number: go through a door, run a query on \
-         the knowledge graph, read a text or a scroll, show the map (0). Every answer ends with \
-         the current menu. These numbers work without being listed: 15 back, 16 go to the room \
-         named in params, 17 search the palace for params, 21-29 read a scroll shown, 31-60 open \
-         a result.",
+        "Run an action of the current menu by its number: go through a door, run a query, read \
+         a text or a scroll. Every answer ends with the current menu. Always: 0 map, 15 back, 16 \
+         go to the room in params, 17 search the palace for params, 21-29 read a scroll shown, \
+         31-60 open a result.",
     );
     RegisteredTool::new(
         ToolSet::Palace,
@@ -46,11 +43,9 @@ fn palace_action() -> RegisteredTool {
 fn build_room() -> RegisteredTool {
     let about = (
         "Build a room",
-        "Build a room, or rebuild it: the whole room in one call. Describe it vividly, so that \
-         it is easy to remember. Actions are numbered in the given order: navigate leads to \
-         another room (which need not exist yet), query runs a read-only tool (list_entities, \
-         search_entities, get_entity …), text shows a text. Doors work in both directions. Each \
-         change is a git commit, so earlier versions are never lost.",
+        "Build a room, or rebuild it: the whole room in one call. An action leads to another \
+         room (navigate), runs a read-only tool (query) or shows a text. Doors work in both \
+         directions. Git keeps earlier versions.",
     );
     let run = |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, it: BuildRoom| {
         let request = RoomRequest::try_from(it).map_err(|why| Refusal::Invalid(why.to_owned()));
@@ -62,9 +57,9 @@ fn build_room() -> RegisteredTool {
 fn write_scroll() -> RegisteredTool {
     let about = (
         "Write a scroll",
-        "Write a dated note in the current room for the next visitor: what you found, what \
-         you concluded, what remains to be done. Scrolls are never changed; to revise one, \
-         write another. Before a conversation ends, write a summary in the entry room.",
+        "Write a dated note in a room for the next visitor: what you found, what you concluded, \
+         what remains to be done. Scrolls never change: to revise one, write another. Before a \
+         conversation ends, write a summary in the entry room.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: WriteScroll| {
         let WriteScroll { title, body, room } = it;

@@ -7,15 +7,16 @@ use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::keeper::{ActionToolCall, Caller, Keeper};
+use crate::mcp::arguments::parse_arguments;
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::reply::{
     ToolReply, ToolResult, error_after_commits, render_warnings, shorten_long_lines,
 };
+use crate::mcp::schema::compact_schema;
 use crate::model::{self, ToolEffect, ToolParameter, did_you_mean, strip_unprintable};
 
 /// A group of tools that are offered together.
@@ -77,6 +78,19 @@ impl ToolSet {
             Self::Graph => "graph",
             Self::Memory => "memory",
             Self::Mempalace => "mempalace",
+        }
+    }
+}
+
+impl EffectHint {
+    /// Returns the hints for clients, without those that equal the default of MCP.
+    fn annotations(self) -> ToolAnnotations {
+        let hints = ToolAnnotations::new().open_world(false);
+        match self {
+            Self::Reads => hints.read_only(true),
+            Self::Adds => hints.destructive(false),
+            Self::AddsOnce => hints.destructive(false).idempotent(true),
+            Self::Replaces => hints.destructive(true).idempotent(true),
         }
     }
 }
@@ -242,13 +256,12 @@ impl RegisteredTool {
         effect: EffectHint,
         run: impl Fn(&Toolbox, &mut Keeper, &Caller, A) -> ToolResult + Send + Sync + 'static,
     ) -> Self {
-        let hints = ToolAnnotations::new()
-            .read_only(effect == EffectHint::Reads)
-            .destructive(effect == EffectHint::Replaces)
-            .idempotent(effect != EffectHint::Adds)
-            .open_world(false);
-        let definition =
-            Tool::new(name, description, compact_schema::<A>()).with_title(title).annotate(hints);
+        let mut definition = Tool::new(name, description, compact_schema::<A>());
+        definition = definition.annotate(effect.annotations());
+        // The tools of the reference memory server have the titles that they have there.
+        if set == ToolSet::Memory || !is_title_of_name(title, name) {
+            definition = definition.with_title(title);
+        }
         let run =
             move |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, arguments: JsonObject| {
                 run(tools, keeper, by, parse_arguments(name, arguments)?)
@@ -288,15 +301,6 @@ impl RegisteredTool {
         let properties = self.definition.input_schema.get("properties");
         properties.is_some_and(|it| it.get(argument).is_some())
     }
-}
-
-/// Parses arguments; an error includes the path to the wrong one.
-fn parse_arguments<A: DeserializeOwned>(tool: &str, arguments: JsonObject) -> Result<A, String> {
-    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|err| {
-        let path = err.path().to_string();
-        let place = if path == "." { String::new() } else { format!(" at `{path}`") };
-        format!("wrong arguments for {tool}{place}: {}", err.into_inner())
-    })
 }
 
 /// Replaces `{params}` in the action's arguments by the visitor's words; without
@@ -341,50 +345,12 @@ fn for_each_string(value: &mut Value, change: &mut impl FnMut(&mut String)) {
     }
 }
 
-/// Makes the JSON Schema of arguments as short as possible, without what breaks clients
-/// (integer formats) or costs tokens (titles, nulls).
-fn compact_schema<A: JsonSchema>() -> JsonObject {
-    let settings = SchemaSettings::draft2020_12().with(|it| {
-        it.inline_subschemas = true;
-        it.meta_schema = None;
-    });
-    let mut schema = settings.into_generator().into_root_schema_for::<A>().to_value();
-    trim_schema(&mut schema);
-    match schema {
-        Value::Object(mut map) => {
-            // The tool has its own description.
-            map.shift_remove("description");
-            // Some clients reject an object schema without `properties`.
-            map.entry("properties").or_insert_with(|| JsonObject::new().into());
-            map
-        }
-        _ => JsonObject::new(),
-    }
-}
-
-fn trim_schema(schema: &mut Value) {
-    match schema {
-        Value::Object(map) => {
-            for key in ["title", "format", "default"] {
-                if map.get(key).is_some_and(|it| !it.is_object() || key != "title") {
-                    map.shift_remove(key);
-                }
-            }
-            if let Some(Value::Array(types)) = map.get_mut("type") {
-                types.retain(|it| it != "null");
-                if let [only] = types.as_slice() {
-                    let only = only.clone();
-                    map.insert("type".to_owned(), only);
-                }
-            }
-            if let Some(Value::Array(choices)) = map.get_mut("enum") {
-                choices.retain(|it| !it.is_null());
-            }
-            map.values_mut().for_each(trim_schema);
-        }
-        Value::Array(items) => items.iter_mut().for_each(trim_schema),
-        _ => {}
-    }
+/// Returns whether a title only repeats the words of a tool's name: `Create a task` for
+/// `create_task`.
+fn is_title_of_name(title: &str, name: &str) -> bool {
+    let title = title.to_lowercase();
+    let words = title.split(' ').filter(|it| !matches!(*it, "a" | "an" | "the"));
+    words.eq(name.split('_'))
 }
 
 #[cfg(test)]

@@ -55,8 +55,7 @@ fn complete_task() -> RegisteredTool {
 fn start_process() -> RegisteredTool {
     let about = (
         "Start a process",
-        "Start work of several steps that outlasts this conversation. The rooms that it \
-         concerns show its current step.",
+        "Start work of several steps. The rooms that it concerns show its current step.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: StartProcess| {
         let change = keeper::start_process(keeper, caller, &NewProcess::from(it));

@@ -34,10 +34,8 @@ pub struct WorkspaceSummary {
 
 /// Returns the explanation of the palace for a first visit (v1 section 10).
 pub fn tutorial() -> &'static str {
-    "This is a memory palace, and you are its keeper for now. Those who worked here before you \
-     left it as you find it; what you leave, the next will find. Every room has a description \
-     and numbered actions: choose one with palace_action. Some lead to other rooms, some query \
-     the knowledge graph, some show a text.\n\
+    "This is a memory palace, and you are its keeper for now: what you leave, the next will \
+     find. Every room has a description and numbered actions: choose one with palace_action.\n\
      Build rooms with build_room wherever a subject deserves a place of its own. Give each a \
      look, a sound, an object that stands for what it holds: what can be pictured is \
      remembered. A door may lead to a room that does not exist yet. Leave scrolls with \

@@ -284,19 +284,24 @@ fn every_tool_declares_its_effects() {
     let mut table = String::new();
     for tool in list_tools(&mut Home::new().initialized_client()) {
         let hints = &tool["annotations"];
-        let hint = |name: &str, yes: &'static str| match hints[name].as_bool().unwrap() {
+        // Hints that equal the default of MCP are left out.
+        let hint = |name: &str, default: bool, yes: &'static str| match hints[name]
+            .as_bool()
+            .unwrap_or(default)
+        {
             true => yes,
             false => "-",
         };
+        let is_reading = hints["readOnlyHint"] == true;
         writeln!(
             table,
             "{:20} {:24} {:8} {:12} {:11} {}",
             tool["name"].as_str().unwrap(),
-            tool["title"].as_str().unwrap(),
-            hint("readOnlyHint", "reads"),
-            hint("destructiveHint", "destructive"),
-            hint("idempotentHint", "idempotent"),
-            hint("openWorldHint", "open")
+            tool["title"].as_str().unwrap_or("-"),
+            hint("readOnlyHint", false, "reads"),
+            hint("destructiveHint", !is_reading, "destructive"),
+            hint("idempotentHint", is_reading, "idempotent"),
+            hint("openWorldHint", true, "open")
         )
         .unwrap();
     }
@@ -310,7 +315,6 @@ fn every_tool_and_every_argument_is_described() {
         let description = tool["description"].as_str().unwrap();
         assert!((1..2048).contains(&description.len()), "{name}: {}", description.len());
         assert_eq!(tool["inputSchema"]["type"], "object", "{name}");
-        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{name}");
         assert!(tool["inputSchema"]["properties"].is_object(), "{name}");
         assert_schema_is_described(&tool["inputSchema"], name);
     }
@@ -325,7 +329,7 @@ fn the_list_of_tools_is_short_and_always_the_same() {
     let elsewhere =
         Home::new().initialized_client().request("tools/list", json!({}))["result"].to_string();
     assert_eq!((&first, &first), (&again, &elsewhere));
-    assert!(first.len() < 17_000, "the list of tools has {} bytes", first.len());
+    assert!(first.len() <= 12_288, "the list of tools has {} bytes", first.len());
 }
 
 #[test]
@@ -334,7 +338,7 @@ fn read_only_tools_change_nothing() {
     let mut wire = home.initialized_client();
     let before = list_files(&home);
     for tool in list_tools(&mut wire) {
-        if tool["annotations"]["readOnlyHint"] == false {
+        if tool["annotations"]["readOnlyHint"] != true {
             continue;
         }
         let arguments = match tool["name"].as_str().unwrap() {
@@ -722,19 +726,44 @@ fn assert_good_instructions(result: &Value) {
     assert!(first("set_workspace") < first("palace_action"), "{text}");
 }
 
+/// The parameters that need no description.
+const SELF_EXPLAINING: [&str; 21] = [
+    "add_observations",
+    "attributes",
+    "entities",
+    "entity",
+    "genus",
+    "name",
+    "names",
+    "note",
+    "page",
+    "query",
+    "relations",
+    "remove_relations",
+    "since",
+    "source",
+    "status",
+    "steps",
+    "title",
+    "to",
+    "type",
+    "until",
+    "who",
+];
+
 /// Asserts that every part of a schema is described, without keywords that break
 /// clients.
 #[track_caller]
 fn assert_schema_is_described(schema: &Value, path: &str) {
-    for word in ["format", "$ref", "$defs", "$schema", "default"] {
+    for word in ["format", "$ref", "$defs", "$schema", "default", "additionalProperties"] {
         assert_eq!(schema.get(word), None, "{path}");
     }
     for (name, property) in schema["properties"].as_object().into_iter().flatten() {
         let path = format!("{path}.{name}");
         let text = property["description"].as_str().unwrap_or_default();
-        assert!(!text.is_empty(), "{path} is not described");
+        let is_clear = SELF_EXPLAINING.contains(&name.as_str());
+        assert!(!text.is_empty() || is_clear, "{path} is not described");
         assert!(property["type"].is_string(), "{path}: {property}");
-        assert_eq!(schema["additionalProperties"], false, "{path}");
         assert_schema_is_described(property, &path);
     }
     for choice in schema["enum"].as_array().into_iter().flatten() {

@@ -83,9 +83,9 @@ fn the_nine_tools_declare_their_effects_and_output_schemas() {
     delete_entities: Delete Entities (success, message) destroys once
     delete_observations: Delete Observations (success, message) destroys once
     delete_relations: Delete Relations (success, message) destroys once
-    read_graph: Read Graph (entities, relations, notice) reads once
-    search_nodes: Search Nodes (entities, relations, notice) reads once
-    open_nodes: Open Nodes (entities, relations, notice) reads once
+    read_graph: Read Graph (entities, relations, notice) reads
+    search_nodes: Search Nodes (entities, relations, notice) reads
+    open_nodes: Open Nodes (entities, relations, notice) reads
     ");
 }
 

@@ -1,6 +1,6 @@
 //! The arguments of the knowledge graph tools.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -12,13 +12,10 @@ use crate::model::{Entity, Relation};
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct ListEntities {
-    /// Only entities of this genus.
     pub(in crate::mcp) genus: Option<String>,
-    /// Only entities of this status.
     pub(in crate::mcp) status: Option<String>,
-    /// Only entities with these values: `{ "confidence": "low" }`.
+    /// Like `{ "confidence": "low" }`.
     pub(in crate::mcp) attributes: Option<Map<String, Value>>,
-    /// Page number, 30 per page.
     pub(in crate::mcp) page: Option<PageNumber>,
 }
 
@@ -26,7 +23,6 @@ pub(in crate::mcp) struct ListEntities {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct ListGenera {
-    /// The genus to describe.
     pub(in crate::mcp) genus: Option<String>,
 }
 
@@ -34,15 +30,11 @@ pub(in crate::mcp) struct ListGenera {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct SearchEntities {
-    /// Words to search for.
     pub(in crate::mcp) query: String,
-    /// Only entities of this genus.
     pub(in crate::mcp) genus: Option<String>,
-    /// Only entities of this status.
     pub(in crate::mcp) status: Option<String>,
-    /// Only entities with these values: `{ "confidence": "low" }`.
+    /// Like `{ "confidence": "low" }`.
     pub(in crate::mcp) attributes: Option<Map<String, Value>>,
-    /// Page number, 30 per page.
     pub(in crate::mcp) page: Option<PageNumber>,
 }
 
@@ -50,9 +42,7 @@ pub(in crate::mcp) struct SearchEntities {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct GetEntity {
-    /// The entity, by name.
     pub(in crate::mcp) name: String,
-    /// Page number.
     pub(in crate::mcp) page: Option<PageNumber>,
 }
 
@@ -60,15 +50,11 @@ pub(in crate::mcp) struct GetEntity {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct GetRelationships {
-    /// The entity, by name.
     name: String,
-    /// Only relations of this type.
     r#type: Option<String>,
-    /// Only relations from it, or only to it.
     direction: Option<DirectionInput>,
-    /// Only those valid on this date: today, 1972-05-01, 44 BC.
+    /// Only those valid then: today, 1972-05-01, 44 BC.
     as_of: Option<LenientDate>,
-    /// Page number.
     page: Option<PageNumber>,
 }
 
@@ -88,15 +74,12 @@ impl From<GetRelationships> for RelationQuery {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct GetTimeline {
-    /// Only entries about this entity.
     entity: Option<String>,
-    /// Only entries about entities of this genus.
     genus: Option<String>,
-    /// Only on or after this date.
+    /// On or after this date.
     since: Option<LenientDate>,
-    /// Only before this date.
+    /// Before this date.
     until: Option<LenientDate>,
-    /// Page number, 30 per page.
     page: Option<PageNumber>,
 }
 
@@ -112,7 +95,7 @@ impl From<GetTimeline> for TimelineQuery {
     }
 }
 
-/// The direction of the relations to return.
+/// From it, to it, or both.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(in crate::mcp) enum DirectionInput {
@@ -135,24 +118,23 @@ impl From<DirectionInput> for Direction {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct CreateEntities {
-    /// The entities.
     pub(in crate::mcp) entities: Vec<EntityInput>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an entity: an object with `name` and `genus`")]
 pub(in crate::mcp) struct EntityInput {
-    /// Its name: any text, unique in the workspace.
+    /// Any text, unique in the workspace.
     name: NonBlankText,
-    /// Its genus, like `Claim`.
+    /// Like `Claim`.
     genus: NonBlankText,
-    /// Its status, like `contested`.
+    /// Like `contested`.
     status: Option<String>,
-    /// Other properties, by name.
     attributes: Option<Map<String, Value>>,
     /// Facts, one sentence each.
+    #[serde(alias = "add_observations")]
     observations: Option<Vec<String>>,
-    /// Its relations to others.
+    #[serde(alias = "add_relations")]
     relations: Option<Vec<RelationInput>>,
 }
 
@@ -174,16 +156,25 @@ impl From<EntityInput> for Entity {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a relation: an object with `type` and `to`")]
 struct RelationInput {
-    /// Its type, like `disputed_by`.
+    /// Like `disputed_by`.
     r#type: NonBlankText,
-    /// The other entity, by name.
+    /// The other entity; it need not exist yet.
     to: NonBlankText,
-    /// The date from which it holds.
+    /// From this date on: 1972-05-01, 1788, 44 BC.
     since: Option<LenientDate>,
-    /// The date from which it no longer holds.
+    /// Not from this date on.
     until: Option<LenientDate>,
-    /// Its source.
     source: Option<String>,
+}
+
+/// Returns the schema of a list of relations, without the descriptions of their parts.
+fn undescribed_relations(generator: &mut SchemaGenerator) -> Schema {
+    let mut schema = RelationInput::json_schema(generator);
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for property in properties.into_iter().flat_map(Map::values_mut) {
+        property.as_object_mut().map(|it| it.shift_remove("description"));
+    }
+    json_schema!({ "type": "array", "items": schema })
 }
 
 fn to_relations(arguments: Option<Vec<RelationInput>>) -> Vec<Relation> {
@@ -202,7 +193,6 @@ fn to_relations(arguments: Option<Vec<RelationInput>>) -> Vec<Relation> {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct DeleteGraphEntities {
-    /// The entities, by name.
     pub(in crate::mcp) names: Vec<String>,
 }
 
@@ -210,36 +200,33 @@ pub(in crate::mcp) struct DeleteGraphEntities {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct UpdateEntity {
-    /// The entity, by name.
     name: String,
-    /// Its new name; references are updated.
+    /// References follow.
     new_name: Option<String>,
-    /// Entities to merge into it, by name.
+    /// Entities to merge into it.
     merge: Option<Vec<String>>,
-    /// Its new genus.
     genus: Option<NonBlankText>,
-    /// Its new status; "" for none.
+    /// "" for none.
     status: Option<String>,
-    /// Attributes to set; null removes one.
+    /// Those to set; null removes one.
     attributes: Option<Map<String, Value>>,
-    /// Facts to add.
+    #[serde(alias = "observations")]
     add_observations: Option<Vec<String>>,
-    /// Facts to remove, word for word.
+    /// Word for word.
     remove_observations: Option<Vec<String>>,
-    /// Relations to add; an overlapping one is updated.
+    /// As in `create_entities`; an overlapping one is updated.
+    #[serde(default, alias = "relations")]
+    #[schemars(schema_with = "undescribed_relations")]
     add_relations: Option<Vec<RelationInput>>,
-    /// Relations to remove.
     remove_relations: Option<Vec<RelationRemovalInput>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "a relation: an object with `type` and `to`")]
 struct RelationRemovalInput {
-    /// Its type.
     r#type: String,
-    /// The other entity, by name.
     to: String,
-    /// Only the one with this start date.
+    /// Only the one with this start.
     since: Option<LenientDate>,
 }
 

@@ -16,14 +16,13 @@ use crate::model::{
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct SetWorkspace {
-    /// The workspace, by its name or directory.
+    /// Its name or directory.
     pub(in crate::mcp) workspace: String,
-    /// Create the workspace if it does not exist.
+    /// Create it if it is missing.
     pub(in crate::mcp) create: Option<bool>,
-    /// With `create`: the name of a template to begin with, like `codebase`.
+    /// With `create`: a template to begin with, like `codebase`.
     pub(in crate::mcp) template: Option<String>,
-    /// Show its past state, read-only: a day, a time, an age like `3 weeks`, or a git
-    /// revision.
+    /// Show its past, read-only: a day, a time, an age like `3 weeks`, or a git revision.
     pub(in crate::mcp) as_of: Option<String>,
 }
 
@@ -33,7 +32,7 @@ pub(in crate::mcp) struct SetWorkspace {
 pub(in crate::mcp) struct PalaceAction {
     /// A number from the current menu.
     pub(in crate::mcp) action: LenientInteger,
-    /// Text for actions that need it: a room to go to, a search query (also
+    /// Text for actions that need it: a room to go to, words to search for (also
     /// `kind:drawer`, `wing:`, `room:`, `since:`, `until:`).
     pub(in crate::mcp) params: Option<String>,
 }
@@ -42,34 +41,32 @@ pub(in crate::mcp) struct PalaceAction {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct BuildRoom {
-    /// The room's name in files and doors: a-z, 0-9, - and _, like `hall-of-geology`.
+    /// Its name in files and doors: a-z, 0-9, - and _, like `hall-of-geology`.
     slug: ParsedText<RoomRef>,
-    /// The name shown.
     name: Option<String>,
     /// Vivid prose: what a visitor sees, hears, can touch.
     description: Option<String>,
-    /// Start visits here. Default: the first room.
+    /// Start visits here; default: in the first room.
     entry: Option<bool>,
-    /// A wing (a named part of the palace) for the room, by slug.
+    /// A wing (a named part of the palace), by slug.
     wing: Option<ParsedText<Slug>>,
     /// The numbered choices, in order.
     actions: Option<Vec<ValidAction>>,
     /// Slugs of rooms linked both ways without an action: all, or with `merge` those to add.
     portals: Option<Vec<ParsedText<RoomRef>>>,
-    /// Besides the actions, show doors to the entities of a genus, generated from the
-    /// current graph.
+    /// Besides the actions, show doors to the entities of a genus.
     generate: Option<ValidGrouping>,
     /// Change only given fields; actions with the same label are replaced, others added.
     merge: Option<bool>,
-    /// Labels of actions to remove from the existing room.
+    /// Their labels.
     remove_actions: Option<Vec<String>>,
     /// A new slug, or `wing/slug`; doors, scrolls and tasks follow.
     rename: Option<ParsedText<RoomRef>>,
     /// Delete the room and the doors to it.
     delete: Option<bool>,
-    /// With `delete`: the room that gets its scrolls. Default: they are deleted.
+    /// With `delete`: the room that gets its scrolls; default: they are deleted.
     scrolls_to: Option<ParsedText<RoomRef>>,
-    /// Answer in one line instead of showing the room.
+    /// Answer in one line, without going there.
     quiet: Option<bool>,
 }
 
@@ -131,7 +128,6 @@ struct ValidGrouping(Grouping);
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an object with `genus` and `by`")]
 struct GroupingInput {
-    /// The genus, like `Claim`.
     genus: Option<String>,
     /// status, name, date or an attribute; without a genus, `genus` shows all genera.
     by: Option<String>,
@@ -163,17 +159,16 @@ struct ValidAction(Action);
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, expecting = "an action: an object with `label` and `type`")]
 struct ActionInput {
-    /// The menu text, an imperative: "Examine the fossil cabinet".
+    /// An imperative: "Examine the fossil cabinet".
     label: String,
-    /// What the action does.
     r#type: ActionKindInput,
-    /// navigate: the target room, by slug; it need not exist yet.
+    /// navigate: the target, by slug; it need not exist yet.
     room: Option<ParsedText<RoomRef>>,
-    /// navigate: the workspace, if the room is in another.
+    /// navigate: the target's workspace, if another.
     workspace: Option<String>,
     /// query: the tool to run, like `list_entities`.
     tool: Option<String>,
-    /// query: its arguments; `{params}` in a string is replaced by the visitor's text.
+    /// query: its arguments; `{params}` in a string becomes the visitor's text.
     tool_params: Option<Map<String, Value>>,
     /// text: the text to show.
     content: Option<String>,
@@ -228,10 +223,9 @@ impl TryFrom<ActionInput> for ValidAction {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct WriteScroll {
-    /// A short title.
     pub(in crate::mcp) title: String,
-    /// The text, Markdown, stored as is.
+    /// Markdown.
     pub(in crate::mcp) body: String,
-    /// The room, by slug; default: the current one.
+    /// By slug; default: the current room.
     pub(in crate::mcp) room: Option<ParsedText<RoomRef>>,
 }

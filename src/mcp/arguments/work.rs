@@ -12,14 +12,13 @@ use crate::model::RoomRef;
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct CreateTask {
     /// What to do, in one line.
+    #[serde(alias = "task")]
     title: String,
-    /// The entity it is about, by name.
+    /// What it is about.
     entity: Option<String>,
-    /// The room it is about, by slug.
+    /// By slug.
     room: Option<ParsedText<RoomRef>>,
-    /// Who should do it.
     who: Option<String>,
-    /// More details.
     note: Option<String>,
 }
 
@@ -34,7 +33,8 @@ impl From<CreateTask> for NewTask {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct CompleteTask {
-    /// The task, by title or id.
+    /// Its title or id.
+    #[serde(alias = "title")]
     pub(in crate::mcp) task: String,
     /// The result.
     pub(in crate::mcp) note: Option<String>,
@@ -44,13 +44,11 @@ pub(in crate::mcp) struct CompleteTask {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct ListTasks {
-    /// Only tasks about this entity, by name.
     entity: Option<String>,
-    /// Only tasks about this room, by slug.
+    /// By slug.
     room: Option<ParsedText<RoomRef>>,
-    /// List done tasks instead of open ones.
+    /// List done tasks, not open ones.
     done: Option<bool>,
-    /// Page number, 30 per page.
     page: Option<PageNumber>,
 }
 
@@ -69,13 +67,11 @@ impl From<ListTasks> for WorkQuery {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct StartProcess {
-    /// Its name.
+    #[serde(alias = "process")]
     name: String,
-    /// The steps, in order.
     steps: Vec<String>,
-    /// The entity it is about, by name.
     entity: Option<String>,
-    /// The room it is about, by slug.
+    /// By slug.
     room: Option<ParsedText<RoomRef>>,
 }
 
@@ -90,9 +86,10 @@ impl From<StartProcess> for NewProcess {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct AdvanceProcess {
-    /// The process, by name or id.
+    /// Its name or id.
+    #[serde(alias = "name")]
     pub(in crate::mcp) process: String,
-    /// The result of the current step.
+    /// The result.
     pub(in crate::mcp) note: Option<String>,
     /// The step to go to, if not the next.
     pub(in crate::mcp) step: Option<PageNumber>,

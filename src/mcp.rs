@@ -12,6 +12,7 @@ mod json_rpc;
 mod memory_server_tools;
 mod mempalace_tools;
 mod palace_tools;
+mod progress;
 mod prompts;
 mod reply;
 mod resource_target;

@@ -37,6 +37,7 @@ pub use crate::store::repo::state::RepositoryState;
 pub use crate::store::repo::trust::needed_repository_consent;
 pub use crate::store::write::git_drivers::{DriverSection, GitDrivers};
 pub use crate::store::write::palazzo_lock::PalazzoLock;
+use crate::store::write::progress::Progress;
 pub use crate::store::write::progress::ProgressListener;
 pub use crate::store::write::warning::CommitWarning;
 pub use error::Error;
@@ -72,6 +73,8 @@ pub struct Store {
     /// The commit that the store reads from; `None`: the working directory.
     as_of_commit: Option<CommitSummary>,
     listener: Option<ProgressListener>,
+    /// Whether the caller no longer wants the change that it asked for.
+    cancelled: Arc<AtomicBool>,
     prune_guard: PruneGuard,
     /// The last commit whose objects were all found.
     checked_head: Option<gix::ObjectId>,
@@ -119,6 +122,7 @@ impl Store {
             commit_count: 0,
             as_of_commit: None,
             listener: None,
+            cancelled: Arc::default(),
             prune_guard: PruneGuard::default(),
             checked_head: None,
             palace_existed: AtomicBool::new(false),
@@ -133,9 +137,19 @@ impl Store {
         Self { consents, ..self }
     }
 
-    /// Reports the progress of every later change to `listener`.
-    pub fn set_progress_listener(&mut self, listener: ProgressListener) {
-        self.listener = Some(listener);
+    /// Reports the progress of later changes, and of reading many files, to `listener`.
+    pub fn set_progress_listener(&mut self, listener: Option<ProgressListener>) {
+        self.listener = listener;
+    }
+
+    /// Sets the flag that cancels later changes: a change that has not begun when it is set fails.
+    pub fn set_cancel_flag(&mut self, cancelled: Arc<AtomicBool>) {
+        self.cancelled = cancelled;
+    }
+
+    /// Starts to report the progress of `total` steps.
+    pub(crate) fn start_progress(&self, total: usize) -> Progress {
+        Progress::start(self.listener.as_ref(), total)
     }
 
     /// Creates another store for the same palace, for use in another thread.
@@ -309,6 +323,14 @@ impl Store {
         {
             write::objects::remove_old_temporaries(&repository.common_dir);
             drop(repo::maintenance::start_maintenance(&repository));
+        }
+    }
+
+    /// Fails if the caller cancelled the change.
+    fn reject_if_cancelled(&self) -> Result<(), Error> {
+        match self.cancelled.load(Ordering::Relaxed) {
+            true => Err(Error::Cancelled),
+            false => Ok(()),
         }
     }
 

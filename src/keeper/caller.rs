@@ -8,6 +8,7 @@ use ulid::Ulid;
 
 use crate::model::Author;
 use crate::render;
+use crate::store::ProgressListener;
 
 /// The caller of an operation, and the time of the call.
 #[derive(Clone, Debug)]
@@ -24,6 +25,8 @@ pub struct Caller {
     pub visit_id: Ulid,
     /// Whether the client no longer waits for the answer.
     pub cancelled: Arc<AtomicBool>,
+    /// Receives the progress of the call.
+    pub progress: Option<ProgressListener>,
 }
 
 impl Caller {
@@ -40,13 +43,20 @@ impl Caller {
         let name = render::truncate(&render::one_line(name), 60);
         let name = if name.is_empty() { "agent".to_owned() } else { name };
         let (visit_id, cancelled) = (Ulid::from_datetime(now.into()), Arc::default());
-        Self { author: Author::Client(name.clone()), name, tool: "", now, visit_id, cancelled }
+        let author = Author::Client(name.clone());
+        Self { author, name, tool: "", now, visit_id, cancelled, progress: None }
     }
 
     /// Creates the caller for the person who ran `command` in a terminal.
     pub fn for_person(name: &str, command: &'static str, now: DateTime<Utc>) -> Self {
         let client = Self::for_client(name, now);
         Self { author: Author::Person(client.name.clone()), tool: command, ..client }
+    }
+
+    /// Returns this caller with a listener to the progress of its calls.
+    #[must_use]
+    pub fn with_progress(&self, listener: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
+        Self { progress: Some(ProgressListener::new(listener)), ..self.clone() }
     }
 
     /// Returns the trailers of a commit of this caller.

@@ -15,7 +15,7 @@ use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::model::WatchMode;
-use crate::store::{self, ConsentStore};
+use crate::store::{self, ConsentStore, ProgressListener};
 use crate::visit::Visit;
 use crate::watch::{Poller, WakeCallback};
 
@@ -35,6 +35,8 @@ pub struct Keeper {
     pub(super) published: PublishedSnapshots,
     /// The limits of a keeper that reads snapshots; `None` for the keeper of the palaces.
     pub(super) snapshot_limits: Option<SnapshotMissFlag>,
+    /// Receives the progress of the current call.
+    pub(super) progress: Option<ProgressListener>,
     pub(super) id_generator: Generator,
     pub(super) watch_config: WatchConfig,
     pub(super) models: ModelCache,
@@ -61,6 +63,7 @@ impl Keeper {
             shared_visits: SharedVisits::default(),
             published: PublishedSnapshots::default(),
             snapshot_limits: None,
+            progress: None,
             id_generator: Generator::new(),
             watch_config: WatchConfig::default(),
             models: ModelCache::default(),

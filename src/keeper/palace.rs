@@ -16,13 +16,15 @@ pub(crate) mod search_documents;
 pub(crate) mod semantic_index;
 pub(crate) mod watch_config;
 
+use std::sync::Arc;
+
 use crate::format::PalacePath;
 use crate::keeper::palace::change_plan::{ChangePlan, missing_schema_edits};
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::{Caller, Refusal};
 use crate::model::{Changeset, CommitMode, FileEdit, MAX_FILE_BYTES};
-use crate::store::{CommitOutcome, CommitReport, ProgressListener, Store};
+use crate::store::{CommitOutcome, CommitReport, Store};
 
 pub(crate) use open_palace::OpenPalace;
 
@@ -52,8 +54,10 @@ impl OpenPalace {
         Ok(palace)
     }
 
-    /// Saves the entity cache, so that the next start is quicker.
+    /// Ends the report of the progress, and saves the entity cache, so that the next start is
+    /// quicker.
     pub(crate) fn finish_open(&mut self) {
+        self.stop_progress();
         self.write_entity_cache();
     }
 
@@ -149,9 +153,9 @@ impl OpenPalace {
         std::mem::take(&mut self.commit_reports)
     }
 
-    /// Reports the progress of each change to `listener` from now on.
-    pub(crate) fn set_progress_listener(&mut self, listener: ProgressListener) {
-        self.loaded.store.set_progress_listener(listener);
+    /// Reports no more progress: the work that the call waited for is done.
+    fn stop_progress(&mut self) {
+        self.loaded.store.set_progress_listener(None);
     }
 
     fn try_commit_plan(
@@ -180,7 +184,11 @@ impl OpenPalace {
             return Err(Refusal::Cancelled);
         }
         let wait = self.publish_while_waiting();
+        self.loaded.store.set_progress_listener(by.progress.clone());
+        self.loaded.store.set_cancel_flag(by.cancelled.clone());
         let made = self.loaded.store.commit(&change);
+        self.stop_progress();
+        self.loaded.store.set_cancel_flag(Arc::default());
         drop(wait);
         match made? {
             CommitOutcome::Stale(paths) => {

@@ -54,9 +54,11 @@ impl Keeper {
         }
     }
 
-    /// Begins a call, whose visits are shared with readers of snapshots.
-    pub fn reset_visits_for_call(&mut self) {
+    /// Starts a call, whose visits are shared with readers of snapshots, and whose progress goes
+    /// to `by`.
+    pub fn start_call(&mut self, by: &Caller) {
         self.visits.clear();
+        self.progress.clone_from(&by.progress);
     }
 
     /// Ends a call, and stores the visit of its caller.

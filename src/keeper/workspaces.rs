@@ -76,11 +76,11 @@ impl Keeper {
             self.check_not_snapshot()?;
             let wait = self.publish_and_begin_wait();
             let opening = self.background_open.take_if(|it| it.key == workspace.key);
-            let mut palace = match opening.and_then(BackgroundOpen::wait) {
+            let mut store = self.store_of(workspace);
+            store.set_progress_listener(self.progress.clone());
+            let mut palace = match opening.and_then(|it| it.wait(self.progress.clone())) {
                 Some(palace) => palace,
-                None => {
-                    OpenPalace::open(self.store_of(workspace), &workspace.name, &self.watch_config)?
-                }
+                None => OpenPalace::open(store, &workspace.name, &self.watch_config)?,
             };
             if self.models.in_background {
                 palace.start_semantic_indexer(&self.models);

@@ -12,6 +12,7 @@ use tokio::task::spawn_blocking;
 
 use crate::keeper::{Caller, Keeper, SnapshotReader};
 use crate::mcp::call_queue::{CallAccess, CallQueue, ExecutionTarget, QueueTicket};
+use crate::mcp::progress::ProgressSender;
 
 /// The keeper with the queue of its calls.
 #[derive(Clone)]
@@ -36,13 +37,14 @@ impl CallRunner {
     /// runs again on the keeper. A panic is answered with an error.
     pub(crate) async fn run_in_turn<T: Send + 'static>(
         &self,
-        caller: Caller,
+        mut caller: Caller,
         access: CallAccess,
         context: Option<&RequestContext<RoleServer>>,
         question: impl Fn(&mut Keeper, &Caller) -> Result<T, ErrorData> + Send + Sync + 'static,
     ) -> Result<T, ErrorData> {
         let question = Arc::new(question);
         let mut ticket = self.queue.enqueue(&caller.name, access);
+        let mut progress = context.and_then(|it| ProgressSender::start(it, &mut caller));
         loop {
             let target = tokio::select! {
                 target = ticket.wait_for_start() => target.ok_or_else(shutdown_error)?,
@@ -52,6 +54,7 @@ impl CallRunner {
             let mut work = spawn_blocking(move || calls.run_on_target(target, ticket, &by, &*ask));
             let done = tokio::select! {
                 done = &mut work => done,
+                () = send_progress(progress.as_mut()) => work.await,
                 () = wait_for_cancel(context) => {
                     caller.cancelled.store(true, Ordering::Relaxed);
                     work.await
@@ -76,7 +79,7 @@ impl CallRunner {
     ) -> Option<T> {
         match self.keeper.try_lock() {
             Ok(mut keeper) => {
-                keeper.reset_visits_for_call();
+                keeper.start_call(caller);
                 Some(question(&mut keeper))
             }
             Err(TryLockError::Poisoned(_)) => None,
@@ -118,7 +121,7 @@ impl CallRunner {
             ExecutionTarget::Snapshot => self.readers.try_answer_from_snapshots(caller, ask),
             ExecutionTarget::Keeper => {
                 let mut keeper = self.lock_keeper();
-                keeper.reset_visits_for_call();
+                keeper.start_call(caller);
                 keeper.publish_snapshots();
                 let answer = ask(&mut keeper);
                 keeper.share_visit_after_call(caller);
@@ -143,6 +146,14 @@ pub(crate) fn panic_error() -> ErrorData {
 async fn wait_for_cancel(context: Option<&RequestContext<RoleServer>>) {
     match context {
         Some(context) => context.ct.cancelled().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Sends the progress of a call, forever.
+async fn send_progress(progress: Option<&mut ProgressSender>) {
+    match progress {
+        Some(progress) => progress.send_all().await,
         None => std::future::pending().await,
     }
 }

@@ -36,6 +36,9 @@ pub enum Error {
     /// A run of the `git` command failed.
     #[error(transparent)]
     GitProcess(#[from] GitProcessError),
+    /// The caller cancelled the change before it began.
+    #[error("the call was cancelled, and nothing was changed")]
+    Cancelled,
     /// A path points outside the palace, or is not a permitted file.
     #[error("`{path}` cannot be a file of this palace: {why}")]
     InvalidPath {

@@ -211,6 +211,53 @@ fn pending_writes_finish_after_the_input_ends() {
 }
 
 #[test]
+fn a_write_cancelled_while_it_waits_for_the_lock_changes_nothing() {
+    let home = home_with_survey();
+    let mut wire = start_in_survey(&home);
+    let lock = hold_write_lock(&home);
+    let cancelled = send_write_scroll(&mut wire, "Cancelled");
+    // The answer to another visit comes from a snapshot, so the write has begun to wait.
+    let step = stateless_params("codex", call_params("palace_action", json!({ "action": 1 })));
+    wire.request("tools/call", step);
+    send_cancel(&mut wire, cancelled);
+    assert_eq!(wire.request("ping", json!({}))["result"], json!({}));
+    drop(lock);
+    let last = send_write_scroll(&mut wire, "Last");
+    assert_eq!(wire.next_response()["id"], last);
+    assert_eq!(committed_scroll_titles(&home), ["First", "Last"]);
+    home.assert_clean_repository();
+}
+
+#[test]
+fn the_progress_of_a_long_call_is_sent_until_it_is_answered() {
+    let home = home_with_survey();
+    let mut wire = start_in_survey(&home);
+    let entity = |number| json!({ "name": format!("Pebble {number}"), "genus": "Stone" });
+    let entities: Vec<_> = (0..1500).map(entity).collect();
+    let mut call = call_params("create_entities", json!({ "entities": entities }));
+    call["_meta"] = json!({ "progressToken": "pebbles" });
+    let id = wire.send_request("tools/call", call);
+    let mut reports = Vec::new();
+    let answer = loop {
+        let message = wire.next_message();
+        match message["method"].as_str() {
+            Some("notifications/progress") => reports.push(message["params"].clone()),
+            Some(_) => {}
+            None => break message,
+        }
+    };
+    assert_eq!((&answer["id"], &answer["result"]["isError"]), (&json!(id), &json!(false)));
+    assert!(!reports.is_empty());
+    let done: Vec<_> = reports.iter().map(|it| it["progress"].as_f64().unwrap()).collect();
+    assert!(done.is_sorted_by(|a, b| a < b), "{done:?}");
+    for it in &reports {
+        assert_eq!(it["progressToken"], "pebbles", "{it}");
+        assert!(it["progress"].as_f64() <= it["total"].as_f64(), "{it}");
+    }
+    assert_eq!(wire.request("ping", json!({}))["result"], json!({}));
+}
+
+#[test]
 fn a_request_that_reuses_a_pending_id_is_refused() {
     let home = home_with_survey();
     let mut wire = start_in_survey(&home);

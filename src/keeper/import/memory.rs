@@ -12,7 +12,6 @@ use crate::keeper::session::new_id;
 use crate::keeper::{Caller, GraphPage, Keeper, Refusal, Session, read_graph};
 use crate::model::{Entity, MAX_FILE_BYTES, Relation, Triple};
 use crate::render;
-use crate::store::ProgressListener;
 
 /// The counts of an import, or of a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,6 +45,7 @@ pub fn import_memory(
     for entity in &mut entities {
         entity.id = Some(new_id(&mut keeper.id_generator, caller.now));
     }
+    let caller = &caller.with_progress(progress);
     let session = match dry || (entities.is_empty() && relations.is_empty()) {
         true => keeper.session_if_any(caller)?,
         false => Some(keeper.session_for_writing(caller)?),
@@ -61,7 +61,6 @@ pub fn import_memory(
             ..Default::default()
         });
     };
-    session.palace.set_progress_listener(ProgressListener::new(progress));
     let mut summary = import_entities_and_relations(&mut session, &entities, &relations, dry)?;
     summary.notes.splice(0..0, notes);
     summary.faults += faults;

@@ -25,7 +25,6 @@ use crate::model::{
     DiaryEntry, Drawer, Entity, FileEdit, FrontMatterWingRoom, Relation, WingRoomNames, fold_name,
 };
 use crate::render;
-use crate::store::ProgressListener;
 
 /// The counts of an import, or of a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,8 +78,7 @@ pub fn import_mempalace(
         return Ok(MempalaceImportSummary { errors, notes, ..import.summary_for_empty_palace() });
     };
     let mut summary = MempalaceImportSummary::default();
-    session.palace.set_progress_listener(ProgressListener::new(progress));
-    session.palace.change_files(caller, |open| {
+    session.palace.change_files(&caller.with_progress(progress), |open| {
         let (edits, counts) = import.plan_edits(open)?;
         summary = counts;
         let body = format!(

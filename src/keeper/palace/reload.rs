@@ -189,12 +189,14 @@ impl OpenPalace {
             .filter(|(it, ..)| PalacePath::parse(it) == Ok(PalacePath::Entity))
             .count();
         let (store, file_states) = (&self.store, &self.file_states);
+        let progress = store.start_progress(uncached.len());
         let read = |(path, stamp, is_quiet): (String, Option<FileStamp>, bool)| {
             let read = store.read_file(&path);
             // A path that is not a file has a finding of its own.
             let is_gone = read.is_err() && stamp.is_none();
             let read = if is_gone { Ok(None) } else { read };
             let reading = FileReading::from_read_result(file_states.digest(&path), &path, &read);
+            progress.count_step();
             (path, stamp, is_quiet, reading)
         };
         // Slow disks answer several reads at once faster than one after the other.

@@ -1,26 +1,36 @@
 //! Opens a palace in the background while the server starts.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use crate::keeper::Refusal;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
-use crate::store::Store;
+use crate::store::{ProgressListener, Store};
+
+type SharedListener = Arc<Mutex<Option<ProgressListener>>>;
 
 /// A palace that a thread opens. The thread writes nothing.
 pub(crate) struct BackgroundOpen {
     /// The directory name of the palace.
     pub(crate) key: String,
     is_awaited: Arc<AtomicBool>,
+    /// Receives the progress, once a call waits for the palace.
+    progress: SharedListener,
     thread: JoinHandle<Result<OpenPalace, Refusal>>,
 }
 
 impl BackgroundOpen {
     /// Starts a thread that opens the palace with the directory name `key`.
-    pub(crate) fn start(store: Store, key: String, name: String, config: &WatchConfig) -> Self {
-        let config = config.clone();
+    pub(crate) fn start(mut store: Store, key: String, name: String, config: &WatchConfig) -> Self {
+        let (config, progress) = (config.clone(), SharedListener::default());
+        let listener = progress.clone();
+        store.set_progress_listener(Some(ProgressListener::new(move |done, total| {
+            if let Some(it) = &*listener.lock().unwrap_or_else(PoisonError::into_inner) {
+                it.report(done, total);
+            }
+        })));
         let is_awaited = Arc::new(AtomicBool::new(false));
         let is_palace_needed = is_awaited.clone();
         let open = move || {
@@ -30,11 +40,13 @@ impl BackgroundOpen {
             }
             Ok(palace)
         };
-        Self { key, is_awaited, thread: thread::spawn(open) }
+        Self { key, is_awaited, progress, thread: thread::spawn(open) }
     }
 
-    /// Waits for the palace; `None` if it could not be opened.
-    pub(crate) fn wait(self) -> Option<OpenPalace> {
+    /// Waits for the palace, and reports the progress to `progress`; `None` if it could not be
+    /// opened.
+    pub(crate) fn wait(self, progress: Option<ProgressListener>) -> Option<OpenPalace> {
+        *self.progress.lock().unwrap_or_else(PoisonError::into_inner) = progress;
         self.is_awaited.store(true, Ordering::Relaxed);
         let mut palace = self.thread.join().ok()?.ok()?;
         palace.finish_open();

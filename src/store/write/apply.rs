@@ -20,7 +20,6 @@ use crate::store::write::commit_steps::CommitSteps;
 use crate::store::write::file_transaction::FileTransaction;
 use crate::store::write::index::Staging;
 use crate::store::write::objects::ObjectWriter;
-use crate::store::write::progress::Progress;
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::write::{fsync, index_repair, overwritten_files};
 use crate::store::{CommitOutcome, CommitReport, CommitWarning, Error, Store};
@@ -73,6 +72,8 @@ fn write_without_commit(
     let begin = |it: &Repository| WriteGuard::lock(it, &edit_paths(edits), &store.lock_timeouts);
     let guard = repository.as_deref().map(begin).transpose()?;
     store.reject_moved_palace()?;
+    // The caller may have cancelled while this waited for the lock.
+    store.reject_if_cancelled()?;
     let transaction = match FileTransaction::begin_if_unchanged(&store.palace, edits)? {
         Ok(transaction) => transaction,
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
@@ -177,7 +178,9 @@ fn commit_files(
     git.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
     let staging = open_staging(store, &repository, &git, &guard)?;
     guard.record_index_lock_inode(staging.lock_inode())?;
-    let progress = Progress::start(store.listener.as_ref(), edits.len() * STEPS_PER_FILE);
+    // The caller may have cancelled while this waited for the locks.
+    store.reject_if_cancelled()?;
+    let progress = store.start_progress(edits.len() * STEPS_PER_FILE);
     let (repository, git, guard) = (repository.as_ref(), &git, &guard);
     let lock_timeouts = store.lock_timeouts;
     let steps =

@@ -5,6 +5,7 @@
 //! and each check is one pass: the cost is linear in the palace's size.
 
 mod duplicates;
+mod entity_links;
 mod graph;
 mod misplaced_files;
 mod palace_check;
@@ -27,6 +28,7 @@ impl PalaceCheck<'_> {
     pub fn findings(&self) -> Vec<CheckFinding> {
         let mut findings = self.check_rooms();
         findings.extend(self.check_tool_actions());
+        findings.extend(self.check_entity_links());
         findings.extend(self.check_scrolls_halls_and_entities());
         findings.extend(self.check_task_and_process_subjects());
         findings.extend(self.check_task_titles());
@@ -53,6 +55,7 @@ impl PalaceCheck<'_> {
         findings.extend(self.check_exits(id, room, &file, &mut compared));
         findings.extend(self.check_workspace_doors(room, &file));
         findings.extend(room_content::check_room_content(room, &file));
+        findings.extend(self.check_room_links(room, &file, &mut 0));
         findings.extend(self.check_reachable(id));
         findings.extend(self.check_generated_hall(id, room, &mut 0));
         findings
@@ -114,7 +117,7 @@ mod tests {
     fn finding_line(finding: &CheckFinding) -> String {
         let CheckFinding { diagnostic: it, value_path } = finding;
         let steps = value_path.steps().iter().map(|it| match it {
-            PathStep::Value(key) | PathStep::Key(key) => key.clone(),
+            PathStep::Value(key) | PathStep::Key(key) | PathStep::Text(key) => key.clone(),
             PathStep::Item(index) => index.to_string(),
         });
         let place = [vec![it.file.clone()], steps.collect()].concat().join(" ");

@@ -157,6 +157,7 @@ mod tests {
             attributes: Map::new(),
             observations: Vec::new(),
             relations: Vec::new(),
+            former_names: Vec::new(),
         }
     }
 

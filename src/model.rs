@@ -42,6 +42,9 @@ pub use crate::model::room::menu::{Layout, Slot};
 pub use crate::model::settings::consent::{Consent, ConsentScope};
 pub use crate::model::settings::template::{TemplateSettings, TemplateVariable};
 pub use crate::model::settings::watch_mode::WatchMode;
+pub use crate::model::text::entity_link::{
+    EntityLink, entity_links, rename_in_entity_links, replace_entity_links,
+};
 pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
 pub use changeset::{Author, Changeset, FileEdit, Files, MAX_FILE_BYTES};
 pub use date::{Date, DateError};
@@ -52,7 +55,6 @@ pub use drawer::{Drawer, Drawers, FrontMatterWingRoom, WingRoomNames};
 pub use embedding_vector::{EmbeddingVector, VectorsByTextHash};
 pub use entity::Entity;
 pub use file_kind::FileKind;
-pub use graph::lazy_index::fold_name;
 pub use git_url::{GitUrl, GitUrlError};
 pub use graph::{DatedFact, EntityFilter, FactEvent, Graph, IncomingRelation, TimeSpan};
 pub use hall::{GroupBy, GroupHeading, Grouping, Hall, HallBoundary};
@@ -69,7 +71,7 @@ pub use settings::{CommitMode, HandEditMode, Settings};
 pub use slug::{Slug, SlugError};
 pub use text::did_you_mean;
 pub use text::{
-    common_prefix_len, compare_alphabetically, escape_unprintable_json, is_printable,
+    common_prefix_len, compare_alphabetically, escape_unprintable_json, fold_name, is_printable,
     quote_for_shell, split_lines, strip_unprintable, whole_words_prefix_len,
 };
 pub use tool::{Tool, ToolEffect, ToolParameter};

@@ -11,6 +11,7 @@ mod diff_json;
 mod diff_markdown;
 mod drawer;
 mod entity;
+mod entity_links;
 mod entity_listing;
 mod findings_report;
 mod genus;
@@ -37,6 +38,7 @@ pub use diff_json::{action_json, item_diff_json, item_kind_and_name, relation_js
 pub use diff_markdown::palace_diff_markdown;
 pub use drawer::{DrawerRange, DrawerView, drawer, drawer_list, drawer_title, unbuilt_drawer_room};
 pub use entity::{EntityView, entity, entity_list, relations, skipped_relations_note};
+pub use entity_links::{number_entity_links, resolve_entity_links};
 pub use entity_listing::{EntityListing, sub_hall_label};
 pub use findings_report::{ReportedFinding, findings_json, github_annotations, sarif_report};
 pub use genus::{GenusCount, genus, genus_list};

@@ -6,7 +6,7 @@ use crate::check::palace_check::{CheckFinding, PalaceCheck};
 use crate::model::{Code, EntityFault, GroupBy, Grouping, Room, RoomId, ValuePath, did_you_mean};
 
 /// Limit for unknown genera and attributes that are compared with the existing ones.
-const MAX_SUGGESTIONS: usize = 20;
+pub(crate) const MAX_SUGGESTIONS: usize = 20;
 
 impl PalaceCheck<'_> {
     /// Reports scrolls in missing rooms, rooms that generate halls of unknown genera or
@@ -121,7 +121,10 @@ impl PalaceCheck<'_> {
         if code == Code::UndefinedEntity && self.has_unreadable_files("entities/") {
             return None;
         }
-        let meant = lost.as_ref().and_then(|it| self.palace.graph.names_ignoring_case(it).next());
+        let graph = &self.palace.graph;
+        let former = |it: &String| graph.entities_formerly_named(it).next().map(|it| &*it.name);
+        let meant =
+            lost.as_ref().and_then(|it| graph.names_ignoring_case(it).next().or(former(it)));
         let meant = meant.map(|it| format!("did you mean `{}`?", it.escape_debug()));
         let mut finding = CheckFinding::new(code, file, about, message);
         finding.diagnostic.hint = meant.or(hint);

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use crate::check::graph::MAX_SUGGESTIONS;
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
 use crate::model::{Action, ActionKind, Code, Room, Tool, ToolEffect, ValuePath, did_you_mean};
 
@@ -21,8 +22,8 @@ impl PalaceCheck<'_> {
         findings
     }
 
-    /// Checks the query actions of one room; `compared` counts the unknown genera that were
-    /// compared with the existing ones.
+    /// Checks the query actions of one room; `compared` counts the unknown genera and
+    /// entities that were compared with the existing ones.
     pub(crate) fn check_room_tool_actions(
         &self,
         room: &Room,
@@ -32,15 +33,20 @@ impl PalaceCheck<'_> {
     ) -> Vec<CheckFinding> {
         let mut findings = Vec::new();
         for (index, action) in room.actions.iter().enumerate() {
-            let ActionKind::Query { tool, params } = &action.kind else { continue };
             let at = ValuePath::ROOT.then_value("actions").then_item(index);
+            if let ActionKind::ShowEntity { entity } = &action.kind {
+                let about = at.then_value("entity");
+                findings.extend(self.check_entity_name(file, about, entity, compared));
+                continue;
+            }
+            let ActionKind::Query { tool, params } = &action.kind else { continue };
             match tools.get(Tool::bare_name(tool)) {
                 None => findings.push(self.unknown_tool_finding(file, at.then_value("tool"), tool)),
                 Some(tool) => {
                     findings.extend(self.check_forbidden_tool(file, &at, tool));
                     findings.extend(check_tool_params(file, &at, tool, params));
                     if tool.effect == ToolEffect::Reads {
-                        findings.extend(self.check_entity_params(file, &at, params));
+                        findings.extend(self.check_entity_params(file, &at, params, compared));
                         findings.extend(self.check_genus_param(file, &at, params, compared));
                     }
                 }
@@ -80,18 +86,34 @@ impl PalaceCheck<'_> {
         file: &str,
         at: &ValuePath,
         params: &Map<String, Value>,
+        compared: &mut usize,
     ) -> Vec<CheckFinding> {
-        let graph = &self.palace.graph;
-        let found =
-            |it: &str| graph.get(it).is_some() || graph.names_ignoring_case(it.trim()).count() == 1;
-        let mut findings = Vec::new();
-        for key in Action::ENTITY_PARAMS {
+        let check = |key: &str| {
             let about = at.clone().then_value("tool_params").then_value(key);
-            let undefined = fixed_text_param(params, key).filter(|it| !found(it));
-            let undefined = undefined.and_then(|it| graph.undefined_name_fault(it, about));
-            findings.extend(undefined.and_then(|it| self.fault_finding(file, it)));
+            self.check_entity_name(file, about, params.get(key)?.as_str()?, compared)
+        };
+        Action::ENTITY_PARAMS.into_iter().filter_map(check).collect()
+    }
+
+    /// Reports a name that no entity has.
+    fn check_entity_name(
+        &self,
+        file: &str,
+        about: ValuePath,
+        name: &str,
+        compared: &mut usize,
+    ) -> Option<CheckFinding> {
+        let graph = &self.palace.graph;
+        if graph.find_entity(name).is_some() || contains_placeholder(name) {
+            return None;
         }
-        findings
+        let finding = self.fault_finding(file, graph.undefined_name_fault(name, about)?)?;
+        if finding.diagnostic.hint.is_some() {
+            return Some(finding);
+        }
+        *compared += 1;
+        let meant = (*compared <= MAX_SUGGESTIONS).then(|| graph.closest_name(name));
+        Some(finding.with_suggestion(meant.flatten()))
     }
 
     /// Reports a parameter that names a genus which does not exist.
@@ -103,7 +125,7 @@ impl PalaceCheck<'_> {
         compared: &mut usize,
     ) -> Option<CheckFinding> {
         let graph = &self.palace.graph;
-        let genus = fixed_text_param(params, "genus")?;
+        let genus = params.get("genus")?.as_str().filter(|it| !contains_placeholder(it))?;
         if self.has_unreadable_files("entities/")
             || self.has_unreadable_files("genera/")
             || graph.find_genus_ignoring_case(genus).is_some()
@@ -132,10 +154,9 @@ impl PalaceCheck<'_> {
     }
 }
 
-/// Returns a parameter that is a text and does not contain `{params}`, which the visitor's input
-/// replaces.
-fn fixed_text_param<'a>(params: &'a Map<String, Value>, key: &str) -> Option<&'a str> {
-    params.get(key)?.as_str().filter(|it| !it.contains("{params}"))
+/// Returns whether a text contains `{params}`, which the visitor's input replaces.
+fn contains_placeholder(text: &str) -> bool {
+    text.contains("{params}")
 }
 
 fn check_tool_params(
@@ -252,6 +273,14 @@ mod tests {
         let query = "tool: update_entity, tool_params: { name: Drift }";
         let settings = "[actions]\nallow = [\"palazzo:update_entity\"]\n";
         assert_eq!(findings_of_query(query, settings), "");
+    }
+
+    #[test]
+    fn an_action_that_shows_an_unknown_entity_is_reported_with_the_most_similar_one() {
+        assert_snapshot!(findings_of_query("entity: Stassis", ""), @"rooms/hall.yaml actions 0 entity: undefined-entity: there is no entity `Stassis` yet (did you mean `Stasis`?)");
+        assert_snapshot!(findings_of_query("entity: Drift", ""), @"rooms/hall.yaml actions 0 entity: undefined-entity: there is no entity `Drift` yet");
+        assert_eq!(findings_of_query("entity: stasis", ""), "");
+        assert_eq!(findings_of_query("entity: '{params}'", ""), "");
     }
 
     #[test]

@@ -10,6 +10,8 @@ use crate::model::{ChangeDetail, Entity, ItemPart, Relation};
 pub fn diff_entity(was: &Entity, now: &Entity) -> Vec<ChangeDetail> {
     let id = |it: &Entity| it.id.map(|it| it.to_string());
     let mut details: Vec<_> = name_change(&was.name, &now.name).into_iter().collect();
+    let former = |it: &Entity| (!it.former_names.is_empty()).then(|| it.former_names.join(", "));
+    details.extend(value_change("former names", former(was).as_deref(), former(now).as_deref()));
     details.extend(value_change("genus", optional_text(&was.genus), optional_text(&now.genus)));
     details.extend(value_change("status", was.status.as_deref(), now.status.as_deref()));
     details.extend(diff_attributes(was, now));

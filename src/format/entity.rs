@@ -6,12 +6,12 @@
 
 use serde_json::{Map, Value};
 
-use crate::format::file_parser::{FileParser, parse_text};
+use crate::format::file_parser::{FileParser, MappingFields, parse_text};
 use crate::format::yaml::{Node, NodeValue, OutputNode};
 use crate::model::{Code, Entity, Position, Relation};
 
 const ENTITY_KEYS: &[&str] =
-    &["id", "name", "genus", "status", "attributes", "observations", "relations"];
+    &["id", "name", "former_names", "genus", "status", "attributes", "observations", "relations"];
 const RELATION_KEYS: &[&str] = &["type", "to", "since", "until", "source"];
 
 pub(super) fn parse_entity(reader: &mut FileParser<'_>, file: &str) -> Option<Entity> {
@@ -20,16 +20,14 @@ pub(super) fn parse_entity(reader: &mut FileParser<'_>, file: &str) -> Option<En
     // Any text can be a name, even an empty one: the reference memory server allows it, and its
     // data must be importable.
     let name = fields.take_required_maybe_empty_text(reader, "name", "an entity needs a `name`");
+    let former_names = take_texts(reader, &mut fields, "former_names");
     let at = fields.mapping_start();
     let genus = fields.take_value("genus");
     let is_defined = genus.is_some();
     let genus = genus.map_or(Some(String::new()), |it| parse_text(reader, it, "genus"));
     let status = fields.take_text(reader, "status");
     let attributes = fields.take_value("attributes").map(|it| parse_attributes(reader, &it));
-    let observations = fields.take_list(reader, "observations");
-    let observations =
-        observations.into_iter().filter_map(|it| parse_text(reader, it, "observations"));
-    let observations = observations.collect();
+    let observations = take_texts(reader, &mut fields, "observations");
     let relations = fields.take_list(reader, "relations");
     let relations = relations.into_iter().filter_map(|it| parse_relation(reader, it)).collect();
     let attributes = attributes.unwrap_or_default();
@@ -43,9 +41,16 @@ pub(super) fn parse_entity(reader: &mut FileParser<'_>, file: &str) -> Option<En
         attributes,
         observations,
         relations,
+        former_names,
     };
     let is_whole = is_defined || report_missing_genus(reader, at, &entity);
     (is_named && is_whole).then_some(entity)
+}
+
+/// Takes a list of texts; reports and skips items that are none.
+fn take_texts(reader: &mut FileParser<'_>, fields: &mut MappingFields, key: &str) -> Vec<String> {
+    let items = fields.take_list(reader, key).into_iter();
+    items.filter_map(|it| parse_text(reader, it, key)).collect()
 }
 
 /// Returns whether an entity without a genus is a loose end, a name with nothing but relations;
@@ -54,7 +59,8 @@ fn report_missing_genus(reader: &mut FileParser<'_>, at: Position, it: &Entity) 
     let is_loose = !it.relations.is_empty()
         && it.status.is_none()
         && it.attributes.is_empty()
-        && it.observations.is_empty();
+        && it.observations.is_empty()
+        && it.former_names.is_empty();
     if is_loose {
         let name = it.name.escape_debug();
         let message = format!("`{name}` has no `genus`, only relations");
@@ -119,6 +125,10 @@ pub(super) fn entity_to_yaml(entity: &Entity) -> OutputNode {
         pairs.push(("id", OutputNode::Plain(id.to_string())));
     }
     pairs.push(("name", OutputNode::Text(entity.name.clone())));
+    if !entity.former_names.is_empty() {
+        let names = entity.former_names.iter().cloned().map(OutputNode::Text).collect();
+        pairs.push(("former_names", OutputNode::FlowList(names)));
+    }
     if entity.is_defined {
         pairs.push(("genus", OutputNode::Text(entity.genus.clone())));
     }

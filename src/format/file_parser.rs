@@ -141,6 +141,11 @@ impl MappingFields {
         found.map_or(self.at, |(_, node)| node.at)
     }
 
+    /// Returns whether `key` has a value that is not null and has not been taken.
+    pub(crate) fn has_value(&self, key: &str) -> bool {
+        self.pairs.iter().any(|(it, node)| it.text == key && !node.is_null())
+    }
+
     /// Yields the keys that have not been taken and are not null.
     pub(crate) fn unused_keys(&self) -> impl Iterator<Item = &MapKey> {
         self.pairs.iter().filter(|(_, node)| !node.is_null()).map(|(key, _)| key)

@@ -44,16 +44,43 @@ impl<'a> ValuePositions<'a> {
 
     /// Returns the position of a path, or of the last step that exists.
     pub fn position_of(&self, path: &ValuePath) -> Position {
+        match path.steps() {
+            [value @ .., PathStep::Text(text)] => self.position_of_text(value, text),
+            steps => self.position_of_steps(steps),
+        }
+    }
+
+    /// Returns the first position of `wanted` in a value or, without steps, in the text after front
+    /// matter; the position of the value if it is written differently there.
+    fn position_of_text(&self, value: &[PathStep], wanted: &str) -> Position {
+        let value_start = self.position_of_steps(value);
+        let body = front_matter::split_front_matter(self.text).filter(|_| value.is_empty());
+        let from = match body {
+            Some((_, body)) => self.text.len() - body.len(),
+            None => byte_at_position(self.text, value_start),
+        };
+        let found = self.text[from..].find(wanted);
+        found.map_or(value_start, |it| settings::position_of_byte(self.text, from + it))
+    }
+
+    fn position_of_steps(&self, steps: &[PathStep]) -> Position {
         match &self.tree {
-            _ if *path == ValuePath::ROOT => Position::START,
-            ParsedTree::Yaml(root) => find_yaml_position(root, path.steps()),
+            _ if steps.is_empty() => Position::START,
+            ParsedTree::Yaml(root) => find_yaml_position(root, steps),
             ParsedTree::Toml(document) => {
-                let span = find_toml_span(document.as_table(), path.steps());
+                let span = find_toml_span(document.as_table(), steps);
                 span.map_or(Position::START, |it| settings::position_of_byte(self.text, it.start))
             }
             ParsedTree::Unreadable => Position::START,
         }
     }
+}
+
+/// Returns the byte at a position.
+fn byte_at_position(text: &str, at: Position) -> usize {
+    let line_start: usize = text.split_inclusive('\n').take(at.line - 1).map(str::len).sum();
+    let column = text[line_start..].char_indices().nth(at.column - 1);
+    line_start + column.map_or(0, |(byte, _)| byte)
 }
 
 /// Removes list items that the palace does not have, because paths do not count them.
@@ -133,6 +160,18 @@ mod tests {
         assert_eq!(text_at("rooms/hall.yaml", text, &room), "crypt }");
         let portal = ValuePath::ROOT.then_value("portals").then_item(0);
         assert_eq!(text_at("rooms/hall.yaml", text, &portal), "attic]");
+    }
+
+    #[test]
+    fn a_text_is_found_within_its_value() {
+        let room = "name: '[[a]]'\ndescription: |\n  One.\n  Two [[a]].\n";
+        let link = ValuePath::ROOT.then_value("description").then_text("[[a]]");
+        assert_eq!(text_at("rooms/hall.yaml", room, &link), "[[a]].");
+        let other = ValuePath::ROOT.then_value("description").then_text("[[b]]");
+        assert_eq!(text_at("rooms/hall.yaml", room, &other), "One.");
+        let scroll = "---\ntitle: '[[a]]'\n---\n\nÄ [[a]] b";
+        let link = ValuePath::ROOT.then_text("[[a]]");
+        assert_eq!(text_at("scrolls/hall/a.md", scroll, &link), "[[a]] b");
     }
 
     #[test]

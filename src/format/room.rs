@@ -14,7 +14,7 @@ use crate::model::{
 const ROOM_KEYS: &[&str] = &["id", "name", "description", "actions", "generate", "portals"];
 const GENERATE_KEYS: &[&str] = &["genus", "by"];
 const ACTION_KEYS: &[&str] =
-    &["label", "type", "tool", "tool_params", "room", "workspace", "content"];
+    &["label", "type", "tool", "tool_params", "entity", "room", "workspace", "content"];
 
 pub(super) fn parse_room(reader: &mut FileParser<'_>, text: &str) -> Option<Room> {
     let mut file = reader.parse_file_as_mapping(text, "a room", ROOM_KEYS)?;
@@ -79,8 +79,12 @@ pub(super) fn parse_action(reader: &mut FileParser<'_>, node: Node) -> Option<Ac
             return None;
         }
     };
+    let place = match &action_kind {
+        Some(ActionKind::ShowEntity { .. }) => "beside `entity`",
+        _ => "in an action of this type",
+    };
     for key in fields.unused_keys() {
-        let message = format!("`{}` has no effect in an action of this type", key.text);
+        let message = format!("`{}` has no effect {place}", key.text);
         reader.report(Code::UnusedKey, key.at, message);
     }
     Some(Action { label: label?, kind: action_kind? })
@@ -111,6 +115,15 @@ fn parse_query_action(
     reader: &mut FileParser<'_>,
     fields: &mut MappingFields,
 ) -> Option<ActionKind> {
+    let at = fields.mapping_start();
+    if fields.has_value("entity") {
+        let entity = fields.take_required_text(reader, "entity");
+        return entity.map(|entity| ActionKind::ShowEntity { entity });
+    }
+    if !fields.has_value("tool") {
+        reader.report(Code::MissingKey, at, "a query action needs a `tool` or an `entity`");
+        return None;
+    }
     let tool = fields.take_required_text(reader, "tool");
     let params = match fields.take_value("tool_params") {
         None => Map::new(),
@@ -184,6 +197,9 @@ fn action_to_yaml(action: &Action) -> Option<OutputNode> {
             if !params.is_empty() {
                 pairs.push(("tool_params", OutputNode::Json(params.clone().into())));
             }
+        }
+        ActionKind::ShowEntity { entity } => {
+            pairs.extend([kind("query"), ("entity", OutputNode::Text(entity.clone()))]);
         }
         ActionKind::Text { content } => {
             pairs.push(kind("text"));

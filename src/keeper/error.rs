@@ -122,6 +122,18 @@ pub enum Refusal {
         /// The most similar name.
         meant: Option<String>,
     },
+    /// No entity has that name any more.
+    #[error(
+        "no entity is called `{}` any more: it was renamed or merged; use `{}`",
+        asked.escape_debug(),
+        current.iter().map(|it| it.escape_debug().to_string()).collect::<Vec<_>>().join("` or `")
+    )]
+    FormerEntityName {
+        /// The name in the call.
+        asked: String,
+        /// The names now of the entities that had it.
+        current: Vec<String>,
+    },
     /// Entities that break the rules of their genus or contradict themselves.
     #[error("{}", violations_message(.0))]
     Violations(Vec<EntityViolations>),

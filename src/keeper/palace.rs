@@ -6,6 +6,7 @@ pub(crate) mod entity_faults;
 pub(crate) mod file_errors;
 pub(crate) mod file_states;
 pub(crate) mod findings;
+pub(crate) mod item_edits;
 pub(crate) mod loaded_palace;
 pub(crate) mod open_palace;
 pub(crate) mod published_snapshots;

@@ -6,6 +6,7 @@ pub(crate) mod choose_number;
 pub(crate) mod current_room;
 pub(crate) mod drawers;
 pub(crate) mod enter;
+pub(crate) mod entity_links;
 pub(crate) mod halls;
 pub(crate) mod listed_items;
 pub(crate) mod notices;

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use ulid::Ulid;
 
-use crate::model::Relation;
+use crate::model::{Relation, fold_name};
 
 /// One entity, with its observations and its outgoing relations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ pub struct Entity {
     pub observations: Vec<String>,
     /// The outgoing relations.
     pub relations: Vec<Relation>,
+    /// The names that it had before renames, and those of entities merged into it, oldest first.
+    pub former_names: Vec<String>,
 }
 
 impl Entity {
@@ -43,7 +45,23 @@ impl Entity {
             attributes: Map::new(),
             observations: Vec::new(),
             relations: Vec::new(),
+            former_names: Vec::new(),
         }
+    }
+
+    /// Adds the names of the entities `before` that became this one by a rename or a merge to the
+    /// former names, with those that they had before.
+    pub fn record_former_names(&mut self, before: &[Self]) {
+        if before.iter().all(|it| it.name == self.name) {
+            return;
+        }
+        let mut names: Vec<String> = Vec::new();
+        for name in before.iter().flat_map(|it| it.former_names.iter().chain([&it.name])) {
+            if fold_name(name) != fold_name(&self.name) && !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        self.former_names = names;
     }
 }
 

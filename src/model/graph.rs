@@ -5,6 +5,7 @@ pub(crate) mod entity_filter;
 pub(crate) mod grouped_entities;
 pub(crate) mod grouping;
 pub(crate) mod lazy_index;
+pub(crate) mod name_lookup;
 pub(crate) mod name_spelling;
 pub(crate) mod sorted_list;
 pub(crate) mod timeline;
@@ -19,7 +20,7 @@ use crate::model::graph::lazy_index::{
     KeyHash, LazyIndex, date_index_keys, hash_attribute_value, hash_attribute_values, hash_key,
     hash_name_ignoring_case, relation_source_keys, spelling_index_keys,
 };
-use crate::model::{AttributeKind, Date, Entity, Genus, ItemId, Relation, did_you_mean};
+use crate::model::{AttributeKind, Date, Entity, Genus, ItemId, Relation, fold_name};
 
 type NameSet = BTreeSet<Arc<str>>;
 /// Entities by name, each with its file.
@@ -39,6 +40,8 @@ pub struct Graph {
     statuses: BTreeMap<String, BTreeMap<String, NameSet>>,
     folders: HashMap<String, usize>,
     genus_definitions: BTreeMap<String, (String, Genus)>,
+    /// Keyed by the folded former name.
+    former_names: BTreeMap<String, NameSet>,
     names_by_case: LazyIndex<KeyHash>,
     /// Keyed by the target name, and whether the source is a loose end.
     relation_sources: LazyIndex<(KeyHash, bool)>,
@@ -92,25 +95,6 @@ impl Graph {
         let name = self.files.get(file)?;
         let both = [self.entities.get(name), self.loose_ends.get(name)].into_iter().flatten();
         both.filter(|(it, _)| **it == *file).map(|(_, entity)| entity).next()
-    }
-
-    /// Yields the names that equal `name` or differ from it only in case.
-    pub fn names_ignoring_case(&self, name: &str) -> impl Iterator<Item = &str> {
-        let lower = name.to_lowercase();
-        let make = || self.entity_names_by_key(|it| vec![hash_name_ignoring_case(&it.name)]);
-        let (from, asked) = (hash_name_ignoring_case(name), hash_name_ignoring_case(name));
-        let alike =
-            self.names_by_case.range_while(make, from, move |it| *it == asked).map(|(_, it)| &**it);
-        alike.filter(move |it| it.to_lowercase() == lower)
-    }
-
-    /// Returns the most similar entity name. Only names with the same first letter are compared,
-    /// because typing errors are rarest there.
-    pub fn closest_name(&self, name: &str) -> Option<&str> {
-        let initial = |it: &str| it.chars().next().map(|it| it.to_lowercase().to_string());
-        let (first, length) = (initial(name), name.len());
-        let near = |it: &&str| it.len().abs_diff(length) <= 2 + length / 2 && initial(it) == first;
-        did_you_mean(name, self.entities.keys().map(|it| &**it).filter(near))
     }
 
     /// Returns the number of entities.
@@ -289,6 +273,9 @@ impl Graph {
         self.names_by_case.insert_if_built(name, || vec![hash_name_ignoring_case(name)]);
         self.values.insert_if_built(name, || hash_attribute_values(entity));
         self.dates.insert_if_built(name, || date_index_keys(entity, rules));
+        for former in &entity.former_names {
+            self.former_names.entry(fold_name(former)).or_default().insert(name.clone());
+        }
         self.grouping_cache.insert_entity(name, entity);
     }
 
@@ -303,6 +290,9 @@ impl Graph {
         self.names_by_case.remove_if_built(name, || vec![hash_name_ignoring_case(name)]);
         self.values.remove_if_built(name, || hash_attribute_values(entity));
         self.dates.remove_if_built(name, || date_index_keys(entity, rules));
+        for former in &entity.former_names {
+            remove_name_under_key(&mut self.former_names, &fold_name(former), name);
+        }
         self.grouping_cache.remove_entity(name, entity);
     }
 
@@ -418,6 +408,7 @@ mod tests {
             attributes: serde_json::Map::new(),
             observations: Vec::new(),
             relations: vec![relation],
+            former_names: Vec::new(),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::model::{RoomId, RoomRef};
 
 use ulid::Ulid;
 
-use crate::model::{Action, Grouping};
+use crate::model::{Action, ActionKind, Grouping};
 
 /// A room (v1 section 4.1): a cluster or theme with a vivid description, actions and doors.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,15 @@ pub struct Room {
 }
 
 impl Room {
+    /// Yields the texts that may link to entities: the description, and those that actions show.
+    pub fn texts_with_links(&self) -> impl Iterator<Item = &str> {
+        let contents = self.actions.iter().filter_map(|it| match &it.kind {
+            ActionKind::Text { content } => Some(content.as_str()),
+            _ => None,
+        });
+        std::iter::once(self.description.as_str()).chain(contents)
+    }
+
     /// Yields every room of this palace to which the room's own file links, by action or by portal.
     pub fn linked_rooms(&self) -> impl Iterator<Item = &RoomRef> {
         self.actions.iter().filter_map(Action::target_room).chain(&self.portals)

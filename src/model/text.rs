@@ -1,7 +1,10 @@
 //! Functions on text: lines, printable characters, alphabetical order.
 
+pub(crate) mod entity_link;
 pub(crate) mod token_weight;
 use std::cmp::Ordering;
+
+use unicode_normalization::UnicodeNormalization as _;
 
 /// Yields the lines of a text as YAML counts them (1.2, chapter 5.4): a lone carriage return ends a
 /// line. After the last line break comes one more line.
@@ -86,6 +89,15 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     };
     let best = known.map(|it| (likeness(it), it)).max_by(nearer)?;
     (best.0 > 0.8).then_some(best.1)
+}
+
+/// Normalizes a name so that case, blanks, underscores and Unicode composition do not count:
+/// `Rob_the  Elder` and `rob the elder` become equal, and so do `STRASSE` and `Straße`.
+pub fn fold_name(name: &str) -> String {
+    let name: String = name.nfc().collect();
+    let words = name.split(|it: char| it.is_whitespace() || it == '_');
+    let words = words.filter(|it| !it.is_empty()).map(|it| it.to_uppercase().to_lowercase());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

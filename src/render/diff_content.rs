@@ -165,6 +165,9 @@ fn action_lines(sign: char, action: &Action) -> Vec<ContentLine> {
             };
             vec![line(sign, format!("{label} calls {}{params}", one_line(tool)))]
         }
+        ActionKind::ShowEntity { entity } => {
+            vec![line(sign, format!("{label} shows {}", one_line(entity)))]
+        }
         ActionKind::Text { content } => {
             let lines = content.lines().map(|it| line(sign, format!("  {it}")));
             [line(sign, format!("{label} shows:"))].into_iter().chain(lines).collect()

@@ -62,6 +62,9 @@ pub fn action_json(action: &Action) -> Value {
         ActionKind::Query { tool, params } => {
             json!({ "label": label, "type": "query", "tool": tool, "tool_params": params })
         }
+        ActionKind::ShowEntity { entity } => {
+            json!({ "label": label, "type": "query", "entity": entity })
+        }
         ActionKind::Text { content } => {
             json!({ "label": label, "type": "text", "content": content })
         }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Entity, FileHistory, IncomingRelation, Layout, Relation, Slot};
-use crate::render::text::{count_with_noun, json_value_text, one_line, truncate};
+use crate::render::text::{count_with_noun, join_names, json_value_text, one_line, truncate};
 use crate::render::{ago, date_with_age};
 
 /// Number of observations or relations of an entity on one page.
@@ -73,6 +73,9 @@ pub fn entity(view: &EntityView<'_>, page: usize, now: DateTime<Utc>) -> String 
     let pages = longest.div_ceil(ITEMS_PER_PAGE);
     let which = if pages > 1 { format!(" · page {page} of {pages}") } else { String::new() };
     let mut text = entity_heading(it, versions, now) + &which + "\n";
+    if !it.former_names.is_empty() {
+        text.push_str(&format!("Called before: {}\n", join_names(&it.former_names)));
+    }
     for (key, value) in page_items(&attributes, page) {
         let value = json_value_text(value);
         let is_date = dates.contains(&key.as_str());

@@ -7,6 +7,7 @@ use crate::model::{
     Action, ActionKind, NavigationTarget, Palace, ResourceUri, Room, RoomId, Scroll, ScrollId,
     UriTarget,
 };
+use crate::render::resolve_entity_links;
 use crate::render::text::{one_line, printable_text};
 
 /// Limit for the scrolls that a room links to.
@@ -16,7 +17,8 @@ const MAX_SCROLLS: usize = 50;
 pub fn room_markdown(palace: &Palace, workspace: &str, id: &RoomId, room: &Room) -> String {
     let mut page = format!("# {}\n", one_line(&room.name));
     if !room.description.is_empty() {
-        page.push_str(&format!("\n{}\n", printable_text(&room.description)));
+        let description = resolve_entity_links(&room.description, &palace.graph);
+        page.push_str(&format!("\n{}\n", printable_text(&description)));
     }
     let link = |name: &str, to: &RoomId| room_link(palace, workspace, name, to);
     let actions = room.actions.iter().map(|it| action_item(palace, workspace, id, it));
@@ -49,7 +51,7 @@ pub fn scroll_markdown(palace: &Palace, workspace: &str, room: &RoomId, scroll: 
         "# {}\n\nBy {} in {place}, {written}\n\n{}\n",
         one_line(title),
         one_line(by),
-        printable_text(body)
+        printable_text(&resolve_entity_links(body, &palace.graph))
     )
 }
 
@@ -61,6 +63,7 @@ fn markdown_section(title: &str, items: impl Iterator<Item = String>) -> String 
 fn action_item(palace: &Palace, workspace: &str, id: &RoomId, it: &Action) -> String {
     let label = one_line(&it.label);
     match &it.kind {
+        ActionKind::ShowEntity { entity } => format!("{label}: {}", one_line(entity)),
         ActionKind::Navigate(NavigationTarget { room, workspace: Some(other) }) => {
             let target = UriTarget::Room(room.as_literal_id().clone());
             format!(
@@ -83,7 +86,7 @@ fn action_item(palace: &Palace, workspace: &str, id: &RoomId, it: &Action) -> St
             format!("{label}: `{} {params}`", one_line(tool))
         }
         ActionKind::Text { content } => {
-            let quoted: Vec<_> = printable_text(content)
+            let quoted: Vec<_> = printable_text(&resolve_entity_links(content, &palace.graph))
                 .lines()
                 .map(|it| format!("  > {it}").trim_end().to_owned())
                 .collect();

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Action, Layout, Room, RoomId, Scroll, Slot};
+use crate::model::{Action, ItemId, Layout, Room, RoomId, Scroll, Slot};
 use crate::render::text::{count_with_noun, one_line, printable_text};
 use crate::render::{EntityListing, ago, entity_listing};
 
@@ -13,6 +13,8 @@ pub struct RoomView<'a> {
     pub id: &'a RoomId,
     /// The room, if it is built.
     pub room: Option<&'a Room>,
+    /// Its description, in which links to entities are names with numbers.
+    pub description: String,
     /// The numbering of menus in this palace.
     pub layout: Layout,
     /// The scrolls shown, newest first.
@@ -23,8 +25,8 @@ pub struct RoomView<'a> {
     pub drawer_count: usize,
     /// The entities that the graph shows here.
     pub entity_listing: Option<EntityListing<'a>>,
-    /// The number of listed items that can be opened by number.
-    pub listed_item_count: usize,
+    /// The items that can be opened by number.
+    pub listed_items: Vec<ItemId>,
     /// All actions, over all pages.
     pub actions: Vec<Action>,
     /// The page of actions shown, from 0.
@@ -45,8 +47,8 @@ pub struct Notice(pub String);
 pub fn room(view: &RoomView<'_>) -> String {
     let Some(room) = view.room else { return String::new() };
     let mut page = format!("── {} ──\n", one_line(&room.name));
-    if !room.description.is_empty() {
-        page.push_str(&printable_text(&room.description));
+    if !view.description.is_empty() {
+        page.push_str(&printable_text(&view.description));
         page.push('\n');
     }
     page.push_str(&scroll_section(view));
@@ -149,8 +151,8 @@ fn global_action_lines(view: &RoomView<'_>) -> Vec<String> {
     add(Slot::Search, "search (params: words)".to_owned());
     add(Slot::Inventory, "inventory".to_owned());
     add(Slot::WriteScroll, "write a scroll".to_owned());
-    if view.listed_item_count > 0 && view.entity_listing.is_some() {
-        let last = layout.number_of_slot(Slot::Result(view.listed_item_count - 1));
+    if !view.listed_items.is_empty() && view.entity_listing.is_some() {
+        let last = layout.number_of_slot(Slot::Result(view.listed_items.len() - 1));
         add(Slot::Result(0), format!("to {last} items listed last"));
     }
     vec![format!("  {}", globals.join(" · "))]
@@ -239,7 +241,8 @@ mod tests {
             older_scroll_count: 0,
             drawer_count: 0,
             entity_listing: None,
-            listed_item_count: 0,
+            listed_items: Vec::new(),
+            description: hall.description.clone(),
             actions: hall.actions.clone(),
             page,
             back: Some("Great Hall".to_owned()),

@@ -6,14 +6,14 @@ use crate::model::{Layout, Scroll, Slot};
 use crate::render::ago;
 use crate::render::text::{count_with_noun, one_line, printable_text, truncate};
 
-/// Renders one scroll with its full text.
-pub fn scroll(scroll: &Scroll, room: &str, now: DateTime<Utc>) -> String {
-    let Scroll { title, written, by, body, .. } = scroll;
+/// Renders one scroll; `text` is its text, in which links to entities are names.
+pub fn scroll(scroll: &Scroll, text: &str, room: &str, now: DateTime<Utc>) -> String {
+    let Scroll { title, written, by, .. } = scroll;
     let (title, by, age) = (one_line(title), one_line(by), ago(*written, now));
     format!(
         "── {title} ──\nA scroll in {}, written by {by} {age}.\n\n{}\n",
         one_line(room),
-        printable_text(body)
+        printable_text(text)
     )
 }
 

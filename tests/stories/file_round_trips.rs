@@ -178,6 +178,7 @@ fn action() -> impl Strategy<Value = Action> {
         }),
         (non_blank_text(), value_map())
             .prop_map(|(tool, params)| ActionKind::Query { tool, params }),
+        non_blank_text().prop_map(|entity| ActionKind::ShowEntity { entity }),
         text().prop_map(|it| ActionKind::Text { content: normalize_prose(&it) }),
     ];
     (non_blank_text(), deed).prop_map(|(label, deed)| Action { label, kind: deed })
@@ -210,8 +211,11 @@ pub(crate) fn entity() -> impl Strategy<Value = Entity> {
     let optional = || proptest::option::of(text());
     let relation = (text(), text(), proptest::option::of(date), optional(), optional())
         .prop_map(|(kind, to, since, until, source)| Relation { kind, to, since, until, source });
-    (text(), text(), optional(), value_map(), vec(text(), 0..4), vec(relation, 0..3)).prop_map(
-        |(name, genus, status, attributes, observations, relations)| Entity {
+    let relations = vec(relation, 0..3);
+    let former_names = vec(text(), 0..3);
+    let lists = (vec(text(), 0..4), relations, former_names);
+    (text(), text(), optional(), value_map(), lists).prop_map(
+        |(name, genus, status, attributes, (observations, relations, former_names))| Entity {
             id: None,
             name,
             is_defined: true,
@@ -220,6 +224,7 @@ pub(crate) fn entity() -> impl Strategy<Value = Entity> {
             attributes,
             observations,
             relations,
+            former_names,
         },
     )
 }

@@ -14,6 +14,7 @@ mod documents;
 mod drawers;
 mod edits_keep_comments;
 mod entity_cache;
+mod entity_links;
 mod entity_status_and_pages;
 mod file_round_trips;
 mod fmt;

@@ -323,6 +323,9 @@ fn action_tree(action: &Action) -> YamlTree {
                 ("tool_params", json_map_tree(params)),
             ]);
         }
+        ActionKind::ShowEntity { entity } => {
+            pairs.extend([("type", text_tree("query")), ("entity", text_tree(entity))]);
+        }
         ActionKind::Text { content } => {
             pairs.extend([("type", text_tree("text")), ("content", text_tree(content))]);
         }
@@ -333,6 +336,8 @@ fn action_tree(action: &Action) -> YamlTree {
 
 pub(crate) fn entity_tree(entity: &Entity) -> YamlTree {
     let mut pairs = vec![("genus", text_tree(&entity.genus)), ("name", text_tree(&entity.name))];
+    let former_names = entity.former_names.iter().map(|it| text_tree(it)).collect();
+    pairs.push(("former_names", YamlTree::List(former_names)));
     pairs.extend(entity.status.as_ref().map(|it| ("status", text_tree(it))));
     pairs.push(("attributes", json_map_tree(&entity.attributes)));
     pairs.push((

@@ -20,6 +20,10 @@ pub(super) struct EntitySchema {
     /// The name; relations refer to it.
     #[schemars(example = &"Stasis is data")]
     name: TextSchema,
+    /// The names that the entity had before it was renamed, and those of entities merged into it;
+    /// links in scrolls may use them.
+    #[schemars(example = ["Punctuated stasis"], extend("default" = []))]
+    former_names: Option<Vec<TextSchema>>,
     /// The genus, the type of the entity. Only a name that has nothing but relations may omit it.
     #[schemars(example = &"Claim")]
     genus: Option<TextSchema>,

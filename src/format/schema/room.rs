@@ -59,6 +59,9 @@ struct ActionSchema {
     /// The parameters of the tool; `{params}` stands for what the visitor passes.
     #[schemars(example = json!({ "genus": "Claim" }), extend("default" = {}))]
     tool_params: Option<Map<String, Value>>,
+    /// The entity that a query shows: a short form of the tool `get_entity` with this name.
+    #[schemars(example = &"Stasis is data")]
+    entity: Option<NonEmptyTextSchema>,
     /// The room to which a navigate action leads; it need not exist yet.
     #[schemars(example = &"catastrophism-alcove")]
     room: Option<RoomNameSchema>,
@@ -80,13 +83,15 @@ enum ActionTypeSchema {
     Text,
 }
 
-/// Returns the keys that each type of action requires.
+/// Returns the keys that each type of action requires: a query needs one of two.
 fn required_keys_by_type() -> Value {
-    let needs = |kind: &str, key: &str| {
+    let has = |key: &str| json!({ "properties": { key: { "not": { "type": "null" } } }, "required": [key] });
+    let needs = |kind: &str, then: Value| {
         json!({
             "if": { "properties": { "type": { "const": kind } }, "required": ["type"] },
-            "then": { "properties": { key: { "not": { "type": "null" } } }, "required": [key] },
+            "then": then,
         })
     };
-    json!([needs("navigate", "room"), needs("query", "tool")])
+    let query = json!({ "anyOf": [has("tool"), has("entity")] });
+    json!([needs("navigate", has("room")), needs("query", query)])
 }

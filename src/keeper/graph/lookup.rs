@@ -8,18 +8,31 @@ use crate::model::Palace;
 /// Maximum number of genera that a refusal lists.
 const MAX_LISTED_GENERA: usize = 12;
 
-/// Returns the exact name of an entity; `name` may differ from it in case.
+/// Returns the exact name of an entity; `name` may differ from it in case, blanks and underscores,
+/// or be a former name.
 pub(crate) fn resolve_entity_name(palace: &Palace, name: &str) -> Result<String, Refusal> {
+    match palace.graph.find_entity(name) {
+        Some(entity) => Ok(entity.name.clone()),
+        None => resolve_current_entity_name(palace, name),
+    }
+}
+
+/// Returns the exact name of an entity that is to be changed; `name` may differ from it in case,
+/// blanks and underscores. Refuses a former name: the caller may have meant another entity.
+pub(crate) fn resolve_current_entity_name(palace: &Palace, name: &str) -> Result<String, Refusal> {
     let graph = &palace.graph;
-    if graph.get(name).is_some() {
-        return Ok(name.to_owned());
+    if let Some(entity) = graph.find_entity_by_current_name(name) {
+        return Ok(entity.name.clone());
     }
-    let mut same = graph.names_ignoring_case(name.trim());
-    if let (Some(only), None) = (same.next(), same.next()) {
-        return Ok(only.to_owned());
+    let (asked, former) = (name.to_owned(), graph.entities_formerly_named(name));
+    let current: Vec<_> = former.map(|it| it.name.clone()).collect();
+    match current.is_empty() {
+        true => {
+            let meant = graph.closest_name(name).map(str::to_owned);
+            Err(Refusal::NoSuchEntity { asked, meant })
+        }
+        false => Err(Refusal::FormerEntityName { asked, current }),
     }
-    let meant = graph.closest_name(name).map(str::to_owned);
-    Err(Refusal::NoSuchEntity { asked: name.to_owned(), meant })
 }
 
 /// Returns the exact name of a genus; `name` may differ from it in case.

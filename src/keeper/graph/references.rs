@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use crate::format::{self, room_path};
 use crate::keeper::Refusal;
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::item_edits::{plan_room_edit, plan_subject_edit};
 use crate::model::{
-    Action, ActionKind, AttributeKind, Entity, FileEdit, Graph, ItemId, Process, Relation, Room,
-    Task, WorkSubject,
+    Action, ActionKind, AttributeKind, Entity, FileEdit, Graph, ItemId, Relation, Room,
+    WorkSubject, entity_links, rename_in_entity_links,
 };
 use crate::render;
 use crate::visit::Visit;
@@ -37,31 +37,24 @@ pub(crate) fn rename_in_entities(
     Ok(changed)
 }
 
-/// Returns the edits of the rooms with actions that name one of `old_names`.
+/// Returns the edits of the rooms with actions or links that name one of `old_names`.
 pub(crate) fn plan_rename_in_rooms(
     open: &mut OpenPalace,
     old_names: &[String],
     name: &str,
 ) -> Result<Vec<FileEdit>, Refusal> {
-    let renamed = |open: &OpenPalace, room: &Room| {
-        let (graph, mut renamed) = (&open.palace.graph, room.clone());
-        let (links, is_old) = (link_attribute_names(graph), |text: &str| {
-            old_names.iter().any(|it| is_reference_to(graph, text, it))
-        });
+    let palace = open.palace.clone();
+    let links = link_attribute_names(&palace.graph);
+    let is_old = |text: &str| old_names.iter().any(|it| is_reference_to(&palace.graph, text, it));
+    let renamed = |room: &Room| {
+        let mut renamed = room.clone();
+        renamed.description = rename_in_entity_links(&room.description, is_old, name);
         renamed.actions.iter_mut().for_each(|it| rename_in_action(it, &links, is_old, name));
-        Some(renamed).filter(|it| it != room)
+        renamed
     };
-    let rooms = open.palace.rooms().filter(|(_, it)| renamed(open, it).is_some());
-    let rooms: Vec<_> = rooms.map(|(id, _)| id.clone()).collect();
     let mut edits = Vec::new();
-    for id in rooms {
-        let path = room_path(&id);
-        let text = open.read_file_for_change(&path)?;
-        let (Some(text), Some(old)) = (text, open.palace.room(&id)) else { continue };
-        let Some(new) = renamed(open, old) else { continue };
-        let now = format::edit_room_text(&path, &text, old, &new)
-            .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?;
-        edits.push(FileEdit { path, was: Some(text), now: Some(now) });
+    for (id, _) in palace.rooms().filter(|(_, it)| renamed(it) != **it) {
+        edits.extend(plan_room_edit(open, id, renamed)?);
     }
     Ok(edits)
 }
@@ -72,35 +65,17 @@ pub(crate) fn plan_rename_in_work(
     old_names: &[String],
     name: &str,
 ) -> Result<Vec<FileEdit>, Refusal> {
-    let graph = &open.palace.graph;
-    let is_old = |about: &WorkSubject| {
-        about
-            .entity
-            .as_ref()
-            .is_some_and(|it| old_names.iter().any(|old| is_reference_to(graph, it, old)))
+    let palace = open.palace.clone();
+    let renamed = |subject: &WorkSubject| {
+        let entity = subject.entity.as_ref()?;
+        let is_old = old_names.iter().any(|old| is_reference_to(&palace.graph, entity, old));
+        is_old.then(|| WorkSubject { entity: Some(name.to_owned()), ..subject.clone() })
     };
-    let tasks = open.palace.tasks.iter().filter(|(_, it)| is_old(&it.subject));
-    let processes = open.palace.processes.iter().filter(|(_, it)| is_old(&it.subject));
-    let tasks = tasks.map(|(path, _)| path);
-    let paths: Vec<_> = tasks.chain(processes.map(|(path, _)| path)).cloned().collect();
+    let tasks = palace.tasks.iter().map(|(path, it)| (path, &it.subject));
+    let work = tasks.chain(palace.processes.iter().map(|(path, it)| (path, &it.subject)));
     let mut edits = Vec::new();
-    for path in paths {
-        let was = open.read_file_for_change(&path)?;
-        let Some(text) = &was else { continue };
-        let about = |it: &WorkSubject| WorkSubject { entity: Some(name.to_owned()), ..it.clone() };
-        let task = open.palace.tasks.get(&path).and_then(|old| {
-            let new = Task { subject: about(&old.subject), ..old.clone() };
-            format::edit_task_text(&path, text, old, &new)
-        });
-        let process = || {
-            let old = open.palace.processes.get(&path)?;
-            let new = Process { subject: about(&old.subject), ..old.clone() };
-            format::edit_process_text(&path, text, old, &new)
-        };
-        let now = task
-            .or_else(process)
-            .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?;
-        edits.push(FileEdit { path, was, now: Some(now) });
+    for (path, _) in work.filter(|(_, it)| renamed(it).is_some()) {
+        edits.extend(plan_subject_edit(open, path, renamed)?);
     }
     Ok(edits)
 }
@@ -112,13 +87,12 @@ pub(crate) fn describe_references(open: &OpenPalace, names: &[String]) -> Vec<St
         let is_other = palace.graph.get(text.trim()).is_some_and(|it| !names.contains(&it.name));
         !is_other && names.iter().any(|it| it.to_lowercase() == text.trim().to_lowercase())
     };
-    let names_one = |action: &Action| {
-        let ActionKind::Query { params, .. } = &action.kind else { return false };
-        let named = Action::ENTITY_PARAMS.iter().filter_map(|key| params.get(*key)?.as_str());
-        named.into_iter().any(is_named)
-    };
+    let names_one = |action: &Action| action.named_entities().any(is_named);
     let is_about = |it: &WorkSubject| it.entity.as_deref().is_some_and(is_named);
-    let rooms = palace.rooms().filter(|(_, it)| it.actions.iter().any(names_one));
+    let links_to_one =
+        |it: &Room| it.texts_with_links().flat_map(entity_links).any(|it| is_named(it.name));
+    let rooms =
+        palace.rooms().filter(|(_, it)| it.actions.iter().any(names_one) || links_to_one(it));
     let tasks = palace.tasks.values().filter(|it| is_about(&it.subject));
     let processes = palace.processes.values().filter(|it| is_about(&it.subject));
     [
@@ -186,15 +160,23 @@ pub(crate) fn add_unique_relation(relations: &mut Vec<Relation>, relation: Relat
     }
 }
 
-/// Replaces old names by `name` in the parameters of an action, and in its attribute filters whose
-/// attributes are `links`.
+/// Replaces old names by `name` in the text of an action, in its parameters, and in its attribute
+/// filters whose attributes are `links`.
 fn rename_in_action(
     action: &mut Action,
     links: &[String],
     is_old: impl Fn(&str) -> bool,
     name: &str,
 ) {
-    let ActionKind::Query { params, .. } = &mut action.kind else { return };
+    let params = match &mut action.kind {
+        ActionKind::ShowEntity { entity } if is_old(entity) => return name.clone_into(entity),
+        ActionKind::Text { content } => {
+            *content = rename_in_entity_links(content, is_old, name);
+            return;
+        }
+        ActionKind::Query { params, .. } => params,
+        _ => return,
+    };
     let rename = |value: Option<&mut Value>| {
         if let Some(Value::String(text)) = value
             && is_old(text)
@@ -219,9 +201,10 @@ fn link_attribute_names(graph: &Graph) -> Vec<String> {
     links.map(|(key, _)| key.clone()).collect()
 }
 
-/// Returns true if `text` refers to `name`: exactly, or in another case if no other name matches.
+/// Returns true if `text` refers to the entity called `name`, which may not exist any more: a
+/// person may have changed its name in its file.
 fn is_reference_to(graph: &Graph, text: &str, name: &str) -> bool {
-    text == name || graph.get(text).is_none() && graph.names_ignoring_case(text.trim()).eq([name])
+    text == name || graph.find_entity(text).is_some_and(|it| it.name == name)
 }
 
 #[cfg(test)]
@@ -258,6 +241,14 @@ mod tests {
     #[test]
     fn a_room_action_is_renamed_in_any_case_and_its_comment_stays() {
         assert_eq!(rename_in_rooms(&[ADA, HALL]), [HALL.1.replace("{name: ada}", "{name: Eve}")]);
+    }
+
+    #[test]
+    fn an_action_that_shows_the_entity_is_renamed() {
+        let query = "tool: get_entity\n  tool_params: {name: ada}";
+        let hall = HALL.1.replace(query, "entity: ada");
+        let renamed = hall.replace("entity: ada", "entity: Eve");
+        assert_eq!(rename_in_rooms(&[ADA, (HALL.0, &hall)]), [renamed]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::diff;
 use crate::keeper::graph::edit::GraphEdit;
-use crate::keeper::graph::lookup::resolve_entity_name;
+use crate::keeper::graph::lookup::resolve_current_entity_name;
 use crate::keeper::graph::merge::merge_entity;
 use crate::keeper::graph::references;
 use crate::keeper::graph::relations;
@@ -164,7 +164,7 @@ fn plan_update(
     open: &mut OpenPalace,
     change: &EntityChange,
 ) -> Result<(ChangePlan, EntityUpdateSummary), Refusal> {
-    let was = resolve_entity_name(&open.palace, &change.name)?;
+    let was = resolve_current_entity_name(&open.palace, &change.name)?;
     let merged = names_to_merge(&open.palace, &was, change)?;
     let name = resolve_new_name(&open.palace.graph, &was, &merged, change)?;
     let mut edit = GraphEdit::default();
@@ -184,6 +184,7 @@ fn plan_update(
     reject_violations(find_new_violations(&open.palace.graph, &before, &new).into_iter())?;
     let details = diff::diff_entity(&old, &new).into_iter();
     let details = details.filter(|it| !matches!(it, ChangeDetail::Renamed { .. })).collect();
+    new.record_former_names(&before);
     *require_entity_mut(&mut edit, open, &was)? = new;
     let old_names: Vec<_> = all.into_iter().filter(|it| *it != name).collect();
     let (edits, reference_counts) =
@@ -223,7 +224,7 @@ fn names_to_merge(
 ) -> Result<Vec<String>, Refusal> {
     let mut others = Vec::new();
     for other in &change.merge {
-        let other = resolve_entity_name(palace, other)?;
+        let other = resolve_current_entity_name(palace, other)?;
         if other == name {
             let why = format!(
                 "`{}` cannot be merged into itself: name another entity in `merge`",
@@ -387,6 +388,7 @@ fn describe_change(change: &EntityChange) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keeper::graph::describe::get_entity;
     use crate::keeper::test_home::{TestHome, ada};
     use crate::model::ItemId;
 
@@ -431,8 +433,41 @@ mod tests {
         assert_eq!(outcome.unwrap().summary, summary);
         assert_eq!(home.read(ADA.0), None);
         let text = home.read("entities/person/lovelace.yaml").unwrap();
-        assert_eq!(text, ADA.1.replace("Ada", "Lovelace"));
+        let name = "name: Lovelace\nformer_names: [Ada]\n";
+        assert_eq!(text, ADA.1.replace("name: Ada\n", name));
         assert_eq!(home.read(BABBAGE.0).unwrap(), BABBAGE.1.replace("Ada", "Lovelace"));
+    }
+
+    #[test]
+    fn renaming_an_entity_updates_links_in_rooms_but_not_in_scrolls() {
+        let hall = "name: Hall\n# Below the dome.\ndescription: |\n  A bust of [[ada]].\nactions:\n\
+                    - label: Read\n  type: text\n  content: |\n    [[Ada|She]] wrote `[[Ada]]`.\n";
+        let scroll = "---\ntitle: Notes\nwritten: 2026-01-01\n---\n\nBy [[Ada]].\n";
+        let scroll = ("scrolls/hall/01KGSRV28ADXPQGT6T6QX25YS8-notes.md", scroll);
+        let mut home = TestHome::new(&[ADA, ("rooms/hall.yaml", hall), scroll]);
+        let outcome = update_entity(&mut home.keeper, &ada(), &rename_ada("Lovelace")).unwrap();
+        assert_eq!(outcome.summary, "Renamed Ada to Lovelace; references updated in 1 room");
+        let renamed = hall.replace("[[ada]]", "[[Lovelace]]").replace("[[Ada|", "[[Lovelace|");
+        assert_eq!(home.read("rooms/hall.yaml").unwrap(), renamed);
+        assert_eq!(home.read(scroll.0).unwrap(), scroll.1);
+    }
+
+    #[test]
+    fn an_entity_that_gets_its_first_name_back_keeps_only_the_other_as_a_former_name() {
+        let (mut home, _) = update(&rename_ada("Lovelace"));
+        let back = EntityChange { name: "Lovelace".to_owned(), ..rename_ada("Ada") };
+        update_entity(&mut home.keeper, &ada(), &back).unwrap();
+        let text = home.read(ADA.0).unwrap();
+        assert!(text.starts_with("name: Ada\nformer_names: [Lovelace]\n"), "{text}");
+    }
+
+    #[test]
+    fn a_former_name_finds_the_entity_to_read_and_is_refused_for_a_change() {
+        let (mut home, _) = update(&rename_ada("Lovelace"));
+        let found = home.run(|it| get_entity(it, "ada").map(|it| it.entity.name.clone()));
+        assert_eq!(found.unwrap(), "Lovelace");
+        let refused = update_entity(&mut home.keeper, &ada(), &change_ada()).unwrap_err();
+        insta::assert_snapshot!(refused, @"no entity is called `Ada` any more: it was renamed or merged; use `Lovelace`");
     }
 
     #[test]
@@ -479,7 +514,8 @@ mod tests {
         assert_eq!(outcome.summary, "Merged Babbage into Ada");
         assert_eq!(outcome.conflicts, ["removed met → Ada, a relation between the two"]);
         assert_eq!(home.read(BABBAGE.0), None);
-        assert_eq!(home.read(ADA.0).unwrap(), ADA.1);
+        let name = "name: Ada\nformer_names: [Babbage]\n";
+        assert_eq!(home.read(ADA.0).unwrap(), ADA.1.replace("name: Ada\n", name));
     }
 
     #[test]

@@ -21,8 +21,8 @@ pub(crate) struct ResolvedItem {
 }
 
 /// Finds an item: a file by its path, a room by slug or name, a scroll by id or title, an entity by
-/// name, a task by title, a process by name, a drawer by id. Exact matches take precedence over
-/// matches in another case, these over genera, and existing items over deleted ones.
+/// name or former name, a task by title, a process by name, a drawer by id. Exact matches take
+/// precedence over matches in another case, these over former names, genera and deleted items.
 pub(crate) fn resolve_item(open: &mut OpenPalace, name: &str) -> Result<ResolvedItem, Refusal> {
     let name = name.trim();
     let mut items = present_items_named(open, name);
@@ -66,6 +66,9 @@ pub(crate) fn items_with_name(palace: &Palace, name: &str) -> Vec<ResolvedItem> 
         items = items_named(palace, &lower, |it| it.to_lowercase() == lower);
     }
     if items.is_empty() {
+        items = entities_formerly_named(palace, name);
+    }
+    if items.is_empty() {
         items = genera_named(palace, &lower);
     }
     items
@@ -100,6 +103,12 @@ fn items_named(palace: &Palace, name: &str, same: impl Fn(&str) -> bool) -> Vec<
     let process = |file| item_in_file(palace, FileItemKind::Process, file);
     let processes = processes.filter_map(|(file, _)| process(file));
     rooms.chain(scrolls).chain(entities).chain(drawers).chain(tasks).chain(processes).collect()
+}
+
+/// Lists the entities that had a name before.
+fn entities_formerly_named(palace: &Palace, name: &str) -> Vec<ResolvedItem> {
+    let entities = palace.graph.entities_formerly_named(name);
+    entities.filter_map(|it| resolved_entity(palace, it)).collect()
 }
 
 fn resolved_entity(palace: &Palace, entity: &Entity) -> Option<ResolvedItem> {

@@ -314,6 +314,7 @@ pub(crate) fn placeholder_entity(name: &str, id: Ulid) -> Entity {
         attributes: Map::new(),
         observations: Vec::new(),
         relations: Vec::new(),
+        former_names: Vec::new(),
     }
 }
 

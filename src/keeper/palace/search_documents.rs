@@ -183,9 +183,10 @@ fn genus_document(genus: &Genus) -> Document<'_> {
     }
 }
 
-/// An entity is also found by the keys and values of its attributes.
+/// An entity is also found by its former names, and by the keys and values of its attributes.
 fn entity_document(entity: &Entity) -> Document<'_> {
     let said = [entity.genus.as_str()].into_iter().chain(entity.status.as_deref());
+    let said = said.chain(entity.former_names.iter().map(String::as_str));
     let said = said.map(Cow::Borrowed).chain(attribute_text(entity).map(Cow::Owned));
     let said = said.map(|it| (METADATA_WEIGHT, it));
     let related =

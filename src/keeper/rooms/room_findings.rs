@@ -26,7 +26,10 @@ pub(crate) fn summarize_room_findings(
         it.severity() < Severity::Info
             || matches!(
                 it.code,
-                Code::UndefinedEntity | Code::UndefinedGenus | Code::UndefinedAttribute
+                Code::UndefinedEntity
+                    | Code::UnresolvedLink
+                    | Code::UndefinedGenus
+                    | Code::UndefinedAttribute
             )
     };
     let diagnostics = file_diagnostics.chain(room_diagnostics).filter(|(it, _)| is_listed(it));

@@ -7,6 +7,7 @@ use crate::keeper::search::palace_search::search_from_menu;
 use crate::keeper::walk::current_room::{render_current_room, render_menu, with_menu};
 use crate::keeper::walk::drawers::{find_drawer_rooms, list_room_drawers};
 use crate::keeper::walk::enter::enter_last_changed_palace;
+use crate::keeper::walk::entity_links::render_linked_text;
 use crate::keeper::walk::listed_items::open_listed_item;
 use crate::keeper::walk::position::position_of_caller;
 use crate::keeper::walk::scrolls::{list_inventory, list_older_scrolls, read_scroll};
@@ -95,6 +96,9 @@ fn run_action(
             follow_door(keeper, caller, &target, label, position).map(ChooseNumberOutcome::Page)
         }
         ActionKind::Text { content } => {
+            let session = keeper.session_without_refresh(&position.workspace, caller)?;
+            let graph = &session.palace.palace.graph;
+            let content = render_linked_text(session.visit, graph, &content);
             let content = render::printable_text(&content);
             let page = format!("{}\n{content}", render::narrate_action(&label));
             with_menu(keeper, caller, &page).map(ChooseNumberOutcome::Page)
@@ -104,15 +108,28 @@ fn run_action(
             keeper.visit_of_caller(caller).go_to(to);
             render_current_room(keeper, caller).map(ChooseNumberOutcome::Page)
         }
-        ActionKind::Query { tool, params } => {
-            let palace = keeper.open_palace(&position.workspace)?;
-            let allowed_tools = palace.palace.settings.allow.clone();
-            let consent = palace.store().check_tools_consent(&allowed_tools);
-            let missing_consent = consent.err().map(|it| it.to_string());
-            let request = ActionToolCall { label, tool, params, allowed_tools, missing_consent };
-            Ok(ChooseNumberOutcome::RunTool(request))
+        ActionKind::Query { tool, params } => request_tool(keeper, position, label, tool, params),
+        ActionKind::ShowEntity { entity } => {
+            let params = Map::from_iter([("name".to_owned(), entity.into())]);
+            request_tool(keeper, position, label, "get_entity".to_owned(), params)
         }
     }
+}
+
+/// Returns the call of a tool by an action, with the tools that this palace allows.
+fn request_tool(
+    keeper: &mut Keeper,
+    position: &Location,
+    label: String,
+    tool: String,
+    params: Map<String, Value>,
+) -> Result<ChooseNumberOutcome, Refusal> {
+    let palace = keeper.open_palace(&position.workspace)?;
+    let allowed_tools = palace.palace.settings.allow.clone();
+    let consent = palace.store().check_tools_consent(&allowed_tools);
+    let missing_consent = consent.err().map(|it| it.to_string());
+    let request = ActionToolCall { label, tool, params, allowed_tools, missing_consent };
+    Ok(ChooseNumberOutcome::RunTool(request))
 }
 
 /// Goes through a door, into another palace if the door leads there (v2 section 3.6).

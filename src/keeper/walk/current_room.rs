@@ -8,13 +8,13 @@ use crate::keeper::rooms::position::is_entrance_hall;
 use crate::keeper::rooms::scrolls::newest_scroll_ids;
 use crate::keeper::walk::changes_since_visit::load_changes_and_save_visit;
 use crate::keeper::walk::drawers::render_drawer_only_room;
-use crate::keeper::walk::halls::{self, available_actions, hall_view};
+use crate::keeper::walk::halls::{self, available_actions, hall_view, listed_entities};
 use crate::keeper::walk::notices::{needs_history, room_notices};
 use crate::keeper::walk::position::{place_name, position_of_caller};
 use crate::keeper::walk::unbuilt_rooms::{render_roomless_palace, render_unbuilt_room};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Hall, ItemId, RoomId};
-use crate::render::{self, RoomView};
+use crate::model::{Hall, RoomId};
+use crate::render::{self, RoomView, number_entity_links};
 use crate::visit::{Location, Visit};
 
 /// Renders the room or hall that the caller is in, with its newest scrolls.
@@ -33,8 +33,7 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
     session.visit.record_shown_scrolls(0, newest);
     let mut listed_items = Vec::new();
     let page = render_room_view(keeper, caller, |palace, view| {
-        let entities = view.entity_listing.iter().flat_map(|it| &it.entities);
-        listed_items = entities.map(|it| ItemId::Entity(it.name.clone())).collect();
+        listed_items.clone_from(&view.listed_items);
         match view.room {
             _ if position.hall.is_some() => summary + &render::hall(view),
             Some(_) => render::room(view),
@@ -42,9 +41,8 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
                 .unwrap_or_else(|| render_unbuilt_room(palace, view, &position)),
         }
     })?;
-    if !listed_items.is_empty() {
-        keeper.visit_of_caller(caller).listed_items = listed_items;
-    }
+    let visit = keeper.visit_of_caller(caller);
+    visit.listed_items = listed_items;
     Ok(page)
 }
 
@@ -55,10 +53,10 @@ pub fn with_menu(keeper: &mut Keeper, caller: &Caller, page: &str) -> Result<Str
 
 /// Renders the numbers that the caller can choose.
 pub(crate) fn render_menu(keeper: &mut Keeper, caller: &Caller) -> Result<String, Refusal> {
-    let listed = keeper.visit_of_caller(caller).listed_items.len();
+    let listed = keeper.visit_of_caller(caller).listed_items.clone();
     // The menu alone lists no entities: its numbers open what was listed before.
     render_room_view(keeper, caller, |_, view| {
-        view.listed_item_count = listed;
+        view.listed_items = listed;
         render::menu(view)
     })
 }
@@ -99,22 +97,29 @@ fn room_view<'a>(
     let (palace, room) = (&open.palace, &position.room);
     let layout = palace.settings.layout;
     let contents = hall.as_ref().map(|it| halls::hall_contents(palace, position, it));
-    let listed = contents.as_ref().map_or(0, |it| it.entity_names.len());
     let from = previous_room(visit, position);
     let actions = available_actions(palace, position, contents.as_ref(), from);
     // The page of the menu may not exist any more.
     let page_exists = visit.page * layout.page_size(actions.len()) < actions.len();
     let is_hall = position.hall.is_some();
     let scroll_count = if is_hall { 0 } else { palace.scrolls_in_room(room).count() };
+    let entity_listing = hall.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it));
+    let mut listed_items = listed_entities(entity_listing.as_ref());
+    let text = palace.room(room).filter(|_| !is_hall).map(|it| it.description.as_str());
+    let description = text.map(|it| number_entity_links(it, &palace.graph, &mut listed_items));
+    if listed_items.is_empty() {
+        listed_items.clone_from(&visit.listed_items);
+    }
     RoomView {
         id: room,
         room: palace.room(room),
+        description: description.unwrap_or_default(),
         layout,
         scrolls: visit.shown_scrolls.iter().filter_map(|it| palace.scroll(it)).collect(),
         older_scroll_count: scroll_count.saturating_sub(visit.scrolls_seen),
         drawer_count: if is_hall { 0 } else { palace.count_drawers_shown_in(room) },
-        listed_item_count: if listed > 0 { listed } else { visit.listed_items.len() },
-        entity_listing: hall.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
+        listed_items,
+        entity_listing,
         actions,
         page: if page_exists { visit.page } else { 0 },
         back: None,

@@ -2,7 +2,8 @@
 
 use crate::halls::{self, ChoiceCapacity, HallContents};
 use crate::model::{
-    Action, ActionKind, Door, GroupBy, Grouping, Hall, NavigationTarget, Palace, RoomId, RoomRef,
+    Action, ActionKind, Door, GroupBy, Grouping, Hall, ItemId, NavigationTarget, Palace, RoomId,
+    RoomRef,
 };
 use crate::render::{self, EntityListing};
 use crate::visit::Location;
@@ -77,6 +78,12 @@ pub(crate) fn hall_view<'a>(
     let note = missing_grouping_attribute(palace, hall)
         .map(|it| format!("None of them has the attribute `{it}`."));
     EntityListing { title: hall.title.clone(), total: *total, entities, note }
+}
+
+/// Returns the items that the numbers of a list of entities open.
+pub(crate) fn listed_entities(listing: Option<&EntityListing<'_>>) -> Vec<ItemId> {
+    let entities = listing.into_iter().flat_map(|it| &it.entities);
+    entities.map(|it| ItemId::Entity(it.name.clone())).collect()
 }
 
 /// Returns the attribute that a hall is grouped by, if no entity in it has it.

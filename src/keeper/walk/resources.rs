@@ -131,7 +131,8 @@ fn resource_summary(open: &OpenPalace, uri: ResourceUri) -> Option<ResourceSumma
     let (title, description, written) = match &uri.target {
         UriTarget::Room(id) => {
             let room = palace.room(id)?;
-            (&room.name, first_line(&room.description), None)
+            let description = render::resolve_entity_links(&room.description, &palace.graph);
+            (&room.name, first_line(&description), None)
         }
         UriTarget::Scroll(which) => {
             let scroll = palace.scroll(which)?;

@@ -3,6 +3,7 @@
 use crate::keeper::Session;
 use crate::keeper::rooms::scrolls::newest_scroll_ids;
 use crate::keeper::walk::changes_since_visit::mark_scroll_read;
+use crate::keeper::walk::entity_links::render_linked_text;
 use crate::model::{Layout, RoomId, ScrollId};
 use crate::render;
 use crate::visit::Visit;
@@ -40,8 +41,9 @@ pub(crate) fn list_inventory(session: &mut Session<'_>, room: &RoomId) -> String
 pub(crate) fn read_scroll(session: &mut Session<'_>, scroll: &ScrollId) -> String {
     mark_scroll_read(session, scroll);
     let palace = &session.palace.palace;
-    match palace.scroll(scroll) {
-        Some(it) => render::scroll(it, &palace.room_name(&scroll.room), session.caller.now),
-        None => "That scroll has been deleted since.".to_owned(),
-    }
+    let Some(it) = palace.scroll(scroll) else {
+        return "That scroll has been deleted since.".to_owned();
+    };
+    let text = render_linked_text(session.visit, &palace.graph, &it.body);
+    render::scroll(it, &text, &palace.room_name(&scroll.room), session.caller.now)
 }

@@ -4,7 +4,7 @@ use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::rooms::room_lookup::no_such_room_refusal;
 use crate::keeper::walk::drawers::render_drawer_only_room;
-use crate::keeper::walk::halls::{self, available_actions, hall_view};
+use crate::keeper::walk::halls::{self, available_actions, hall_view, listed_entities};
 use crate::keeper::walk::notices::room_notices;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
@@ -38,16 +38,20 @@ pub(crate) fn show_room(
     let hall = halls::visible_hall(palace, &position);
     let contents = hall.as_ref().map(|it| halls::hall_contents(palace, &position, it));
     let scroll_count = palace.scrolls_in_room(&id).count();
+    let entity_listing = hall.as_ref().zip(contents.as_ref());
+    let entity_listing = entity_listing.map(|(hall, it)| hall_view(palace, hall, it));
+    let description = palace.room(&id).map(|it| it.description.as_str()).unwrap_or_default();
     let view = RoomView {
         id: &id,
         room: palace.room(&id),
+        description: render::resolve_entity_links(description, &palace.graph),
         layout: palace.settings.layout,
         scrolls: palace.scrolls_in_room(&id).take(Visit::SCROLLS_PER_ROOM).collect(),
         older_scroll_count: scroll_count.saturating_sub(Visit::SCROLLS_PER_ROOM),
         drawer_count: palace.count_drawers_shown_in(&id),
         actions: available_actions(palace, &position, contents.as_ref(), None),
-        listed_item_count: contents.as_ref().map_or(0, |it| it.entity_names.len()),
-        entity_listing: hall.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it)),
+        listed_items: listed_entities(entity_listing.as_ref()),
+        entity_listing,
         page: 0,
         back: None,
         notices: room_notices(open, &id, None, caller.now),

@@ -122,7 +122,8 @@ fn show_item_in_session(
 fn render_scroll(session: &Session<'_>, which: &ScrollId) -> Option<String> {
     let palace = &session.palace.palace;
     let scroll = palace.scroll(which)?;
-    Some(render::scroll(scroll, &palace.room_name(&which.room), session.caller.now))
+    let text = render::resolve_entity_links(&scroll.body, &palace.graph);
+    Some(render::scroll(scroll, &text, &palace.room_name(&which.room), session.caller.now))
 }
 
 /// Renders an item that is identified by its file; `None` for one that is deleted.

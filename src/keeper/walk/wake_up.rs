@@ -136,7 +136,8 @@ fn scrolls_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
         let (title, room) =
             (truncate(&one_line(&it.title), 80), truncate(&palace.room_name(room), 40));
         let (by, age) = (truncate(&one_line(&it.by), 20), ago(it.written, now));
-        format!("\"{title}\" in {room} ({by}, {age}): {}", text_start(&it.body))
+        let start = text_start(&render::resolve_entity_links(&it.body, &palace.graph));
+        format!("\"{title}\" in {room} ({by}, {age}): {start}")
     });
     new_section("Latest scrolls", all.len(), lines)
 }

@@ -149,6 +149,7 @@ impl From<EntityInput> for Entity {
             attributes: it.attributes.unwrap_or_default(),
             observations: it.observations.unwrap_or_default(),
             relations: to_relations(it.relations),
+            former_names: Vec::new(),
         }
     }
 }

@@ -34,6 +34,7 @@ impl From<MemoryEntity> for model::Entity {
             attributes: Map::new(),
             observations: it.observations,
             relations: Vec::new(),
+            former_names: Vec::new(),
         }
     }
 }

@@ -44,7 +44,7 @@ pub(in crate::mcp) struct BuildRoom {
     /// Its name in files and doors: a-z, 0-9, - and _, like `hall-of-geology`.
     slug: ParsedText<RoomRef>,
     name: Option<String>,
-    /// Vivid prose: what a visitor sees, hears, can touch.
+    /// Vivid prose: what a visitor sees, hears, can touch; `[[Name]]` links an entity.
     description: Option<String>,
     /// Start visits here; default: in the first room.
     entry: Option<bool>,
@@ -168,6 +168,8 @@ struct ActionInput {
     workspace: Option<String>,
     /// query: the tool to run, like `list_entities`.
     tool: Option<String>,
+    /// query: an entity to show, instead of `tool`.
+    entity: Option<String>,
     /// query: its arguments; `{params}` in a string becomes the visitor's text.
     tool_params: Option<Map<String, Value>>,
     /// text: the text to show.
@@ -206,9 +208,20 @@ impl TryFrom<ActionInput> for ValidAction {
                 let room = words.room.ok_or_else(|| needs("room"))?.0;
                 ActionKind::Navigate(NavigationTarget { room, workspace: words.workspace })
             }
-            ActionKindInput::Query => ActionKind::Query {
-                tool: words.tool.ok_or_else(|| needs("tool"))?,
-                params: words.tool_params.unwrap_or_default(),
+            ActionKindInput::Query => match (words.entity, words.tool, words.tool_params) {
+                (Some(entity), None, None) if !entity.trim().is_empty() => {
+                    ActionKind::ShowEntity { entity }
+                }
+                (Some(_), _, _) => {
+                    return Err(format!(
+                        "the action \"{label}\" shows an `entity`: give its name, and no `tool` or \
+                         `tool_params`"
+                    ));
+                }
+                (None, tool, params) => ActionKind::Query {
+                    tool: tool.ok_or_else(|| needs("tool"))?,
+                    params: params.unwrap_or_default(),
+                },
             },
             ActionKindInput::Text => {
                 let content = words.content.ok_or_else(|| needs("content"))?;

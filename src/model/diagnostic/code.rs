@@ -114,6 +114,8 @@ pub enum Code {
     PathMismatch,
     /// A reference to an entity that no file defines.
     UndefinedEntity,
+    /// A link in a text that names no entity.
+    UnresolvedLink,
     /// A room that shows a genus without entities.
     UndefinedGenus,
     /// An attribute that the genus does not define.

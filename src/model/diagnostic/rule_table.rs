@@ -22,7 +22,7 @@ const OTHER_RULES: &[Rule] = &[
         "unused-key",
         "A key has no effect in its place",
         "The keys of an action depend on its type: `room` and `workspace` belong to \
-         `navigate`, `tool` and `tool_params` to `query`, `content` to `text`.",
+         `navigate`, `tool` and `tool_params`, or `entity` alone, to `query`, `content` to `text`.",
     ),
     warning_rule(
         Code::IdMismatch,
@@ -188,6 +188,13 @@ const OTHER_RULES: &[Rule] = &[
         "A reference names an entity that no file defines",
         "Relations, tasks and actions may name entities that do not exist yet. If the name is \
          misspelt, the reference and its entity will not be found together.",
+    ),
+    info_rule(
+        Code::UnresolvedLink,
+        "unresolved-link",
+        "A link in a text names no entity",
+        "The text shows it as it is written: `[[Cuvier]]`. Check the spelling, or create the \
+         entity. Brackets that are no link can stand between backticks.",
     ),
     info_rule(
         Code::UndefinedGenus,

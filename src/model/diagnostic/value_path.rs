@@ -15,6 +15,8 @@ pub enum PathStep {
     Key(String),
     /// To a list item, counted from zero.
     Item(usize),
+    /// To the first place of a text within the value; always the last step.
+    Text(String),
 }
 
 impl ValuePath {
@@ -37,6 +39,12 @@ impl ValuePath {
     #[must_use]
     pub fn then_item(self, index: usize) -> Self {
         self.push_step(PathStep::Item(index))
+    }
+
+    /// Appends a step to the first place of `text` within the value.
+    #[must_use]
+    pub fn then_text(self, text: &str) -> Self {
+        self.push_step(PathStep::Text(text.to_owned()))
     }
 
     /// Returns the steps from the top.

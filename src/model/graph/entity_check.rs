@@ -246,6 +246,7 @@ mod tests {
             attributes: serde_json::Map::new(),
             observations: Vec::new(),
             relations: Vec::new(),
+            former_names: Vec::new(),
         };
         graph.set_file_entity("rome.yaml", Some(entity.clone())).unwrap();
         let relation = |(to, since, until): &(&str, &str, &str)| Relation {

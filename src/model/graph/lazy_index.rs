@@ -4,12 +4,11 @@
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
-use unicode_normalization::UnicodeNormalization as _;
 
 use serde_json::{Map, Value};
 
 use crate::model::entity::genus::scalar_text;
-use crate::model::{AttributeKind, Date, Entity, Genus};
+use crate::model::{AttributeKind, Date, Entity, Genus, fold_name};
 
 /// Entity names by a key, sorted by key and name.
 #[derive(Clone, Debug)]
@@ -130,15 +129,6 @@ pub(crate) fn date_attributes<'a>(
         let text = scalar_text(value).filter(|_| is_date)?;
         Some((key.as_str(), text.parse().ok()?))
     })
-}
-
-/// Normalizes a name so that case, blanks, underscores and Unicode composition do not count:
-/// `Rob_the  Elder` and `rob the elder` become equal, and so do `STRASSE` and `Straße`.
-pub fn fold_name(name: &str) -> String {
-    let name: String = name.nfc().collect();
-    let words = name.split(|it: char| it.is_whitespace() || it == '_');
-    let words = words.filter(|it| !it.is_empty()).map(|it| it.to_uppercase().to_lowercase());
-    words.collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the hashes of the normalized names that an entity mentions, and whether it is a loose

@@ -1,6 +1,7 @@
 //! Finds names that differ only in spelling.
 
-use crate::model::graph::lazy_index::{fold_name, mentioned_names, spelling_index_keys};
+use crate::model::fold_name;
+use crate::model::graph::lazy_index::{mentioned_names, spelling_index_keys};
 use std::collections::BTreeSet;
 
 use crate::model::Graph;

@@ -25,6 +25,11 @@ pub enum ActionKind {
         /// Its arguments; `{params}` in a text is replaced by what the visitor passes.
         params: Map<String, Value>,
     },
+    /// Shows an entity; the visitor stays. In a file, a query with `entity` instead of `tool`.
+    ShowEntity {
+        /// The name of the entity, as written.
+        entity: String,
+    },
     /// Shows a text; the visitor stays.
     Text {
         /// The text, without a final line break.
@@ -46,6 +51,16 @@ pub struct NavigationTarget {
 impl Action {
     /// The parameters of queries that name entities.
     pub const ENTITY_PARAMS: [&str; 2] = ["name", "entity"];
+    /// Yields the entities that the action names: the one it shows, or those in its parameters.
+    pub fn named_entities(&self) -> impl Iterator<Item = &str> {
+        let (shown, params) = match &self.kind {
+            ActionKind::ShowEntity { entity } => (Some(entity.as_str()), None),
+            ActionKind::Query { params, .. } => (None, Some(params)),
+            _ => (None, None),
+        };
+        let param = move |key: &str| params.and_then(|it| it.get(key)).and_then(Value::as_str);
+        shown.into_iter().chain(Self::ENTITY_PARAMS.into_iter().filter_map(param))
+    }
 
     /// Returns the room of this palace to which the action leads, if any.
     pub fn target_room(&self) -> Option<&RoomRef> {

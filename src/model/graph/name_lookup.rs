@@ -1,0 +1,114 @@
+//! Finds an entity by a name as people write it, or by a name that it had before.
+
+use std::collections::BTreeSet;
+
+use crate::model::fold_name;
+use crate::model::graph::lazy_index::hash_name_ignoring_case;
+use crate::model::{Entity, Graph, did_you_mean, entity_links};
+
+impl Graph {
+    /// Returns the entity that a name refers to: the one that has the name now, else the one that
+    /// had it before.
+    pub fn find_entity(&self, name: &str) -> Option<&Entity> {
+        self.find_entity_by_current_name(name).or_else(|| {
+            let mut former = self.entities_formerly_named(name);
+            former.next().filter(|_| former.next().is_none())
+        })
+    }
+
+    /// Returns the entity with exactly this name; else the only one whose name differs from it in
+    /// case, else in case, blanks and underscores.
+    pub fn find_entity_by_current_name(&self, name: &str) -> Option<&Entity> {
+        if let Some(exact) = self.get(name) {
+            return Some(exact);
+        }
+        let mut in_case = self.names_ignoring_case(name.trim());
+        if let Some(first) = in_case.next() {
+            return in_case.next().is_none().then(|| self.get(first)).flatten();
+        }
+        let spellings = self.spellings_of_name(name);
+        let mut entities = spellings.into_iter().filter_map(|it| self.get(it));
+        entities.next().filter(|_| entities.next().is_none())
+    }
+
+    /// Yields the entities that had a name before, whatever its case, blanks and underscores.
+    pub fn entities_formerly_named(&self, name: &str) -> impl Iterator<Item = &Entity> {
+        let names = match self.former_names.is_empty() {
+            true => None,
+            false => self.former_names.get(&fold_name(name)),
+        };
+        names.into_iter().flatten().filter_map(|it| self.get(it))
+    }
+
+    /// Returns the names of the entities to which a text links.
+    pub fn linked_entities(&self, text: &str) -> BTreeSet<&str> {
+        let entities = entity_links(text).into_iter().filter_map(|it| self.find_entity(it.name));
+        entities.map(|it| it.name.as_str()).collect()
+    }
+
+    /// Yields the names that equal `name` or differ from it only in case.
+    pub fn names_ignoring_case(&self, name: &str) -> impl Iterator<Item = &str> {
+        let lower = name.to_lowercase();
+        let make = || self.entity_names_by_key(|it| vec![hash_name_ignoring_case(&it.name)]);
+        let (from, asked) = (hash_name_ignoring_case(name), hash_name_ignoring_case(name));
+        let alike =
+            self.names_by_case.range_while(make, from, move |it| *it == asked).map(|(_, it)| &**it);
+        alike.filter(move |it| it.to_lowercase() == lower)
+    }
+
+    /// Returns the most similar entity name. Only names with the same first letter are compared,
+    /// because typing errors are rarest there.
+    pub fn closest_name(&self, name: &str) -> Option<&str> {
+        let initial = |it: &str| it.chars().next().map(|it| it.to_lowercase().to_string());
+        let (first, length) = (initial(name), name.len());
+        let near = |it: &&str| it.len().abs_diff(length) <= 2 + length / 2 && initial(it) == first;
+        did_you_mean(name, self.entities.keys().map(|it| &**it).filter(near))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns a graph with entities, each with the names that it had before.
+    fn graph_of(entities: &[(&str, &[&str])]) -> Graph {
+        let mut graph = Graph::default();
+        for (name, former_names) in entities {
+            let former_names = former_names.iter().map(|it| (*it).to_owned()).collect();
+            let (is_defined, genus) = (true, "Claim".to_owned());
+            let bare = Entity::new_loose_end(name);
+            let entity = Entity { is_defined, genus, former_names, ..bare };
+            graph.set_file_entity(&format!("{name}.yaml"), Some(entity)).unwrap();
+        }
+        graph
+    }
+
+    fn found(graph: &Graph, name: &str) -> Option<String> {
+        graph.find_entity(name).map(|it| it.name.clone())
+    }
+
+    #[test]
+    fn a_name_is_found_in_another_case_and_with_underscores() {
+        let graph = graph_of(&[("Stasis is data", &[]), ("Ada", &[]), ("ADA", &[])]);
+        assert_eq!(found(&graph, "stasis_IS\ndata").as_deref(), Some("Stasis is data"));
+        assert_eq!(found(&graph, "ADA").as_deref(), Some("ADA"));
+        assert_eq!(found(&graph, "ada"), None, "two names differ from it in case");
+        assert_eq!(found(&graph, "stasis-is-data"), None);
+    }
+
+    #[test]
+    fn a_former_name_is_found_unless_an_entity_has_it_now() {
+        let graph = graph_of(&[("Drift", &["Continental drift"]), ("Tectonics", &["Drift"])]);
+        assert_eq!(found(&graph, "continental_Drift").as_deref(), Some("Drift"));
+        assert_eq!(found(&graph, "drift").as_deref(), Some("Drift"));
+    }
+
+    #[test]
+    fn a_former_name_of_two_entities_finds_neither() {
+        let mut graph = graph_of(&[("A", &["Old"]), ("B", &["old"])]);
+        assert_eq!(found(&graph, "Old"), None);
+        assert_eq!(graph.entities_formerly_named("Old").count(), 2);
+        graph.set_file_entity("B.yaml", None).unwrap();
+        assert_eq!(found(&graph, "Old").as_deref(), Some("A"));
+    }
+}

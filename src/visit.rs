@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Action, CommitId, Hall, ItemId, Layout, RoomId, ScrollId};
+use crate::model::{Action, CommitId, Hall, ItemId, Layout, RoomId, ScrollId, WorkSubject};
 
 /// Maximum number of steps back.
 const MAX_BACK_STEPS: usize = 100;
@@ -40,6 +40,8 @@ pub struct Visit {
     /// The changes by others since the last visit, for each palace entered in this conversation, by
     /// the name of its directory.
     pub changes_since_visit: BTreeMap<String, ChangesSinceVisit>,
+    /// The rooms that have suggested to revise them, with the names of their palaces' directories.
+    pub revision_suggestions: BTreeSet<(String, RoomId)>,
     back_stack: Vec<Location>,
 }
 
@@ -52,14 +54,80 @@ pub struct ChangesSinceVisit {
     pub is_truncated: bool,
     /// The names of the entities that were created or changed, by genus.
     pub entities: BTreeMap<String, BTreeSet<String>>,
-    /// The rooms that were built, changed or removed, with the author of the last change.
+    /// The rooms that were built or changed, with the author of the last change.
     pub rooms: BTreeMap<RoomId, String>,
+    /// The items that were renamed, deleted or completed.
+    pub changed_items: Vec<ChangedItem>,
+    /// Whether more items were deleted than `changed_items` lists.
+    pub has_more_changed_items: bool,
     /// The new scrolls that the visitor has not read.
     pub unread_scrolls: BTreeSet<ScrollId>,
     /// The new scrolls that the visitor has read in this conversation.
     pub read_scrolls: BTreeSet<ScrollId>,
     /// The newest commit when this visit began, and its time.
     pub arrival: Option<(CommitId, DateTime<Utc>)>,
+}
+
+/// An item that somebody else renamed, deleted or completed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangedItem {
+    /// The item, as it was at the last visit.
+    pub item: FormerItem,
+    /// What happened to it.
+    pub change: ItemChange,
+    /// The author of the change.
+    pub by: String,
+}
+
+/// An item as it was at the last visit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FormerItem {
+    /// An entity.
+    Entity {
+        /// Its name.
+        name: String,
+        /// Its genus.
+        genus: String,
+    },
+    /// A room.
+    Room {
+        /// Its slug and wing.
+        id: RoomId,
+        /// Its name.
+        name: String,
+    },
+    /// A scroll.
+    Scroll {
+        /// Its room.
+        room: RoomId,
+        /// Its title.
+        title: String,
+    },
+    /// A task.
+    Task {
+        /// Its title.
+        title: String,
+        /// Its subject.
+        subject: WorkSubject,
+    },
+    /// A process.
+    Process {
+        /// Its name.
+        name: String,
+        /// Its subject.
+        subject: WorkSubject,
+    },
+}
+
+/// What happened to an item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ItemChange {
+    /// An entity or a room has this name or slug now.
+    Renamed(String),
+    /// It was deleted.
+    Deleted,
+    /// A task or a process was completed.
+    Completed,
 }
 
 /// A location of a visitor: a room, built or not, or a hall below it.

@@ -15,6 +15,7 @@ pub(crate) mod repository;
 pub(crate) mod room_topics;
 pub(crate) mod search_documents;
 pub(crate) mod semantic_index;
+pub(crate) mod visit_changes;
 pub(crate) mod watch_config;
 
 use std::sync::Arc;
@@ -199,7 +200,7 @@ impl OpenPalace {
                 Ok(false)
             }
             CommitOutcome::Done(done) => {
-                self.update_memory_after_change(done, &change.edits).map(|()| true)
+                self.update_memory_after_change(by, done, &change.edits).map(|()| true)
             }
         }
     }
@@ -207,12 +208,19 @@ impl OpenPalace {
     /// Applies a finished change to the palace in memory.
     fn update_memory_after_change(
         &mut self,
+        by: &Caller,
         done: CommitReport,
         edits: &[FileEdit],
     ) -> Result<(), Refusal> {
+        let mut changes = std::mem::take(&mut self.loaded.visit_changes);
+        let recorded = Arc::make_mut(&mut changes);
+        recorded.begin_change(by.visit_id);
         for edit in edits {
+            recorded.record_file(by.visit_id, &self.palace, &edit.path);
             self.apply_own_write(&edit.path, edit.now.as_deref());
+            recorded.record_file(by.visit_id, &self.palace, &edit.path);
         }
+        self.loaded.visit_changes = changes;
         self.retry_name_conflicts();
         done.warnings.iter().for_each(|it| (self.warn)(&it.to_string()));
         let commit = done.commit.clone();

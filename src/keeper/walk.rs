@@ -1,6 +1,7 @@
 //! Moving through rooms and halls, and the pages that are shown outside of a visit.
 
 pub(crate) mod built_room;
+pub(crate) mod changed_items;
 pub(crate) mod changes_since_visit;
 pub(crate) mod choose_number;
 pub(crate) mod current_room;
@@ -12,6 +13,7 @@ pub(crate) mod listed_items;
 pub(crate) mod notices;
 pub(crate) mod position;
 pub(crate) mod resources;
+pub(crate) mod revision_notice;
 pub(crate) mod scrolls;
 pub(crate) mod show;
 pub(crate) mod show_item;

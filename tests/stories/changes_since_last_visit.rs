@@ -89,7 +89,8 @@ async fn a_returning_client_sees_changes_by_others_only() {
     let (mut agent, told) = enter_survey(&home, MARCH_3).await;
     assert_snapshot!(told, @r#"
     Changed since your last visit (2 days ago): 2 Claims, 1 Person
-    Rooms changed since your last visit (2 days ago): Attic (by Ada; deleted), geology (by Ada)
+    Rooms changed since then: geology (by Ada)
+    Deleted since then: room attic (by Ada)
     Unread: "Letter 5" in hall (by gpt, 23 hours ago)
     Unread: "Letter 4" in geology (by gpt, 23 hours ago)
     Unread: "Letter 3" in geology (by gpt, 23 hours ago)
@@ -97,7 +98,7 @@ async fn a_returning_client_sees_changes_by_others_only() {
     "#);
     assert_snapshot!(page_notices(&agent.choose_with(16, "geology").await), @r#"
     Changed since your last visit (2 days ago): 2 Claims
-    Rooms changed since your last visit (2 days ago): geology (by Ada)
+    Rooms changed since then: geology (by Ada)
     Unread: "Letter 4" in geology (by gpt, 23 hours ago)
     Unread: "Letter 3" in geology (by gpt, 23 hours ago)
     Unread: "Letter 2" in geology (by gpt, 23 hours ago)
@@ -112,6 +113,44 @@ async fn a_returning_client_sees_changes_by_others_only() {
     Unread: "Letter 3" in geology (by gpt, 1 day ago)
     and 2 more scrolls unread
     "#);
+}
+
+#[tokio::test]
+async fn a_returning_client_sees_what_another_deleted_renamed_and_completed() {
+    let home = Home::new();
+    let mut agent = create_survey(&home).await;
+    agent.call("create_entities", entities_json("Claim", &["Ice moves", "Ice melts"])).await;
+    agent.call("create_task", json!({ "title": "Ask Cuvier", "entity": "Ice moves" })).await;
+    agent.call("start_process", json!({ "name": "Survey", "steps": ["Walk", "Draw"] })).await;
+    agent.call("write_scroll", json!({ "title": "Begun", "body": "Dust.", "room": "attic" })).await;
+    agent.disconnect().await;
+    let mut other = home.agent_of_client("gpt", "2026-03-02T12:00:00Z", &[]).await;
+    other.enter("survey").await;
+    other.call("complete_task", json!({ "task": "Ask Cuvier" })).await;
+    for _ in 0..2 {
+        other.call("advance_process", json!({ "process": "Survey" })).await;
+    }
+    other.call("delete_entities", json!({ "names": ["Ice moves"] })).await;
+    let new_name = json!({ "name": "Ice melts", "new_name": "Ice flows" });
+    other.call("update_entity", new_name).await;
+    other.call("build_room", json!({ "slug": "attic", "rename": "old/loft" })).await;
+    other.disconnect().await;
+    // A person renames an entity in its file.
+    let claim = "survey/entities/claim/stasis-is-data.yaml";
+    home.write(claim, &home.read(claim).replace("name: Stasis is data", "name: Stasis is a fact"));
+    commit_all(&home, "2026-03-02T13:00:00Z");
+    let (mut agent, told) = enter_survey(&home, MARCH_3).await;
+    assert_snapshot!(told, @r#"
+    Renamed since your last visit (2 days ago): Claim Ice melts → Ice flows (by gpt), Claim Stasis is data → Stasis is a fact (by Ada), room attic → old/loft (by gpt)
+    Deleted since then: Claim Ice moves (by gpt)
+    Completed since then: process "Survey" (by gpt), task "Ask Cuvier" (by gpt)
+    "#);
+    // Another room lists only what concerns it and what it shows.
+    assert_snapshot!(page_notices(&agent.choose_with(16, "geology").await), @"
+    Renamed since your last visit (2 days ago): Claim Ice melts → Ice flows (by gpt), Claim Stasis is data → Stasis is a fact (by Ada)
+    Deleted since then: Claim Ice moves (by gpt)
+    ");
+    agent.disconnect().await;
 }
 
 #[tokio::test]

@@ -63,10 +63,20 @@ impl Home {
 
     /// Starts a session with a server that has more arguments.
     pub(crate) async fn agent_with(&self, now: &str, arguments: &[&str]) -> Agent {
+        self.agent_of_client("claude", now, arguments).await
+    }
+
+    /// Starts a session of a client with this name.
+    pub(crate) async fn agent_of_client(
+        &self,
+        client: &str,
+        now: &str,
+        arguments: &[&str],
+    ) -> Agent {
         let mut command = self.palazzo_command(now);
         command.arg("serve").args(arguments);
         let server = TokioChildProcess::new(tokio::process::Command::from(command)).unwrap();
-        let about = Implementation::new("claude", "1.0");
+        let about = Implementation::new(client, "1.0");
         let client =
             ClientConfig::new(ClientCapabilities::default(), about).serve(server).await.unwrap();
         Agent { client, transcript: String::new() }

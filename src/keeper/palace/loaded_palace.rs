@@ -7,6 +7,7 @@ use crate::format::PalacePath;
 use crate::keeper::palace::entity_faults::{EntityFaults, EntityNameAndGenus};
 use crate::keeper::palace::file_states::FileStates;
 use crate::keeper::palace::search_documents;
+use crate::keeper::palace::visit_changes::VisitChanges;
 use crate::keeper::semantic::indexer::SemanticIndexer;
 use crate::model::{CommitId, Diagnostic, FileHistories, ItemId, Palace, Settings, Severity};
 use crate::search::{Index, texts_to_embed};
@@ -28,6 +29,8 @@ pub(crate) struct LoadedPalace {
     /// The last commit that was applied.
     pub(crate) head: Option<CommitId>,
     pub(crate) history_cache: Arc<FileHistoryCache>,
+    /// What each visit has changed.
+    pub(crate) visit_changes: Arc<VisitChanges>,
     /// Why the history cannot be read.
     pub(crate) repository_fault: Option<Diagnostic>,
 }
@@ -45,6 +48,7 @@ impl LoadedPalace {
             file_states: Arc::default(),
             head: None,
             history_cache: Arc::default(),
+            visit_changes: Arc::default(),
             repository_fault: None,
         }
     }
@@ -61,6 +65,7 @@ impl LoadedPalace {
             file_states: self.file_states.clone(),
             head: self.head.clone(),
             history_cache: self.history_cache.clone(),
+            visit_changes: self.visit_changes.clone(),
             repository_fault: self.repository_fault.clone(),
         }
     }

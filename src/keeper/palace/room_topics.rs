@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::model::{ActionKind, Grouping, Palace, RoomId, WorkSubject};
+use crate::model::{ActionKind, Grouping, Palace, RoomId, Tool, WorkSubject};
 
 /// What a room shows of the graph: the entities and genera that its actions name, or everything.
 pub(crate) struct RoomTopics<'a> {
     /// True for the entry room, and for a room that shows all entities.
     is_whole_palace: bool,
+    /// True for a room whose actions or grouping list all entities.
+    lists_everything: bool,
     room: &'a RoomId,
     names: BTreeSet<&'a str>,
     genera: BTreeSet<String>,
@@ -21,19 +23,22 @@ impl<'a> RoomTopics<'a> {
         let found = palace.room(room);
         let actions = found.map(|it| it.actions.as_slice()).unwrap_or_default();
         let (mut names, mut genera) = (BTreeSet::new(), BTreeSet::new());
+        let grouping = found.and_then(|it| it.generate.as_ref());
+        let mut lists_everything = grouping == Some(&Grouping::Everything);
         for action in actions {
-            let ActionKind::Query { params, .. } = &action.kind else { continue };
+            names.extend(action.named_entities());
+            let ActionKind::Query { tool, params } = &action.kind else { continue };
+            lists_everything |=
+                Tool::bare_name(tool) == "list_entities" && !params.contains_key("genus");
             let text = |key: &str| params.get(key).and_then(Value::as_str);
-            names.extend(text("name").into_iter().chain(text("entity")));
             genera.extend(text("genus").map(str::to_lowercase));
         }
-        let grouping = found.and_then(|it| it.generate.as_ref());
         if let Some(Grouping::Genus { genus, .. }) = grouping {
             genera.insert(genus.to_lowercase());
         }
         let is_whole_palace =
             palace.entry_room() == Some(room) || grouping == Some(&Grouping::Everything);
-        Self { is_whole_palace, room, names, genera }
+        Self { is_whole_palace, lists_everything, room, names, genera }
     }
 
     /// Returns true if the room shows all entities of a genus.
@@ -44,6 +49,13 @@ impl<'a> RoomTopics<'a> {
     /// Returns true if an action of the room names the entity.
     pub(crate) fn includes_entity(&self, name: &str) -> bool {
         self.names.contains(name)
+    }
+
+    /// Returns true if an action or the grouping of the room lists the entity or its genus.
+    pub(crate) fn lists_entity(&self, genus: &str, name: &str) -> bool {
+        self.lists_everything
+            || self.genera.contains(&genus.to_lowercase())
+            || self.includes_entity(name)
     }
 
     /// Returns true if changes of the room `room` concern this room.

@@ -5,7 +5,7 @@
 //! conversation of that client, rooms list what others have committed since then. Without git,
 //! nothing is saved or listed.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use chrono::{DateTime, SecondsFormat, Utc};
 
@@ -13,6 +13,7 @@ use crate::format::PalacePath;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::file_states::text_digest;
 use crate::keeper::palace::room_topics::RoomTopics;
+use crate::keeper::walk::changed_items::{add_changed_items, changed_item_notices};
 use crate::keeper::workspaces::as_of_key::is_as_of_key;
 use crate::keeper::{Caller, Refusal, Session};
 use crate::model::{CommitDetails, CommitId, Palace, RoomId, ScrollId};
@@ -80,19 +81,26 @@ pub(crate) fn change_notices(
     let Some(at) = since.last_visit else { return Vec::new() };
     let limit =
         if since.is_truncated { format!(", newest {MAX_COMMITS} commits") } else { String::new() };
-    let last = format!("since your last visit ({}{limit})", ago(at, now));
-    let changed = describe_changed_entities(scope, since);
-    let entities = (!changed.is_empty()).then(|| format!("Changed {last}: {}", changed.join(", ")));
-    let rooms: Vec<_> = since
-        .rooms
-        .iter()
-        .filter(|(it, _)| scope.includes_room(it))
-        .map(|(it, by)| describe_changed_room(palace, it, by))
+    let rooms = since.rooms.iter().filter(|(it, _)| scope.includes_room(it));
+    let rooms: Vec<_> = rooms.map(|(it, by)| describe_changed_room(palace, it, by)).collect();
+    let [renamed, deleted, completed] = changed_item_notices(palace, scope, since);
+    let changes = [
+        ("Changed", describe_changed_entities(scope, since).join(", ")),
+        ("Rooms changed", join_names(&rooms)),
+        renamed,
+        deleted,
+        completed,
+    ];
+    let changes = changes.into_iter().filter(|(_, items)| !items.is_empty());
+    let mut notices: Vec<_> = changes
+        .enumerate()
+        .map(|(place, (verb, items))| match place {
+            0 => format!("{verb} since your last visit ({}{limit}): {items}", ago(at, now)),
+            _ => format!("{verb} since then: {items}"),
+        })
         .collect();
-    let rooms =
-        (!rooms.is_empty()).then(|| format!("Rooms changed {last}: {}", join_names(&rooms)));
-    let changes = entities.into_iter().chain(rooms);
-    changes.chain(unread_scroll_notices(palace, scope, since, now)).collect()
+    notices.extend(unread_scroll_notices(palace, scope, since, now));
+    notices
 }
 
 /// Counts the entities that were changed, by genus.
@@ -109,8 +117,7 @@ fn describe_changed_entities(scope: &RoomTopics<'_>, since: &ChangesSinceVisit) 
 
 fn describe_changed_room(palace: &Palace, id: &RoomId, author: &str) -> String {
     let name = render::one_line(&palace.room_name(id));
-    let deleted = if palace.room(id).is_none() { "; deleted" } else { "" };
-    format!("{name} (by {}{deleted})", truncate(&render::one_line(author), 20))
+    format!("{name} (by {})", truncate(&render::one_line(author), 20))
 }
 
 fn unread_scroll_notices(
@@ -147,7 +154,9 @@ fn changes_since_visit(
     let (commits, is_truncated) =
         palace.store().commits_since(&last.commit, MAX_COMMITS)?.unwrap_or_default();
     let LastVisit { commit, at, unread, read } = last;
-    let changed = files_changed_since_visit(palace, caller, &commit, &commits)?;
+    let own = commits.iter().find(|it| it.summary.by == caller.name).map(|it| &it.summary.id);
+    let seen: Vec<_> = own.into_iter().chain([&commit]).collect();
+    let changed = files_changed_since(palace, &seen, &commits)?;
     let mut since = ChangesSinceVisit {
         last_visit: Some(at),
         is_truncated,
@@ -155,24 +164,27 @@ fn changes_since_visit(
         ..ChangesSinceVisit::default()
     };
     // The oldest commit first: the author of the last change is listed.
-    for CommitDetails { summary, changed_files, .. } in
-        commits.iter().rev().filter(|it| it.summary.by != caller.name)
-    {
+    let mut authors = BTreeMap::new();
+    for CommitDetails { summary, changed_files, .. } in commits.iter().rev() {
         for path in changed_files.iter().filter(|it| changed.contains(*it)) {
-            record_change(&palace.palace, caller, path, &summary.by, &mut since);
+            authors.insert(path.as_str(), summary.by.as_str());
+            if summary.by != caller.name {
+                record_change(palace, caller, path, &summary.by, &mut since);
+            }
         }
     }
-    let palace = &palace.palace;
-    since.unread_scrolls.retain(|it| !read.contains(it) && palace.scroll(it).is_some());
+    authors.retain(|_, by| *by != caller.name);
+    add_changed_items(palace, &authors, &seen, &mut since)?;
+    let (palace, read) = (&palace.palace, read.iter().map(|it| it.id).collect::<BTreeSet<_>>());
+    since.unread_scrolls.retain(|it| !read.contains(&it.id) && palace.scroll(it).is_some());
     Ok(since)
 }
 
-/// Lists the files that differ from the last seen commit or from the last commit of the visitor: so
-/// a change that was undone in between does not count, and neither do the commits of a rebase.
-fn files_changed_since_visit(
+/// Lists the files that differ from one of the `seen` commits: so a change that was undone in
+/// between does not count, and neither do the commits of a rebase.
+fn files_changed_since(
     palace: &OpenPalace,
-    caller: &Caller,
-    seen: &CommitId,
+    seen: &[&CommitId],
     commits: &[CommitDetails],
 ) -> Result<HashSet<String>, Refusal> {
     let mut differing = HashSet::new();
@@ -180,22 +192,22 @@ fn files_changed_since_visit(
         return Ok(differing);
     }
     let head = palace.store().head()?;
-    let own = commits.iter().find(|it| it.summary.by == caller.name).map(|it| &it.summary.id);
-    for before in [Some(seen), own].into_iter().flatten() {
-        differing.extend(palace.store().changed_paths_between(Some(before), head.as_ref())?);
+    for before in seen {
+        differing.extend(palace.store().changed_paths_between(Some(*before), head.as_ref())?);
     }
     Ok(differing)
 }
 
 fn record_change(
-    palace: &Palace,
+    open: &OpenPalace,
     caller: &Caller,
     path: &str,
     author: &str,
     since: &mut ChangesSinceVisit,
 ) {
+    let palace = &open.palace;
     match PalacePath::parse(path) {
-        Ok(PalacePath::Room(id)) => {
+        Ok(PalacePath::Room(id)) if open.has_file(path) => {
             since.rooms.insert(id, author.to_owned());
         }
         Ok(PalacePath::Entity) => {

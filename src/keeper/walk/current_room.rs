@@ -11,6 +11,7 @@ use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::halls::{self, available_actions, hall_view, listed_entities};
 use crate::keeper::walk::notices::{needs_history, room_notices};
 use crate::keeper::walk::position::{place_name, position_of_caller};
+use crate::keeper::walk::revision_notice::take_revision_notice;
 use crate::keeper::walk::unbuilt_rooms::{render_roomless_palace, render_unbuilt_room};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Hall, RoomId};
@@ -31,9 +32,14 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
         false => String::new(),
     };
     session.visit.record_shown_scrolls(0, newest);
+    let revision_notice = match position.hall {
+        None => take_revision_notice(&mut session, &position.room),
+        Some(_) => None,
+    };
     let mut listed_items = Vec::new();
     let page = render_room_view(keeper, caller, |palace, view| {
         listed_items.clone_from(&view.listed_items);
+        view.notices.extend(revision_notice);
         match view.room {
             _ if position.hall.is_some() => summary + &render::hall(view),
             Some(_) => render::room(view),

@@ -17,15 +17,18 @@ mod home;
 mod hook;
 mod import;
 mod init;
+mod item_change;
 mod log;
 mod man;
 mod map;
 mod mine;
+mod mv;
 mod outcome;
 mod output_format;
 mod pager;
 mod progress_bar;
 mod restore;
+mod rm;
 mod schema;
 mod search;
 mod serve;
@@ -83,6 +86,8 @@ enum Command {
     Log(log::Args),
     Diff(diff::Args),
     Blame(blame::Args),
+    Mv(mv::Args),
+    Rm(rm::Args),
     Restore(restore::Args),
     Undo(undo::Args),
     GitSetup(git_setup::Args),
@@ -122,6 +127,8 @@ pub fn run() -> ExitCode {
         Command::Log(args) => log::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Blame(args) => blame::run(&args),
+        Command::Mv(args) => mv::run(&args),
+        Command::Rm(args) => rm::run(&args),
         Command::Restore(args) => restore::run(&args),
         Command::Undo(args) => undo::run(&args),
         Command::GitSetup(args) => git_setup::run(&args),
@@ -199,7 +206,7 @@ mod tests {
     #[test]
     fn a_command_parses_with_the_fewest_arguments() {
         let lines = "serve|init Keep|init --repository|templates|show|map|search stasis|embed|log|\
-            diff|blame hall|restore hall --to 2026-03-01|undo|check|check --explain|doctor|trust|\
+            diff|blame hall|mv hall loft|rm hall|restore hall --to 2026-03-01|undo|check|check --explain|doctor|trust|\
             trust --list|trust --remove /a|aaak spec|fmt|schema|walk|wake-up|hook install|\
             hook remove|hook session-start|hook session-end|import memory -|import mempalace|\
             mine notes.md|export memory|client-config|completions bash|man /tmp";

@@ -194,6 +194,20 @@ pub fn serialize_drawer(drawer: &Drawer) -> String {
     drawer::serialize_drawer(drawer)
 }
 
+/// Changes the wing and the room in a drawer file, and keeps everything else as written; `None` if
+/// that is impossible.
+pub fn edit_drawer_text(path: &str, text: &str, was: &Drawer, now: &Drawer) -> Option<String> {
+    let edited = drawer::edit_drawer(text, was, now, |matter, was, now| {
+        edit_yaml_text(matter, was, now, |_| true)
+    });
+    let parse = |text: &str| {
+        let parse =
+            |reader: &mut FileParser<'_>, text: &str| drawer::parse_drawer(reader, path, text);
+        parse_discarding_findings(path, text, parse)
+    };
+    edited.filter(|it| parse(it).as_ref() == Some(now))
+}
+
 /// Writes a diary entry.
 pub fn serialize_diary_entry(entry: &DiaryEntry) -> String {
     diary::serialize_diary_entry(entry)

@@ -10,6 +10,7 @@ mod graph;
 mod history;
 mod home;
 mod import;
+mod items;
 mod maintain;
 mod memory_server;
 mod mempalace;
@@ -54,6 +55,9 @@ pub use crate::keeper::history::undo_visit::{UndoSelection, undo_visit};
 pub use crate::keeper::import::memory::{MemoryImportSummary, export_memory, import_memory};
 pub use crate::keeper::import::mempalace::{MempalaceImportSummary, import_mempalace};
 pub use crate::keeper::import::mine::{MineSummary, SourceFile, file_mined_texts, is_palace_file};
+pub use crate::keeper::items::delete_items::delete_items;
+pub use crate::keeper::items::item_change::{ItemChange, ItemChangeVerb};
+pub use crate::keeper::items::move_item::move_item;
 pub use crate::keeper::maintain::check::{CheckReport, PalaceReport, check_palaces};
 pub use crate::keeper::maintain::doctor::{
     DoctorReport, examine_repositories, find_git_lock, git_version, remove_git_lock,
@@ -85,6 +89,7 @@ pub use crate::keeper::mempalace::tunnels::{
     DrawerRoomsByName, ReachedRoom, RoomAcrossWings, TunnelStats, drawer_rooms_by_name,
     find_tunnels, traverse_rooms, tunnel_stats,
 };
+pub use crate::keeper::palace::change_plan::ChangeMode;
 pub use crate::keeper::palace::file_states::ChangeCounters;
 pub use crate::keeper::palace::findings::Finding;
 pub use crate::keeper::rooms::build::{Blueprint, BuiltRoom, build_room};

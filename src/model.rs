@@ -64,6 +64,7 @@ pub use history::{
 };
 pub use item::{ItemId, ItemKind, ItemKindError};
 pub use palace::{Door, Palace};
+pub use room::room_destination::RoomDestination;
 pub use room::room_id::{RoomId, RoomRef};
 pub use room::{AmbiguousRoomError, Room, normalize_prose};
 pub use scroll::{Scroll, ScrollId};

@@ -8,11 +8,9 @@ use crate::model::{Code, ValuePath, WorkSubject};
 impl PalaceCheck<'_> {
     /// Reports tasks and processes about missing rooms or entities.
     pub(crate) fn check_task_and_process_subjects(&self) -> Vec<CheckFinding> {
-        let tasks = self.palace.tasks.iter().map(|(file, it)| (file, &it.subject));
-        let processes = self.palace.processes.iter().map(|(file, it)| (file, &it.subject));
         let mut compared = 0;
         let mut findings = Vec::new();
-        for (file, WorkSubject { entity, room }) in tasks.chain(processes) {
+        for (file, WorkSubject { entity, room }) in self.palace.work_subjects() {
             findings.extend(room.iter().filter_map(|it| {
                 self.check_room_reference(
                     it,

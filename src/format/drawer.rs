@@ -34,6 +34,32 @@ pub(super) fn parse_drawer(reader: &mut FileParser<'_>, file: &str, whole: &str)
     Some(Drawer { id, filed, ..drawer })
 }
 
+/// Changes the names of wing and room in the front matter of a drawer file, which is added if there
+/// is none; `is_meant` checks the new text.
+pub(super) fn edit_drawer(
+    text: &str,
+    was: &Drawer,
+    now: &Drawer,
+    edit: impl FnOnce(&str, &OutputNode, &OutputNode) -> Option<String>,
+) -> Option<String> {
+    if was.filed_under == now.filed_under {
+        return Some(text.to_owned());
+    }
+    let names = |it: &Drawer| {
+        let FrontMatterWingRoom { wing, room } = &it.filed_under;
+        let names = [("wing", wing), ("room", room)].into_iter();
+        let texts = names.filter_map(|(key, it)| Some((key, OutputNode::Text(it.clone()?))));
+        texts.collect::<Vec<_>>()
+    };
+    let Some((matter, _)) = front_matter::split_front_matter(text) else {
+        return Some(front_matter::join_front_matter(&names(now), text));
+    };
+    let start = matter.as_ptr() as usize - text.as_ptr() as usize;
+    let (before, after) = (&text[..start], &text[start + matter.len()..]);
+    let [was, now] = [was, now].map(|it| OutputNode::Map(drawer_front_matter(it)));
+    Some(format!("{before}{}{after}", edit(matter, &was, &now)?))
+}
+
 pub(super) fn serialize_drawer(it: &Drawer) -> String {
     front_matter::join_front_matter(&drawer_front_matter(it), &it.text)
 }

@@ -21,7 +21,9 @@ pub(crate) mod watch_config;
 use std::sync::Arc;
 
 use crate::format::PalacePath;
-use crate::keeper::palace::change_plan::{ChangePlan, missing_schema_edits};
+use crate::keeper::palace::change_plan::{
+    ChangeMode, ChangePlan, missing_schema_edits,
+};
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::{Caller, Refusal};
@@ -123,13 +125,45 @@ impl OpenPalace {
         &mut self,
         by: &Caller,
         more_trailers: &[(&'static str, String)],
-        mut plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
+        plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
     ) -> Result<bool, Refusal> {
+        let edits = self.apply_plan(by, more_trailers, ChangeMode::Commit, plan)?;
+        Ok(!edits.is_empty())
+    }
+
+    /// Makes a change as [`OpenPalace::change_files_exclusively`] does; `mode` says whether it is
+    /// committed, or even written. Returns the edits.
+    pub(crate) fn change_files_in_mode(
+        &mut self,
+        by: &Caller,
+        mode: ChangeMode,
+        plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
+    ) -> Result<Vec<FileEdit>, Refusal> {
+        if mode == ChangeMode::DryRun {
+            return self.apply_plan(by, &[], mode, plan);
+        }
+        self.check_writable(by)?;
+        let wait = self.publish_while_waiting();
+        let _alone = self.store.acquire_drawer_filing_lock()?;
+        drop(wait);
+        self.apply_plan(by, &[], mode, plan)
+    }
+
+    /// Plans and makes a change, again if another writer was faster. Returns the edits.
+    fn apply_plan(
+        &mut self,
+        by: &Caller,
+        more_trailers: &[(&'static str, String)],
+        mode: ChangeMode,
+        mut plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
+    ) -> Result<Vec<FileEdit>, Refusal> {
         if let Some(moment) = self.store.as_of_commit() {
             return Err(Refusal::ReadOnlyPast(moment.clone()));
         }
         self.check_writable(by)?;
-        self.recover_from_crash()?;
+        if mode != ChangeMode::DryRun {
+            self.recover_from_crash()?;
+        }
         for _ in 0..MAX_ATTEMPTS {
             self.catch_up()?;
             // Unreadable settings may have switched commits off.
@@ -137,14 +171,15 @@ impl OpenPalace {
                 return Err(Refusal::BrokenFile(finding.clone().into()));
             }
             let mut plan = plan(self)?;
-            if plan.edits.iter().all(|it| it.was == it.now) {
-                return Ok(false);
+            plan.edits.retain(|it| it.was != it.now);
+            if plan.edits.is_empty() || mode == ChangeMode::DryRun {
+                return Ok(plan.edits);
             }
             let new = plan.edits.iter().filter(|it| it.was.is_none());
             let new = new.filter_map(|it| Some((it.path.as_str(), it.now.as_deref()?)));
             plan.edits.extend(missing_schema_edits(&self.store, new));
-            if self.try_commit_plan(by, plan, more_trailers)? {
-                return Ok(true);
+            if let Some(edits) = self.try_commit_plan(by, plan, mode, more_trailers)? {
+                return Ok(edits);
             }
         }
         Err(Refusal::Contended)
@@ -160,12 +195,14 @@ impl OpenPalace {
         self.loaded.store.set_progress_listener(None);
     }
 
+    /// Makes a planned change; `None` if the files are not as they were when it was planned.
     fn try_commit_plan(
         &mut self,
         by: &Caller,
         plan: ChangePlan,
+        mode: ChangeMode,
         more_trailers: &[(&'static str, String)],
-    ) -> Result<bool, Refusal> {
+    ) -> Result<Option<Vec<FileEdit>>, Refusal> {
         for edit in &plan.edits {
             if let Some(size) = edit.now.as_ref().map(String::len).filter(|it| *it > MAX_FILE_BYTES)
             {
@@ -180,7 +217,7 @@ impl OpenPalace {
             trailers,
             author: by.author.clone(),
             at: by.now,
-            commit: self.palace.settings.commit == CommitMode::Auto,
+            commit: mode == ChangeMode::Commit && self.palace.settings.commit == CommitMode::Auto,
         };
         if by.is_cancelled() {
             return Err(Refusal::Cancelled);
@@ -197,10 +234,11 @@ impl OpenPalace {
                 for path in paths {
                     self.reread_file(&path);
                 }
-                Ok(false)
+                Ok(None)
             }
             CommitOutcome::Done(done) => {
-                self.update_memory_after_change(by, done, &change.edits).map(|()| true)
+                self.update_memory_after_change(by, done, &change.edits)?;
+                Ok(Some(change.edits))
             }
         }
     }

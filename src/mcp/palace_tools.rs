@@ -1,8 +1,6 @@
 //! The four tools for rooms, actions and scrolls (v1 section 5).
 
-use crate::keeper::{
-    self, Blueprint, Caller, ChooseNumberOutcome, Keeper, MovedRoom, NewScroll, Refusal,
-};
+use crate::keeper::{self, Blueprint, Caller, ChooseNumberOutcome, Keeper, NewScroll, Refusal};
 use crate::mcp::arguments::{BuildRoom, PalaceAction, RoomRequest, SetWorkspace, WriteScroll};
 use crate::mcp::reply::{ToolResult, to_tool_result};
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
@@ -93,15 +91,11 @@ fn run_room_request(
     caller: &Caller,
     request: RoomRequest,
 ) -> Result<String, Refusal> {
-    let followed = |it: &MovedRoom| match it.followed.as_str() {
-        "" => String::new(),
-        followed => format!(", with {followed}"),
-    };
     match request {
         RoomRequest::Build(blueprint) => build_and_show_room(tools, keeper, caller, &blueprint),
         RoomRequest::Rename { room, new, quiet } => {
             let moved = keeper::rename_room(&mut keeper.session(caller)?, &room, &new)?;
-            let done = format!("{} is `{}` now{}.\n", moved.name, moved.room, followed(&moved));
+            let done = format!("{} is `{}` now{}.\n", moved.name, moved.room, moved.followed);
             if quiet {
                 return Ok(done);
             }
@@ -111,7 +105,7 @@ fn run_room_request(
         RoomRequest::Delete { room, scrolls_to } => {
             let mut session = keeper.session(caller)?;
             let gone = keeper::delete_room(&mut session, &room, scrolls_to.as_ref())?;
-            let done = format!("Deleted {} (`{}`){}.", gone.name, gone.room, followed(&gone));
+            let done = format!("Deleted {} (`{}`){}.", gone.name, gone.room, gone.followed);
             keeper::with_menu(keeper, caller, &done)
         }
     }

@@ -6,7 +6,7 @@ use ulid::Ulid;
 
 use crate::model::{
     AmbiguousRoomError, Diaries, Drawers, Graph, Process, Room, RoomId, RoomRef, Scroll, ScrollId,
-    Settings, Slug, Task,
+    Settings, Slug, Task, WorkSubject,
 };
 
 /// One palace, with everything that could be parsed from its files.
@@ -171,6 +171,12 @@ impl Palace {
     /// Returns one scroll.
     pub fn scroll(&self, which: &ScrollId) -> Option<&Scroll> {
         self.scrolls.get(&which.room)?.get(&which.id)
+    }
+
+    /// Yields the files of all tasks and processes, with their subjects.
+    pub fn work_subjects(&self) -> impl Iterator<Item = (&str, &WorkSubject)> {
+        let tasks = self.tasks.iter().map(|(file, it)| (file.as_str(), &it.subject));
+        tasks.chain(self.processes.iter().map(|(file, it)| (file.as_str(), &it.subject)))
     }
 
     /// Sets the room with this id, or removes it if `None`.

@@ -2,6 +2,7 @@
 
 pub(crate) mod action;
 pub(crate) mod menu;
+pub(crate) mod room_destination;
 pub(crate) mod room_id;
 use crate::model::{RoomId, RoomRef};
 

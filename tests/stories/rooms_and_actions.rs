@@ -154,7 +154,7 @@ async fn a_room_is_built_renamed_and_deleted_in_three_commits() {
     assert!(refused.contains("give only `slug` with them"), "{refused}");
     let delete = json!({ "slug": "deep/vault", "delete": true, "scrolls_to": "hall" });
     let gone = agent.call("build_room", delete).await;
-    assert!(gone.starts_with("Deleted crypt (`deep/vault`), with 1 scroll."), "{gone}");
+    assert!(gone.starts_with("Deleted crypt (`deep/vault`); 1 scroll moved to `hall`"), "{gone}");
     assert_eq!(home.commit_count(), before + 2);
     home.assert_clean_repository();
     assert_eq!(home.git(&["ls-files", "w/rooms"]), "w/rooms/hall.yaml\n");

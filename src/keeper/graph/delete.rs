@@ -80,7 +80,8 @@ pub(crate) fn distinct_texts(texts: &[String]) -> impl Iterator<Item = &String> 
     texts.iter().filter(move |it| seen.insert(it.as_str()))
 }
 
-fn plan_deletion(
+/// Plans to delete entities, and the relations from and to their names.
+pub(crate) fn plan_deletion(
     open: &mut OpenPalace,
     names: &[String],
 ) -> Result<(ChangePlan, DeletedEntities), Refusal> {

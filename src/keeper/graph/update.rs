@@ -5,6 +5,7 @@ use std::sync::PoisonError;
 use serde_json::{Map, Value};
 
 use crate::diff;
+use crate::format::PalacePath;
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::graph::lookup::resolve_current_entity_name;
 use crate::keeper::graph::merge::merge_entity;
@@ -69,15 +70,15 @@ pub struct EntityUpdateOutcome {
 
 /// The result of a planned update.
 #[derive(Default)]
-struct EntityUpdateSummary {
+pub(crate) struct EntityUpdateSummary {
     /// The name before and after.
     names: (String, String),
     /// The entities that were merged into it.
     merged: Vec<String>,
     /// The names that no entity has any more.
     old_names: Vec<String>,
-    /// How many entities, rooms, and tasks and processes referred to an old name.
-    reference_counts: [usize; 3],
+    /// How many entities, rooms, tasks and processes referred to an old name.
+    reference_counts: [usize; 4],
     /// The values and relations that the merge removed.
     conflicts: Vec<String>,
     /// The faults of the entity before.
@@ -143,7 +144,7 @@ fn plan_rename_edits(
     name: &str,
     old_names: &[String],
     merged: &[String],
-) -> Result<(Vec<FileEdit>, [usize; 3]), Refusal> {
+) -> Result<(Vec<FileEdit>, [usize; 4]), Refusal> {
     let mut in_entities = 0;
     for old_name in old_names {
         in_entities += references::rename_in_entities(&mut edit, open, old_name, name, merged)?;
@@ -155,12 +156,15 @@ fn plan_rename_edits(
     let mut edits = edit.into_edits()?;
     let rooms = references::plan_rename_in_rooms(open, old_names, name)?;
     let works = references::plan_rename_in_work(open, old_names, name)?;
-    let counts = [in_entities, rooms.len(), works.len()];
+    let is_process = |it: &&FileEdit| PalacePath::parse(&it.path) == Ok(PalacePath::Process);
+    let in_processes = works.iter().filter(is_process).count();
+    let counts = [in_entities, rooms.len(), works.len() - in_processes, in_processes];
     edits.extend(rooms.into_iter().chain(works));
     Ok((edits, counts))
 }
 
-fn plan_update(
+/// Plans the change of one entity, and of everything that refers to it.
+pub(crate) fn plan_update(
     open: &mut OpenPalace,
     change: &EntityChange,
 ) -> Result<(ChangePlan, EntityUpdateSummary), Refusal> {
@@ -330,11 +334,9 @@ impl EntityUpdateSummary {
             (false, false) => format!("Merged {} into {name}", join_names(&self.merged)),
             (true, false) => format!("Merged {was} and {} into {name}", join_names(&self.merged)),
         };
-        let nouns = ["entity", "room", "task"];
-        let counts = self.reference_counts.into_iter().zip(nouns).filter(|(number, _)| *number > 0);
-        let counts: Vec<_> = counts.map(|(it, noun)| render::count_with_noun(it, noun)).collect();
-        if !counts.is_empty() {
-            summary.push_str(&format!("; references updated in {}", counts.join(" and ")));
+        let references = self.references();
+        if !references.is_empty() {
+            summary.push_str(&format!("; references updated in {references}"));
         }
         if !self.details.is_empty() {
             summary.push_str(&format!(
@@ -343,6 +345,14 @@ impl EntityUpdateSummary {
             ));
         }
         summary
+    }
+
+    /// Counts the other files that referred to an old name: `2 entities and 1 room`.
+    pub(crate) fn references(&self) -> String {
+        let nouns = ["entity", "room", "task", "process"];
+        let counts = self.reference_counts.into_iter().zip(nouns).filter(|(number, _)| *number > 0);
+        let counts: Vec<_> = counts.map(|(it, noun)| render::count_with_noun(it, noun)).collect();
+        counts.join(" and ")
     }
 
     fn commit_subject(&self) -> String {
@@ -436,6 +446,16 @@ mod tests {
         let name = "name: Lovelace\nformer_names: [Ada]\n";
         assert_eq!(text, ADA.1.replace("name: Ada\n", name));
         assert_eq!(home.read(BABBAGE.0).unwrap(), BABBAGE.1.replace("Ada", "Lovelace"));
+    }
+
+    #[test]
+    fn the_summary_of_a_rename_counts_tasks_and_processes() {
+        let mut home = TestHome::new(&[ADA]);
+        home.write("tasks/ask.yaml", "title: Ask her\nentity: Ada\n");
+        home.write("processes/read.yaml", "name: Read\nentity: Ada\nsteps: [Begin]\n");
+        let outcome = update_entity(&mut home.keeper, &ada(), &rename_ada("Lovelace")).unwrap();
+        let expected = "Renamed Ada to Lovelace; references updated in 1 task and 1 process";
+        assert_eq!(outcome.summary, expected);
     }
 
     #[test]

@@ -32,6 +32,12 @@ pub(crate) fn resolve_item(open: &mut OpenPalace, name: &str) -> Result<Resolved
     require_one_item(open, name, &items)
 }
 
+/// Finds an item as [`resolve_item`] does, but no deleted one.
+pub(crate) fn find_present_item(open: &OpenPalace, name: &str) -> Result<ResolvedItem, Refusal> {
+    let name = name.trim();
+    require_one_item(open, name, &present_items_named(open, name))
+}
+
 fn require_one_item(
     open: &OpenPalace,
     name: &str,

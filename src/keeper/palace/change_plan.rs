@@ -13,6 +13,18 @@ pub(crate) struct ChangePlan {
     pub(crate) body: String,
 }
 
+/// Whether a change is committed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChangeMode {
+    /// It is committed, unless the palace leaves commits to the user.
+    #[default]
+    Commit,
+    /// Its files are written, and the user commits them.
+    WithoutCommit,
+    /// It is only planned.
+    DryRun,
+}
+
 /// Returns the schemas that files, as (path, text), lead to and that nobody has put
 /// there.
 pub(crate) fn missing_schema_edits<'a>(

@@ -7,6 +7,7 @@ use ulid::Ulid;
 use crate::format::{self, PalacePath, room_path};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
+use crate::keeper::palace::item_edits::plan_room_edit;
 use crate::keeper::rooms::room_findings::summarize_room_findings;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{
@@ -83,8 +84,10 @@ pub fn build_room(
     let mut session = keeper.session_in(&key, caller)?;
     let id = session.new_id();
     let mut target = None;
+    let mut is_new = false;
     let is_changed = session.palace.change_files(caller, |open| {
         let room = resolve_target_room(open, blueprint)?;
+        is_new = open.palace.room(&room).is_none();
         let plan = plan_room_change(open, blueprint, &room, id)?;
         let neighbours: Vec<_> = open.palace.neighbouring_rooms(&room).into_iter().collect();
         target = Some((room, neighbours));
@@ -92,8 +95,14 @@ pub fn build_room(
     })?;
     let (room, neighbours) = target.ok_or(Refusal::NoRooms)?;
     let name = render::one_line(&session.palace.palace.room_name(&room));
-    let findings =
+    let mut findings =
         summarize_room_findings(session.palace, &room, &neighbours, (tools, &workspaces));
+    if is_new && let Some(other) = namesakes(session.palace, &room).next() {
+        findings.push_str(&format!(
+            "Note: `{other}` is another room with this slug. To move a room to another wing, call \
+             build_room with its slug and `rename`.\n"
+        ));
+    }
     Ok(BuiltRoom { workspace_key: session.key, room, name, is_changed, findings })
 }
 
@@ -120,6 +129,7 @@ fn plan_room_change(
     let old = open.palace.room(id).cloned();
     let now = match (&old, blueprint.merge) {
         (Some(old), true) => merge_blueprint(old, blueprint)?,
+        (None, true) if has_namesake(open, id) => return Err(namesake_refusal(open, id)),
         (None, true) if blueprint.name.is_none() => {
             let why = format!(
                 "there is no room `{id}` to merge into; to build it, give a `name` and a \
@@ -150,6 +160,27 @@ fn plan_room_change(
         subject: format!("room {id}: {verb}"),
         body: format!("{}, with {actions}", render::one_line(&now.name)),
     })
+}
+
+/// Yields the rooms with the slug of `id` in other wings.
+fn namesakes<'a>(open: &'a OpenPalace, id: &'a RoomId) -> impl Iterator<Item = &'a RoomId> {
+    open.palace.rooms().map(|(it, _)| it).filter(move |it| it.slug == id.slug && *it != id)
+}
+
+fn has_namesake(open: &OpenPalace, id: &RoomId) -> bool {
+    namesakes(open, id).next().is_some()
+}
+
+/// Returns the refusal to merge into a room that does not exist, while one with its slug exists in
+/// another wing.
+fn namesake_refusal(open: &OpenPalace, id: &RoomId) -> Refusal {
+    let rooms: Vec<_> = namesakes(open, id).map(|it| format!("`{it}`")).collect();
+    let first = rooms.first().cloned().unwrap_or_default();
+    Refusal::Invalid(format!(
+        "there is no room `{id}` to merge into, but there is {}: to move it, call build_room with \
+         slug {first} and `rename` `{id}`; to build another room, leave out `merge`",
+        rooms.join(", ")
+    ))
 }
 
 /// Returns the room that a complete blueprint describes.
@@ -239,20 +270,15 @@ fn plan_portal_removals(
         .filter(|it| *it != id && !kept.contains(it))
         .cloned()
         .collect();
+    let palace = open.palace.clone();
     let mut edits = Vec::new();
     for other in linking {
-        let path = room_path(&other);
-        let text = open.read_file_for_change(&path)?;
-        let (Some(text), Some(old)) = (text, open.palace.room(&other).cloned()) else { continue };
-        let mut room = old.clone();
-        let leads_here =
-            |it: &RoomRef| open.palace.resolve_room(it, Some(&other)).as_ref() == Ok(id);
-        room.portals.retain(|it| !leads_here(it));
-        if room != old {
-            let now = format::edit_room_text(&path, &text, &old, &room)
-                .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?;
-            edits.push(FileEdit { path, was: Some(text), now: Some(now) });
-        }
+        let leads_here = |it: &RoomRef| palace.resolve_room(it, Some(&other)).as_ref() == Ok(id);
+        edits.extend(plan_room_edit(open, &other, |room| {
+            let mut room = room.clone();
+            room.portals.retain(|it| !leads_here(it));
+            room
+        })?);
     }
     Ok(edits)
 }
@@ -270,6 +296,11 @@ fn plan_entry_change(
     if !becomes_entry || is_entry {
         return Ok(None);
     }
+    plan_entry_edit(open, id).map(Some)
+}
+
+/// Plans to name a room as the entry in the settings.
+pub(crate) fn plan_entry_edit(open: &mut OpenPalace, id: &RoomId) -> Result<FileEdit, Refusal> {
     let was = open.read_file_for_change(PalacePath::SETTINGS_FILE)?;
     let mut settings = open.palace.settings.clone();
     settings.entry = Some(RoomRef::from(id.clone()));
@@ -279,7 +310,7 @@ fn plan_entry_change(
             Refusal::UneditableFormatting { file: PalacePath::SETTINGS_FILE.to_owned() }
         })?,
     };
-    Ok(Some(FileEdit { path: PalacePath::SETTINGS_FILE.to_owned(), was, now: Some(now) }))
+    Ok(FileEdit { path: PalacePath::SETTINGS_FILE.to_owned(), was, now: Some(now) })
 }
 
 #[cfg(test)]
@@ -354,6 +385,18 @@ mod tests {
         let text = home.read("rooms/hall.yaml");
         assert!(!build(&mut home, &blueprint("hall")).unwrap().is_changed);
         assert_eq!(home.read("rooms/hall.yaml"), text);
+    }
+
+    #[test]
+    fn merging_into_another_wing_is_refused_and_names_the_room_to_move() {
+        let mut home = TestHome::new(&[HALL]);
+        let wing = Some("north".parse().unwrap());
+        let merge = Blueprint { wing: wing.clone(), merge: true, ..blueprint("hall") };
+        let refusal = build(&mut home, &merge).unwrap_err().to_string();
+        insta::assert_snapshot!(refusal, @"there is no room `north/hall` to merge into, but there is `hall`: to move it, call build_room with slug `hall` and `rename` `north/hall`; to build another room, leave out `merge`");
+        let built = build(&mut home, &Blueprint { wing, ..blueprint("hall") }).unwrap();
+        let note = "Note: `hall` is another room with this slug.";
+        assert!(built.findings.contains(note), "{}", built.findings);
     }
 
     #[test]

@@ -14,6 +14,33 @@ pub(crate) fn require_room(open: &OpenPalace, room: &RoomRef) -> Result<RoomId, 
     }
 }
 
+/// Finds a room that is built by its slug, its full name or its display name.
+pub(crate) fn require_room_by_name(open: &OpenPalace, name: &str) -> Result<RoomId, Refusal> {
+    let name = name.trim();
+    let same = |it: &str| it.to_lowercase() == name.to_lowercase();
+    let named = || open.palace.rooms().filter(|(_, it)| same(&it.name)).map(|(id, _)| id);
+    match name.parse::<RoomRef>() {
+        Ok(room) if named().next().is_none() => require_room(open, &room),
+        Ok(room) if require_room(open, &room).is_ok() => require_room(open, &room),
+        _ => match named().collect::<Vec<_>>().as_slice() {
+            [only] => Ok((*only).clone()),
+            [] => Err(Refusal::NoSuchRoom {
+                asked: name.to_owned(),
+                meant: None,
+                rooms: open.palace.rooms().take(5).map(|(id, _)| id.to_string()).collect(),
+            }),
+            several => {
+                let several: Vec<_> = several.iter().map(|it| format!("`{it}`")).collect();
+                Err(Refusal::Invalid(format!(
+                    "several rooms are called `{}`: write one of {}",
+                    name.escape_debug(),
+                    several.join(", ")
+                )))
+            }
+        },
+    }
+}
+
 /// Returns the refusal for a room that does not exist, or whose file is broken.
 pub(crate) fn no_such_room_refusal(open: &OpenPalace, id: &RoomId) -> Refusal {
     if let Some(finding) = open.file_error(&room_path(id)) {

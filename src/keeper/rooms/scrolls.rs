@@ -54,7 +54,7 @@ pub fn write_scroll(
     };
     let scroll = new_scroll(&mut session, title.clone(), &new.body);
     let mut written = None;
-    session.palace.change_files(caller, |open| {
+    session.palace.change_files_exclusively(caller, |open| {
         let room = room_for_scroll(open, new.room.as_ref(), here.as_ref())?;
         let room_name = render::one_line(&open.palace.room_name(&room));
         let now = Some(format::serialize_scroll(&scroll));

@@ -69,7 +69,7 @@ pub fn start_process(
         status: WorkStatus::Open,
         started: Some(time_of_id(id)),
     };
-    let is_changed = session.palace.change_files(caller, |open| {
+    let is_changed = session.palace.change_files_exclusively(caller, |open| {
         let palace = &open.palace;
         process.subject = resolve_work_subject(palace, new.entity.as_deref(), new.room.as_ref())?;
         let mut running = palace.processes.values().filter(|it| it.status.is_open());

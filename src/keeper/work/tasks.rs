@@ -56,7 +56,7 @@ pub fn create_task(
     let title = validate_title(&new.title, "title")?;
     let mut session = keeper.session_for_writing(caller)?;
     let id = session.new_id();
-    let is_changed = session.palace.change_files(caller, |open| {
+    let is_changed = session.palace.change_files_exclusively(caller, |open| {
         let task = Task {
             title: title.clone(),
             subject: resolve_work_subject(&open.palace, new.entity.as_deref(), new.room.as_ref())?,

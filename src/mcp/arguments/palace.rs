@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::keeper::Blueprint;
 use crate::mcp::arguments::{LenientInteger, ParsedText};
 use crate::model::{
-    Action, ActionKind, Grouping, NavigationTarget, RoomRef, Slug, normalize_prose,
+    Action, ActionKind, Grouping, NavigationTarget, RoomDestination, RoomRef, Slug, normalize_prose,
 };
 
 /// The arguments of `set_workspace`.
@@ -61,7 +61,7 @@ pub(in crate::mcp) struct BuildRoom {
     /// Their labels.
     remove_actions: Option<Vec<String>>,
     /// A new slug, or `wing/slug`; doors, scrolls and tasks follow.
-    rename: Option<ParsedText<RoomRef>>,
+    rename: Option<ParsedText<RoomDestination>>,
     /// Delete the room and the doors to it.
     delete: Option<bool>,
     /// With `delete`: the room that gets its scrolls; default: they are deleted.
@@ -73,7 +73,7 @@ pub(in crate::mcp) struct BuildRoom {
 /// What `build_room` is asked to do.
 pub(in crate::mcp) enum RoomRequest {
     Build(Blueprint),
-    Rename { room: RoomRef, new: RoomRef, quiet: bool },
+    Rename { room: RoomRef, new: RoomDestination, quiet: bool },
     Delete { room: RoomRef, scrolls_to: Option<RoomRef> },
 }
 

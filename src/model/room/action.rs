@@ -51,6 +51,9 @@ pub struct NavigationTarget {
 impl Action {
     /// The parameters of queries that name entities.
     pub const ENTITY_PARAMS: [&str; 2] = ["name", "entity"];
+    /// The parameter of queries that names a room.
+    pub const ROOM_PARAM: &str = "room";
+
     /// Yields the entities that the action names: the one it shows, or those in its parameters.
     pub fn named_entities(&self) -> impl Iterator<Item = &str> {
         let (shown, params) = match &self.kind {

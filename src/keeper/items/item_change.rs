@@ -1,0 +1,28 @@
+//! What a command did to items, or would do.
+
+use crate::keeper::palace::change_plan::ChangeMode;
+use crate::model::FileEdit;
+
+/// A change of items by a command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ItemChange {
+    /// The kind of the change.
+    pub verb: ItemChangeVerb,
+    /// The items and their new names, and what changed with them, in one line.
+    pub description: String,
+    /// Whether the change was made, and committed.
+    pub mode: ChangeMode,
+    /// The edits of the files.
+    pub edits: Vec<FileEdit>,
+}
+
+/// The kind of an [`ItemChange`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ItemChangeVerb {
+    /// Items got other names.
+    Rename,
+    /// Items are in other rooms or wings.
+    Move,
+    /// Items were deleted.
+    Delete,
+}

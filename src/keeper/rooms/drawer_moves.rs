@@ -1,0 +1,88 @@
+//! Plans to move drawers to the folder of another room. The names of wing and room in the front
+//! matter follow.
+
+use crate::format;
+use crate::keeper::Refusal;
+use crate::keeper::palace::OpenPalace;
+use crate::model::{Drawer, FileEdit, FrontMatterWingRoom, Palace, RoomId, WingRoomNames};
+
+/// Plans to move the drawers that a room shows, when the room gets another name. A room without a
+/// wing shows the drawers of its slug in each wing; these stay in their wings.
+pub(crate) fn plan_drawer_moves(
+    open: &mut OpenPalace,
+    from: &RoomId,
+    to: &RoomId,
+) -> Result<Vec<FileEdit>, Refusal> {
+    let palace = open.palace.clone();
+    let mut edits = Vec::new();
+    for folder in palace.rooms_with_drawers_shown_in(from) {
+        let moved = match (&from.wing, &to.wing) {
+            // The room leaves its wing, and shows the drawers of all wings now.
+            (Some(_) | None, None) => RoomId { wing: folder.wing.clone(), ..to.clone() },
+            (Some(_), Some(_)) => to.clone(),
+            (None, Some(wing)) if folder.wing.as_ref() == Some(wing) => to.clone(),
+            (None, Some(_)) => continue,
+        };
+        if moved == *folder {
+            continue;
+        }
+        let names = names_after_move(&palace, folder, &moved);
+        for (file, _) in palace.drawers.drawers_in_room(folder) {
+            edits.extend(plan_drawer_move(open, file, &moved, &names)?);
+        }
+    }
+    Ok(edits)
+}
+
+/// Plans to move one drawer to the folder of `to`, under these names.
+pub(crate) fn plan_drawer_move(
+    open: &mut OpenPalace,
+    file: &str,
+    to: &RoomId,
+    names: &WingRoomNames,
+) -> Result<Vec<FileEdit>, Refusal> {
+    let was = open.read_file_for_change(file)?;
+    let drawers = &open.palace.drawers;
+    let (Some(text), Some(old), Some(from)) =
+        (&was, drawers.drawer_in_file(file), drawers.room_of_file(file))
+    else {
+        return Ok(Vec::new());
+    };
+    let name = |was: &Option<String>, name: &str, folder: &str| {
+        let is_named = was.is_some() || name != folder;
+        is_named.then(|| name.to_owned())
+    };
+    let wing = to.wing.as_ref().map_or("", |it| it.as_str());
+    let filed_under = FrontMatterWingRoom {
+        wing: name(&old.filed_under.wing, &names.wing, wing),
+        room: name(&old.filed_under.room, &names.room, to.slug.as_str()),
+    };
+    let new = Drawer { filed_under, ..old.clone() };
+    let rest = file.strip_prefix(&format!("drawers/{from}/")).unwrap_or(file);
+    let path = format!("drawers/{to}/{rest}");
+    if open.has_file(&path) {
+        return Err(Refusal::Invalid(format!("there is a file `{path}` already")));
+    }
+    let now = format::edit_drawer_text(file, text, old, &new)
+        .ok_or_else(|| Refusal::UneditableFormatting { file: file.to_owned() })?;
+    Ok(vec![
+        FileEdit { path, was: None, now: Some(now) },
+        FileEdit { path: file.to_owned(), was, now: None },
+    ])
+}
+
+/// Returns the names of wing and room for drawers that move from one folder to another: a part
+/// that stays keeps its name.
+fn names_after_move(palace: &Palace, from: &RoomId, to: &RoomId) -> WingRoomNames {
+    let drawers = &palace.drawers;
+    let wing_name =
+        to.wing.as_ref().map(|it| drawers.wing_name(it).unwrap_or(it.as_str()).to_owned());
+    let room_name = match from.slug == to.slug {
+        true => drawers.room_name(from),
+        false => drawers.room_name(to),
+    };
+    WingRoomNames {
+        wing: wing_name.unwrap_or_default(),
+        room: room_name.unwrap_or(to.slug.as_str()).to_owned(),
+    }
+}

@@ -14,7 +14,7 @@ mod rooms;
 mod tool_actions;
 mod work;
 
-pub use palace_check::{CheckFinding, PalaceCheck};
+pub use palace_check::{CheckFinding, FindingSubject, PalaceCheck};
 
 use std::collections::HashMap;
 
@@ -115,7 +115,7 @@ mod tests {
     }
 
     fn finding_line(finding: &CheckFinding) -> String {
-        let CheckFinding { diagnostic: it, value_path } = finding;
+        let CheckFinding { diagnostic: it, value_path, .. } = finding;
         let steps = value_path.steps().iter().map(|it| match it {
             PathStep::Value(key) | PathStep::Key(key) | PathStep::Text(key) => key.clone(),
             PathStep::Item(index) => index.to_string(),

@@ -249,6 +249,10 @@ fn files_with_items(palace: &Palace, kind: FileItemKind) -> impl Iterator<Item =
 fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
     let entry = |it: &Settings| it.entry.as_ref().map(ToString::to_string);
     let allow = |it: &Settings| optional_text(&it.allow.join(", ")).map(str::to_owned);
+    let silenced = |it: &Settings| {
+        let codes: Vec<_> = it.silenced_codes.iter().map(ToString::to_string).collect();
+        optional_text(&codes.join(", ")).map(str::to_owned)
+    };
     let description = |it: &Settings| optional_text(&it.template.description).map(str::to_owned);
     let word = |it: &dyn std::fmt::Debug| Some(format!("{it:?}").to_lowercase());
     let values = [
@@ -257,6 +261,7 @@ fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
         ("commit", word(&was.commit), word(&now.commit)),
         ("hand_edits", word(&was.hand_edits), word(&now.hand_edits)),
         ("allow", allow(was), allow(now)),
+        ("silence", silenced(was), silenced(now)),
         ("model", was.model.clone(), now.model.clone()),
         ("template", description(was), description(now)),
     ];

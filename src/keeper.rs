@@ -63,6 +63,7 @@ pub use crate::keeper::maintain::doctor::{
     DoctorReport, examine_repositories, find_git_lock, git_version, remove_git_lock,
 };
 pub use crate::keeper::maintain::fix::{FixReport, fix_files};
+pub use crate::keeper::maintain::fix_old_names::fix_old_names;
 pub use crate::keeper::maintain::fmt::{FmtReport, fmt_files};
 pub use crate::keeper::maintain::git_setup::{GitSetupReport, remove_git_setup, set_up_git};
 pub use crate::keeper::maintain::init::{create_palace, create_repositories};

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use ulid::Ulid;
 
-use crate::check::palace_check::{CheckFinding, PalaceCheck};
+use crate::check::palace_check::{CheckFinding, FindingSubject, PalaceCheck};
 use crate::model::{Code, ValuePath};
 
 impl PalaceCheck<'_> {
@@ -23,9 +23,12 @@ impl PalaceCheck<'_> {
         let entities = self.palace.graph.entities_with_files();
         let entities = entities.filter_map(|(file, it)| Some((it.id?, file.to_owned())));
         let scrolls = self.palace.scroll_files().map(|(file, it)| (it.id, file.to_owned()));
+        let drawers = &self.palace.drawers;
+        let drawers = drawers.rooms().flat_map(|it| drawers.drawers_in_room(it));
+        let drawers = drawers.map(|(file, it)| (it.id, file.to_owned()));
         let mut holders: BTreeMap<Ulid, String> = BTreeMap::new();
         let mut findings = Vec::new();
-        for (id, file) in rooms.chain(entities).chain(scrolls) {
+        for (id, file) in rooms.chain(entities).chain(scrolls).chain(drawers) {
             if let Some(first) = holders.get(&id) {
                 let message = format!("{first} has the same id");
                 let finding = CheckFinding::new(
@@ -34,7 +37,9 @@ impl PalaceCheck<'_> {
                     ValuePath::ROOT.then_value("id"),
                     message,
                 );
-                findings.push(finding.with_hint("remove the id from the younger of the two files"));
+                let finding = finding.with_hint("remove the id from the one that is a copy");
+                findings
+                    .push(finding.with_subject(FindingSubject::SameId { other: first.clone() }));
             } else {
                 holders.insert(id, file);
             }
@@ -125,8 +130,8 @@ mod tests {
             (scroll, "---\ntitle: A\n---\n"),
         ]);
         assert_snapshot!(found, @"
-        entities/claim/stasis.yaml id: same-id: rooms/hall.yaml has the same id (remove the id from the younger of the two files)
-        scrolls/hall/01KGSRV28ADXPQGT6T6QX25YS8-a.md id: same-id: rooms/hall.yaml has the same id (remove the id from the younger of the two files)
+        entities/claim/stasis.yaml id: same-id: rooms/hall.yaml has the same id (remove the id from the one that is a copy)
+        scrolls/hall/01KGSRV28ADXPQGT6T6QX25YS8-a.md id: same-id: rooms/hall.yaml has the same id (remove the id from the one that is a copy)
         ");
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::check::palace_check::{CheckFinding, PalaceCheck};
+use crate::check::palace_check::{CheckFinding, FindingSubject, PalaceCheck};
 use crate::model::{Code, EntityFault, GroupBy, Grouping, Room, RoomId, ValuePath, did_you_mean};
 
 /// Limit for unknown genera and attributes that are compared with the existing ones.
@@ -33,6 +33,7 @@ impl PalaceCheck<'_> {
                 _ => format!("the room `{room}` of {count} scrolls does not exist"),
             };
             let finding = CheckFinding::new(Code::LostScroll, file, ValuePath::ROOT, message);
+            let finding = finding.with_subject(FindingSubject::MissingRoom(room.clone()));
             finding.with_hint("build the room, or move the scrolls into the folder of another room")
         })
     }
@@ -128,6 +129,7 @@ impl PalaceCheck<'_> {
         let meant = meant.map(|it| format!("did you mean `{}`?", it.escape_debug()));
         let mut finding = CheckFinding::new(code, file, about, message);
         finding.diagnostic.hint = meant.or(hint);
+        finding.subject = lost.map(FindingSubject::MissingEntity);
         Some(finding)
     }
 }

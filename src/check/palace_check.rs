@@ -29,6 +29,22 @@ pub struct CheckFinding {
     pub diagnostic: Diagnostic,
     /// The path of the value that the finding is about.
     pub value_path: ValuePath,
+    /// The missing or repeated thing, which the history may explain.
+    pub subject: Option<FindingSubject>,
+}
+
+/// The missing or repeated thing of a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FindingSubject {
+    /// A room that does not exist.
+    MissingRoom(RoomId),
+    /// The name of an entity that does not exist.
+    MissingEntity(String),
+    /// An id that another file has too.
+    SameId {
+        /// The other file.
+        other: String,
+    },
 }
 
 impl CheckFinding {
@@ -38,7 +54,13 @@ impl CheckFinding {
         about: ValuePath,
         message: impl Into<String>,
     ) -> Self {
-        Self { diagnostic: Diagnostic::for_file(code, file, message), value_path: about }
+        let diagnostic = Diagnostic::for_file(code, file, message);
+        Self { diagnostic, value_path: about, subject: None }
+    }
+
+    pub(super) fn with_subject(mut self, subject: FindingSubject) -> Self {
+        self.subject = Some(subject);
+        self
     }
 
     pub(super) fn with_hint(mut self, hint: impl Into<String>) -> Self {

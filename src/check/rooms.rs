@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use strsim::osa_distance;
 
-use crate::check::palace_check::{CheckFinding, PalaceCheck};
+use crate::check::palace_check::{CheckFinding, FindingSubject, PalaceCheck};
 use crate::check::room_content::check_room_content;
 use crate::model::{Code, Room, RoomId, RoomRef, ValuePath, did_you_mean};
 
@@ -50,12 +50,14 @@ impl PalaceCheck<'_> {
 
     fn check_entry(&self) -> Option<CheckFinding> {
         let entry = self.palace.settings.entry.as_ref()?;
-        if self.palace.resolve_room(entry, None).is_ok_and(|it| self.has_room_file(&it)) {
+        let target = self.palace.resolve_room(entry, None);
+        if target.as_ref().is_ok_and(|it| self.has_room_file(it)) {
             return None;
         }
         let message = format!("the entry room `{entry}` does not exist");
         let about = ValuePath::ROOT.then_value("entry");
-        let finding = CheckFinding::new(Code::LostEntry, "palace.toml", about, message);
+        let mut finding = CheckFinding::new(Code::LostEntry, "palace.toml", about, message);
+        finding.subject = target.ok().map(FindingSubject::MissingRoom);
         Some(finding.with_hint("build it, or set `entry` to another room"))
     }
 
@@ -92,6 +94,7 @@ impl PalaceCheck<'_> {
             Ok(to) => {
                 let message = format!("the room `{to}` is not built yet");
                 let finding = CheckFinding::new(Code::UnfinishedRoom, file, about, message);
+                let finding = finding.with_subject(FindingSubject::MissingRoom(to.clone()));
                 *compared += 1;
                 let meant = (*compared <= MAX_SUGGESTIONS).then(|| self.similar_room(&to));
                 Some(match meant.flatten() {
@@ -144,10 +147,16 @@ impl PalaceCheck<'_> {
             let Ok(to) = self.palace.resolve_room(target, Some(id)) else { continue };
             let back = exits.get(&to).is_none_or(|it| it.contains(id));
             if !back && to != *id && seen.insert(to.clone()) {
-                let message = format!("`{to}` has no door back of its own: it shows a plain door");
+                let back = self.palace.room_name(id);
+                let message = format!(
+                    "no action in `{to}` leads back here: visitors there see only \"Go to {}\"",
+                    back.escape_debug()
+                );
                 let about =
                     ValuePath::ROOT.then_value("actions").then_item(index).then_value("room");
-                findings.push(CheckFinding::new(Code::OneWayDoor, file, about, message));
+                let finding = CheckFinding::new(Code::OneWayDoor, file, about, message);
+                let hint = format!("if the way back needs more words, add an action to `{to}`");
+                findings.push(finding.with_hint(hint));
             }
         }
         findings
@@ -309,7 +318,7 @@ mod tests {
         let hall = format!("actions: [{}, {}]", action("Climb"), action("Leap"));
         assert_snapshot!(
             findings_of_rooms(&[("attic", ""), ("hall", &hall)]),
-            @"rooms/hall.yaml actions 0 room: one-way-door: `attic` has no door back of its own: it shows a plain door"
+            @r#"rooms/hall.yaml actions 0 room: one-way-door: no action in `attic` leads back here: visitors there see only "Go to The hall" (if the way back needs more words, add an action to `attic`)"#
         );
         assert_eq!(findings_of_rooms(&[("attic", "portals: [hall]"), ("hall", &hall)]), "");
     }

@@ -28,8 +28,13 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
+    /// Show only findings of this severity and above; the last line counts all
+    #[arg(long, value_enum, default_value_t)]
+    level: Level,
+
     /// First fix what has only one possible fix: misspelt keys, missing quotes,
-    /// file names. Nothing is committed; git diff shows the changes
+    /// file names, references to what was renamed by hand. Nothing is committed; git diff shows
+    /// the changes
     #[arg(long)]
     fix: bool,
 
@@ -53,6 +58,24 @@ enum Format {
     Sarif,
 }
 
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum Level {
+    Error,
+    Warning,
+    #[default]
+    Info,
+}
+
+impl From<Level> for Severity {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Error => Self::Error,
+            Level::Warning => Self::Warning,
+            Level::Info => Self::Info,
+        }
+    }
+}
+
 pub(super) fn run(args: &Args) -> Outcome {
     if let Some(code) = args.explain {
         explain::print_explanation(code, args.format == Format::Json)?;
@@ -60,7 +83,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let mut keeper = args.home.keeper();
     if args.fix {
-        fix(&keeper)?;
+        fix(&mut keeper)?;
+        // They are opened again, and watched if asked for.
+        keeper.close_all_palaces();
     }
     let tools = Toolbox::new(ToolSet::ALL.to_vec()).action_tools();
     if args.watch {
@@ -79,16 +104,16 @@ pub(super) fn run(args: &Args) -> Outcome {
         )));
     }
     if args.watch {
-        return watch_and_report(args.format, &mut keeper, &tools, &wakes);
+        return watch_and_report(args, &mut keeper, &tools, &wakes);
     }
-    print_check_report(args.format, &checked)?;
+    print_check_report(args, &checked)?;
     Ok(ExitCode::from(u8::from(checked.count_with_severity(Severity::Error) > 0)))
 }
 
 /// Prints the findings, and again whenever they change, until the process is stopped.
 /// `wakes` receives a message when files may have changed.
 fn watch_and_report(
-    format: Format,
+    args: &Args,
     keeper: &mut Keeper,
     tools: &[Tool],
     wakes: &mpsc::Receiver<()>,
@@ -101,7 +126,7 @@ fn watch_and_report(
         let checked = keeper::check_palaces(keeper, tools)?;
         let output = (checked.json(Path::new("")), checked.summary());
         if last.as_ref() != Some(&output) {
-            print_check_report(format, &checked)?;
+            print_check_report(args, &checked)?;
             last = Some(output);
         }
         let _ = match recheck_after {
@@ -111,22 +136,25 @@ fn watch_and_report(
     }
 }
 
-fn print_check_report(format: Format, checked: &CheckReport) -> io::Result<()> {
+fn print_check_report(args: &Args, checked: &CheckReport) -> io::Result<()> {
     let here = std::env::current_dir().unwrap_or_default();
-    match format {
-        Format::Human => print_findings(checked, &here)?,
-        Format::Json => terminal::print_page(&checked.json(&here))?,
-        Format::Github => terminal::print_page(&checked.github_annotations(&here))?,
-        Format::Sarif => terminal::print_page(&checked.sarif(&here))?,
+    let shown = checked.shown_from(args.level.into());
+    match args.format {
+        Format::Human => print_findings(&shown, &here)?,
+        Format::Json => terminal::print_text(&shown.json(&here))?,
+        Format::Github => terminal::print_text(&shown.github_annotations(&here))?,
+        Format::Sarif => terminal::print_text(&shown.sarif(&here))?,
     }
     anstream::eprintln!("{}", checked.summary());
     Ok(())
 }
 
 /// Fixes the files that have one possible fix, and lists the fixes on the error stream.
-fn fix(keeper: &Keeper) -> Result<(), Failure> {
-    let here = std::env::current_dir().unwrap_or_default();
-    for fixed in keeper::fix_files(keeper, &terminal_user("check"))? {
+fn fix(keeper: &mut Keeper) -> Result<(), Failure> {
+    let (here, user) = (std::env::current_dir().unwrap_or_default(), terminal_user("check"));
+    let mut reports = keeper::fix_files(keeper, &user)?;
+    reports.extend(keeper::fix_old_names(keeper, &user)?);
+    for fixed in reports {
         for line in fixed.report_lines(&here) {
             anstream::eprintln!("{}", strip_unprintable(&line));
         }

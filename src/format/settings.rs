@@ -1,12 +1,13 @@
 //! Parses and edits `palace.toml`.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use toml_edit::{Document, DocumentMut, Item, TableLike, TomlError, value};
 
 use crate::format::file_parser::FileParser;
 use crate::model::{
-    Code, CommitMode, HandEditMode, Layout, Position, Settings, Slug, TemplateSettings,
+    Code, CommitMode, HandEditMode, Layout, Position, Settings, Severity, Slug, TemplateSettings,
     TemplateVariable, did_you_mean, split_lines, typo_corrections,
 };
 
@@ -23,7 +24,8 @@ pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<
     };
     let mut sheet = SettingsParser { reader, text };
     let root: &dyn TableLike = document.as_table();
-    let known = ["format", "name", "entry", "menu", "git", "actions", "search", "template"];
+    let known =
+        ["format", "name", "entry", "menu", "git", "actions", "check", "search", "template"];
     sheet.report_unknown_keys(root, "palace.toml", &known);
     if let Some((format, at)) = sheet.parse_integer(root, "format")
         && format != FORMAT_VERSION
@@ -134,6 +136,9 @@ impl SettingsParser<'_, '_> {
         if let Some(actions) = self.parse_section(root, "actions", &["allow"]) {
             settings.allow = self.parse_string_list(actions, "allow");
         }
+        if let Some(check) = self.parse_section(root, "check", &["silence"]) {
+            settings.silenced_codes = self.parse_silenced_codes(check);
+        }
         if let Some(search) = self.parse_section(root, "search", &["model"])
             && let Some((model, at)) = self.parse_string(search, "model")
         {
@@ -150,6 +155,23 @@ impl SettingsParser<'_, '_> {
             settings.template =
                 TemplateSettings { description: description.unwrap_or_default(), variables };
         }
+    }
+
+    fn parse_silenced_codes(&mut self, check: &dyn TableLike) -> BTreeSet<Code> {
+        let at = self.position_of_span(check.get("silence").and_then(Item::span));
+        let mut codes = BTreeSet::new();
+        for word in self.parse_string_list(check, "silence") {
+            match word.parse::<Code>() {
+                Ok(code) if code.severity() == Severity::Error => {
+                    let message = format!("`{code}` is an error, and errors are always reported");
+                    self.reader.report(Code::BadValue, at, message).hint =
+                        Some("only warnings and notes can be silenced".to_owned());
+                }
+                Ok(code) => drop(codes.insert(code)),
+                Err(why) => drop(self.reader.report(Code::BadValue, at, why)),
+            }
+        }
+        codes
     }
 
     fn parse_variables(&mut self, template: &dyn TableLike) -> Vec<TemplateVariable> {

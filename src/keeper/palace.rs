@@ -3,6 +3,7 @@
 pub(crate) mod change_plan;
 pub(crate) mod entity_cache;
 pub(crate) mod entity_faults;
+pub(crate) mod explained_findings;
 pub(crate) mod file_errors;
 pub(crate) mod file_states;
 pub(crate) mod findings;
@@ -11,6 +12,7 @@ pub(crate) mod loaded_palace;
 pub(crate) mod open_palace;
 pub(crate) mod published_snapshots;
 pub(crate) mod reload;
+pub(crate) mod rename_lookup;
 pub(crate) mod repository;
 pub(crate) mod room_topics;
 pub(crate) mod search_documents;

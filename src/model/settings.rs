@@ -3,8 +3,10 @@
 pub(crate) mod consent;
 pub(crate) mod template;
 pub(crate) mod watch_mode;
+use std::collections::BTreeSet;
+
 use crate::model::settings::template::TemplateSettings;
-use crate::model::{Layout, RoomRef};
+use crate::model::{Code, Layout, RoomRef};
 
 /// The settings of one palace.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +23,8 @@ pub struct Settings {
     pub hand_edits: HandEditMode,
     /// Tools that change something and that query actions may call nevertheless.
     pub allow: Vec<String>,
+    /// The codes of warnings and notes that are not reported.
+    pub silenced_codes: BTreeSet<Code>,
     /// The folder of the model for semantic search; a relative path starts at the palace.
     pub model: Option<String>,
     /// What the palace says about itself as a template.
@@ -58,6 +62,7 @@ impl Settings {
             commit: CommitMode::default(),
             hand_edits: HandEditMode::default(),
             allow: Vec::new(),
+            silenced_codes: BTreeSet::new(),
             model: None,
             template: TemplateSettings::default(),
         }

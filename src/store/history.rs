@@ -8,6 +8,7 @@ pub(crate) mod diff;
 pub(crate) mod file_history_cache;
 pub(crate) mod log;
 pub(crate) mod past_files;
+pub(crate) mod past_text;
 pub(crate) mod path_lookup;
 pub(crate) mod rename_detection;
 pub(crate) mod resolve_as_of;

@@ -34,6 +34,7 @@ mod mempalace;
 mod mempalace_drawers;
 mod mempalace_facts;
 mod mine;
+mod moving_items;
 mod names_and_paths;
 mod random_calls;
 mod random_yaml;

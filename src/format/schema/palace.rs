@@ -1,10 +1,12 @@
 //! Schema of `palace.toml`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use crate::format::schema::scalars::RoomNameSchema;
+use crate::model::{Rule, Severity};
 
 /// A palace: its name, the entry room, and settings.
 #[derive(JsonSchema)]
@@ -25,6 +27,8 @@ pub(super) struct PalaceSchema {
     git: Option<GitSchema>,
     /// The permissions of actions.
     actions: Option<ActionSettingsSchema>,
+    /// The findings of `palazzo check`.
+    check: Option<CheckSettingsSchema>,
     /// The search.
     search: Option<SearchSettingsSchema>,
     /// The palace as a template for new palaces.
@@ -80,6 +84,29 @@ struct ActionSettingsSchema {
     /// The tools that change something and that a query action may call nevertheless.
     #[schemars(example = ["update_entity"], extend("default" = []))]
     allow: Option<Vec<String>>,
+}
+
+/// The findings of `palazzo check`.
+#[derive(JsonSchema)]
+#[schemars(title = "Check", deny_unknown_fields)]
+struct CheckSettingsSchema {
+    /// The codes of warnings and notes that are not reported; `palazzo check --explain` lists all.
+    #[schemars(example = ["one-way-door"], extend("default" = []))]
+    silence: Option<Vec<SilencedCodeSchema>>,
+}
+
+/// The code of a warning or a note.
+struct SilencedCodeSchema;
+
+impl JsonSchema for SilencedCodeSchema {
+    fn schema_name() -> Cow<'static, str> {
+        "SilencedCode".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let rules = Rule::ALL.iter().filter(|it| it.severity != Severity::Error);
+        json_schema!({ "enum": rules.map(|it| it.name).collect::<Vec<_>>() })
+    }
 }
 
 /// The search.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::format::PalacePath;
 use crate::keeper::maintain::doctor;
 use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::explained_findings::explain_findings;
 use crate::keeper::palace::findings::{Finding, prepare_checks, resolve_diagnostic_positions};
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::{Keeper, Refusal};
@@ -26,6 +27,8 @@ pub struct PalaceReport {
     pub root: PathBuf,
     /// The findings, by file and line.
     pub findings: Vec<Finding>,
+    /// How many findings `silence` in `palace.toml` leaves out.
+    pub silenced_count: usize,
     /// How many rooms, scrolls and entities were read.
     pub counts: (usize, usize, usize),
 }
@@ -40,7 +43,7 @@ pub fn check_palaces(keeper: &mut Keeper, tools: &[Tool]) -> Result<CheckReport,
         let palace = keeper.open_workspace(&workspace)?;
         palace.check_last_commit()?;
         let stale_locks = doctor::stale_lock_diagnostics(palace, &mut locks);
-        palaces.push(check_palace(palace, (tools, &names), &models, stale_locks));
+        palaces.push(check_palace(palace, (tools, &names), &models, stale_locks)?);
     }
     Ok(CheckReport { palaces })
 }
@@ -53,6 +56,17 @@ impl PalaceReport {
 }
 
 impl CheckReport {
+    /// Returns the report with only the findings of `level` and above. All are counted in the
+    /// summary.
+    #[must_use]
+    pub fn shown_from(&self, level: Severity) -> Self {
+        let mut shown = self.clone();
+        for palace in &mut shown.palaces {
+            palace.findings.retain(|it| it.diagnostic.severity() <= level);
+        }
+        shown
+    }
+
     /// Renders the findings as JSON, with paths relative to `here`.
     pub fn json(&self, here: &Path) -> String {
         render::findings_json(&self.findings_with_paths(here))
@@ -92,7 +106,9 @@ impl CheckReport {
         let totals =
             std::iter::once((self.count_with_severity(Severity::Error), "error")).chain(others);
         let totals = totals.map(|(number, noun)| render::count_with_noun(number, noun));
-        format!("{read}: {}", totals.collect::<Vec<_>>().join(", "))
+        let silenced: usize = self.palaces.iter().map(|it| it.silenced_count).sum();
+        let silenced = (silenced > 0).then(|| format!("{silenced} silenced"));
+        format!("{read}: {}", totals.chain(silenced).collect::<Vec<_>>().join(", "))
     }
 
     fn findings_with_paths(&self, here: &Path) -> Vec<ReportedFinding<'_>> {
@@ -105,14 +121,17 @@ impl CheckReport {
     }
 }
 
-fn check_palace(
-    open: &OpenPalace,
+/// Checks the files of one palace, and the palace as a whole. `locks` are findings about its
+/// repository that are known already.
+pub(crate) fn check_palace(
+    open: &mut OpenPalace,
     (tools, workspaces): (&[Tool], &[String]),
     models: &ModelCache,
     locks: Vec<Diagnostic>,
-) -> PalaceReport {
-    let palace = &open.palace;
-    let palace_findings = prepare_checks(open, tools, workspaces).findings();
+) -> Result<PalaceReport, Refusal> {
+    let mut palace_findings = prepare_checks(open, tools, workspaces).findings();
+    explain_findings(open, &mut palace_findings)?;
+    let (open, palace) = (&*open, &open.palace);
     let palace_findings =
         palace_findings.into_iter().map(|it| (it.diagnostic, Some(it.value_path)));
     let file_findings = open.findings().map(|it| (it.clone(), None));
@@ -128,17 +147,19 @@ fn check_palace(
     let repository = repository.map(|it| (it, None));
     let mut by_file: BTreeMap<String, Vec<(Diagnostic, Option<ValuePath>)>> = BTreeMap::new();
     let all = file_findings.chain(palace_findings).chain(model_error).chain(consent);
+    let (mut silenced_count, silenced) = (0, &palace.settings.silenced_codes);
     for (diagnostic, value_path) in all.chain(repository) {
+        if silenced.contains(&diagnostic.code) {
+            silenced_count += 1;
+            continue;
+        }
         by_file.entry(diagnostic.file.clone()).or_default().push((diagnostic, value_path));
     }
     let findings =
         by_file.into_iter().flat_map(|(file, it)| resolve_diagnostic_positions(open, &file, it));
     let counts = (palace.rooms().len(), palace.scrolls().count(), palace.graph.len());
-    PalaceReport {
-        root: open.store().palace_folder().to_owned(),
-        findings: findings.collect(),
-        counts,
-    }
+    let (root, findings) = (open.store().palace_folder().to_owned(), findings.collect());
+    Ok(PalaceReport { root, findings, silenced_count, counts })
 }
 
 #[cfg(test)]
@@ -190,6 +211,27 @@ mod tests {
         assert_eq!(codes(&report), ["rooms/hall.yaml:1 empty-room"]);
         assert_eq!(report.count_with_severity(Severity::Error), 0);
         assert_eq!(report.summary(), "1 palace, 1 room, 0 scrolls, 0 entities: 0 errors, 1 note");
+    }
+
+    #[test]
+    fn silenced_codes_are_only_counted_and_a_level_hides_the_rest() {
+        let mut home = TestHome::new(&[("rooms/hall.yaml", "name: Hall\nportals: [attic]\n")]);
+        let settings = |codes: &str| format!("name = \"Keep\"\n[check]\nsilence = [{codes}]\n");
+        home.write("palace.toml", &settings("\"empty-room\""));
+        let report = check(&mut home);
+        assert_eq!(codes(&report), ["rooms/hall.yaml:2 unfinished-room"]);
+        let summary = "1 palace, 1 room, 0 scrolls, 0 entities: 0 errors, 1 note, 1 silenced";
+        assert_eq!(report.summary(), summary);
+        assert_eq!(codes(&report.shown_from(Severity::Warning)), [""; 0]);
+        let home = TestHome::new(&[]);
+        home.write("palace.toml", &settings("\"empty-rom\", \"syntax\""));
+        let report = check(&mut { home }).shown_from(Severity::Error);
+        let messages = report.palaces[0].findings.iter().map(|it| it.diagnostic.message.as_str());
+        let expected = [
+            "`syntax` is an error, and errors are always reported",
+            "there is no code `empty-rom`; did you mean `empty-room`?",
+        ];
+        assert_eq!(messages.collect::<Vec<_>>(), expected);
     }
 
     #[test]

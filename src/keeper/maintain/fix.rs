@@ -19,10 +19,10 @@ const MAX_ATTEMPTS: usize = 8;
 #[derive(Clone, Debug, Default)]
 pub struct FixReport {
     /// The directory of the palace.
-    root: PathBuf,
+    pub(in crate::keeper::maintain) root: PathBuf,
     /// The diagnostics that were fixed.
-    fixed: Vec<Diagnostic>,
-    edits: Vec<FileEdit>,
+    pub(in crate::keeper::maintain) fixed: Vec<Diagnostic>,
+    pub(in crate::keeper::maintain) edits: Vec<FileEdit>,
 }
 
 /// Fixes the errors in all palaces of the home that have only one possible fix. Commits nothing.

@@ -96,7 +96,7 @@ pub fn build_room(
     let (room, neighbours) = target.ok_or(Refusal::NoRooms)?;
     let name = render::one_line(&session.palace.palace.room_name(&room));
     let mut findings =
-        summarize_room_findings(session.palace, &room, &neighbours, (tools, &workspaces));
+        summarize_room_findings(session.palace, &room, &neighbours, (tools, &workspaces))?;
     if is_new && let Some(other) = namesakes(session.palace, &room).next() {
         findings.push_str(&format!(
             "Note: `{other}` is another room with this slug. To move a room to another wing, call \

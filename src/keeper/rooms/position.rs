@@ -8,11 +8,11 @@ use crate::visit::Location;
 const ENTRANCE_HALL_SLUG: &str = "entrance-hall";
 
 /// Returns the position of the caller. A caller that entered a palace without rooms moves to the
-/// entry room as soon as there is one.
+/// entry room as soon as there is one, and one whose room was renamed stays in it.
 pub(crate) fn current_position(session: &mut Session<'_>) -> Result<Location, Refusal> {
     let before = session.visit.location.clone();
     if let Some(location) = before.clone().filter(|it| !is_entrance_hall(it)) {
-        return Ok(location);
+        return follow_renamed_room(session, location);
     }
     let (palace, key) = (&session.palace.palace, &session.key);
     // In a palace without rooms and entities, a room with drawers is shown.
@@ -26,6 +26,15 @@ pub(crate) fn current_position(session: &mut Session<'_>) -> Result<Location, Re
         session.visit.listed_items = listed_items;
     }
     Ok(location)
+}
+
+/// Returns the location with the present name of its room, if somebody has renamed the room.
+fn follow_renamed_room(session: &mut Session<'_>, at: Location) -> Result<Location, Refusal> {
+    let room = session.palace.present_room_name(at.room.clone())?;
+    if room != at.room {
+        session.visit.rename_room(&session.key, &at.room, &room);
+    }
+    Ok(Location { room, ..at })
 }
 
 /// Returns the position at which visits begin: the entry room or, in a palace without rooms, a hall

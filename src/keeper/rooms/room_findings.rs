@@ -1,7 +1,9 @@
 //! The findings about a room, for the answer to the call that built it.
 
 use crate::format::room_path;
+use crate::keeper::Refusal;
 use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::explained_findings::explain_findings;
 use crate::keeper::palace::findings::{prepare_checks, resolve_diagnostic_positions};
 use crate::model::{Code, Diagnostic, RoomId, Severity, Tool};
 
@@ -12,15 +14,19 @@ const MAX_ROOM_FINDINGS: usize = 5;
 /// be reached any more; empty if there are none. `workspaces` are the directories and names of the
 /// palaces that doors can lead to.
 pub(crate) fn summarize_room_findings(
-    palace: &OpenPalace,
+    open: &mut OpenPalace,
     room: &RoomId,
     neighbours: &[RoomId],
     (tools, workspaces): (&[Tool], &[String]),
-) -> String {
-    let (check, file) = (prepare_checks(palace, tools, workspaces), room_path(room));
+) -> Result<String, Refusal> {
+    let (check, file) = (prepare_checks(open, tools, workspaces), room_path(room));
+    let mut room_findings = check.room_findings(room);
+    let unreachable: Vec<_> =
+        neighbours.iter().filter_map(|it| check.check_reachable(it)).collect();
+    explain_findings(open, &mut room_findings)?;
+    let palace = &*open;
     let file_diagnostics = palace.findings_in(&file).map(|it| (it.clone(), None));
-    let room_diagnostics =
-        check.room_findings(room).into_iter().map(|it| (it.diagnostic, Some(it.value_path)));
+    let room_diagnostics = room_findings.into_iter().map(|it| (it.diagnostic, Some(it.value_path)));
     // An undefined name in a room may be a spelling mistake.
     let is_listed = |it: &Diagnostic| {
         it.severity() < Severity::Info
@@ -32,9 +38,11 @@ pub(crate) fn summarize_room_findings(
                     | Code::UndefinedAttribute
             )
     };
+    let silenced = &palace.palace.settings.silenced_codes;
+    let is_listed = |it: &Diagnostic| is_listed(it) && !silenced.contains(&it.code);
     let diagnostics = file_diagnostics.chain(room_diagnostics).filter(|(it, _)| is_listed(it));
     let mut findings = resolve_diagnostic_positions(palace, &file, diagnostics.collect());
-    for unreachable in neighbours.iter().filter_map(|it| check.check_reachable(it)) {
+    for unreachable in unreachable.into_iter().filter(|it| is_listed(&it.diagnostic)) {
         let file = unreachable.diagnostic.file.clone();
         let diagnostic = (unreachable.diagnostic, Some(unreachable.value_path));
         findings.extend(resolve_diagnostic_positions(palace, &file, vec![diagnostic]));
@@ -44,9 +52,9 @@ pub(crate) fn summarize_room_findings(
     let lines: Vec<_> = listed.map(|it| format!("\n  {}", it.diagnostic)).collect();
     let has_problems = findings.iter().any(|it| it.diagnostic.severity() < Severity::Info);
     let head = if has_problems { "Problems found" } else { "Worth knowing" };
-    match findings.len().saturating_sub(MAX_ROOM_FINDINGS) {
+    Ok(match findings.len().saturating_sub(MAX_ROOM_FINDINGS) {
         _ if findings.is_empty() => String::new(),
         0 => format!("{head}:{}\n", lines.concat()),
         more => format!("{head}:{}\n  and {more} more\n", lines.concat()),
-    }
+    })
 }

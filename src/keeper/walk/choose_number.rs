@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::format::room_path;
+use crate::keeper::rooms::position::current_position;
 use crate::keeper::search::palace_search::search_from_menu;
 use crate::keeper::walk::current_room::{render_current_room, render_menu, with_menu};
 use crate::keeper::walk::drawers::{find_drawer_rooms, list_room_drawers};
@@ -57,11 +58,7 @@ pub fn choose_number(
     if keeper.visit_of_caller(caller).workspace.is_none() {
         return enter_last_changed_palace(keeper, caller).map(ChooseNumberOutcome::Page);
     }
-    let position = position_of_caller(keeper, caller)?;
-    let session = keeper.session_in(&position.workspace, caller)?;
-    if session.visit.menu.is_empty() {
-        render_menu(keeper, caller)?;
-    }
+    let position = refresh_current_room(keeper, caller)?;
     let visit = keeper.visit_of_caller(caller);
     let (layout, count) = (visit.layout, visit.menu.len());
     let unknown = Refusal::NoSuchAction { number };
@@ -72,6 +69,18 @@ pub fn choose_number(
     }
     let page = run_global_action(keeper, caller, slot, params, &position)?;
     page.ok_or(unknown).map(ChooseNumberOutcome::Page)
+}
+
+/// Brings the palace of the caller up to date, and makes the menu if none was shown. Returns the
+/// position of the caller.
+fn refresh_current_room(keeper: &mut Keeper, caller: &Caller) -> Result<Location, Refusal> {
+    let position = position_of_caller(keeper, caller)?;
+    let mut session = keeper.session_in(&position.workspace, caller)?;
+    let position = current_position(&mut session)?;
+    if session.visit.menu.is_empty() {
+        render_menu(keeper, caller)?;
+    }
+    Ok(position)
 }
 
 /// Renders the answer of a tool that an action called, and the menu.
@@ -152,6 +161,7 @@ fn follow_door(
     let palace = &session.palace.palace;
     let room = palace.resolve_room(room, from)?;
     let name = render::one_line(&palace.settings.name);
+    let room = session.palace.present_room_name(room)?;
     let notice = match key == position.workspace {
         true => String::new(),
         false if is_as_of_key(&position.workspace) => {
@@ -215,6 +225,12 @@ fn run_global_action(
 fn go_to_room(session: &mut Session<'_>, name: &str, from: &Location) -> Result<(), Refusal> {
     if let Ok(room) = name.parse::<RoomRef>() {
         session.palace.refresh_file(&room_path(room.as_literal_id()));
+        let asked = session.palace.palace.resolve_room(&room, Some(&from.room))?;
+        let present = session.palace.present_room_name(asked.clone())?;
+        if present != asked {
+            session.visit.go_to(Location::from_room(&from.workspace, present));
+            return Ok(());
+        }
     }
     let room = resolve_room_name(&session.palace.palace, name, &from.room)?;
     session.visit.go_to(Location::from_room(&from.workspace, room));

@@ -9,7 +9,7 @@ use crate::keeper::rooms::scrolls::newest_scroll_ids;
 use crate::keeper::walk::changes_since_visit::load_changes_and_save_visit;
 use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::halls::{self, available_actions, hall_view, listed_entities};
-use crate::keeper::walk::notices::{needs_history, room_notices};
+use crate::keeper::walk::notices::{has_unbuilt_exits, needs_history, room_notices};
 use crate::keeper::walk::position::{place_name, position_of_caller};
 use crate::keeper::walk::revision_notice::take_revision_notice;
 use crate::keeper::walk::unbuilt_rooms::{render_roomless_palace, render_unbuilt_room};
@@ -75,7 +75,7 @@ fn render_room_view(
 ) -> Result<String, Refusal> {
     let position = position_of_caller(keeper, caller)?;
     let palace = keeper.open_palace(&position.workspace)?;
-    if needs_history(&palace.palace) {
+    if needs_history(&palace.palace) || has_unbuilt_exits(&palace.palace, &position.room) {
         palace.update_file_history_cache()?;
     }
     let hall = halls::visible_hall(&palace.palace, &position);

@@ -5,14 +5,17 @@
 //! that one of its actions names, or whose genus an action lists. The entry lists all open work of
 //! the palace.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 
 use crate::format::{PalacePath, room_path};
 use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::rename_lookup::RenameLookup;
 use crate::keeper::palace::room_topics::RoomTopics;
 use crate::keeper::walk::changes_since_visit;
 use crate::keeper::work::work_items::work_view;
-use crate::model::{ItemId, Palace, RoomId, WorkSubject};
+use crate::model::{ItemId, Palace, Room, RoomId, WorkSubject};
 use crate::render::{self, Notice};
 use crate::visit::ChangesSinceVisit;
 
@@ -24,6 +27,28 @@ const MAX_TASKS: usize = 3;
 pub(crate) fn needs_history(palace: &Palace) -> bool {
     palace.processes.values().any(|it| it.status.is_open())
         || palace.tasks.values().any(|it| it.status.is_open() && it.created.is_none())
+}
+
+/// Returns true if the room has doors to rooms that do not exist, which may have been renamed.
+pub(crate) fn has_unbuilt_exits(palace: &Palace, room: &RoomId) -> bool {
+    unbuilt_exits(palace, room).next().is_some()
+}
+
+fn unbuilt_exits<'p>(palace: &'p Palace, id: &'p RoomId) -> impl Iterator<Item = RoomId> + 'p {
+    let exits = palace.room(id).into_iter().flat_map(Room::linked_rooms);
+    let exits = exits.filter_map(|it| palace.resolve_room(it, Some(id)).ok());
+    exits.filter(|it| !palace.is_enterable_room(it))
+}
+
+/// Returns a notice on each door by the old name of a room; the door leads to the room.
+fn old_name_notices(open: &OpenPalace, room: &RoomId) -> Vec<Notice> {
+    let exits: BTreeSet<_> = unbuilt_exits(&open.palace, room).collect();
+    let lookup = RenameLookup::with_loaded_history(open);
+    let renamed = exits.iter().filter_map(|old| Some((old, lookup.find_room(old)?)));
+    let notice = |(old, new): (&RoomId, RoomId)| {
+        Notice(format!("The room `{old}` is `{new}` now · `palazzo check --fix` renames the doors"))
+    };
+    renamed.map(notice).collect()
 }
 
 /// Returns the open processes and the open tasks whose subject `is_listed`.
@@ -54,6 +79,7 @@ pub(crate) fn room_notices(
     let is_entry = palace.palace.entry_room() == Some(room);
     let notices = notices.map(Notice).chain(palace.store().warning_before_write().map(Notice));
     let notices = notices.chain(missing_entry_notice(palace).filter(|_| is_entry));
+    let notices = notices.chain(old_name_notices(palace, room));
     notices.chain(palace.file_error_notices().into_iter().map(Notice)).collect()
 }
 

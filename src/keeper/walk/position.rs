@@ -13,7 +13,12 @@ pub(crate) fn position_of_caller(
 ) -> Result<Location, Refusal> {
     let visit = keeper.visit_of_caller(caller);
     if let Some(position) = visit.location.clone().filter(|it| !is_entrance_hall(it)) {
-        return Ok(position);
+        let open = keeper.open_palaces.get(&position.workspace);
+        if open.is_none_or(|it| it.palace.is_enterable_room(&position.room)) {
+            return Ok(position);
+        }
+        let key = position.workspace.clone();
+        return current_position(&mut keeper.session_without_refresh(&key, caller)?);
     }
     let Some(key) = visit.workspace.clone() else {
         let names = keeper.workspaces()?.into_iter().map(|it| it.name).collect();

@@ -80,6 +80,8 @@ pub enum Code {
     CaseTwins,
     /// Scrolls in a room that does not exist.
     LostScroll,
+    /// A reference by the old name of a room or an entity that was renamed by hand.
+    OldName,
     /// A door to a workspace that the home does not have.
     UnknownWorkspace,
     /// An action label that occurs twice in a room.

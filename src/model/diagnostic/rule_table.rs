@@ -56,7 +56,8 @@ const OTHER_RULES: &[Rule] = &[
         "same-id",
         "Two files have the same id",
         "Most often one is a copy of the other. An id identifies the same thing under another \
-         name: remove it from the copy.",
+         name: remove it from the copy. If the history shows which one is the copy, `palazzo check \
+         --fix` gives it an id of its own.",
     ),
     warning_rule(
         Code::CaseTwins,
@@ -72,6 +73,14 @@ const OTHER_RULES: &[Rule] = &[
         "Scrolls are in a room that does not exist",
         "No visitor comes by to read them, though search finds them. Build the room, or \
          move them to the folder of the room that replaced it.",
+    ),
+    warning_rule(
+        Code::OldName,
+        "old-name",
+        "A reference uses the old name of a room or an entity",
+        "The file of the room, or the name of the entity, was changed by hand, and its id shows \
+         what it is called now. `palazzo check --fix` changes doors, relations, tasks and \
+         processes; `palazzo mv` would have changed them at once.",
     ),
     warning_rule(
         Code::UnknownWorkspace,
@@ -166,8 +175,8 @@ const OTHER_RULES: &[Rule] = &[
         Code::OneWayDoor,
         "one-way-door",
         "The room behind an action has no action back",
-        "It still shows a plain door back. An action there could say more than \
-         \"Go to Great Hall\".",
+        "Doors work in both directions, so visitors of that room see a plain door back: \"Go to \
+         Great Hall\". Add an action there if the way back deserves a description.",
     ),
     info_rule(
         Code::EmptyRoom,

@@ -1,0 +1,141 @@
+//! Finds the present names of rooms and entities that were renamed by hand, by the ids in their
+//! last committed files.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use ulid::Ulid;
+
+use crate::format::{self, PalacePath, room_path};
+use crate::keeper::Refusal;
+use crate::keeper::palace::loaded_palace::LoadedPalace;
+use crate::keeper::palace::open_palace::OpenPalace;
+use crate::model::{Entity, Files, Palace, RoomId, Slug};
+
+/// A palace whose history is searched for old names.
+pub(crate) struct RenameLookup<'a> {
+    palace: &'a LoadedPalace,
+    /// The files of entities in the history, by the slug in the file's name.
+    entity_files: OnceCell<HashMap<String, Vec<&'a str>>>,
+    /// The committed entities whose files have uncommitted changes, by name, with their files.
+    uncommitted: OnceCell<HashMap<String, (String, Option<Ulid>)>>,
+}
+
+impl OpenPalace {
+    /// Returns the present name of a room: its own or, if it does not exist and was renamed, the
+    /// new one.
+    pub(crate) fn present_room_name(&mut self, room: RoomId) -> Result<RoomId, Refusal> {
+        if self.palace.is_enterable_room(&room) {
+            return Ok(room);
+        }
+        let renamed = RenameLookup::new(self)?.find_room(&room);
+        Ok(renamed.unwrap_or(room))
+    }
+}
+
+impl<'a> RenameLookup<'a> {
+    /// Prepares to search the history of a palace.
+    pub(crate) fn new(open: &'a mut OpenPalace) -> Result<Self, Refusal> {
+        open.update_file_history_cache()?;
+        Ok(Self::with_loaded_history(open))
+    }
+
+    /// Prepares to search a palace whose file histories are up to date.
+    pub(crate) fn with_loaded_history(palace: &'a LoadedPalace) -> Self {
+        Self { palace, entity_files: OnceCell::new(), uncommitted: OnceCell::new() }
+    }
+
+    /// Returns the searched palace.
+    pub(crate) fn palace(&self) -> &'a LoadedPalace {
+        self.palace
+    }
+
+    /// Returns the only room that has the id which the missing room `old` had.
+    pub(crate) fn find_room(&self, old: &RoomId) -> Option<RoomId> {
+        let path = room_path(old);
+        let palace = &self.palace.palace;
+        if palace.room(old).is_some() || !self.palace.file_histories().contains_key(&path) {
+            return None;
+        }
+        let text = self.palace.store().find_past_text(&path, |_| true)?;
+        let id = parse_one_file(&path, &text).room(old)?.id?;
+        let mut holders = palace.rooms().filter(|(_, it)| it.id == Some(id));
+        let (holder, _) = holders.next()?;
+        holders.next().is_none().then(|| holder.clone())
+    }
+
+    /// Returns the present name of the only entity that has the id, or else the file, of the
+    /// missing entity `old`.
+    pub(crate) fn find_entity(&self, old: &str) -> Option<&'a str> {
+        if self.palace.palace.graph.get(old).is_some() {
+            return None;
+        }
+        let slug = Slug::from_text(old).map(|it| it.to_string());
+        let files = slug.and_then(|it| self.entity_files().get(&it));
+        let by_slug = files.into_iter().flatten().find_map(|path| {
+            let is_old = |text: &str| entity_of(path, text).is_some_and(|it| it.name == old);
+            let text = self.palace.store().find_past_text(path, is_old)?;
+            self.find_present_entity(path, entity_of(path, &text)?.id)
+        });
+        by_slug.or_else(|| {
+            let (path, id) = self.uncommitted().get(old)?;
+            self.find_present_entity(path, *id)
+        })
+    }
+
+    fn find_present_entity(&self, file: &str, id: Option<Ulid>) -> Option<&'a str> {
+        let graph = &self.palace.palace.graph;
+        let Some(id) = id else {
+            return graph
+                .entity_in_file(file)
+                .filter(|it| it.is_defined)
+                .map(|it| it.name.as_str());
+        };
+        let mut holders = graph.iter().filter(|it| it.id == Some(id));
+        let holder = holders.next()?;
+        holders.next().is_none().then_some(holder.name.as_str())
+    }
+
+    fn entity_files(&self) -> &HashMap<String, Vec<&'a str>> {
+        self.entity_files.get_or_init(|| {
+            let mut files: HashMap<String, Vec<&str>> = HashMap::new();
+            let paths = self.palace.file_histories().keys();
+            for path in paths.filter(|it| PalacePath::parse(it) == Ok(PalacePath::Entity)) {
+                let name = path.rsplit('/').next().unwrap_or_default();
+                let slug = name.trim_end_matches(".yaml");
+                let unnumbered = slug.trim_end_matches(|it: char| it.is_ascii_digit());
+                files.entry(slug.to_owned()).or_default().push(path);
+                if let Some(slug) = unnumbered.strip_suffix('-') {
+                    files.entry(slug.to_owned()).or_default().push(path);
+                }
+            }
+            files
+        })
+    }
+
+    fn uncommitted(&self) -> &HashMap<String, (String, Option<Ulid>)> {
+        self.uncommitted.get_or_init(|| {
+            let store = self.palace.store();
+            let head = self.palace.head.as_ref().filter(|_| store.as_of_commit().is_none());
+            let diffs = head.and_then(|it| store.diff_since(Some(it)).ok()).unwrap_or_default();
+            let entities = diffs.iter().filter_map(|it| {
+                let entity = entity_of(&it.path, it.was.text()?)?;
+                Some((entity.name, (it.path.clone(), entity.id)))
+            });
+            entities.collect()
+        })
+    }
+}
+
+/// Parses the entity in a file.
+fn entity_of(path: &str, text: &str) -> Option<Entity> {
+    if PalacePath::parse(path) != Ok(PalacePath::Entity) {
+        return None;
+    }
+    parse_one_file(path, text).graph.entity_in_file(path).filter(|it| it.is_defined).cloned()
+}
+
+fn parse_one_file(path: &str, text: &str) -> Palace {
+    let files = Files::from([(path.to_owned(), text.to_owned())]);
+    format::parse_palace("past", &files).0
+}

@@ -67,6 +67,7 @@ pub use crate::keeper::maintain::fix_old_names::fix_old_names;
 pub use crate::keeper::maintain::fmt::{FmtReport, fmt_files};
 pub use crate::keeper::maintain::git_setup::{GitSetupReport, remove_git_setup, set_up_git};
 pub use crate::keeper::maintain::init::{create_palace, create_repositories};
+pub use crate::keeper::maintain::palace_findings::list_findings;
 pub use crate::keeper::maintain::trust::{
     give_consent, list_consents, missing_consents, remove_consents,
 };

@@ -7,4 +7,5 @@ pub(crate) mod fix_old_names;
 pub(crate) mod fmt;
 pub(crate) mod git_setup;
 pub(crate) mod init;
+pub(crate) mod palace_findings;
 pub(crate) mod trust;

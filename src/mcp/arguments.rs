@@ -17,8 +17,8 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
 pub(super) use graph::{
-    CreateEntities, DeleteGraphEntities, GetEntity, GetRelationships, GetTimeline, ListEntities,
-    ListGenera, SearchEntities, UpdateEntity,
+    CreateEntities, DeleteGraphEntities, DescribeWorkspace, GetEntity, GetRelationships,
+    GetTimeline, ListEntities, ListGenera, SearchEntities, UpdateEntity,
 };
 pub(super) use memory_server::{
     AddObservations, AddObservationsOutput, DeleteEntities, DeleteObservations, DeletionOutput,

@@ -4,8 +4,8 @@ use crate::keeper::{
     self, Caller, EntityChange, EntityQuery, Keeper, RelationQuery, TimelineQuery,
 };
 use crate::mcp::arguments::{
-    CreateEntities, DeleteGraphEntities, GetEntity, GetRelationships, GetTimeline, ListEntities,
-    ListGenera, NoArguments, PageNumber, SearchEntities, UpdateEntity,
+    CreateEntities, DeleteGraphEntities, DescribeWorkspace, GetEntity, GetRelationships,
+    GetTimeline, ListEntities, ListGenera, PageNumber, SearchEntities, UpdateEntity,
 };
 use crate::mcp::graph_pages;
 use crate::mcp::reply::{ToolResult, to_tool_result};
@@ -33,7 +33,11 @@ fn describe_workspace() -> RegisteredTool {
         "Describe the workspace",
         "Summarize the workspace: rooms, scrolls, genera with counts, latest changes.",
     );
-    let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
+    let run = |tools: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: DescribeWorkspace| {
+        if it.findings == Some(true) {
+            let findings = keeper::list_findings(keeper, caller, &tools.action_tools());
+            return to_tool_result(findings.map(|it| render::palace_findings(&it)));
+        }
         let description =
             keeper.session(caller).and_then(|session| keeper::describe_workspace(&session));
         to_tool_result(description.map(|it| graph_pages::render_workspace(&it, caller.now)))

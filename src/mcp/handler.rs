@@ -237,7 +237,7 @@ impl ServerHandler for Server {
         let caller = self.caller("");
         let followed = accepted_targets(&self.toolbox, &caller, requested);
         let current = self.calls.try_run_now(&caller, |keeper| {
-            let digests = target_digests(keeper, &followed);
+            let digests = target_digests(&self.toolbox, keeper, &followed);
             (digests, keeper.change_counters_by_palace())
         });
         let generations = self.baselines.store_digests(&followed, current);

@@ -4,13 +4,15 @@ use crate::keeper::Caller;
 use crate::mcp::toolbox::ToolSet;
 use crate::mcp::toolbox::Toolbox;
 use crate::model::ResourceUri;
+use crate::model::Tool;
 use crate::model::UriError;
+use crate::model::UriTarget;
 
 /// A resource that a client can read.
 #[derive(Clone, Debug)]
 pub(super) enum ResourceTarget {
-    /// A room or scroll.
-    RoomOrScroll(ResourceUri),
+    /// A room, a scroll or the findings of a palace.
+    InPalace(ResourceUri),
     /// The graph that this caller's tools act on.
     Graph(Caller),
 }
@@ -23,7 +25,15 @@ pub(super) fn parse_target(
 ) -> Result<ResourceTarget, String> {
     match uri {
         GRAPH_URI if tools.offers(ToolSet::Memory) => Ok(ResourceTarget::Graph(caller.clone())),
-        _ => uri.parse().map(ResourceTarget::RoomOrScroll).map_err(|err: UriError| err.to_string()),
+        _ => uri.parse().map(ResourceTarget::InPalace).map_err(|err: UriError| err.to_string()),
+    }
+}
+
+/// Returns the tools that actions can call, if the resource at this address depends on them.
+pub(super) fn action_tools_for(tools: &Toolbox, address: &ResourceUri) -> Vec<Tool> {
+    match address.target {
+        UriTarget::Findings => tools.action_tools(),
+        UriTarget::Room(_) | UriTarget::Scroll(_) => Vec::new(),
     }
 }
 

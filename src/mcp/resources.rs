@@ -1,10 +1,11 @@
-//! Lists, reads and completes resources: rooms, scrolls and the graph, by address.
+//! Lists, reads and completes resources: rooms, scrolls, findings and the graph, by address.
 //!
 //! The graph is a resource if the tools of the reference memory server are offered. It
 //! has the name and content of that server: the answer of `read_graph`.
 
 use crate::mcp::resource_target::GRAPH_URI;
 use crate::mcp::resource_target::ResourceTarget;
+use crate::mcp::resource_target::action_tools_for;
 use crate::mcp::resource_target::parse_target;
 use rmcp::model::{
     Annotations, CacheScope, CompleteRequestParams, CompleteResult, CompletionInfo, ErrorData,
@@ -27,6 +28,8 @@ const PAGE_SIZE: usize = 200;
 /// slash.
 const ROOM_TEMPLATE: &str = "palace://{workspace}/rooms/{+room}";
 const SCROLL_TEMPLATE: &str = "palace://{workspace}/scrolls/{+room}/{id}";
+
+const FINDINGS_TEMPLATE: &str = "palace://{workspace}/findings";
 
 const MARKDOWN_TYPE: &str = "text/markdown";
 const JSON_TYPE: &str = "application/json";
@@ -70,6 +73,12 @@ pub(super) fn list_uri_templates(is_stateless: bool) -> ListResourceTemplatesRes
             "A room: description, actions, doors and scrolls",
         ),
         template(SCROLL_TEMPLATE, "scroll", "A scroll", "A dated note in a room"),
+        template(
+            FINDINGS_TEMPLATE,
+            "findings",
+            "Findings",
+            "What is wrong or missing in a palace, and genera that no room shows",
+        ),
     ]);
     match is_stateless {
         true => list.with_ttl_ms(TEMPLATES_TTL_MS).with_cache_scope(CacheScope::Public),
@@ -87,11 +96,14 @@ pub(super) fn read_resource(
     let (text, kind) = match parse_target(tools, caller, uri)
         .map_err(|why| not_found_error(uri, &why))?
     {
-        ResourceTarget::RoomOrScroll(address) => {
+        ResourceTarget::InPalace(address) => {
+            let action_tools = action_tools_for(tools, &address);
             let text =
-                keeper::read_resource(keeper, &address).map_err(|refusal| match refusal {
-                    Refusal::Store(_) => internal_error(&refusal.to_string()),
-                    refusal => not_found_error(uri, &refusal.to_string()),
+                keeper::read_resource(keeper, &address, &action_tools).map_err(|refusal| {
+                    match refusal {
+                        Refusal::Store(_) => internal_error(&refusal.to_string()),
+                        refusal => not_found_error(uri, &refusal.to_string()),
+                    }
                 })?;
             (strip_unprintable(&text), MARKDOWN_TYPE)
         }
@@ -118,14 +130,14 @@ pub(super) fn subscribe(
     uri: &str,
 ) -> Result<(), ErrorData> {
     let target = match parse_target(tools, caller, uri).map_err(|why| not_found_error(uri, &why))? {
-        ResourceTarget::RoomOrScroll(address) => {
-            keeper::resolve_uri(keeper, &address).map(ResourceTarget::RoomOrScroll)
+        ResourceTarget::InPalace(address) => {
+            keeper::resolve_uri(keeper, &address).map(ResourceTarget::InPalace)
         }
         graph @ ResourceTarget::Graph(_) => Ok(graph),
     };
     let target = target.map_err(|refusal| not_found_error(uri, &refusal.to_string()))?;
     subscribers
-        .subscribe_initialized_client(keeper, uri, target)
+        .subscribe_initialized_client(tools, keeper, uri, target)
         .map_err(|why| ErrorData::invalid_request(why, None))
 }
 
@@ -136,7 +148,9 @@ pub(super) fn complete_argument(
     request: &CompleteRequestParams,
 ) -> Result<CompleteResult, ErrorData> {
     let is_known = match &request.r#ref {
-        Reference::Resource(it) => [ROOM_TEMPLATE, SCROLL_TEMPLATE].contains(&it.uri.as_str()),
+        Reference::Resource(it) => {
+            [ROOM_TEMPLATE, SCROLL_TEMPLATE, FINDINGS_TEMPLATE].contains(&it.uri.as_str())
+        }
         Reference::Prompt(it) => all_prompts().iter().any(|prompt| prompt.name == it.name),
         _ => false,
     };
@@ -178,6 +192,7 @@ fn graph_resource() -> Resource {
 fn to_resource(it: ResourceSummary) -> Resource {
     let ResourceSummary { uri: address, title, description, written } = it;
     let name = match &address.target {
+        UriTarget::Findings => "findings".to_owned(),
         UriTarget::Room(room) => room.to_string(),
         UriTarget::Scroll(it) => format!("{}/{}", it.room, it.id),
     };

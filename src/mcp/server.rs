@@ -129,10 +129,10 @@ impl Server {
                 wait = None;
                 continue;
             }
-            let subscribers = self.subscribers.clone();
+            let (subscribers, tools) = (self.subscribers.clone(), self.toolbox.clone());
             let collect = move |keeper: &mut Keeper, _: &Caller| {
                 let wait = keeper.catch_up();
-                Ok((wait, subscribers.blocking_lock().collect_notifications(keeper)))
+                Ok((wait, subscribers.blocking_lock().collect_notifications(&tools, keeper)))
             };
             let collected = self
                 .calls

@@ -1,4 +1,4 @@
-//! The subscribers to rooms, scrolls and the graph, for stateful and stateless protocol
+//! The subscribers to rooms, scrolls, findings and the graph, for stateful and stateless protocol
 //! versions.
 //!
 //! The content that a subscriber would read now is compared with the content that it
@@ -15,7 +15,7 @@ use rmcp::service::{Peer, SubscriptionSink};
 
 use crate::keeper::{self, Caller, ChangeCounters, Keeper};
 use crate::mcp::Toolbox;
-use crate::mcp::resource_target::{ResourceTarget, parse_target};
+use crate::mcp::resource_target::{ResourceTarget, action_tools_for, parse_target};
 
 /// Maximum number of resources per subscriber.
 const MAX_SUBSCRIPTIONS: usize = 1_000;
@@ -99,6 +99,7 @@ impl Subscribers {
     /// refusal.
     pub(super) fn subscribe_initialized_client(
         &mut self,
+        tools: &Toolbox,
         keeper: &mut Keeper,
         uri: &str,
         target: ResourceTarget,
@@ -110,7 +111,8 @@ impl Subscribers {
                 "a client can follow at most {MAX_SUBSCRIPTIONS} resources: unsubscribe from one"
             ));
         }
-        self.add_subscription(keeper, uri, target, Subscriber::InitializedClient);
+        let digest = self.first_digest(tools, keeper, uri, &target);
+        self.add_subscription(uri, target, Subscriber::InitializedClient, digest);
         self.record_new_generations(keeper.change_counters_by_palace());
         Ok(())
     }
@@ -138,7 +140,8 @@ impl Subscribers {
         for uri in sink.accepted().resource_subscriptions.iter().flatten() {
             let Ok(target) = parse_target(tools, caller, uri) else { continue };
             let target = resolve_target_workspace(keeper, target);
-            self.add_subscription(keeper, uri, target, Subscriber::Listener(sink.id().clone()));
+            let digest = self.first_digest(tools, keeper, uri, &target);
+            self.add_subscription(uri, target, Subscriber::Listener(sink.id().clone()), digest);
         }
     }
 
@@ -163,7 +166,11 @@ impl Subscribers {
     }
 
     /// Collects the changes since the last call.
-    pub(super) fn collect_notifications(&mut self, keeper: &mut Keeper) -> Notifications {
+    pub(super) fn collect_notifications(
+        &mut self,
+        tools: &Toolbox,
+        keeper: &mut Keeper,
+    ) -> Notifications {
         let Some(generations) = &mut self.generations else { return Notifications::default() };
         let before = std::mem::replace(generations, keeper.change_counters_by_palace());
         let mut notifications = Notifications {
@@ -173,7 +180,7 @@ impl Subscribers {
         for subscription in &mut self.subscriptions {
             let is_new = std::mem::take(&mut subscription.is_new);
             let may_have_changed = match &subscription.target {
-                ResourceTarget::RoomOrScroll(it) => {
+                ResourceTarget::InPalace(it) => {
                     before.get(&it.workspace) != generations.get(&it.workspace)
                 }
                 // Its digest is cheap, and the caller may have chosen another
@@ -183,7 +190,7 @@ impl Subscribers {
             if !is_new && !may_have_changed {
                 continue;
             }
-            let digest = target_digest(keeper, &subscription.target);
+            let digest = target_digest(tools, keeper, &subscription.target);
             if std::mem::replace(&mut subscription.digest, digest) != digest {
                 notifications
                     .updated_resources
@@ -194,15 +201,25 @@ impl Subscribers {
         notifications
     }
 
+    /// Returns the digest of a resource when its subscription was accepted.
+    fn first_digest(
+        &self,
+        tools: &Toolbox,
+        keeper: &mut Keeper,
+        uri: &str,
+        target: &ResourceTarget,
+    ) -> u64 {
+        let baseline = self.baselines.take_digest(uri);
+        baseline.unwrap_or_else(|| target_digest(tools, keeper, target))
+    }
+
     fn add_subscription(
         &mut self,
-        keeper: &mut Keeper,
         uri: &str,
         target: ResourceTarget,
         subscriber: Subscriber,
+        digest: u64,
     ) {
-        let baseline = self.baselines.take_digest(uri);
-        let digest = baseline.unwrap_or_else(|| target_digest(keeper, &target));
         let (uri, is_new) = (uri.to_owned(), true);
         self.subscriptions.push(Subscription { uri, target, subscriber, digest, is_new });
     }
@@ -251,12 +268,13 @@ pub(super) fn accepted_targets(
 
 /// Returns a digest of each resource's content.
 pub(super) fn target_digests(
+    tools: &Toolbox,
     keeper: &mut Keeper,
     followed: &[(String, ResourceTarget)],
 ) -> Vec<u64> {
     let digests = followed.iter().map(|(_, target)| {
         let target = resolve_target_workspace(keeper, target.clone());
-        target_digest(keeper, &target)
+        target_digest(tools, keeper, &target)
     });
     digests.collect()
 }
@@ -284,19 +302,20 @@ fn title_hashes(generations: &BTreeMap<String, ChangeCounters>) -> Vec<(&String,
 /// Resolves the palace of an address; keeps the address if it does not exist yet.
 fn resolve_target_workspace(keeper: &mut Keeper, target: ResourceTarget) -> ResourceTarget {
     match target {
-        ResourceTarget::RoomOrScroll(address) => {
-            ResourceTarget::RoomOrScroll(keeper::resolve_uri(keeper, &address).unwrap_or(address))
+        ResourceTarget::InPalace(address) => {
+            ResourceTarget::InPalace(keeper::resolve_uri(keeper, &address).unwrap_or(address))
         }
         graph @ ResourceTarget::Graph(_) => graph,
     }
 }
 
 /// Returns a digest of the content that a client would read.
-fn target_digest(keeper: &mut Keeper, target: &ResourceTarget) -> u64 {
+fn target_digest(tools: &Toolbox, keeper: &mut Keeper, target: &ResourceTarget) -> u64 {
     match target {
-        ResourceTarget::RoomOrScroll(address) => {
+        ResourceTarget::InPalace(address) => {
             let mut hasher = DefaultHasher::new();
-            keeper::render_resource(keeper, address).map_err(|_| ()).hash(&mut hasher);
+            let tools = action_tools_for(tools, address);
+            keeper::render_resource(keeper, address, &tools).map_err(|_| ()).hash(&mut hasher);
             hasher.finish()
         }
         ResourceTarget::Graph(caller) => keeper::graph_digest(keeper, caller).unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! URIs of the rooms and scrolls of a palace.
+//! URIs of the rooms and scrolls of a palace, and of its findings.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,13 +13,14 @@ const SCHEME: &str = "palace://";
 /// All characters except the unreserved ones of RFC 3986, section 2.3.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The URI of a room or a scroll, which need not exist:
-/// `palace://survey/rooms/code/auth`, `palace://survey/scrolls/great-hall/01K…`.
+/// The URI of a room or a scroll, which need not exist, or of the findings:
+/// `palace://survey/rooms/code/auth`, `palace://survey/scrolls/great-hall/01K…`,
+/// `palace://survey/findings`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ResourceUri {
     /// The palace: the name of its directory, or its display name.
     pub workspace: String,
-    /// The room or scroll in it.
+    /// What it names in the palace.
     pub target: UriTarget,
 }
 
@@ -30,13 +31,15 @@ pub enum UriTarget {
     Room(RoomId),
     /// A scroll.
     Scroll(ScrollId),
+    /// What is wrong or missing in the palace.
+    Findings,
 }
 
 /// The error for a text that is not a [`ResourceUri`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{}` is not the URI of a palace: write {SCHEME}WORKSPACE/rooms/ROOM or \
-     {SCHEME}WORKSPACE/scrolls/ROOM/ID",
+    "`{}` is not the URI of a palace: write {SCHEME}WORKSPACE/rooms/ROOM, \
+     {SCHEME}WORKSPACE/scrolls/ROOM/ID or {SCHEME}WORKSPACE/findings",
     .0.escape_debug()
 )]
 pub struct UriError(String);
@@ -47,10 +50,12 @@ impl FromStr for ResourceUri {
     fn from_str(text: &str) -> Result<Self, UriError> {
         let read = || {
             let mut names = text.strip_prefix(SCHEME)?.splitn(3, '/').map(percent_decode);
-            let (workspace, kind, rest) = (names.next()??, names.next()??, names.next()??);
-            let place = match kind.as_str() {
-                "rooms" => UriTarget::Room(rest.parse().ok()?),
-                "scrolls" => {
+            let (workspace, kind, rest) = (names.next()??, names.next()??, names.next());
+            let place = match (kind.as_str(), rest) {
+                ("findings", None) => UriTarget::Findings,
+                ("rooms", Some(rest)) => UriTarget::Room(rest?.parse().ok()?),
+                ("scrolls", Some(rest)) => {
+                    let rest = rest?;
                     let (room, id) = rest.rsplit_once('/')?;
                     UriTarget::Scroll(ScrollId { room: room.parse().ok()?, id: id.parse().ok()? })
                 }
@@ -66,6 +71,7 @@ impl fmt::Display for ResourceUri {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let workspace = utf8_percent_encode(&self.workspace, RESERVED);
         match &self.target {
+            UriTarget::Findings => write!(f, "{SCHEME}{workspace}/findings"),
             UriTarget::Room(room) => write!(f, "{SCHEME}{workspace}/rooms/{room}"),
             UriTarget::Scroll(it) => write!(f, "{SCHEME}{workspace}/scrolls/{}/{}", it.room, it.id),
         }
@@ -83,6 +89,7 @@ mod tests {
     #[test]
     fn a_parsed_uri_displays_as_it_was_written() {
         for text in [
+            "palace://survey/findings",
             "palace://survey/rooms/great-hall",
             "palace://survey/rooms/code/auth",
             "palace://survey/scrolls/great-hall/01KJMPXF9069S44V81ASY1KY37",
@@ -101,6 +108,8 @@ mod tests {
             "palace://",
             "palace://survey",
             "palace://survey/rooms",
+            "palace://survey/findings/",
+            "palace://survey/findings/all",
             "palace://survey/rooms/",
             "palace://survey/rooms/Great%20Hall",
             "palace://survey/rooms/../../etc/passwd",
@@ -114,6 +123,6 @@ mod tests {
         ] {
             assert!(text.parse::<ResourceUri>().is_err(), "{text}");
         }
-        insta::assert_snapshot!("file:///x".parse::<ResourceUri>().unwrap_err(), @"`file:///x` is not the URI of a palace: write palace://WORKSPACE/rooms/ROOM or palace://WORKSPACE/scrolls/ROOM/ID");
+        insta::assert_snapshot!("file:///x".parse::<ResourceUri>().unwrap_err(), @"`file:///x` is not the URI of a palace: write palace://WORKSPACE/rooms/ROOM, palace://WORKSPACE/scrolls/ROOM/ID or palace://WORKSPACE/findings");
     }
 }

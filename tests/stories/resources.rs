@@ -76,6 +76,7 @@ fn rooms_and_scrolls_are_listed_with_and_without_a_handshake() {
     {"uri":"palace://w/rooms/hall","name":"hall","title":"Hall","description":"Stone.","mimeType":"text/markdown"}
     {"uri":"palace://w/rooms/code/auth","name":"code/auth","title":"Auth","description":"Keys.","mimeType":"text/markdown"}
     {"uri":"palace://w/scrolls/hall/01KJMPXF9069S44V81ASY1KY37","name":"hall/01KJMPXF9069S44V81ASY1KY37","title":"First","description":"A scroll by ada in Hall","mimeType":"text/markdown","annotations":{"lastModified":"2026-02-28T00:00:00+00:00"}}
+    {"uri":"palace://w/findings","name":"findings","title":"Findings in w","description":"What is wrong or missing in the palace","mimeType":"text/markdown"}
     "#);
     assert_eq!(listed.as_object().unwrap().len(), 1, "{listed}");
     let mut wire = home.raw_client();
@@ -94,6 +95,7 @@ fn rooms_and_scrolls_are_listed_with_and_without_a_handshake() {
     assert_snapshot!(lines.join("\n"), @r#"
     {"uriTemplate":"palace://{workspace}/rooms/{+room}","name":"room","title":"A room","description":"A room: description, actions, doors and scrolls","mimeType":"text/markdown"}
     {"uriTemplate":"palace://{workspace}/scrolls/{+room}/{id}","name":"scroll","title":"A scroll","description":"A dated note in a room","mimeType":"text/markdown"}
+    {"uriTemplate":"palace://{workspace}/findings","name":"findings","title":"Findings","description":"What is wrong or missing in a palace, and genera that no room shows","mimeType":"text/markdown"}
     "#);
 }
 
@@ -131,6 +133,42 @@ fn rooms_and_scrolls_are_read_with_and_without_a_handshake() {
 }
 
 #[test]
+fn the_findings_of_a_palace_are_read_and_followed() {
+    let home = home_with_hall();
+    home.write("w/entities/rock/granite.yaml", "name: Granite\ngenus: Rock\n");
+    let mut wire = home.initialized_client();
+    let uri = "palace://w/findings";
+    assert_snapshot!(read_resource(&mut wire, uri), @"
+    # Findings in w
+
+    1 warning, 1 note:
+    - rooms/code/auth.yaml:1:1: warning[unreachable]: this room cannot be reached from the entry (add an action or a portal to this room in another room)
+    - rooms/hall.yaml:4:43: info[unfinished-room]: the room `crypt` is not built yet
+
+    Genera that no action and no `generate` of a room shows:
+    - Rock (1 entity)
+    ");
+    wire.request("resources/subscribe", json!({ "uri": uri }));
+    home.write("w/rooms/well.yaml", "nmae: Well\n");
+    let expected = "resources/updated palace://w/findings";
+    assert_eq!(next_notification_text(&mut wire), expected);
+    assert_snapshot!(read_resource(&mut wire, uri), @"
+    # Findings in w
+
+    2 errors, 1 note:
+    - rooms/well.yaml:1:1: error[unknown-key]: a room has no key `nmae` (did you mean `name`?)
+    - rooms/well.yaml:1:1: error[missing-key]: a room needs a `name`
+    - rooms/hall.yaml:4:43: info[unfinished-room]: the room `crypt` is not built yet
+
+    Genera that no action and no `generate` of a room shows:
+    - Rock (1 entity)
+    ");
+    // The same page is a tool's answer, also for an action of a room.
+    let text = wire.call("describe_workspace", json!({ "findings": true }));
+    assert!(text.starts_with(&read_resource(&mut wire, uri)), "{text}");
+}
+
+#[test]
 fn a_missing_resource_is_refused_with_the_nearest_name() {
     let home = home_with_hall();
     home.write("w/rooms/broken.yaml", "name: [");
@@ -162,10 +200,10 @@ fn a_missing_resource_is_refused_with_the_nearest_name() {
     there is no scroll `01KJMPXF9069S44V81ASY1KY38` in `hall`; its newest scrolls are `01KJMPXF9069S44V81ASY1KY37`
     there is no scroll `01KJMPXF9069S44V81ASY1KY37` in `crypt`; the room has no scrolls
     there is no workspace `nowhere`. Workspaces: `w`. To make a new one, call set_workspace with `create: true`.
-    `palace://w/rooms/..%2f..%2fetc%2fpasswd` is not the URI of a palace: write palace://WORKSPACE/rooms/ROOM or palace://WORKSPACE/scrolls/ROOM/ID
+    `palace://w/rooms/..%2f..%2fetc%2fpasswd` is not the URI of a palace: write palace://WORKSPACE/rooms/ROOM, palace://WORKSPACE/scrolls/ROOM/ID or palace://WORKSPACE/findings
     there is no workspace `../`. Workspaces: `w`. To make a new one, call set_workspace with `create: true`.
-    `file:///etc/passwd` is not the URI of a palace: write palace://WORKSPACE/rooms/ROOM or palace://WORKSPACE/scrolls/ROOM/ID
-    `` is not the URI of a palace: write palace://WORKSPACE/rooms/ROOM or palace://WORKSPACE/scrolls/ROOM/ID
+    `file:///etc/passwd` is not the URI of a palace: write palace://WORKSPACE/rooms/ROOM, palace://WORKSPACE/scrolls/ROOM/ID or palace://WORKSPACE/findings
+    `` is not the URI of a palace: write palace://WORKSPACE/rooms/ROOM, palace://WORKSPACE/scrolls/ROOM/ID or palace://WORKSPACE/findings
     ");
 }
 
@@ -188,7 +226,7 @@ fn paging_a_long_list_skips_nothing() {
         let Some(next) = page["nextCursor"].as_str() else { break };
         cursor = json!({ "cursor": next });
     }
-    assert_eq!((pages, uris.len()), (3, 453));
+    assert_eq!((pages, uris.len()), (3, 454));
     assert!(uris.windows(2).all(|it| it[0] != it[1]), "{uris:?}");
     let error = &wire.request("resources/list", json!({ "cursor": "x" }))["error"];
     assert_eq!(error["code"], -32602);

@@ -6,6 +6,26 @@ use serde_json::Value;
 
 use crate::model::{ActionKind, Grouping, Palace, RoomId, Tool, WorkSubject};
 
+/// Lists the genera that have entities and that no action and no grouping of a room lists or names,
+/// each with the number of its entities.
+pub(crate) fn unshown_genera(palace: &Palace) -> Vec<(String, usize)> {
+    let mut shown = BTreeSet::new();
+    for (id, _) in palace.rooms() {
+        let topics = RoomTopics::for_room(palace, id);
+        if topics.lists_everything {
+            return Vec::new();
+        }
+        let exact_names =
+            topics.names.iter().flat_map(|it| palace.graph.names_ignoring_case(it.trim()));
+        let named = exact_names.filter_map(|it| palace.graph.get(it));
+        shown.extend(named.map(|it| it.genus.to_lowercase()));
+        shown.extend(topics.genera);
+    }
+    let genera = palace.graph.genus_counts();
+    let unshown = genera.filter(|(genus, _)| !shown.contains(&genus.to_lowercase()));
+    unshown.map(|(genus, count)| (genus.to_owned(), count)).collect()
+}
+
 /// What a room shows of the graph: the entities and genera that its actions name, or everything.
 pub(crate) struct RoomTopics<'a> {
     /// True for the entry room, and for a room that shows all entities.

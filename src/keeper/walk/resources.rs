@@ -1,18 +1,19 @@
-//! Rooms and scrolls as resources: listed, read and completed by URI.
+//! Rooms, scrolls and findings as resources: listed, read and completed by URI.
 
 use chrono::{DateTime, Utc};
 
+use crate::keeper::maintain::palace_findings::list_findings_of_palace;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::rooms::room_lookup::no_such_room_refusal;
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{ResourceUri, RoomRef, ScrollId, UriTarget};
+use crate::model::{ResourceUri, RoomRef, ScrollId, Tool, UriTarget};
 use crate::render;
 
 /// Maximum number of scrolls that a refusal lists.
 const MAX_SUGGESTED_SCROLLS: usize = 3;
 
-/// A room or scroll as a resource.
+/// A room, a scroll or the findings of a palace as a resource.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResourceSummary {
     /// Its URI.
@@ -21,12 +22,12 @@ pub struct ResourceSummary {
     pub title: String,
     /// A description in one line.
     pub description: String,
-    /// When a scroll was written; `None` for rooms.
+    /// When a scroll was written; `None` for anything else.
     pub written: Option<DateTime<Utc>>,
 }
 
-/// Lists rooms and scrolls of the open palaces, or, if none is open, of the one that the caller
-/// acts on: by URI, after `after`, at most `limit`.
+/// Lists rooms, scrolls and findings of the open palaces, or, if none is open, of the one that the
+/// caller acts on: by URI, after `after`, at most `limit`.
 pub fn list_resources(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -52,11 +53,16 @@ pub fn list_resources(
     Ok(listed)
 }
 
-/// Renders a room or scroll as Markdown, as it is now.
-pub fn read_resource(keeper: &mut Keeper, uri: &ResourceUri) -> Result<String, Refusal> {
+/// Renders a resource as Markdown, as it is now. `tools` are those that actions can call; only
+/// findings need them.
+pub fn read_resource(
+    keeper: &mut Keeper,
+    uri: &ResourceUri,
+    tools: &[Tool],
+) -> Result<String, Refusal> {
     let uri = resolve_uri(keeper, uri)?;
     keeper.open_palace(&uri.workspace)?.catch_up()?;
-    render_resource(keeper, &uri)
+    render_resource(keeper, &uri, tools)
 }
 
 /// Resolves the workspace of a URI to its key, and opens it.
@@ -66,14 +72,20 @@ pub fn resolve_uri(keeper: &mut Keeper, uri: &ResourceUri) -> Result<ResourceUri
     Ok(ResourceUri { workspace: workspace.key, target: uri.target.clone() })
 }
 
-/// Renders a room or scroll as Markdown, as it is in memory.
+/// Renders a resource as Markdown, as it is in memory.
 pub fn render_resource(
     keeper: &mut Keeper,
     ResourceUri { workspace, target }: &ResourceUri,
+    tools: &[Tool],
 ) -> Result<String, Refusal> {
+    if *target == UriTarget::Findings {
+        let findings = list_findings_of_palace(keeper, workspace, tools)?;
+        return Ok(render::palace_findings(&findings));
+    }
     let open = keeper.open_palace(workspace)?;
     let palace = &open.palace;
     match target {
+        UriTarget::Findings => Ok(String::new()),
         UriTarget::Room(id) => match palace.room(id) {
             Some(room) => Ok(render::room_markdown(palace, workspace, id, room)),
             None => Err(no_such_room_refusal(open, id)),
@@ -117,18 +129,25 @@ pub fn list_scroll_ids(
     Ok(open.palace.scrolls_in_room(&room).map(|it| it.id.to_string()).collect())
 }
 
-/// Yields the URIs of the rooms and scrolls of a palace, in order.
+/// Yields the URIs of the rooms, scrolls and findings of a palace, in order; that of the findings
+/// only if there are rooms.
 fn resource_uris<'a>(key: &'a str, open: &'a OpenPalace) -> impl Iterator<Item = ResourceUri> + 'a {
     let rooms = open.palace.rooms().map(|(id, _)| UriTarget::Room(id.clone()));
     let scrolls = open.palace.scrolls();
     let scrolls =
         scrolls.map(|(room, it)| UriTarget::Scroll(ScrollId { room: room.clone(), id: it.id }));
-    rooms.chain(scrolls).map(|target| ResourceUri { workspace: key.to_owned(), target })
+    let findings = (rooms.len() > 0).then_some(UriTarget::Findings);
+    let targets = rooms.chain(scrolls).chain(findings);
+    targets.map(|target| ResourceUri { workspace: key.to_owned(), target })
 }
 
 fn resource_summary(open: &OpenPalace, uri: ResourceUri) -> Option<ResourceSummary> {
     let palace = &open.palace;
     let (title, description, written) = match &uri.target {
+        UriTarget::Findings => {
+            let about = "What is wrong or missing in the palace";
+            (&format!("Findings in {}", palace.settings.name), about.to_owned(), None)
+        }
         UriTarget::Room(id) => {
             let room = palace.room(id)?;
             let description = render::resolve_entity_links(&room.description, &palace.graph);

@@ -8,6 +8,14 @@ use crate::keeper::{Direction, EntityChange, RelationQuery, RelationRemoval, Tim
 use crate::mcp::arguments::{LenientDate, NonBlankText, PageNumber, non_blank_date};
 use crate::model::{Entity, Relation};
 
+/// The arguments of `describe_workspace`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::mcp) struct DescribeWorkspace {
+    /// Instead list what is wrong, and genera that no room shows.
+    pub(in crate::mcp) findings: Option<bool>,
+}
+
 /// The arguments of `list_entities`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -50,7 +50,7 @@ pub use markdown::{room_markdown, scroll_markdown};
 pub use narration::narrate_action;
 pub use palace_diff::{change_summary, item_label, palace_diff, relation_label, relation_validity};
 pub use palace_findings::{PalaceFindings, palace_findings};
-pub use room::{Notice, RoomView, hall, menu, room, unfinished_room};
+pub use room::{Notice, RoomView, hall, menu, room, short_menu, unfinished_room};
 pub use scroll::{HitView, cli_search_results, inventory, older_scrolls, scroll, search_results};
 pub use source_excerpt::source_excerpt;
 pub use text::{

@@ -20,6 +20,8 @@ pub struct Visit {
     pub location: Option<Location>,
     /// Whether the tutorial has been shown in this conversation.
     pub has_seen_tutorial: bool,
+    /// Whether a menu with the parameters of the actions of every room has been shown.
+    pub has_seen_menu: bool,
     /// The page of the menu shown, from 0.
     pub page: usize,
     /// The choices of the menu that was shown last: a number keeps its meaning even if the room has

@@ -1,8 +1,13 @@
 //! Renders a room as a visitor sees it.
 
-use chrono::{DateTime, Utc};
+use std::iter;
 
-use crate::model::{Action, ItemId, Layout, Room, RoomId, Scroll, Slot};
+use chrono::{DateTime, Utc};
+use ulid::Ulid;
+
+use crate::model::{
+    Action, ActionKind, ItemId, Layout, NavigationTarget, Room, RoomId, Scroll, Slot,
+};
 use crate::render::text::{count_with_noun, one_line, printable_text};
 use crate::render::{EntityListing, ago, entity_listing};
 
@@ -19,6 +24,8 @@ pub struct RoomView<'a> {
     pub layout: Layout,
     /// The scrolls shown, newest first.
     pub scrolls: Vec<&'a Scroll>,
+    /// The scrolls of others that the visitor has not read.
+    pub unread_scrolls: Vec<Ulid>,
     /// The number of older scrolls that are not shown.
     pub older_scroll_count: usize,
     /// The number of drawers that can be opened here.
@@ -33,6 +40,8 @@ pub struct RoomView<'a> {
     pub page: usize,
     /// The name of the room that the way back leads to, if there is one.
     pub back: Option<String>,
+    /// Whether the reader has seen a menu with the parameters of the actions of every room.
+    pub has_seen_menu: bool,
     /// The notices about the room.
     pub notices: Vec<Notice>,
     /// The current time.
@@ -42,6 +51,24 @@ pub struct RoomView<'a> {
 /// A line that the server adds to a room's page; never stored (v2 section 3.7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice(pub String);
+
+/// An action in the menu.
+struct MenuEntry<'a> {
+    slot: Slot,
+    label: String,
+    /// What it does, if it is an action of the room.
+    kind: Option<&'a ActionKind>,
+}
+
+impl<'a> MenuEntry<'a> {
+    fn of_action(place: usize, action: &'a Action) -> Self {
+        let (slot, kind) = (Slot::Action(place), Some(&action.kind));
+        Self { slot, label: one_line(&action.label), kind }
+    }
+}
+
+/// The sign between actions in one line.
+const SEPARATOR: &str = " · ";
 
 /// Renders the visitor's room: the wide layout follows v2, the classic one v1 section 6.
 pub fn room(view: &RoomView<'_>) -> String {
@@ -94,29 +121,89 @@ pub fn unfinished_room(view: &RoomView<'_>, door: &str, context: &str) -> String
 /// Renders the numbered actions of a room.
 pub fn menu(view: &RoomView<'_>) -> String {
     let layout = view.layout;
-    let size = layout.page_size(view.actions.len());
-    let shown = view.actions.iter().skip(view.page * size).take(size);
-    let mut lines = vec!["Actions:".to_owned()];
-    for (place, action) in shown.enumerate() {
-        lines.push(menu_line(layout, Slot::Action(place), &one_line(&action.label)));
+    let lines = room_actions(view).into_iter();
+    let lines = lines.map(|it| menu_line(layout, it.slot, &it.label));
+    let mut lines: Vec<_> = iter::once("Actions:".to_owned()).chain(lines).collect();
+    lines.push("  ─────".to_owned());
+    lines.extend(match layout {
+        Layout::Classic => classic_global_lines(),
+        Layout::Wide => {
+            vec![format!("  {}", global_actions(view).join(SEPARATOR))]
+        }
+    });
+    lines.join("\n") + "\n"
+}
+
+/// Renders the menu below a page that is not the room's, in one line if the layout allows it:
+/// the page of the room has the whole labels, and the actions that every room has.
+pub fn short_menu(view: &RoomView<'_>) -> String {
+    if view.layout == Layout::Classic {
+        return menu(view);
     }
+    let number = |slot| view.layout.number_of_slot(slot);
+    let mut entries: Vec<_> = short_labels(&room_actions(view))
+        .into_iter()
+        .map(|(slot, label)| format!("{} {label}", number(slot)))
+        .collect();
+    if view.has_seen_menu {
+        entries.push("0 map".to_owned());
+        if view.older_scroll_count > 0 {
+            entries.push(older_scrolls_entry(view));
+        }
+        let first = if view.back.is_some() { Slot::Back } else { Slot::GoTo };
+        entries.push(format!("{}-{} as before", number(first), number(Slot::WriteScroll)));
+        entries.extend(listed_items_entry(view));
+    } else {
+        entries.extend(global_actions(view));
+    }
+    format!("Actions: {}\n", entries.join(SEPARATOR))
+}
+
+/// Shortens labels to their first words, unless that makes two of them equal; for a door, the
+/// slug of the room that it leads to is shorter.
+fn short_labels(actions: &[MenuEntry<'_>]) -> Vec<(Slot, String)> {
+    let short = |it: &MenuEntry<'_>| match it.kind {
+        Some(ActionKind::Navigate(NavigationTarget { room, workspace: None })) => {
+            format!("→ {room}")
+        }
+        Some(ActionKind::EnterHall(_)) | None => it.label.clone(),
+        Some(_) => first_words(&it.label),
+    };
+    let labels: Vec<_> = actions.iter().map(short).collect();
+    let is_unique = |label: &String| labels.iter().filter(|it| *it == label).count() == 1;
+    let shortest = |(it, label): (&MenuEntry<'_>, &String)| match is_unique(label) {
+        true => (it.slot, label.clone()),
+        false => (it.slot, it.label.clone()),
+    };
+    let shortened = actions.iter().zip(&labels).map(shortest);
+    // A label cannot imitate the next action.
+    shortened.map(|(slot, it)| (slot, it.replace(SEPARATOR, ", "))).collect()
+}
+
+fn first_words(label: &str) -> String {
+    const WORDS: usize = 4;
+    match label.match_indices(' ').nth(WORDS - 1) {
+        Some((end, _)) => format!("{}…", &label[..end]),
+        None => label.to_owned(),
+    }
+}
+
+/// Returns the actions of the room on the current page of the menu.
+fn room_actions<'a>(view: &'a RoomView<'_>) -> Vec<MenuEntry<'a>> {
+    let size = view.layout.page_size(view.actions.len());
+    let shown = view.actions.iter().skip(view.page * size).take(size).enumerate();
+    let mut actions: Vec<_> = shown.map(|(place, it)| MenuEntry::of_action(place, it)).collect();
+    let mut add = |slot, label| actions.push(MenuEntry { slot, label, kind: None });
     if view.actions.len() > size {
-        lines.push(menu_line(layout, Slot::More, &more_actions_label(view, size)));
+        add(Slot::More, more_actions_label(view, size));
     }
     if view.drawer_count > 0 {
-        lines.push(menu_line(
-            layout,
-            Slot::Drawers,
-            &format!("Open the drawers ({})", view.drawer_count),
-        ));
+        add(Slot::Drawers, format!("Open the drawers ({})", view.drawer_count));
     }
-    if layout == Layout::Classic && view.older_scroll_count > 0 {
-        let older = count_with_noun(view.older_scroll_count, "older scroll");
-        lines.push(menu_line(layout, Slot::OlderScrolls, &older));
+    if view.layout == Layout::Classic && view.older_scroll_count > 0 {
+        add(Slot::OlderScrolls, count_with_noun(view.older_scroll_count, "older scroll"));
     }
-    lines.push("  ─────".to_owned());
-    lines.extend(global_action_lines(view));
-    lines.join("\n") + "\n"
+    actions
 }
 
 fn more_actions_label(view: &RoomView<'_>, size: usize) -> String {
@@ -127,35 +214,56 @@ fn more_actions_label(view: &RoomView<'_>, size: usize) -> String {
     }
 }
 
-fn global_action_lines(view: &RoomView<'_>) -> Vec<String> {
+fn classic_global_lines() -> Vec<String> {
+    let globals = [
+        (Slot::Inventory, "Check inventory"),
+        (Slot::WriteScroll, "Write a scroll"),
+        (Slot::Map, "View map"),
+    ];
+    globals.map(|(slot, label)| menu_line(Layout::Classic, slot, label)).into()
+}
+
+fn older_scrolls_entry(view: &RoomView<'_>) -> String {
+    let number = view.layout.number_of_slot(Slot::OlderScrolls);
+    format!("{number} older scrolls ({})", view.older_scroll_count)
+}
+
+/// Returns the numbers of what was listed last, in a room that shows the graph.
+fn listed_items_entry(view: &RoomView<'_>) -> Option<String> {
+    let last = view.listed_items.len().checked_sub(1).filter(|_| view.entity_listing.is_some())?;
+    let number = |index| view.layout.number_of_slot(Slot::Result(index));
+    Some(format!("{} to {} items listed last", number(0), number(last)))
+}
+
+/// Returns the actions that every room has in the wide layout.
+fn global_actions(view: &RoomView<'_>) -> Vec<String> {
+    global_actions_by_number(view)
+}
+
+/// Returns the numbers that an agent can choose in every room, the first time with their
+/// parameters.
+fn global_actions_by_number(view: &RoomView<'_>) -> Vec<String> {
     let layout = view.layout;
-    if layout == Layout::Classic {
-        let globals = [
-            (Slot::Inventory, "Check inventory"),
-            (Slot::WriteScroll, "Write a scroll"),
-            (Slot::Map, "View map"),
-        ];
-        return globals.map(|(slot, label)| menu_line(layout, slot, label)).into();
-    }
+    let with_params = |label: &str, params| match view.has_seen_menu {
+        true => label.to_owned(),
+        false => format!("{label} (params: {params})"),
+    };
     let mut globals = Vec::new();
     let mut add =
         |slot, label: String| globals.push(format!("{} {label}", layout.number_of_slot(slot)));
     add(Slot::Map, "map".to_owned());
     if view.older_scroll_count > 0 {
-        add(Slot::OlderScrolls, count_with_noun(view.older_scroll_count, "older scroll"));
+        add(Slot::OlderScrolls, format!("older scrolls ({})", view.older_scroll_count));
     }
     if let Some(back) = &view.back {
         add(Slot::Back, format!("back to {}", one_line(back)));
     }
-    add(Slot::GoTo, "go to (params: room)".to_owned());
-    add(Slot::Search, "search (params: words)".to_owned());
+    add(Slot::GoTo, with_params("go to", "room"));
+    add(Slot::Search, with_params("search", "words"));
     add(Slot::Inventory, "inventory".to_owned());
     add(Slot::WriteScroll, "write a scroll".to_owned());
-    if !view.listed_items.is_empty() && view.entity_listing.is_some() {
-        let last = layout.number_of_slot(Slot::Result(view.listed_items.len() - 1));
-        add(Slot::Result(0), format!("to {last} items listed last"));
-    }
-    vec![format!("  {}", globals.join(" · "))]
+    globals.extend(listed_items_entry(view));
+    globals
 }
 
 fn menu_line(layout: Layout, slot: Slot, label: &str) -> String {
@@ -168,10 +276,14 @@ fn scroll_section(view: &RoomView<'_>) -> String {
     }
     let mut page = "\nScrolls:\n".to_owned();
     for (place, scroll) in view.scrolls.iter().enumerate() {
-        let label = format!("{} ({})", one_line(&scroll.title), ago(scroll.written, view.now));
+        let (title, age) = (one_line(&scroll.title), ago(scroll.written, view.now));
+        let unread = if view.unread_scrolls.contains(&scroll.id) { ", unread" } else { "" };
         page.push_str(&match view.layout {
-            Layout::Classic => format!("  [{label}]\n"),
-            Layout::Wide => menu_line(view.layout, Slot::Scroll(place), &label) + "\n",
+            Layout::Classic => format!("  [{title} ({age})]\n"),
+            Layout::Wide => {
+                let label = format!("{title} ({age}, by {}{unread})", one_line(&scroll.by));
+                menu_line(view.layout, Slot::Scroll(place), &label) + "\n"
+            }
         });
     }
     page
@@ -195,11 +307,11 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
-    use crate::model::{ActionKind, NavigationTarget};
+    use crate::model::ActionKind;
 
     fn scroll(title: &str, written: &str) -> Scroll {
         Scroll {
-            id: ulid::Ulid::nil(),
+            id: Ulid::from_datetime(written.parse::<DateTime<Utc>>().unwrap().into()),
             title: title.to_owned(),
             written: written.parse().unwrap(),
             by: "claude".to_owned(),
@@ -227,6 +339,27 @@ mod tests {
         }
     }
 
+    fn view<'a>(id: &'a RoomId, hall: &'a Room, layout: Layout) -> RoomView<'a> {
+        RoomView {
+            id,
+            room: Some(hall),
+            layout,
+            scrolls: Vec::new(),
+            unread_scrolls: Vec::new(),
+            older_scroll_count: 0,
+            drawer_count: 0,
+            entity_listing: None,
+            listed_items: Vec::new(),
+            description: hall.description.clone(),
+            actions: hall.actions.clone(),
+            page: 0,
+            back: Some("Great Hall".to_owned()),
+            has_seen_menu: false,
+            notices: Vec::new(),
+            now: "2026-03-01T12:00:00Z".parse().unwrap(),
+        }
+    }
+
     fn rendered_room(layout: Layout, labels: &[&str], page: usize, notices: &[&str]) -> String {
         let (id, hall) = ("hall-of-geology".parse().unwrap(), hall(labels));
         let scrolls = [
@@ -234,20 +367,11 @@ mod tests {
             scroll("Where we stopped", "2026-02-26T11:00:00Z"),
         ];
         room(&RoomView {
-            id: &id,
-            room: Some(&hall),
-            layout,
             scrolls: scrolls.iter().collect(),
-            older_scroll_count: 0,
-            drawer_count: 0,
-            entity_listing: None,
-            listed_items: Vec::new(),
-            description: hall.description.clone(),
-            actions: hall.actions.clone(),
+            unread_scrolls: vec![scrolls[0].id],
             page,
-            back: Some("Great Hall".to_owned()),
             notices: notices.iter().map(|it| Notice((*it).to_owned())).collect(),
-            now: "2026-03-01T12:00:00Z".parse().unwrap(),
+            ..view(&id, &hall, layout)
         })
     }
 
@@ -285,8 +409,8 @@ mod tests {
         A cabinet stands open.
 
         Scrolls:
-          21. On stasis (3 days ago)
-          22. Where we stopped (3 days ago)
+          21. On stasis (3 days ago, by claude, unread)
+          22. Where we stopped (3 days ago, by claude)
 
         Actions:
           1. Examine the fossil cabinet
@@ -306,6 +430,34 @@ mod tests {
         assert!(classic.contains("  6. Pull lever 6\n  7. More actions (3 more)\n  ─────"));
         let last = rendered_room(Layout::Classic, &labels, 1, &[]);
         assert!(last.contains("  3. Pull lever 9\n  7. More actions (back to the first)\n"));
+    }
+
+    fn rendered_short_menu(layout: Layout, actions: Vec<Action>, has_seen_menu: bool) -> String {
+        let (id, hall) = ("hall-of-geology".parse().unwrap(), hall(&[]));
+        short_menu(&RoomView { actions, has_seen_menu, ..view(&id, &hall, layout) })
+    }
+
+    fn text_action(label: &str) -> Action {
+        Action { kind: ActionKind::Text { content: String::new() }, ..action(label) }
+    }
+
+    #[test]
+    fn a_menu_below_another_page_has_short_labels_in_one_line() {
+        let actions = || {
+            vec![text_action("Examine the drawers of the cabinet"), action("Go out by the gate")]
+        };
+        assert_snapshot!(rendered_short_menu(Layout::Wide, actions(), true), @"Actions: 1 Examine the drawers of… · 2 → elsewhere · 0 map · 15-19 as before");
+        assert_snapshot!(rendered_short_menu(Layout::Wide, actions(), false), @"Actions: 1 Examine the drawers of… · 2 → elsewhere · 0 map · 15 back to Great Hall · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll");
+        let classic = rendered_short_menu(Layout::Classic, actions(), true);
+        assert!(classic.contains("\n  1. Examine the drawers of the cabinet\n"), "{classic}");
+    }
+
+    #[test]
+    fn short_labels_differ_and_imitate_no_action() {
+        let labels = ["Read the note tied to the ibis", "Read the note tied to the jaw"];
+        let actions =
+            labels.iter().chain(&["Sit · 9 Take all"]).map(|it| text_action(it)).collect();
+        assert_snapshot!(rendered_short_menu(Layout::Wide, actions, true), @"Actions: 1 Read the note tied to the ibis · 2 Read the note tied to the jaw · 3 Sit, 9 Take… · 0 map · 15-19 as before");
     }
 
     #[test]

@@ -104,9 +104,10 @@ pub fn inventory(scrolls: &[&Scroll], total: usize, now: DateTime<Utc>) -> Strin
     for (place, scroll) in scrolls.iter().enumerate() {
         let number = Layout::Wide.number_of_slot(Slot::Scroll(place));
         page.push_str(&format!(
-            "  {number}. {} ({})\n",
+            "  {number}. {} ({}, by {})\n",
             one_line(&scroll.title),
-            ago(scroll.written, now)
+            ago(scroll.written, now),
+            one_line(&scroll.by)
         ));
     }
     if total > scrolls.len() {

@@ -663,7 +663,7 @@ async fn workspace_and_hall_pages_stay_below_their_token_limit_in_any_script() {
         assert!((60..300).contains(&tokens(&told)), "{} tokens: {told}", tokens(&told));
         for _ in 0..3 {
             let hall = agent.choose(1).await;
-            assert!((60..500).contains(&tokens(&hall)), "{} tokens: {hall}", tokens(&hall));
+            assert!((20..500).contains(&tokens(&hall)), "{} tokens: {hall}", tokens(&hall));
         }
     }
 }

@@ -48,6 +48,7 @@ mod semantic_search;
 mod shared_repository;
 mod tasks_and_processes;
 mod templates;
+mod token_costs;
 mod untrusted_repositories;
 mod wake_up;
 mod watch;

@@ -61,7 +61,7 @@ async fn params_fill_the_placeholder_or_become_the_query() {
         first_line(&refused),
         "refused: this action takes no `params`: choose it by number alone"
     );
-    assert!(refused.contains("Actions:\n  1. Tap a stone"), "{refused}");
+    assert!(refused.contains("Actions: 1 Tap a stone · "), "{refused}");
 }
 
 #[tokio::test]
@@ -211,8 +211,7 @@ async fn an_unknown_number_is_refused_with_the_menu() {
             .await;
     for number in [-1, 2, 13, 21, 30, 31, 61, i64::MAX] {
         let said = agent.choose(number).await;
-        let expected =
-            format!("refused: there is no action {number} here\n\nActions:\n  1. Listen");
+        let expected = format!("refused: there is no action {number} here\n\nActions: 1 Listen · ");
         assert!(said.starts_with(&expected), "{said}");
     }
     let lost = agent.choose_with(16, "hal").await;
@@ -283,7 +282,7 @@ async fn a_number_keeps_the_meaning_it_had_when_shown() {
 
     let pulled = agent.choose(1).await;
     assert!(pulled.starts_with("You pull the lever:"), "{pulled}");
-    assert!(pulled.contains("Actions:\n  1. Burn the bridge\n"), "{pulled}");
+    assert!(pulled.contains("Actions: 1 Burn the bridge · "), "{pulled}");
     assert!(agent.choose(1).await.starts_with("Burn the bridge:"));
     assert!(agent.choose(21).await.starts_with("── First ──"));
 }

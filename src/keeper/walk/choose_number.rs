@@ -329,7 +329,7 @@ actions:
         let mut home = home();
         home.enter().unwrap();
         let page = choose(&mut home, 1, None).unwrap();
-        assert!(page.starts_with("You listen:\nDrip.\n\nActions:\n  1. Listen\n"), "{page}");
+        assert!(page.starts_with("You listen:\nDrip.\n\nActions: 1 Listen · "), "{page}");
     }
 
     #[test]
@@ -438,6 +438,6 @@ actions:
         let outcome = choose_number(&mut home.keeper, &ada(), 2, None).unwrap();
         let ChooseNumberOutcome::RunTool(call) = outcome else { panic!("{outcome:?}") };
         let page = render_tool_answer(&mut home.keeper, &ada(), &call, "Granite.\n").unwrap();
-        assert!(page.starts_with("You list the rocks:\nGranite.\n\nActions:\n"), "{page}");
+        assert!(page.starts_with("You list the rocks:\nGranite.\n\nActions: 1 "), "{page}");
     }
 }

@@ -14,7 +14,7 @@ use crate::keeper::walk::position::{place_name, position_of_caller};
 use crate::keeper::walk::revision_notice::take_revision_notice;
 use crate::keeper::walk::unbuilt_rooms::{render_roomless_palace, render_unbuilt_room};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Hall, RoomId};
+use crate::model::{Author, Hall, RoomId};
 use crate::render::{self, RoomView, number_entity_links};
 use crate::visit::{Location, Visit};
 
@@ -48,22 +48,37 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
         }
     })?;
     let visit = keeper.visit_of_caller(caller);
+    // A person has no other description of the actions than the menu.
+    visit.has_seen_menu = matches!(caller.author, Author::Client(_));
     visit.listed_items = listed_items;
     Ok(page)
 }
 
 /// Adds the menu of the caller to a page.
 pub fn with_menu(keeper: &mut Keeper, caller: &Caller, page: &str) -> Result<String, Refusal> {
-    Ok(format!("{}\n\n{}", page.trim_end(), render_menu(keeper, caller)?))
+    // A person reads more easily one action per line.
+    let form = match caller.author {
+        Author::Client(_) => render::short_menu,
+        Author::Person(_) => render::menu,
+    };
+    Ok(format!("{}\n\n{}", page.trim_end(), render_menu_with(keeper, caller, form)?))
 }
 
 /// Renders the numbers that the caller can choose.
 pub(crate) fn render_menu(keeper: &mut Keeper, caller: &Caller) -> Result<String, Refusal> {
+    render_menu_with(keeper, caller, render::menu)
+}
+
+fn render_menu_with(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    render: impl FnOnce(&RoomView<'_>) -> String,
+) -> Result<String, Refusal> {
     let listed = keeper.visit_of_caller(caller).listed_items.clone();
     // The menu alone lists no entities: its numbers open what was listed before.
     render_room_view(keeper, caller, |_, view| {
         view.listed_items = listed;
-        render::menu(view)
+        render(view)
     })
 }
 
@@ -108,6 +123,8 @@ fn room_view<'a>(
     // The page of the menu may not exist any more.
     let page_exists = visit.page * layout.page_size(actions.len()) < actions.len();
     let is_hall = position.hall.is_some();
+    let since = visit.changes_since_visit.get(&position.workspace);
+    let unread = since.into_iter().flat_map(|it| &it.unread_scrolls);
     let scroll_count = if is_hall { 0 } else { palace.scrolls_in_room(room).count() };
     let entity_listing = hall.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it));
     let mut listed_items = listed_entities(entity_listing.as_ref());
@@ -122,6 +139,7 @@ fn room_view<'a>(
         description: description.unwrap_or_default(),
         layout,
         scrolls: visit.shown_scrolls.iter().filter_map(|it| palace.scroll(it)).collect(),
+        unread_scrolls: unread.map(|it| it.id).collect(),
         older_scroll_count: scroll_count.saturating_sub(visit.scrolls_seen),
         drawer_count: if is_hall { 0 } else { palace.count_drawers_shown_in(room) },
         listed_items,
@@ -129,7 +147,8 @@ fn room_view<'a>(
         actions,
         page: if page_exists { visit.page } else { 0 },
         back: None,
-        notices: room_notices(open, room, visit.changes_since_visit.get(&position.workspace), now),
+        has_seen_menu: visit.has_seen_menu,
+        notices: room_notices(open, room, since, now),
         now,
     }
 }

@@ -47,6 +47,7 @@ pub(crate) fn show_room(
         description: render::resolve_entity_links(description, &palace.graph),
         layout: palace.settings.layout,
         scrolls: palace.scrolls_in_room(&id).take(Visit::SCROLLS_PER_ROOM).collect(),
+        unread_scrolls: Vec::new(),
         older_scroll_count: scroll_count.saturating_sub(Visit::SCROLLS_PER_ROOM),
         drawer_count: palace.count_drawers_shown_in(&id),
         actions: available_actions(palace, &position, contents.as_ref(), None),
@@ -54,6 +55,7 @@ pub(crate) fn show_room(
         entity_listing,
         page: 0,
         back: None,
+        has_seen_menu: false,
         notices: room_notices(open, &id, None, caller.now),
         now: caller.now,
     };

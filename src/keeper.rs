@@ -108,10 +108,11 @@ pub use crate::keeper::templates::{
     Template, TemplateList, fetch_template, find_template, list_templates, read_template,
 };
 pub use crate::keeper::walk::built_room::{show_built_room, update_menu_in_built_room};
+pub use crate::keeper::walk::choices::{Choices, list_choices, read_by_name};
 pub use crate::keeper::walk::choose_number::{
-    ActionToolCall, ChooseNumberOutcome, choose_number, render_tool_answer,
+    ActionToolCall, ChooseNumberOutcome, choose_global_action, choose_number, render_tool_answer,
 };
-pub use crate::keeper::walk::current_room::with_menu;
+pub use crate::keeper::walk::current_room::{look_around, with_menu};
 pub use crate::keeper::walk::enter::{
     create_workspace_from_template, enter_current_palace, set_workspace,
 };

@@ -3,6 +3,7 @@
 //! The types that the upper modules exchange ([`Files`], [`Changeset`], [`Diagnostic`]) are here
 //! too, so that those modules do not depend on each other.
 
+mod audience;
 mod changeset;
 mod date;
 mod diagnostic;
@@ -46,6 +47,7 @@ pub use crate::model::text::entity_link::{
     EntityLink, entity_links, rename_in_entity_links, replace_entity_links,
 };
 pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
+pub use audience::Audience;
 pub use changeset::{Author, Changeset, FileEdit, Files, MAX_FILE_BYTES};
 pub use date::{Date, DateError};
 pub use diagnostic::severity::Severity;

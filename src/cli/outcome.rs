@@ -44,6 +44,17 @@ fn refusal_for_terminal(refusal: &Refusal) -> String {
         Refusal::NoSuchWorkspace { asked, known, .. } => {
             format!("there is no palace `{asked}` here; there are {}", known.join(", "))
         }
+        Refusal::NoRooms => "this palace has no rooms yet: write the file of one, such as \
+                             rooms/great-hall.yaml, with an editor, or ask an agent to build it"
+            .to_owned(),
+        Refusal::RoomNotBuilt { room } => format!(
+            "the room `{room}` is not built yet: write the file rooms/{room}.yaml with an editor, \
+             or ask an agent to build it"
+        ),
+        Refusal::NoSuchEntity { asked, meant } => {
+            let hint = meant.as_ref().map(|it| format!("; did you mean `{it}`?"));
+            format!("no entity is called `{}`{}", asked.escape_debug(), hint.unwrap_or_default())
+        }
         refusal => refusal.to_string(),
     }
 }
@@ -101,7 +112,15 @@ mod tests {
 
     #[test]
     fn other_refusals_have_the_words_of_the_keeper() {
-        let message = Refusal::NoRooms.to_string();
-        assert_eq!(Failure::from(Refusal::NoRooms).to_string(), message);
+        let message = Refusal::Contended.to_string();
+        assert_eq!(Failure::from(Refusal::Contended).to_string(), message);
+    }
+
+    #[test]
+    fn a_person_is_told_to_build_rooms_with_an_editor() {
+        for refusal in [Refusal::NoRooms, Refusal::RoomNotBuilt { room: "hall".parse().unwrap() }] {
+            let message = Failure::from(refusal).to_string();
+            assert!(message.contains("with an editor") && !message.contains("build_room"));
+        }
     }
 }

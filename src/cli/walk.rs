@@ -1,20 +1,28 @@
 //! `palazzo walk`: the same visit as an agent's, for a person at a terminal.
 
-use std::io::{self, BufRead, Write};
+mod line_reader;
+mod name_completer;
+mod words;
+
+use std::io;
 use std::process::ExitCode;
 
-use serde_json::{Map, Value, json};
-
-use crate::cli::home::PalaceArgs;
+use crate::cli::home::{PalaceArgs, state_dir};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::terminal;
-use crate::keeper::{self, Keeper};
-use crate::mcp::{ToolReply, ToolResult, ToolSet, Toolbox};
+use crate::cli::walk::line_reader::{LineReader, TypedLine};
+use crate::cli::walk::words::{WalkCommand, similar_word, words_help};
+use crate::keeper::{self, ChooseNumberOutcome, Keeper, NewScroll, Refusal};
+use crate::mcp::{ToolSet, Toolbox};
+use crate::model::Slot;
 
-/// Explore a palace yourself by typing action numbers
+/// Explore a palace yourself by typing numbers and words
 ///
-/// Type a number to choose an action, followed by its input if it needs one
-/// (`16 great-hall`, `17 fossils`); `scroll TITLE` to write a scroll; `q` to quit.
+/// Type a number to choose an action, followed by its input if it needs one (`5 stasis`),
+/// or a word: look, map, go ROOM, back, search WORDS, read NAME, scroll TITLE, inventory,
+/// help, quit. The name of a room leads there. At a terminal, Tab completes words and names,
+/// and the arrow keys edit the line and repeat earlier ones. Lines can also come from a pipe;
+/// then the command exits with 1 if one of them was refused.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -24,90 +32,129 @@ pub(super) struct Args {
 struct WalkSession {
     keeper: Keeper,
     tools: Toolbox,
+    lines: LineReader,
 }
 
+/// The answer to a command; `Err` is a refusal.
+type Answer = Result<String, String>;
+
 pub(super) fn run(args: &Args) -> Outcome {
-    let keeper = args.palace.keeper();
+    let mut keeper = args.palace.keeper();
+    let page = keeper::enter_current_palace(&mut keeper, &terminal_user("walk"))?;
     let tools = Toolbox::new(ToolSet::FOR_ACTIONS.to_vec());
-    let mut walk = WalkSession { keeper, tools };
-    terminal::print_page(&walk.enter_palace()?)?;
-    let mut lines = io::stdin().lock().lines();
-    loop {
-        print_input_prompt()?;
-        let Some(line) = lines.next().transpose()? else { break };
-        let (word, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
-        match word {
-            "" => {}
-            "q" | "quit" | "exit" => break,
-            "scroll" if rest.trim().is_empty() => {
-                terminal::print_page("Give its title: scroll TITLE")?;
-            }
-            "scroll" => walk.write_scroll(rest, &mut lines)?,
-            _ => walk.choose_action(word, rest.trim())?,
-        }
-    }
+    let lines = LineReader::open(state_dir().map(|it| it.join("walk-history")))?;
+    let mut walk = WalkSession { keeper, tools, lines };
+    terminal::print_page(&page)?;
+    let is_refused = walk.run_commands()?;
     terminal::print_page("")?;
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitCode::from(u8::from(is_refused && !walk.lines.is_interactive())))
 }
 
 impl WalkSession {
-    /// Shows the entry room of the palace.
-    fn enter_palace(&mut self) -> Result<String, Failure> {
-        Ok(keeper::enter_current_palace(&mut self.keeper, &terminal_user("walk"))?)
+    /// Runs the commands up to the end of the input; returns whether one was refused.
+    fn run_commands(&mut self) -> io::Result<bool> {
+        let mut is_refused = false;
+        loop {
+            let user = terminal_user("walk");
+            let choices = keeper::list_choices(&mut self.keeper, &user).unwrap_or_default();
+            let line = match self.lines.read_command(choices)? {
+                TypedLine::Text(line) => line,
+                TypedLine::Interrupt => continue,
+                TypedLine::End => return Ok(is_refused),
+            };
+            let command = WalkCommand::parse(&line);
+            if command == WalkCommand::Quit {
+                return Ok(is_refused);
+            }
+            let answer = self.run_command(command)?;
+            is_refused |= answer.is_err();
+            match answer {
+                Ok(page) if page.is_empty() => {}
+                Ok(page) | Err(page) => terminal::print_page(&page)?,
+            }
+        }
     }
 
-    fn choose_action(&mut self, word: &str, input: &str) -> io::Result<()> {
-        let Ok(action) = word.parse::<i64>() else {
-            let help = "A number chooses an action; `scroll TITLE` writes a scroll; `q` quits.";
-            return terminal::print_page(help);
+    fn run_command(&mut self, command: WalkCommand<'_>) -> io::Result<Answer> {
+        let (keeper, user) = (&mut self.keeper, terminal_user("walk"));
+        let answer = match command {
+            WalkCommand::Nothing | WalkCommand::Quit => Ok(String::new()),
+            WalkCommand::Help => Ok(words_help()),
+            WalkCommand::Look => keeper::look_around(keeper, &user),
+            WalkCommand::Read("") => return Ok(Err("Give its name: read NAME".to_owned())),
+            WalkCommand::Read(name) => keeper::read_by_name(keeper, &user, name),
+            WalkCommand::Global(slot, input) => {
+                keeper::choose_global_action(keeper, &user, slot, Some(input))
+            }
+            WalkCommand::Number(number, input) => return Ok(self.choose_number(number, input)),
+            WalkCommand::Room(name) => return Ok(self.go_to_room(name)),
+            WalkCommand::WriteScroll(title) => return self.write_scroll(title),
         };
-        let mut arguments = json!({ "action": action });
-        if !input.is_empty() {
-            arguments["params"] = input.into();
+        Ok(answer.map_err(refusal_text))
+    }
+
+    fn choose_number(&mut self, number: i64, input: &str) -> Answer {
+        let (keeper, user) = (&mut self.keeper, terminal_user("walk"));
+        let input = Some(input).filter(|it| !it.is_empty());
+        match keeper::choose_number(keeper, &user, number, input).map_err(refusal_text)? {
+            ChooseNumberOutcome::Page(page) => Ok(page),
+            ChooseNumberOutcome::RunTool(call) => {
+                let found = self.tools.run_query_action(keeper, &user, &call, input)?;
+                keeper::render_tool_answer(keeper, &user, &call, &found.text).map_err(refusal_text)
+            }
         }
-        let answer = self.call_tool("palace_action", arguments);
-        print_answer(&answer)
+    }
+
+    fn go_to_room(&mut self, name: &str) -> Answer {
+        let (keeper, user) = (&mut self.keeper, terminal_user("walk"));
+        let answer = keeper::choose_global_action(keeper, &user, Slot::GoTo, Some(name));
+        answer.map_err(|refusal| match refusal {
+            Refusal::NoSuchRoom { meant, .. } => {
+                let meant = similar_word(name).map(str::to_owned).or(meant);
+                let hint = meant.map(|it| format!("; did you mean `{it}`?"));
+                format!(
+                    "`{name}` is no word, number or room{} `help` lists the words.",
+                    hint.unwrap_or_else(|| ".".to_owned())
+                )
+            }
+            refusal => refusal_text(refusal),
+        })
     }
 
     /// Reads lines up to one that is only a dot, and writes them as a scroll.
-    fn write_scroll(
-        &mut self,
-        title: &str,
-        lines: &mut impl Iterator<Item = io::Result<String>>,
-    ) -> io::Result<()> {
-        terminal::print_page("Type the text; a line with only a dot ends the scroll.")?;
-        let mut body = String::new();
-        for line in lines {
-            let line = line?;
-            if line == "." {
-                break;
-            }
-            body.push_str(&line);
-            body.push('\n');
+    fn write_scroll(&mut self, title: &str) -> io::Result<Answer> {
+        if title.is_empty() {
+            return Ok(Err("Give its title: scroll TITLE".to_owned()));
         }
-        let answer = self.call_tool("write_scroll", json!({ "title": title, "body": body }));
-        print_answer(&answer)
+        let discard = if self.lines.is_interactive() { "; Ctrl-C discards it" } else { "" };
+        let prompt = format!("Type the text; a line with only a dot ends the scroll{discard}.");
+        terminal::print_page(&prompt)?;
+        let mut body = String::new();
+        loop {
+            match self.lines.read_text_line()? {
+                TypedLine::Text(line) if line == "." => break,
+                TypedLine::Text(line) => body = body + &line + "\n",
+                TypedLine::End => break,
+                TypedLine::Interrupt => return Ok(Ok("The scroll is discarded.".to_owned())),
+            }
+        }
+        if body.trim().is_empty() {
+            return Ok(Err("No text was given, so no scroll was written.".to_owned()));
+        }
+        Ok(self.save_scroll(&NewScroll { title: title.to_owned(), body, room: None }))
     }
 
-    fn call_tool(&mut self, tool: &str, arguments: Value) -> ToolResult {
-        let arguments = match arguments {
-            Value::Object(map) => map,
-            _ => Map::new(),
-        };
-        let answer =
-            self.tools.call_tool(&mut self.keeper, &terminal_user("walk"), tool, arguments);
-        answer.unwrap_or_else(|| Err(format!("there is no tool `{tool}`")))
+    fn save_scroll(&mut self, new: &NewScroll) -> Answer {
+        let (keeper, user) = (&mut self.keeper, terminal_user("walk"));
+        let written = keeper::write_scroll(keeper, &user, new).map_err(refusal_text)?;
+        let number = written.number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
+        let line = |it: &String| format!("\nWarning: {it}");
+        let warnings: String = keeper.take_commits().warnings.iter().map(line).collect();
+        let (title, room) = (written.title, written.room_name);
+        Ok(format!("Wrote the scroll \"{title}\" in {room}{number}.{warnings}"))
     }
 }
 
-fn print_input_prompt() -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
-    write!(out, "\n> ")?;
-    out.flush()
-}
-
-fn print_answer(answer: &ToolResult) -> io::Result<()> {
-    match answer {
-        Ok(ToolReply { text, .. }) | Err(text) => terminal::print_page(text),
-    }
+fn refusal_text(refusal: Refusal) -> String {
+    Failure::from(refusal).to_string()
 }

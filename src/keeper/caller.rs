@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
-use crate::model::Author;
+use crate::model::{Audience, Author};
 use crate::render;
 use crate::store::ProgressListener;
 
@@ -57,6 +57,14 @@ impl Caller {
     #[must_use]
     pub fn with_progress(&self, listener: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
         Self { progress: Some(ProgressListener::new(listener)), ..self.clone() }
+    }
+
+    /// Returns whether an agent or a person reads the answer.
+    pub fn audience(&self) -> Audience {
+        match self.author {
+            Author::Client(_) => Audience::Agent,
+            Author::Person(_) => Audience::Person,
+        }
     }
 
     /// Returns the trailers of a commit of this caller.

@@ -6,6 +6,7 @@ use crate::keeper::{
     EntityCreationOutcome, EntityDeletionOutcome, EntityPage, EntityUpdateOutcome, RelationPage,
     TimelinePage, WorkspaceDescription,
 };
+use crate::model::Audience;
 use crate::render::{self, join_names};
 
 /// The maximum number of listed conflicts of a merge.
@@ -13,7 +14,8 @@ const MAX_LISTED_CONFLICTS: usize = 10;
 
 pub(super) fn render_workspace(it: &WorkspaceDescription, now: DateTime<Utc>) -> String {
     let notice = it.as_of.as_ref().map(|commit| render::as_of_notice(&it.name, commit, now));
-    notice.unwrap_or_default() + &render::workspace_summary(&it.name, &it.summary, now)
+    notice.unwrap_or_default()
+        + &render::workspace_summary(&it.name, &it.summary, Audience::Agent, now)
 }
 
 pub(super) fn render_entity_list(it: &EntityPage<'_>) -> String {

@@ -189,7 +189,7 @@ impl Toolbox {
 
     /// Runs the tool of a query action. `words` is the text that the visitor gave with
     /// the number.
-    pub(super) fn run_query_action(
+    pub fn run_query_action(
         &self,
         keeper: &mut Keeper,
         caller: &Caller,

@@ -36,15 +36,15 @@ pub struct DrawerRange {
 }
 
 /// Renders an unbuilt room that has drawers. `wing` is the name of its wing.
-pub fn unbuilt_drawer_room(view: &RoomView<'_>, name: &str, wing: &str) -> String {
+/// `advice` is how to build it.
+pub fn unbuilt_drawer_room(view: &RoomView<'_>, name: &str, wing: &str, advice: &str) -> String {
     format!(
         "── {} ──\n\
          A bare room in the wing {}: it is not built yet, and it contains only {}.\n\
-         Call build_room with slug `{}` to give it a look, actions and doors.\n\n{}",
+         {advice}\n{}",
         one_line(name),
         one_line(wing),
         count_with_noun(view.drawer_count, "drawer"),
-        view.id,
         menu(view)
     )
 }

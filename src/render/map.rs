@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{ActionKind, FileHistories, NavigationTarget, Palace, Room, RoomId, Slug};
+use crate::model::{
+    ActionKind, Audience, FileHistories, NavigationTarget, Palace, Room, RoomId, Slug,
+};
 use crate::render::ago;
 use crate::render::text::{count_with_noun, one_line, truncate};
 
@@ -27,6 +29,8 @@ pub struct MapView<'a> {
     pub history: &'a FileHistories,
     /// Returns the path of a room's file.
     pub room_file: fn(&RoomId) -> String,
+    /// Who reads the map.
+    pub audience: Audience,
     /// The current time.
     pub now: DateTime<Utc>,
 }
@@ -111,7 +115,11 @@ fn large_map(view: &MapView<'_>, page: &mut String) {
             page.push_str(&room_lines(view, id));
         }
     }
-    page.push_str("\nThe palace is too large to show whole: 17 with params searches it, 16 with params goes to any room.\n");
+    page.push_str("\nThe palace is too large to show whole: ");
+    page.push_str(view.audience.choose(
+        "17 with params searches it, 16 with params goes to any room.\n",
+        "`search WORDS` searches it, `go ROOM` goes to any room.\n",
+    ));
 }
 
 /// Renders one room: its name, version, age and doors.

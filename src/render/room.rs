@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
 use crate::model::{
-    Action, ActionKind, ItemId, Layout, NavigationTarget, Room, RoomId, Scroll, Slot,
+    Action, ActionKind, Audience, ItemId, Layout, NavigationTarget, Room, RoomId, Scroll, Slot,
 };
 use crate::render::text::{count_with_noun, one_line, printable_text};
 use crate::render::{EntityListing, ago, entity_listing};
@@ -44,6 +44,8 @@ pub struct RoomView<'a> {
     pub has_seen_menu: bool,
     /// The notices about the room.
     pub notices: Vec<Notice>,
+    /// Who reads the page.
+    pub audience: Audience,
     /// The current time.
     pub now: DateTime<Utc>,
 }
@@ -101,15 +103,13 @@ pub fn hall(view: &RoomView<'_>) -> String {
 }
 
 /// Renders a room that is not built yet (v1 section 9). `door` is the label of the door that
-/// led here; `context` lists related entities.
-pub fn unfinished_room(view: &RoomView<'_>, door: &str, context: &str) -> String {
+/// led here; `context` lists related entities; `advice` is how to build it.
+pub fn unfinished_room(view: &RoomView<'_>, door: &str, context: &str, advice: &str) -> String {
     let mut page = format!(
         "── [Unfinished Room] ──\n\
          You pass the doorway marked '{}' and find bare walls and the smell of\n\
-         fresh mortar: this room is not built yet.\n\n{context}\n\
-         Call build_room with slug `{}` to build it.\n",
-        one_line(door),
-        view.id
+         fresh mortar: this room is not built yet.\n\n{context}\n{advice}",
+        one_line(door)
     );
     page.push_str(&scroll_section(view));
     page.push_str(&bracketed_notices(&view.notices));
@@ -118,7 +118,7 @@ pub fn unfinished_room(view: &RoomView<'_>, door: &str, context: &str) -> String
     page
 }
 
-/// Renders the numbered actions of a room.
+/// Renders the numbered actions of a room, one per line.
 pub fn menu(view: &RoomView<'_>) -> String {
     let layout = view.layout;
     let lines = room_actions(view).into_iter();
@@ -237,7 +237,24 @@ fn listed_items_entry(view: &RoomView<'_>) -> Option<String> {
 
 /// Returns the actions that every room has in the wide layout.
 fn global_actions(view: &RoomView<'_>) -> Vec<String> {
-    global_actions_by_number(view)
+    match view.audience {
+        Audience::Agent => global_actions_by_number(view),
+        Audience::Person => global_actions_by_word(view),
+    }
+}
+
+/// Returns the words that a person can type in every room.
+fn global_actions_by_word(view: &RoomView<'_>) -> Vec<String> {
+    let mut words = vec!["map".to_owned()];
+    if view.older_scroll_count > 0 {
+        words.push(older_scrolls_entry(view));
+    }
+    words.extend(view.back.as_ref().map(|it| format!("back (to {})", one_line(it))));
+    words.extend(
+        ["go ROOM", "search WORDS", "inventory", "scroll TITLE", "help"].map(str::to_owned),
+    );
+    words.extend(listed_items_entry(view));
+    words
 }
 
 /// Returns the numbers that an agent can choose in every room, the first time with their
@@ -356,6 +373,7 @@ mod tests {
             back: Some("Great Hall".to_owned()),
             has_seen_menu: false,
             notices: Vec::new(),
+            audience: Audience::Agent,
             now: "2026-03-01T12:00:00Z".parse().unwrap(),
         }
     }
@@ -420,6 +438,15 @@ mod tests {
         Notices:
           2 new Claims
         ");
+    }
+
+    #[test]
+    fn a_person_is_shown_words_instead_of_tools() {
+        let (id, hall) = ("hall-of-geology".parse().unwrap(), hall(&["Listen"]));
+        let view = RoomView { audience: Audience::Person, ..view(&id, &hall, Layout::Wide) };
+        let words = "map · back (to Great Hall) · go ROOM · search WORDS · inventory · \
+                     scroll TITLE · help";
+        assert_eq!(menu(&view), format!("Actions:\n  1. Listen\n  ─────\n  {words}\n"));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Layout, Scroll, Slot};
+use crate::model::{Audience, Layout, Scroll, Slot};
 use crate::render::ago;
 use crate::render::text::{count_with_noun, one_line, printable_text, truncate};
 
@@ -92,9 +92,19 @@ pub fn cli_search_results(found: &[(HitView, Option<String>)], total: usize) -> 
 
 /// Renders the visitor's inventory: the actions that always work, and the scrolls of the
 /// room; `total` is the number of all its scrolls.
-pub fn inventory(scrolls: &[&Scroll], total: usize, now: DateTime<Utc>) -> String {
-    let mut page = "You carry:\n  a compass (0 shows the map)\n  a lamp (17 with params searches \
-                    the palace)\n  pen and ink (write_scroll leaves a note)\n"
+pub fn inventory(
+    scrolls: &[&Scroll],
+    total: usize,
+    audience: Audience,
+    now: DateTime<Utc>,
+) -> String {
+    let mut page = audience
+        .choose(
+            "You carry a compass (0 shows the map), a lamp (17 with params searches the palace), \
+             pen and ink (write_scroll leaves a note).\n",
+            "You carry a compass (`map` shows the map), a lamp (`search WORDS` searches the \
+             palace), pen and ink (`scroll TITLE` leaves a note).\n",
+        )
         .to_owned();
     if scrolls.is_empty() {
         page.push_str("There are no scrolls here.\n");

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
+use crate::model::Audience;
 use crate::model::token_weight;
 use crate::model::{CommitSummary, abridge_to_weight};
 use crate::render::ago;
@@ -45,17 +46,22 @@ pub fn tutorial() -> &'static str {
 
 /// Renders the summary of a workspace (v1 section 5.1, v2 section 3.2) in less than three
 /// hundred tokens; names in scripts that cost many tokens are shortened.
-pub fn workspace_summary(name: &str, it: &WorkspaceSummary, now: DateTime<Utc>) -> String {
-    let pages = (1..).map(|share| shortened_summary(name, it, now, share));
+pub fn workspace_summary(
+    name: &str,
+    it: &WorkspaceSummary,
+    audience: Audience,
+    now: DateTime<Utc>,
+) -> String {
+    let pages = (1..).map(|share| shortened_summary(name, it, (audience, now), share));
     let fitting = pages.take(MAX_SHORTENING).find(|page| token_weight(page) <= MAX_WEIGHT);
-    fitting.unwrap_or_else(|| shortened_summary(name, it, now, MAX_SHORTENING))
+    fitting.unwrap_or_else(|| shortened_summary(name, it, (audience, now), MAX_SHORTENING))
 }
 
 /// Renders the summary with names shortened to their usual weight divided by `share`.
 fn shortened_summary(
     name: &str,
     it: &WorkspaceSummary,
-    now: DateTime<Utc>,
+    (audience, now): (Audience, DateTime<Utc>),
     share: usize,
 ) -> String {
     let short = |text: &str, room: usize| abridge_to_weight(&one_line(text), room / share);
@@ -64,7 +70,10 @@ fn shortened_summary(
         counts.into_iter().map(|(number, noun)| count_with_noun(number, noun)).collect();
     let mut page = format!("Workspace: {} ({})\n", short(name, 60), counts.join(", "));
     if it.entities == 0 {
-        page.push_str("This workspace has no entities yet: create some with create_entities.\n");
+        page.push_str(audience.choose(
+            "This workspace has no entities yet: create some with create_entities.\n",
+            "This workspace has no entities yet.\n",
+        ));
     }
     let mut genera: Vec<_> = it.genera.iter().collect();
     genera.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
@@ -73,7 +82,8 @@ fn shortened_summary(
     }
     if genera.len() > MAX_GENERA {
         let left = genera.len() - MAX_GENERA;
-        page.push_str(&format!("  and {left} more: list_genera\n"));
+        let tool = audience.choose(": list_genera", "");
+        page.push_str(&format!("  and {left} more{tool}\n"));
     }
     if !it.recent_commits.is_empty() {
         page.push_str("Recent activity:\n");

@@ -51,5 +51,7 @@ mod templates;
 mod token_costs;
 mod untrusted_repositories;
 mod wake_up;
+#[cfg(unix)]
+mod walk;
 mod watch;
 mod yaml_language_server;

@@ -68,12 +68,15 @@ pub(crate) fn search_from_menu(
     session: &mut Session<'_>,
     text: Option<&str>,
 ) -> Result<String, Refusal> {
+    let audience = session.caller.audience();
     let Some(text) = text else {
-        return Ok("Give in `params` the words to search for.".to_owned());
+        let for_agent = "Give in `params` the words to search for.";
+        return Ok(audience.choose(for_agent, "Give the words: `search WORDS`.").to_owned());
     };
     let query = SearchQuery::parse(text)?;
     if query.words.trim().is_empty() {
-        return Ok("Give in `params` also words to search for.".to_owned());
+        let for_agent = "Give in `params` also words to search for.";
+        return Ok(audience.choose(for_agent, "Give also words to search for.").to_owned());
     }
     let now = session.caller.now;
     let (Hits { best, total }, ranker) = run_search(session, &query, Layout::MAX_RESULTS)?;

@@ -15,7 +15,7 @@ use crate::keeper::walk::scrolls::{list_inventory, list_older_scrolls, read_scro
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
-    Action, ActionKind, NavigationTarget, Palace, RoomId, RoomRef, Slot, did_you_mean,
+    Action, ActionKind, Audience, NavigationTarget, Palace, RoomId, RoomRef, Slot, did_you_mean,
 };
 use crate::render::{self, MapView};
 use crate::visit::Location;
@@ -69,6 +69,18 @@ pub fn choose_number(
     }
     let page = run_global_action(keeper, caller, slot, params, &position)?;
     page.ok_or(unknown).map(ChooseNumberOutcome::Page)
+}
+
+/// Runs an action that every room has, whatever its number, for a caller who entered a palace.
+pub fn choose_global_action(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    slot: Slot,
+    params: Option<&str>,
+) -> Result<String, Refusal> {
+    let position = refresh_current_room(keeper, caller)?;
+    let page = run_global_action(keeper, caller, slot, params, &position)?;
+    page.ok_or_else(|| Refusal::Invalid("there is nothing like that here".to_owned()))
 }
 
 /// Brings the palace of the caller up to date, and makes the menu if none was shown. Returns the
@@ -182,6 +194,7 @@ fn run_global_action(
     position: &Location,
 ) -> Result<Option<String>, Refusal> {
     let params = params.map(str::trim).filter(|it| !it.is_empty());
+    let audience = caller.audience();
     let mut session = keeper.session_without_refresh(&position.workspace, caller)?;
     let visit = &mut *session.visit;
     let page = match slot {
@@ -200,14 +213,12 @@ fn run_global_action(
                 go_to_room(&mut session, name, position)?;
                 return render_current_room(keeper, caller).map(Some);
             }
-            None => "Give in `params` the name or slug of the room to go to.".to_owned(),
+            None => missing_room_name(audience).to_owned(),
         },
         Slot::Search => search_from_menu(&mut session, params)?,
         Slot::OlderScrolls => list_older_scrolls(&mut session, &position.room),
         Slot::Inventory => list_inventory(&mut session, &position.room),
-        Slot::WriteScroll => "To leave a scroll here, call write_scroll with a `title` and a \
-             `body`: what you found, what you doubt, what remains."
-            .to_owned(),
+        Slot::WriteScroll => scroll_advice(audience).to_owned(),
         Slot::Map => render_map(&mut session, position)?,
         Slot::Scroll(place) => match visit.shown_scrolls.get(place).cloned() {
             Some(scroll) => read_scroll(&mut session, &scroll),
@@ -220,6 +231,23 @@ fn run_global_action(
         Slot::Result(place) => return open_listed_item(keeper, caller, position, place),
     };
     with_menu(keeper, caller, &page).map(Some)
+}
+
+fn missing_room_name(audience: Audience) -> &'static str {
+    match audience {
+        Audience::Agent => "Give in `params` the name or slug of the room to go to.",
+        Audience::Person => "Name the room: `go ROOM`.",
+    }
+}
+
+fn scroll_advice(audience: Audience) -> &'static str {
+    match audience {
+        Audience::Agent => {
+            "To leave a scroll here, call write_scroll with a `title` and a `body`: what you \
+             found, what you doubt, what remains."
+        }
+        Audience::Person => "To leave a scroll here, type `scroll TITLE`, then its text.",
+    }
 }
 
 fn go_to_room(session: &mut Session<'_>, name: &str, from: &Location) -> Result<(), Refusal> {
@@ -241,8 +269,9 @@ fn render_map(session: &mut Session<'_>, position: &Location) -> Result<String, 
     session.palace.update_file_history_cache()?;
     let (palace, history) = (&session.palace.palace, session.palace.file_histories());
     let (here, now) = (Some(&position.room), session.caller.now);
+    let audience = session.caller.audience();
     let hall = position.hall.as_ref().filter(|it| it.depth > 0).map(|it| it.title.as_str());
-    Ok(render::map(&MapView { palace, here, hall, history, room_file: room_path, now }))
+    Ok(render::map(&MapView { palace, here, hall, history, room_file: room_path, audience, now }))
 }
 
 /// Finds a room by slug, by full name, or by the name shown.

@@ -1,7 +1,5 @@
 //! The page of the room or hall that the caller is in, and its menu.
 
-use chrono::{DateTime, Utc};
-
 use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::rooms::position::is_entrance_hall;
@@ -28,7 +26,7 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
     let limit = if position.hall.is_some() { 0 } else { Visit::SCROLLS_PER_ROOM };
     let newest = newest_scroll_ids(&session.palace.palace, &position.room, 0, limit);
     let summary = match is_entrance_hall(&position) {
-        true => render_roomless_palace(session.palace, caller.now)? + "\n",
+        true => render_roomless_palace(session.palace, caller)? + "\n",
         false => String::new(),
     };
     session.visit.record_shown_scrolls(0, newest);
@@ -52,6 +50,13 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
     visit.has_seen_menu = matches!(caller.author, Author::Client(_));
     visit.listed_items = listed_items;
     Ok(page)
+}
+
+/// Brings the palace of the caller up to date, and renders the room or hall that the caller is in.
+pub fn look_around(keeper: &mut Keeper, caller: &Caller) -> Result<String, Refusal> {
+    let position = position_of_caller(keeper, caller)?;
+    keeper.session_in(&position.workspace, caller)?;
+    render_current_room(keeper, caller)
 }
 
 /// Adds the menu of the caller to a page.
@@ -100,7 +105,7 @@ fn render_room_view(
     let back = keeper.visit_of_caller(caller).previous_location().cloned();
     let back = back.map(|it| place_name(keeper, &it, &position.workspace));
     let session = keeper.session_without_refresh(&position.workspace, caller)?;
-    let mut view = room_view(session.palace, session.visit, &position, hall, caller.now);
+    let mut view = room_view(session.palace, session.visit, &position, hall, caller);
     view.back = back;
     let page = render(session.palace, &mut view);
     let visit = session.visit;
@@ -113,9 +118,9 @@ fn room_view<'a>(
     visit: &Visit,
     position: &'a Location,
     hall: Option<Hall>,
-    now: DateTime<Utc>,
+    caller: &Caller,
 ) -> RoomView<'a> {
-    let (palace, room) = (&open.palace, &position.room);
+    let (palace, room, now) = (&open.palace, &position.room, caller.now);
     let layout = palace.settings.layout;
     let contents = hall.as_ref().map(|it| halls::hall_contents(palace, position, it));
     let from = previous_room(visit, position);
@@ -149,6 +154,7 @@ fn room_view<'a>(
         back: None,
         has_seen_menu: visit.has_seen_menu,
         notices: room_notices(open, room, since, now),
+        audience: caller.audience(),
         now,
     }
 }

@@ -5,7 +5,8 @@ use chrono::{DateTime, Utc};
 use crate::format::room_path;
 use crate::keeper::Session;
 use crate::keeper::palace::OpenPalace;
-use crate::model::{Drawer, ItemId, Layout, Palace, RoomId};
+use crate::keeper::walk::unbuilt_rooms::building_advice;
+use crate::model::{Audience, Drawer, ItemId, Layout, Palace, RoomId};
 use crate::render::{self, DrawerRange, DrawerView, RoomView};
 
 /// Maximum size of the part of a drawer on one page: some thousand tokens.
@@ -65,8 +66,17 @@ pub(crate) fn render_drawer_only_room(open: &OpenPalace, view: &RoomView<'_>) ->
     let palace = &open.palace;
     let wing = palace.drawers.wing_name(view.id.wing.as_ref()?)?;
     let is_unbuilt = view.room.is_none() && open.file_error(&room_path(view.id)).is_none();
+    let advice = match view.audience {
+        Audience::Agent => {
+            format!(
+                "Call build_room with slug `{}` to give it a look, actions and doors.\n",
+                view.id
+            )
+        }
+        Audience::Person => building_advice(open, view.id, view.audience),
+    };
     (is_unbuilt && palace.is_enterable_room(view.id))
-        .then(|| render::unbuilt_drawer_room(view, &palace.room_name(view.id), wing))
+        .then(|| render::unbuilt_drawer_room(view, &palace.room_name(view.id), wing, &advice))
 }
 
 /// Finds the rooms with drawers by slug, by the name of the room in MemPalace, or by wing and name.

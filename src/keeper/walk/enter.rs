@@ -10,7 +10,7 @@ use crate::keeper::walk::unbuilt_rooms::render_roomless_palace;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::workspaces::{Workspace, workspace_names};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::Files;
+use crate::model::{Audience, Files};
 use crate::render;
 
 /// Enters a palace (v1 section 5.1), and renders its entry room, or, where no room is built, how to
@@ -119,12 +119,15 @@ fn enter_palace(keeper: &mut Keeper, caller: &Caller, key: &str) -> Result<Strin
     let open = &*session.palace;
     let start = start_position(&open.palace, key);
     let summary = match start {
-        None => Some(render_roomless_palace(open, caller.now)?),
+        None => Some(render_roomless_palace(open, caller)?),
         Some(_) => None,
     };
     session.visit.enter_palace(key, start);
     let has_seen_it = std::mem::replace(&mut session.visit.has_seen_tutorial, true);
-    let tutorial = if has_seen_it { String::new() } else { render::tutorial().to_owned() + "\n" };
+    let tutorial = match caller.audience() {
+        Audience::Agent if !has_seen_it => render::tutorial().to_owned() + "\n",
+        Audience::Agent | Audience::Person => String::new(),
+    };
     let name = &open.palace.settings.name;
     let notice = open.store().as_of_commit().map(|it| render::as_of_notice(name, it, caller.now));
     let head = tutorial + &notice.unwrap_or_default();

@@ -32,7 +32,7 @@ pub(crate) fn list_inventory(session: &mut Session<'_>, room: &RoomId) -> String
     let ids = newest_scroll_ids(palace, room, 0, Layout::MAX_SCROLLS);
     let scrolls: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
     let total = palace.scrolls_in_room(room).count();
-    let page = render::inventory(&scrolls, total, session.caller.now);
+    let page = render::inventory(&scrolls, total, session.caller.audience(), session.caller.now);
     session.visit.record_shown_scrolls(0, ids);
     page
 }

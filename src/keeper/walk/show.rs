@@ -57,6 +57,7 @@ pub(crate) fn show_room(
         back: None,
         has_seen_menu: false,
         notices: room_notices(open, &id, None, caller.now),
+        audience: caller.audience(),
         now: caller.now,
     };
     let page = render_drawer_only_room(open, &view).unwrap_or_else(|| render::room(&view));
@@ -79,7 +80,8 @@ pub fn show_map_as_json(session: &mut Session<'_>) -> Result<String, Refusal> {
 fn map_view<'s>(session: &'s Session<'_>) -> MapView<'s> {
     let (palace, history) = (&*session.palace.palace, session.palace.file_histories());
     let now = session.caller.now;
-    MapView { palace, here: None, hall: None, history, room_file: room_path, now }
+    let audience = session.caller.audience();
+    MapView { palace, here: None, hall: None, history, room_file: room_path, audience, now }
 }
 
 /// Resolves a room; without one, the entry room.

@@ -2,13 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
-
 use crate::format::room_path;
-use crate::keeper::Refusal;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::file_errors::render_diagnostic_in_one_line;
-use crate::model::ItemKind;
+use crate::keeper::{Caller, Refusal};
+use crate::model::{Audience, ItemKind, RoomId};
 use crate::render::{self, RoomView, WorkspaceSummary};
 use crate::search::{Query, query_content_words};
 use crate::visit::Location;
@@ -47,7 +45,7 @@ const GENERIC_ROOM_WORDS: &[&str] = &[
 /// Renders the contents of a palace without rooms, and how to build the first room.
 pub(crate) fn render_roomless_palace(
     open: &OpenPalace,
-    now: DateTime<Utc>,
+    caller: &Caller,
 ) -> Result<String, Refusal> {
     let palace = &open.palace;
     let genera = palace.graph.genus_counts().map(|(genus, count)| (genus.to_owned(), count));
@@ -58,20 +56,40 @@ pub(crate) fn render_roomless_palace(
         genera: genera.collect(),
         recent_commits: open.recent_commits(MAX_RECENT_COMMITS)?,
     };
-    let summary = render::workspace_summary(&palace.settings.name, &summary, now);
+    let audience = caller.audience();
+    let summary = render::workspace_summary(&palace.settings.name, &summary, audience, caller.now);
     if open.store().as_of_commit().is_some() {
         return Ok(summary + "\nThis palace had no rooms yet.\n");
     }
-    Ok(format!(
-        "{summary}\nThis palace has no rooms yet. Build an entry room with build_room: its \
-         description introduces the palace, and a navigate action leads to each main area. The \
-         rooms behind its doors need not exist yet.\n{}",
-        if palace.graph.is_empty() {
-            ""
-        } else {
-            "Until then, you can walk by number through the entities.\n"
-        },
-    ))
+    let for_agent = "Build an entry room with build_room: its description introduces the palace, \
+                     and a navigate action leads to each main area. The rooms behind its doors \
+                     need not exist yet.\n";
+    let advice = match audience {
+        Audience::Agent => for_agent.to_owned(),
+        Audience::Person => editor_advice(open, "one", "rooms/great-hall.yaml"),
+    };
+    let halls = match palace.graph.is_empty() {
+        true => "",
+        false => "Until then, you can walk by number through the entities.\n",
+    };
+    Ok(format!("{summary}\nThis palace has no rooms yet. {advice}{halls}"))
+}
+
+/// Returns how to build a room that does not exist.
+pub(crate) fn building_advice(open: &OpenPalace, room: &RoomId, audience: Audience) -> String {
+    match audience {
+        Audience::Agent => format!("Call build_room with slug `{room}` to build it.\n"),
+        Audience::Person => editor_advice(open, "it", &room_path(room)),
+    }
+}
+
+/// Returns how to write the file of a room, called `what`, with an editor.
+fn editor_advice(open: &OpenPalace, what: &str, file: &str) -> String {
+    format!(
+        "To build {what}, write the file {} with an editor:\n  name: The name of the room\n  \
+         description: What a visitor sees there.\nOr ask an agent to build {what}.\n",
+        open.store().palace_folder().join(file).display()
+    )
 }
 
 /// Renders a room that a door leads to and that is not built, or whose file is broken.
@@ -87,17 +105,21 @@ pub(crate) fn render_unbuilt_room(
             "Its file exists but cannot be read: {}. Fix the file, or ask its author to.\n",
             render_diagnostic_in_one_line(error)
         ),
-        None => unbuilt_room_context(palace, &name),
+        None => unbuilt_room_context(palace, &name, view.audience),
     };
-    render::unfinished_room(view, door, &context)
+    let advice = building_advice(palace, &position.room, view.audience);
+    render::unfinished_room(view, door, &context, &advice)
 }
 
 /// Lists the entities that match the name of an unbuilt room (v1 section 9; v2 section 3.2).
-fn unbuilt_room_context(palace: &OpenPalace, name: &str) -> String {
+fn unbuilt_room_context(palace: &OpenPalace, name: &str, audience: Audience) -> String {
     let graph = &palace.palace.graph;
     if graph.is_empty() {
         let empty = match palace.palace.rooms().len() {
-            0 => "This workspace is empty. Create entities to begin.",
+            0 => audience.choose(
+                "This workspace is empty. Create entities to begin.",
+                "This workspace is empty.",
+            ),
             _ => "This workspace has no entities yet.",
         };
         return format!("Workspace context:\n  {empty}\n");
@@ -125,7 +147,8 @@ mod tests {
     const MOSS: (&str, &str) = ("entities/plant/moss.yaml", "name: Moss\ngenus: Plant\n");
 
     fn context(files: &[(&str, &str)], name: &str) -> String {
-        TestHome::new(files).run(|session| unbuilt_room_context(session.palace, name))
+        TestHome::new(files)
+            .run(|session| unbuilt_room_context(session.palace, name, Audience::Agent))
     }
 
     #[test]
@@ -159,7 +182,7 @@ mod tests {
     fn a_roomless_palace_can_be_walked_only_if_it_has_entities() {
         let render = |files: &[(&str, &str)]| {
             TestHome::new(files)
-                .run(|session| render_roomless_palace(session.palace, ada().now).unwrap())
+                .run(|session| render_roomless_palace(session.palace, &ada()).unwrap())
         };
         let hint = "Until then, you can walk by number through the entities.\n";
         assert!(render(&[GRANITE]).ends_with(hint));

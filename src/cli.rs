@@ -58,7 +58,8 @@ use crate::cli::outcome::Failure;
     after_help = "\
 A home is a directory of palaces, or one palace. A command uses the home it is given, else \
 $PALAZZO_HOME, else the current directory if it contains palaces, else the nearest parent \
-directory with a palace.toml, else $XDG_DATA_HOME/palazzo (~/.local/share/palazzo).
+directory with a palace.toml, else $XDG_DATA_HOME/palazzo (~/.local/share/palazzo), else the home \
+last given to init or client-config.
 
   palazzo serve ~/palaces             the command that an MCP client starts
   palazzo client-config claude-code   print the client's configuration

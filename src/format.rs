@@ -34,7 +34,9 @@ pub use paths::{
     new_entity_path, new_scroll_path, room_path,
 };
 pub use positions::ValuePositions;
-pub use schema::{ensure_modeline, is_schema_path, kind_of_file_with_modeline};
+pub use schema::{
+    README, README_PATH, ensure_modeline, is_palazzo_path, kind_of_file_with_modeline,
+};
 pub use template::{fill_template, renew_ids, renew_times};
 
 use crate::format::file_parser::FileParser;

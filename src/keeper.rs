@@ -25,7 +25,7 @@ mod walk;
 mod work;
 mod workspaces;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use crate::exchange::{ExtractedText, ExtractionResult, MempalaceTables, Row, SourceKind};
 pub use crate::keeper::graph::create::{EntityCreationOutcome, create_entities};
@@ -144,6 +144,16 @@ use crate::store;
 /// Reads a text file anywhere on the disk, which the user has named.
 pub fn read_text_file(place: &Path) -> Result<String, Refusal> {
     store::read_text_file(place).map_err(|it| Refusal::UnreadableFile(it.into()))
+}
+
+/// Returns the home that the user named last, from the folder for the state of this program.
+pub fn last_home(state_folder: &Path) -> Option<PathBuf> {
+    store::read_last_home(state_folder)
+}
+
+/// Stores the home that the user has named.
+pub fn remember_home(state_folder: &Path, home: &Path) -> Result<(), Refusal> {
+    Ok(store::write_last_home(state_folder, home)?)
 }
 
 /// Returns the JSON Schema of a kind of file.

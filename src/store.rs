@@ -11,6 +11,7 @@ mod remote;
 mod repo;
 #[cfg(test)]
 mod test_repository;
+mod user_state;
 mod write;
 
 use std::path::{Path, PathBuf};
@@ -24,7 +25,6 @@ use crate::model::{Changeset, CommitId, CommitSummary, Diagnostic, Files};
 pub use crate::store::history::file_history_cache::FileHistoryCache;
 pub use crate::store::history::log::CommitRange;
 pub use crate::store::history::resolve_as_of::parse_start_time;
-pub use crate::store::repo::consents::ConsentStore;
 pub use crate::store::remote::git_process::{GitProcessError, git_version};
 pub use crate::store::remote::shallow_clone::ShallowClone;
 pub use crate::store::repo::git_lock::{GitLock, LockOwner};
@@ -35,6 +35,8 @@ pub use crate::store::repo::palace_files::{
 };
 pub use crate::store::repo::state::RepositoryState;
 pub use crate::store::repo::trust::needed_repository_consent;
+pub use crate::store::user_state::consents::ConsentStore;
+pub use crate::store::user_state::last_home::{read_last_home, write_last_home};
 pub use crate::store::write::git_drivers::{DriverSection, GitDrivers};
 pub use crate::store::write::palazzo_lock::PalazzoLock;
 use crate::store::write::progress::Progress;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use serde_json::json;
 
-use crate::cli::home::HomeArgs;
+use crate::cli::home::{self, HomeArgs};
 use crate::cli::outcome::Outcome;
 use crate::cli::serve::reject_duplicate_tools;
 use crate::cli::terminal;
@@ -62,6 +62,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     anstream::eprintln!("{instruction}");
     terminal::print_text(&config)?;
+    home::remember_home(args.home.given());
     Ok(ExitCode::SUCCESS)
 }
 

@@ -1,10 +1,11 @@
 //! The arguments that name the home of a command, and how it is found without them.
 
 use std::path::{Component, Path, PathBuf};
+use std::sync::Once;
 
 use crate::cli::outcome::Failure;
-use crate::keeper::Keeper;
-use crate::model::WatchMode;
+use crate::keeper::{self, Keeper};
+use crate::model::{WatchMode, strip_unprintable};
 
 /// Chooses among several palaces.
 #[derive(clap::Args, Default)]
@@ -80,6 +81,11 @@ impl HomeArgs {
         keeper_for_home(self.home.home.as_deref(), &self.workspace)
     }
 
+    /// Returns the home, if one is given.
+    pub(super) fn given(&self) -> Option<&Path> {
+        self.home.home.as_deref()
+    }
+
     /// Returns the name of the workspace, if one is given.
     pub(super) fn workspace(&self) -> Option<&str> {
         self.workspace.workspace.as_deref()
@@ -112,17 +118,44 @@ impl PalaceArgs {
 
 /// Returns the home: the given one, else `$PALAZZO_HOME`, else the current directory if it
 /// contains palaces, else the nearest parent that is a palace, else the home in the user's
-/// data folder. Expands `~`, because no shell expands the arguments in a client's
+/// data folder if it contains palaces, else the one that was last named, else the one in the
+/// user's data folder. Expands `~`, because no shell expands the arguments in a client's
 /// configuration.
 pub(super) fn find_home(given: Option<&Path>) -> PathBuf {
-    let home = given.map(Path::to_owned).or_else(home_from_env);
-    let home = home.map(|it| expand_tilde(&it)).or_else(home_around_cwd);
-    let home = home.or_else(home_in_user_data).unwrap_or_else(|| PathBuf::from("palazzo"));
+    let (home, source) = find_home_and_source(given);
+    if source == LAST_NAMED {
+        note_last_home(&home);
+    }
+    home
+}
+
+/// How a home was found that was not given now, but earlier.
+const LAST_NAMED: &str = "the one that was given last";
+
+/// Finds the home as [`find_home`] does, without a message, and how it was found.
+pub(super) fn find_home_and_source(given: Option<&Path>) -> (PathBuf, &'static str) {
+    let given = given.map(|it| (it.to_owned(), "given"));
+    let given = given.or_else(|| Some((home_from_env()?, "from PALAZZO_HOME")));
+    let given = given.map(|(home, source)| (expand_tilde(&home), source));
+    let default = home_in_user_data();
+    let (home, source) = given
+        .or_else(|| Some((home_around_cwd()?, "around the current folder")))
+        .or_else(|| Some((default.clone().filter(|it| has_palaces(it))?, "the default")))
+        .or_else(|| Some((last_home()?, LAST_NAMED)))
+        .unwrap_or_else(|| (default.unwrap_or_else(|| PathBuf::from("palazzo")), "the default"));
     let home = std::path::absolute(&home).unwrap_or(home);
     // The path is shown to users and used from other directories, so it must not contain `..`.
     let has_parent_dirs = home.components().any(|it| it == Component::ParentDir);
     let canonical = has_parent_dirs.then(|| std::fs::canonicalize(&home).ok()).flatten();
-    canonical.unwrap_or(home)
+    (canonical.unwrap_or(home), source)
+}
+
+/// Stores the home that the user has given, for commands that find no other.
+pub(super) fn remember_home(given: Option<&Path>) {
+    let (Some(given), Some(folder)) = (given, state_dir()) else { return };
+    if let Err(refusal) = keeper::remember_home(&folder, &find_home(Some(given))) {
+        anstream::eprintln!("palazzo: other commands will not find this home: {refusal}");
+    }
 }
 
 /// Returns a keeper for the home that [`find_home`] finds.
@@ -154,9 +187,30 @@ fn home_from_env() -> Option<PathBuf> {
     env_path("PALAZZO_HOME")
 }
 
+fn has_palaces(home: &Path) -> bool {
+    Keeper::new(home.to_owned(), None).has_palaces()
+}
+
+/// Returns the home that was last given to `init` or `client-config`, if it still has palaces.
+fn last_home() -> Option<PathBuf> {
+    keeper::last_home(&state_dir()?).filter(|it| has_palaces(it))
+}
+
+/// Tells once that the home is the one that was given last.
+fn note_last_home(home: &Path) {
+    static NOTE: Once = Once::new();
+    let shown = home.display().to_string();
+    NOTE.call_once(|| {
+        anstream::eprintln!(
+            "palazzo: the home is {}, which was given last; --home or $PALAZZO_HOME chooses another",
+            strip_unprintable(&shown)
+        );
+    });
+}
+
 fn home_around_cwd() -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
-    if Keeper::new(here.clone(), None).has_palaces() {
+    if has_palaces(&here) {
         return Some(here);
     }
     here.ancestors().find(|it| it.join("palace.toml").is_file()).map(Path::to_owned)

@@ -49,6 +49,10 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     if let Some(dir) = &args.repository {
+        if dir.is_some() && args.home.is_some() {
+            let why = "`--repository DIR` and `--home DIR` both name the home: give one of them";
+            return Err(Failure::Message(why.to_owned()));
+        }
         return create_missing_repositories(dir.as_deref().or(args.home.as_deref()));
     }
     let name = args.name.as_deref().unwrap_or_default();
@@ -60,6 +64,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     let root = keeper::create_palace(&mut keeper, &terminal_user("init"), name, &files)?;
     terminal::print_text(&root.display().to_string())?;
+    home::remember_home(args.home.as_deref());
     anstream::eprintln!("Created {name}. Explore it with: palazzo walk {}", root.display());
     Ok(ExitCode::SUCCESS)
 }

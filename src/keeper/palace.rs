@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 use crate::format::PalacePath;
 use crate::keeper::palace::change_plan::{
-    ChangeMode, ChangePlan, missing_schema_edits,
+    ChangeMode, ChangePlan, first_change_edit, missing_schema_edits,
 };
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
@@ -180,6 +180,7 @@ impl OpenPalace {
             let new = plan.edits.iter().filter(|it| it.was.is_none());
             let new = new.filter_map(|it| Some((it.path.as_str(), it.now.as_deref()?)));
             plan.edits.extend(missing_schema_edits(&self.store, new));
+            plan.edits.extend(first_change_edit(&self.store, &plan.edits));
             if let Some(edits) = self.try_commit_plan(by, plan, mode, more_trailers)? {
                 return Ok(edits);
             }

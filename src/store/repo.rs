@@ -2,7 +2,6 @@
 
 pub(crate) mod cache;
 pub(crate) mod config;
-pub(crate) mod consents;
 pub(crate) mod damage;
 pub(crate) mod discover;
 pub(crate) mod git_files;

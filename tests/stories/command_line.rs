@@ -179,3 +179,46 @@ fn the_home_is_an_option_of_every_command_and_an_argument_of_some() {
     assert!(summary.contains("Code"), "{summary}");
     assert_eq!(summary, outside(&["wake-up", "Code", "--home", &place]));
 }
+
+#[test]
+fn the_home_given_last_is_used_when_no_other_is_found() {
+    let home = Home::new();
+    let place = home.path().display().to_string();
+    let outside = |arguments: &[&str]| {
+        let mut command = home.palazzo_command(MARCH_1);
+        let output = command.env_remove("PALAZZO_HOME").args(arguments).output().unwrap();
+        format_output(&home, &output)
+    };
+    assert!(outside(&["log"]).contains("there is no palace in"));
+    outside(&["init", "Code", "--home", &place]);
+    let log = outside(&["log"]);
+    let note = "[err] palazzo: the home is HOME, which was given last; --home or $PALAZZO_HOME \
+                chooses another\n";
+    assert!(log.contains("palace code: create") && log.contains(note), "{log}");
+    assert_eq!(log.matches("given last").count(), 1);
+    // Naming the home without success, or in another command, changes nothing.
+    outside(&["init", "Code", "--home", "/proc/nowhere"]);
+    outside(&["map", "--home", "elsewhere"]);
+    assert_eq!(outside(&["log"]), log);
+    // The home in the data folder comes first.
+    let data = home.path().with_file_name(".local").join("share/palazzo").display().to_string();
+    outside(&["client-config", "--home", &data]);
+    outside(&["init", "Data"]);
+    let log = outside(&["log"]);
+    assert!(log.contains("palace data: create") && !log.contains("given last"), "{log}");
+}
+
+#[test]
+fn a_home_given_twice_is_refused() {
+    let home = Home::new();
+    home.run_palazzo(&["init", "Code"]);
+    let place = home.path().display().to_string();
+    assert_snapshot!(run(&home, &["init", "--repository", &place, "--home", "elsewhere"]), @"
+    [err] palazzo: `--repository DIR` and `--home DIR` both name the home: give one of them
+    [exit 2]
+    ");
+    let init = run(&home, &["init", "--repository", "--home", &place]);
+    assert!(init.contains("Every palace in HOME has a repository."), "{init}");
+    let templates = run(&home, &["templates", "--home", &place]);
+    assert_eq!(templates, run(&home, &["templates"]));
+}

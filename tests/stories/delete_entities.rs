@@ -45,7 +45,7 @@ fn deleting_an_entity_removes_the_relations_to_it_in_one_commit() {
     - { type: knows, to: Carol }
     ");
     let left = home.git(&["ls-tree", "-r", "--name-only", "HEAD"]);
-    assert_eq!(left, "village/entities/person/alice.yaml\n");
+    assert_eq!(left, "village/.palazzo/README.md\nvillage/entities/person/alice.yaml\n");
     assert_snapshot!(home.git(&["log", "-1", "--format=%s%n%n%b"]), @"
     entity Bob: delete
 

@@ -338,6 +338,31 @@ async fn a_palace_that_lost_its_history_gets_a_new_one_only_on_request() {
 }
 
 #[tokio::test]
+async fn a_palace_that_lost_its_history_is_recognized_by_its_first_change() {
+    let home = Home::new();
+    home.run_palazzo(&["init", "keep"]);
+    fs::remove_dir_all(home.path().join(".git")).unwrap();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("keep").await;
+    let said = build_room(&mut agent, "hall", "Stone.").await;
+    let remedy = format!("palazzo init --repository {}", home.path().display());
+    assert!(said.starts_with("refused: ") && said.contains(&remedy), "{said}");
+    agent.disconnect().await;
+    assert_eq!(home.run_palazzo(&["init", "other"]).status.code(), Some(2));
+    assert!(!home.path().join(".git").exists());
+    // A palace that a person has written by hand never had a history.
+    let by_hand = Home::new();
+    by_hand.write("keep/palace.toml", "format = 1\nname = \"Keep\"\n");
+    let mut agent = by_hand.agent(MARCH_1).await;
+    agent.enter("keep").await;
+    let entity = json!({ "entities": [{ "name": "Ivy", "genus": "Plant" }] });
+    let said = agent.call("create_entities", entity).await;
+    assert!(!said.starts_with("refused: "), "{said}");
+    assert!(by_hand.path().join("keep/.palazzo").is_dir());
+    agent.disconnect().await;
+}
+
+#[tokio::test]
 async fn writing_to_a_moved_palace_creates_no_new_one() {
     let home = Home::new();
     create_palace(&home).await;

@@ -47,6 +47,7 @@ async fn a_palace_in_a_foreign_repository_commits_only_its_own_files() {
     A	palace/rooms/hall.yaml
     claude: palace palace: create
 
+    A	palace/.palazzo/README.md
     A	palace/palace.toml
     Ada: Begin
 

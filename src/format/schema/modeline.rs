@@ -6,6 +6,16 @@
 use crate::format::paths::PalacePath;
 use crate::model::FileKind;
 
+/// The path of the file that explains the folder `.palazzo`.
+pub const README_PATH: &str = ".palazzo/README.md";
+/// The content of that file.
+pub const README: &str = "\
+Palazzo made this folder. It contains the schemas with which editors check the files of this palace.
+
+It also shows that the palace has a history in git. If the folder `.git` is missing, Palazzo changes
+nothing until you bring it back, or start a new history with `palazzo init --repository`.
+";
+
 const MODELINE_PREFIX: &str = "# yaml-language-server: $schema=";
 
 /// Returns the path at which a palace keeps the schema of a kind of file.
@@ -22,7 +32,7 @@ pub(in crate::format) fn prepend_modeline(path: &str, text: &str) -> String {
 pub(in crate::format) fn split_modeline(text: &str) -> (&str, &str) {
     let end = text.find('\n').map_or(text.len(), |it| it + 1);
     let schema = text[..end].trim_end().strip_prefix(MODELINE_PREFIX);
-    match schema.is_some_and(|it| is_schema_path(it.trim_start_matches("../"))) {
+    match schema.is_some_and(|it| kind_of_schema_file(it.trim_start_matches("../")).is_some()) {
         true => text.split_at(end),
         false => ("", text),
     }
@@ -70,9 +80,10 @@ fn yaml_file_kind(path: &str) -> Option<FileKind> {
     }
 }
 
-/// Returns whether a path is that of one of our schema files.
-pub fn is_schema_path(path: &str) -> bool {
-    kind_of_schema_file(path).is_some()
+/// Returns whether a path is that of a file in the folder `.palazzo`: of a schema, or of the file
+/// that explains the folder.
+pub fn is_palazzo_path(path: &str) -> bool {
+    path == README_PATH || kind_of_schema_file(path).is_some()
 }
 
 pub(in crate::format) fn kind_of_schema_file(path: &str) -> Option<FileKind> {

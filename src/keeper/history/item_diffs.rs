@@ -32,7 +32,7 @@ pub(crate) fn item_diffs_from_file_diffs(diffs: &[FileDiff]) -> Vec<ItemDiff> {
 pub(crate) fn compare_files(diffs: &[FileDiff]) -> ComparedFiles {
     let (mut was, mut now) = (Files::new(), Files::new());
     let (mut parsed, mut items) = (Vec::new(), Vec::new());
-    for it in diffs.iter().filter(|it| !format::is_schema_path(&it.path)) {
+    for it in diffs.iter().filter(|it| !format::is_palazzo_path(&it.path)) {
         if let Some(difference) = diff_unparsed_file(it) {
             items.push(difference);
             continue;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::format::schema_path;
+use crate::format::{README_PATH, schema_path};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Changeset, FileEdit, FileKind, Files};
 use crate::store::Store;
@@ -47,6 +47,7 @@ pub fn create_repositories(keeper: &mut Keeper, caller: &Caller) -> Result<Vec<P
 fn unchanged_edits(store: &Store) -> Result<Vec<FileEdit>, Refusal> {
     let (stamps, _) = store.list_files("")?;
     let paths = stamps.into_keys().chain(FileKind::ALL.map(schema_path));
+    let paths = paths.chain([README_PATH.to_owned()]);
     let read = store.read_files(paths.collect()).into_iter();
     let read = read.filter_map(|(path, text)| Some((path, text.ok().flatten()?)));
     Ok(read

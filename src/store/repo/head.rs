@@ -117,12 +117,17 @@ impl Store {
         repository.is_some_and(|it| self.prune_guard.restore_deleted_objects(&it))
     }
 
+    /// Returns true if Palazzo has written to the palace.
+    pub fn has_palazzo_folder(&self) -> bool {
+        home::has_palazzo_folder(&self.palace)
+    }
+
     /// Returns the error if Palazzo has written to the palace before but no repository contains it
     /// any more.
     pub fn error_if_history_lost(&self) -> Option<Error> {
         let is_gone =
             matches!(self.open_allowed_repository(), Ok(None)) && self.as_of_commit.is_none();
-        let is_lost = is_gone && home::has_palazzo_folder(&self.palace);
+        let is_lost = is_gone && self.has_palazzo_folder();
         is_lost.then(|| self.history_lost_error())
     }
 

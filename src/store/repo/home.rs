@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::store::Error;
 
-/// The folder that Palazzo adds to a palace with the first room or entity that it writes.
+/// The folder that Palazzo adds to a palace with its first change.
 const PALAZZO_FOLDER: &str = ".palazzo";
 
 /// The kind of an entry in a home.

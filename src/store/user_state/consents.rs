@@ -3,9 +3,6 @@
 //! A consent counts only if it is identical to what is needed now: another list of tools, or
 //! another repository, needs a new consent. An unreadable file allows nothing.
 
-use crate::store::repo::{paths, regular_file};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -13,8 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::model::{Consent, ConsentScope};
 
 use crate::store::Error;
-use crate::store::write::fsync;
+use crate::store::repo::{paths, regular_file};
+use crate::store::user_state::state_file;
 
+/// The name of the file.
+const FILE: &str = "trust.json";
 /// The format version of the file.
 const FORMAT_VERSION: u32 = 1;
 
@@ -132,43 +132,21 @@ fn read_consents(folder: &Path) -> Result<Vec<Consent>, Error> {
 
 /// Changes the consents in `folder` under a lock.
 fn change_consents(folder: &Path, change: impl FnOnce(&mut Vec<Consent>)) -> Result<(), Error> {
-    create_private_folder(folder).map_err(Error::for_file("create the folder", folder))?;
-    let lock = folder.join("trust.lock");
-    regular_file::check_regular_file(&lock, regular_file::SizeLimit::Bounded)?;
-    let lock_file = private_open_options().create(true).truncate(false).open(&lock);
-    let lock_file = lock_file.and_then(|it| it.lock().map(|()| it));
-    let _lock = lock_file.map_err(Error::for_file("lock", &lock))?;
-    let mut consents = read_consents(folder)?;
-    change(&mut consents);
-    consents.sort();
-    write_consents(folder, &consents)
-}
-
-/// Replaces the whole file durably, readable only by its owner.
-fn write_consents(folder: &Path, consents: &[Consent]) -> Result<(), Error> {
-    let consents = consents.iter().filter_map(StoredConsent::from_consent).collect();
-    let mut text =
-        serde_json::to_vec_pretty(&ConsentFileContent { format: FORMAT_VERSION, consents })
-            .map_err(|err| unusable_error(&err.to_string()))?;
-    text.push(b'\n');
-    let (file, temporary) = (consent_file(folder), folder.join("trust.json.tmp"));
-    let replace = || -> io::Result<()> {
-        // A previous process crashed and left it; this process has the lock.
-        match fs::remove_file(&temporary) {
-            Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
-            _ => {}
-        }
-        let mut new: File = private_open_options().create_new(true).open(&temporary)?;
-        new.write_all(&text)?;
-        new.sync_all()?;
-        fs::rename(&temporary, &file)
-    };
-    replace().map_err(Error::for_file("write", &file))?;
-    fsync::sync_files_and_folders(&[file])
+    state_file::change_file(folder, FILE, || {
+        let mut consents = read_consents(folder)?;
+        change(&mut consents);
+        consents.sort();
+        let consents = consents.iter().filter_map(StoredConsent::from_consent).collect();
+        let content = ConsentFileContent { format: FORMAT_VERSION, consents };
+        let mut text =
+            serde_json::to_vec_pretty(&content).map_err(|err| unusable_error(&err.to_string()))?;
+        text.push(b'\n');
+        Ok(text)
+    })
 }
 
 fn consent_file(folder: &Path) -> PathBuf {
-    folder.join("trust.json")
+    folder.join(FILE)
 }
 
 fn no_folder_error() -> Error {
@@ -177,32 +155,6 @@ fn no_folder_error() -> Error {
 
 fn unusable_error(why: &str) -> Error {
     Error::ConsentsUnusable { why: why.to_owned() }
-}
-
-#[cfg(unix)]
-fn private_open_options() -> OpenOptions {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let mut options = OpenOptions::new();
-    options.write(true).mode(0o600);
-    options
-}
-
-#[cfg(not(unix))]
-fn private_open_options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    options
-}
-
-#[cfg(unix)]
-fn create_private_folder(folder: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
-}
-
-#[cfg(not(unix))]
-fn create_private_folder(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)
 }
 
 impl StoredConsent {
@@ -225,6 +177,8 @@ impl StoredConsent {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn tools_consent(palace: &str, names: &[&str]) -> Consent {

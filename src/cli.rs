@@ -46,7 +46,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::cli::outcome::Failure;
+use crate::cli::outcome::{Failure, Outcome};
 
 /// A memory palace for language models: rooms and scrolls as files in git,
 /// visited over MCP
@@ -117,7 +117,19 @@ enum Command {
 /// `fmt` found a fault, `search` found nothing, or `import` could not parse some lines or
 /// rows; 2 if the command failed.
 pub fn run() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    completions::complete_if_requested(Cli::command);
+    match run_command(Cli::parse().command) {
+        Ok(code) => code,
+        Err(Failure::Io(err)) if err.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) => {
+            terminal::eprint_failure(&failure.to_string());
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run_command(command: Command) -> Outcome {
+    match command {
         Command::Serve(args) => serve::run(args),
         Command::Init(args) => init::run(&args),
         Command::Templates(args) => templates::run(&args),
@@ -148,16 +160,8 @@ pub fn run() -> ExitCode {
         Command::Mine(args) => mine::run(&args),
         Command::Export(args) => export::run(&args),
         Command::ClientConfig(args) => client_config::run(&args),
-        Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args, Cli::command()),
-    };
-    match outcome {
-        Ok(code) => code,
-        Err(Failure::Io(err)) if err.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(failure) => {
-            terminal::eprint_failure(&failure.to_string());
-            ExitCode::from(2)
-        }
     }
 }
 

@@ -116,6 +116,7 @@ pub use crate::keeper::walk::current_room::{look_around, with_menu};
 pub use crate::keeper::walk::enter::{
     create_workspace_from_template, enter_current_palace, set_workspace,
 };
+pub use crate::keeper::walk::item_names::{ItemName, list_item_names};
 pub use crate::keeper::walk::resources::{
     ResourceSummary, current_workspace_key, list_resources, list_room_ids, list_scroll_ids,
     list_workspace_keys, read_resource, render_resource, resolve_uri,

@@ -5,6 +5,7 @@ mod changes_since_last_visit;
 mod check;
 mod check_fix;
 mod command_line;
+mod completions;
 mod concurrent_requests;
 mod delete_entities;
 mod design_v1_demos;

@@ -1,0 +1,190 @@
+//! The names that complete the arguments of commands.
+
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use clap_complete::CompletionCandidate;
+
+use crate::cli::home::{WorkspaceArgs, find_home_and_source, keeper_for_home};
+use crate::cli::outcome::terminal_user;
+use crate::keeper::{self, ItemName, Keeper};
+use crate::model::{FileKind, ItemKind, Rule, strip_unprintable};
+
+/// How many names are offered at most.
+const MAX_CANDIDATES: usize = 500;
+
+/// Completes the name of a room, a scroll, an entity, a task or a process.
+pub(super) fn complete_thing(typed: &OsStr) -> Vec<CompletionCandidate> {
+    complete_item(typed, |_| true)
+}
+
+/// Completes the slug of a room.
+pub(super) fn complete_room(typed: &OsStr) -> Vec<CompletionCandidate> {
+    complete_item(typed, |it| it.kind == ItemKind::Room)
+}
+
+/// Completes the slug of a wing.
+pub(super) fn complete_wing(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let rooms = list_items(|it| it.kind == ItemKind::Room);
+    let wings = rooms.into_iter().filter_map(|it| Some(it.name.split_once('/')?.0.to_owned()));
+    let mut wings: Vec<_> = wings.collect();
+    wings.dedup();
+    complete_name(typed, wings.into_iter().map(|it| (it, String::new())))
+}
+
+/// Completes the name of a workspace of the home.
+pub(super) fn complete_workspace(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let keys = keeper::list_workspace_keys(&keeper_of_line()).unwrap_or_default();
+    complete_name(typed, keys.into_iter().map(|it| (it, String::new())))
+}
+
+/// Completes the name of a template.
+pub(super) fn complete_template(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let templates = keeper::list_templates(&keeper_of_line()).map(|it| it.templates);
+    let named = |it: keeper::Template| (it.name, it.settings.description);
+    complete_name(typed, templates.unwrap_or_default().into_iter().map(named))
+}
+
+/// Completes the code of a finding.
+pub(super) fn complete_code(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let named = |it: &Rule| (it.name.to_owned(), it.meaning.to_owned());
+    complete_name(typed, Rule::ALL.iter().map(named))
+}
+
+/// Completes a kind of file.
+pub(super) fn complete_file_kind(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let named = |it: FileKind| (it.name().to_owned(), it.path_pattern().to_owned());
+    complete_name(typed, FileKind::ALL.into_iter().map(named))
+}
+
+/// Completes a kind of item.
+pub(super) fn complete_item_kind(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let named = |it: ItemKind| (it.to_string(), String::new());
+    complete_name(typed, ItemKind::ALL.into_iter().map(named))
+}
+
+fn complete_item(
+    typed: &OsStr,
+    is_included: impl Fn(&ItemName) -> bool,
+) -> Vec<CompletionCandidate> {
+    complete_name(typed, list_items(is_included).into_iter().map(|it| (it.name, it.description)))
+}
+
+/// Lists the items of the palace of the line. Without a palace, or if one cannot be read, the list
+/// is empty: a message would be printed into the line that is typed.
+fn list_items(is_included: impl Fn(&ItemName) -> bool) -> Vec<ItemName> {
+    let (mut keeper, user) = (keeper_of_line(), terminal_user("completions"));
+    let names = keeper.session(&user).map(|it| keeper::list_item_names(&it)).unwrap_or_default();
+    names.into_iter().filter(is_included).collect()
+}
+
+/// Returns the names that begin with what was typed, in any case, with their descriptions.
+fn complete_name(
+    typed: &OsStr,
+    names: impl Iterator<Item = (String, String)>,
+) -> Vec<CompletionCandidate> {
+    let typed = typed.to_string_lossy();
+    let quoting = Quoting::of_typed(&typed);
+    let beginning = quoting.remove(&typed).to_lowercase();
+    let matching = names.filter(|(name, _)| name.to_lowercase().starts_with(&beginning));
+    let candidate = |(name, description): (String, String)| {
+        let help = Some(strip_unprintable(&description)).filter(|it| !it.is_empty());
+        let name = quoting.add(&strip_unprintable(&name).replace('\n', " "));
+        CompletionCandidate::new(name).help(help.map(|it| it.replace('\n', " ").into()))
+    };
+    matching.take(MAX_CANDIDATES).map(candidate).collect()
+}
+
+/// How the words of the line are quoted. Bash alone passes and expects them as they are typed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quoting {
+    None,
+    Backslashes,
+    Quotes(char),
+}
+
+impl Quoting {
+    fn of_typed(typed: &str) -> Self {
+        match typed.chars().next() {
+            Some(quote @ ('"' | '\'')) => Self::Quotes(quote),
+            _ if std::env::var_os("_CLAP_COMPLETE_COMP_TYPE").is_some() => Self::Backslashes,
+            _ => Self::None,
+        }
+    }
+
+    fn remove(self, typed: &str) -> String {
+        match self {
+            Self::None => typed.to_owned(),
+            Self::Backslashes => typed.replace('\\', ""),
+            Self::Quotes(quote) => typed.trim_matches(quote).to_owned(),
+        }
+    }
+
+    fn add(self, name: &str) -> String {
+        let is_plain = |it: char| it.is_alphanumeric() || "-_./,+:@%".contains(it);
+        let escape = |it: char| {
+            let backslash = if is_plain(it) { "" } else { "\\" };
+            format!("{backslash}{it}")
+        };
+        match self {
+            Self::None | Self::Quotes(_) => name.to_owned(),
+            Self::Backslashes => name.chars().map(escape).collect(),
+        }
+    }
+}
+
+/// Returns a keeper for the home and the workspace that the options of the line name.
+fn keeper_of_line() -> Keeper {
+    let words: Vec<_> = std::env::args_os().skip_while(|it| it != "--").skip(1).collect();
+    let home = option_value(&words, "--home").map(PathBuf::from);
+    let workspace = option_value(&words, "--workspace");
+    let workspace = workspace.map(|it| it.to_string_lossy().into_owned());
+    // A message would be printed into the line that is typed.
+    let (home, _) = find_home_and_source(home.as_deref());
+    keeper_for_home(Some(&home), &WorkspaceArgs { workspace })
+}
+
+/// Returns the value of an option: the next word, or what follows `=`.
+fn option_value(words: &[OsString], option: &str) -> Option<OsString> {
+    words.iter().enumerate().find_map(|(place, word)| {
+        let joined = word.to_str().and_then(|it| it.strip_prefix(option)?.strip_prefix('='));
+        match joined {
+            Some(value) => Some(value.into()),
+            None if word == option => words.get(place + 1).cloned(),
+            None => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_completed_in_any_case_with_its_description() {
+        let names = [("bug-crypt", "Bug Crypt"), ("hall", "")];
+        let names = names.map(|(name, about)| (name.to_owned(), about.to_owned()));
+        let found = complete_name(OsStr::new("BUG"), names.into_iter());
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].get_value(), "bug-crypt");
+        assert_eq!(found[0].get_help().map(ToString::to_string).as_deref(), Some("Bug Crypt"));
+    }
+
+    #[test]
+    fn bash_is_given_names_as_they_are_typed() {
+        assert_eq!(Quoting::Backslashes.add("Ada's keep"), "Ada\\'s\\ keep");
+        assert_eq!(Quoting::Backslashes.remove("Ada\\'s\\ k"), "Ada's k");
+        assert!(Quoting::of_typed("\"Ada's k") == Quoting::Quotes('"'));
+        assert_eq!(Quoting::Quotes('"').remove("\"Ada's k"), "Ada's k");
+    }
+
+    #[test]
+    fn the_options_of_the_line_choose_the_home() {
+        let words = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+        let home = |line: &str| option_value(&words(line), "--home");
+        assert_eq!(home("palazzo show --home /a hall"), Some("/a".into()));
+        assert_eq!(home("palazzo show --home=/a hall"), Some("/a".into()));
+        assert_eq!(home("palazzo show hall --home"), None);
+        assert_eq!(home("palazzo show hall"), None);
+    }
+}

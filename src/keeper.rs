@@ -60,7 +60,7 @@ pub use crate::keeper::items::item_change::{ItemChange, ItemChangeVerb};
 pub use crate::keeper::items::move_item::move_item;
 pub use crate::keeper::maintain::check::{CheckReport, PalaceReport, check_palaces};
 pub use crate::keeper::maintain::doctor::{
-    DoctorReport, examine_repositories, find_git_lock, git_version, remove_git_lock,
+    DoctorReport, examine_palaces, find_git_lock, git_version, max_watched_folders, remove_git_lock,
 };
 pub use crate::keeper::maintain::fix::{FixReport, fix_files};
 pub use crate::keeper::maintain::fix_old_names::fix_old_names;
@@ -130,7 +130,7 @@ pub use crate::keeper::work::processes::{
 pub use crate::keeper::work::tasks::{NewTask, TaskChange, complete_task, create_task};
 pub use crate::keeper::work::work_items::{WorkPage, WorkQuery, list_tasks};
 pub use crate::keeper::workspaces::call_commits::CallCommits;
-pub use crate::store::GitLock;
+pub use crate::store::{BlockingGitOperation, GitLock};
 pub use caller::Caller;
 pub use error::{EntityViolations, Refusal};
 pub use home::Keeper;

@@ -33,7 +33,7 @@ pub use crate::store::repo::operation::BlockingGitOperation;
 pub use crate::store::repo::palace_files::{
     FileStamp, FileStamps, ReadResult, read_file_bytes, read_text_file,
 };
-pub use crate::store::repo::state::RepositoryState;
+pub use crate::store::repo::state::{RepositoryState, max_watched_folders};
 pub use crate::store::repo::trust::needed_repository_consent;
 pub use crate::store::user_state::consents::ConsentStore;
 pub use crate::store::user_state::last_home::{read_last_home, write_last_home};

@@ -1,18 +1,25 @@
 //! `palazzo doctor`.
 
+mod client_configs;
+mod report;
+
 use std::io::{IsTerminal as _, stdin};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::cli::doctor::client_configs::find_configured_servers;
+use crate::cli::doctor::report::Report;
 use crate::cli::home::{self, HomeOrDirArgs, WorkspaceArgs};
-use crate::cli::outcome::{Failure, Outcome};
+use crate::cli::outcome::{Failure, Outcome, terminal_user};
+use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
-use crate::keeper::{self, DoctorReport, GitLock, Keeper};
+use crate::keeper::{self, GitLock, Keeper};
 
-/// Show what may block writing to palaces, or remove a git lock file
+/// Report how Palazzo is set up here, or remove a git lock file
 ///
-/// Lists the versions of palazzo and git, and for each palace its repository, its
-/// branch, and the lock files that git has left there.
+/// Lists the versions of palazzo and git, the home, the MCP clients whose configuration
+/// starts Palazzo, and for each palace its repository, its branch, the names in its commits,
+/// the lock files that git has left there, and what slows down its server. Changes nothing.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -26,6 +33,9 @@ pub(super) struct Args {
     /// Remove the lock file without a question
     #[arg(long, requires = "remove_lock")]
     yes: bool,
+
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
@@ -37,40 +47,22 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 fn print_report(args: &Args) -> Result<(), Failure> {
-    let home = args.home.find();
-    let git = keeper::git_version().unwrap_or_else(|| "git: not installed".to_owned());
-    let mut page =
-        format!("palazzo {}\n{git}\nhome {}\n", env!("CARGO_PKG_VERSION"), home.display());
-    for examination in keeper::examine_repositories(&args.home.keeper())? {
-        page += &render_doctor_report(&examination);
+    let here = std::env::current_dir().unwrap_or_default();
+    let (home, home_source) = home::find_home_and_source(args.home.given());
+    let user = terminal_user("doctor").name;
+    let report = Report {
+        git: keeper::git_version(),
+        palaces: keeper::examine_palaces(&args.home.keeper(), &user)?,
+        max_watched_folders: keeper::max_watched_folders(),
+        servers: find_configured_servers(&here),
+        home,
+        home_source,
+    };
+    match args.format.is_json() {
+        false => terminal::print_page(&report.to_text())?,
+        true => terminal::print_text(&report.to_json())?,
     }
-    Ok(terminal::print_page(&page)?)
-}
-
-fn render_doctor_report(examination: &DoctorReport) -> String {
-    let mut shown = format!("\n{}\n", examination.root.display());
-    match &examination.repository {
-        Ok(Some(it)) => {
-            shown += &format!("  repository {} ({})\n", it.git_dir.display(), it.format);
-            shown += &format!("  HEAD       {}\n", it.head);
-            let operation = it.operation.map(|it| (it.name(), it.remedy()));
-            if let Some((name, remedy)) = operation {
-                shown += &format!("  under way  git {name}; end it with {remedy}\n");
-            }
-        }
-        Ok(None) if examination.has_lost_history => {
-            shown += "  repository lost; nothing is written until there is one (palazzo check)\n";
-        }
-        Ok(None) => shown += "  repository none yet; the first write creates one\n",
-        Err(err) => shown += &format!("  repository {err}\n"),
-    }
-    for lock in &examination.locks {
-        shown += &format!("  lock file  {}: {}\n", lock.path.display(), lock.description());
-        if !lock.is_held_by_process() {
-            shown += &format!("             {}\n", lock.removal_command());
-        }
-    }
-    shown
+    Ok(())
 }
 
 fn remove_lock(args: &Args, path: &Path) -> Result<(), Failure> {
@@ -127,63 +119,7 @@ fn confirm_lock_removal(lock: &GitLock) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
-    use crate::store::{BlockingGitOperation, LockOwner, RepositoryState};
-
-    fn report(state: Option<RepositoryState>, has_lost_history: bool) -> DoctorReport {
-        let (root, repository) = (PathBuf::from("/a/keep"), Ok(state));
-        DoctorReport { root, repository, locks: Vec::new(), has_lost_history }
-    }
-
-    #[test]
-    fn a_palace_without_a_repository_has_none_yet_or_has_lost_it() {
-        insta::assert_snapshot!(render_doctor_report(&report(None, false)), @"
-
-        /a/keep
-          repository none yet; the first write creates one
-        ");
-        insta::assert_snapshot!(render_doctor_report(&report(None, true)), @"
-
-        /a/keep
-          repository lost; nothing is written until there is one (palazzo check)
-        ");
-    }
-
-    #[test]
-    fn a_lock_has_a_command_that_removes_it_unless_a_process_holds_it() {
-        let lock = |path: &str, owner| GitLock {
-            path: PathBuf::from(path),
-            age: Some(Duration::from_secs(90)),
-            owner,
-        };
-        let held = LockOwner::Process { id: 7, name: "git".to_owned() };
-        let locks =
-            vec![lock("/a/.git/index.lock", held), lock("/a b/HEAD.lock", LockOwner::Unknown)];
-        let shown = render_doctor_report(&DoctorReport { locks, ..report(None, false) });
-        let (_, shown) = shown.split_once("creates one\n").unwrap();
-        insta::assert_snapshot!(shown, @"
-        lock file  /a/.git/index.lock: 90 s old, held by process 7 (git)
-        lock file  /a b/HEAD.lock: 90 s old, no process is known to hold it
-                   palazzo doctor --remove-lock '/a b/HEAD.lock'
-        ");
-    }
-
-    #[test]
-    fn an_operation_under_way_is_shown_with_its_remedy() {
-        let operation = BlockingGitOperation::Rebase;
-        let (work, git_dir) = (PathBuf::from("/a"), PathBuf::from("/a/.git"));
-        let (format, head) = ("sha1, files".to_owned(), "main".to_owned());
-        let state = RepositoryState { work, git_dir, format, head, operation: Some(operation) };
-        let shown = render_doctor_report(&report(Some(state), false));
-        let line = format!("  under way  git rebase; end it with {}\n", operation.remedy());
-        assert!(shown.ends_with(&line), "{shown}");
-        assert!(
-            shown.contains("  repository /a/.git (sha1, files)\n  HEAD       main\n"),
-            "{shown}"
-        );
-    }
 
     #[test]
     fn the_folder_of_a_lock_is_the_one_that_contains_git() {

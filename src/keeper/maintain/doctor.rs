@@ -3,14 +3,17 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::format::{self, PalacePath};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Keeper, Refusal};
 use crate::model::{Code, Diagnostic};
 use crate::store::{self, GitLock, RepositoryState, Store};
 
-/// The state of the repository of one palace.
+/// The state of one palace and its repository.
 #[derive(Debug)]
 pub struct DoctorReport {
+    /// The name of the palace.
+    pub name: String,
     /// The directory of the palace.
     pub root: PathBuf,
     /// The repository; `None` if there is none.
@@ -19,12 +22,28 @@ pub struct DoctorReport {
     pub locks: Vec<GitLock>,
     /// Whether the palace had a repository that does not exist any more.
     pub has_lost_history: bool,
+    /// The author and the committer of what the person at the terminal changes; `None` without a
+    /// repository.
+    pub identities: Option<(String, String)>,
+    /// The name of the file system, if it may not report changes made on other machines.
+    pub network_file_system: Option<&'static str>,
+    /// The number of folders of the palace, each of which a server watches.
+    pub folder_count: usize,
+    /// The folder of the model for semantic search, if the settings name one, and why it cannot be
+    /// used.
+    pub model: Option<(String, Option<String>)>,
 }
 
-/// Examines the repository of each palace of the home. Changes nothing.
-pub fn examine_repositories(keeper: &Keeper) -> Result<Vec<DoctorReport>, Refusal> {
-    let stores = keeper.workspaces()?.into_iter().map(|it| keeper.store_of(&it));
-    Ok(stores.map(|it| examine_repository(&it)).collect())
+/// Examines each palace of the home and its repository for the person `user`. Changes nothing.
+pub fn examine_palaces(keeper: &Keeper, user: &str) -> Result<Vec<DoctorReport>, Refusal> {
+    let palaces = keeper.workspaces()?.into_iter();
+    Ok(palaces.map(|it| examine_palace(keeper, &keeper.store_of(&it), it.name, user)).collect())
+}
+
+/// Returns how many folders the system watches for each user at most; `None` if it has no such
+/// limit, or none that is known.
+pub fn max_watched_folders() -> Option<u64> {
+    store::max_watched_folders()
 }
 
 /// Returns the lock file at `path`; `None` if it is not a lock file in a repository of the home.
@@ -76,8 +95,20 @@ pub(crate) fn stale_lock_diagnostics(
     stale.map(diagnostic).collect()
 }
 
-fn examine_repository(store: &Store) -> DoctorReport {
+fn examine_palace(keeper: &Keeper, store: &Store, name: String, user: &str) -> DoctorReport {
+    let settings = store.read_file(PalacePath::SETTINGS_FILE).ok().flatten();
+    let model = settings.and_then(|it| format::parse_settings(&it)?.model);
+    let files = store.list_files("").map(|(files, _)| files).unwrap_or_default();
+    let folders: BTreeSet<_> = files.keys().filter_map(|it| Path::new(it).parent()).collect();
     DoctorReport {
+        name,
+        identities: store.commit_identities(user).ok().flatten(),
+        network_file_system: store.network_file_system(),
+        folder_count: folders.len(),
+        model: model.map(|folder| {
+            let error = keeper.models.load(store.palace_folder(), &folder).err();
+            (folder, error)
+        }),
         root: store.palace_folder().to_owned(),
         repository: store.repository_state().map_err(Refusal::from),
         locks: store.list_git_locks().unwrap_or_default(),

@@ -37,6 +37,13 @@ impl Store {
     }
 }
 
+/// Returns how many folders the system watches for each user at most; `None` if it has no such
+/// limit, or none that is known.
+pub fn max_watched_folders() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok()?;
+    text.trim().parse().ok()
+}
+
 fn describe_head(repository: &Repository, git: &gix::Repository) -> Result<String, Error> {
     let branch = git.head_name().map_err(|err| repository.git_error("read `HEAD`", err))?;
     let commit = repository.head()?.map(|it| it.to_hex_with_len(12).to_string());

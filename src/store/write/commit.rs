@@ -8,6 +8,7 @@ use gix::objs::WriteTo as _;
 use gix::objs::tree::EntryKind;
 
 use crate::model::Changeset;
+use crate::store::{Error, Store};
 
 use crate::store::write::objects::ObjectWriter;
 
@@ -157,6 +158,19 @@ impl GitIdentity {
         let time = gix::date::Time { seconds: seconds.max(0), offset: 0 };
         let (name, email) = (self.name.as_str().into(), self.email.as_str().into());
         gix::actor::Signature { name, email, time }
+    }
+}
+
+impl Store {
+    /// Returns the author and the committer, as `Ada <ada@example.org>`, of a commit by the user of
+    /// this machine, whose login name is `user`; `None`: there is no repository.
+    pub fn commit_identities(&self, user: &str) -> Result<Option<(String, String)>, Error> {
+        let Some(repository) = self.repository()? else { return Ok(None) };
+        let git = repository.git();
+        let author = GitIdentity::configured_author_or(&git, user);
+        let identities = [author, GitIdentity::for_committer(&git)];
+        let [author, committer] = identities.map(|it| format!("{} <{}>", it.name, it.email));
+        Ok(Some((author, committer)))
     }
 }
 

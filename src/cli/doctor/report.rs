@@ -1,0 +1,279 @@
+//! The report of `palazzo doctor`, as text and as JSON.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use crate::cli::doctor::client_configs::ConfiguredServer;
+use crate::keeper::{BlockingGitOperation, DoctorReport, GitLock};
+use crate::model::quote_for_shell;
+use crate::render::{count_with_noun, group_thousands};
+
+/// How Palazzo is set up on this machine.
+pub(super) struct Report {
+    /// The version of git; `None`: it is not installed.
+    pub(super) git: Option<String>,
+    /// The home.
+    pub(super) home: PathBuf,
+    /// How the home was found.
+    pub(super) home_source: &'static str,
+    /// How many folders the system watches for each user at most.
+    pub(super) max_watched_folders: Option<u64>,
+    /// The clients that start Palazzo.
+    pub(super) servers: Vec<ConfiguredServer>,
+    /// The palaces of the home.
+    pub(super) palaces: Vec<DoctorReport>,
+}
+
+impl Report {
+    /// Renders the report for people.
+    pub(super) fn to_text(&self) -> String {
+        let git = self
+            .git
+            .as_deref()
+            .unwrap_or("git: not installed; commands that share palaces need it");
+        let (home, source) = (self.home.display(), self.home_source);
+        let mut page =
+            format!("palazzo {}\n{git}\nhome {home} ({source})\n", env!("PALAZZO_VERSION"));
+        let limit = self.max_watched_folders.map(|it| {
+            let folders: usize = self.palaces.iter().map(|it| it.folder_count).sum();
+            watch_limit_line(folders, it)
+        });
+        page += &limit.unwrap_or_default();
+        for it in &self.servers {
+            page += &format!("client {}\n", server_line(it));
+        }
+        if self.servers.is_empty() {
+            page += "client none whose configuration starts Palazzo (palazzo client-config)\n";
+        }
+        if self.palaces.is_empty() {
+            page += "\nThere is no palace in the home; palazzo init NAME creates one.\n";
+        }
+        page + &self.palaces.iter().map(palace_text).collect::<String>()
+    }
+
+    /// Renders the report for programs.
+    pub(super) fn to_json(&self) -> String {
+        let server = |it: &ConfiguredServer| {
+            json!({
+                "client": it.client,
+                "file": it.file,
+                "name": it.name,
+                "command": it.command,
+            })
+        };
+        let report = json!({
+            "version": env!("PALAZZO_VERSION"),
+            "git": self.git,
+            "home": self.home,
+            "home_source": self.home_source,
+            "max_watched_folders": self.max_watched_folders,
+            "clients": self.servers.iter().map(server).collect::<Vec<_>>(),
+            "palaces": self.palaces.iter().map(palace_json).collect::<Vec<_>>(),
+        });
+        format!("{report:#}\n")
+    }
+}
+
+/// Renders the limit of watched folders, with what to do if the palaces come near to it.
+fn watch_limit_line(folders: usize, limit: u64) -> String {
+    let limit_text = group_thousands(usize::try_from(limit).unwrap_or(usize::MAX));
+    let line = format!("watch {} of at most {limit_text}", count_with_noun(folders, "folder"));
+    let is_near = u64::try_from(folders).is_ok_and(|it| it.saturating_mul(2) > limit);
+    match is_near {
+        true => format!("{line}: raise fs.inotify.max_user_watches, or changes are noticed late\n"),
+        false => format!("{line}\n"),
+    }
+}
+
+fn server_line(it: &ConfiguredServer) -> String {
+    let command: Vec<_> = it.command.iter().map(|it| quote_for_shell(it)).collect();
+    format!("{}, `{}` in {}: {}", it.client, it.name, it.file.display(), command.join(" "))
+}
+
+fn palace_text(it: &DoctorReport) -> String {
+    let mut lines = repository_lines(it);
+    if let Some((author, committer)) = &it.identities {
+        lines.push(format!("commits    you are {author}; agents have their own names"));
+        if author != committer {
+            lines.push(format!("           committed by {committer}"));
+        }
+    }
+    if let Some(name) = it.network_file_system {
+        lines.push(format!("files on   {name}, which may not report every change: a server polls"));
+    }
+    match &it.model {
+        None => {}
+        Some((folder, None)) => lines.push(format!("model      {folder}")),
+        Some((folder, Some(error))) => lines.push(format!("model      {folder}: {error}")),
+    }
+    for lock in &it.locks {
+        lines.push(format!("lock file  {}: {}", lock.path.display(), lock.description()));
+        if !lock.is_held_by_process() {
+            lines.push(format!("           {}", lock.removal_command()));
+        }
+    }
+    format!("\n{} in {}\n  {}\n", it.name, it.root.display(), lines.join("\n  "))
+}
+
+fn repository_lines(it: &DoctorReport) -> Vec<String> {
+    match &it.repository {
+        Ok(Some(it)) => {
+            let mut lines = vec![
+                format!("repository {} ({})", it.git_dir.display(), it.format),
+                format!("HEAD       {}", it.head),
+            ];
+            let operation = it.operation.map(|it| (it.name(), it.remedy()));
+            if let Some((name, remedy)) = operation {
+                lines.push(format!("under way  git {name}; end it with {remedy}"));
+            }
+            lines
+        }
+        Ok(None) if it.has_lost_history => {
+            vec![
+                "repository lost; nothing is written until there is one (palazzo check)".to_owned(),
+            ]
+        }
+        Ok(None) => vec!["repository none yet; the first write creates one".to_owned()],
+        Err(err) => vec![format!("repository {err}")],
+    }
+}
+
+fn palace_json(it: &DoctorReport) -> Value {
+    let lock = |it: &GitLock| {
+        json!({
+            "path": it.path,
+            "age_seconds": it.age.map(|it| it.as_secs()),
+            "description": it.description(),
+            "is_held": it.is_held_by_process(),
+        })
+    };
+    let repository = it.repository.as_ref().ok().and_then(Option::as_ref).map(|it| {
+        let operation = it.operation.map(BlockingGitOperation::name);
+        json!({
+            "git_dir": it.git_dir,
+            "format": it.format,
+            "head": it.head,
+            "operation": operation,
+        })
+    });
+    json!({
+        "name": it.name,
+        "folder": it.root,
+        "repository": repository,
+        "repository_error": it.repository.as_ref().err().map(ToString::to_string),
+        "has_lost_history": it.has_lost_history,
+        "author": it.identities.as_ref().map(|it| &it.0),
+        "committer": it.identities.as_ref().map(|it| &it.1),
+        "network_file_system": it.network_file_system,
+        "folders": it.folder_count,
+        "model": it.model.as_ref().map(|it| &it.0),
+        "model_error": it.model.as_ref().and_then(|it| it.1.as_ref()),
+        "locks": it.locks.iter().map(lock).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::store::{BlockingGitOperation, LockOwner, RepositoryState};
+
+    fn report(state: Option<RepositoryState>, has_lost_history: bool) -> DoctorReport {
+        DoctorReport {
+            name: "Keep".to_owned(),
+            root: PathBuf::from("/a/keep"),
+            repository: Ok(state),
+            locks: Vec::new(),
+            has_lost_history,
+            identities: None,
+            network_file_system: None,
+            folder_count: 1,
+            model: None,
+        }
+    }
+
+    #[test]
+    fn the_limit_of_watched_folders_has_a_remedy_when_it_is_near() {
+        assert_eq!(watch_limit_line(40, 65_536), "watch 40 folders of at most 65,536\n");
+        assert!(watch_limit_line(40, 60).contains("raise fs.inotify.max_user_watches"));
+    }
+
+    #[test]
+    fn a_palace_shows_its_names_its_file_system_and_its_model() {
+        let identities = ["Ada <ada@a.org>", "Bob <bob@a.org>"].map(str::to_owned).into();
+        let shown = palace_text(&DoctorReport {
+            identities: Some(identities),
+            network_file_system: Some("NFS"),
+            model: Some(("/m".to_owned(), Some("there is no `vocab.txt` in `/m`".to_owned()))),
+            ..report(None, false)
+        });
+        insta::assert_snapshot!(shown, @"
+
+        Keep in /a/keep
+          repository none yet; the first write creates one
+          commits    you are Ada <ada@a.org>; agents have their own names
+                     committed by Bob <bob@a.org>
+          files on   NFS, which may not report every change: a server polls
+          model      /m: there is no `vocab.txt` in `/m`
+        ");
+    }
+
+    #[test]
+    fn clients_are_listed_with_their_command_and_their_file() {
+        let command = ["palazzo", "serve", "/a b"].map(str::to_owned).into();
+        let (file, name) = ("/h/.cursor/mcp.json".into(), "palazzo".to_owned());
+        let server = ConfiguredServer { client: "Cursor", file, name, command };
+        let line = "Cursor, `palazzo` in /h/.cursor/mcp.json: palazzo serve '/a b'";
+        assert_eq!(server_line(&server), line);
+    }
+
+    #[test]
+    fn a_palace_without_a_repository_has_none_yet_or_has_lost_it() {
+        insta::assert_snapshot!(palace_text(&report(None, false)), @"
+
+        Keep in /a/keep
+          repository none yet; the first write creates one
+        ");
+        insta::assert_snapshot!(palace_text(&report(None, true)), @"
+
+        Keep in /a/keep
+          repository lost; nothing is written until there is one (palazzo check)
+        ");
+    }
+
+    #[test]
+    fn a_lock_has_a_command_that_removes_it_unless_a_process_holds_it() {
+        let lock = |path: &str, owner| GitLock {
+            path: PathBuf::from(path),
+            age: Some(Duration::from_secs(90)),
+            owner,
+        };
+        let held = LockOwner::Process { id: 7, name: "git".to_owned() };
+        let locks =
+            vec![lock("/a/.git/index.lock", held), lock("/a b/HEAD.lock", LockOwner::Unknown)];
+        let shown = palace_text(&DoctorReport { locks, ..report(None, false) });
+        let (_, shown) = shown.split_once("creates one\n").unwrap();
+        insta::assert_snapshot!(shown, @"
+        lock file  /a/.git/index.lock: 90 s old, held by process 7 (git)
+        lock file  /a b/HEAD.lock: 90 s old, no process is known to hold it
+                   palazzo doctor --remove-lock '/a b/HEAD.lock'
+        ");
+    }
+
+    #[test]
+    fn an_operation_under_way_is_shown_with_its_remedy() {
+        let operation = BlockingGitOperation::Rebase;
+        let (work, git_dir) = (PathBuf::from("/a"), PathBuf::from("/a/.git"));
+        let (format, head) = ("sha1, files".to_owned(), "main".to_owned());
+        let state = RepositoryState { work, git_dir, format, head, operation: Some(operation) };
+        let shown = palace_text(&report(Some(state), false));
+        let line = format!("  under way  git rebase; end it with {}\n", operation.remedy());
+        assert!(shown.ends_with(&line), "{shown}");
+        assert!(
+            shown.contains("  repository /a/.git (sha1, files)\n  HEAD       main\n"),
+            "{shown}"
+        );
+    }
+}

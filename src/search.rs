@@ -29,5 +29,5 @@ pub use near_duplicates::{
 };
 pub use query_parser::{extract_question, query_content_words};
 pub use rank::{Hit, Hits, Query};
-pub use snippet::snippet;
+pub use snippet::{most_matching_text, snippet};
 pub use substring::CaseInsensitiveNeedle;

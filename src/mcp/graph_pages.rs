@@ -19,7 +19,8 @@ pub(super) fn render_workspace(it: &WorkspaceDescription, now: DateTime<Utc>) ->
 }
 
 pub(super) fn render_entity_list(it: &EntityPage<'_>) -> String {
-    let mut text = render::entity_list(&it.filters, &it.entities, it.total, it.page);
+    let mut text =
+        render::entity_list(&it.filters, &it.entities, &it.matching_lines, (it.page, it.total));
     text.extend(it.ranker.iter().map(|it| format!("{it}.\n")));
     text + &it.suggestions
 }
@@ -71,14 +72,15 @@ pub(super) fn describe_updated_entity(it: &EntityUpdateOutcome) -> String {
 
 pub(super) fn describe_deleted_entities(it: &EntityDeletionOutcome) -> String {
     let deleted = &it.deleted;
+    let relations = render::count_with_noun(deleted.relations, "relation");
     let mut text = match deleted.entities.len() {
-        0 => "Deleted nothing".to_owned(),
-        _ => format!("Deleted {}", join_names(&deleted.entities)),
+        0 => format!("Deleted {relations}"),
+        _ if deleted.relations == 0 => format!("Deleted {}", join_names(&deleted.entities)),
+        _ => format!(
+            "Deleted {}, with {relations} from other entities",
+            join_names(&deleted.entities)
+        ),
     };
-    if deleted.relations > 0 {
-        let relations = render::count_with_noun(deleted.relations, "relation");
-        text.push_str(&format!(", with {relations} from other entities"));
-    }
     if !it.references.is_empty() {
         text.push_str(&format!("; still named by {}", it.references.join(", ")));
     }

@@ -83,7 +83,8 @@ fn list_entities() -> RegisteredTool {
 fn search_entities() -> RegisteredTool {
     let about = (
         "Search entities",
-        "Search entities by words, best match first, 30 per page: name, genus, status.",
+        "Search entities by words, best match first, 30 per page: name, genus, status, and the \
+         line that matched.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: SearchEntities| {
         let (genus, status, page) = (it.genus, it.status, page_or_first(it.page));

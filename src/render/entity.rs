@@ -28,8 +28,14 @@ pub struct EntityView<'a> {
 }
 
 /// Renders one page of a list of entities; `which` names the selection: ` of genus Claim`.
-/// `page` counts from 1; a page has thirty entities.
-pub fn entity_list(which: &str, shown: &[&Entity], total: usize, page: usize) -> String {
+/// `page` counts from 1; a page has thirty entities. `lines` contains for each entity the line that
+/// a search found, if there is one.
+pub fn entity_list(
+    which: &str,
+    shown: &[&Entity],
+    lines: &[Option<String>],
+    (page, total): (usize, usize),
+) -> String {
     if total == 0 {
         return format!("No entities{which}.\n");
     }
@@ -45,6 +51,9 @@ pub fn entity_list(which: &str, shown: &[&Entity], total: usize, page: usize) ->
     for (place, entity) in shown.iter().enumerate() {
         let number = Layout::Wide.number_of_slot(Slot::Result(place));
         text.push_str(&format!("  {number}. {}\n", entity_summary(entity)));
+        if let Some(Some(line)) = lines.get(place) {
+            text.push_str(&format!("      {}\n", one_line(line)));
+        }
     }
     if page < pages {
         text.push_str(&format!("  page: {} shows the next\n", page + 1));
@@ -65,18 +74,35 @@ fn entity_summary(entity: &Entity) -> String {
 /// Renders one page of an entity. `page` counts from 1; a page has fifty attributes,
 /// observations, relations and incoming relations.
 pub fn entity(view: &EntityView<'_>, page: usize, now: DateTime<Utc>) -> String {
+    entity_page(view, PageNumber { page, size: ITEMS_PER_PAGE }, now)
+}
+
+/// Renders everything about an entity.
+pub fn whole_entity(view: &EntityView<'_>, now: DateTime<Utc>) -> String {
+    entity_page(view, PageNumber { page: 1, size: usize::MAX }, now)
+}
+
+/// The number of a page, from 1, and how many items of each kind a page has.
+#[derive(Clone, Copy)]
+struct PageNumber {
+    page: usize,
+    size: usize,
+}
+
+fn entity_page(view: &EntityView<'_>, number: PageNumber, now: DateTime<Utc>) -> String {
+    let PageNumber { page, size } = number;
     let (it, dates) = (view.entity, &view.date_attributes);
     let (incoming, versions) = (view.incoming.as_slice(), view.history);
     let attributes: Vec<_> = it.attributes.iter().collect();
     let longest = it.observations.len().max(it.relations.len()).max(incoming.len());
     let longest = longest.max(attributes.len());
-    let pages = longest.div_ceil(ITEMS_PER_PAGE);
+    let pages = longest.div_ceil(size);
     let which = if pages > 1 { format!(" · page {page} of {pages}") } else { String::new() };
     let mut text = entity_heading(it, versions, now) + &which + "\n";
     if !it.former_names.is_empty() {
         text.push_str(&format!("Called before: {}\n", join_names(&it.former_names)));
     }
-    for (key, value) in page_items(&attributes, page) {
+    for (key, value) in page_items(&attributes, number) {
         let value = json_value_text(value);
         let is_date = dates.contains(&key.as_str());
         let value = if is_date {
@@ -86,19 +112,19 @@ pub fn entity(view: &EntityView<'_>, page: usize, now: DateTime<Utc>) -> String 
         };
         text.push_str(&format!("{}: {value}\n", truncate(&one_line(key), MAX_VALUE_CHARS)));
     }
-    text.push_str(&remaining_items_note(attributes.len(), page, "attribute"));
-    let observations = page_items(&it.observations, page);
+    text.push_str(&remaining_items_note(attributes.len(), number, "attribute"));
+    let observations = page_items(&it.observations, number);
     if !observations.is_empty() {
         text.push_str("Observations:\n");
     }
     for observation in observations {
         text.push_str(&format!("  - {}\n", one_line(observation)));
     }
-    text.push_str(&remaining_items_note(it.observations.len(), page, "observation"));
-    let outgoing: Vec<_> = page_items(&it.relations, page).iter().collect();
-    text.push_str(&relations(&outgoing, page_items(incoming, page), now));
-    text.push_str(&remaining_items_note(it.relations.len(), page, "relation"));
-    text.push_str(&remaining_items_note(incoming.len(), page, "incoming relation"));
+    text.push_str(&remaining_items_note(it.observations.len(), number, "observation"));
+    let outgoing: Vec<_> = page_items(&it.relations, number).iter().collect();
+    text.push_str(&relations(&outgoing, page_items(incoming, number), now));
+    text.push_str(&remaining_items_note(it.relations.len(), number, "relation"));
+    text.push_str(&remaining_items_note(incoming.len(), number, "incoming relation"));
     if page < pages {
         text.push_str(&format!("get_entity with page: {} shows the next\n", page + 1));
     }
@@ -121,8 +147,8 @@ fn entity_heading(it: &Entity, versions: Option<FileHistory>, now: DateTime<Utc>
 }
 
 /// Returns the items of a list that are on a page.
-fn page_items<T>(all: &[T], page: usize) -> &[T] {
-    all.chunks(ITEMS_PER_PAGE).nth(page - 1).unwrap_or_default()
+fn page_items<T>(all: &[T], PageNumber { page, size }: PageNumber) -> &[T] {
+    all.chunks(size).nth(page - 1).unwrap_or_default()
 }
 
 /// Renders the outgoing relations, then the incoming ones.
@@ -160,8 +186,8 @@ pub fn skipped_relations_note(number: usize) -> String {
     }
 }
 
-fn remaining_items_note(total: usize, page: usize, noun: &str) -> String {
-    match total.saturating_sub(page.saturating_mul(ITEMS_PER_PAGE)) {
+fn remaining_items_note(total: usize, PageNumber { page, size }: PageNumber, noun: &str) -> String {
+    match total.saturating_sub(page.saturating_mul(size)) {
         0 => String::new(),
         left => format!("  and {} more\n", count_with_noun(left, noun)),
     }

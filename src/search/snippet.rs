@@ -1,5 +1,6 @@
 //! Cuts the snippet of a text that shows why it was found.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::search::language::Language;
@@ -18,6 +19,29 @@ pub fn snippet(text: &str, passage: Range<usize>, question: &str, length: usize)
             false => passage.start,
         });
     cut_snippet(text, at, length)
+}
+
+/// Returns the place of the text with the most different query words, the first of several;
+/// `None` if no text contains any.
+pub fn most_matching_text<'t>(
+    texts: impl IntoIterator<Item = &'t str>,
+    question: &str,
+) -> Option<usize> {
+    let words = QueryWords::parse(question).words;
+    let counts = texts.into_iter().map(|it| count_query_words(it, &words)).enumerate();
+    counts.filter(|(_, count)| *count > 0).min_by_key(|(_, count)| Reverse(*count)).map(|it| it.0)
+}
+
+/// Counts the query words that a text contains.
+fn count_query_words(text: &str, query_words: &[QueryWord]) -> usize {
+    let language = Language::detect(text);
+    let mut is_found = vec![false; query_words.len()];
+    for_each_word(text, |word| {
+        for (found, query_word) in is_found.iter_mut().zip(query_words) {
+            *found |= is_match(&word, query_word, language);
+        }
+    });
+    is_found.into_iter().filter(|it| *it).count()
 }
 
 /// Returns the positions of the query words.
@@ -101,6 +125,15 @@ mod tests {
             "y ".repeat(80)
         );
         assert!(snippet_of(&text, "boiler error f28").contains("boiler shows error F28."));
+    }
+
+    #[test]
+    fn the_text_with_the_most_different_query_words_matches_best() {
+        let texts = ["Ropes and ropes.", "The cable broke.", "A cable, broken.", "Nothing"];
+        let best = |question| most_matching_text(texts, question);
+        assert_eq!(best("is the cable broken"), Some(2));
+        assert_eq!(best("rope"), Some(0));
+        assert_eq!(best("the heron"), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::keeper::graph::edit::GraphEdit;
-use crate::keeper::graph::lookup::resolve_entity_name;
+use crate::keeper::graph::lookup::resolve_current_entity_name;
 use crate::keeper::graph::references;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
@@ -56,7 +56,7 @@ pub fn delete_entities_by_exact_name(
 }
 
 /// Deletes entities as [`delete_entities_by_exact_name`] does; `names` may differ from their names
-/// in case.
+/// in case. Refuses names of which none has an entity or a relation to it.
 pub fn delete_entities(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -67,9 +67,26 @@ pub fn delete_entities(
     }
     let mut session = keeper.session(caller)?;
     let palace = &session.palace.palace;
-    let exact = |it: &String| resolve_entity_name(palace, it).unwrap_or_else(|_| it.clone());
+    let mut refusal = None;
+    let exact = |it: &String| match resolve_current_entity_name(palace, it) {
+        Ok(exact) => exact,
+        Err(err) => {
+            refusal.get_or_insert(err);
+            it.clone()
+        }
+    };
     let names: Vec<_> = names.iter().map(exact).collect();
     let deleted = delete_entities_by_exact_name(&mut session, &names)?;
+    if deleted.entities.is_empty() && deleted.relations == 0 {
+        return Err(match (refusal, deleted.missing.as_slice()) {
+            (Some(refusal), [_]) => refusal,
+            (_, missing) => Refusal::Invalid(format!(
+                "nothing was deleted: no entity is called {} (use search_entities to search by \
+                 words)",
+                join_names(missing)
+            )),
+        });
+    }
     let references = references::describe_references(session.palace, &deleted.entities);
     Ok(EntityDeletionOutcome { deleted, references })
 }
@@ -224,11 +241,22 @@ mod tests {
     }
 
     #[test]
+    fn delete_entities_refuses_names_that_no_entity_has() {
+        let mut home = TestHome::new(&[ADA]);
+        let mut refusal = |names: &[&str]| {
+            delete_entities(&mut home.keeper, &ada(), &texts(names)).unwrap_err().to_string()
+        };
+        insta::assert_snapshot!(refusal(&["Adda"]), @"no entity is called `Adda`; did you mean `Ada`? (use search_entities to search by words)");
+        insta::assert_snapshot!(refusal(&["Zed", "Nobody"]), @"nothing was deleted: no entity is called Zed, Nobody (use search_entities to search by words)");
+        let outcome = delete_entities(&mut home.keeper, &ada(), &texts(&["Zed", "Ada"])).unwrap();
+        assert_eq!(outcome.deleted, deleted(&["Ada"], &["Zed"], 0));
+    }
+
+    #[test]
     fn delete_entities_keeps_both_of_two_names_that_differ_from_it_in_case() {
         let other = ("entities/person/ada-2.yaml", "name: ADA\ngenus: Person\n");
         let mut home = TestHome::new(&[ADA, other]);
-        let outcome = delete_entities(&mut home.keeper, &ada(), &texts(&["ada"])).unwrap();
-        assert_eq!(outcome.deleted, deleted(&[], &["ada"], 0));
+        delete_entities(&mut home.keeper, &ada(), &texts(&["ada"])).unwrap_err();
         assert!(home.read(ADA.0).is_some() && home.read(other.0).is_some());
     }
 

@@ -1,5 +1,6 @@
 //! Describes the workspace, its genera and single entities.
 
+use crate::keeper::graph::entity_relations::is_relation_to_self;
 use crate::keeper::graph::lookup::{resolve_entity_name, resolve_genus_name};
 use crate::keeper::graph::rules::new_fault_notes;
 use crate::keeper::{Refusal, Session};
@@ -88,7 +89,10 @@ pub fn get_entity<'s>(session: &'s mut Session<'_>, name: &str) -> Result<Entity
     Ok(EntityView {
         entity,
         date_attributes: graph.date_attributes(entity).map(|(key, _)| key).collect(),
-        incoming: graph.incoming_relations(&entity.name).collect(),
+        incoming: graph
+            .incoming_relations(&entity.name)
+            .filter(|it| !is_relation_to_self(it, &entity.name))
+            .collect(),
         history: open.file_histories().get(&file).copied(),
         notes: new_fault_notes(graph, std::iter::once(entity), &[]),
     })
@@ -182,6 +186,15 @@ mod tests {
             let incoming = view.incoming.iter().map(|it| it.from.name.as_str());
             assert_eq!(incoming.collect::<Vec<_>>(), ["Notes"]);
             assert_eq!(view.notes, "");
+        });
+    }
+
+    #[test]
+    fn a_relation_of_an_entity_to_itself_is_shown_once() {
+        let text = "name: Ouroboros\ngenus: Snake\nrelations:\n- { type: eats, to: Ouroboros }\n";
+        TestHome::new(&[("entities/snake/ouroboros.yaml", text)]).run(|session| {
+            let view = get_entity(session, "Ouroboros").unwrap();
+            assert_eq!((view.entity.relations.len(), view.incoming.len()), (1, 0));
         });
     }
 

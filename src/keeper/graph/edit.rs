@@ -111,15 +111,24 @@ impl GraphEdit {
     }
 
     /// Renames the file of an entity for its new name and genus, if the file had the standard name.
+    /// The new file may replace one that this edit removes.
     pub(crate) fn update_file_name(&mut self, open: &OpenPalace, name: &str) {
-        let path = self.paths.get(&(name.to_owned(), true));
-        let Some((path, file)) = path.and_then(|it| Some((it, self.files.get_mut(it)?))) else {
+        let Some(path) = self.paths.get(&(name.to_owned(), true)) else { return };
+        let Some(EditedFile { old: Some(old), now: Some(now), .. }) = self.files.get(path) else {
             return;
         };
-        let (Some(old), Some(now)) = (&file.old, &file.now) else { return };
-        if is_standard_entity_path(path, old) && !is_standard_entity_path(path, now) {
-            let taken = |file: &str| open.has_file(file);
-            file.to = Some(new_entity_path(&open.palace.graph, now, taken, |_| 0));
+        if !is_standard_entity_path(path, old) || is_standard_entity_path(path, now) {
+            return;
+        }
+        let mut removed = self.files.iter().filter(|(_, it)| it.now.is_none());
+        let replaced = removed.find(|(path, _)| is_standard_entity_path(path, now));
+        let taken = |file: &str| open.has_file(file);
+        let to = match replaced {
+            Some((path, _)) => path.clone(),
+            None => new_entity_path(&open.palace.graph, now, taken, |_| 0),
+        };
+        if let Some(file) = self.files.get_mut(&path.clone()) {
+            file.to = Some(to);
         }
     }
 
@@ -128,9 +137,19 @@ impl GraphEdit {
     pub(crate) fn into_edits(self) -> Result<Vec<FileEdit>, Refusal> {
         let edits = self.files.into_par_iter().map(|(path, file)| file.into_edits(path));
         let edits = edits.collect::<Result<Vec<_>, _>>()?;
-        let (written, deleted): (Vec<_>, Vec<_>) =
+        let (written, mut deleted): (Vec<_>, Vec<_>) =
             edits.into_iter().flatten().partition(|it| it.now.is_some());
-        Ok(deleted.into_iter().chain(written).collect())
+        let mut replacing = Vec::new();
+        for mut edit in written {
+            // A file that takes the name of a deleted one replaces it: each path has one edit.
+            if let Some(at) =
+                deleted.iter().position(|it| edit.was.is_none() && it.path == edit.path)
+            {
+                edit.was = deleted.swap_remove(at).was;
+            }
+            replacing.push(edit);
+        }
+        Ok(deleted.into_iter().chain(replacing).collect())
     }
 
     /// Returns the edits as [`GraphEdit::into_edits`] does, or the entities with files that become

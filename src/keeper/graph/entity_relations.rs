@@ -84,6 +84,12 @@ pub fn get_relationships<'s>(
     Ok(RelationPage { name, as_of, outgoing, incoming, total, next_page, undated, kinds_hint })
 }
 
+/// Returns whether a relation to the entity `name` is one of its own: then it is an outgoing one
+/// too.
+pub(crate) fn is_relation_to_self(incoming: &IncomingRelation<'_>, name: &str) -> bool {
+    incoming.from.is_defined && incoming.from.name == name
+}
+
 /// The outgoing relations of an entity, followed by the incoming ones.
 #[derive(Clone, Debug)]
 struct EntityRelations<'a> {
@@ -99,7 +105,11 @@ impl<'a> EntityRelations<'a> {
             relations.outgoing.extend(graph.get(name).into_iter().flat_map(|it| &it.relations));
         }
         if direction != Direction::Outgoing {
-            relations.incoming.extend(graph.incoming_relations(name));
+            let incoming = graph.incoming_relations(name);
+            let is_listed = |it: &IncomingRelation<'_>| {
+                direction == Direction::Both && is_relation_to_self(it, name)
+            };
+            relations.incoming.extend(incoming.filter(|it| !is_listed(it)));
         }
         relations
     }

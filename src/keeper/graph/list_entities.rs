@@ -2,6 +2,7 @@
 //! size of the graph.
 
 use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
 
 use serde_json::{Map, Value};
 
@@ -13,7 +14,13 @@ use crate::keeper::semantic::vector_store::EmbeddedQuery;
 use crate::keeper::{Refusal, Session};
 use crate::model::{Entity, EntityFilter, Graph, ItemId, ItemKind, Layout, did_you_mean};
 use crate::render;
-use crate::search::Query;
+use crate::search::{Hit, Query, most_matching_text, snippet};
+
+/// Maximum number of characters of the line that a search shows for an entity.
+const MATCHING_LINE_CHARS: usize = 100;
+
+/// Maximum number of relations of an entity among which a search looks for the line to show.
+const MAX_SEARCHED_RELATIONS: usize = 500;
 
 /// A query for entities.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +44,8 @@ pub struct EntityPage<'a> {
     pub filters: String,
     /// The entities on this page.
     pub entities: Vec<&'a Entity>,
+    /// For each of them the line that contains the words of the query, if it has one.
+    pub matching_lines: Vec<Option<String>>,
     /// How many entities match.
     pub total: usize,
     /// The number of the page, from 1.
@@ -64,8 +73,11 @@ pub fn list_entities<'s>(
     let first = (page - 1).saturating_mul(Layout::MAX_RESULTS);
     let embedded =
         vectors.as_ref().zip(query.query.as_ref()).map(|(it, words)| open.embed_query(it, words));
-    let (total, entities) = match &query.query {
-        None => graph.filter_entities(&filter, first, Layout::MAX_RESULTS),
+    let (total, entities, matching_lines) = match &query.query {
+        None => {
+            let (total, entities) = graph.filter_entities(&filter, first, Layout::MAX_RESULTS);
+            (total, entities, Vec::new())
+        }
         Some(words) => {
             let vectors = embedded.as_ref().and_then(EmbeddedQuery::query_and_vectors);
             let limit = first.saturating_add(Layout::MAX_RESULTS);
@@ -80,17 +92,17 @@ pub fn list_entities<'s>(
     };
     session.visit.listed_items =
         entities.iter().map(|it| ItemId::Entity(it.name.clone())).collect();
-    Ok(EntityPage { filters, entities, total, page, ranker, suggestions })
+    Ok(EntityPage { filters, entities, matching_lines, total, page, ranker, suggestions })
 }
 
 /// Searches the entities that pass `filter`. Returns how many match, and the best of them
-/// without the `first` ones.
+/// without the `first` ones, with their matching lines.
 fn search_entities<'a>(
     open: &'a OpenPalace,
     filter: &EntityFilter,
     search: &Query<'_>,
     first: usize,
-) -> (usize, Vec<&'a Entity>) {
+) -> (usize, Vec<&'a Entity>, Vec<Option<String>>) {
     let graph = &open.palace.graph;
     let has_no_attributes = filter.attributes.is_empty();
     let fits = |it: &ItemId| {
@@ -101,7 +113,54 @@ fn search_entities<'a>(
     let search = Query { kinds: &[ItemKind::Entity], facets: facets.as_deref(), ..*search };
     let hits = open.index().find(&search, fits);
     let page = hits.best.iter().skip(first);
-    (hits.total, page.filter_map(|it| graph.entity_for_item(&it.item)).collect())
+    let (entities, lines) = page
+        .filter_map(|hit| {
+            let entity = graph.entity_for_item(&hit.item)?;
+            Some((entity, matching_line(entity, hit, &search)))
+        })
+        .unzip();
+    (hits.total, entities, lines)
+}
+
+/// Returns the line of an entity that contains most words of the query, shortened around them: an
+/// observation of the best passage, an attribute or a relation. `None` if only the name, the genus
+/// or the status contains words. The passage of an entity that was found by its meaning is shown
+/// instead of a line.
+fn matching_line(entity: &Entity, hit: &Hit, search: &Query<'_>) -> Option<String> {
+    let observations = observations_in_passage(entity, &hit.passage);
+    let attributes = entity.attributes.iter();
+    let attributes = attributes.map(|(key, it)| format!("{key}: {}", render::json_value_text(it)));
+    let relations = entity.relations.iter().take(MAX_SEARCHED_RELATIONS);
+    let relations = relations.map(|it| format!("{} → {}", it.kind, it.to));
+    let others: Vec<_> = attributes.chain(relations).collect();
+    let whole = others.iter().map(|it| (it.as_str(), 0..it.len()));
+    let lines: Vec<_> = observations.into_iter().chain(whole).collect();
+    let parts = lines.iter().map(|(line, range)| line.get(range.clone()).unwrap_or_default());
+    if let Some(place) = most_matching_text(parts, search.text) {
+        let (line, range) = lines.get(place)?.clone();
+        return Some(snippet(line, range, search.text, MATCHING_LINE_CHARS));
+    }
+    let heading = [entity.name.as_str(), &entity.genus, entity.status.as_deref().unwrap_or("")];
+    let is_found_by_meaning =
+        search.vectors.is_some() && most_matching_text(heading, search.text).is_none();
+    let passage = observations_in_passage(entity, &hit.passage).into_iter().next();
+    let (line, range) = passage.filter(|_| is_found_by_meaning)?;
+    Some(snippet(line, range, search.text, MATCHING_LINE_CHARS))
+}
+
+/// Returns the observations of a passage of an entity's text, each with the part in the passage.
+fn observations_in_passage<'a>(
+    entity: &'a Entity,
+    passage: &Range<usize>,
+) -> Vec<(&'a str, Range<usize>)> {
+    let mut start = 0;
+    let parts = entity.observations.iter().filter_map(|it| {
+        let (from, until) = (start, start + it.len());
+        start = until + 1;
+        let part = passage.start.max(from)..passage.end.min(until);
+        (part.start < part.end).then(|| (it.as_str(), part.start - from..part.end - from))
+    });
+    parts.collect()
 }
 
 /// Marks the facets of the index that have the genus and status of `filter`; `None` if all do.
@@ -224,6 +283,44 @@ mod tests {
         assert_eq!(list(&of_genus).1, ["Ada"]);
         let of_france = EntityQuery { attributes: with_country("France"), ..all };
         assert_eq!(list(&of_france).2, 0);
+    }
+
+    /// Searches among these entities, and returns the name and the matching line of each.
+    fn matching_lines(files: &[(&str, &str)], words: &str) -> Vec<(String, Option<String>)> {
+        let query = EntityQuery { query: Some(words.to_owned()), ..EntityQuery::default() };
+        TestHome::new(files).run(|session| {
+            let page = list_entities(session, &query).unwrap();
+            let names = page.entities.iter().map(|it| it.name.clone());
+            names.zip(page.matching_lines).collect()
+        })
+    }
+
+    #[test]
+    fn a_search_shows_the_line_that_matched_unless_it_was_the_name() {
+        let text = "name: Winch\ngenus: Machine\nattributes: { maker: Acme }\nobservations:\n\
+                    - Painted green.\n- The cable broke in the storm.\n- The drum holds.\n\
+                    relations:\n- { type: stands_on, to: Old pier }\n";
+        let winch = [("entities/machine/winch.yaml", text)];
+        let line = |words| matching_lines(&winch, words).pop().unwrap().1;
+        let line = |words| line(words).unwrap_or_default();
+        assert_eq!(line("when did the cable break"), "The cable broke in the storm.");
+        assert_eq!(line("acme winch"), "maker: Acme");
+        assert_eq!(line("pier"), "stands_on → Old pier");
+        assert_eq!(line("winches"), "");
+        assert_eq!(line("machine"), "");
+    }
+
+    #[test]
+    fn a_long_matching_line_is_cut_around_the_words() {
+        let text = format!(
+            "name: Log\ngenus: Book\nobservations:\n- First.\n- {}the cable broke{}\n",
+            "calm ".repeat(300),
+            " calm".repeat(300)
+        );
+        let found = matching_lines(&[("entities/book/log.yaml", &text)], "cable broke");
+        let line = found[0].1.as_deref().unwrap();
+        assert!(line.starts_with("…calm") && line.contains("the cable broke calm"), "{line}");
+        assert!(line.chars().count() <= MATCHING_LINE_CHARS + 2, "{line}");
     }
 
     #[test]

@@ -528,6 +528,21 @@ mod tests {
     }
 
     #[test]
+    fn a_merge_under_the_name_of_the_other_entity_takes_its_file() {
+        let change =
+            EntityChange { new_name: Some("Babbage".to_owned()), ..merge_into_ada("Babbage") };
+        let (home, outcome) = update(&change);
+        outcome.unwrap();
+        assert_eq!(home.read(ADA.0), None);
+        assert!(
+            home.read(BABBAGE.0)
+                .unwrap()
+                .starts_with("name: Babbage\nformer_names: [Ada]\ngenus: Person\nstatus: alive")
+        );
+        assert_eq!(home.read("entities/person/babbage-2.yaml"), None);
+    }
+
+    #[test]
     fn merging_removes_the_other_entity_and_the_relations_between_the_two() {
         let (home, outcome) = update(&merge_into_ada("babbage"));
         let outcome = outcome.unwrap();

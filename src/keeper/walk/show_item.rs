@@ -103,7 +103,7 @@ fn show_item_in_session(
     let now = session.caller.now;
     let page = match item {
         PalaceItem::Scroll { which, .. } => render_scroll(session, which),
-        PalaceItem::Entity(name) => Some(render::entity(&get_entity(session, name)?, 1, now)),
+        PalaceItem::Entity(name) => Some(render::whole_entity(&get_entity(session, name)?, now)),
         PalaceItem::ByFile { what, path, .. } => render_item_in_file(session, *what, path)?,
         PalaceItem::Settings | PalaceItem::Room(_) | PalaceItem::File(_) => None,
     };
@@ -221,6 +221,15 @@ mod tests {
         ── On moss ── / A scroll in The hall, written by ada 2 days ago.
         format = 1 / name = "Keep"
         "#);
+    }
+
+    #[test]
+    fn an_entity_is_shown_with_all_its_observations() {
+        let facts = (1..=70).map(|it| format!("- Fact {it}.\n")).collect::<Vec<_>>().concat();
+        let text = format!("name: Slate\ngenus: Rock\nobservations:\n{facts}");
+        let mut home = TestHome::new(&[("entities/rock/slate.yaml", &text)]);
+        let page = show_item(&mut home.keeper, &ada(), Some("Slate"), None).unwrap();
+        assert!(page.contains("  - Fact 70.\n") && !page.contains("page"), "{page}");
     }
 
     #[test]

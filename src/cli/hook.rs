@@ -156,6 +156,12 @@ fn run_session_end(args: &SessionEndArgs) -> Result<(), Failure> {
 
 fn install_hooks(args: &InstallArgs) -> Outcome {
     let InstallArgs { place, start, keep } = args;
+    let keeper = start.home.keeper();
+    let has_palaces = keeper.has_palaces();
+    if has_palaces {
+        // The hook could only report this where nobody reads it.
+        keeper.require_default_workspace()?;
+    }
     let file = settings_file(place)?;
     let mut settings = read_settings(&file)?;
     let budget = parse_budget(&start.budget)?;
@@ -170,7 +176,7 @@ fn install_hooks(args: &InstallArgs) -> Outcome {
     }
     write_settings(&file, &settings)?;
     let kept = if *keep { ", and keeps conversations" } else { "" };
-    if !start.home.keeper().has_palaces() {
+    if !has_palaces {
         anstream::eprintln!("There is no palace in {} yet", start.home.find().display());
     }
     let file = file.display();

@@ -1,4 +1,4 @@
-//! What every command shares: its result, its error, the time, and the user at the terminal.
+//! The result and the error of a command, the current time, and the user at the terminal.
 
 use std::process::ExitCode;
 use std::sync::LazyLock;

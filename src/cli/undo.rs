@@ -12,7 +12,7 @@ use crate::render;
 ///
 /// With `--visit`, or with `--client` and `--since`, reverts all changes of a visit
 /// or of a client in one commit. Fails if one of the files has changed since, and
-/// says who changed it.
+/// names who changed it.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Only report what would be done

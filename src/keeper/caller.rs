@@ -37,8 +37,8 @@ impl Caller {
     /// The trailer with the id of the visit.
     pub const VISIT_TRAILER: &str = "Palazzo-Visit";
 
-    /// Creates the caller for a client, with the id of a new visit. Its name is shortened to one line; without a name it is
-    /// `agent`.
+    /// Creates the caller for a client, with the id of a new visit. Its name is shortened to one
+    /// line; without a name it is `agent`.
     pub fn for_client(name: &str, now: DateTime<Utc>) -> Self {
         let name = render::truncate(&render::one_line(name), 60);
         let name = if name.is_empty() { "agent".to_owned() } else { name };

@@ -267,7 +267,7 @@ pub struct EntityViolations {
     pub name: String,
     /// Its genus, if it breaks a rule of the genus.
     pub genus: Option<String>,
-    /// What is wrong, and what would be allowed.
+    /// The violated rules, each with the values that it allows.
     pub reasons: Vec<String>,
 }
 

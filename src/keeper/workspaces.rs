@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_palaces_none_is_written_to_unless_it_is_chosen() {
+    fn a_write_to_one_of_several_palaces_needs_a_choice() {
         let mut home = home_with(&[("attic", "Attic")]);
         let refusal = home.keeper.current_or_new_workspace(&ada()).unwrap_err();
         let Refusal::NoWorkspaceSet { known, .. } = refusal else { panic!("{refusal}") };

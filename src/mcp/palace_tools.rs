@@ -118,17 +118,20 @@ fn build_and_show_room(
     blueprint: &Blueprint,
 ) -> Result<String, Refusal> {
     let built = keeper::build_room(keeper, caller, blueprint, &tools.action_tools())?;
+    let unchanged =
+        || format!("{} ({}) is already in that state: nothing changed.\n", built.name, built.room);
     let page = match (blueprint.quiet, built.is_changed) {
-        (false, _) => keeper::show_built_room(keeper, caller, &built.workspace_key, &built.room)?,
         (true, is_changed) => {
             keeper::update_menu_in_built_room(keeper, caller, &built)?;
             match is_changed {
                 true => format!("Built {} ({}).\n", built.name, built.room),
-                false => format!(
-                    "{} ({}) is already in that state: nothing changed.\n",
-                    built.name, built.room
-                ),
+                false => unchanged(),
             }
+        }
+        (false, is_changed) => {
+            let (key, room) = (&built.workspace_key, &built.room);
+            let page = keeper::show_built_room(keeper, caller, key, room)?;
+            if is_changed { page } else { format!("{}\n{page}", unchanged()) }
         }
     };
     Ok(match built.findings.is_empty() {

@@ -27,7 +27,7 @@ pub struct Settings {
     pub silenced_codes: BTreeSet<Code>,
     /// The folder of the model for semantic search; a relative path starts at the palace.
     pub model: Option<String>,
-    /// What the palace says about itself as a template.
+    /// The description and the variables of the palace as a template.
     pub template: TemplateSettings,
 }
 

@@ -159,6 +159,8 @@ fn room_lines(view: &MapView<'_>, id: &RoomId) -> String {
         let left = doors.len() - shown.len();
         let more = if left > 0 { format!(" and {left} more") } else { String::new() };
         text.push_str(&format!("      ↔ {}{more}\n", shown.join(", ")));
+    } else if palace.room(id).is_some() && palace.rooms().len() > 1 {
+        text.push_str("      no doors: no room leads here\n");
     }
     text
 }

@@ -23,4 +23,5 @@ pub(crate) mod repository_location;
 pub(crate) mod state;
 pub(crate) mod temporary_names;
 pub(crate) mod trust;
+pub(crate) mod unmerged;
 pub(crate) mod unreadable_repository;

@@ -252,6 +252,11 @@ async fn a_whole_visit_is_undone_in_one_commit() {
     story.push(run(&home, MARCH_8, &["undo", "--client", "claude", "--since", "2026-03-01"]));
     story.push(run(&home, MARCH_8, &["log"]));
     assert_snapshot!(story.join("\n"));
+    let base = home.git(&["rev-list", "--max-parents=0", "HEAD"]);
+    let rebase = ["rebase", "-q", "--force-rebase", base.trim()];
+    home.git(&[&ADA_IDENTITY[..], &rebase].concat());
+    let again = run(&home, MARCH_8, &["undo", "--visit", visits[0]]);
+    assert!(again.contains("are undone already"), "{again}");
     home.assert_clean_repository();
 }
 

@@ -111,6 +111,25 @@ fn the_installed_hook_prints_the_wake_up_page() {
 }
 
 #[test]
+fn a_hook_for_one_of_several_palaces_needs_the_workspace() {
+    let home = Home::new();
+    home.run_palazzo(&["init", "Notes"]);
+    home.run_palazzo(&["init", "Code"]);
+    let refusal = |arguments: &[&str]| {
+        let refused = run_hook_command(&home, arguments);
+        assert_eq!(refused.status.code(), Some(2));
+        String::from_utf8(refused.stderr).unwrap()
+    };
+    let said = refusal(&["install"]);
+    let several = "palazzo: there are several palaces: give --workspace NAME (Code, Notes)\n";
+    assert_eq!(said, several);
+    let said = refusal(&["install", "--workspace", "Nots"]);
+    assert_eq!(said, "palazzo: there is no palace `Nots` here; there are Code, Notes\n");
+    assert!(!home.path().join("user/settings.json").exists());
+    assert!(run_hook_command(&home, &["install", "--workspace", "notes"]).status.success());
+}
+
+#[test]
 fn session_start_succeeds_without_a_palace() {
     let home = Home::new();
     let refused = [

@@ -123,7 +123,7 @@ struct SearchSettingsSchema {
 #[derive(JsonSchema)]
 #[schemars(title = "Template", deny_unknown_fields)]
 struct TemplateSchema {
-    /// What the template is for, in one line.
+    /// The purpose of the template, in one line.
     description: Option<String>,
     /// The variables: `{{project}}` in the files is replaced by the value of `project`.
     #[schemars(extend("propertyNames" = { "pattern": "^[a-z0-9][a-z0-9_-]{0,79}$" }))]
@@ -134,7 +134,7 @@ struct TemplateSchema {
 #[derive(JsonSchema)]
 #[schemars(title = "Variable", deny_unknown_fields)]
 struct TemplateVariableSchema {
-    /// What the value is, for the person who is asked for it.
+    /// The meaning of the value, for the person who is asked for it.
     #[schemars(example = &"The name of the project")]
     description: String,
     /// The value if none is given.

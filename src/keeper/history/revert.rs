@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use ulid::Ulid;
+
 use crate::format::PalacePath;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Refusal};
@@ -14,11 +16,13 @@ use crate::render;
 pub(crate) const UNDOES_TRAILER: &str = "Palazzo-Undoes";
 /// How the subject of an undoing commit begins.
 pub(crate) const UNDO_SUBJECT_PREFIX: &str = "undo: ";
+/// How a visit is named in the subject of the commit that undoes it.
+const VISIT_PREFIX: &str = "visit ";
 
 /// Commits that were undone, or would be.
 #[derive(Clone, Debug)]
 pub struct UndoneCommit {
-    /// A commit in one line (its id, subject, author and age), or a visit.
+    /// The undone commit in one line (its id, subject, author and age), or the visit.
     pub description: String,
     /// What changes in the palace when it is undone.
     pub changes: Vec<ItemDiff>,
@@ -31,6 +35,8 @@ pub(crate) struct UndoneCommitSet {
     /// The subjects and files of undone commits that are not in the history: a rebase gave them
     /// new ids.
     rebased: Vec<(String, Vec<String>)>,
+    /// The visits whose undone commits are not in the history for the same reason.
+    rebased_visits: BTreeSet<Ulid>,
 }
 
 impl UndoneCommitSet {
@@ -49,7 +55,10 @@ impl UndoneCommitSet {
             }
             let subject = &summary.subject;
             let quoted = || subject.strip_prefix("Revert \"")?.strip_suffix('"');
-            if let Some(subject) = subject.strip_prefix(UNDO_SUBJECT_PREFIX).or_else(quoted) {
+            let undone = subject.strip_prefix(UNDO_SUBJECT_PREFIX);
+            if let Some(visit) = undone.and_then(parse_visit_subject) {
+                self.rebased_visits.insert(visit);
+            } else if let Some(subject) = undone.or_else(quoted) {
                 self.rebased.push((subject.to_owned(), changed_files.clone()));
             }
         }
@@ -65,7 +74,22 @@ impl UndoneCommitSet {
             return true;
         }
         self.commits.contains(&commit.summary.id.0)
+            || visit_of_commit(commit).is_some_and(|it| self.rebased_visits.contains(&it))
     }
+}
+
+/// Returns how the subject of a commit that undoes a visit names it.
+pub(crate) fn visit_subject(visit: Ulid) -> String {
+    format!("{VISIT_PREFIX}{visit}")
+}
+
+fn parse_visit_subject(subject: &str) -> Option<Ulid> {
+    subject.strip_prefix(VISIT_PREFIX)?.parse().ok()
+}
+
+/// Returns the visit in which a commit was made.
+pub(crate) fn visit_of_commit(commit: &CommitDetails) -> Option<Ulid> {
+    commit.trailer(Caller::VISIT_TRAILER)?.parse().ok()
 }
 
 /// Returns whether a commit was made by a tool, changed files, and does not undo another.

@@ -9,7 +9,8 @@ use crate::format::PalacePath;
 use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::history::revert::{
     UNDO_SUBJECT_PREFIX, UNDOES_TRAILER, UndoneCommit, UndoneCommitSet, creates_palace,
-    describe_commit, is_change_of_tool, plan_revert_edits, reverse_diffs,
+    describe_commit, is_change_of_tool, plan_revert_edits, reverse_diffs, visit_of_commit,
+    visit_subject,
 };
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
@@ -122,7 +123,7 @@ impl CommitFilter {
 
     fn name(&self) -> String {
         match self {
-            Self::Visit(id) => format!("visit {id}"),
+            Self::Visit(id) => visit_subject(*id),
             Self::Client { name, since } => format!(
                 "{} since {}",
                 render::one_line(name),
@@ -178,10 +179,6 @@ impl VisitHistory {
 
 fn changes_file(commit: &CommitDetails, path: &str) -> bool {
     commit.changed_files.iter().any(|it| it == path)
-}
-
-fn visit_of_commit(commit: &CommitDetails) -> Option<Ulid> {
-    commit.trailer(Caller::VISIT_TRAILER)?.parse().ok()
 }
 
 fn read_history(

@@ -144,7 +144,11 @@ pub(crate) fn check_palace(
     let consent =
         consent.map(|it| (it, Some(ValuePath::ROOT.then_value("actions").then_value("allow"))));
     let repository = open.store().repository_findings().into_iter().chain(locks);
-    let repository = repository.map(|it| (it, None));
+    // A file with conflict markers has its own finding.
+    let is_marked =
+        |it: &Diagnostic| open.findings_in(&it.file).any(|it| it.code == Code::MergeConflict);
+    let unmerged = open.store().unmerged_file_findings().into_iter().filter(|it| !is_marked(it));
+    let repository = repository.chain(unmerged).map(|it| (it, None));
     let mut by_file: BTreeMap<String, Vec<(Diagnostic, Option<ValuePath>)>> = BTreeMap::new();
     let all = file_findings.chain(palace_findings).chain(model_error).chain(consent);
     let (mut silenced_count, silenced) = (0, &palace.settings.silenced_codes);

@@ -71,6 +71,7 @@ fn plan_fixes(store: &Store) -> Result<FixReport, Refusal> {
     let rooms = RoomNameIndex::from_files(
         files.iter().filter(|(path, _)| !moved.contains(path)).chain(new_texts),
     );
+    fix_moved_files(&mut report, &rooms);
     let files = files.into_par_iter().filter(|(path, _)| !moved.contains(path));
     let fixes = files.filter_map(|(path, was)| {
         let FixedFile { text, fixed } = format::fix_file(&path, &was, &rooms)?;
@@ -82,6 +83,18 @@ fn plan_fixes(store: &Store) -> Result<FixReport, Refusal> {
         report.fixed.extend(fixed);
     }
     Ok(report)
+}
+
+/// Fixes the texts of the files that are renamed.
+fn fix_moved_files(report: &mut FixReport, rooms: &RoomNameIndex) {
+    for edit in &mut report.edits {
+        let fixed = edit.now.as_ref().and_then(|it| format::fix_file(&edit.path, it, rooms));
+        if let Some(FixedFile { text, fixed }) = fixed.filter(|it| it.text.len() <= MAX_FILE_BYTES)
+        {
+            edit.now = Some(text);
+            report.fixed.extend(fixed);
+        }
+    }
 }
 
 /// Renames files with a wrong name, unless the right name is taken.
@@ -144,6 +157,14 @@ mod tests {
         assert_eq!(home.read("rooms/grosse-halle.yaml").unwrap(), "name: Große Halle\n");
         let crypt = "name: Crypt\nportals: [grosse-halle]\n";
         assert_eq!(home.read("rooms/crypt.yaml").unwrap(), crypt);
+    }
+
+    #[test]
+    fn a_renamed_file_is_fixed_in_the_same_run() {
+        let home = TestHome::new(&[("rooms/hall.yml", "nmae: Hall\n")]);
+        assert_eq!(fix(&home).len(), 2);
+        assert_eq!(home.read("rooms/hall.yaml").unwrap(), "name: Hall\n");
+        assert_eq!(fix(&home), [""; 0]);
     }
 
     #[test]

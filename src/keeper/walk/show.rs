@@ -170,6 +170,15 @@ mod tests {
     }
 
     #[test]
+    fn the_map_marks_rooms_without_doors() {
+        let mut home = home_with_rooms(&["hall", "crypt"]);
+        home.write("rooms/attic.yaml", "name: Attic\nportals: [hall]\n");
+        let map = home.run(show_map).unwrap();
+        assert!(map.contains("  The crypt (crypt)\n      no doors: no room leads here\n"), "{map}");
+        assert_eq!(map.matches("no doors").count(), 1, "{map}");
+    }
+
+    #[test]
     fn a_palace_is_found_by_name_in_any_case() {
         let mut home = home_with_rooms(&["hall"]);
         let palace = palace_by_name(&mut home.keeper, "KEEP").unwrap();

@@ -16,9 +16,9 @@ pub(crate) const ERROR_RULES: &[Rule] = &[
         Code::MergeConflict,
         "merge-conflict",
         "A merge left an unresolved conflict",
-        "Git has written both sides into the file, and the file is not read. Keep the right \
+        "If git has written both sides into the file, the file is not read: keep the right \
          content, delete the lines that begin with `<<<<<<<`, `=======` and `>>>>>>>`, then \
-         `git add` the file.",
+         `git add` the file. If one side deleted the file, decide with `git add` or `git rm`.",
     ),
     error_rule(
         Code::NotPlainYaml,

@@ -1,9 +1,9 @@
-//! What a palace says about itself as a template for new palaces.
+//! The description and the variables of a palace as a template for new palaces.
 
 /// The section `[template]` of a `palace.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TemplateSettings {
-    /// What the template is for, in one line; may be empty.
+    /// The purpose of the template, in one line; may be empty.
     pub description: String,
     /// The variables, in the order of the file.
     pub variables: Vec<TemplateVariable>,
@@ -14,7 +14,7 @@ pub struct TemplateSettings {
 pub struct TemplateVariable {
     /// The name: `project`.
     pub name: String,
-    /// What its value is, for the person who is asked for it.
+    /// The meaning of its value, for the person who is asked for it.
     pub description: String,
     /// The value if none is given; `None`: one must be given.
     pub default: Option<String>,

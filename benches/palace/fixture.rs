@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use palazzo::format::{README, README_PATH};
 use serde_json::{Value, json};
 
 use crate::common::BenchDir;
@@ -200,6 +201,7 @@ impl PalaceFixture {
         let mut stream = commit_header(0);
         let settings = format!("name = \"Museum\"\nentry = \"{}\"\n", room_slug(0));
         stream += &file_entry("palace.toml", &settings);
+        stream += &file_entry(README_PATH, README);
         for number in 0..rooms {
             stream += &file_entry(
                 &format!("rooms/{}.yaml", room_slug(number)),

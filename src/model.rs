@@ -74,8 +74,9 @@ pub use settings::{CommitMode, HandEditMode, Settings};
 pub use slug::{Slug, SlugError};
 pub use text::did_you_mean;
 pub use text::{
-    common_prefix_len, compare_alphabetically, escape_unprintable_json, fold_name, is_printable,
-    quote_for_shell, split_lines, strip_unprintable, whole_words_prefix_len,
+    common_prefix_len, compare_alphabetically, escape_unprintable, escape_unprintable_json,
+    fold_name, is_printable, quote_for_shell, split_lines, strip_unprintable,
+    whole_words_prefix_len,
 };
 pub use tool::{Tool, ToolEffect, ToolParameter};
 pub use uri::{ResourceUri, UriError, UriTarget};

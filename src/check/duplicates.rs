@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use ulid::Ulid;
 
 use crate::check::palace_check::{CheckFinding, FindingSubject, PalaceCheck};
-use crate::model::{Code, ValuePath};
+use crate::model::{Code, ValuePath, escape_unprintable};
 
 impl PalaceCheck<'_> {
     /// Reports duplicate ids and names that differ in case only.
@@ -69,7 +69,8 @@ impl PalaceCheck<'_> {
         let twins = case_variants(graph.iter().map(|it| it.name.as_str()));
         let finding = |(first, name): (&str, &str)| {
             let file = graph.file_of_entity(name).unwrap_or_default();
-            let message = format!("`{}` differs from this name in case only", first.escape_debug());
+            let message =
+                format!("`{}` differs from this name in case only", escape_unprintable(first));
             CheckFinding::new(Code::CaseTwins, file, ValuePath::ROOT.then_value("name"), message)
         };
         twins.into_iter().map(finding).collect()
@@ -83,8 +84,10 @@ impl PalaceCheck<'_> {
         let twins = case_variants(defined.chain(graph.genus_counts().map(|(it, _)| it)));
         let finding = |(first, genus): (&str, &str)| {
             let file = graph.file_of_entity(&graph.entities_of_genus(genus, None).next()?.name)?;
-            let message =
-                format!("the genus `{}` differs from this one in case only", first.escape_debug());
+            let message = format!(
+                "the genus `{}` differs from this one in case only",
+                escape_unprintable(first)
+            );
             let finding = CheckFinding::new(
                 Code::CaseTwins,
                 file,
@@ -92,7 +95,7 @@ impl PalaceCheck<'_> {
                 message,
             );
             Some(finding.with_hint(match graph.genus_definition(first) {
-                Some(_) => format!("write `{}`", first.escape_debug()),
+                Some(_) => format!("write `{}`", escape_unprintable(first)),
                 None => "use one spelling if both mean the same genus".to_owned(),
             }))
         };

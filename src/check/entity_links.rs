@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use crate::check::graph::MAX_SUGGESTIONS;
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
-use crate::model::{ActionKind, Code, EntityLink, Room, ValuePath, entity_links};
+use crate::model::{
+    ActionKind, Code, EntityLink, Room, ValuePath, entity_links, escape_unprintable,
+};
 
 /// Maximum number of links that are reported in one text: finding the position of each costs time
 /// in proportion to the text.
@@ -74,11 +76,11 @@ impl PalaceCheck<'_> {
     ) -> CheckFinding {
         let graph = &self.palace.graph;
         let words = name.split_whitespace().collect::<Vec<_>>().join(" ");
-        let message = format!("the link `[[{}]]` names no entity", words.escape_debug());
+        let message = format!("the link `[[{}]]` names no entity", escape_unprintable(&words));
         let finding = CheckFinding::new(Code::UnresolvedLink, file, about, message);
         let former: Vec<_> = graph.entities_formerly_named(name).map(|it| &it.name).collect();
         if let [first, second, ..] = former.as_slice() {
-            let [first, second] = [first, second].map(|it| it.escape_debug());
+            let [first, second] = [first, second].map(|it| escape_unprintable(it));
             return finding.with_hint(format!("`{first}` and `{second}` had this name before"));
         }
         *compared += 1;

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::palace_check::{CheckFinding, FindingSubject, PalaceCheck};
-use crate::model::{Code, EntityFault, GroupBy, Grouping, Room, RoomId, ValuePath, did_you_mean};
+use crate::model::{
+    Code, EntityFault, GroupBy, Grouping, Room, RoomId, ValuePath, did_you_mean, escape_unprintable,
+};
 
 /// Limit for unknown genera and attributes that are compared with the existing ones.
 pub(crate) const MAX_SUGGESTIONS: usize = 20;
@@ -75,8 +77,8 @@ impl PalaceCheck<'_> {
                 *compared += 1;
                 let message = format!(
                     "no {} has an attribute `{}`, and its genus file does not define it",
-                    genus.escape_debug(),
-                    key.escape_debug()
+                    escape_unprintable(genus),
+                    escape_unprintable(key)
                 );
                 let code = Code::UndefinedAttribute;
                 let finding = CheckFinding::new(code, &file, about("by"), message);
@@ -100,7 +102,7 @@ impl PalaceCheck<'_> {
         *compared += 1;
         let message = format!(
             "no entity has the genus `{}`, and no genus file defines it",
-            genus.escape_debug()
+            escape_unprintable(genus)
         );
         CheckFinding::new(Code::UndefinedGenus, file, about, message).with_suggestion(meant)
     }
@@ -126,7 +128,7 @@ impl PalaceCheck<'_> {
         let former = |it: &String| graph.entities_formerly_named(it).next().map(|it| &*it.name);
         let meant =
             lost.as_ref().and_then(|it| graph.names_ignoring_case(it).next().or(former(it)));
-        let meant = meant.map(|it| format!("did you mean `{}`?", it.escape_debug()));
+        let meant = meant.map(|it| format!("did you mean `{}`?", escape_unprintable(it)));
         let mut finding = CheckFinding::new(code, file, about, message);
         finding.diagnostic.hint = meant.or(hint);
         finding.subject = lost.map(FindingSubject::MissingEntity);

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
-use crate::model::{Code, RoomId, Slug, ValuePath, WingRoomNames};
+use crate::model::{Code, RoomId, Slug, ValuePath, WingRoomNames, escape_unprintable};
 
 impl PalaceCheck<'_> {
     /// Reports files whose path contradicts their content.
@@ -90,7 +90,7 @@ fn check_drawer_folder_names(file: &str, wing: &str, room: &str) -> Option<Check
         })?;
     let message = format!(
         "the folder is named `{folder}`, but the {key} of this drawer is `{}`",
-        value.escape_debug()
+        escape_unprintable(value)
     );
     let finding =
         CheckFinding::new(Code::PathMismatch, file, ValuePath::ROOT.then_value(key), message);
@@ -105,7 +105,7 @@ fn is_slug_of(slug: &str, text: &str) -> bool {
 }
 
 fn path_mismatch(file: &str, key: &str, what: &str, other: &str) -> CheckFinding {
-    let message = format!("the {what} is named after `{}`", other.escape_debug());
+    let message = format!("the {what} is named after `{}`", escape_unprintable(other));
     CheckFinding::new(Code::PathMismatch, file, ValuePath::ROOT.then_value(key), message)
 }
 

@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::check::graph::MAX_SUGGESTIONS;
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
-use crate::model::{Action, ActionKind, Code, Room, Tool, ToolEffect, ValuePath, did_you_mean};
+use crate::model::{
+    Action, ActionKind, Code, Room, Tool, ToolEffect, ValuePath, did_you_mean, escape_unprintable,
+};
 
 impl PalaceCheck<'_> {
     /// Reports query actions whose tool is unknown, forbidden, or called with wrong
@@ -72,7 +74,7 @@ impl PalaceCheck<'_> {
     }
 
     fn unknown_tool_finding(&self, file: &str, about: ValuePath, name: &str) -> CheckFinding {
-        let message = format!("there is no tool `{}`", name.escape_debug());
+        let message = format!("there is no tool `{}`", escape_unprintable(name));
         let finding = CheckFinding::new(Code::UnknownTool, file, about, message);
         match did_you_mean(Tool::bare_name(name), self.tools.iter().map(|it| it.name)) {
             Some(meant) => finding.with_hint(format!("did you mean `{meant}`?")),
@@ -173,7 +175,7 @@ fn check_tool_params(
         let about = given.clone();
         match tool.parameters.iter().find(|it| it.name == *key) {
             None => {
-                let message = format!("`{name}` takes no `{}`", key.escape_debug());
+                let message = format!("`{name}` takes no `{}`", escape_unprintable(key));
                 let known = tool.parameters.iter().map(|it| it.name.as_str());
                 let finding = finding(about.then_key(key), message);
                 findings.push(match did_you_mean(key, known) {

@@ -196,7 +196,7 @@ fn last_home() -> Option<PathBuf> {
     keeper::last_home(&state_dir()?).filter(|it| has_palaces(it))
 }
 
-/// Tells once that the home is the one that was given last.
+/// Prints, once in a run, that the home given last is used.
 fn note_last_home(home: &Path) {
     static NOTE: Once = Once::new();
     let shown = home.display().to_string();

@@ -1,5 +1,6 @@
 //! The result and the error of a command, the current time, and the user at the terminal.
 
+use crate::model::escape_unprintable;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 use std::time::SystemTime;
@@ -53,7 +54,11 @@ fn refusal_for_terminal(refusal: &Refusal) -> String {
         ),
         Refusal::NoSuchEntity { asked, meant } => {
             let hint = meant.as_ref().map(|it| format!("; did you mean `{it}`?"));
-            format!("no entity is called `{}`{}", asked.escape_debug(), hint.unwrap_or_default())
+            format!(
+                "no entity is called `{}`{}",
+                escape_unprintable(asked),
+                hint.unwrap_or_default()
+            )
         }
         refusal => refusal.to_string(),
     }

@@ -186,6 +186,7 @@ pub(crate) fn eprint_finding(path: &str, it: &Finding) {
 fn format_finding(path: &str, Finding { diagnostic, source_excerpt: excerpt }: &Finding) -> String {
     let Diagnostic { code, at, message, .. } = diagnostic;
     let (path, message) = (strip_unprintable(path), strip_unprintable(message));
+    let path = path.replace('\n', "\u{fffd}");
     format!(
         "{path}:{}:{}: {}: {message}\n{excerpt}",
         at.line,
@@ -265,6 +266,13 @@ mod tests {
             plain,
             "rooms/hall.yaml:3:7: info[empty-room]: the room is empty\n  3 | name: x\n"
         );
+    }
+
+    #[test]
+    fn a_line_break_in_a_file_name_begins_no_line() {
+        let text = finding(Code::EmptyRoom, "rooms/a\nrooms/b.yaml:1:1: error", "x");
+        let plain = anstream::adapter::strip_str(&text).to_string();
+        assert_eq!(plain.lines().count(), 2);
     }
 
     fn visible_codes(styled: &str) -> String {

@@ -4,7 +4,7 @@ use ulid::Ulid;
 
 use crate::format::yaml::{MapKey, Node, NodeValue, YamlError, parse_yaml};
 use crate::model::{
-    Code, Diagnostic, Position, RoomRef, Slug, did_you_mean, is_printable, typo_corrections,
+    Code, Diagnostic, Position, RoomRef, Slug, did_you_mean, escape_unprintable, typo_corrections,
 };
 
 /// Maximum number of findings per file; further ones appear when these are fixed.
@@ -119,7 +119,7 @@ impl<'a> FileParser<'a> {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("it may have {}", known.join(", ")),
             };
-            let name = key.text.escape_debug();
+            let name = escape_unprintable(&key.text);
             let message = format!("{what} has no key `{name}`");
             let finding = self.report(Code::UnknownKey, key.at, message);
             finding.hint = Some(hint);
@@ -211,7 +211,7 @@ impl MappingFields {
         let text = parse_text(reader, node, key)?;
         let id = text.parse().ok();
         if id.is_none() {
-            let text = text.escape_debug();
+            let text = escape_unprintable(&text);
             let message =
                 format!("`{text}` is no ULID: 26 digits and letters, without I, L, O and U");
             reader.report(Code::BadId, at, message).hint =
@@ -239,13 +239,9 @@ pub(crate) fn parse_list(reader: &mut FileParser<'_>, node: Node, key: &str) -> 
 /// Escapes and shortens a message to one short line, because it may quote any amount of the file.
 fn one_line_message(message: &str) -> String {
     let start = message.chars().take(MAX_MESSAGE_CHARS);
-    let escaped = start.map(|it| match it {
-        '\n' | '\t' => " ".to_owned(),
-        it if is_printable(it) => it.to_string(),
-        it => it.escape_debug().to_string(),
-    });
+    let start: String = start.map(|it| if matches!(it, '\n' | '\t') { ' ' } else { it }).collect();
     let more = if message.chars().nth(MAX_MESSAGE_CHARS).is_some() { "…" } else { "" };
-    escaped.chain([more.to_owned()]).collect()
+    escape_unprintable(&start) + more
 }
 
 /// Parses a scalar as text.

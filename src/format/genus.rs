@@ -11,6 +11,7 @@ use crate::format::file_parser::{FileParser, parse_text};
 use crate::format::yaml::{MapKey, Node, NodeValue, OutputNode};
 use crate::model::{
     AttributeDef, AttributeKind, Code, Genus, Position, RelationDef, StatusDef, did_you_mean,
+    escape_unprintable,
 };
 
 const GENUS_KEYS: &[&str] =
@@ -138,7 +139,7 @@ fn parse_attribute_kind(reader: &mut FileParser<'_>, node: Node) -> Option<Attri
         _ => match word.strip_prefix(LINK_PREFIX).map(str::trim).filter(|it| !it.is_empty()) {
             Some(genus) => AttributeKind::Link(Some(genus.to_owned())),
             None => {
-                let message = format!("`{}` is not a type of attribute", word.escape_debug());
+                let message = format!("`{}` is not a type of attribute", escape_unprintable(&word));
                 let meant = did_you_mean(&word, ATTRIBUTE_KINDS.iter().copied());
                 let hint =
                     meant.map_or_else(attribute_kinds_hint, |it| format!("did you mean `{it}`?"));
@@ -196,9 +197,9 @@ fn parse_status_defs(reader: &mut FileParser<'_>, node: Node) -> Vec<StatusDef> 
         if reader.has_too_many_findings() {
             break;
         }
-        let message = format!("`{}` is none of the statuses", name.escape_debug());
+        let message = format!("`{}` is none of the statuses", escape_unprintable(&name));
         let meant = did_you_mean(&name, known.iter().copied());
-        let hint = meant.map(|it| format!("did you mean `{}`?", it.escape_debug()));
+        let hint = meant.map(|it| format!("did you mean `{}`?", escape_unprintable(it)));
         reader.report(Code::BadValue, at, message).hint = hint;
     }
     statuses

@@ -8,7 +8,7 @@ use toml_edit::{Document, DocumentMut, Item, TableLike, TomlError, value};
 use crate::format::file_parser::FileParser;
 use crate::model::{
     Code, CommitMode, HandEditMode, Layout, Position, Settings, Severity, Slug, TemplateSettings,
-    TemplateVariable, did_you_mean, split_lines, typo_corrections,
+    TemplateVariable, did_you_mean, escape_unprintable, split_lines, typo_corrections,
 };
 
 /// The only version of the file format that this program reads and writes.
@@ -225,7 +225,7 @@ impl SettingsParser<'_, '_> {
                 Some(meant) => format!("did you mean `{meant}`?"),
                 None => format!("it may have {}", known.join(", ")),
             };
-            let message = format!("{what} has no key `{}`", key.escape_debug());
+            let message = format!("{what} has no key `{}`", escape_unprintable(key));
             let finding = self.reader.report(Code::UnknownKey, at, message);
             finding.hint = Some(hint);
             finding.replacement = slip.map(Into::into);
@@ -296,7 +296,7 @@ impl SettingsParser<'_, '_> {
         }
         let words: Vec<_> = known.iter().map(|(word, _)| format!("\"{word}\"")).collect();
         let words = words.join(" or ");
-        let message = format!("`{key}` is {words}, not \"{}\"", word.escape_debug());
+        let message = format!("`{key}` is {words}, not \"{}\"", escape_unprintable(&word));
         self.reader.report(Code::BadValue, at, message);
         T::default()
     }

@@ -9,7 +9,7 @@ use ulid::Ulid;
 
 use crate::model::{
     AmbiguousRoomError, CommitSummary, Diagnostic, MAX_FILE_BYTES, RoomId, SlugError,
-    TemplateVariable, quote_for_shell,
+    TemplateVariable, escape_unprintable, quote_for_shell,
 };
 use crate::store;
 
@@ -29,7 +29,7 @@ pub enum Refusal {
         choose: bool,
     },
     /// A name that no workspace can have.
-    #[error("`{}` cannot be the name of a workspace: {why}", name.escape_debug())]
+    #[error("`{}` cannot be the name of a workspace: {why}", escape_unprintable(name))]
     InvalidWorkspaceName {
         /// The name in the call.
         name: String,
@@ -39,7 +39,7 @@ pub enum Refusal {
     /// No template has that name.
     #[error(
         "there is no template `{}`{} Templates: {}",
-        asked.escape_debug(),
+        escape_unprintable(asked),
         meant.as_ref().map_or(".".to_owned(), |it| format!("; did you mean `{it}`?")),
         quote_names(known)
     )]
@@ -83,7 +83,7 @@ pub enum Refusal {
     /// No room has that name.
     #[error(
         "no room is called `{}`{}",
-        asked.escape_debug(),
+        escape_unprintable(asked),
         similar_rooms_hint(meant.as_deref(), rooms)
     )]
     NoSuchRoom {
@@ -113,7 +113,7 @@ pub enum Refusal {
     /// No entity has that name.
     #[error(
         "no entity is called `{}`{} (use search_entities to search by words)",
-        asked.escape_debug(),
+        escape_unprintable(asked),
         meant.as_ref().map(|it| format!("; did you mean `{it}`?")).unwrap_or_default()
     )]
     NoSuchEntity {
@@ -125,8 +125,8 @@ pub enum Refusal {
     /// No entity has that name any more.
     #[error(
         "no entity is called `{}` any more: it was renamed or merged; use `{}`",
-        asked.escape_debug(),
-        current.iter().map(|it| it.escape_debug().to_string()).collect::<Vec<_>>().join("` or `")
+        escape_unprintable(asked),
+        current.iter().map(|it| escape_unprintable(it)).collect::<Vec<_>>().join("` or `")
     )]
     FormerEntityName {
         /// The name in the call.
@@ -140,7 +140,7 @@ pub enum Refusal {
     /// Another entity has the new name already.
     #[error(
         "an entity named `{}` already exists in {file}; to merge the two, name that one in `merge`",
-        name.escape_debug()
+        escape_unprintable(name)
     )]
     NameTaken {
         /// The name.
@@ -155,7 +155,7 @@ pub enum Refusal {
         name: String,
     },
     /// No drawer has that id.
-    #[error("no drawer has the id `{}`: nothing was deleted", asked.escape_debug())]
+    #[error("no drawer has the id `{}`: nothing was deleted", escape_unprintable(asked))]
     NoSuchDrawer {
         /// The id in the call.
         asked: String,
@@ -250,7 +250,7 @@ fn no_such_workspace_message(
     names: &[String],
     choose: bool,
 ) -> String {
-    let asked = asked.escape_debug();
+    let asked = escape_unprintable(asked);
     let hint = meant.map_or(".".to_owned(), |it| format!("; did you mean `{it}`?"));
     let workspaces = workspaces_sentence(names);
     let advice = match choose {
@@ -273,16 +273,16 @@ pub struct EntityViolations {
 
 fn violations_message(entities: &[EntityViolations]) -> String {
     const MAX_SHOWN: usize = 20;
-    let sentences = entities
-        .iter()
-        .take(MAX_SHOWN)
-        .map(|it| format!("`{}` is not valid: {}", it.name.escape_debug(), it.reasons.join("; ")));
+    let sentences = entities.iter().take(MAX_SHOWN).map(|it| {
+        format!("`{}` is not valid: {}", escape_unprintable(&it.name), it.reasons.join("; "))
+    });
     let mut message = sentences.collect::<Vec<_>>().join(". ");
     if entities.len() > MAX_SHOWN {
         message.push_str(&format!(". Not valid either: {} more", entities.len() - MAX_SHOWN));
     }
     let genera: BTreeSet<_> = entities.iter().filter_map(|it| it.genus.as_deref()).collect();
-    let genera: Vec<_> = genera.into_iter().map(|it| format!("`{}`", it.escape_debug())).collect();
+    let genera: Vec<_> =
+        genera.into_iter().map(|it| format!("`{}`", escape_unprintable(it))).collect();
     match genera.len() {
         0 => format!("{message}; nothing was changed"),
         _ => format!(

@@ -16,7 +16,7 @@ use crate::keeper::session::new_id;
 use crate::keeper::templates::built_in::{built_in_files, built_in_names};
 use crate::keeper::templates::git_template::GitTemplateUrl;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Files, TemplateSettings, did_you_mean};
+use crate::model::{Files, TemplateSettings, did_you_mean, escape_unprintable};
 use crate::store::{self, ShallowClone, Store};
 
 /// Maximum number of characters of the value of a variable.
@@ -105,7 +105,7 @@ impl Template {
             (None, true) => ": it has none".to_owned(),
             (None, false) => format!("; it has {}", known.join(", ")),
         };
-        let (template, name) = (&self.name, name.escape_debug());
+        let (template, name) = (&self.name, escape_unprintable(name));
         Err(Refusal::Invalid(format!("the template `{template}` has no variable `{name}`{hint}")))
     }
 }

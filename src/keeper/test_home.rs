@@ -4,7 +4,7 @@ use std::fs;
 
 use chrono::{DateTime, Utc};
 
-use crate::keeper::{Caller, Keeper, Refusal, Session, set_workspace};
+use crate::keeper::{Blueprint, Caller, Keeper, Refusal, Session, set_workspace};
 
 /// The time at which tests begin.
 pub(crate) const NOW: &str = "2026-03-01T12:00:00Z";
@@ -35,6 +35,18 @@ impl TestHome {
         fs::write(place, text).unwrap();
     }
 
+    /// Renames a file of the palace as a person would.
+    pub(crate) fn rename(&self, from: &str, to: &str) {
+        let text = self.read(from).unwrap();
+        self.write(to, &text);
+        fs::remove_file(self.dir.path().join("home/keep").join(from)).unwrap();
+    }
+
+    /// Replaces the keeper by one that reads all files again, as another process would.
+    pub(crate) fn restart(&mut self) {
+        self.keeper = Keeper::new(self.dir.path().join("home"), None);
+    }
+
     /// Returns the text of a file of the palace; `None` if it does not exist.
     pub(crate) fn read(&self, path: &str) -> Option<String> {
         fs::read_to_string(self.dir.path().join("home/keep").join(path)).ok()
@@ -55,4 +67,21 @@ impl TestHome {
 pub(crate) fn ada() -> Caller {
     let now: DateTime<Utc> = NOW.parse().unwrap();
     Caller { tool: "test", ..Caller::for_client("ada", now) }
+}
+
+/// Returns a complete blueprint of a room named "Hall".
+pub(crate) fn blueprint(room: &str) -> Blueprint {
+    Blueprint {
+        room: room.parse().unwrap(),
+        wing: None,
+        name: Some("Hall".to_owned()),
+        description: Some("Stone.".to_owned()),
+        entry: None,
+        actions: None,
+        portals: None,
+        generate: None,
+        remove_actions: Vec::new(),
+        merge: false,
+        quiet: true,
+    }
 }

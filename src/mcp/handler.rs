@@ -1,5 +1,6 @@
 //! The methods of MCP, for stateful and stateless protocol versions.
 
+use crate::model::escape_unprintable;
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -134,7 +135,7 @@ impl ServerHandler for Server {
             Ok(server.toolbox.render_prompt(keeper, caller, &prompt, &arguments))
         };
         let rendered = self.run_read_call(&context, render).await?;
-        let unknown = || Err(format!("there is no prompt `{}`", name.escape_debug()));
+        let unknown = || Err(format!("there is no prompt `{}`", escape_unprintable(&name)));
         let text = rendered.unwrap_or_else(unknown);
         let text = text.map_err(|it| ErrorData::invalid_params(shorten_long_lines(&it), None))?;
         let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
@@ -282,7 +283,7 @@ impl ServerHandler for Server {
             let message = format!("invalid parameters for {}", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
-        let message = format!("there is no method `{}`", request.method.escape_debug());
+        let message = format!("there is no method `{}`", escape_unprintable(&request.method));
         Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, shorten_long_lines(&message), None))
     }
 }

@@ -17,7 +17,9 @@ use crate::mcp::reply::{
     ToolReply, ToolResult, error_after_commits, render_warnings, shorten_long_lines,
 };
 use crate::mcp::schema::compact_schema;
-use crate::model::{self, ToolEffect, ToolParameter, did_you_mean, strip_unprintable};
+use crate::model::{
+    self, ToolEffect, ToolParameter, did_you_mean, escape_unprintable, strip_unprintable,
+};
 
 /// A group of tools that are offered together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,7 +177,7 @@ impl Toolbox {
 
     /// Explains why a tool of that name cannot be called, and suggests a similar name.
     pub fn explain_missing_tool(&self, name: &str) -> String {
-        let quoted = name.escape_debug();
+        let quoted = escape_unprintable(name);
         if self.find_tool(name, &ToolSet::ALL).is_some() {
             return format!(
                 "the tool `{quoted}` is not offered here: this server was started with other --tools"

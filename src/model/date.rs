@@ -1,5 +1,6 @@
 //! Dates in the notations that people use: a year, a month, a day or a point in time.
 
+use crate::model::escape_unprintable;
 use std::fmt;
 use std::str::FromStr;
 
@@ -48,7 +49,7 @@ pub struct DateError(String);
 
 /// Returns the message of a [`DateError`], with the notation to use instead.
 fn date_error_message(text: &str) -> String {
-    let quoted = text.escape_debug();
+    let quoted = escape_unprintable(text);
     match parse_digits(text.trim()).filter(|it| (1..1000).contains(it)) {
         Some(year) => format!("`{quoted}` is no date: for the year {year} write {year:04}"),
         None => format!(

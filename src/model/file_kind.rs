@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::model::did_you_mean;
+use crate::model::{did_you_mean, escape_unprintable};
 
 /// The kind of a file of a palace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,7 +85,7 @@ impl FromStr for FileKind {
             Some(meant) => format!("did you mean `{meant}`?"),
             None => format!("there are {}", words.join(", ")),
         };
-        Err(format!("no kind of file is called `{}`; {hint}", word.escape_debug()))
+        Err(format!("no kind of file is called `{}`; {hint}", escape_unprintable(word)))
     }
 }
 

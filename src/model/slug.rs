@@ -1,5 +1,6 @@
 //! Slugs: the short names of rooms and wings.
 
+use crate::model::escape_unprintable;
 use std::fmt;
 use std::str::FromStr;
 
@@ -30,7 +31,7 @@ pub enum SlugError {
     /// A character that is not allowed.
     #[error(
         "`{}` is not a slug: it contains {found:?}, and only a-z, 0-9, _ and - may appear{}",
-        text.escape_debug(),
+        escape_unprintable(text),
         slug_suggestion(text)
     )]
     Character {

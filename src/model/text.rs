@@ -24,6 +24,18 @@ pub fn is_printable(it: char) -> bool {
     !it.is_control() && !matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Replaces unprintable characters by escapes such as `\n` and `\u{202e}`, for names in messages.
+pub fn escape_unprintable(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for it in text.chars() {
+        match is_printable(it) {
+            true => escaped.push(it),
+            false => escaped.extend(it.escape_debug()),
+        }
+    }
+    escaped
+}
+
 /// Escapes unprintable characters in JSON text; the value stays the same.
 pub fn escape_unprintable_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
@@ -92,10 +104,12 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// Normalizes a name so that case, blanks, underscores and Unicode composition do not count:
-/// `Rob_the  Elder` and `rob the elder` become equal, and so do `STRASSE` and `Straße`.
+/// `Rob_the  Elder` and `rob the elder` become equal, and so do `STRASSE` and `Straße`. An
+/// unprintable character counts as a blank, because names are shown so.
 pub fn fold_name(name: &str) -> String {
     let name: String = name.nfc().collect();
-    let words = name.split(|it: char| it.is_whitespace() || it == '_');
+    let is_blank = |it: char| it.is_whitespace() || it == '_' || !is_printable(it);
+    let words = name.split(is_blank);
     let words = words.filter(|it| !it.is_empty()).map(|it| it.to_uppercase().to_lowercase());
     words.collect::<Vec<_>>().join(" ")
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::model::{RoomId, ScrollId};
+use crate::model::{RoomId, ScrollId, escape_unprintable};
 
 /// The scheme of the URIs.
 const SCHEME: &str = "palace://";
@@ -40,7 +40,7 @@ pub enum UriTarget {
 #[error(
     "`{}` is not the URI of a palace: write {SCHEME}WORKSPACE/rooms/ROOM, \
      {SCHEME}WORKSPACE/scrolls/ROOM/ID or {SCHEME}WORKSPACE/findings",
-    .0.escape_debug()
+    escape_unprintable(.0)
 )]
 pub struct UriError(String);
 

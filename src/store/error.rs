@@ -14,20 +14,20 @@ use crate::store::repo::regular_file;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder could not be read or written.
-    #[error("cannot {deed} `{}`", path.display())]
+    #[error("cannot {operation} `{}`", path.display())]
     File {
         /// The attempted operation.
-        deed: &'static str,
+        operation: &'static str,
         /// The file or folder.
         path: PathBuf,
         /// The system's error.
         source: io::Error,
     },
     /// A git operation failed.
-    #[error("cannot {deed} in the repository at `{}`", place.display())]
+    #[error("cannot {operation} in the repository at `{}`", place.display())]
     Git {
         /// The attempted operation.
-        deed: &'static str,
+        operation: &'static str,
         /// The repository.
         place: PathBuf,
         /// Git's error.
@@ -282,9 +282,9 @@ pub enum Error {
 
 impl Error {
     /// Returns a function that wraps an I/O error of the file at `path`.
-    pub(super) fn for_file(deed: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn for_file(operation: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
-        move |source| Self::File { deed, path, source }
+        move |source| Self::File { operation, path, source }
     }
 
     /// Returns true if only the repository cannot be read, so that the files can be read without

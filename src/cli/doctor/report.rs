@@ -92,7 +92,7 @@ fn server_line(it: &ConfiguredServer) -> String {
 }
 
 fn palace_text(it: &DoctorReport) -> String {
-    let mut lines = repository_lines(it);
+    let mut lines = describe_repository(it);
     if let Some((author, committer)) = &it.identities {
         lines.push(format!("commits    you are {author}; agents have their own names"));
         if author != committer {
@@ -116,7 +116,7 @@ fn palace_text(it: &DoctorReport) -> String {
     format!("\n{} in {}\n  {}\n", it.name, it.root.display(), lines.join("\n  "))
 }
 
-fn repository_lines(it: &DoctorReport) -> Vec<String> {
+fn describe_repository(it: &DoctorReport) -> Vec<String> {
     match &it.repository {
         Ok(Some(it)) => {
             let mut lines = vec![

@@ -31,7 +31,7 @@ pub(super) enum LineReader {
     Pipe(Lines<StdinLock<'static>>),
 }
 
-/// What was read.
+/// One input from the terminal or the pipe.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TypedLine {
     /// A line.

@@ -13,7 +13,7 @@ use crate::model::strip_unprintable;
 /// Completes what can be typed in the current room.
 #[derive(Default)]
 pub(super) struct NameCompleter {
-    /// What can be chosen in the current room; `None`: the lines of a text are not completed.
+    /// The choices in the current room. `None` while a text is typed: its lines are not completed.
     pub(super) choices: Option<Choices>,
 }
 

@@ -2,36 +2,36 @@
 
 use crate::model::{Slot, did_you_mean};
 
-/// What a typed line asks for.
+/// The command in a typed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WalkCommand<'a> {
-    /// Nothing: the line is empty.
+    /// Does nothing: the line is empty.
     Nothing,
-    /// To show the room again.
+    /// Shows the room again.
     Look,
-    /// To choose a number, with an input.
+    /// Chooses a number, with an input.
     Number(i64, &'a str),
-    /// To run an action that every room has, with an input.
+    /// Runs an action that every room has, with an input.
     Global(Slot, &'a str),
-    /// To read a scroll, or anything else, by its name.
+    /// Shows a scroll, or anything else, by its name.
     Read(&'a str),
-    /// To write a scroll with this title.
+    /// Writes a scroll with this title.
     WriteScroll(&'a str),
-    /// To list the words.
+    /// Lists the words.
     Help,
-    /// To end the walk.
+    /// Ends the walk.
     Quit,
-    /// To go to the room with this name.
+    /// Goes to the room with this name.
     Room(&'a str),
 }
 
-/// A word, the name of its input, and what it does.
+/// A word, the name of its input, and its effect.
 pub(super) struct Word {
     /// The word.
     pub(super) name: &'static str,
     /// The name of its input; empty if it has none.
     pub(super) input: &'static str,
-    /// What it does.
+    /// Its effect, for the help.
     description: &'static str,
 }
 
@@ -76,7 +76,7 @@ impl<'a> WalkCommand<'a> {
     }
 }
 
-/// Returns the list of words with what they do.
+/// Returns the list of words with their effects.
 pub(super) fn words_help() -> String {
     let line =
         |it: &Word| format!("  {:<16} {}\n", format!("{} {}", it.name, it.input), it.description);

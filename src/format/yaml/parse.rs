@@ -4,7 +4,7 @@ use granit_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput, Structur
 use serde_json::{Map, Number, Value};
 
 use crate::format::yaml::error::{YamlError, error_from_scanner, error_without_hint};
-use crate::model::{Code, Position};
+use crate::model::{Code, Position, escape_unprintable};
 
 /// Maximum nesting depth of lists and mappings.
 const MAX_DEPTH: usize = 32;
@@ -211,7 +211,7 @@ impl<'a> NodeParser<'a> {
                 (event, span) => self.parse_key(event, span, depth)?,
             };
             if let Some(line) = seen.insert(key.text.clone(), key.at.line) {
-                let name = key.text.escape_debug();
+                let name = escape_unprintable(&key.text);
                 let message = format!("the key `{name}` occurs twice; the first is on line {line}");
                 return error_without_hint(Code::DuplicateKey, key.at, message);
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::keeper::Refusal;
-use crate::model::Palace;
+use crate::model::{Palace, escape_unprintable};
 
 /// Maximum number of genera that a refusal lists.
 const MAX_LISTED_GENERA: usize = 12;
@@ -47,7 +47,10 @@ pub(crate) fn resolve_genus_name<'p>(palace: &'p Palace, name: &str) -> Result<&
         0 => "this workspace has no entities yet".to_owned(),
         _ => format!("this workspace has the genera {}", listed.join(", ")),
     };
-    Err(Refusal::Invalid(format!("no entity has the genus `{}`; {existing}", name.escape_debug())))
+    Err(Refusal::Invalid(format!(
+        "no entity has the genus `{}`; {existing}",
+        escape_unprintable(name)
+    )))
 }
 
 #[cfg(test)]

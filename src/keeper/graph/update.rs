@@ -21,6 +21,7 @@ use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
     ChangeDetail, ChangeKind, Entity, EntityFault, FileEdit, Graph, Palace, Relation, did_you_mean,
+    escape_unprintable,
 };
 use crate::render;
 use crate::render::join_names;
@@ -232,7 +233,7 @@ fn names_to_merge(
         if other == name {
             let why = format!(
                 "`{}` cannot be merged into itself: name another entity in `merge`",
-                name.escape_debug()
+                escape_unprintable(name)
             );
             return Err(Refusal::Invalid(why));
         }

@@ -156,7 +156,7 @@ mod tests {
         let texts = [HALL, entity, scroll, process, "title: Sweep\n", "name: [broken\n"];
         let described = texts.map(|it| {
             let ending = if it.starts_with("---") { "md" } else { "yaml" };
-            describe_file(&format!("/tmp/x/01JQ8M0000000000000000000B-x.{ending}"), it)
+            describe_file(&format!("temporary/01JQ8M0000000000000000000B-x.{ending}"), it)
         });
         insta::assert_snapshot!(described.join("---\n"), @"
         name: Hall

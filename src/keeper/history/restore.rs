@@ -25,7 +25,7 @@ pub struct RestoredItem {
     pub file: String,
     /// The commit that it was restored from: its age, date and id.
     pub revision: String,
-    /// What changes by it; empty if it had this content already.
+    /// The differences that it makes; empty if the item had this content already.
     pub changes: Vec<ItemDiff>,
     /// The relations that were restored with an entity.
     pub relations: RestoredRelationCounts,

@@ -15,7 +15,7 @@ use crate::keeper::history::revert::{
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Refusal, Session};
-use crate::model::{CommitDetails, FileDiff};
+use crate::model::{CommitDetails, FileDiff, escape_unprintable};
 use crate::render;
 use crate::store;
 
@@ -87,7 +87,7 @@ impl CommitFilter {
                 Err(_) => Err(Refusal::Invalid(format!(
                     "`{}` is not the id of a visit; the trailer `Palazzo-Visit` of a commit \
                      contains it, and `git log` shows it",
-                    id.escape_debug()
+                    escape_unprintable(id)
                 ))),
             },
             UndoSelection::Client { name, since } => match store::parse_start_time(since, now) {
@@ -95,7 +95,7 @@ impl CommitFilter {
                 None => Err(Refusal::Invalid(format!(
                     "`{}` is not a time: use a day (2026-03-01), a time (2026-03-01T12:00:00Z) or \
                      an age (3 hours)",
-                    since.escape_debug()
+                    escape_unprintable(since)
                 ))),
             },
         }

@@ -93,7 +93,14 @@ fn select_items(open: &OpenPalace, names: &[String]) -> Result<Selection, Refusa
         let item = match find_wing_or_item(open, name)? {
             WingOrItem::Wing(wing) => {
                 let rooms = rooms_of_wing(&open.palace, &wing);
-                let built = rooms.into_iter().filter(|it| open.palace.room(it).is_some());
+                let built: Vec<_> =
+                    rooms.into_iter().filter(|it| open.palace.room(it).is_some()).collect();
+                if built.is_empty() {
+                    return Err(Refusal::Invalid(format!(
+                        "wing `{wing}` has no rooms to delete; its drawers stay until you delete \
+                         them one by one"
+                    )));
+                }
                 selection.rooms.extend(built);
                 selection.labels.push(format!("wing {wing}"));
                 continue;
@@ -134,6 +141,7 @@ mod tests {
     use super::*;
     use crate::keeper::test_home::TestHome;
 
+    const DRAWER_FILE: &str = "drawers/west/den/01KJMM4N00F2JXHH4DQ7YF03TZ-note.md";
     const SCROLLS: [&str; 2] =
         ["01KJMM4N00F2JXHH4DQ7YF03TN-moss.md", "01KJMM4N00F2JXHH4DQ7YF03TP-dust.md"];
 
@@ -143,6 +151,7 @@ mod tests {
             ("rooms/hall.yaml", "name: Hall\ndescription: x\nportals: [attic, east/den]\n"),
             ("rooms/attic.yaml", "name: Attic\ndescription: x\n"),
             ("rooms/east/den.yaml", "name: Den\ndescription: x\n"),
+            (DRAWER_FILE, "---\nid: 01KJMM4N00F2JXHH4DQ7YF03TZ\n---\n\nA note.\n"),
             ("tasks/a.yaml", "title: Sweep\nroom: attic\nentity: Ada\n"),
             ("entities/person/ada.yaml", "name: Ada\ngenus: Person\n"),
             (
@@ -197,6 +206,7 @@ mod tests {
             refused(&["Sweep"], Some("hall")),
             refused(&["attic", "nope"], None),
             refused(&["palace.toml"], None),
+            refused(&["west/"], None),
         ];
         insta::assert_snapshot!(lines.join("\n"), @"
         `hall` is the entry room: make another room the entry first, with `entry` in palace.toml or `entry: true` of build_room
@@ -204,6 +214,7 @@ mod tests {
         --scrolls-to names the room for the scrolls of a deleted room: name a room to delete
         no room, scroll, entity, task or file is called `nope`
         `palace.toml` is no room, scroll, entity, drawer or task: delete the file yourself
+        wing `west` has no rooms to delete; its drawers stay until you delete them one by one
         ");
     }
 }

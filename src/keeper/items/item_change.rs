@@ -3,12 +3,12 @@
 use crate::keeper::palace::change_plan::ChangeMode;
 use crate::model::FileEdit;
 
-/// A change of items by a command.
+/// The changes that a command made to items, or would make.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemChange {
     /// The kind of the change.
     pub verb: ItemChangeVerb,
-    /// The items and their new names, and what changed with them, in one line.
+    /// The items, their new names, and the other items that changed, in one line.
     pub description: String,
     /// Whether the change was made, and committed.
     pub mode: ChangeMode,

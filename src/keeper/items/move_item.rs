@@ -14,6 +14,7 @@ use crate::keeper::rooms::room_plans::plan_room_moves;
 use crate::keeper::{Refusal, Session};
 use crate::model::{
     FileEdit, FileItemKind, PalaceItem, RoomDestination, RoomId, ScrollId, Slug, WingRoomNames,
+    escape_unprintable,
 };
 use crate::render;
 
@@ -155,7 +156,7 @@ fn plan_drawer_refiling(
 
 fn find_shelf(open: &OpenPalace, new: &str) -> Result<(RoomId, WingRoomNames), Refusal> {
     let missing = || {
-        let new = new.escape_debug();
+        let new = escape_unprintable(new);
         Refusal::Invalid(format!("a drawer is filed under `WING/ROOM`, not `{new}`"))
     };
     let (wing, room) = new.trim().split_once('/').ok_or_else(missing)?;

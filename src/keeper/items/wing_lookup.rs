@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::keeper::Refusal;
 use crate::keeper::history::resolve_item::{ResolvedItem, find_present_item};
 use crate::keeper::palace::OpenPalace;
-use crate::model::{Palace, RoomId, Slug};
+use crate::model::{Palace, RoomId, Slug, escape_unprintable};
 use crate::render;
 
 /// A wing, or an item with a file of its own.
@@ -23,7 +23,7 @@ pub(crate) fn find_wing_or_item(open: &OpenPalace, name: &str) -> Result<WingOrI
         (Some(wing), true) => Ok(WingOrItem::Wing(wing)),
         (None, true) => Err(Refusal::Invalid(format!(
             "there is no wing `{}`; there are {}",
-            name.escape_debug(),
+            escape_unprintable(name),
             list_wings(&open.palace)
         ))),
         (None, false) => find_present_item(open, name).map(WingOrItem::Item),

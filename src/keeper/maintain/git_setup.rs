@@ -18,12 +18,12 @@ const PATTERNS: [&str; 8] = [
     "/processes/**/*.yaml",
 ];
 
-/// What was done to a palace and its repository.
+/// The result of `palazzo git-setup` for one palace.
 #[derive(Clone, Debug)]
 pub struct GitSetupReport {
     /// The directory of the palace.
     pub root: PathBuf,
-    /// The files that were changed.
+    /// The files of the palace and the repository that it changed.
     pub changed_files: Vec<PathBuf>,
 }
 

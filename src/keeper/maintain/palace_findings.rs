@@ -6,8 +6,8 @@ use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::Tool;
 use crate::render::PalaceFindings;
 
-/// Lists what `palazzo check` finds in the palace that the caller acts on, and the genera that no
-/// room shows. `tools` are those that actions can call.
+/// Lists, for agents, the findings of one palace and the genera that no room shows. The palace is
+/// the one that the caller acts on; `tools` are those that actions can call.
 pub fn list_findings(
     keeper: &mut Keeper,
     caller: &Caller,

@@ -8,7 +8,7 @@ use crate::format::room_path;
 use crate::keeper::Refusal;
 use crate::keeper::palace::open_palace::OpenPalace;
 use crate::keeper::palace::rename_lookup::RenameLookup;
-use crate::model::{Code, RoomId};
+use crate::model::{Code, RoomId, escape_unprintable};
 
 /// The names that are explained, and the copies.
 #[derive(Debug, Default)]
@@ -81,7 +81,7 @@ fn explain_missing_room(finding: &mut CheckFinding, old: &RoomId, new: &RoomId) 
 
 fn explain_missing_entity(finding: &mut CheckFinding, old: &str, new: &str, file: &str) {
     let diagnostic = &mut finding.diagnostic;
-    let (old, new) = (old.escape_debug(), new.escape_debug());
+    let (old, new) = (escape_unprintable(old), escape_unprintable(new));
     diagnostic.code = Code::OldName;
     diagnostic.message = format!("`{old}` is the old name of the entity `{new}`");
     diagnostic.hint =

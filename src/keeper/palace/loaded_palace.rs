@@ -29,7 +29,7 @@ pub(crate) struct LoadedPalace {
     /// The last commit that was applied.
     pub(crate) head: Option<CommitId>,
     pub(crate) history_cache: Arc<FileHistoryCache>,
-    /// What each visit has changed.
+    /// The changes of each visit.
     pub(crate) visit_changes: Arc<VisitChanges>,
     /// Why the history cannot be read.
     pub(crate) repository_fault: Option<Diagnostic>,

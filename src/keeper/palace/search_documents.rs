@@ -56,8 +56,8 @@ pub(crate) fn item_document<'a>(palace: &'a Palace, opening: &ItemId) -> Option<
 fn room_document<'a>(id: &RoomId, room: &'a Room) -> Document<'a> {
     let labels: Vec<_> = room.actions.iter().map(|it| it.label.as_str()).collect();
     let mut text = format!("{}\n{}", room.description, labels.join("; "));
-    for Action { kind: deed, .. } in &room.actions {
-        if let ActionKind::Text { content } = deed {
+    for Action { kind: operation, .. } in &room.actions {
+        if let ActionKind::Text { content } = operation {
             text = text + "\n" + content;
         }
     }

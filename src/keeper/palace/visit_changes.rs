@@ -40,7 +40,7 @@ impl VisitChanges {
         }
     }
 
-    /// Records what the file at `path` contains, as part of the last change of a visit. Called
+    /// Records the content of the file at `path`, as part of the last change of a visit. Called
     /// before and after the file is changed.
     pub(crate) fn record_file(&mut self, visit: Ulid, palace: &Palace, path: &str) {
         let Some(changes) = self.visits.get_mut(&visit) else { return };

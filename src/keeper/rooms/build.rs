@@ -316,30 +316,13 @@ pub(crate) fn plan_entry_edit(open: &mut OpenPalace, id: &RoomId) -> Result<File
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keeper::test_home::{TestHome, ada};
+    use crate::keeper::test_home::{TestHome, ada, blueprint};
     use crate::model::ActionKind;
 
     const HALL: (&str, &str) =
         ("rooms/hall.yaml", "name: Hall\ndescription: Stone.\nportals: [crypt]\n");
     const CRYPT: (&str, &str) =
         ("rooms/crypt.yaml", "name: Crypt\ndescription: Dark.\nportals: [hall, well]\n");
-
-    /// A complete blueprint of a bare room.
-    fn blueprint(room: &str) -> Blueprint {
-        Blueprint {
-            room: room.parse().unwrap(),
-            wing: None,
-            name: Some("Hall".to_owned()),
-            description: Some("Stone.".to_owned()),
-            entry: None,
-            actions: None,
-            portals: None,
-            generate: None,
-            remove_actions: Vec::new(),
-            merge: false,
-            quiet: true,
-        }
-    }
 
     /// A blueprint that changes nothing of an existing room.
     fn merge_of(room: &str) -> Blueprint {

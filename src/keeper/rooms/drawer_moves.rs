@@ -26,7 +26,7 @@ pub(crate) fn plan_drawer_moves(
         if moved == *folder {
             continue;
         }
-        let names = names_after_move(&palace, folder, &moved);
+        let names = wing_room_names_after_move(&palace, folder, &moved);
         for (file, _) in palace.drawers.drawers_in_room(folder) {
             edits.extend(plan_drawer_move(open, file, &moved, &names)?);
         }
@@ -73,7 +73,7 @@ pub(crate) fn plan_drawer_move(
 
 /// Returns the names of wing and room for drawers that move from one folder to another: a part
 /// that stays keeps its name.
-fn names_after_move(palace: &Palace, from: &RoomId, to: &RoomId) -> WingRoomNames {
+fn wing_room_names_after_move(palace: &Palace, from: &RoomId, to: &RoomId) -> WingRoomNames {
     let drawers = &palace.drawers;
     let wing_name =
         to.wing.as_ref().map(|it| drawers.wing_name(it).unwrap_or(it.as_str()).to_owned());

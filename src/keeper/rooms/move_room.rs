@@ -9,7 +9,7 @@ use crate::keeper::{Refusal, Session};
 use crate::model::{RoomDestination, RoomId, RoomRef};
 use crate::render;
 
-/// A room that was renamed or deleted, and what followed.
+/// A room that was renamed or deleted.
 #[derive(Clone, Debug)]
 pub struct MovedRoom {
     /// The name of the palace's directory.
@@ -18,7 +18,8 @@ pub struct MovedRoom {
     pub room: RoomId,
     /// Its display name, in one line.
     pub name: String,
-    /// What changed with it: `, with 2 other rooms, 3 scrolls`; may be empty.
+    /// The other items that changed, as the end of a sentence: `, with 2 other rooms, 3 scrolls`;
+    /// may be empty.
     pub followed: String,
 }
 

@@ -189,10 +189,18 @@ fn reject_taken_name(
     from: &RoomId,
     to: &RoomId,
 ) -> Result<(), Refusal> {
+    let file = room_path(to);
     let why = if from == to {
         format!("the room is called `{to}` already")
-    } else if open.has_file(&room_path(to)) || palace.scrolls_in_room(to).next().is_some() {
+    } else if palace.room(to).is_some() {
         format!("there is a room `{to}` already: choose another slug, or delete that room first")
+    } else if open.has_file(&file) {
+        format!("there is a file {file} already: choose another slug, or remove that file")
+    } else if palace.scrolls_in_room(to).next().is_some() {
+        format!(
+            "scrolls/{to}/ has scrolls of an earlier room: choose another slug, or move or delete \
+             them"
+        )
     } else {
         return Ok(());
     };

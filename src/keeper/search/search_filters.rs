@@ -6,7 +6,9 @@ use chrono::{DateTime, Utc};
 
 use crate::keeper::Refusal;
 use crate::keeper::graph::dates::parse_date_argument;
-use crate::model::{ItemId, ItemKind, ItemKindError, Palace, RoomId, did_you_mean};
+use crate::model::{
+    ItemId, ItemKind, ItemKindError, Palace, RoomId, did_you_mean, escape_unprintable,
+};
 
 /// The names of filters, before a colon: `kind:drawer`.
 const FILTER_KEYS: [&str; 5] = ["wing", "room", "kind", "since", "until"];
@@ -73,12 +75,12 @@ impl SearchQuery {
         let scrolls = palace.scrolls().map(|(room, _)| room);
         let mut rooms: BTreeSet<_> = palace.enterable_rooms().into_iter().chain(scrolls).collect();
         if let Some(wing) = &self.wing {
-            let label = format!("wing `{}`", wing.escape_debug());
+            let label = format!("wing `{}`", escape_unprintable(wing));
             retain_named_rooms(&mut rooms, wing, &label, |it| all_names_of_wing(palace, it))?;
         }
         if let Some(room) = &self.room {
-            let wing = self.wing.as_ref().map(|it| format!(" in `{}`", it.escape_debug()));
-            let label = format!("room `{}`{}", room.escape_debug(), wing.unwrap_or_default());
+            let wing = self.wing.as_ref().map(|it| format!(" in `{}`", escape_unprintable(it)));
+            let label = format!("room `{}`{}", escape_unprintable(room), wing.unwrap_or_default());
             retain_named_rooms(&mut rooms, room, &label, |it| all_names_of_room(palace, it))?;
         }
         Ok(Some(rooms.into_iter().cloned().collect()))

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::keeper::error::quote_names;
-use crate::model::{GitUrl, GitUrlError};
+use crate::model::{GitUrl, GitUrlError, escape_unprintable};
 
 /// Where a template is: the URL of a repository, and a revision and a folder in it.
 #[derive(Debug)]
@@ -65,7 +65,7 @@ impl FromStr for GitTemplateUrl {
         if !is_revision(revision) {
             return Err(format!(
                 "`{}` cannot be used as a revision: give a branch, a tag or the full id of a commit",
-                revision.escape_debug()
+                escape_unprintable(revision)
             ));
         }
         let revision = Some(revision.to_owned()).filter(|it| !it.is_empty());

@@ -169,14 +169,14 @@ fn changed_item(
             let task = before.tasks.get(path)?;
             let (title, subject) = (task.title.clone(), task.subject.clone());
             let now = palace.tasks.get(path).map(|it| it.status.is_open());
-            let change = work_change(open, path, task.status.is_open(), now)?;
+            let change = completion_or_deletion(open, path, task.status.is_open(), now)?;
             Some((FormerItem::Task { title, subject }, change))
         }
         PalacePath::Process => {
             let process = before.processes.get(path)?;
             let (name, subject) = (process.name.clone(), process.subject.clone());
             let now = palace.processes.get(path).map(|it| it.status.is_open());
-            let change = work_change(open, path, process.status.is_open(), now)?;
+            let change = completion_or_deletion(open, path, process.status.is_open(), now)?;
             Some((FormerItem::Process { name, subject }, change))
         }
         _ => None,
@@ -209,7 +209,7 @@ fn changed_entity(
 
 /// Returns what happened to a task or a process that `was_open`, and that `is_open` now if its file
 /// can be read.
-fn work_change(
+fn completion_or_deletion(
     open: &OpenPalace,
     path: &str,
     was_open: bool,
@@ -304,7 +304,7 @@ mod tests {
     use crate::keeper::rooms::build::{Blueprint, build_room};
     use crate::keeper::rooms::move_room::{delete_room, rename_room};
     use crate::keeper::rooms::scrolls::{NewScroll, write_scroll};
-    use crate::keeper::test_home::{NOW, TestHome, ada};
+    use crate::keeper::test_home::{NOW, TestHome, ada, blueprint};
     use crate::keeper::work::tasks::{NewTask, complete_task, create_task};
     use crate::keeper::{
         Caller, ChooseNumberOutcome, EntityChange, choose_number, create_entities, delete_entities,
@@ -322,7 +322,9 @@ mod tests {
         let mut home = TestHome::new(&[]);
         let keeper = &mut home.keeper;
         for slug in ["hall", "crypt"] {
-            build_room(keeper, &bob(), &blueprint(slug), &[]).unwrap();
+            let name = Some(slug.to_uppercase());
+            let room = Blueprint { name, ..blueprint(slug) };
+            build_room(keeper, &bob(), &room, &[]).unwrap();
         }
         create_entities(keeper, &bob(), ["A", "B", "C"].map(claim).into()).unwrap();
         create_task(keeper, &bob(), &task()).unwrap();
@@ -331,22 +333,6 @@ mod tests {
         write_scroll(keeper, &bob(), &scroll).unwrap();
         assert_eq!(notices(&mut home, "hall"), [""; 0]);
         home
-    }
-
-    fn blueprint(slug: &str) -> Blueprint {
-        Blueprint {
-            room: slug.parse().unwrap(),
-            wing: None,
-            name: Some(slug.to_uppercase()),
-            description: Some("Stone.".to_owned()),
-            entry: None,
-            actions: None,
-            portals: None,
-            generate: None,
-            remove_actions: Vec::new(),
-            merge: false,
-            quiet: true,
-        }
     }
 
     fn claim(name: &str) -> Entity {

@@ -8,7 +8,9 @@ use ulid::Ulid;
 use crate::keeper::graph::lookup::resolve_entity_name;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Refusal, Session};
-use crate::model::{ItemId, Layout, Palace, RoomRef, WorkStatus, WorkSubject, did_you_mean};
+use crate::model::{
+    ItemId, Layout, Palace, RoomRef, WorkStatus, WorkSubject, did_you_mean, escape_unprintable,
+};
 use crate::render::{self, ProcessView, TaskView, WorkView};
 
 /// Maximum number of characters of a title.
@@ -175,7 +177,7 @@ pub(crate) fn find_work_file<T: WorkItem>(
     let lower = name.trim().to_lowercase();
     let same: Vec<_> = all.iter().filter(|(_, it)| it.title().to_lowercase() == lower).collect();
     let open: Vec<_> = same.iter().filter(|(_, it)| it.status().is_open()).copied().collect();
-    let quoted = name.escape_debug();
+    let quoted = escape_unprintable(name);
     match if open.is_empty() { same } else { open }.as_slice() {
         [(file, _)] => Ok((*file).clone()),
         [] => {

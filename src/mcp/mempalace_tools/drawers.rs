@@ -1,5 +1,6 @@
 //! The two tools that add and delete drawers.
 
+use crate::model::escape_unprintable;
 use serde_json::json;
 
 use crate::keeper::{self, Caller, FilingOutcome, Keeper, NewDrawer, Refusal};
@@ -66,7 +67,7 @@ fn delete_drawer() -> RegisteredTool {
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: DeleteDrawer| {
         let name = it.drawer_id.trim();
         let id = parse_drawer_id(name).ok_or_else(|| {
-            let name = name.escape_debug();
+            let name = escape_unprintable(name);
             format!("`{name}` is not a drawer id: drawer ids end in 26 digits and letters")
         })?;
         let missing = || Refusal::NoSuchDrawer { asked: id.to_string() };

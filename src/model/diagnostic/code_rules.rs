@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::model::diagnostic::rule_table;
-use crate::model::{Code, Rule, Severity, did_you_mean};
+use crate::model::{Code, Rule, Severity, did_you_mean, escape_unprintable};
 
 impl Rule {
     /// All rules, in the order of the codes.
@@ -37,7 +37,7 @@ impl FromStr for Code {
         }
         let meant = did_you_mean(word, Rule::ALL.iter().map(|it| it.name));
         let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
-        Err(format!("there is no code `{}`{hint}", word.escape_debug()))
+        Err(format!("there is no code `{}`{hint}", escape_unprintable(word)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::{Date, did_you_mean};
+use crate::model::{Date, did_you_mean, escape_unprintable};
 
 /// The definition of one genus. All parts are optional; what it does not define is unrestricted.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -204,5 +204,5 @@ fn escape_and_shorten(text: &str) -> String {
     const SHOWN: usize = 60;
     let more = if text.chars().nth(SHOWN).is_some() { "…" } else { "" };
     let text: String = text.chars().take(SHOWN).collect();
-    format!("{}{more}", text.escape_debug())
+    format!("{}{more}", escape_unprintable(&text))
 }

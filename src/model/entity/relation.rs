@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Code, Date};
+use crate::model::{Code, Date, escape_unprintable};
 
 /// A directed, typed edge, stored with the entity it starts from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -64,7 +64,7 @@ impl Relation {
             && until.has_begun_by(*since)
             && !(since == until && since.has_day_precision())
         {
-            let [begin, end] = [begin, end].map(|it| it.escape_debug());
+            let [begin, end] = [begin, end].map(|it| escape_unprintable(it));
             let why = format!("`{end}` is not later than `{begin}`: that holds at no time");
             wrong.push(("until", Code::EmptyPeriod, why));
         }

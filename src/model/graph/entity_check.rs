@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::entity::genus::scalar_text;
 use crate::model::{
     AttributeDef, AttributeKind, Code, Date, Entity, Genus, Graph, Relation, Severity, ValuePath,
-    did_you_mean,
+    did_you_mean, escape_unprintable,
 };
 
 /// A fault in an entity.
@@ -79,7 +79,7 @@ impl Graph {
         };
         let Some(other) = self.get(&to) else { return Some(undefined_entity_fault(&to, place())) };
         let target = target.as_ref().filter(|it| **it != other.genus)?;
-        let to = to.escape_debug();
+        let to = escape_unprintable(&to);
         let message = format!("`{name}` must name an entity of genus {target}; `{to}` is not one");
         Some(EntityFault::new(Code::WrongAttribute, place(), message))
     }
@@ -124,18 +124,18 @@ fn unknown_attribute_faults(genus: &Genus, entity: &Entity) -> impl Iterator<Ite
     keys.filter(|key| genus.attribute_def(key).is_none()).map(move |key| {
         let message = format!(
             "no attribute `{}` is defined for {}",
-            key.escape_debug(),
+            escape_unprintable(key),
             genus.name_with_article()
         );
         let about = ValuePath::ROOT.then_value("attributes").then_key(key);
         let meant = did_you_mean(key, known());
-        let hint = meant.map(|it| format!("did you mean `{}`?", it.escape_debug()));
+        let hint = meant.map(|it| format!("did you mean `{}`?", escape_unprintable(it)));
         EntityFault { hint, ..EntityFault::new(Code::UnknownAttribute, about, message) }
     })
 }
 
 fn undefined_entity_fault(name: &str, about: ValuePath) -> EntityFault {
-    let message = format!("there is no entity `{}` yet", name.escape_debug());
+    let message = format!("there is no entity `{}` yet", escape_unprintable(name));
     EntityFault {
         undefined_name: Some(name.to_owned()),
         ..EntityFault::new(Code::UndefinedEntity, about, message)
@@ -147,7 +147,7 @@ fn relation_path(index: usize) -> ValuePath {
 }
 
 fn relation_date_faults((index, it): (usize, &Relation)) -> impl Iterator<Item = EntityFault> {
-    let [kind, to] = [&it.kind, &it.to].map(|it| it.escape_debug().to_string());
+    let [kind, to] = [&it.kind, &it.to].map(|it| escape_unprintable(it));
     it.date_errors().into_iter().map(move |(key, code, why)| {
         let message = format!("`{key}` of {kind} → {to}: {why}");
         EntityFault::new(code, relation_path(index).then_value(key), message)
@@ -186,7 +186,8 @@ fn find_overlaps(mut relations: Vec<DatedRelation<'_>>) -> Vec<EntityFault> {
             it.to != now.3.to && end.is_none_or(|end| !end.has_begun_by(now.0))
         });
         if let Some((.., it)) = before {
-            let (kind, a, b) = (&it.kind, it.to.escape_debug(), now.3.to.escape_debug());
+            let (kind, a, b) =
+                (&it.kind, escape_unprintable(&it.to), escape_unprintable(&now.3.to));
             let message =
                 format!("`{kind}` holds for `{a}` and `{b}` at once, but only one is allowed");
             let about = relation_path(now.2).then_value("to");
@@ -283,7 +284,7 @@ mod tests {
         [wrong-attribute] `teacher` must name an entity of genus Person; `Rome` is not one
         ");
         insta::assert_snapshot!(list_faults(&json!({ "born": 1972, "trust": ["low"], "teacher": "Sosylus" }), "", &[]), @r#"
-        [wrong-attribute] the attribute `trust` of a Person: `[\"low\"]` is none of its words (there are `low`, `high`)
+        [wrong-attribute] the attribute `trust` of a Person: `["low"]` is none of its words; did you mean `low`? (there are `low`, `high`)
         [undefined-entity] there is no entity `Sosylus` yet
         "#);
     }

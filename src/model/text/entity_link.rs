@@ -97,9 +97,12 @@ fn leading_marks(text: &str, mark: char) -> usize {
 
 /// Returns whether the marks at a position open a block of code.
 fn is_fence(text: &str, at: usize, mark: char, marks: usize) -> bool {
+    if marks < 3 {
+        return false;
+    }
     let line_start = text[..at].rfind('\n').map_or(0, |it| it + 1);
     let info = text[at + marks..].lines().next().unwrap_or_default();
-    marks >= 3 && text[line_start..at].trim().is_empty() && !(mark == '`' && info.contains('`'))
+    text[line_start..at].trim().is_empty() && !(mark == '`' && info.contains('`'))
 }
 
 /// Returns the end of a block of code: after the line that closes it, else the end of the text.

@@ -75,7 +75,7 @@ const LAST_OUTPUT_TIME: Duration = Duration::from_millis(500);
 pub(crate) struct GitProcess {
     command: Command,
     /// What it does, for errors: "fetch `https://…`".
-    deed: String,
+    operation: String,
     time_limit: Duration,
     size_limit: Option<(PathBuf, u64)>,
 }
@@ -84,64 +84,66 @@ pub(crate) struct GitProcess {
 #[derive(Debug, thiserror::Error)]
 pub enum GitProcessError {
     /// There is no `git`.
-    #[error("cannot {deed}: git is not installed, or not in the PATH; install git 2.41 or newer")]
+    #[error(
+        "cannot {operation}: git is not installed, or not in the PATH; install git 2.41 or newer"
+    )]
     NotInstalled {
         /// What was attempted.
-        deed: String,
+        operation: String,
     },
     /// The installed git is too old.
-    #[error("cannot {deed}: it needs git 2.41 or newer, and {found} is installed")]
+    #[error("cannot {operation}: it needs git 2.41 or newer, and {found} is installed")]
     TooOld {
         /// What was attempted.
-        deed: String,
+        operation: String,
         /// The installed version.
         found: String,
     },
     /// The system could not run it.
-    #[error("cannot {deed}: git could not be run")]
+    #[error("cannot {operation}: git could not be run")]
     NotRun {
         /// What was attempted.
-        deed: String,
+        operation: String,
         /// The system's error.
         source: io::Error,
     },
     /// Git reported an error.
-    #[error("cannot {deed}: {why}{}", credentials_hint(why))]
+    #[error("cannot {operation}: {why}{}", credentials_hint(why))]
     Failed {
         /// What was attempted.
-        deed: String,
+        operation: String,
         /// The last lines of git's messages.
         why: String,
     },
     /// It did not end in time.
     #[error(
-        "cannot {deed}: git had not finished after {seconds} seconds and was stopped; try again"
+        "cannot {operation}: git had not finished after {seconds} seconds and was stopped; try again"
     )]
     TimedOut {
         /// What was attempted.
-        deed: String,
+        operation: String,
         /// The time limit.
         seconds: u64,
     },
     /// It wrote too much.
-    #[error("cannot {deed}: it is larger than {mebibytes} MiB")]
+    #[error("cannot {operation}: it is larger than {mebibytes} MiB")]
     TooLarge {
         /// What was attempted.
-        deed: String,
+        operation: String,
         /// The limit.
         mebibytes: u64,
     },
     /// The caller no longer waits.
-    #[error("cannot {deed}: it was cancelled")]
+    #[error("cannot {operation}: it was cancelled")]
     Cancelled {
         /// What was attempted.
-        deed: String,
+        operation: String,
     },
 }
 
 impl GitProcess {
-    /// Prepares a run in the repository at `git_dir`. `deed` completes the sentence "cannot …".
-    pub(crate) fn new(git_dir: &Path, deed: String, time_limit: Duration) -> Self {
+    /// Prepares a run in the repository at `git_dir`. `operation` completes the sentence "cannot …".
+    pub(crate) fn new(git_dir: &Path, operation: String, time_limit: Duration) -> Self {
         let mut command = Command::new("git");
         command.arg("--git-dir").arg(git_dir);
         for setting in SETTINGS {
@@ -156,7 +158,7 @@ impl GitProcess {
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         start_process_group(&mut command);
-        Self { command, deed, time_limit, size_limit: None }
+        Self { command, operation, time_limit, size_limit: None }
     }
 
     /// Adds arguments.
@@ -186,7 +188,7 @@ impl GitProcess {
         mut self,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<String, GitProcessError> {
-        require_git(&self.deed)?;
+        require_git_version(&self.operation)?;
         let mut child = self.command.spawn().map_err(|source| self.not_run(source))?;
         let output = child.stdout.take().map(OutputReader::start);
         let messages = child.stderr.take().map(OutputReader::start);
@@ -200,7 +202,7 @@ impl GitProcess {
         let why = || error_lines(&messages).unwrap_or_else(|| format!("git ended with {status}"));
         match status.success() {
             true => Ok(output),
-            false => Err(GitProcessError::Failed { deed: self.deed.clone(), why: why() }),
+            false => Err(GitProcessError::Failed { operation: self.operation.clone(), why: why() }),
         }
     }
 
@@ -210,18 +212,18 @@ impl GitProcess {
         child: &mut Child,
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<ExitStatus, GitProcessError> {
-        let deed = || self.deed.clone();
+        let operation = || self.operation.clone();
         let (start, mut measured) = (Instant::now(), Instant::now());
         loop {
             if let Some(status) = child.try_wait().map_err(|source| self.not_run(source))? {
                 return self.check_size().map(|()| status);
             }
             if is_cancelled() {
-                return Err(GitProcessError::Cancelled { deed: deed() });
+                return Err(GitProcessError::Cancelled { operation: operation() });
             }
             if start.elapsed() > self.time_limit {
                 let seconds = self.time_limit.as_secs();
-                return Err(GitProcessError::TimedOut { deed: deed(), seconds });
+                return Err(GitProcessError::TimedOut { operation: operation(), seconds });
             }
             if measured.elapsed() > SIZE_INTERVAL {
                 self.check_size()?;
@@ -237,15 +239,15 @@ impl GitProcess {
         let sizes = files.filter_map(|it| it.metadata().ok()).filter(std::fs::Metadata::is_file);
         match sizes.map(|it| it.len()).sum::<u64>() > *most {
             true => {
-                let (deed, mebibytes) = (self.deed.clone(), most >> 20);
-                Err(GitProcessError::TooLarge { deed, mebibytes })
+                let (operation, mebibytes) = (self.operation.clone(), most >> 20);
+                Err(GitProcessError::TooLarge { operation, mebibytes })
             }
             false => Ok(()),
         }
     }
 
     fn not_run(&self, source: io::Error) -> GitProcessError {
-        GitProcessError::NotRun { deed: self.deed.clone(), source }
+        GitProcessError::NotRun { operation: self.operation.clone(), source }
     }
 }
 
@@ -276,12 +278,12 @@ pub fn git_version() -> Option<String> {
 }
 
 /// Fails if git is not installed, or too old.
-fn require_git(deed: &str) -> Result<(), GitProcessError> {
-    let deed = deed.to_owned();
+fn require_git_version(operation: &str) -> Result<(), GitProcessError> {
+    let operation = operation.to_owned();
     match git_version() {
-        None => Err(GitProcessError::NotInstalled { deed }),
+        None => Err(GitProcessError::NotInstalled { operation }),
         Some(found) if parse_version(&found) < Some(OLDEST_VERSION) => {
-            Err(GitProcessError::TooOld { deed, found })
+            Err(GitProcessError::TooOld { operation, found })
         }
         Some(_) => Ok(()),
     }

@@ -51,14 +51,14 @@ impl ShallowClone {
             folder.map_err(Error::for_file("create a folder in", &std::env::temp_dir()))?;
         let place = folder.path().to_owned();
         Repository::create(&place, &place, false)?;
-        let deed = match revision {
+        let operation = match revision {
             Some(revision) => format!("fetch `{revision}` of `{url}`"),
             None => format!("fetch `{url}`"),
         };
         let refspec = format!("{}:{FETCHED_REF}", revision.unwrap_or("HEAD"));
         // Files that are too large for a palace are not fetched, if the other side supports that.
         let filter = format!("--filter=blob:limit={}", MAX_FILE_BYTES + 1);
-        let git = GitProcess::new(&place.join(".git"), deed, TIME_LIMIT).without_hooks();
+        let git = GitProcess::new(&place.join(".git"), operation, TIME_LIMIT).without_hooks();
         let git = if url.is_local() { git.with_local_repositories() } else { git };
         let git = git.with_size_limit(&place, SIZE_LIMIT).args([
             "fetch",

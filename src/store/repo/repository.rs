@@ -117,10 +117,10 @@ impl Repository {
     /// Wraps an error of git.
     pub(crate) fn git_error(
         &self,
-        deed: &'static str,
+        operation: &'static str,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Error {
-        Error::Git { deed, place: self.work.clone(), source: source.into() }
+        Error::Git { operation, place: self.work.clone(), source: source.into() }
     }
 
     fn from_git_repository(git: gix::ThreadSafeRepository, palace: PathBuf) -> Result<Self, Error> {
@@ -229,8 +229,8 @@ fn discover_and_open(
         }
         Err(err) if err.is_not_found() => return reject_unreadable(start, None).map(|()| None),
         Err(err) => {
-            let (deed, place) = ("look for a repository", start.to_owned());
-            return Err(Error::Git { deed, place, source: err.into() });
+            let (operation, place) = ("look for a repository", start.to_owned());
+            return Err(Error::Git { operation, place, source: err.into() });
         }
     };
     let trusts = Mapping {
@@ -245,7 +245,7 @@ fn discover_and_open(
         let (place, source) = (work.unwrap_or(git_dir), err.into());
         match trust {
             Trust::Reduced => Error::UntrustedOwner { place, source },
-            Trust::Full => Error::Git { deed: "open the files", place, source },
+            Trust::Full => Error::Git { operation: "open the files", place, source },
         }
     })
 }
@@ -269,7 +269,7 @@ fn reject_unreadable(start: &Path, found: Option<&Path>) -> Result<(), Error> {
                 Some(_) => unreadable_repository::unreadable_repository_error(place, &git),
                 None => {
                     let source = io::ErrorKind::NotFound.into();
-                    Error::File { deed: "read the repository at", path: git, source }
+                    Error::File { operation: "read the repository at", path: git, source }
                 }
             });
         }
@@ -330,7 +330,7 @@ fn init_repository(place: &Path, isolated: bool) -> Result<(), Error> {
         open_options(Trust::Full, isolated),
     );
     made.map_err(|err| Error::Git {
-        deed: "create a repository",
+        operation: "create a repository",
         place: place.to_owned(),
         source: err.into(),
     })?;

@@ -128,7 +128,7 @@ pub fn remove_item_of_file(palace: &mut Palace, path: &str) {
     match PalacePath::parse(path) {
         Ok(PalacePath::Settings) => {
             let name = palace.settings.name.clone();
-            palace.settings = Settings::with_name(&name);
+            palace.set_settings(Settings::with_name(&name));
         }
         Ok(PalacePath::Room(id)) => palace.set_room(&id, None),
         Ok(PalacePath::Scroll(_)) => palace.remove_scroll(path),

@@ -6,7 +6,7 @@ use strsim::osa_distance;
 
 use crate::check::palace_check::{CheckFinding, FindingSubject, PalaceCheck};
 use crate::check::room_content::check_room_content;
-use crate::model::{Code, Room, RoomId, RoomRef, ValuePath, did_you_mean};
+use crate::model::{Code, Room, RoomId, RoomRef, ValuePath, did_you_mean, escape_unprintable};
 
 /// How many rooms a hint lists.
 const MAX_LISTED_ROOMS: usize = 5;
@@ -44,7 +44,8 @@ impl PalaceCheck<'_> {
 
     /// Returns the existing rooms that a room's own actions and portals lead to.
     fn existing_exits(&self, id: &RoomId, room: &Room) -> BTreeSet<RoomId> {
-        let out = room.linked_rooms().filter_map(|it| self.palace.resolve_room(it, Some(id)).ok());
+        let present = |it| self.palace.resolve_present_room(it, Some(id)).ok();
+        let out = room.linked_rooms().filter_map(present);
         out.filter(|it| self.palace.room(it).is_some()).collect()
     }
 
@@ -124,7 +125,7 @@ impl PalaceCheck<'_> {
             }
             let about =
                 ValuePath::ROOT.then_value("actions").then_item(index).then_value("workspace");
-            let message = format!("there is no workspace `{}`", workspace.escape_debug());
+            let message = format!("there is no workspace `{}`", escape_unprintable(workspace));
             let finding = CheckFinding::new(Code::UnknownWorkspace, file, about, message);
             let meant = did_you_mean(workspace, self.workspaces.iter().map(String::as_str));
             findings.push(finding.with_suggestion(meant));
@@ -144,13 +145,13 @@ impl PalaceCheck<'_> {
         let mut findings = Vec::new();
         for (index, action) in room.actions.iter().enumerate() {
             let Some(target) = action.target_room() else { continue };
-            let Ok(to) = self.palace.resolve_room(target, Some(id)) else { continue };
+            let Ok(to) = self.palace.resolve_present_room(target, Some(id)) else { continue };
             let back = exits.get(&to).is_none_or(|it| it.contains(id));
             if !back && to != *id && seen.insert(to.clone()) {
                 let back = self.palace.room_name(id);
                 let message = format!(
                     "no action in `{to}` leads back here: visitors there see only \"Go to {}\"",
-                    back.escape_debug()
+                    escape_unprintable(&back)
                 );
                 let about =
                     ValuePath::ROOT.then_value("actions").then_item(index).then_value("room");

@@ -3,7 +3,7 @@
 use crate::format::{ValuePositions, is_standard_entity_path};
 use crate::model::{
     Code, Diagnostic, DiaryEntry, Drawer, Entity, Genus, Palace, Process, Room, RoomId, Scroll,
-    ScrollId, Settings, Severity, Slug, Task, ValuePath,
+    ScrollId, Settings, Severity, Slug, Task, ValuePath, escape_unprintable,
 };
 
 /// The result of parsing one file, before it is inserted into a palace.
@@ -88,7 +88,7 @@ impl ParsedFile {
 /// it.
 pub(crate) fn insert_item(palace: &mut Palace, path: &str, item: ParsedItem) -> Option<Diagnostic> {
     match item {
-        ParsedItem::Settings(settings) => palace.settings = settings,
+        ParsedItem::Settings(settings) => palace.set_settings(settings),
         ParsedItem::Room(id, room) => palace.set_room(&id, Some(room)),
         ParsedItem::Scroll(room, scroll) => {
             return palace
@@ -132,7 +132,7 @@ fn scroll_id_taken_finding(path: &str, holder: &str) -> Diagnostic {
 }
 
 fn name_taken_finding(path: &str, name: &str, holder: &str) -> Diagnostic {
-    let message = format!("the name `{}` is already used in {holder}", name.escape_debug());
+    let message = format!("the name `{}` is already used in {holder}", escape_unprintable(name));
     let finding = Diagnostic::for_file(Code::NameTaken, path, message);
     finding.with_hint("give it another name, or merge the two files")
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ulid::Ulid;
 
+use crate::model::room::room_renames::RoomRenames;
 use crate::model::{
     AmbiguousRoomError, Diaries, Drawers, Graph, Process, Room, RoomId, RoomRef, Scroll, ScrollId,
     Settings, Slug, Task, WorkSubject,
@@ -29,6 +30,7 @@ pub struct Palace {
     rooms_by_slug: BTreeMap<Slug, BTreeSet<RoomId>>,
     rooms_linking_to_slug: BTreeMap<Slug, BTreeSet<RoomId>>,
     scroll_files: BTreeMap<String, ScrollId>,
+    room_renames: RoomRenames,
 }
 
 /// A way out of a room that is not one of its actions.
@@ -55,6 +57,7 @@ impl Palace {
             rooms_by_slug: BTreeMap::new(),
             rooms_linking_to_slug: BTreeMap::new(),
             scroll_files: BTreeMap::new(),
+            room_renames: RoomRenames::default(),
         }
     }
 
@@ -71,7 +74,8 @@ impl Palace {
     /// Returns the room in which every visit starts: the one in the settings if it exists, else the
     /// first.
     pub fn entry_room(&self) -> Option<&RoomId> {
-        let named = self.settings.entry.as_ref().and_then(|it| self.resolve_room(it, None).ok());
+        let entry = self.settings.entry.as_ref();
+        let named = entry.and_then(|it| self.resolve_present_room(it, None).ok());
         let named = named.and_then(|it| self.rooms.get_key_value(&it));
         named.or_else(|| self.rooms.first_key_value()).map(|(id, _)| id)
     }
@@ -106,6 +110,27 @@ impl Palace {
         }
     }
 
+    /// Resolves a reference as [`Self::resolve_room`] does. If it is the old name of a room that was
+    /// renamed by hand, returns the present name, as far as [`Self::set_room_renames`] was given it.
+    pub fn resolve_present_room(
+        &self,
+        reference: &RoomRef,
+        from: Option<&RoomId>,
+    ) -> Result<RoomId, AmbiguousRoomError> {
+        Ok(self.room_renames.present_name(self.resolve_room(reference, from)?))
+    }
+
+    /// Returns whether the renamed rooms were searched since a room or the settings last changed.
+    pub fn knows_room_renames(&self) -> bool {
+        self.room_renames.is_known()
+    }
+
+    /// Sets the present names of the missing rooms that were renamed by hand, until a room or
+    /// the settings change.
+    pub fn set_room_renames(&self, renames: BTreeMap<RoomId, RoomId>) {
+        self.room_renames.set(renames);
+    }
+
     /// Returns the display name of a room: its name, else the name in its drawers, else a title
     /// made from its slug.
     pub fn room_name(&self, id: &RoomId) -> String {
@@ -122,11 +147,11 @@ impl Palace {
         let actions = room.map(|it| it.actions.as_slice()).unwrap_or_default();
         let mut seen: BTreeSet<RoomId> = actions
             .iter()
-            .filter_map(|action| self.resolve_room(action.target_room()?, Some(id)).ok())
+            .filter_map(|action| self.resolve_present_room(action.target_room()?, Some(id)).ok())
             .collect();
         seen.insert(id.clone());
         let portals = room.map(|it| it.portals.as_slice()).unwrap_or_default();
-        let declared = portals.iter().filter_map(|it| self.resolve_room(it, Some(id)).ok());
+        let declared = portals.iter().filter_map(|it| self.resolve_present_room(it, Some(id)).ok());
         let doors = declared.chain(self.rooms_linking_to(id).cloned());
         let doors = doors.map(|to| Door { name: self.room_name(&to), to });
         let doors: Vec<_> = doors.chain(self.tunnel_doors_from(id)).collect();
@@ -135,17 +160,23 @@ impl Palace {
 
     /// Yields the rooms whose files link to `id`.
     pub fn rooms_linking_to(&self, id: &RoomId) -> impl Iterator<Item = &RoomId> {
-        let sources = self.rooms_linking_to_slug.get(&id.slug).into_iter().flatten();
-        sources.filter(move |source| {
+        let old_slugs = self.room_renames.old_names(id).map(|it| &it.slug);
+        let slugs: BTreeSet<_> = old_slugs.chain([&id.slug]).collect();
+        let sources: BTreeSet<_> = slugs
+            .into_iter()
+            .filter_map(|it| self.rooms_linking_to_slug.get(it))
+            .flatten()
+            .collect();
+        sources.into_iter().filter(move |source| {
             let mut ways = self.room(source).into_iter().flat_map(Room::linked_rooms);
-            ways.any(|way| self.resolve_room(way, Some(source)).as_ref() == Ok(id))
+            ways.any(|way| self.resolve_present_room(way, Some(source)).as_ref() == Ok(id))
         })
     }
 
     /// Returns every room, built or not, to which a door leads from `id`.
     pub fn neighbouring_rooms(&self, id: &RoomId) -> BTreeSet<RoomId> {
         let ways = self.room(id).into_iter().flat_map(Room::linked_rooms);
-        let out = ways.filter_map(|way| self.resolve_room(way, Some(id)).ok());
+        let out = ways.filter_map(|way| self.resolve_present_room(way, Some(id)).ok());
         let tunnels = self.tunnel_doors_from(id).map(|it| it.to);
         out.chain(self.rooms_linking_to(id).cloned()).chain(tunnels).filter(|it| it != id).collect()
     }
@@ -154,7 +185,7 @@ impl Palace {
     pub fn unfinished_rooms(&self) -> BTreeSet<RoomId> {
         let ways =
             self.rooms.iter().flat_map(|(id, room)| room.linked_rooms().map(move |it| (id, it)));
-        let meant = ways.filter_map(|(id, way)| self.resolve_room(way, Some(id)).ok());
+        let meant = ways.filter_map(|(id, way)| self.resolve_present_room(way, Some(id)).ok());
         meant.filter(|it| !self.is_enterable_room(it)).collect()
     }
 
@@ -179,8 +210,15 @@ impl Palace {
         tasks.chain(self.processes.iter().map(|(file, it)| (file.as_str(), &it.subject)))
     }
 
+    /// Replaces the settings.
+    pub fn set_settings(&mut self, settings: Settings) {
+        self.room_renames = RoomRenames::default();
+        self.settings = settings;
+    }
+
     /// Sets the room with this id, or removes it if `None`.
     pub fn set_room(&mut self, id: &RoomId, room: Option<Room>) {
+        self.room_renames = RoomRenames::default();
         if let Some(old) = self.rooms.remove(id) {
             for way in old.linked_rooms() {
                 remove_room_from_slug_index(

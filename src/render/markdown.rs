@@ -73,7 +73,7 @@ fn action_item(palace: &Palace, workspace: &str, id: &RoomId, it: &Action) -> St
             )
         }
         ActionKind::Navigate(NavigationTarget { room, workspace: None }) => {
-            match palace.resolve_room(room, Some(id)) {
+            match palace.resolve_present_room(room, Some(id)) {
                 Ok(to) => room_link(palace, workspace, &label, &to),
                 Err(_) => label,
             }
@@ -133,7 +133,7 @@ mod tests {
             generate: None,
             portals: portals.iter().map(|it| it.parse::<RoomRef>().unwrap()).collect(),
         };
-        let action = |label: &str, deed| Action { label: label.to_owned(), kind: deed };
+        let action = |label: &str, kind| Action { label: label.to_owned(), kind };
         let params = json!({ "genus": "Claim" }).as_object().unwrap().clone();
         let actions = vec![
             action(

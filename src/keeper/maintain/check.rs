@@ -129,6 +129,7 @@ pub(crate) fn check_palace(
     models: &ModelCache,
     locks: Vec<Diagnostic>,
 ) -> Result<PalaceReport, Refusal> {
+    open.find_renamed_rooms()?;
     let mut palace_findings = prepare_checks(open, tools, workspaces).findings();
     explain_findings(open, &mut palace_findings)?;
     let (open, palace) = (&*open, &open.palace);

@@ -2,7 +2,7 @@
 //! last committed files.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use ulid::Ulid;
 
@@ -22,6 +22,27 @@ pub(crate) struct RenameLookup<'a> {
 }
 
 impl OpenPalace {
+    /// Searches the history for the missing rooms that were renamed by hand. From then on, until a
+    /// room changes, doors and the entry lead to their present names.
+    pub(crate) fn find_renamed_rooms(&mut self) -> Result<(), Refusal> {
+        if self.palace.knows_room_renames() {
+            return Ok(());
+        }
+        let entry = self.palace.settings.entry.as_ref();
+        let entry = entry.and_then(|it| self.palace.resolve_room(it, None).ok());
+        let entry = entry.filter(|it| !self.palace.is_enterable_room(it));
+        let missing: Vec<_> = self.palace.unfinished_rooms().into_iter().chain(entry).collect();
+        let mut renames = BTreeMap::new();
+        if !missing.is_empty() {
+            let lookup = RenameLookup::new(self)?;
+            let renamed =
+                missing.into_iter().filter_map(|old| Some((lookup.find_room(&old)?, old)));
+            renames.extend(renamed.map(|(new, old)| (old, new)));
+        }
+        self.palace.set_room_renames(renames);
+        Ok(())
+    }
+
     /// Returns the present name of a room: its own or, if it does not exist and was renamed, the
     /// new one.
     pub(crate) fn present_room_name(&mut self, room: RoomId) -> Result<RoomId, Refusal> {
@@ -138,4 +159,45 @@ fn entity_of(path: &str, text: &str) -> Option<Entity> {
 fn parse_one_file(path: &str, text: &str) -> Palace {
     let files = Files::from([(path.to_owned(), text.to_owned())]);
     format::parse_palace("past", &files).0
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::keeper::rooms::build::build_room;
+    use crate::keeper::rooms::scrolls::{NewScroll, write_scroll};
+    use crate::keeper::test_home::{TestHome, ada, blueprint};
+    use crate::keeper::{ChooseNumberOutcome, choose_number, show_item};
+    use crate::model::RoomRef;
+
+    #[test]
+    fn doors_scrolls_and_the_entry_lead_to_a_room_that_was_renamed_by_hand() {
+        let mut home = TestHome::new(&[]);
+        for (room, portal) in [("hall", "attic"), ("attic", "hall")] {
+            let mut room = blueprint(room);
+            room.portals = Some(vec![portal.parse().unwrap()]);
+            room.name = Some(if portal == "hall" { "Attic" } else { "Hall" }.to_owned());
+            build_room(&mut home.keeper, &ada(), &room, &[]).unwrap();
+        }
+        home.write("palace.toml", "name = \"Keep\"\nentry = \"attic\"\n");
+        home.rename("rooms/attic.yaml", "rooms/loft.yaml");
+        home.restart();
+        let entry = home.enter().unwrap();
+        assert!(entry.contains("The entry room `attic` is `loft` now"), "{entry}");
+        let map = choose_number(&mut home.keeper, &ada(), 0, None).unwrap();
+        let ChooseNumberOutcome::Page(map) = map else { unreachable!() };
+        insta::assert_snapshot!(map, @"
+        ── Map of Keep ──
+        2 rooms, 0 scrolls
+          Hall (hall) [v1, just now]
+              ↔ Attic
+          Attic (loft) entry ← You are here
+              ↔ Hall
+
+        Actions: 1 → hall · 0 map · 16-19 as before
+        ");
+        let room = Some("attic".parse::<RoomRef>().unwrap());
+        let scroll = NewScroll { title: "Dust".to_owned(), body: "Much.".to_owned(), room };
+        write_scroll(&mut home.keeper, &ada(), &scroll).unwrap();
+        assert!(show_item(&mut home.keeper, &ada(), Some("attic"), None).unwrap().contains("Dust"));
+    }
 }

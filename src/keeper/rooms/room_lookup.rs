@@ -3,11 +3,11 @@
 use crate::format::room_path;
 use crate::keeper::Refusal;
 use crate::keeper::palace::OpenPalace;
-use crate::model::{RoomId, RoomRef, did_you_mean};
+use crate::model::{RoomId, RoomRef, did_you_mean, escape_unprintable};
 
 /// Resolves a reference to a room that is built.
 pub(crate) fn require_room(open: &OpenPalace, room: &RoomRef) -> Result<RoomId, Refusal> {
-    let id = open.palace.resolve_room(room, None)?;
+    let id = open.palace.resolve_present_room(room, None)?;
     match open.palace.room(&id) {
         Some(_) => Ok(id),
         None => Err(no_such_room_refusal(open, &id)),
@@ -33,7 +33,7 @@ pub(crate) fn require_room_by_name(open: &OpenPalace, name: &str) -> Result<Room
                 let several: Vec<_> = several.iter().map(|it| format!("`{it}`")).collect();
                 Err(Refusal::Invalid(format!(
                     "several rooms are called `{}`: write one of {}",
-                    name.escape_debug(),
+                    escape_unprintable(name),
                     several.join(", ")
                 )))
             }

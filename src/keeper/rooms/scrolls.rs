@@ -96,12 +96,15 @@ fn new_scroll(session: &mut Session<'_>, title: String, body: &str) -> Scroll {
 /// Returns the room for a scroll: the room that the caller names, the current room of the caller,
 /// or the entry room. Refuses a room that is not built.
 fn room_for_scroll(
-    open: &OpenPalace,
+    open: &mut OpenPalace,
     requested: Option<&RoomRef>,
     here: Option<&RoomId>,
 ) -> Result<RoomId, Refusal> {
     let room = match (requested, here) {
-        (Some(requested), _) => open.palace.resolve_room(requested, None)?,
+        (Some(requested), _) => {
+            let asked = open.palace.resolve_room(requested, None)?;
+            open.present_room_name(asked)?
+        }
         (None, Some(here)) => here.clone(),
         (None, None) => open.palace.entry_room().cloned().ok_or(Refusal::NoRooms)?,
     };

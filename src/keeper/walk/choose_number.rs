@@ -267,6 +267,7 @@ fn go_to_room(session: &mut Session<'_>, name: &str, from: &Location) -> Result<
 
 fn render_map(session: &mut Session<'_>, position: &Location) -> Result<String, Refusal> {
     session.palace.update_file_history_cache()?;
+    session.palace.find_renamed_rooms()?;
     let (palace, history) = (&session.palace.palace, session.palace.file_histories());
     let (here, now) = (Some(&position.room), session.caller.now);
     let audience = session.caller.audience();

@@ -7,7 +7,9 @@ use crate::keeper::rooms::scrolls::newest_scroll_ids;
 use crate::keeper::walk::changes_since_visit::load_changes_and_save_visit;
 use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::halls::{self, available_actions, hall_view, listed_entities};
-use crate::keeper::walk::notices::{has_unbuilt_exits, needs_history, room_notices};
+use crate::keeper::walk::notices::{
+    has_missing_entry, has_unbuilt_exits, needs_history, room_notices,
+};
 use crate::keeper::walk::position::{place_name, position_of_caller};
 use crate::keeper::walk::revision_notice::take_revision_notice;
 use crate::keeper::walk::unbuilt_rooms::{render_roomless_palace, render_unbuilt_room};
@@ -95,8 +97,11 @@ fn render_room_view(
 ) -> Result<String, Refusal> {
     let position = position_of_caller(keeper, caller)?;
     let palace = keeper.open_palace(&position.workspace)?;
-    if needs_history(&palace.palace) || has_unbuilt_exits(&palace.palace, &position.room) {
+    if needs_history(&palace.palace) {
         palace.update_file_history_cache()?;
+    }
+    if has_unbuilt_exits(&palace.palace, &position.room) || has_missing_entry(&palace.palace) {
+        palace.find_renamed_rooms()?;
     }
     let hall = halls::visible_hall(&palace.palace, &position);
     if let Some(hall) = &hall {

@@ -6,11 +6,12 @@ use crate::keeper::error::quote_names;
 use crate::keeper::rooms::position::start_position;
 use crate::keeper::templates::find_template;
 use crate::keeper::walk::current_room::render_current_room;
+use crate::keeper::walk::notices::has_missing_entry;
 use crate::keeper::walk::unbuilt_rooms::render_roomless_palace;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::workspaces::{Workspace, workspace_names};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Audience, Files};
+use crate::model::{Audience, Files, escape_unprintable};
 use crate::render;
 
 /// Enters a palace (v1 section 5.1), and renders its entry room, or, where no room is built, how to
@@ -53,7 +54,7 @@ pub fn create_workspace_from_template(
     match keeper.find_workspace(name) {
         Err(Refusal::NoSuchWorkspace { .. }) => {}
         Ok(existing) => {
-            let name = existing.name.escape_debug();
+            let name = escape_unprintable(&existing.name);
             let why = format!("the workspace `{name}` exists already: leave out `template`");
             return Err(Refusal::Invalid(why));
         }
@@ -116,6 +117,9 @@ fn last_changed_workspace(keeper: &Keeper) -> Result<(Workspace, Vec<String>), R
 /// Begins a visit in the entry room of the palace with the key `key`.
 fn enter_palace(keeper: &mut Keeper, caller: &Caller, key: &str) -> Result<String, Refusal> {
     let session = keeper.session_in(key, caller)?;
+    if has_missing_entry(&session.palace.palace) {
+        session.palace.find_renamed_rooms()?;
+    }
     let open = &*session.palace;
     let start = start_position(&open.palace, key);
     let summary = match start {

@@ -34,6 +34,12 @@ pub(crate) fn has_unbuilt_exits(palace: &Palace, room: &RoomId) -> bool {
     unbuilt_exits(palace, room).next().is_some()
 }
 
+/// Returns true if the entry room of the settings does not exist; it may have been renamed.
+pub(crate) fn has_missing_entry(palace: &Palace) -> bool {
+    let entry = palace.settings.entry.as_ref().map(|it| palace.resolve_room(it, None));
+    entry.is_some_and(|it| it.is_ok_and(|it| palace.room(&it).is_none()))
+}
+
 fn unbuilt_exits<'p>(palace: &'p Palace, id: &'p RoomId) -> impl Iterator<Item = RoomId> + 'p {
     let exits = palace.room(id).into_iter().flat_map(Room::linked_rooms);
     let exits = exits.filter_map(|it| palace.resolve_room(it, Some(id)).ok());
@@ -48,7 +54,18 @@ fn old_name_notices(open: &OpenPalace, room: &RoomId) -> Vec<Notice> {
     let notice = |(old, new): (&RoomId, RoomId)| {
         Notice(format!("The room `{old}` is `{new}` now · `palazzo check --fix` renames the doors"))
     };
-    renamed.map(notice).collect()
+    renamed.map(notice).chain(renamed_entry_notice(&open.palace, room)).collect()
+}
+
+/// Returns the notice that the settings name the room `here` as the entry by its old name.
+fn renamed_entry_notice(palace: &Palace, here: &RoomId) -> Option<Notice> {
+    let entry = palace.settings.entry.as_ref().filter(|_| palace.entry_room() == Some(here))?;
+    let is_missing = palace.resolve_room(entry, None).is_ok_and(|it| palace.room(&it).is_none());
+    let is_renamed = palace.resolve_present_room(entry, None).as_ref() == Ok(here);
+    let text = format!(
+        "The entry room `{entry}` is `{here}` now · `palazzo check --fix` changes the entry"
+    );
+    (is_missing && is_renamed).then_some(Notice(text))
 }
 
 /// Returns the open processes and the open tasks whose subject `is_listed`.
@@ -87,7 +104,7 @@ pub(crate) fn room_notices(
 /// is broken has another notice.
 fn missing_entry_notice(palace: &OpenPalace) -> Option<Notice> {
     let entry = palace.palace.settings.entry.as_ref()?;
-    let exists = palace.palace.resolve_room(entry, None).is_ok_and(|it| {
+    let exists = palace.palace.resolve_present_room(entry, None).is_ok_and(|it| {
         palace.palace.room(&it).is_some() || palace.file_error(&room_path(&it)).is_some()
     });
     let text = format!(

@@ -32,6 +32,7 @@ pub(crate) fn show_room(
     }
     let open = keeper.open_palace(&key)?;
     open.update_file_history_cache()?;
+    open.find_renamed_rooms()?;
     let id = resolve_room_or_entry(open, room)?;
     let palace = &open.palace;
     let position = Location::from_room(&key, id.clone());
@@ -88,7 +89,7 @@ fn map_view<'s>(session: &'s Session<'_>) -> MapView<'s> {
 fn resolve_room_or_entry(open: &OpenPalace, room: Option<&RoomRef>) -> Result<RoomId, Refusal> {
     let palace = &open.palace;
     let id = match room {
-        Some(room) => palace.resolve_room(room, None)?,
+        Some(room) => palace.resolve_present_room(room, None)?,
         None => palace.entry_room().cloned().ok_or(Refusal::NoRooms)?,
     };
     match palace.is_enterable_room(&id) {

@@ -45,6 +45,7 @@ pub fn describe_item(
     }
     let open = keeper.session_in(&key, caller)?.palace;
     open.update_file_history_cache()?;
+    open.find_renamed_rooms()?;
     let name = match name {
         Some(name) => name.to_owned(),
         None => open.palace.entry_room().map(ToString::to_string).ok_or(Refusal::NoRooms)?,
@@ -71,6 +72,7 @@ pub fn show_item(
         key = open_as_of(keeper, caller, &key, revision)?;
     }
     let mut session = keeper.session_in(&key, caller)?;
+    session.palace.find_renamed_rooms()?;
     let resolved = resolve_shown_item(session.palace, name)?;
     match resolved.thing {
         PalaceItem::Room(id) => show_room(keeper, caller, Some(&RoomRef::from(id)), as_of),
@@ -88,7 +90,7 @@ fn resolve_shown_item(open: &mut OpenPalace, name: &str) -> Result<ResolvedItem,
 
 /// Finds a room by slug, also one that has only drawers, or whose file is broken.
 fn find_room(open: &OpenPalace, name: &str) -> Option<RoomId> {
-    let id = open.palace.resolve_room(&name.trim().parse().ok()?, None).ok()?;
+    let id = open.palace.resolve_present_room(&name.trim().parse().ok()?, None).ok()?;
     let is_room = open.palace.is_enterable_room(&id) || open.file_error(&room_path(&id)).is_some();
     is_room.then_some(id)
 }

@@ -227,6 +227,8 @@ impl Graph {
     /// An entity whose name another file already has is rejected, and that file is returned; a
     /// loose end and an entity may have the same name.
     pub fn set_file_entity(&mut self, file: &str, entity: Option<Entity>) -> Result<(), String> {
+        let before = self.entity_in_file(file).filter(|it| it.is_defined && it.id.is_some());
+        let before = before.map(|it| (it.id, it.name.clone()));
         self.remove_file_entity(file);
         let Some(entity) = entity else { return Ok(()) };
         if let Some((holder, _)) = self.entity_map_mut(entity.is_defined).get(entity.name.as_str())
@@ -241,8 +243,23 @@ impl Graph {
         self.relation_sources.insert_if_built(&name, || relation_source_keys(&entity));
         self.spellings.insert_if_built(&name, || spelling_index_keys(&entity));
         self.files.insert(file.clone(), name.clone());
+        if let Some((id, old)) = before
+            && id == entity.id
+            && old != entity.name
+        {
+            self.add_former_name(&old, &name);
+        }
         self.entity_map_mut(entity.is_defined).insert(name, (file, entity));
         Ok(())
+    }
+
+    /// Records the old name of an entity that was renamed in its file, so that it is found by the
+    /// old name until the file has it under `former_names`.
+    fn add_former_name(&mut self, old: &str, name: &Arc<str>) {
+        for names in self.former_names.values_mut().filter(|it| it.contains(old)) {
+            names.insert(name.clone());
+        }
+        self.former_names.entry(fold_name(old)).or_default().insert(name.clone());
     }
 
     fn remove_file_entity(&mut self, file: &str) {

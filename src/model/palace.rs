@@ -31,6 +31,8 @@ pub struct Palace {
     rooms_linking_to_slug: BTreeMap<Slug, BTreeSet<RoomId>>,
     scroll_files: BTreeMap<String, ScrollId>,
     room_renames: RoomRenames,
+    /// The rooms that do not exist but have scrolls.
+    missing_rooms_with_scrolls: BTreeSet<RoomId>,
 }
 
 /// A way out of a room that is not one of its actions.
@@ -58,6 +60,7 @@ impl Palace {
             rooms_linking_to_slug: BTreeMap::new(),
             scroll_files: BTreeMap::new(),
             room_renames: RoomRenames::default(),
+            missing_rooms_with_scrolls: BTreeSet::new(),
         }
     }
 
@@ -173,6 +176,11 @@ impl Palace {
         })
     }
 
+    /// Returns whether the files of rooms have a door to this slug, whichever room it means.
+    pub fn has_door_to_slug(&self, slug: &Slug) -> bool {
+        self.rooms_linking_to_slug.contains_key(slug)
+    }
+
     /// Returns every room, built or not, to which a door leads from `id`.
     pub fn neighbouring_rooms(&self, id: &RoomId) -> BTreeSet<RoomId> {
         let ways = self.room(id).into_iter().flat_map(Room::linked_rooms);
@@ -189,9 +197,17 @@ impl Palace {
         meant.filter(|it| !self.is_enterable_room(it)).collect()
     }
 
-    /// Yields the scrolls of a room, newest first.
+    /// Yields the scrolls of a room, newest first, with those that are stored under an old name of
+    /// the room.
     pub fn scrolls_in_room(&self, room: &RoomId) -> impl Iterator<Item = &Scroll> {
-        self.scrolls.get(room).into_iter().flat_map(|it| it.values().rev())
+        let names = [room].into_iter().chain(self.room_renames.old_names(room));
+        let mut rooms: Vec<_> = names.filter_map(|it| self.scrolls.get(it)).collect();
+        let merged: BTreeMap<_, _> = match rooms.len() {
+            0 | 1 => BTreeMap::new(),
+            _ => std::mem::take(&mut rooms).into_iter().flatten().collect(),
+        };
+        let only = rooms.pop().into_iter().flat_map(|it| it.values().rev());
+        only.chain(merged.into_values().rev())
     }
 
     /// Yields all scrolls with their rooms.
@@ -201,7 +217,19 @@ impl Palace {
 
     /// Returns one scroll.
     pub fn scroll(&self, which: &ScrollId) -> Option<&Scroll> {
-        self.scrolls.get(&which.room)?.get(&which.id)
+        let room = self.folder_of_scroll(which)?;
+        self.scrolls.get(room)?.get(&which.id)
+    }
+
+    /// Returns the room under whose name a scroll is stored: its room, or an old name of it.
+    fn folder_of_scroll<'a>(&'a self, which: &'a ScrollId) -> Option<&'a RoomId> {
+        let mut names = [&which.room].into_iter().chain(self.room_renames.old_names(&which.room));
+        names.find(|it| self.scrolls.get(*it).is_some_and(|it| it.contains_key(&which.id)))
+    }
+
+    /// Yields the rooms that do not exist but have scrolls.
+    pub fn missing_rooms_with_scrolls(&self) -> impl ExactSizeIterator<Item = &RoomId> {
+        self.missing_rooms_with_scrolls.iter()
     }
 
     /// Yields the files of all tasks and processes, with their subjects.
@@ -229,7 +257,13 @@ impl Palace {
             }
             remove_room_from_slug_index(&mut self.rooms_by_slug, &id.slug, id);
         }
-        let Some(room) = room else { return };
+        self.missing_rooms_with_scrolls.remove(id);
+        let Some(room) = room else {
+            if self.scrolls.contains_key(id) {
+                self.missing_rooms_with_scrolls.insert(id.clone());
+            }
+            return;
+        };
         for way in room.linked_rooms() {
             self.rooms_linking_to_slug
                 .entry(way.as_literal_id().slug.clone())
@@ -252,9 +286,12 @@ impl Palace {
     ) -> Result<(), String> {
         self.remove_scroll(file);
         let which = ScrollId { room: room.clone(), id: scroll.id };
-        if self.scroll(&which).is_some() {
+        if self.scrolls.get(room).is_some_and(|it| it.contains_key(&which.id)) {
             let holder = self.scroll_files.iter().find(|(_, it)| **it == which);
             return Err(holder.map(|(file, _)| file.clone()).unwrap_or_default());
+        }
+        if self.room(room).is_none() && self.missing_rooms_with_scrolls.insert(room.clone()) {
+            self.room_renames = RoomRenames::default();
         }
         self.scroll_files.insert(file.to_owned(), which);
         self.scrolls.entry(room.clone()).or_default().insert(scroll.id, scroll);
@@ -268,14 +305,16 @@ impl Palace {
             left.remove(&which.id);
             if left.is_empty() {
                 self.scrolls.remove(&which.room);
+                self.missing_rooms_with_scrolls.remove(&which.room);
             }
         }
     }
 
     /// Returns the file of a scroll.
     pub fn file_of_scroll(&self, which: &ScrollId) -> Option<&str> {
+        let room = self.folder_of_scroll(which)?;
         let mut files = self.scroll_files.iter();
-        files.find(|(_, it)| *it == which).map(|(file, _)| file.as_str())
+        files.find(|(_, it)| it.room == *room && it.id == which.id).map(|(file, _)| file.as_str())
     }
 
     /// Yields the files with scrolls, with the id of each scroll.

@@ -2,13 +2,14 @@
 
 use ulid::Ulid;
 
-use crate::format::room_path;
+use crate::format::{self, room_path};
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::history::item_diffs::{item_diffs_from_file_diffs, palace_item_in_file};
 use crate::keeper::history::resolve_item;
 use crate::keeper::history::resolve_item::ResolvedItem;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
+use crate::keeper::palace::rename_lookup::entity_of;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{
@@ -34,7 +35,7 @@ pub struct RestoredItem {
 /// Restores a room, a scroll, an entity or a file as it was at `revision`, in a new commit; also
 /// one that was deleted since.
 ///
-/// An item that was moved since stays where it is. With a deleted entity the relations of others
+/// An item that was moved or renamed since keeps its place and its name. With a deleted entity the relations of others
 /// to it are restored: they were deleted with it. With `is_dry_run` it changes nothing.
 pub fn restore_item(
     keeper: &mut Keeper,
@@ -82,7 +83,8 @@ impl RestorePlan {
         // Read the file from the disk, because it may have errors now: do not refuse to restore it.
         let was =
             palace.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
-        let now = Some(palace.store().convert_to_disk_line_endings(&file, text)?);
+        let text = with_present_name(&palace.palace, &file, text)?;
+        let now = Some(palace.store().convert_to_disk_line_endings(&file, &text)?);
         let mut edits = vec![FileEdit { path: file.clone(), was, now }];
         edits.extend(edit.into_edits()?);
         Ok(Self { file, edits, relations })
@@ -180,6 +182,22 @@ fn restore_relations<'a>(
     Ok((edit, counts))
 }
 
+/// Returns the past text of an entity with the name that it has now, because others refer to it by
+/// that name; other texts as they are.
+fn with_present_name(palace: &Palace, file: &str, text: &str) -> Result<String, Refusal> {
+    let present = palace.graph.entity_in_file(file).filter(|it| it.is_defined);
+    let (Some(present), Some(past)) = (present, entity_of(file, text)) else {
+        return Ok(text.to_owned());
+    };
+    if past.name == present.name {
+        return Ok(text.to_owned());
+    }
+    let (name, former_names) = (present.name.clone(), present.former_names.clone());
+    let renamed = Entity { name, former_names, ..past.clone() };
+    format::edit_entity_text(file, text, &past, &renamed)
+        .ok_or_else(|| Refusal::UneditableFormatting { file: file.to_owned() })
+}
+
 /// Refuses if the file contains another item now.
 fn reject_occupied_file(
     palace: &OpenPalace,
@@ -237,5 +255,31 @@ impl ItemIdentity {
             }
             PalaceItem::Settings | PalaceItem::File(_) => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+    use crate::keeper::{EntityChange, create_entities, update_entity};
+
+    #[test]
+    fn a_restored_entity_keeps_the_name_that_it_has_now() {
+        let mut home = TestHome::new(&[]);
+        let genus = "Claim".to_owned();
+        let entity = Entity { is_defined: true, genus, ..Entity::new_loose_end("Gradualism") };
+        create_entities(&mut home.keeper, &ada(), vec![entity]).unwrap();
+        let change = EntityChange {
+            name: "Gradualism".to_owned(),
+            new_name: Some("Slow change".to_owned()),
+            status: Some("settled".to_owned()),
+            ..EntityChange::default()
+        };
+        update_entity(&mut home.keeper, &ada(), &change).unwrap();
+        restore_item(&mut home.keeper, &ada(), "Gradualism", "HEAD~1", false).unwrap();
+        let graph = home.run(|it| it.palace.palace.graph.clone());
+        let restored = graph.get("Slow change").unwrap();
+        assert_eq!((restored.status.as_deref(), &*restored.former_names[0]), (None, "Gradualism"));
     }
 }

@@ -2,7 +2,7 @@
 //! last committed files.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use ulid::Ulid;
 
@@ -15,6 +15,8 @@ use crate::model::{Entity, Files, Palace, RoomId, Slug};
 /// A palace whose history is searched for old names.
 pub(crate) struct RenameLookup<'a> {
     palace: &'a LoadedPalace,
+    /// The rooms in wings that the history has, by slug.
+    wing_rooms: OnceCell<HashMap<Slug, Vec<RoomId>>>,
     /// The files of entities in the history, by the slug in the file's name.
     entity_files: OnceCell<HashMap<String, Vec<&'a str>>>,
     /// The committed entities whose files have uncommitted changes, by name, with their files.
@@ -31,7 +33,9 @@ impl OpenPalace {
         let entry = self.palace.settings.entry.as_ref();
         let entry = entry.and_then(|it| self.palace.resolve_room(it, None).ok());
         let entry = entry.filter(|it| !self.palace.is_enterable_room(it));
-        let missing: Vec<_> = self.palace.unfinished_rooms().into_iter().chain(entry).collect();
+        let with_scrolls = self.palace.missing_rooms_with_scrolls().cloned();
+        let unfinished = self.palace.unfinished_rooms().into_iter();
+        let missing: BTreeSet<_> = unfinished.chain(entry).chain(with_scrolls).collect();
         let mut renames = BTreeMap::new();
         if !missing.is_empty() {
             let lookup = RenameLookup::new(self)?;
@@ -63,7 +67,12 @@ impl<'a> RenameLookup<'a> {
 
     /// Prepares to search a palace whose file histories are up to date.
     pub(crate) fn with_loaded_history(palace: &'a LoadedPalace) -> Self {
-        Self { palace, entity_files: OnceCell::new(), uncommitted: OnceCell::new() }
+        Self {
+            palace,
+            wing_rooms: OnceCell::new(),
+            entity_files: OnceCell::new(),
+            uncommitted: OnceCell::new(),
+        }
     }
 
     /// Returns the searched palace.
@@ -71,13 +80,41 @@ impl<'a> RenameLookup<'a> {
         self.palace
     }
 
-    /// Returns the only room that has the id which the missing room `old` had.
+    /// Returns the only room that has the id which the missing room `old` had. A name without a wing
+    /// may also be the slug of a room that was in a wing.
     pub(crate) fn find_room(&self, old: &RoomId) -> Option<RoomId> {
-        let path = room_path(old);
-        let palace = &self.palace.palace;
-        if palace.room(old).is_some() || !self.palace.file_histories().contains_key(&path) {
+        if self.palace.palace.room(old).is_some() {
             return None;
         }
+        if self.palace.file_histories().contains_key(&room_path(old)) {
+            return self.find_room_of_file(old);
+        }
+        let in_wings = self.wing_rooms().get(&old.slug).filter(|_| old.wing.is_none());
+        let found: BTreeSet<_> =
+            in_wings.into_iter().flatten().filter_map(|it| self.find_room_of_file(it)).collect();
+        let mut found = found.into_iter();
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    /// Returns the rooms in wings that the history has, by slug.
+    fn wing_rooms(&self) -> &HashMap<Slug, Vec<RoomId>> {
+        self.wing_rooms.get_or_init(|| {
+            let mut rooms: HashMap<Slug, Vec<RoomId>> = HashMap::new();
+            let paths = self.palace.file_histories().keys().filter(|it| it.starts_with("rooms/"));
+            for path in paths {
+                if let Ok(PalacePath::Room(id)) = PalacePath::parse(path)
+                    && id.wing.is_some()
+                {
+                    rooms.entry(id.slug.clone()).or_default().push(id);
+                }
+            }
+            rooms
+        })
+    }
+
+    /// Returns the only room that has the id which the room in the past file of `old` had.
+    fn find_room_of_file(&self, old: &RoomId) -> Option<RoomId> {
+        let (path, palace) = (room_path(old), &self.palace.palace);
         let text = self.palace.store().find_past_text(&path, |_| true)?;
         let id = parse_one_file(&path, &text).room(old)?.id?;
         let mut holders = palace.rooms().filter(|(_, it)| it.id == Some(id));
@@ -149,7 +186,7 @@ impl<'a> RenameLookup<'a> {
 }
 
 /// Parses the entity in a file.
-fn entity_of(path: &str, text: &str) -> Option<Entity> {
+pub(crate) fn entity_of(path: &str, text: &str) -> Option<Entity> {
     if PalacePath::parse(path) != Ok(PalacePath::Entity) {
         return None;
     }
@@ -166,7 +203,7 @@ mod tests {
     use crate::keeper::rooms::build::build_room;
     use crate::keeper::rooms::scrolls::{NewScroll, write_scroll};
     use crate::keeper::test_home::{TestHome, ada, blueprint};
-    use crate::keeper::{ChooseNumberOutcome, choose_number, show_item};
+    use crate::keeper::{Blueprint, ChooseNumberOutcome, choose_number, show_item};
     use crate::model::RoomRef;
 
     #[test]
@@ -199,5 +236,32 @@ mod tests {
         let scroll = NewScroll { title: "Dust".to_owned(), body: "Much.".to_owned(), room };
         write_scroll(&mut home.keeper, &ada(), &scroll).unwrap();
         assert!(show_item(&mut home.keeper, &ada(), Some("attic"), None).unwrap().contains("Dust"));
+    }
+
+    #[test]
+    fn a_room_that_was_moved_by_hand_shows_its_scrolls_and_is_not_built_again() {
+        let mut home = TestHome::new(&[]);
+        for (room, portal) in [("hall", "attic"), ("attic", "hall")] {
+            let portals = Some(vec![portal.parse().unwrap()]);
+            let room = Blueprint { portals, ..blueprint(room) };
+            build_room(&mut home.keeper, &ada(), &room, &[]).unwrap();
+        }
+        let (title, room) = ("Dust".to_owned(), Some("attic".parse().unwrap()));
+        let scroll = NewScroll { title, body: "Much.".to_owned(), room };
+        write_scroll(&mut home.keeper, &ada(), &scroll).unwrap();
+        home.rename("rooms/attic.yaml", "rooms/east/loft.yaml");
+        home.restart();
+        home.enter().unwrap();
+        let loft = choose_number(&mut home.keeper, &ada(), 16, Some("attic")).unwrap();
+        let ChooseNumberOutcome::Page(loft) = loft else { unreachable!() };
+        assert!(loft.contains("Dust"), "{loft}");
+        let scroll = choose_number(&mut home.keeper, &ada(), 21, None).unwrap();
+        let ChooseNumberOutcome::Page(scroll) = scroll else { unreachable!() };
+        assert!(scroll.contains("Much."), "{scroll}");
+        let again = build_room(&mut home.keeper, &ada(), &blueprint("attic"), &[]).unwrap_err();
+        insta::assert_snapshot!(again, @"`attic` is the old name of the room `east/loft`, and doors still lead there by it: use `east/loft`, or another slug");
+        let merge = Blueprint { merge: true, ..blueprint("attic") };
+        let merged = build_room(&mut home.keeper, &ada(), &merge, &[]).unwrap();
+        assert_eq!(merged.room.to_string(), "east/loft");
     }
 }

@@ -85,7 +85,7 @@ impl<'a> RoomTopics<'a> {
 
     /// Returns true if a task or a process with this subject concerns the room.
     pub(crate) fn includes_subject(&self, palace: &Palace, subject: &WorkSubject) -> bool {
-        let is_here = |it| palace.resolve_room(it, None).as_ref() == Ok(self.room);
+        let is_here = |it| palace.resolve_present_room(it, None).as_ref() == Ok(self.room);
         let includes = |name: &String| {
             let genus = palace.graph.get(name).map(|it| it.genus.as_str());
             self.includes_entity(name) || genus.is_some_and(|it| self.includes_genus(it))

@@ -107,14 +107,27 @@ pub fn build_room(
 }
 
 /// Returns the room that a blueprint names.
-fn resolve_target_room(open: &OpenPalace, blueprint: &Blueprint) -> Result<RoomId, Refusal> {
+fn resolve_target_room(open: &mut OpenPalace, blueprint: &Blueprint) -> Result<RoomId, Refusal> {
     let literal = blueprint.room.as_literal_id();
     match (&blueprint.wing, &literal.wing) {
         (Some(wing), None) => Ok(RoomId { wing: Some(wing.clone()), slug: literal.slug.clone() }),
         (Some(wing), Some(other)) if wing != other => Err(Refusal::Invalid(format!(
             "the `slug` names the wing `{other}`, and `wing` names `{wing}`: leave one of them out"
         ))),
-        _ => Ok(open.palace.resolve_room(&blueprint.room, None)?),
+        _ => {
+            let asked = open.palace.resolve_room(&blueprint.room, None)?;
+            let is_mentioned = blueprint.merge || open.palace.has_door_to_slug(&asked.slug);
+            if open.palace.room(&asked).is_some() || !is_mentioned {
+                return Ok(asked);
+            }
+            match open.present_room_name(asked.clone())? {
+                present if present == asked || blueprint.merge => Ok(present),
+                present => Err(Refusal::Invalid(format!(
+                    "`{asked}` is the old name of the room `{present}`, and doors still lead there \
+                     by it: use `{present}`, or another slug"
+                ))),
+            }
+        }
     }
 }
 

@@ -17,6 +17,7 @@ pub fn show_built_room(
 ) -> Result<String, Refusal> {
     let note = keeper.with_workspace_note(caller, String::new());
     let new_room = Location::from_room(workspace_key, room.clone());
+    leave_doorway(keeper, caller, &new_room)?;
     let visit = keeper.visit_of_caller(caller);
     match &visit.location {
         // A caller without a position gets one in the first room.
@@ -26,6 +27,19 @@ pub fn show_built_room(
         Some(_) => visit.go_to(new_room),
     }
     Ok(note + &render_current_room(keeper, caller)?)
+}
+
+/// Moves a caller in the doorway of an unbuilt room into the room with the same slug that was just
+/// built in a wing, so that no way leads back to the doorway.
+fn leave_doorway(keeper: &mut Keeper, caller: &Caller, built: &Location) -> Result<(), Refusal> {
+    let Some(here) = keeper.visit_of_caller(caller).location.clone() else { return Ok(()) };
+    let is_same_slug = here.workspace == built.workspace && here.room.slug == built.room.slug;
+    let palace = &keeper.open_palace(&built.workspace)?.palace;
+    if is_same_slug && here.hall.is_none() && !palace.is_enterable_room(&here.room) {
+        let visit = keeper.visit_of_caller(caller);
+        visit.rename_room(&built.workspace, &here.room, &built.room);
+    }
+    Ok(())
 }
 
 /// Updates the menu of a caller in the room that was just built, so that the numbers of the new

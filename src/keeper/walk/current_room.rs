@@ -7,9 +7,7 @@ use crate::keeper::rooms::scrolls::newest_scroll_ids;
 use crate::keeper::walk::changes_since_visit::load_changes_and_save_visit;
 use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::halls::{self, available_actions, hall_view, listed_entities};
-use crate::keeper::walk::notices::{
-    has_missing_entry, has_unbuilt_exits, needs_history, room_notices,
-};
+use crate::keeper::walk::notices::{may_have_renamed_rooms, needs_history, room_notices};
 use crate::keeper::walk::position::{place_name, position_of_caller};
 use crate::keeper::walk::revision_notice::take_revision_notice;
 use crate::keeper::walk::unbuilt_rooms::{render_roomless_palace, render_unbuilt_room};
@@ -100,7 +98,7 @@ fn render_room_view(
     if needs_history(&palace.palace) {
         palace.update_file_history_cache()?;
     }
-    if has_unbuilt_exits(&palace.palace, &position.room) || has_missing_entry(&palace.palace) {
+    if may_have_renamed_rooms(&palace.palace, &position.room) {
         palace.find_renamed_rooms()?;
     }
     let hall = halls::visible_hall(&palace.palace, &position);

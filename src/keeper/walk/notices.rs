@@ -29,9 +29,12 @@ pub(crate) fn needs_history(palace: &Palace) -> bool {
         || palace.tasks.values().any(|it| it.status.is_open() && it.created.is_none())
 }
 
-/// Returns true if the room has doors to rooms that do not exist, which may have been renamed.
-pub(crate) fn has_unbuilt_exits(palace: &Palace, room: &RoomId) -> bool {
+/// Returns true if a room does not exist, and so may have been renamed, to which a door of `room`
+/// leads, or which is the entry or has scrolls.
+pub(crate) fn may_have_renamed_rooms(palace: &Palace, room: &RoomId) -> bool {
     unbuilt_exits(palace, room).next().is_some()
+        || palace.missing_rooms_with_scrolls().len() > 0
+        || has_missing_entry(palace)
 }
 
 /// Returns true if the entry room of the settings does not exist; it may have been renamed.

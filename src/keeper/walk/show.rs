@@ -69,12 +69,14 @@ pub(crate) fn show_room(
 /// Renders the map of the palace.
 pub fn show_map(session: &mut Session<'_>) -> Result<String, Refusal> {
     session.palace.update_file_history_cache()?;
+    session.palace.find_renamed_rooms()?;
     Ok(render::map(&map_view(session)))
 }
 
 /// Renders the map of the palace as JSON.
 pub fn show_map_as_json(session: &mut Session<'_>) -> Result<String, Refusal> {
     session.palace.update_file_history_cache()?;
+    session.palace.find_renamed_rooms()?;
     Ok(format!("{:#}\n", render::map_json(&map_view(session))))
 }
 

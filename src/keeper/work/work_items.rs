@@ -53,7 +53,7 @@ pub fn list_tasks<'s>(
     let palace = &open.palace;
     let about = resolve_work_subject(palace, query.entity.as_deref(), query.room.as_ref())?;
     let is_same_room =
-        |it: &RoomRef| palace.resolve_room(it, None).ok().map(RoomRef::from) == about.room;
+        |it: &RoomRef| palace.resolve_present_room(it, None).ok().map(RoomRef::from) == about.room;
     let matches = |it: &WorkSubject, status: WorkStatus| {
         status.is_open() != query.done
             && (about.entity.is_none() || it.entity == about.entity)
@@ -145,7 +145,7 @@ fn describe_work_subject(palace: &Palace, about: &WorkSubject) -> String {
         let genus = graph.get(name).and_then(|it| graph.genus_definition(&it.genus));
         format!("about {}", genus.map_or(name.clone(), |it| it.name_in_sentence(name)))
     });
-    let room = about.room.as_ref().and_then(|it| palace.resolve_room(it, None).ok());
+    let room = about.room.as_ref().and_then(|it| palace.resolve_present_room(it, None).ok());
     let room = room.map(|it| format!("in {}", palace.room_name(&it)));
     let parts: Vec<_> = entity.into_iter().chain(room).collect();
     render::truncate(&render::one_line(&parts.join(", ")), 200)

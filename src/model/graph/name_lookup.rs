@@ -104,6 +104,18 @@ mod tests {
     }
 
     #[test]
+    fn an_entity_that_was_renamed_in_its_file_is_found_by_its_old_name() {
+        let mut graph = Graph::default();
+        let id = Some(ulid::Ulid::from_parts(1, 1));
+        for name in ["First", "Second", "Third"] {
+            let entity = Entity { is_defined: true, id, ..Entity::new_loose_end(name) };
+            graph.set_file_entity("a.yaml", Some(entity)).unwrap();
+        }
+        assert_eq!(graph.find_entity("First").unwrap().name, "Third");
+        assert_eq!(graph.find_entity("second").unwrap().name, "Third");
+    }
+
+    #[test]
     fn a_former_name_of_two_entities_finds_neither() {
         let mut graph = graph_of(&[("A", &["Old"]), ("B", &["old"])]);
         assert_eq!(found(&graph, "Old"), None);

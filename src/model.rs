@@ -53,7 +53,7 @@ pub use date::{Date, DateError};
 pub use diagnostic::severity::Severity;
 pub use diagnostic::{Diagnostic, Position, typo_correction, typo_corrections};
 pub use diary::{Diaries, DiaryEntry};
-pub use drawer::{Drawer, Drawers, FrontMatterWingRoom, WingRoomNames};
+pub use drawer::{Drawer, Drawers, FrontMatterWingRoom, WingRoomNames, drawer_id_in_name};
 pub use embedding_vector::{EmbeddingVector, VectorsByTextHash};
 pub use entity::Entity;
 pub use file_kind::FileKind;

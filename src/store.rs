@@ -181,6 +181,19 @@ impl Store {
         &self.palace
     }
 
+    /// Returns the path in the palace of a file with an absolute path; `None` if it is elsewhere.
+    /// The path may lead through links.
+    pub fn path_below_palace(&self, path: &Path) -> Option<String> {
+        let resolved = || {
+            let palace = repo::paths::resolve_links(&self.palace).ok()?;
+            let path = repo::paths::resolve_links(path).ok()?;
+            path.strip_prefix(palace).ok().map(Path::to_owned)
+        };
+        let inside = path.strip_prefix(&self.palace).ok().map(Path::to_owned).or_else(resolved)?;
+        let names = inside.components().map(|it| it.as_os_str().to_str());
+        Some(names.collect::<Option<Vec<_>>>()?.join("/"))
+    }
+
     /// Returns the palace's folder inside its repository, with a trailing slash, as in git patches:
     /// `palaces/survey/`. Empty if the palace is the repository's root or has no repository.
     pub fn prefix_in_repository(&self) -> Result<String, Error> {

@@ -16,9 +16,9 @@ use crate::render;
 /// List changes with date and author, newest first
 ///
 /// With things it lists only the commits that changed one of them, with these changes:
-/// a room by slug or name, a scroll by id or title, an entity or a process by name, a
-/// task by title, anything by its file. A thing may have been deleted since. With a
-/// revision, or a range, it lists the commits of that.
+/// a room by slug or name, a wing by its slug and `/`, a scroll by id or title, an entity
+/// or a process by name, a task by title, anything by its file. A thing may have been
+/// deleted since. With a revision, or a range, it lists the commits of that.
 #[derive(clap::Args)]
 #[command(override_usage = "palazzo log [OPTIONS] [THING]... [A | A..B | A...B]\n       \
                             palazzo log [OPTIONS] [A | A..B | A...B] -- THING...")]

@@ -67,6 +67,15 @@ struct RoomDrawerIndex {
 /// The sort key of a drawer within its room.
 type DrawerSortKey = (Option<DateTime<Utc>>, Ulid, Arc<str>);
 
+/// Parses the id of a drawer: alone, or at the end of the name that clients receive,
+/// `drawer_code_auth_01KJ…`.
+pub fn drawer_id_in_name(name: &str) -> Option<Ulid> {
+    let start = name.char_indices().rev().nth(25).map_or(0, |(at, _)| at);
+    let (before, id) = name.split_at(start);
+    let is_name = before.is_empty() || before.starts_with("drawer_");
+    id.parse().ok().filter(|_| is_name)
+}
+
 impl Drawers {
     /// Returns the number of drawers.
     pub fn len(&self) -> usize {

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use crate::diff::unified_diff;
 use crate::keeper::history::item_diffs::{ComparedFiles, compare_files};
+use crate::keeper::history::path_argument::path_in_palace;
 use crate::keeper::history::resolve_item;
 use crate::keeper::history::revisions::{
     RevisionQuery, RevisionRange, parse_revision_query, unknown_word_refusal,
 };
+use crate::keeper::history::wing_folders::{folders_of_wing, is_in_folders};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Refusal, Session};
 use crate::model::{CommitId, CommitSummary, FileContent, FileDiff, ItemDiff};
@@ -70,11 +72,18 @@ fn files_of_items(
 ) -> Result<BTreeSet<String>, Refusal> {
     let mut files = BTreeSet::new();
     for name in names {
+        if let Some(folders) = folders_of_wing(palace, name)? {
+            let differing = compared.items.iter().flat_map(|it| &it.files);
+            files.extend(differing.filter(|it| is_in_folders(it, &folders)).cloned());
+            continue;
+        }
         let sides = [&compared.was, &compared.now].into_iter();
         let differing = sides.flat_map(|it| resolve_item::items_with_name(it, name.trim()));
         let mut found: Vec<_> = differing.map(|it| it.file).collect();
-        let is_file = |it: &&ItemDiff| it.files.contains(name);
-        found.extend(compared.items.iter().find(is_file).map(|_| name.clone()));
+        let path = path_in_palace(palace, name);
+        let differing = compared.items.iter().flat_map(|it| &it.files);
+        let is_path = |it: &&String| *it == name || Some(*it) == path.as_ref();
+        found.extend(differing.filter(is_path).cloned());
         match resolve_item::resolve_item(palace, name) {
             Ok(it) => found.push(it.file),
             Err(refusal) if found.is_empty() => return Err(refusal),

@@ -6,6 +6,7 @@ use crate::keeper::history::resolve_item::ResolvedItem;
 use crate::keeper::history::revisions::{
     RevisionQuery, RevisionRange, parse_revision_query, unknown_word_refusal,
 };
+use crate::keeper::history::wing_folders::{folders_of_wing, is_in_folders};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
@@ -45,8 +46,8 @@ pub fn list_commits(
         parse_revision_query(keeper.session_in(&key, caller)?.palace, caller, query)?;
     let mut files = Vec::new();
     for name in &names {
-        let file = find_file_of_item(keeper, caller, &key, name, range.end());
-        files.push(file.map_err(|it| unknown_word_refusal(query, it))?);
+        let found = find_paths_of_item(keeper, caller, &key, name, range.end());
+        files.extend(found.map_err(|it| unknown_word_refusal(query, it))?);
     }
     let session = keeper.session_in(&key, caller)?;
     let palace = &*session.palace;
@@ -82,24 +83,28 @@ fn commit_range(range: RevisionRange) -> Option<CommitRange> {
     })
 }
 
-/// Finds the file of an item in the palace, or in its state at the end of a range.
-fn find_file_of_item(
+/// Finds the file of an item in the palace, or in its state at the end of a range; the folders of a
+/// wing.
+fn find_paths_of_item(
     keeper: &mut Keeper,
     caller: &Caller,
     key: &str,
     name: &str,
     end: Option<&CommitId>,
-) -> Result<String, Refusal> {
+) -> Result<Vec<String>, Refusal> {
     let present = keeper.session_in(key, caller)?.palace;
+    if let Some(folders) = folders_of_wing(present, name)? {
+        return Ok(folders.into_iter().collect());
+    }
     let refusal = match (resolve_item::resolve_item(present, name), end) {
-        (Ok(it), _) => return Ok(it.file),
+        (Ok(it), _) => return Ok(vec![it.file]),
         (Err(refusal), None) => return Err(refusal),
         (Err(refusal), Some(_)) => refusal,
     };
     let revision = end.map(ToString::to_string).unwrap_or_default();
     let past_key = open_as_of(keeper, caller, key, &revision)?;
     let found = resolve_item::resolve_item(keeper.open_palace(&past_key)?, name);
-    found.map(|it| it.file).map_err(|_| refusal)
+    found.map(|it| vec![it.file]).map_err(|_| refusal)
 }
 
 /// Lists the lines of the file of `item`, each with the commit that added it.
@@ -129,7 +134,7 @@ fn describe_item_changes(
         return Ok(String::new());
     }
     let diffs = item_diffs_from_file_diffs(&palace.store().diff_of_commit(commit)?);
-    let own = diffs.iter().filter(|it| it.files.iter().any(|it| paths.contains(it)));
+    let own = diffs.iter().filter(|it| it.files.iter().any(|it| is_in_folders(it, paths)));
     let describe = |it: &ItemDiff| match files {
         [_] => describe_change(it),
         _ => format!("{}: {}", render::item_label(&it.item), describe_change(it)),
@@ -141,5 +146,68 @@ fn describe_change(diff: &ItemDiff) -> String {
     match (&diff.change, diff.files.as_slice()) {
         (ChangeKind::Added(_), [path, ..]) => format!("added as {path}"),
         (change, _) => render::change_summary(change),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::palace::change_plan::ChangePlan;
+    use crate::keeper::test_home::{TestHome, ada};
+    use crate::model::FileEdit;
+
+    /// Commits a new file as the caller `ada`.
+    fn commit(home: &mut TestHome, path: &str, text: &str) {
+        let edit = FileEdit { path: path.to_owned(), was: None, now: Some(text.to_owned()) };
+        let plan = |_: &mut OpenPalace| {
+            let edits = vec![edit.clone()];
+            Ok(ChangePlan { edits, subject: path.to_owned(), body: String::new() })
+        };
+        home.keeper.session(&ada()).unwrap().palace.change_files(&ada(), plan).unwrap();
+    }
+
+    /// Returns the subjects of the commits that changed an item, and the changes of it.
+    fn log(home: &mut TestHome, item: &str) -> Result<String, String> {
+        let query = RevisionQuery { words: vec![item.to_owned()], items: Vec::new() };
+        let log = list_commits(&mut home.keeper, &ada(), &query, 9).map_err(|it| it.to_string())?;
+        let lines = log.commits.iter().map(|it| {
+            format!("{} | {}", it.details.summary.subject, it.changes.replace('\n', " / "))
+        });
+        Ok(lines.collect::<Vec<_>>().join("\n"))
+    }
+
+    #[test]
+    fn the_log_of_a_wing_has_its_rooms_scrolls_and_drawers_and_no_others() {
+        let mut home = TestHome::new(&[]);
+        let scroll = "---\ntitle: Moss\n---\n\nGreen.\n";
+        for (path, text) in [
+            ("rooms/east/den.yaml", "name: Den\ndescription: x\n"),
+            ("rooms/east.yaml", "name: East\ndescription: x\n"),
+            ("scrolls/east/01KJMM4N00F2JXHH4DQ7YF03TN-moss.md", scroll),
+            ("scrolls/east/den/01KJMM4N00F2JXHH4DQ7YF03TP-moss.md", scroll),
+            ("drawers/east/den/01KJMM4N00F2JXHH4DQ7YF03TQ-x.md", "---\nwing: east\n---\n\nX.\n"),
+        ] {
+            commit(&mut home, path, text);
+        }
+        insta::assert_snapshot!(log(&mut home, "east/").unwrap(), @"
+        drawers/east/den/01KJMM4N00F2JXHH4DQ7YF03TQ-x.md | drawer 'X.': added as drawers/east/den/01KJMM4N00F2JXHH4DQ7YF03TQ-x.md
+        scrolls/east/den/01KJMM4N00F2JXHH4DQ7YF03TP-moss.md | scroll 'Moss' in east/den: added as scrolls/east/den/01KJMM4N00F2JXHH4DQ7YF03TP-moss.md
+        rooms/east/den.yaml | room east/den: added as rooms/east/den.yaml
+        ");
+        assert!(log(&mut home, "west/").unwrap_err().contains("is called `west/`"));
+    }
+
+    #[test]
+    fn an_item_is_named_by_its_file_with_the_folder_of_the_palace() {
+        let mut home = TestHome::new(&[]);
+        commit(&mut home, "rooms/den.yaml", "name: Den\ndescription: x\n");
+        let expected = log(&mut home, "rooms/den.yaml").unwrap();
+        assert!(expected.starts_with("rooms/den.yaml | added"), "{expected}");
+        let folder = home.run(|it| it.palace.store().palace_folder().display().to_string());
+        let names = ["keep/", "./", "home/keep/", &format!("{folder}/")];
+        for before in names {
+            assert_eq!(log(&mut home, &format!("{before}rooms/den.yaml")).as_ref(), Ok(&expected));
+        }
+        assert!(log(&mut home, "other/rooms/den.yaml").is_err());
     }
 }

@@ -3,10 +3,11 @@
 use crate::format::{PalacePath, room_path};
 use crate::keeper::Refusal;
 use crate::keeper::history::item_diffs::palace_item_in_file;
+use crate::keeper::history::path_argument::path_in_palace;
 use crate::keeper::palace::OpenPalace;
 use crate::model::{
     Entity, FileItemKind, Palace, PalaceItem, RoomId, RoomRef, ScrollId, Slug, did_you_mean,
-    escape_unprintable,
+    drawer_id_in_name, escape_unprintable,
 };
 use crate::render;
 use crate::render::join_names;
@@ -21,7 +22,7 @@ pub(crate) struct ResolvedItem {
     pub(crate) file: String,
 }
 
-/// Finds an item: a file by its path, a room by slug or name, a scroll by id or title, an entity by
+/// Finds an item: a file by its path, in the palace or with the palace's folder, a room by slug or name, a scroll by id or title, an entity by
 /// name or former name, a task by title, a process by name, a drawer by id. Exact matches take
 /// precedence over matches in another case, these over former names, genera and deleted items.
 pub(crate) fn resolve_item(open: &mut OpenPalace, name: &str) -> Result<ResolvedItem, Refusal> {
@@ -56,7 +57,9 @@ fn present_items_named(open: &OpenPalace, name: &str) -> Vec<ResolvedItem> {
     if let Some(file) = find_item_by_path(open, name) {
         return vec![file];
     }
-    items_with_name(&open.palace, name)
+    let items = items_with_name(&open.palace, name);
+    let by_path = || find_item_by_path(open, &path_in_palace(open, name)?);
+    if items.is_empty() { by_path().into_iter().collect() } else { items }
 }
 
 /// Returns whether an existing item has this name.
@@ -101,7 +104,7 @@ fn items_named(palace: &Palace, name: &str, same: impl Fn(&str) -> bool) -> Vec<
     });
     let entities = palace.graph.iter().filter(|it| same(&it.name));
     let entities = entities.filter_map(|it| resolved_entity(palace, it));
-    let id = name.parse().ok();
+    let id = drawer_id_in_name(name);
     let drawers = id.into_iter().flat_map(|id| palace.drawers.files_with_id(id));
     let drawers = drawers.filter_map(|file| item_in_file(palace, FileItemKind::Drawer, file));
     let tasks = palace.tasks.iter().filter(|(_, it)| same(&it.title));
@@ -149,12 +152,14 @@ fn rooms_named(palace: &Palace, name: &str, same: impl Fn(&str) -> bool) -> Vec<
 fn deleted_items_named(open: &mut OpenPalace, name: &str) -> Result<Vec<ResolvedItem>, Refusal> {
     open.update_file_history_cache()?;
     let slug = Slug::from_text(name).map(|it| it.to_string());
+    let path_inside = path_in_palace(open, name);
+    let id = drawer_id_in_name(name).map(|it| it.to_string().to_lowercase());
     let is_match = |path: &str| match PalacePath::parse(path) {
-        _ if path == name => true,
+        _ if path == name || Some(path) == path_inside.as_deref() => true,
         Ok(PalacePath::Room(id)) => id.to_string() == name || id.slug.as_str() == name,
-        Ok(PalacePath::Scroll(_)) => {
+        Ok(PalacePath::Scroll(_) | PalacePath::Drawer(_)) => {
             let file_name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
-            name.len() == 26 && file_name.starts_with(&name.to_lowercase())
+            id.as_ref().is_some_and(|it| file_name.starts_with(it))
         }
         Ok(PalacePath::Entity) => {
             let file_name = path.rsplit('/').next().unwrap_or_default();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::format::{PalacePath, choose_drawer_room};
 use crate::keeper::graph::update::{EntityChange, plan_update};
+use crate::keeper::history::path_argument::path_in_palace;
 use crate::keeper::items::item_change::{ItemChange, ItemChangeVerb};
 use crate::keeper::items::wing_lookup::{WingOrItem, find_wing_or_item, rooms_of_wing};
 use crate::keeper::palace::OpenPalace;
@@ -63,7 +64,8 @@ fn plan_move(open: &mut OpenPalace, name: &str, new: &str) -> Result<PlannedMove
 }
 
 fn plan_room_rename(open: &mut OpenPalace, id: &RoomId, new: &str) -> Result<PlannedMove, Refusal> {
-    let to = match PalacePath::parse(new) {
+    let path = path_in_palace(open, new).unwrap_or_else(|| new.to_owned());
+    let to = match PalacePath::parse(&path) {
         Ok(PalacePath::Room(to)) => to,
         _ => parse_destination(new)?.of_room(id),
     };
@@ -77,6 +79,12 @@ fn plan_room_rename(open: &mut OpenPalace, id: &RoomId, new: &str) -> Result<Pla
 
 fn plan_wing_rename(open: &mut OpenPalace, wing: &Slug, new: &str) -> Result<PlannedMove, Refusal> {
     let name = new.trim().trim_end_matches('/');
+    if name.is_empty() || name.contains('/') {
+        return Err(Refusal::Invalid(format!(
+            "`{wing}/` is a wing, and its new name is a slug such as `west`; to move a room out of \
+             it, name the room: `palazzo mv {wing}/ROOM /`"
+        )));
+    }
     let to: Slug = name.parse().map_err(|err| Refusal::Invalid(format!("{err}")))?;
     let moved = |it: &RoomId| RoomId { wing: Some(to.clone()), ..it.clone() };
     let rooms = rooms_of_wing(&open.palace, wing);
@@ -263,6 +271,16 @@ mod tests {
     }
 
     #[test]
+    fn items_are_named_by_paths_with_the_folder_of_the_palace_and_by_the_ids_of_clients() {
+        let mut home = home();
+        move_to(&mut home, "keep/rooms/hall.yaml", "./rooms/code/hall.yaml").unwrap();
+        assert!(home.read("rooms/code/hall.yaml").is_some());
+        let id = format!("drawer_code_auth_{}", &DRAWER_NAME[..26]);
+        move_to(&mut home, &id, "code/crypt").unwrap();
+        assert!(home.read(&format!("drawers/code/crypt/{DRAWER_NAME}")).is_some());
+    }
+
+    #[test]
     fn a_dry_run_lists_the_edits_and_writes_nothing() {
         let mut home = home();
         let change = home.run(|it| move_item(it, "auth", "keys", ChangeMode::DryRun)).unwrap();
@@ -279,6 +297,7 @@ mod tests {
         let lines = [
             refused(&mut home, "code", "x"),
             refused(&mut home, "nope/", "x"),
+            refused(&mut home, "code/", "/"),
             refused(&mut home, "attic", "x"),
             refused(&mut home, "auth", "Keys"),
             refused(&mut home, "auth", "crypt"),
@@ -291,6 +310,7 @@ mod tests {
         insta::assert_snapshot!(lines.join("\n"), @"
         `code` could be the wing (`code/`) or room code (`rooms/code.yaml`); write one of these two
         there is no wing `nope/`; there are `code/`
+        `code/` is a wing, and its new name is a slug such as `west`; to move a room out of it, name the room: `palazzo mv code/ROOM /`
         no room, scroll, entity, task or file is called `attic`
         `Keys` is not a slug: it contains 'K', and only a-z, 0-9, _ and - may appear; try `keys`; the new name of a room is a slug, `wing/slug`, `wing/` to move the room into a wing, or `/` to move it out of its wing
         there is a room `code/crypt` already: choose another slug, or delete that room first

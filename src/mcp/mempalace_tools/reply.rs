@@ -14,7 +14,6 @@ use chrono::Utc;
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;
-use ulid::Ulid;
 
 /// The hint if there is no palace yet.
 pub(super) const NO_PALACE_HINT: &str = "\
@@ -74,12 +73,6 @@ pub(super) fn refusal_to_text<T>(result: Result<T, Refusal>) -> Result<T, String
 pub(super) fn format_drawer_id(DrawerLocation { id, room, .. }: &DrawerLocation) -> String {
     let wing = room.wing.as_ref().map(|it| format!("{it}_")).unwrap_or_default();
     format!("drawer_{wing}{}_{id}", room.slug)
-}
-
-/// Parses the id at the end of a text that [`format_drawer_id`] formatted.
-pub(super) fn parse_drawer_id(name: &str) -> Option<Ulid> {
-    let start = name.char_indices().rev().nth(25).map_or(0, |(at, _)| at);
-    name[start..].parse().ok()
 }
 
 pub(super) fn timestamp_json(at: Option<DateTime<Utc>>) -> Value {

@@ -9,12 +9,13 @@ use crate::mcp::mempalace_tools::overview::{
     count_by_room, round_similarity, unknown_name_hint, unknown_wing_hint,
 };
 use crate::mcp::mempalace_tools::reply::{
-    READ_ON_HINT, add_hint, format_drawer_id, hit_excerpt, max_bytes_per_text, parse_drawer_id,
+    READ_ON_HINT, add_hint, format_drawer_id, hit_excerpt, max_bytes_per_text,
     read_palace_or_default, refusal_to_text, reply_with_palace_hint, report_left_out,
     timestamp_json,
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
+use crate::model::drawer_id_in_name;
 
 /// The maximum length of the query that an answer repeats, in characters.
 const MAX_QUERY_CHARS: usize = 250;
@@ -81,9 +82,8 @@ fn run_search(keeper: &mut Keeper, caller: &Caller, it: &MempalaceSearch) -> Too
 fn parse_drawer_query(query: &str) -> Option<(Ulid, usize)> {
     let query = query.trim();
     let (name, from) = query.rsplit_once('@').unwrap_or((query, "0"));
-    let is_name =
-        !name.contains(char::is_whitespace) && (name.len() == 26 || name.starts_with("drawer_"));
-    Some((parse_drawer_id(name).filter(|_| is_name)?, from.parse().ok()?))
+    let id = drawer_id_in_name(name).filter(|_| !name.contains(char::is_whitespace));
+    Some((id?, from.parse().ok()?))
 }
 
 /// Returns the text of one drawer, or as much of it as fits in an answer.

@@ -33,7 +33,8 @@ pub struct CommitRange {
 
 impl Store {
     /// Calls `each` with every commit that changed any of the files at `paths`, or the palace if
-    /// `paths` is empty, newest first, until it returns `false`.
+    /// `paths` is empty, newest first, until it returns `false`. A path with a slash at its end is
+    /// a folder.
     ///
     /// A single file is followed through renames: before the commit in which it appeared while a
     /// similar file disappeared, the commits of that other file are listed.

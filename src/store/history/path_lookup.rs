@@ -23,9 +23,10 @@ impl<'p> PathLookup<'p> {
         Self::new(past, past.repository.prefix.trim_end_matches('/'), true)
     }
 
-    /// Looks up the file at `path` in the palace.
+    /// Looks up the file at `path` in the palace; with a slash at the end, the folder.
     pub(crate) fn for_file(past: &'p HistoryReader<'p>, path: &str) -> Self {
-        Self::new(past, &format!("{}{path}", past.repository.prefix), false)
+        let is_folder = path.ends_with('/');
+        Self::new(past, &format!("{}{path}", past.repository.prefix), is_folder)
     }
 
     /// Returns the id of the object at the path in `root`, the root tree of a commit.

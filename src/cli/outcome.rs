@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
 use crate::keeper::{Caller, Refusal};
+use crate::render;
 
 /// The id of the visit of this run of the program.
 static VISIT_ID: LazyLock<Ulid> = LazyLock::new(|| Ulid::from_datetime(current_time().into()));
@@ -52,6 +53,15 @@ fn refusal_for_terminal(refusal: &Refusal) -> String {
             "the room `{room}` is not built yet: write the file rooms/{room}.yaml with an editor, \
              or ask an agent to build it"
         ),
+        Refusal::EntryRoomDeletion { room } => format!(
+            "`{room}` is the entry room: make another room the entry first, with `entry` in \
+             palace.toml"
+        ),
+        Refusal::EmptyEntityName => "the new name is empty".to_owned(),
+        Refusal::NameTaken { name, file } => {
+            let name = render::one_line(name);
+            format!("an entity named {name} already exists in {file}: choose another name")
+        }
         Refusal::NoSuchEntity { asked, meant } => {
             let hint = meant.as_ref().map(|it| format!("; did you mean `{it}`?"));
             format!(
@@ -119,6 +129,22 @@ mod tests {
     fn other_refusals_have_the_words_of_the_keeper() {
         let message = Refusal::Contended.to_string();
         assert_eq!(Failure::from(Refusal::Contended).to_string(), message);
+    }
+
+    #[test]
+    fn a_person_reads_of_no_parameters_of_tools() {
+        let (name, file) = ("Ada".to_owned(), "entities/a.yaml".to_owned());
+        let refusals = [
+            Refusal::EntryRoomDeletion { room: "hall".parse().unwrap() },
+            Refusal::EmptyEntityName,
+            Refusal::NameTaken { name, file },
+        ];
+        let messages = refusals.map(|it| Failure::from(it).to_string());
+        insta::assert_snapshot!(messages.join("\n"), @"
+        `hall` is the entry room: make another room the entry first, with `entry` in palace.toml
+        the new name is empty
+        an entity named Ada already exists in entities/a.yaml: choose another name
+        ");
     }
 
     #[test]

@@ -279,7 +279,8 @@ impl SettingsParser<'_, '_> {
             return texts;
         }
         let at = self.position_of_span(strange.unwrap_or_else(|| item.span()));
-        let message = format!("`{key}` is a list of texts: [\"update_entity\"]");
+        let example = if key == "silence" { "one-way-door" } else { "update_entity" };
+        let message = format!("`{key}` is a list of texts: [\"{example}\"]");
         self.reader.report(Code::WrongType, at, message);
         Vec::new()
     }

@@ -80,6 +80,15 @@ pub enum Refusal {
         /// The room.
         room: RoomId,
     },
+    /// A deletion of the entry room.
+    #[error(
+        "`{room}` is the entry room: make another room the entry first, with `entry` in \
+         palace.toml or `entry: true` of build_room"
+    )]
+    EntryRoomDeletion {
+        /// The room.
+        room: RoomId,
+    },
     /// No room has that name.
     #[error(
         "no room is called `{}`{}",
@@ -122,6 +131,9 @@ pub enum Refusal {
         /// The most similar name.
         meant: Option<String>,
     },
+    /// A new name without a character.
+    #[error("the `new_name` is empty")]
+    EmptyEntityName,
     /// No entity has that name any more.
     #[error(
         "no entity is called `{}` any more: it was renamed or merged; use `{}`",

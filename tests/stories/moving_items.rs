@@ -101,7 +101,7 @@ async fn an_entity_is_renamed_and_a_room_deleted_by_commands() {
     ?? keep/scrolls/hall/01KJMM4N00F2JXHH4DQ7YF03TN-moss.md
     ");
     assert_snapshot!(run(&home, &["rm", "hall"]), @"
-    palazzo: `hall` is the entry room: make another room the entry first, with `entry` in palace.toml or `entry: true` of build_room
+    palazzo: `hall` is the entry room: make another room the entry first, with `entry` in palace.toml
     exit 2
     ");
     assert_snapshot!(run(&home, &["mv", "Moss", "nowhere"]), @"

@@ -253,7 +253,7 @@ fn resolve_new_name(
 ) -> Result<String, Refusal> {
     let Some(name) = &change.new_name else { return Ok(was.to_owned()) };
     if name.trim().is_empty() {
-        return Err(Refusal::Invalid("the `new_name` is empty".to_owned()));
+        return Err(Refusal::EmptyEntityName);
     }
     match graph.file_of_entity(name) {
         Some(file) if name != was && !merged.contains(name) => {

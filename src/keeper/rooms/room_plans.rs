@@ -79,10 +79,7 @@ pub(crate) fn plan_room_deletions(
 ) -> Result<(Vec<FileEdit>, FollowUpCounts), Refusal> {
     let palace = open.palace.clone();
     if let Some(entry) = palace.entry_room().filter(|it| ids.contains(*it)) {
-        return Err(Refusal::Invalid(format!(
-            "`{entry}` is the entry room: make another room the entry first, with `entry` in \
-             palace.toml or `entry: true` of build_room"
-        )));
+        return Err(Refusal::EntryRoomDeletion { room: entry.clone() });
     }
     if scrolls_to.is_some_and(|it| ids.contains(it)) {
         return Err(Refusal::Invalid(

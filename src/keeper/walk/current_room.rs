@@ -156,7 +156,7 @@ fn room_view<'a>(
         page: if page_exists { visit.page } else { 0 },
         back: None,
         has_seen_menu: visit.has_seen_menu,
-        notices: room_notices(open, room, since, now),
+        notices: room_notices(open, room, since, (caller.audience(), now)),
         audience: caller.audience(),
         now,
     }

@@ -15,7 +15,7 @@ use crate::keeper::palace::rename_lookup::RenameLookup;
 use crate::keeper::palace::room_topics::RoomTopics;
 use crate::keeper::walk::changes_since_visit;
 use crate::keeper::work::work_items::work_view;
-use crate::model::{ItemId, Palace, Room, RoomId, WorkSubject};
+use crate::model::{Audience, ItemId, Palace, Room, RoomId, WorkSubject};
 use crate::render::{self, Notice};
 use crate::visit::ChangesSinceVisit;
 
@@ -88,12 +88,12 @@ pub(crate) fn room_notices(
     palace: &OpenPalace,
     room: &RoomId,
     since: Option<&ChangesSinceVisit>,
-    now: DateTime<Utc>,
+    (audience, now): (Audience, DateTime<Utc>),
 ) -> Vec<Notice> {
     let scope = RoomTopics::for_room(&palace.palace, room);
     let changes =
         since.map(|it| changes_since_visit::change_notices(&palace.palace, &scope, it, now));
-    let work = work_notices(palace, &scope, now);
+    let work = work_notices(palace, &scope, (audience, now));
     let faults = palace.entity_faults().room_notice(&palace.palace.graph, &scope);
     let notices = changes.into_iter().flatten().chain(work).chain(faults);
     let is_entry = palace.palace.entry_room() == Some(room);
@@ -118,7 +118,11 @@ fn missing_entry_notice(palace: &OpenPalace) -> Option<Notice> {
     (!exists).then_some(Notice(text))
 }
 
-fn work_notices(open: &OpenPalace, scope: &RoomTopics<'_>, now: DateTime<Utc>) -> Vec<String> {
+fn work_notices(
+    open: &OpenPalace,
+    scope: &RoomTopics<'_>,
+    (audience, now): (Audience, DateTime<Utc>),
+) -> Vec<String> {
     let palace = &open.palace;
     let [processes, tasks] =
         list_open_work(palace, |subject| scope.includes_subject(palace, subject));
@@ -128,7 +132,8 @@ fn work_notices(open: &OpenPalace, scope: &RoomTopics<'_>, now: DateTime<Utc>) -
     let left =
         processes.len().saturating_sub(MAX_PROCESSES) + tasks.len().saturating_sub(MAX_TASKS);
     if left > 0 {
-        notices.push(format!("and {left} more to be done: list_tasks"));
+        let tool = audience.choose(": list_tasks", "");
+        notices.push(format!("and {left} more to be done{tool}"));
     }
     notices
 }
@@ -143,7 +148,8 @@ mod tests {
 
     fn notices(home: &mut TestHome, room: &str) -> Vec<String> {
         let room = room.parse().unwrap();
-        let notices = home.run(|session| room_notices(session.palace, &room, None, ada().now));
+        let notices = home
+            .run(|session| room_notices(session.palace, &room, None, (Audience::Agent, ada().now)));
         notices.into_iter().map(|it| it.0).collect()
     }
 

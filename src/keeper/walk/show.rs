@@ -57,7 +57,7 @@ pub(crate) fn show_room(
         page: 0,
         back: None,
         has_seen_menu: false,
-        notices: room_notices(open, &id, None, caller.now),
+        notices: room_notices(open, &id, None, (caller.audience(), caller.now)),
         audience: caller.audience(),
         now: caller.now,
     };

@@ -81,7 +81,8 @@ pub(super) fn run(args: &Args) -> Outcome {
         explain::print_explanation(code, args.format == Format::Json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut keeper = args.home.keeper();
+    // The findings report what the palaces would warn of.
+    let mut keeper = args.home.keeper().with_watch_mode(WatchMode::Off, |_| {});
     if args.fix {
         fix(&mut keeper)?;
         // They are opened again, and watched if asked for.

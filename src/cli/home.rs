@@ -4,6 +4,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Once;
 
 use crate::cli::outcome::Failure;
+use crate::cli::terminal;
 use crate::keeper::{self, Keeper};
 use crate::model::{WatchMode, strip_unprintable};
 
@@ -163,7 +164,7 @@ pub(super) fn keeper_for_home(given: Option<&Path>, workspace: &WorkspaceArgs) -
     let keeper = Keeper::new(find_home(given), workspace.workspace.clone())
         .with_consent_folder(state_dir())
         .with_template_folder(template_dir());
-    keeper.with_watch_mode(WatchMode::Off, |warning| anstream::eprintln!("palazzo: {warning}"))
+    keeper.with_watch_mode(WatchMode::Off, terminal::eprint_failure)
 }
 
 /// Fails if the home has no palaces.

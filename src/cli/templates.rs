@@ -27,7 +27,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let keeper = home::keeper_for_home(args.home.as_deref(), &WorkspaceArgs { workspace: None });
+    // The home is not used, so its choice is not worth a message.
+    let (home, _) = home::find_home_and_source(args.home.as_deref());
+    let keeper = home::keeper_for_home(Some(&home), &WorkspaceArgs { workspace: None });
     let list = keeper::list_templates(&keeper)?;
     for error in &list.errors {
         terminal::eprint_failure(&error.to_string());

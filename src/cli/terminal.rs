@@ -2,7 +2,9 @@
 //! and colour if `NO_COLOR` is set.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write};
+use std::sync::{Mutex, PoisonError};
 
 use anstream::AutoStream;
 use anstyle::{AnsiColor, Style};
@@ -195,9 +197,14 @@ fn format_finding(path: &str, Finding { diagnostic, source_excerpt: excerpt }: &
     )
 }
 
-/// Prints an error message on the error stream.
+/// Prints an error message, or a warning, on the error stream; the same message only once: what a
+/// palace warns of while it is opened may also be why the command fails.
 pub(crate) fn eprint_failure(message: &str) {
-    anstream::eprintln!("{}: {}", bold("palazzo"), strip_unprintable(message));
+    static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    let mut printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
+    if printed.insert(message.to_owned()) {
+        anstream::eprintln!("{}: {}", bold("palazzo"), strip_unprintable(message));
+    }
 }
 
 fn colored_severity_and_code(code: Code) -> String {

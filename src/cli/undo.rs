@@ -2,10 +2,13 @@
 
 use std::process::ExitCode;
 
+use serde_json::json;
+
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
+use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
-use crate::keeper::{self, UndoSelection};
+use crate::keeper::{self, UndoSelection, UndoneCommit};
 use crate::render;
 
 /// Revert the last change that a tool made, in a new commit; again for the one before
@@ -32,6 +35,9 @@ pub(super) struct Args {
     since: Option<String>,
 
     #[command(flatten)]
+    format: FormatArgs,
+
+    #[command(flatten)]
     home: HomeArgs,
 }
 
@@ -42,10 +48,22 @@ pub(super) fn run(args: &Args) -> Outcome {
         Some(selection) => keeper::undo_visit(&mut session, &selection, args.dry_run)?,
         None => keeper::undo_last_call(&mut session, args.dry_run)?,
     };
-    let verb = if args.dry_run { "Would undo" } else { "Undid" };
-    let changes = render::palace_diff(&undone.changes);
-    terminal::print_page(&format!("{verb} {}:\n{changes}", undone.description))?;
+    terminal::print_page(&match args.format.is_json() {
+        true => undone_to_json(&undone, args.dry_run),
+        false => undone_to_text(&undone, args.dry_run),
+    })?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn undone_to_text(undone: &UndoneCommit, is_dry_run: bool) -> String {
+    let verb = if is_dry_run { "Would undo" } else { "Undid" };
+    format!("{verb} {}:\n{}", undone.description, render::palace_diff(&undone.changes))
+}
+
+fn undone_to_json(undone: &UndoneCommit, is_dry_run: bool) -> String {
+    let items: Vec<_> = undone.changes.iter().map(render::item_diff_json).collect();
+    let value = json!({ "dry_run": is_dry_run, "undone": undone.description, "items": items });
+    format!("{value:#}\n")
 }
 
 impl Args {
@@ -56,5 +74,29 @@ impl Args {
         }
         let (name, since) = self.client.clone().zip(self.since.clone())?;
         Some(UndoSelection::Client { name, since })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ChangeKind, ItemDiff, PalaceItem};
+
+    #[test]
+    fn a_script_reads_what_would_be_undone() {
+        let change = ItemDiff {
+            item: PalaceItem::Entity("Stasis".to_owned()),
+            files: vec!["entities/claim/stasis.yaml".to_owned()],
+            change: ChangeKind::Removed(Vec::new()),
+        };
+        let undone = UndoneCommit { description: "1a2b3c4 x".to_owned(), changes: vec![change] };
+        let value: serde_json::Value =
+            serde_json::from_str(&undone_to_json(&undone, true)).unwrap();
+        assert_eq!((&value["dry_run"], &value["undone"]), (&json!(true), &json!("1a2b3c4 x")));
+        assert_eq!(value["items"][0]["name"], "Stasis");
+        assert_eq!(
+            undone_to_text(&undone, true),
+            "Would undo 1a2b3c4 x:\nentity Stasis: removed\n"
+        );
     }
 }

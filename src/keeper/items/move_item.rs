@@ -154,9 +154,10 @@ fn plan_drawer_refiling(
     let title = open.palace.drawers.drawer_in_file(file).map(|it| render::drawer_title(&it.text));
     let title = title.unwrap_or_default();
     let label = render::one_line(&format!("{}/{}", names.wing, names.room));
+    let short = render::truncate(&title, 60);
     let plan = ChangePlan {
         edits,
-        subject: format!("drawer {to}: move"),
+        subject: format!("drawer '{short}': move to {to}"),
         body: format!("Moved \"{title}\" to {label}"),
     };
     Ok((plan, ItemChangeVerb::Move, format!("drawer \"{title}\" to {label}")))

@@ -37,7 +37,7 @@ pub use crate::store::repo::state::{RepositoryState, max_watched_folders};
 pub use crate::store::repo::trust::needed_repository_consent;
 pub use crate::store::user_state::consents::ConsentStore;
 pub use crate::store::user_state::last_home::{read_last_home, write_last_home};
-pub use crate::store::write::git_drivers::{DriverSection, GitDrivers};
+pub use crate::store::write::git_drivers::{DriverFileChange, DriverSection, GitDrivers};
 pub use crate::store::write::palazzo_lock::PalazzoLock;
 use crate::store::write::progress::Progress;
 pub use crate::store::write::progress::ProgressListener;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::cli::home::{self, HomeOrDirArgs};
 use crate::cli::outcome::Outcome;
 use crate::cli::terminal;
-use crate::keeper::{self, GitSetupReport};
+use crate::keeper::{self, DriverFileChange, GitSetupReport};
 
 /// Make `git diff`, `git log -p` and `git show` print palace files by meaning
 ///
@@ -44,8 +44,13 @@ fn reports_to_text(reports: &[GitSetupReport]) -> String {
         if changed_files.is_empty() {
             page.push_str("  nothing to change\n");
         }
-        for file in changed_files {
-            page.push_str(&format!("  changed {}\n", file.display()));
+        for DriverFileChange { file, existed, exists } in changed_files {
+            let verb = match (existed, exists) {
+                (false, _) => "created",
+                (true, false) => "deleted",
+                (true, true) => "changed",
+            };
+            page.push_str(&format!("  {verb} {}\n", file.display()));
         }
     }
     page

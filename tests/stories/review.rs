@@ -57,7 +57,8 @@ async fn thirty_changes_are_reviewed_in_git_and_one_visit_is_undone() {
     let home = home_with_branch().await;
     let config = home.read(".git/config");
     let said = run(&home, &["git-setup"]);
-    assert_eq!(said.matches("  changed ").count(), 2, "{said}");
+    assert_eq!(said.matches("  created ").count(), 1, "{said}");
+    assert_eq!(said.matches("  changed ").count(), 1, "{said}");
     assert!(run(&home, &["git-setup"]).contains("  nothing to change\n"));
 
     let review = home.git(&["diff", "main...agent"]);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::keeper::{Keeper, Refusal};
 use crate::model::quote_for_shell;
-use crate::store::{DriverSection, GitDrivers, Store};
+use crate::store::{DriverFileChange, DriverSection, GitDrivers, Store};
 
 /// The files of a palace that git shows by meaning. `palace.toml` is short and stays text.
 const PATTERNS: [&str; 8] = [
@@ -24,7 +24,7 @@ pub struct GitSetupReport {
     /// The directory of the palace.
     pub root: PathBuf,
     /// The files of the palace and the repository that it changed.
-    pub changed_files: Vec<PathBuf>,
+    pub changed_files: Vec<DriverFileChange>,
 }
 
 /// Installs the diff driver in all palaces of the home; git runs it as `program`.
@@ -41,13 +41,17 @@ pub fn remove_git_setup(keeper: &Keeper) -> Result<Vec<GitSetupReport>, Refusal>
 
 fn for_each_palace(
     keeper: &Keeper,
-    edit: impl Fn(&Store) -> Result<Vec<PathBuf>, Refusal>,
+    edit: impl Fn(&Store) -> Result<Vec<DriverFileChange>, Refusal>,
 ) -> Result<Vec<GitSetupReport>, Refusal> {
-    let report = |store: Store| {
-        let changed_files = edit(&store)?;
+    let stores = keeper.workspaces()?.iter().map(|it| keeper.store_of(it)).collect::<Vec<_>>();
+    for store in &stores {
+        store.check_git_driver_files()?;
+    }
+    let report = |store: &Store| {
+        let changed_files = edit(store)?;
         Ok(GitSetupReport { root: store.palace_folder().to_owned(), changed_files })
     };
-    keeper.workspaces()?.into_iter().map(|it| report(keeper.store_of(&it))).collect()
+    stores.iter().map(report).collect()
 }
 
 /// Returns the attributes, and the driver that runs `program`.

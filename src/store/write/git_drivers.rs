@@ -42,9 +42,34 @@ pub struct DriverSection {
     pub marks: Vec<(&'static str, &'static str)>,
 }
 
+/// A file that was changed to install or remove drivers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriverFileChange {
+    /// The file.
+    pub file: PathBuf,
+    /// Whether the file existed before.
+    pub existed: bool,
+    /// Whether the file exists now.
+    pub exists: bool,
+}
+
 impl Store {
+    /// Fails if a file that drivers are installed in, or that git reads with it, cannot be read or
+    /// is no regular file: git would wait for a FIFO, and a link may lead anywhere.
+    pub fn check_git_driver_files(&self) -> Result<(), Error> {
+        let repository = self.require_repository()?;
+        let depth = repository.prefix.split('/').filter(|it| !it.is_empty()).count();
+        for folder in repository.palace.ancestors().take(depth + 1) {
+            regular_file::read_regular_file(&folder.join(ATTRIBUTES_FILE))?;
+        }
+        regular_file::read_regular_file(&repository.common_dir.join("config")).map(drop)
+    }
+
     /// Installs drivers; returns the files that were changed.
-    pub fn install_git_drivers(&self, drivers: &GitDrivers) -> Result<Vec<PathBuf>, Error> {
+    pub fn install_git_drivers(
+        &self,
+        drivers: &GitDrivers,
+    ) -> Result<Vec<DriverFileChange>, Error> {
         self.edit_driver_files(
             |text| attributes_with(text, drivers),
             |text| configuration_with(text, drivers),
@@ -52,7 +77,7 @@ impl Store {
     }
 
     /// Removes drivers, whatever their settings are; returns the files that were changed.
-    pub fn remove_git_drivers(&self, drivers: &GitDrivers) -> Result<Vec<PathBuf>, Error> {
+    pub fn remove_git_drivers(&self, drivers: &GitDrivers) -> Result<Vec<DriverFileChange>, Error> {
         self.edit_driver_files(
             |text| attributes_without(text?, drivers),
             |text| configuration_without(text, drivers),
@@ -64,7 +89,7 @@ impl Store {
         &self,
         edit_attributes: impl FnOnce(Option<&[u8]>) -> Option<Vec<u8>>,
         edit_configuration: impl FnOnce(&[u8]) -> Vec<u8>,
-    ) -> Result<Vec<PathBuf>, Error> {
+    ) -> Result<Vec<DriverFileChange>, Error> {
         let repository = self.require_repository()?;
         let _lock = palazzo_lock::acquire_palazzo_lock(
             &repository.common_dir,
@@ -77,11 +102,13 @@ impl Store {
         let now = edit_attributes(was.as_deref());
         if was != now {
             write_attributes(&attributes, now.as_deref())?;
-            changed.push(attributes);
+            let (existed, exists) = (was.is_some(), now.is_some());
+            changed.push(DriverFileChange { file: attributes, existed, exists });
         }
         let deadline = Instant::now() + self.lock_timeouts.index;
         if write_configuration(&repository, deadline, edit_configuration)? {
-            changed.push(repository.common_dir.join("config"));
+            let file = repository.common_dir.join("config");
+            changed.push(DriverFileChange { file, existed: true, exists: true });
         }
         Ok(changed)
     }
@@ -263,6 +290,32 @@ mod tests {
             store.remove_git_drivers(&drivers("")).unwrap();
             assert_eq!(files(&scene), before, "{attributes:?}");
         }
+    }
+
+    #[test]
+    fn the_files_that_are_created_and_deleted_are_named_as_such() {
+        let scene = TestHome::with_repository();
+        scene.write_file("keep/palace.toml", "");
+        let store = scene.palace("keep");
+        let states = |changed: Vec<DriverFileChange>| {
+            changed.iter().map(|it| (it.existed, it.exists)).collect::<Vec<_>>()
+        };
+        let installed = store.install_git_drivers(&drivers("p")).unwrap();
+        assert_eq!(states(installed), [(false, true), (true, true)]);
+        let removed = store.remove_git_drivers(&drivers("")).unwrap();
+        assert_eq!(states(removed), [(true, false), (true, true)]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn attributes_that_are_a_link_in_a_folder_above_are_refused() {
+        let scene = TestHome::with_repository();
+        scene.write_file("keep/palace.toml", "");
+        let store = scene.palace("keep");
+        assert!(store.check_git_driver_files().is_ok());
+        std::os::unix::fs::symlink("/etc/hostname", scene.home.join(ATTRIBUTES_FILE)).unwrap();
+        let refused = store.check_git_driver_files().unwrap_err().to_string();
+        assert!(refused.contains(ATTRIBUTES_FILE), "{refused}");
     }
 
     #[test]

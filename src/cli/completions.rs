@@ -17,7 +17,7 @@ const VARIABLE: &str = "PALAZZO_COMPLETE";
 
 /// Print the completion script for a shell
 ///
-/// The script completes commands, options, and the names of rooms, scrolls, entities and
+/// The script completes commands, options, and the names of rooms, wings, scrolls, entities and
 /// workspaces, for which it calls `palazzo`.
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -74,8 +74,14 @@ type Complete = fn(&OsStr) -> Vec<CompletionCandidate>;
 fn completion_of_argument(command: &str, argument: &Arg) -> Option<Complete> {
     let is_called = |name| has_value_name(argument, name);
     let is_workspace = argument.get_long() == Some("workspace") || command == "wake-up";
+    let is_thing = is_called("THING") || is_called("THING|REVISION");
     Some(match () {
-        () if is_called("THING") || is_called("THING|REVISION") => name_candidates::complete_thing,
+        () if is_thing && ["mv", "rm", "log", "diff"].contains(&command) => {
+            name_candidates::complete_thing_or_wing
+        }
+        () if is_thing => name_candidates::complete_thing,
+        () if is_called("NEW") => name_candidates::complete_room_or_wing,
+        () if argument.get_long() == Some("visit") => name_candidates::complete_visit,
         () if is_called("ROOM") => name_candidates::complete_room,
         () if is_called("WING") => name_candidates::complete_wing,
         () if is_called("NAME") && is_workspace => name_candidates::complete_workspace,

@@ -41,6 +41,14 @@ fn names_of_the_palace_are_completed_and_nothing_is_written() {
     assert_eq!(complete(&home, &format!("palazzo search x {code} --room bo")).len(), 1);
     assert_eq!(complete(&home, "palazzo map --workspace s"), ["survey"]);
     assert_eq!(complete(&home, "palazzo map --workspace=s"), ["--workspace=survey"]);
+    assert_eq!(list_files(&home.path()), before);
+    let moved = home.run_palazzo(&["mv", "bug-crypt", "cellar/", "--workspace", "code"]);
+    assert!(moved.status.success(), "{moved:?}");
+    let before = list_files(&home.path());
+    assert_eq!(complete(&home, &format!("palazzo mv {code} cel")).len(), 2);
+    assert_eq!(complete(&home, &format!("palazzo mv {code} x cellar/")).len(), 2);
+    let visits = complete(&home, &format!("palazzo undo {code} --visit 0"));
+    assert!(visits[0].ends_with(": room bug-crypt: rename to cellar/bug-crypt"), "{visits:?}");
     // Without one palace there is nothing to complete, and nothing is said.
     assert!(complete(&home, "palazzo show bug").is_empty());
     assert!(complete(&home, "palazzo show --home /nowhere bug").is_empty());

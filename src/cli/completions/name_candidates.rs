@@ -1,5 +1,6 @@
 //! The names that complete the arguments of commands.
 
+use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
@@ -7,15 +8,23 @@ use clap_complete::CompletionCandidate;
 
 use crate::cli::home::{WorkspaceArgs, find_home_and_source, keeper_for_home};
 use crate::cli::outcome::terminal_user;
-use crate::keeper::{self, ItemName, Keeper};
+use crate::keeper::{self, Caller, ItemName, Keeper, RevisionQuery};
 use crate::model::{FileKind, ItemKind, Rule, strip_unprintable};
 
 /// How many names are offered at most.
 const MAX_CANDIDATES: usize = 500;
+/// The number of commits in which visits are looked for.
+const MAX_COMMITS: usize = 300;
 
 /// Completes the name of a room, a scroll, an entity, a task or a process.
 pub(super) fn complete_thing(typed: &OsStr) -> Vec<CompletionCandidate> {
     complete_item(typed, |_| true)
+}
+
+/// Completes the name of a thing, or of a wing: `closed-stacks/`.
+pub(super) fn complete_thing_or_wing(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let items = list_items(typed);
+    complete_name(typed, wings_with_slash(&items).chain(items.iter().map(name_and_description)))
 }
 
 /// Completes the slug of a room.
@@ -23,13 +32,33 @@ pub(super) fn complete_room(typed: &OsStr) -> Vec<CompletionCandidate> {
     complete_item(typed, |it| it.kind == ItemKind::Room)
 }
 
+/// Completes the place to which `mv` moves a thing: a room, or a wing with a slash.
+pub(super) fn complete_room_or_wing(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let items = list_items(typed);
+    let rooms = items.iter().filter(|it| it.kind == ItemKind::Room).map(name_and_description);
+    complete_name(typed, wings_with_slash(&items).chain(rooms))
+}
+
 /// Completes the slug of a wing.
 pub(super) fn complete_wing(typed: &OsStr) -> Vec<CompletionCandidate> {
-    let rooms = list_items(|it| it.kind == ItemKind::Room);
-    let wings = rooms.into_iter().filter_map(|it| Some(it.name.split_once('/')?.0.to_owned()));
-    let mut wings: Vec<_> = wings.collect();
-    wings.dedup();
+    let wings = list_wings(&list_items(typed));
     complete_name(typed, wings.into_iter().map(|it| (it, String::new())))
+}
+
+/// Completes the id of a visit, newest first.
+pub(super) fn complete_visit(typed: &OsStr) -> Vec<CompletionCandidate> {
+    let (mut keeper, user) = (keeper_of_line(), terminal_user("completions"));
+    let log = keeper::list_commits(&mut keeper, &user, &RevisionQuery::default(), MAX_COMMITS);
+    let commits = log.map(|it| it.commits).unwrap_or_default();
+    let mut visits: Vec<(String, String)> = Vec::new();
+    for it in commits.iter().map(|it| &it.details) {
+        let Some(id) = it.trailer(Caller::VISIT_TRAILER) else { continue };
+        if !visits.iter().any(|(known, _)| known == id) {
+            let client = it.trailer(Caller::CLIENT_TRAILER).unwrap_or_default();
+            visits.push((id.to_owned(), format!("{client}: {}", it.summary.subject)));
+        }
+    }
+    complete_name(typed, visits.into_iter())
 }
 
 /// Completes the name of a workspace of the home.
@@ -67,15 +96,30 @@ fn complete_item(
     typed: &OsStr,
     is_included: impl Fn(&ItemName) -> bool,
 ) -> Vec<CompletionCandidate> {
-    complete_name(typed, list_items(is_included).into_iter().map(|it| (it.name, it.description)))
+    let items = list_items(typed);
+    complete_name(typed, items.iter().filter(|it| is_included(it)).map(name_and_description))
+}
+
+fn name_and_description(it: &ItemName) -> (String, String) {
+    (it.name.clone(), it.description.clone())
+}
+
+fn list_wings(items: &[ItemName]) -> BTreeSet<String> {
+    let rooms = items.iter().filter(|it| it.kind == ItemKind::Room);
+    rooms.filter_map(|it| Some(it.name.split_once('/')?.0.to_owned())).collect()
+}
+
+fn wings_with_slash(items: &[ItemName]) -> impl Iterator<Item = (String, String)> {
+    list_wings(items).into_iter().map(|it| (format!("{it}/"), "wing".to_owned()))
 }
 
 /// Lists the items of the palace of the line. Without a palace, or if one cannot be read, the list
 /// is empty: a message would be printed into the line that is typed.
-fn list_items(is_included: impl Fn(&ItemName) -> bool) -> Vec<ItemName> {
+fn list_items(typed: &OsStr) -> Vec<ItemName> {
     let (mut keeper, user) = (keeper_of_line(), terminal_user("completions"));
-    let names = keeper.session(&user).map(|it| keeper::list_item_names(&it)).unwrap_or_default();
-    names.into_iter().filter(is_included).collect()
+    let typed = typed.to_string_lossy();
+    let beginning = Quoting::of_typed(&typed).remove(&typed);
+    keeper::list_item_names(&mut keeper, &user, &beginning).unwrap_or_default()
 }
 
 /// Returns the names that begin with what was typed, in any case, with their descriptions.

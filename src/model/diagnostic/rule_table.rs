@@ -79,8 +79,8 @@ const OTHER_RULES: &[Rule] = &[
         "old-name",
         "A reference uses the old name of a room or an entity",
         "The file of the room, or the name of the entity, was changed by hand, and its id shows \
-         what it is called now. `palazzo check --fix` changes doors, relations, tasks and \
-         processes; `palazzo mv` would have changed them at once.",
+         what it is called now. `palazzo check --fix` changes the doors and other actions \
+         of rooms, relations, tasks and processes; `palazzo mv` would have changed them at once.",
     ),
     warning_rule(
         Code::UnknownWorkspace,

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
-use crate::model::{Code, Diagnostic, MAX_FILE_BYTES, Position};
+use crate::model::{Code, Diagnostic, MAX_FILE_BYTES, Position, Slug};
 
 use crate::store::Error;
 use crate::store::repo::paths;
@@ -363,6 +363,9 @@ fn extension_typo(path: &str) -> Option<Diagnostic> {
     };
     let message = format!("a file that ends in `.{ending}` is not read");
     let name = start.rsplit('/').next().unwrap_or(start);
+    // The name of a file below `rooms` must be a slug.
+    let slug = Slug::from_text(name).filter(|_| start.starts_with("rooms/"));
+    let name = slug.map_or_else(|| name.to_owned(), |it| it.to_string());
     let finding = Diagnostic::for_file(Code::FileName, path, message);
     Some(finding.with_hint(format!("rename it to `{name}.{meant}`")))
 }
@@ -448,6 +451,7 @@ mod tests {
         scene.write_file("keep/rooms/good.yaml", "good\n");
         scene.write_file("keep/rooms/1/2/3/4/5/6/deep.yaml", "deep");
         scene.write_file("keep/rooms/slip.yml", "slip");
+        scene.write_file("keep/rooms/My Slip.yml", "slip");
         fs::write(scene.home.join("keep/rooms/latin.yaml"), b"one\ntw\xf6\n").unwrap();
         fs::write(scene.home.join("keep/rooms/large.yaml"), vec![b'x'; 1024 * 1024 + 1]).unwrap();
         fs::create_dir(scene.home.join("keep/rooms/folder.yaml")).unwrap();
@@ -462,6 +466,7 @@ mod tests {
         let findings: Vec<_> = findings.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(findings.join("\n"), @"
         rooms/1/2/3/4/5/6:1:1: error[too-deep]: folders are nested too deep here
+        rooms/My Slip.yml:1:1: error[file-name]: a file that ends in `.yml` is not read (rename it to `my-slip.yaml`)
         rooms/etc:1:1: error[link]: symbolic links are not followed
         rooms/large.yaml:1:1: error[too-large]: the file is too large: 1048577 bytes, and at most 1048576 are read
         rooms/latin.yaml:2:3: error[not-utf8]: line 2 is not UTF-8 (save the file as UTF-8)

@@ -66,7 +66,9 @@ pub use crate::keeper::maintain::fix::{FixReport, fix_files};
 pub use crate::keeper::maintain::fix_old_names::fix_old_names;
 pub use crate::keeper::maintain::fmt::{FmtReport, fmt_files};
 pub use crate::keeper::maintain::git_setup::{GitSetupReport, remove_git_setup, set_up_git};
-pub use crate::keeper::maintain::init::{create_palace, create_repositories};
+pub use crate::keeper::maintain::init::{
+    check_new_palace_name, create_palace, create_repositories,
+};
 pub use crate::keeper::maintain::palace_findings::list_findings;
 pub use crate::keeper::maintain::trust::{
     give_consent, list_consents, missing_consents, remove_consents,
@@ -105,7 +107,8 @@ pub use crate::keeper::search::search_filters::SearchQuery;
 pub use crate::keeper::semantic::embed::{EmbedOutcome, embed_passages};
 pub use crate::keeper::semantic::ranking_report::RankingReport;
 pub use crate::keeper::templates::{
-    Template, TemplateList, fetch_template, find_template, list_templates, read_template,
+    GitTemplateUrl, Template, TemplateList, fetch_template, find_template, list_templates,
+    read_template,
 };
 pub use crate::keeper::walk::built_room::{show_built_room, update_menu_in_built_room};
 pub use crate::keeper::walk::choices::{Choices, list_choices, read_by_name};

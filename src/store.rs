@@ -28,11 +28,14 @@ pub use crate::store::history::resolve_as_of::parse_start_time;
 pub use crate::store::remote::git_process::{GitProcessError, git_version};
 pub use crate::store::remote::shallow_clone::ShallowClone;
 pub use crate::store::repo::git_lock::{GitLock, LockOwner};
-pub use crate::store::repo::home::{HomeEntryKind, list_home_entries, list_palaces};
+pub use crate::store::repo::home::{
+    HomeEntryKind, is_bare_repository, list_home_entries, list_palaces,
+};
 pub use crate::store::repo::operation::BlockingGitOperation;
 pub use crate::store::repo::palace_files::{
     FileStamp, FileStamps, ReadResult, read_file_bytes, read_text_file,
 };
+pub(crate) use crate::store::repo::paths::check_path;
 pub use crate::store::repo::state::{RepositoryState, max_watched_folders};
 pub use crate::store::repo::trust::needed_repository_consent;
 pub use crate::store::user_state::consents::ConsentStore;

@@ -58,6 +58,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let name = args.name.as_deref().unwrap_or_default();
     let mut keeper =
         home::keeper_for_home(args.home.as_deref(), &WorkspaceArgs { workspace: None });
+    keeper::check_new_palace_name(&keeper, name)?;
     let files = match &args.template {
         None => Files::new(),
         Some(template) => template_files(&keeper, template, &args.set)?,
@@ -109,10 +110,10 @@ fn find_template(keeper: &Keeper, template: &str) -> Result<Template, Failure> {
 
 /// Fetches a template. A signal cancels that, so that git ends and its folder is removed.
 fn fetch_template(url: &str) -> Result<Template, Failure> {
-    let user = terminal_user("init");
+    let (url, user) = (url.parse()?, terminal_user("init"));
     let handler = signal::cancel_on_signal(user.cancelled.clone());
     anstream::eprintln!("Fetching the template with git");
-    let template = keeper::fetch_template(url, &user);
+    let template = keeper::fetch_template(&url, &user);
     handler.finish();
     Ok(template?)
 }
@@ -169,5 +170,6 @@ mod tests {
         assert!(refused("./codebase").contains("there is no palace.toml in it"));
         assert!(refused("src").starts_with("there is no template `src`."));
         assert!(refused("http://example.org/a.git").contains("only URLs with https://"));
+        assert!(refused("https://example.org/a.git#:../b").contains("`../b`"));
     }
 }

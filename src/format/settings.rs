@@ -110,6 +110,16 @@ pub(super) fn settings_without_template(
     Some(document.to_string().trim_start_matches('\n').to_owned())
 }
 
+/// Adds the entry room to settings that name none; `None` if they do, or are not TOML.
+pub(super) fn with_entry_if_none(text: &str, entry: &str) -> Option<String> {
+    let mut document: DocumentMut = text.trim_start_matches('\u{feff}').parse().ok()?;
+    if document.contains_key("entry") {
+        return None;
+    }
+    document["entry"] = value(entry);
+    Some(document.to_string())
+}
+
 struct SettingsParser<'a, 'b> {
     reader: &'a mut FileParser<'b>,
     text: &'a str,

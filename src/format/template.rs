@@ -9,7 +9,7 @@ use ulid::Ulid;
 use crate::format::front_matter::{split_front_matter, time_to_text};
 use crate::format::parsed_file::ParsedItem;
 use crate::format::yaml::{Node, NodeValue, one_line_scalar, parse_yaml};
-use crate::format::{PalacePath, parse_file, settings};
+use crate::format::{PalacePath, parse_file, parse_palace, settings};
 use crate::model::{Code, Diagnostic, Files, Position, Slug};
 
 /// The number of characters of a ULID.
@@ -25,7 +25,7 @@ pub fn fill_template(
     values: &BTreeMap<String, String>,
 ) -> Result<Files, Diagnostic> {
     let mut filled = Files::new();
-    for (path, text) in files {
+    for (path, text) in &with_entry_room(files) {
         let new_path = fill_text(path, &|name| Some(slug_of(values.get(name)?)));
         let new_text = fill_file(path, text, values)?;
         if filled.insert(new_path.clone(), new_text).is_some() {
@@ -64,6 +64,20 @@ pub fn renew_times(files: &Files, now: DateTime<Utc>) -> Files {
         .iter()
         .map(|(path, text)| (path.clone(), renew(path, text).unwrap_or_else(|| text.clone())));
     renewed.collect()
+}
+
+/// Returns the files with the entry room in the settings. A template that names none begins in its
+/// first room, and the rooms that variables name must not change that.
+fn with_entry_room(files: &Files) -> Files {
+    let mut files = files.clone();
+    let (palace, _) = parse_palace("template", &files);
+    if let (Some(settings), Some(entry)) =
+        (files.get_mut(PalacePath::SETTINGS_FILE), palace.entry_room())
+        && let Some(named) = settings::with_entry_if_none(settings, &entry.to_string())
+    {
+        *settings = named;
+    }
+    files
 }
 
 fn fill_file(
@@ -280,6 +294,20 @@ mod tests {
             ("rooms/hall.yaml", "portals: [grosse-kuche]\n"),
         ]);
         assert_eq!(filled, Ok(expected));
+    }
+
+    #[test]
+    fn the_first_room_of_a_template_stays_the_entry() {
+        let rooms = [("rooms/kitchen.yaml", "name: K\n"), ("rooms/{{project}}.yaml", "name: P\n")];
+        let fill_settings = |settings: &str| {
+            let files = [&rooms[..], &[("palace.toml", settings)]].concat();
+            fill(&files, "Atlas").unwrap()["palace.toml"].clone()
+        };
+        let without = "# Ours\nname = \"T\"\n\n[menu]\nlayout = \"wide\"\n";
+        let with = without.replace("\"T\"\n", "\"T\"\nentry = \"kitchen\"\n");
+        assert_eq!(fill_settings(without), with);
+        let named = "name = \"T\"\nentry = \"{{project.slug}}\"\n";
+        assert_eq!(fill_settings(named), "name = \"T\"\nentry = \"atlas\"\n");
     }
 
     #[test]

@@ -14,9 +14,9 @@ use ulid::Generator;
 use crate::format::{self, PalacePath};
 use crate::keeper::session::new_id;
 use crate::keeper::templates::built_in::{built_in_files, built_in_names};
-use crate::keeper::templates::git_template::GitTemplateUrl;
+pub use crate::keeper::templates::git_template::GitTemplateUrl;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Files, TemplateSettings, did_you_mean, escape_unprintable};
+use crate::model::{Code, Diagnostic, Files, TemplateSettings, did_you_mean, escape_unprintable};
 use crate::store::{self, ShallowClone, Store};
 
 /// Maximum number of characters of the value of a variable.
@@ -148,18 +148,11 @@ pub fn find_template(keeper: &Keeper, name: &str) -> Result<Template, Refusal> {
 pub fn read_template(folder: &Path, name: &str) -> Result<Template, Refusal> {
     let palaces = store::list_palaces(folder)?;
     let [palace] = palaces.as_slice() else {
-        let why = match palaces.len() {
-            0 => "there is no palace.toml in it; give the folder of a palace",
-            _ => "it contains several palaces; give the folder of one",
-        };
-        let folder = folder.display();
-        return Err(Refusal::Invalid(format!("`{folder}` is not a template: {why}")));
+        return Err(not_one_palace_refusal(folder, palaces.len()));
     };
     let store = Store::new(palace.clone(), palace.clone());
     let (stamps, findings) = store.list_files("")?;
-    if let Some(finding) = findings.into_iter().next() {
-        return Err(Refusal::UnreadableFile(finding.into()));
-    }
+    reject_unreadable_files(name, findings)?;
     let mut files = Files::new();
     for (path, text) in store.read_files(stamps.into_keys().collect()) {
         let text = text.map_err(|it| Refusal::UnreadableFile(it.into()))?;
@@ -168,10 +161,9 @@ pub fn read_template(folder: &Path, name: &str) -> Result<Template, Refusal> {
     parse_template(name, Some(palace.clone()), files)
 }
 
-/// Fetches the template at `url`, `URL#REVISION:FOLDER`, with git, and reads it: a palace, or a
-/// folder with one palace. Only a person may name a URL, because git then connects to any host.
-pub fn fetch_template(url: &str, caller: &Caller) -> Result<Template, Refusal> {
-    let from: GitTemplateUrl = url.parse().map_err(Refusal::Invalid)?;
+/// Fetches a template with git, and reads it: a palace, or a folder with one palace. Only a person
+/// may name a URL, because git then connects to any host.
+pub fn fetch_template(from: &GitTemplateUrl, caller: &Caller) -> Result<Template, Refusal> {
     let is_cancelled = || caller.is_cancelled();
     let clone = ShallowClone::fetch(&from.url, from.revision.as_deref(), &is_cancelled)?;
     let palaces = clone.list_palaces(&from.folder)?;
@@ -179,10 +171,39 @@ pub fn fetch_template(url: &str, caller: &Caller) -> Result<Template, Refusal> {
         return Err(Refusal::Invalid(from.message_without_one_palace(&palaces)));
     };
     let (files, findings) = clone.read_palace(palace)?;
-    if let Some(finding) = findings.into_iter().next() {
-        return Err(Refusal::UnreadableFile(finding.into()));
-    }
+    reject_unreadable_files(&from.to_string(), findings)?;
     parse_template(&from.to_string(), None, files)
+}
+
+/// Refuses a folder that is not one palace.
+fn not_one_palace_refusal(folder: &Path, palaces: usize) -> Refusal {
+    let shown = folder.display();
+    let why = match palaces {
+        0 if store::is_bare_repository(folder) => {
+            let place = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+            let url = format!("file://{}", place.display());
+            format!("it is a bare git repository; give its URL: `--template {url}`")
+        }
+        0 if folder.join(PalacePath::SETTINGS_FILE).is_symlink() => {
+            "its palace.toml is a symbolic link, and links are not followed".to_owned()
+        }
+        0 => "there is no palace.toml in it; give the folder of a palace".to_owned(),
+        _ => "it contains several palaces; give the folder of one".to_owned(),
+    };
+    Refusal::Invalid(format!("`{shown}` is not a template: {why}"))
+}
+
+/// Refuses a template with files that are not read.
+fn reject_unreadable_files(name: &str, findings: Vec<Diagnostic>) -> Result<(), Refusal> {
+    match findings.into_iter().next() {
+        None => Ok(()),
+        Some(it) if it.code == Code::Link => Err(Refusal::Invalid(format!(
+            "the template `{name}` has a symbolic link, `{}`, and links are not followed: put a \
+             copy of the file there",
+            it.file
+        ))),
+        Some(finding) => Err(Refusal::UnreadableFile(finding.into())),
+    }
 }
 
 fn built_in_template(name: &str) -> Option<Template> {

@@ -4,7 +4,7 @@ pub(crate) mod as_of;
 pub(crate) mod as_of_key;
 pub(crate) mod background_open;
 pub(crate) mod call_commits;
-mod create;
+pub(crate) mod create;
 mod names;
 
 use std::collections::BTreeMap;

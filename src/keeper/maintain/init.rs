@@ -3,9 +3,15 @@
 use std::path::PathBuf;
 
 use crate::format::{README_PATH, schema_path};
+use crate::keeper::workspaces::create::available_directory_name;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Changeset, FileEdit, FileKind, Files};
 use crate::store::Store;
+
+/// Refuses a name that no new palace of the home can have, before a template is fetched for it.
+pub fn check_new_palace_name(keeper: &Keeper, name: &str) -> Result<(), Refusal> {
+    available_directory_name(&keeper.home, name.trim()).map(drop)
+}
 
 /// Creates a palace from the files of a template, with the name `name` and in one commit; returns
 /// its directory.

@@ -3,12 +3,16 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::keeper::Refusal;
 use crate::keeper::error::quote_names;
 use crate::model::{GitUrl, GitUrlError, escape_unprintable};
+use crate::store;
 
 /// Where a template is: the URL of a repository, and a revision and a folder in it.
+///
+/// Invariant: git can take neither the revision nor the folder for something else.
 #[derive(Debug)]
-pub(super) struct GitTemplateUrl {
+pub struct GitTemplateUrl {
     pub(super) url: GitUrl,
     /// A branch, a tag or the id of a commit; `None`: the default branch.
     pub(super) revision: Option<String>,
@@ -56,20 +60,29 @@ impl fmt::Display for GitTemplateUrl {
 }
 
 impl FromStr for GitTemplateUrl {
-    type Err = String;
+    type Err = Refusal;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, Refusal> {
         let (url, place) = text.split_once('#').unwrap_or((text, ""));
-        let url: GitUrl = url.parse().map_err(|it: GitUrlError| it.to_string())?;
+        let url: GitUrl =
+            url.parse().map_err(|it: GitUrlError| Refusal::Invalid(it.to_string()))?;
         let (revision, folder) = place.split_once(':').unwrap_or((place, ""));
         if !is_revision(revision) {
-            return Err(format!(
+            return Err(Refusal::Invalid(format!(
                 "`{}` cannot be used as a revision: give a branch, a tag or the full id of a commit",
                 escape_unprintable(revision)
-            ));
+            )));
+        }
+        let folder = folder.trim_matches('/').to_owned();
+        if !folder.is_empty() && store::check_path(&folder).is_err() {
+            return Err(Refusal::Invalid(format!(
+                "`{}` cannot be used as a folder of the repository: give its path from the root, \
+                 without `..`",
+                escape_unprintable(&folder)
+            )));
         }
         let revision = Some(revision.to_owned()).filter(|it| !it.is_empty());
-        Ok(Self { url, revision, folder: folder.trim_matches('/').to_owned() })
+        Ok(Self { url, revision, folder })
     }
 }
 
@@ -108,7 +121,15 @@ mod tests {
     fn a_revision_that_is_an_option_or_a_pattern_is_refused() {
         for revision in ["--upload-pack=x", "+main", "a..b", "refs/heads/*", "HEAD~1", "a b"] {
             let refused = format!("https://a/b#{revision}").parse::<GitTemplateUrl>().unwrap_err();
-            assert!(refused.contains("cannot be used as a revision"), "{refused}");
+            assert!(refused.to_string().contains("cannot be used as a revision"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_folder_outside_of_the_repository_is_refused_before_anything_is_fetched() {
+        for folder in ["../x", "a/../b", "a//b", ".git", "a\\b"] {
+            let refused = format!("https://a/b#:{folder}").parse::<GitTemplateUrl>().unwrap_err();
+            assert!(refused.to_string().contains(folder), "{refused}");
         }
     }
 

@@ -147,7 +147,8 @@ fn find_palaces(git: &gix::Repository, tree: ObjectId, folder: &str) -> gix::Res
 
 fn is_palace(git: &gix::Repository, tree: ObjectId) -> gix::Result<bool> {
     let found = git.find_tree(tree)?.lookup_entry([SETTINGS_FILE])?;
-    Ok(found.is_some_and(|it| it.mode().is_blob()))
+    // A link is a finding later, and then it is named.
+    Ok(found.is_some_and(|it| it.mode().is_blob_or_symlink()))
 }
 
 #[cfg(test)]

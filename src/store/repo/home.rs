@@ -34,6 +34,15 @@ pub fn list_palaces(home: &Path) -> Result<Vec<PathBuf>, Error> {
         .collect())
 }
 
+/// Returns whether `folder` is a git repository without a working directory.
+pub fn is_bare_repository(folder: &Path) -> bool {
+    let is = |name: &str, is: fn(&fs::Metadata) -> bool| {
+        fs::symlink_metadata(folder.join(name)).is_ok_and(|it| is(&it))
+    };
+    is("HEAD", fs::Metadata::is_file)
+        && ["objects", "refs"].iter().all(|it| is(it, fs::Metadata::is_dir))
+}
+
 /// Lists the entries of `home` that do not begin with a dot, with their kinds, by name.
 pub fn list_home_entries(home: &Path) -> Result<Vec<(String, HomeEntryKind)>, Error> {
     let entries = match fs::read_dir(home) {

@@ -11,6 +11,8 @@ use crate::model::{
 /// Maximum number of links that are reported in one text: finding the position of each costs time
 /// in proportion to the text.
 const MAX_FINDINGS_PER_TEXT: usize = 50;
+/// The maximum number of characters of a name in a message.
+const MAX_SHOWN_NAME_CHARS: usize = 120;
 
 impl PalaceCheck<'_> {
     /// Reports links to entities that do not exist.
@@ -76,6 +78,7 @@ impl PalaceCheck<'_> {
     ) -> CheckFinding {
         let graph = &self.palace.graph;
         let words = name.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = shorten_name(&words);
         let message = format!("the link `[[{}]]` names no entity", escape_unprintable(&words));
         let finding = CheckFinding::new(Code::UnresolvedLink, file, about, message);
         let former: Vec<_> = graph.entities_formerly_named(name).map(|it| &it.name).collect();
@@ -86,6 +89,14 @@ impl PalaceCheck<'_> {
         *compared += 1;
         let meant = (*compared <= MAX_SUGGESTIONS).then(|| graph.closest_name(name));
         finding.with_suggestion(meant.flatten())
+    }
+}
+
+/// Returns a name as a message shows it.
+fn shorten_name(name: &str) -> String {
+    match name.char_indices().nth(MAX_SHOWN_NAME_CHARS) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name.to_owned(),
     }
 }
 

@@ -67,7 +67,7 @@ fn print_report(args: &Args) -> Result<(), Failure> {
 
 fn remove_lock(args: &Args, path: &Path) -> Result<(), Failure> {
     let (keeper, lock) = find_lock(&args.home, path)?;
-    if !args.yes && !lock.is_held_by_process() {
+    if !args.yes && lock.is_removable() {
         confirm_lock_removal(&lock)?;
     }
     if keeper::remove_git_lock(&keeper, path)? {

@@ -167,7 +167,7 @@ mod tests {
         let keeper = Keeper::new("/nowhere".into(), None);
         assert_eq!(find_template(&keeper, "codebase").unwrap().folder, None);
         let refused = |template| find_template(&keeper, template).unwrap_err().to_string();
-        assert!(refused("./codebase").contains("there is no palace.toml in it"));
+        assert!(refused("./codebase").contains("there is no such folder"));
         assert!(refused("src").starts_with("there is no template `src`."));
         assert!(refused("http://example.org/a.git").contains("only URLs with https://"));
         assert!(refused("https://example.org/a.git#:../b").contains("`../b`"));

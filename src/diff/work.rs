@@ -15,7 +15,7 @@ pub(super) fn diff_tasks_in_file(was: &Palace, now: &Palace, file: &str) -> Vec<
     let mut details = Vec::from_iter(name_change(&title(was), &title(now)));
     details.extend(value_change("who", who(was).as_deref(), who(now).as_deref()));
     details.extend(diff_subjects(was.map(|it| &it.subject), now.map(|it| &it.subject)));
-    details.extend(status_change(was.map(|it| it.status), now.map(|it| it.status)));
+    details.extend(status_change(was.map(|it| it.status), now.map(|it| it.status), "open"));
     details.extend(text_change("note", &note(was), &note(now)));
     details
 }
@@ -28,7 +28,7 @@ pub(super) fn diff_processes_in_file(was: &Palace, now: &Palace, file: &str) -> 
     let mut details = Vec::from_iter(name_change(&name(was), &name(now)));
     details.extend(diff_subjects(was.map(|it| &it.subject), now.map(|it| &it.subject)));
     details.extend(value_change("step", step(was).as_deref(), step(now).as_deref()));
-    details.extend(status_change(was.map(|it| it.status), now.map(|it| it.status)));
+    details.extend(status_change(was.map(|it| it.status), now.map(|it| it.status), "running"));
     let steps = |it: Option<&'_ Process>| it.map(|it| it.steps.clone()).unwrap_or_default();
     details.extend(diff_steps(&steps(was), &steps(now)));
     details
@@ -44,9 +44,14 @@ fn diff_subjects(was: Option<&WorkSubject>, now: Option<&WorkSubject>) -> Vec<Ch
     details.into_iter().flatten().collect()
 }
 
-fn status_change(was: Option<WorkStatus>, now: Option<WorkStatus>) -> Option<ChangeDetail> {
+/// Compares the progress; `open` is the word for work that is not done.
+fn status_change(
+    was: Option<WorkStatus>,
+    now: Option<WorkStatus>,
+    open: &str,
+) -> Option<ChangeDetail> {
     let text = |it: Option<WorkStatus>| match it? {
-        WorkStatus::Open => Some("open".to_owned()),
+        WorkStatus::Open => Some(open.to_owned()),
         WorkStatus::Done(None) => Some("done".to_owned()),
         WorkStatus::Done(Some(at)) => Some(format!("done {}", at.format("%Y-%m-%d %H:%M UTC"))),
     };

@@ -187,6 +187,7 @@ fn not_one_palace_refusal(folder: &Path, palaces: usize) -> Refusal {
         0 if folder.join(PalacePath::SETTINGS_FILE).is_symlink() => {
             "its palace.toml is a symbolic link, and links are not followed".to_owned()
         }
+        0 if !folder.exists() => "there is no such folder".to_owned(),
         0 => "there is no palace.toml in it; give the folder of a palace".to_owned(),
         _ => "it contains several palaces; give the folder of one".to_owned(),
     };

@@ -160,13 +160,16 @@ pub enum Error {
         /// Its former path.
         palace: PathBuf,
     },
-    /// A lock file was not removed because a running process holds it.
-    #[error("`{}` was not removed: {why}; end that process first", lock.display())]
+    /// A lock file was not removed, because a running process holds it or an interrupted write of
+    /// Palazzo needs it.
+    #[error("`{}` was not removed: {why}; {advice}", lock.display())]
     GitLockInUse {
         /// The lock file.
         lock: PathBuf,
         /// The lock's age and owner.
         why: String,
+        /// What to do.
+        advice: String,
     },
     /// A git operation is in progress that would discard commits made now.
     #[error(

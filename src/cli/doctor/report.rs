@@ -109,9 +109,8 @@ fn palace_text(it: &DoctorReport) -> String {
     }
     for lock in &it.locks {
         lines.push(format!("lock file  {}: {}", lock.path.display(), lock.description()));
-        if !lock.is_held_by_process() {
-            lines.push(format!("           {}", lock.removal_command()));
-        }
+        let what = if lock.is_removable() { lock.removal_command() } else { lock.advice() };
+        lines.push(format!("           {what}"));
     }
     format!("\n{} in {}\n  {}\n", it.name, it.root.display(), lines.join("\n  "))
 }
@@ -244,19 +243,25 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_has_a_command_that_removes_it_unless_a_process_holds_it() {
+    fn a_lock_has_a_command_that_removes_it_unless_somebody_needs_it() {
         let lock = |path: &str, owner| GitLock {
             path: PathBuf::from(path),
             age: Some(Duration::from_secs(90)),
             owner,
         };
         let held = LockOwner::Process { id: 7, name: "git".to_owned() };
-        let locks =
-            vec![lock("/a/.git/index.lock", held), lock("/a b/HEAD.lock", LockOwner::Unknown)];
+        let locks = vec![
+            lock("/a/.git/index.lock", held),
+            lock("/a/.git/HEAD.lock", LockOwner::InterruptedWrite),
+            lock("/a b/HEAD.lock", LockOwner::Unknown),
+        ];
         let shown = palace_text(&DoctorReport { locks, ..report(None, false) });
         let (_, shown) = shown.split_once("creates one\n").unwrap();
         insta::assert_snapshot!(shown, @"
         lock file  /a/.git/index.lock: 90 s old, held by process 7 (git)
+                   wait for that process to end
+        lock file  /a/.git/HEAD.lock: 90 s old, left by a write of Palazzo that was interrupted
+                   the next change by Palazzo takes that write back and removes the lock
         lock file  /a b/HEAD.lock: 90 s old, no process is known to hold it
                    palazzo doctor --remove-lock '/a b/HEAD.lock'
         ");

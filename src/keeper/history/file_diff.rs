@@ -175,7 +175,7 @@ mod tests {
         ---
         name: Repair
         step: 1/2
-        status: open
+        status: running
         step: Scaffold
         step: Mortar
         ---

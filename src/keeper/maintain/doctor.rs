@@ -89,7 +89,12 @@ pub(crate) fn stale_lock_diagnostics(
         let path = lock.path.strip_prefix(palace.store().palace_folder()).unwrap_or(&lock.path);
         let message = format!("a lock file of git: {}", lock.description());
         Diagnostic::for_file(Code::GitLock, &path.display().to_string(), message).with_hint(
-            format!("if no git is running here, remove it: `{}`", lock.removal_command()),
+            match lock.is_removable() {
+                true => {
+                    format!("if no git is running here, remove it: `{}`", lock.removal_command())
+                }
+                false => lock.advice(),
+            },
         )
     };
     stale.map(diagnostic).collect()

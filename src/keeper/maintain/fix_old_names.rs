@@ -24,7 +24,16 @@ pub fn fix_old_names(keeper: &mut Keeper, caller: &Caller) -> Result<Vec<FixRepo
     let mut reports = Vec::new();
     for workspace in keeper.workspaces()? {
         let mut session = keeper.session_in(&workspace.key, caller)?;
-        reports.push(fix_palace(&mut session)?);
+        let mut report = fix_palace(&mut session)?;
+        // Of several copies of one file, each run finds one.
+        while report.fixed.last().is_some_and(|it| it.code == Code::SameId) {
+            let more = fix_palace(&mut session)?.fixed;
+            if more.is_empty() {
+                break;
+            }
+            report.fixed.extend(more);
+        }
+        reports.push(report);
     }
     Ok(reports)
 }

@@ -34,6 +34,8 @@ pub enum LockOwner {
         /// The process id.
         id: u32,
     },
+    /// A write of Palazzo that was interrupted. The next write takes it back.
+    InterruptedWrite,
     /// No owner was found.
     Unknown,
 }
@@ -44,6 +46,12 @@ impl GitLock {
         matches!(self.owner, LockOwner::Process { .. })
     }
 
+    /// Returns true if a person may remove the lock: no running process holds it, and it does not
+    /// belong to an interrupted write of Palazzo, which needs it to take the write back.
+    pub fn is_removable(&self) -> bool {
+        !matches!(self.owner, LockOwner::Process { .. } | LockOwner::InterruptedWrite)
+    }
+
     /// Describes the lock's age and owner.
     pub fn description(&self) -> String {
         let age = self.age.map_or_else(|| "of unknown age".to_owned(), format_age);
@@ -51,6 +59,9 @@ impl GitLock {
             LockOwner::Process { id, name } => format!("held by process {id} ({name})"),
             LockOwner::RunningGit { id } => format!("perhaps held by git, process {id}"),
             LockOwner::EndedProcess { id } => format!("left by process {id}, which has ended"),
+            LockOwner::InterruptedWrite => {
+                "left by a write of Palazzo that was interrupted".to_owned()
+            }
             LockOwner::Unknown => "no process is known to hold it".to_owned(),
         };
         format!("{age}, {owner}")
@@ -60,6 +71,9 @@ impl GitLock {
     pub fn advice(&self) -> String {
         match &self.owner {
             LockOwner::Process { .. } => "wait for that process to end".to_owned(),
+            LockOwner::InterruptedWrite => {
+                "the next change by Palazzo takes that write back and removes the lock".to_owned()
+            }
             _ => format!(
                 "wait for it to end, or if no git is running here, remove the lock with `{}`",
                 self.removal_command()

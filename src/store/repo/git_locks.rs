@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use walkdir::{DirEntry, WalkDir};
 
+use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::processes;
 use crate::store::repo::repository::Repository;
 use crate::store::{Error, Store};
@@ -37,12 +38,13 @@ impl Store {
         Ok(self.repository()?.and_then(|it| find_lock(&it, path)))
     }
 
-    /// Removes the lock file at `path`, unless a running process holds it; `false`: it is not a git
-    /// lock of that repository.
+    /// Removes the lock file at `path`, unless a running process holds it or an interrupted
+    /// write of Palazzo needs it; `false`: it is not a git lock of that repository.
     pub fn remove_git_lock(&self, path: &Path) -> Result<bool, Error> {
         let Some(lock) = self.find_git_lock(path)? else { return Ok(false) };
-        if lock.is_held_by_process() {
-            return Err(Error::GitLockInUse { why: lock.description(), lock: lock.path });
+        if !lock.is_removable() {
+            let (why, advice) = (lock.description(), lock.advice());
+            return Err(Error::GitLockInUse { lock: lock.path, why, advice });
         }
         fs::remove_file(&lock.path).map_err(Error::for_file("remove", &lock.path))?;
         Ok(true)
@@ -78,13 +80,37 @@ fn describe_locks(repository: &Repository, files: Vec<PathBuf>) -> Vec<GitLock> 
     let holders = processes::find_lock_file_holders(&files);
     let running_git = if files.is_empty() { None } else { find_running_git(repository) };
     let described = files.into_iter().zip(holders).map(|(path, holder)| {
-        let owner = match holder.or_else(|| read_gc_lock_owner(&path)) {
+        let interrupted =
+            || is_lock_of_palazzo(repository, &path).then_some(LockOwner::InterruptedWrite);
+        let running_hook = || find_git_of_hook(&path, running_git);
+        let known = holder.or_else(|| read_gc_lock_owner(&path));
+        let owner = match known.or_else(interrupted).or_else(running_hook) {
             Some(owner) => owner,
             None => running_git.map_or(LockOwner::Unknown, |id| LockOwner::RunningGit { id }),
         };
         GitLock { age: lock_age(&path), owner, path }
     });
     described.collect()
+}
+
+/// Returns whether Palazzo created the lock file: its second name in `.git/palazzo/locks` is the same
+/// file.
+fn is_lock_of_palazzo(repository: &Repository, path: &Path) -> bool {
+    let inode = |it: &Path| FileStamp::from_path(it).map(|it| it.inode());
+    [&repository.git_dir, &repository.common_dir].into_iter().any(|git_dir| {
+        let name = path.strip_prefix(git_dir).ok();
+        let second = name.and_then(|it| inode(&git_dir.join("palazzo/locks").join(it)));
+        second.is_some() && second == inode(path)
+    })
+}
+
+/// Returns git, if it runs this process in a hook and holds the lock: `git commit -a` names the lock
+/// of the index as the index of its hooks.
+fn find_git_of_hook(path: &Path, running_git: Option<u32>) -> Option<LockOwner> {
+    let index = fs::canonicalize(std::env::var_os("GIT_INDEX_FILE")?).ok()?;
+    let is_same = fs::canonicalize(path).is_ok_and(|it| it == index);
+    let name = "git".to_owned();
+    running_git.filter(|_| is_same).map(|id| LockOwner::Process { id, name })
 }
 
 /// Lists the possible git lock files in the folders of `repository`.

@@ -271,6 +271,7 @@ fn undo_file(repository: &Repository, marker: &WriteMarker, path: &str) -> io::R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::LockOwner;
     use crate::store::test_repository::{
         TestHome, change_of_one_file, commit_ok, set_short_timeouts, try_git,
     };
@@ -303,6 +304,9 @@ mod tests {
         let scene = TestHome::with_repository();
         let mut store = scene_with_dead_writer(&scene);
         set_short_timeouts(&mut store);
+        let locks = store.list_git_locks().unwrap();
+        assert!(locks.iter().all(|it| it.owner == LockOwner::InterruptedWrite), "{locks:?}");
+        assert!(store.remove_git_lock(&locks[0].path).is_err());
         commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
         assert_eq!(scene.status(), "?? keep/rooms/.hall.yaml.tmp\n");
         assert_eq!(scene.read_file(".git/palazzo/writing"), "");

@@ -253,15 +253,6 @@ impl Graph {
         Ok(())
     }
 
-    /// Records the old name of an entity that was renamed in its file, so that it is found by the
-    /// old name until the file has it under `former_names`.
-    fn add_former_name(&mut self, old: &str, name: &Arc<str>) {
-        for names in self.former_names.values_mut().filter(|it| it.contains(old)) {
-            names.insert(name.clone());
-        }
-        self.former_names.entry(fold_name(old)).or_default().insert(name.clone());
-    }
-
     fn remove_file_entity(&mut self, file: &str) {
         let is_defined = self.entity_in_file(file).is_some_and(|it| it.is_defined);
         let Some(name) = self.files.remove(file) else { return };

@@ -1,5 +1,7 @@
 //! The palace: rooms, the doors between them, the scrolls in them, and the knowledge graph.
 
+mod scrolls;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use ulid::Ulid;
@@ -197,41 +199,6 @@ impl Palace {
         meant.filter(|it| !self.is_enterable_room(it)).collect()
     }
 
-    /// Yields the scrolls of a room, newest first, with those that are stored under an old name of
-    /// the room.
-    pub fn scrolls_in_room(&self, room: &RoomId) -> impl Iterator<Item = &Scroll> {
-        let names = [room].into_iter().chain(self.room_renames.old_names(room));
-        let mut rooms: Vec<_> = names.filter_map(|it| self.scrolls.get(it)).collect();
-        let merged: BTreeMap<_, _> = match rooms.len() {
-            0 | 1 => BTreeMap::new(),
-            _ => std::mem::take(&mut rooms).into_iter().flatten().collect(),
-        };
-        let only = rooms.pop().into_iter().flat_map(|it| it.values().rev());
-        only.chain(merged.into_values().rev())
-    }
-
-    /// Yields all scrolls with their rooms.
-    pub fn scrolls(&self) -> impl Iterator<Item = (&RoomId, &Scroll)> {
-        self.scrolls.iter().flat_map(|(room, it)| it.values().map(move |scroll| (room, scroll)))
-    }
-
-    /// Returns one scroll.
-    pub fn scroll(&self, which: &ScrollId) -> Option<&Scroll> {
-        let room = self.folder_of_scroll(which)?;
-        self.scrolls.get(room)?.get(&which.id)
-    }
-
-    /// Returns the room under whose name a scroll is stored: its room, or an old name of it.
-    fn folder_of_scroll<'a>(&'a self, which: &'a ScrollId) -> Option<&'a RoomId> {
-        let mut names = [&which.room].into_iter().chain(self.room_renames.old_names(&which.room));
-        names.find(|it| self.scrolls.get(*it).is_some_and(|it| it.contains_key(&which.id)))
-    }
-
-    /// Yields the rooms that do not exist but have scrolls.
-    pub fn missing_rooms_with_scrolls(&self) -> impl ExactSizeIterator<Item = &RoomId> {
-        self.missing_rooms_with_scrolls.iter()
-    }
-
     /// Yields the files of all tasks and processes, with their subjects.
     pub fn work_subjects(&self) -> impl Iterator<Item = (&str, &WorkSubject)> {
         let tasks = self.tasks.iter().map(|(file, it)| (file.as_str(), &it.subject));
@@ -272,59 +239,6 @@ impl Palace {
         }
         self.rooms_by_slug.entry(id.slug.clone()).or_default().insert(id.clone());
         self.rooms.insert(id.clone(), room);
-    }
-
-    /// Inserts the scroll in `file`, replacing the previous one.
-    ///
-    /// A scroll whose id another scroll of the room already has is rejected, and that scroll's file
-    /// is returned.
-    pub fn insert_scroll(
-        &mut self,
-        file: &str,
-        room: &RoomId,
-        scroll: Scroll,
-    ) -> Result<(), String> {
-        self.remove_scroll(file);
-        let which = ScrollId { room: room.clone(), id: scroll.id };
-        if self.scrolls.get(room).is_some_and(|it| it.contains_key(&which.id)) {
-            let holder = self.scroll_files.iter().find(|(_, it)| **it == which);
-            return Err(holder.map(|(file, _)| file.clone()).unwrap_or_default());
-        }
-        if self.room(room).is_none() && self.missing_rooms_with_scrolls.insert(room.clone()) {
-            self.room_renames = RoomRenames::default();
-        }
-        self.scroll_files.insert(file.to_owned(), which);
-        self.scrolls.entry(room.clone()).or_default().insert(scroll.id, scroll);
-        Ok(())
-    }
-
-    /// Removes the scroll in `file`.
-    pub fn remove_scroll(&mut self, file: &str) {
-        let Some(which) = self.scroll_files.remove(file) else { return };
-        if let Some(left) = self.scrolls.get_mut(&which.room) {
-            left.remove(&which.id);
-            if left.is_empty() {
-                self.scrolls.remove(&which.room);
-                self.missing_rooms_with_scrolls.remove(&which.room);
-            }
-        }
-    }
-
-    /// Returns the file of a scroll.
-    pub fn file_of_scroll(&self, which: &ScrollId) -> Option<&str> {
-        let room = self.folder_of_scroll(which)?;
-        let mut files = self.scroll_files.iter();
-        files.find(|(_, it)| it.room == *room && it.id == which.id).map(|(file, _)| file.as_str())
-    }
-
-    /// Yields the files with scrolls, with the id of each scroll.
-    pub fn scroll_files(&self) -> impl Iterator<Item = (&str, &ScrollId)> {
-        self.scroll_files.iter().map(|(file, which)| (file.as_str(), which))
-    }
-
-    /// Returns the id of the scroll in `file`.
-    pub fn scroll_in_file(&self, file: &str) -> Option<&ScrollId> {
-        self.scroll_files.get(file)
     }
 }
 

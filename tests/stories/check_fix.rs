@@ -42,7 +42,7 @@ fn unambiguous_faults_are_fixed_and_left_uncommitted() {
     home/code/rooms/hall.yaml:3:11: fixed[bad-slug]: `Great Hall` is not a slug: it contains 'G', and only a-z, 0-9, _ and - may appear; try `great-hall`
     1 palace, 3 rooms, 1 scroll, 0 entities: 2 errors, 1 note
     home/code/rooms/Hall.yml:1:1: error[file-name]: a file that ends in `.yml` is not read
-        = rename it to `Hall.yaml`
+        = rename it to `hall.yaml`
     home/code/rooms/attic.yaml:2:1: error[unknown-key]: a room has no key `notes`
       2 | notes: none
         | ^

@@ -7,7 +7,7 @@ use std::io::{IsTerminal as _, stdin};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cli::doctor::client_configs::find_configured_servers;
+use crate::cli::doctor::client_configs::read_client_configs;
 use crate::cli::doctor::report::Report;
 use crate::cli::home::{self, HomeOrDirArgs, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
@@ -54,7 +54,7 @@ fn print_report(args: &Args) -> Result<(), Failure> {
         git: keeper::git_version(),
         palaces: keeper::examine_palaces(&args.home.keeper(), &user)?,
         max_watched_folders: keeper::max_watched_folders(),
-        servers: find_configured_servers(&here),
+        clients: read_client_configs(&here),
         home,
         home_source,
     };

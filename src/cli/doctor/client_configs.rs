@@ -1,6 +1,7 @@
 //! Finds the MCP clients whose configuration starts Palazzo. Reads only.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -23,12 +24,37 @@ pub(super) struct ConfiguredServer {
     pub(super) command: Vec<String>,
 }
 
-/// Finds the servers in the configurations of the user, and of the project in `here`.
-pub(super) fn find_configured_servers(here: &Path) -> Vec<ConfiguredServer> {
+/// A configuration of a client that exists and cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct UnreadableConfig {
+    /// The client.
+    pub(super) client: &'static str,
+    /// The file.
+    pub(super) file: PathBuf,
+    /// Why it cannot be read.
+    pub(super) reason: String,
+}
+
+/// The configurations of clients.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ClientConfigs {
+    /// The servers that run Palazzo.
+    pub(super) servers: Vec<ConfiguredServer>,
+    /// The files that cannot be read.
+    pub(super) unreadable: Vec<UnreadableConfig>,
+}
+
+/// Reads the configurations of the user, and of the project in `here`.
+pub(super) fn read_client_configs(here: &Path) -> ClientConfigs {
     let user = env_path("HOME").or_else(|| env_path("USERPROFILE"));
-    let files = configuration_files(user.as_deref(), here);
-    let servers = files.into_iter().flat_map(|(client, file)| read_servers(client, &file));
-    servers.collect()
+    let mut configs = ClientConfigs::default();
+    for (client, file) in configuration_files(user.as_deref(), here) {
+        match read_servers(client, &file) {
+            Ok(servers) => configs.servers.extend(servers),
+            Err(reason) => configs.unreadable.push(UnreadableConfig { client, file, reason }),
+        }
+    }
+    configs
 }
 
 /// Returns the places where clients keep their configuration.
@@ -62,20 +88,35 @@ fn configuration_files(user: Option<&Path>, here: &Path) -> Vec<(&'static str, P
     files
 }
 
-/// Returns the servers of a configuration that run Palazzo; none of a file that is not there or
-/// cannot be read.
-fn read_servers(client: &'static str, file: &Path) -> Vec<ConfiguredServer> {
-    let is_readable = fs::metadata(file).is_ok_and(|it| it.is_file() && it.len() <= MAX_BYTES);
-    let text = if is_readable { fs::read_to_string(file).ok() } else { None };
-    let text = text.unwrap_or_default();
+/// Returns the servers of a configuration that run Palazzo; none of a file that does not exist.
+/// Returns the reason if the file cannot be read.
+fn read_servers(client: &'static str, file: &Path) -> Result<Vec<ConfiguredServer>, String> {
+    let metadata = match fs::metadata(file) {
+        Ok(metadata) => metadata,
+        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(err) => return Err(err.to_string()),
+    };
+    if !metadata.is_file() || metadata.len() > MAX_BYTES {
+        return Err("it is not a file of at most 64 MiB".to_owned());
+    }
+    let text = fs::read_to_string(file).map_err(|it| it.to_string())?;
     let commands = match file.extension().is_some_and(|it| it == "toml") {
-        true => commands_in_toml(&text),
-        false => serde_json::from_str(&text).map(|it| commands_in_json(&it)).unwrap_or_default(),
+        true => {
+            let document: toml_edit::DocumentMut =
+                text.parse().map_err(|it: toml_edit::TomlError| it.message().to_owned())?;
+            commands_in_toml(&document)
+        }
+        false if text.trim().is_empty() => Vec::new(),
+        false => {
+            let value = serde_json::from_str(&text)
+                .map_err(|it| format!("it is not JSON without comments: {it}"))?;
+            commands_in_json(&value)
+        }
     };
     let palazzo = commands.into_iter().filter(|(_, command)| runs_palazzo(command));
     let server =
         |(name, command)| ConfiguredServer { client, file: file.to_owned(), name, command };
-    palazzo.map(server).collect()
+    Ok(palazzo.map(server).collect())
 }
 
 /// Returns the commands below the keys `mcpServers` and `servers` at any depth: Claude Code has
@@ -100,8 +141,7 @@ fn commands_in_json(value: &Value) -> Vec<(String, Vec<String>)> {
 }
 
 /// Returns the commands below the key `mcp_servers`.
-fn commands_in_toml(text: &str) -> Vec<(String, Vec<String>)> {
-    let document: toml_edit::DocumentMut = text.parse().unwrap_or_default();
+fn commands_in_toml(document: &toml_edit::DocumentMut) -> Vec<(String, Vec<String>)> {
     let servers = document.get("mcp_servers").and_then(toml_edit::Item::as_table_like);
     let command = |it: &toml_edit::Item| {
         let program = it.get("command")?.as_str()?.to_owned();
@@ -132,8 +172,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join(name);
         fs::write(&file, text).unwrap();
-        let servers = read_servers("Client", &file).into_iter();
-        servers.map(|it| format!("{}: {}", it.name, it.command.join(" "))).collect()
+        match read_servers("Client", &file) {
+            Ok(servers) => {
+                let line = |it: ConfiguredServer| format!("{}: {}", it.name, it.command.join(" "));
+                servers.into_iter().map(line).collect()
+            }
+            Err(reason) => vec![reason],
+        }
     }
 
     #[test]
@@ -147,7 +192,11 @@ mod tests {
         }"#;
         let found = servers("claude.json", text);
         assert_eq!(found, ["palazzo: /bin/palazzo serve /a b", "mine: palazzo.exe"]);
-        assert!(servers("broken.json", "{").is_empty());
+        let reason =
+            "it is not JSON without comments: EOF while parsing an object at line 1 column 1";
+        assert_eq!(servers("broken.json", "{"), [reason]);
+        assert!(servers("empty.json", "").is_empty());
+        assert_eq!(read_servers("Client", Path::new("/nowhere/a.json")), Ok(Vec::new()));
     }
 
     #[test]
@@ -156,7 +205,7 @@ mod tests {
                     args = [\"A=1\", \"palazzo\", \"serve\"]\n\
                     [mcp_servers.other]\ncommand = \"other\"\n";
         assert_eq!(servers("config.toml", text), ["palazzo: env A=1 palazzo serve"]);
-        assert!(servers("broken.toml", "=").is_empty());
+        assert_eq!(servers("broken.toml", "=").len(), 1);
     }
 
     #[test]

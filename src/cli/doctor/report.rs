@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::cli::doctor::client_configs::ConfiguredServer;
+use crate::cli::doctor::client_configs::{ClientConfigs, ConfiguredServer, UnreadableConfig};
 use crate::keeper::{BlockingGitOperation, DoctorReport, GitLock};
 use crate::model::quote_for_shell;
 use crate::render::{count_with_noun, group_thousands};
@@ -19,8 +19,8 @@ pub(super) struct Report {
     pub(super) home_source: &'static str,
     /// How many folders the system watches for each user at most.
     pub(super) max_watched_folders: Option<u64>,
-    /// The clients that start Palazzo.
-    pub(super) servers: Vec<ConfiguredServer>,
+    /// The configurations of clients.
+    pub(super) clients: ClientConfigs,
     /// The palaces of the home.
     pub(super) palaces: Vec<DoctorReport>,
 }
@@ -40,10 +40,13 @@ impl Report {
             watch_limit_line(folders, it)
         });
         page += &limit.unwrap_or_default();
-        for it in &self.servers {
+        for it in &self.clients.servers {
             page += &format!("client {}\n", server_line(it));
         }
-        if self.servers.is_empty() {
+        for UnreadableConfig { client, file, reason } in &self.clients.unreadable {
+            page += &format!("client {client}: {} cannot be read: {reason}\n", file.display());
+        }
+        if self.clients == ClientConfigs::default() {
             page += "client none whose configuration starts Palazzo (palazzo client-config)\n";
         }
         if self.palaces.is_empty() {
@@ -62,13 +65,15 @@ impl Report {
                 "command": it.command,
             })
         };
+        let unreadable = |it: &UnreadableConfig| json!({ "client": it.client, "file": it.file, "error": it.reason });
         let report = json!({
             "version": env!("PALAZZO_VERSION"),
             "git": self.git,
             "home": self.home,
             "home_source": self.home_source,
             "max_watched_folders": self.max_watched_folders,
-            "clients": self.servers.iter().map(server).collect::<Vec<_>>(),
+            "clients": self.clients.servers.iter().map(server).collect::<Vec<_>>(),
+            "unreadable_clients": self.clients.unreadable.iter().map(unreadable).collect::<Vec<_>>(),
             "palaces": self.palaces.iter().map(palace_json).collect::<Vec<_>>(),
         });
         format!("{report:#}\n")

@@ -12,6 +12,7 @@ mod fmt;
 mod front_matter;
 mod genus;
 mod merge_conflict;
+mod missing_comments;
 mod parsed_file;
 mod paths;
 mod positions;
@@ -20,6 +21,8 @@ mod schema;
 mod scroll;
 mod settings;
 mod template;
+mod toml_tree;
+mod tree;
 mod work;
 mod yaml;
 
@@ -28,6 +31,7 @@ use rayon::prelude::*;
 pub use fix::{FixedFile, RoomNameIndex, corrected_path, fix_file};
 pub use fmt::{FmtOutcome, fmt_file};
 pub use merge_conflict::has_merge_conflict;
+pub use missing_comments::add_missing_comments;
 pub use parsed_file::ParsedFile;
 pub use paths::{
     PalacePath, choose_drawer_room, is_standard_entity_path, new_diary_entry_path, new_drawer_path,
@@ -38,6 +42,7 @@ pub use schema::{
     README, README_PATH, ensure_modeline, is_palazzo_path, kind_of_file_with_modeline,
 };
 pub use template::{fill_template, renew_ids, renew_times};
+pub use tree::{FileTree, edit_tree, file_kind, parse_tree, serialize_tree};
 
 use crate::format::file_parser::FileParser;
 use crate::format::parsed_file::{ParsedItem, insert_item, with_conflict_position};

@@ -86,11 +86,8 @@ impl AttachedComments {
     /// above its dash.
     pub(in crate::format) fn fit_to_output(&mut self, out: &OutputNode) {
         match out {
-            OutputNode::Map(pairs) => {
-                self.fit_to_keys(&pairs.iter().map(|(key, it)| (*key, it)).collect());
-            }
-            OutputNode::DynamicMap(pairs) => {
-                self.fit_to_keys(&pairs.iter().map(|(key, it)| (key.as_str(), it)).collect());
+            OutputNode::Map(_) | OutputNode::DynamicMap(_) => {
+                self.fit_to_keys(&out.pairs().into_iter().flatten().collect());
             }
             OutputNode::List(items) => {
                 for (part, item) in self.children.iter_mut().zip(items) {
@@ -134,7 +131,7 @@ impl AttachedComments {
 
     /// Merges the comments of an item and of its first key, which are on one line.
     fn merge_into_dash_line(&mut self, item: &OutputNode) {
-        let OutputNode::Map(pairs) = item else { return };
+        let Some(pairs) = item.pairs().filter(|_| item.is_block_map()) else { return };
         let first = pairs.first().map(|(key, _)| *key).unwrap_or_default();
         let Some(first) = self.children.iter_mut().find(|it| it.key == first) else { return };
         self.above.append(&mut first.above);

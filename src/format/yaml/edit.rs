@@ -22,18 +22,18 @@ pub(in crate::format) fn edit_yaml(
     was: &OutputNode,
     now: &OutputNode,
 ) -> Option<String> {
-    let (OutputNode::Map(was), OutputNode::Map(now)) = (was, now) else { return None };
-    let edited = apply_mapping_diff(text, was, now)?;
+    let (was, now) = (was.pairs()?, now.pairs()?);
+    let edited = apply_mapping_diff(text, &was, &now)?;
     // The editor treats the comment after a multi-line text as a part of it.
     let again = move_lost_comments_above(text, &edited)
-        .and_then(|it| self::apply_mapping_diff(&it, was, now));
+        .and_then(|it| self::apply_mapping_diff(&it, &was, &now));
     Some(again.unwrap_or(edited))
 }
 
 fn apply_mapping_diff(
     text: &str,
-    was: &[(&str, OutputNode)],
-    now: &[(&str, OutputNode)],
+    was: &[(&str, &OutputNode)],
+    now: &[(&str, &OutputNode)],
 ) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     edit_map(&file.document()?.as_mapping()?, was, now)?;
@@ -42,7 +42,7 @@ fn apply_mapping_diff(
         if let (
             Some(OutputNode::List(was) | OutputNode::FlowList(was)),
             OutputNode::List(now) | OutputNode::FlowList(now),
-        ) = (find_value(was, key), value)
+        ) = (find_value(was, key), *value)
             && let Some(new) = inserted_range(was, now)
         {
             edited = move_new_items_above_comments(&edited, key, new).unwrap_or(edited);
@@ -127,7 +127,7 @@ fn common_prefix_and_suffix(was: &[OutputNode], now: &[OutputNode]) -> (usize, u
     (same, tail)
 }
 
-fn edit_map(map: &Mapping, was: &[(&str, OutputNode)], now: &[(&str, OutputNode)]) -> Option<()> {
+fn edit_map(map: &Mapping, was: &[(&str, &OutputNode)], now: &[(&str, &OutputNode)]) -> Option<()> {
     // A key with its default value may be missing in the file.
     let is_there = |key: &str| map.get(key).is_some();
     for (key, _) in was.iter().filter(|(key, _)| find_value(now, key).is_none() && is_there(key)) {
@@ -136,7 +136,7 @@ fn edit_map(map: &Mapping, was: &[(&str, OutputNode)], now: &[(&str, OutputNode)
     let mut before: Option<&str> = None;
     for (key, value) in now {
         match find_value(was, key) {
-            Some(old) if old == value => {}
+            Some(old) if old == *value => {}
             Some(old) if is_there(key) => edit_value(map, key, old, value)?,
             _ => insert_key(map, before, key, value)?,
         }
@@ -146,11 +146,11 @@ fn edit_map(map: &Mapping, was: &[(&str, OutputNode)], now: &[(&str, OutputNode)
 }
 
 fn edit_value(map: &Mapping, key: &str, was: &OutputNode, now: &OutputNode) -> Option<()> {
-    match (was, now, map.get(key)?) {
-        (OutputNode::Map(was), OutputNode::Map(now), YamlNode::Mapping(map))
-        | (OutputNode::FlowMap(was), OutputNode::FlowMap(now), YamlNode::Mapping(map)) => {
-            edit_map(&map, was, now)
-        }
+    let node = map.get(key)?;
+    if let (Some(was), Some(now), YamlNode::Mapping(map)) = (was.pairs(), now.pairs(), &node) {
+        return edit_map(map, &was, &now);
+    }
+    match (was, now, node) {
         (
             OutputNode::Json(Value::Object(was)),
             OutputNode::Json(Value::Object(now)),
@@ -192,12 +192,9 @@ fn edit_list(list: &Sequence, was: &[OutputNode], now: &[OutputNode]) -> Option<
     let (same, tail) = common_prefix_and_suffix(was, now);
     let (was, now) = (&was[same..was.len() - tail], &now[same..now.len() - tail]);
     for (index, (old, new)) in (same..).zip(was.iter().zip(now)) {
-        match (old, new, list.get(index)?) {
+        match (old.pairs(), new.pairs(), list.get(index)?) {
             _ if old == new => {}
-            (OutputNode::Map(old), OutputNode::Map(new), YamlNode::Mapping(map))
-            | (OutputNode::FlowMap(old), OutputNode::FlowMap(new), YamlNode::Mapping(map)) => {
-                edit_map(&map, old, new)?;
-            }
+            (Some(old), Some(new), YamlNode::Mapping(map)) => edit_map(&map, &old, &new)?,
             _ => {
                 list.set(index, to_editor_node(new)?);
             }
@@ -229,6 +226,6 @@ fn to_editor_node(value: &OutputNode) -> Option<YamlNode> {
     YamlFile::from_str(&text).ok()?.document()?.as_mapping()?.get("value")
 }
 
-fn find_value<'a>(pairs: &'a [(&str, OutputNode)], key: &str) -> Option<&'a OutputNode> {
-    pairs.iter().find(|(it, _)| *it == key).map(|(_, value)| value)
+fn find_value<'a>(pairs: &[(&str, &'a OutputNode)], key: &str) -> Option<&'a OutputNode> {
+    pairs.iter().find(|(it, _)| *it == key).map(|(_, value)| *value)
 }

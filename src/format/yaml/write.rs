@@ -32,25 +32,13 @@ impl OutputNode {
     fn write_block(&self, indent: usize, notes: &AttachedComments, text: &mut String) {
         match self {
             Self::Map(pairs) => {
-                for (index, (key, value)) in pairs.iter().enumerate() {
-                    let notes = notes.for_key(key);
-                    // The first key of a list item follows the dash.
-                    if index > 0 || text.is_empty() || text.ends_with('\n') {
-                        write_comment_lines(&notes.above, indent, text);
-                        text.push_str(&" ".repeat(indent));
-                    }
-                    text.push_str(key);
-                    text.push(':');
-                    value.write_after_key(indent, notes, text);
+                for (key, value) in pairs {
+                    value.write_pair(key, key, indent, notes, text);
                 }
             }
             Self::DynamicMap(pairs) => {
                 for (key, value) in pairs {
-                    let notes = notes.for_key(key);
-                    write_comment_lines(&notes.above, indent, text);
-                    let key = quote_scalar_if_needed(key, false);
-                    text.push_str(&format!("{}{key}:", " ".repeat(indent)));
-                    value.write_after_key(indent, notes, text);
+                    value.write_pair(key, &quote_scalar_if_needed(key, false), indent, notes, text);
                 }
             }
             Self::List(items) => {
@@ -59,7 +47,7 @@ impl OutputNode {
                     write_comment_lines(&notes.above, indent, text);
                     text.push_str(&" ".repeat(indent));
                     text.push('-');
-                    if let Self::Map(_) = item {
+                    if item.is_block_map() {
                         text.push(' ');
                         item.write_block(indent + 2, notes, text);
                     } else {
@@ -70,6 +58,26 @@ impl OutputNode {
             _ => return self.write_after_key(indent, notes, text),
         }
         write_comment_lines(&notes.below, indent, text);
+    }
+
+    /// Writes a key with this value on lines of their own; the first key of a list item follows the
+    /// dash.
+    fn write_pair(
+        &self,
+        key: &str,
+        quoted_key: &str,
+        indent: usize,
+        notes: &AttachedComments,
+        text: &mut String,
+    ) {
+        let notes = notes.for_key(key);
+        if text.is_empty() || text.ends_with('\n') {
+            write_comment_lines(&notes.above, indent, text);
+            text.push_str(&" ".repeat(indent));
+        }
+        text.push_str(quoted_key);
+        text.push(':');
+        self.write_after_key(indent, notes, text);
     }
 
     fn write_after_key(&self, indent: usize, notes: &AttachedComments, text: &mut String) {
@@ -113,7 +121,7 @@ impl OutputNode {
                 format!("[{}]", items.join(", "))
             }
             Self::Map(pairs) => Self::FlowMap(pairs.clone()).to_inline_text(flow),
-            Self::DynamicMap(pairs) => {
+            Self::DynamicMap(pairs) | Self::DynamicFlowMap(pairs) => {
                 let pairs = pairs.iter().map(|(key, it)| {
                     format!("{}: {}", quote_scalar_if_needed(key, true), it.to_inline_text(true))
                 });

@@ -1,0 +1,269 @@
+//! Files as trees of values, for merging: with all keys, also those that this version does not
+//! know, and without regard to layout and comments.
+
+use serde_json::{Map, Value};
+
+use crate::format::paths::PalacePath;
+use crate::format::schema::{ensure_modeline, split_modeline};
+use crate::format::yaml::{OutputNode, parse_yaml, serialize_yaml};
+use crate::format::{FmtOutcome, edit_yaml_text, fmt_file, front_matter, toml_tree};
+use crate::model::FileKind;
+
+/// The keys with dates, times and ids as values, which are written without quotes.
+const PLAIN_KEYS: [&str; 6] = ["id", "since", "until", "written", "filed", "done"];
+
+/// The content of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileTree {
+    /// The fields; of a Markdown file, those of its front matter.
+    pub fields: Map<String, Value>,
+    /// The text after the front matter of a Markdown file.
+    pub body: Option<String>,
+}
+
+/// Returns the kind of the file at `path`; `None` if it is none that this version reads.
+pub fn file_kind(path: &str) -> Option<FileKind> {
+    Some(match PalacePath::parse(path).ok()? {
+        PalacePath::Settings => FileKind::Palace,
+        PalacePath::Room(_) => FileKind::Room,
+        PalacePath::Scroll(_) => FileKind::Scroll,
+        PalacePath::Drawer(_) => FileKind::Drawer,
+        PalacePath::Diary(_) => FileKind::Diary,
+        PalacePath::Entity => FileKind::Entity,
+        PalacePath::Genus => FileKind::Genus,
+        PalacePath::Task => FileKind::Task,
+        PalacePath::Process => FileKind::Process,
+        PalacePath::Other => return None,
+    })
+}
+
+/// Parses a file as a tree; `None` if its syntax is wrong, or its kind unknown.
+pub fn parse_tree(path: &str, text: &str) -> Option<FileTree> {
+    let yaml = |text: &str| match parse_yaml(text).ok()?.to_json() {
+        Value::Object(fields) => Some(fields),
+        _ => None,
+    };
+    match file_kind(path)? {
+        FileKind::Palace => {
+            Some(FileTree { fields: toml_tree::parse_toml_tree(text)?, body: None })
+        }
+        kind @ (FileKind::Scroll | FileKind::Drawer | FileKind::Diary) => {
+            match front_matter::split_front_matter(text) {
+                Some((matter, body)) => {
+                    Some(FileTree { fields: yaml(matter)?, body: Some(body.to_owned()) })
+                }
+                None if kind == FileKind::Scroll => None,
+                None => Some(FileTree { fields: Map::new(), body: Some(text.to_owned()) }),
+            }
+        }
+        _ => Some(FileTree { fields: yaml(text)?, body: None }),
+    }
+}
+
+/// Changes a file to the content `now`, and keeps the author's formatting and comments; `None` if
+/// that is impossible.
+pub fn edit_tree(path: &str, text: &str, now: &FileTree) -> Option<String> {
+    let was = parse_tree(path, text)?;
+    if was == *now {
+        return Some(text.to_owned());
+    }
+    let edited = match file_kind(path)? {
+        FileKind::Palace => toml_tree::edit_toml_tree(text, &was.fields, &now.fields)?,
+        kind @ (FileKind::Scroll | FileKind::Drawer | FileKind::Diary) => {
+            let Some((matter, body)) = front_matter::split_front_matter(text) else {
+                return serialize_tree(path, now);
+            };
+            let start = matter.as_ptr() as usize - text.as_ptr() as usize;
+            let middle = &text[start + matter.len()..text.len() - body.len()];
+            let matter = edit_fields(kind, matter, &was.fields, &now.fields)?;
+            let body = now.body.as_deref().unwrap_or_default();
+            format!("{}{matter}{middle}{body}", &text[..start])
+        }
+        kind => edit_fields(kind, text, &was.fields, &now.fields)?,
+    };
+    (parse_tree(path, &edited).as_ref() == Some(now)).then_some(edited)
+}
+
+/// Writes a file: in canonical form, if all its keys are known. `None` if the text would not parse
+/// to the same content.
+pub fn serialize_tree(path: &str, tree: &FileTree) -> Option<String> {
+    let kind = file_kind(path)?;
+    let text = match kind {
+        FileKind::Palace => toml_tree::edit_toml_tree("", &Map::new(), &tree.fields)?,
+        _ => serialize_yaml(&fields_to_yaml(kind, &tree.fields)),
+    };
+    let text = match &tree.body {
+        Some(body) if tree.fields.is_empty() => body.clone(),
+        Some(body) => format!("---\n{text}---\n\n{body}"),
+        None if kind == FileKind::Palace => text,
+        None => ensure_modeline(path, &text),
+    };
+    let canonical = match fmt_file(path, &text) {
+        Some(FmtOutcome::Formatted(canonical)) => canonical,
+        _ => text.clone(),
+    };
+    let is_meant = |it: &String| parse_tree(path, it).as_ref() == Some(tree);
+    [canonical, text].into_iter().find(is_meant)
+}
+
+fn edit_fields(
+    kind: FileKind,
+    text: &str,
+    was: &Map<String, Value>,
+    now: &Map<String, Value>,
+) -> Option<String> {
+    if was == now && was.keys().eq(now.keys()) {
+        return Some(text.to_owned());
+    }
+    let wanted: Value = now.clone().into();
+    edit_yaml_text(text, &fields_to_yaml(kind, was), &fields_to_yaml(kind, now), |it| {
+        parse_yaml(split_modeline(it).1).is_ok_and(|it| it.to_json() == wanted)
+    })
+}
+
+/// Returns the fields of a file in the style in which tools write them.
+fn fields_to_yaml(kind: FileKind, fields: &Map<String, Value>) -> OutputNode {
+    let pairs = fields.iter().map(|(key, value)| (key.clone(), field_to_yaml(kind, key, value)));
+    OutputNode::DynamicMap(pairs.collect())
+}
+
+fn field_to_yaml(kind: FileKind, key: &str, value: &Value) -> OutputNode {
+    let is_flow = match kind {
+        FileKind::Entity => matches!(key, "attributes" | "former_names"),
+        FileKind::Room => matches!(key, "portals" | "generate" | "tool_params"),
+        _ => false,
+    };
+    match value {
+        _ if is_flow => flow_value_to_yaml(key, value),
+        Value::Object(map) if !map.is_empty() => match kind {
+            FileKind::Genus => {
+                let pairs = map.iter().map(|(key, it)| (key.clone(), flow_value_to_yaml(key, it)));
+                OutputNode::DynamicMap(pairs.collect())
+            }
+            _ => fields_to_yaml(kind, map),
+        },
+        Value::Array(items) if !items.is_empty() => match kind {
+            FileKind::Genus => flow_value_to_yaml(key, value),
+            _ => OutputNode::List(items.iter().map(|it| item_to_yaml(kind, key, it)).collect()),
+        },
+        Value::Null => OutputNode::Plain(String::new()),
+        _ => flow_value_to_yaml(key, value),
+    }
+}
+
+fn item_to_yaml(kind: FileKind, list: &str, item: &Value) -> OutputNode {
+    match item {
+        Value::Object(_) if list == "relations" => flow_value_to_yaml(list, item),
+        Value::Object(map) if !map.is_empty() => fields_to_yaml(kind, map),
+        _ => flow_value_to_yaml("", item),
+    }
+}
+
+/// Returns a value on one line; only a text of several lines may be a block.
+fn flow_value_to_yaml(key: &str, value: &Value) -> OutputNode {
+    match value {
+        Value::String(text) if PLAIN_KEYS.contains(&key) && is_plain_word(text) => {
+            OutputNode::Plain(text.clone())
+        }
+        Value::String(text) => OutputNode::Text(text.clone()),
+        Value::Array(items) if !items.is_empty() => {
+            OutputNode::FlowList(items.iter().map(|it| flow_value_to_yaml("", it)).collect())
+        }
+        Value::Object(map) if !map.is_empty() => {
+            let pairs = map.iter().map(|(key, it)| (key.clone(), flow_value_to_yaml(key, it)));
+            OutputNode::DynamicFlowMap(pairs.collect())
+        }
+        _ => OutputNode::Json(value.clone()),
+    }
+}
+
+/// Returns whether a date, a time or an id is read as the same text without quotes.
+fn is_plain_word(text: &str) -> bool {
+    let is_allowed = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | ':' | '+' | '.');
+    text.starts_with(|it: char| it.is_ascii_digit())
+        && text.chars().all(is_allowed)
+        && !text.ends_with(':')
+        && parse_yaml(&format!("v: {text}\n")).is_ok_and(|it| it.to_json()["v"] == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use serde_json::json;
+
+    use super::*;
+
+    /// Calls `check` with the path and the text of each file of the example palaces.
+    fn for_each_example_file(root: &Path, folder: &Path, check: &mut dyn FnMut(&str, &str)) {
+        for place in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
+            if place.is_dir() {
+                for_each_example_file(root, &place, check);
+            } else if let Ok(text) = fs::read_to_string(&place) {
+                check(place.strip_prefix(root).unwrap().to_str().unwrap(), &text);
+            }
+        }
+    }
+
+    #[test]
+    fn canonical_files_are_written_as_they_were_read() {
+        let mut count = 0;
+        for palace in fs::read_dir("example-palaces").unwrap().map(|it| it.unwrap().path()) {
+            for_each_example_file(&palace, &palace, &mut |path, text| {
+                let Some(tree) = parse_tree(path, text) else { return };
+                assert_eq!(edit_tree(path, text, &tree).as_deref(), Some(text), "{path}");
+                let is_canonical = fmt_file(path, text) == Some(FmtOutcome::Unchanged);
+                if is_canonical && !text.contains('#') {
+                    let written = serialize_tree(path, &tree).unwrap();
+                    assert_eq!(split_modeline(&written).1, text, "{path}");
+                    count += 1;
+                }
+            });
+        }
+        assert!(count > 50, "only {count} files");
+    }
+
+    #[test]
+    fn an_edit_keeps_comments_and_other_keys() {
+        let text = "name: Hall # ours\nlight: { north: 1 } # new\nactions:\n- { label: Look, type: text }\n";
+        let mut tree = parse_tree("rooms/hall.yaml", text).unwrap();
+        tree.fields["light"]["south"] = json!(2);
+        tree.fields["actions"]
+            .as_array_mut()
+            .unwrap()
+            .push(json!({ "label": "Go", "type": "navigate", "room": "attic" }));
+        let edited = edit_tree("rooms/hall.yaml", text, &tree).unwrap();
+        insta::assert_snapshot!(edited, @"
+        name: Hall # ours
+        light: { north: 1, south: 2 } # new
+        actions:
+        - { label: Look, type: text }
+        - label: Go
+          type: navigate
+          room: attic
+        ");
+    }
+
+    #[test]
+    fn front_matter_is_edited_and_the_body_stays() {
+        let text = "---\ntitle: T # ours\nwritten: 2026-03-01\n---\n\nBody.\n---\n";
+        let mut tree = parse_tree("scrolls/a/b.md", text).unwrap();
+        assert_eq!(tree.body.as_deref(), Some("Body.\n---\n"));
+        tree.fields["title"] = json!("U");
+        let edited = edit_tree("scrolls/a/b.md", text, &tree);
+        assert_eq!(edited.as_deref(), Some(text.replace("title: T", "title: U").as_str()));
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_parsed_has_no_tree() {
+        for (path, text) in [
+            ("rooms/a.yaml", "name: ["),
+            ("scrolls/a/b.md", "no front matter"),
+            ("palace.toml", "name = ["),
+            ("notes.md", "text"),
+        ] {
+            assert_eq!(parse_tree(path, text), None, "{path}");
+        }
+    }
+}

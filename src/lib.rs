@@ -24,7 +24,7 @@
 //! - `watch`: reports which files have changed.
 //! - `search`: the full-text index. `embedding`: embeddings of texts, from the bytes of a model.
 //! - `diff`: the differences between two palaces. `check`: the faults of a palace as a whole.
-//! - `halls`: the rooms that are generated from the graph.
+//! - `halls`: the rooms that are generated from the graph. `merge`: merges two versions of a file.
 //! - `render`: values to pages. `visit`: the state of each visit.
 //! - `exchange`: converts the files of other programs to values and back.
 //! - `aaak`: the guide to the shorthand AAAK. `token_estimate`: estimates token counts.
@@ -44,6 +44,7 @@ pub mod embedding;
 pub mod exchange;
 pub mod format;
 pub mod halls;
+pub mod merge;
 pub mod render;
 pub mod search;
 pub mod store;

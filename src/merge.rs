@@ -1,0 +1,18 @@
+//! Merges two versions of a file with their common base, field by field.
+//!
+//! Pure functions on trees of JSON values, so that keys which this version of the program does not
+//! know are merged too. Of two different values for one field, one stands and the other is reported
+//! as a conflict; nothing is dropped silently. The result does not depend on which side is named
+//! first, if the caller sorts them with [`Side::precedence`].
+
+mod item;
+mod list;
+mod list_matching;
+mod rules;
+mod side;
+mod text;
+
+pub use item::{FieldConflict, Fields, MergedFields, TieBreak, field_of_item, merge_fields};
+pub use list_matching::ListKind;
+pub use side::Side;
+pub use text::{merge_lines, merge_prose};

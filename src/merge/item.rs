@@ -1,0 +1,445 @@
+//! Merges two versions of a mapping, field by field.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use crate::merge::list::{ListItem, plan_list};
+use crate::merge::list_matching::{ListKind, item_key, scalar_text};
+use crate::merge::rules::{Rule, Scope};
+use crate::merge::text::merge_prose;
+use crate::model::FileKind;
+
+/// The fields of a file, in order.
+pub type Fields = Map<String, Value>;
+
+/// Maximum number of characters of an item in the name of a field.
+const MAX_ITEM_CHARS: usize = 80;
+
+/// The last resort for two different values: which one stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TieBreak {
+    /// That of the first side.
+    FirstSide,
+    /// The greater one by bytes.
+    GreaterValue,
+}
+
+/// The merged fields of a file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct MergedFields {
+    /// The fields.
+    pub fields: Fields,
+    /// The values that do not stand.
+    pub conflicts: Vec<FieldConflict>,
+}
+
+/// A field for which both sides have different values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FieldConflict {
+    /// The field: `status`, `actions["Listen to the clock"].content`; empty for the whole file.
+    pub field: String,
+    /// The value that stands; `None` if the field is deleted.
+    pub stands: Option<Value>,
+    /// The other value; `None` if the other side has deleted the field.
+    pub other: Option<Value>,
+    /// The side of the value that stands: 0 or 1.
+    pub standing_side: usize,
+}
+
+/// A field in all three versions; `None` where it is missing.
+#[derive(Clone, Copy)]
+struct FieldVersions<'a> {
+    base: Option<&'a Value>,
+    sides: [Option<&'a Value>; 2],
+}
+
+/// A merge in progress.
+struct Merge {
+    tie_break: TieBreak,
+    conflicts: Vec<FieldConflict>,
+}
+
+/// Merges the fields of a file. Where order or precedence is left open, the first side precedes.
+pub fn merge_fields(
+    kind: FileKind,
+    base: &Fields,
+    sides: [&Fields; 2],
+    tie_break: TieBreak,
+) -> MergedFields {
+    let mut merge = Merge { tie_break, conflicts: Vec::new() };
+    let fields = merge.merge_map(Scope::File(kind), "", base, sides);
+    MergedFields { fields, conflicts: merge.conflicts }
+}
+
+/// Returns the name of an item of the list `list`, for conflicts: `actions["Listen"]`.
+pub fn field_of_item(list: &str, kind: ListKind, item: &Value) -> String {
+    let key = item_key(kind, item);
+    let short: String = key.chars().take(MAX_ITEM_CHARS).collect();
+    let more = if short.len() < key.len() { "…" } else { "" };
+    format!("{list}[{}]", Value::from(short + more))
+}
+
+impl Merge {
+    fn merge_map(&mut self, scope: Scope, at: &str, base: &Fields, sides: [&Fields; 2]) -> Fields {
+        let mut merged = Fields::new();
+        for key in merge_keys(sides) {
+            let field = if at.is_empty() { key.clone() } else { format!("{at}.{key}") };
+            let versions =
+                FieldVersions { base: base.get(&key), sides: sides.map(|it| it.get(&key)) };
+            let value = self.merge_field(scope.rule(&key), &field, versions);
+            merged.extend(value.map(|it| (key, it)));
+        }
+        merged
+    }
+
+    fn merge_field(&mut self, rule: Rule, at: &str, versions: FieldVersions<'_>) -> Option<Value> {
+        let FieldVersions { base, sides: [a, b] } = versions;
+        if a == b || b == base {
+            return a.cloned();
+        }
+        if a == base {
+            return b.cloned();
+        }
+        if let Some(side) = unchanged_prose_side(rule, versions) {
+            return versions.sides[1 - side].cloned();
+        }
+        // A side without the key has removed all items of the list.
+        let is_list = base.is_some_and(Value::is_array);
+        let empty = Value::Array(Vec::new());
+        let [a, b] = [a, b].map(|it| it.or(is_list.then_some(&empty)));
+        let (Some(a), Some(b)) = (a, b) else { return self.settle(at, [a, b]) };
+        let merged = match (rule, a, b) {
+            (Rule::ByType, Value::Object(a), Value::Object(b)) => {
+                let (none, base) = (Fields::new(), base.and_then(Value::as_object));
+                Some(self.merge_map(Scope::Other, at, base.unwrap_or(&none), [a, b]).into())
+            }
+            (Rule::ByType, Value::Array(a), Value::Array(b)) => {
+                Some(self.merge_list(ListKind::Set, at, base, [a, b]).into())
+            }
+            (Rule::List(kind), Value::Array(a), Value::Array(b)) => {
+                Some(self.merge_list(kind, at, base, [a, b]).into())
+            }
+            (Rule::ByType, Value::String(a), Value::String(b))
+                if a.contains('\n') || b.contains('\n') =>
+            {
+                merge_text_values(base, [a, b])
+            }
+            (Rule::Prose, Value::String(a), Value::String(b)) => merge_text_values(base, [a, b]),
+            (Rule::Note, Value::String(a), Value::String(b)) => Some(join_notes(base, [a, b])),
+            (rule, a, b) => preferred_value(rule, [a, b]),
+        };
+        let merged = merged.or_else(|| self.settle(at, [Some(a), Some(b)]));
+        merged.filter(|it| *it != empty || versions.sides.contains(&Some(&empty)))
+    }
+
+    /// Lets one of two values stand, and reports the other. A value precedes its deletion.
+    fn settle(&mut self, at: &str, values: [Option<&Value>; 2]) -> Option<Value> {
+        let text = |it: Option<&Value>| it.map(Value::to_string);
+        let standing_side = match (values, self.tie_break) {
+            ([Some(_), None], _) | (_, TieBreak::FirstSide) if values[0].is_some() => 0,
+            ([None, _], _) => 1,
+            _ => usize::from(text(values[0]).cmp(&text(values[1])) == Ordering::Less),
+        };
+        let [stands, other] = [standing_side, 1 - standing_side].map(|side| values[side].cloned());
+        let field = at.to_owned();
+        self.conflicts.push(FieldConflict { field, stands: stands.clone(), other, standing_side });
+        stands
+    }
+
+    fn merge_list(
+        &mut self,
+        kind: ListKind,
+        at: &str,
+        base: Option<&Value>,
+        sides: [&Vec<Value>; 2],
+    ) -> Vec<Value> {
+        let base = base.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let plan = plan_list(kind, base, sides.map(Vec::as_slice));
+        if plan.has_order_conflict {
+            let order = |side: &Vec<Value>| side.iter().map(|it| item_key(kind, it)).collect();
+            let [stands, other]: [Value; 2] = sides.map(order);
+            let field = format!("{at} (order)");
+            let (stands, other) = (Some(stands), Some(other));
+            self.conflicts.push(FieldConflict { field, stands, other, standing_side: 0 });
+        }
+        let mut merged = Vec::new();
+        for ListItem { base: base_index, sides: indexes } in plan.items {
+            let versions = FieldVersions {
+                base: base_index.map(|it| &base[it]),
+                sides: [0, 1].map(|side| indexes[side].map(|it| &sides[side][it])),
+            };
+            merged.extend(self.merge_item(kind, at, versions));
+        }
+        self.join_items_with_one_key(kind, at, merged, sides)
+    }
+
+    fn merge_item(&mut self, kind: ListKind, list: &str, item: FieldVersions<'_>) -> Option<Value> {
+        let named = item.base.or(item.sides[0]).or(item.sides[1])?;
+        let at = field_of_item(list, kind, named);
+        let expand = |it: Option<&Value>| it.map(|it| expand_step(kind, it));
+        let (base, [a, b]) = (expand(item.base), item.sides.map(expand));
+        let is_one_value =
+            |a: &Value, b: &Value| kind == ListKind::Actions && a.get("type") != b.get("type");
+        let merged = match (&a, &b) {
+            (Some(Value::Object(a_map)), Some(Value::Object(b_map))) if a != b => {
+                let is_changed = a != base && b != base;
+                if is_changed && is_one_value(&a_map.clone().into(), &b_map.clone().into()) {
+                    return self.settle(&at, [a.as_ref(), b.as_ref()]);
+                }
+                let (none, base) = (Fields::new(), base.as_ref().and_then(Value::as_object));
+                let base = base.unwrap_or(&none);
+                Some(self.merge_map(Scope::Item(kind), &at, base, [a_map, b_map]).into())
+            }
+            _ => {
+                let sides = [a.as_ref(), b.as_ref()];
+                let is_new = base.is_none() && sides.contains(&None);
+                let versions = FieldVersions { base: base.as_ref(), sides };
+                match is_new {
+                    true => a.or(b),
+                    false => self.merge_field(Rule::Prose, &at, versions),
+                }
+            }
+        };
+        merged.map(|it| collapse_step(kind, it))
+    }
+
+    /// Merges items that have got one key only by the merge: one side has renamed an item, and the
+    /// other has added one of that name.
+    fn join_items_with_one_key(
+        &mut self,
+        kind: ListKind,
+        at: &str,
+        items: Vec<Value>,
+        sides: [&Vec<Value>; 2],
+    ) -> Vec<Value> {
+        let counts = |items: &[Value]| {
+            let mut counts: HashMap<String, usize> = HashMap::new();
+            for item in items {
+                *counts.entry(item_key(kind, item)).or_default() += 1;
+            }
+            counts
+        };
+        let allowed = sides.map(|it| counts(it));
+        let (mut joined, mut places) = (Vec::<Value>::new(), HashMap::<String, Vec<usize>>::new());
+        for item in items {
+            let key = item_key(kind, &item);
+            let allowed = allowed.iter().filter_map(|it| it.get(&key)).max().copied();
+            let places = places.entry(key).or_default();
+            match places.last() {
+                Some(place) if places.len() >= allowed.unwrap_or(1) => {
+                    let both = [Some(&joined[*place]), Some(&item)];
+                    let versions = FieldVersions { base: None, sides: both };
+                    joined[*place] = self.merge_item(kind, at, versions).unwrap_or(item);
+                }
+                _ => {
+                    places.push(joined.len());
+                    joined.push(item);
+                }
+            }
+        }
+        joined
+    }
+}
+
+/// Returns the keys of both sides: in the order of the first, and those that only the second has
+/// behind their predecessors.
+fn merge_keys(sides: [&Fields; 2]) -> Vec<String> {
+    let mut followers: HashMap<Option<&String>, Vec<&String>> = HashMap::new();
+    let mut before = None;
+    for key in sides[1].keys() {
+        match sides[0].contains_key(key) {
+            true => before = Some(key),
+            false => followers.entry(before).or_default().push(key),
+        }
+    }
+    let places = std::iter::once(None).chain(sides[0].keys().map(Some));
+    let with_followers = places
+        .flat_map(|key| key.into_iter().chain(followers.get(&key).into_iter().flatten().copied()));
+    with_followers.cloned().collect()
+}
+
+fn merge_text_values(base: Option<&Value>, sides: [&String; 2]) -> Option<Value> {
+    let base = base.map(scalar_text).unwrap_or_default();
+    merge_prose(&base, sides.map(String::as_str)).map(Value::from)
+}
+
+/// Returns the side whose prose differs from the base, or else from the other side, only by white
+/// space at the end, which has no meaning.
+fn unchanged_prose_side(rule: Rule, versions: FieldVersions<'_>) -> Option<usize> {
+    let prose = |it: Option<&Value>| it.and_then(Value::as_str).map(|it| it.trim_end().to_owned());
+    let [a, b] = versions.sides.map(prose);
+    let base = prose(versions.base);
+    let is_prose = matches!(rule, Rule::Prose | Rule::Note) && a.is_some() && b.is_some();
+    match is_prose {
+        true if b == base || a == b => Some(1),
+        true if a == base => Some(0),
+        _ => None,
+    }
+}
+
+/// Merges two notes, or joins them one below the other, that of the second side first.
+fn join_notes(base: Option<&Value>, sides: [&String; 2]) -> Value {
+    let base_text = base.map(scalar_text).unwrap_or_default();
+    if let Some(merged) = merge_text_values(base, sides).filter(|_| !base_text.is_empty()) {
+        return merged;
+    }
+    let [first, second] = sides;
+    if first.contains(second.trim_end()) || second.contains(first.trim_end()) {
+        return if first.len() < second.len() { second } else { first }.as_str().into();
+    }
+    let base_text = base_text.trim_end();
+    let added = first.strip_prefix(base_text).filter(|_| second.starts_with(base_text));
+    let added = added.map_or(first.as_str(), |it| it.trim_start_matches(['\n', ' ']));
+    format!("{}\n{added}", second.trim_end()).into()
+}
+
+/// Returns the value that stands without a conflict, if the rule of the field prefers one.
+fn preferred_value(rule: Rule, [a, b]: [&Value; 2]) -> Option<Value> {
+    let is_done = |it: &Value| it == "done";
+    let preferred = match rule {
+        Rule::DoneStatus if is_done(a) => a,
+        Rule::DoneStatus if is_done(b) => b,
+        Rule::GreaterNumber if a.is_number() && b.is_number() => {
+            if a.as_f64() < b.as_f64() {
+                b
+            } else {
+                a
+            }
+        }
+        Rule::OlderId | Rule::EarlierTime if a.is_string() && b.is_string() => {
+            if a.as_str() <= b.as_str() { a } else { b }
+        }
+        _ => return None,
+    };
+    Some(preferred.clone())
+}
+
+/// Returns a step as a mapping; it may be written as its text alone.
+fn expand_step(kind: ListKind, item: &Value) -> Value {
+    match item {
+        _ if kind != ListKind::Steps || item.is_object() => item.clone(),
+        text => Fields::from_iter([("step".to_owned(), text.clone())]).into(),
+    }
+}
+
+/// Returns a step that has only a text as that text.
+fn collapse_step(kind: ListKind, item: Value) -> Value {
+    match item {
+        Value::Object(mut map) if kind == ListKind::Steps && map.len() == 1 => {
+            map.remove("step").unwrap_or(Value::Object(map))
+        }
+        item => item,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Merges fields; the first side precedes.
+    fn merge(kind: FileKind, [base, a, b]: [Value; 3]) -> (Value, Vec<String>) {
+        let [base, a, b] = [base, a, b].map(|it| it.as_object().unwrap().clone());
+        let merged = merge_fields(kind, &base, [&a, &b], TieBreak::FirstSide);
+        let fields = merged.conflicts.into_iter().map(|it| it.field).collect();
+        (merged.fields.into(), fields)
+    }
+
+    #[test]
+    fn a_change_precedes_a_deletion() {
+        let base = json!({ "status": "open", "attributes": { "a": 1, "b": 2 } });
+        let a = json!({ "attributes": { "b": 2 } });
+        let b = json!({ "status": "new", "attributes": { "a": 1, "b": 2 } });
+        let (merged, conflicts) = merge(FileKind::Entity, [base, a, b]);
+        assert_eq!(merged, json!({ "attributes": { "b": 2 }, "status": "new" }));
+        assert_eq!(conflicts, ["status"]);
+    }
+
+    #[test]
+    fn of_equal_sides_the_greater_value_stands() {
+        let fields = |status: &str| Fields::from_iter([("status".to_owned(), json!(status))]);
+        let (a, b) = (fields("a"), fields("b"));
+        let merged =
+            merge_fields(FileKind::Entity, &Fields::new(), [&a, &b], TieBreak::GreaterValue);
+        assert_eq!(merged.fields, b);
+        assert_eq!(merged.conflicts[0].standing_side, 1);
+    }
+
+    #[test]
+    fn a_renamed_action_is_merged_with_its_changed_content() {
+        let action = |label: &str, content: &str| json!({ "actions": [{ "label": label, "type": "text", "content": content }] });
+        let (merged, conflicts) = merge(
+            FileKind::Room,
+            [action("Look", "Dust."), action("Look round", "Dust."), action("Look", "Rain.")],
+        );
+        assert_eq!(merged, action("Look round", "Rain."));
+        assert_eq!(conflicts, [""; 0]);
+    }
+
+    #[test]
+    fn a_renamed_action_and_a_new_one_of_that_name_are_one() {
+        let action = |label: &str| json!({ "label": label, "type": "text", "content": "Dust." });
+        let base = json!({ "actions": [action("Look")] });
+        let a = json!({ "actions": [action("Search")] });
+        let b = json!({ "actions": [action("Look"), action("Search")] });
+        let (merged, _) = merge(FileKind::Room, [base, a.clone(), b]);
+        assert_eq!(merged, a);
+    }
+
+    #[test]
+    fn an_action_whose_type_changes_is_one_value() {
+        let action = |rest: Value| {
+            let mut action = json!({ "label": "Look" });
+            action.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+            json!({ "actions": [action] })
+        };
+        let base = action(json!({ "type": "text", "content": "Dust." }));
+        let a = action(json!({ "type": "navigate", "room": "attic" }));
+        let b = action(json!({ "type": "text", "content": "Rain." }));
+        let (merged, conflicts) = merge(FileKind::Room, [base, a.clone(), b]);
+        assert_eq!(merged, a);
+        assert_eq!(conflicts, ["actions[\"Look\"]"]);
+    }
+
+    #[test]
+    fn the_further_step_and_all_notes_of_a_process_stand() {
+        let process = |step: u8, items: Value| json!({ "step": step, "steps": items });
+        let base = process(1, json!(["Pack", { "step": "Carry", "note": "Slowly." }]));
+        let a = process(3, json!(["Pack", { "step": "Carry", "note": "Slowly.\nTwice." }]));
+        let b = process(
+            2,
+            json!([{ "step": "Pack", "note": "Boxes." }, { "step": "Carry", "note": "Slowly.\nOnce." }]),
+        );
+        let (merged, conflicts) = merge(FileKind::Process, [base, a, b]);
+        let carry = json!({ "step": "Carry", "note": "Slowly.\nOnce.\nTwice." });
+        let items = json!([{ "step": "Pack", "note": "Boxes." }, carry]);
+        assert_eq!(merged, process(3, items));
+        assert_eq!(conflicts, [""; 0]);
+    }
+
+    #[test]
+    fn a_task_that_one_side_has_done_is_done() {
+        let base = json!({ "status": "open" });
+        let a = json!({ "status": "open", "note": "Later." });
+        let b = json!({ "status": "done", "done": "2026-03-01T12:00:00Z", "note": "Now." });
+        let (merged, conflicts) = merge(FileKind::Task, [base, a, b]);
+        let done =
+            json!({ "status": "done", "done": "2026-03-01T12:00:00Z", "note": "Now.\nLater." });
+        assert_eq!(merged, done);
+        assert_eq!(conflicts, [""; 0]);
+    }
+
+    #[test]
+    fn an_observation_that_both_reword_is_merged_by_words() {
+        let observed = |text: &str| json!({ "observations": [text] });
+        let base = observed("The old red clock in the hall ticks all day.");
+        let a = observed("The new red clock in the hall ticks all day.");
+        let b = observed("The old red clock in the hall strikes all day.");
+        let (merged, conflicts) = merge(FileKind::Entity, [base, a, b]);
+        assert_eq!(merged, observed("The new red clock in the hall strikes all day."));
+        assert_eq!(conflicts, [""; 0]);
+    }
+}

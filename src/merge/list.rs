@@ -1,0 +1,154 @@
+//! Plans the merge of two versions of a list: which items stay, and in which order.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::merge::list_matching::{ListKind, match_items, match_keys};
+
+/// The items of the merged list, in order.
+pub(super) struct ListPlan {
+    pub(super) items: Vec<ListItem>,
+    /// Whether both sides have sorted the common items, in different orders.
+    pub(super) has_order_conflict: bool,
+}
+
+/// One item of the merged list: its indexes in the base and in both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ListItem {
+    pub(super) base: Option<usize>,
+    pub(super) sides: [Option<usize>; 2],
+}
+
+/// Plans the merge of a list. An item that one side has removed and the other has not changed is
+/// left out. Where order is left open, the first side comes first.
+pub(super) fn plan_list(kind: ListKind, base: &[Value], sides: [&[Value]; 2]) -> ListPlan {
+    let items = matched_items(kind, base, sides);
+    let is_removed = |it: &ListItem| match (it.base, it.sides) {
+        (Some(base_index), [Some(index), None]) => sides[0][index] == base[base_index],
+        (Some(base_index), [None, Some(index)]) => sides[1][index] == base[base_index],
+        (_, sides) => sides == [None, None],
+    };
+    let items: Vec<_> = items.into_iter().filter(|it| !is_removed(it)).collect();
+    let is_sorted = [0, 1].map(|side| is_in_base_order(&items, side));
+    let (skeleton, has_order_conflict) = match is_sorted {
+        [true, false] => (1, false),
+        [false, false] => (0, !have_same_order(&items)),
+        _ => (0, false),
+    };
+    ListPlan { items: order_items(items, skeleton), has_order_conflict }
+}
+
+/// Returns the items of all three lists, each once.
+fn matched_items(kind: ListKind, base: &[Value], sides: [&[Value]; 2]) -> Vec<ListItem> {
+    let found = sides.map(|it| match_items(kind, base, it));
+    let no_item = ListItem { base: None, sides: [None, None] };
+    let mut items: Vec<_> =
+        (0..base.len()).map(|it| ListItem { base: Some(it), ..no_item }).collect();
+    let mut new = [Vec::new(), Vec::new()];
+    for side in [0, 1] {
+        for (index, same) in found[side].iter().enumerate() {
+            match same {
+                Some(same) => items[*same].sides[side] = Some(index),
+                None => new[side].push(index),
+            }
+        }
+    }
+    let values =
+        [0, 1].map(|side| new[side].iter().map(|it| sides[side][*it].clone()).collect::<Vec<_>>());
+    let same = match_keys(kind, &values[0], &values[1]);
+    items.extend(new[0].iter().map(|it| ListItem { sides: [Some(*it), None], ..no_item }));
+    for (same, index) in same.iter().zip(&new[1]) {
+        match same {
+            Some(same) => items[base.len() + *same].sides[1] = Some(*index),
+            None => items.push(ListItem { sides: [None, Some(*index)], ..no_item }),
+        }
+    }
+    items
+}
+
+/// Returns whether a side has the items that are in all three lists in the order of the base.
+fn is_in_base_order(items: &[ListItem], side: usize) -> bool {
+    let common = items.iter().filter(|it| it.base.is_some() && !it.sides.contains(&None));
+    common.map(|it| it.sides[side]).is_sorted()
+}
+
+/// Returns whether both sides have their common items in the same order.
+fn have_same_order(items: &[ListItem]) -> bool {
+    let mut common: Vec<_> = items.iter().filter(|it| !it.sides.contains(&None)).collect();
+    common.sort_by_key(|it| it.sides[0]);
+    common.is_sorted_by_key(|it| it.sides[1])
+}
+
+/// Sorts items as the side `skeleton` has them; the other items come behind their predecessors.
+fn order_items(items: Vec<ListItem>, skeleton: usize) -> Vec<ListItem> {
+    let other = 1 - skeleton;
+    let (mut own, mut rest): (Vec<_>, Vec<_>) =
+        items.into_iter().partition(|it| it.sides[skeleton].is_some());
+    own.sort_by_key(|it| it.sides[skeleton]);
+    rest.sort_by_key(|it| it.sides[other]);
+    // The index of each item of `own` in the other side, to find the predecessors.
+    let mut followers: HashMap<Option<usize>, Vec<ListItem>> = HashMap::new();
+    let mut in_other: Vec<_> = own.iter().filter_map(|it| it.sides[other]).collect();
+    in_other.sort_unstable();
+    for item in rest {
+        let before = in_other.partition_point(|it| Some(*it) < item.sides[other]);
+        followers.entry(before.checked_sub(1).map(|it| in_other[it])).or_default().push(item);
+    }
+    // New items of the skeleton precede those of the other side.
+    let (mut ordered, mut waiting) = (Vec::new(), followers.remove(&None).unwrap_or_default());
+    for item in own {
+        let is_new = item.base.is_none() && item.sides[other].is_none();
+        if !is_new {
+            ordered.append(&mut waiting);
+        }
+        ordered.push(item);
+        if let Some(index) = item.sides[other] {
+            waiting.extend(followers.remove(&Some(index)).unwrap_or_default());
+        }
+    }
+    ordered.append(&mut waiting);
+    ordered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Merges lists of words, given as one text each.
+    fn merge(base: &str, a: &str, b: &str) -> (String, bool) {
+        let list = |text: &str| text.split_whitespace().map(Value::from).collect::<Vec<_>>();
+        let (a, b) = (list(a), list(b));
+        let plan = plan_list(ListKind::Set, &list(base), [&a, &b]);
+        let word = |it: &ListItem| match it.sides {
+            [Some(index), _] => a[index].as_str().unwrap().to_owned(),
+            [_, index] => b[index.unwrap()].as_str().unwrap().to_owned(),
+        };
+        let words: Vec<_> = plan.items.iter().map(word).collect();
+        (words.join(" "), plan.has_order_conflict)
+    }
+
+    #[test]
+    fn both_sides_add_and_remove_items() {
+        assert_eq!(merge("1 2 3", "1 2 3 a", "1 2 3 b").0, "1 2 3 a b");
+        assert_eq!(merge("1 2 3", "1 2", "1 2 3 b").0, "1 2 b");
+        assert_eq!(merge("1 2 3", "2 3", "b 1 2 3").0, "b 2 3");
+        assert_eq!(merge("1 2 3", "1 a 2 3", "1 b 2 3").0, "1 a b 2 3");
+        assert_eq!(merge("", "a b", "b c").0, "a b c");
+        assert_eq!(merge("1 2", "", "1 2 b").0, "b");
+    }
+
+    #[test]
+    fn the_order_is_that_of_the_side_that_changed_it() {
+        assert_eq!(merge("1 2 3", "3 1 2", "1 2 3 b"), ("3 b 1 2".to_owned(), false));
+        assert_eq!(merge("1 2 3", "1 2 3 b", "3 1 2"), ("3 b 1 2".to_owned(), false));
+        assert_eq!(merge("1 2 3", "3 2 1", "3 2 1"), ("3 2 1".to_owned(), false));
+        assert_eq!(merge("1 2 3", "3 1 2", "2 3 1"), ("3 1 2".to_owned(), true));
+    }
+
+    #[test]
+    fn an_item_that_occurs_twice_stays_twice() {
+        assert_eq!(merge("1 1 2", "1 1 2 a", "1 1 2").0, "1 1 2 a");
+        assert_eq!(merge("1 1 2", "1 2", "1 1 2 b").0, "1 2 b");
+    }
+}

@@ -14,6 +14,7 @@ mod items;
 mod maintain;
 mod memory_server;
 mod mempalace;
+mod merge;
 mod palace;
 mod rooms;
 mod search;
@@ -92,6 +93,10 @@ pub use crate::keeper::mempalace::facts::{
 pub use crate::keeper::mempalace::tunnels::{
     DrawerRoomsByName, ReachedRoom, RoomAcrossWings, TunnelStats, drawer_rooms_by_name,
     find_tunnels, traverse_rooms, tunnel_stats,
+};
+pub use crate::keeper::merge::{
+    MERGE_RULES_VERSION, MergeConflict, MergeInput, MergeOutcome, RawFiles, UnchangedFiles,
+    merge_palaces,
 };
 pub use crate::keeper::palace::change_plan::ChangeMode;
 pub use crate::keeper::palace::file_states::ChangeCounters;

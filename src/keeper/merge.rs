@@ -1,0 +1,32 @@
+//! Merges two versions of a palace with their common base.
+//!
+//! A pure function over the files that differ. Items are known by their ids, so that a moved or
+//! renamed item is merged with its edited version, and what one side wrote with an old name follows
+//! the rename. Of two values for one field, a rule that does not depend on the machine lets one
+//! stand; the other is returned as a conflict. Both machines get the same bytes.
+
+mod body;
+mod changes;
+mod conflict;
+mod deletions;
+mod file;
+mod items;
+mod merged_item;
+mod names;
+mod outcome;
+mod renames;
+
+pub use changes::{MergeInput, RawFiles, UnchangedFiles};
+pub use conflict::MergeConflict;
+pub use outcome::{MergeOutcome, merge_palaces};
+
+/// The version of the rules of merging. Machines merge only with machines that have the same rules;
+/// an older program waits.
+pub const MERGE_RULES_VERSION: u32 = 1;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod pair_tests;
+#[cfg(test)]
+mod property_tests;

@@ -1,0 +1,69 @@
+//! Merges the bodies of scrolls, drawers and diary entries: they are never mixed.
+
+use serde_json::Value;
+use sha1::{Digest, Sha1};
+use ulid::Ulid;
+
+use crate::format::{FileTree, edit_tree, parse_tree};
+use crate::keeper::merge::changes::Version;
+use crate::keeper::merge::items::id_of_file;
+use crate::merge::FieldConflict;
+
+/// Number of random bytes of an id.
+const RANDOM_BYTES: usize = 10;
+
+/// The body of a merged file.
+#[derive(Default)]
+pub(super) struct MergedBody {
+    pub(super) body: Option<String>,
+    /// If both sides have changed it, the conflict: the body of the first side stands.
+    pub(super) conflict: Option<FieldConflict>,
+    /// A file of its own for the other body.
+    pub(super) second: Option<Version>,
+}
+
+/// Merges the bodies of two versions of a file.
+pub(super) fn merge_bodies(
+    path: &str,
+    base: Option<&str>,
+    [a, b]: [Option<&str>; 2],
+    sides: [&Version; 2],
+) -> MergedBody {
+    match (a, b) {
+        (Some(a), Some(b)) if a != b && base != Some(a) && base != Some(b) => {
+            let [stands, other] = [a, b].map(|it| Some(Value::from(it)));
+            let field = "body".to_owned();
+            let conflict = FieldConflict { field, stands, other, standing_side: 0 };
+            let second = second_file(path, sides[1]);
+            MergedBody { body: Some(a.to_owned()), conflict: Some(conflict), second }
+        }
+        (a, b) => {
+            let body = if a == base { b } else { a }.map(str::to_owned);
+            MergedBody { body, ..MergedBody::default() }
+        }
+    }
+}
+
+/// Returns a version as a file of its own, with an id that follows from its content.
+fn second_file(path: &str, version: &Version) -> Option<Version> {
+    let old_id = id_of_file(path, &version.bytes);
+    let id = derive_id(old_id.as_deref(), &version.bytes);
+    let (folder, name) = path.rsplit_once('/')?;
+    let rest = old_id.as_deref().and_then(|it| name.strip_prefix(it));
+    let name = rest.map_or_else(|| format!("{id}-{name}"), |it| format!("{id}{it}"));
+    let path = format!("{folder}/{name}");
+    let mut tree: FileTree = parse_tree(&path, version.text()?)?;
+    if let Some(field) = tree.fields.get_mut("id") {
+        *field = Value::from(id.to_string());
+    }
+    let text = edit_tree(&path, version.text()?, &tree)?;
+    Some(Version { path, bytes: text.into_bytes() })
+}
+
+/// Returns an id with the time of the old one and a hash of the content.
+fn derive_id(old: Option<&str>, content: &[u8]) -> Ulid {
+    let time = old.and_then(|it| it.parse::<Ulid>().ok()).map(|it| it.timestamp_ms());
+    let hash = Sha1::digest(content);
+    let random = hash.iter().take(RANDOM_BYTES).fold(0, |sum, it| sum << 8 | u128::from(*it));
+    Ulid::from_parts(time.unwrap_or_default(), random)
+}

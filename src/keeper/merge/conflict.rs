@@ -1,0 +1,41 @@
+//! Values that do not stand after a merge.
+
+use serde_json::{Value, json};
+use sha1::{Digest, Sha1};
+
+use crate::merge::Side;
+
+/// The number of bytes of the hash that are in the name of a conflict.
+const NAME_BYTES: usize = 8;
+
+/// Two values for one field, of which one stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MergeConflict {
+    /// The id of the item, if it has one.
+    pub id: Option<String>,
+    /// The path of its file.
+    pub path: String,
+    /// The field: `status`, `actions["Listen to the clock"].content`, `path`, `body`; empty for the
+    /// whole file.
+    pub field: String,
+    /// The value that stands; `None` if it is deleted.
+    pub stands: Option<Value>,
+    /// The other value; `None` if the other side has deleted it.
+    pub other: Option<Value>,
+    /// Who wrote the value that stands, and when.
+    pub stands_by: Side,
+    /// Who wrote the other value, and when.
+    pub other_by: Side,
+}
+
+impl MergeConflict {
+    /// Returns the name of the conflict: 16 digits that follow from the item, the field and both
+    /// values, and so are the same on every machine.
+    pub fn name(&self) -> String {
+        let item = self.id.as_ref().unwrap_or(&self.path);
+        let content = json!([item, self.field, self.stands, self.other]).to_string();
+        let hash = Sha1::digest(content.as_bytes());
+        let number = hash.iter().take(NAME_BYTES).fold(0_u64, |sum, it| sum << 8 | u64::from(*it));
+        format!("{number:016x}")
+    }
+}

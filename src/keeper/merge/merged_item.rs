@@ -1,0 +1,84 @@
+//! Merges the versions of one item: decides which of them count.
+
+use serde_json::Value;
+
+use crate::format::{parse_tree, retarget_modeline};
+use crate::keeper::merge::changes::Version;
+use crate::keeper::merge::file::{ChangedFile, MergedFile, merge_file};
+use crate::keeper::merge::items::{Item, Precedence};
+use crate::keeper::merge::names::{MergedNames, move_to_renamed_rooms, path_conflict};
+use crate::merge::FieldConflict;
+
+/// Merges the versions of an item; `None` if it is deleted.
+pub(super) fn merge_item(
+    item: &Item,
+    path: &str,
+    precedence: &Precedence,
+    names: &MergedNames,
+) -> Option<MergedFile> {
+    let renamed = renamed_item(item, names);
+    let first = precedence.first;
+    let [own, other] = [first, 1 - first].map(|it| renamed.sides[it].as_ref());
+    let raw = [first, 1 - first].map(|it| item.sides[it].as_ref());
+    let is_unchanged = |it: usize| raw[it] == item.base.as_ref();
+    let has_base_content = |it: usize| {
+        raw[it].zip(item.base.as_ref()).is_some_and(|(it, base)| it.bytes == base.bytes)
+    };
+    let mut file = match (own, other) {
+        (Some(own), Some(_)) if is_unchanged(1) => one_side(own, path),
+        (Some(own), Some(_)) if has_base_content(1) && !is_unchanged(0) => one_side(own, path),
+        (Some(_), Some(other)) if has_base_content(0) => one_side(other, path),
+        (Some(own), Some(other)) => {
+            let by_hand = [0, 1].map(|it| precedence.changes[it].is_by_hand);
+            let layout = usize::from(by_hand == [false, true]);
+            let (base, tie_break) = (renamed.base.as_ref(), precedence.tie_break);
+            merge_file(ChangedFile { path, base, sides: [own, other], tie_break, layout })
+        }
+        (Some(it), None) | (None, Some(it)) if item.base.is_none() => one_side(it, path),
+        (Some(it), None) => kept_file(&renamed, item, it, 0)?,
+        (None, Some(it)) => kept_file(&renamed, item, it, 1)?,
+        (None, None) => return None,
+    };
+    file.conflicts.extend(path_conflict(&renamed, path, first));
+    Some(file)
+}
+
+/// Returns an item with the names after the merge in its paths and references.
+fn renamed_item(item: &Item, names: &MergedNames) -> Item {
+    let MergedNames { base_changes, side_changes, .. } = names;
+    let moved = move_to_renamed_rooms(item, base_changes, side_changes);
+    let side =
+        |side: usize| moved.sides[side].as_ref().map(|it| side_changes[side].rename_in_version(it));
+    Item {
+        base: moved.base.as_ref().map(|it| base_changes.rename_in_version(it)),
+        sides: [side(0), side(1)],
+    }
+}
+
+/// Takes the version of one side; the first line of a moved file points editors to its schema.
+fn one_side(version: &Version, path: &str) -> MergedFile {
+    let text = version.text().filter(|_| version.path != path);
+    let retargeted = text.map(|it| retarget_modeline(path, it).into_bytes());
+    let bytes = retargeted.unwrap_or_else(|| version.bytes.clone());
+    MergedFile { bytes, ..MergedFile::default() }
+}
+
+/// Keeps a file that one side has changed and the other has deleted; `None` if it has changed only
+/// by renames of other items.
+fn kept_file(
+    renamed: &Item,
+    item: &Item,
+    version: &Version,
+    standing_side: usize,
+) -> Option<MergedFile> {
+    let base = renamed.base.as_ref()?;
+    let tree = |it: &Version| parse_tree(&it.path, it.text()?);
+    let raw = [item.base.as_ref(), item.sides.iter().flatten().next()].map(|it| it.and_then(tree));
+    let is_changed_by_renames = raw[0] != raw[1] && tree(base) == tree(version);
+    if is_changed_by_renames && base.path == version.path {
+        return None;
+    }
+    let (field, stands) = (String::new(), Some(Value::from(version.lossy_text())));
+    let conflict = FieldConflict { field, stands, other: None, standing_side };
+    Some(MergedFile { bytes: version.bytes.clone(), conflicts: vec![conflict], second: None })
+}

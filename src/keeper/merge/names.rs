@@ -1,0 +1,212 @@
+//! Decides where each merged item is, and how rooms and entities are called in the end.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::format::{PalacePath, file_kind, parse_tree, room_path};
+use crate::keeper::merge::changes::{MergeInput, Version};
+use crate::keeper::merge::items::{Item, Precedence, room_of_path, text_field};
+use crate::keeper::merge::renames::NameChanges;
+use crate::merge::{FieldConflict, Fields, merge_fields};
+use crate::model::{FileKind, Palace, Room, RoomId, Settings};
+
+/// The names of all merged items.
+pub(super) struct MergedNames {
+    /// The path of each item.
+    pub(super) paths: Vec<String>,
+    /// The name of each entity that is new or renamed.
+    pub(super) entities: Vec<Option<String>>,
+    /// What changes in references of the base, and of both sides.
+    pub(super) base_changes: NameChanges,
+    pub(super) side_changes: [NameChanges; 2],
+}
+
+/// Decides the names of items; `is_kept` tells which of them exist after the merge.
+pub(super) fn decide_names(
+    input: &MergeInput<'_>,
+    items: &[Item],
+    precedences: &[Precedence],
+    is_kept: &[bool],
+) -> MergedNames {
+    let rooms = decide_paths(input, items, precedences, is_kept, |it| room_of_path(it).is_some());
+    let after = known_rooms(input, rooms.iter().flatten().filter_map(|it| room_of_path(it)));
+    let entities: Vec<_> =
+        items.iter().zip(precedences).map(|(it, by)| changed_entity_name(it, by)).collect();
+    let changes_of = |version_of: &dyn Fn(&Item) -> Option<&Version>| {
+        let existing = items.iter().filter_map(|it| room_of_path(&version_of(it)?.path));
+        let before = known_rooms(input, existing);
+        let mut changes = NameChanges::new(before, after.clone());
+        // A side that has deleted an item may still refer to it by the name in the base.
+        let (own, deleted): (Vec<_>, Vec<_>) =
+            (0..items.len()).partition(|it| version_of(&items[*it]).is_some());
+        for index in own.into_iter().chain(deleted) {
+            let own = version_of(&items[index]);
+            let Some(old) = own.or(items[index].base.as_ref()) else { continue };
+            let new_room = rooms[index].as_deref().and_then(room_of_path);
+            if let (Some(old), Some(new)) = (room_of_path(&old.path), new_room) {
+                changes.add_room(&old, new, own.is_some());
+            }
+            if let Some((new, old)) = entities[index].as_ref().zip(entity_name(old)) {
+                changes.add_entity(&old, new);
+            }
+        }
+        changes
+    };
+    let base_changes = changes_of(&|it| it.base.as_ref());
+    let side_changes = [0, 1].map(|side| changes_of(&|it: &Item| it.sides[side].as_ref()));
+    let moved: Vec<_> =
+        items.iter().map(|it| move_to_renamed_rooms(it, &base_changes, &side_changes)).collect();
+    let paths = decide_paths(input, &moved, precedences, is_kept, |_| true);
+    let paths = paths.into_iter().map(Option::unwrap_or_default).collect();
+    MergedNames { paths, entities, base_changes, side_changes }
+}
+
+/// Returns an item with the paths that its versions have after renames of rooms: a scroll is in the
+/// folder of its room.
+pub(super) fn move_to_renamed_rooms(
+    item: &Item,
+    base: &NameChanges,
+    sides: &[NameChanges; 2],
+) -> Item {
+    let moved = |version: &Option<Version>, changes: &NameChanges| {
+        let mut version = version.clone()?;
+        if let Ok(PalacePath::Scroll(room)) = PalacePath::parse(&version.path)
+            && let Some(new) = changes.renamed_room(&room)
+        {
+            let name = version.path.rsplit('/').next().unwrap_or_default();
+            version.path = format!("scrolls/{new}/{name}");
+        }
+        Some(version)
+    };
+    Item {
+        base: moved(&item.base, base),
+        sides: [0, 1].map(|side| moved(&item.sides[side], &sides[side])),
+    }
+}
+
+/// Decides the path of each item that `is_wanted`: the one that a side has changed. Items that get
+/// one path are told apart by a number.
+fn decide_paths(
+    input: &MergeInput<'_>,
+    items: &[Item],
+    precedences: &[Precedence],
+    is_kept: &[bool],
+    is_wanted: impl Fn(&str) -> bool,
+) -> Vec<Option<String>> {
+    let wanted = |index: usize| {
+        let path = merged_path(&items[index], precedences[index].first);
+        Some(path).filter(|it| is_wanted(it))
+    };
+    let mut paths: Vec<_> = (0..items.len()).map(wanted).collect();
+    let mut order: Vec<_> = (0..items.len()).filter(|it| is_kept[*it]).collect();
+    // An item of the base keeps its path; new ones are sorted by content.
+    let sorted_contents = |index: usize| {
+        let sides = items[index].sides.each_ref().map(|it| it.as_ref().map(|it| &it.bytes));
+        let [a, b] = sides;
+        (items[index].base.is_none(), a.max(b), a.min(b))
+    };
+    order.sort_by(|a, b| sorted_contents(*a).cmp(&sorted_contents(*b)));
+    let mut taken = BTreeSet::new();
+    for index in order {
+        let Some(path) = &paths[index] else { continue };
+        let is_taken = |it: &str| taken.contains(it) || input.unchanged.paths.contains(it);
+        let free = first_free_path(path, is_taken);
+        taken.insert(free.clone());
+        paths[index] = Some(free);
+    }
+    paths
+}
+
+/// Returns the path that a side has changed; if both have, that of the side `first`.
+pub(super) fn merged_path(item: &Item, first: usize) -> String {
+    let path = |it: &Option<Version>| it.as_ref().map(|it| it.path.clone());
+    let base = path(&item.base);
+    let (own, other) = (path(&item.sides[first]), path(&item.sides[1 - first]));
+    let merged = match (own, other) {
+        (Some(own), Some(other)) if Some(&own) == base.as_ref() => Some(other),
+        (own, other) => own.or(other),
+    };
+    merged.or(base).unwrap_or_default()
+}
+
+/// Returns the conflict about the path of an item: both sides have moved it, or another item has got
+/// the path. Entities are known by their names, not by their paths.
+pub(super) fn path_conflict(item: &Item, path: &str, first: usize) -> Option<FieldConflict> {
+    if file_kind(path) == Some(FileKind::Entity) {
+        return None;
+    }
+    let wanted = [first, 1 - first].map(|it| item.sides[it].as_ref().map(|it| it.path.as_str()));
+    let base = item.base.as_ref().map(|it| it.path.as_str());
+    let is_rejected = |it: &&str| *it != path && Some(*it) != base;
+    let rejected = wanted.into_iter().flatten().find(is_rejected)?;
+    let standing_side = usize::from(wanted[0] == Some(rejected) && wanted[1] == Some(path));
+    let [stands, other] = [path, rejected].map(|it| Some(Value::from(it)));
+    Some(FieldConflict { field: "path".to_owned(), stands, other, standing_side })
+}
+
+fn first_free_path(path: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let (stem, ending) = path.rsplit_once('.').unwrap_or((path, ""));
+    let numbered = (2..).map(|it: usize| format!("{stem}-{it}.{ending}"));
+    let mut paths = std::iter::once(path.to_owned()).chain(numbered);
+    paths.find(|it| !is_taken(it)).unwrap_or_else(|| path.to_owned())
+}
+
+/// Returns a palace with the rooms that no side has changed and `rooms`, without their contents.
+fn known_rooms(input: &MergeInput<'_>, rooms: impl Iterator<Item = RoomId>) -> Palace {
+    let mut palace = Palace::new(Settings::with_name("merge"));
+    let unchanged = input.unchanged.paths.iter().filter_map(|it| room_of_path(it));
+    for id in unchanged.chain(rooms) {
+        let room = Room {
+            id: None,
+            name: room_path(&id),
+            description: String::new(),
+            actions: Vec::new(),
+            portals: Vec::new(),
+            generate: None,
+        };
+        palace.set_room(&id, Some(room));
+    }
+    palace
+}
+
+/// Returns the name of an entity after the merge, if it is new or a side has changed the name.
+fn changed_entity_name(item: &Item, precedence: &Precedence) -> Option<String> {
+    if file_kind(item.any_path()) != Some(FileKind::Entity) || has_one_name_line(item) {
+        return None;
+    }
+    let fields = |version: Option<&Version>| {
+        let name = entity_name(version?)?;
+        Some(Fields::from_iter([("name".to_owned(), Value::from(name))]))
+    };
+    let base = fields(item.base.as_ref());
+    let own = fields(item.sides[precedence.first].as_ref());
+    let other = fields(item.sides[1 - precedence.first].as_ref());
+    let merged = match (own, other) {
+        (Some(own), Some(other)) => {
+            let base = base.unwrap_or_default();
+            merge_fields(FileKind::Entity, &base, [&own, &other], precedence.tie_break).fields
+        }
+        (own, other) => own.or(other)?,
+    };
+    merged.get("name").and_then(Value::as_str).map(str::to_owned)
+}
+
+/// Returns whether the base and all versions of an entity contain the same line with its name, so
+/// that they need not be parsed.
+fn has_one_name_line(item: &Item) -> bool {
+    let name_line = |version: &Version| {
+        let mut lines = version.text()?.lines().filter(|it| it.starts_with("name:"));
+        lines.next().filter(|_| lines.next().is_none()).map(str::to_owned)
+    };
+    let base = item.base.as_ref().and_then(name_line);
+    base.is_some() && item.sides.iter().flatten().all(|it| name_line(it) == base)
+}
+
+/// Returns the name of the entity in a file.
+pub(super) fn entity_name(version: &Version) -> Option<String> {
+    if file_kind(&version.path) != Some(FileKind::Entity) {
+        return None;
+    }
+    Some(text_field(&parse_tree(&version.path, version.text()?)?, "name")?.to_owned())
+}

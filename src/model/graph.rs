@@ -2,6 +2,7 @@
 
 pub(crate) mod entity_check;
 pub(crate) mod entity_filter;
+mod former_names;
 pub(crate) mod grouped_entities;
 pub(crate) mod grouping;
 pub(crate) mod lazy_index;
@@ -15,12 +16,13 @@ use std::sync::Arc;
 pub use entity_filter::EntityFilter;
 pub use timeline::{DatedFact, FactEvent, TimeSpan};
 
+use crate::model::graph::former_names::FormerNames;
 use crate::model::graph::grouped_entities::GroupingCache;
 use crate::model::graph::lazy_index::{
     KeyHash, LazyIndex, date_index_keys, hash_attribute_value, hash_attribute_values, hash_key,
     hash_name_ignoring_case, relation_source_keys, spelling_index_keys,
 };
-use crate::model::{AttributeKind, Date, Entity, Genus, ItemId, Relation, fold_name};
+use crate::model::{AttributeKind, Date, Entity, Genus, ItemId, Relation};
 
 type NameSet = BTreeSet<Arc<str>>;
 /// Entities by name, each with its file.
@@ -40,8 +42,7 @@ pub struct Graph {
     statuses: BTreeMap<String, BTreeMap<String, NameSet>>,
     folders: HashMap<String, usize>,
     genus_definitions: BTreeMap<String, (String, Genus)>,
-    /// Keyed by the folded former name.
-    former_names: BTreeMap<String, NameSet>,
+    former_names: FormerNames,
     names_by_case: LazyIndex<KeyHash>,
     /// Keyed by the target name, and whether the source is a loose end.
     relation_sources: LazyIndex<(KeyHash, bool)>,
@@ -247,7 +248,7 @@ impl Graph {
             && id == entity.id
             && old != entity.name
         {
-            self.add_former_name(&old, &name);
+            self.former_names.record_rename(&old, &name);
         }
         self.entity_map_mut(entity.is_defined).insert(name, (file, entity));
         Ok(())
@@ -282,7 +283,7 @@ impl Graph {
         self.values.insert_if_built(name, || hash_attribute_values(entity));
         self.dates.insert_if_built(name, || date_index_keys(entity, rules));
         for former in &entity.former_names {
-            self.former_names.entry(fold_name(former)).or_default().insert(name.clone());
+            self.former_names.insert(former, name);
         }
         self.grouping_cache.insert_entity(name, entity);
     }
@@ -299,7 +300,7 @@ impl Graph {
         self.values.remove_if_built(name, || hash_attribute_values(entity));
         self.dates.remove_if_built(name, || date_index_keys(entity, rules));
         for former in &entity.former_names {
-            remove_name_under_key(&mut self.former_names, &fold_name(former), name);
+            self.former_names.remove(former, name);
         }
         self.grouping_cache.remove_entity(name, entity);
     }

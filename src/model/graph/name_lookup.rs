@@ -1,9 +1,7 @@
 //! Finds an entity by a name as people write it, or by a name that it had before.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use crate::model::fold_name;
 use crate::model::graph::lazy_index::hash_name_ignoring_case;
 use crate::model::{Entity, Graph, did_you_mean, entity_links};
 
@@ -34,20 +32,7 @@ impl Graph {
 
     /// Yields the entities that had a name before, whatever its case, blanks and underscores.
     pub fn entities_formerly_named(&self, name: &str) -> impl Iterator<Item = &Entity> {
-        let names = match self.former_names.is_empty() {
-            true => None,
-            false => self.former_names.get(&fold_name(name)),
-        };
-        names.into_iter().flatten().filter_map(|it| self.get(it))
-    }
-
-    /// Records the old name of an entity that was renamed in its file, so that it is found by the
-    /// old name until the file has it under `former_names`.
-    pub(super) fn add_former_name(&mut self, old: &str, name: &Arc<str>) {
-        for names in self.former_names.values_mut().filter(|it| it.contains(old)) {
-            names.insert(name.clone());
-        }
-        self.former_names.entry(fold_name(old)).or_default().insert(name.clone());
+        self.former_names.present_names(name).filter_map(|it| self.get(it))
     }
 
     /// Returns the names of the entities to which a text links.

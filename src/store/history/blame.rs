@@ -69,6 +69,13 @@ fn blame(
 /// Line numbers in the blamed file, by line number in the file of some commit.
 type LineMap = BTreeMap<usize, usize>;
 
+/// A file in a parent of a commit.
+struct FileOfParent {
+    commit: ObjectId,
+    path: String,
+    blob: ObjectId,
+}
+
 /// The state of a blame: the lines not yet assigned to a commit, and those assigned.
 struct BlameWalk<'p> {
     history: &'p HistoryReader<'p>,
@@ -102,24 +109,17 @@ impl<'p> BlameWalk<'p> {
     /// it.
     fn pass_lines_to_parents(&mut self, step: &CommitNode) -> gix::Result<()> {
         for (path, lines) in self.pending.remove(&step.id).unwrap_or_default() {
-            let mut before = path.clone();
-            let mut parents = self.parents_with_file(step, &before)?;
-            if parents.is_empty()
-                && let Some(older) =
-                    rename_detection::path_before_rename(self.history, step, &path)?
-            {
-                parents = self.parents_with_file(step, &older)?;
-                before = older;
-            }
+            let parents = self.files_of_parents(step, &path)?;
             let Some(here) = self.blob_at(step.id, &path)? else { continue };
-            if let Some((same, _)) = parents.iter().find(|(_, blob)| *blob == here) {
-                self.add_pending(*same, &before, lines);
+            if let Some(same) = parents.iter().find(|it| it.blob == here) {
+                self.add_pending(same.commit, &same.path, lines);
                 continue;
             }
             let (text, mut left) = (self.read_blob(here)?, lines);
-            for (parent, blob) in parents {
-                let (common, other) = split_common_lines(&self.read_blob(blob)?, &text, &left);
-                self.add_pending(parent, &before, common);
+            for parent in parents {
+                let before = self.read_blob(parent.blob)?;
+                let (common, other) = split_common_lines(&before, &text, &left);
+                self.add_pending(parent.commit, &parent.path, common);
                 left = other;
             }
             if !left.is_empty() {
@@ -129,17 +129,26 @@ impl<'p> BlameWalk<'p> {
         Ok(())
     }
 
-    /// Lists the parents of a commit that have a file at `path`, with the file's blob id.
-    fn parents_with_file(
+    /// Lists the file at `path` of a commit in those parents that have it, perhaps at another path.
+    fn files_of_parents(
         &mut self,
         step: &CommitNode,
         path: &str,
-    ) -> gix::Result<Vec<(ObjectId, ObjectId)>> {
-        let mut parents = Vec::new();
-        for parent in &step.parents {
-            parents.extend(self.blob_at(*parent, path)?.map(|blob| (*parent, blob)));
+    ) -> gix::Result<Vec<FileOfParent>> {
+        let mut files = Vec::new();
+        for &commit in &step.parents {
+            let mut path = path.to_owned();
+            let mut blob = self.blob_at(commit, &path)?;
+            if blob.is_none()
+                && let Some(older) =
+                    rename_detection::path_before_rename(self.history, step, commit, &path)?
+            {
+                blob = self.blob_at(commit, &older)?;
+                path = older;
+            }
+            files.extend(blob.map(|blob| FileOfParent { commit, path, blob }));
         }
-        Ok(parents)
+        Ok(files)
     }
 
     fn add_pending(&mut self, commit: ObjectId, path: &str, lines: LineMap) {
@@ -263,6 +272,28 @@ mod tests {
         assert_same_blame(&scene, HALL);
         put("main", "after");
         assert_same_blame(&scene, HALL);
+    }
+
+    #[test]
+    fn blame_follows_a_file_that_one_branch_renamed_and_the_other_edited() {
+        let scene = TestHome::with_repository();
+        let put = |path: &str, first: &str, last: &str| {
+            let text = format!("{first}\n{}{last}\n", "between\n".repeat(9));
+            scene.write_file(path, &text);
+            scene.git(&["add", "."]);
+            scene.git(&["commit", "-qm", first]);
+        };
+        put("keep/rooms/hall.yaml", "1", "1");
+        scene.git(&["checkout", "-qb", "side"]);
+        put("keep/rooms/hall.yaml", "1", "side");
+        scene.git(&["checkout", "-q", "main"]);
+        scene.git(&["mv", "keep/rooms/hall.yaml", "keep/rooms/new.yaml"]);
+        put("keep/rooms/new.yaml", "main", "1");
+        scene.git(&["merge", "-q", "--no-edit", "side"]);
+        let (gits, ours) = blame_by_git_and_us(&scene, "rooms/new.yaml");
+        assert_eq!(ours, gits);
+        let commit = |it| scene.git(&["rev-parse", it]).trim().to_owned();
+        assert_eq!((ours[0].clone(), ours[10].clone()), (commit("HEAD^1"), commit("side")));
     }
 
     #[test]

@@ -92,6 +92,7 @@ fn walk_log(
 ) -> gix::Result<()> {
     let mut steps = past.walk_commits(tips, hidden)?;
     let (mut ids, mut size) = (ObjectIdsByCommit::new(), FIRST_BATCH);
+    let is_followed = paths.len() == 1;
     loop {
         let batch: Vec<CommitNode> = steps.by_ref().take(size).collect::<gix::Result<_>>()?;
         if batch.is_empty() {
@@ -99,22 +100,20 @@ fn walk_log(
         }
         look_up_missing_object_ids(past, &batch, &paths, &mut ids)?;
         for (at, step) in batch.iter().enumerate() {
-            if !is_change_at_paths(step, &ids) {
-                continue;
-            }
-            let path = if let [path] = paths.as_slice() { Some(path) } else { None };
-            if !each(CommitDetails {
-                path_at_commit: path.cloned(),
-                ..past.read_commit_details(step)?
-            }) {
+            let Some(changed) = changed_path(step, &ids) else { continue };
+            let path = is_followed.then(|| paths[changed].clone());
+            let details = past.read_commit_details(step)?;
+            if !each(CommitDetails { path_at_commit: path.clone(), ..details }) {
                 return Ok(());
             }
-            let older = path
-                .map(|it| rename_detection::path_before_rename(past, step, it))
-                .transpose()?
-                .flatten();
-            if let Some(older) = older {
-                (paths, ids) = (vec![older], ObjectIdsByCommit::new());
+            let Some(path) = path else { continue };
+            let older = paths_before_rename(past, step, &path)?;
+            if !older.is_empty() {
+                // In a merge the file has both paths in the commits before.
+                paths.retain(|it| *it != path || step.parents.len() > 1);
+                paths.extend(older);
+                paths.dedup();
+                ids = ObjectIdsByCommit::new();
                 look_up_missing_object_ids(past, &batch[at + 1..], &paths, &mut ids)?;
             }
         }
@@ -124,15 +123,31 @@ fn walk_log(
     }
 }
 
-/// Returns true if a commit's objects at the paths differ from those of all its parents.
-fn is_change_at_paths(step: &CommitNode, ids: &ObjectIdsByCommit) -> bool {
+/// Returns the position of the first path at which a commit's object differs from those of all its
+/// parents.
+fn changed_path(step: &CommitNode, ids: &ObjectIdsByCommit) -> Option<usize> {
     let here = ids.get(&step.id).map(Vec::as_slice).unwrap_or_default();
     let there = |parent, at: usize| ids.get(parent).and_then(|it| it.get(at)).copied().flatten();
     let mut paths = here.iter().enumerate();
-    match step.parents.as_slice() {
-        [] => here.iter().any(Option::is_some),
-        parents => paths.any(|(at, now)| parents.iter().all(|it| there(it, at) != *now)),
-    }
+    let found = match step.parents.as_slice() {
+        [] => paths.find(|(_, now)| now.is_some()),
+        parents => paths.find(|(at, now)| parents.iter().all(|it| there(it, *at) != **now)),
+    };
+    found.map(|(at, _)| at)
+}
+
+/// Lists the paths that the file at `path` had in the parents of a commit that renamed it.
+fn paths_before_rename(
+    past: &HistoryReader<'_>,
+    step: &CommitNode,
+    path: &str,
+) -> gix::Result<Vec<String>> {
+    let older = step
+        .parents
+        .iter()
+        .map(|parent| rename_detection::path_before_rename(past, step, *parent, path));
+    let older = older.collect::<gix::Result<Vec<_>>>()?;
+    Ok(older.into_iter().flatten().collect())
 }
 
 /// Looks up the objects of `steps` and their parents at `paths`, as far as they are missing in
@@ -322,6 +337,30 @@ mod tests {
             3,
             "the file was deleted once and existed twice"
         );
+    }
+
+    #[test]
+    fn the_log_follows_both_paths_of_a_file_that_one_branch_renamed() {
+        let scene = TestHome::with_repository();
+        let put = |path: &str, first: &str, last: &str| {
+            let text = format!("{first}\n{}{last}\n", "between\n".repeat(9));
+            scene.write_file(path, &text);
+            scene.git(&["add", "."]);
+            scene.git(&["commit", "-qm", first]);
+        };
+        put("keep/rooms/hall.yaml", "1", "1");
+        scene.git(&["checkout", "-qb", "side"]);
+        put("keep/rooms/hall.yaml", "1", "side");
+        scene.git(&["checkout", "-q", "main"]);
+        scene.git(&["mv", "keep/rooms/hall.yaml", "keep/rooms/new.yaml"]);
+        put("keep/rooms/new.yaml", "main", "1");
+        scene.git(&["merge", "-q", "--no-edit", "side"]);
+        let logged = logged_commits(&scene.palace("keep"), &["rooms/new.yaml"]);
+        let commit = |it| scene.git(&["rev-parse", it]).trim().to_owned();
+        for expected in ["HEAD", "HEAD^1", "side", "side~1"] {
+            assert!(logged.contains(&commit(expected)), "{expected}: {logged}");
+        }
+        assert_eq!(logged.lines().count(), 4);
     }
 
     #[test]

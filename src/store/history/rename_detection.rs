@@ -12,15 +12,15 @@ use crate::store::history::tree_diff;
 /// The maximum number of disappeared files that are compared with an appeared one.
 const MAX_CANDIDATES: usize = 100;
 
-/// Returns the path that the file at `path` had before `step` renamed it; `None`: `step` did not
-/// rename it.
+/// Returns the path that the file at `path` had in `parent` before `step` renamed it; `None`:
+/// `step` did not rename it, or the parent has the file.
 pub(crate) fn path_before_rename(
     past: &HistoryReader<'_>,
     step: &CommitNode,
+    parent: ObjectId,
     path: &str,
 ) -> gix::Result<Option<String>> {
-    let Some(parent) = step.parents.first() else { return Ok(None) };
-    let (was, now) = (past.palace_tree(*parent)?, past.palace_tree(step.id)?);
+    let (was, now) = (past.palace_tree(parent)?, past.palace_tree(step.id)?);
     let changes = tree_diff::compare(&past.git, was, now)?;
     let appeared = changes.iter().find(|it| it.path == path && it.was.is_none());
     let Some(new) = appeared.and_then(|it| it.now) else { return Ok(None) };

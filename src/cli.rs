@@ -34,6 +34,7 @@ mod search;
 mod serve;
 mod show;
 mod signal;
+mod sync;
 mod templates;
 mod terminal;
 mod trust;
@@ -91,6 +92,7 @@ enum Command {
     Rm(rm::Args),
     Restore(restore::Args),
     Undo(undo::Args),
+    Sync(sync::Args),
     GitSetup(git_setup::Args),
     #[command(hide = true)]
     GitDiff(git_driver::DiffArgs),
@@ -144,6 +146,7 @@ fn run_command(command: Command) -> Outcome {
         Command::Rm(args) => rm::run(&args),
         Command::Restore(args) => restore::run(&args),
         Command::Undo(args) => undo::run(&args),
+        Command::Sync(args) => sync::run(&args),
         Command::GitSetup(args) => git_setup::run(&args),
         Command::GitDiff(args) => git_driver::run_diff(&args),
         Command::GitTextconv(args) => git_driver::run_textconv(&args),
@@ -211,7 +214,8 @@ mod tests {
     #[test]
     fn a_command_parses_with_the_fewest_arguments() {
         let lines = "serve|init Keep|init --repository|templates|show|map|search stasis|embed|log|\
-            diff|blame hall|mv hall loft|rm hall|restore hall --to 2026-03-01|undo|check|check --explain|doctor|trust|\
+            diff|blame hall|mv hall loft|rm hall|restore hall --to 2026-03-01|undo|sync|\
+            sync --setup|sync --setup URL|sync /a --status|check|check --explain|doctor|trust|\
             trust --list|trust --remove /a|aaak spec|fmt|schema|walk|wake-up|hook install|\
             hook remove|hook session-start|hook session-end|import memory -|import mempalace|\
             mine notes.md|export memory|client-config|completions bash|man /tmp";
@@ -236,7 +240,7 @@ mod tests {
     #[test]
     fn arguments_that_contradict_each_other_are_refused() {
         let lines = "serve /a --home /b|map /a --home /b|walk /a --home /b|embed /a --home /b|\
-            check /a --home /b|doctor /a --home /b|trust /a --home /b|fmt a.yaml --home /b|\
+            check /a --home /b|sync /a --home /b|sync --status --undo|sync --setup --dry-run|doctor /a --home /b|trust /a --home /b|fmt a.yaml --home /b|\
             wake-up Keep --workspace Keep|trust --list --home /a|init Keep --repository /a|init --repository --template codebase|trust /a --list|trust --list --yes|\
             trust --list --remove /a|trust /a --remove /b|trust --remove /a --yes|\
             hook install --project --settings a.json|hook remove --project --settings a.json";

@@ -9,6 +9,7 @@ mod error;
 mod history;
 mod remote;
 mod repo;
+mod sync;
 #[cfg(test)]
 mod test_repository;
 mod user_state;
@@ -38,6 +39,15 @@ pub use crate::store::repo::palace_files::{
 pub(crate) use crate::store::repo::paths::check_path;
 pub use crate::store::repo::state::{RepositoryState, max_watched_folders};
 pub use crate::store::repo::trust::needed_repository_consent;
+pub use crate::store::sync::commit_range::LastChange;
+pub use crate::store::sync::error::SyncError;
+pub use crate::store::sync::planned_move::PlannedMove;
+pub use crate::store::sync::session::{
+    ApplyOutcome, FetchReport, HistoryComparison, HistoryRelation, SyncSession,
+};
+pub use crate::store::sync::status::SyncStatus;
+pub use crate::store::sync::tree_merge::{FileContents, MergePalace, MergedPalace, PalaceVersions};
+pub use crate::store::sync::upstream::Upstream;
 pub use crate::store::user_state::consents::ConsentStore;
 pub use crate::store::user_state::last_home::{read_last_home, write_last_home};
 pub use crate::store::write::git_drivers::{DriverFileChange, DriverSection, GitDrivers};
@@ -330,9 +340,14 @@ impl Store {
 
     /// Starts git's maintenance after some commits.
     fn run_maintenance_if_due(&mut self, outcome: &CommitOutcome) {
-        if self.isolated
-            || !matches!(outcome, CommitOutcome::Done(CommitReport { commit: Some(_), .. }))
-        {
+        if matches!(outcome, CommitOutcome::Done(CommitReport { commit: Some(_), .. })) {
+            self.run_maintenance();
+        }
+    }
+
+    /// Starts git's maintenance if it is due after one more commit.
+    fn run_maintenance(&mut self) {
+        if self.isolated {
             return;
         }
         self.commit_count += 1;

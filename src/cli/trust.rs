@@ -120,6 +120,7 @@ fn consent_json(consent: &Consent) -> Value {
         ConsentScope::Repository(folders) => {
             json!({ "path": consent.path(), "repository": folders })
         }
+        ConsentScope::Sync(url) => json!({ "path": consent.path(), "sync": url }),
     }
 }
 
@@ -137,6 +138,9 @@ fn describe_consent(consent: &Consent) -> String {
         }
         ConsentScope::Repository(folders) => {
             format!("{path}\n  its repository is in: {}", folders.join(", "))
+        }
+        ConsentScope::Sync(url) => {
+            format!("{path}\n  `palazzo sync` may fetch from and push to: {url}")
         }
     }
 }

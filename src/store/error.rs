@@ -9,6 +9,7 @@ use crate::store::remote::git_process::GitProcessError;
 use crate::store::repo::git_lock::GitLock;
 use crate::store::repo::operation::BlockingGitOperation;
 use crate::store::repo::regular_file;
+use crate::store::sync::error::SyncError;
 
 /// An error of the store. Each message names the file or folder that failed.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +37,9 @@ pub enum Error {
     /// A run of the `git` command failed.
     #[error(transparent)]
     GitProcess(#[from] GitProcessError),
+    /// The repository cannot be synchronized.
+    #[error(transparent)]
+    Sync(#[from] SyncError),
     /// The caller cancelled the change before it began.
     #[error("the call was cancelled, and nothing was changed")]
     Cancelled,

@@ -10,6 +10,7 @@ pub(crate) mod file_replacement;
 pub(crate) mod file_transaction;
 pub(crate) mod fsync;
 pub(crate) mod git_drivers;
+pub(crate) mod head_move;
 pub(crate) mod index;
 pub(crate) mod index_repair;
 pub(crate) mod lock_file;

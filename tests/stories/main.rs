@@ -47,6 +47,8 @@ mod rooms_and_actions;
 mod search;
 mod semantic_search;
 mod shared_repository;
+#[cfg(unix)]
+mod sync;
 mod tasks_and_processes;
 mod templates;
 mod token_costs;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::model::Tool;
+use crate::model::{GitUrl, Tool};
 
 /// A consent for one folder.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,6 +21,8 @@ pub enum ConsentScope {
     Tools(Vec<String>),
     /// The repository of the folder may be elsewhere, in these folders.
     Repository(Vec<String>),
+    /// The repository may be synchronized with the one at this URL, which has no password.
+    Sync(String),
 }
 
 impl Consent {
@@ -41,6 +43,12 @@ impl Consent {
         Self { path, scope: ConsentScope::Repository(folders) }
     }
 
+    /// Returns the consent to synchronize the repository at `work` with the one at `url`. A
+    /// password in the URL is not stored.
+    pub fn for_sync(work: &Path, url: &GitUrl) -> Self {
+        Self { path: work.to_str().map(str::to_owned), scope: ConsentScope::Sync(url.to_string()) }
+    }
+
     /// Returns a consent that was read from the consent file.
     pub fn from_stored(path: String, allowed: ConsentScope) -> Self {
         Self { path: Some(path), scope: allowed }
@@ -58,6 +66,7 @@ impl Consent {
             kinds,
             (ConsentScope::Tools(_), ConsentScope::Tools(_))
                 | (ConsentScope::Repository(_), ConsentScope::Repository(_))
+                | (ConsentScope::Sync(_), ConsentScope::Sync(_))
         );
         is_same_kind && self.path == other.path
     }

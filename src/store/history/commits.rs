@@ -44,6 +44,11 @@ impl<'a> HistoryReader<'a> {
         Self { repository, git, commit_graph: graph }
     }
 
+    /// Keeps new objects in memory instead of writing them.
+    pub(crate) fn with_object_memory(self) -> Self {
+        Self { git: self.git.with_object_memory(), ..self }
+    }
+
     /// Iterates over `from` and their ancestors, newest first, without `known` and their ancestors.
     pub(crate) fn walk_commits(
         &self,
@@ -59,6 +64,15 @@ impl<'a> HistoryReader<'a> {
         from: ObjectId,
     ) -> gix::Result<impl Iterator<Item = gix::Result<CommitNode>>> {
         self.run_walk(self.git.rev_walk([from]).first_parent_only())
+    }
+
+    /// Returns a commit with its parents and its time.
+    pub(crate) fn read_commit_node(&self, id: ObjectId) -> gix::Result<CommitNode> {
+        let cut = self.git.shallow_commits()?;
+        let is_cut = cut.as_ref().is_some_and(|it| it.contains(&id));
+        let commit = self.git.find_commit(id)?;
+        let parents = commit.parent_ids().map(gix::Id::detach).filter(|_| !is_cut).collect();
+        Ok(CommitNode { id, parents, seconds: commit.time()?.seconds })
     }
 
     /// Returns true if `old` is an ancestor of `head`.

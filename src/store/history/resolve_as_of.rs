@@ -3,6 +3,8 @@
 //! Times take precedence, so that a text means the same in every repository: a branch called
 //! `yesterday` must be written as `heads/yesterday`.
 
+use std::collections::{BinaryHeap, HashSet};
+
 use chrono::{DateTime, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Utc};
 use gix::ObjectId;
 use gix::revision::Spec;
@@ -12,6 +14,7 @@ use crate::model::CommitId;
 
 use crate::store::history::commits::{HistoryReader, utc_time};
 use crate::store::history::past_files::format_time;
+use crate::store::write::commit::SYNC_EMAIL;
 use crate::store::{Error, Store};
 
 /// The maximum length of a revision in characters.
@@ -29,7 +32,8 @@ impl Store {
     /// - any git revision that names a commit.
     ///
     /// Times refer to `HEAD` and its first parents, and to their commit times: a merged commit
-    /// counts from the time of the merge.
+    /// counts from the time of the merge. The parents of a merge by `palazzo sync` have no order,
+    /// so there all parents count.
     pub fn resolve_moment(&self, text: &str, now: DateTime<Utc>) -> Result<CommitId, Error> {
         let text = text.trim();
         let repository = self.require_repository()?;
@@ -51,7 +55,8 @@ pub fn parse_start_time(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>>
     parse_timestamp(text).or_else(start_of_day).or_else(|| parse_age(text, now))
 }
 
-/// Finds the last first-parent ancestor of `HEAD` made at or before `time`.
+/// Finds the last ancestor of `HEAD` made at or before `time`, among the first parents and all
+/// parents of merges by `palazzo sync`.
 fn last_commit_until(
     past: &HistoryReader<'_>,
     text: &str,
@@ -61,16 +66,30 @@ fn last_commit_until(
     let unfit = |why: String| Error::InvalidRevision { said: text.to_owned(), why };
     let head = past.repository.head()?;
     let head = head.ok_or_else(|| unfit("cannot be reached: nothing is committed yet".into()))?;
-    let mut first = None;
-    for step in past.walk_first_parents(head).map_err(failed)? {
-        let step = step.map_err(failed)?;
-        if utc_time(step.seconds) <= time {
-            return Ok(step.id);
+    let (mut first, mut seen) = (None, HashSet::from([head]));
+    let start = past.read_commit_node(head).map_err(failed)?;
+    let mut newest_first = BinaryHeap::from([(start.seconds, head)]);
+    while let Some((seconds, id)) = newest_first.pop() {
+        if utc_time(seconds) <= time {
+            return Ok(id);
         }
-        first = Some(utc_time(step.seconds));
+        first = Some(utc_time(seconds));
+        let parents = past.read_commit_node(id).map_err(failed)?.parents;
+        let is_unordered = parents.len() > 1 && is_sync_merge(past, id).map_err(failed)?;
+        let count = if is_unordered { parents.len() } else { 1 };
+        for parent in parents.into_iter().take(count).filter(|it| seen.insert(*it)) {
+            let seconds = past.read_commit_node(parent).map_err(failed)?.seconds;
+            newest_first.push((seconds, parent));
+        }
     }
     let begins = first.map(|it| format!(", of {}", format_time(it))).unwrap_or_default();
     Err(unfit(format!("is before the first commit{begins}")))
+}
+
+/// Returns whether a merge was made by `palazzo sync`.
+fn is_sync_merge(past: &HistoryReader<'_>, commit: ObjectId) -> gix::Result<bool> {
+    let found = past.git.find_commit(commit)?;
+    Ok(found.committer()?.email == SYNC_EMAIL)
 }
 
 /// Resolves a git revision.
@@ -281,6 +300,25 @@ mod tests {
             (&short, "2\n"),
         ] {
             assert_eq!(text_as_of(&store, text, now), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_finds_the_newest_commit_of_all_parents_of_a_merge_by_sync() {
+        let (scene, store, now) = scene_with_three_versions();
+        let tree = scene.git(&["rev-parse", "HEAD^{tree}"]);
+        let [new, old] = ["HEAD", "HEAD~2"].map(|it| scene.git(&["rev-parse", it]));
+        for (email, expected) in [("sync@palazzo.invalid", "2\n"), ("ada@example.org", "1\n")] {
+            let commit = format!(
+                "commit refs/heads/main\ncommitter palazzo <{email}> 1900000000 +0000\ndata 5\nmerge\n\
+                 from {}\nmerge {}\nM 040000 {} \"\"\n\n",
+                old.trim(),
+                new.trim(),
+                tree.trim()
+            );
+            scene.git(&["update-ref", "refs/heads/main", new.trim()]);
+            scene.git_with_input(&["fast-import", "--quiet", "--force"], &commit);
+            assert_eq!(text_as_of(&store, "1 hour ago", now), expected, "{email}");
         }
     }
 

@@ -80,6 +80,23 @@ pub(crate) struct GitProcess {
     size_limit: Option<(PathBuf, u64)>,
 }
 
+/// A run of `git` that has ended.
+#[derive(Debug)]
+pub(crate) struct EndedGit {
+    pub(crate) status: ExitStatus,
+    /// What it wrote to standard output.
+    pub(crate) output: String,
+    /// What it wrote to standard error.
+    pub(crate) messages: String,
+}
+
+impl EndedGit {
+    /// Returns git's first error with the line before it, else its exit status.
+    pub(crate) fn error_message(&self) -> String {
+        error_lines(&self.messages).unwrap_or_else(|| format!("git ended with {}", self.status))
+    }
+}
+
 /// The error of a `git` process.
 #[derive(Debug, thiserror::Error)]
 pub enum GitProcessError {
@@ -184,10 +201,20 @@ impl GitProcess {
     }
 
     /// Runs git and returns its output. Stops it when `is_cancelled` returns true.
-    pub(crate) fn run(
+    pub(crate) fn run(self, is_cancelled: &dyn Fn() -> bool) -> Result<String, GitProcessError> {
+        let operation = self.operation.clone();
+        let ended = self.run_to_end(is_cancelled)?;
+        match ended.status.success() {
+            true => Ok(ended.output),
+            false => Err(GitProcessError::Failed { operation, why: ended.error_message() }),
+        }
+    }
+
+    /// Runs git as [`GitProcess::run`] does, and returns what it wrote also if it failed.
+    pub(crate) fn run_to_end(
         mut self,
         is_cancelled: &dyn Fn() -> bool,
-    ) -> Result<String, GitProcessError> {
+    ) -> Result<EndedGit, GitProcessError> {
         require_git_version(&self.operation)?;
         let mut child = self.command.spawn().map_err(|source| self.not_run(source))?;
         let output = child.stdout.take().map(OutputReader::start);
@@ -199,11 +226,7 @@ impl GitProcess {
         let status = ended?;
         let [output, messages] =
             [output, messages].map(|it| it.map_or_else(String::new, OutputReader::finish));
-        let why = || error_lines(&messages).unwrap_or_else(|| format!("git ended with {status}"));
-        match status.success() {
-            true => Ok(output),
-            false => Err(GitProcessError::Failed { operation: self.operation.clone(), why: why() }),
-        }
+        Ok(EndedGit { status, output, messages })
     }
 
     /// Waits until the process ends, or has to be stopped.

@@ -19,7 +19,7 @@ use crate::store::repo::repository_location::RepositoryLocation;
 use crate::store::{ConsentStore, Error};
 
 /// The size in bytes of the largest object that is read into memory.
-const ALLOCATION_LIMIT: &str = "gitoxide.objects.allocLimit=268435456";
+pub(crate) const ALLOCATION_LIMIT: &str = "gitoxide.objects.allocLimit=268435456";
 
 /// How often `HEAD` is read again while `git pack-refs` may be running.
 const MAX_HEAD_READS: usize = 5;

@@ -41,6 +41,8 @@ struct StoredConsent {
     tools: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     repository: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sync: Option<String>,
 }
 
 impl ConsentStore {
@@ -100,7 +102,7 @@ impl ConsentStore {
         let folder = self.folder.as_deref().ok_or_else(no_folder_error)?;
         let real = paths::resolve_links(folder)?;
         let elsewhere = match &consent.scope {
-            ConsentScope::Tools(_) => [].as_slice(),
+            ConsentScope::Tools(_) | ConsentScope::Sync(_) => [].as_slice(),
             ConsentScope::Repository(folders) => folders,
         };
         let untrusted = consent.path().into_iter().chain(elsewhere.iter().map(String::as_str));
@@ -160,17 +162,19 @@ fn unusable_error(why: &str) -> Error {
 impl StoredConsent {
     fn from_consent(consent: &Consent) -> Option<Self> {
         let path = consent.path()?.to_owned();
-        let (tools, repository) = match consent.scope.clone() {
-            ConsentScope::Tools(tools) => (Some(tools), None),
-            ConsentScope::Repository(folders) => (None, Some(folders)),
-        };
-        Some(Self { path, tools, repository })
+        let mut stored = Self { path, tools: None, repository: None, sync: None };
+        match consent.scope.clone() {
+            ConsentScope::Tools(tools) => stored.tools = Some(tools),
+            ConsentScope::Repository(folders) => stored.repository = Some(folders),
+            ConsentScope::Sync(url) => stored.sync = Some(url),
+        }
+        Some(stored)
     }
 
     fn into_consents(self) -> Vec<Consent> {
         let tools = self.tools.map(ConsentScope::Tools);
         let repository = self.repository.map(ConsentScope::Repository);
-        let allowed = tools.into_iter().chain(repository);
+        let allowed = tools.into_iter().chain(repository).chain(self.sync.map(ConsentScope::Sync));
         allowed.map(|it| Consent::from_stored(self.path.clone(), it)).collect()
     }
 }
@@ -204,6 +208,7 @@ mod tests {
             tools_consent("/keep", &["write_scroll", "update_entity", "delete_entities"]),
             tools_consent("/other", &["update_entity", "write_scroll"]),
             Consent::for_repository(Path::new("/keep"), [Path::new("/a"); 2]),
+            Consent::for_sync(Path::new("/keep"), &"https://example.org/keep".parse().unwrap()),
         ] {
             assert!(!consents.is_allowed(&other).unwrap(), "{other:?}");
         }
@@ -212,6 +217,20 @@ mod tests {
         assert_eq!(consents.list().unwrap(), [tools_consent("/keep", &["write_scroll"])]);
         assert_eq!(consents.remove_at_or_below(Path::new("/keep")).unwrap().len(), 1);
         assert_eq!(consents.list().unwrap(), []);
+    }
+
+    #[test]
+    fn a_consent_to_sync_covers_one_url() {
+        let folder = tempfile::tempdir().unwrap();
+        let consents = ConsentStore::new(Some(folder.path().to_owned()));
+        let consent = |url: &str| Consent::for_sync(Path::new("/keep"), &url.parse().unwrap());
+        consents.add(&consent("https://example.org/a")).unwrap();
+        consents.add(&tools_consent("/keep", &["write_scroll"])).unwrap();
+        assert!(consents.is_allowed(&consent("https://example.org/a")).unwrap());
+        assert!(!consents.is_allowed(&consent("https://example.org/b")).unwrap());
+        consents.add(&consent("https://example.org/b")).unwrap();
+        assert!(!consents.is_allowed(&consent("https://example.org/a")).unwrap());
+        assert_eq!(consents.list().unwrap().len(), 2);
     }
 
     #[test]

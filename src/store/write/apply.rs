@@ -15,7 +15,7 @@ use crate::model::{Changeset, CommitId, FileEdit, MAX_FILE_BYTES};
 
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{damage, operation, palace_files, paths};
-use crate::store::write::commit::CommitDraft;
+use crate::store::write::commit::BlobEntry;
 use crate::store::write::commit_steps::CommitSteps;
 use crate::store::write::file_transaction::FileTransaction;
 use crate::store::write::index::Staging;
@@ -107,7 +107,7 @@ fn write_without_commit(
 
 /// Writes the temporary files and calls `write`; keeps the result if it succeeds. Otherwise undoes
 /// it, or leaves that to recovery.
-fn keep_or_undo<T>(
+pub(crate) fn keep_or_undo<T>(
     mut transaction: FileTransaction<'_>,
     guard: Option<&WriteGuard>,
     write: impl FnOnce(&mut FileTransaction<'_>) -> Result<Result<T, Vec<String>>, Error>,
@@ -218,7 +218,8 @@ fn run_commit_steps(
             if folders.is_some() {
                 return Ok(Vec::new()); // The files are in place since the last attempt.
             }
-            let stale = put_in_place_and_stage(transaction, &mut staging, &drafts);
+            let files = drafts.last().map(|it| it.files.as_slice()).unwrap_or_default();
+            let stale = put_in_place_and_stage(transaction, &mut staging, files);
             folders = Some(transaction.touched_folders());
             stale
         })
@@ -251,7 +252,7 @@ fn check_head_unless_checked(
 }
 
 /// Opens the index, and repairs it if another program may have written it.
-fn open_staging<'a>(
+pub(crate) fn open_staging<'a>(
     store: &mut Store,
     repository: &'a Repository,
     git: &gix::Repository,
@@ -267,7 +268,7 @@ fn open_staging<'a>(
 }
 
 /// Replaces the index; if that fails, the next writer repairs it.
-fn replace_index(
+pub(crate) fn replace_index(
     store: &mut Store,
     staging: Staging<'_>,
     guard: &WriteGuard,
@@ -284,27 +285,27 @@ fn replace_index(
     }
 }
 
-/// Puts the files in place, and writes the new index into its lock file.
-fn put_in_place_and_stage(
+/// Puts the files in place, and writes the new index, in which they are `files`, into its lock
+/// file.
+pub(crate) fn put_in_place_and_stage(
     transaction: &mut FileTransaction<'_>,
     staging: &mut Staging<'_>,
-    drafts: &[CommitDraft],
+    files: &[(String, Option<BlobEntry>)],
 ) -> Result<Vec<String>, Error> {
     let stale = transaction.put_files_in_place()?;
     if stale.is_empty() {
-        stage_written_files(staging, drafts, transaction);
+        stage_written_files(staging, files, transaction);
         staging.write_to_lock_file()?;
     }
     Ok(stale)
 }
 
-/// Stages the files of the last draft as they are on disk now.
+/// Stages the files as they are on disk now.
 fn stage_written_files(
     staging: &mut Staging<'_>,
-    drafts: &[CommitDraft],
+    files: &[(String, Option<BlobEntry>)],
     transaction: &FileTransaction<'_>,
 ) {
-    let files = drafts.last().map(|it| it.files.as_slice()).unwrap_or_default();
     let files = files.iter().zip(transaction.index_stats());
     staging.stage_files(files.map(|((path, entry), stat)| (path.as_str().into(), *entry, stat)));
 }

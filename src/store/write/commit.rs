@@ -12,6 +12,9 @@ use crate::store::{Error, Store};
 
 use crate::store::write::objects::ObjectWriter;
 
+/// The email address in merges by `palazzo sync`.
+pub(crate) const SYNC_EMAIL: &str = "sync@palazzo.invalid";
+
 /// A file in a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlobEntry {
@@ -80,27 +83,40 @@ impl CommitDraft {
             message: self.message.as_str().into(),
             extra_headers: Vec::new(),
         };
-        let git = writer.git();
-        let Some(options) = git.commit_signing_options_if_enabled()? else {
-            return writer.write(&commit);
-        };
-        // It is signed before it is written, so that no unsigned copy remains.
-        let mut text = Vec::new();
-        commit.write_to(&mut text).map_err(gix::Error::from_error)?;
-        let unsigned = gix::objs::CommitRef::from_bytes(&text, git.object_hash())?;
-        let signed = unsigned.sign(options)?;
-        writer.write(&signed)
+        write_commit_object(writer, &commit)
     }
 
     /// Returns the reflog entry of this commit: committer, time and subject.
     pub(crate) fn reflog_entry(&self) -> String {
         let subject = self.message.lines().next().unwrap_or_default();
-        let GitIdentity { name, email } = &self.committer;
-        format!("{name} <{email}> {} +0000\tcommit: {subject}", self.seconds.max(0))
+        let who = self.committer.description();
+        format!("{who} {} +0000\tcommit: {subject}", self.seconds.max(0))
     }
 }
 
+/// Writes a commit, signed if the user's configuration asks for that.
+pub(crate) fn write_commit_object(
+    writer: &mut ObjectWriter<'_>,
+    commit: &gix::objs::Commit,
+) -> gix::Result<ObjectId> {
+    let git = writer.git();
+    let Some(options) = git.commit_signing_options_if_enabled()? else {
+        return writer.write(commit);
+    };
+    // It is signed before it is written, so that no unsigned copy remains.
+    let mut text = Vec::new();
+    commit.write_to(&mut text).map_err(gix::Error::from_error)?;
+    let unsigned = gix::objs::CommitRef::from_bytes(&text, git.object_hash())?;
+    let signed = unsigned.sign(options)?;
+    writer.write(&signed)
+}
+
 impl GitIdentity {
+    /// Returns the author and committer of merges, which is the same on every machine.
+    pub(crate) fn for_sync() -> Self {
+        Self { name: "palazzo".to_owned(), email: SYNC_EMAIL.to_owned() }
+    }
+
     /// Returns the author identity for a client name.
     pub(crate) fn for_client(name: &str) -> Self {
         let name = Self::clean_part(name, "agent");
@@ -154,7 +170,12 @@ impl GitIdentity {
         if clean.is_empty() { fallback.to_owned() } else { clean.to_owned() }
     }
 
-    fn to_signature(&self, seconds: i64) -> gix::actor::Signature {
+    /// Returns the identity as `Ada <ada@example.org>`.
+    pub(crate) fn description(&self) -> String {
+        format!("{} <{}>", self.name, self.email)
+    }
+
+    pub(crate) fn to_signature(&self, seconds: i64) -> gix::actor::Signature {
         let time = gix::date::Time { seconds: seconds.max(0), offset: 0 };
         let (name, email) = (self.name.as_str().into(), self.email.as_str().into());
         gix::actor::Signature { name, email, time }
@@ -169,7 +190,7 @@ impl Store {
         let git = repository.git();
         let author = GitIdentity::configured_author_or(&git, user);
         let identities = [author, GitIdentity::for_committer(&git)];
-        let [author, committer] = identities.map(|it| format!("{} <{}>", it.name, it.email));
+        let [author, committer] = identities.map(|it| it.description());
         Ok(Some((author, committer)))
     }
 }

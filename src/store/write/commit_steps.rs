@@ -189,7 +189,7 @@ impl CommitSteps<'_> {
             let (Some(new), Some(last)) = (tip.filter(|_| tip != head), drafts.last()) else {
                 return Ok(Ok(None));
             };
-            match self.move_head(head, new, last)? {
+            match self.move_head(head, new, last.reflog_entry())? {
                 RefUpdateOutcome::Updated => return Ok(Ok(Some(new))),
                 RefUpdateOutcome::Conflict => head = self.repository.head()?,
             }
@@ -198,14 +198,14 @@ impl CommitSteps<'_> {
     }
 
     /// Moves `HEAD`, or the branch it points to, from `old` to `new`.
-    fn move_head(
+    pub(crate) fn move_head(
         &self,
         old: Option<ObjectId>,
         new: ObjectId,
-        draft: &CommitDraft,
+        reflog_entry: String,
     ) -> Result<RefUpdateOutcome, Error> {
         let (repository, timeout) = (self.repository, self.lock_timeouts.head);
-        let log = Some(draft.reflog_entry());
+        let log = Some(reflog_entry);
         let update = RefUpdate { repository, name: "HEAD", old, new, log, timeout };
         failpoint::kill_point("before `HEAD` is moved");
         let moved = update.apply(&mut |path, inode| self.write_guard.record_lock_file(path, inode));

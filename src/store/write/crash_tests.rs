@@ -15,10 +15,16 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use gix::objs::tree::EntryKind;
+
 use crate::model::Changeset;
 use crate::store::test_repository::{TestHome, change_of_files, git_in, try_git};
+use crate::store::write::commit::{self, BlobEntry};
+use crate::store::write::head_move::{
+    self, HeadMove, HeadMoveOutcome, MergeCommit, MovedFile, NewHead,
+};
 use crate::store::write::{failpoint, lock_file};
-use crate::store::{CommitOutcome, Store};
+use crate::store::{CommitOutcome, Error, Store};
 
 /// The child's arguments: the kind of change, its number, and the home.
 const CHILD_ENV: &str = "PALAZZO_CRASH_CHILD";
@@ -43,7 +49,9 @@ const REPOSITORY_KINDS: [TestRepositoryKind; 4] = [
     TestRepositoryKind::Cloned,
     TestRepositoryKind::Linked,
 ];
-const CHANGE_KINDS: [&str; 5] = ["scroll", "room", "entities", "deletion", "undo"];
+static CHANGE_KINDS: [&str; 5] = ["scroll", "room", "entities", "deletion", "undo"];
+/// A merge instead of a change.
+const MERGE_KIND: &str = "merge";
 
 /// A palace in a repository of one kind.
 struct CrashTestPalace {
@@ -181,6 +189,37 @@ fn build_change(store: &Store, kind: &str, number: usize) -> Changeset {
     change_of_files(&edits)
 }
 
+/// Makes a change as a merge of `HEAD` with its first parent, as a synchronization does.
+fn merge_change(home: &Path, change: &Changeset) -> Result<HeadMoveOutcome, Error> {
+    let mut store = open_store(home).for_whole_repository()?.unwrap();
+    let repository = store.require_repository()?;
+    let git = repository.git().with_object_memory();
+    let old = repository.head()?.unwrap();
+    let before = commit::tree_of_commit(&git, Some(old)).unwrap();
+    let root = git.find_tree(before).unwrap().decode().unwrap().into_owned();
+    let mut tree = gix::objs::tree::Editor::new(root, &git.objects, git.object_hash());
+    let mut files = Vec::new();
+    for edit in &change.edits {
+        let path = format!("keep/{}", edit.path);
+        let was = commit::find_blob_entry(&git, before, &path).unwrap();
+        let now = edit.now.clone().map(|text| {
+            let id = git.write_blob(&text).unwrap().detach();
+            (BlobEntry { kind: EntryKind::Blob, id }, text)
+        });
+        match &now {
+            Some((entry, _)) => tree.upsert(path.split('/'), entry.kind, entry.id).unwrap(),
+            None => tree.remove_leaf(path.split('/')).unwrap(),
+        };
+        files.push(MovedFile { path, was, now });
+    }
+    let tree = tree.write(|it| git.write_object(it).map(gix::Id::detach)).unwrap();
+    let parent = git.find_commit(old).unwrap().parent_ids().next().unwrap().detach();
+    let (seconds, message) = (1_900_000_000, "sync: merge\n".to_owned());
+    let merge = MergeCommit { parents: [old, parent], tree, seconds, message };
+    let new = NewHead::Merge(merge);
+    head_move::move_head(&mut store, &HeadMove { old, new, files, reason: "sync: merge" })
+}
+
 fn apply_change(mut contents: FileTexts, change: &Changeset) -> FileTexts {
     for edit in &change.edits {
         match &edit.now {
@@ -198,10 +237,18 @@ fn child() {
     let args: Vec<_> = args.splitn(3, '\n').collect();
     let mut store = open_store(Path::new(args[2]));
     let change = build_change(&store, args[0], args[1].parse().unwrap());
-    match store.commit(&change) {
-        Ok(CommitOutcome::Done(done)) => println!("DONE {:?}", done.warnings),
-        Ok(CommitOutcome::Stale(paths)) => println!("REFUSED stale {paths:?}"),
-        Err(err) => println!("REFUSED {}", err.message_with_causes()),
+    if args[0] == MERGE_KIND {
+        match merge_change(Path::new(args[2]), &change) {
+            Ok(HeadMoveOutcome::Done(done)) => println!("DONE {:?}", done.warnings),
+            Ok(other) => println!("REFUSED {other:?}"),
+            Err(err) => println!("REFUSED {}", err.message_with_causes()),
+        }
+    } else {
+        match store.commit(&change) {
+            Ok(CommitOutcome::Done(done)) => println!("DONE {:?}", done.warnings),
+            Ok(CommitOutcome::Stale(paths)) => println!("REFUSED stale {paths:?}"),
+            Err(err) => println!("REFUSED {}", err.message_with_causes()),
+        }
     }
     println!("STEPS {}", failpoint::reached_count());
     let next = self::build_change(&store, "scroll", 1_000_000);
@@ -262,22 +309,32 @@ fn fail_at_every_step(repository: TestRepositoryKind, kind: &str) {
     }
 }
 
-fn for_each_case(test: fn(TestRepositoryKind, &str)) {
+fn for_each_case(kinds: &'static [&str], test: fn(TestRepositoryKind, &str)) {
     std::thread::scope(|scope| {
         for repository in REPOSITORY_KINDS {
-            scope.spawn(move || CHANGE_KINDS.into_iter().for_each(|kind| test(repository, kind)));
+            scope.spawn(move || kinds.iter().for_each(|kind| test(repository, kind)));
         }
     });
 }
 
 #[test]
+fn a_merge_killed_at_any_step_loses_nothing_and_leaves_no_lock() {
+    for_each_case(&[MERGE_KIND], kill_at_every_step);
+}
+
+#[test]
+fn a_merge_that_fails_at_any_step_reports_it_and_leaves_no_lock() {
+    for_each_case(&[MERGE_KIND], fail_at_every_step);
+}
+
+#[test]
 fn a_write_killed_at_any_step_loses_nothing_and_leaves_no_lock() {
-    for_each_case(kill_at_every_step);
+    for_each_case(&CHANGE_KINDS, kill_at_every_step);
 }
 
 #[test]
 fn a_write_that_fails_at_any_step_reports_it_and_leaves_no_lock() {
-    for_each_case(fail_at_every_step);
+    for_each_case(&CHANGE_KINDS, fail_at_every_step);
 }
 
 #[test]

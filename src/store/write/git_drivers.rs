@@ -137,7 +137,7 @@ fn write_attributes(file: &Path, text: Option<&[u8]>) -> Result<(), Error> {
 }
 
 /// Edits the configuration under git's lock; returns whether it was changed.
-fn write_configuration(
+pub(crate) fn write_configuration(
     repository: &Repository,
     deadline: Instant,
     edit: impl FnOnce(&[u8]) -> Vec<u8>,

@@ -1,0 +1,289 @@
+//! `palazzo sync`.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cli::home::{self, HomeOrDirArgs};
+use crate::cli::outcome::{Failure, Outcome, current_time};
+use crate::cli::output_format::FormatArgs;
+use crate::cli::terminal;
+use crate::keeper::{
+    self, Refusal, SyncOptions, SyncReport, SyncSetup, SyncState, SyncedRepository,
+};
+use crate::model::quote_for_shell;
+use crate::render;
+
+/// Exchange commits with the upstream of the current branch: fetch, merge, push
+///
+/// Palaces are merged field by field, and a conflict never stops it: one value stands, and the
+/// other is kept in a file in `conflicts`. It runs only after `palazzo sync --setup` on this
+/// machine. The exit code is 0 if the two are in sync, 1 if they are in sync and conflicts are
+/// recorded, 2 if it was not done.
+#[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
+pub(super) struct Args {
+    #[command(flatten)]
+    home: HomeOrDirArgs,
+
+    /// Allow it on this machine, with the upstream of the branch; a branch without one gets URL
+    #[arg(long, value_name = "URL", num_args = 0..=1, conflicts_with_all = ["status", "undo", "dry_run", "accept"])]
+    #[expect(clippy::option_option, reason = "it may be given with and without a URL")]
+    setup: Option<Option<String>>,
+
+    /// Report the state as last fetched, without reaching another machine
+    #[arg(long, conflicts_with_all = ["undo", "dry_run", "accept"])]
+    status: bool,
+
+    /// Drop the last merge, if it was not pushed
+    #[arg(long, conflicts_with_all = ["dry_run", "accept"])]
+    undo: bool,
+
+    /// Only fetch, and report what would be merged and pushed
+    #[arg(long)]
+    dry_run: bool,
+
+    /// Accept that the remote deletes more than 20 files and more than a tenth of all
+    #[arg(long)]
+    accept: bool,
+
+    /// The time limit of each fetch and each push
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    time_limit: u64,
+
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+/// The result for one repository: what is printed, as text and as JSON, and whether conflicts are
+/// recorded.
+struct RepositoryResult {
+    text: String,
+    json: Value,
+    has_conflicts: bool,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let keeper = args.home.keeper();
+    home::require_palace(&keeper, &args.home.find())?;
+    let repositories = keeper::list_synced_repositories(&keeper)?;
+    if matches!(args.setup, Some(Some(_))) && repositories.len() > 1 {
+        let message =
+            "the palaces are in several repositories; name one: `palazzo sync DIR --setup URL`";
+        return Err(Failure::Message(message.to_owned()));
+    }
+    let (mut code, mut entries) = (0, Vec::new());
+    for repository in &repositories {
+        let work = repository.work().display().to_string();
+        match args.run_for(repository) {
+            Ok(result) => {
+                code = code.max(u8::from(result.has_conflicts));
+                entries.push(json_entry(&work, result.json));
+                if !args.format.is_json() {
+                    terminal::print_page(&format!("{work}\n{}", indent(&result.text)))?;
+                }
+            }
+            Err(refusal) => {
+                code = 2;
+                let message = Failure::from(refusal).to_string();
+                entries.push(json_entry(&work, json!({ "error": message })));
+                terminal::eprint_failure(&format!("{work}: {message}"));
+            }
+        }
+    }
+    if args.format.is_json() {
+        terminal::print_text(&format!("{:#}\n", json!({ "repositories": entries })))?;
+    }
+    Ok(ExitCode::from(code))
+}
+
+impl Args {
+    fn run_for(&self, repository: &SyncedRepository) -> Result<RepositoryResult, Refusal> {
+        let time_limit = Duration::from_secs(self.time_limit);
+        if let Some(url) = &self.setup {
+            let setup = keeper::set_up_sync(repository, url.as_deref(), time_limit)?;
+            return Ok(setup_result(&setup, repository));
+        }
+        if self.status {
+            return Ok(status_result(&keeper::sync_state(repository)?));
+        }
+        if self.undo {
+            return Ok(undo_result(&keeper::undo_last_sync(repository)?));
+        }
+        let options = SyncOptions {
+            is_dry_run: self.dry_run,
+            accepts_deletions: self.accept,
+            time_limit,
+            now: current_time(),
+        };
+        let report = keeper::sync_repository(repository, &options)?;
+        for warning in &report.warnings {
+            anstream::eprintln!("palazzo: {warning}");
+        }
+        Ok(report_result(&report, self.dry_run))
+    }
+}
+
+fn json_entry(work: &str, mut entry: Value) -> Value {
+    entry["repository"] = json!(work);
+    entry
+}
+
+fn indent(text: &str) -> String {
+    text.lines().map(|it| format!("  {it}\n")).collect::<Vec<_>>().concat()
+}
+
+fn setup_result(setup: &SyncSetup, repository: &SyncedRepository) -> RepositoryResult {
+    let SyncSetup { upstream, is_new_upstream, ahead } = setup;
+    let folder = quote_for_shell(&repository.work().display().to_string());
+    let mut text = format!("may sync with {upstream} on this machine from now on\n");
+    if *is_new_upstream {
+        text.push_str("added the remote to .git/config\n");
+    }
+    if let Some(ahead) = ahead {
+        text.push_str(&format!("{} to push\n", count(*ahead, "commit")));
+    }
+    text.push_str(&format!(
+        "`palazzo sync {folder}` fetches, merges and pushes; `palazzo trust --remove {folder}` \
+         withdraws the consent\n"
+    ));
+    let json = json!({ "upstream": upstream, "set_up": true, "ahead": ahead });
+    RepositoryResult { text, json, has_conflicts: false }
+}
+
+fn status_result(state: &SyncState) -> RepositoryResult {
+    let set_up = match state.is_set_up {
+        true => "set up on this machine",
+        false => "not set up on this machine: run `palazzo sync --setup`",
+    };
+    let reached = match state.last_reached {
+        Some(at) => format!("last reached {}", render::ago(at, current_time())),
+        None => "never reached from here".to_owned(),
+    };
+    let difference = match (state.ahead, state.behind) {
+        (Some(ahead), Some(behind)) => {
+            format!("{} to push, {} to merge\n", count(ahead, "commit"), count(behind, "commit"))
+        }
+        _ => String::new(),
+    };
+    let text = format!(
+        "{}: {set_up}\n{reached}\n{difference}{}\n",
+        state.upstream,
+        count(state.conflicts, "conflict")
+    );
+    let json = json!({
+        "upstream": state.upstream,
+        "url": state.url,
+        "set_up": state.is_set_up,
+        "ahead": state.ahead,
+        "behind": state.behind,
+        "last_reached": state.last_reached.map(|it| it.to_rfc3339()),
+        "conflicts": state.conflicts,
+    });
+    RepositoryResult { text, json, has_conflicts: false }
+}
+
+fn undo_result([merge, before]: &[String; 2]) -> RepositoryResult {
+    RepositoryResult {
+        text: format!("dropped the merge {merge}; the newest commit is {before}\n"),
+        json: json!({ "dropped": merge, "commit": before }),
+        has_conflicts: false,
+    }
+}
+
+fn report_result(report: &SyncReport, is_dry_run: bool) -> RepositoryResult {
+    let json = json!({
+        "upstream": report.upstream,
+        "dry_run": is_dry_run,
+        "received": report.received,
+        "sent": report.sent,
+        "merged": report.is_merged,
+        "files": { "added": report.files[0], "changed": report.files[1], "deleted": report.files[2] },
+        "new_conflicts": report.new_conflicts,
+        "conflicts": report.conflicts,
+        "rewritten": report.is_rewritten,
+        "commit": report.commit,
+    });
+    let text = report_text(report, is_dry_run);
+    RepositoryResult { text, json, has_conflicts: report.conflicts > 0 }
+}
+
+fn report_text(report: &SyncReport, is_dry_run: bool) -> String {
+    let SyncReport { received, sent, files: [added, changed, deleted], .. } = report;
+    let mut text = match is_dry_run {
+        true => format!("would sync with {}\n", report.upstream),
+        false => format!("in sync with {}\n", report.upstream),
+    };
+    if report.is_rewritten {
+        text.push_str("the history of the remote was rewritten; nothing of yours was dropped\n");
+    }
+    if *received > 0 {
+        let how = if report.is_merged { "merged" } else { "received" };
+        let commits = count(*received, "commit");
+        text.push_str(&format!(
+            "{how} {commits}: {added} added, {changed} changed, {deleted} deleted files\n"
+        ));
+    }
+    if *sent > 0 {
+        text.push_str(&format!("pushed {}\n", count(*sent, "commit")));
+    }
+    if report.new_conflicts > 0 {
+        text.push_str(&format!("{} recorded\n", count(report.new_conflicts, "new conflict")));
+    }
+    if report.conflicts > 0 {
+        text.push_str(&format!("{} in `conflicts`\n", count(report.conflicts, "conflict")));
+    }
+    if is_dry_run {
+        text =
+            text.replace("\nmerged ", "\nwould merge ").replace("\nreceived ", "\nwould receive ");
+        text = text.replace("\npushed ", "\nwould push ");
+    }
+    text
+}
+
+fn count(number: usize, noun: &str) -> String {
+    match number {
+        1 => format!("1 {noun}"),
+        _ => format!("{number} {noun}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> SyncReport {
+        SyncReport {
+            upstream: "`main` of origin (https://example.org/a)".to_owned(),
+            received: 3,
+            sent: 2,
+            is_merged: true,
+            files: [1, 4, 0],
+            new_conflicts: 1,
+            conflicts: 2,
+            ..SyncReport::default()
+        }
+    }
+
+    #[test]
+    fn a_merge_with_conflicts_is_reported() {
+        insta::assert_snapshot!(report_text(&report(), false), @"
+        in sync with `main` of origin (https://example.org/a)
+        merged 3 commits: 1 added, 4 changed, 0 deleted files
+        pushed 2 commits
+        1 new conflict recorded
+        2 conflicts in `conflicts`
+        ");
+    }
+
+    #[test]
+    fn a_dry_run_reports_what_would_be_done() {
+        let report = SyncReport { new_conflicts: 0, conflicts: 0, ..report() };
+        insta::assert_snapshot!(report_text(&report, true), @"
+        would sync with `main` of origin (https://example.org/a)
+        would merge 3 commits: 1 added, 4 changed, 0 deleted files
+        would push 2 commits
+        ");
+    }
+}

@@ -1,0 +1,13 @@
+//! Synchronizes palaces with their upstreams: `palazzo sync`.
+
+mod conflict_file;
+mod merge_versions;
+mod repositories;
+mod round;
+mod setup;
+mod status;
+
+pub use repositories::{SyncedRepository, list_synced_repositories};
+pub use round::{SyncOptions, SyncReport, sync_repository, undo_last_sync};
+pub use setup::{SyncSetup, set_up_sync};
+pub use status::{SyncState, sync_state};

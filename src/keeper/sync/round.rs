@@ -1,0 +1,149 @@
+//! One synchronization: fetch, merge, push, again if others pushed meanwhile.
+
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use crate::keeper::Refusal;
+use crate::keeper::merge::MERGE_RULES_VERSION;
+use crate::keeper::sync::merge_versions::merge_versions;
+use crate::keeper::sync::repositories::SyncedRepository;
+use crate::store::{
+    ApplyOutcome, HistoryComparison, HistoryRelation, PlannedMove, SyncSession, Upstream,
+};
+
+/// The options of a synchronization.
+#[derive(Clone, Copy, Debug)]
+pub struct SyncOptions {
+    /// Whether only to fetch, and to report what would be done.
+    pub is_dry_run: bool,
+    /// Whether to accept that many files are deleted.
+    pub accepts_deletions: bool,
+    /// The time limit of each fetch and push.
+    pub time_limit: Duration,
+    /// The present time.
+    pub now: DateTime<Utc>,
+}
+
+/// The result of a synchronization.
+#[derive(Clone, Debug, Default)]
+pub struct SyncReport {
+    /// The branch and the remote, for a message.
+    pub upstream: String,
+    /// The number of commits of the remote that were missing here.
+    pub received: usize,
+    /// The number of commits that were pushed.
+    pub sent: usize,
+    /// Whether the two histories were merged.
+    pub is_merged: bool,
+    /// The numbers of files added, changed and deleted here.
+    pub files: [usize; 3],
+    /// The number of conflicts that the merge has recorded.
+    pub new_conflicts: usize,
+    /// The number of all recorded conflicts.
+    pub conflicts: usize,
+    /// Whether the remote no longer has commits that it had.
+    pub is_rewritten: bool,
+    /// The newest commit here.
+    pub commit: String,
+    /// Problems that did not prevent it.
+    pub warnings: Vec<String>,
+}
+
+/// Synchronizes a repository with the upstream of its branch, if the user has set that up.
+pub fn sync_repository(
+    repository: &SyncedRepository,
+    options: &SyncOptions,
+) -> Result<SyncReport, Refusal> {
+    let store = repository.store();
+    let upstream = store.upstream()?;
+    require_consent(repository, &upstream)?;
+    let mut session = SyncSession::begin(repository.store(), options.time_limit)?;
+    // The configuration may have changed since it was read.
+    require_consent(repository, session.upstream())?;
+    let mut report = SyncReport { upstream: upstream.description(), ..SyncReport::default() };
+    loop {
+        report.is_rewritten |= session.fetch()?.is_rewritten;
+        // The time is only shown; a full disk must not prevent the synchronization.
+        drop(store.record_sync_time(options.now));
+        let mut histories = session.compare(MERGE_RULES_VERSION)?;
+        let planned = session.plan(&histories, &merge_versions, MERGE_RULES_VERSION)?;
+        if let Some(planned) = &planned {
+            check_plan(repository, &session, planned, options)?;
+            report.add_plan(planned, &histories);
+        }
+        if options.is_dry_run {
+            report.sent = histories.ahead;
+            break;
+        }
+        if let Some(planned) = &planned {
+            match session.apply(planned)? {
+                ApplyOutcome::Done(warnings) => {
+                    report.warnings.extend(warnings.iter().map(ToString::to_string));
+                }
+                ApplyOutcome::HeadMoved => {
+                    session.wait_for_next_attempt()?;
+                    continue;
+                }
+            }
+            histories = session.compare(MERGE_RULES_VERSION)?;
+        }
+        if histories.ahead == 0 || session.push(&histories)? {
+            report.sent = histories.ahead;
+            break;
+        }
+        session.wait_for_next_attempt()?;
+    }
+    report.commit = session.newest_commit()?.0;
+    report.conflicts = repository.count_conflicts();
+    Ok(report)
+}
+
+/// Drops the last merge of a repository if it was not pushed; returns the ids of the merge and of
+/// the commit before it.
+pub fn undo_last_sync(repository: &SyncedRepository) -> Result<[String; 2], Refusal> {
+    Ok(repository.store().undo_last_sync()?)
+}
+
+fn require_consent(repository: &SyncedRepository, upstream: &Upstream) -> Result<(), Refusal> {
+    match repository.is_allowed(upstream)? {
+        true => Ok(()),
+        false => Err(Refusal::Invalid(format!(
+            "syncing with {} is not set up on this machine; run `palazzo sync --setup` to allow it",
+            upstream.description()
+        ))),
+    }
+}
+
+/// Fails if a plan needs a person.
+fn check_plan(
+    repository: &SyncedRepository,
+    session: &SyncSession,
+    planned: &PlannedMove,
+    options: &SyncOptions,
+) -> Result<(), Refusal> {
+    if let Some(palace) = repository.palace_with_manual_commits() {
+        return Err(Refusal::Invalid(format!(
+            "the commits of {} were fetched, and not merged, because {} sets `commit = \"manual\"`; \
+             merge them with `git merge`",
+            session.upstream().description(),
+            palace.join("palace.toml").display()
+        )));
+    }
+    if !options.accepts_deletions && !options.is_dry_run {
+        session.reject_mass_deletion(planned)?;
+    }
+    Ok(())
+}
+
+impl SyncReport {
+    fn add_plan(&mut self, planned: &PlannedMove, histories: &HistoryComparison) {
+        self.received += histories.behind;
+        self.is_merged |= histories.relation == HistoryRelation::Diverged;
+        self.new_conflicts += planned.conflicts;
+        let counts = [planned.added, planned.changed, planned.deleted];
+        for (sum, count) in self.files.iter_mut().zip(counts) {
+            *sum += count;
+        }
+    }
+}

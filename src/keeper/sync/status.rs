@@ -1,0 +1,39 @@
+//! The state of a repository compared with its upstream, as last fetched.
+
+use chrono::{DateTime, Utc};
+
+use crate::keeper::Refusal;
+use crate::keeper::sync::repositories::SyncedRepository;
+
+/// The state of a repository compared with its upstream, as last fetched.
+#[derive(Clone, Debug)]
+pub struct SyncState {
+    /// Whether the user has set it up on this machine.
+    pub is_set_up: bool,
+    /// The branch and the remote, for a message.
+    pub upstream: String,
+    /// The URL of the remote, without a password.
+    pub url: String,
+    /// The number of commits that the remote lacks; `None`: it was never reached.
+    pub ahead: Option<usize>,
+    /// The number of commits of the remote that are missing here; `None`: it was never reached.
+    pub behind: Option<usize>,
+    /// When the remote was last reached.
+    pub last_reached: Option<DateTime<Utc>>,
+    /// The number of recorded conflicts.
+    pub conflicts: usize,
+}
+
+/// Returns the state of a repository. Reaches no other machine.
+pub fn sync_state(repository: &SyncedRepository) -> Result<SyncState, Refusal> {
+    let status = repository.store().sync_status()?;
+    Ok(SyncState {
+        is_set_up: repository.is_allowed(&status.upstream)?,
+        upstream: status.upstream.description(),
+        url: status.upstream.url.to_string(),
+        ahead: status.ahead,
+        behind: status.behind,
+        last_reached: status.last_reached,
+        conflicts: repository.count_conflicts(),
+    })
+}

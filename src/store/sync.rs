@@ -1,0 +1,16 @@
+//! Synchronizes a repository with its upstream: fetch, merge, push.
+//!
+//! Fetched files are checked before they reach the palace, and written as every change is. How two
+//! versions of a palace are merged is the caller's matter.
+
+pub(crate) mod commit_range;
+pub(crate) mod error;
+pub(crate) mod incoming_check;
+pub(crate) mod palace_folders;
+pub(crate) mod planned_move;
+pub(crate) mod session;
+pub(crate) mod status;
+pub(crate) mod transport;
+pub(crate) mod tree_merge;
+pub(crate) mod undo;
+pub(crate) mod upstream;

@@ -1,0 +1,191 @@
+//! Why a repository cannot be synchronized.
+
+use crate::model::GitUrlError;
+
+/// The reason why a synchronization did not take place. The palace was not changed.
+#[derive(Debug, thiserror::Error)]
+pub enum SyncError {
+    /// `HEAD` is detached.
+    #[error(
+        "`HEAD` is on no branch, so there is nothing to synchronize; `git switch BRANCH` goes to one"
+    )]
+    NoBranch,
+    /// Nothing is committed yet.
+    #[error("nothing is committed yet, so there is nothing to synchronize")]
+    NoCommit,
+    /// The branch has no upstream.
+    #[error(
+        "the branch `{branch}` has no upstream; `palazzo sync --setup URL` adds one, or \
+         `git branch --set-upstream-to` chooses a known remote"
+    )]
+    NoUpstream {
+        /// The current branch.
+        branch: String,
+    },
+    /// The branch has another upstream already.
+    #[error(
+        "there is another remote already: {known}; `palazzo sync --setup` without a URL uses the \
+         upstream of the branch, `git remote set-url` changes its URL"
+    )]
+    OtherUpstream {
+        /// The known upstream.
+        known: String,
+    },
+    /// The upstream has a name that cannot be used.
+    #[error(
+        "the upstream `{remote_ref}` of the remote `{remote}` is not a branch with a plain name"
+    )]
+    UnusableUpstream {
+        /// The remote.
+        remote: String,
+        /// The reference there.
+        remote_ref: String,
+    },
+    /// The remote has another URL for pushing.
+    #[error(
+        "the remote `{remote}` has a URL of its own for pushing; remove it with \
+         `git config unset remote.{remote}.pushurl`, because your consent covers one URL"
+    )]
+    SeparatePushUrl {
+        /// The remote.
+        remote: String,
+    },
+    /// The URL cannot be used.
+    #[error(transparent)]
+    InvalidUrl(#[from] GitUrlError),
+    /// Another process is synchronizing.
+    #[error("another palazzo is synchronizing this repository; try again in a moment")]
+    Busy,
+    /// The two histories have no common commit.
+    #[error(
+        "the histories are unrelated: {ours} here and {theirs} there have no common commit, so they \
+         are not merged; clone the remote into another folder, or choose another remote"
+    )]
+    NoCommonHistory {
+        /// The newest commit here.
+        ours: String,
+        /// The newest commit there.
+        theirs: String,
+    },
+    /// A shallow clone does not reach the common commit.
+    #[error(
+        "this is a shallow clone, and its commits do not reach back to a common commit of {ours} \
+         here and {theirs} there; `git fetch --unshallow` fetches the others"
+    )]
+    TooShallow {
+        /// The newest commit here.
+        ours: String,
+        /// The newest commit there.
+        theirs: String,
+    },
+    /// A merge was made by a newer program.
+    #[error(
+        "the commit {commit} was merged by a newer Palazzo (merge rules {version}); update Palazzo \
+         and sync again"
+    )]
+    NewerRules {
+        /// The commit.
+        commit: String,
+        /// The version of its rules.
+        version: u32,
+    },
+    /// Commits touch files that do not belong to a palace.
+    #[error(
+        "the commit {commit} {} changes `{path}`, which is no file of a palace; Palazzo neither \
+         merges nor pushes such commits: `git pull` and `git push` do",
+        if *is_ours { "here" } else { "of the remote" }
+    )]
+    OtherFiles {
+        /// The commit.
+        commit: String,
+        /// One of the files.
+        path: String,
+        /// Whether the commit is on this side.
+        is_ours: bool,
+    },
+    /// A file of the remote may not be in a palace.
+    #[error(
+        "`{path}` of the remote is not accepted: {why}; remove or rename it there, and sync again"
+    )]
+    InvalidFile {
+        /// The path in the repository.
+        path: String,
+        /// The reason.
+        why: String,
+    },
+    /// The merge would delete many files.
+    #[error(
+        "the remote deletes {deleted} of {all} files; `git log {tip}` shows its commits, \
+         `palazzo sync --accept` accepts the deletion"
+    )]
+    ManyDeletions {
+        /// The number of deleted files.
+        deleted: usize,
+        /// The number of files.
+        all: usize,
+        /// The newest commit there.
+        tip: String,
+    },
+    /// A file has an uncommitted edit.
+    #[error(
+        "waits for your edit of {}: commit it, or undo it, and sync again; the commits of the \
+         remote were fetched",
+        edited_files(paths)
+    )]
+    UncommittedEdit {
+        /// The files.
+        paths: Vec<String>,
+    },
+    /// A merge by a person is in progress.
+    #[error(
+        "a git merge is under way in this repository; end it first: `git commit`, or \
+         `git merge --abort`"
+    )]
+    MergeInProgress,
+    /// The remote rejected the push.
+    #[error("{upstream} rejected the push: {why}{}", push_remedy(why))]
+    PushRejected {
+        /// The upstream.
+        upstream: String,
+        /// The last line of git's message.
+        why: String,
+    },
+    /// Others pushed before each attempt.
+    #[error(
+        "others pushed to {upstream} before each of {attempts} attempts; what was written here is \
+         merged with theirs, and waits for the next sync"
+    )]
+    RemoteKeepsMoving {
+        /// The upstream.
+        upstream: String,
+        /// The number of attempts.
+        attempts: usize,
+    },
+    /// There is no merge that can be undone.
+    #[error("there is no merge to undo: {why}")]
+    NothingToUndo {
+        /// The reason.
+        why: String,
+    },
+}
+
+fn edited_files(paths: &[String]) -> String {
+    const MAX_SHOWN: usize = 3;
+    let shown = paths.iter().take(MAX_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    match paths.len().checked_sub(MAX_SHOWN) {
+        Some(more @ 1..) => format!("{shown} and {more} more files"),
+        _ => shown,
+    }
+}
+
+fn push_remedy(why: &str) -> &'static str {
+    let is_about = |words: &[&str]| words.iter().any(|it| why.to_lowercase().contains(it));
+    if is_about(&["protected branch", "gh006", "not allowed to push"]) {
+        "; the branch is protected: make a branch with `git switch -c NAME`, push it with \
+         `git push -u`, and open a pull request"
+    } else if is_about(&["hook declined"]) {
+        "; a hook of the remote refuses these commits"
+    } else {
+        ""
+    }
+}

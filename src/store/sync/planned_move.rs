@@ -1,0 +1,129 @@
+//! Plans a move of `HEAD`: which files it writes, and the merge commit.
+
+use std::collections::HashSet;
+
+use gix::ObjectId;
+use gix::objs::tree::EntryKind;
+
+use crate::store::history::commits::HistoryReader;
+use crate::store::history::tree_diff::{self, TreeChange, TreeEntry};
+use crate::store::sync::commit_range::MERGE_RULES_TRAILER;
+use crate::store::sync::tree_merge::MergedTree;
+use crate::store::write::commit::BlobEntry;
+use crate::store::write::head_move::{HeadMove, MergeCommit, MovedFile, NewHead};
+
+/// A fast-forward or a merge that can be applied.
+#[derive(Debug)]
+pub struct PlannedMove {
+    /// The number of files that are added.
+    pub added: usize,
+    /// The number of files that are changed.
+    pub changed: usize,
+    /// The number of files that are deleted, without those that are moved.
+    pub deleted: usize,
+    /// The number of files before.
+    pub files_before: usize,
+    /// The number of conflicts that the merge records.
+    pub conflicts: usize,
+    pub(crate) head_move: HeadMove,
+}
+
+impl PlannedMove {
+    /// Returns the paths of the files in the repository.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.head_move.files.iter().map(|it| it.path.as_str())
+    }
+
+    /// Plans to move `HEAD` from `old` to a commit that exists.
+    pub(crate) fn to_existing(
+        history: &HistoryReader<'_>,
+        old: ObjectId,
+        new: ObjectId,
+        reason: &'static str,
+    ) -> gix::Result<Self> {
+        let tree = history.root_tree(new)?;
+        Self::new(history, old, NewHead::Existing(new), tree, reason)
+    }
+
+    /// Plans to move `HEAD` to the merge of two commits, of which the first is `HEAD`.
+    pub(crate) fn to_merge(
+        history: &HistoryReader<'_>,
+        [ours, theirs]: [ObjectId; 2],
+        merged: MergedTree,
+        rules_version: u32,
+    ) -> gix::Result<Self> {
+        let mut parents = [ours, theirs];
+        parents.sort_unstable();
+        let time = |id| -> gix::Result<i64> { Ok(history.git.find_commit(id)?.time()?.seconds) };
+        let merge = MergeCommit {
+            parents,
+            tree: merged.tree,
+            seconds: time(ours)?.max(time(theirs)?),
+            message: merge_message(merged.conflicts, rules_version),
+        };
+        let planned = Self::new(history, ours, NewHead::Merge(merge), merged.tree, "sync: merge")?;
+        Ok(Self { conflicts: merged.conflicts, ..planned })
+    }
+
+    fn new(
+        history: &HistoryReader<'_>,
+        old: ObjectId,
+        new: NewHead,
+        tree: ObjectId,
+        reason: &'static str,
+    ) -> gix::Result<Self> {
+        let before = history.root_tree(old)?;
+        let changes = tree_diff::compare(&history.git, Some(before), Some(tree))?;
+        let added: HashSet<_> = changes
+            .iter()
+            .filter(|it| it.was.is_none())
+            .filter_map(|it| it.now)
+            .map(|it| it.id)
+            .collect();
+        let is_deleted = |it: &&TreeChange| {
+            it.now.is_none() && it.was.is_some_and(|was| !added.contains(&was.id))
+        };
+        let count = |is: &dyn Fn(&TreeChange) -> bool| changes.iter().filter(|it| is(it)).count();
+        Ok(Self {
+            added: count(&|it| it.was.is_none()),
+            changed: count(&|it| it.was.is_some() && it.now.is_some()),
+            deleted: changes.iter().filter(is_deleted).count(),
+            files_before: tree_diff::compare(&history.git, None, Some(before))?.len(),
+            conflicts: 0,
+            head_move: HeadMove {
+                old,
+                new,
+                files: changes
+                    .into_iter()
+                    .map(|it| moved_file(&history.git, it))
+                    .collect::<gix::Result<_>>()?,
+                reason,
+            },
+        })
+    }
+}
+
+fn moved_file(git: &gix::Repository, change: TreeChange) -> gix::Result<MovedFile> {
+    let now = change.now.map(|it| -> gix::Result<_> {
+        let text = String::from_utf8(git.find_blob(it.id)?.take_data());
+        Ok((blob_entry(it), text.map_err(gix::Error::from_error)?))
+    });
+    let was = change.was.map(blob_entry);
+    Ok(MovedFile { path: change.path, was, now: now.transpose()? })
+}
+
+fn blob_entry(entry: TreeEntry) -> BlobEntry {
+    let is_executable = entry.mode.is_executable();
+    let kind = if is_executable { EntryKind::BlobExecutable } else { EntryKind::Blob };
+    BlobEntry { kind, id: entry.id }
+}
+
+/// Returns the message of a merge. It follows from the content, so that it is the same everywhere.
+fn merge_message(conflicts: usize, rules_version: u32) -> String {
+    let subject = match conflicts {
+        0 => "sync: merge".to_owned(),
+        1 => "sync: merge, with 1 conflict".to_owned(),
+        count => format!("sync: merge, with {count} conflicts"),
+    };
+    format!("{subject}\n\n{MERGE_RULES_TRAILER}: {rules_version}\n")
+}

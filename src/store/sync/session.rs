@@ -1,0 +1,323 @@
+//! One synchronization: fetch, compare, merge, apply, push.
+//!
+//! The caller decides the order of the steps; each can be repeated.
+
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use gix::ObjectId;
+
+use crate::model::CommitId;
+
+use crate::store::history::commits::HistoryReader;
+use crate::store::repo::repository::Repository;
+use crate::store::sync::commit_range::CommitRange;
+use crate::store::sync::error::SyncError;
+use crate::store::sync::incoming_check;
+use crate::store::sync::palace_folders::PalaceFolders;
+use crate::store::sync::planned_move::PlannedMove;
+use crate::store::sync::transport::{PushOutcome, Transport};
+use crate::store::sync::tree_merge::{self, MergePalace, TreeMerger};
+use crate::store::sync::upstream::Upstream;
+use crate::store::write::head_move::{self, HeadMoveOutcome};
+use crate::store::write::palazzo_lock::{self, PalazzoLock};
+use crate::store::write::write_guard::WriteGuard;
+use crate::store::{CommitWarning, Error, Store};
+
+/// The lock that lets one process synchronize at a time.
+const SYNC_LOCK: &str = "sync";
+/// How often a push is attempted while others push too.
+const MAX_ATTEMPTS: usize = 5;
+/// How long a push is attempted.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(15);
+/// The longest pause between two attempts.
+const MAX_PAUSE_MILLIS: u64 = 1_000;
+
+/// A synchronization under way. Only one process has one.
+#[derive(Debug)]
+pub struct SyncSession {
+    store: Store,
+    repository: Arc<Repository>,
+    upstream: Upstream,
+    transport: Transport,
+    /// The newest commit of the remote; `None`: it has no such branch, or was not fetched yet.
+    theirs: Option<ObjectId>,
+    started: Instant,
+    attempts: usize,
+    // Released after the transport is removed.
+    _lock: PalazzoLock,
+}
+
+/// The result of a fetch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FetchReport {
+    /// Whether the remote no longer has the commit that it had when it was last reached.
+    pub is_rewritten: bool,
+}
+
+/// How the two histories are related.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HistoryRelation {
+    /// Both have the same newest commit.
+    Same,
+    /// The remote lacks commits from here.
+    Ahead,
+    /// Commits of the remote are missing here.
+    Behind,
+    /// Both.
+    Diverged,
+}
+
+/// The two histories, compared.
+#[derive(Clone, Debug)]
+pub struct HistoryComparison {
+    /// How they are related.
+    pub relation: HistoryRelation,
+    /// The number of commits that the remote lacks.
+    pub ahead: usize,
+    /// The number of commits of the remote that are missing here.
+    pub behind: usize,
+    pub(crate) ours: ObjectId,
+    pub(crate) theirs: Option<ObjectId>,
+}
+
+/// The outcome of applying what was planned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ApplyOutcome {
+    /// The palace has the new commit.
+    Done(Vec<CommitWarning>),
+    /// Another program has committed meanwhile; nothing was changed.
+    HeadMoved,
+}
+
+impl SyncSession {
+    /// Begins to synchronize the repository of `store`, the store of the whole repository. Each
+    /// run of git has the time limit.
+    pub fn begin(store: Store, time_limit: Duration) -> Result<Self, Error> {
+        let repository = store.require_repository()?;
+        let upstream = store.upstream()?;
+        let ours = repository.head()?.ok_or(SyncError::NoCommit)?;
+        let lock =
+            palazzo_lock::acquire_palazzo_lock(&repository.common_dir, SYNC_LOCK, Duration::ZERO);
+        let lock = lock.map_err(|err| match err {
+            Error::WriteLocked { .. } => SyncError::Busy.into(),
+            err => err,
+        })?;
+        let known = head_move::find_ref(&repository, &upstream.tracking_ref())?;
+        let tips: Vec<_> = known.into_iter().chain([ours]).collect();
+        let transport = Transport::create(&repository, &tips, time_limit)?;
+        Ok(Self {
+            store,
+            repository,
+            upstream,
+            transport,
+            theirs: None,
+            started: Instant::now(),
+            attempts: 0,
+            _lock: lock,
+        })
+    }
+
+    /// Returns the upstream.
+    pub fn upstream(&self) -> &Upstream {
+        &self.upstream
+    }
+
+    /// Fetches the branch of the upstream. Its files are checked before any object reaches the
+    /// repository of the palace.
+    pub fn fetch(&mut self) -> Result<FetchReport, Error> {
+        self.attempts += 1;
+        let tracking = self.upstream.tracking_ref();
+        let known = head_move::find_ref(&self.repository, &tracking)?;
+        let ours = self.head()?;
+        self.theirs = self.transport.fetch(&self.upstream, false)?;
+        let Some(mut theirs) = self.theirs else {
+            return Ok(FetchReport { is_rewritten: known.is_some() });
+        };
+        if self.is_too_shallow(ours, theirs)? {
+            theirs = self.transport.fetch(&self.upstream, true)?.unwrap_or(theirs);
+            self.theirs = Some(theirs);
+        }
+        self.check_incoming(ours, theirs)?;
+        self.transport.adopt_objects()?;
+        self.point_tracking_ref(theirs)?;
+        let history = HistoryReader::new(&self.repository);
+        let is_rewritten = known.is_some_and(|it| it != theirs && !history.is_ancestor(it, theirs));
+        Ok(FetchReport { is_rewritten })
+    }
+
+    /// Compares the two histories. Fails if a commit changes a file of no palace, or was merged by
+    /// rules newer than `rules_version`.
+    pub fn compare(&self, rules_version: u32) -> Result<HistoryComparison, Error> {
+        let ours = self.head()?;
+        let history = HistoryReader::new(&self.repository);
+        let failed = |err| self.repository.git_error("compare two histories", err);
+        let ranges = read_ranges(&history, ours, self.theirs).map_err(failed)?;
+        for (range, is_ours) in ranges.iter().zip([true, false]) {
+            if let Some((commit, version)) = range.newest_rules.filter(|it| it.1 > rules_version) {
+                return Err(SyncError::NewerRules { commit: short_id(commit), version }.into());
+            }
+            if let Some((commit, path)) = range.other_file.clone() {
+                let commit = short_id(commit);
+                return Err(SyncError::OtherFiles { commit, path, is_ours }.into());
+            }
+        }
+        let [ahead, behind] = ranges.map(|it| it.count);
+        let relation = match (ahead, behind) {
+            (0, 0) => HistoryRelation::Same,
+            (_, 0) => HistoryRelation::Ahead,
+            (0, _) => HistoryRelation::Behind,
+            _ => HistoryRelation::Diverged,
+        };
+        Ok(HistoryComparison { relation, ahead, behind, ours, theirs: self.theirs })
+    }
+
+    /// Plans the fast-forward or the merge of two histories; `None`: nothing is missing here.
+    pub fn plan(
+        &self,
+        histories: &HistoryComparison,
+        merge_palace: &MergePalace<'_>,
+        rules_version: u32,
+    ) -> Result<Option<PlannedMove>, Error> {
+        let (ours, Some(theirs)) = (histories.ours, histories.theirs) else { return Ok(None) };
+        let history = HistoryReader::new(&self.repository).with_object_memory();
+        let failed = |err| tree_merge::merge_error(&history, err);
+        match histories.relation {
+            HistoryRelation::Same | HistoryRelation::Ahead => Ok(None),
+            HistoryRelation::Behind => {
+                PlannedMove::to_existing(&history, ours, theirs, "sync: fast-forward")
+                    .map(Some)
+                    .map_err(failed)
+            }
+            HistoryRelation::Diverged => {
+                let merger = TreeMerger { history: &history, merge_palace };
+                let merged = merger.merge_commits(ours, theirs).map_err(failed)?;
+                let merged = merged.ok_or_else(|| self.no_common_history(ours, theirs))?;
+                let planned =
+                    PlannedMove::to_merge(&history, [ours, theirs], merged, rules_version)
+                        .map_err(failed)?;
+                let paths: Vec<_> = planned.paths().map(str::to_owned).collect();
+                incoming_check::check_case_twins(&history.git, merged.tree, &paths)
+                    .map_err(failed)??;
+                Ok(Some(planned))
+            }
+        }
+    }
+
+    /// Fails if a plan deletes many files.
+    pub fn reject_mass_deletion(&self, planned: &PlannedMove) -> Result<(), Error> {
+        let (deleted, all) = (planned.deleted, planned.files_before);
+        match deleted > 20 && deleted * 10 > all {
+            true => {
+                let tip = self.theirs.map(short_id).unwrap_or_default();
+                Err(SyncError::ManyDeletions { deleted, all, tip }.into())
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Applies a plan to the files, the index and `HEAD`.
+    pub fn apply(&mut self, planned: &PlannedMove) -> Result<ApplyOutcome, Error> {
+        reject_merge_in_progress(&self.repository)?;
+        match head_move::move_head(&mut self.store, &planned.head_move)? {
+            HeadMoveOutcome::Done(report) => {
+                self.store.run_maintenance();
+                Ok(ApplyOutcome::Done(report.warnings))
+            }
+            HeadMoveOutcome::HeadMoved => Ok(ApplyOutcome::HeadMoved),
+            HeadMoveOutcome::UncommittedEdits(paths) => {
+                Err(SyncError::UncommittedEdit { paths }.into())
+            }
+        }
+    }
+
+    /// Pushes the newest commit; `false`: the remote has other commits meanwhile.
+    pub fn push(&self, histories: &HistoryComparison) -> Result<bool, Error> {
+        let tip = histories.ours;
+        match self.transport.push(&self.upstream, tip)? {
+            PushOutcome::Done => self.point_tracking_ref(tip).map(|()| true),
+            PushOutcome::RemoteMoved => Ok(false),
+        }
+    }
+
+    /// Waits a moment before another attempt; fails after the last one.
+    pub fn wait_for_next_attempt(&self) -> Result<(), Error> {
+        if self.attempts >= MAX_ATTEMPTS || self.started.elapsed() > RETRY_TIMEOUT {
+            let upstream = self.upstream.description();
+            return Err(SyncError::RemoteKeepsMoving { upstream, attempts: self.attempts }.into());
+        }
+        // Processes that were rejected together must not try again together.
+        let random = std::hash::RandomState::new().build_hasher().finish();
+        thread::sleep(Duration::from_millis(random % MAX_PAUSE_MILLIS));
+        Ok(())
+    }
+
+    /// Returns the newest commit here.
+    pub fn newest_commit(&self) -> Result<CommitId, Error> {
+        Ok(CommitId(self.head()?.to_string()))
+    }
+
+    fn head(&self) -> Result<ObjectId, Error> {
+        Ok(self.repository.head()?.ok_or(SyncError::NoCommit)?)
+    }
+
+    fn point_tracking_ref(&self, tip: ObjectId) -> Result<(), Error> {
+        let guard = WriteGuard::lock(&self.repository, &[], &self.store.lock_timeouts)?;
+        let (name, timeout) = (self.upstream.tracking_ref(), self.store.lock_timeouts.head);
+        head_move::point_ref(&self.repository, &guard, &name, tip, timeout)
+    }
+
+    fn check_incoming(&self, ours: ObjectId, theirs: ObjectId) -> Result<(), Error> {
+        let check = || -> gix::Result<Result<(), Error>> {
+            let git = self.transport.open()?;
+            let tree = |id| -> gix::Result<_> { Ok(git.find_commit(id)?.tree_id()?.detach()) };
+            incoming_check::check_incoming_tree(&git, tree(ours)?, tree(theirs)?)
+        };
+        check().map_err(|err| self.repository.git_error("read the fetched commits", err))?
+    }
+
+    /// Returns whether this is a shallow clone without a common commit.
+    fn is_too_shallow(&self, ours: ObjectId, theirs: ObjectId) -> Result<bool, Error> {
+        let open = self.transport.open();
+        let git = open.map_err(|it| self.repository.git_error("read the fetched commits", it))?;
+        let bases = tree_merge::merge_bases(&git, ours, theirs);
+        Ok(git.is_shallow().unwrap_or(true) && !bases.is_ok_and(|it| !it.is_empty()))
+    }
+
+    fn no_common_history(&self, ours: ObjectId, theirs: ObjectId) -> Error {
+        let (ours, theirs) = (short_id(ours), short_id(theirs));
+        match self.repository.git().is_shallow().unwrap_or(true) {
+            true => SyncError::TooShallow { ours, theirs }.into(),
+            false => SyncError::NoCommonHistory { ours, theirs }.into(),
+        }
+    }
+}
+
+/// Reads the commits that only this side has, and those that only the remote has.
+fn read_ranges(
+    history: &HistoryReader<'_>,
+    ours: ObjectId,
+    theirs: Option<ObjectId>,
+) -> gix::Result<[CommitRange; 2]> {
+    let trees = [Some(ours), theirs].into_iter().flatten().map(|it| history.root_tree(it));
+    let folders = PalaceFolders::new(&history.git, &trees.collect::<gix::Result<Vec<_>>>()?);
+    let theirs_range = match theirs {
+        Some(theirs) => CommitRange::between(history, &folders, theirs, [ours])?,
+        None => CommitRange::default(),
+    };
+    Ok([CommitRange::between(history, &folders, ours, theirs)?, theirs_range])
+}
+
+fn reject_merge_in_progress(repository: &Repository) -> Result<(), Error> {
+    match repository.git_dir.join("MERGE_HEAD").exists() {
+        true => Err(SyncError::MergeInProgress.into()),
+        false => Ok(()),
+    }
+}
+
+/// Returns the first digits of the id of a commit.
+pub(crate) fn short_id(id: ObjectId) -> String {
+    id.to_hex_with_len(12).to_string()
+}

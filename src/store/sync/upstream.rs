@@ -1,0 +1,147 @@
+//! The upstream of the current branch, as the repository's configuration names it.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use gix::bstr::BString;
+
+use crate::model::GitUrl;
+
+use crate::store::repo::repository::Repository;
+use crate::store::sync::error::SyncError;
+use crate::store::write::{git_drivers, owned_lines};
+use crate::store::{Error, Store};
+
+/// The name of a remote that `palazzo sync --setup URL` adds.
+const NEW_REMOTE: &str = "origin";
+
+/// The branch on another machine with which the current branch is synchronized.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upstream {
+    /// The working directory of the repository.
+    pub work: PathBuf,
+    /// The current branch: `main`.
+    pub branch: String,
+    /// The name of the remote: `origin`.
+    pub remote: String,
+    /// The URL of the remote.
+    pub url: GitUrl,
+    /// The full name of the branch there: `refs/heads/main`.
+    pub remote_ref: String,
+}
+
+impl Upstream {
+    /// Returns the reference to the commit that the remote had when it was last reached.
+    pub(crate) fn tracking_ref(&self) -> String {
+        let name = self.remote_ref.strip_prefix("refs/heads/").unwrap_or(&self.remote_ref);
+        format!("refs/remotes/{}/{name}", self.remote)
+    }
+
+    /// Returns the branch and the remote for a message: `main of origin (https://…)`.
+    pub fn description(&self) -> String {
+        let name = self.remote_ref.strip_prefix("refs/heads/").unwrap_or(&self.remote_ref);
+        format!("`{name}` of {} ({})", self.remote, self.url)
+    }
+}
+
+impl Store {
+    /// Creates a store for the whole repository around the palace, whose paths begin at the
+    /// working directory; `None`: there is no repository.
+    pub fn for_whole_repository(&self) -> Result<Option<Self>, Error> {
+        let Some(repository) = self.repository()? else { return Ok(None) };
+        let work = repository.work.clone();
+        let store = Self::new(work.clone(), work).with_consents(self.consents.clone());
+        Ok(Some(Self { isolated: self.isolated, ..store }))
+    }
+
+    /// Returns the upstream of the current branch. Only `.git/config` is read, never a file of
+    /// the palace.
+    pub fn upstream(&self) -> Result<Upstream, Error> {
+        let repository = self.require_repository()?;
+        let branch = current_branch(&repository)?;
+        let setting =
+            |section: &str, name: &str, key: &str| setting(&repository, section, name, key);
+        let remote = setting("branch", &branch, "remote").filter(|it| it != ".");
+        let remote_ref = setting("branch", &branch, "merge");
+        let (Some(remote), Some(remote_ref)) = (remote, remote_ref) else {
+            return Err(SyncError::NoUpstream { branch }.into());
+        };
+        let Some(url) = setting("remote", &remote, "url") else {
+            return Err(SyncError::NoUpstream { branch }.into());
+        };
+        if setting("remote", &remote, "pushurl").is_some_and(|it| it != url) {
+            return Err(SyncError::SeparatePushUrl { remote }.into());
+        }
+        if !is_plain_name(&remote) || !remote_ref.starts_with("refs/heads/") {
+            return Err(SyncError::UnusableUpstream { remote, remote_ref }.into());
+        }
+        let url = parse_url(&repository, &url)?;
+        Ok(Upstream { work: repository.work.clone(), branch, remote, url, remote_ref })
+    }
+
+    /// Adds the remote `origin` with this URL and makes it the upstream of the current branch, if
+    /// the branch has none.
+    pub fn add_upstream(&self, url: &str) -> Result<Upstream, Error> {
+        let repository = self.require_repository()?;
+        let branch = current_branch(&repository)?;
+        let url = parse_url(&repository, url)?;
+        match self.upstream() {
+            Err(Error::Sync(SyncError::NoUpstream { .. })) => {}
+            Ok(known) if known.url == url => return Ok(known),
+            Ok(known) => return Err(SyncError::OtherUpstream { known: known.description() }.into()),
+            Err(err) => return Err(err),
+        }
+        if setting(&repository, "remote", NEW_REMOTE, "url").is_some_and(|it| it != url.as_str()) {
+            return Err(SyncError::OtherUpstream { known: NEW_REMOTE.to_owned() }.into());
+        }
+        let lines = [
+            format!("[remote \"{NEW_REMOTE}\"]"),
+            format!("\turl = {}", quote_value(url.as_str())),
+            format!("\tfetch = +refs/heads/*:refs/remotes/{NEW_REMOTE}/*"),
+            format!("[branch \"{branch}\"]"),
+            format!("\tremote = {NEW_REMOTE}"),
+            format!("\tmerge = refs/heads/{branch}"),
+        ];
+        let deadline = Instant::now() + self.lock_timeouts.index;
+        git_drivers::write_configuration(&repository, deadline, |text| {
+            owned_lines::append_lines(text, &lines)
+        })?;
+        self.recheck_repository();
+        self.upstream()
+    }
+}
+
+fn current_branch(repository: &Repository) -> Result<String, Error> {
+    let name =
+        repository.git().head_name().map_err(|it| repository.git_error("read `HEAD`", it))?;
+    let branch = name.map(|it| it.shorten().to_string());
+    let branch = branch.filter(|it| !it.contains(['"', '\\', '\n']));
+    branch.ok_or_else(|| SyncError::NoBranch.into())
+}
+
+/// Returns a setting of a named section: `[remote "origin"] url`.
+fn setting(repository: &Repository, section: &str, name: &str, key: &str) -> Option<String> {
+    let git = repository.git();
+    let config = git.config_snapshot();
+    let value: BString = config.plumbing().string_by(section, Some(name.into()), key)?;
+    String::from_utf8(value.into()).ok()
+}
+
+/// Parses the URL of a remote; a path becomes a `file://` URL.
+fn parse_url(repository: &Repository, url: &str) -> Result<GitUrl, Error> {
+    let text = match GitUrl::is_meant_by(url) {
+        true => url.to_owned(),
+        false => format!("file://{}", repository.work.join(url).display()),
+    };
+    text.parse().map_err(|err| SyncError::InvalidUrl(err).into())
+}
+
+/// Returns whether the name of a remote can be part of a reference and of a path.
+fn is_plain_name(remote: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | '/');
+    remote.chars().all(is_plain) && !remote.starts_with('-') && !remote.contains("..")
+}
+
+fn quote_value(value: &str) -> String {
+    format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
+}

@@ -1,0 +1,282 @@
+//! Moves `HEAD` to a commit that was fetched or merged, with the files on disk and the index.
+//!
+//! The order of the steps and the locks are those of `apply.rs`; a crash at any point loses
+//! nothing. The paths begin at the working directory: the store is that of the whole repository.
+
+use gix::ObjectId;
+
+use crate::model::{Author, Changeset, CommitId, FileEdit};
+
+use crate::store::repo::line_endings::convert_to_git;
+use crate::store::repo::repository::Repository;
+use crate::store::repo::{operation, palace_files};
+use crate::store::write::apply::{
+    keep_or_undo, open_staging, put_in_place_and_stage, replace_index,
+};
+use crate::store::write::commit::{self, BlobEntry, GitIdentity};
+use crate::store::write::commit_steps::CommitSteps;
+use crate::store::write::file_transaction::FileTransaction;
+use crate::store::write::index::Staging;
+use crate::store::write::objects::ObjectWriter;
+use crate::store::write::progress::Progress;
+use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
+use crate::store::write::write_guard::WriteGuard;
+use crate::store::{CommitReport, Error, Store};
+
+/// The reference to the commit before the last move.
+pub(crate) const BEFORE_SYNC_REF: &str = "refs/palazzo/before-sync";
+
+/// A move of `HEAD` to another commit.
+#[derive(Debug)]
+pub(crate) struct HeadMove {
+    /// The commit that `HEAD` must point to.
+    pub(crate) old: ObjectId,
+    pub(crate) new: NewHead,
+    /// The files that differ between the two commits.
+    pub(crate) files: Vec<MovedFile>,
+    /// The reason in the reflog.
+    pub(crate) reason: &'static str,
+}
+
+/// The commit that `HEAD` is moved to.
+#[derive(Debug)]
+pub(crate) enum NewHead {
+    /// A commit that exists.
+    Existing(ObjectId),
+    /// A merge that is to be written.
+    Merge(MergeCommit),
+}
+
+/// A merge that is to be written. It has the same id on every machine, unless it is signed.
+#[derive(Debug)]
+pub(crate) struct MergeCommit {
+    pub(crate) parents: [ObjectId; 2],
+    pub(crate) tree: ObjectId,
+    /// The time in seconds since 1970.
+    pub(crate) seconds: i64,
+    pub(crate) message: String,
+}
+
+/// A file that differs between two commits.
+#[derive(Debug)]
+pub(crate) struct MovedFile {
+    pub(crate) path: String,
+    pub(crate) was: Option<BlobEntry>,
+    /// The new file and its content.
+    pub(crate) now: Option<(BlobEntry, String)>,
+}
+
+/// The outcome of a move.
+#[derive(Debug)]
+pub(crate) enum HeadMoveOutcome {
+    /// `HEAD` points to the new commit.
+    Done(CommitReport),
+    /// `HEAD` pointed to another commit; nothing was changed.
+    HeadMoved,
+    /// These files have uncommitted edits; nothing was changed.
+    UncommittedEdits(Vec<String>),
+}
+
+/// Moves `HEAD`, unless it has moved already or a file has an uncommitted edit.
+pub(crate) fn move_head(store: &mut Store, head_move: &HeadMove) -> Result<HeadMoveOutcome, Error> {
+    store.recheck_repository();
+    let repository = store.require_repository()?;
+    let paths: Vec<_> = head_move.files.iter().map(|it| it.path.clone()).collect();
+    let guard = WriteGuard::lock(&repository, &paths, &store.lock_timeouts)?;
+    operation::reject_operation_in_progress(&repository.git_dir, &repository.work)?;
+    if repository.head()? != Some(head_move.old) {
+        return Ok(HeadMoveOutcome::HeadMoved);
+    }
+    let git = repository.git();
+    let staging = open_staging(store, &repository, &git, &guard)?;
+    guard.record_index_lock_inode(staging.lock_inode())?;
+    let failed = |err| repository.git_error("compare", err);
+    let edits = match plan_edits(&git, &repository, &staging, head_move).map_err(failed)? {
+        Ok(edits) => edits,
+        Err(edited) => return Ok(HeadMoveOutcome::UncommittedEdits(edited)),
+    };
+    let change = change_for_steps(&edits);
+    let edits: Vec<_> = edits.iter().collect();
+    let steps = CommitSteps {
+        repository: &repository,
+        git: &git,
+        change: &change,
+        edits: &edits,
+        write_guard: &guard,
+        lock_timeouts: store.lock_timeouts,
+        progress: Progress::default(),
+    };
+    steps.reject_blocked_paths(&staging)?;
+    run_steps(store, &steps, staging, head_move)
+}
+
+/// Writes the objects and the files, and moves `HEAD`, with all locks held.
+fn run_steps(
+    store: &mut Store,
+    steps: &CommitSteps<'_>,
+    mut staging: Staging<'_>,
+    head_move: &HeadMove,
+) -> Result<HeadMoveOutcome, Error> {
+    let CommitSteps { repository, git, edits, write_guard: guard, .. } = *steps;
+    let work = repository.work.clone();
+    let transaction = match FileTransaction::begin_if_unchanged(&work, edits)? {
+        Ok(transaction) => transaction,
+        Err(stale) => return Ok(HeadMoveOutcome::UncommittedEdits(stale)),
+    };
+    let mut writer = ObjectWriter::new(git, &repository.common_dir);
+    let failed = |err| repository.git_error("commit", err);
+    let new = write_objects(&mut writer, head_move).map_err(failed)?;
+    point_ref(repository, guard, BEFORE_SYNC_REF, head_move.old, steps.lock_timeouts.head)?;
+    let files: Vec<_> = head_move.files.iter().map(MovedFile::new_entry).collect();
+    let log = reflog_entry(head_move, &repository.git());
+    let mut folders = Vec::new();
+    let moved = keep_or_undo(transaction, Some(guard), |transaction| {
+        steps.sync_new_files(&writer, transaction.temporaries())?;
+        let stale = put_in_place_and_stage(transaction, &mut staging, &files)?;
+        if !stale.is_empty() {
+            return Ok(Err(stale));
+        }
+        folders = transaction.touched_folders();
+        match steps.move_head(Some(head_move.old), new, log)? {
+            RefUpdateOutcome::Updated => Ok(Ok(())),
+            RefUpdateOutcome::Conflict => Ok(Err(Vec::new())),
+        }
+    })?;
+    match moved {
+        Ok(()) => {}
+        Err(stale) if stale.is_empty() => return Ok(HeadMoveOutcome::HeadMoved),
+        Err(stale) => return Ok(HeadMoveOutcome::UncommittedEdits(stale)),
+    }
+    store.checked_head = Some(new);
+    let mut warnings = steps.sync_and_collect_warnings(folders);
+    warnings.extend(replace_index(store, staging, guard));
+    let commit = Some(CommitId(new.to_string()));
+    Ok(HeadMoveOutcome::Done(CommitReport { commit, warnings }))
+}
+
+/// Writes the merge with its trees and files; returns the id of the new commit.
+fn write_objects(writer: &mut ObjectWriter<'_>, head_move: &HeadMove) -> gix::Result<ObjectId> {
+    let merge = match &head_move.new {
+        NewHead::Existing(id) => return Ok(*id),
+        NewHead::Merge(merge) => merge,
+    };
+    let git = writer.git();
+    let before = commit::tree_of_commit(git, Some(head_move.old))?;
+    let root = git.find_tree(before)?.decode()?.into_owned();
+    let mut tree = gix::objs::tree::Editor::new(root, &git.objects, git.object_hash());
+    for file in &head_move.files {
+        let parts = file.path.split('/');
+        match &file.now {
+            Some((entry, text)) => {
+                writer.write_blob(text.as_bytes())?;
+                tree.upsert(parts, entry.kind, entry.id)?
+            }
+            None => tree.remove_leaf(parts)?,
+        };
+    }
+    let tree = tree.write(|tree| writer.write(tree))?;
+    if tree != merge.tree {
+        return Err(gix::Error::from_error(std::io::Error::other("the merged tree differs")));
+    }
+    let identity = GitIdentity::for_sync().to_signature(merge.seconds);
+    let commit = gix::objs::Commit {
+        tree,
+        parents: merge.parents.into_iter().collect(),
+        author: identity.clone(),
+        committer: identity,
+        encoding: None,
+        message: merge.message.as_str().into(),
+        extra_headers: Vec::new(),
+    };
+    commit::write_commit_object(writer, &commit)
+}
+
+/// Returns the edit of each file on disk; the error lists the files with uncommitted edits.
+fn plan_edits(
+    git: &gix::Repository,
+    repository: &Repository,
+    staging: &Staging<'_>,
+    head_move: &HeadMove,
+) -> gix::Result<Result<Vec<FileEdit>, Vec<String>>> {
+    let (mut edits, mut edited) = (Vec::new(), Vec::new());
+    for file in &head_move.files {
+        let path = &file.path;
+        let committed = file.was.map(|it| it.id);
+        let Ok(on_disk) = palace_files::read_file(&repository.work, path) else {
+            edited.push(path.clone());
+            continue;
+        };
+        let id = |text: &str| {
+            commit::compute_blob_id(git, &convert_to_git(git, staging.index(), path, text)?)
+        };
+        let id_on_disk = on_disk.as_deref().map(id).transpose()?;
+        if id_on_disk != committed || staging.staged_id(path) != committed {
+            edited.push(path.clone());
+        }
+        let now = file.now.as_ref().map(|(_, text)| text.clone());
+        edits.push(FileEdit { path: path.clone(), was: on_disk, now });
+    }
+    Ok(if edited.is_empty() { Ok(edits) } else { Err(edited) })
+}
+
+/// Returns the change for the steps that a move shares with other commits.
+fn change_for_steps(edits: &[FileEdit]) -> Changeset {
+    Changeset {
+        edits: edits.to_vec(),
+        subject: String::new(),
+        body: String::new(),
+        trailers: Vec::new(),
+        author: Author::Client("palazzo".to_owned()),
+        at: chrono::DateTime::UNIX_EPOCH,
+        commit: true,
+    }
+}
+
+/// Returns the reflog entry: the user of this machine, the time of the commit, the reason.
+fn reflog_entry(head_move: &HeadMove, git: &gix::Repository) -> String {
+    let seconds = match &head_move.new {
+        NewHead::Merge(merge) => Some(merge.seconds),
+        NewHead::Existing(id) => {
+            git.find_commit(*id).ok().and_then(|it| Some(it.time().ok()?.seconds))
+        }
+    };
+    let who = GitIdentity::for_committer(git).description();
+    format!("{who} {} +0000\t{}", seconds.unwrap_or_default().max(0), head_move.reason)
+}
+
+impl MovedFile {
+    fn new_entry(&self) -> (String, Option<BlobEntry>) {
+        (self.path.clone(), self.now.as_ref().map(|(entry, _)| *entry))
+    }
+}
+
+/// Points a reference to a commit, whatever it was before. The caller holds the write lock.
+pub(crate) fn point_ref(
+    repository: &Repository,
+    guard: &WriteGuard,
+    name: &str,
+    new: ObjectId,
+    timeout: std::time::Duration,
+) -> Result<(), Error> {
+    let old = find_ref(repository, name)?;
+    if old == Some(new) {
+        return Ok(());
+    }
+    let update = RefUpdate { repository, name, old, new, log: None, timeout };
+    match update.apply(&mut |path, inode| guard.record_lock_file(path, inode))? {
+        RefUpdateOutcome::Updated => Ok(()),
+        RefUpdateOutcome::Conflict => {
+            Err(repository.git_error("move a reference", format!("`{name}` keeps moving")))
+        }
+    }
+}
+
+/// Returns the commit that a reference points to; `None`: there is no such reference.
+pub(crate) fn find_ref(repository: &Repository, name: &str) -> Result<Option<ObjectId>, Error> {
+    let git = repository.git();
+    let find = || -> gix::Result<_> {
+        let Some(found) = git.try_find_reference(name)? else { return Ok(None) };
+        Ok(Some(found.into_fully_peeled_id()?.detach()))
+    };
+    find().map_err(|err| repository.git_error("read a reference", err))
+}

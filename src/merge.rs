@@ -5,6 +5,7 @@
 //! as a conflict; nothing is dropped silently. The result does not depend on which side is named
 //! first, if the caller sorts them with [`Side::precedence`].
 
+mod field;
 mod item;
 mod list;
 mod list_matching;
@@ -12,6 +13,7 @@ mod rules;
 mod side;
 mod text;
 
+pub use field::{FieldPlace, find_field, is_same_value};
 pub use item::{FieldConflict, Fields, MergedFields, TieBreak, field_of_item, merge_fields};
 pub use list_matching::ListKind;
 pub use side::Side;

@@ -175,9 +175,27 @@ impl Merge {
         self.join_items_with_one_key(kind, at, merged, sides)
     }
 
+    /// Merges an item. Its conflicts name it as it is called after the merge, so that the fields are
+    /// found in the merged file.
     fn merge_item(&mut self, kind: ListKind, list: &str, item: FieldVersions<'_>) -> Option<Value> {
         let named = item.base.or(item.sides[0]).or(item.sides[1])?;
-        let at = field_of_item(list, kind, named);
+        let (at, start) = (field_of_item(list, kind, named), self.conflicts.len());
+        let merged = self.merge_named_item(kind, &at, item)?;
+        let new_name = field_of_item(list, kind, &merged);
+        for conflict in &mut self.conflicts[start..] {
+            if let Some(rest) = conflict.field.strip_prefix(&at) {
+                conflict.field = format!("{new_name}{rest}");
+            }
+        }
+        Some(merged)
+    }
+
+    fn merge_named_item(
+        &mut self,
+        kind: ListKind,
+        at: &str,
+        item: FieldVersions<'_>,
+    ) -> Option<Value> {
         let expand = |it: Option<&Value>| it.map(|it| expand_step(kind, it));
         let (base, [a, b]) = (expand(item.base), item.sides.map(expand));
         let is_one_value =
@@ -186,11 +204,11 @@ impl Merge {
             (Some(Value::Object(a_map)), Some(Value::Object(b_map))) if a != b => {
                 let is_changed = a != base && b != base;
                 if is_changed && is_one_value(&a_map.clone().into(), &b_map.clone().into()) {
-                    return self.settle(&at, [a.as_ref(), b.as_ref()]);
+                    return self.settle(at, [a.as_ref(), b.as_ref()]);
                 }
                 let (none, base) = (Fields::new(), base.as_ref().and_then(Value::as_object));
                 let base = base.unwrap_or(&none);
-                Some(self.merge_map(Scope::Item(kind), &at, base, [a_map, b_map]).into())
+                Some(self.merge_map(Scope::Item(kind), at, base, [a_map, b_map]).into())
             }
             _ => {
                 let sides = [a.as_ref(), b.as_ref()];
@@ -198,7 +216,7 @@ impl Merge {
                 let versions = FieldVersions { base: base.as_ref(), sides };
                 match is_new {
                     true => a.or(b),
-                    false => self.merge_field(Rule::Prose, &at, versions),
+                    false => self.merge_field(Rule::Prose, at, versions),
                 }
             }
         };
@@ -402,6 +420,19 @@ mod tests {
         let (merged, conflicts) = merge(FileKind::Room, [base, a.clone(), b]);
         assert_eq!(merged, a);
         assert_eq!(conflicts, ["actions[\"Look\"]"]);
+    }
+
+    #[test]
+    fn a_conflict_names_an_item_as_it_is_called_after_the_merge() {
+        let observed = |number: &str| {
+            let text = format!("There are {number} stones in the old hall today.");
+            json!({ "observations": [text] })
+        };
+        let versions = ["ten", "two", "six"].map(observed);
+        let (merged, conflicts) = merge(FileKind::Entity, versions);
+        assert_eq!(merged, observed("two"));
+        let name = "observations[\"There are two stones in the old hall today.\"]";
+        assert_eq!(conflicts, [name]);
     }
 
     #[test]

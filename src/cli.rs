@@ -5,6 +5,7 @@ mod blame;
 mod check;
 mod client_config;
 mod completions;
+mod conflicts;
 mod diff;
 mod doctor;
 mod embed;
@@ -21,12 +22,14 @@ mod item_change;
 mod log;
 mod man;
 mod map;
+mod merge_file;
 mod mine;
 mod mv;
 mod outcome;
 mod output_format;
 mod pager;
 mod progress_bar;
+mod resolve;
 mod restore;
 mod rm;
 mod schema;
@@ -93,11 +96,14 @@ enum Command {
     Restore(restore::Args),
     Undo(undo::Args),
     Sync(sync::Args),
+    Conflicts(conflicts::Args),
+    Resolve(resolve::Args),
     GitSetup(git_setup::Args),
     #[command(hide = true)]
     GitDiff(git_driver::DiffArgs),
     #[command(hide = true)]
     GitTextconv(git_driver::TextconvArgs),
+    MergeFile(merge_file::Args),
     Check(check::Args),
     Doctor(doctor::Args),
     Trust(trust::Args),
@@ -147,9 +153,12 @@ fn run_command(command: Command) -> Outcome {
         Command::Restore(args) => restore::run(&args),
         Command::Undo(args) => undo::run(&args),
         Command::Sync(args) => sync::run(&args),
+        Command::Conflicts(args) => conflicts::run(&args),
+        Command::Resolve(args) => resolve::run(&args),
         Command::GitSetup(args) => git_setup::run(&args),
         Command::GitDiff(args) => git_driver::run_diff(&args),
         Command::GitTextconv(args) => git_driver::run_textconv(&args),
+        Command::MergeFile(args) => merge_file::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Trust(args) => trust::run(&args),
@@ -215,7 +224,8 @@ mod tests {
     fn a_command_parses_with_the_fewest_arguments() {
         let lines = "serve|init Keep|init --repository|templates|show|map|search stasis|embed|log|\
             diff|blame hall|mv hall loft|rm hall|restore hall --to 2026-03-01|undo|sync|\
-            sync --setup|sync --setup URL|sync /a --status|check|check --explain|doctor|trust|\
+             sync --setup|sync --setup URL|sync /a --status|conflicts|resolve 3f2a other|\
+             merge-file a b c rooms/hall.yaml|check|check --explain|doctor|trust|\
             trust --list|trust --remove /a|aaak spec|fmt|schema|walk|wake-up|hook install|\
             hook remove|hook session-start|hook session-end|import memory -|import mempalace|\
             mine notes.md|export memory|client-config|completions bash|man /tmp";
@@ -227,6 +237,7 @@ mod tests {
     #[test]
     fn a_command_without_a_required_argument_is_refused() {
         let lines = "init|init --template codebase|search|blame|restore hall|restore --to 2026|\
+            resolve 3f2a|merge-file a b c|\
             doctor --yes|mine|import memory|completions|man";
         for line in lines.split('|') {
             assert_eq!(parse_error(line), Some(ErrorKind::MissingRequiredArgument), "{line}");
@@ -251,8 +262,16 @@ mod tests {
 
     #[test]
     fn every_command_that_uses_a_home_has_the_option() {
-        let without =
-            ["spec", "schema", "completions", "man", "remove", "git-diff", "git-textconv"];
+        let without = [
+            "spec",
+            "schema",
+            "completions",
+            "man",
+            "remove",
+            "git-diff",
+            "git-textconv",
+            "merge-file",
+        ];
         let mut commands: Vec<_> = Cli::command().get_subcommands().cloned().collect();
         while let Some(command) = commands.pop() {
             if command.has_subcommands() {
@@ -279,7 +298,7 @@ mod tests {
         ];
         insta::assert_snapshot!(lines.map(message).join("\n"), @"
         error: invalid value 'bad-slig' for '--explain [<CODE>]': there is no code `bad-slig`; did you mean `bad-slug`?
-        error: invalid value 'memry' for '--tools <LIST>': there is no tool set `memry`; there are palace, graph, memory, mempalace
+        error: invalid value 'memry' for '--tools <LIST>': there is no tool set `memry`; there are palace, graph, sync, memory, mempalace
         error: invalid value 'rom' for '[KIND]': no kind of file is called `rom`; did you mean `room`?
         error: invalid value 'Room' for '--kind <KIND>': there is no kind `Room`; did you mean `room`?
         ");

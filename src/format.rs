@@ -3,6 +3,7 @@
 //! Parsing never fails. It returns everything that could be parsed, and a [`Diagnostic`] for each
 //! problem. Nothing here accesses the disk.
 
+mod conflict;
 mod diary;
 mod drawer;
 mod entity;
@@ -16,6 +17,7 @@ mod missing_comments;
 mod parsed_file;
 mod paths;
 mod positions;
+mod repeated_content;
 mod room;
 mod schema;
 mod scroll;
@@ -28,9 +30,10 @@ mod yaml;
 
 use rayon::prelude::*;
 
+pub use conflict::is_item_path;
 pub use fix::{FixedFile, RoomNameIndex, corrected_path, fix_file};
 pub use fmt::{FmtOutcome, fmt_file};
-pub use merge_conflict::has_merge_conflict;
+pub use merge_conflict::{MarkedSides, has_merge_conflict, split_marked_sides};
 pub use missing_comments::add_missing_comments;
 pub use parsed_file::ParsedFile;
 pub use paths::{
@@ -38,6 +41,7 @@ pub use paths::{
     new_entity_path, new_scroll_path, room_path,
 };
 pub use positions::ValuePositions;
+pub use repeated_content::remove_repeated_content;
 pub use schema::{
     README, README_PATH, ensure_modeline, is_palazzo_path, kind_of_file_with_modeline,
 };
@@ -47,8 +51,8 @@ pub use tree::{FileTree, edit_tree, file_kind, parse_tree, serialize_tree};
 use crate::format::file_parser::FileParser;
 use crate::format::parsed_file::{ParsedItem, insert_item, with_conflict_position};
 use crate::model::{
-    Diagnostic, DiaryEntry, Drawer, Entity, FileKind, Files, Genus, Palace, Process, Room, Scroll,
-    Settings, Task,
+    Conflict, Diagnostic, DiaryEntry, Drawer, Entity, FileKind, Files, Genus, Palace, Process,
+    Room, Scroll, Settings, Task,
 };
 
 /// Parses a palace from its files; `name` is its name if `palace.toml` gives none.
@@ -108,6 +112,9 @@ fn parse_file_with_parser(mut reader: FileParser<'_>, text: &str) -> ParsedFile 
         Ok(PalacePath::Process) => {
             work::parse_process(&mut reader, path, text).map(ParsedItem::Process)
         }
+        Ok(PalacePath::Conflict) => {
+            conflict::parse_conflict(&mut reader, text).map(|it| ParsedItem::Conflict(Box::new(it)))
+        }
         Ok(PalacePath::Other) => None,
         Err(finding) => return ParsedFile { item: None, findings: vec![finding] },
     };
@@ -143,6 +150,7 @@ pub fn remove_item_of_file(palace: &mut Palace, path: &str) {
         Ok(PalacePath::Genus) => drop(palace.graph.set_genus_in_file(path, None)),
         Ok(PalacePath::Task) => drop(palace.tasks.remove(path)),
         Ok(PalacePath::Process) => drop(palace.processes.remove(path)),
+        Ok(PalacePath::Conflict) => drop(palace.conflicts.remove(path)),
         Ok(PalacePath::Other) | Err(_) => {}
     }
 }
@@ -253,6 +261,11 @@ pub fn serialize_task(task: &Task) -> String {
 /// Writes a process in canonical form.
 pub fn serialize_process(process: &Process) -> String {
     yaml::serialize_yaml(&work::process_to_yaml(process))
+}
+
+/// Writes a conflict in canonical form: the same text on every machine.
+pub fn serialize_conflict(conflict: &Conflict) -> String {
+    yaml::serialize_yaml(&conflict::conflict_to_yaml(conflict))
 }
 
 /// Writes the file of a new task; `None` as for [`new_room_text`].

@@ -5,6 +5,7 @@
 //! [`Session`].
 
 mod caller;
+mod conflicts;
 mod error;
 mod graph;
 mod history;
@@ -15,6 +16,7 @@ mod maintain;
 mod memory_server;
 mod mempalace;
 mod merge;
+mod merge_driver;
 mod palace;
 mod rooms;
 mod search;
@@ -30,6 +32,9 @@ mod workspaces;
 use std::path::{Path, PathBuf};
 
 pub use crate::exchange::{ExtractedText, ExtractionResult, MempalaceTables, Row, SourceKind};
+pub use crate::keeper::conflicts::from_merge::conflict_file;
+pub use crate::keeper::conflicts::list_conflicts;
+pub use crate::keeper::conflicts::resolve::{ResolvedConflict, resolve_conflict};
 pub use crate::keeper::graph::create::{EntityCreationOutcome, create_entities};
 pub(crate) use crate::keeper::graph::dates::parse_date_argument;
 pub use crate::keeper::graph::delete::{
@@ -65,6 +70,7 @@ pub use crate::keeper::maintain::doctor::{
     DoctorReport, examine_palaces, find_git_lock, git_version, max_watched_folders, remove_git_lock,
 };
 pub use crate::keeper::maintain::fix::{FixReport, fix_files};
+pub use crate::keeper::maintain::fix_conflicts::fix_settled_conflicts;
 pub use crate::keeper::maintain::fix_old_names::fix_old_names;
 pub use crate::keeper::maintain::fmt::{FmtReport, fmt_files};
 pub use crate::keeper::maintain::git_setup::{GitSetupReport, remove_git_setup, set_up_git};
@@ -99,6 +105,7 @@ pub use crate::keeper::merge::{
     MERGE_RULES_VERSION, MergeConflict, MergeInput, MergeOutcome, RawFiles, UnchangedFiles,
     merge_palaces,
 };
+pub use crate::keeper::merge_driver::{MergedFileVersions, merge_file_versions, paths_in_palaces};
 pub use crate::keeper::palace::change_plan::ChangeMode;
 pub use crate::keeper::palace::file_states::ChangeCounters;
 pub use crate::keeper::palace::findings::Finding;

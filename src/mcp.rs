@@ -22,6 +22,7 @@ mod serve;
 mod server;
 mod stdio_transport;
 mod subscribers;
+mod sync_tools;
 mod toolbox;
 mod work_tools;
 
@@ -44,7 +45,7 @@ impl Toolbox {
 
     fn with_answer_limit(offered: Vec<ToolSet>, answer_limit: usize) -> Self {
         let own = palace_tools::palace_tools().into_iter().chain(graph_tools::graph_tools());
-        let own = own.chain(work_tools::work_tools());
+        let own = own.chain(work_tools::work_tools()).chain(sync_tools::sync_tools());
         let others = memory_server_tools::memory_server_tools(answer_limit)
             .into_iter()
             .chain(mempalace_tools::mempalace_tools());

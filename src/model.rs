@@ -5,6 +5,7 @@
 
 mod audience;
 mod changeset;
+mod conflict;
 mod date;
 mod diagnostic;
 mod diary;
@@ -49,6 +50,7 @@ pub use crate::model::text::entity_link::{
 pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
 pub use audience::Audience;
 pub use changeset::{Author, Changeset, FileEdit, Files, MAX_FILE_BYTES};
+pub use conflict::{Conflict, ConflictAuthor, ConflictChoice, OpenConflict};
 pub use date::{Date, DateError};
 pub use diagnostic::severity::Severity;
 pub use diagnostic::{Diagnostic, Position, typo_correction, typo_corrections};

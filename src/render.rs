@@ -4,6 +4,7 @@
 //! yesterday can be tested today.
 
 mod age;
+mod conflict;
 mod date;
 mod diary;
 mod diff_content;
@@ -32,6 +33,10 @@ mod work;
 mod workspace_summary;
 
 pub use age::ago;
+pub use conflict::{
+    conflict_count_line, conflict_json, conflict_list, conflict_notice, conflict_sentence,
+    resolved_conflict,
+};
 pub use date::date_with_age;
 pub use diary::diary_entry;
 pub use diff_content::{item_content, palace_diff_with_content};

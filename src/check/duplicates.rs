@@ -1,6 +1,6 @@
 //! Finds duplicate ids, and names that differ in case only.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use ulid::Ulid;
 
@@ -14,6 +14,33 @@ impl PalaceCheck<'_> {
         findings.extend(self.check_case_variant_files());
         findings.extend(self.check_case_variant_entity_names());
         findings.extend(self.check_case_variant_genera());
+        findings.extend(self.check_duplicate_items());
+        findings
+    }
+
+    /// Reports observations and relations that an entity has twice.
+    fn check_duplicate_items(&self) -> Vec<CheckFinding> {
+        let mut findings = Vec::new();
+        for (file, entity) in self.palace.graph.entities_with_files() {
+            let mut report = |list: &str, index: usize, what: String| {
+                let about = ValuePath::ROOT.then_value(list).then_item(index);
+                let message = format!("{what} occurs twice");
+                let finding = CheckFinding::new(Code::DuplicateItem, file, about, message);
+                findings.push(finding.with_hint("`palazzo check --fix` removes the second one"));
+            };
+            let mut seen = HashSet::new();
+            for (index, it) in entity.observations.iter().enumerate() {
+                if !seen.insert(it) {
+                    report("observations", index, "the observation".to_owned());
+                }
+            }
+            for (index, it) in entity.relations.iter().enumerate() {
+                if entity.relations[..index].contains(it) {
+                    let to = escape_unprintable(&it.to);
+                    report("relations", index, format!("the relation to `{to}`"));
+                }
+            }
+        }
         findings
     }
 

@@ -33,8 +33,8 @@ pub(super) struct Args {
     level: Level,
 
     /// First fix what has only one possible fix: misspelt keys, missing quotes,
-    /// file names, references to what was renamed by hand. Nothing is committed; git diff shows
-    /// the changes
+    /// file names, references to what was renamed by hand, what a text merge wrote twice, settled
+    /// conflicts. Nothing is committed; git diff shows the changes
     #[arg(long)]
     fix: bool,
 
@@ -155,6 +155,7 @@ fn fix(keeper: &mut Keeper) -> Result<(), Failure> {
     let (here, user) = (std::env::current_dir().unwrap_or_default(), terminal_user("check"));
     let mut reports = keeper::fix_files(keeper, &user)?;
     reports.extend(keeper::fix_old_names(keeper, &user)?);
+    reports.extend(keeper::fix_settled_conflicts(keeper, &user)?);
     for fixed in reports {
         for line in fixed.report_lines(&here) {
             anstream::eprintln!("{}", strip_unprintable(&line));

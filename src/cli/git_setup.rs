@@ -7,10 +7,10 @@ use crate::cli::outcome::Outcome;
 use crate::cli::terminal;
 use crate::keeper::{self, DriverFileChange, GitSetupReport};
 
-/// Make `git diff`, `git log -p` and `git show` print palace files by meaning
+/// Make git show palace files by meaning, and merge them field by field
 ///
-/// Adds attributes to the file `.gitattributes` of each palace, and a diff driver to the
-/// configuration of its repository. Commit `.gitattributes`; other clones then need only
+/// Adds attributes to the file `.gitattributes` of each palace, and a diff and a merge driver to
+/// the configuration of its repository. Commit `.gitattributes`; other clones then need only
 /// this command. `git diff --no-ext-diff --no-textconv` shows the plain text.
 #[derive(clap::Args)]
 pub(super) struct Args {

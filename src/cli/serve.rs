@@ -26,7 +26,7 @@ pub(super) struct Args {
     palace: PalaceArgs,
 
     /// The tool sets to offer: palace (walking and building), graph (entities),
-    /// memory (the tools of the reference memory server, instead of graph),
+    /// sync (settling conflicts from merges), memory (the tools of the reference memory server, instead of graph),
     /// mempalace (the nineteen tools of MemPalace)
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "palace,graph")]
     tools: Vec<ToolSet>,

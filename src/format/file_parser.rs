@@ -153,8 +153,13 @@ impl MappingFields {
 
     /// Takes the value of `key`, if it is there and not null.
     pub(crate) fn take_value(&mut self, key: &str) -> Option<Node> {
+        self.take_nullable_value(key).filter(|it| !it.is_null())
+    }
+
+    /// Takes the value of `key`, also if it is null.
+    pub(crate) fn take_nullable_value(&mut self, key: &str) -> Option<Node> {
         let index = self.pairs.iter().position(|(it, _)| it.text == key)?;
-        Some(self.pairs.remove(index).1).filter(|it| !it.is_null())
+        Some(self.pairs.remove(index).1)
     }
 
     /// Takes a text. A number or a date is taken as written.

@@ -7,8 +7,8 @@ pub(crate) mod toml;
 use crate::format::schema::kind_of_schema_file;
 use crate::format::yaml::{CommentsAndDashes, Node, NodeValue, OutputNode, rewrite_yaml};
 use crate::format::{
-    PalacePath, ParsedFile, ParsedItem, diary, drawer, entity, front_matter, genus, parse_file,
-    room, schema, scroll, work,
+    PalacePath, ParsedFile, ParsedItem, conflict, diary, drawer, entity, front_matter, genus,
+    parse_file, room, schema, scroll, work,
 };
 use crate::model::{Code, Diagnostic, Severity};
 
@@ -77,6 +77,7 @@ fn fmt_text(path: &str, text: &str, item: &ParsedItem) -> Option<String> {
         ParsedItem::Process(it) => {
             rewrite_yaml(lines, |said| keep_author_keys_and_times(work::process_to_yaml(it), said))?
         }
+        ParsedItem::Conflict(it) => rewrite_yaml(lines, |_| conflict::conflict_to_yaml(it))?,
         ParsedItem::Scroll(_, it) => fmt_front_matter(lines, &scroll::scroll_front_matter(it))?,
         ParsedItem::Drawer(_, it) => fmt_front_matter(lines, &drawer::drawer_front_matter(it))?,
         ParsedItem::DiaryEntry(_, it) => fmt_front_matter(lines, &diary::diary_front_matter(it))?,

@@ -12,6 +12,61 @@ const OURS_MARK: &str = "<<<<<<<";
 const SEPARATOR_MARK: &str = "=======";
 const THEIRS_MARK: &str = ">>>>>>>";
 
+const BASE_MARK: &str = "|||||||";
+
+/// The versions of a text with the markers of a merge conflict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MarkedSides {
+    /// The text of our and of their side.
+    pub sides: [String; 2],
+    /// The text of the base, if the markers contain it.
+    pub base: Option<String>,
+}
+
+/// The part of a conflict that a line belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MarkedPart {
+    Ours,
+    Base,
+    Theirs,
+}
+
+/// Splits a text with markers into its versions; `None` if the markers are incomplete.
+pub fn split_marked_sides(text: &str) -> Option<MarkedSides> {
+    let (mut sides, mut base) = ([String::new(), String::new()], String::new());
+    let (mut part, mut conflicts, mut bases) = (None, 0, 0);
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_end_matches(['\n', '\r']);
+        let bare = strip_byte_order_mark(bare);
+        let next = match part {
+            None if is_mark(bare, OURS_MARK) => Some(MarkedPart::Ours),
+            Some(MarkedPart::Ours) if is_mark(bare, BASE_MARK) => Some(MarkedPart::Base),
+            Some(MarkedPart::Ours | MarkedPart::Base) if is_mark(bare, SEPARATOR_MARK) => {
+                Some(MarkedPart::Theirs)
+            }
+            Some(MarkedPart::Theirs) if is_mark(bare, THEIRS_MARK) => None,
+            part => {
+                let ours = matches!(part, None | Some(MarkedPart::Ours));
+                let theirs = matches!(part, None | Some(MarkedPart::Theirs));
+                sides[0].push_str(if ours { line } else { "" });
+                sides[1].push_str(if theirs { line } else { "" });
+                base.push_str(if ours == theirs { line } else { "" });
+                continue;
+            }
+        };
+        conflicts += usize::from(next == Some(MarkedPart::Ours));
+        bases += usize::from(next == Some(MarkedPart::Base));
+        part = next;
+    }
+    let is_complete = part.is_none() && conflicts > 0;
+    let base = (bases == conflicts).then_some(base);
+    is_complete.then_some(MarkedSides { sides, base })
+}
+
+fn is_mark(line: &str, mark: &str) -> bool {
+    line.strip_prefix(mark).is_some_and(|label| label.is_empty() || label.starts_with(' '))
+}
+
 /// Returns whether a text contains the three markers of a merge conflict in order, each at the
 /// beginning of a line.
 pub fn has_merge_conflict(text: &str) -> bool {
@@ -52,9 +107,6 @@ fn conflict_line_range(text: &str) -> Option<RangeInclusive<usize>> {
     if !text.contains(OURS_MARK) {
         return None;
     }
-    let is_mark = |line: &str, mark: &str| {
-        line.strip_prefix(mark).is_some_and(|label| label.is_empty() || label.starts_with(' '))
-    };
     let mut numbered = (1..).zip(split_lines(text));
     let (start, _) = numbered.find(|(_, line)| is_mark(strip_byte_order_mark(line), OURS_MARK))?;
     numbered.find(|(_, line)| is_mark(line, SEPARATOR_MARK))?;
@@ -86,10 +138,24 @@ fn strip_byte_order_mark(line: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::format::parse_file;
     use crate::model::Code;
 
     const CONFLICT: &str = "<<<<<<< HEAD\na: b\n=======\nc: d\n>>>>>>> branch\n";
+
+    #[test]
+    fn a_text_with_markers_has_both_sides_and_perhaps_the_base() {
+        let text = "a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> other\nd\n";
+        let sides = ["a\nb\nd\n".to_owned(), "a\nc\nd\n".to_owned()];
+        let expected = MarkedSides { sides: sides.clone(), base: None };
+        assert_eq!(split_marked_sides(text), Some(expected));
+        let text = text.replace("=======", "||||||| 1a2b3c\nx\n=======");
+        let base = Some("a\nx\nd\n".to_owned());
+        assert_eq!(split_marked_sides(&text), Some(MarkedSides { sides, base }));
+        assert_eq!(split_marked_sides("<<<<<<< a\nb\n=======\nc\n"), None);
+        assert_eq!(split_marked_sides("a\n"), None);
+    }
 
     /// Returns the findings of a file, and whether it has an item.
     fn findings_and_readability(path: &str, text: &str) -> (Vec<(Code, usize)>, bool) {

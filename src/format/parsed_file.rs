@@ -2,8 +2,8 @@
 
 use crate::format::{ValuePositions, is_standard_entity_path};
 use crate::model::{
-    Code, Diagnostic, DiaryEntry, Drawer, Entity, Genus, Palace, Process, Room, RoomId, Scroll,
-    ScrollId, Settings, Severity, Slug, Task, ValuePath, escape_unprintable,
+    Code, Conflict, Diagnostic, DiaryEntry, Drawer, Entity, Genus, Palace, Process, Room, RoomId,
+    Scroll, ScrollId, Settings, Severity, Slug, Task, ValuePath, escape_unprintable,
 };
 
 /// The result of parsing one file, before it is inserted into a palace.
@@ -25,6 +25,7 @@ pub(crate) enum ParsedItem {
     Genus(Genus),
     Task(Task),
     Process(Process),
+    Conflict(Box<Conflict>),
 }
 
 /// Makes a parsed file without findings.
@@ -39,7 +40,7 @@ impl ParsedFile {
     /// defines the same item.
     pub fn is_valid_in(&self, palace: &Palace, path: &str) -> bool {
         let is_free = self.conflicting_file(palace, path).is_none();
-        is_free && self.findings.iter().all(|it| it.severity() != Severity::Error)
+        is_free && !self.has_errors()
     }
 
     /// Returns the other file that defines the same item, if this one takes precedence. The result
@@ -78,6 +79,16 @@ impl ParsedFile {
         holder.filter(|it| *it != path)
     }
 
+    /// Returns the first finding with a code.
+    pub fn first_finding(&self, code: Code) -> Option<Diagnostic> {
+        self.findings.iter().find(|it| it.code == code).cloned()
+    }
+
+    /// Returns whether the file has an error.
+    pub fn has_errors(&self) -> bool {
+        self.findings.iter().any(|it| it.severity() == Severity::Error)
+    }
+
     /// Returns whether nothing could be parsed, so that the previous item stays.
     pub fn has_no_item(&self) -> bool {
         self.item.is_none()
@@ -113,6 +124,7 @@ pub(crate) fn insert_item(palace: &mut Palace, path: &str, item: ParsedItem) -> 
         }
         ParsedItem::Task(task) => drop(palace.tasks.insert(path.to_owned(), task)),
         ParsedItem::Process(process) => drop(palace.processes.insert(path.to_owned(), process)),
+        ParsedItem::Conflict(it) => drop(palace.conflicts.insert(path.to_owned(), *it)),
     }
     None
 }

@@ -33,6 +33,8 @@ pub enum PalacePath {
     Task,
     /// A YAML file below `processes/`.
     Process,
+    /// A YAML file below `conflicts/`.
+    Conflict,
     /// A file that this version does not read.
     Other,
 }
@@ -80,6 +82,7 @@ impl PalacePath {
             ("genera", Some(_), _) => Ok(Self::Genus),
             ("tasks", Some(_), _) => Ok(Self::Task),
             ("processes", Some(_), _) => Ok(Self::Process),
+            ("conflicts", Some(_), _) => Ok(Self::Conflict),
             _ => Ok(Self::Other),
         }
     }

@@ -8,6 +8,7 @@
 
 #![expect(dead_code, reason = "what is spelled is only described, nothing is read into it")]
 
+mod conflict;
 mod entity;
 pub(crate) mod front_matter;
 mod genus;
@@ -38,6 +39,7 @@ pub(super) fn json_schema_of_file_kind(kind: FileKind) -> String {
         FileKind::Genus => schema_of_type::<genus::GenusSchema>(),
         FileKind::Task => schema_of_type::<work::TaskSchema>(),
         FileKind::Process => schema_of_type::<work::ProcessSchema>(),
+        FileKind::Conflict => schema_of_type::<conflict::ConflictSchema>(),
         FileKind::Scroll => schema_of_type::<front_matter::ScrollSchema>(),
         FileKind::Drawer => schema_of_type::<front_matter::DrawerSchema>(),
         FileKind::Diary => schema_of_type::<front_matter::DiaryEntrySchema>(),
@@ -64,13 +66,14 @@ mod tests {
     use crate::model::{Code, Diagnostic, Severity};
 
     /// One file of every kind that has a schema.
-    const SAMPLE_PATHS: [&str; 9] = [
+    const SAMPLE_PATHS: [&str; 10] = [
         "palace.toml",
         "rooms/a.yaml",
         "entities/a/a.yaml",
         "genera/a.yaml",
         "tasks/a.yaml",
         "processes/a.yaml",
+        "conflicts/a.yaml",
         "scrolls/a/a.md",
         "drawers/a/b/a.md",
         "diary/a/a.md",
@@ -109,6 +112,7 @@ mod tests {
             PalacePath::Genus => FileKind::Genus,
             PalacePath::Task => FileKind::Task,
             PalacePath::Process => FileKind::Process,
+            PalacePath::Conflict => FileKind::Conflict,
             PalacePath::Scroll(_) => FileKind::Scroll,
             PalacePath::Drawer(_) => FileKind::Drawer,
             PalacePath::Diary(_) => FileKind::Diary,

@@ -33,6 +33,7 @@ pub fn file_kind(path: &str) -> Option<FileKind> {
         PalacePath::Genus => FileKind::Genus,
         PalacePath::Task => FileKind::Task,
         PalacePath::Process => FileKind::Process,
+        PalacePath::Conflict => FileKind::Conflict,
         PalacePath::Other => return None,
     })
 }

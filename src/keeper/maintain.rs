@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod doctor;
 pub(crate) mod fix;
+pub(crate) mod fix_conflicts;
 pub(crate) mod fix_old_names;
 pub(crate) mod fmt;
 pub(crate) mod git_setup;

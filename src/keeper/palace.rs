@@ -9,6 +9,7 @@ pub(crate) mod file_states;
 pub(crate) mod findings;
 pub(crate) mod item_edits;
 pub(crate) mod loaded_palace;
+pub(crate) mod open_conflicts;
 pub(crate) mod open_palace;
 pub(crate) mod published_snapshots;
 pub(crate) mod reload;
@@ -177,6 +178,7 @@ impl OpenPalace {
             if plan.edits.is_empty() || mode == ChangeMode::DryRun {
                 return Ok(plan.edits);
             }
+            plan.edits.extend(self.settled_conflict_edits(&plan.edits));
             let new = plan.edits.iter().filter(|it| it.was.is_none());
             let new = new.filter_map(|it| Some((it.path.as_str(), it.now.as_deref()?)));
             plan.edits.extend(missing_schema_edits(&self.store, new));

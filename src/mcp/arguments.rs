@@ -5,6 +5,7 @@ mod graph;
 pub(crate) mod memory_server;
 mod mempalace;
 mod palace;
+mod sync;
 mod work;
 
 use std::borrow::Cow;
@@ -30,6 +31,7 @@ pub(super) use mempalace::{
     KgInvalidate, KgQuery, KgTimeline, ListRooms, MempalaceSearch, Traverse,
 };
 pub(super) use palace::{BuildRoom, PalaceAction, RoomRequest, SetWorkspace, WriteScroll};
+pub(super) use sync::Resolve;
 pub(super) use work::{AdvanceProcess, CompleteTask, CreateTask, ListTasks, StartProcess};
 
 /// The parameters that sibling tools call differently. Each such tool accepts both names,

@@ -28,6 +28,8 @@ pub enum ToolSet {
     Palace,
     /// The tools of the knowledge graph.
     Graph,
+    /// The tools for conflicts that merges leave.
+    Sync,
     /// The nine tools of the reference memory server.
     Memory,
     /// The nineteen tools of MemPalace.
@@ -68,16 +70,18 @@ pub(super) enum EffectHint {
 
 impl ToolSet {
     /// All sets, in the order of their tools.
-    pub const ALL: [Self; 4] = [Self::Palace, Self::Graph, Self::Memory, Self::Mempalace];
+    pub const ALL: [Self; 5] =
+        [Self::Palace, Self::Graph, Self::Sync, Self::Memory, Self::Mempalace];
 
     /// The sets that room actions may call: no two of their tools share a name.
-    pub const FOR_ACTIONS: [Self; 3] = [Self::Palace, Self::Graph, Self::Mempalace];
+    pub const FOR_ACTIONS: [Self; 4] = [Self::Palace, Self::Graph, Self::Sync, Self::Mempalace];
 
     /// Returns the name of the set in `--tools`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Palace => "palace",
             Self::Graph => "graph",
+            Self::Sync => "sync",
             Self::Memory => "memory",
             Self::Mempalace => "mempalace",
         }

@@ -20,6 +20,8 @@ pub enum FileKind {
     Task,
     /// A process.
     Process,
+    /// A conflict: two values for one field.
+    Conflict,
     /// The front matter of a scroll.
     Scroll,
     /// The front matter of a drawer.
@@ -30,13 +32,14 @@ pub enum FileKind {
 
 impl FileKind {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Palace,
         Self::Room,
         Self::Entity,
         Self::Genus,
         Self::Task,
         Self::Process,
+        Self::Conflict,
         Self::Scroll,
         Self::Drawer,
         Self::Diary,
@@ -51,6 +54,7 @@ impl FileKind {
             Self::Genus => "genus",
             Self::Task => "task",
             Self::Process => "process",
+            Self::Conflict => "conflict",
             Self::Scroll => "scroll",
             Self::Drawer => "drawer",
             Self::Diary => "diary",
@@ -66,6 +70,7 @@ impl FileKind {
             Self::Genus => "genera/NAME.yaml",
             Self::Task => "tasks/ID.yaml",
             Self::Process => "processes/ID.yaml",
+            Self::Conflict => "conflicts/HASH.yaml",
             Self::Scroll => "scrolls/ROOM/ID-TITLE.md (front matter)",
             Self::Drawer => "drawers/WING/ROOM/ID-WORDS.md (front matter)",
             Self::Diary => "diary/AGENT/ID-TOPIC.md (front matter)",

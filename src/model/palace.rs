@@ -8,8 +8,8 @@ use ulid::Ulid;
 
 use crate::model::room::room_renames::RoomRenames;
 use crate::model::{
-    AmbiguousRoomError, Diaries, Drawers, Graph, Process, Room, RoomId, RoomRef, Scroll, ScrollId,
-    Settings, Slug, Task, WorkSubject,
+    AmbiguousRoomError, Conflict, Diaries, Drawers, Graph, Process, Room, RoomId, RoomRef, Scroll,
+    ScrollId, Settings, Slug, Task, WorkSubject,
 };
 
 /// One palace, with everything that could be parsed from its files.
@@ -27,6 +27,8 @@ pub struct Palace {
     pub tasks: BTreeMap<String, Task>,
     /// The processes, by file.
     pub processes: BTreeMap<String, Process>,
+    /// The conflicts, by file; also those that are settled.
+    pub conflicts: BTreeMap<String, Conflict>,
     rooms: BTreeMap<RoomId, Room>,
     scrolls: BTreeMap<RoomId, BTreeMap<Ulid, Scroll>>,
     rooms_by_slug: BTreeMap<Slug, BTreeSet<RoomId>>,
@@ -56,6 +58,7 @@ impl Palace {
             diaries: Diaries::default(),
             tasks: BTreeMap::new(),
             processes: BTreeMap::new(),
+            conflicts: BTreeMap::new(),
             rooms: BTreeMap::new(),
             scrolls: BTreeMap::new(),
             rooms_by_slug: BTreeMap::new(),

@@ -55,6 +55,7 @@ pub fn map_json(view: &MapView<'_>) -> Value {
         "entry": palace.entry_room().map(ToString::to_string),
         "rooms": rooms,
         "unfinished": unfinished,
+        "conflicts": view.conflicts,
     })
 }
 

@@ -8,6 +8,7 @@ use crate::model::{
     ActionKind, Audience, FileHistories, NavigationTarget, Palace, Room, RoomId, Slug,
 };
 use crate::render::ago;
+use crate::render::conflict::conflict_count_line;
 use crate::render::text::{count_with_noun, one_line, truncate};
 
 /// Above this number of rooms the map lists wings, and only the rooms nearby.
@@ -25,6 +26,8 @@ pub struct MapView<'a> {
     pub here: Option<&'a RoomId>,
     /// The hall of that room that the visitor is in.
     pub hall: Option<&'a str>,
+    /// The number of open conflicts.
+    pub conflicts: usize,
     /// The histories of the palace's files.
     pub history: &'a FileHistories,
     /// Returns the path of a room's file.
@@ -49,6 +52,9 @@ pub fn map(view: &MapView<'_>) -> String {
         count_with_noun(rooms, "room"),
         count_with_noun(scrolls, "scroll")
     );
+    if view.conflicts > 0 {
+        page.push_str(&format!("{}\n", conflict_count_line(view.conflicts, view.audience)));
+    }
     if palace.enterable_rooms().len() > MAX_ROOMS {
         large_map(view, &mut page);
     } else {

@@ -8,6 +8,7 @@ use crate::model::Audience;
 use crate::model::token_weight;
 use crate::model::{CommitSummary, abridge_to_weight};
 use crate::render::ago;
+use crate::render::conflict::conflict_count_line;
 use crate::render::text::{count_with_noun, one_line, truncate};
 
 /// Limit for the genera in a summary.
@@ -31,6 +32,8 @@ pub struct WorkspaceSummary {
     pub genera: Vec<(String, usize)>,
     /// The latest changes, newest first.
     pub recent_commits: Vec<CommitSummary>,
+    /// The number of open conflicts.
+    pub conflicts: usize,
 }
 
 /// Returns the explanation of the palace for a first visit (v1 section 10).
@@ -84,6 +87,9 @@ fn shortened_summary(
         let left = genera.len() - MAX_GENERA;
         let tool = audience.choose(": list_genera", "");
         page.push_str(&format!("  and {left} more{tool}\n"));
+    }
+    if it.conflicts > 0 {
+        page.push_str(&format!("{}\n", conflict_count_line(it.conflicts, audience)));
     }
     if !it.recent_commits.is_empty() {
         page.push_str("Recent activity:\n");

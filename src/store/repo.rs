@@ -14,6 +14,7 @@ pub(crate) mod maintenance;
 pub(crate) mod network_fs;
 pub(crate) mod operation;
 pub(crate) mod palace_files;
+pub(crate) mod palace_folders;
 pub(crate) mod palazzo_file;
 pub(crate) mod paths;
 pub(crate) mod processes;

@@ -36,7 +36,7 @@ fn the_mcp_reference_is_current() {
     let mut page = "# MCP tools\n\nThis page is generated from the tools that the server lists. \
                     `palazzo serve --tools` chooses the sets.\n"
         .to_owned();
-    for set in [ToolSet::Palace, ToolSet::Graph, ToolSet::Memory, ToolSet::Mempalace] {
+    for set in ToolSet::ALL {
         page += &format!("\n## Set `{}`\n", set.name());
         for tool in Toolbox::new(vec![set]).offered_tools() {
             let tool = serde_json::to_value(tool).unwrap();

@@ -104,6 +104,15 @@ impl Home {
         self.git(&["reset", "-q", "--hard"]);
     }
 
+    /// Runs git in the home as a person; returns its exit code and what it prints on standard error.
+    pub(crate) fn git_code_and_errors(&self, arguments: &[&str]) -> (Option<i32>, String) {
+        let mut command = Command::new("git");
+        self.isolate_environment(&mut command);
+        command.arg("-C").arg(self.path()).args(arguments);
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    }
+
     fn run_git(&self, command: &mut Command, arguments: &[&str]) -> String {
         self.isolate_environment(command);
         // Maintenance continues after the command, and creates and removes a lock.

@@ -44,6 +44,7 @@ fn the_schema_command_prints_a_schema() {
     genus     genera/NAME.yaml
     task      tasks/ID.yaml
     process   processes/ID.yaml
+    conflict  conflicts/HASH.yaml
     scroll    scrolls/ROOM/ID-TITLE.md (front matter)
     drawer    drawers/WING/ROOM/ID-WORDS.md (front matter)
     diary     diary/AGENT/ID-TOPIC.md (front matter)

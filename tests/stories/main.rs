@@ -7,6 +7,7 @@ mod check_fix;
 mod command_line;
 mod completions;
 mod concurrent_requests;
+mod conflicts;
 mod delete_entities;
 mod design_v1_demos;
 mod design_v2;

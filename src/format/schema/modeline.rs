@@ -76,6 +76,7 @@ fn yaml_file_kind(path: &str) -> Option<FileKind> {
         PalacePath::Genus => Some(FileKind::Genus),
         PalacePath::Task => Some(FileKind::Task),
         PalacePath::Process => Some(FileKind::Process),
+        PalacePath::Conflict => Some(FileKind::Conflict),
         _ => None,
     }
 }

@@ -13,6 +13,9 @@ pub(crate) struct NonEmptyTextSchema;
 /// The slug of a room: `great-hall`, `code/auth-migration`.
 pub(crate) struct RoomNameSchema;
 
+/// The path of the file of an item.
+pub(crate) struct ItemPathSchema;
+
 /// A ULID.
 pub(crate) struct UlidSchema;
 
@@ -38,6 +41,10 @@ described!(NonEmptyTextSchema, { "type": ["string", "number", "boolean"], "patte
 described!(RoomNameSchema, {
     "type": ["string", "number", "boolean"],
     "pattern": "^([a-z0-9][a-z0-9_-]{0,79}/)?[a-z0-9][a-z0-9_-]{0,79}$"
+});
+described!(ItemPathSchema, {
+    "type": "string",
+    "pattern": r"^(palace\.toml|(rooms|scrolls|drawers|diary|entities|genera|tasks|processes)/.+)$"
 });
 described!(UlidSchema, {
     "type": "string",

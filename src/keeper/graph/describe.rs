@@ -4,8 +4,8 @@ use crate::keeper::graph::entity_relations::is_relation_to_self;
 use crate::keeper::graph::lookup::{resolve_entity_name, resolve_genus_name};
 use crate::keeper::graph::rules::new_fault_notes;
 use crate::keeper::{Refusal, Session};
-use crate::model::{CommitSummary, Genus, Graph};
-use crate::render::{EntityView, GenusCount, WorkspaceSummary};
+use crate::model::{CommitSummary, Genus, Graph, OpenConflict};
+use crate::render::{self, EntityView, GenusCount, WorkspaceSummary};
 
 /// How many of the latest commits the description of a workspace lists.
 const RECENT_CHANGES: usize = 4;
@@ -49,6 +49,7 @@ pub fn describe_workspace(session: &Session<'_>) -> Result<WorkspaceDescription,
         entities: palace.graph.len(),
         genera: genera.collect(),
         recent_commits: session.palace.recent_commits(RECENT_CHANGES)?,
+        conflicts: session.palace.open_conflicts().len(),
     };
     let as_of = session.palace.store().as_of_commit().cloned();
     Ok(WorkspaceDescription { name: palace.settings.name.clone(), as_of, summary })
@@ -76,6 +77,7 @@ pub fn describe_genus<'s>(
 
 /// Returns everything that the graph contains about one entity.
 pub fn get_entity<'s>(session: &'s mut Session<'_>, name: &str) -> Result<EntityView<'s>, Refusal> {
+    let reader = (session.caller.audience(), session.caller.now);
     let open = &mut *session.palace;
     let name = resolve_entity_name(&open.palace, name)?;
     let file = open.palace.graph.file_of_entity(&name).unwrap_or_default().to_owned();
@@ -86,6 +88,11 @@ pub fn get_entity<'s>(session: &'s mut Session<'_>, name: &str) -> Result<Entity
     let Some(entity) = graph.get(&name) else {
         return Err(Refusal::NoSuchEntity { asked: name, meant: None });
     };
+    let conflicts = open.open_conflicts_about(|it| it == file);
+    let note = |it: &OpenConflict| {
+        format!("Note: {}.\n", render::conflict_notice(it, Some("update_entity"), reader))
+    };
+    let conflicts: String = conflicts.iter().map(note).collect();
     Ok(EntityView {
         entity,
         date_attributes: graph.date_attributes(entity).map(|(key, _)| key).collect(),
@@ -94,7 +101,7 @@ pub fn get_entity<'s>(session: &'s mut Session<'_>, name: &str) -> Result<Entity
             .filter(|it| !is_relation_to_self(it, &entity.name))
             .collect(),
         history: open.file_histories().get(&file).copied(),
-        notes: new_fault_notes(graph, std::iter::once(entity), &[]),
+        notes: conflicts + &new_fault_notes(graph, std::iter::once(entity), &[]),
     })
 }
 

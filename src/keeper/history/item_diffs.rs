@@ -127,7 +127,7 @@ fn diff_unparsed_file(it: &FileDiff) -> Option<ItemDiff> {
         }
     }
     match PalacePath::parse(&path) {
-        Ok(PalacePath::Other) | Err(_) => Some(ItemDiff {
+        Ok(PalacePath::Conflict | PalacePath::Other) | Err(_) => Some(ItemDiff {
             item: PalaceItem::File(path.clone()),
             files: vec![path],
             change: text_change_kind(it),
@@ -149,7 +149,8 @@ fn text_change_kind(it: &FileDiff) -> ChangeKind {
 
 /// Returns why no item could be parsed from a file of the palace; `None` if one was.
 fn parse_failure(path: &str, text: &str) -> Option<String> {
-    let kind = PalacePath::parse(path).ok().filter(|it| *it != PalacePath::Other)?;
+    let is_item = |it: &PalacePath| !matches!(it, PalacePath::Conflict | PalacePath::Other);
+    let kind = PalacePath::parse(path).ok().filter(is_item)?;
     let files = Files::from([(path.to_owned(), text.to_owned())]);
     let (palace, findings) = format::parse_palace(PLACEHOLDER_NAME, &files);
     let is_parsed = match kind {

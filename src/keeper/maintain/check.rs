@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::format::PalacePath;
+use crate::keeper::conflicts::findings::conflict_findings;
 use crate::keeper::maintain::doctor;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::explained_findings::explain_findings;
@@ -152,6 +153,7 @@ pub(crate) fn check_palace(
     let repository = repository.chain(unmerged).map(|it| (it, None));
     let mut by_file: BTreeMap<String, Vec<(Diagnostic, Option<ValuePath>)>> = BTreeMap::new();
     let all = file_findings.chain(palace_findings).chain(model_error).chain(consent);
+    let all = all.chain(conflict_findings(open));
     let (mut silenced_count, silenced) = (0, &palace.settings.silenced_codes);
     for (diagnostic, value_path) in all.chain(repository) {
         if silenced.contains(&diagnostic.code) {

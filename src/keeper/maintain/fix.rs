@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::format::{self, FixedFile, PalacePath, RoomNameIndex};
+use crate::format::{self, FixedFile, MarkedSides, PalacePath, RoomNameIndex};
 use crate::keeper::maintain::fmt::read_palace_files;
+use crate::keeper::merge_driver::merge_file_versions;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Changeset, Code, Diagnostic, FileEdit, Files, MAX_FILE_BYTES};
 use crate::render::display_path;
@@ -74,7 +75,8 @@ fn plan_fixes(store: &Store) -> Result<FixReport, Refusal> {
     fix_moved_files(&mut report, &rooms);
     let files = files.into_par_iter().filter(|(path, _)| !moved.contains(path));
     let fixes = files.filter_map(|(path, was)| {
-        let FixedFile { text, fixed } = format::fix_file(&path, &was, &rooms)?;
+        let base = |path: &str| store.unmerged_base(path);
+        let FixedFile { text, fixed } = fix_text(&path, &was, &rooms, base)?;
         let edit = FileEdit { path, was: Some(was), now: Some(text) };
         edit.now.as_ref().is_some_and(|it| it.len() <= MAX_FILE_BYTES).then_some((edit, fixed))
     });
@@ -83,6 +85,48 @@ fn plan_fixes(store: &Store) -> Result<FixReport, Refusal> {
         report.fixed.extend(fixed);
     }
     Ok(report)
+}
+
+/// Fixes a text: first what a merge of texts has broken, if it can be merged field by field, then
+/// all else. `base` returns the base of a merge in progress.
+fn fix_text(
+    path: &str,
+    text: &str,
+    rooms: &RoomNameIndex,
+    base: impl Fn(&str) -> Option<Vec<u8>>,
+) -> Option<FixedFile> {
+    let unfixed = || FixedFile { text: text.to_owned(), fixed: Vec::new() };
+    let merged = merge_marked_file(path, text, base).unwrap_or_else(unfixed);
+    let joined = format::remove_repeated_content(path, &merged.text);
+    let joined = then_fixed(merged, joined);
+    let fixed = format::fix_file(path, &joined.text, rooms);
+    let fixed = then_fixed(joined, fixed);
+    (!fixed.fixed.is_empty()).then_some(fixed)
+}
+
+/// Returns a file after a further fix, with the findings of both.
+fn then_fixed(mut file: FixedFile, next: Option<FixedFile>) -> FixedFile {
+    if let Some(next) = next {
+        file.text = next.text;
+        file.fixed.extend(next.fixed);
+    }
+    file
+}
+
+/// Merges the two sides of a file with the markers of a merge conflict; `None` if their base is not
+/// known, or they have different values for one field.
+fn merge_marked_file(
+    path: &str,
+    text: &str,
+    base: impl Fn(&str) -> Option<Vec<u8>>,
+) -> Option<FixedFile> {
+    let finding = format::parse_file(path, text).first_finding(Code::MergeConflict)?;
+    let MarkedSides { sides: [ours, theirs], base: marked } = format::split_marked_sides(text)?;
+    let base = marked.map(String::into_bytes).or_else(|| base(path))?;
+    let merged = merge_file_versions(path, &base, [ours.as_bytes(), theirs.as_bytes()]);
+    let text = String::from_utf8(merged.bytes).ok()?;
+    let is_clean = merged.conflicts.is_empty() && !format::parse_file(path, &text).has_errors();
+    is_clean.then(|| FixedFile { text, fixed: vec![finding] })
 }
 
 /// Fixes the texts of the files that are renamed.

@@ -1,4 +1,4 @@
-//! Makes git show palace files by meaning: `palazzo git-setup`.
+//! Makes git show and merge palace files by meaning: `palazzo git-setup`.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,13 @@ use crate::keeper::{Keeper, Refusal};
 use crate::model::quote_for_shell;
 use crate::store::{DriverFileChange, DriverSection, GitDrivers, Store};
 
-/// The files of a palace that git shows by meaning. `palace.toml` is short and stays text.
+/// The attributes of files that git shows and merges by meaning.
+const ATTRIBUTES: &str = "diff=palazzo merge=palazzo";
+
+/// The attributes of files that git only merges by meaning: they are short, and stay text.
+const MERGE_ATTRIBUTES: &str = "merge=palazzo";
+
+/// The files of a palace.
 const PATTERNS: [&str; 8] = [
     "/rooms/**/*.yaml",
     "/scrolls/**/*.md",
@@ -18,6 +24,12 @@ const PATTERNS: [&str; 8] = [
     "/processes/**/*.yaml",
 ];
 
+/// The files of a palace that git merges by meaning and shows as text.
+const MERGED_PATTERNS: [&str; 2] = ["/palace.toml", "/conflicts/**/*.yaml"];
+
+/// The name of the merge driver, for people.
+const MERGE_DRIVER_NAME: &str = "palazzo: field by field";
+
 /// The result of `palazzo git-setup` for one palace.
 #[derive(Clone, Debug)]
 pub struct GitSetupReport {
@@ -27,13 +39,13 @@ pub struct GitSetupReport {
     pub changed_files: Vec<DriverFileChange>,
 }
 
-/// Installs the diff driver in all palaces of the home; git runs it as `program`.
+/// Installs the diff and the merge driver in all palaces of the home; git runs it as `program`.
 pub fn set_up_git(keeper: &Keeper, program: &str) -> Result<Vec<GitSetupReport>, Refusal> {
     let drivers = git_drivers(program);
     for_each_palace(keeper, |store| Ok(store.install_git_drivers(&drivers)?))
 }
 
-/// Removes the diff driver from all palaces of the home.
+/// Removes both drivers from all palaces of the home.
 pub fn remove_git_setup(keeper: &Keeper) -> Result<Vec<GitSetupReport>, Refusal> {
     let drivers = git_drivers("");
     for_each_palace(keeper, |store| Ok(store.remove_git_drivers(&drivers)?))
@@ -54,19 +66,37 @@ fn for_each_palace(
     stores.iter().map(report).collect()
 }
 
-/// Returns the attributes, and the driver that runs `program`.
+/// Returns the attributes, and the drivers that run `program`.
 fn git_drivers(program: &str) -> GitDrivers {
     let program = quote_for_shell(program);
     let command = |name: &str| format!("{program} {name}");
     GitDrivers {
         comment: "# Written by `palazzo git-setup`; `palazzo git-setup --remove` removes it."
             .to_owned(),
-        patterns: PATTERNS.map(str::to_owned).to_vec(),
-        attributes: vec!["diff=palazzo".to_owned()],
-        sections: vec![DriverSection {
-            header: "[diff \"palazzo\"]".to_owned(),
-            settings: vec![("command", command("git-diff")), ("textconv", command("git-textconv"))],
-            marks: vec![("command", " git-diff"), ("textconv", " git-textconv")],
-        }],
+        patterns: patterns_with_attributes(),
+        sections: vec![
+            DriverSection {
+                header: "[diff \"palazzo\"]".to_owned(),
+                settings: vec![
+                    ("command", command("git-diff")),
+                    ("textconv", command("git-textconv")),
+                ],
+                marks: vec![("command", " git-diff"), ("textconv", " git-textconv")],
+            },
+            DriverSection {
+                header: "[merge \"palazzo\"]".to_owned(),
+                settings: vec![
+                    ("name", MERGE_DRIVER_NAME.to_owned()),
+                    ("driver", command("merge-file %O %A %B %P")),
+                ],
+                marks: vec![("name", MERGE_DRIVER_NAME), ("driver", " merge-file ")],
+            },
+        ],
     }
+}
+
+fn patterns_with_attributes() -> Vec<(String, String)> {
+    let shown = PATTERNS.map(|it| (it, ATTRIBUTES)).into_iter();
+    let all = shown.chain(MERGED_PATTERNS.map(|it| (it, MERGE_ATTRIBUTES)));
+    all.map(|(pattern, attributes)| (pattern.to_owned(), attributes.to_owned())).collect()
 }

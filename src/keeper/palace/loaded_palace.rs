@@ -167,7 +167,7 @@ impl LoadedPalace {
                 let genus = self.palace.graph.genus_definition_in_file(path)?;
                 Some(ItemId::Genus(genus.name.clone()))
             }
-            PalacePath::Settings | PalacePath::Other => None,
+            PalacePath::Settings | PalacePath::Conflict | PalacePath::Other => None,
         }
     }
 

@@ -272,7 +272,9 @@ fn render_map(session: &mut Session<'_>, position: &Location) -> Result<String, 
     let (here, now) = (Some(&position.room), session.caller.now);
     let audience = session.caller.audience();
     let hall = position.hall.as_ref().filter(|it| it.depth > 0).map(|it| it.title.as_str());
-    Ok(render::map(&MapView { palace, here, hall, history, room_file: room_path, audience, now }))
+    let (conflicts, room_file) = (session.palace.open_conflicts().len(), room_path);
+    let view = MapView { palace, here, hall, conflicts, history, room_file, audience, now };
+    Ok(render::map(&view))
 }
 
 /// Finds a room by slug, by full name, or by the name shown.

@@ -15,13 +15,16 @@ use crate::keeper::palace::rename_lookup::RenameLookup;
 use crate::keeper::palace::room_topics::RoomTopics;
 use crate::keeper::walk::changes_since_visit;
 use crate::keeper::work::work_items::work_view;
-use crate::model::{Audience, ItemId, Palace, Room, RoomId, WorkSubject};
+use crate::model::{Audience, ItemId, OpenConflict, Palace, Room, RoomId, WorkSubject};
 use crate::render::{self, Notice};
 use crate::visit::ChangesSinceVisit;
 
 /// Maximum numbers of processes and tasks that a room lists.
 const MAX_PROCESSES: usize = 2;
 const MAX_TASKS: usize = 3;
+
+/// Maximum number of conflicts that a room lists.
+const MAX_CONFLICTS: usize = 3;
 
 /// Returns true if a notice needs the history of a file: for the age of open work.
 pub(crate) fn needs_history(palace: &Palace) -> bool {
@@ -100,7 +103,34 @@ pub(crate) fn room_notices(
     let notices = notices.map(Notice).chain(palace.store().warning_before_write().map(Notice));
     let notices = notices.chain(missing_entry_notice(palace).filter(|_| is_entry));
     let notices = notices.chain(old_name_notices(palace, room));
+    let notices = notices.chain(conflict_notices(palace, room, (audience, now)));
     notices.chain(palace.file_error_notices().into_iter().map(Notice)).collect()
+}
+
+/// Returns the notices on the conflicts about a room and its scrolls; in the entry room, also the
+/// number of all others.
+fn conflict_notices(
+    open: &OpenPalace,
+    room: &RoomId,
+    (audience, now): (Audience, DateTime<Utc>),
+) -> Vec<Notice> {
+    let room_file = room_path(room);
+    let is_here = |file: &str| {
+        file == room_file || open.palace.scroll_in_file(file).is_some_and(|it| it.room == *room)
+    };
+    let here = open.open_conflicts_about(is_here);
+    let writer =
+        |it: &OpenConflict| (it.item_file == room_file).then_some("build_room (merge: true)");
+    let listed = here.iter().take(MAX_CONFLICTS);
+    let listed = listed.map(|it| Notice(render::conflict_notice(it, writer(it), (audience, now))));
+    let others = match open.palace.entry_room() == Some(room) {
+        true => open.open_conflicts().len(),
+        false => here.len(),
+    };
+    let others = others.saturating_sub(here.len().min(MAX_CONFLICTS));
+    let others = (others > 0)
+        .then(|| Notice(format!("Elsewhere, {}", render::conflict_count_line(others, audience))));
+    listed.chain(others).collect()
 }
 
 /// Returns the notice that the entry room of the settings does not exist. An entry room whose file

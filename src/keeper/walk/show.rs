@@ -84,7 +84,9 @@ fn map_view<'s>(session: &'s Session<'_>) -> MapView<'s> {
     let (palace, history) = (&*session.palace.palace, session.palace.file_histories());
     let now = session.caller.now;
     let audience = session.caller.audience();
-    MapView { palace, here: None, hall: None, history, room_file: room_path, audience, now }
+    let conflicts = session.palace.open_conflicts().len();
+    let room_file = room_path;
+    MapView { palace, here: None, hall: None, conflicts, history, room_file, audience, now }
 }
 
 /// Resolves a room; without one, the entry room.

@@ -126,6 +126,12 @@ pub enum Code {
     UndefinedAttribute,
     /// A text in place of a date.
     NoDate,
+    /// A list that has the same item twice.
+    DuplicateItem,
+    /// A field with two values from a merge.
+    OpenConflict,
+    /// The file of a conflict that is settled.
+    SettledConflict,
 }
 
 impl Code {
@@ -144,6 +150,7 @@ impl Code {
                 | Self::GitLock
                 | Self::EmptyRoom
                 | Self::MissingAttribute
+                | Self::SettledConflict
         )
     }
 }

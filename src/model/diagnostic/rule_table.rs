@@ -233,6 +233,27 @@ const OTHER_RULES: &[Rule] = &[
         "It is kept as written, but queries by date cannot use it. Dates are `1972`, \
          `1972-05`, `1972-05-01`, `44 BC`.",
     ),
+    info_rule(
+        Code::DuplicateItem,
+        "duplicate-item",
+        "A list has the same item twice",
+        "The second one says nothing new; most often a merge of texts has left it. `palazzo check \
+         --fix` removes it.",
+    ),
+    info_rule(
+        Code::OpenConflict,
+        "open-conflict",
+        "Two machines or branches wrote different values into a field",
+        "One value stands in the file, the other is kept in `conflicts/`. Write the field to \
+         settle it, or `palazzo resolve ID stands|other`; `palazzo conflicts` lists the ids.",
+    ),
+    info_rule(
+        Code::SettledConflict,
+        "settled-conflict",
+        "The file of a conflict is left although the conflict is settled",
+        "The field has another value now, or its item is gone. `palazzo check --fix` deletes the \
+         file; you can delete it yourself.",
+    ),
 ];
 
 /// Joins two lists of rules; `N` is their total length.

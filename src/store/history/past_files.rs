@@ -18,6 +18,7 @@ use crate::model::{Code, CommitId, CommitSummary, Diagnostic, Files, MAX_FILE_BY
 use crate::store::history::commits;
 use crate::store::history::commits::HistoryReader;
 use crate::store::repo::palace_files::FileReadError;
+use crate::store::repo::palace_folders::PALACE_FOLDERS;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{palace_files, paths};
 use crate::store::{Error, Store};
@@ -202,10 +203,10 @@ impl<'p> TreeFileList<'p> {
                 "palace.toml" if !mode.is_tree() => {
                     self.files.push(TreeFile { path: name.to_owned(), mode, id });
                 }
-                folder if palace_files::PALACE_FOLDERS.contains(&folder) && mode.is_tree() => {
+                folder if PALACE_FOLDERS.contains(&folder) && mode.is_tree() => {
                     self.add_folder(name, id, 1)?;
                 }
-                folder if palace_files::PALACE_FOLDERS.contains(&folder) && mode.is_link() => {
+                folder if PALACE_FOLDERS.contains(&folder) && mode.is_link() => {
                     self.add_finding(name, palace_files::LINK);
                 }
                 _ => {}

@@ -14,6 +14,7 @@ use walkdir::{DirEntry, WalkDir};
 use crate::model::{Code, Diagnostic, MAX_FILE_BYTES, Position, Slug};
 
 use crate::store::Error;
+use crate::store::repo::palace_folders::PALACE_FOLDERS;
 use crate::store::repo::paths;
 
 /// A file's metadata, which changes when the file changes.
@@ -33,9 +34,6 @@ pub type ReadResult = Result<Option<String>, Diagnostic>;
 
 /// The one palace file outside the palace folders.
 const SETTINGS_FILE: &str = "palace.toml";
-/// The folders whose files belong to a palace.
-pub(crate) const PALACE_FOLDERS: [&str; 8] =
-    ["rooms", "scrolls", "entities", "genera", "drawers", "diary", "tasks", "processes"];
 /// The time within which two writes may get the same timestamps: file system clocks tick every few
 /// milliseconds.
 const CLOCK_TICK: Duration = Duration::from_millis(20);
@@ -421,6 +419,7 @@ mod tests {
             "diary/me/1.md",
             "tasks/1.yaml",
             "processes/1.yaml",
+            "conflicts/1.yaml",
             "rooms/1/2/3/4/5/six.yaml",
         ] {
             scene.write_file(&format!("keep/{path}"), path);
@@ -439,7 +438,7 @@ mod tests {
             scene.write_file(&format!("keep/{path}"), "x");
         }
         assert_eq!(read_all(&scene.palace("keep")), read);
-        assert_eq!(read.0.len(), 11);
+        assert_eq!(read.0.len(), 12);
         assert!(read.0.iter().all(|(path, text)| path == text));
         assert_eq!(read.1, []);
     }

@@ -35,6 +35,20 @@ impl Store {
     }
 }
 
+impl Store {
+    /// Returns the common base of a file that a merge has left unresolved; `None` if there is none.
+    pub fn unmerged_base(&self, path: &str) -> Option<Vec<u8>> {
+        let repository = self.repository().ok().flatten().filter(|it| has_conflict_file(it))?;
+        let git = repository.git();
+        let index = load_or_rebuild_index(&git).ok()?;
+        let path = format!("{}{path}", repository.prefix);
+        let is_base =
+            |it: &&gix::index::Entry| it.stage() == Stage::Base && it.path(&index) == path.as_str();
+        let id = index.entries().iter().find(is_base)?.id;
+        Some(git.find_blob(id).ok()?.take_data())
+    }
+}
+
 fn has_conflict_file(repository: &Repository) -> bool {
     CONFLICT_FILES.iter().any(|it| repository.git_dir.join(it).exists())
 }

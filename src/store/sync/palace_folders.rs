@@ -7,13 +7,13 @@ use gix::ObjectId;
 
 use crate::store::history::commits::HistoryReader;
 use crate::store::history::tree_diff;
-use crate::store::repo::palace_files::PALACE_FOLDERS;
+use crate::store::repo::palace_folders::PALACE_FOLDERS;
 use crate::store::{Error, Store};
 
 /// The file that makes a folder a palace.
 const SETTINGS_FILE: &str = "palace.toml";
-/// Other folders of a palace: the conflicts, and the files that Palazzo makes for editors.
-const OTHER_FOLDERS: [&str; 2] = ["conflicts", ".palazzo"];
+/// The folder with the files that Palazzo makes for editors.
+const GENERATED_FOLDER: &str = ".palazzo";
 /// Files of git that may be in the folder of a palace.
 const GIT_FILES: [&str; 2] = [".gitattributes", ".gitignore"];
 
@@ -83,7 +83,7 @@ impl Store {
 /// Returns whether the file at `path` in the folder of a palace belongs to the palace.
 fn is_palace_file(path: &str) -> bool {
     match path.split_once('/') {
-        Some((folder, _)) => PALACE_FOLDERS.contains(&folder) || OTHER_FOLDERS.contains(&folder),
+        Some((folder, _)) => PALACE_FOLDERS.contains(&folder) || folder == GENERATED_FOLDER,
         None => path == SETTINGS_FILE || GIT_FILES.contains(&path),
     }
 }

@@ -22,10 +22,8 @@ const ATTRIBUTES_FILE: &str = ".gitattributes";
 pub struct GitDrivers {
     /// The first line of an attributes file that did not exist before.
     pub comment: String,
-    /// The patterns of the files.
-    pub patterns: Vec<String>,
-    /// The attributes of these files: `diff=palazzo`.
-    pub attributes: Vec<String>,
+    /// The patterns of the files, each with their attributes: `diff=palazzo merge=palazzo`.
+    pub patterns: Vec<(String, String)>,
     /// The sections of the configuration.
     pub sections: Vec<DriverSection>,
 }
@@ -164,8 +162,8 @@ pub(crate) fn write_configuration(
 }
 
 fn attributes_with(text: Option<&[u8]>, drivers: &GitDrivers) -> Option<Vec<u8>> {
-    let attributes = drivers.attributes.join(" ");
-    let lines = drivers.patterns.iter().map(|it| format!("{it} {attributes}"));
+    let line = |(pattern, attributes): &(String, String)| format!("{pattern} {attributes}");
+    let lines = drivers.patterns.iter().map(line);
     let mut lines: Vec<_> = lines.collect();
     let old = text.unwrap_or_default();
     let present: Vec<_> = own_attribute_lines(old, drivers).collect();
@@ -201,11 +199,13 @@ fn own_attribute_lines<'a>(
 fn is_own_attribute_line(line: &[u8], drivers: &GitDrivers) -> bool {
     let Ok(line) = std::str::from_utf8(line) else { return false };
     let mut words = line.split_whitespace();
-    let is_pattern = words.next().is_some_and(|it| drivers.patterns.iter().any(|own| own == it));
+    let pattern = words.next();
+    let own = drivers.patterns.iter().find(|(own, _)| Some(own.as_str()) == pattern);
     let mut attributes = words.peekable();
-    is_pattern
-        && attributes.peek().is_some()
-        && attributes.all(|it| drivers.attributes.iter().any(|own| own == it))
+    own.is_some_and(|(_, own)| {
+        attributes.peek().is_some()
+            && attributes.all(|it| own.split_whitespace().any(|own| own == it))
+    })
 }
 
 fn configuration_with(text: &[u8], drivers: &GitDrivers) -> Vec<u8> {
@@ -252,8 +252,9 @@ mod tests {
     fn drivers(program: &str) -> GitDrivers {
         GitDrivers {
             comment: "# ours".to_owned(),
-            patterns: vec!["/rooms/**/*.yaml".to_owned(), "/tasks/*.yaml".to_owned()],
-            attributes: vec!["diff=palazzo".to_owned()],
+            patterns: ["/rooms/**/*.yaml", "/tasks/*.yaml"]
+                .map(|it| (it.to_owned(), "diff=palazzo".to_owned()))
+                .to_vec(),
             sections: vec![DriverSection {
                 header: "[diff \"palazzo\"]".to_owned(),
                 settings: vec![("textconv", format!("'{program}' git-textconv"))],

@@ -1,0 +1,91 @@
+//! `palazzo merge-file`: the merge driver that git runs after `palazzo git-setup`.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use crate::cli::outcome::{Failure, Outcome};
+use crate::cli::terminal;
+use crate::keeper::{self, MergedFileVersions};
+use crate::model::strip_unprintable;
+
+/// The exit code for a file that git should not merge further: it stays unmerged.
+const UNMERGED: u8 = 1;
+
+/// Merge two versions of a palace file, field by field, as a merge driver of git
+///
+/// Writes the merged file to OURS. If both sides have changed one field, one value stands, the
+/// other is kept in `conflicts/` of the palace and printed, and the exit code is 1, so that git
+/// lists the file as unmerged. `palazzo git-setup` installs the driver.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The file of the common base; empty if both sides have added the file
+    #[arg(value_name = "BASE")]
+    base: PathBuf,
+
+    /// The file of the current branch, and for the result
+    #[arg(value_name = "OURS")]
+    ours: PathBuf,
+
+    /// The file of the other branch
+    #[arg(value_name = "THEIRS")]
+    theirs: PathBuf,
+
+    /// The path in the repository, whose root is the current directory
+    #[arg(value_name = "PATH")]
+    path: String,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let candidates = keeper::paths_in_palaces(&args.path);
+    let is_palace = |folder: &str| Path::new(folder).join("palace.toml").is_file();
+    let known = candidates.iter().rev().find(|(folder, _)| is_palace(folder));
+    let Some((folder, path)) = known.or(candidates.first()).copied() else {
+        return Err(Failure::Message(format!("`{}` is no file of a palace", args.path)));
+    };
+    let [base, ours, theirs] = [&args.base, &args.ours, &args.theirs].map(fs::read);
+    let merged = keeper::merge_file_versions(path, &base?, [&ours?, &theirs?]);
+    fs::write(&args.ours, &merged.bytes)?;
+    if merged.conflicts.is_empty() {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let palace = known.map(|_| Path::new(folder));
+    report_conflicts(&args.path, &merged, palace);
+    Ok(ExitCode::from(UNMERGED))
+}
+
+/// Prints both values of each conflict, and keeps them in the palace.
+fn report_conflicts(path: &str, merged: &MergedFileVersions, palace: Option<&Path>) {
+    for (conflict_path, text) in &merged.conflicts {
+        let kept = palace.map(|it| keep_conflict(it, conflict_path, text));
+        let kept = match kept {
+            Some(Ok(())) => format!("; kept in {conflict_path}"),
+            Some(Err(err)) => format!("; not kept in {conflict_path}: {err}"),
+            None => String::new(),
+        };
+        anstream::eprintln!("palazzo: {path}: two values for one field{kept}");
+        for line in strip_unprintable(text).lines() {
+            anstream::eprintln!("  {line}");
+        }
+    }
+    let next = "one value stands in the file: edit it if the other is right, then `git add` the \
+                file and `conflicts/`";
+    terminal::eprint_failure(&format!("{path}: {next}"));
+}
+
+/// Writes the file of a conflict into a palace, unless it exists.
+fn keep_conflict(palace: &Path, path: &str, text: &str) -> io::Result<()> {
+    let place = palace.join(path);
+    let folder = place.parent().unwrap_or(palace);
+    match fs::symlink_metadata(folder) {
+        Ok(found) if found.is_dir() => {}
+        Ok(_) => return Err(io::Error::other("`conflicts` is no folder")),
+        Err(_) => fs::create_dir(folder)?,
+    }
+    match OpenOptions::new().write(true).create_new(true).open(&place) {
+        Ok(mut file) => file.write_all(text.as_bytes()),
+        Err(err) if err.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(err) => Err(err),
+    }
+}

@@ -1,0 +1,31 @@
+//! Conflicts as findings: the open ones at their fields, the settled ones at their own files.
+
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::open_conflicts::conflict_value_path;
+use crate::model::{Code, Diagnostic, OpenConflict, ValuePath};
+use crate::render;
+
+/// Returns the findings about all conflicts, each with the path of its value.
+pub(crate) fn conflict_findings(open: &OpenPalace) -> Vec<(Diagnostic, Option<ValuePath>)> {
+    let mut findings: Vec<_> =
+        open.open_conflicts().iter().map(|it| open_conflict_finding(open, it)).collect();
+    findings.extend(open.settled_conflicts().into_iter().map(|it| (settled_finding(it), None)));
+    findings
+}
+
+/// Returns the finding about the file of a settled conflict.
+pub(crate) fn settled_finding(path: &str) -> Diagnostic {
+    let message = "the conflict is settled: its field has another value now, or its item is gone";
+    let finding = Diagnostic::for_file(Code::SettledConflict, path, message);
+    finding.with_hint("`palazzo check --fix` deletes the file")
+}
+
+fn open_conflict_finding(open: &OpenPalace, it: &OpenConflict) -> (Diagnostic, Option<ValuePath>) {
+    let text = open.store().read_file(&it.item_file).ok().flatten();
+    let value_path = text.as_deref().map(|text| conflict_value_path(it, text));
+    // A deleted item has no file for its finding.
+    let file = if text.is_some() { &it.item_file } else { &it.path };
+    let message = format!("two answers for {}", render::conflict_sentence(&it.conflict, None));
+    let hint = format!("write the field, or `palazzo resolve {} stands|other`", it.short_id);
+    (Diagnostic::for_file(Code::OpenConflict, file, message).with_hint(hint), value_path)
+}

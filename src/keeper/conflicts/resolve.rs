@@ -1,0 +1,170 @@
+//! Settles a conflict: keeps the value that stands, or writes the other one into the field.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::format::{
+    self, FileTree, PalacePath, edit_tree, file_kind, is_item_path, parse_tree, serialize_tree,
+};
+use crate::keeper::conflicts::find_conflict;
+use crate::keeper::graph::update::{EntityChange, plan_update};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::change_plan::{ChangeMode, ChangePlan};
+use crate::keeper::rooms::room_plans::plan_room_moves;
+use crate::keeper::{Refusal, Session};
+use crate::merge::find_field;
+use crate::model::{
+    Conflict, ConflictChoice, FileEdit, OpenConflict, RoomId, Severity, escape_unprintable,
+};
+use crate::render;
+
+/// A conflict that was settled.
+#[derive(Clone, Debug)]
+pub struct ResolvedConflict {
+    /// The conflict.
+    pub conflict: OpenConflict,
+    /// The value that was taken.
+    pub choice: ConflictChoice,
+    /// The edits, that of the conflict's own file among them.
+    pub edits: Vec<FileEdit>,
+}
+
+/// Settles the conflict whose name begins with `id`: keeps the value that stands, or writes the
+/// other one. Deletes the file of the conflict in the same commit.
+pub fn resolve_conflict(
+    session: &mut Session<'_>,
+    id: &str,
+    choice: ConflictChoice,
+    mode: ChangeMode,
+) -> Result<ResolvedConflict, Refusal> {
+    let mut found = None;
+    let edits = session.palace.change_files_in_mode(session.caller, mode, |open| {
+        let conflict = find_conflict(open.open_conflicts(), id)?;
+        let mut edits = match choice {
+            ConflictChoice::Stands => Vec::new(),
+            ConflictChoice::Other => plan_other_value(open, &conflict)?,
+        };
+        let was = read_file(open, &conflict.path)?;
+        edits.push(FileEdit { path: conflict.path.clone(), was, now: None });
+        let plan = ChangePlan {
+            edits,
+            subject: commit_subject(&conflict, choice),
+            body: render::conflict_sentence(&conflict.conflict, None),
+        };
+        found = Some(conflict);
+        Ok(plan)
+    })?;
+    let conflict = found.ok_or(Refusal::Contended)?;
+    Ok(ResolvedConflict { conflict, choice, edits })
+}
+
+fn commit_subject(conflict: &OpenConflict, choice: ConflictChoice) -> String {
+    let verb = match choice {
+        ConflictChoice::Stands => "keep",
+        ConflictChoice::Other => "take the other",
+    };
+    let field = match conflict.conflict.field.as_str() {
+        "" => "version".to_owned(),
+        field => render::truncate(&render::one_line(field), 40),
+    };
+    format!("conflict {}: {verb} {field}", conflict.short_id)
+}
+
+/// Plans the edits that write the other value.
+fn plan_other_value(open: &mut OpenPalace, found: &OpenConflict) -> Result<Vec<FileEdit>, Refusal> {
+    let OpenConflict { conflict, item_file, .. } = found;
+    let other = conflict.other.as_ref();
+    let is_entity = PalacePath::parse(item_file) == Ok(PalacePath::Entity);
+    match (conflict.field.as_str(), other.and_then(Value::as_str)) {
+        ("", text) => Ok(vec![plan_whole_file(open, found, text)?]),
+        (Conflict::PATH_FIELD, Some(path)) => plan_move(open, item_file, path),
+        ("name", Some(new_name)) if is_entity => {
+            let entity = open.palace.graph.entity_in_file(item_file).map(|it| it.name.clone());
+            let name = entity.ok_or_else(|| no_place_refusal(found))?;
+            let new_name = Some(new_name.to_owned());
+            let (plan, _) =
+                plan_update(open, &EntityChange { name, new_name, ..Default::default() })?;
+            Ok(plan.edits)
+        }
+        _ => Ok(vec![plan_field(open, found)?]),
+    }
+}
+
+/// Plans to replace, delete or restore a whole file.
+fn plan_whole_file(
+    open: &OpenPalace,
+    found: &OpenConflict,
+    text: Option<&str>,
+) -> Result<FileEdit, Refusal> {
+    let path = found.item_file.clone();
+    let was = read_file(open, &path)?;
+    if was.is_some() && found.conflict.stands.is_none() {
+        let why = format!("`{path}` contains another item now; move that file first");
+        return Err(Refusal::Invalid(why));
+    }
+    let now = text.map(|it| open.store().convert_to_disk_line_endings(&path, it)).transpose()?;
+    Ok(FileEdit { path, was, now })
+}
+
+/// Plans to move the file of an item.
+fn plan_move(open: &mut OpenPalace, from: &str, to: &str) -> Result<Vec<FileEdit>, Refusal> {
+    let room = |path: &str| match PalacePath::parse(path) {
+        Ok(PalacePath::Room(id)) => Some(id),
+        _ => None,
+    };
+    if let (Some(from), Some(to)) = (room(from), room(to)) {
+        let moves: BTreeMap<RoomId, RoomId> = BTreeMap::from([(from, to)]);
+        return Ok(plan_room_moves(open, &moves)?.0);
+    }
+    if !is_item_path(to) || file_kind(from) != file_kind(to) {
+        let to = escape_unprintable(to);
+        return Err(Refusal::Invalid(format!("`{from}` cannot be moved to `{to}`")));
+    }
+    if read_file(open, to)?.is_some() {
+        return Err(Refusal::Invalid(format!("there is a file `{to}` already; move it first")));
+    }
+    let was = open.read_file_for_change(from)?;
+    let now = was.as_deref().map(|it| format::retarget_modeline(to, it));
+    let new = FileEdit { path: to.to_owned(), was: None, now };
+    Ok(vec![new, FileEdit { path: from.to_owned(), was, now: None }])
+}
+
+/// Plans to write the other value into a field, and keeps the author's formatting and comments.
+fn plan_field(open: &mut OpenPalace, found: &OpenConflict) -> Result<FileEdit, Refusal> {
+    let OpenConflict { conflict, item_file: path, .. } = found;
+    let was = open.read_file_for_change(path)?;
+    let tree = was.as_deref().and_then(|it| parse_tree(path, it));
+    let (Some(text), Some(tree)) = (was.as_deref(), tree) else {
+        return Err(no_place_refusal(found));
+    };
+    let other = conflict.other.as_ref();
+    let new = match conflict.field.as_str() {
+        Conflict::BODY_FIELD => {
+            FileTree { body: other.and_then(Value::as_str).map(str::to_owned), ..tree }
+        }
+        field => {
+            let kind = file_kind(path).ok_or_else(|| no_place_refusal(found))?;
+            let place = find_field(kind, &tree.fields, field);
+            let fields = place.and_then(|it| it.with_value(&tree.fields, other));
+            FileTree { fields: fields.ok_or_else(|| no_place_refusal(found))?, ..tree }
+        }
+    };
+    let now = edit_tree(path, text, &new).or_else(|| serialize_tree(path, &new));
+    let now = now.ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?;
+    let errors = format::parse_file(path, &now).findings.into_iter();
+    if let Some(error) = errors.into_iter().find(|it| it.severity() == Severity::Error) {
+        let why = format!("the other value does not fit in {path}: {}", error.message);
+        return Err(Refusal::Invalid(why));
+    }
+    Ok(FileEdit { path: path.clone(), was, now: Some(now) })
+}
+
+fn no_place_refusal(found: &OpenConflict) -> Refusal {
+    let field = escape_unprintable(found.conflict.field_label());
+    Refusal::Invalid(format!("{} has no place for `{field}`: edit that file", found.item_file))
+}
+
+fn read_file(open: &OpenPalace, path: &str) -> Result<Option<String>, Refusal> {
+    open.store().read_file(path).map_err(|it| Refusal::UnreadableFile(it.into()))
+}

@@ -1,0 +1,47 @@
+//! Deletes the files of conflicts that are settled: `palazzo check --fix`.
+
+use crate::keeper::conflicts::findings::settled_finding;
+use crate::keeper::maintain::fix::FixReport;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::change_plan::{ChangeMode, ChangePlan};
+use crate::keeper::{Caller, Keeper, Refusal, Session};
+use crate::model::{Diagnostic, FileEdit};
+
+/// Deletes the settled conflicts of all palaces of the home. Commits nothing.
+pub fn fix_settled_conflicts(
+    keeper: &mut Keeper,
+    caller: &Caller,
+) -> Result<Vec<FixReport>, Refusal> {
+    let mut reports = Vec::new();
+    for workspace in keeper.workspaces()? {
+        let mut session = keeper.session_in(&workspace.key, caller)?;
+        reports.push(fix_palace(&mut session)?);
+    }
+    Ok(reports)
+}
+
+fn fix_palace(session: &mut Session<'_>) -> Result<FixReport, Refusal> {
+    let root = session.palace.store().palace_folder().to_owned();
+    let mut report = FixReport { root, ..FixReport::default() };
+    if session.palace.settled_conflicts().is_empty() {
+        return Ok(report);
+    }
+    let mode = ChangeMode::WithoutCommit;
+    report.edits = session.palace.change_files_in_mode(session.caller, mode, |open| {
+        let edits = plan_deletions(open);
+        Ok(ChangePlan { edits, subject: "fix".to_owned(), body: String::new() })
+    })?;
+    let is_conflict = |it: &&FileEdit| it.now.is_none();
+    let fixed = report.edits.iter().filter(is_conflict).map(|it| settled_finding(&it.path));
+    report.fixed = fixed.collect::<Vec<Diagnostic>>();
+    Ok(report)
+}
+
+fn plan_deletions(open: &OpenPalace) -> Vec<FileEdit> {
+    let settled = open.settled_conflicts().into_iter();
+    let edits = settled.filter_map(|path| {
+        let was = open.store().read_file(path).ok()?;
+        Some(FileEdit { path: path.to_owned(), was, now: None })
+    });
+    edits.collect()
+}

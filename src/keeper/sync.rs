@@ -1,6 +1,5 @@
 //! Synchronizes palaces with their upstreams: `palazzo sync`.
 
-mod conflict_file;
 mod merge_versions;
 mod repositories;
 mod round;

@@ -1,7 +1,7 @@
 //! Merges two versions of a palace for the store, with the files of the conflicts.
 
+use crate::keeper::conflict_file;
 use crate::keeper::merge::{MergeInput, MergeOutcome, UnchangedFiles, merge_palaces};
-use crate::keeper::sync::conflict_file::conflict_file;
 use crate::merge::Side;
 use crate::store::{MergedPalace, PalaceVersions};
 

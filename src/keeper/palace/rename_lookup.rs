@@ -62,17 +62,12 @@ impl<'a> RenameLookup<'a> {
     /// Prepares to search the history of a palace.
     pub(crate) fn new(open: &'a mut OpenPalace) -> Result<Self, Refusal> {
         open.update_file_history_cache()?;
-        Ok(Self::with_loaded_history(open))
-    }
-
-    /// Prepares to search a palace whose file histories are up to date.
-    pub(crate) fn with_loaded_history(palace: &'a LoadedPalace) -> Self {
-        Self {
-            palace,
+        Ok(Self {
+            palace: open,
             wing_rooms: OnceCell::new(),
             entity_files: OnceCell::new(),
             uncommitted: OnceCell::new(),
-        }
+        })
     }
 
     /// Returns the searched palace.

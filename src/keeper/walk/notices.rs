@@ -5,13 +5,12 @@
 //! that one of its actions names, or whose genus an action lists. The entry lists all open work of
 //! the palace.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, Utc};
 
 use crate::format::{PalacePath, room_path};
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::rename_lookup::RenameLookup;
 use crate::keeper::palace::room_topics::RoomTopics;
 use crate::keeper::walk::changes_since_visit;
 use crate::keeper::work::work_items::work_view;
@@ -54,13 +53,19 @@ fn unbuilt_exits<'p>(palace: &'p Palace, id: &'p RoomId) -> impl Iterator<Item =
 
 /// Returns a notice on each door by the old name of a room; the door leads to the room.
 fn old_name_notices(open: &OpenPalace, room: &RoomId) -> Vec<Notice> {
-    let exits: BTreeSet<_> = unbuilt_exits(&open.palace, room).collect();
-    let lookup = RenameLookup::with_loaded_history(open);
-    let renamed = exits.iter().filter_map(|old| Some((old, lookup.find_room(old)?)));
-    let notice = |(old, new): (&RoomId, RoomId)| {
+    let palace = &open.palace;
+    let ways = palace.room(room).into_iter().flat_map(Room::linked_rooms);
+    let renamed: BTreeMap<_, _> = ways
+        .filter_map(|way| {
+            let old = palace.resolve_room(way, Some(room)).ok()?;
+            let new = palace.resolve_present_room(way, Some(room)).ok()?;
+            (old != new).then_some((old, new))
+        })
+        .collect();
+    let notice = |(old, new): (&RoomId, &RoomId)| {
         Notice(format!("The room `{old}` is `{new}` now · `palazzo check --fix` renames the doors"))
     };
-    renamed.map(notice).chain(renamed_entry_notice(&open.palace, room)).collect()
+    renamed.iter().map(notice).chain(renamed_entry_notice(palace, room)).collect()
 }
 
 /// Returns the notice that the settings name the room `here` as the entry by its old name.

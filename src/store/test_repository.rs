@@ -37,6 +37,26 @@ impl TestHome {
         scene
     }
 
+    /// Creates a repository in which `main` renamed `keep/rooms/hall.yaml` to `new.yaml` and changed
+    /// its first line, `side` changed its last line, and `main` merged `side`.
+    pub(crate) fn with_merged_rename() -> Self {
+        let scene = Self::with_repository();
+        let put = |path: &str, first: &str, last: &str| {
+            let text = format!("{first}\n{}{last}\n", "between\n".repeat(9));
+            scene.write_file(path, &text);
+            scene.git(&["add", "."]);
+            scene.git(&["commit", "-qm", first]);
+        };
+        put("keep/rooms/hall.yaml", "1", "1");
+        scene.git(&["checkout", "-qb", "side"]);
+        put("keep/rooms/hall.yaml", "1", "side");
+        scene.git(&["checkout", "-q", "main"]);
+        scene.git(&["mv", "keep/rooms/hall.yaml", "keep/rooms/new.yaml"]);
+        put("keep/rooms/new.yaml", "main", "1");
+        scene.git(&["merge", "-q", "--no-edit", "side"]);
+        scene
+    }
+
     pub(crate) fn init_repository(&self) {
         fs::create_dir_all(&self.home).unwrap();
         self.git(&["init", "-qb", "main"]);

@@ -276,20 +276,7 @@ mod tests {
 
     #[test]
     fn blame_follows_a_file_that_one_branch_renamed_and_the_other_edited() {
-        let scene = TestHome::with_repository();
-        let put = |path: &str, first: &str, last: &str| {
-            let text = format!("{first}\n{}{last}\n", "between\n".repeat(9));
-            scene.write_file(path, &text);
-            scene.git(&["add", "."]);
-            scene.git(&["commit", "-qm", first]);
-        };
-        put("keep/rooms/hall.yaml", "1", "1");
-        scene.git(&["checkout", "-qb", "side"]);
-        put("keep/rooms/hall.yaml", "1", "side");
-        scene.git(&["checkout", "-q", "main"]);
-        scene.git(&["mv", "keep/rooms/hall.yaml", "keep/rooms/new.yaml"]);
-        put("keep/rooms/new.yaml", "main", "1");
-        scene.git(&["merge", "-q", "--no-edit", "side"]);
+        let scene = TestHome::with_merged_rename();
         let (gits, ours) = blame_by_git_and_us(&scene, "rooms/new.yaml");
         assert_eq!(ours, gits);
         let commit = |it| scene.git(&["rev-parse", it]).trim().to_owned();

@@ -116,7 +116,8 @@ fn diff_rooms(was: &Palace, now: &Palace) -> Vec<ItemChange> {
     }
     let left: BTreeSet<_> = homeless.values().flatten().map(|(id, _)| *id).collect();
     let gone = gone().filter(|(id, _)| left.contains(id));
-    let gone = gone.map(|(id, it)| removed(PalaceItem::Room(id.clone()), room::removed_room(it)));
+    let gone = gone
+        .map(|(id, it)| removed(PalaceItem::Room(id.clone()), room::list_removed_room_details(it)));
     differences.extend(gone);
     differences
 }

@@ -97,7 +97,7 @@ fn template_files(
 /// Finds a template: a URL is fetched, a path with a separator, or the folder of a palace, is read;
 /// anything else is a name.
 fn find_template(keeper: &Keeper, template: &str) -> Result<Template, Failure> {
-    if GitUrl::is_meant_by(template) {
+    if GitUrl::looks_like_url(template) {
         return fetch_template(template);
     }
     let folder = home::expand_tilde(Path::new(template));

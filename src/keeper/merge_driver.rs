@@ -29,7 +29,7 @@ pub fn paths_in_palaces(path: &str) -> Vec<(&str, &str)> {
 }
 
 /// Merges two versions of a file of a palace; `path` is its path there. An empty base counts as
-/// none: git passes it if both sides have added the file. Who wrote what is not known here, so of
+/// none: git passes it if both sides have added the file. The authors are not known here, so of
 /// two values for one field the greater stands.
 pub fn merge_file_versions(path: &str, base: &[u8], sides: [&[u8]; 2]) -> MergedFileVersions {
     let files = |bytes: &[u8]| RawFiles::from([(path.to_owned(), bytes.to_vec())]);

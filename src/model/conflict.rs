@@ -17,11 +17,11 @@ pub struct Conflict {
     pub field: String,
     /// The value that stands; `None` if it is deleted.
     pub stands: Option<Value>,
-    /// Who wrote the value that stands, if known.
+    /// The author of the value that stands, if known.
     pub stands_by: Option<ConflictAuthor>,
     /// The other value; `None` if its author deleted the field.
     pub other: Option<Value>,
-    /// Who wrote the other value, if known.
+    /// The author of the other value, if known.
     pub other_by: Option<ConflictAuthor>,
 }
 
@@ -38,7 +38,7 @@ pub struct OpenConflict {
     pub item_file: String,
 }
 
-/// Who wrote a value of a conflict.
+/// The author of a value of a conflict, and the time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConflictAuthor {
     /// The name of the author.

@@ -30,7 +30,7 @@ pub struct GitUrlError {
 
 impl GitUrl {
     /// Returns whether `text` is meant as a URL, and neither as a path nor as a name.
-    pub fn is_meant_by(text: &str) -> bool {
+    pub fn looks_like_url(text: &str) -> bool {
         text.contains("://") || text.contains("::") || split_scp_form(text).is_some()
     }
 
@@ -109,7 +109,7 @@ mod tests {
             "git@example.org:ada/service.git",
             "file:///srv/git/service.git",
         ] {
-            assert!(GitUrl::is_meant_by(url), "{url}");
+            assert!(GitUrl::looks_like_url(url), "{url}");
             assert_eq!(url.parse::<GitUrl>().unwrap().to_string(), url);
         }
     }
@@ -118,7 +118,7 @@ mod tests {
     fn programs_options_and_unencrypted_protocols_are_refused() {
         let why = |url: &str| url.parse::<GitUrl>().unwrap_err().why;
         for url in ["ext::sh -c true", "ext::sh", "http://a/b", "git://a/b", "fd::7", "ext://a/b"] {
-            assert!(GitUrl::is_meant_by(url), "{url}");
+            assert!(GitUrl::looks_like_url(url), "{url}");
             assert!([OTHER_SCHEME, STRANGE_CHARACTER].contains(&why(url)), "{url}");
         }
         for url in ["ssh://-oProxyCommand=x/a", "ssh://a@-x/b", "-u@host:path", "a@host:-path"] {
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn paths_and_names_are_not_meant_as_urls() {
         for text in ["codebase", "./a@b:c", "~/templates/a", "C:\\templates\\a", "C:/a", "a:b"] {
-            assert!(!GitUrl::is_meant_by(text), "{text}");
+            assert!(!GitUrl::looks_like_url(text), "{text}");
         }
     }
 

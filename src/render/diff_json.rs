@@ -84,7 +84,7 @@ fn detail_json(detail: &ChangeDetail) -> Value {
         ChangeDetail::Moved { from } => json!({ "type": "moved", "from": from.to_string() }),
         ChangeDetail::Renamed { from, to } => json!({ "type": "renamed", "from": from, "to": to }),
         ChangeDetail::TextChanged { text, count, lines } => {
-            let lines: Vec<_> = lines.iter().flat_map(line_json).collect();
+            let lines: Vec<_> = lines.iter().flat_map(diff_line_json).collect();
             json!({ "type": "text", "of": text, "changed_lines": count, "lines": lines })
         }
         ChangeDetail::ValueChanged { of, was, now } => {
@@ -125,7 +125,7 @@ fn part_json(part: &ItemPart) -> Value {
 }
 
 /// Renders a line; one of which some words were changed as two.
-fn line_json(line: &DiffLine) -> Vec<Value> {
+fn diff_line_json(line: &DiffLine) -> Vec<Value> {
     let lines = |op: &str, text: &str| vec![json!({ "op": op, "text": text })];
     match line {
         DiffLine::Kept(text) => lines("kept", text),

@@ -27,15 +27,15 @@ pub(super) struct ConflictSchema {
     field: Option<TextSchema>,
     /// The value that the field has; missing if it is deleted.
     stands: Option<Value>,
-    /// Who wrote the value that stands.
+    /// The author of the value that stands.
     stands_by: Option<AuthorSchema>,
     /// The other value; missing if its author deleted the field.
     other: Option<Value>,
-    /// Who wrote the other value.
+    /// The author of the other value.
     other_by: Option<AuthorSchema>,
 }
 
-/// Who wrote a value.
+/// The author of a value, and the time.
 #[derive(JsonSchema)]
 #[schemars(title = "Author", deny_unknown_fields)]
 struct AuthorSchema {

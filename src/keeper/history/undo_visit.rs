@@ -113,7 +113,7 @@ impl CommitFilter {
     }
 
     /// Returns the time before which nothing is selected; leaves a day for clocks that differ.
-    fn start(&self, now: DateTime<Utc>) -> DateTime<Utc> {
+    fn earliest_time(&self, now: DateTime<Utc>) -> DateTime<Utc> {
         let start = match self {
             Self::Visit(id) => id.datetime().into(),
             Self::Client { since, .. } => *since,
@@ -187,7 +187,7 @@ fn read_history(
     now: DateTime<Utc>,
 ) -> Result<VisitHistory, Refusal> {
     let (mut history, mut undone) = (VisitHistory::default(), UndoneCommitSet::default());
-    let (mut place, start) = (0, filter.start(now));
+    let (mut place, start) = (0, filter.earliest_time(now));
     palace.store().log(&[], |commit| {
         if commit.summary.at < start {
             return false;

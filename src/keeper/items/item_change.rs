@@ -1,4 +1,4 @@
-//! What a command did to items, or would do.
+//! The changes that a command made to items, or would make.
 
 use crate::keeper::palace::change_plan::ChangeMode;
 use crate::model::FileEdit;

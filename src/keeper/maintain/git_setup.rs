@@ -73,7 +73,7 @@ fn git_drivers(program: &str) -> GitDrivers {
     GitDrivers {
         comment: "# Written by `palazzo git-setup`; `palazzo git-setup --remove` removes it."
             .to_owned(),
-        patterns: patterns_with_attributes(),
+        patterns: list_attribute_patterns(),
         sections: vec![
             DriverSection {
                 header: "[diff \"palazzo\"]".to_owned(),
@@ -95,7 +95,7 @@ fn git_drivers(program: &str) -> GitDrivers {
     }
 }
 
-fn patterns_with_attributes() -> Vec<(String, String)> {
+fn list_attribute_patterns() -> Vec<(String, String)> {
     let shown = PATTERNS.map(|it| (it, ATTRIBUTES)).into_iter();
     let all = shown.chain(MERGED_PATTERNS.map(|it| (it, MERGE_ATTRIBUTES)));
     all.map(|(pattern, attributes)| (pattern.to_owned(), attributes.to_owned())).collect()

@@ -1,4 +1,4 @@
-//! What is wrong or missing in one palace, for agents.
+//! The findings of one palace, and the genera that no room shows, for agents.
 
 use crate::keeper::maintain::check::check_palace;
 use crate::keeper::palace::room_topics;

@@ -22,9 +22,9 @@ pub struct MergeConflict {
     pub stands: Option<Value>,
     /// The other value; `None` if the other side has deleted it.
     pub other: Option<Value>,
-    /// Who wrote the value that stands, and when.
+    /// The author of the value that stands, and the time.
     pub stands_by: Side,
-    /// Who wrote the other value, and when.
+    /// The author of the other value, and the time.
     pub other_by: Side,
 }
 

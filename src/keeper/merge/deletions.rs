@@ -1,4 +1,4 @@
-//! What one side has deleted and the other still uses.
+//! Items that one side has deleted and the other still uses.
 
 use std::collections::BTreeSet;
 

@@ -158,7 +158,7 @@ fn pair_new_items(input: &MergeInput<'_>, [new_a, new_b]: [Vec<Version>; 2]) -> 
     items
 }
 
-/// What identifies a new item.
+/// The values by which two new items are recognized as the same.
 #[derive(Default)]
 struct NewItemKeys {
     kind: Option<FileKind>,

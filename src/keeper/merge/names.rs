@@ -17,8 +17,9 @@ pub(super) struct MergedNames {
     pub(super) paths: Vec<String>,
     /// The name of each entity that is new or renamed.
     pub(super) entities: Vec<Option<String>>,
-    /// What changes in references of the base, and of both sides.
+    /// The name changes for references in the base.
     pub(super) base_changes: NameChanges,
+    /// The name changes for references in both sides.
     pub(super) side_changes: [NameChanges; 2],
 }
 

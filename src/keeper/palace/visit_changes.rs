@@ -1,4 +1,4 @@
-//! What each visit has changed in a palace, kept in memory only.
+//! The changes that each visit has made to a palace, kept in memory only.
 //!
 //! A room that shows many changed entities suggests to revise it (v2 section 4.3).
 

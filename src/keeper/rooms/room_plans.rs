@@ -13,7 +13,7 @@ use crate::keeper::rooms::room_rename::RoomRename;
 use crate::model::{Diagnostic, FileEdit, Palace, RoomId, RoomRef, Severity, WorkSubject};
 use crate::render::count_with_noun;
 
-/// What a change of rooms changes besides their files.
+/// The numbers of other items that change when rooms are renamed, moved or deleted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FollowUpCounts {
     rooms: usize,

@@ -69,7 +69,7 @@ impl CommitRange {
                 if range.other_file.is_none() && folders.palace_of(&path)?.is_none() {
                     range.other_file = Some((step.id, path.clone()));
                 }
-                // Who wrote the merged values is in the merged commits.
+                // The merged commits have the authors of the merged values.
                 if note.merge_rules.is_none() {
                     range.last_changes.entry(path).or_insert_with(|| note.change.clone());
                 }

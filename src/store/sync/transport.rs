@@ -169,12 +169,12 @@ impl Transport {
             Ok(())
         };
         adopt().map_err(Error::for_file("move the fetched objects to", &to))?;
-        self.adopt_shallow_boundary()?;
+        self.update_shallow_file()?;
         fsync::sync_files_and_folders(&[to.join("any")])
     }
 
-    /// Takes over the boundary of a shallow clone that was deepened.
-    fn adopt_shallow_boundary(&self) -> Result<(), Error> {
+    /// Updates git's list of the commits where a shallow clone ends, after it was deepened.
+    fn update_shallow_file(&self) -> Result<(), Error> {
         let (from, to) = (self.folder.join("shallow"), self.common_dir.join("shallow"));
         let adopt = || match (from.exists(), to.exists()) {
             (true, true) if fs::read(&from)? != fs::read(&to)? => fs::rename(&from, &to),

@@ -129,7 +129,7 @@ fn setting(repository: &Repository, section: &str, name: &str, key: &str) -> Opt
 
 /// Parses the URL of a remote; a path becomes a `file://` URL.
 fn parse_url(repository: &Repository, url: &str) -> Result<GitUrl, Error> {
-    let text = match GitUrl::is_meant_by(url) {
+    let text = match GitUrl::looks_like_url(url) {
         true => url.to_owned(),
         false => format!("file://{}", repository.work.join(url).display()),
     };

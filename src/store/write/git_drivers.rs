@@ -213,12 +213,12 @@ fn configuration_with(text: &[u8], drivers: &GitDrivers) -> Vec<u8> {
     for section in &drivers.sections {
         let lines: Vec<_> = section.settings.iter().map(setting_line).collect();
         let present: Vec<_> = text.split(|it| *it == b'\n').collect();
-        let own = present.iter().filter(|it| is_own_setting(it, section));
+        let own = present.iter().filter(|it| is_setting_of_section(it, section));
         if own.copied().eq(lines.iter().map(String::as_bytes)) {
             continue;
         }
         let left = owned_lines::remove_section_lines(&text, &section.header, |it| {
-            is_own_setting(it, section)
+            is_setting_of_section(it, section)
         });
         let lines = [vec![section.header.clone()], lines].concat();
         text = owned_lines::append_lines(&left, &lines);
@@ -228,7 +228,9 @@ fn configuration_with(text: &[u8], drivers: &GitDrivers) -> Vec<u8> {
 
 fn configuration_without(text: &[u8], drivers: &GitDrivers) -> Vec<u8> {
     let remove = |text: Vec<u8>, section: &DriverSection| {
-        owned_lines::remove_section_lines(&text, &section.header, |it| is_own_setting(it, section))
+        owned_lines::remove_section_lines(&text, &section.header, |it| {
+            is_setting_of_section(it, section)
+        })
     };
     drivers.sections.iter().fold(text.to_vec(), remove)
 }
@@ -238,7 +240,7 @@ fn setting_line((key, value): &(&str, String)) -> String {
     format!("\t{key} = \"{}\"", value.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-fn is_own_setting(line: &[u8], section: &DriverSection) -> bool {
+fn is_setting_of_section(line: &[u8], section: &DriverSection) -> bool {
     let Ok(line) = std::str::from_utf8(line) else { return false };
     let Some((key, value)) = line.split_once('=') else { return false };
     section.marks.iter().any(|(own, mark)| key.trim() == *own && value.contains(mark))

@@ -102,8 +102,8 @@ pub use crate::keeper::mempalace::tunnels::{
     find_tunnels, traverse_rooms, tunnel_stats,
 };
 pub use crate::keeper::merge::{
-    MERGE_RULES_VERSION, MergeConflict, MergeInput, MergeOutcome, RawFiles, UnchangedFiles,
-    merge_palaces,
+    FilePart, MERGE_RULES_VERSION, MergeConflict, MergeInput, MergeOutcome, RawFiles,
+    UnchangedFiles, merge_palaces,
 };
 pub use crate::keeper::merge_driver::{MergedFileVersions, merge_file_versions, paths_in_palaces};
 pub use crate::keeper::palace::change_plan::ChangeMode;

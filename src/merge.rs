@@ -14,7 +14,7 @@ mod side;
 mod text;
 
 pub use field::{FieldPlace, find_field, is_same_value};
-pub use item::{FieldConflict, Fields, MergedFields, TieBreak, field_of_item, merge_fields};
+pub use item::{FieldConflict, Fields, LastChanges, MergedFields, field_of_item, merge_fields};
 pub use list_matching::ListKind;
 pub use side::Side;
 pub use text::{merge_lines, merge_prose};

@@ -39,14 +39,16 @@ pub use crate::store::repo::palace_files::{
 pub(crate) use crate::store::repo::paths::check_path;
 pub use crate::store::repo::state::{RepositoryState, max_watched_folders};
 pub use crate::store::repo::trust::needed_repository_consent;
-pub use crate::store::sync::commit_range::LastChange;
+pub use crate::store::sync::commit_range::{FileChange, LastChange};
 pub use crate::store::sync::error::SyncError;
 pub use crate::store::sync::planned_move::PlannedMove;
 pub use crate::store::sync::session::{
     ApplyOutcome, FetchReport, HistoryComparison, HistoryRelation, SyncSession,
 };
 pub use crate::store::sync::status::SyncStatus;
-pub use crate::store::sync::tree_merge::{FileContents, MergePalace, MergedPalace, PalaceVersions};
+pub use crate::store::sync::tree_merge::{
+    FileContents, IsWantedChange, MergePalace, MergedPalace, PalaceVersions,
+};
 pub use crate::store::sync::upstream::Upstream;
 pub use crate::store::user_state::consents::ConsentStore;
 pub use crate::store::user_state::last_home::{read_last_home, write_last_home};

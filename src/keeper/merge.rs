@@ -11,12 +11,13 @@ mod conflict;
 mod deletions;
 mod file;
 mod items;
+mod last_changes;
 mod merged_item;
 mod names;
 mod outcome;
 mod renames;
 
-pub use changes::{MergeInput, RawFiles, UnchangedFiles};
+pub use changes::{FilePart, MergeInput, RawFiles, UnchangedFiles};
 pub use conflict::MergeConflict;
 pub use outcome::{MergeOutcome, merge_palaces};
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::DateTime;
 
 use crate::format::{PalacePath, serialize_conflict};
-use crate::keeper::merge::{MergeInput, RawFiles, UnchangedFiles, merge_palaces};
+use crate::keeper::merge::{FilePart, MergeInput, RawFiles, UnchangedFiles, merge_palaces};
 use crate::merge::Side;
 use crate::model::Conflict;
 
@@ -35,7 +35,7 @@ pub fn merge_file_versions(path: &str, base: &[u8], sides: [&[u8]; 2]) -> Merged
     let files = |bytes: &[u8]| RawFiles::from([(path.to_owned(), bytes.to_vec())]);
     let base = if base.is_empty() { RawFiles::new() } else { files(base) };
     let sides = sides.map(files);
-    let unknown = |_: usize, _: &str| Side {
+    let unknown = |_: usize, _: &str, _: FilePart<'_>| Side {
         author: String::new(),
         at: DateTime::UNIX_EPOCH,
         is_by_hand: true,

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::merge::item::{Fields, field_of_item};
-use crate::merge::list_matching::{ListKind, item_key};
+use crate::merge::list_matching::{ListKind, item_key, match_items};
 use crate::merge::rules::{Rule, Scope};
 use crate::model::{FileKind, PathStep, ValuePath};
 
@@ -32,6 +32,24 @@ impl FieldPlace {
             PathStep::Item(index) => path.then_item(*index),
             PathStep::Value(key) | PathStep::Key(key) | PathStep::Text(key) => path.then_value(key),
         })
+    }
+
+    /// Returns where the same field is in another version of the file: its item may be renamed or
+    /// moved there. `None` if the item is missing. `from` is the version of this place.
+    pub fn in_version(&self, kind: FileKind, from: &Fields, to: &Fields) -> Option<Self> {
+        let [PathStep::Value(list), PathStep::Item(index), ..] = self.path.as_slice() else {
+            return Some(self.clone());
+        };
+        let list_kind = match Scope::File(kind).rule(list) {
+            Rule::List(list_kind) => list_kind,
+            _ => ListKind::Set,
+        };
+        let items = |fields: &Fields| fields.get(list).and_then(Value::as_array).cloned();
+        let found = match_items(list_kind, &items(from)?, &items(to)?);
+        let found = found.iter().position(|it| *it == Some(*index))?;
+        let mut place = self.clone();
+        place.path[1] = PathStep::Item(found);
+        Some(place)
     }
 
     /// Returns the value that the field has now; of the order of a list, the keys of its items.
@@ -275,6 +293,22 @@ mod tests {
             assert!(place(missing).is_some(), "{missing}");
         }
         assert_eq!(place("actions[\"Rest\"].content"), None);
+    }
+
+    #[test]
+    fn a_field_is_found_in_a_version_in_which_its_item_is_renamed_and_moved() {
+        let mut other = room();
+        other["actions"] = json!([
+            { "label": "Go", "type": "navigate", "room": "attic" },
+            { "label": "Hear", "type": "text", "content": "Tick.\n" },
+        ]);
+        let found = |name: &str| place(name)?.in_version(FileKind::Room, &room(), &other);
+        let content = found("actions[\"Listen\"].content").unwrap();
+        assert_eq!(content.value(&other), Some(json!("Tick.\n")));
+        assert_eq!(found("name"), place("name"));
+        other["actions"] = json!([]);
+        let listen = place("actions[\"Listen\"].content").unwrap();
+        assert_eq!(listen.in_version(FileKind::Room, &room(), &other), None);
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::merge::list::{ListItem, plan_list};
 use crate::merge::list_matching::{ListKind, item_key, scalar_text};
 use crate::merge::rules::{Rule, Scope};
+use crate::merge::side::Side;
 use crate::merge::text::merge_prose;
 use crate::model::FileKind;
 
@@ -17,14 +18,9 @@ pub type Fields = Map<String, Value>;
 /// Maximum number of characters of an item in the name of a field.
 const MAX_ITEM_CHARS: usize = 80;
 
-/// The last resort for two different values: which one stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TieBreak {
-    /// That of the first side.
-    FirstSide,
-    /// The greater one by bytes.
-    GreaterValue,
-}
+/// Returns the last changes of both sides to a field, by its name in a conflict. Of two values, that
+/// of the greater side stands; of equal sides, the greater value.
+pub type LastChanges<'a> = dyn Fn(&str) -> [Side; 2] + 'a;
 
 /// The merged fields of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -44,8 +40,26 @@ pub struct FieldConflict {
     pub stands: Option<Value>,
     /// The other value; `None` if the other side has deleted the field.
     pub other: Option<Value>,
-    /// The side of the value that stands: 0 or 1.
-    pub standing_side: usize,
+    /// The last change of the field on the side of the value that stands.
+    pub stands_by: Side,
+    /// The last change of the field on the other side.
+    pub other_by: Side,
+}
+
+impl FieldConflict {
+    /// Makes a conflict from the values and the last changes of both sides.
+    pub fn new(
+        field: impl Into<String>,
+        values: [Option<Value>; 2],
+        changes: [Side; 2],
+        standing_side: usize,
+    ) -> Self {
+        let ([a, b], [by_a, by_b]) = (values, changes);
+        let is_first = standing_side == 0;
+        let (stands, other) = if is_first { (a, b) } else { (b, a) };
+        let (stands_by, other_by) = if is_first { (by_a, by_b) } else { (by_b, by_a) };
+        Self { field: field.into(), stands, other, stands_by, other_by }
+    }
 }
 
 /// A field in all three versions; `None` where it is missing.
@@ -56,19 +70,20 @@ struct FieldVersions<'a> {
 }
 
 /// A merge in progress.
-struct Merge {
-    tie_break: TieBreak,
+struct Merge<'a> {
+    last_changes: &'a LastChanges<'a>,
     conflicts: Vec<FieldConflict>,
 }
 
-/// Merges the fields of a file. Where order or precedence is left open, the first side precedes.
+/// Merges the fields of a file. Where the order is left open, the first side precedes.
+/// `last_changes` is asked only about fields in conflict, by their names in the base.
 pub fn merge_fields(
     kind: FileKind,
     base: &Fields,
     sides: [&Fields; 2],
-    tie_break: TieBreak,
+    last_changes: &LastChanges<'_>,
 ) -> MergedFields {
-    let mut merge = Merge { tie_break, conflicts: Vec::new() };
+    let mut merge = Merge { last_changes, conflicts: Vec::new() };
     let fields = merge.merge_map(Scope::File(kind), "", base, sides);
     MergedFields { fields, conflicts: merge.conflicts }
 }
@@ -81,7 +96,7 @@ pub fn field_of_item(list: &str, kind: ListKind, item: &Value) -> String {
     format!("{list}[{}]", Value::from(short + more))
 }
 
-impl Merge {
+impl Merge<'_> {
     fn merge_map(&mut self, scope: Scope, at: &str, base: &Fields, sides: [&Fields; 2]) -> Fields {
         let mut merged = Fields::new();
         for key in merge_keys(sides) {
@@ -136,15 +151,21 @@ impl Merge {
 
     /// Lets one of two values stand, and reports the other. A value precedes its deletion.
     fn settle(&mut self, at: &str, values: [Option<&Value>; 2]) -> Option<Value> {
+        let changes = (self.last_changes)(at);
         let text = |it: Option<&Value>| it.map(Value::to_string);
-        let standing_side = match (values, self.tie_break) {
-            ([Some(_), None], _) | (_, TieBreak::FirstSide) if values[0].is_some() => 0,
-            ([None, _], _) => 1,
-            _ => usize::from(text(values[0]).cmp(&text(values[1])) == Ordering::Less),
+        let standing_side = match values {
+            [Some(_), None] => 0,
+            [None, _] => 1,
+            _ => {
+                let by_change = changes[0].precedence(&changes[1]);
+                let order = by_change.then_with(|| text(values[0]).cmp(&text(values[1])));
+                usize::from(order == Ordering::Less)
+            }
         };
-        let [stands, other] = [standing_side, 1 - standing_side].map(|side| values[side].cloned());
-        let field = at.to_owned();
-        self.conflicts.push(FieldConflict { field, stands: stands.clone(), other, standing_side });
+        let values = values.map(Option::<&Value>::cloned);
+        let conflict = FieldConflict::new(at, values, changes, standing_side);
+        let stands = conflict.stands.clone();
+        self.conflicts.push(conflict);
         stands
     }
 
@@ -156,16 +177,19 @@ impl Merge {
         sides: [&Vec<Value>; 2],
     ) -> Vec<Value> {
         let base = base.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        let plan = plan_list(kind, base, sides.map(Vec::as_slice));
-        if plan.has_order_conflict {
+        let field = format!("{at} (order)");
+        let mut conflict = None;
+        let plan = plan_list(kind, base, sides.map(Vec::as_slice), || {
+            let changes = (self.last_changes)(&field);
+            let standing_side = changes[0].preceding_side(&changes[1]);
             let order = |side: &Vec<Value>| side.iter().map(|it| item_key(kind, it)).collect();
-            let [stands, other]: [Value; 2] = sides.map(order);
-            let field = format!("{at} (order)");
-            let (stands, other) = (Some(stands), Some(other));
-            self.conflicts.push(FieldConflict { field, stands, other, standing_side: 0 });
-        }
+            let orders = sides.map(|it| Some(order(it)));
+            conflict = Some(FieldConflict::new(field.as_str(), orders, changes, standing_side));
+            standing_side
+        });
+        self.conflicts.extend(conflict);
         let mut merged = Vec::new();
-        for ListItem { base: base_index, sides: indexes } in plan.items {
+        for ListItem { base: base_index, sides: indexes } in plan {
             let versions = FieldVersions {
                 base: base_index.map(|it| &base[it]),
                 sides: [0, 1].map(|side| indexes[side].map(|it| &sides[side][it])),
@@ -361,7 +385,8 @@ mod tests {
     /// Merges fields; the first side precedes.
     fn merge(kind: FileKind, [base, a, b]: [Value; 3]) -> (Value, Vec<String>) {
         let [base, a, b] = [base, a, b].map(|it| it.as_object().unwrap().clone());
-        let merged = merge_fields(kind, &base, [&a, &b], TieBreak::FirstSide);
+        let changes = |_: &str| [Side::at_second(1), Side::at_second(0)];
+        let merged = merge_fields(kind, &base, [&a, &b], &changes);
         let fields = merged.conflicts.into_iter().map(|it| it.field).collect();
         (merged.fields.into(), fields)
     }
@@ -380,10 +405,31 @@ mod tests {
     fn of_equal_sides_the_greater_value_stands() {
         let fields = |status: &str| Fields::from_iter([("status".to_owned(), json!(status))]);
         let (a, b) = (fields("a"), fields("b"));
-        let merged =
-            merge_fields(FileKind::Entity, &Fields::new(), [&a, &b], TieBreak::GreaterValue);
+        let changes = |_: &str| [Side::at_second(0), Side::at_second(0)];
+        let merged = merge_fields(FileKind::Entity, &Fields::new(), [&a, &b], &changes);
         assert_eq!(merged.fields, b);
-        assert_eq!(merged.conflicts[0].standing_side, 1);
+        assert_eq!(merged.conflicts[0].stands, Some(json!("b")));
+    }
+
+    #[test]
+    fn the_later_change_of_each_field_stands() {
+        let fields = |text: &str| {
+            let list = text.split(' ').skip(1).collect::<Vec<_>>();
+            let fields = json!({ "status": text, "aliases": list });
+            fields.as_object().unwrap().clone()
+        };
+        let (base, a, b) = (fields("a 1 2 3"), fields("z 3 1 2"), fields("y 2 3 1"));
+        let later = |name: &str, field: &str| i64::from(name == field);
+        for name in ["status", "aliases (order)"] {
+            let changes = |at: &str| [Side::at_second(0), Side::at_second(2 * later(name, at) - 1)];
+            let merged = merge_fields(FileKind::Entity, &base, [&a, &b], &changes);
+            let expected = if name == "status" { ("y 2 3 1", "3") } else { ("z 3 1 2", "2") };
+            assert_eq!(merged.fields["status"], expected.0);
+            assert_eq!(merged.fields["aliases"][0], expected.1);
+            assert_eq!(merged.conflicts.len(), 2);
+            let last = merged.conflicts.iter().find(|it| it.field == name).unwrap();
+            assert_eq!(last.stands_by, Side::at_second(1));
+        }
     }
 
     #[test]

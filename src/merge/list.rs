@@ -6,13 +6,6 @@ use serde_json::Value;
 
 use crate::merge::list_matching::{ListKind, match_items, match_keys};
 
-/// The items of the merged list, in order.
-pub(super) struct ListPlan {
-    pub(super) items: Vec<ListItem>,
-    /// Whether both sides have sorted the common items, in different orders.
-    pub(super) has_order_conflict: bool,
-}
-
 /// One item of the merged list: its indexes in the base and in both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ListItem {
@@ -20,9 +13,15 @@ pub(super) struct ListItem {
     pub(super) sides: [Option<usize>; 2],
 }
 
-/// Plans the merge of a list. An item that one side has removed and the other has not changed is
-/// left out. Where order is left open, the first side comes first.
-pub(super) fn plan_list(kind: ListKind, base: &[Value], sides: [&[Value]; 2]) -> ListPlan {
+/// Returns the items of the merged list, in order. An item that one side has removed and the other has not changed is
+/// left out. Where order is left open, the first side comes first. If both sides have sorted the
+/// common items, in different orders, `settle_order` returns the side whose order stands.
+pub(super) fn plan_list(
+    kind: ListKind,
+    base: &[Value],
+    sides: [&[Value]; 2],
+    settle_order: impl FnOnce() -> usize,
+) -> Vec<ListItem> {
     let items = matched_items(kind, base, sides);
     let is_removed = |it: &ListItem| match (it.base, it.sides) {
         (Some(base_index), [Some(index), None]) => sides[0][index] == base[base_index],
@@ -31,12 +30,12 @@ pub(super) fn plan_list(kind: ListKind, base: &[Value], sides: [&[Value]; 2]) ->
     };
     let items: Vec<_> = items.into_iter().filter(|it| !is_removed(it)).collect();
     let is_sorted = [0, 1].map(|side| is_in_base_order(&items, side));
-    let (skeleton, has_order_conflict) = match is_sorted {
-        [true, false] => (1, false),
-        [false, false] => (0, !have_same_order(&items)),
-        _ => (0, false),
+    let skeleton = match is_sorted {
+        [true, false] => 1,
+        [false, false] if !have_same_order(&items) => settle_order(),
+        _ => 0,
     };
-    ListPlan { items: order_items(items, skeleton), has_order_conflict }
+    order_items(items, skeleton)
 }
 
 /// Returns the items of all three lists, each once.
@@ -119,13 +118,17 @@ mod tests {
     fn merge(base: &str, a: &str, b: &str) -> (String, bool) {
         let list = |text: &str| text.split_whitespace().map(Value::from).collect::<Vec<_>>();
         let (a, b) = (list(a), list(b));
-        let plan = plan_list(ListKind::Set, &list(base), [&a, &b]);
+        let mut has_order_conflict = false;
+        let plan = plan_list(ListKind::Set, &list(base), [&a, &b], || {
+            has_order_conflict = true;
+            0
+        });
         let word = |it: &ListItem| match it.sides {
             [Some(index), _] => a[index].as_str().unwrap().to_owned(),
             [_, index] => b[index.unwrap()].as_str().unwrap().to_owned(),
         };
-        let words: Vec<_> = plan.items.iter().map(word).collect();
-        (words.join(" "), plan.has_order_conflict)
+        let words: Vec<_> = plan.iter().map(word).collect();
+        (words.join(" "), has_order_conflict)
     }
 
     #[test]

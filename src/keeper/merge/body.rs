@@ -7,7 +7,7 @@ use ulid::Ulid;
 use crate::format::{FileTree, edit_tree, parse_tree};
 use crate::keeper::merge::changes::Version;
 use crate::keeper::merge::items::id_of_file;
-use crate::merge::FieldConflict;
+use crate::merge::{FieldConflict, Side};
 
 /// Number of random bytes of an id.
 const RANDOM_BYTES: usize = 10;
@@ -16,7 +16,7 @@ const RANDOM_BYTES: usize = 10;
 #[derive(Default)]
 pub(super) struct MergedBody {
     pub(super) body: Option<String>,
-    /// If both sides have changed it, the conflict: the body of the first side stands.
+    /// If both sides have changed it, the conflict.
     pub(super) conflict: Option<FieldConflict>,
     /// A file of its own for the other body.
     pub(super) second: Option<Version>,
@@ -28,14 +28,17 @@ pub(super) fn merge_bodies(
     base: Option<&str>,
     [a, b]: [Option<&str>; 2],
     sides: [&Version; 2],
+    last_changes: impl FnOnce() -> [Side; 2],
 ) -> MergedBody {
     match (a, b) {
         (Some(a), Some(b)) if a != b && base != Some(a) && base != Some(b) => {
-            let [stands, other] = [a, b].map(|it| Some(Value::from(it)));
-            let field = "body".to_owned();
-            let conflict = FieldConflict { field, stands, other, standing_side: 0 };
-            let second = second_file(path, sides[1]);
-            MergedBody { body: Some(a.to_owned()), conflict: Some(conflict), second }
+            let changes = last_changes();
+            let standing_side = changes[0].preceding_side(&changes[1]);
+            let body = Some([a, b][standing_side].to_owned());
+            let values = [a, b].map(|it| Some(Value::from(it)));
+            let conflict = FieldConflict::new("body", values, changes, standing_side);
+            let second = second_file(path, sides[1 - standing_side]);
+            MergedBody { body, conflict: Some(conflict), second }
         }
         (a, b) => {
             let body = if a == base { b } else { a }.map(str::to_owned);

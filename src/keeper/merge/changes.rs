@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::merge::Side;
+use serde_json::Value;
+
+use crate::merge::{FieldPlace, Fields, Side};
 
 /// The contents of files by path.
 pub type RawFiles = BTreeMap<String, Vec<u8>>;
@@ -16,8 +18,29 @@ pub struct MergeInput<'a> {
     pub sides: [&'a RawFiles; 2],
     /// The files that no side has changed.
     pub unchanged: UnchangedFiles<'a>,
-    /// Returns the last change of a side (0 or 1) to a file.
-    pub last_change: &'a dyn Fn(usize, &str) -> Side,
+    /// Returns the last change of a side (0 or 1) to a part of a file. It is costly for all parts
+    /// but [`FilePart::Any`], and called only for those in conflict.
+    pub last_change: &'a dyn Fn(usize, &str, FilePart<'_>) -> Side,
+}
+
+/// A part of a file, as one side has it.
+#[derive(Clone, Copy, Debug)]
+pub enum FilePart<'a> {
+    /// All of it.
+    Any,
+    /// Its path.
+    Path,
+    /// Its body, the text after the front matter.
+    Body(Option<&'a str>),
+    /// A field.
+    Field {
+        /// A version of the file in which the field has a place.
+        fields: &'a Fields,
+        /// The place.
+        place: &'a FieldPlace,
+        /// The value that the side has; `None` if it has deleted the field.
+        value: Option<&'a Value>,
+    },
 }
 
 /// The files that are the same in the base and in both sides. They are read only if a reference may

@@ -8,12 +8,14 @@ use crate::format::{PalacePath, file_kind, parse_tree};
 use crate::keeper::merge::changes::{MergeInput, Version};
 use crate::keeper::merge::items::{Item, room_of_path};
 use crate::keeper::merge::names::entity_name;
-use crate::merge::{FieldConflict, Fields, ListKind, field_of_item};
+use crate::merge::{Fields, ListKind, field_of_item};
 use crate::model::{FileKind, RoomId};
 
 /// A reference to a deleted item, which stays.
 pub(super) struct DanglingReference {
-    pub(super) conflict: FieldConflict,
+    pub(super) field: String,
+    /// The name of the deleted item.
+    pub(super) name: String,
     /// The side that wrote it.
     pub(super) side: usize,
     /// The path of the deleted item in the base.
@@ -71,10 +73,8 @@ pub(super) fn find_dangling_references(
         for (field, text) in references(version) {
             let is_old = old.iter().any(|(_, it)| *it == text);
             if let Some(deleted) = known.iter().find(|it| !is_old && it.is_called(&text)) {
-                let (stands, other) = (Some(Value::from(text)), None);
-                let conflict = FieldConflict { field, stands, other, standing_side: 0 };
                 let deleted_path = deleted.path.clone();
-                found.push(DanglingReference { conflict, side, deleted_path });
+                found.push(DanglingReference { field, name: text, side, deleted_path });
             }
         }
     }

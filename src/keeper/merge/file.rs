@@ -10,14 +10,15 @@ use crate::format::{
 };
 use crate::keeper::merge::body::{MergedBody, merge_bodies};
 use crate::keeper::merge::changes::Version;
-use crate::merge::{FieldConflict, Fields, TieBreak, merge_fields, merge_lines};
+use crate::keeper::merge::last_changes::OrderedSides;
+use crate::merge::{FieldConflict, Fields, Side, merge_fields, merge_lines};
 use crate::model::{Code, Severity};
 
 /// The merged content of a file.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MergedFile {
     pub(super) bytes: Vec<u8>,
-    /// The values that do not stand; side 0 is the one that precedes.
+    /// The values that do not stand.
     pub(super) conflicts: Vec<FieldConflict>,
     /// A second file, with the body that does not stand.
     pub(super) second: Option<Version>,
@@ -31,9 +32,18 @@ pub(super) struct ChangedFile<'a> {
     pub(super) base: Option<&'a Version>,
     /// The versions of both sides; the first precedes.
     pub(super) sides: [&'a Version; 2],
-    pub(super) tie_break: TieBreak,
+    pub(super) changes: FileChanges<'a>,
     /// The side whose layout is kept where the texts cannot be merged.
     pub(super) layout: usize,
+}
+
+/// Who last changed a file on each side.
+#[derive(Clone, Copy)]
+pub(super) enum FileChanges<'a> {
+    /// The sides of one item.
+    Sides(&'a OrderedSides<'a>),
+    /// The authors of two items that become one.
+    Authors(&'a [Side; 2]),
 }
 
 /// The texts of the three versions of a file.
@@ -41,6 +51,29 @@ struct Texts<'a> {
     base: &'a str,
     sides: [&'a str; 2],
     layout: usize,
+}
+
+impl FileChanges<'_> {
+    fn of_file(&self) -> [Side; 2] {
+        match self {
+            Self::Sides(sides) => sides.of_file(),
+            Self::Authors(authors) => (*authors).clone(),
+        }
+    }
+
+    fn of_body(&self, bodies: [Option<&str>; 2]) -> [Side; 2] {
+        match self {
+            Self::Sides(sides) => sides.of_body(bodies),
+            Self::Authors(authors) => (*authors).clone(),
+        }
+    }
+
+    fn of_field(&self, base: &Fields, sides: [&Fields; 2], name: &str) -> [Side; 2] {
+        match self {
+            Self::Sides(ordered) => ordered.of_field(base, sides, name),
+            Self::Authors(authors) => (*authors).clone(),
+        }
+    }
 }
 
 /// Merges two versions of a file, and checks the result: if it has an error that no side had, the
@@ -52,7 +85,7 @@ pub(super) fn merge_file(file: ChangedFile<'_>) -> MergedFile {
     }
     let known: BTreeSet<_> = sides.iter().flat_map(|it| errors(path, &it.bytes)).collect();
     let merged = merge_texts(file).filter(|it| errors(path, &it.bytes).is_subset(&known));
-    let merged = merged.unwrap_or_else(|| one_whole_version(path, sides));
+    let merged = merged.unwrap_or_else(|| one_whole_version(path, sides, file.changes.of_file()));
     match std::str::from_utf8(&merged.bytes) {
         Ok(text) if sides.iter().any(|it| it.path != path) => {
             MergedFile { bytes: retarget_modeline(path, text).into_bytes(), ..merged }
@@ -77,29 +110,31 @@ fn errors(path: &str, bytes: &[u8]) -> BTreeSet<(Code, String)> {
 
 /// Lets the whole version of one side stand, and reports the other: that of the first side, unless
 /// only the other can be parsed.
-fn one_whole_version(path: &str, sides: [&Version; 2]) -> MergedFile {
+fn one_whole_version(path: &str, sides: [&Version; 2], changes: [Side; 2]) -> MergedFile {
     let [a, b] = sides.map(|it| it.text().and_then(|it| parse_tree(path, it)).is_some());
     let standing_side = usize::from(b && !a);
-    let [stands, other] = [standing_side, 1 - standing_side]
-        .map(|side: usize| Some(Value::from(sides[side].lossy_text())));
-    let conflict = FieldConflict { field: String::new(), stands, other, standing_side };
+    let values = sides.map(|it| Some(Value::from(it.lossy_text())));
+    let conflict = FieldConflict::new("", values, changes, standing_side);
     let bytes = sides[standing_side].bytes.clone();
     MergedFile { bytes, conflicts: vec![conflict], second: None }
 }
 
 /// Merges the fields of a file; `None` if a side cannot be parsed.
 fn merge_trees(file: ChangedFile<'_>, texts: &Texts<'_>) -> Option<MergedFile> {
-    let ChangedFile { path, sides, tie_break, .. } = file;
+    let ChangedFile { path, sides, changes, .. } = file;
     let kind = file_kind(path)?;
     let [a, b] = [parse_tree(path, texts.sides[0])?, parse_tree(path, texts.sides[1])?];
     let base = parse_tree(path, texts.base);
     let (no_fields, base_fields) = (Fields::new(), base.as_ref().map(|it| &it.fields));
     let base_fields = base_fields.unwrap_or(&no_fields);
-    let merged = merge_fields(kind, base_fields, [&a.fields, &b.fields], tie_break);
+    let both_fields = [&a.fields, &b.fields];
+    let last_changes = |name: &str| changes.of_field(base_fields, both_fields, name);
+    let merged = merge_fields(kind, base_fields, both_fields, &last_changes);
     let mut conflicts = merged.conflicts;
     let base_body = base.as_ref().and_then(|it| it.body.as_deref());
     let bodies = [a.body.as_deref(), b.body.as_deref()];
-    let MergedBody { body, conflict, second } = merge_bodies(path, base_body, bodies, sides);
+    let MergedBody { body, conflict, second } =
+        merge_bodies(path, base_body, bodies, sides, || changes.of_body(bodies));
     conflicts.extend(conflict);
     let tree = FileTree { fields: merged.fields, body };
     let bytes = write_merged_tree(path, texts, &tree)?.into_bytes();

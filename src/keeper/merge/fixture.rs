@@ -6,7 +6,9 @@ use std::path::Path;
 
 use chrono::{TimeZone as _, Utc};
 
-use crate::keeper::merge::{MergeInput, MergeOutcome, RawFiles, UnchangedFiles, merge_palaces};
+use crate::keeper::merge::{
+    FilePart, MergeInput, MergeOutcome, RawFiles, UnchangedFiles, merge_palaces,
+};
 use crate::merge::Side;
 use crate::model::Files;
 
@@ -75,7 +77,7 @@ fn merge_in_order(base: &Files, sides: [&Files; 2], changes: [&Side; 2]) -> Merg
         files.map(|(path, text)| (path.clone(), text.clone().into_bytes())).collect()
     };
     let unchanged: BTreeSet<_> = base.keys().filter(|it| !is_changed(it)).cloned().collect();
-    let last_change = |side: usize, _: &str| changes[side].clone();
+    let last_change = |side: usize, _: &str, _: FilePart<'_>| changes[side].clone();
     let read = |path: &str| base.get(path).map(|it| it.clone().into_bytes());
     merge_palaces(&MergeInput {
         base: &changed(base),

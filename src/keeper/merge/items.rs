@@ -1,14 +1,12 @@
 //! Finds the versions of each item: by its id, else by its path; of items that both sides have
 //! made, by name.
 
-use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
 use crate::format::{FileTree, PalacePath, file_kind, parse_tree};
 use crate::keeper::merge::changes::{MergeInput, RawFiles, Version};
-use crate::merge::{Side, TieBreak};
 use crate::model::{FileKind, RoomId};
 
 /// Number of characters of an id.
@@ -21,40 +19,11 @@ pub(super) struct Item {
     pub(super) sides: [Option<Version>; 2],
 }
 
-/// The order of the two sides of an item.
-#[derive(Clone, Debug)]
-pub(super) struct Precedence {
-    /// The side (0 or 1) that stands in conflicts.
-    pub(super) first: usize,
-    pub(super) tie_break: TieBreak,
-    /// The last changes of both sides, that of `first` first.
-    pub(super) changes: [Side; 2],
-}
-
 impl Item {
     /// Returns the path of the base, else that of a side.
     pub(super) fn any_path(&self) -> &str {
         let versions = self.base.iter().chain(self.sides.iter().flatten());
         versions.map(|it| it.path.as_str()).min().unwrap_or_default()
-    }
-
-    /// Returns which side precedes: by its last change, else by content.
-    pub(super) fn precedence(&self, input: &MergeInput<'_>) -> Precedence {
-        let last_change = |side: usize| {
-            let version = self.sides[side].as_ref().or(self.base.as_ref());
-            (input.last_change)(side, version.map_or_else(|| self.any_path(), |it| &it.path))
-        };
-        let changes = [last_change(0), last_change(1)];
-        let by_change = changes[0].precedence(&changes[1]);
-        let content = |side: usize| self.sides[side].as_ref().map(|it| (&it.bytes, &it.path));
-        let order = by_change.then_with(|| content(0).cmp(&content(1)));
-        let first = usize::from(order == Ordering::Less);
-        let tie_break = match by_change {
-            Ordering::Equal => TieBreak::GreaterValue,
-            _ => TieBreak::FirstSide,
-        };
-        let [a, b] = changes;
-        Precedence { first, tie_break, changes: if first == 0 { [a, b] } else { [b, a] } }
     }
 }
 

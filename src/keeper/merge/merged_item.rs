@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use crate::format::{parse_tree, retarget_modeline};
 use crate::keeper::merge::changes::Version;
-use crate::keeper::merge::file::{ChangedFile, MergedFile, merge_file};
-use crate::keeper::merge::items::{Item, Precedence};
+use crate::keeper::merge::file::{ChangedFile, FileChanges, MergedFile, merge_file};
+use crate::keeper::merge::items::Item;
+use crate::keeper::merge::last_changes::OrderedSides;
 use crate::keeper::merge::names::{MergedNames, move_to_renamed_rooms, path_conflict};
 use crate::merge::FieldConflict;
 
@@ -13,11 +14,11 @@ use crate::merge::FieldConflict;
 pub(super) fn merge_item(
     item: &Item,
     path: &str,
-    precedence: &Precedence,
+    sides: &OrderedSides<'_>,
     names: &MergedNames,
 ) -> Option<MergedFile> {
     let renamed = renamed_item(item, names);
-    let first = precedence.first;
+    let first = sides.first;
     let [own, other] = [first, 1 - first].map(|it| renamed.sides[it].as_ref());
     let raw = [first, 1 - first].map(|it| item.sides[it].as_ref());
     let is_unchanged = |it: usize| raw[it] == item.base.as_ref();
@@ -29,17 +30,17 @@ pub(super) fn merge_item(
         (Some(own), Some(_)) if has_base_content(1) && !is_unchanged(0) => one_side(own, path),
         (Some(_), Some(other)) if has_base_content(0) => one_side(other, path),
         (Some(own), Some(other)) => {
-            let by_hand = [0, 1].map(|it| precedence.changes[it].is_by_hand);
+            let by_hand = sides.of_file().map(|it| it.is_by_hand);
             let layout = usize::from(by_hand == [false, true]);
-            let (base, tie_break) = (renamed.base.as_ref(), precedence.tie_break);
-            merge_file(ChangedFile { path, base, sides: [own, other], tie_break, layout })
+            let (base, changes) = (renamed.base.as_ref(), FileChanges::Sides(sides));
+            merge_file(ChangedFile { path, base, sides: [own, other], changes, layout })
         }
         (Some(it), None) | (None, Some(it)) if item.base.is_none() => one_side(it, path),
-        (Some(it), None) => kept_file(&renamed, item, it, 0)?,
-        (None, Some(it)) => kept_file(&renamed, item, it, 1)?,
+        (Some(it), None) => kept_file(&renamed, item, it, sides)?,
+        (None, Some(it)) => kept_file(&renamed, item, it, sides)?,
         (None, None) => return None,
     };
-    file.conflicts.extend(path_conflict(&renamed, path, first));
+    file.conflicts.extend(path_conflict(&renamed, path, sides));
     Some(file)
 }
 
@@ -69,7 +70,7 @@ fn kept_file(
     renamed: &Item,
     item: &Item,
     version: &Version,
-    standing_side: usize,
+    sides: &OrderedSides<'_>,
 ) -> Option<MergedFile> {
     let base = renamed.base.as_ref()?;
     let tree = |it: &Version| parse_tree(&it.path, it.text()?);
@@ -78,7 +79,9 @@ fn kept_file(
     if is_changed_by_renames && base.path == version.path {
         return None;
     }
-    let (field, stands) = (String::new(), Some(Value::from(version.lossy_text())));
-    let conflict = FieldConflict { field, stands, other: None, standing_side };
+    let kept = usize::from(renamed.sides[sides.first].is_none());
+    let mut values = [None, None];
+    values[kept] = Some(Value::from(version.lossy_text()));
+    let conflict = FieldConflict::new("", values, sides.of_file(), kept);
     Some(MergedFile { bytes: version.bytes.clone(), conflicts: vec![conflict], second: None })
 }

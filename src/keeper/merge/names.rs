@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::format::{PalacePath, file_kind, parse_tree, room_path};
 use crate::keeper::merge::changes::{MergeInput, Version};
-use crate::keeper::merge::items::{Item, Precedence, room_of_path, text_field};
+use crate::keeper::merge::items::{Item, room_of_path, text_field};
+use crate::keeper::merge::last_changes::OrderedSides;
 use crate::keeper::merge::renames::NameChanges;
 use crate::merge::{FieldConflict, Fields, merge_fields};
 use crate::model::{FileKind, Palace, Room, RoomId, Settings};
@@ -23,17 +24,17 @@ pub(super) struct MergedNames {
     pub(super) side_changes: [NameChanges; 2],
 }
 
-/// Decides the names of items; `is_kept` tells which of them exist after the merge.
+/// Decides the names of items; `is_kept` says which of them exist after the merge.
 pub(super) fn decide_names(
     input: &MergeInput<'_>,
     items: &[Item],
-    precedences: &[Precedence],
+    sides: &[OrderedSides<'_>],
     is_kept: &[bool],
 ) -> MergedNames {
-    let rooms = decide_paths(input, items, precedences, is_kept, |it| room_of_path(it).is_some());
+    let rooms = decide_paths(input, items, sides, is_kept, |it| room_of_path(it).is_some());
     let after = known_rooms(input, rooms.iter().flatten().filter_map(|it| room_of_path(it)));
     let entities: Vec<_> =
-        items.iter().zip(precedences).map(|(it, by)| changed_entity_name(it, by)).collect();
+        items.iter().zip(sides).map(|(it, by)| changed_entity_name(it, by)).collect();
     let changes_of = |version_of: &dyn Fn(&Item) -> Option<&Version>| {
         let existing = items.iter().filter_map(|it| room_of_path(&version_of(it)?.path));
         let before = known_rooms(input, existing);
@@ -58,7 +59,7 @@ pub(super) fn decide_names(
     let side_changes = [0, 1].map(|side| changes_of(&|it: &Item| it.sides[side].as_ref()));
     let moved: Vec<_> =
         items.iter().map(|it| move_to_renamed_rooms(it, &base_changes, &side_changes)).collect();
-    let paths = decide_paths(input, &moved, precedences, is_kept, |_| true);
+    let paths = decide_paths(input, &moved, sides, is_kept, |_| true);
     let paths = paths.into_iter().map(Option::unwrap_or_default).collect();
     MergedNames { paths, entities, base_changes, side_changes }
 }
@@ -91,12 +92,12 @@ pub(super) fn move_to_renamed_rooms(
 fn decide_paths(
     input: &MergeInput<'_>,
     items: &[Item],
-    precedences: &[Precedence],
+    sides: &[OrderedSides<'_>],
     is_kept: &[bool],
     is_wanted: impl Fn(&str) -> bool,
 ) -> Vec<Option<String>> {
     let wanted = |index: usize| {
-        let path = merged_path(&items[index], precedences[index].first);
+        let path = merged_path(&items[index], &sides[index]);
         Some(path).filter(|it| is_wanted(it))
     };
     let mut paths: Vec<_> = (0..items.len()).map(wanted).collect();
@@ -119,11 +120,12 @@ fn decide_paths(
     paths
 }
 
-/// Returns the path that a side has changed; if both have, that of the side `first`.
-pub(super) fn merged_path(item: &Item, first: usize) -> String {
+/// Returns the path that a side has changed; if both have, that of the side whose change precedes.
+fn merged_path(item: &Item, sides: &OrderedSides<'_>) -> String {
     let path = |it: &Option<Version>| it.as_ref().map(|it| it.path.clone());
     let base = path(&item.base);
-    let (own, other) = (path(&item.sides[first]), path(&item.sides[1 - first]));
+    let own_side = first_side_of_path(item, sides);
+    let (own, other) = (path(&item.sides[own_side]), path(&item.sides[1 - own_side]));
     let merged = match (own, other) {
         (Some(own), Some(other)) if Some(&own) == base.as_ref() => Some(other),
         (own, other) => own.or(other),
@@ -131,19 +133,38 @@ pub(super) fn merged_path(item: &Item, first: usize) -> String {
     merged.or(base).unwrap_or_default()
 }
 
+/// Returns the side (0 or 1) whose path stands if both have changed it.
+fn first_side_of_path(item: &Item, sides: &OrderedSides<'_>) -> usize {
+    let base = item.base.as_ref().map(|it| &it.path);
+    let [a, b] = item.sides.each_ref().map(|it| it.as_ref().map(|it| &it.path));
+    if a.is_none() || b.is_none() || a == b || a == base || b == base {
+        return sides.first;
+    }
+    let [own, other] = sides.of_path();
+    if own.preceding_side(&other) == 0 { sides.first } else { 1 - sides.first }
+}
+
 /// Returns the conflict about the path of an item: both sides have moved it, or another item has got
 /// the path. Entities are known by their names, not by their paths.
-pub(super) fn path_conflict(item: &Item, path: &str, first: usize) -> Option<FieldConflict> {
+pub(super) fn path_conflict(
+    item: &Item,
+    path: &str,
+    sides: &OrderedSides<'_>,
+) -> Option<FieldConflict> {
     if file_kind(path) == Some(FileKind::Entity) {
         return None;
     }
-    let wanted = [first, 1 - first].map(|it| item.sides[it].as_ref().map(|it| it.path.as_str()));
+    let wanted =
+        [sides.first, 1 - sides.first].map(|it| item.sides[it].as_ref().map(|it| it.path.as_str()));
     let base = item.base.as_ref().map(|it| it.path.as_str());
     let is_rejected = |it: &&str| *it != path && Some(*it) != base;
     let rejected = wanted.into_iter().flatten().find(is_rejected)?;
     let standing_side = usize::from(wanted[0] == Some(rejected) && wanted[1] == Some(path));
-    let [stands, other] = [path, rejected].map(|it| Some(Value::from(it)));
-    Some(FieldConflict { field: "path".to_owned(), stands, other, standing_side })
+    let mut values = [path, rejected].map(|it| Some(Value::from(it)));
+    if standing_side == 1 {
+        values.reverse();
+    }
+    Some(FieldConflict::new("path", values, sides.of_path(), standing_side))
 }
 
 fn first_free_path(path: &str, is_taken: impl Fn(&str) -> bool) -> String {
@@ -172,7 +193,7 @@ fn known_rooms(input: &MergeInput<'_>, rooms: impl Iterator<Item = RoomId>) -> P
 }
 
 /// Returns the name of an entity after the merge, if it is new or a side has changed the name.
-fn changed_entity_name(item: &Item, precedence: &Precedence) -> Option<String> {
+fn changed_entity_name(item: &Item, sides: &OrderedSides<'_>) -> Option<String> {
     if file_kind(item.any_path()) != Some(FileKind::Entity) || has_one_name_line(item) {
         return None;
     }
@@ -181,12 +202,13 @@ fn changed_entity_name(item: &Item, precedence: &Precedence) -> Option<String> {
         Some(Fields::from_iter([("name".to_owned(), Value::from(name))]))
     };
     let base = fields(item.base.as_ref());
-    let own = fields(item.sides[precedence.first].as_ref());
-    let other = fields(item.sides[1 - precedence.first].as_ref());
+    let own = fields(item.sides[sides.first].as_ref());
+    let other = fields(item.sides[1 - sides.first].as_ref());
     let merged = match (own, other) {
         (Some(own), Some(other)) => {
             let base = base.unwrap_or_default();
-            merge_fields(FileKind::Entity, &base, [&own, &other], precedence.tie_break).fields
+            let last_changes = |name: &str| sides.of_field(&base, [&own, &other], name);
+            merge_fields(FileKind::Entity, &base, [&own, &other], &last_changes).fields
         }
         (own, other) => own.or(other)?,
     };

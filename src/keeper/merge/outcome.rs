@@ -2,16 +2,17 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::keeper::merge::changes::{MergeInput, RawFiles, Version};
+use crate::keeper::merge::changes::{FilePart, MergeInput, RawFiles, Version};
 use crate::keeper::merge::conflict::MergeConflict;
 use crate::keeper::merge::deletions::{
     DanglingReference, deleted_item, find_dangling_references, rooms_with_new_scrolls,
 };
-use crate::keeper::merge::file::{ChangedFile, MergedFile, merge_file};
-use crate::keeper::merge::items::{Item, Precedence, find_items, id_of_file, room_of_path};
+use crate::keeper::merge::file::{ChangedFile, FileChanges, MergedFile, merge_file};
+use crate::keeper::merge::items::{Item, find_items, id_of_file, room_of_path};
+use crate::keeper::merge::last_changes::OrderedSides;
 use crate::keeper::merge::merged_item::merge_item;
 use crate::keeper::merge::names::{decide_names, entity_name};
-use crate::merge::{FieldConflict, TieBreak};
+use crate::merge::FieldConflict;
 use crate::model::RoomId;
 
 /// The result of a merge.
@@ -23,12 +24,12 @@ pub struct MergeOutcome {
     pub conflicts: Vec<MergeConflict>,
 }
 
-/// A merged item, and the last changes of both sides, of which the first precedes.
+/// A merged item.
 struct MergedItem<'a> {
     item: &'a Item,
     path: String,
     file: MergedFile,
-    precedence: Precedence,
+    sides: OrderedSides<'a>,
     /// Its name, if it is an entity that is new or renamed.
     entity: Option<String>,
 }
@@ -36,18 +37,18 @@ struct MergedItem<'a> {
 /// Merges two versions of a palace. The result is the same if the sides are swapped.
 pub fn merge_palaces(input: &MergeInput<'_>) -> MergeOutcome {
     let items = find_items(input);
-    let precedences: Vec<_> = items.iter().map(|it| it.precedence(input)).collect();
+    let sides: Vec<_> = items.iter().map(|it| OrderedSides::new(input, it)).collect();
     let used = [0, 1].map(|side| rooms_with_new_scrolls(input, side));
     let is_kept: Vec<_> = items.iter().map(|it| !is_deleted(it, &used)).collect();
-    let names = decide_names(input, &items, &precedences, &is_kept);
+    let names = decide_names(input, &items, &sides, &is_kept);
     let (mut merged, mut deleted) = (Vec::new(), Vec::new());
-    for (index, (item, precedence)) in items.iter().zip(precedences).enumerate() {
+    for (index, (item, sides)) in items.iter().zip(sides).enumerate() {
         let path = &names.paths[index];
-        let file = if is_kept[index] { merge_item(item, path, &precedence, &names) } else { None };
+        let file = if is_kept[index] { merge_item(item, path, &sides, &names) } else { None };
         match file {
             Some(file) => {
                 let (path, entity) = (path.clone(), names.entities[index].clone());
-                merged.push(MergedItem { item, path, file, precedence, entity });
+                merged.push(MergedItem { item, path, file, sides, entity });
             }
             None => deleted.extend(deleted_item(item)),
         }
@@ -112,11 +113,12 @@ fn join_items(known: &mut MergedItem<'_>, item: MergedItem<'_>) {
     let version =
         |it: &MergedItem<'_>| Version { path: it.path.clone(), bytes: it.file.bytes.clone() };
     let sides = [version(known), version(&item)];
+    let authors = [known.sides.of_existing_file(), item.sides.of_existing_file()];
     let file = merge_file(ChangedFile {
         path: &known.path,
         base: None,
         sides: [&sides[0], &sides[1]],
-        tie_break: TieBreak::FirstSide,
+        changes: FileChanges::Authors(&authors),
         layout: 0,
     });
     known.file.bytes = file.bytes;
@@ -132,29 +134,25 @@ fn dangling_conflict(
     found: &DanglingReference,
 ) -> Option<MergeConflict> {
     let version = item.sides[found.side].as_ref()?;
-    let FieldConflict { field, stands, other, .. } = found.conflict.clone();
     Some(MergeConflict {
         id: id_of_file(&version.path, &version.bytes),
         path: path.to_owned(),
-        field,
-        stands,
-        other,
-        stands_by: (input.last_change)(found.side, &version.path),
-        other_by: (input.last_change)(1 - found.side, &found.deleted_path),
+        field: found.field.clone(),
+        stands: Some(found.name.as_str().into()),
+        other: None,
+        stands_by: (input.last_change)(found.side, &version.path, FilePart::Any),
+        other_by: (input.last_change)(1 - found.side, &found.deleted_path, FilePart::Any),
     })
 }
 
 impl MergeOutcome {
     fn add_item(&mut self, item: MergedItem<'_>) {
-        let MergedItem { path, file, precedence, .. } = item;
+        let MergedItem { path, file, .. } = item;
         let id = match file.conflicts.is_empty() {
             true => None,
             false => id_of_file(&path, &file.bytes),
         };
-        for FieldConflict { field, stands, other, standing_side } in file.conflicts {
-            let [first, second] = precedence.changes.clone();
-            let (stands_by, other_by) =
-                if standing_side == 0 { (first, second) } else { (second, first) };
+        for FieldConflict { field, stands, other, stands_by, other_by } in file.conflicts {
             let (id, path) = (id.clone(), path.clone());
             self.conflicts.push(MergeConflict {
                 id,

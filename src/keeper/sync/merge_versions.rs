@@ -1,17 +1,23 @@
 //! Merges two versions of a palace for the store, with the files of the conflicts.
 
+use crate::format::{FileTree, file_kind, parse_tree};
 use crate::keeper::conflict_file;
-use crate::keeper::merge::{MergeInput, MergeOutcome, UnchangedFiles, merge_palaces};
-use crate::merge::Side;
-use crate::store::{MergedPalace, PalaceVersions};
+use crate::keeper::merge::{FilePart, MergeInput, MergeOutcome, UnchangedFiles, merge_palaces};
+use crate::merge::{Fields, Side};
+use crate::store::{FileChange, IsWantedChange, MergedPalace, PalaceVersions};
 
 /// The folder with files that Palazzo makes again when they are out of date.
 const GENERATED_FOLDER: &str = ".palazzo/";
 
 /// Merges two versions of a palace.
 pub(super) fn merge_versions(versions: &PalaceVersions<'_>) -> MergedPalace {
-    let last_change = |side: usize, path: &str| {
-        let change = (versions.last_change)(side, path);
+    let last_change = |side: usize, path: &str, part: FilePart<'_>| {
+        let is_wanted = |change: &FileChange| is_change_of(part, path, change);
+        let is_wanted: Option<&IsWantedChange<'_>> = match part {
+            FilePart::Any => None,
+            _ => Some(&is_wanted),
+        };
+        let change = (versions.last_change)(side, path, is_wanted);
         Side {
             author: change.author,
             at: change.at,
@@ -32,4 +38,113 @@ pub(super) fn merge_versions(versions: &PalaceVersions<'_>) -> MergedPalace {
         files.insert(path, text.into_bytes());
     }
     MergedPalace { files, conflicts: conflicts.len() }
+}
+
+/// Returns whether a commit has given a part of a file the value that its side has: that value is in
+/// the file after the commit, and in none of its parents.
+fn is_change_of(part: FilePart<'_>, path: &str, change: &FileChange) -> bool {
+    let has_value = |content: &Option<Vec<u8>>| has_value(part, path, content.as_deref());
+    has_value(&change.after) && !change.before.iter().any(has_value)
+}
+
+/// Returns whether a version of a file has the value that the side has.
+fn has_value(part: FilePart<'_>, path: &str, content: Option<&[u8]>) -> bool {
+    let tree = || {
+        let text = std::str::from_utf8(content?).ok()?;
+        parse_tree(path, text)
+    };
+    match part {
+        FilePart::Any | FilePart::Path => content.is_some(),
+        FilePart::Body(body) => tree().is_some_and(|it| it.body.as_deref() == body),
+        FilePart::Field { fields, place, value } => {
+            let Some(kind) = file_kind(path) else { return false };
+            let here = tree().map_or_else(Fields::new, |FileTree { fields, .. }| fields);
+            let found = place.in_version(kind, fields, &here);
+            found.map_or(value.is_none(), |it| it.has_value(&here, value))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use chrono::DateTime;
+
+    use super::*;
+    use crate::store::{FileContents, LastChange};
+
+    const PATH: &str = "rooms/hall.yaml";
+    const BASE: &str = "name: Hall\ndescription: Stone.\nactions:\n- label: Look\n  type: text\n  content: Dust.\n";
+
+    /// The versions of the file on one side, oldest first, and whether each is by hand.
+    type Versions<'a> = [(&'a str, bool)];
+
+    /// Merges two sides of one file; the second side's commits are the later ones.
+    fn merge(sides: [&Versions<'_>; 2]) -> (String, Vec<String>) {
+        let contents =
+            |text: &str| FileContents::from([(PATH.to_owned(), text.as_bytes().to_vec())]);
+        let last_change = |side: usize, _: &str, is_wanted: Option<&IsWantedChange<'_>>| {
+            let bytes = |it: &str| Some(it.as_bytes().to_vec());
+            let is_change = |index: &usize| {
+                let before = if *index == 0 { BASE } else { sides[side][index - 1].0 };
+                let (after, before) = (bytes(sides[side][*index].0), vec![bytes(before)]);
+                is_wanted.is_none_or(|it| it(&FileChange { after, before }))
+            };
+            let found = (0..sides[side].len()).rev().find(is_change);
+            let index = found.unwrap_or(sides[side].len() - 1);
+            LastChange {
+                author: format!("{side} {index}"),
+                at: DateTime::from_timestamp(i64::try_from(side).unwrap(), 0).unwrap(),
+                is_by_hand: sides[side][index].1,
+                commit: String::new(),
+            }
+        };
+        let merged = merge_versions(&PalaceVersions {
+            base: contents(BASE),
+            sides: sides.map(|it| contents(it.last().unwrap().0)),
+            unchanged: BTreeSet::new(),
+            read_unchanged: &|_| None,
+            last_change: &last_change,
+        });
+        let text = |path: &str| String::from_utf8(merged.files[path].clone()).unwrap();
+        let conflicts = merged.files.keys().filter(|it| it.starts_with("conflicts/"));
+        (text(PATH), conflicts.map(|it| text(it)).collect())
+    }
+
+    #[test]
+    fn the_side_that_changed_the_field_by_hand_stands_whatever_changed_the_file_last() {
+        let by_hand = BASE.replace("Hall", "Nave");
+        let own = [(by_hand.as_str(), true), (&by_hand.replace("Stone", "Wood"), false)];
+        let by_tool = BASE.replace("Hall", "Loft");
+        let other = [(by_tool.as_str(), false), (&by_tool.replace("Dust", "Rain"), true)];
+        for sides in [[&own[..], &other[..]], [&other[..], &own[..]]] {
+            let (merged, conflicts) = merge(sides);
+            assert!(merged.starts_with("name: Nave\ndescription: Wood."), "{merged}");
+            assert!(merged.contains("Rain."), "{merged}");
+            let [conflict] = conflicts.as_slice() else { panic!("{conflicts:?}") };
+            assert!(conflict.contains("stands: Nave\n") && conflict.contains("other: Loft\n"));
+            let authors =
+                conflict.matches("author: 0 0\n").chain(conflict.matches("author: 1 0\n"));
+            assert_eq!(authors.count(), 2, "{conflict}");
+        }
+    }
+
+    #[test]
+    fn a_field_of_a_renamed_action_is_followed() {
+        let base =
+            BASE.replace("Dust.", "Dust lies on all that stands in this room, and on the floor.");
+        let by_hand = base.replace("Dust", "Ash");
+        let own = [
+            (base.as_str(), false),
+            (&by_hand, true),
+            (&by_hand.replace("Look", "Look round"), false),
+        ];
+        let by_tool = base.replace("Dust", "Sand");
+        let (merged, conflicts) = merge([&own, &[(&base, false), (&by_tool, false)]]);
+        assert!(merged.contains("label: Look round\n") && merged.contains("Ash"), "{merged}");
+        let conflict = &conflicts[0];
+        assert!(conflict.contains("field: actions[\"Look round\"].content"), "{conflict}");
+        assert!(conflict.contains("author: 0 1\n"), "{conflict}");
+    }
 }

@@ -11,7 +11,7 @@ use gix::objs::tree::EntryKind;
 use crate::store::Error;
 use crate::store::history::commits::HistoryReader;
 use crate::store::history::tree_diff::{self, TreeEntry};
-use crate::store::sync::commit_range::{CommitRange, LastChange};
+use crate::store::sync::commit_range::{CommitRange, FileChange, LastChange};
 use crate::store::sync::palace_folders::PalaceFolders;
 
 /// The contents of files by path.
@@ -27,9 +27,13 @@ pub struct PalaceVersions<'a> {
     pub unchanged: BTreeSet<String>,
     /// Reads a file that no side has changed.
     pub read_unchanged: &'a dyn Fn(&str) -> Option<Vec<u8>>,
-    /// Returns the last change of a side (0 or 1) to a file.
-    pub last_change: &'a dyn Fn(usize, &str) -> LastChange,
+    /// Returns the last change of a side (0 or 1) to a file that is wanted; if there is none, the
+    /// last one.
+    pub last_change: &'a dyn Fn(usize, &str, Option<&IsWantedChange<'_>>) -> LastChange,
 }
+
+/// Returns whether a commit has changed what is wanted.
+pub type IsWantedChange<'a> = dyn Fn(&FileChange) -> bool + 'a;
 
 /// A merged palace.
 #[derive(Clone, Debug, Default)]
@@ -155,8 +159,11 @@ impl TreeMerger<'_> {
         let unchanged = base_files.keys().filter(|it| !files.contains_key(*it)).cloned().collect();
         let read_unchanged =
             |path: &str| Some(git.find_blob(base_files.get(path)?.id).ok()?.take_data());
-        let last_change =
-            |side: usize, path: &str| ranges[side].last_change(&format!("{folder}{path}"));
+        let last_change = |side: usize, path: &str, is_wanted: Option<&IsWantedChange<'_>>| {
+            let (range, path) = (&ranges[side], format!("{folder}{path}"));
+            let found = is_wanted.and_then(|it| range.find_last_change(self.history, &path, it));
+            found.unwrap_or_else(|| range.last_change(&path)).clone()
+        };
         Ok((self.merge_palace)(&PalaceVersions {
             base: contents(&|it| it.base)?,
             sides: [contents(&|it| it.sides[0])?, contents(&|it| it.sides[1])?],

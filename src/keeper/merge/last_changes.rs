@@ -1,0 +1,81 @@
+//! Finds out who last changed a part of an item, on each side.
+
+use std::cmp::Ordering;
+
+use crate::format::file_kind;
+use crate::keeper::merge::changes::{FilePart, MergeInput};
+use crate::keeper::merge::items::Item;
+use crate::merge::{Fields, Side, find_field};
+
+/// The two sides of an item, the one that precedes first.
+#[derive(Clone, Copy)]
+pub(super) struct OrderedSides<'a> {
+    input: &'a MergeInput<'a>,
+    item: &'a Item,
+    /// The side (0 or 1) whose last change of the file precedes.
+    pub(super) first: usize,
+}
+
+impl<'a> OrderedSides<'a> {
+    /// Orders the sides of an item by their last changes of the file, else by content.
+    pub(super) fn new(input: &'a MergeInput<'a>, item: &'a Item) -> Self {
+        let sides = Self { input, item, first: 0 };
+        let [a, b] = sides.of_file();
+        let content = |side: usize| item.sides[side].as_ref().map(|it| (&it.bytes, &it.path));
+        let order = a.precedence(&b).then_with(|| content(0).cmp(&content(1)));
+        Self { first: usize::from(order == Ordering::Less), ..sides }
+    }
+
+    /// Returns the last changes of the file, like all others that of the side `first` first.
+    pub(super) fn of_file(&self) -> [Side; 2] {
+        self.of_part(|_| FilePart::Any)
+    }
+
+    /// Returns the last changes of the path.
+    pub(super) fn of_path(&self) -> [Side; 2] {
+        self.of_part(|_| FilePart::Path)
+    }
+
+    /// Returns the last changes of the body; `bodies` are those of the sides, in this order.
+    pub(super) fn of_body(&self, bodies: [Option<&str>; 2]) -> [Side; 2] {
+        self.of_part(|index| FilePart::Body(bodies[index]))
+    }
+
+    /// Returns the last changes of a field, by its name in the base, or else on a side; `sides` are
+    /// the fields of the sides, in this order.
+    pub(super) fn of_field(&self, base: &Fields, sides: [&Fields; 2], name: &str) -> [Side; 2] {
+        let Some(kind) = file_kind(self.item.any_path()) else { return self.of_file() };
+        let in_base = find_field(kind, base, name).filter(|it| it.value(base).is_some());
+        [0, 1].map(|index| {
+            let fields = sides[index];
+            let on_side = match &in_base {
+                Some(place) => place.in_version(kind, base, fields),
+                None => find_field(kind, fields, name),
+            };
+            let value = on_side.as_ref().and_then(|it| it.value(fields));
+            let part = match (&on_side, &in_base) {
+                (Some(place), _) => FilePart::Field { fields, place, value: value.as_ref() },
+                (None, Some(place)) => FilePart::Field { fields: base, place, value: None },
+                (None, None) => FilePart::Any,
+            };
+            self.last_change(index, part)
+        })
+    }
+
+    /// Returns the last change of the file on the first side that has it.
+    pub(super) fn of_existing_file(&self) -> Side {
+        let is_first = self.item.sides[self.first].is_some();
+        self.last_change(usize::from(!is_first), FilePart::Any)
+    }
+
+    fn of_part<'p>(&self, part: impl Fn(usize) -> FilePart<'p>) -> [Side; 2] {
+        [0, 1].map(|index| self.last_change(index, part(index)))
+    }
+
+    fn last_change(&self, index: usize, part: FilePart<'_>) -> Side {
+        let side = if index == 0 { self.first } else { 1 - self.first };
+        let version = self.item.sides[side].as_ref().or(self.item.base.as_ref());
+        let path = version.map_or_else(|| self.item.any_path(), |it| &it.path);
+        (self.input.last_change)(side, path, part)
+    }
+}

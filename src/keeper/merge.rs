@@ -12,10 +12,14 @@ mod deletions;
 mod file;
 mod items;
 mod last_changes;
+mod likeness;
+mod link_attributes;
 mod merged_item;
 mod names;
 mod outcome;
+mod path_choice;
 mod renames;
+mod unchanged_files;
 
 pub use changes::{FilePart, MergeInput, RawFiles, UnchangedFiles};
 pub use conflict::MergeConflict;
@@ -31,3 +35,5 @@ mod fixture;
 mod pair_tests;
 #[cfg(test)]
 mod property_tests;
+#[cfg(test)]
+mod rename_tests;

@@ -1,5 +1,5 @@
-//! Finds the versions of each item: by its id, else by its path; of items that both sides have
-//! made, by name.
+//! Finds the versions of each item: by its id, else by its path, else by its content; of items that
+//! both sides have made, by name.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::format::{FileTree, PalacePath, file_kind, parse_tree};
 use crate::keeper::merge::changes::{MergeInput, RawFiles, Version};
+use crate::keeper::merge::likeness::find_alike_files;
 use crate::model::{FileKind, RoomId};
 
 /// Number of characters of an id.
@@ -72,7 +73,17 @@ fn find_moved_files<'a>(base: &'a RawFiles, side: &'a RawFiles) -> HashMap<&'a s
         Some(identity) => gone_by_id.get(&identity).copied(),
         None => gone_by_bytes.get(&(file_kind(it.0), it.1)).copied(),
     };
-    new.iter().filter_map(|it| Some((it.0.as_str(), origin(it)?))).collect()
+    let mut moved: HashMap<_, _> =
+        new.iter().filter_map(|it| Some((it.0.as_str(), origin(it)?))).collect();
+    // A tool may have given an id to an item that had none.
+    let known: BTreeSet<_> = moved.values().copied().collect();
+    let gone: Vec<_> = gone
+        .into_iter()
+        .filter(|it| identity(it).is_none() && !known.contains(it.0.as_str()))
+        .collect();
+    let new: Vec<_> = new.into_iter().filter(|it| !moved.contains_key(it.0.as_str())).collect();
+    moved.extend(find_alike_files(&gone, &new));
+    moved
 }
 
 /// Returns the id of an item: from the name of its file, or a field.

@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 
 use crate::format::file_kind;
-use crate::keeper::merge::changes::{FilePart, MergeInput};
+use crate::keeper::merge::changes::{FilePart, MergeInput, Version};
 use crate::keeper::merge::items::Item;
+use crate::keeper::merge::names::entity_name;
 use crate::merge::{Fields, Side, find_field};
 
 /// The two sides of an item, the one that precedes first.
@@ -66,6 +67,31 @@ impl<'a> OrderedSides<'a> {
     pub(super) fn of_existing_file(&self) -> Side {
         let is_first = self.item.sides[self.first].is_some();
         self.last_change(usize::from(!is_first), FilePart::Any)
+    }
+
+    /// Returns whether a person has moved the file on a side.
+    pub(super) fn is_moved_by_hand(&self) -> bool {
+        let base = self.item.base.as_ref().map(|it| &it.path);
+        let is_moved = |index: usize| {
+            let version = self.version(index);
+            version.is_some_and(|it| Some(&it.path) != base)
+                && self.last_change(index, FilePart::Path).is_by_hand
+        };
+        is_moved(0) || is_moved(1)
+    }
+
+    /// Returns whether a person has given an entity another name than `old` on a side.
+    pub(super) fn is_renamed_by_hand(&self, old: &str) -> bool {
+        let fields = |name: &str| Fields::from_iter([("name".to_owned(), name.into())]);
+        let names = [0, 1].map(|it| self.version(it).and_then(entity_name));
+        let [a, b] = names.each_ref().map(|it| fields(it.as_deref().unwrap_or(old)));
+        let changes = self.of_field(&fields(old), [&a, &b], "name");
+        let mut sides = names.iter().zip(changes);
+        sides.any(|(name, change)| name.as_deref().is_some_and(|it| it != old) && change.is_by_hand)
+    }
+
+    fn version(&self, index: usize) -> Option<&Version> {
+        self.item.sides[if index == 0 { self.first } else { 1 - self.first }].as_ref()
     }
 
     fn of_part<'p>(&self, part: impl Fn(usize) -> FilePart<'p>) -> [Side; 2] {

@@ -47,13 +47,13 @@ pub(super) fn merge_item(
 /// Returns an item with the names after the merge in its paths and references.
 fn renamed_item(item: &Item, names: &MergedNames) -> Item {
     let MergedNames { base_changes, side_changes, .. } = names;
-    let moved = move_to_renamed_rooms(item, base_changes, side_changes);
     let side =
-        |side: usize| moved.sides[side].as_ref().map(|it| side_changes[side].rename_in_version(it));
-    Item {
-        base: moved.base.as_ref().map(|it| base_changes.rename_in_version(it)),
+        |side: usize| item.sides[side].as_ref().map(|it| side_changes[side].rename_in_version(it));
+    let renamed = Item {
+        base: item.base.as_ref().map(|it| base_changes.rename_in_version(it)),
         sides: [side(0), side(1)],
-    }
+    };
+    move_to_renamed_rooms(&renamed, base_changes, side_changes)
 }
 
 /// Takes the version of one side; the first line of a moved file points editors to its schema.

@@ -1,13 +1,13 @@
 //! Decides where each merged item is, and how rooms and entities are called in the end.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use crate::format::{PalacePath, file_kind, parse_tree, room_path};
 use crate::keeper::merge::changes::{MergeInput, Version};
-use crate::keeper::merge::items::{Item, room_of_path, text_field};
+use crate::keeper::merge::items::{Item, id_of_file, room_of_path, text_field};
 use crate::keeper::merge::last_changes::OrderedSides;
+use crate::keeper::merge::link_attributes::LinkAttributes;
+use crate::keeper::merge::path_choice::{ChosenPaths, is_numbered};
 use crate::keeper::merge::renames::NameChanges;
 use crate::merge::{FieldConflict, Fields, merge_fields};
 use crate::model::{FileKind, Palace, Room, RoomId, Settings};
@@ -22,6 +22,9 @@ pub(super) struct MergedNames {
     pub(super) base_changes: NameChanges,
     /// The name changes for references in both sides.
     pub(super) side_changes: [NameChanges; 2],
+    /// The names that people have changed, without regard to what refers to them: for references in
+    /// the files that no side has changed.
+    pub(super) changes_by_hand: NameChanges,
 }
 
 /// Decides the names of items; `is_kept` says which of them exist after the merge.
@@ -35,10 +38,14 @@ pub(super) fn decide_names(
     let after = known_rooms(input, rooms.iter().flatten().filter_map(|it| room_of_path(it)));
     let entities: Vec<_> =
         items.iter().zip(sides).map(|(it, by)| changed_entity_name(it, by)).collect();
+    let links = match entities.iter().any(Option::is_some) {
+        true => LinkAttributes::read(input),
+        false => LinkAttributes::default(),
+    };
     let changes_of = |version_of: &dyn Fn(&Item) -> Option<&Version>| {
         let existing = items.iter().filter_map(|it| room_of_path(&version_of(it)?.path));
         let before = known_rooms(input, existing);
-        let mut changes = NameChanges::new(before, after.clone());
+        let mut changes = NameChanges::new(before, after.clone(), links.clone());
         // A side that has deleted an item may still refer to it by the name in the base.
         let (own, deleted): (Vec<_>, Vec<_>) =
             (0..items.len()).partition(|it| version_of(&items[*it]).is_some());
@@ -61,11 +68,43 @@ pub(super) fn decide_names(
         items.iter().map(|it| move_to_renamed_rooms(it, &base_changes, &side_changes)).collect();
     let paths = decide_paths(input, &moved, sides, is_kept, |_| true);
     let paths = paths.into_iter().map(Option::unwrap_or_default).collect();
-    MergedNames { paths, entities, base_changes, side_changes }
+    let known =
+        known_rooms(input, items.iter().filter_map(|it| room_of_path(&it.base.as_ref()?.path)));
+    let mut changes_by_hand = NameChanges::new(known, after, links).only_broken();
+    for (index, item) in items.iter().enumerate().filter(|(index, _)| is_kept[*index]) {
+        let new_room = rooms[index].as_deref().and_then(room_of_path);
+        add_change_by_hand(&mut changes_by_hand, item, &sides[index], new_room, &entities, index);
+    }
+    MergedNames { paths, entities, base_changes, side_changes, changes_by_hand }
 }
 
-/// Returns an item with the paths that its versions have after renames of rooms: a scroll is in the
-/// folder of its room.
+/// Adds the new name of an item that is known by its id, if a person has changed it and nothing
+/// else has the old name now.
+fn add_change_by_hand(
+    changes: &mut NameChanges,
+    item: &Item,
+    sides: &OrderedSides<'_>,
+    new_room: Option<RoomId>,
+    entities: &[Option<String>],
+    index: usize,
+) {
+    let Some(base) = &item.base else { return };
+    let has_id = || id_of_file(&base.path, &base.bytes).is_some();
+    if let (Some(old), Some(new)) = (room_of_path(&base.path), new_room) {
+        if old != new && !changes.has_room_after(&old) && sides.is_moved_by_hand() && has_id() {
+            changes.add_room(&old, new, true);
+        }
+        return;
+    }
+    let Some((new, old)) = entities[index].as_ref().zip(entity_name(base)) else { return };
+    let is_used = || entities.iter().flatten().any(|it| *it == old);
+    if *new != old && !is_used() && sides.is_renamed_by_hand(&old) && has_id() {
+        changes.add_entity(&old, new);
+    }
+}
+
+/// Returns an item with the paths that its versions have after renames of rooms: scrolls and drawers
+/// are in the folders of their rooms.
 pub(super) fn move_to_renamed_rooms(
     item: &Item,
     base: &NameChanges,
@@ -73,11 +112,21 @@ pub(super) fn move_to_renamed_rooms(
 ) -> Item {
     let moved = |version: &Option<Version>, changes: &NameChanges| {
         let mut version = version.clone()?;
-        if let Ok(PalacePath::Scroll(room)) = PalacePath::parse(&version.path)
-            && let Some(new) = changes.renamed_room(&room)
-        {
-            let name = version.path.rsplit('/').next().unwrap_or_default();
-            version.path = format!("scrolls/{new}/{name}");
+        match PalacePath::parse(&version.path) {
+            Ok(PalacePath::Scroll(room)) => {
+                if let Some(new) = changes.renamed_room(&room) {
+                    let name = version.path.rsplit('/').next().unwrap_or_default();
+                    version.path = format!("scrolls/{new}/{name}");
+                }
+            }
+            Ok(PalacePath::Drawer(folder)) => {
+                if let Some(new) = changes.renamed_drawer_folder(&folder) {
+                    let old = format!("drawers/{folder}/");
+                    let rest = version.path.strip_prefix(&old).unwrap_or_default();
+                    version.path = format!("drawers/{new}/{rest}");
+                }
+            }
+            _ => {}
         }
         Some(version)
     };
@@ -109,13 +158,9 @@ fn decide_paths(
         (items[index].base.is_none(), a.max(b), a.min(b))
     };
     order.sort_by(|a, b| sorted_contents(*a).cmp(&sorted_contents(*b)));
-    let mut taken = BTreeSet::new();
+    let mut chosen = ChosenPaths::new(input);
     for index in order {
-        let Some(path) = &paths[index] else { continue };
-        let is_taken = |it: &str| taken.contains(it) || input.unchanged.paths.contains(it);
-        let free = first_free_path(path, is_taken);
-        taken.insert(free.clone());
-        paths[index] = Some(free);
+        paths[index] = paths[index].as_ref().map(|path| chosen.choose(path));
     }
     paths
 }
@@ -145,7 +190,8 @@ fn first_side_of_path(item: &Item, sides: &OrderedSides<'_>) -> usize {
 }
 
 /// Returns the conflict about the path of an item: both sides have moved it, or another item has got
-/// the path. Entities are known by their names, not by their paths.
+/// the path. Entities are known by their names, not by their paths, and of other items than rooms
+/// the file's name has no meaning.
 pub(super) fn path_conflict(
     item: &Item,
     path: &str,
@@ -159,19 +205,15 @@ pub(super) fn path_conflict(
     let base = item.base.as_ref().map(|it| it.path.as_str());
     let is_rejected = |it: &&str| *it != path && Some(*it) != base;
     let rejected = wanted.into_iter().flatten().find(is_rejected)?;
+    if file_kind(path) != Some(FileKind::Room) && is_numbered(path, rejected) {
+        return None;
+    }
     let standing_side = usize::from(wanted[0] == Some(rejected) && wanted[1] == Some(path));
     let mut values = [path, rejected].map(|it| Some(Value::from(it)));
     if standing_side == 1 {
         values.reverse();
     }
     Some(FieldConflict::new("path", values, sides.of_path(), standing_side))
-}
-
-fn first_free_path(path: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let (stem, ending) = path.rsplit_once('.').unwrap_or((path, ""));
-    let numbered = (2..).map(|it: usize| format!("{stem}-{it}.{ending}"));
-    let mut paths = std::iter::once(path.to_owned()).chain(numbered);
-    paths.find(|it| !is_taken(it)).unwrap_or_else(|| path.to_owned())
 }
 
 /// Returns a palace with the rooms that no side has changed and `rooms`, without their contents.

@@ -12,13 +12,14 @@ use crate::keeper::merge::items::{Item, find_items, id_of_file, room_of_path};
 use crate::keeper::merge::last_changes::OrderedSides;
 use crate::keeper::merge::merged_item::merge_item;
 use crate::keeper::merge::names::{decide_names, entity_name};
+use crate::keeper::merge::unchanged_files::rename_in_unchanged_files;
 use crate::merge::FieldConflict;
 use crate::model::RoomId;
 
 /// The result of a merge.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MergeOutcome {
-    /// All files of the merged palace, except those that no side has changed.
+    /// All files of the merged palace, except those that neither a side nor the merge has changed.
     pub files: RawFiles,
     /// The values that do not stand, sorted.
     pub conflicts: Vec<MergeConflict>,
@@ -59,6 +60,7 @@ pub fn merge_palaces(input: &MergeInput<'_>) -> MergeOutcome {
             outcome.conflicts.extend(dangling_conflict(input, item, path, &found));
         }
     }
+    outcome.files = rename_in_unchanged_files(input, &names.changes_by_hand);
     for item in join_namesakes(merged) {
         outcome.add_item(item);
     }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::format::{FileTree, edit_tree, file_kind, parse_tree};
+use crate::format::{FileTree, PalacePath, edit_tree, file_kind, parse_tree};
 use crate::keeper::merge::changes::Version;
 use crate::keeper::merge::items::room_of_path;
+use crate::keeper::merge::link_attributes::LinkAttributes;
 use crate::merge::Fields;
 use crate::model::{Action, FileKind, Palace, RoomId, RoomRef, fold_name, rename_in_entity_links};
 
@@ -22,12 +23,43 @@ pub(super) struct NameChanges {
     entities: BTreeMap<String, String>,
     /// The entities by names without regard to case; `None` if several have one.
     entities_by_folded_name: BTreeMap<String, Option<String>>,
+    links: LinkAttributes,
+    /// Whether references change only if they lead nowhere after the merge.
+    changes_only_broken: bool,
 }
 
 impl NameChanges {
-    pub(super) fn new(before: Palace, after: Palace) -> Self {
+    pub(super) fn new(before: Palace, after: Palace, links: LinkAttributes) -> Self {
         let (rooms, entities) = (BTreeMap::new(), BTreeMap::new());
-        Self { before, after, rooms, entities, entities_by_folded_name: BTreeMap::new() }
+        Self {
+            before,
+            after,
+            rooms,
+            entities,
+            entities_by_folded_name: BTreeMap::new(),
+            links,
+            changes_only_broken: false,
+        }
+    }
+
+    /// Changes only references to rooms that lead nowhere after the merge.
+    pub(super) fn only_broken(self) -> Self {
+        Self { changes_only_broken: true, ..self }
+    }
+
+    /// Returns whether there is a room after the merge.
+    pub(super) fn has_room_after(&self, room: &RoomId) -> bool {
+        self.after.room(room).is_some()
+    }
+
+    /// Returns whether a room is renamed.
+    pub(super) fn has_renamed_rooms(&self) -> bool {
+        self.rooms.iter().any(|(old, new)| old != new)
+    }
+
+    /// Returns whether an entity is renamed.
+    pub(super) fn has_renamed_entities(&self) -> bool {
+        self.entities.iter().any(|(old, new)| old != new)
     }
 
     /// Adds the name of a room after the merge. The first name that is added stands, but another
@@ -51,6 +83,21 @@ impl NameChanges {
     /// Returns the new name of a room, if it is renamed.
     pub(super) fn renamed_room(&self, old: &RoomId) -> Option<&RoomId> {
         self.rooms.get(old).filter(|it| *it != old)
+    }
+
+    /// Returns the new folder of the drawers in a folder, as for a rename by a tool: a room without
+    /// a wing shows the drawers of its slug in each wing, and these stay in their wings.
+    pub(super) fn renamed_drawer_folder(&self, folder: &RoomId) -> Option<RoomId> {
+        let has_room = self.rooms.contains_key(folder) || self.before.room(folder).is_some();
+        let wing = if has_room { folder.wing.clone() } else { None };
+        let from = RoomId { wing, slug: folder.slug.clone() };
+        let to = self.renamed_room(&from)?;
+        let moved = match (&from.wing, &to.wing) {
+            (_, None) => RoomId { wing: folder.wing.clone(), slug: to.slug.clone() },
+            (None, Some(wing)) if folder.wing.as_ref() != Some(wing) => return None,
+            _ => to.clone(),
+        };
+        (moved != *folder).then_some(moved)
     }
 
     fn renamed_entity(&self, old: &str) -> Option<&str> {
@@ -80,7 +127,9 @@ impl NameChanges {
     }
 
     fn renamed_text(&self, version: &Version) -> Option<String> {
-        let text = version.text().filter(|it| self.may_have_old_name(it))?;
+        // A drawer names its room as people write it.
+        let is_drawer = file_kind(&version.path) == Some(FileKind::Drawer);
+        let text = version.text().filter(|it| is_drawer || self.may_have_old_name(it))?;
         let tree = parse_tree(&version.path, text)?;
         let renamed = self.rename_in_tree(&version.path, &tree)?;
         if renamed == tree { None } else { edit_tree(&version.path, text, &renamed) }
@@ -100,7 +149,9 @@ impl NameChanges {
                         new.clone_into(to);
                     }
                 }
+                self.rename_link_attributes(fields);
             }
+            FileKind::Drawer => self.rename_drawer_folder(path, fields),
             FileKind::Task | FileKind::Process => {
                 self.rename_room_field(fields, "room", None);
                 self.rename_entity_field(fields, "entity");
@@ -123,11 +174,34 @@ impl NameChanges {
                 for key in Action::ENTITY_PARAMS {
                     self.rename_entity_field(params, key);
                 }
+                if let Some(Value::Object(attributes)) = params.get_mut("attributes") {
+                    self.links.all().for_each(|it| self.rename_entity_field(attributes, it));
+                }
             }
         }
         let portals = fields.get_mut("portals").and_then(Value::as_array_mut);
         for portal in portals.into_iter().flatten() {
             self.rename_room_value(portal, at);
+        }
+    }
+
+    fn rename_link_attributes(&self, fields: &mut Fields) {
+        let genus = fields.get("genus").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if let Some(Value::Object(attributes)) = fields.get_mut("attributes") {
+            self.links.of_genus(&genus).for_each(|it| self.rename_entity_field(attributes, it));
+        }
+    }
+
+    /// Changes the names of wing and room in a drawer; a part that stays keeps its name.
+    fn rename_drawer_folder(&self, path: &str, fields: &mut Fields) {
+        let Ok(PalacePath::Drawer(folder)) = PalacePath::parse(path) else { return };
+        let Some(new) = self.renamed_drawer_folder(&folder) else { return };
+        if let Some(name) = fields.get_mut("room").filter(|_| new.slug != folder.slug) {
+            *name = Value::from(new.slug.as_str());
+        }
+        let new_wing = new.wing.as_ref().filter(|it| Some(*it) != folder.wing.as_ref());
+        if let Some((name, wing)) = fields.get_mut("wing").zip(new_wing) {
+            *name = Value::from(wing.as_str());
         }
     }
 
@@ -161,6 +235,13 @@ impl NameChanges {
         let Ok(reference) = text.parse::<RoomRef>() else { return };
         let Ok(target) = self.before.resolve_room(&reference, at) else { return };
         let Some(new) = self.renamed_room(&target) else { return };
+        let leads_somewhere = || {
+            let target = self.after.resolve_room(&reference, at);
+            target.is_ok_and(|it| self.after.room(&it).is_some())
+        };
+        if self.changes_only_broken && leads_somewhere() {
+            return;
+        }
         let bare = RoomRef::from(RoomId { wing: None, slug: new.slug.clone() });
         let new_at = at.map(|it| self.rooms.get(it).unwrap_or(it));
         let is_bare = reference.as_literal_id().wing.is_none();

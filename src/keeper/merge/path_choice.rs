@@ -1,0 +1,91 @@
+//! Chooses the paths of merged files: no two files may have one path, or paths that differ only in
+//! case, which many file systems cannot hold.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::format::file_kind;
+use crate::keeper::merge::changes::{MergeInput, RawFiles};
+use crate::model::FileKind;
+
+/// The paths that were chosen so far.
+pub(super) struct ChosenPaths<'a> {
+    input: &'a MergeInput<'a>,
+    paths: BTreeSet<String>,
+    /// The first spelling of each folder and each path, by its lower case.
+    spellings: HashMap<String, String>,
+}
+
+impl<'a> ChosenPaths<'a> {
+    pub(super) fn new(input: &'a MergeInput<'a>) -> Self {
+        Self { input, paths: BTreeSet::new(), spellings: HashMap::new() }
+    }
+
+    /// Returns `path`, if it is free; else with a number, or in a folder of another spelling.
+    pub(super) fn choose(&mut self, path: &str) -> String {
+        let may_differ = has_meaningless_name(path);
+        let path = if may_differ { self.with_known_folders(path) } else { path.to_owned() };
+        let is_taken = |it: &str| {
+            self.paths.contains(it)
+                || self.input.unchanged.paths.contains(it)
+                || may_differ && self.twin(it).is_some()
+        };
+        let free = first_free_path(&path, is_taken);
+        for end in folder_ends(&free).chain([free.len()]) {
+            let part = &free[..end];
+            self.spellings.entry(part.to_lowercase()).or_insert_with(|| part.to_owned());
+        }
+        self.paths.insert(free.clone());
+        free
+    }
+
+    /// Returns the path with each folder as it was spelt first.
+    fn with_known_folders(&self, path: &str) -> String {
+        let mut spelt = path.to_owned();
+        for end in folder_ends(path) {
+            if let Some(known) = self.twin(&spelt[..end]).filter(|it| it.len() == end) {
+                spelt.replace_range(..end, &known.clone());
+            }
+        }
+        spelt
+    }
+
+    /// Returns the spelling of a known file or folder that differs only in case, unless a side has
+    /// both: then they are no result of the merge.
+    fn twin(&self, path: &str) -> Option<&String> {
+        let known = self.spellings.get(&path.to_lowercase()).filter(|it| *it != path)?;
+        let mut sides = self.input.sides.iter();
+        let has_both = sides.any(|it| has_path(it, path) && has_path(it, known));
+        (!has_both).then_some(known)
+    }
+}
+
+/// Returns whether a path is a numbered form of another one, but for the case of the folders.
+pub(super) fn is_numbered(path: &str, other: &str) -> bool {
+    let [(stem, ending), (other_stem, other_ending)] =
+        [path, other].map(|it| it.rsplit_once('.').unwrap_or((it, "")));
+    let number = stem.rsplit_once('-').filter(|(_, it)| it.bytes().all(|it| it.is_ascii_digit()));
+    let stem = number.map_or(stem, |(rest, _)| rest);
+    ending == other_ending && stem.to_lowercase() == other_stem.to_lowercase()
+}
+
+/// Returns whether the name of a file has no meaning: what it contains names the item.
+fn has_meaningless_name(path: &str) -> bool {
+    use FileKind::{Diary, Drawer, Entity, Genus, Process, Scroll, Task};
+    matches!(file_kind(path), Some(Entity | Genus | Task | Process | Scroll | Drawer | Diary))
+}
+
+fn folder_ends(path: &str) -> impl Iterator<Item = usize> {
+    path.match_indices('/').map(|(at, _)| at + 1).collect::<Vec<_>>().into_iter()
+}
+
+/// Returns whether there is a file at `path` or below it.
+fn has_path(files: &RawFiles, path: &str) -> bool {
+    files.range(path.to_owned()..).next().is_some_and(|(it, _)| it.starts_with(path))
+}
+
+fn first_free_path(path: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let (stem, ending) = path.rsplit_once('.').unwrap_or((path, ""));
+    let numbered = (2..).map(|it: usize| format!("{stem}-{it}.{ending}"));
+    let mut paths = std::iter::once(path.to_owned()).chain(numbered);
+    paths.find(|it| !is_taken(it)).unwrap_or_else(|| path.to_owned())
+}

@@ -21,6 +21,7 @@ mod path_choice;
 mod renames;
 mod unchanged_files;
 
+pub(crate) use body::is_second_name;
 pub use changes::{FilePart, MergeInput, RawFiles, UnchangedFiles};
 pub use conflict::MergeConflict;
 pub use outcome::{MergeOutcome, merge_palaces};

@@ -1,6 +1,7 @@
 //! One open palace in memory, kept up to date with its files.
 
 pub(crate) mod change_plan;
+pub(crate) mod conflict_states;
 pub(crate) mod entity_cache;
 pub(crate) mod entity_faults;
 pub(crate) mod explained_findings;

@@ -122,7 +122,7 @@ pub fn is_same_value(a: Option<&Value>, b: Option<&Value>) -> bool {
     }
 }
 
-fn find_in_map(scope: Scope, fields: &Fields, name: &str) -> Option<FieldPlace> {
+pub(super) fn find_in_map(scope: Scope, fields: &Fields, name: &str) -> Option<FieldPlace> {
     for (key, value) in fields {
         let Some(rest) = name.strip_prefix(key.as_str()) else { continue };
         let list_kind = match scope.rule(key) {
@@ -181,7 +181,12 @@ fn missing_place(name: &str) -> Option<FieldPlace> {
 }
 
 impl FieldPlace {
-    fn below(mut self, step: PathStep) -> Self {
+    /// Returns the place of the whole value.
+    pub(super) fn root() -> Self {
+        Self { path: Vec::new(), order: None }
+    }
+
+    pub(super) fn below(mut self, step: PathStep) -> Self {
         self.path.insert(0, step);
         self
     }

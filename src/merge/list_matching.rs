@@ -104,7 +104,7 @@ fn match_renamed_items(
 }
 
 /// Returns the fields of an action except its label, if it has others than its type.
-fn action_without_label(kind: ListKind, item: &Value) -> Option<String> {
+pub(super) fn action_without_label(kind: ListKind, item: &Value) -> Option<String> {
     let fields = item.as_object().filter(|_| kind == ListKind::Actions)?;
     let rest: BTreeMap<_, _> = fields.iter().filter(|(key, _)| *key != "label").collect();
     let has_content = rest.keys().any(|it| *it != "type");

@@ -1,7 +1,8 @@
 //! Conflicts as findings: the open ones at their fields, the settled ones at their own files.
 
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::open_conflicts::conflict_value_path;
+use crate::keeper::palace::open_conflicts::present_field;
+use crate::merge::{FieldPlace, PresentField};
 use crate::model::{Code, Diagnostic, OpenConflict, ValuePath};
 use crate::render;
 
@@ -22,10 +23,20 @@ pub(crate) fn settled_finding(path: &str) -> Diagnostic {
 
 fn open_conflict_finding(open: &OpenPalace, it: &OpenConflict) -> (Diagnostic, Option<ValuePath>) {
     let text = open.store().read_file(&it.item_file).ok().flatten();
-    let value_path = text.as_deref().map(|text| conflict_value_path(it, text));
+    let field = text.as_deref().and_then(|text| present_field(it, text));
+    let place = field.as_ref().and_then(PresentField::place);
+    let value_path =
+        place.map(FieldPlace::value_path).or(text.is_some().then_some(ValuePath::ROOT));
     // A deleted item has no file for its finding.
     let file = if text.is_some() { &it.item_file } else { &it.path };
-    let message = format!("two answers for {}", render::conflict_sentence(&it.conflict, None));
-    let hint = format!("write the field, or `palazzo resolve {} stands|other`", it.short_id);
+    let mut message = format!("two answers for {}", render::conflict_sentence(&it.conflict, None));
+    let mut hint = format!("write the field, or `palazzo resolve {} stands|other`", it.short_id);
+    if field == Some(PresentField::ItemGone) {
+        message += "; its place is gone: the item was removed, or renamed and changed";
+        hint = format!(
+            "write the other value if it is right, then `palazzo resolve {} stands`",
+            it.short_id
+        );
+    }
     (Diagnostic::for_file(Code::OpenConflict, file, message).with_hint(hint), value_path)
 }

@@ -9,11 +9,12 @@ use crate::format::{
 };
 use crate::keeper::conflicts::find_conflict;
 use crate::keeper::graph::update::{EntityChange, plan_update};
+use crate::keeper::merge::is_second_name;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::{ChangeMode, ChangePlan};
 use crate::keeper::rooms::room_plans::plan_room_moves;
 use crate::keeper::{Refusal, Session};
-use crate::merge::find_field;
+use crate::merge::{find_present_field, is_same_value};
 use crate::model::{
     Conflict, ConflictChoice, FileEdit, OpenConflict, RoomId, Severity, escape_unprintable,
 };
@@ -45,6 +46,9 @@ pub fn resolve_conflict(
             ConflictChoice::Stands => Vec::new(),
             ConflictChoice::Other => plan_other_value(open, &conflict)?,
         };
+        if conflict.conflict.field == Conflict::BODY_FIELD {
+            edits.extend(plan_deletion_of_second_file(open, &conflict)?);
+        }
         let was = read_file(open, &conflict.path)?;
         edits.push(FileEdit { path: conflict.path.clone(), was, now: None });
         let plan = ChangePlan {
@@ -107,6 +111,33 @@ fn plan_whole_file(
     Ok(FileEdit { path, was, now })
 }
 
+/// Plans to delete the second file that a merge has made for the other body. If it was edited since,
+/// it stays, as an item of its own.
+fn plan_deletion_of_second_file(
+    open: &OpenPalace,
+    found: &OpenConflict,
+) -> Result<Vec<FileEdit>, Refusal> {
+    let OpenConflict { conflict, item_file, .. } = found;
+    let folder = item_file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let palace = &open.palace;
+    let scrolls = palace.scroll_files().map(|(file, _)| file);
+    let drawers = palace.drawers.iter().map(|(file, _, _)| file);
+    let diaries = palace.diaries.iter().map(|(file, _)| file);
+    let is_candidate = |file: &&str| {
+        *file != item_file.as_str()
+            && file.rsplit_once('/').is_some_and(|(it, _)| it == folder)
+            && is_second_name(item_file, file)
+    };
+    for file in scrolls.chain(drawers).chain(diaries).filter(is_candidate) {
+        let was = read_file(open, file)?;
+        let body = was.as_deref().and_then(|it| parse_tree(file, it)).and_then(|it| it.body);
+        if is_same_value(body.map(Value::from).as_ref(), conflict.other.as_ref()) {
+            return Ok(vec![FileEdit { path: file.to_owned(), was, now: None }]);
+        }
+    }
+    Ok(Vec::new())
+}
+
 /// Plans to move the file of an item.
 fn plan_move(open: &mut OpenPalace, from: &str, to: &str) -> Result<Vec<FileEdit>, Refusal> {
     let room = |path: &str| match PalacePath::parse(path) {
@@ -145,8 +176,8 @@ fn plan_field(open: &mut OpenPalace, found: &OpenConflict) -> Result<FileEdit, R
         }
         field => {
             let kind = file_kind(path).ok_or_else(|| no_place_refusal(found))?;
-            let place = find_field(kind, &tree.fields, field);
-            let fields = place.and_then(|it| it.with_value(&tree.fields, other));
+            let now = find_present_field(kind, &tree.fields, field, conflict.stands.as_ref());
+            let fields = now.place().and_then(|it| it.with_value(&tree.fields, other));
             FileTree { fields: fields.ok_or_else(|| no_place_refusal(found))?, ..tree }
         }
     };
@@ -167,4 +198,47 @@ fn no_place_refusal(found: &OpenConflict) -> Refusal {
 
 fn read_file(open: &OpenPalace, path: &str) -> Result<Option<String>, Refusal> {
     open.store().read_file(path).map_err(|it| Refusal::UnreadableFile(it.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::TestHome;
+
+    const FIRST: &str = "scrolls/hall/01KR0000000000000000000003-t.md";
+    const SECOND: &str = "scrolls/hall/01KR0000009A8B7C6D5E4F3G2H-t.md";
+
+    fn scroll(id: &str, body: &str) -> String {
+        format!("---\nid: {id}\ntitle: T\nwritten: 2026-03-01T12:00:00Z\nby: ada\n---\n\n{body}\n")
+    }
+
+    /// Resolves a conflict about two bodies, and returns both files.
+    fn resolve(choice: ConflictChoice, second_body: &str) -> [Option<String>; 2] {
+        let first = scroll("01KR0000000000000000000003", "From B.");
+        let second = scroll("01KR0000009A8B7C6D5E4F3G2H", second_body);
+        let conflict = format!(
+            "id: 01KR0000000000000000000003\nfile: {FIRST}\nfield: body\nstands: From B.\nother: From A.\n"
+        );
+        let mut home = TestHome::new(&[
+            ("rooms/hall.yaml", "name: Hall\ndescription: Stone.\n"),
+            (FIRST, &first),
+            (SECOND, &second),
+            ("conflicts/0123456789abcdef.yaml", &conflict),
+        ]);
+        home.run(|it| resolve_conflict(it, "0123", choice, ChangeMode::Commit)).unwrap();
+        assert_eq!(home.read("conflicts/0123456789abcdef.yaml"), None);
+        [home.read(FIRST), home.read(SECOND)]
+    }
+
+    #[test]
+    fn the_second_file_of_two_bodies_is_deleted_unless_it_was_edited() {
+        let first = |body: &str| Some(scroll("01KR0000000000000000000003", body));
+        let [kept, second] = resolve(ConflictChoice::Stands, "From A.");
+        assert_eq!((kept, second), (first("From B."), None));
+        let [taken, second] = resolve(ConflictChoice::Other, "From A.");
+        assert_eq!((taken, second), (first("From A."), None));
+        let [taken, second] = resolve(ConflictChoice::Other, "From A, and more.");
+        assert_eq!(taken, first("From A."));
+        assert!(second.is_some());
+    }
 }

@@ -49,7 +49,7 @@ pub fn describe_workspace(session: &Session<'_>) -> Result<WorkspaceDescription,
         entities: palace.graph.len(),
         genera: genera.collect(),
         recent_commits: session.palace.recent_commits(RECENT_CHANGES)?,
-        conflicts: session.palace.open_conflicts().len(),
+        conflicts: session.palace.count_open_conflicts(),
     };
     let as_of = session.palace.store().as_of_commit().cloned();
     Ok(WorkspaceDescription { name: palace.settings.name.clone(), as_of, summary })

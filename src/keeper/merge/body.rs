@@ -9,6 +9,8 @@ use crate::keeper::merge::changes::Version;
 use crate::keeper::merge::items::id_of_file;
 use crate::merge::{FieldConflict, Side};
 
+/// Number of characters of an id.
+const ID_CHARS: usize = 26;
 /// Number of random bytes of an id.
 const RANDOM_BYTES: usize = 10;
 
@@ -61,6 +63,22 @@ fn second_file(path: &str, version: &Version) -> Option<Version> {
     }
     let text = edit_tree(&path, version.text()?, &tree)?;
     Some(Version { path, bytes: text.into_bytes() })
+}
+
+/// Returns whether a file may be the one that a merge has made for the other body of `file`: its id
+/// has the same time, and the rest of the name is the same.
+pub(crate) fn is_second_name(file: &str, second: &str) -> bool {
+    let [name, second] = [file, second].map(|it| it.rsplit('/').next().unwrap_or(it));
+    let split = |it: &'_ str| -> Option<(Ulid, String)> {
+        Some((it.get(..ID_CHARS)?.parse().ok()?, it[ID_CHARS..].to_owned()))
+    };
+    match (split(name), split(second)) {
+        (Some((id, rest)), Some((second_id, second_rest))) => {
+            id.timestamp_ms() == second_id.timestamp_ms() && rest == second_rest
+        }
+        (None, Some((_, rest))) => rest.strip_prefix('-') == Some(name),
+        _ => false,
+    }
 }
 
 /// Returns an id with the time of the old one and a hash of the content.

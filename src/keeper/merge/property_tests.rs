@@ -87,7 +87,7 @@ fn insert_at(items: &mut Vec<Value>, index: u8, item: Value) {
 fn apply(files: &mut Files, (what, which, place): Change, word: &str) {
     let room = path_at(files, "rooms/", which).unwrap_or_default();
     let entity = path_at(files, "entities/", which).unwrap_or_default();
-    match what % 12 {
+    match what % 15 {
         0..=2 => change_room(files, &room, (what, which, place), word),
         3..=5 => change_entity(files, &entity, (what, which, place), word),
         6 => rename_something(files, which, &room, &entity, word),
@@ -100,6 +100,9 @@ fn apply(files: &mut Files, (what, which, place): Change, word: &str) {
         8 => add_something(files, which, place, word),
         9 => add_comment(files, which, place, word),
         10 => change_work(files, which, word),
+        11 => rename_by_hand(files, which, &room, &entity, word),
+        12 => add_case_twin(files, which, place, word),
+        13 => move_work(files, which, place, word),
         _ => change_settings(files, which, word),
     }
 }
@@ -195,6 +198,37 @@ fn rename_something(files: &mut Files, which: u8, room: &str, entity: &str, word
     }
 }
 
+/// Renames a room or an entity, and leaves all references.
+fn rename_by_hand(files: &mut Files, which: u8, room: &str, entity: &str, word: &str) {
+    if which.is_multiple_of(2) {
+        let Some(text) = files.remove(room) else { return };
+        let wing = if which.is_multiple_of(4) { "" } else { "west/" };
+        files.insert(format!("rooms/{wing}{word}.yaml"), text);
+    } else {
+        edit(files, entity, |tree| drop(tree.fields.insert("name".to_owned(), json!(word))));
+    }
+}
+
+/// Adds a file whose path another one of the same generator has but for the case.
+fn add_case_twin(files: &mut Files, which: u8, place: u8, word: &str) {
+    let folder = ["person", "Person"][usize::from(which) % 2];
+    let name = ["twin", "Twin", "TWIN"][usize::from(place) % 3];
+    let text = format!("name: {word}\ngenus: Person\n");
+    files.entry(format!("entities/{folder}/{name}.yaml")).or_insert(text);
+}
+
+/// Moves a task or a process, which have no ids, and adds a field.
+fn move_work(files: &mut Files, which: u8, place: u8, word: &str) {
+    let folder = ["tasks/", "processes/"][usize::from(which) % 2];
+    let Some(path) = path_at(files, folder, place) else { return };
+    let Some(text) = files.remove(&path) else { return };
+    let path = format!("{folder}{word}.yaml");
+    files.insert(path.clone(), text);
+    if place.is_multiple_of(2) {
+        edit(files, &path, |tree| drop(tree.fields.insert("entity".to_owned(), json!(word))));
+    }
+}
+
 fn add_something(files: &mut Files, which: u8, place: u8, word: &str) {
     let name = ["Eve", "Carl"][usize::from(place) % 2];
     let (path, text) = match which % 3 {
@@ -283,6 +317,18 @@ fn errors(files: &Files) -> BTreeSet<String> {
     errors.map(|it| format!("{}: {} {}", it.file, it.code, it.message)).collect()
 }
 
+/// Returns the files and folders whose paths differ only in case from one before.
+fn case_twins(files: &Files) -> BTreeSet<(String, String)> {
+    let parts = files.keys().flat_map(|path| {
+        let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
+        ends.map(|end| path[..end].to_owned()).collect::<Vec<_>>()
+    });
+    let parts: BTreeSet<_> = parts.collect();
+    let same = |a: &String, b: &String| a != b && a.to_lowercase() == b.to_lowercase();
+    let pairs = parts.iter().flat_map(|a| parts.iter().map(move |b| (a, b)));
+    pairs.filter(|(a, b)| same(a, b)).map(|(a, b)| (a.clone(), b.clone())).collect()
+}
+
 fn changes() -> impl Strategy<Value = Vec<Change>> {
     proptest::collection::vec(any::<Change>(), 1..6)
 }
@@ -312,6 +358,9 @@ proptest! {
         for word in words(&a).union(&words(&b)) {
             prop_assert!(kept.contains(word) || recorded.contains(word), "{word} is lost");
         }
+        let own: BTreeSet<_> = case_twins(&a).union(&case_twins(&b)).cloned().collect();
+        let twins: Vec<_> = case_twins(&merged).difference(&own).cloned().collect();
+        prop_assert!(twins.is_empty(), "{twins:?}");
         let known: BTreeSet<_> = errors(&a).union(&errors(&b)).cloned().collect();
         let new: Vec<_> = errors(&merged).difference(&known).cloned().collect();
         prop_assert!(new.is_empty(), "{new:?}");

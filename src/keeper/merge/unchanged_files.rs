@@ -12,10 +12,11 @@ use crate::model::FileKind;
 const MAX_SEARCHED_FILES: usize = 5_000;
 
 /// Returns the unchanged files with references that lead nowhere after the merge, with the new
-/// names. If only one side has changed anything, its version is taken as it is.
+/// names. If only one side has changed anything, or both the same, its version is taken as it is.
 pub(super) fn rename_in_unchanged_files(input: &MergeInput<'_>, names: &NameChanges) -> RawFiles {
     let (has_rooms, has_entities) = (names.has_renamed_rooms(), names.has_renamed_entities());
-    if !has_rooms && !has_entities || input.sides.contains(&input.base) {
+    let [one, other] = input.sides;
+    if !has_rooms && !has_entities || one == other || one == input.base || other == input.base {
         return RawFiles::new();
     }
     // Few files are no entities, and these can refer only to entities.

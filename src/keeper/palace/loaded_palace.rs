@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use crate::format::PalacePath;
+use crate::keeper::palace::conflict_states::ConflictStates;
 use crate::keeper::palace::entity_faults::{EntityFaults, EntityNameAndGenus};
 use crate::keeper::palace::file_states::FileStates;
 use crate::keeper::palace::search_documents;
@@ -26,6 +27,7 @@ pub(crate) struct LoadedPalace {
     /// The findings of the parser, by file.
     pub(crate) findings: Arc<BTreeMap<String, Vec<Diagnostic>>>,
     pub(crate) file_states: Arc<FileStates>,
+    pub(crate) conflict_states: Arc<ConflictStates>,
     /// The last commit that was applied.
     pub(crate) head: Option<CommitId>,
     pub(crate) history_cache: Arc<FileHistoryCache>,
@@ -46,6 +48,7 @@ impl LoadedPalace {
             store,
             findings: Arc::default(),
             file_states: Arc::default(),
+            conflict_states: Arc::default(),
             head: None,
             history_cache: Arc::default(),
             visit_changes: Arc::default(),
@@ -63,6 +66,7 @@ impl LoadedPalace {
             store: self.store.clone_for_reading(),
             findings: self.findings.clone(),
             file_states: self.file_states.clone(),
+            conflict_states: self.conflict_states.clone(),
             head: self.head.clone(),
             history_cache: self.history_cache.clone(),
             visit_changes: self.visit_changes.clone(),

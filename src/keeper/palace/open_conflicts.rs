@@ -1,12 +1,16 @@
 //! Which conflicts are open: a conflict is settled as soon as its field no longer has the value
 //! that stands.
 
+use std::ops::Bound;
+
 use serde_json::Value;
 
 use crate::format::{self, PalacePath, file_kind, is_item_path, parse_tree, room_path};
+use crate::keeper::palace::conflict_states::ConflictInputs;
+use crate::keeper::palace::file_states::text_digest;
 use crate::keeper::palace::loaded_palace::LoadedPalace;
-use crate::merge::{find_field, is_same_value};
-use crate::model::{Conflict, FileEdit, OpenConflict, Palace, ValuePath};
+use crate::merge::{PresentField, find_present_field, is_same_value};
+use crate::model::{Conflict, FileEdit, OpenConflict, Palace};
 
 /// Minimum number of digits of a short id.
 const MIN_ID_DIGITS: usize = 4;
@@ -15,6 +19,12 @@ impl LoadedPalace {
     /// Returns the conflicts that are not settled.
     pub(crate) fn open_conflicts(&self) -> Vec<OpenConflict> {
         self.readable_conflicts().filter_map(|(path, _)| self.open_conflict(path)).collect()
+    }
+
+    /// Returns the number of conflicts that are not settled.
+    pub(crate) fn count_open_conflicts(&self) -> usize {
+        let conflicts = self.readable_conflicts();
+        conflicts.filter(|(path, it)| self.item_file_of_open_conflict(path, it).is_some()).count()
     }
 
     /// Returns the open conflicts about items whose files `is_wanted`.
@@ -59,37 +69,61 @@ impl LoadedPalace {
     /// Returns a conflict; `None` if it is settled.
     fn open_conflict(&self, path: &str) -> Option<OpenConflict> {
         let conflict = self.palace.conflicts.get(path)?;
-        let found = find_item_file(&self.palace, conflict);
-        let text = found.as_ref().and_then(|it| self.store.read_file(it).ok().flatten());
-        let item_file = found.unwrap_or_else(|| conflict.file.clone());
-        // While a file cannot be read, nobody knows its fields.
-        let is_unknown = self.file_error(&item_file).is_some();
-        let is_open = is_unknown || is_open(conflict, &item_file, text.as_deref());
-        is_open.then(|| OpenConflict {
+        let item_file = self.item_file_of_open_conflict(path, conflict)?;
+        Some(OpenConflict {
             path: path.to_owned(),
             conflict: conflict.clone(),
             short_id: short_id(&self.palace, path).to_owned(),
             item_file,
         })
     }
+
+    /// Returns the file of the item of a conflict; `None` if the conflict is settled.
+    fn item_file_of_open_conflict(&self, path: &str, conflict: &Conflict) -> Option<String> {
+        let found = find_item_file(&self.palace, conflict);
+        let item_digest = found.as_ref().and_then(|it| self.file_states.digest(it));
+        let item_file = found.clone().unwrap_or_else(|| conflict.file.clone());
+        // While a file cannot be read, nobody knows its fields.
+        if self.file_error(&item_file).is_some() {
+            return Some(item_file);
+        }
+        let conflict_digest = self.file_states.digest(path);
+        let inputs = ConflictInputs { conflict_digest, item_file: item_file.clone(), item_digest };
+        let is_open = self.conflict_states.recorded(path, &inputs).unwrap_or_else(|| {
+            let text = found.and_then(|it| self.store.read_file(&it).ok().flatten());
+            let is_open = is_open(conflict, &item_file, text.as_deref());
+            // The file may have changed since the palace has read it.
+            if text.as_deref().map(text_digest) == item_digest {
+                self.conflict_states.record(path, inputs, is_open);
+            }
+            is_open
+        });
+        is_open.then_some(item_file)
+    }
 }
 
-/// Returns the path of the field of a conflict in the text of its file.
-pub(crate) fn conflict_value_path(it: &OpenConflict, text: &str) -> ValuePath {
-    let place = || {
-        let tree = parse_tree(&it.item_file, text)?;
-        find_field(file_kind(&it.item_file)?, &tree.fields, &it.conflict.field)
-    };
-    let place = if it.conflict.is_about_whole_file() { None } else { place() };
-    place.map_or(ValuePath::ROOT, |it| it.value_path())
+/// Returns where the field of a conflict is in the text of its file; `None` if it is about the whole
+/// file, or the file cannot be read.
+pub(crate) fn present_field(it: &OpenConflict, text: &str) -> Option<PresentField> {
+    if it.conflict.is_about_whole_file() {
+        return None;
+    }
+    let tree = parse_tree(&it.item_file, text)?;
+    let OpenConflict { conflict, item_file, .. } = it;
+    let (kind, stands) = (file_kind(item_file)?, conflict.stands.as_ref());
+    Some(find_present_field(kind, &tree.fields, &conflict.field, stands))
 }
 
 /// Returns the first digits of the name of a conflict that no other has.
 fn short_id<'p>(palace: &Palace, path: &'p str) -> &'p str {
     let name = Conflict::name_from_path(path);
-    let others = palace.conflicts.keys().filter(|it| *it != path);
+    // The names that share most digits are next to it.
+    let before =
+        palace.conflicts.range::<str, _>((Bound::Unbounded, Bound::Excluded(path))).next_back();
+    let after = palace.conflicts.range::<str, _>((Bound::Excluded(path), Bound::Unbounded)).next();
     let shared = |other: &str| name.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count();
-    let longest = others.map(|it| shared(Conflict::name_from_path(it))).max();
+    let others = before.into_iter().chain(after);
+    let longest = others.map(|(it, _)| shared(Conflict::name_from_path(it))).max();
     let digits = longest.map_or(0, |it| it + 1).max(MIN_ID_DIGITS);
     name.get(..digits).unwrap_or(name)
 }
@@ -98,7 +132,10 @@ fn short_id<'p>(palace: &Palace, path: &'p str) -> &'p str {
 pub(crate) fn find_item_file(palace: &Palace, conflict: &Conflict) -> Option<String> {
     let Some(id) = conflict.id else { return Some(conflict.file.clone()) };
     match PalacePath::parse(&conflict.file).ok()? {
-        PalacePath::Room(_) => {
+        PalacePath::Room(room) => {
+            if palace.room(&room).is_some_and(|it| it.id == Some(id)) {
+                return Some(conflict.file.clone());
+            }
             let (room, _) = palace.rooms().find(|(_, it)| it.id == Some(id))?;
             Some(room_path(room))
         }
@@ -135,9 +172,10 @@ fn is_open(conflict: &Conflict, file: &str, text: Option<&str>) -> bool {
     if conflict.field == Conflict::BODY_FIELD {
         return is_same_value(tree.body.map(Value::from).as_ref(), stands);
     }
-    match find_field(kind, &tree.fields, &conflict.field) {
-        Some(place) => place.has_value(&tree.fields, stands),
-        None => stands.is_none(),
+    match find_present_field(kind, &tree.fields, &conflict.field, stands) {
+        PresentField::Named(place) => place.has_value(&tree.fields, stands),
+        PresentField::Renamed(_) | PresentField::ItemGone => true,
+        PresentField::Missing => stands.is_none(),
     }
 }
 
@@ -157,8 +195,25 @@ fn is_open_after_edit(conflict: &Conflict, edit: &FileEdit, edits: &[FileEdit]) 
         let new = edits.iter().filter(|it| it.was.is_none() && is_item_path(&it.path));
         new.into_iter().find(|it| it.now.as_ref().is_some_and(|text| has_id(&it.path, text, &id)))
     };
-    let edit = if edit.now.is_none() { moved().unwrap_or(edit) } else { edit };
-    is_open(conflict, &edit.path, edit.now.as_deref())
+    let new = if edit.now.is_none() { moved().unwrap_or(edit) } else { edit };
+    is_open_in_edited_item(conflict, edit, new)
+        .unwrap_or_else(|| is_open(conflict, &new.path, new.now.as_deref()))
+}
+
+/// Returns whether a conflict about a field is open after the edit of its item from `old` to `new`:
+/// the field is followed if a list item around it is renamed, and settled if that is removed. `None`
+/// if the field had no value before.
+fn is_open_in_edited_item(conflict: &Conflict, old: &FileEdit, new: &FileEdit) -> Option<bool> {
+    if conflict.is_about_whole_file() {
+        return None;
+    }
+    let was = parse_tree(&old.path, old.was.as_deref()?)?.fields;
+    let now = parse_tree(&new.path, new.now.as_deref()?)?.fields;
+    let (kind, stands) = (file_kind(&new.path)?, conflict.stands.as_ref());
+    let found = find_present_field(kind, &was, &conflict.field, stands);
+    let place = found.place().filter(|it| it.value(&was).is_some())?;
+    let place_now = place.in_version(kind, &was, &now);
+    Some(place_now.is_some_and(|it| it.has_value(&now, stands)))
 }
 
 /// Returns whether a file has this id, in its name or its content.
@@ -170,6 +225,7 @@ fn has_id(path: &str, text: &str, id: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::keeper::test_home::TestHome;
 
     const HALL: (&str, &str) =
@@ -204,6 +260,42 @@ mod tests {
         home.write("conflicts/0123456789abcdef.yaml", CONFLICT);
         home.write(HALL.0, "name: [Hall\n");
         assert_eq!(states(&mut home), (vec!["0123".to_owned()], Vec::new()));
+    }
+
+    #[test]
+    fn a_conflict_follows_an_action_with_another_label_and_stays_open_if_that_is_changed_too() {
+        let listen = |label: &str, content: &str| {
+            let action = format!("- {{ label: {label}, type: text, content: {content} }}\n");
+            format!("{}actions:\n{action}", HALL.1)
+        };
+        let conflict = CONFLICT
+            .replace("field: name", "field: actions[\"Listen\"].content")
+            .replace("stands: Hall", "stands: Tick.");
+        let hall = listen("Listen", "Tick.");
+        let conflict_file = "conflicts/0123456789abcdef.yaml";
+        let mut home = TestHome::new(&[(HALL.0, &hall), (conflict_file, &conflict)]);
+        let count = |home: &mut TestHome| states(home).0.len();
+        assert_eq!(count(&mut home), 1);
+        for (label, content) in [("Hear", "Tick."), ("Hear", "Tock.")] {
+            home.write(HALL.0, &listen(label, content));
+            assert_eq!(count(&mut home), 1, "{label} {content}");
+        }
+        home.write(HALL.0, &listen("Listen", "Tock."));
+        assert_eq!(count(&mut home), 0);
+        let is_settled = |was: &str, now: &str| {
+            home.write(HALL.0, was);
+            home.restart();
+            let edit = FileEdit {
+                path: HALL.0.to_owned(),
+                was: Some(was.to_owned()),
+                now: Some(now.to_owned()),
+            };
+            !home.run(|it| it.palace.settled_conflict_edits(&[edit])).is_empty()
+        };
+        let mut is_settled = is_settled;
+        assert!(!is_settled(&hall, &listen("Hear", "Tick.")));
+        assert!(is_settled(&hall, &listen("Listen", "Tock.")));
+        assert!(is_settled(&hall, HALL.1));
     }
 
     #[test]

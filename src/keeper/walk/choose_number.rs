@@ -272,7 +272,7 @@ fn render_map(session: &mut Session<'_>, position: &Location) -> Result<String, 
     let (here, now) = (Some(&position.room), session.caller.now);
     let audience = session.caller.audience();
     let hall = position.hall.as_ref().filter(|it| it.depth > 0).map(|it| it.title.as_str());
-    let (conflicts, room_file) = (session.palace.open_conflicts().len(), room_path);
+    let (conflicts, room_file) = (session.palace.count_open_conflicts(), room_path);
     let view = MapView { palace, here, hall, conflicts, history, room_file, audience, now };
     Ok(render::map(&view))
 }

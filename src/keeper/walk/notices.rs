@@ -129,7 +129,7 @@ fn conflict_notices(
     let listed = here.iter().take(MAX_CONFLICTS);
     let listed = listed.map(|it| Notice(render::conflict_notice(it, writer(it), (audience, now))));
     let others = match open.palace.entry_room() == Some(room) {
-        true => open.open_conflicts().len(),
+        true => open.count_open_conflicts(),
         false => here.len(),
     };
     let others = others.saturating_sub(here.len().min(MAX_CONFLICTS));

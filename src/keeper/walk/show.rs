@@ -84,7 +84,7 @@ fn map_view<'s>(session: &'s Session<'_>) -> MapView<'s> {
     let (palace, history) = (&*session.palace.palace, session.palace.file_histories());
     let now = session.caller.now;
     let audience = session.caller.audience();
-    let conflicts = session.palace.open_conflicts().len();
+    let conflicts = session.palace.count_open_conflicts();
     let room_file = room_path;
     MapView { palace, here: None, hall: None, conflicts, history, room_file, audience, now }
 }

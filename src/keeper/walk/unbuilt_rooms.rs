@@ -55,7 +55,7 @@ pub(crate) fn render_roomless_palace(
         entities: palace.graph.len(),
         genera: genera.collect(),
         recent_commits: open.recent_commits(MAX_RECENT_COMMITS)?,
-        conflicts: open.open_conflicts().len(),
+        conflicts: open.count_open_conflicts(),
     };
     let audience = caller.audience();
     let summary = render::workspace_summary(&palace.settings.name, &summary, audience, caller.now);

@@ -217,7 +217,7 @@ mod tests {
         let first = scroll("01KR0000000000000000000003", "From B.");
         let second = scroll("01KR0000009A8B7C6D5E4F3G2H", second_body);
         let conflict = format!(
-            "id: 01KR0000000000000000000003\nfile: {FIRST}\nfield: body\nstands: From B.\nother: From A.\n"
+            "id: 01KR0000000000000000000003\nfile: {FIRST}\nfield: body\nstands: \"From B.\\n\"\nother: \"From A.\\n\"\n"
         );
         let mut home = TestHome::new(&[
             ("rooms/hall.yaml", "name: Hall\ndescription: Stone.\n"),

@@ -75,7 +75,7 @@ mod tests {
     use crate::store::{FileContents, LastChange};
 
     const PATH: &str = "rooms/hall.yaml";
-    const BASE: &str = "name: Hall\ndescription: Stone.\nactions:\n- label: Look\n  type: text\n  content: Dust.\n";
+    const BASE: &str = "name: Hall\ndescription: Stone.\nactions:\n- label: Look\n  type: text\n  content: Dust lies on all that stands in this room, and on the floor.\n";
 
     /// The versions of the file on one side, oldest first, and whether each is by hand.
     type Versions<'a> = [(&'a str, bool)];
@@ -121,7 +121,7 @@ mod tests {
         for sides in [[&own[..], &other[..]], [&other[..], &own[..]]] {
             let (merged, conflicts) = merge(sides);
             assert!(merged.starts_with("name: Nave\ndescription: Wood."), "{merged}");
-            assert!(merged.contains("Rain."), "{merged}");
+            assert!(merged.contains("Rain lies"), "{merged}");
             let [conflict] = conflicts.as_slice() else { panic!("{conflicts:?}") };
             assert!(conflict.contains("stands: Nave\n") && conflict.contains("other: Loft\n"));
             let authors =

@@ -12,7 +12,7 @@ use crate::merge::{Fields, Side, find_field};
 #[derive(Clone, Copy)]
 pub(super) struct OrderedSides<'a> {
     input: &'a MergeInput<'a>,
-    item: &'a Item,
+    pub(super) item: &'a Item,
     /// The side (0 or 1) whose last change of the file precedes.
     pub(super) first: usize,
 }

@@ -28,7 +28,9 @@ pub(super) fn find_alike_files<'a>(
             by_size.entry(kind).or_default().push(*file);
         }
     }
-    by_size.values_mut().for_each(|it| it.sort_by_key(|(path, bytes)| (bytes.len(), *path)));
+    for files in by_size.values_mut() {
+        files.sort_by_key(|(path, bytes)| (bytes.len(), *path));
+    }
     let near = |old: FileRef<'a>| {
         let files = file_kind(old.0).and_then(|it| by_size.get(&it)).map(Vec::as_slice);
         let files = files.unwrap_or_default();

@@ -36,8 +36,7 @@ pub(super) fn merge_item(
             merge_file(ChangedFile { path, base, sides: [own, other], changes, layout })
         }
         (Some(it), None) | (None, Some(it)) if item.base.is_none() => one_side(it, path),
-        (Some(it), None) => kept_file(&renamed, item, it, sides)?,
-        (None, Some(it)) => kept_file(&renamed, item, it, sides)?,
+        (Some(it), None) | (None, Some(it)) => kept_file(&renamed, item, it, sides)?,
         (None, None) => return None,
     };
     file.conflicts.extend(path_conflict(&renamed, path, sides));

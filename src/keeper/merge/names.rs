@@ -68,27 +68,35 @@ pub(super) fn decide_names(
         items.iter().map(|it| move_to_renamed_rooms(it, &base_changes, &side_changes)).collect();
     let paths = decide_paths(input, &moved, sides, is_kept, |_| true);
     let paths = paths.into_iter().map(Option::unwrap_or_default).collect();
-    let known =
-        known_rooms(input, items.iter().filter_map(|it| room_of_path(&it.base.as_ref()?.path)));
-    let mut changes_by_hand = NameChanges::new(known, after, links).only_broken();
-    for (index, item) in items.iter().enumerate().filter(|(index, _)| is_kept[*index]) {
-        let new_room = rooms[index].as_deref().and_then(room_of_path);
-        add_change_by_hand(&mut changes_by_hand, item, &sides[index], new_room, &entities, index);
-    }
+    let in_base = items.iter().filter_map(|it| room_of_path(&it.base.as_ref()?.path));
+    let by_hand = NameChanges::new(known_rooms(input, in_base), after, links).only_broken();
+    let changes_by_hand = add_changes_by_hand(by_hand, sides, is_kept, (&rooms, &entities));
     MergedNames { paths, entities, base_changes, side_changes, changes_by_hand }
+}
+
+/// Adds the names that people have changed; `rooms` and `entities` are the new names of all items.
+fn add_changes_by_hand(
+    mut changes: NameChanges,
+    sides: &[OrderedSides<'_>],
+    is_kept: &[bool],
+    (rooms, entities): (&[Option<String>], &[Option<String>]),
+) -> NameChanges {
+    for index in (0..sides.len()).filter(|it| is_kept[*it]) {
+        let new_room = rooms[index].as_deref().and_then(room_of_path);
+        add_change_by_hand(&mut changes, &sides[index], new_room, (entities, index));
+    }
+    changes
 }
 
 /// Adds the new name of an item that is known by its id, if a person has changed it and nothing
 /// else has the old name now.
 fn add_change_by_hand(
     changes: &mut NameChanges,
-    item: &Item,
     sides: &OrderedSides<'_>,
     new_room: Option<RoomId>,
-    entities: &[Option<String>],
-    index: usize,
+    (entities, index): (&[Option<String>], usize),
 ) {
-    let Some(base) = &item.base else { return };
+    let Some(base) = &sides.item.base else { return };
     let has_id = || id_of_file(&base.path, &base.bytes).is_some();
     if let (Some(old), Some(new)) = (room_of_path(&base.path), new_room) {
         if old != new && !changes.has_room_after(&old) && sides.is_moved_by_hand() && has_id() {

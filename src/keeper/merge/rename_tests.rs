@@ -78,7 +78,7 @@ fn drawers_follow_a_room_that_the_other_side_renames() {
             merge_files(&[(&from, room)], &[(&to, room)], &with_drawer, false);
         assert_eq!(conflicts, []);
         let found = merged.into_iter().find(|(path, _)| path.starts_with("drawers/"));
-        found.map(|(path, text)| (path, text)).unwrap()
+        found.unwrap()
     };
     let renamed = drawer.replace("The Hall", "nave");
     assert_eq!(merged_at("code/hall", "code/nave", "code/hall"), (path("code/nave"), renamed));

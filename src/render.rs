@@ -32,7 +32,7 @@ mod wake_up;
 mod work;
 mod workspace_summary;
 
-pub use age::ago;
+pub use age::{ago, time_of_day};
 pub use conflict::{
     conflict_count_line, conflict_json, conflict_list, conflict_notice, conflict_sentence,
     resolved_conflict,

@@ -42,6 +42,7 @@ pub use crate::store::repo::trust::needed_repository_consent;
 pub use crate::store::sync::commit_range::{FileChange, LastChange};
 pub use crate::store::sync::error::SyncError;
 pub use crate::store::sync::planned_move::PlannedMove;
+pub use crate::store::sync::record::{SyncFailure, SyncFailureKind, SyncRecord};
 pub use crate::store::sync::session::{
     ApplyOutcome, FetchReport, HistoryComparison, HistoryRelation, SyncSession,
 };

@@ -2,17 +2,22 @@
 
 use std::io::IsTerminal;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use crate::cli::home::PalaceArgs;
 use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::signal;
+use crate::keeper::{BackgroundSyncSettings, SyncTiming};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
 use crate::model::WatchMode;
 
 /// Keeps idle threads alive, beginning with the one that opens the palace. If the system cannot
 /// start another thread, a call then waits for an existing one.
 const THREAD_KEEP_ALIVE: Duration = Duration::from_secs(u32::MAX as u64);
+/// How long it takes to kill the processes of git.
+const GIT_KILL_TIME: Duration = Duration::from_millis(100);
 /// The stack size of a thread.
 const THREAD_STACK_BYTES: usize = 8 << 20;
 
@@ -46,6 +51,10 @@ pub(super) struct Args {
         default_value = "auto"
     )]
     watch: WatchOption,
+
+    /// For tests: the milliseconds without a write before a push; the other intervals follow
+    #[arg(long, value_name = "MILLISECONDS", hide = true, default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=5000))]
+    sync_idle_ms: u64,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -78,7 +87,14 @@ pub(super) fn run(args: Args) -> Outcome {
             args.palace.home.find().display()
         );
     }
+    let cancelled = Arc::<AtomicBool>::default();
     let server = Server::new(toolbox, keeper, current_time);
+    let server = server.with_background_sync(BackgroundSyncSettings {
+        timing: SyncTiming::with_idle(Duration::from_millis(args.sync_idle_ms)),
+        monotonic_clock: Instant::now,
+        clock: current_time,
+        cancelled: cancelled.clone(),
+    });
     // One thread handles the connection, so that calls take effect in the order they arrive.
     // The worker threads have as much stack as a main thread.
     let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -88,9 +104,20 @@ pub(super) fn run(args: Args) -> Outcome {
         .thread_keep_alive(THREAD_KEEP_ALIVE)
         .build()?;
     let served =
-        runtime.block_on(async { mcp::serve(server, signal::termination_signal()?).await });
+        runtime.block_on(async { mcp::serve(server, end_on_signal(cancelled)?).await });
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS).map_err(Failure::Connection)
+}
+
+/// Returns a future that is ready at the first signal to end; a second one ends the process at once,
+/// after git was stopped.
+fn end_on_signal(
+    cancelled: Arc<AtomicBool>,
+) -> std::io::Result<impl Future<Output = i32> + Send + 'static> {
+    signal::termination_signal_with(move || {
+        cancelled.store(true, Ordering::Relaxed);
+        std::thread::sleep(GIT_KILL_TIME);
+    })
 }
 
 /// Fails if two tools have the same name.

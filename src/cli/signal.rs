@@ -82,8 +82,15 @@ impl CancelHandler {
 /// Returns a future that resolves to the signal number when the process receives a
 /// termination signal. After the call the first such signal no longer ends the process by
 /// itself; a second one does.
-#[cfg(unix)]
 pub(super) fn termination_signal() -> io::Result<impl Future<Output = i32> + Send + 'static> {
+    termination_signal_with(|| {})
+}
+
+/// Returns a future as [`termination_signal`] does; `before_exit` is called at the second signal.
+#[cfg(unix)]
+pub(super) fn termination_signal_with(
+    before_exit: impl FnOnce() + Send + 'static,
+) -> io::Result<impl Future<Output = i32> + Send + 'static> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -95,7 +102,11 @@ pub(super) fn termination_signal() -> io::Result<impl Future<Output = i32> + Sen
     };
     Ok(async move {
         let number = next().await;
-        tokio::spawn(async move { std::process::exit(128 + next().await) });
+        tokio::spawn(async move {
+            let again = next().await;
+            before_exit();
+            std::process::exit(128 + again)
+        });
         number
     })
 }
@@ -103,7 +114,9 @@ pub(super) fn termination_signal() -> io::Result<impl Future<Output = i32> + Sen
 /// Returns a future that resolves when the process receives Ctrl-C. After the call Ctrl-C
 /// no longer ends the process by itself.
 #[cfg(not(unix))]
-pub(super) fn termination_signal() -> io::Result<impl Future<Output = i32> + Send + 'static> {
+pub(super) fn termination_signal_with(
+    _: impl FnOnce() + Send + 'static,
+) -> io::Result<impl Future<Output = i32> + Send + 'static> {
     Ok(async {
         // Without a handler there is no signal to wait for.
         if tokio::signal::ctrl_c().await.is_err() {

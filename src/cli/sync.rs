@@ -1,6 +1,7 @@
 //! `palazzo sync`.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -112,10 +113,12 @@ impl Args {
             return Ok(undo_result(&keeper::undo_last_sync(repository)?));
         }
         let options = SyncOptions {
+            pushes: true,
             is_dry_run: self.dry_run,
             accepts_deletions: self.accept,
             time_limit,
             now: current_time(),
+            cancelled: Arc::default(),
         };
         let report = keeper::sync_repository(repository, &options)?;
         for warning in &report.warnings {
@@ -157,7 +160,7 @@ fn status_result(state: &SyncState) -> RepositoryResult {
         true => "set up on this machine",
         false => "not set up on this machine: run `palazzo sync --setup`",
     };
-    let reached = match state.last_reached {
+    let reached = match state.record.last_reached {
         Some(at) => format!("last reached {}", render::ago(at, current_time())),
         None => "never reached from here".to_owned(),
     };
@@ -167,10 +170,16 @@ fn status_result(state: &SyncState) -> RepositoryResult {
         }
         _ => String::new(),
     };
+    let failure = state.record.failure.as_ref();
+    let failed = failure.map(|it| {
+        let since = render::time_of_day(it.since, current_time());
+        format!("failed since {since}: {}\n", it.message)
+    });
     let text = format!(
-        "{}: {set_up}\n{reached}\n{difference}{}\n",
+        "{}: {set_up}\n{reached}\n{difference}{}\n{}",
         state.upstream,
-        count(state.conflicts, "conflict")
+        count(state.conflicts, "conflict"),
+        failed.unwrap_or_default()
     );
     let json = json!({
         "upstream": state.upstream,
@@ -178,8 +187,13 @@ fn status_result(state: &SyncState) -> RepositoryResult {
         "set_up": state.is_set_up,
         "ahead": state.ahead,
         "behind": state.behind,
-        "last_reached": state.last_reached.map(|it| it.to_rfc3339()),
+        "last_reached": state.record.last_reached.map(|it| it.to_rfc3339()),
         "conflicts": state.conflicts,
+        "failure": failure.map(|it| json!({
+            "since": it.since.to_rfc3339(),
+            "kind": it.kind,
+            "message": it.message,
+        })),
     });
     RepositoryResult { text, json, has_conflicts: false }
 }

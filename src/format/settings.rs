@@ -1,7 +1,7 @@
 //! Parses and edits `palace.toml`.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 use toml_edit::{Document, DocumentMut, Item, TableLike, TomlError, value};
 
@@ -13,6 +13,8 @@ use crate::model::{
 
 /// The only version of the file format that this program reads and writes.
 const FORMAT_VERSION: i64 = 1;
+/// The seconds that there may be between two pushes.
+const PUSH_INTERVALS: RangeInclusive<u32> = 1..=3600;
 
 pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<Settings> {
     let document = match Document::parse(text) {
@@ -25,7 +27,7 @@ pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<
     let mut sheet = SettingsParser { reader, text };
     let root: &dyn TableLike = document.as_table();
     let known =
-        ["format", "name", "entry", "menu", "git", "actions", "check", "search", "template"];
+        ["format", "name", "entry", "menu", "git", "sync", "actions", "check", "search", "template"];
     sheet.report_unknown_keys(root, "palace.toml", &known);
     if let Some((format, at)) = sheet.parse_integer(root, "format")
         && format != FORMAT_VERSION
@@ -143,6 +145,9 @@ impl SettingsParser<'_, '_> {
                 self.reader.report(Code::NotYet, at, message);
             }
         }
+        if let Some(sync) = self.parse_section(root, "sync", &["push_interval"]) {
+            settings.push_interval = self.parse_push_interval(sync);
+        }
         if let Some(actions) = self.parse_section(root, "actions", &["allow"]) {
             settings.allow = self.parse_string_list(actions, "allow");
         }
@@ -165,6 +170,16 @@ impl SettingsParser<'_, '_> {
             settings.template =
                 TemplateSettings { description: description.unwrap_or_default(), variables };
         }
+    }
+
+    fn parse_push_interval(&mut self, sync: &dyn TableLike) -> Option<u32> {
+        let (seconds, at) = self.parse_integer(sync, "push_interval")?;
+        let known = u32::try_from(seconds).ok().filter(|it| PUSH_INTERVALS.contains(it));
+        if known.is_none() {
+            let message = format!("`push_interval` is 1 to 3600 seconds, not {seconds}");
+            self.reader.report(Code::BadValue, at, message);
+        }
+        known
     }
 
     fn parse_silenced_codes(&mut self, check: &dyn TableLike) -> BTreeSet<Code> {
@@ -353,6 +368,24 @@ mod tests {
         let mut reader = FileParser::new("palace.toml");
         parse_settings(&mut reader, &text.concat());
         assert_eq!(reader.into_findings().len(), 50);
+    }
+
+    #[test]
+    fn the_interval_between_pushes_is_one_second_to_one_hour() {
+        let parse = |value: &str| {
+            let mut reader = FileParser::new("palace.toml");
+            let text = format!("name = \"P\"\n[sync]\npush_interval = {value}\n");
+            let interval = parse_settings(&mut reader, &text).unwrap().push_interval;
+            let findings = reader.into_findings();
+            (interval, findings.first().map(|it| format!("{}: {}", it.code, it.message)))
+        };
+        assert_eq!(parse("100"), (Some(100), None));
+        assert_eq!(parse("3600"), (Some(3600), None));
+        let wrong = "bad-value: `push_interval` is 1 to 3600 seconds, not 0";
+        assert_eq!(parse("0"), (None, Some(wrong.to_owned())));
+        assert_eq!(parse("3601").0, None);
+        let wrong = "wrong-type: `push_interval` is a whole number";
+        assert_eq!(parse("\"1\""), (None, Some(wrong.to_owned())));
     }
 
     #[test]

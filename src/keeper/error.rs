@@ -11,7 +11,7 @@ use crate::model::{
     AmbiguousRoomError, CommitSummary, Diagnostic, MAX_FILE_BYTES, RoomId, SlugError,
     TemplateVariable, escape_unprintable, quote_for_shell,
 };
-use crate::store;
+use crate::store::{self, SyncFailureKind};
 
 /// The reason why the keeper refuses a call. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -327,6 +327,16 @@ fn workspaces_sentence(names: &[String]) -> String {
     match names.len() {
         0 => "There are no workspaces yet.".to_owned(),
         _ => format!("Workspaces: {}.", quote_names(names)),
+    }
+}
+
+impl Refusal {
+    /// Returns what can end the failure of a synchronization; `None`: it passes by itself.
+    pub(crate) fn sync_failure_kind(&self) -> Option<SyncFailureKind> {
+        match self {
+            Self::Store(err) => err.sync_failure_kind(),
+            _ => Some(SyncFailureKind::Blocked),
+        }
     }
 }
 

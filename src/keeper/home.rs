@@ -13,6 +13,8 @@ use crate::keeper::palace::published_snapshots::{
 };
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::semantic::models::ModelCache;
+use crate::keeper::sync::BackgroundSyncSettings;
+use crate::keeper::sync::background::BackgroundSync;
 use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::model::WatchMode;
 use crate::store::{self, ConsentStore, ProgressListener};
@@ -44,6 +46,8 @@ pub struct Keeper {
     pub(super) consents: ConsentStore,
     /// The folder with the templates of the user.
     pub(super) template_folder: Option<PathBuf>,
+    /// Synchronizes the repositories of open palaces, if that was started.
+    pub(super) background_sync: Option<BackgroundSync>,
     /// Polls the home for new palaces, if it is watched.
     pub(super) home_poller: Option<Poller>,
 }
@@ -69,6 +73,7 @@ impl Keeper {
             models: ModelCache::default(),
             consents: ConsentStore::default(),
             template_folder: None,
+            background_sync: None,
             home_poller: None,
         }
     }
@@ -114,6 +119,22 @@ impl Keeper {
     /// that is opened from now on.
     pub fn set_wake_callback(&mut self, wake: WakeCallback) {
         self.watch_config.wake = wake;
+    }
+
+    /// Starts to synchronize the repositories of palaces that are opened from now on, where the user
+    /// has set that up.
+    pub fn start_background_sync(&mut self, settings: BackgroundSyncSettings) {
+        let (home, consents) = (self.home.clone(), self.consents.clone());
+        let wake = self.watch_config.wake.clone();
+        self.background_sync = Some(BackgroundSync::start(settings, home, consents, wake));
+    }
+
+    /// Ends the background synchronization, after the commits that wait were pushed. Takes at most
+    /// a few seconds.
+    pub fn finish_background_sync(&mut self) {
+        if let Some(sync) = self.background_sync.take() {
+            sync.finish();
+        }
     }
 
     /// Calls the callback, within seconds, also when palaces are added to the home or removed.

@@ -1,12 +1,16 @@
 //! Synchronizes palaces with their upstreams: `palazzo sync`.
 
+pub(crate) mod background;
 mod merge_versions;
 mod repositories;
 mod round;
+mod schedule;
 mod setup;
 mod status;
 
+pub use background::{BackgroundSyncSettings, SyncAnswer};
 pub use repositories::{SyncedRepository, list_synced_repositories};
 pub use round::{SyncOptions, SyncReport, sync_repository, undo_last_sync};
+pub use schedule::SyncTiming;
 pub use setup::{SyncSetup, set_up_sync};
 pub use status::{SyncState, sync_state};

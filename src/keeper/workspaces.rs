@@ -94,6 +94,9 @@ impl Keeper {
     /// Adds a palace to the open ones.
     pub(super) fn add_open_palace(&mut self, key: &str, mut palace: OpenPalace) {
         palace.publication = Some(self.snapshot_slot(key));
+        if let Some(sync) = self.background_sync.as_ref().filter(|_| !is_as_of_key(key)) {
+            sync.add_palace(palace.store().palace_folder());
+        }
         self.open_palaces.insert(key.to_owned(), palace);
     }
 
@@ -111,6 +114,9 @@ impl Keeper {
         };
         if !self.open_palaces.contains_key(&workspace.key) {
             let store = self.store_of(&workspace);
+            if let Some(sync) = &self.background_sync {
+                sync.add_palace(store.palace_folder());
+            }
             let Workspace { key, name, .. } = workspace;
             let opening = BackgroundOpen::start(store, key, name, &self.watch_config);
             self.background_open = Some(opening);
@@ -341,7 +347,11 @@ impl Keeper {
 
     /// Returns the commits made since the last call of this method.
     pub fn take_commits(&mut self) -> CallCommits {
-        call_commits::take_commits(self.open_palaces.values_mut())
+        let committed = call_commits::take_commits(self.open_palaces.values_mut());
+        if let Some(sync) = self.background_sync.as_ref().filter(|_| !committed.commits.is_empty()) {
+            sync.note_commits();
+        }
+        committed
     }
 
     fn workspace_at(&self, root: PathBuf) -> Workspace {

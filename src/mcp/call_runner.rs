@@ -95,10 +95,15 @@ impl CallRunner {
     }
 
     /// Waits until the call on the keeper is finished, even if no client waits for its
-    /// answer, and closes the palaces.
+    /// answer, closes the palaces, and pushes what waits to be pushed.
     pub(crate) async fn shut_down(&self) {
         let calls = self.clone();
-        drop(spawn_blocking(move || calls.lock_keeper().close_all_palaces()).await);
+        let close = move || {
+            let mut keeper = calls.lock_keeper();
+            keeper.close_all_palaces();
+            keeper.finish_background_sync();
+        };
+        drop(spawn_blocking(close).await);
     }
 
     /// Runs `question` and gives the ticket back; the answer is `None` if a snapshot is

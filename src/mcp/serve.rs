@@ -28,7 +28,7 @@ pub async fn serve(
     let connection = StdioTransport::new(input, output, stop, closed_sender);
     let served = match PanicSafeServer(server.clone()).serve(connection).await {
         Ok(running) => {
-            tokio::spawn(server.clone().open_palace_in_background());
+            tokio::spawn(server.clone().start_background_work());
             tokio::spawn(server.clone().send_notifications(running.peer().clone()));
             running.waiting().await.map(drop).map_err(Into::into)
         }

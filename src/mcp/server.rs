@@ -12,7 +12,7 @@ use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 use ulid::Ulid;
 
-use crate::keeper::{Caller, Keeper};
+use crate::keeper::{BackgroundSyncSettings, Caller, Keeper};
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::call_runner::CallRunner;
 use crate::mcp::reply::shorten_long_lines;
@@ -29,6 +29,7 @@ pub struct Server {
     pub(super) toolbox: Arc<Toolbox>,
     pub(super) calls: CallRunner,
     clock: fn() -> DateTime<Utc>,
+    background_sync: Option<BackgroundSyncSettings>,
     /// The id of the visit of the client: a server serves one conversation.
     visit_id: Ulid,
     pub(super) subscribers: Arc<Mutex<Subscribers>>,
@@ -53,12 +54,19 @@ impl Server {
             toolbox: Arc::new(toolbox),
             calls: CallRunner::new(keeper),
             clock,
+            background_sync: None,
             visit_id: Ulid::from_datetime(clock().into()),
             subscribers: Arc::new(Mutex::new(Subscribers::new(baselines.clone()))),
             baselines,
             change_signal,
             input_closed: watch::channel(false).1,
         }
+    }
+
+    /// Synchronizes palaces while a client is connected, where the user has set that up.
+    #[must_use]
+    pub fn with_background_sync(self, settings: BackgroundSyncSettings) -> Self {
+        Self { background_sync: Some(settings), ..self }
     }
 
     pub(super) async fn run_tool(
@@ -101,9 +109,14 @@ impl Server {
         self.calls.run_in_turn(caller, CallAccess::Read, Some(context), question).await
     }
 
-    /// Starts opening the palace that will probably be used first.
-    pub(super) async fn open_palace_in_background(self) {
-        let begin = |keeper: &mut Keeper, _: &Caller| {
+    /// Starts the background synchronization, and opening the palace that will probably be used
+    /// first.
+    pub(super) async fn start_background_work(self) {
+        let sync = self.background_sync.clone();
+        let begin = move |keeper: &mut Keeper, _: &Caller| {
+            if let Some(settings) = sync.clone() {
+                keeper.start_background_sync(settings);
+            }
             keeper.start_background_open();
             Ok(())
         };

@@ -21,6 +21,8 @@ pub struct Settings {
     pub commit: CommitMode,
     /// The handling of edits by hand.
     pub hand_edits: HandEditMode,
+    /// The shortest time in seconds between two pushes of a machine by a server.
+    pub push_interval: Option<u32>,
     /// Tools that change something and that query actions may call nevertheless.
     pub allow: Vec<String>,
     /// The codes of warnings and notes that are not reported.
@@ -61,6 +63,7 @@ impl Settings {
             layout: Layout::default(),
             commit: CommitMode::default(),
             hand_edits: HandEditMode::default(),
+            push_interval: None,
             allow: Vec::new(),
             silenced_codes: BTreeSet::new(),
             model: None,

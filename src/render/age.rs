@@ -22,6 +22,12 @@ pub fn ago(then: DateTime<Utc>, now: DateTime<Utc>) -> String {
     format!("{count} {unit}{plural} ago")
 }
 
+/// Renders a time of this day as `09:12 UTC`, and another one with its date.
+pub fn time_of_day(then: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    let is_today = then.date_naive() == now.date_naive();
+    then.format(if is_today { "%H:%M UTC" } else { "%Y-%m-%d %H:%M UTC" }).to_string()
+}
+
 /// Counts the whole calendar months between two times.
 fn months_between(then: DateTime<Utc>, now: DateTime<Utc>) -> i64 {
     let months = |it: DateTime<Utc>| 12 * i64::from(it.year()) + i64::from(it.month0());

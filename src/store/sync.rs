@@ -8,6 +8,7 @@ pub(crate) mod error;
 pub(crate) mod incoming_check;
 pub(crate) mod palace_folders;
 pub(crate) mod planned_move;
+pub(crate) mod record;
 pub(crate) mod session;
 pub(crate) mod status;
 pub(crate) mod transport;

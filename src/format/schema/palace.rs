@@ -25,6 +25,8 @@ pub(super) struct PalaceSchema {
     menu: Option<MenuSchema>,
     /// Commits.
     git: Option<GitSchema>,
+    /// Synchronization by `palazzo serve`.
+    sync: Option<SyncSettingsSchema>,
     /// The permissions of actions.
     actions: Option<ActionSettingsSchema>,
     /// The findings of `palazzo check`.
@@ -75,6 +77,16 @@ enum CommitModeSchema {
 enum HandEditModeSchema {
     Leave,
     Commit,
+}
+
+/// Synchronization by `palazzo serve`.
+#[derive(JsonSchema)]
+#[schemars(title = "Sync", deny_unknown_fields)]
+struct SyncSettingsSchema {
+    /// The shortest time in seconds between two pushes of one machine. Ten seconds for each machine
+    /// keep a team at six pushes a minute.
+    #[schemars(range(min = 1, max = 3600), example = 100)]
+    push_interval: Option<u32>,
 }
 
 /// The permissions of room actions.

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::format;
 use crate::format::PalacePath;
 use crate::keeper::{Keeper, Refusal};
-use crate::model::{CommitMode, Consent};
-use crate::store::{ConsentStore, Store, Upstream};
+use crate::model::{CommitId, CommitMode, Consent, Settings};
+use crate::store::{self, ConsentStore, Store, SyncRecord, Upstream};
 
 /// A repository with its palaces of the home.
 pub struct SyncedRepository {
@@ -21,12 +22,39 @@ pub struct SyncedRepository {
 
 /// Lists the repositories of the palaces of the home.
 pub fn list_synced_repositories(keeper: &Keeper) -> Result<Vec<SyncedRepository>, Refusal> {
+    let found = repositories_of_home(&keeper.home, &keeper.consents)?;
+    if found.is_empty() {
+        let home = keeper.home.display();
+        return Err(Refusal::Invalid(format!("no palace in {home} is in a git repository yet")));
+    }
+    Ok(found.into_values().collect())
+}
+
+/// Returns the repository of the palace at `folder`, if the user allows to synchronize it.
+pub(super) fn find_synced_repository(
+    home: &Path,
+    consents: &ConsentStore,
+    folder: &Path,
+) -> Result<Option<SyncedRepository>, Refusal> {
+    let palace = Store::new(folder.to_owned(), home.to_owned()).with_consents(consents.clone());
+    let Some(store) = palace.for_whole_repository()? else { return Ok(None) };
+    let Ok(upstream) = store.upstream() else { return Ok(None) };
+    if !store.is_sync_allowed(&upstream)? {
+        return Ok(None);
+    }
+    SyncedRepository::around(home, consents, folder).map(Some)
+}
+
+fn repositories_of_home(
+    home: &Path,
+    consents: &ConsentStore,
+) -> Result<BTreeMap<PathBuf, SyncedRepository>, Refusal> {
     let mut found: BTreeMap<PathBuf, SyncedRepository> = BTreeMap::new();
-    for workspace in keeper.workspaces()? {
-        let palace = keeper.store_of(&workspace);
+    for folder in store::list_palaces(home)? {
+        let palace = Store::new(folder, home.to_owned()).with_consents(consents.clone());
         let Some(store) = palace.for_whole_repository()? else { continue };
         let work = store.palace_folder().to_owned();
-        let consents = keeper.consents.clone();
+        let consents = consents.clone();
         let repository = found.entry(work.clone()).or_insert_with(|| SyncedRepository {
             work,
             store,
@@ -35,14 +63,27 @@ pub fn list_synced_repositories(keeper: &Keeper) -> Result<Vec<SyncedRepository>
         });
         repository.palaces.push(palace);
     }
-    if found.is_empty() {
-        let home = keeper.home.display();
-        return Err(Refusal::Invalid(format!("no palace in {home} is in a git repository yet")));
-    }
-    Ok(found.into_values().collect())
+    Ok(found)
 }
 
 impl SyncedRepository {
+    /// Returns the repository of the palace at `folder`.
+    pub(super) fn around(
+        home: &Path,
+        consents: &ConsentStore,
+        folder: &Path,
+    ) -> Result<Self, Refusal> {
+        let mut all = repositories_of_home(home, consents)?.into_values();
+        all.find(|it| it.has_palace(folder)).ok_or_else(|| {
+            Refusal::Invalid(format!("{} is in no git repository yet", folder.display()))
+        })
+    }
+
+    /// Returns whether the palace at `folder` is in the repository.
+    pub(super) fn has_palace(&self, folder: &Path) -> bool {
+        self.palaces.iter().any(|it| it.palace_folder() == folder)
+    }
+
     /// Returns the working directory.
     pub fn work(&self) -> &Path {
         &self.work
@@ -53,14 +94,29 @@ impl SyncedRepository {
         self.store.clone_for_thread()
     }
 
+    /// Returns the newest commit; `None`: there is none, or it cannot be read.
+    pub(super) fn newest_commit(&self) -> Option<CommitId> {
+        self.store().head().ok().flatten()
+    }
+
+    /// Returns what is known of the last synchronizations.
+    pub(super) fn record(&self) -> SyncRecord {
+        self.store.sync_record()
+    }
+
+    /// Returns whether the remote has all commits, as last fetched.
+    pub(super) fn has_nothing_to_push(&self) -> bool {
+        self.store().sync_status().is_ok_and(|it| it.ahead == Some(0))
+    }
+
     /// Returns whether the user allows to synchronize with the upstream.
     pub(super) fn is_allowed(&self, upstream: &Upstream) -> Result<bool, Refusal> {
-        Ok(self.consents.is_allowed(&needed_consent(upstream))?)
+        Ok(self.store.is_sync_allowed(upstream)?)
     }
 
     /// Stores the user's consent.
     pub(super) fn allow(&self, upstream: &Upstream) -> Result<(), Refusal> {
-        Ok(self.consents.add(&needed_consent(upstream))?)
+        Ok(self.consents.add(&Consent::for_sync(&upstream.work, &upstream.url))?)
     }
 
     /// Counts the conflicts that are recorded in the palaces.
@@ -68,17 +124,23 @@ impl SyncedRepository {
         self.palaces.iter().map(Store::count_conflicts).sum()
     }
 
+    /// Returns the longest time between two pushes of a machine that a palace asks for.
+    pub(super) fn push_interval(&self) -> Option<Duration> {
+        let asked = self.settings().filter_map(|(_, it)| it.push_interval);
+        asked.max().map(|it| Duration::from_secs(it.into()))
+    }
+
     /// Returns a palace whose settings leave commits to the user.
     pub(super) fn palace_with_manual_commits(&self) -> Option<&Path> {
-        let is_manual = |palace: &&Store| {
-            let text = palace.read_file(PalacePath::SETTINGS_FILE).ok().flatten();
-            let settings = text.and_then(|it| format::parse_settings(&it));
-            settings.is_some_and(|it| it.commit == CommitMode::Manual)
-        };
-        self.palaces.iter().find(is_manual).map(Store::palace_folder)
+        let mut all = self.settings();
+        all.find(|(_, it)| it.commit == CommitMode::Manual).map(|(folder, _)| folder)
     }
-}
 
-fn needed_consent(upstream: &Upstream) -> Consent {
-    Consent::for_sync(&upstream.work, &upstream.url)
+    /// Reads the settings of the palaces that have readable ones.
+    fn settings(&self) -> impl Iterator<Item = (&Path, Settings)> {
+        self.palaces.iter().filter_map(|palace| {
+            let text = palace.read_file(PalacePath::SETTINGS_FILE).ok().flatten()?;
+            Some((palace.palace_folder(), format::parse_settings(&text)?))
+        })
+    }
 }

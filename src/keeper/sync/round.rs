@@ -1,5 +1,7 @@
 //! One synchronization: fetch, merge, push, again if others pushed meanwhile.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -13,8 +15,10 @@ use crate::store::{
 };
 
 /// The options of a synchronization.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct SyncOptions {
+    /// Whether to push.
+    pub pushes: bool,
     /// Whether only to fetch, and to report what would be done.
     pub is_dry_run: bool,
     /// Whether to accept that many files are deleted.
@@ -23,6 +27,8 @@ pub struct SyncOptions {
     pub time_limit: Duration,
     /// The present time.
     pub now: DateTime<Utc>,
+    /// Stops it when it is set.
+    pub cancelled: Arc<AtomicBool>,
 }
 
 /// The result of a synchronization.
@@ -34,6 +40,10 @@ pub struct SyncReport {
     pub received: usize,
     /// The number of commits that were pushed.
     pub sent: usize,
+    /// The number of commits that were not pushed.
+    pub waiting: usize,
+    /// How often others pushed first.
+    pub rejected: usize,
     /// Whether the two histories were merged.
     pub is_merged: bool,
     /// The numbers of files added, changed and deleted here.
@@ -55,21 +65,39 @@ pub fn sync_repository(
     repository: &SyncedRepository,
     options: &SyncOptions,
 ) -> Result<SyncReport, Refusal> {
-    let store = repository.store();
-    let upstream = store.upstream()?;
-    require_consent(repository, &upstream)?;
-    let mut session = SyncSession::begin(repository.store(), options.time_limit)?;
+    let mut store = repository.store();
+    store.set_cancel_flag(options.cancelled.clone());
+    require_consent(repository, &store.upstream()?)?;
+    let mut session = SyncSession::begin(store, options.time_limit)?;
     // The configuration may have changed since it was read.
     require_consent(repository, session.upstream())?;
-    let mut report = SyncReport { upstream: upstream.description(), ..SyncReport::default() };
+    let done = exchange_commits(repository, &mut session, options);
+    match &done {
+        Ok(_) if options.is_dry_run => {}
+        Ok(_) => session.record_outcome(None, options.now),
+        Err(refusal) => {
+            if let Some(kind) = refusal.sync_failure_kind() {
+                session.record_outcome(Some((kind, refusal.to_string())), options.now);
+            }
+        }
+    }
+    done
+}
+
+fn exchange_commits(
+    repository: &SyncedRepository,
+    session: &mut SyncSession,
+    options: &SyncOptions,
+) -> Result<SyncReport, Refusal> {
+    let upstream = session.upstream().description();
+    let mut report = SyncReport { upstream, ..SyncReport::default() };
     loop {
         report.is_rewritten |= session.fetch()?.is_rewritten;
-        // The time is only shown; a full disk must not prevent the synchronization.
-        drop(store.record_sync_time(options.now));
+        session.record_reached(options.now);
         let mut histories = session.compare(MERGE_RULES_VERSION)?;
         let planned = session.plan(&histories, &merge_versions, MERGE_RULES_VERSION)?;
         if let Some(planned) = &planned {
-            check_plan(repository, &session, planned, options)?;
+            check_plan(repository, session, planned, options)?;
             report.add_plan(planned, &histories);
         }
         if options.is_dry_run {
@@ -88,10 +116,19 @@ pub fn sync_repository(
             }
             histories = session.compare(MERGE_RULES_VERSION)?;
         }
-        if histories.ahead == 0 || session.push(&histories)? {
+        if histories.ahead == 0 {
+            break;
+        }
+        if !options.pushes {
+            report.waiting = histories.ahead;
+            break;
+        }
+        if session.push(&histories)? {
+            session.record_push(options.now);
             report.sent = histories.ahead;
             break;
         }
+        report.rejected += 1;
         session.wait_for_next_attempt()?;
     }
     report.commit = session.newest_commit()?.0;

@@ -1,9 +1,8 @@
 //! The state of a repository compared with its upstream, as last fetched.
 
-use chrono::{DateTime, Utc};
-
 use crate::keeper::Refusal;
 use crate::keeper::sync::repositories::SyncedRepository;
+use crate::store::SyncRecord;
 
 /// The state of a repository compared with its upstream, as last fetched.
 #[derive(Clone, Debug)]
@@ -18,8 +17,8 @@ pub struct SyncState {
     pub ahead: Option<usize>,
     /// The number of commits of the remote that are missing here; `None`: it was never reached.
     pub behind: Option<usize>,
-    /// When the remote was last reached.
-    pub last_reached: Option<DateTime<Utc>>,
+    /// What is known of the last synchronizations.
+    pub record: SyncRecord,
     /// The number of recorded conflicts.
     pub conflicts: usize,
 }
@@ -33,7 +32,7 @@ pub fn sync_state(repository: &SyncedRepository) -> Result<SyncState, Refusal> {
         url: status.upstream.url.to_string(),
         ahead: status.ahead,
         behind: status.behind,
-        last_reached: status.last_reached,
+        record: status.record,
         conflicts: repository.count_conflicts(),
     })
 }

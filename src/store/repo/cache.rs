@@ -12,24 +12,44 @@ use crate::store::repo::repository::Repository;
 /// The maximum size of a cache file in bytes, larger than any that Palazzo writes.
 const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
-/// Reads the cache file `name`; `None`: it does not exist, or is damaged, for example by a power
-/// failure.
+/// Reads the cache file `name` of the palace; `None`: it does not exist, or is damaged, for example
+/// by a power failure.
 pub(crate) fn read_cache_file(repository: &Repository, name: &str) -> Option<Vec<u8>> {
-    let place = cache_path(repository, name).ok()?;
-    let mut bytes = regular_file::read_regular_file_at_most(&place, MAX_BYTES).ok()??;
+    read_file(&cache_path(repository, &repository.prefix, name).ok()?)
+}
+
+/// Reads the cache file `name` of the whole repository, as [`read_cache_file`] does.
+pub(crate) fn read_repository_cache_file(repository: &Repository, name: &str) -> Option<Vec<u8>> {
+    read_file(&cache_path(repository, "", name).ok()?)
+}
+
+fn read_file(place: &Path) -> Option<Vec<u8>> {
+    let mut bytes = regular_file::read_regular_file_at_most(place, MAX_BYTES).ok()??;
     let (content, checksum) = bytes.split_last_chunk()?;
     let is_intact = crc32fast::hash(content) == u32::from_be_bytes(*checksum);
     bytes.truncate(bytes.len() - checksum.len());
     is_intact.then_some(bytes)
 }
 
-/// Writes `content` to the cache file `name`, replacing it. The write is not durable.
+/// Writes `content` to the cache file `name` of the palace, replacing it. The write is not durable.
 pub(crate) fn write_cache_file(
     repository: &Repository,
     name: &str,
     content: &[u8],
 ) -> Result<(), Error> {
-    let place = cache_path(repository, name)?;
+    write_file(&cache_path(repository, &repository.prefix, name)?, content)
+}
+
+/// Writes the cache file `name` of the whole repository, as [`write_cache_file`] does.
+pub(crate) fn write_repository_cache_file(
+    repository: &Repository,
+    name: &str,
+    content: &[u8],
+) -> Result<(), Error> {
+    write_file(&cache_path(repository, "", name)?, content)
+}
+
+fn write_file(place: &Path, content: &[u8]) -> Result<(), Error> {
     let temporary = place.with_extension(format!("{}.tmp", std::process::id()));
     let write = || -> io::Result<()> {
         if let Some(folder) = place.parent() {
@@ -42,18 +62,18 @@ pub(crate) fn write_cache_file(
         }
         let mut file = fs::File::create_new(&temporary)?;
         file.write_all(&[content, &crc32fast::hash(content).to_be_bytes()].concat())?;
-        fs::rename(&temporary, &place)
+        fs::rename(&temporary, place)
     };
     let written = write();
     if written.is_err() {
         drop(fs::remove_file(&temporary));
     }
-    written.map_err(Error::for_file("write the cache file", &place))
+    written.map_err(Error::for_file("write the cache file", place))
 }
 
 /// Returns the path of the cache file `name`; fails if part of it is a link.
-fn cache_path(repository: &Repository, name: &str) -> Result<PathBuf, Error> {
-    let folder = Path::new("palazzo/cache").join(&repository.prefix);
+fn cache_path(repository: &Repository, prefix: &str, name: &str) -> Result<PathBuf, Error> {
+    let folder = Path::new("palazzo/cache").join(prefix);
     regular_file::reject_linked_folders(&repository.git_dir, &folder)?;
     Ok(repository.git_dir.join(folder).join(name))
 }

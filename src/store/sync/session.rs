@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use chrono::{DateTime, Utc};
 use gix::ObjectId;
 
 use crate::model::CommitId;
@@ -18,6 +19,7 @@ use crate::store::sync::error::SyncError;
 use crate::store::sync::incoming_check;
 use crate::store::sync::palace_folders::PalaceFolders;
 use crate::store::sync::planned_move::PlannedMove;
+use crate::store::sync::record::SyncFailureKind;
 use crate::store::sync::transport::{PushOutcome, Transport};
 use crate::store::sync::tree_merge::{self, MergePalace, TreeMerger};
 use crate::store::sync::upstream::Upstream;
@@ -94,7 +96,7 @@ pub enum ApplyOutcome {
 
 impl SyncSession {
     /// Begins to synchronize the repository of `store`, the store of the whole repository. Each
-    /// run of git has the time limit.
+    /// run of git has the time limit, and ends when the store's cancel flag is set.
     pub fn begin(store: Store, time_limit: Duration) -> Result<Self, Error> {
         let repository = store.require_repository()?;
         let upstream = store.upstream()?;
@@ -107,7 +109,8 @@ impl SyncSession {
         })?;
         let known = head_move::find_ref(&repository, &upstream.tracking_ref())?;
         let tips: Vec<_> = known.into_iter().chain([ours]).collect();
-        let transport = Transport::create(&repository, &tips, time_limit)?;
+        let cancelled = store.cancelled.clone();
+        let transport = Transport::create(&repository, &tips, time_limit, cancelled)?;
         Ok(Self {
             store,
             repository,
@@ -252,6 +255,24 @@ impl SyncSession {
         let random = std::hash::RandomState::new().build_hasher().finish();
         thread::sleep(Duration::from_millis(random % MAX_PAUSE_MILLIS));
         Ok(())
+    }
+
+    /// Records that the remote was reached. A full disk must not prevent the synchronization.
+    pub fn record_reached(&self, now: DateTime<Utc>) {
+        drop(self.store.update_sync_record(|it| it.last_reached = Some(now)));
+    }
+
+    /// Records that commits were pushed.
+    pub fn record_push(&self, now: DateTime<Utc>) {
+        drop(self.store.update_sync_record(|it| it.last_push = Some(now)));
+    }
+
+    /// Records why the synchronization failed; `None`: it succeeded.
+    pub fn record_outcome(&self, failure: Option<(SyncFailureKind, String)>, now: DateTime<Utc>) {
+        drop(self.store.update_sync_record(|it| match failure {
+            Some((kind, message)) => it.set_failure(kind, message, now),
+            None => it.failure = None,
+        }));
     }
 
     /// Returns the newest commit here.

@@ -1,15 +1,16 @@
 //! What is known about the upstream without reaching it.
 
-use chrono::{DateTime, Utc};
+use std::path::PathBuf;
+
+use crate::model::Consent;
 
 use crate::store::history::commits::HistoryReader;
 use crate::store::sync::error::SyncError;
+use crate::store::sync::record::SyncRecord;
 use crate::store::sync::upstream::Upstream;
 use crate::store::write::head_move;
 use crate::store::{Error, Store};
 
-/// The name of the cache file with the time at which the remote was last reached.
-const LAST_REACHED_FILE: &str = "sync-last-reached";
 /// The folder with the conflicts of a palace.
 const CONFLICTS_FOLDER: &str = "conflicts";
 
@@ -22,8 +23,8 @@ pub struct SyncStatus {
     pub ahead: Option<usize>,
     /// The number of commits of the remote that are missing here; `None`: it was never reached.
     pub behind: Option<usize>,
-    /// When the remote was last reached.
-    pub last_reached: Option<DateTime<Utc>>,
+    /// What is known of the last synchronizations.
+    pub record: SyncRecord,
 }
 
 impl Store {
@@ -40,14 +41,17 @@ impl Store {
         let failed = |err| repository.git_error("count commits", err);
         let ahead = theirs.map(|it| count(ours, it)).transpose().map_err(failed)?;
         let behind = theirs.map(|it| count(it, ours)).transpose().map_err(failed)?;
-        let last_reached = self.read_cache(LAST_REACHED_FILE);
-        let last_reached = last_reached.and_then(|it| String::from_utf8(it).ok()?.parse().ok());
-        Ok(SyncStatus { upstream, ahead, behind, last_reached })
+        Ok(SyncStatus { upstream, ahead, behind, record: self.sync_record() })
     }
 
-    /// Stores that the remote was reached at `now`.
-    pub fn record_sync_time(&self, now: DateTime<Utc>) -> Result<(), Error> {
-        self.write_cache(LAST_REACHED_FILE, now.to_rfc3339().as_bytes())
+    /// Returns the working directory of the repository; `None`: there is none, or it cannot be used.
+    pub fn repository_folder(&self) -> Option<PathBuf> {
+        Some(self.repository().ok()??.work.clone())
+    }
+
+    /// Returns whether the user allows to synchronize with the upstream.
+    pub fn is_sync_allowed(&self, upstream: &Upstream) -> Result<bool, Error> {
+        self.consents.is_allowed(&Consent::for_sync(&upstream.work, &upstream.url))
     }
 
     /// Counts the conflicts that are recorded in the palace.

@@ -10,6 +10,8 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use gix::ObjectId;
@@ -40,6 +42,8 @@ pub(crate) struct Transport {
     folder: PathBuf,
     common_dir: PathBuf,
     time_limit: Duration,
+    /// Ends every run of git.
+    cancelled: Arc<AtomicBool>,
 }
 
 /// The outcome of a push.
@@ -57,6 +61,7 @@ impl Transport {
         repository: &Repository,
         tips: &[ObjectId],
         time_limit: Duration,
+        cancelled: Arc<AtomicBool>,
     ) -> Result<Self, Error> {
         let common_dir = repository.common_dir.clone();
         let folder = palazzo_file::palazzo_file_path(&common_dir, FOLDER);
@@ -81,7 +86,7 @@ impl Transport {
             }
         };
         create().map_err(Error::for_file("create", &folder))?;
-        Ok(Self { folder, common_dir, time_limit })
+        Ok(Self { folder, common_dir, time_limit, cancelled })
     }
 
     /// Fetches the branch of the upstream, with all commits if `is_deepened`; `None`: the remote
@@ -105,7 +110,7 @@ impl Transport {
         ]);
         let git = if is_deepened { git.args(["--unshallow"]) } else { git };
         let git = git.args(["--", upstream.url.as_str(), &refspec]);
-        let ended = git.run_to_end(&|| false).map_err(Error::GitProcess)?;
+        let ended = self.run(git)?;
         if ended.status.success() {
             let text = fs::read_to_string(self.folder.join(FETCHED_REF));
             let text = text.map_err(Error::for_file("read", &self.folder.join(FETCHED_REF)))?;
@@ -130,7 +135,7 @@ impl Transport {
             upstream.url.as_str(),
             &refspec,
         ]);
-        let ended = git.run_to_end(&|| false).map_err(Error::GitProcess)?;
+        let ended = self.run(git)?;
         if ended.status.success() {
             return Ok(PushOutcome::Done);
         }
@@ -182,6 +187,11 @@ impl Transport {
             _ => Ok(()),
         };
         adopt().map_err(Error::for_file("write", &to))
+    }
+
+    fn run(&self, git: GitProcess) -> Result<EndedGit, Error> {
+        let is_cancelled = || self.cancelled.load(Ordering::Relaxed);
+        git.run_to_end(&is_cancelled).map_err(Error::GitProcess)
     }
 
     fn git_process(&self, upstream: &Upstream, operation: String) -> GitProcess {

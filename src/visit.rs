@@ -44,6 +44,8 @@ pub struct Visit {
     pub changes_since_visit: BTreeMap<String, ChangesSinceVisit>,
     /// The rooms that have suggested to revise them, with the names of their palaces' directories.
     pub revision_suggestions: BTreeSet<(String, RoomId)>,
+    /// The unreachable remotes that a notice has named, as the names of the palaces' directories.
+    pub sync_notices_seen: BTreeSet<String>,
     back_stack: Vec<Location>,
 }
 

@@ -31,7 +31,7 @@ pub(super) struct Args {
     palace: PalaceArgs,
 
     /// The tool sets to offer: palace (walking and building), graph (entities),
-    /// sync (settling conflicts from merges), memory (the tools of the reference memory server, instead of graph),
+    /// sync (syncing now, settling conflicts), memory (the tools of the reference memory server, instead of graph),
     /// mempalace (the nineteen tools of MemPalace)
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "palace,graph")]
     tools: Vec<ToolSet>,
@@ -103,8 +103,7 @@ pub(super) fn run(args: Args) -> Outcome {
         .thread_stack_size(THREAD_STACK_BYTES)
         .thread_keep_alive(THREAD_KEEP_ALIVE)
         .build()?;
-    let served =
-        runtime.block_on(async { mcp::serve(server, end_on_signal(cancelled)?).await });
+    let served = runtime.block_on(async { mcp::serve(server, end_on_signal(cancelled)?).await });
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS).map_err(Failure::Connection)
 }

@@ -26,8 +26,9 @@ pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<
     };
     let mut sheet = SettingsParser { reader, text };
     let root: &dyn TableLike = document.as_table();
-    let known =
-        ["format", "name", "entry", "menu", "git", "sync", "actions", "check", "search", "template"];
+    let known = [
+        "format", "name", "entry", "menu", "git", "sync", "actions", "check", "search", "template",
+    ];
     sheet.report_unknown_keys(root, "palace.toml", &known);
     if let Some((format, at)) = sheet.parse_integer(root, "format")
         && format != FORMAT_VERSION

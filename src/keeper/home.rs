@@ -3,18 +3,20 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::PoisonError;
+use std::sync::mpsc::Receiver;
 
 use ulid::Generator;
 
 use crate::keeper::caller::Caller;
+use crate::keeper::error::Refusal;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::published_snapshots::{
     PublishedSnapshots, SharedVisits, SnapshotMissFlag,
 };
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::semantic::models::ModelCache;
-use crate::keeper::sync::BackgroundSyncSettings;
 use crate::keeper::sync::background::BackgroundSync;
+use crate::keeper::sync::{BackgroundSyncSettings, SyncAnswer};
 use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::model::WatchMode;
 use crate::store::{self, ConsentStore, ProgressListener};
@@ -127,6 +129,16 @@ impl Keeper {
         let (home, consents) = (self.home.clone(), self.consents.clone());
         let wake = self.watch_config.wake.clone();
         self.background_sync = Some(BackgroundSync::start(settings, home, consents, wake));
+    }
+
+    /// Asks to synchronize the repository of the palace that the caller acts on, and returns a
+    /// receiver of the answer. It is closed if the server ends before.
+    pub fn request_sync(&mut self, caller: &Caller) -> Result<Receiver<SyncAnswer>, Refusal> {
+        self.check_not_snapshot()?;
+        let key = self.current_workspace(caller)?;
+        let folder = self.open_palace(&key)?.store().palace_folder().to_owned();
+        let not_running = || Refusal::Invalid("only `palazzo serve` runs this tool".to_owned());
+        Ok(self.background_sync.as_ref().ok_or_else(not_running)?.request(&folder))
     }
 
     /// Ends the background synchronization, after the commits that wait were pushed. Takes at most

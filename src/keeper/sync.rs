@@ -2,6 +2,7 @@
 
 pub(crate) mod background;
 mod merge_versions;
+pub(crate) mod notices;
 mod repositories;
 mod round;
 mod schedule;

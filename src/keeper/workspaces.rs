@@ -348,7 +348,8 @@ impl Keeper {
     /// Returns the commits made since the last call of this method.
     pub fn take_commits(&mut self) -> CallCommits {
         let committed = call_commits::take_commits(self.open_palaces.values_mut());
-        if let Some(sync) = self.background_sync.as_ref().filter(|_| !committed.commits.is_empty()) {
+        if let Some(sync) = self.background_sync.as_ref().filter(|_| !committed.commits.is_empty())
+        {
             sync.note_commits();
         }
         committed

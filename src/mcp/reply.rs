@@ -19,6 +19,9 @@ pub struct ToolReply {
     pub structured: Option<Value>,
 }
 
+/// The part of a call that runs without the keeper, so that other calls are answered meanwhile.
+pub(super) type DetachedWork = Box<dyn FnOnce() -> ToolResult + Send>;
+
 impl From<String> for ToolReply {
     fn from(text: String) -> Self {
         Self { text, structured: None }

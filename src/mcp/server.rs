@@ -8,14 +8,14 @@ use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ErrorData};
 use rmcp::service::{Peer, RequestContext};
 use tokio::sync::{Mutex, Notify, watch};
-use tokio::task::yield_now;
+use tokio::task::{spawn_blocking, yield_now};
 use tokio::time::{sleep, timeout};
 use ulid::Ulid;
 
 use crate::keeper::{BackgroundSyncSettings, Caller, Keeper};
 use crate::mcp::call_queue::CallAccess;
-use crate::mcp::call_runner::CallRunner;
-use crate::mcp::reply::shorten_long_lines;
+use crate::mcp::call_runner::{CallRunner, panic_error};
+use crate::mcp::reply::{DetachedWork, ToolResult, shorten_long_lines};
 use crate::mcp::subscribers::{BaselineDigests, Subscribers};
 use crate::mcp::{ToolReply, ToolSet, Toolbox};
 
@@ -36,6 +36,12 @@ pub struct Server {
     pub(super) baselines: BaselineDigests,
     pub(super) change_signal: Arc<Notify>,
     pub(super) input_closed: watch::Receiver<bool>,
+}
+
+/// The result of the part of a call that runs on the keeper.
+enum Step {
+    Answer(Option<ToolResult>),
+    Continue(Result<DetachedWork, String>),
 }
 
 impl Server {
@@ -78,10 +84,20 @@ impl Server {
         let (tools, tool) = (self.toolbox.clone(), name.clone());
         let access = tools.required_access(&name);
         let call = move |keeper: &mut Keeper, caller: &Caller| {
-            Ok(tools.call_tool(keeper, caller, &tool, arguments.clone().unwrap_or_default()))
+            let arguments = arguments.clone().unwrap_or_default();
+            Ok(match tools.begin_detached_call(keeper, caller, &tool, arguments.clone()) {
+                Some(begun) => Step::Continue(begun),
+                None => Step::Answer(tools.call_tool(keeper, caller, &tool, arguments)),
+            })
         };
         let caller = self.caller(&client_name(context));
-        let answer = self.calls.run_in_turn(caller, access, Some(context), call).await?;
+        let answer = match self.calls.run_in_turn(caller, access, Some(context), call).await? {
+            Step::Answer(answer) => answer,
+            Step::Continue(Err(refusal)) => Some(Err(refusal)),
+            Step::Continue(Ok(work)) => {
+                Some(spawn_blocking(work).await.map_err(|_| panic_error())?)
+            }
+        };
         // Subscribers may need a notification about its changes.
         self.change_signal.notify_one();
         match answer {

@@ -1,13 +1,13 @@
 //! The tools for what synchronizing and merging leave to a reader.
 
-use crate::keeper::{self, Caller, ChangeMode, Keeper};
-use crate::mcp::arguments::Resolve;
-use crate::mcp::reply::to_tool_result;
+use crate::keeper::{self, Caller, ChangeMode, Keeper, SyncReport};
+use crate::mcp::arguments::{NoArguments, Resolve};
+use crate::mcp::reply::{DetachedWork, to_tool_result};
 use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
 use crate::render;
 
-pub(super) fn sync_tools() -> [RegisteredTool; 1] {
-    [resolve()]
+pub(super) fn sync_tools() -> [RegisteredTool; 2] {
+    [resolve(), sync_palace()]
 }
 
 fn resolve() -> RegisteredTool {
@@ -28,4 +28,76 @@ fn resolve() -> RegisteredTool {
         }))
     };
     RegisteredTool::new(ToolSet::Sync, "resolve", about, EffectHint::Replaces, run)
+}
+
+/// Synchronizes outside of the keeper, so that other calls are answered meanwhile.
+fn sync_palace() -> RegisteredTool {
+    let about = (
+        "Sync with the remote",
+        "Exchange commits with the git remote now: fetch, merge, push. A server does so by itself \
+         every minute and after writes.",
+    );
+    let begin = |keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
+        let answer = keeper.request_sync(caller).map_err(|it| it.to_string())?;
+        let wait: DetachedWork = Box::new(move || {
+            let ended = "the server is shutting down: the sync was not finished";
+            let answer = answer.recv().map_err(|_| ended.to_owned())?;
+            to_tool_result(answer.map(|it| describe_sync(&it)))
+        });
+        Ok(wait)
+    };
+    RegisteredTool::detached(ToolSet::Sync, "sync_palace", about, EffectHint::Replaces, begin)
+}
+
+fn describe_sync(it: &SyncReport) -> String {
+    let count = render::count_with_noun;
+    let mut text = format!("In sync with {}.\n", it.upstream);
+    if it.is_rewritten {
+        text.push_str("The history of the remote was rewritten; nothing of yours was dropped.\n");
+    }
+    if it.received > 0 {
+        let [added, changed, deleted] = it.files;
+        let verb = if it.is_merged { "Merged" } else { "Received" };
+        let commits = count(it.received, "commit");
+        text.push_str(&format!(
+            "{verb} {commits}: {added} files added, {changed} changed, {deleted} deleted.\n"
+        ));
+    }
+    if it.sent > 0 {
+        text.push_str(&format!("Pushed {}.\n", count(it.sent, "commit")));
+    }
+    if it.conflicts > 0 {
+        let new = match it.new_conflicts {
+            0 => String::new(),
+            new => format!(", {new} of them new"),
+        };
+        let conflicts = count(it.conflicts, "conflict");
+        text.push_str(&format!("{conflicts}{new}: `resolve` lists and settles them.\n"));
+    }
+    text + &it.warnings.iter().map(|it| format!("Warning: {it}\n")).collect::<String>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sync_is_described_in_sentences() {
+        let report = SyncReport {
+            upstream: "`main` of origin (https://example.org/a)".to_owned(),
+            received: 3,
+            sent: 1,
+            is_merged: true,
+            files: [1, 4, 0],
+            new_conflicts: 1,
+            conflicts: 2,
+            ..SyncReport::default()
+        };
+        insta::assert_snapshot!(describe_sync(&report), @"
+        In sync with `main` of origin (https://example.org/a).
+        Merged 3 commits: 1 files added, 4 changed, 0 deleted.
+        Pushed 1 commit.
+        2 conflicts, 1 of them new: `resolve` lists and settles them.
+        ");
+    }
 }

@@ -14,7 +14,7 @@ use crate::keeper::{ActionToolCall, Caller, Keeper};
 use crate::mcp::arguments::parse_arguments;
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::reply::{
-    ToolReply, ToolResult, error_after_commits, render_warnings, shorten_long_lines,
+    DetachedWork, ToolReply, ToolResult, error_after_commits, render_warnings, shorten_long_lines,
 };
 use crate::mcp::schema::compact_schema;
 use crate::model::{
@@ -48,10 +48,20 @@ pub(super) struct RegisteredTool {
     name: &'static str,
     effect: EffectHint,
     definition: Tool,
-    run: Box<ToolFn>,
+    run: Run,
+}
+
+/// How a tool runs.
+enum Run {
+    /// On the keeper.
+    OnKeeper(Box<ToolFn>),
+    /// Begins on the keeper, and continues without it.
+    Detached(Box<DetachedToolFn>),
 }
 
 type ToolFn = dyn Fn(&Toolbox, &mut Keeper, &Caller, JsonObject) -> ToolResult + Send + Sync;
+type DetachedToolFn =
+    dyn Fn(&mut Keeper, &Caller, JsonObject) -> Result<DetachedWork, String> + Send + Sync;
 
 /// The effect of a tool on the palace, as a hint for clients that ask the user before a
 /// call.
@@ -142,7 +152,7 @@ impl Toolbox {
             model::Tool { name, effect, parameters }
         };
         let own = self.tools.iter().filter(|it| ToolSet::FOR_ACTIONS.contains(&it.set));
-        own.map(tool).collect()
+        own.filter(|it| matches!(it.run, Run::OnKeeper(_))).map(tool).collect()
     }
 
     /// Calls an offered tool; `None` if no offered tool has that name. If the tool
@@ -168,6 +178,21 @@ impl Toolbox {
         // Files and arguments may contain unprintable characters; answers must not.
         let printable = answer.map(|it| ToolReply { text: strip_unprintable(&it.text), ..it });
         Some(printable.map_err(|it| shorten_long_lines(&strip_unprintable(&it))))
+    }
+
+    /// Begins a call of an offered tool that continues without the keeper; `None` if it is no such
+    /// tool.
+    pub(super) fn begin_detached_call(
+        &self,
+        keeper: &mut Keeper,
+        caller: &Caller,
+        name: &str,
+        arguments: JsonObject,
+    ) -> Option<Result<DetachedWork, String>> {
+        match &self.find_tool(name, &self.offered)?.run {
+            Run::Detached(begin) => Some(begin(keeper, caller, arguments)),
+            Run::OnKeeper(_) => None,
+        }
     }
 
     /// Returns what access a call needs. A tool that moves may turn out to change
@@ -233,7 +258,10 @@ impl Toolbox {
         arguments: JsonObject,
     ) -> ToolResult {
         let tool_caller = Caller { tool: tool.name, ..caller.clone() };
-        let answer = (tool.run)(self, keeper, &tool_caller, arguments);
+        let Run::OnKeeper(run) = &tool.run else {
+            return Err(format!("`{}` cannot be run by an action: call it by itself", tool.name));
+        };
+        let answer = run(self, keeper, &tool_caller, arguments);
         let committed = keeper.take_commits();
         let answer = answer.map_err(|err| error_after_commits(&committed.commits, &err))?;
         // An answer that is a value has no place for notes and warnings.
@@ -272,7 +300,23 @@ impl RegisteredTool {
             move |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, arguments: JsonObject| {
                 run(tools, keeper, by, parse_arguments(name, arguments)?)
             };
-        Self { set, name, effect, definition, run: Box::new(run) }
+        Self { set, name, effect, definition, run: Run::OnKeeper(Box::new(run)) }
+    }
+
+    /// Makes a tool that begins on the keeper and continues without it.
+    pub(super) fn detached<A: DeserializeOwned + JsonSchema>(
+        set: ToolSet,
+        name: &'static str,
+        about: (&'static str, &'static str),
+        effect: EffectHint,
+        begin: impl Fn(&mut Keeper, &Caller, A) -> Result<DetachedWork, String> + Send + Sync + 'static,
+    ) -> Self {
+        let unused = |_: &Toolbox, _: &mut Keeper, _: &Caller, _: A| Err(String::new());
+        let tool = Self::new(set, name, about, effect, unused);
+        let begin = move |keeper: &mut Keeper, by: &Caller, arguments: JsonObject| {
+            begin(keeper, by, parse_arguments(name, arguments)?)
+        };
+        Self { run: Run::Detached(Box::new(begin)), ..tool }
     }
 
     /// Declares that the tool also answers with a value of type `A`.

@@ -34,6 +34,8 @@ pub struct WorkspaceSummary {
     pub recent_commits: Vec<CommitSummary>,
     /// The number of open conflicts.
     pub conflicts: usize,
+    /// The state of the synchronization, as a sentence; empty: it is not set up.
+    pub sync: String,
 }
 
 /// Returns the explanation of the palace for a first visit (v1 section 10).
@@ -90,6 +92,9 @@ fn shortened_summary(
     }
     if it.conflicts > 0 {
         page.push_str(&format!("{}\n", conflict_count_line(it.conflicts, audience)));
+    }
+    if !it.sync.is_empty() {
+        page.push_str(&format!("{}\n", it.sync));
     }
     if !it.recent_commits.is_empty() {
         page.push_str("Recent activity:\n");

@@ -75,11 +75,14 @@ impl Home {
     ) -> Agent {
         let mut command = self.palazzo_command(now);
         command.arg("serve").args(arguments);
-        let server = TokioChildProcess::new(tokio::process::Command::from(command)).unwrap();
-        let about = Implementation::new(client, "1.0");
-        let client =
-            ClientConfig::new(ClientCapabilities::default(), about).serve(server).await.unwrap();
-        Agent { client, transcript: String::new() }
+        Agent::start(client, command).await
+    }
+
+    /// Starts a session of `claude` with a server whose clock shows the real time.
+    pub(crate) async fn agent_now(&self, arguments: &[&str]) -> Agent {
+        let mut command = self.palazzo_command(MARCH_1);
+        command.env_remove("PALAZZO_NOW").arg("serve").args(arguments);
+        Agent::start("claude", command).await
     }
 
     /// Runs git in the home as a person.
@@ -172,6 +175,15 @@ impl Home {
 }
 
 impl Agent {
+    /// Starts a session of a client with this name and the server of a command.
+    async fn start(client: &str, command: Command) -> Self {
+        let server = TokioChildProcess::new(tokio::process::Command::from(command)).unwrap();
+        let about = Implementation::new(client, "1.0");
+        let client =
+            ClientConfig::new(ClientCapabilities::default(), about).serve(server).await.unwrap();
+        Self { client, transcript: String::new() }
+    }
+
     /// Calls a tool, and returns its text; a refusal begins with `refused: `.
     pub(crate) async fn call(&mut self, tool: &'static str, arguments: Value) -> String {
         let said = self.send_tool_call(tool, arguments.clone()).await;

@@ -1,6 +1,8 @@
 //! End-to-end tests: the real program over real standard input and output, a real client,
 //! real git.
 
+#[cfg(unix)]
+mod background_sync;
 mod changes_since_last_visit;
 mod check;
 mod check_fix;

@@ -171,11 +171,17 @@ impl RawClient {
 
     /// Closes the input, and waits until the server exits.
     #[track_caller]
-    pub(crate) fn close(mut self) -> ServerExit {
+    pub(crate) fn close(self) -> ServerExit {
+        self.close_within(EXIT_TIMEOUT)
+    }
+
+    /// Closes the input, and waits until the server exits; each answer may take `timeout`.
+    #[track_caller]
+    pub(crate) fn close_within(mut self, timeout: Duration) -> ServerExit {
         drop(self.input);
         let mut said = Vec::new();
         loop {
-            match self.output.recv_timeout(EXIT_TIMEOUT) {
+            match self.output.recv_timeout(timeout) {
                 Ok(line) => {
                     said.extend(Some(parse_message(&line)).filter(|it| it.get("method").is_none()));
                 }

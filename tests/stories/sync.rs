@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use crate::harness::{Home, MARCH_1};
 
-const ENTITY: &str = "keep/entities/mineral/basalt.yaml";
+pub(crate) const ENTITY: &str = "keep/entities/mineral/basalt.yaml";
 const ENTITY_TEXT: &str = "name: Basalt\ngenus: mineral\nobservations:\n  - It is dark.\n";
 const USER_CONFIG: &str =
     "[maintenance]\nauto = false\n[user]\nname = Ada\nemail = ada@example.org\n";
 
 /// A repository on a server, with a palace in `keep`.
-struct Remote {
+pub(crate) struct Remote {
     folder: tempfile::TempDir,
 }
 
@@ -28,7 +28,7 @@ impl Remote {
     }
 
     /// Creates a repository with a palace and an entity.
-    fn with_palace() -> Self {
+    pub(crate) fn with_palace() -> Self {
         let remote = Self::empty();
         let first = remote.clone_to_machine();
         first.write("keep/palace.toml", "name = \"Keep\"\n");
@@ -40,7 +40,7 @@ impl Remote {
         remote
     }
 
-    fn path(&self) -> PathBuf {
+    pub(crate) fn path(&self) -> PathBuf {
         self.folder.path().join("remote.git")
     }
 
@@ -49,11 +49,11 @@ impl Remote {
     }
 
     /// Returns the commit that the remote has.
-    fn tip(&self) -> String {
+    pub(crate) fn tip(&self) -> String {
         self.git(&["rev-parse", "main"])
     }
 
-    fn clone_to_machine(&self) -> Home {
+    pub(crate) fn clone_to_machine(&self) -> Home {
         let home = Home::new();
         home.write_git_config(USER_CONFIG);
         let [from, to] = [self.path(), home.path()].map(|it| it.display().to_string());
@@ -63,14 +63,14 @@ impl Remote {
     }
 
     /// Clones the repository, and allows the new machine to synchronize.
-    fn machine(&self) -> Home {
+    pub(crate) fn machine(&self) -> Home {
         let home = self.clone_to_machine();
         assert_eq!(sync(&home, &["--setup"]).1, 0);
         home
     }
 
     /// Installs a hook of the server.
-    fn install_hook(&self, name: &str, script: &str) {
+    pub(crate) fn install_hook(&self, name: &str, script: &str) {
         write_script(&self.path().join("hooks").join(name), script);
     }
 }
@@ -85,14 +85,14 @@ fn git_in(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-fn write_script(file: &Path, script: &str) {
+pub(crate) fn write_script(file: &Path, script: &str) {
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, format!("#!/bin/sh\n{script}\n")).unwrap();
     fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 /// Runs `palazzo sync`; returns what it printed, without paths, and the exit code.
-fn sync(home: &Home, arguments: &[&str]) -> (String, i32) {
+pub(crate) fn sync(home: &Home, arguments: &[&str]) -> (String, i32) {
     let mut command = home.palazzo_command(MARCH_1);
     readable_output(home, command.arg("sync").args(arguments).output().unwrap())
 }
@@ -112,12 +112,12 @@ fn commit_all(home: &Home, at: &str, message: &str) {
     home.git_at(at, &["commit", "-q", "-m", message]);
 }
 
-fn head(home: &Home) -> String {
+pub(crate) fn head(home: &Home) -> String {
     home.git(&["rev-parse", "HEAD"]).trim().to_owned()
 }
 
 /// Adds an observation to the entity, and commits it.
-fn observe(home: &Home, at: &str, observation: &str) {
+pub(crate) fn observe(home: &Home, at: &str, observation: &str) {
     let text = home.read(ENTITY) + &format!("  - {observation}\n");
     home.write(ENTITY, &text);
     commit_all(home, at, observation);
@@ -125,7 +125,7 @@ fn observe(home: &Home, at: &str, observation: &str) {
 
 /// Asserts that a tool can write, and that git finds no fault.
 #[track_caller]
-fn assert_writable_and_clean(home: &Home) {
+pub(crate) fn assert_writable_and_clean(home: &Home) {
     home.assert_clean_repository();
     let moved = home.run_palazzo(&["mv", "hall", "lobby"]);
     assert!(moved.status.success(), "{moved:?}");

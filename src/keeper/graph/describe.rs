@@ -3,6 +3,7 @@
 use crate::keeper::graph::entity_relations::is_relation_to_self;
 use crate::keeper::graph::lookup::{resolve_entity_name, resolve_genus_name};
 use crate::keeper::graph::rules::new_fault_notes;
+use crate::keeper::sync::notices::sync_line;
 use crate::keeper::{Refusal, Session};
 use crate::model::{CommitSummary, Genus, Graph, OpenConflict};
 use crate::render::{self, EntityView, GenusCount, WorkspaceSummary};
@@ -50,6 +51,7 @@ pub fn describe_workspace(session: &Session<'_>) -> Result<WorkspaceDescription,
         genera: genera.collect(),
         recent_commits: session.palace.recent_commits(RECENT_CHANGES)?,
         conflicts: session.palace.count_open_conflicts(),
+        sync: sync_line(session.palace.store(), session.caller.now).unwrap_or_default(),
     };
     let as_of = session.palace.store().as_of_commit().cloned();
     Ok(WorkspaceDescription { name: palace.settings.name.clone(), as_of, summary })

@@ -47,7 +47,16 @@ pub(crate) struct BackgroundSync {
     /// Closed when the thread has ended.
     ended: Receiver<()>,
     cancelled: Arc<AtomicBool>,
-    is_offline: Arc<AtomicBool>,
+    state: Arc<SharedState>,
+}
+
+/// What both threads know.
+#[derive(Default)]
+struct SharedState {
+    /// Whether the last synchronization could not reach the remote.
+    is_offline: AtomicBool,
+    /// Whether calls have made commits that may not be pushed yet.
+    has_unpushed: AtomicBool,
 }
 
 /// The answer to a request to synchronize.
@@ -72,8 +81,7 @@ struct SyncThread {
     wake: WakeCallback,
     /// The schedules by palace; of palaces in one repository, only the first.
     schedules: BTreeMap<PathBuf, SyncSchedule>,
-    /// Whether the last synchronization could not reach the remote.
-    is_offline: Arc<AtomicBool>,
+    state: Arc<SharedState>,
 }
 
 impl BackgroundSync {
@@ -86,15 +94,14 @@ impl BackgroundSync {
     ) -> Self {
         let (events, received) = mpsc::channel();
         let (end, ended) = mpsc::channel();
-        let (cancelled, is_offline) = (settings.cancelled.clone(), Arc::<AtomicBool>::default());
-        let (schedules, offline) = (BTreeMap::new(), is_offline.clone());
-        let mut thread =
-            SyncThread { settings, home, consents, wake, schedules, is_offline: offline };
+        let (cancelled, state) = (settings.cancelled.clone(), Arc::<SharedState>::default());
+        let (schedules, shared) = (BTreeMap::new(), state.clone());
+        let mut thread = SyncThread { settings, home, consents, wake, schedules, state: shared };
         thread::spawn(move || {
             thread.run(&received);
             drop(end);
         });
-        Self { events, ended, cancelled, is_offline }
+        Self { events, ended, cancelled, state }
     }
 
     /// Synchronizes the repository of the palace at `folder` from now on.
@@ -104,6 +111,7 @@ impl BackgroundSync {
 
     /// Tells the thread that a call has made commits.
     pub(crate) fn note_commits(&self) {
+        self.state.has_unpushed.store(true, Ordering::Relaxed);
         self.send(SyncEvent::Committed);
     }
 
@@ -115,14 +123,17 @@ impl BackgroundSync {
         receiver
     }
 
-    /// Pushes what waits, and ends the thread. Takes at most a few seconds.
+    /// Pushes what waits, and ends the thread. Takes at most a few seconds; no time if nothing waits
+    /// or the remote could not be reached.
     pub(crate) fn finish(self) {
         self.send(SyncEvent::Finish);
-        let is_offline = self.is_offline.load(Ordering::Relaxed);
-        let limit = if is_offline { Duration::ZERO } else { LAST_SYNC_LIMIT };
+        let SharedState { is_offline, has_unpushed } = &*self.state;
+        let is_worth_waiting =
+            has_unpushed.load(Ordering::Relaxed) && !is_offline.load(Ordering::Relaxed);
+        let limit = if is_worth_waiting { LAST_SYNC_LIMIT } else { Duration::ZERO };
         if self.ended.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
             self.cancelled.store(true, Ordering::Relaxed);
-            drop(self.ended.recv_timeout(KILL_TIME));
+            self.ended.recv_timeout(KILL_TIME).unwrap_or_default();
         }
     }
 
@@ -210,7 +221,8 @@ impl SyncThread {
     /// Puts off what another process of this machine has just done.
     fn consider_other_processes(&self, repository: &SyncedRepository, schedule: &mut SyncSchedule) {
         let (record, now) = (repository.record(), self.now());
-        let age = |at: DateTime<Utc>| ((self.settings.clock)() - at).max(TimeDelta::zero()).to_std();
+        let age =
+            |at: DateTime<Utc>| ((self.settings.clock)() - at).max(TimeDelta::zero()).to_std();
         let rest = |at: Option<DateTime<Utc>>, interval: Duration| {
             at.and_then(|it| interval.checked_sub(age(it).ok()?)).filter(|it| !it.is_zero())
         };
@@ -231,10 +243,8 @@ impl SyncThread {
         let (timing, now) = (self.settings.timing, self.now());
         let known = self.schedules.keys().find(|it| repository.has_palace(it)).cloned();
         let key = known.unwrap_or_else(|| folder.to_owned());
-        let mut schedule = self
-            .schedules
-            .remove(&key)
-            .unwrap_or_else(|| SyncSchedule::new(timing, now, random()));
+        let mut schedule =
+            self.schedules.remove(&key).unwrap_or_else(|| SyncSchedule::new(timing, now, random()));
         let answer = self.sync(&repository, &mut schedule, TIME_LIMIT, true);
         self.schedules.insert(key, schedule);
         answer
@@ -242,7 +252,7 @@ impl SyncThread {
 
     /// Pushes the commits that wait, unless the remote could not be reached.
     fn push_last_commits(&mut self) {
-        if self.is_offline.load(Ordering::Relaxed) {
+        if self.state.is_offline.load(Ordering::Relaxed) {
             return;
         }
         for (folder, mut schedule) in std::mem::take(&mut self.schedules) {
@@ -285,7 +295,11 @@ impl SyncThread {
             return answer;
         }
         let kind = answer.as_ref().err().and_then(Refusal::sync_failure_kind);
-        self.is_offline.store(kind == Some(SyncFailureKind::Unreachable), Ordering::Relaxed);
+        let is_offline = kind == Some(SyncFailureKind::Unreachable);
+        self.state.is_offline.store(is_offline, Ordering::Relaxed);
+        if answer.as_ref().is_ok_and(|it| it.waiting == 0) {
+            self.state.has_unpushed.store(false, Ordering::Relaxed);
+        }
         schedule.record_outcome(outcome_of(&answer), now, random());
         answer
     }

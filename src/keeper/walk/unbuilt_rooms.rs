@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::file_errors::render_diagnostic_in_one_line;
+use crate::keeper::sync::notices::sync_line;
 use crate::keeper::{Caller, Refusal};
 use crate::model::{Audience, ItemKind, RoomId};
 use crate::render::{self, RoomView, WorkspaceSummary};
@@ -56,6 +57,7 @@ pub(crate) fn render_roomless_palace(
         genera: genera.collect(),
         recent_commits: open.recent_commits(MAX_RECENT_COMMITS)?,
         conflicts: open.count_open_conflicts(),
+        sync: sync_line(open.store(), caller.now).unwrap_or_default(),
     };
     let audience = caller.audience();
     let summary = render::workspace_summary(&palace.settings.name, &summary, audience, caller.now);

@@ -86,7 +86,12 @@ impl Store {
 
 impl SyncRecord {
     /// Records a failure; one of the same kind keeps its begin.
-    pub(crate) fn set_failure(&mut self, kind: SyncFailureKind, message: String, now: DateTime<Utc>) {
+    pub(crate) fn set_failure(
+        &mut self,
+        kind: SyncFailureKind,
+        message: String,
+        now: DateTime<Utc>,
+    ) {
         let before = self.failure.take().filter(|it| it.kind == kind);
         let since = before.map_or(now, |it| it.since);
         self.failure = Some(SyncFailure { since, kind, message });

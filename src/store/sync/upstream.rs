@@ -37,6 +37,12 @@ impl Upstream {
         format!("refs/remotes/{}/{name}", self.remote)
     }
 
+    /// Returns the remote and the branch there: `origin/main`.
+    pub fn short_name(&self) -> String {
+        let name = self.remote_ref.strip_prefix("refs/heads/").unwrap_or(&self.remote_ref);
+        format!("{}/{name}", self.remote)
+    }
+
     /// Returns the branch and the remote for a message: `main of origin (https://…)`.
     pub fn description(&self) -> String {
         let name = self.remote_ref.strip_prefix("refs/heads/").unwrap_or(&self.remote_ref);

@@ -1,0 +1,86 @@
+//! What readers see of the synchronization: a line for the workspace, and notices in rooms.
+
+use chrono::{DateTime, Utc};
+
+use crate::keeper::Session;
+use crate::render::{Notice, ago, count_with_noun, one_line, time_of_day, truncate};
+use crate::store::{Store, SyncFailure, SyncFailureKind, SyncStatus};
+
+/// The maximum number of characters of a reason.
+const MAX_REASON_CHARS: usize = 400;
+
+/// Returns the line about the synchronization of a palace for the description of its workspace;
+/// `None`: it is not set up.
+pub(crate) fn sync_line(palace: &Store, now: DateTime<Utc>) -> Option<String> {
+    let status = allowed_status(palace)?;
+    let name = status.upstream.short_name();
+    let reached = match status.record.last_reached {
+        Some(at) => format!("Synced with {name} {}", ago(at, now)),
+        None => format!("Not yet synced with {name}"),
+    };
+    let line = match status.ahead {
+        Some(0) => format!("{reached}."),
+        Some(ahead) => format!("{reached}; {}.", waiting(ahead)),
+        None => format!("{reached}."),
+    };
+    Some(match &status.record.failure {
+        Some(failure) => format!("{line} {}", failure_sentence(failure, now)),
+        None => line,
+    })
+}
+
+/// Returns the notice about a synchronization that fails, for a room; that the remote cannot be
+/// reached, only once in a visit.
+pub(crate) fn take_sync_notice(session: &mut Session<'_>) -> Option<Notice> {
+    let (kind, text) = failure_notice(session.palace.store(), session.caller.now)?;
+    let seen = &mut session.visit.sync_notices_seen;
+    let is_shown = kind == SyncFailureKind::Blocked || seen.insert(session.key.clone());
+    is_shown.then_some(Notice(text))
+}
+
+fn failure_notice(palace: &Store, now: DateTime<Utc>) -> Option<(SyncFailureKind, String)> {
+    // Usually there is none, and then no more is read.
+    let failure = palace.sync_record().failure?;
+    let ahead = allowed_status(palace)?.ahead.unwrap_or_default();
+    let text = match failure.kind {
+        SyncFailureKind::Blocked => failure_sentence(&failure, now),
+        SyncFailureKind::Unreachable if ahead == 0 => {
+            format!("{}.", not_reached(&failure, now))
+        }
+        SyncFailureKind::Unreachable => {
+            format!("{}; {}.", not_reached(&failure, now), waiting(ahead))
+        }
+    };
+    Some((failure.kind, text))
+}
+
+fn failure_sentence(failure: &SyncFailure, now: DateTime<Utc>) -> String {
+    match failure.kind {
+        SyncFailureKind::Unreachable => format!("{}.", not_reached(failure, now)),
+        SyncFailureKind::Blocked => {
+            let reason = truncate(&one_line(&failure.message), MAX_REASON_CHARS);
+            format!("Sync is blocked since {}: {reason}", time_of_day(failure.since, now))
+        }
+    }
+}
+
+fn not_reached(failure: &SyncFailure, now: DateTime<Utc>) -> String {
+    format!("The remote was not reached since {}", time_of_day(failure.since, now))
+}
+
+fn waiting(count: usize) -> String {
+    let verb = if count == 1 { "waits" } else { "wait" };
+    format!("{} {verb}", count_with_noun(count, "commit"))
+}
+
+/// Returns the state as last fetched, if the user has set the synchronization up.
+fn allowed_status(palace: &Store) -> Option<SyncStatus> {
+    if palace.as_of_commit().is_some() {
+        return None;
+    }
+    let upstream = palace.upstream().ok()?;
+    if !palace.is_sync_allowed(&upstream).ok()? {
+        return None;
+    }
+    palace.sync_status().ok()
+}

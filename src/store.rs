@@ -39,7 +39,7 @@ pub use crate::store::repo::palace_files::{
 pub(crate) use crate::store::repo::paths::check_path;
 pub use crate::store::repo::state::{RepositoryState, max_watched_folders};
 pub use crate::store::repo::trust::needed_repository_consent;
-pub use crate::store::sync::commit_range::{FileChange, LastChange};
+pub use crate::store::sync::commit_range::{FileChange, LastChange, MERGE_RULES_TRAILER};
 pub use crate::store::sync::error::SyncError;
 pub use crate::store::sync::planned_move::PlannedMove;
 pub use crate::store::sync::record::{SyncFailure, SyncFailureKind, SyncRecord};
@@ -54,6 +54,7 @@ pub use crate::store::sync::upstream::Upstream;
 pub use crate::store::user_state::consents::ConsentStore;
 pub use crate::store::user_state::last_home::{read_last_home, write_last_home};
 pub use crate::store::write::git_drivers::{DriverFileChange, DriverSection, GitDrivers};
+pub use crate::store::write::head_move::{EditedFile, MergeEdit};
 pub use crate::store::write::palazzo_lock::PalazzoLock;
 use crate::store::write::progress::Progress;
 pub use crate::store::write::progress::ProgressListener;

@@ -64,6 +64,8 @@ pub struct ChangesSinceVisit {
     pub changed_items: Vec<ChangedItem>,
     /// Whether more items were deleted than `changed_items` lists.
     pub has_more_changed_items: bool,
+    /// How many of the commits a sync has brought from other machines, by who made them.
+    pub received: BTreeMap<String, usize>,
     /// The new scrolls that the visitor has not read.
     pub unread_scrolls: BTreeSet<ScrollId>,
     /// The new scrolls that the visitor has read in this conversation.

@@ -41,6 +41,10 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["dry_run", "accept"])]
     undo: bool,
 
+    /// With --undo: commit the reverse of the last merge, and push it
+    #[arg(long, requires = "undo")]
+    push_revert: bool,
+
     /// Only fetch, and report what would be merged and pushed
     #[arg(long)]
     dry_run: bool,
@@ -109,7 +113,10 @@ impl Args {
         if self.status {
             return Ok(status_result(&keeper::sync_state(repository)?));
         }
-        if self.undo {
+        let mut reverted = None;
+        if self.push_revert {
+            reverted = Some(keeper::revert_last_sync(repository, current_time())?);
+        } else if self.undo {
             return Ok(undo_result(&keeper::undo_last_sync(repository)?));
         }
         let options = SyncOptions {
@@ -124,7 +131,11 @@ impl Args {
         for warning in &report.warnings {
             anstream::eprintln!("palazzo: {warning}");
         }
-        Ok(report_result(&report, self.dry_run))
+        let result = report_result(&report, self.dry_run);
+        Ok(match reverted {
+            Some(ids) => result.after_revert(&ids),
+            None => result,
+        })
     }
 }
 
@@ -203,6 +214,16 @@ fn undo_result([merge, before]: &[String; 2]) -> RepositoryResult {
         text: format!("dropped the merge {merge}; the newest commit is {before}\n"),
         json: json!({ "dropped": merge, "commit": before }),
         has_conflicts: false,
+    }
+}
+
+impl RepositoryResult {
+    /// Adds that a merge was reverted before.
+    fn after_revert(mut self, [merge, commit]: &[String; 2]) -> Self {
+        self.json["reverted"] = json!(merge);
+        self.json["revert"] = json!(commit);
+        let text = format!("reverted the merge {merge} with the commit {commit}\n{}", self.text);
+        Self { text, ..self }
     }
 }
 

@@ -11,7 +11,7 @@ mod status;
 
 pub use background::{BackgroundSyncSettings, SyncAnswer};
 pub use repositories::{SyncedRepository, list_synced_repositories};
-pub use round::{SyncOptions, SyncReport, sync_repository, undo_last_sync};
+pub use round::{SyncOptions, SyncReport, revert_last_sync, sync_repository, undo_last_sync};
 pub use schedule::SyncTiming;
 pub use setup::{SyncSetup, set_up_sync};
 pub use status::{SyncState, sync_state};

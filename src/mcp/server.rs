@@ -1,6 +1,7 @@
 //! A server for one client, over standard input and output.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
@@ -21,6 +22,9 @@ use crate::mcp::{ToolReply, ToolSet, Toolbox};
 
 /// How long changes are collected before clients are notified.
 const NOTIFICATION_DELAY: Duration = Duration::from_millis(50);
+
+/// How long work without the keeper may continue after the input has ended.
+const DETACHED_WORK_LIMIT: Duration = Duration::from_secs(4);
 
 /// Serves one client. Calls take effect in the order they arrive: handlers start on one
 /// thread, and are queued before they await anything.
@@ -94,9 +98,7 @@ impl Server {
         let answer = match self.calls.run_in_turn(caller, access, Some(context), call).await? {
             Step::Answer(answer) => answer,
             Step::Continue(Err(refusal)) => Some(Err(refusal)),
-            Step::Continue(Ok(work)) => {
-                Some(spawn_blocking(work).await.map_err(|_| panic_error())?)
-            }
+            Step::Continue(Ok(work)) => Some(self.run_detached(work).await?),
         };
         // Subscribers may need a notification about its changes.
         self.change_signal.notify_one();
@@ -112,6 +114,28 @@ impl Server {
                 Err(ErrorData::invalid_params(shorten_long_lines(&message), None))
             }
         }
+    }
+
+    /// Runs the part of a call that does not need the keeper. After the input has ended it is
+    /// cancelled soon.
+    async fn run_detached(&self, work: DetachedWork) -> Result<ToolResult, ErrorData> {
+        let mut work = spawn_blocking(work);
+        let mut closed = self.input_closed.clone();
+        let end = async {
+            // The server also ends if the sender is gone.
+            drop(closed.wait_for(|is_closed| *is_closed).await);
+            sleep(DETACHED_WORK_LIMIT).await;
+        };
+        let done = tokio::select! {
+            done = &mut work => done,
+            () = end => {
+                if let Some(settings) = &self.background_sync {
+                    settings.cancelled.store(true, Ordering::Relaxed);
+                }
+                work.await
+            }
+        };
+        done.map_err(|_| panic_error())
     }
 
     /// Runs a read-only query on the keeper, in the caller's turn.

@@ -10,6 +10,7 @@ pub(crate) mod log;
 pub(crate) mod past_files;
 pub(crate) mod past_text;
 pub(crate) mod path_lookup;
+pub(crate) mod received_commits;
 pub(crate) mod rename_detection;
 pub(crate) mod resolve_as_of;
 pub(crate) mod tree_diff;

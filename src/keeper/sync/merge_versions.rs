@@ -1,13 +1,31 @@
 //! Merges two versions of a palace for the store, with the files of the conflicts.
 
-use crate::format::{FileTree, file_kind, parse_tree};
+use chrono::{DateTime, TimeDelta, Utc};
+
+use crate::format::{self, FileTree, file_kind, parse_tree};
 use crate::keeper::conflict_file;
 use crate::keeper::merge::{FilePart, MergeInput, MergeOutcome, UnchangedFiles, merge_palaces};
+use crate::keeper::merge_driver::merge_file_versions;
 use crate::merge::{Fields, Side};
-use crate::store::{FileChange, IsWantedChange, MergedPalace, PalaceVersions};
+use crate::store::{EditedFile, FileChange, IsWantedChange, MergedPalace, PalaceVersions};
 
 /// The folder with files that Palazzo makes again when they are out of date.
 const GENERATED_FOLDER: &str = ".palazzo/";
+
+/// How long a file must not have been modified before an uncommitted edit of it is merged.
+const EDIT_REST: TimeDelta = TimeDelta::minutes(15);
+
+/// Merges an uncommitted edit with the new content of its file, if the edit has rested and the merge
+/// has no conflict.
+pub(super) fn merge_rested_edit(file: &EditedFile<'_>, now: DateTime<Utc>) -> Option<String> {
+    if now - file.modified < EDIT_REST {
+        return None;
+    }
+    let sides = [file.on_disk.as_bytes(), file.new.as_bytes()];
+    let merged = merge_file_versions(file.path, file.base.as_bytes(), sides);
+    let text = String::from_utf8(merged.bytes).ok().filter(|_| merged.conflicts.is_empty())?;
+    (!format::parse_file(file.path, &text).has_errors()).then_some(text)
+}
 
 /// Merges two versions of a palace.
 pub(super) fn merge_versions(versions: &PalaceVersions<'_>) -> MergedPalace {

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 
 use crate::keeper::Refusal;
 use crate::keeper::merge::MERGE_RULES_VERSION;
-use crate::keeper::sync::merge_versions::merge_versions;
+use crate::keeper::sync::merge_versions::{merge_rested_edit, merge_versions};
 use crate::keeper::sync::repositories::SyncedRepository;
 use crate::store::{
     ApplyOutcome, HistoryComparison, HistoryRelation, PlannedMove, SyncSession, Upstream,
@@ -105,7 +105,7 @@ fn exchange_commits(
             break;
         }
         if let Some(planned) = &planned {
-            match session.apply(planned)? {
+            match session.apply(planned, &|it| merge_rested_edit(it, options.now))? {
                 ApplyOutcome::Done(warnings) => {
                     report.warnings.extend(warnings.iter().map(ToString::to_string));
                 }
@@ -140,6 +140,15 @@ fn exchange_commits(
 /// the commit before it.
 pub fn undo_last_sync(repository: &SyncedRepository) -> Result<[String; 2], Refusal> {
     Ok(repository.store().undo_last_sync()?)
+}
+
+/// Commits the reverse of the last merge of a repository; returns the ids of the merge and of the
+/// new commit.
+pub fn revert_last_sync(
+    repository: &SyncedRepository,
+    now: DateTime<Utc>,
+) -> Result<[String; 2], Refusal> {
+    Ok(repository.store().revert_last_sync(&merge_versions, now)?)
 }
 
 fn require_consent(repository: &SyncedRepository, upstream: &Upstream) -> Result<(), Refusal> {

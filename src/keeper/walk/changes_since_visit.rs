@@ -19,6 +19,7 @@ use crate::keeper::{Caller, Refusal, Session};
 use crate::model::{CommitDetails, CommitId, Palace, RoomId, ScrollId};
 use crate::render::join_names;
 use crate::render::{self, ago, truncate};
+use crate::store::MERGE_RULES_TRAILER;
 use crate::visit::ChangesSinceVisit;
 
 /// Maximum number of commits that are read, the newest ones.
@@ -29,6 +30,11 @@ const MAX_SAVED_SCROLLS: usize = 200;
 
 /// Maximum number of unread scrolls that a room lists.
 const MAX_LISTED_SCROLLS: usize = 3;
+
+/// Maximum number of people and clients that are named for received commits, and of the characters
+/// of their names.
+const MAX_NAMED_MAKERS: usize = 4;
+const MAX_MAKER_CHARS: usize = 40;
 
 /// A saved visit.
 struct LastVisit {
@@ -63,7 +69,8 @@ pub(crate) fn load_changes_and_save_visit(session: &mut Session<'_>) -> Result<(
 pub(crate) fn mark_scroll_read(session: &mut Session<'_>, scroll: &ScrollId) {
     let (palace, caller) = (&*session.palace, session.caller);
     let Some(changes) = session.visit.changes_since_visit.get_mut(&session.key) else { return };
-    let is_by_other = palace.palace.scroll(scroll).is_some_and(|it| it.by != caller.name);
+    let is_by_other = changes.unread_scrolls.contains(scroll)
+        || palace.palace.scroll(scroll).is_some_and(|it| it.by != caller.name);
     if is_by_other && changes.read_scrolls.insert(scroll.clone()) {
         changes.unread_scrolls.remove(scroll);
         save_visit(palace, caller, changes);
@@ -100,7 +107,26 @@ pub(crate) fn change_notices(
         })
         .collect();
     notices.extend(unread_scroll_notices(palace, scope, since, now));
+    if !notices.is_empty() && !since.received.is_empty() {
+        notices.push(describe_received(since));
+    }
     notices
+}
+
+/// Names who made the commits that a sync has brought.
+fn describe_received(since: &ChangesSinceVisit) -> String {
+    let mut makers: Vec<_> = since.received.iter().collect();
+    makers.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let name = |(by, count): &(&String, &usize)| {
+        let commits = render::count_with_noun(**count, "commit");
+        format!("{commits} by {}", truncate(&render::one_line(by), MAX_MAKER_CHARS))
+    };
+    let named: Vec<_> = makers.iter().take(MAX_NAMED_MAKERS).map(name).collect();
+    let more = match makers.len().saturating_sub(MAX_NAMED_MAKERS) {
+        0 => String::new(),
+        left => format!(" and {left} others"),
+    };
+    format!("Received by sync since then: {}{more}", named.join(", "))
 }
 
 /// Counts the entities that were changed, by genus.
@@ -154,6 +180,10 @@ fn changes_since_visit(
     let (commits, is_truncated) =
         palace.store().commits_since(&last.commit, MAX_COMMITS)?.unwrap_or_default();
     let LastVisit { commit, at, unread, read } = last;
+    let received = palace.store().received_commits(&commit, MAX_COMMITS)?;
+    let name_maker = |it| name_maker_of_received(it, caller, &received);
+    let commits: Vec<_> =
+        commits.into_iter().filter(|it| !is_merge_by_sync(it)).map(name_maker).collect();
     let own = commits.iter().find(|it| it.summary.by == caller.name).map(|it| &it.summary.id);
     let seen: Vec<_> = own.into_iter().chain([&commit]).collect();
     let changed = files_changed_since(palace, &seen, &commits)?;
@@ -161,6 +191,7 @@ fn changes_since_visit(
         last_visit: Some(at),
         is_truncated,
         unread_scrolls: unread,
+        received: count_received(&commits, &received),
         ..ChangesSinceVisit::default()
     };
     // The oldest commit first: the author of the last change is listed.
@@ -169,7 +200,8 @@ fn changes_since_visit(
         for path in changed_files.iter().filter(|it| changed.contains(*it)) {
             authors.insert(path.as_str(), summary.by.as_str());
             if summary.by != caller.name {
-                record_change(palace, caller, path, &summary.by, &mut since);
+                let is_received = received.contains_key(&summary.id.0);
+                record_change(palace, caller, path, (&summary.by, is_received), &mut since);
             }
         }
     }
@@ -178,6 +210,41 @@ fn changes_since_visit(
     let (palace, read) = (&palace.palace, read.iter().map(|it| it.id).collect::<BTreeSet<_>>());
     since.unread_scrolls.retain(|it| !read.contains(&it.id) && palace.scroll(it).is_some());
     Ok(since)
+}
+
+/// Returns whether a commit is a merge by a sync. The merged commits have the authors.
+fn is_merge_by_sync(commit: &CommitDetails) -> bool {
+    commit.trailers.iter().any(|(key, _)| key == MERGE_RULES_TRAILER)
+}
+
+/// Names the person who brought a commit, if it came by a sync. On another machine, another caller
+/// may have the name of this one.
+fn name_maker_of_received(
+    mut commit: CommitDetails,
+    caller: &Caller,
+    received: &BTreeMap<String, String>,
+) -> CommitDetails {
+    if let Some(committer) = received.get(&commit.summary.id.0) {
+        let by = &mut commit.summary.by;
+        if by != committer {
+            *by = format!("{by} of {committer}");
+        } else if *by == caller.name {
+            by.push_str(" elsewhere");
+        }
+    }
+    commit
+}
+
+/// Counts the received commits by who made them.
+fn count_received(
+    commits: &[CommitDetails],
+    received: &BTreeMap<String, String>,
+) -> BTreeMap<String, usize> {
+    let mut counts = BTreeMap::new();
+    for commit in commits.iter().filter(|it| received.contains_key(&it.summary.id.0)) {
+        *counts.entry(commit.summary.by.clone()).or_default() += 1;
+    }
+    counts
 }
 
 /// Lists the files that differ from one of the `seen` commits: so a change that was undone in
@@ -202,7 +269,7 @@ fn record_change(
     open: &OpenPalace,
     caller: &Caller,
     path: &str,
-    author: &str,
+    (author, is_received): (&str, bool),
     since: &mut ChangesSinceVisit,
 ) {
     let palace = &open.palace;
@@ -218,8 +285,9 @@ fn record_change(
         }
         Ok(PalacePath::Scroll(_)) => {
             let scroll = palace.scroll_in_file(path);
-            let of_others =
-                |it: &&ScrollId| palace.scroll(it).is_some_and(|it| it.by != caller.name);
+            let of_others = |it: &&ScrollId| {
+                palace.scroll(it).is_some_and(|it| is_received || it.by != caller.name)
+            };
             since.unread_scrolls.extend(scroll.filter(of_others).cloned());
         }
         _ => {}

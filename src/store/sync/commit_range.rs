@@ -10,7 +10,7 @@ use crate::store::history::commits::{HistoryReader, utc_time};
 use crate::store::sync::palace_folders::PalaceFolders;
 
 /// The trailer of merge commits with the version of the rules of merging.
-pub(crate) const MERGE_RULES_TRAILER: &str = "Palazzo-Merge-Rules";
+pub const MERGE_RULES_TRAILER: &str = "Palazzo-Merge-Rules";
 /// Maximum number of commits of one file that are searched for the change of a field.
 const MAX_COMMITS_OF_FILE: usize = 200;
 /// The trailer of commits by tools.

@@ -161,6 +161,21 @@ pub enum SyncError {
         /// The number of attempts.
         attempts: usize,
     },
+    /// The merge that is to be dropped was pushed.
+    #[error(
+        "the last merge ({merge}) was pushed to {upstream}, and others may have it; it brought these \
+         commits: {brought}. `palazzo sync --undo --push-revert` commits and pushes the reverse \
+         change: that takes them back for everybody, and later syncs do not bring them again; what \
+         was committed since stays"
+    )]
+    MergeWasPushed {
+        /// The merge.
+        merge: String,
+        /// The upstream.
+        upstream: String,
+        /// The numbers of commits by author.
+        brought: String,
+    },
     /// There is no merge that can be undone.
     #[error("there is no merge to undo: {why}")]
     NothingToUndo {

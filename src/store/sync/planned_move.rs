@@ -9,8 +9,8 @@ use crate::store::history::commits::HistoryReader;
 use crate::store::history::tree_diff::{self, TreeChange, TreeEntry};
 use crate::store::sync::commit_range::MERGE_RULES_TRAILER;
 use crate::store::sync::tree_merge::MergedTree;
-use crate::store::write::commit::BlobEntry;
-use crate::store::write::head_move::{HeadMove, MergeCommit, MovedFile, NewHead};
+use crate::store::write::commit::{BlobEntry, GitIdentity};
+use crate::store::write::head_move::{HeadMove, MovedFile, NewCommit, NewHead};
 
 /// A fast-forward or a merge that can be applied.
 #[derive(Debug)]
@@ -55,14 +55,26 @@ impl PlannedMove {
         let mut parents = [ours, theirs];
         parents.sort_unstable();
         let time = |id| -> gix::Result<i64> { Ok(history.git.find_commit(id)?.time()?.seconds) };
-        let merge = MergeCommit {
-            parents,
+        let merge = NewCommit {
+            parents: parents.to_vec(),
             tree: merged.tree,
+            identity: GitIdentity::for_sync(),
             seconds: time(ours)?.max(time(theirs)?),
             message: merge_message(merged.conflicts, rules_version),
         };
-        let planned = Self::new(history, ours, NewHead::Merge(merge), merged.tree, "sync: merge")?;
+        let planned = Self::new(history, ours, NewHead::Commit(merge), merged.tree, "sync: merge")?;
         Ok(Self { conflicts: merged.conflicts, ..planned })
+    }
+
+    /// Plans to move `HEAD` from `old` to a commit that is to be written.
+    pub(crate) fn to_commit(
+        history: &HistoryReader<'_>,
+        old: ObjectId,
+        commit: NewCommit,
+        reason: &'static str,
+    ) -> gix::Result<Self> {
+        let tree = commit.tree;
+        Self::new(history, old, NewHead::Commit(commit), tree, reason)
     }
 
     fn new(

@@ -23,7 +23,7 @@ use crate::store::sync::record::SyncFailureKind;
 use crate::store::sync::transport::{PushOutcome, Transport};
 use crate::store::sync::tree_merge::{self, MergePalace, TreeMerger};
 use crate::store::sync::upstream::Upstream;
-use crate::store::write::head_move::{self, HeadMoveOutcome};
+use crate::store::write::head_move::{self, HeadMoveOutcome, MergeEdit};
 use crate::store::write::palazzo_lock::{self, PalazzoLock};
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::{CommitWarning, Error, Store};
@@ -221,10 +221,14 @@ impl SyncSession {
         }
     }
 
-    /// Applies a plan to the files, the index and `HEAD`.
-    pub fn apply(&mut self, planned: &PlannedMove) -> Result<ApplyOutcome, Error> {
+    /// Applies a plan to the files, the index and `HEAD`. `merge_edit` can merge uncommitted edits.
+    pub fn apply(
+        &mut self,
+        planned: &PlannedMove,
+        merge_edit: &MergeEdit<'_>,
+    ) -> Result<ApplyOutcome, Error> {
         reject_merge_in_progress(&self.repository)?;
-        match head_move::move_head(&mut self.store, &planned.head_move)? {
+        match head_move::move_head(&mut self.store, &planned.head_move, merge_edit)? {
             HeadMoveOutcome::Done(report) => {
                 self.store.run_maintenance();
                 Ok(ApplyOutcome::Done(report.warnings))

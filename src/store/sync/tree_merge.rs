@@ -87,7 +87,23 @@ impl TreeMerger<'_> {
             CommitRange::between(self.history, &folders, one, [other])?,
             CommitRange::between(self.history, &folders, other, [one])?,
         ];
-        self.merge_trees(base, trees, &ranges, &folders).map(Some)
+        self.merge_trees(base, trees, ranges.each_ref(), &folders).map(Some)
+    }
+
+    /// Returns the tree of `head` without what `merge` brought in addition to its parent `before`;
+    /// `since` are the commits of `head` that `merge` lacks.
+    pub(crate) fn reverse_commit(
+        &self,
+        merge: ObjectId,
+        before: ObjectId,
+        head: ObjectId,
+        since: &CommitRange,
+    ) -> gix::Result<MergedTree> {
+        let base = self.history.root_tree(merge)?;
+        let trees = [self.history.root_tree(head)?, self.history.root_tree(before)?];
+        let folders = PalaceFolders::new(&self.history.git, &[base, trees[0], trees[1]]);
+        // What was committed since stands: the other side counts as older than everything.
+        self.merge_trees(base, trees, [since, &CommitRange::default()], &folders)
     }
 
     /// Returns the tree of the common ancestor; of several, their merge.
@@ -107,7 +123,7 @@ impl TreeMerger<'_> {
                 CommitRange::between(self.history, &folders, *first, [*next])?,
                 CommitRange::between(self.history, &folders, *next, [*first])?,
             ];
-            tree = self.merge_trees(below, trees, &ranges, &folders)?.tree;
+            tree = self.merge_trees(below, trees, ranges.each_ref(), &folders)?.tree;
         }
         Ok(Some(tree))
     }
@@ -116,7 +132,7 @@ impl TreeMerger<'_> {
         &self,
         base: ObjectId,
         trees: [ObjectId; 2],
-        ranges: &[CommitRange; 2],
+        ranges: [&CommitRange; 2],
         folders: &PalaceFolders<'_>,
     ) -> gix::Result<MergedTree> {
         let git = &self.history.git;
@@ -145,7 +161,7 @@ impl TreeMerger<'_> {
         base: ObjectId,
         folder: &str,
         files: &ChangedFiles,
-        ranges: &[CommitRange; 2],
+        ranges: [&CommitRange; 2],
     ) -> gix::Result<MergedPalace> {
         let git = &self.history.git;
         let contents = |version: &dyn Fn(&FileVersions) -> Option<TreeEntry>| {

@@ -6,6 +6,7 @@
 //! files.
 
 use crate::store::repo::head::{GC_RETRY_TIMEOUT, RETRY_PAUSE, RETRY_TIMEOUT};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
 
@@ -219,7 +220,7 @@ fn run_commit_steps(
                 return Ok(Vec::new()); // The files are in place since the last attempt.
             }
             let files = drafts.last().map(|it| it.files.as_slice()).unwrap_or_default();
-            let stale = put_in_place_and_stage(transaction, &mut staging, files);
+            let stale = put_in_place_and_stage(transaction, &mut staging, files, &BTreeSet::new());
             folders = Some(transaction.touched_folders());
             stale
         })
@@ -286,15 +287,16 @@ pub(crate) fn replace_index(
 }
 
 /// Puts the files in place, and writes the new index, in which they are `files`, into its lock
-/// file.
+/// file. Those in `still_edited` have another content on disk.
 pub(crate) fn put_in_place_and_stage(
     transaction: &mut FileTransaction<'_>,
     staging: &mut Staging<'_>,
     files: &[(String, Option<BlobEntry>)],
+    still_edited: &BTreeSet<String>,
 ) -> Result<Vec<String>, Error> {
     let stale = transaction.put_files_in_place()?;
     if stale.is_empty() {
-        stage_written_files(staging, files, transaction);
+        stage_written_files(staging, files, transaction, still_edited);
         staging.write_to_lock_file()?;
     }
     Ok(stale)
@@ -305,9 +307,13 @@ fn stage_written_files(
     staging: &mut Staging<'_>,
     files: &[(String, Option<BlobEntry>)],
     transaction: &FileTransaction<'_>,
+    still_edited: &BTreeSet<String>,
 ) {
     let files = files.iter().zip(transaction.index_stats());
-    staging.stage_files(files.map(|((path, entry), stat)| (path.as_str().into(), *entry, stat)));
+    staging.stage_files(files.map(|((path, entry), stat)| {
+        let stat = stat.filter(|_| !still_edited.contains(path));
+        (path.as_str().into(), *entry, stat)
+    }));
 }
 
 fn edit_paths(edits: &[&FileEdit]) -> Vec<String> {

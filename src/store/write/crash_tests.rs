@@ -19,9 +19,9 @@ use gix::objs::tree::EntryKind;
 
 use crate::model::Changeset;
 use crate::store::test_repository::{TestHome, change_of_files, git_in, try_git};
-use crate::store::write::commit::{self, BlobEntry};
+use crate::store::write::commit::{self, BlobEntry, GitIdentity};
 use crate::store::write::head_move::{
-    self, HeadMove, HeadMoveOutcome, MergeCommit, MovedFile, NewHead,
+    self, HeadMove, HeadMoveOutcome, MovedFile, NewCommit, NewHead,
 };
 use crate::store::write::{failpoint, lock_file};
 use crate::store::{CommitOutcome, Error, Store};
@@ -215,9 +215,10 @@ fn merge_change(home: &Path, change: &Changeset) -> Result<HeadMoveOutcome, Erro
     let tree = tree.write(|it| git.write_object(it).map(gix::Id::detach)).unwrap();
     let parent = git.find_commit(old).unwrap().parent_ids().next().unwrap().detach();
     let (seconds, message) = (1_900_000_000, "sync: merge\n".to_owned());
-    let merge = MergeCommit { parents: [old, parent], tree, seconds, message };
-    let new = NewHead::Merge(merge);
-    head_move::move_head(&mut store, &HeadMove { old, new, files, reason: "sync: merge" })
+    let (parents, identity) = (vec![old, parent], GitIdentity::for_sync());
+    let new = NewHead::Commit(NewCommit { parents, tree, identity, seconds, message });
+    let planned = HeadMove { old, new, files, reason: "sync: merge" };
+    head_move::move_head(&mut store, &planned, &|_| None)
 }
 
 fn apply_change(mut contents: FileTexts, change: &Changeset) -> FileTexts {

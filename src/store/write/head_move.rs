@@ -3,6 +3,9 @@
 //! The order of the steps and the locks are those of `apply.rs`; a crash at any point loses
 //! nothing. The paths begin at the working directory: the store is that of the whole repository.
 
+use std::collections::BTreeSet;
+
+use chrono::{DateTime, Utc};
 use gix::ObjectId;
 
 use crate::model::{Author, Changeset, CommitId, FileEdit};
@@ -10,6 +13,7 @@ use crate::model::{Author, Changeset, CommitId, FileEdit};
 use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{operation, palace_files};
+use crate::store::sync::palace_folders::PalaceFolders;
 use crate::store::write::apply::{
     keep_or_undo, open_staging, put_in_place_and_stage, replace_index,
 };
@@ -43,15 +47,17 @@ pub(crate) struct HeadMove {
 pub(crate) enum NewHead {
     /// A commit that exists.
     Existing(ObjectId),
-    /// A merge that is to be written.
-    Merge(MergeCommit),
+    /// A commit that is to be written.
+    Commit(NewCommit),
 }
 
-/// A merge that is to be written. It has the same id on every machine, unless it is signed.
+/// A commit that is to be written. A merge has the same id on every machine, unless it is signed.
 #[derive(Debug)]
-pub(crate) struct MergeCommit {
-    pub(crate) parents: [ObjectId; 2],
+pub(crate) struct NewCommit {
+    pub(crate) parents: Vec<ObjectId>,
     pub(crate) tree: ObjectId,
+    /// The author and committer.
+    pub(crate) identity: GitIdentity,
     /// The time in seconds since 1970.
     pub(crate) seconds: i64,
     pub(crate) message: String,
@@ -66,6 +72,34 @@ pub(crate) struct MovedFile {
     pub(crate) now: Option<(BlobEntry, String)>,
 }
 
+/// A file with an uncommitted edit that a move would overwrite.
+#[derive(Clone, Copy, Debug)]
+pub struct EditedFile<'a> {
+    /// The path in the palace.
+    pub path: &'a str,
+    /// The committed content.
+    pub base: &'a str,
+    /// The content on disk.
+    pub on_disk: &'a str,
+    /// The content in the new commit.
+    pub new: &'a str,
+    /// When the file was last modified.
+    pub modified: DateTime<Utc>,
+}
+
+/// Merges an uncommitted edit with the new content of its file; `None`: the move has to wait.
+pub type MergeEdit<'a> = dyn Fn(&EditedFile<'_>) -> Option<String> + 'a;
+
+/// The edits of the files on disk, and the files that remain edited.
+#[derive(Default)]
+struct PlannedEdits {
+    edits: Vec<FileEdit>,
+    /// The paths whose content on disk is not that of the new commit.
+    still_edited: BTreeSet<String>,
+    /// The paths for which the move has to wait.
+    waiting: Vec<String>,
+}
+
 /// The outcome of a move.
 #[derive(Debug)]
 pub(crate) enum HeadMoveOutcome {
@@ -77,8 +111,13 @@ pub(crate) enum HeadMoveOutcome {
     UncommittedEdits(Vec<String>),
 }
 
-/// Moves `HEAD`, unless it has moved already or a file has an uncommitted edit.
-pub(crate) fn move_head(store: &mut Store, head_move: &HeadMove) -> Result<HeadMoveOutcome, Error> {
+/// Moves `HEAD`, unless it has moved already or a file has an uncommitted edit. `merge_edit` can
+/// merge such an edit, which then stays one.
+pub(crate) fn move_head(
+    store: &mut Store,
+    head_move: &HeadMove,
+    merge_edit: &MergeEdit<'_>,
+) -> Result<HeadMoveOutcome, Error> {
     store.recheck_repository();
     let repository = store.require_repository()?;
     let paths: Vec<_> = head_move.files.iter().map(|it| it.path.clone()).collect();
@@ -91,10 +130,11 @@ pub(crate) fn move_head(store: &mut Store, head_move: &HeadMove) -> Result<HeadM
     let staging = open_staging(store, &repository, &git, &guard)?;
     guard.record_index_lock_inode(staging.lock_inode())?;
     let failed = |err| repository.git_error("compare", err);
-    let edits = match plan_edits(&git, &repository, &staging, head_move).map_err(failed)? {
-        Ok(edits) => edits,
-        Err(edited) => return Ok(HeadMoveOutcome::UncommittedEdits(edited)),
-    };
+    let planned = plan_edits(&git, &repository, &staging, head_move, merge_edit).map_err(failed)?;
+    let PlannedEdits { edits, still_edited, waiting } = planned;
+    if !waiting.is_empty() {
+        return Ok(HeadMoveOutcome::UncommittedEdits(waiting));
+    }
     let change = change_for_steps(&edits);
     let edits: Vec<_> = edits.iter().collect();
     let steps = CommitSteps {
@@ -107,7 +147,7 @@ pub(crate) fn move_head(store: &mut Store, head_move: &HeadMove) -> Result<HeadM
         progress: Progress::default(),
     };
     steps.reject_blocked_paths(&staging)?;
-    run_steps(store, &steps, staging, head_move)
+    run_steps(store, &steps, staging, head_move, &still_edited)
 }
 
 /// Writes the objects and the files, and moves `HEAD`, with all locks held.
@@ -116,6 +156,7 @@ fn run_steps(
     steps: &CommitSteps<'_>,
     mut staging: Staging<'_>,
     head_move: &HeadMove,
+    still_edited: &BTreeSet<String>,
 ) -> Result<HeadMoveOutcome, Error> {
     let CommitSteps { repository, git, edits, write_guard: guard, .. } = *steps;
     let work = repository.work.clone();
@@ -132,7 +173,7 @@ fn run_steps(
     let mut folders = Vec::new();
     let moved = keep_or_undo(transaction, Some(guard), |transaction| {
         steps.sync_new_files(&writer, transaction.temporaries())?;
-        let stale = put_in_place_and_stage(transaction, &mut staging, &files)?;
+        let stale = put_in_place_and_stage(transaction, &mut staging, &files, still_edited)?;
         if !stale.is_empty() {
             return Ok(Err(stale));
         }
@@ -154,11 +195,11 @@ fn run_steps(
     Ok(HeadMoveOutcome::Done(CommitReport { commit, warnings }))
 }
 
-/// Writes the merge with its trees and files; returns the id of the new commit.
+/// Writes the commit with its trees and files; returns its id.
 fn write_objects(writer: &mut ObjectWriter<'_>, head_move: &HeadMove) -> gix::Result<ObjectId> {
-    let merge = match &head_move.new {
+    let new = match &head_move.new {
         NewHead::Existing(id) => return Ok(*id),
-        NewHead::Merge(merge) => merge,
+        NewHead::Commit(new) => new,
     };
     let git = writer.git();
     let before = commit::tree_of_commit(git, Some(head_move.old))?;
@@ -175,48 +216,83 @@ fn write_objects(writer: &mut ObjectWriter<'_>, head_move: &HeadMove) -> gix::Re
         };
     }
     let tree = tree.write(|tree| writer.write(tree))?;
-    if tree != merge.tree {
-        return Err(gix::Error::from_error(std::io::Error::other("the merged tree differs")));
+    if tree != new.tree {
+        return Err(gix::Error::from_error(std::io::Error::other("the planned tree differs")));
     }
-    let identity = GitIdentity::for_sync().to_signature(merge.seconds);
+    let identity = new.identity.to_signature(new.seconds);
     let commit = gix::objs::Commit {
         tree,
-        parents: merge.parents.into_iter().collect(),
+        parents: new.parents.iter().copied().collect(),
         author: identity.clone(),
         committer: identity,
         encoding: None,
-        message: merge.message.as_str().into(),
+        message: new.message.as_str().into(),
         extra_headers: Vec::new(),
     };
     commit::write_commit_object(writer, &commit)
 }
 
-/// Returns the edit of each file on disk; the error lists the files with uncommitted edits.
+/// Plans the edit of each file on disk.
 fn plan_edits(
     git: &gix::Repository,
     repository: &Repository,
     staging: &Staging<'_>,
     head_move: &HeadMove,
-) -> gix::Result<Result<Vec<FileEdit>, Vec<String>>> {
-    let (mut edits, mut edited) = (Vec::new(), Vec::new());
+    merge_edit: &MergeEdit<'_>,
+) -> gix::Result<PlannedEdits> {
+    let mut planned = PlannedEdits::default();
     for file in &head_move.files {
         let path = &file.path;
         let committed = file.was.map(|it| it.id);
         let Ok(on_disk) = palace_files::read_file(&repository.work, path) else {
-            edited.push(path.clone());
+            planned.waiting.push(path.clone());
             continue;
         };
         let id = |text: &str| {
             commit::compute_blob_id(git, &convert_to_git(git, staging.index(), path, text)?)
         };
         let id_on_disk = on_disk.as_deref().map(id).transpose()?;
-        if id_on_disk != committed || staging.staged_id(path) != committed {
-            edited.push(path.clone());
+        let mut now = file.now.as_ref().map(|(_, text)| text.clone());
+        let is_staged = staging.staged_id(path) != committed;
+        if is_staged || id_on_disk != committed {
+            let edit = on_disk.as_deref().filter(|_| !is_staged);
+            let moved = (head_move.old, file);
+            let Some(merged) = merge_with_edit(git, repository, moved, edit, merge_edit)? else {
+                planned.waiting.push(path.clone());
+                continue;
+            };
+            planned.still_edited.insert(path.clone());
+            now = Some(merged);
         }
-        let now = file.now.as_ref().map(|(_, text)| text.clone());
-        edits.push(FileEdit { path: path.clone(), was: on_disk, now });
+        planned.edits.push(FileEdit { path: path.clone(), was: on_disk, now });
     }
-    Ok(if edited.is_empty() { Ok(edits) } else { Err(edited) })
+    Ok(planned)
+}
+
+/// Merges an uncommitted edit of a file that both commits have.
+fn merge_with_edit(
+    git: &gix::Repository,
+    repository: &Repository,
+    (old, file): (ObjectId, &MovedFile),
+    on_disk: Option<&str>,
+    merge_edit: &MergeEdit<'_>,
+) -> gix::Result<Option<String>> {
+    let (Some(was), Some((entry, new)), Some(on_disk)) = (file.was, &file.now, on_disk) else {
+        return Ok(None);
+    };
+    let place = repository.work.join(&file.path);
+    let modified = std::fs::symlink_metadata(place).and_then(|it| it.modified()).ok();
+    let base = String::from_utf8(git.find_blob(was.id)?.take_data()).ok();
+    let tree = commit::tree_of_commit(git, Some(old))?;
+    let folder = PalaceFolders::new(git, &[tree]).palace_of(&file.path)?;
+    let (Some(modified), Some(base), Some(folder)) = (modified, base, folder) else {
+        return Ok(None);
+    };
+    if entry.kind != was.kind {
+        return Ok(None);
+    }
+    let path = &file.path[folder.len()..];
+    Ok(merge_edit(&EditedFile { path, base: &base, on_disk, new, modified: modified.into() }))
 }
 
 /// Returns the change for the steps that a move shares with other commits.
@@ -235,7 +311,7 @@ fn change_for_steps(edits: &[FileEdit]) -> Changeset {
 /// Returns the reflog entry: the user of this machine, the time of the commit, the reason.
 fn reflog_entry(head_move: &HeadMove, git: &gix::Repository) -> String {
     let seconds = match &head_move.new {
-        NewHead::Merge(merge) => Some(merge.seconds),
+        NewHead::Commit(new) => Some(new.seconds),
         NewHead::Existing(id) => {
             git.find_commit(*id).ok().and_then(|it| Some(it.time().ok()?.seconds))
         }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -9,6 +10,7 @@ use serde_json::{Value, json};
 use crate::cli::home::{self, HomeOrDirArgs};
 use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::output_format::FormatArgs;
+use crate::cli::signal;
 use crate::cli::terminal;
 use crate::keeper::{
     self, Refusal, SyncOptions, SyncReport, SyncSetup, SyncState, SyncedRepository,
@@ -78,10 +80,12 @@ pub(super) fn run(args: &Args) -> Outcome {
             "the palaces are in several repositories; name one: `palazzo sync DIR --setup URL`";
         return Err(Failure::Message(message.to_owned()));
     }
+    let cancelled = Arc::<AtomicBool>::default();
+    let signals = signal::cancel_on_signal(cancelled.clone());
     let (mut code, mut entries) = (0, Vec::new());
     for repository in &repositories {
         let work = repository.work().display().to_string();
-        match args.run_for(repository) {
+        match args.run_for(repository, &cancelled) {
             Ok(result) => {
                 code = code.max(u8::from(result.has_conflicts));
                 entries.push(json_entry(&work, result.json));
@@ -97,6 +101,7 @@ pub(super) fn run(args: &Args) -> Outcome {
             }
         }
     }
+    signals.finish();
     if args.format.is_json() {
         terminal::print_text(&format!("{:#}\n", json!({ "repositories": entries })))?;
     }
@@ -104,7 +109,11 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 impl Args {
-    fn run_for(&self, repository: &SyncedRepository) -> Result<RepositoryResult, Refusal> {
+    fn run_for(
+        &self,
+        repository: &SyncedRepository,
+        cancelled: &Arc<AtomicBool>,
+    ) -> Result<RepositoryResult, Refusal> {
         let time_limit = Duration::from_secs(self.time_limit);
         if let Some(url) = &self.setup {
             let setup = keeper::set_up_sync(repository, url.as_deref(), time_limit)?;
@@ -125,7 +134,7 @@ impl Args {
             accepts_deletions: self.accept,
             time_limit,
             now: current_time(),
-            cancelled: Arc::default(),
+            cancelled: cancelled.clone(),
         };
         let report = keeper::sync_repository(repository, &options)?;
         for warning in &report.warnings {

@@ -4,6 +4,8 @@
 //! versions of a palace are merged is the caller's matter.
 
 pub(crate) mod commit_range;
+#[cfg(all(test, feature = "failpoints"))]
+mod crash_tests;
 pub(crate) mod error;
 pub(crate) mod incoming_check;
 pub(crate) mod palace_folders;

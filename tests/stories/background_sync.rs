@@ -242,3 +242,33 @@ fn a_tool_syncs_now() {
     assert_eq!(remote.tip(), head(&ada));
     assert_eq!(server.close_within(EXIT_TIMEOUT).code, Some(0));
 }
+
+#[test]
+fn a_client_of_the_same_name_on_another_machine_is_somebody_else() {
+    let remote = Remote::with_palace();
+    let [ada, ben] = [remote.machine(), remote.machine()];
+    ben.write_git_config(
+        "[maintenance]\nauto = false\n[user]\nname = Ben\nemail = b@example.org\n",
+    );
+    let visit = |home: &Home, now: &str, name: &str| {
+        let mut command = home.palazzo_command(now);
+        command.env("PALAZZO_NOW", now).arg("serve");
+        let mut client = Home::raw_client_for_command(command);
+        client.request("initialize", initialize_params("2025-11-25"));
+        client.send_notification("notifications/initialized");
+        let page = enter(&mut client);
+        client.call("create_entities", new_mineral(name));
+        client.close_within(EXIT_TIMEOUT);
+        page
+    };
+    visit(&ada, "2026-03-02T12:00:00Z", "Slate");
+    assert_eq!(sync(&ben, &[]).1, 0);
+    ada.write("keep/genera/mineral.yaml", "name: mineral\ndescription: Stones.\n");
+    crate::sync::commit_all(&ada, "2026-03-02T13:00:00Z", "stones");
+    // The other machine commits, and this one merges.
+    visit(&ben, "2026-03-03T12:00:00Z", "Chert");
+    assert_eq!(sync(&ada, &[]).1, 0);
+    let page = visit(&ada, "2026-03-04T12:00:00Z", "Gneiss");
+    assert!(page.contains("Changed since your last visit (2 days ago): 1 mineral\n"), "{page}");
+    assert!(page.contains("Received by sync since then: 1 commit by claude of Ben\n"), "{page}");
+}

@@ -107,7 +107,7 @@ fn readable_output(home: &Home, output: Output) -> (String, i32) {
     (words.collect(), output.status.code().unwrap())
 }
 
-fn commit_all(home: &Home, at: &str, message: &str) {
+pub(crate) fn commit_all(home: &Home, at: &str, message: &str) {
     home.git(&["add", "-A"]);
     home.git_at(at, &["commit", "-q", "-m", message]);
 }
@@ -301,6 +301,111 @@ fn an_uncommitted_edit_postpones_the_merge_of_its_file() {
     ben.write("keep/rooms/hall.yaml", "name: Hall\ndescription: Not committed.\n");
     assert_eq!(sync(&ben, &[]).1, 0);
     assert_eq!(ben.git(&["status", "--porcelain"]), " M keep/rooms/hall.yaml\n");
+}
+
+/// Sets the time of the last change of a file.
+fn set_modified(home: &Home, path: &str, at: &str) {
+    let at: chrono::DateTime<chrono::Utc> = at.parse().unwrap();
+    let file = fs::File::options().write(true).open(home.path().join(path)).unwrap();
+    file.set_modified(at.into()).unwrap();
+}
+
+#[test]
+fn an_edit_that_has_rested_is_merged_and_stays_uncommitted() {
+    let remote = Remote::with_palace();
+    let [ada, ben] = [remote.machine(), remote.machine()];
+    observe(&ada, "2026-02-02T12:00:00Z", "It is hard.");
+    assert_eq!(sync(&ada, &[]).1, 0);
+    let edited = ENTITY_TEXT.replace("genus: mineral\n", "genus: mineral\nstatus: known\n");
+    ben.write(ENTITY, &edited);
+    set_modified(&ben, ENTITY, "2026-03-01T11:50:00Z");
+    assert_eq!(sync(&ben, &[]).1, 2, "ten minutes are not enough");
+    assert_eq!(ben.read(ENTITY), edited);
+    set_modified(&ben, ENTITY, "2026-03-01T11:44:00Z");
+    let (said, code) = sync(&ben, &[]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(head(&ben), head(&ada));
+    let merged = ben.read(ENTITY);
+    assert!(merged.contains("status: known") && merged.contains("It is hard."), "{merged}");
+    assert_eq!(ben.git(&["status", "--porcelain"]), format!(" M {ENTITY}\n"));
+    assert_eq!(ben.git(&["show", &format!("HEAD:{ENTITY}")]), ada.read(ENTITY));
+    let diff = ben.git(&["diff", "--", ENTITY]);
+    assert!(diff.contains("+status: known") && !diff.contains("+  - It is hard."), "{diff}");
+    commit_all(&ben, "2026-02-05T12:00:00Z", "known");
+    assert_eq!(sync(&ben, &[]).1, 0);
+    assert_writable_and_clean(&ben);
+}
+
+#[test]
+fn a_rested_edit_waits_if_it_conflicts_is_broken_or_is_staged() {
+    let remote = Remote::with_palace();
+    let [ada, ben] = [remote.machine(), remote.machine()];
+    let hall = "keep/rooms/hall.yaml";
+    ada.write(hall, "name: Hall\ndescription: Wide.\n");
+    commit_all(&ada, "2026-02-02T12:00:00Z", "wide");
+    assert_eq!(sync(&ada, &[]).1, 0);
+    let before = head(&ben);
+    let cases = [
+        ("name: Hall\ndescription: Narrow.\n", false),
+        ("name: [\n", false),
+        ("name: Hall\ndescription: Bare.\nlook: Grey.\n", true),
+    ];
+    for (text, is_staged) in cases {
+        ben.write(hall, text);
+        if is_staged {
+            ben.git(&["add", hall]);
+        }
+        set_modified(&ben, hall, "2026-02-02T12:00:00Z");
+        let (said, code) = sync(&ben, &[]);
+        assert_eq!(code, 2, "{text}");
+        assert!(said.contains(&format!("waits for your edit of {hall}")), "{said}");
+        assert_eq!((head(&ben).as_str(), ben.read(hall).as_str()), (before.as_str(), text));
+    }
+}
+
+#[test]
+fn a_pushed_merge_is_reverted_for_everybody_and_nothing_else() {
+    let remote = Remote::with_palace();
+    let [ada, ben] = [remote.machine(), remote.machine()];
+    observe(&ada, "2026-02-02T12:00:00Z", "It is hard.");
+    ada.write("keep/rooms/loft.yaml", "name: Loft\n");
+    commit_all(&ada, "2026-02-02T13:00:00Z", "loft");
+    assert_eq!(sync(&ada, &[]).1, 0);
+    observe(&ben, "2026-02-03T12:00:00Z", "It is heavy.");
+    assert_eq!(sync(&ben, &[]).1, 0);
+    let merge = head(&ben);
+    let (said, code) = sync(&ben, &["--undo"]);
+    assert_eq!((code, head(&ben)), (2, merge));
+    assert!(said.contains("was pushed to `main` of origin"), "{said}");
+    assert!(said.contains("it brought these commits: 2 by Ada."), "{said}");
+    assert!(said.contains("takes them back for everybody"), "{said}");
+    // What was committed since stays.
+    observe(&ben, "2026-02-04T12:00:00Z", "It is old.");
+    let (said, code) = sync(&ben, &["--undo", "--push-revert"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(said.contains("reverted the merge ") && said.contains("pushed 2 commits"), "{said}");
+    // The other machine works on meanwhile, and keeps what it adds.
+    observe(&ada, "2026-02-05T12:00:00Z", "It is common.");
+    for machine in [&ada, &ben, &ada] {
+        assert_eq!(sync(machine, &[]).1, 0);
+    }
+    assert_eq!(head(&ada), head(&ben));
+    let text = ada.read(ENTITY);
+    for (observation, is_there) in [
+        ("It is dark.", true),
+        ("It is hard.", false),
+        ("It is heavy.", true),
+        ("It is old.", true),
+        ("It is common.", true),
+    ] {
+        assert_eq!(text.contains(observation), is_there, "{observation} {text}");
+    }
+    assert!(!ada.path().join("keep/rooms/loft.yaml").exists());
+    let (said, code) = sync(&ben, &["--undo", "--push-revert"]);
+    assert_eq!(code, 2, "{said}");
+    for machine in [&ada, &ben] {
+        machine.assert_clean_repository();
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, TimeDelta, Utc};
+use chrono::{DateTime, Utc};
 
 use crate::keeper::Refusal;
 use crate::keeper::sync::repositories::{SyncedRepository, find_synced_repository};
@@ -221,8 +221,8 @@ impl SyncThread {
     /// Puts off what another process of this machine has just done.
     fn consider_other_processes(&self, repository: &SyncedRepository, schedule: &mut SyncSchedule) {
         let (record, now) = (repository.record(), self.now());
-        let age =
-            |at: DateTime<Utc>| ((self.settings.clock)() - at).max(TimeDelta::zero()).to_std();
+        // A time in the future says nothing: the clock was wrong.
+        let age = |at: DateTime<Utc>| ((self.settings.clock)() - at).to_std();
         let rest = |at: Option<DateTime<Utc>>, interval: Duration| {
             at.and_then(|it| interval.checked_sub(age(it).ok()?)).filter(|it| !it.is_zero())
         };

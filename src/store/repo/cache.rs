@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::store::Error;
 use crate::store::repo::regular_file;
 use crate::store::repo::repository::Repository;
+use crate::store::write::failpoint;
 
 /// The maximum size of a cache file in bytes, larger than any that Palazzo writes.
 const MAX_BYTES: u64 = 1024 * 1024 * 1024;
@@ -61,8 +62,12 @@ fn write_file(place: &Path, content: &[u8]) -> Result<(), Error> {
             _ => {}
         }
         let mut file = fs::File::create_new(&temporary)?;
+        failpoint::fail_point("write cache file")?;
         file.write_all(&[content, &crc32fast::hash(content).to_be_bytes()].concat())?;
-        fs::rename(&temporary, place)
+        failpoint::fail_point("replace cache file")?;
+        fs::rename(&temporary, place)?;
+        failpoint::kill_point("cache file is replaced");
+        Ok(())
     };
     let written = write();
     if written.is_err() {

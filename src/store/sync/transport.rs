@@ -22,7 +22,7 @@ use crate::store::repo::palazzo_file;
 use crate::store::repo::repository::{ALLOCATION_LIMIT, Repository};
 use crate::store::sync::error::SyncError;
 use crate::store::sync::upstream::Upstream;
-use crate::store::write::fsync;
+use crate::store::write::{failpoint, fsync};
 
 /// The name of the folder in `.git/palazzo`.
 const FOLDER: &str = "transport";
@@ -68,6 +68,7 @@ impl Transport {
         let create = || -> io::Result<()> {
             palazzo_file::create_parent_folders(&common_dir, FOLDER)?;
             remove_leftovers(&folder)?;
+            failpoint::fail_point("create transport")?;
             fs::create_dir(&folder)?;
             for part in ["refs/heads", "objects/info", "objects/pack"] {
                 fs::create_dir_all(folder.join(part))?;
@@ -110,7 +111,9 @@ impl Transport {
         ]);
         let git = if is_deepened { git.args(["--unshallow"]) } else { git };
         let git = git.args(["--", upstream.url.as_str(), &refspec]);
+        failpoint::kill_point("before the fetch");
         let ended = self.run(git)?;
+        failpoint::kill_point("objects are fetched");
         if ended.status.success() {
             let text = fs::read_to_string(self.folder.join(FETCHED_REF));
             let text = text.map_err(Error::for_file("read", &self.folder.join(FETCHED_REF)))?;
@@ -135,7 +138,9 @@ impl Transport {
             upstream.url.as_str(),
             &refspec,
         ]);
+        failpoint::kill_point("before the push");
         let ended = self.run(git)?;
+        failpoint::kill_point("commits are pushed");
         if ended.status.success() {
             return Ok(PushOutcome::Done);
         }
@@ -169,7 +174,9 @@ impl Transport {
             names.sort_by_key(|it| Path::new(it).extension().is_some_and(|it| it == "idx"));
             fs::create_dir_all(&to)?;
             for name in &names {
+                failpoint::fail_point("adopt objects")?;
                 fs::rename(from.join(name), to.join(name))?;
+                failpoint::kill_point("objects are adopted");
             }
             Ok(())
         };
@@ -205,6 +212,7 @@ impl Transport {
 
 impl Drop for Transport {
     fn drop(&mut self) {
+        failpoint::kill_point("before the transport is removed");
         // The next synchronization removes what is left.
         drop(fs::remove_dir_all(&self.folder));
     }

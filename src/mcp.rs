@@ -4,6 +4,7 @@
 mod arguments;
 mod call_queue;
 mod call_runner;
+mod effect_hint;
 mod graph_pages;
 mod graph_tools;
 mod handler;

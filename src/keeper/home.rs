@@ -3,23 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::PoisonError;
-use std::sync::mpsc::Receiver;
 
 use ulid::Generator;
 
 use crate::keeper::caller::Caller;
-use crate::keeper::error::Refusal;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::published_snapshots::{
     PublishedSnapshots, SharedVisits, SnapshotMissFlag,
 };
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::semantic::models::ModelCache;
+use crate::keeper::sync::BackgroundSyncSettings;
 use crate::keeper::sync::background::BackgroundSync;
-use crate::keeper::sync::{BackgroundSyncSettings, SyncAnswer};
 use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::model::WatchMode;
-use crate::store::{self, ConsentStore, ProgressListener};
+use crate::store::{self, ConsentStore, ProgressListener, Store};
 use crate::visit::Visit;
 use crate::watch::{Poller, WakeCallback};
 
@@ -131,14 +129,11 @@ impl Keeper {
         self.background_sync = Some(BackgroundSync::start(settings, home, consents, wake));
     }
 
-    /// Asks to synchronize the repository of the palace that the caller acts on, and returns a
-    /// receiver of the answer. It is closed if the server ends before.
-    pub fn request_sync(&mut self, caller: &Caller) -> Result<Receiver<SyncAnswer>, Refusal> {
-        self.check_not_snapshot()?;
-        let key = self.current_workspace(caller)?;
-        let folder = self.open_palace(&key)?.store().palace_folder().to_owned();
-        let not_running = || Refusal::Invalid("only `palazzo serve` runs this tool".to_owned());
-        Ok(self.background_sync.as_ref().ok_or_else(not_running)?.request(&folder))
+    /// Synchronizes the repository of a palace from now on, if that was started.
+    pub(super) fn sync_in_background(&self, palace: &Store) {
+        if let Some(sync) = &self.background_sync {
+            sync.add_palace(palace.palace_folder());
+        }
     }
 
     /// Ends the background synchronization, after the commits that wait were pushed. Takes at most

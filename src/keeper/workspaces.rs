@@ -16,7 +16,6 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, split_as_of_key};
 use crate::keeper::workspaces::background_open::BackgroundOpen;
-use crate::keeper::workspaces::call_commits::CallCommits;
 use crate::keeper::workspaces::create::{available_directory_name, create_palace};
 use crate::keeper::{Caller, ChangeCounters, Keeper, Refusal, Session};
 use crate::model::{Files, WatchMode, did_you_mean, strip_unprintable};
@@ -94,8 +93,8 @@ impl Keeper {
     /// Adds a palace to the open ones.
     pub(super) fn add_open_palace(&mut self, key: &str, mut palace: OpenPalace) {
         palace.publication = Some(self.snapshot_slot(key));
-        if let Some(sync) = self.background_sync.as_ref().filter(|_| !is_as_of_key(key)) {
-            sync.add_palace(palace.store().palace_folder());
+        if !is_as_of_key(key) {
+            self.sync_in_background(palace.store());
         }
         self.open_palaces.insert(key.to_owned(), palace);
     }
@@ -114,9 +113,7 @@ impl Keeper {
         };
         if !self.open_palaces.contains_key(&workspace.key) {
             let store = self.store_of(&workspace);
-            if let Some(sync) = &self.background_sync {
-                sync.add_palace(store.palace_folder());
-            }
+            self.sync_in_background(&store);
             let Workspace { key, name, .. } = workspace;
             let opening = BackgroundOpen::start(store, key, name, &self.watch_config);
             self.background_open = Some(opening);
@@ -343,16 +340,6 @@ impl Keeper {
     pub fn change_counters_by_palace(&self) -> BTreeMap<String, ChangeCounters> {
         let palaces = self.open_palaces.iter().filter(|(key, _)| !is_as_of_key(key));
         palaces.map(|(key, palace)| (key.clone(), palace.file_states.change_counters())).collect()
-    }
-
-    /// Returns the commits made since the last call of this method.
-    pub fn take_commits(&mut self) -> CallCommits {
-        let committed = call_commits::take_commits(self.open_palaces.values_mut());
-        if let Some(sync) = self.background_sync.as_ref().filter(|_| !committed.commits.is_empty())
-        {
-            sync.note_commits();
-        }
-        committed
     }
 
     fn workspace_at(&self, root: PathBuf) -> Workspace {

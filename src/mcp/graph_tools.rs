@@ -7,9 +7,10 @@ use crate::mcp::arguments::{
     CreateEntities, DeleteGraphEntities, DescribeWorkspace, GetEntity, GetRelationships,
     GetTimeline, ListEntities, ListGenera, PageNumber, SearchEntities, UpdateEntity,
 };
+use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::graph_pages;
 use crate::mcp::reply::{ToolResult, to_tool_result};
-use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
 use crate::model::Entity;
 use crate::render;
 

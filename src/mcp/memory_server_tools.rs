@@ -12,8 +12,9 @@ use crate::mcp::arguments::{
     GraphOutput, MemoryEntities, MemoryEntity, MemoryRelation, MemoryRelations, OpenNodes,
     ReadGraph, SearchNodes,
 };
+use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{ToolReply, ToolResult};
-use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
 use crate::model::{Entity, escape_unprintable_json};
 
 /// The maximum size of an answer in thirds of a token: 20,000 tokens. Clients truncate answers

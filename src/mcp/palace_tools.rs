@@ -2,8 +2,9 @@
 
 use crate::keeper::{self, Blueprint, Caller, ChooseNumberOutcome, Keeper, NewScroll, Refusal};
 use crate::mcp::arguments::{BuildRoom, PalaceAction, RoomRequest, SetWorkspace, WriteScroll};
+use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{ToolResult, to_tool_result};
-use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
 
 pub(super) fn palace_tools() -> [RegisteredTool; 4] {
     [set_workspace(), palace_action(), build_room(), write_scroll()]

@@ -2,8 +2,9 @@
 
 use crate::keeper::{self, Caller, ChangeMode, Keeper, SyncReport};
 use crate::mcp::arguments::{NoArguments, Resolve};
+use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{DetachedWork, to_tool_result};
-use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
 use crate::render;
 
 pub(super) fn sync_tools() -> [RegisteredTool; 2] {

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use rmcp::model::{JsonObject, Tool};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::keeper::{ActionToolCall, Caller, Keeper};
 use crate::mcp::arguments::parse_arguments;
 use crate::mcp::call_queue::CallAccess;
+use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{
     DetachedWork, ToolReply, ToolResult, error_after_commits, render_warnings, shorten_long_lines,
 };
@@ -63,21 +64,6 @@ type ToolFn = dyn Fn(&Toolbox, &mut Keeper, &Caller, JsonObject) -> ToolResult +
 type DetachedToolFn =
     dyn Fn(&mut Keeper, &Caller, JsonObject) -> Result<DetachedWork, String> + Send + Sync;
 
-/// The effect of a tool on the palace, as a hint for clients that ask the user before a
-/// call.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum EffectHint {
-    /// Only reads.
-    Reads,
-    /// Adds; a second call adds again.
-    Adds,
-    /// Adds; a second call with the same arguments adds nothing.
-    AddsOnce,
-    /// May replace content; a second call changes nothing more. Git keeps the old
-    /// content.
-    Replaces,
-}
-
 impl ToolSet {
     /// All sets, in the order of their tools.
     pub const ALL: [Self; 5] =
@@ -94,19 +80,6 @@ impl ToolSet {
             Self::Sync => "sync",
             Self::Memory => "memory",
             Self::Mempalace => "mempalace",
-        }
-    }
-}
-
-impl EffectHint {
-    /// Returns the hints for clients, without those that equal the default of MCP.
-    fn annotations(self) -> ToolAnnotations {
-        let hints = ToolAnnotations::new().open_world(false);
-        match self {
-            Self::Reads => hints.read_only(true),
-            Self::Adds => hints.destructive(false),
-            Self::AddsOnce => hints.destructive(false).idempotent(true),
-            Self::Replaces => hints.destructive(true).idempotent(true),
         }
     }
 }

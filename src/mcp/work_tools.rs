@@ -2,8 +2,9 @@
 
 use crate::keeper::{self, Caller, Keeper, NewProcess, NewTask, WorkPage, WorkQuery};
 use crate::mcp::arguments::{AdvanceProcess, CompleteTask, CreateTask, ListTasks, StartProcess};
+use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::to_tool_result;
-use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
 use crate::render;
 
 pub(super) fn work_tools() -> [RegisteredTool; 5] {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 
-use crate::keeper::Refusal;
+use crate::keeper::error::Refusal;
 use crate::keeper::sync::repositories::{SyncedRepository, find_synced_repository};
 use crate::keeper::sync::round::{SyncOptions, SyncReport, sync_repository};
 use crate::keeper::sync::schedule::{SyncOutcome, SyncSchedule, SyncTiming};

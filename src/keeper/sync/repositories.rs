@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::format;
 use crate::format::PalacePath;
-use crate::keeper::{Keeper, Refusal};
+use crate::keeper::error::Refusal;
 use crate::model::{CommitId, CommitMode, Consent, Settings};
 use crate::store::{self, ConsentStore, Store, SyncRecord, Upstream};
 
@@ -18,16 +18,6 @@ pub struct SyncedRepository {
     store: Store,
     palaces: Vec<Store>,
     consents: ConsentStore,
-}
-
-/// Lists the repositories of the palaces of the home.
-pub fn list_synced_repositories(keeper: &Keeper) -> Result<Vec<SyncedRepository>, Refusal> {
-    let found = repositories_of_home(&keeper.home, &keeper.consents)?;
-    if found.is_empty() {
-        let home = keeper.home.display();
-        return Err(Refusal::Invalid(format!("no palace in {home} is in a git repository yet")));
-    }
-    Ok(found.into_values().collect())
 }
 
 /// Returns the repository of the palace at `folder`, if the user allows to synchronize it.
@@ -45,7 +35,8 @@ pub(super) fn find_synced_repository(
     SyncedRepository::around(home, consents, folder).map(Some)
 }
 
-fn repositories_of_home(
+/// Returns the repositories of the palaces of the home, by working directory.
+pub(super) fn repositories_of_home(
     home: &Path,
     consents: &ConsentStore,
 ) -> Result<BTreeMap<PathBuf, SyncedRepository>, Refusal> {

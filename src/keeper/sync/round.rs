@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use crate::keeper::Refusal;
+use crate::keeper::error::Refusal;
 use crate::keeper::merge::MERGE_RULES_VERSION;
 use crate::keeper::sync::merge_versions::{merge_rested_edit, merge_versions};
 use crate::keeper::sync::repositories::SyncedRepository;

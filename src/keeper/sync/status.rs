@@ -1,7 +1,7 @@
 //! The state of a repository compared with its upstream, as last fetched.
 
-use crate::keeper::Refusal;
-use crate::keeper::sync::repositories::SyncedRepository;
+use crate::keeper::sync::repositories::{SyncedRepository, repositories_of_home};
+use crate::keeper::{Keeper, Refusal};
 use crate::store::SyncRecord;
 
 /// The state of a repository compared with its upstream, as last fetched.
@@ -21,6 +21,16 @@ pub struct SyncState {
     pub record: SyncRecord,
     /// The number of recorded conflicts.
     pub conflicts: usize,
+}
+
+/// Lists the repositories of the palaces of the home.
+pub fn list_synced_repositories(keeper: &Keeper) -> Result<Vec<SyncedRepository>, Refusal> {
+    let found = repositories_of_home(&keeper.home, &keeper.consents)?;
+    if found.is_empty() {
+        let home = keeper.home.display();
+        return Err(Refusal::Invalid(format!("no palace in {home} is in a git repository yet")));
+    }
+    Ok(found.into_values().collect())
 }
 
 /// Returns the state of a repository. Reaches no other machine.

@@ -1,5 +1,6 @@
 //! The commits of a call and the errors that came after them, for its answer.
 
+use crate::keeper::Keeper;
 use crate::keeper::palace::OpenPalace;
 use crate::model::CommitId;
 
@@ -12,16 +13,23 @@ pub struct CallCommits {
     pub warnings: Vec<String>,
 }
 
-/// Collects the commits of `palaces` since the last call of this function.
-pub(crate) fn take_commits<'a>(palaces: impl Iterator<Item = &'a mut OpenPalace>) -> CallCommits {
-    let mut committed = CallCommits::default();
-    for report in palaces.flat_map(OpenPalace::take_commit_reports) {
-        committed.commits.extend(report.commit);
-        for warning in report.warnings.iter().map(ToString::to_string) {
-            if !committed.warnings.contains(&warning) {
-                committed.warnings.push(warning);
+impl Keeper {
+    /// Returns the commits made since the last call of this method; the background synchronization
+    /// pushes them soon.
+    pub fn take_commits(&mut self) -> CallCommits {
+        let mut committed = CallCommits::default();
+        for report in self.open_palaces.values_mut().flat_map(OpenPalace::take_commit_reports) {
+            committed.commits.extend(report.commit);
+            for warning in report.warnings.iter().map(ToString::to_string) {
+                if !committed.warnings.contains(&warning) {
+                    committed.warnings.push(warning);
+                }
             }
         }
+        if let Some(sync) = self.background_sync.as_ref().filter(|_| !committed.commits.is_empty())
+        {
+            sync.note_commits();
+        }
+        committed
     }
-    committed
 }

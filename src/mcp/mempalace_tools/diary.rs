@@ -4,12 +4,13 @@ use serde_json::{Value, json};
 
 use crate::keeper::{self, Caller, DiaryPage, Keeper};
 use crate::mcp::arguments::{DiaryRead, DiaryWrite};
+use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::mempalace_tools::reply::{
     excerpt_around, json_reply, max_bytes_per_text, refusal_to_text, reply_with_palace_hint,
     timestamp_json,
 };
 use crate::mcp::reply::ToolResult;
-use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
 use crate::model::DiaryEntry;
 
 pub(crate) fn diary_tools() -> [RegisteredTool; 2] {

@@ -5,12 +5,13 @@ use serde_json::{Value, json};
 
 use crate::keeper::{self, AddFactOutcome, Caller, FactRecord, FactsAbout, Keeper, NewFact};
 use crate::mcp::arguments::{KgAdd, KgInvalidate, KgQuery, KgTimeline, NoArguments};
+use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::mempalace_tools::reply::{
     json_reply, read_palace_or_default, refusal_to_text, reply_with_palace_hint, report_left_out,
     truncate_items,
 };
 use crate::mcp::reply::ToolResult;
-use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
 use crate::model::{Relation, fold_name};
 
 pub(crate) fn fact_tools() -> [RegisteredTool; 5] {

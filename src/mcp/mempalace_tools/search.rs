@@ -5,6 +5,7 @@ use ulid::Ulid;
 
 use crate::keeper::{self, Caller, DrawerHit, DrawerHits, DrawerQuery, Keeper};
 use crate::mcp::arguments::MempalaceSearch;
+use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::mempalace_tools::overview::{
     count_by_room, round_similarity, unknown_name_hint, unknown_wing_hint,
 };
@@ -14,7 +15,7 @@ use crate::mcp::mempalace_tools::reply::{
     timestamp_json,
 };
 use crate::mcp::reply::ToolResult;
-use crate::mcp::toolbox::{EffectHint, RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
 use crate::model::drawer_id_in_name;
 
 /// The maximum length of the query that an answer repeats, in characters.

@@ -174,7 +174,7 @@ fn fact_file(number: usize) -> (String, String) {
     let path = format!("entities/people-{}/ada-{number}.yaml", number / ENTITIES_PER_FOLDER);
     let text = format!(
         "name: {}\ngenus: People {}\nrelations:\n\
-         - {{ type: works_on, to: Project {}, since: 2026-01-01 }}\n",
+         - type: works_on\n  to: Project {}\n  since: 2026-01-01\n",
         person_name(number),
         number / ENTITIES_PER_FOLDER,
         number % 100,

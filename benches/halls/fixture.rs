@@ -314,7 +314,7 @@ fn entity_yaml(genus: &str, number: usize) -> String {
     let languages = ["Rust", "C", "Go", "Haskell", "Zig"];
     let language = languages[number % 13 % 5];
     let attributes = match genus {
-        "Symbol" => format!("attributes: {{ language: {language} }}\n"),
+        "Symbol" => format!("attributes:\n  language: {language}\n"),
         _ => String::new(),
     };
     // Some years have no entity, and some days have a hundred.
@@ -324,7 +324,7 @@ fn entity_yaml(genus: &str, number: usize) -> String {
         "id: {id}\nname: {name:?}\ngenus: {genus}\n{status}{attributes}observations:\n\
          - Number {number} of the old catalogue, as the label on the back says.\n\
          - It was lent twice and came back with another frame.\n\
-         relations:\n- {{ type: follows, to: {next:?}, since: 19{:02} }}\n",
+         relations:\n- type: follows\n  to: {next:?}\n  since: 19{:02}\n",
         number % 100
     )
 }

@@ -182,5 +182,5 @@ fn room_text(room: usize, commit: usize, portal: &str) -> String {
         format!("  Line {it} of room {room}, which was last seen to by commit {number}.\n")
     };
     let lines: Vec<_> = (0..24).map(line).collect();
-    format!("name: Room {room}\ndescription: |\n{}portals: [{portal}]\n", lines.concat())
+    format!("name: Room {room}\ndescription: |\n{}portals:\n  - {portal}\n", lines.concat())
 }

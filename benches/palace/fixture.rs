@@ -232,9 +232,9 @@ impl PalaceFixture {
              - label: Go on\n  type: navigate\n  room: {next}\n\
              - label: Open the other door\n  type: navigate\n  room: {unfinished}\n\
              - label: Look at the cabinet\n  type: query\n  tool: list_entities\n  \
-             tool_params: {{ genus: {} }}\n\
+             tool_params:\n    genus: {}\n\
              - label: Read the card\n  type: text\n  content: |\n    {}\n\
-             portals: [{portal}]\n",
+             portals:\n- {portal}\n",
             generate_sentence(number),
             self.genus_with_entities(number),
             generate_sentence(number + 1)
@@ -247,7 +247,7 @@ impl PalaceFixture {
         format!(
             "name: {}\ngenus: {}\nstatus: {}\nobservations:\n\
              - Number {number} of the catalogue, from a {survey}.\n- {}\n- {}\n\
-             relations:\n- {{ type: follows, to: {} }}\n- {{ type: part_of, to: {first} }}\n",
+             relations:\n- type: follows\n  to: {}\n- type: part_of\n  to: {first}\n",
             self.entity_name(number),
             genus_name(number),
             ["open", "contested", "settled"][number % 3],

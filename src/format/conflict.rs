@@ -44,9 +44,9 @@ pub(super) fn conflict_to_yaml(conflict: &Conflict) -> OutputNode {
     if !field.is_empty() {
         pairs.push(("field", OutputNode::Text(field.clone())));
     }
-    pairs.extend(stands.as_ref().map(|it| ("stands", value_to_yaml(it))));
+    pairs.extend(stands.as_ref().map(|it| ("stands", OutputNode::from_json(it))));
     pairs.extend(stands_by.as_ref().map(|it| ("stands_by", author_to_yaml(it))));
-    pairs.extend(other.as_ref().map(|it| ("other", value_to_yaml(it))));
+    pairs.extend(other.as_ref().map(|it| ("other", OutputNode::from_json(it))));
     pairs.extend(other_by.as_ref().map(|it| ("other_by", author_to_yaml(it))));
     OutputNode::Map(pairs)
 }
@@ -79,14 +79,6 @@ fn author_to_yaml(it: &ConflictAuthor) -> OutputNode {
     pairs.extend(it.at.map(|it| ("at", time_to_yaml(it))));
     pairs.extend(it.commit.as_ref().map(|it| ("commit", OutputNode::Text(it.clone()))));
     OutputNode::Map(pairs)
-}
-
-fn value_to_yaml(value: &Value) -> OutputNode {
-    match value {
-        Value::String(text) => OutputNode::Text(text.clone()),
-        Value::Null => OutputNode::Plain("null".to_owned()),
-        value => OutputNode::Json(value.clone()),
-    }
 }
 
 #[cfg(test)]

@@ -127,7 +127,7 @@ pub(super) fn entity_to_yaml(entity: &Entity) -> OutputNode {
     pairs.push(("name", OutputNode::Text(entity.name.clone())));
     if !entity.former_names.is_empty() {
         let names = entity.former_names.iter().cloned().map(OutputNode::Text).collect();
-        pairs.push(("former_names", OutputNode::FlowList(names)));
+        pairs.push(("former_names", OutputNode::List(names)));
     }
     if entity.is_defined {
         pairs.push(("genus", OutputNode::Text(entity.genus.clone())));
@@ -136,7 +136,7 @@ pub(super) fn entity_to_yaml(entity: &Entity) -> OutputNode {
         pairs.push(("status", OutputNode::Text(status.clone())));
     }
     if !entity.attributes.is_empty() {
-        pairs.push(("attributes", OutputNode::Json(entity.attributes.clone().into())));
+        pairs.push(("attributes", OutputNode::from_json_map(&entity.attributes)));
     }
     if !entity.observations.is_empty() {
         let observations = entity.observations.iter().cloned().map(OutputNode::Text).collect();
@@ -162,7 +162,7 @@ fn relation_to_yaml(relation: &Relation) -> OutputNode {
     if let Some(source) = &relation.source {
         pairs.push(("source", OutputNode::Text(source.clone())));
     }
-    OutputNode::FlowMap(pairs)
+    OutputNode::Map(pairs)
 }
 
 /// Writes dates without quotes where possible, as an author would; the parser reads them as text in

@@ -220,13 +220,14 @@ description: >
             # on a line of its own
             room: crypt
           # below the actions
-        portals: [crypt] # beside the portals
+        portals: # beside the portals
+          - crypt
         # the end
         ");
     }
 
     #[test]
-    fn a_value_joined_to_one_line_gets_its_comments_above() {
+    fn a_list_or_mapping_in_brackets_gets_lines_with_its_comments() {
         let text = "\
 genus: Claim
 name: Gradualism
@@ -251,22 +252,56 @@ observations: [ # seen
         name: Gradualism
         genus: Claim
         # unknown
-        # how sure
-        # really
-        # who says so
-        attributes: { confidence: low, source: Lyell }
+        attributes:
+          # how sure
+          confidence: low # really
+          # who says so
+          source: Lyell
         observations:
           # seen
           - one # here
           # there
           - two
         relations:
-          # by whom
-          # since when
-          # about
-          - { type: disputed_by, to: Saltation, since: 1972 }
+          - type: disputed_by # by whom
+            # since when
+            to: Saltation
+            since: 1972 # about
           # and no other
         ");
+    }
+
+    #[test]
+    fn the_first_line_of_an_item_has_the_comments_of_what_begins_there() {
+        let text = "\
+name: A
+genus: B
+attributes:
+  lists:
+    # above
+    - # beside the dash
+      # above the inner dash
+      - # beside the inner dash
+        [ a, # in brackets
+          b ]
+      - {}
+    - { k: [], l: [ [ ] ] }
+";
+        assert_snapshot!(formatted_text("entities/b/a.yaml", text), @"");
+    }
+
+    #[test]
+    fn a_value_joined_to_one_line_gets_its_comments_above() {
+        let text =
+            "name: Claim\nrelations:\n  held_by: { # of one\n    single: true } # at a time\n";
+        assert_snapshot!(formatted_text("genera/claim.yaml", text), @"");
+    }
+
+    #[test]
+    fn quotes_are_those_that_formatters_choose() {
+        let texts = r##"["it's: x", 'it''s: x', 'say "x": y', "say \"x\": 'y'", 'a: \', "\"", "é\u0007", 'no: x']"##;
+        let text = format!("name: A\ngenus: B\nobservations: {texts}\n");
+        assert_snapshot!(formatted_text("entities/b/a.yaml", &text), @"");
     }
 
     #[test]
@@ -278,7 +313,17 @@ observations: [ # seen
         assert_snapshot!(formatted_text("entities/b/a.yaml", &text), @r#"
         name: A
         genus: B
-        attributes: { isbn: "97801234567890123456789", big: "18446744073709551616", pi: "3.14159265358979323846", version: "1.10", zip: "00123", phone: "+49123", born: "-0246", price: 1.5, exact: 1.0, many: 12 }
+        attributes:
+          isbn: "97801234567890123456789"
+          big: "18446744073709551616"
+          pi: "3.14159265358979323846"
+          version: "1.10"
+          zip: "00123"
+          phone: "+49123"
+          born: "-0246"
+          price: 1.5
+          exact: 1.0
+          many: 12
         "#);
     }
 

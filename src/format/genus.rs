@@ -252,7 +252,7 @@ fn attribute_def_to_yaml(it: &AttributeDef) -> OutputNode {
         AttributeKind::Date => OutputNode::Plain("date".to_owned()),
         AttributeKind::YesNo => OutputNode::Plain("yes/no".to_owned()),
         AttributeKind::OneOf(words) => {
-            OutputNode::FlowList(words.iter().cloned().map(OutputNode::Text).collect())
+            OutputNode::List(words.iter().cloned().map(OutputNode::Text).collect())
         }
         AttributeKind::Link(None) => OutputNode::Plain("link".to_owned()),
         AttributeKind::Link(Some(genus)) => OutputNode::Text(format!("{LINK_PREFIX}{genus}")),
@@ -260,13 +260,13 @@ fn attribute_def_to_yaml(it: &AttributeDef) -> OutputNode {
     if !it.required {
         return kind;
     }
-    OutputNode::FlowMap(vec![("type", kind), ("required", OutputNode::Plain("true".to_owned()))])
+    OutputNode::Map(vec![("type", kind), ("required", OutputNode::Plain("true".to_owned()))])
 }
 
 /// Writes a mapping if any status limits the next ones; else a list.
 fn status_defs_to_yaml(statuses: &[StatusDef]) -> OutputNode {
     let texts =
-        |it: &[String]| OutputNode::FlowList(it.iter().cloned().map(OutputNode::Text).collect());
+        |it: &[String]| OutputNode::List(it.iter().cloned().map(OutputNode::Text).collect());
     if statuses.iter().all(|it| it.next.is_none()) {
         return texts(&statuses.iter().map(|it| it.name.clone()).collect::<Vec<_>>());
     }

@@ -158,13 +158,13 @@ pub(super) fn room_to_yaml(room: &Room) -> OutputNode {
     }
     if !room.portals.is_empty() {
         let portals = room.portals.iter().map(|it| slug_to_yaml(&it.to_string())).collect();
-        pairs.push(("portals", OutputNode::FlowList(portals)));
+        pairs.push(("portals", OutputNode::List(portals)));
     }
     OutputNode::Map(pairs)
 }
 
 fn generate_to_yaml(grouping: &Grouping) -> OutputNode {
-    OutputNode::FlowMap(match grouping {
+    OutputNode::Map(match grouping {
         Grouping::Everything => vec![("by", OutputNode::Text(Grouping::BY_GENUS.to_owned()))],
         Grouping::Genus { genus, by } => {
             vec![
@@ -195,7 +195,7 @@ fn action_to_yaml(action: &Action) -> Option<OutputNode> {
         ActionKind::Query { tool, params } => {
             pairs.extend([kind("query"), ("tool", OutputNode::Text(tool.clone()))]);
             if !params.is_empty() {
-                pairs.push(("tool_params", OutputNode::Json(params.clone().into())));
+                pairs.push(("tool_params", OutputNode::from_json_map(params)));
             }
         }
         ActionKind::ShowEntity { entity } => {

@@ -12,6 +12,9 @@ use crate::model::FileKind;
 /// The keys with dates, times and ids as values, which are written without quotes.
 const PLAIN_KEYS: [&str; 6] = ["id", "since", "until", "written", "filed", "done"];
 
+/// The keys with any value, in which null is written out.
+const FREE_KEYS: [&str; 4] = ["attributes", "tool_params", "stands", "other"];
+
 /// The content of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileTree {
@@ -70,17 +73,17 @@ pub fn edit_tree(path: &str, text: &str, now: &FileTree) -> Option<String> {
     }
     let edited = match file_kind(path)? {
         FileKind::Palace => toml_tree::edit_toml_tree(text, &was.fields, &now.fields)?,
-        kind @ (FileKind::Scroll | FileKind::Drawer | FileKind::Diary) => {
+        FileKind::Scroll | FileKind::Drawer | FileKind::Diary => {
             let Some((matter, body)) = front_matter::split_front_matter(text) else {
                 return serialize_tree(path, now);
             };
             let start = matter.as_ptr() as usize - text.as_ptr() as usize;
             let middle = &text[start + matter.len()..text.len() - body.len()];
-            let matter = edit_fields(kind, matter, &was.fields, &now.fields)?;
+            let matter = edit_fields(matter, &was.fields, &now.fields)?;
             let body = now.body.as_deref().unwrap_or_default();
             format!("{}{matter}{middle}{body}", &text[..start])
         }
-        kind => edit_fields(kind, text, &was.fields, &now.fields)?,
+        _ => edit_fields(text, &was.fields, &now.fields)?,
     };
     (parse_tree(path, &edited).as_ref() == Some(now)).then_some(edited)
 }
@@ -91,7 +94,7 @@ pub fn serialize_tree(path: &str, tree: &FileTree) -> Option<String> {
     let kind = file_kind(path)?;
     let text = match kind {
         FileKind::Palace => toml_tree::edit_toml_tree("", &Map::new(), &tree.fields)?,
-        _ => serialize_yaml(&fields_to_yaml(kind, &tree.fields)),
+        _ => serialize_yaml(&fields_to_yaml(&tree.fields)),
     };
     let text = match &tree.body {
         Some(body) if tree.fields.is_empty() => body.clone(),
@@ -107,74 +110,54 @@ pub fn serialize_tree(path: &str, tree: &FileTree) -> Option<String> {
     [canonical, text].into_iter().find(is_meant)
 }
 
-fn edit_fields(
-    kind: FileKind,
-    text: &str,
-    was: &Map<String, Value>,
-    now: &Map<String, Value>,
-) -> Option<String> {
+fn edit_fields(text: &str, was: &Map<String, Value>, now: &Map<String, Value>) -> Option<String> {
     if was == now && was.keys().eq(now.keys()) {
         return Some(text.to_owned());
     }
     let wanted: Value = now.clone().into();
-    edit_yaml_text(text, &fields_to_yaml(kind, was), &fields_to_yaml(kind, now), |it| {
+    edit_yaml_text(text, &fields_to_yaml(was), &fields_to_yaml(now), |it| {
         parse_yaml(split_modeline(it).1).is_ok_and(|it| it.to_json() == wanted)
     })
 }
 
 /// Returns the fields of a file in the style in which tools write them.
-fn fields_to_yaml(kind: FileKind, fields: &Map<String, Value>) -> OutputNode {
-    let pairs = fields.iter().map(|(key, value)| (key.clone(), field_to_yaml(kind, key, value)));
+fn fields_to_yaml(fields: &Map<String, Value>) -> OutputNode {
+    let pairs = fields.iter().map(|(key, value)| (key.clone(), field_to_yaml(key, value)));
     OutputNode::DynamicMap(pairs.collect())
 }
 
-fn field_to_yaml(kind: FileKind, key: &str, value: &Value) -> OutputNode {
-    let is_flow = match kind {
-        FileKind::Entity => matches!(key, "attributes" | "former_names"),
-        FileKind::Room => matches!(key, "portals" | "generate" | "tool_params"),
-        _ => false,
-    };
+fn field_to_yaml(key: &str, value: &Value) -> OutputNode {
+    let has_any_value = FREE_KEYS.contains(&key);
     match value {
-        _ if is_flow => flow_value_to_yaml(key, value),
-        Value::Object(map) if !map.is_empty() => match kind {
-            FileKind::Genus => {
-                let pairs = map.iter().map(|(key, it)| (key.clone(), flow_value_to_yaml(key, it)));
-                OutputNode::DynamicMap(pairs.collect())
-            }
-            _ => fields_to_yaml(kind, map),
-        },
-        Value::Array(items) if !items.is_empty() => match kind {
-            FileKind::Genus => flow_value_to_yaml(key, value),
-            _ => OutputNode::List(items.iter().map(|it| item_to_yaml(kind, key, it)).collect()),
-        },
+        Value::Object(map) if !has_any_value => fields_to_yaml(map),
+        Value::Array(items) if !has_any_value => {
+            OutputNode::List(items.iter().map(item_to_yaml).collect())
+        }
         Value::Null => OutputNode::Plain(String::new()),
-        _ => flow_value_to_yaml(key, value),
+        _ => value_to_yaml(key, value),
     }
 }
 
-fn item_to_yaml(kind: FileKind, list: &str, item: &Value) -> OutputNode {
+fn item_to_yaml(item: &Value) -> OutputNode {
     match item {
-        Value::Object(_) if list == "relations" => flow_value_to_yaml(list, item),
-        Value::Object(map) if !map.is_empty() => fields_to_yaml(kind, map),
-        _ => flow_value_to_yaml("", item),
+        Value::Object(map) => fields_to_yaml(map),
+        _ => value_to_yaml("", item),
     }
 }
 
-/// Returns a value on one line; only a text of several lines may be a block.
-fn flow_value_to_yaml(key: &str, value: &Value) -> OutputNode {
+fn value_to_yaml(key: &str, value: &Value) -> OutputNode {
     match value {
         Value::String(text) if PLAIN_KEYS.contains(&key) && is_plain_word(text) => {
             OutputNode::Plain(text.clone())
         }
-        Value::String(text) => OutputNode::Text(text.clone()),
-        Value::Array(items) if !items.is_empty() => {
-            OutputNode::FlowList(items.iter().map(|it| flow_value_to_yaml("", it)).collect())
+        Value::Array(items) => {
+            OutputNode::List(items.iter().map(|it| value_to_yaml("", it)).collect())
         }
-        Value::Object(map) if !map.is_empty() => {
-            let pairs = map.iter().map(|(key, it)| (key.clone(), flow_value_to_yaml(key, it)));
-            OutputNode::DynamicFlowMap(pairs.collect())
+        Value::Object(map) => {
+            let pairs = map.iter().map(|(key, it)| (key.clone(), value_to_yaml(key, it)));
+            OutputNode::DynamicMap(pairs.collect())
         }
-        _ => OutputNode::Json(value.clone()),
+        _ => OutputNode::from_json(value),
     }
 }
 
@@ -244,6 +227,24 @@ mod tests {
           type: navigate
           room: attic
         ");
+    }
+
+    #[test]
+    fn an_edit_keeps_brackets_and_what_is_in_them() {
+        let text = "name: Ada\ngenus: Person\nformer_names: ['A', B] # so far\n\
+                    attributes: {born:  1815, tags: [x,  y], empty: []}\nrelations:\n\
+                    - {type: met,  to: Bob} # in town\n";
+        let mut tree = parse_tree("entities/person/ada.yaml", text).unwrap();
+        let fields = &mut tree.fields;
+        let add = |list: &mut serde_json::Value, it| list.as_array_mut().unwrap().push(it);
+        add(&mut fields["former_names"], json!("C: the third"));
+        add(&mut fields["attributes"]["tags"], json!("z"));
+        add(&mut fields["attributes"]["empty"], json!({ "k": ["v"] }));
+        fields["attributes"]["more"] = json!({ "a": [1, { "b": "two\nlines" }] });
+        add(&mut fields["relations"], json!({ "type": "met", "to": "Carol" }));
+        fields["relations"][0]["since"] = json!("1833");
+        let edited = edit_tree("entities/person/ada.yaml", text, &tree).unwrap();
+        insta::assert_snapshot!(edited, @"");
     }
 
     #[test]

@@ -172,6 +172,9 @@ pub enum Refusal {
         /// The id in the call.
         asked: String,
     },
+    /// The files of the palace have another format than this program reads.
+    #[error("{}: {}. Nothing was read or changed: use a newer Palazzo", .0.file, .0.message)]
+    OtherFormat(Box<Diagnostic>),
     /// A file to change has an error.
     #[error(
         "{}:{}:{}: {}. The file was edited by hand and was not changed: fix it, then try again",

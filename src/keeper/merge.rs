@@ -27,7 +27,7 @@ pub use conflict::MergeConflict;
 pub use outcome::{MergeOutcome, merge_palaces};
 
 /// The version of the rules of merging. Machines merge only with machines that have the same rules;
-/// an older program waits.
+/// an older program waits. The form of what a merge writes is a part of the rules.
 pub const MERGE_RULES_VERSION: u32 = 1;
 
 #[cfg(test)]

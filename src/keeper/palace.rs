@@ -31,7 +31,7 @@ use crate::keeper::palace::change_plan::{
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::{Caller, Refusal};
-use crate::model::{Changeset, CommitMode, FileEdit, MAX_FILE_BYTES};
+use crate::model::{Changeset, Code, CommitMode, FileEdit, MAX_FILE_BYTES};
 use crate::store::{CommitOutcome, CommitReport, Store};
 
 pub(crate) use open_palace::OpenPalace;
@@ -97,6 +97,16 @@ impl OpenPalace {
         match self.file_error(path) {
             Some(finding) => Err(Refusal::BrokenFile(finding.clone().into())),
             None => Ok(text),
+        }
+    }
+
+    /// Refuses a palace with files of another format than this program reads.
+    pub(crate) fn check_format_version(&self) -> Result<(), Refusal> {
+        match self.file_error(PalacePath::SETTINGS_FILE) {
+            Some(finding) if finding.code == Code::FormatVersion => {
+                Err(Refusal::OtherFormat(finding.clone().into()))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -170,6 +180,7 @@ impl OpenPalace {
         }
         for _ in 0..MAX_ATTEMPTS {
             self.catch_up()?;
+            self.check_format_version()?;
             // Unreadable settings may have switched commits off.
             if let Some(finding) = self.file_error(PalacePath::SETTINGS_FILE) {
                 return Err(Refusal::BrokenFile(finding.clone().into()));

@@ -230,7 +230,9 @@ impl Keeper {
         key: &str,
         caller: &'k Caller,
     ) -> Result<Session<'k>, Refusal> {
-        self.open_palace(key)?.catch_up()?;
+        let palace = self.open_palace(key)?;
+        palace.catch_up()?;
+        palace.check_format_version()?;
         self.session_without_refresh(key, caller)
     }
 

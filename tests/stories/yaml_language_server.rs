@@ -1,5 +1,5 @@
-//! The diagnostics and completions of the language server of VS Code and Neovim, for
-//! files that Palazzo wrote and a person edits.
+//! The diagnostics, completions and formatting of the language server of VS Code and Neovim,
+//! for files that Palazzo wrote and a person edits.
 //!
 //! It is the npm package `yaml-language-server`, 1.25.0. The test searches it at
 //! `$PALAZZO_LANGUAGE_SERVER`, the path of its `bin/yaml-language-server`, and in
@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use insta::assert_snapshot;
+use palazzo::format::FmtOutcome;
 use serde_json::{Value, json};
 
 use crate::harness::{Home, MARCH_1};
@@ -85,6 +86,26 @@ impl Editor {
         let said = self.request("textDocument/completion", &asked);
         let items = said["result"]["items"].as_array().unwrap().iter();
         items.map(|it| it["label"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Formats a file that contains `text`, as an editor does when it saves the file.
+    fn formatted(&mut self, file: &Path, text: &str) -> String {
+        self.last_request_id += 1;
+        let document = json!({ "uri": file_uri(file), "languageId": "yaml", "version": self.last_request_id, "text": text });
+        self.send_notification("textDocument/didOpen", &json!({ "textDocument": document }));
+        let options = json!({ "tabSize": 2, "insertSpaces": true });
+        let asked = json!({ "textDocument": { "uri": file_uri(file) }, "options": options });
+        let said = self.request("textDocument/formatting", &asked);
+        self.send_notification(
+            "textDocument/didClose",
+            &json!({ "textDocument": { "uri": file_uri(file) } }),
+        );
+        // The server replaces the whole text, or nothing.
+        match said["result"].as_array().unwrap_or_else(|| panic!("{said}")).as_slice() {
+            [] => text.to_owned(),
+            [edit] => edit["newText"].as_str().unwrap().to_owned(),
+            edits => panic!("{edits:?}"),
+        }
     }
 
     fn close_file(&mut self, file: &Path) {
@@ -213,4 +234,135 @@ async fn an_editor_completes_and_underlines_files_written_by_palazzo() {
     4: Property genius is not allowed.
     2: Missing property "genus".
     "#);
+}
+
+/// Texts that YAML writes in many ways.
+const ODD_TEXTS: [&str; 52] = [
+    "x",
+    "",
+    " lead",
+    "trail ",
+    "a  b",
+    "Grüße, 漢字, 😀",
+    "no\u{a0}break",
+    "tab\tinside",
+    "a\u{2028}b",
+    "bell\u{7}",
+    "it's",
+    "it's: x",
+    "say \"x\"",
+    "say \"x\": y",
+    "\"both\" 'quotes': x",
+    "'",
+    "\"",
+    "back\\slash: x",
+    "- a",
+    "? a",
+    "a #b",
+    "a: b",
+    "a:",
+    ":a",
+    "{a}",
+    "[a]",
+    "a, b",
+    "*a",
+    "&a",
+    "!a",
+    "%a",
+    "@a",
+    "`a`",
+    "|",
+    ">",
+    "~",
+    "null",
+    "true",
+    "1.0",
+    "1972-01-01",
+    "---",
+    "one\ntwo",
+    "one\ntwo\n",
+    "one\n\n\ntwo\n\n\n",
+    " one\ntwo\n",
+    "\n\n  one\ntwo",
+    "one\n  two\n\tthree  \n",
+    "one\n   \ntwo\n",
+    "one\n   \n",
+    "- a: b\n# c\n",
+    "# prettier-ignore\na\n",
+    "a name that goes on and on, past the eightieth column, at which a formatter may wish to fold the line",
+];
+
+/// Returns files with an odd text at every place, and one with each of them.
+fn odd_files() -> Vec<(String, String)> {
+    let long = ODD_TEXTS[ODD_TEXTS.len() - 1];
+    let mut files = Vec::new();
+    for (number, odd) in ODD_TEXTS.into_iter().enumerate() {
+        let named = if odd.trim().is_empty() { "x" } else { odd };
+        let value = json!({ odd: odd, "list": [odd, [odd, [odd], []], { odd: odd }, {}], "none": null, "empty": {}, long: [] });
+        let relations = json!([{ "type": odd, "to": odd, "since": odd, "source": odd }, { "type": odd, "to": long }]);
+        let entity = json!({ "name": odd, "former_names": [odd, long], "genus": named, "status": named,
+            "attributes": value, "observations": [odd, long, format!("{long}\n{long}"), odd], "relations": relations });
+        files.push((format!("entities/odd/{number}.yaml"), entity.to_string()));
+        let actions = json!([
+            { "label": named, "type": "text", "content": odd },
+            { "label": named, "type": "query", "tool": "list_entities", "tool_params": value },
+            { "label": long, "type": "navigate", "room": "attic", "workspace": named },
+        ]);
+        let room = json!({ "name": named, "description": odd, "actions": actions,
+            "generate": { "genus": named, "by": "status" }, "portals": ["attic", "east/attic"] });
+        files.push((format!("rooms/odd-{number}.yaml"), room.to_string()));
+        let steps = json!([{ "step": named, "note": odd }, named]);
+        let process = json!({ "name": named, "steps": steps, "step": 2, "status": "running" });
+        files.push((
+            format!("processes/01KHRBW8E6S4R2Q0P9N7M5K3{number:02}.yaml"),
+            process.to_string(),
+        ));
+    }
+    files.push((
+        "genera/odd.yaml".to_owned(),
+        json!({ "name": "Odd", "attributes": { "a": { "type": ODD_TEXTS[1..9], "required": true }, "b": ["c", "d"] },
+            "statuses": { "open": ["done"], "done": [], "mooted": null }, "relations": { "held_by": "single", "of": null } })
+        .to_string(),
+    ));
+    files
+}
+
+/// Calls `check` with the path in its palace and the text of each YAML file of the example
+/// palaces.
+fn for_each_example_file(root: &Path, folder: &Path, check: &mut dyn FnMut(&str, &str)) {
+    for place in std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
+        if place.is_dir() {
+            for_each_example_file(root, &place, check);
+        } else if place.extension().is_some_and(|it| it == "yaml") {
+            let text = std::fs::read_to_string(&place).unwrap();
+            check(place.strip_prefix(root).unwrap().to_str().unwrap(), &text);
+        }
+    }
+}
+
+#[test]
+fn an_editor_that_formats_files_leaves_the_canonical_form_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(mut editor) = Editor::start(folder.path()) else { return };
+    let messy = "relations: [ { type: a } ]\n";
+    assert_ne!(editor.formatted(&folder.path().join("messy.yaml"), messy), messy);
+    let mut count = 0;
+    let mut check = |path: &str, text: &str| {
+        let canonical = match palazzo::format::fmt_file(path, text) {
+            Some(FmtOutcome::Unchanged) => text.to_owned(),
+            Some(FmtOutcome::Formatted(canonical)) => canonical,
+            other => panic!("{path}: {other:?}\n{text}"),
+        };
+        assert_eq!(editor.formatted(&folder.path().join(path), &canonical), canonical, "{path}");
+        count += 1;
+    };
+    for palace in std::fs::read_dir("example-palaces").unwrap().map(|it| it.unwrap().path()) {
+        for_each_example_file(&palace, &palace, &mut |path, text| {
+            let is_canonical = palazzo::format::fmt_file(path, text) == Some(FmtOutcome::Unchanged);
+            assert!(is_canonical, "{}: run `palazzo fmt`", palace.join(path).display());
+            check(path, text);
+        });
+    }
+    odd_files().iter().for_each(|(path, text)| check(path, text));
+    assert!(count > 300, "only {count} files");
 }

@@ -86,6 +86,11 @@ impl AttachedComments {
     /// above its dash.
     pub(in crate::format) fn fit_to_output(&mut self, out: &OutputNode) {
         match out {
+            _ if !out.has_lines() => {
+                let inside = self.inner_comments();
+                *self = Self { children: Vec::new(), below: Vec::new(), ..std::mem::take(self) };
+                self.above.extend(inside);
+            }
             OutputNode::Map(_) | OutputNode::DynamicMap(_) => {
                 self.fit_to_keys(&out.pairs().into_iter().flatten().collect());
             }
@@ -95,11 +100,7 @@ impl AttachedComments {
                     part.merge_into_dash_line(item);
                 }
             }
-            _ => {
-                let inside = self.inner_comments();
-                *self = Self { children: Vec::new(), below: Vec::new(), ..std::mem::take(self) };
-                self.above.extend(inside);
-            }
+            _ => {}
         }
     }
 
@@ -129,17 +130,29 @@ impl AttachedComments {
         self.children.get(index).unwrap_or(Self::NONE)
     }
 
-    /// Merges the comments of an item and of its first key, which are on one line.
+    /// Merges the comments of an item and of its first key or item, which are on one line.
     fn merge_into_dash_line(&mut self, item: &OutputNode) {
-        let Some(pairs) = item.pairs().filter(|_| item.is_block_map()) else { return };
-        let first = pairs.first().map(|(key, _)| *key).unwrap_or_default();
-        let Some(first) = self.children.iter_mut().find(|it| it.key == first) else { return };
-        self.above.append(&mut first.above);
+        let first_item = match item {
+            OutputNode::List(items) => items.first(),
+            _ => None,
+        };
+        let first = match item.pairs() {
+            Some(pairs) => {
+                let first = pairs.first().map(|(key, _)| *key).unwrap_or_default();
+                self.children.iter_mut().find(|it| it.key == first)
+            }
+            None => self.children.first_mut().filter(|_| first_item.is_some()),
+        };
+        let Some(first) = first else { return };
         let beside = self.trailing.take();
         match &first.trailing {
             None => first.trailing = beside,
-            Some(_) => self.above.extend(beside),
+            Some(_) => first.above.extend(beside),
         }
+        if let Some(first_item) = first_item {
+            first.merge_into_dash_line(first_item);
+        }
+        self.above.append(&mut first.above);
     }
 
     fn all_comments(&self) -> Vec<String> {

@@ -5,15 +5,12 @@ use crate::format::yaml::output_node::OutputNode;
 use std::ops::Range;
 use std::str::FromStr;
 
-use serde_json::Value;
 use yaml_edit::{Mapping, Sequence, YamlFile, YamlNode};
 
 use crate::format::yaml::comments::{Comment, CommentsAndDashes};
 use crate::format::yaml::parse::{MapKey, Node, NodeValue, parse_yaml};
-use crate::format::yaml::write::serialize_yaml;
+use crate::format::yaml::write::{inline_yaml, serialize_yaml};
 use crate::model::Position;
-
-type JsonMap = serde_json::Map<String, Value>;
 
 /// Edits `text` from the content `was` to the content `now`; `None` if that is impossible. The
 /// caller must parse and compare the result.
@@ -39,10 +36,7 @@ fn apply_mapping_diff(
     edit_map(&file.document()?.as_mapping()?, was, now)?;
     let mut edited = file.to_string();
     for (key, value) in now {
-        if let (
-            Some(OutputNode::List(was) | OutputNode::FlowList(was)),
-            OutputNode::List(now) | OutputNode::FlowList(now),
-        ) = (find_value(was, key), *value)
+        if let (Some(OutputNode::List(was)), OutputNode::List(now)) = (find_value(was, key), *value)
             && let Some(new) = inserted_range(was, now)
         {
             edited = move_new_items_above_comments(&edited, key, new).unwrap_or(edited);
@@ -147,41 +141,21 @@ fn edit_map(map: &Mapping, was: &[(&str, &OutputNode)], now: &[(&str, &OutputNod
 
 fn edit_value(map: &Mapping, key: &str, was: &OutputNode, now: &OutputNode) -> Option<()> {
     let node = map.get(key)?;
-    if let (Some(was), Some(now), YamlNode::Mapping(map)) = (was.pairs(), now.pairs(), &node) {
-        return edit_map(map, &was, &now);
-    }
-    match (was, now, node) {
-        (
-            OutputNode::Json(Value::Object(was)),
-            OutputNode::Json(Value::Object(now)),
-            YamlNode::Mapping(map),
-        ) => edit_json_map(&map, was, now),
-        (OutputNode::List(was), OutputNode::List(now), YamlNode::Sequence(list))
-        | (OutputNode::FlowList(was), OutputNode::FlowList(now), YamlNode::Sequence(list)) => {
-            edit_list(&list, was, now)
-        }
-        _ => {
-            map.set(key, to_editor_node(now)?);
-            Some(())
+    // What was or becomes empty has no style to keep.
+    if was.has_lines() && now.has_lines() {
+        match (was, now, &node) {
+            (OutputNode::List(was), OutputNode::List(now), YamlNode::Sequence(list)) => {
+                return edit_list(list, was, now);
+            }
+            (_, _, YamlNode::Mapping(map)) => {
+                if let (Some(was), Some(now)) = (was.pairs(), now.pairs()) {
+                    return edit_map(map, &was, &now);
+                }
+            }
+            _ => {}
         }
     }
-}
-
-/// Edits a mapping with free keys.
-fn edit_json_map(map: &Mapping, was: &JsonMap, now: &JsonMap) -> Option<()> {
-    for key in was.keys().filter(|it| !now.contains_key(*it)) {
-        map.remove(key.as_str())?;
-    }
-    let mut before: Option<&str> = None;
-    for (key, value) in now {
-        let out = OutputNode::Json(value.clone());
-        match was.get(key) {
-            Some(old) if old == value => {}
-            Some(old) => edit_value(map, key, &OutputNode::Json(old.clone()), &out)?,
-            None => insert_key(map, before, key, &out)?,
-        }
-        before = Some(key);
-    }
+    map.set(key, to_editor_node(now, map.is_flow_style())?);
     Some(())
 }
 
@@ -189,14 +163,19 @@ fn edit_list(list: &Sequence, was: &[OutputNode], now: &[OutputNode]) -> Option<
     if list.len() != was.len() {
         return None; // An item could not be parsed, so the indexes do not match.
     }
+    let in_brackets = list.is_flow_style();
     let (same, tail) = common_prefix_and_suffix(was, now);
     let (was, now) = (&was[same..was.len() - tail], &now[same..now.len() - tail]);
     for (index, (old, new)) in (same..).zip(was.iter().zip(now)) {
         match (old.pairs(), new.pairs(), list.get(index)?) {
             _ if old == new => {}
-            (Some(old), Some(new), YamlNode::Mapping(map)) => edit_map(&map, &old, &new)?,
+            (Some(old), Some(new), YamlNode::Mapping(map))
+                if !old.is_empty() && !new.is_empty() =>
+            {
+                edit_map(&map, &old, &new)?;
+            }
             _ => {
-                list.set(index, to_editor_node(new)?);
+                list.set(index, to_editor_node(new, in_brackets)?);
             }
         }
     }
@@ -204,25 +183,31 @@ fn edit_list(list: &Sequence, was: &[OutputNode], now: &[OutputNode]) -> Option<
         list.remove(same + now.len())?;
     }
     for (index, new) in now.iter().enumerate().skip(was.len()) {
-        list.insert(same + index, to_editor_node(new)?);
+        list.insert(same + index, to_editor_node(new, in_brackets)?);
     }
     Some(())
 }
 
 fn insert_key(map: &Mapping, before: Option<&str>, key: &str, value: &OutputNode) -> Option<()> {
+    let node = to_editor_node(value, map.is_flow_style())?;
     match before {
-        Some(before) => map.insert_after(before, key, to_editor_node(value)?).then_some(()),
+        Some(before) => map.insert_after(before, key, node).then_some(()),
         None => {
-            map.set(key, to_editor_node(value)?);
+            map.set(key, node);
             Some(())
         }
     }
 }
 
-/// Converts a value to the editor's tree, by way of its canonical text.
-fn to_editor_node(value: &OutputNode) -> Option<YamlNode> {
+/// Converts a value to the editor's tree, by way of its text: canonical, or on one line in brackets
+/// and braces.
+fn to_editor_node(value: &OutputNode, in_brackets: bool) -> Option<YamlNode> {
     // Not every style of scalar can be a document of its own, but it can be a value.
-    let text = serialize_yaml(&OutputNode::Map(vec![("value", value.clone())]));
+    let text = if in_brackets {
+        format!("value: {}\n", inline_yaml(value))
+    } else {
+        serialize_yaml(&OutputNode::Map(vec![("value", value.clone())]))
+    };
     YamlFile::from_str(&text).ok()?.document()?.as_mapping()?.get("value")
 }
 

@@ -1,10 +1,14 @@
 //! Writes a tree as text in canonical form.
 
 use crate::format::yaml::output_node::OutputNode;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use serde_saphyr::{FlowSeq, SerializerOptions, ser_options};
+use unicode_width::UnicodeWidthStr as _;
 
 use crate::format::yaml::attached_comments::AttachedComments;
+
+/// The line width from which formatters of YAML break lines.
+const MAX_LINE_WIDTH: usize = 80;
 
 /// Writes a file.
 pub(in crate::format) fn serialize_yaml(out: &OutputNode) -> String {
@@ -18,7 +22,7 @@ pub(in crate::format) fn serialize_yaml_with_comments(
 ) -> String {
     let mut text = String::new();
     write_comment_lines(&notes.above, 0, &mut text);
-    out.write_block(0, notes, &mut text);
+    out.write_lines(0, notes, &mut text);
     text
 }
 
@@ -27,9 +31,28 @@ pub(in crate::format) fn one_line_scalar(text: &str) -> String {
     quote_scalar_if_needed(text, true)
 }
 
+/// Writes a value on one line, as it stands in brackets or braces.
+pub(in crate::format) fn inline_yaml(value: &OutputNode) -> String {
+    match value {
+        OutputNode::Plain(it) if it.is_empty() => "null".to_owned(),
+        OutputNode::Plain(it) => it.clone(),
+        OutputNode::Text(it) | OutputNode::BlockText(it) => quote_scalar_if_needed(it, true),
+        OutputNode::List(items) => {
+            format!("[{}]", items.iter().map(inline_yaml).collect::<Vec<_>>().join(", "))
+        }
+        OutputNode::Map(_) | OutputNode::DynamicMap(_) => {
+            let pairs = value.pairs().into_iter().flatten();
+            let pairs = pairs.map(|(key, it)| {
+                format!("{}: {}", quote_scalar_if_needed(key, true), inline_yaml(it))
+            });
+            join_in_braces(&pairs.collect::<Vec<_>>())
+        }
+    }
+}
+
 impl OutputNode {
-    /// Writes the lines of a map or a list, or what follows `key:` for anything else.
-    fn write_block(&self, indent: usize, notes: &AttachedComments, text: &mut String) {
+    /// Writes the lines of a map or a list.
+    fn write_lines(&self, indent: usize, notes: &AttachedComments, text: &mut String) {
         match self {
             Self::Map(pairs) => {
                 for (key, value) in pairs {
@@ -43,25 +66,15 @@ impl OutputNode {
             }
             Self::List(items) => {
                 for (index, item) in items.iter().enumerate() {
-                    let notes = notes.for_item(index);
-                    write_comment_lines(&notes.above, indent, text);
-                    text.push_str(&" ".repeat(indent));
-                    text.push('-');
-                    if item.is_block_map() {
-                        text.push(' ');
-                        item.write_block(indent + 2, notes, text);
-                    } else {
-                        item.write_after_key(indent, notes, text);
-                    }
+                    item.write_item(indent, notes.for_item(index), text);
                 }
             }
-            _ => return self.write_after_key(indent, notes, text),
+            Self::Plain(_) | Self::Text(_) | Self::BlockText(_) => {}
         }
         write_comment_lines(&notes.below, indent, text);
     }
 
-    /// Writes a key with this value on lines of their own; the first key of a list item follows the
-    /// dash.
+    /// Writes a key with this value.
     fn write_pair(
         &self,
         key: &str,
@@ -71,88 +84,71 @@ impl OutputNode {
         text: &mut String,
     ) {
         let notes = notes.for_key(key);
-        if text.is_empty() || text.ends_with('\n') {
-            write_comment_lines(&notes.above, indent, text);
-            text.push_str(&" ".repeat(indent));
-        }
+        begin_line(indent, notes, text);
         text.push_str(quoted_key);
         text.push(':');
         self.write_after_key(indent, notes, text);
     }
 
+    /// Writes a dash with this value, whose first line follows the dash.
+    fn write_item(&self, indent: usize, notes: &AttachedComments, text: &mut String) {
+        begin_line(indent, notes, text);
+        text.push('-');
+        if self.has_lines() {
+            text.push(' ');
+            self.write_lines(indent + 2, notes, text);
+        } else {
+            self.write_after_key(indent, notes, text);
+        }
+    }
+
     fn write_after_key(&self, indent: usize, notes: &AttachedComments, text: &mut String) {
         let beside = notes.trailing.as_ref().map(|it| format!(" {it}")).unwrap_or_default();
-        match self {
-            Self::Map(_) | Self::List(_) | Self::DynamicMap(_) => {
+        let line = match self {
+            _ if self.has_lines() => {
                 text.push_str(&beside);
                 text.push('\n');
-                self.write_block(indent + 2, notes, text);
+                return self.write_lines(indent + 2, notes, text);
             }
-            Self::Text(it) if it.contains('\n') && can_be_block_literal(it) => {
-                write_block_literal(it, indent + 2, &beside, text);
+            Self::Text(it)
+                if it.contains('\n') && can_be_block_literal(it) && fits_on_line(text, " |2-") =>
+            {
+                return write_block_literal(it, indent + 2, &beside, text);
             }
             Self::BlockText(it) if can_be_block_literal(it) => {
-                write_block_literal(&format!("{}\n", it.trim_end()), indent + 2, &beside, text);
+                let it = format!("{}\n", it.trim_end());
+                return write_block_literal(&it, indent + 2, &beside, text);
             }
-            Self::Plain(it) if it.is_empty() => text.push_str(&format!("{beside}\n")),
-            _ => {
-                text.push(' ');
-                text.push_str(&self.to_inline_text(false));
-                text.push_str(&beside);
-                text.push('\n');
+            Self::Plain(it) if it.is_empty() => String::new(),
+            Self::List(_) | Self::Map(_) | Self::DynamicMap(_) if !fits_on_line(text, " []") => {
+                format!("\n{}{}", " ".repeat(indent + 2), inline_yaml(self))
             }
-        }
-    }
-
-    /// Writes the value on one line; inside `{}` or `[]` if `flow`.
-    fn to_inline_text(&self, flow: bool) -> String {
-        match self {
-            Self::Plain(it) => it.clone(),
-            Self::Text(it) | Self::BlockText(it) => quote_scalar_if_needed(it, flow),
-            Self::Json(it) => json_to_inline_text(it, flow),
-            Self::FlowMap(pairs) => {
-                let pairs = pairs
-                    .iter()
-                    .map(|(key, value)| format!("{key}: {}", value.to_inline_text(true)));
-                join_in_braces(&pairs.collect::<Vec<_>>())
+            Self::Text(it) | Self::BlockText(it) => {
+                format!(" {}", quote_scalar_if_needed(it, false))
             }
-            Self::FlowList(items) | Self::List(items) => {
-                let items: Vec<_> = items.iter().map(|it| it.to_inline_text(true)).collect();
-                format!("[{}]", items.join(", "))
-            }
-            Self::Map(pairs) => Self::FlowMap(pairs.clone()).to_inline_text(flow),
-            Self::DynamicMap(pairs) | Self::DynamicFlowMap(pairs) => {
-                let pairs = pairs.iter().map(|(key, it)| {
-                    format!("{}: {}", quote_scalar_if_needed(key, true), it.to_inline_text(true))
-                });
-                join_in_braces(&pairs.collect::<Vec<_>>())
-            }
-        }
+            _ => format!(" {}", inline_yaml(self)),
+        };
+        text.push_str(&format!("{line}{beside}\n"));
     }
 }
 
-fn json_to_inline_text(value: &Value, flow: bool) -> String {
-    match value {
-        Value::String(it) => quote_scalar_if_needed(it, flow),
-        Value::Array(items) => {
-            let items: Vec<_> = items.iter().map(|it| json_to_inline_text(it, true)).collect();
-            format!("[{}]", items.join(", "))
-        }
-        Value::Object(map) => join_in_braces(&inline_json_pairs(map)),
-        _ => value.to_string(),
-    }
-}
-
-fn inline_json_pairs(map: &Map<String, Value>) -> Vec<String> {
-    map.iter()
-        .map(|(key, value)| {
-            format!("{}: {}", quote_scalar_if_needed(key, true), json_to_inline_text(value, true))
-        })
-        .collect()
+/// Returns whether the last line has room for `more`. If not, formatters of YAML move the header of
+/// a block literal, and empty brackets, from a long key to the next line.
+fn fits_on_line(text: &str, more: &str) -> bool {
+    let line = text.rsplit('\n').next().unwrap_or_default();
+    line.width() + more.len() <= MAX_LINE_WIDTH
 }
 
 fn join_in_braces(pairs: &[String]) -> String {
     if pairs.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", pairs.join(", ")) }
+}
+
+/// Begins a line with the comments above it; what follows a dash has none.
+fn begin_line(indent: usize, notes: &AttachedComments, text: &mut String) {
+    if text.is_empty() || text.ends_with('\n') {
+        write_comment_lines(&notes.above, indent, text);
+        text.push_str(&" ".repeat(indent));
+    }
 }
 
 /// Writes a text on one line as a scalar, in quotes where a YAML 1.1 or 1.2 parser would otherwise
@@ -167,17 +163,30 @@ fn quote_scalar_if_needed(text: &str, flow: bool) -> String {
     let line = written.unwrap_or_else(|_| Value::from(text).to_string());
     let line = line.trim_end_matches('\n');
     let bare = line.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
-    bare.filter(|_| flow).unwrap_or(line).to_owned()
+    choose_quotes(text, bare.filter(|_| flow).unwrap_or(line))
 }
 
-/// Returns whether a block literal preserves the text: characters that YAML must escape, and breaks
-/// that it would fold, need quotes.
+/// Chooses the quotes that formatters of YAML choose: double quotes, or single quotes around a text
+/// with double quotes; a text with escapes keeps what it has.
+fn choose_quotes(text: &str, written: &str) -> String {
+    let is_quoted = written.starts_with(['"', '\'']);
+    let is_escaped = written.replace("\\\"", "").contains('\\');
+    match text.contains('"') {
+        _ if !is_quoted || is_escaped => written.to_owned(),
+        true => format!("'{}'", text.replace('\'', "''")),
+        false => format!("\"{text}\""),
+    }
+}
+
+/// Returns whether a block literal preserves the text: characters that YAML must escape, breaks
+/// that it would fold, and blanks at the end of the text need quotes.
 fn can_be_block_literal(text: &str) -> bool {
     let odd = |it: char| {
         it.is_control() && !matches!(it, '\n' | '\t')
             || matches!(it, '\u{2028}' | '\u{2029}' | '\u{FEFF}' | '\u{FFFE}' | '\u{FFFF}')
     };
-    !text.contains(odd) && !text.trim_matches(['\n', ' ', '\t']).is_empty()
+    let last = text.trim_end_matches('\n').rsplit('\n').next().unwrap_or_default();
+    !text.contains(odd) && !last.trim_matches([' ', '\t']).is_empty()
 }
 
 /// Writes comments and blank lines: at most one blank line at a time, and none after a text that

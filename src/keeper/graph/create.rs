@@ -215,7 +215,7 @@ mod tests {
         different values: status stays old; Eve had new
         ");
         let text = home.read("entities/person/eve.yaml").unwrap();
-        let relations = "relations:\n  - { type: met, to: Ada, since: 1830 }\n";
+        let relations = "relations:\n  - type: met\n    to: Ada\n    since: 1830\n";
         let end = format!("status: old\nobservations:\n  - One.\n  - Two.\n{relations}");
         assert!(text.ends_with(&end), "{text}");
     }
@@ -278,7 +278,7 @@ mod tests {
         let mut home = TestHome::new(&[ADA]);
         create(&mut home, vec![new_friend(&["Yesterday"])]).unwrap();
         let text = home.read("entities/person/eve.yaml").unwrap();
-        assert!(text.ends_with("- { type: met, to: Ada, since: 2026-02-28 }\n"), "{text}");
+        assert!(text.ends_with("- type: met\n    to: Ada\n    since: 2026-02-28\n"), "{text}");
     }
 
     #[test]

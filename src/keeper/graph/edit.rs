@@ -281,7 +281,7 @@ mod tests {
         let edits = edits_of(|edit, open| edit.add_entity(open, new_person("Ghost")).unwrap());
         assert_eq!(edits[0], deletion(GHOST.0));
         assert_eq!(edits[1].0, "entities/person/ghost.yaml");
-        assert!(edits[1].1.as_ref().unwrap().contains("{ type: haunts, to: Ada }"));
+        assert!(edits[1].1.as_ref().unwrap().contains("- type: haunts\n    to: Ada\n"));
     }
 
     #[test]

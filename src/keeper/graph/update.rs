@@ -444,7 +444,7 @@ mod tests {
         assert_eq!(outcome.unwrap().summary, summary);
         assert_eq!(home.read(ADA.0), None);
         let text = home.read("entities/person/lovelace.yaml").unwrap();
-        let name = "name: Lovelace\nformer_names: [Ada]\n";
+        let name = "name: Lovelace\nformer_names:\n  - Ada\n";
         assert_eq!(text, ADA.1.replace("name: Ada\n", name));
         assert_eq!(home.read(BABBAGE.0).unwrap(), BABBAGE.1.replace("Ada", "Lovelace"));
     }
@@ -479,7 +479,7 @@ mod tests {
         let back = EntityChange { name: "Lovelace".to_owned(), ..rename_ada("Ada") };
         update_entity(&mut home.keeper, &ada(), &back).unwrap();
         let text = home.read(ADA.0).unwrap();
-        assert!(text.starts_with("name: Ada\nformer_names: [Lovelace]\n"), "{text}");
+        assert!(text.starts_with("name: Ada\nformer_names:\n  - Lovelace\n"), "{text}");
     }
 
     #[test]
@@ -538,7 +538,7 @@ mod tests {
         assert!(
             home.read(BABBAGE.0)
                 .unwrap()
-                .starts_with("name: Babbage\nformer_names: [Ada]\ngenus: Person\nstatus: alive")
+                .starts_with("name: Babbage\nformer_names:\n  - Ada\ngenus: Person\nstatus: alive")
         );
         assert_eq!(home.read("entities/person/babbage-2.yaml"), None);
     }
@@ -550,7 +550,7 @@ mod tests {
         assert_eq!(outcome.summary, "Merged Babbage into Ada");
         assert_eq!(outcome.conflicts, ["removed met → Ada, a relation between the two"]);
         assert_eq!(home.read(BABBAGE.0), None);
-        let name = "name: Ada\nformer_names: [Babbage]\n";
+        let name = "name: Ada\nformer_names:\n  - Babbage\n";
         assert_eq!(home.read(ADA.0).unwrap(), ADA.1.replace("name: Ada\n", name));
     }
 

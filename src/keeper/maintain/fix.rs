@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use crate::format::{self, FixedFile, MarkedSides, PalacePath, RoomNameIndex};
 use crate::keeper::maintain::fmt::read_palace_files;
 use crate::keeper::merge_driver::merge_file_versions;
+use crate::keeper::palace::findings::other_format_finding;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Changeset, Code, Diagnostic, FileEdit, Files, MAX_FILE_BYTES};
 use crate::render::display_path;
@@ -64,8 +65,11 @@ fn fix_palace(store: &mut Store, caller: &Caller) -> Result<FixReport, Refusal> 
 }
 
 fn plan_fixes(store: &Store) -> Result<FixReport, Refusal> {
-    let (files, unread) = read_palace_files(store, None)?;
     let mut report = FixReport { root: store.palace_folder().to_owned(), ..FixReport::default() };
+    if other_format_finding(store).is_some() {
+        return Ok(report);
+    }
+    let (files, unread) = read_palace_files(store, None)?;
     plan_file_moves(store, &files, unread, &mut report);
     let moved: Vec<_> = report.edits.iter().map(|it| it.path.clone()).collect();
     let new_texts = report.edits.iter().filter_map(|it| Some((&it.path, it.now.as_ref()?)));

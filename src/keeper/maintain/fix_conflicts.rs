@@ -14,7 +14,10 @@ pub fn fix_settled_conflicts(
 ) -> Result<Vec<FixReport>, Refusal> {
     let mut reports = Vec::new();
     for workspace in keeper.workspaces()? {
-        let mut session = keeper.session_in(&workspace.key, caller)?;
+        let mut session = match keeper.session_in(&workspace.key, caller) {
+            Err(Refusal::OtherFormat(_)) => continue,
+            session => session?,
+        };
         reports.push(fix_palace(&mut session)?);
     }
     Ok(reports)

@@ -23,7 +23,10 @@ use crate::model::{Code, Diagnostic, Entity, FileEdit, Files, RoomId};
 pub fn fix_old_names(keeper: &mut Keeper, caller: &Caller) -> Result<Vec<FixReport>, Refusal> {
     let mut reports = Vec::new();
     for workspace in keeper.workspaces()? {
-        let mut session = keeper.session_in(&workspace.key, caller)?;
+        let mut session = match keeper.session_in(&workspace.key, caller) {
+            Err(Refusal::OtherFormat(_)) => continue,
+            session => session?,
+        };
         let mut report = fix_palace(&mut session)?;
         // Of several copies of one file, each run finds one.
         while report.fixed.last().is_some_and(|it| it.code == Code::SameId) {

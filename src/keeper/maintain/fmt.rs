@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use crate::diff;
 use crate::format::{self, FmtOutcome};
 use crate::keeper::palace::change_plan::missing_schema_edits;
-use crate::keeper::palace::findings::Finding;
+use crate::keeper::palace::findings::{Finding, other_format_finding};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Changeset, Diagnostic, FileEdit, FileKind, Files, MAX_FILE_BYTES};
 use crate::render::display_path;
@@ -87,6 +87,10 @@ fn fmt_palace(
 }
 
 fn plan_fmt(store: &Store, within: Option<&str>) -> Result<FmtReport, Refusal> {
+    if let Some(finding) = other_format_finding(store) {
+        let root = store.palace_folder().to_owned();
+        return Ok(FmtReport { root, findings: vec![finding], ..FmtReport::default() });
+    }
     let (mut files, unreadable) = read_palace_files(store, within)?;
     let texts = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
     let missing = missing_schema_edits(store, texts);
@@ -146,6 +150,7 @@ pub(crate) fn read_palace_files(
 mod tests {
     use super::*;
     use crate::keeper::test_home::{TestHome, ada};
+    use crate::model::Code;
 
     const HALL: (&str, &str) = ("rooms/hall.yaml", "name:   'Hall'\n");
     const CRYPT: (&str, &str) = ("rooms/crypt.yaml", "portals:\n- hall # up\nname: Grüft\n");
@@ -175,7 +180,7 @@ mod tests {
         let home = TestHome::new(&[HALL, CRYPT]);
         assert_eq!(fmt(&home, None, true).edits.len(), 2);
         assert_eq!(home.read("rooms/hall.yaml").unwrap(), "name: Hall\n");
-        let crypt = "name: Grüft\n# up\nportals: [hall]\n";
+        let crypt = "name: Grüft\nportals:\n  - hall # up\n";
         assert_eq!(home.read("rooms/crypt.yaml").unwrap(), crypt);
         assert_eq!(fmt(&home, None, true).edits, []);
     }
@@ -199,6 +204,17 @@ mod tests {
             (vec!["rooms/well.yaml"], vec!["rooms/hall.yaml"])
         );
         assert_eq!(home.read("rooms/well.yaml").unwrap(), "name: [Well\n");
+    }
+
+    #[test]
+    fn a_palace_with_another_format_is_left_alone() {
+        let home = TestHome::new(&[HALL, ("palace.toml", "format = 2\nname = \"Keep\"\n")]);
+        for within in [None, Some("rooms")] {
+            let report = fmt(&home, within, true);
+            assert_eq!(report.findings[0].diagnostic.code, Code::FormatVersion);
+            assert_eq!(report.edits, []);
+        }
+        assert_eq!(home.read("rooms/hall.yaml").unwrap(), HALL.1);
     }
 
     #[test]

@@ -314,7 +314,7 @@ mod tests {
         let new = [triple("Alice", "knows", "Bob"), likes.clone(), likes.clone()];
         let created = create_relations_if_absent(&mut home.keeper, &ada(), &new).unwrap();
         assert_eq!(created, [likes]);
-        let text = format!("{}  - {{ type: likes, to: Bob }}\n", ALICE.1);
+        let text = format!("{}  - type: likes\n    to: Bob\n", ALICE.1);
         assert_eq!(home.read(ALICE.0).unwrap(), text);
     }
 
@@ -328,8 +328,10 @@ mod tests {
         # yaml-language-server: $schema=../../.palazzo/schema/entity.json
         name: Ghost
         relations:
-          - { type: haunts, to: Ghost }
-          - { type: haunts, to: ghost }
+          - type: haunts
+            to: Ghost
+          - type: haunts
+            to: ghost
         ");
     }
 

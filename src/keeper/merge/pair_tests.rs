@@ -29,9 +29,9 @@ const BOOK: &str =
 const ROCK: &str = "  - label: Tap a rock\n    type: text\n    content: |\n      Clink.\n";
 const CHEETHAM: &str = "  - Alan Cheetham's bryozoans of the genus Metrarabdotos, measured in 1986, show long stillness and abrupt appearances.\n";
 const DISPUTED: &str =
-    "  - { type: disputed_by, to: Gradualism, since: 1987, source: Sheldon 1987 }\n";
-const BEARS_ON: &str = "  - { type: bears_on, to: Gradualism }\n";
-const COMPARED: &str = "  - { type: compared_to, to: Gradualism }\n";
+    "  - type: disputed_by\n    to: Gradualism\n    since: 1987\n    source: Sheldon 1987\n";
+const BEARS_ON: &str = "  - type: bears_on\n    to: Gradualism\n";
+const COMPARED: &str = "  - type: compared_to\n    to: Gradualism\n";
 const SCROLL: &str = "---\nid: 01KR0000000000000000000001\ntitle: T\nwritten: 2026-03-01T12:00:00Z\nby: claude\n---\n\nx\n";
 
 /// Two changes and what is expected of their merge.

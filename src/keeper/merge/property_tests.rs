@@ -38,7 +38,7 @@ fn base() -> Files {
         ),
         (
             BOB,
-            "id: 01KR0000000000000000000004\nname: Bob\ngenus: Person\n# what he did\nobservations:\n  - He built an engine.\nrelations:\n  - { type: knows, to: Ada }\n",
+            "id: 01KR0000000000000000000004\nname: Bob\ngenus: Person\n# what he did\nobservations:\n  - He built an engine.\nrelations:\n  - type: knows\n    to: Ada\n",
         ),
         (
             "tasks/01KR0000000000000000000005.yaml",

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::check::PalaceCheck;
-use crate::format::{ValuePositions, room_path};
+use crate::format::{self, PalacePath, ValuePositions, room_path};
 use crate::keeper::palace::OpenPalace;
-use crate::model::{Diagnostic, Severity, Tool, ValuePath, split_lines};
+use crate::model::{Code, Diagnostic, Severity, Tool, ValuePath, split_lines};
 use crate::render;
+use crate::store::Store;
 
 /// A diagnostic, and an excerpt of its file.
 #[derive(Clone, Debug)]
@@ -24,6 +25,14 @@ impl Finding {
         let line = line.filter(|_| !text.is_empty() && !diagnostic.code.is_file_level());
         Self { source_excerpt: render::source_excerpt(&diagnostic, line), diagnostic }
     }
+}
+
+/// Returns the finding about a palace with files of another format than this program reads, which
+/// must not be changed.
+pub(crate) fn other_format_finding(store: &Store) -> Option<Finding> {
+    let text = store.read_file(PalacePath::SETTINGS_FILE).ok().flatten()?;
+    let settings = format::parse_file(PalacePath::SETTINGS_FILE, &text);
+    Some(Finding::from_diagnostic(settings.first_finding(Code::FormatVersion)?, &text))
 }
 
 /// Prepares the checks of a palace as a whole. `tools` are those that actions can call,

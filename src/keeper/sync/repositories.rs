@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::format;
 use crate::format::PalacePath;
 use crate::keeper::error::Refusal;
+use crate::keeper::palace::findings::{Finding, other_format_finding};
 use crate::model::{CommitId, CommitMode, Consent, Settings};
 use crate::store::{self, ConsentStore, Store, SyncRecord, Upstream};
 
@@ -119,6 +120,11 @@ impl SyncedRepository {
     pub(super) fn push_interval(&self) -> Option<Duration> {
         let asked = self.settings().filter_map(|(_, it)| it.push_interval);
         asked.max().map(|it| Duration::from_secs(it.into()))
+    }
+
+    /// Returns the finding about a palace with files of another format than this program reads.
+    pub(super) fn other_format_finding(&self) -> Option<Finding> {
+        self.palaces.iter().find_map(other_format_finding)
     }
 
     /// Returns a palace whose settings leave commits to the user.

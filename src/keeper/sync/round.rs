@@ -168,6 +168,9 @@ fn check_plan(
     planned: &PlannedMove,
     options: &SyncOptions,
 ) -> Result<(), Refusal> {
+    if let Some(finding) = repository.other_format_finding() {
+        return Err(Refusal::OtherFormat(finding.diagnostic.into()));
+    }
     if let Some(palace) = repository.palace_with_manual_commits() {
         return Err(Refusal::Invalid(format!(
             "the commits of {} were fetched, and not merged, because {} sets `commit = \"manual\"`; \

@@ -7,12 +7,12 @@ use crate::keeper::merge::pair_tests::{GEOLOGY, HALL, Pair, SETTINGS, STASIS, ch
 fn pairs_4_different_fields() {
     let settled = || replace(STASIS, "status: contested", "status: settled");
     let high = || replace(STASIS, "confidence: medium", "confidence: high");
-    let weight = || replace(STASIS, "proposed: 1972", "proposed: 1972, weight: 3");
+    let weight = || replace(STASIS, "proposed: 1972", "proposed: 1972\n  weight: 3");
     let rename_hall = || replace(HALL, "name: Great Hall", "name: Grand Hall");
     let arches = || replace(HALL, "label: Read the chalk above", "label: Read the words above");
     let rocks = || replace(GEOLOGY, "name: Hall of Geology", "name: Hall of Rocks");
     let sill = || replace(GEOLOGY, "Mind the step. Grey", "Mind the sill. Grey");
-    let lead = || replace(GEOLOGY, "genus: Claim,", "genus: Lead,");
+    let lead = || replace(GEOLOGY, "genus: Claim\n", "genus: Lead\n");
     let coasts = || {
         replace(
             GEOLOGY,

@@ -29,7 +29,7 @@ fn rewrite_room() -> Edit {
 
 /// Renames an entity, with its references.
 fn rename_entity() -> Edit {
-    let (name, former) = ("name: Phyletic gradualism\n", "former_names: [Gradualism]\n");
+    let (name, former) = ("name: Phyletic gradualism\n", "former_names:\n  - Gradualism\n");
     let renamed = name.to_owned() + former;
     all(vec![
         replace_everywhere("to: Gradualism", "to: Phyletic gradualism"),

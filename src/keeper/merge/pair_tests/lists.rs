@@ -29,7 +29,7 @@ fn pairs_1_actions() {
 fn pairs_2_observations() {
     let alpha = || observe("  - Alpha holds.\n");
     let beta = || observe("  - Beta holds.\n");
-    let concerns = || append(STASIS, "  - { type: concerns, to: Paleontology }\n");
+    let concerns = || append(STASIS, "  - type: concerns\n    to: Paleontology\n");
     let reworded = || replace(STASIS, "  - Alan Cheetham's", "  - Cheetham's");
     check(&[
         Pair::new("2a", alpha(), beta(), observe("  - Beta holds.\n  - Alpha holds.\n")),
@@ -54,13 +54,13 @@ fn pairs_2_observations() {
 #[test]
 fn pairs_3_relations() {
     let to = |line: &'static str| append(STASIS, line);
-    let paleontology = "  - { type: concerns, to: Paleontology }\n";
-    let genetics = "  - { type: concerns, to: Genetics }\n";
+    let paleontology = "  - type: concerns\n    to: Paleontology\n";
+    let genetics = "  - type: concerns\n    to: Genetics\n";
     let [by_a, by_b] = [
-        "  - { type: concerns, to: Genetics, source: A }\n",
-        "  - { type: concerns, to: Genetics, source: B }\n",
+        "  - type: concerns\n    to: Genetics\n    source: A\n",
+        "  - type: concerns\n    to: Genetics\n    source: B\n",
     ];
-    let ended = || replace(STASIS, "since: 1987, source", "since: 1987, until: 1995, source");
+    let ended = || replace(STASIS, "since: 1987\n", "since: 1987\n    until: 1995\n");
     check(&[
         Pair::new("3a", to(paleontology), to(genetics), all(vec![to(genetics), to(paleontology)])),
         Pair::new("3b", to(by_a), to(by_b), to(by_b))
@@ -73,34 +73,34 @@ fn pairs_3_relations() {
 #[test]
 fn pairs_6_portals() {
     let bare = "id: 01KGHCAN06NZDMTR0AJ4CHBW8Y\nname: Hall of Biology\ndescription: |\n  D.\nactions:\n  - label: Look\n    type: text\n    content: |\n      x\n";
-    let with_portal = "id: 01KGHCAN06NZDMTR0AJ4CHBW8Y\nname: Hall of Biology\ndescription: |\n  D.\nactions:\n  - label: Look\n    type: text\n    content: |\n      x\nportals: [ledger-loft]\n";
-    let portals = |new: &'static str| replace(BIOLOGY, "portals: [genetics-alcove]", new);
+    let with_portal = "id: 01KGHCAN06NZDMTR0AJ4CHBW8Y\nname: Hall of Biology\ndescription: |\n  D.\nactions:\n  - label: Look\n    type: text\n    content: |\n      x\nportals:\n  - ledger-loft\n";
+    let portals = |new: &'static str| replace(BIOLOGY, "portals:\n  - genetics-alcove", new);
     check(&[
         Pair::new(
             "6a",
-            append(HALL, "portals: [cuviers-study]\n"),
-            append(HALL, "portals: [ledger-loft]\n"),
-            append(HALL, "portals: [ledger-loft, cuviers-study]\n"),
+            append(HALL, "portals:\n  - cuviers-study\n"),
+            append(HALL, "portals:\n  - ledger-loft\n"),
+            append(HALL, "portals:\n  - ledger-loft\n  - cuviers-study\n"),
         ),
         Pair::new(
             "6b",
-            portals("portals: [genetics-alcove, ledger-loft]"),
-            portals("portals: [genetics-alcove, maritime-archives]"),
-            portals("portals: [genetics-alcove, maritime-archives, ledger-loft]"),
+            portals("portals:\n  - genetics-alcove\n  - ledger-loft"),
+            portals("portals:\n  - genetics-alcove\n  - maritime-archives"),
+            portals("portals:\n  - genetics-alcove\n  - maritime-archives\n  - ledger-loft"),
         ),
         Pair::new(
             "6c",
-            append(HALL, "portals: [cuviers-study]\n"),
-            append(STUDY, "portals: [great-hall]\n"),
+            append(HALL, "portals:\n  - cuviers-study\n"),
+            append(STUDY, "portals:\n  - great-hall\n"),
             all(vec![
-                append(HALL, "portals: [cuviers-study]\n"),
-                append(STUDY, "portals: [great-hall]\n"),
+                append(HALL, "portals:\n  - cuviers-study\n"),
+                append(STUDY, "portals:\n  - great-hall\n"),
             ]),
         ),
         Pair::new(
             "6d",
             write(BIOLOGY, bare),
-            portals("portals: [genetics-alcove, ledger-loft]"),
+            portals("portals:\n  - genetics-alcove\n  - ledger-loft"),
             write(BIOLOGY, with_portal),
         ),
     ]);
@@ -175,7 +175,7 @@ fn pairs_12_order() {
 
 #[test]
 fn pairs_13_neighbours() {
-    let portals = || append(HALL, "portals: [ledger-loft]\n");
+    let portals = || append(HALL, "portals:\n  - ledger-loft\n");
     let one = || append(HALL, "  - label: Tap\n    type: text\n    content: |\n      One\n");
     let two = || append(HALL, "  - label: Tap\n    type: text\n    content: Two\n");
     check(&[

@@ -201,7 +201,6 @@ description: >
         description: |
           Stone, and dust.
         actions:
-
           # above the first action
           # above the label
           - label: Look
@@ -287,21 +286,53 @@ attributes:
       - {}
     - { k: [], l: [ [ ] ] }
 ";
-        assert_snapshot!(formatted_text("entities/b/a.yaml", text), @"");
+        assert_snapshot!(formatted_text("entities/b/a.yaml", text), @"
+        name: A
+        genus: B
+        attributes:
+          lists:
+            # above
+            # above the inner dash
+            # beside the inner dash
+            # beside the dash
+            - - - a # in brackets
+                - b
+              - {}
+            - k: []
+              l:
+                - []
+        ");
     }
 
     #[test]
     fn a_value_joined_to_one_line_gets_its_comments_above() {
         let text =
             "name: Claim\nrelations:\n  held_by: { # of one\n    single: true } # at a time\n";
-        assert_snapshot!(formatted_text("genera/claim.yaml", text), @"");
+        assert_snapshot!(formatted_text("genera/claim.yaml", text), @"
+        name: Claim
+        relations:
+          # of one
+          held_by: single # at a time
+        ");
     }
 
     #[test]
     fn quotes_are_those_that_formatters_choose() {
         let texts = r##"["it's: x", 'it''s: x', 'say "x": y', "say \"x\": 'y'", 'a: \', "\"", "é\u0007", 'no: x']"##;
         let text = format!("name: A\ngenus: B\nobservations: {texts}\n");
-        assert_snapshot!(formatted_text("entities/b/a.yaml", &text), @"");
+        assert_snapshot!(formatted_text("entities/b/a.yaml", &text), @r#"
+        name: A
+        genus: B
+        observations:
+          - "it's: x"
+          - "it's: x"
+          - 'say "x": y'
+          - 'say "x": ''y'''
+          - "a: \\"
+          - '"'
+          - "é\a"
+          - "no: x"
+        "#);
     }
 
     #[test]

@@ -244,7 +244,16 @@ mod tests {
         add(&mut fields["relations"], json!({ "type": "met", "to": "Carol" }));
         fields["relations"][0]["since"] = json!("1833");
         let edited = edit_tree("entities/person/ada.yaml", text, &tree).unwrap();
-        insta::assert_snapshot!(edited, @"");
+        insta::assert_snapshot!(edited, @r#"
+        name: Ada
+        genus: Person
+        former_names: ['A', B, "C: the third"] # so far
+        attributes: {born:  1815, tags: [x,  y,  z], empty: [{ k: [v] }], more: { a: [1, { b: "two\nlines" }] }}
+        relations:
+        - {type: met,  to: Bob,  since: "1833"} # in town
+        - type: met
+          to: Carol
+        "#);
     }
 
     #[test]

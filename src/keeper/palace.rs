@@ -100,8 +100,14 @@ impl OpenPalace {
         }
     }
 
+    /// Catches up for a session; refuses a palace that this program does not read.
+    pub(crate) fn begin_session(&mut self) -> Result<(), Refusal> {
+        self.catch_up()?;
+        self.check_format_version()
+    }
+
     /// Refuses a palace with files of another format than this program reads.
-    pub(crate) fn check_format_version(&self) -> Result<(), Refusal> {
+    fn check_format_version(&self) -> Result<(), Refusal> {
         match self.file_error(PalacePath::SETTINGS_FILE) {
             Some(finding) if finding.code == Code::FormatVersion => {
                 Err(Refusal::OtherFormat(finding.clone().into()))

@@ -230,9 +230,7 @@ impl Keeper {
         key: &str,
         caller: &'k Caller,
     ) -> Result<Session<'k>, Refusal> {
-        let palace = self.open_palace(key)?;
-        palace.catch_up()?;
-        palace.check_format_version()?;
+        self.open_palace(key)?.begin_session()?;
         self.session_without_refresh(key, caller)
     }
 

@@ -11,7 +11,7 @@ use std::process::Stdio;
 
 use insta::assert_snapshot;
 use palazzo::model::Rule;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::harness::{Home, MARCH_1};
 
@@ -251,4 +251,55 @@ fn the_examples_of_the_file_reference_have_no_errors() {
     let output = home.run_palazzo(&["check"]);
     let told = String::from_utf8(output.stderr).unwrap();
     assert_snapshot!(told, @"1 palace, 2 rooms, 1 scroll, 1 entity: 0 errors, 3 notes");
+}
+
+#[tokio::test]
+async fn a_palace_with_a_newer_format_is_neither_read_nor_changed() {
+    let home = Home::new();
+    let (settings, hall) =
+        ("format = 2\nname = \"New\"\n", "name:   Hall\nportals: [Great Hall]\n");
+    home.write("new/palace.toml", settings);
+    home.write("new/rooms/hall.yaml", hall);
+    home.write("old/palace.toml", "format = 1\nname = \"Old\"\n");
+    home.write("old/rooms/hall.yaml", "name: Old Hall\n");
+    let mut agent = home.agent(MARCH_1).await;
+    let refused = agent.call("set_workspace", json!({ "workspace": "new" })).await;
+    assert_snapshot!(refused, @"refused: palace.toml: this palace has format 2; this Palazzo reads format 1. Nothing was read or changed: use a newer Palazzo");
+    assert!(agent.enter("old").await.contains("── Old Hall ──"));
+    let run = |arguments: &[&str]| {
+        let ran = home.run_palazzo(arguments);
+        let text = String::from_utf8(ran.stdout).unwrap() + &String::from_utf8(ran.stderr).unwrap();
+        format!("$ {}\n{text}", arguments.join(" "))
+    };
+    let seen = [
+        run(&["show", "hall", "--workspace", "new"]),
+        run(&["mv", "hall", "den", "--workspace", "new"]),
+        run(&["fmt"]),
+        run(&["check", "--fix"]),
+    ];
+    assert_snapshot!(seen.concat(), @"
+    $ show hall --workspace new
+    palazzo: palace.toml: this palace has format 2; this Palazzo reads format 1. Nothing was read or changed: use a newer Palazzo
+    $ mv hall den --workspace new
+    palazzo: palace.toml: this palace has format 2; this Palazzo reads format 1. Nothing was read or changed: use a newer Palazzo
+    $ fmt
+    home/new/palace.toml:1:10: error[format-version]: this palace has format 2; this Palazzo reads format 1
+      1 | format = 2
+        |          ^
+        = use a newer Palazzo
+    0 of 2 files formatted
+    $ check --fix
+    home/new/palace.toml:1:10: error[format-version]: this palace has format 2; this Palazzo reads format 1
+      1 | format = 2
+        |          ^
+        = use a newer Palazzo
+    home/new/rooms/hall.yaml:2:11: error[bad-slug]: `Great Hall` is not a slug: it contains 'G', and only a-z, 0-9, _ and - may appear; try `great-hall`
+      2 | portals: [Great Hall]
+        |           ^
+    home/old/rooms/hall.yaml:1:1: info[empty-room]: the room is empty: no description, no actions
+    2 palaces, 2 rooms, 0 scrolls, 0 entities: 2 errors, 1 note
+    ");
+    assert_eq!(home.read("new/palace.toml"), settings);
+    assert_eq!(home.read("new/rooms/hall.yaml"), hall);
+    assert!(!home.path().join("new/.palazzo").exists());
 }

@@ -320,15 +320,25 @@ sentence: the claim \"{name}\"
 attributes:
   proposed: date
   proposed_by: link to Person
-  confidence: { type: [low, medium, high], required: true }
+  confidence:
+    type:
+      - low
+      - medium
+      - high
+    required: true
   weight: number
   public: yes/no
   motto: text
   see also: link
 statuses:
-  proposed: [contested, settled]
-  contested: [settled, overturned]
-  settled: [contested]
+  proposed:
+    - contested
+    - settled
+  contested:
+    - settled
+    - overturned
+  settled:
+    - contested
   overturned: []
   withdrawn:
 relations:
@@ -348,8 +358,12 @@ attributes:
 const GENUS_REWRITTEN: &str = "\
 name: Claim
 attributes:
-  confidence: [low, high]
-statuses: [open, settled]
+  confidence:
+    - low
+    - high
+statuses:
+  - open
+  - settled
 relations:
   held_by: single
   owned_by:

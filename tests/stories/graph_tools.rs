@@ -429,10 +429,10 @@ async fn the_timeline_is_in_date_order_including_years_bc() {
     agent.enter("past").await;
     agent.call("create_entities", historical_entities()).await;
     let hannibal = "past/entities/general/hannibal.yaml";
-    let gades = "to: Gades, since: 238 BC";
+    let gades = "to: Gades\n    since: 238 BC\n";
     assert!(home.read(hannibal).contains(gades));
     let in_his_youth =
-        home.read(hannibal).replace(gades, "to: Gades, since: 238 BC, until: in his youth");
+        home.read(hannibal).replace(gades, &format!("{gades}    until: in his youth\n"));
     home.write(hannibal, &in_his_youth);
     agent.take_transcript();
     agent.call("get_timeline", json!({})).await;
@@ -628,9 +628,9 @@ async fn actions_naming_missing_entities_are_reported_on_building_and_deleting()
     let of_den: Vec<_> = checked.lines().filter(|it| it.contains("den.yaml")).collect();
     assert_snapshot!(of_den.join("\n"), @"
     survey/rooms/den.yaml:1:1: warning[unreachable]: this room cannot be reached from the entry
-    survey/rooms/den.yaml:10:26: info[undefined-entity]: there is no entity `gradualism ` yet
-    survey/rooms/den.yaml:14:26: info[undefined-entity]: there is no entity `Ghosty` yet
-    survey/rooms/den.yaml:26:27: info[undefined-genus]: no entity has the genus `Ghost`, and no genus file defines it
+    survey/rooms/den.yaml:11:13: info[undefined-entity]: there is no entity `gradualism ` yet
+    survey/rooms/den.yaml:16:13: info[undefined-entity]: there is no entity `Ghosty` yet
+    survey/rooms/den.yaml:31:14: info[undefined-genus]: no entity has the genus `Ghost`, and no genus file defines it
     ");
 }
 

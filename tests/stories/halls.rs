@@ -205,12 +205,15 @@ async fn build_room_sets_what_the_room_shows() {
                            "generate": generate, "quiet": true });
         agent.call("build_room", room).await;
         let file = home.read("w/rooms/annex.yaml");
-        let line = file.lines().find(|it| it.starts_with("generate")).unwrap().to_owned();
+        let (_, generate) = file.split_once("generate:").unwrap();
         let shown = String::from_utf8(home.run_palazzo(&["show", "annex"]).stdout).unwrap();
-        line + "\n" + without_global_actions(&shown).split_once("lamps.\n").unwrap().1
+        let shown = without_global_actions(&shown);
+        format!("generate:{generate}{}", shown.split_once("lamps.\n").unwrap().1)
     };
     assert_snapshot!(shows(&mut agent, json!({ "genus": "claim", "by": "certainty" })).await, @"
-    generate: { genus: claim, by: certainty }
+    generate:
+      genus: claim
+      by: certainty
 
     Claim: 40 entities.
     None of them has the attribute `certainty`.
@@ -223,7 +226,9 @@ async fn build_room_sets_what_the_room_shows() {
     v1, changed just now
     ");
     assert_snapshot!(shows(&mut agent, json!({ "genus": "Rumour" })).await, @"
-    generate: { genus: Rumour, by: status }
+    generate:
+      genus: Rumour
+      by: status
 
     Rumour: no entities yet.
 
@@ -233,7 +238,8 @@ async fn build_room_sets_what_the_room_shows() {
     v2, changed just now
     ");
     assert_snapshot!(shows(&mut agent, json!({ "by": "genus" })).await, @"
-    generate: { by: genus }
+    generate:
+      by: genus
 
     All that is known: 40 entities.
 

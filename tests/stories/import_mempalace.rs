@@ -298,9 +298,15 @@ fn imported_drawers_and_facts_keep_their_names_and_times() {
     name: Max
     genus: person
     relations:
-      - { type: loves, to: chess, since: 2025-10-01, until: 2026-01-01 }
-      - { type: loves, to: chess, since: 2026-02-01 }
-      - { type: works_for, to: Acme Corp. }
+      - type: loves
+        to: chess
+        since: 2025-10-01
+        until: 2026-01-01
+      - type: loves
+        to: chess
+        since: 2026-02-01
+      - type: works_for
+        to: Acme Corp.
     ");
 }
 
@@ -476,7 +482,9 @@ fn invalid_rows_are_reported_and_the_others_imported() {
     name: a
     genus: Thing
     relations:
-      - { type: knows, to: b, since: last spring }
+      - type: knows
+        to: b
+        since: last spring
     ── palace/entities/thing
     name: Odd
     genus: thing
@@ -494,8 +502,10 @@ fn a_second_import_adds_new_facts_and_keeps_local_changes() {
     theirs.insert_fact("t_3", "max|knows|ada", None, None);
     run_import(&home, "theirs");
     let max = home.read("palace/entities/thing/max.yaml");
-    let tea = "type: loves, to: tea, since: 2025-10-01";
-    home.write("palace/entities/thing/max.yaml", &max.replace(tea, &format!("{tea}, until: 2026")));
+    let tea = "to: tea\n    since: 2025-10-01\n";
+    assert!(max.contains(tea));
+    let ended = max.replace(tea, &format!("{tea}    until: 2026\n"));
+    home.write("palace/entities/thing/max.yaml", &ended);
     let end = "UPDATE triples SET valid_to = '2026-02-01' WHERE id = 't_1';
         UPDATE triples SET valid_from = '2020-01-01' WHERE id = 't_3'";
     theirs.facts.execute_batch(end).unwrap();
@@ -514,10 +524,20 @@ fn a_second_import_adds_new_facts_and_keeps_local_changes() {
     name: Max
     genus: Thing
     relations:
-      - { type: loves, to: chess, since: 2025-10-01, until: 2026-02-01 }
-      - { type: loves, to: tea, since: 2025-10-01, until: 2026 }
-      - { type: knows, to: ada, since: 2020-01-01 }
-      - { type: loves, to: chess, since: 2026-03-01 }
+      - type: loves
+        to: chess
+        since: 2025-10-01
+        until: 2026-02-01
+      - type: loves
+        to: tea
+        since: 2025-10-01
+        until: 2026
+      - type: knows
+        to: ada
+        since: 2020-01-01
+      - type: loves
+        to: chess
+        since: 2026-03-01
     ");
 }
 
@@ -565,7 +585,9 @@ fn the_chunks_of_a_mined_document_are_joined() {
     name: max
     genus: Thing
     relations:
-      - { type: loves, to: chess, since: "2025-10-01T11:00:00Z" }
+      - type: loves
+        to: chess
+        since: "2025-10-01T11:00:00Z"
     "#);
 }
 

@@ -243,8 +243,10 @@ fn relations_may_connect_undefined_entities() {
     # yaml-language-server: $schema=../../.palazzo/schema/entity.json
     name: Ghost
     relations:
-      - { type: haunts, to: Alice }
-      - { type: haunts, to: Phantom }
+      - type: haunts
+        to: Alice
+      - type: haunts
+        to: Phantom
     ");
     let graph = call_structured(&mut wire, "read_graph", json!({}));
     assert_eq!(entity_names(&graph), ["Alice", "Bob"]);
@@ -501,7 +503,7 @@ fn an_observation_too_large_for_a_file_is_refused_without_loss() {
         observations_json("Alice", &[&large])
     ] });
     let refusal = wire.call("add_observations", observed);
-    assert_snapshot!(refusal, @"refused: `entities/person/alice.yaml` would have 1048772 bytes, and the limit is 1048576; split it up");
+    assert_snapshot!(refusal, @"refused: `entities/person/alice.yaml` would have 1048771 bytes, and the limit is 1048576; split it up");
     let graph = call_structured(&mut wire, "read_graph", json!({}));
     assert_eq!(graph["entities"][1], entity_json("Bob", "person", &[]));
     home.assert_clean_repository();

@@ -78,9 +78,15 @@ fn a_fact_ends_on_the_day_its_successor_begins() {
     name: Max
     genus: Thing
     relations:
-      - { type: does, to: swimming, since: 2024-05-01, until: 2026-02-15 }
-      - { type: child_of, to: Alice }
-      - { type: does, to: chess, since: 2026-02-15 }
+      - type: does
+        to: swimming
+        since: 2024-05-01
+        until: 2026-02-15
+      - type: child_of
+        to: Alice
+      - type: does
+        to: chess
+        since: 2026-02-15
     ");
     home.assert_clean_repository();
 }

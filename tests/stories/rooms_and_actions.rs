@@ -167,12 +167,12 @@ async fn a_door_has_two_sides_and_is_removed_from_both() {
     let mut agent = agent_in_hall(&home, json!([])).await;
     let built = build_room(&mut agent, "crypt", json!({ "portals": ["hall", "well"] })).await;
     assert!(built.starts_with("── crypt ──") && built.contains("15 back to Hall"), "{built}");
-    assert!(home.read("w/rooms/crypt.yaml").contains("portals: [hall, well]"));
+    assert!(home.read("w/rooms/crypt.yaml").contains("portals:\n  - hall\n  - well\n"));
     let back = agent.choose(1).await;
     assert!(back.starts_with("── Hall ──"), "{back}");
     let bare = build_room(&mut agent, "hall", json!({ "portals": [] })).await;
     assert!(!bare.contains("Go to crypt") && !bare.contains("Go back to crypt"), "{bare}");
-    assert!(home.read("w/rooms/crypt.yaml").contains("portals: [well]"));
+    assert!(home.read("w/rooms/crypt.yaml").contains("portals:\n  - well\n"));
     assert_eq!(
         home.git(&["show", "--stat", "--format=%s"]).lines().count(),
         5,

@@ -292,6 +292,49 @@ const ODD_TEXTS: [&str; 52] = [
     "a name that goes on and on, past the eightieth column, at which a formatter may wish to fold the line",
 ];
 
+/// A room by hand, with comments and blank lines everywhere.
+const COMMENTED_ROOM: &str = "\
+# About the hall.
+
+
+# The name.
+name:   'Hall' # beside the name
+portals: # beside the portals
+- crypt
+
+# between
+
+-   attic # beside it
+actions:
+
+    # above the first
+    - type: text   # beside the type
+      # above the label
+      label: Look
+      content: |
+         It drips.
+
+          # this is text
+
+      # below the first
+
+
+    - { label: Go, # in braces
+        type: navigate,
+        # on a line of its own
+        room: crypt } # behind the braces
+    - type: query
+      tool: list_entities
+      tool_params: # beside the parameters
+
+        # above the list
+        names: [ # in brackets
+          [ a, b ] ]
+        # below the list
+    # below the actions
+# the end
+";
+
 /// Returns files with an odd text at every place, and one with each of them.
 fn odd_files() -> Vec<(String, String)> {
     let long = ODD_TEXTS[ODD_TEXTS.len() - 1];
@@ -318,6 +361,7 @@ fn odd_files() -> Vec<(String, String)> {
             process.to_string(),
         ));
     }
+    files.push(("rooms/commented.yaml".to_owned(), COMMENTED_ROOM.to_owned()));
     files.push((
         "genera/odd.yaml".to_owned(),
         json!({ "name": "Odd", "attributes": { "a": { "type": ODD_TEXTS[1..9], "required": true }, "b": ["c", "d"] },

@@ -108,7 +108,13 @@ impl OutputNode {
             _ if self.has_lines() => {
                 text.push_str(&beside);
                 text.push('\n');
-                return self.write_lines(indent + 2, notes, text);
+                let start = text.len();
+                self.write_lines(indent + 2, notes, text);
+                // No blank line stands between a key and what belongs to it.
+                if text[start..].starts_with('\n') {
+                    text.remove(start);
+                }
+                return;
             }
             Self::Text(it)
                 if it.contains('\n') && can_be_block_literal(it) && fits_on_line(text, " |2-") =>

@@ -318,7 +318,7 @@ attributes:
 
     #[test]
     fn quotes_are_those_that_formatters_choose() {
-        let texts = r##"["it's: x", 'it''s: x', 'say "x": y', "say \"x\": 'y'", 'a: \', "\"", "é\u0007", 'no: x']"##;
+        let texts = r#"["it's: x", 'it''s: x', 'say "x": y', "say \"x\": 'y'", 'a: \', "\"", "é\u0007", 'no: x']"#;
         let text = format!("name: A\ngenus: B\nobservations: {texts}\n");
         assert_snapshot!(formatted_text("entities/b/a.yaml", &text), @r#"
         name: A

@@ -323,7 +323,8 @@ actions:
         type: navigate,
         # on a line of its own
         room: crypt } # behind the braces
-    - type: query
+    - label: Ask
+      type: query
       tool: list_entities
       tool_params: # beside the parameters
 

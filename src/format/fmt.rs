@@ -234,7 +234,6 @@ status: # unknown
 attributes:
   # how sure
   confidence: low # really
-  # who says so
   source: Lyell
 relations:
   - type: disputed_by # by whom
@@ -254,7 +253,6 @@ observations: [ # seen
         attributes:
           # how sure
           confidence: low # really
-          # who says so
           source: Lyell
         observations:
           # seen

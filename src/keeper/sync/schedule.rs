@@ -171,8 +171,8 @@ impl SyncSchedule {
             true => (self.pause * 2).max(self.timing.idle * 3).min(self.timing.longest_pause),
             false => Duration::ZERO,
         };
+        self.paused_until = now + self.with_jitter(self.pause);
         if outcome.has_failed {
-            self.paused_until = now + self.with_jitter(self.pause);
             self.next_fetch = self.paused_until;
         }
     }

@@ -60,11 +60,11 @@ impl TwoMachines {
         git_in(&self.other, &["pull", "-q"]);
         let loft = self.other.join("keep").join(LOFT);
         fs::create_dir_all(loft.parent().unwrap()).unwrap();
-        fs::write(loft, format!("name: {step}\n")).unwrap();
+        fs::write(loft, format!("name: {step:04}\n")).unwrap();
         git_in(&self.other, &["add", "."]);
         git_in(&self.other, &["commit", "-qm", "loft"]);
         git_in(&self.other, &["push", "-q"]);
-        self.write_hall(&format!("name: {step}\n"));
+        self.write_hall(&format!("name: {step:04}\n"));
     }
 
     fn write_hall(&self, text: &str) {
@@ -149,14 +149,14 @@ fn a_sync_killed_at_any_step_is_completed_by_the_next_one() {
             return assert!(step > MIN_STEPS, "{about}: too few steps");
         }
         assert!(output.status.signal().is_some(), "{about}: {output:?}");
-        machines.write_hall(&format!("name: {step}\nlook: Grey.\n"));
+        machines.write_hall(&format!("name: {step:04}\nlook: Grey.\n"));
         machines.assert_intact(&about);
         run_sync(home).unwrap();
         machines.assert_intact(&about);
         let tips = [home, &machines.remote].map(|it| git_in(it, &["rev-parse", "main"]));
         assert_eq!(tips[0], tips[1], "{about}");
         let read = |path: &str| fs::read_to_string(home.join("keep").join(path)).unwrap();
-        assert_eq!(read(LOFT), format!("name: {step}\n"), "{about}");
-        assert_eq!(read(HALL), format!("name: {step}\nlook: Grey.\n"), "{about}");
+        assert_eq!(read(LOFT), format!("name: {step:04}\n"), "{about}");
+        assert_eq!(read(HALL), format!("name: {step:04}\nlook: Grey.\n"), "{about}");
     }
 }

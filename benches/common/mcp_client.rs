@@ -16,6 +16,7 @@ pub(crate) struct McpClient {
     pub(crate) last_response: String,
 }
 
+#[allow(dead_code, reason = "not every benchmark uses every method")]
 impl McpClient {
     /// Starts a server and initializes a session.
     pub(crate) fn start(mut command: Command) -> Self {

@@ -146,9 +146,8 @@ impl SettingsParser<'_, '_> {
                 self.reader.report(Code::NotYet, at, message);
             }
         }
-        if let Some(sync) = self.parse_section(root, "sync", &["push_interval"]) {
-            settings.push_interval = self.parse_push_interval(sync);
-        }
+        let sync = self.parse_section(root, "sync", &["push_interval"]);
+        settings.push_interval = sync.and_then(|it| self.parse_push_interval(it));
         if let Some(actions) = self.parse_section(root, "actions", &["allow"]) {
             settings.allow = self.parse_string_list(actions, "allow");
         }

@@ -3,7 +3,7 @@
 use crate::keeper::{self, Caller, ChangeMode, Keeper, SyncReport};
 use crate::mcp::arguments::{NoArguments, Resolve};
 use crate::mcp::effect_hint::EffectHint;
-use crate::mcp::reply::{DetachedWork, to_tool_result};
+use crate::mcp::reply::{DetachedWork, render_warnings, to_tool_result};
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
 use crate::render;
 
@@ -61,7 +61,7 @@ fn describe_sync(it: &SyncReport) -> String {
         let verb = if it.is_merged { "Merged" } else { "Received" };
         let commits = count(it.received, "commit");
         text.push_str(&format!(
-            "{verb} {commits}: {added} files added, {changed} changed, {deleted} deleted.\n"
+            "{verb} {commits}: {added} added, {changed} changed, {deleted} deleted files.\n"
         ));
     }
     if it.sent > 0 {
@@ -75,7 +75,7 @@ fn describe_sync(it: &SyncReport) -> String {
         let conflicts = count(it.conflicts, "conflict");
         text.push_str(&format!("{conflicts}{new}: `resolve` lists and settles them.\n"));
     }
-    text + &it.warnings.iter().map(|it| format!("Warning: {it}\n")).collect::<String>()
+    text + &render_warnings(&it.warnings)
 }
 
 #[cfg(test)]
@@ -96,7 +96,7 @@ mod tests {
         };
         insta::assert_snapshot!(describe_sync(&report), @"
         In sync with `main` of origin (https://example.org/a).
-        Merged 3 commits: 1 files added, 4 changed, 0 deleted.
+        Merged 3 commits: 1 added, 4 changed, 0 deleted files.
         Pushed 1 commit.
         2 conflicts, 1 of them new: `resolve` lists and settles them.
         ");

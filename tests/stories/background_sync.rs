@@ -238,7 +238,7 @@ fn a_tool_syncs_now() {
     assert_eq!(sync(&ben, &[]).1, 0);
     server.call("create_entities", new_mineral("Slate"));
     let said = server.call("sync_palace", json!({}));
-    assert!(said.contains("Merged 1 commit: 0 files added, 1 changed, 0 deleted.\n"), "{said}");
+    assert!(said.contains("Merged 1 commit: 0 added, 1 changed, 0 deleted files.\n"), "{said}");
     assert!(said.contains("Pushed 2 commits.\n"), "{said}");
     assert!(ada.read(ENTITY).contains("It is hard."));
     assert_eq!(remote.tip(), head(&ada));

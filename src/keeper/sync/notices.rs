@@ -19,9 +19,8 @@ pub(crate) fn sync_line(palace: &Store, now: DateTime<Utc>) -> Option<String> {
         None => format!("Not yet synced with {name}"),
     };
     let line = match status.ahead {
-        Some(0) => format!("{reached}."),
-        Some(ahead) => format!("{reached}; {}.", waiting(ahead)),
-        None => format!("{reached}."),
+        Some(ahead @ 1..) => format!("{reached}; {}.", waiting(ahead)),
+        Some(0) | None => format!("{reached}."),
     };
     Some(match &status.record.failure {
         Some(failure) => format!("{line} {}", failure_sentence(failure, now)),

@@ -116,24 +116,35 @@ fn exchange_commits(
             }
             histories = session.compare(MERGE_RULES_VERSION)?;
         }
-        if histories.ahead == 0 {
+        if push_commits(session, &histories, options, &mut report)? {
             break;
         }
-        if !options.pushes {
-            report.waiting = histories.ahead;
-            break;
-        }
-        if session.push(&histories)? {
-            session.record_push(options.now);
-            report.sent = histories.ahead;
-            break;
-        }
-        report.rejected += 1;
         session.wait_for_next_attempt()?;
     }
     report.commit = session.newest_commit()?.0;
     report.conflicts = repository.count_conflicts();
     Ok(report)
+}
+
+/// Pushes what the remote lacks, if that is asked for; `false`: others have pushed first.
+fn push_commits(
+    session: &SyncSession,
+    histories: &HistoryComparison,
+    options: &SyncOptions,
+    report: &mut SyncReport,
+) -> Result<bool, Refusal> {
+    if histories.ahead == 0 || !options.pushes {
+        report.waiting = histories.ahead;
+        return Ok(true);
+    }
+    let is_pushed = session.push(histories)?;
+    if is_pushed {
+        session.record_push(options.now);
+        report.sent = histories.ahead;
+    } else {
+        report.rejected += 1;
+    }
+    Ok(is_pushed)
 }
 
 /// Drops the last merge of a repository if it was not pushed; returns the ids of the merge and of

@@ -192,7 +192,7 @@ impl SyncSchedule {
         let [first, last] = self.unpushed?;
         let quiet = last + self.timing.idle;
         let due = quiet.min(first + self.timing.longest_wait);
-        let jitter = self.with_jitter(self.timing.idle) - self.timing.idle;
+        let jitter = self.with_jitter(self.timing.idle).saturating_sub(self.timing.idle);
         Some((due + jitter).max(self.next_push))
     }
 

@@ -33,7 +33,7 @@ impl Store {
     pub fn undo_last_sync(&mut self) -> Result<[String; 2], Error> {
         let repository = self.require_repository()?;
         let head = repository.head()?.ok_or(SyncError::NoCommit)?;
-        let LastMerge { merge, before } = self.find_last_merge(&repository, head)?;
+        let LastMerge { merge, before } = find_last_merge(&repository, head)?;
         if self.is_pushed(&repository, merge)? {
             return Err(self.explain_pushed_merge(&repository, merge, before)?.into());
         }
@@ -59,7 +59,7 @@ impl Store {
     ) -> Result<[String; 2], Error> {
         let repository = self.require_repository()?;
         let head = repository.head()?.ok_or(SyncError::NoCommit)?;
-        let last = self.find_last_merge(&repository, head)?;
+        let last = find_last_merge(&repository, head)?;
         let history = HistoryReader::new(&repository).with_object_memory();
         let failed = |err| tree_merge::merge_error(&history, err);
         let commits_since = commits_between(&history, head, last.merge).map_err(failed)?;
@@ -102,30 +102,6 @@ impl Store {
         }
     }
 
-    /// Returns the last merge that was made here.
-    fn find_last_merge(&self, repository: &Repository, head: ObjectId) -> Result<LastMerge, Error> {
-        let history = HistoryReader::new(repository);
-        let before = head_move::find_ref(repository, BEFORE_SYNC_REF)?;
-        let find = |before: ObjectId| -> gix::Result<Option<LastMerge>> {
-            for step in history.walk_commits([head], [before])? {
-                let step = step?;
-                let is_on_it = step.parents.len() > 1 && step.parents.contains(&before);
-                if is_on_it && merge_rules_of_commit(&history, step.id)?.is_some() {
-                    return Ok(Some(LastMerge { merge: step.id, before }));
-                }
-            }
-            Ok(None)
-        };
-        let found = before.map(find).transpose();
-        let found = found.map_err(|err| repository.git_error("read the history", err))?.flatten();
-        found.ok_or_else(|| {
-            nothing_to_undo(
-                "the last sync made no merge here; `palazzo undo` and `palazzo restore` revert \
-                 single changes",
-            )
-        })
-    }
-
     fn is_pushed(&self, repository: &Repository, merge: ObjectId) -> Result<bool, Error> {
         let known = head_move::find_ref(repository, &self.upstream()?.tracking_ref())?;
         let history = HistoryReader::new(repository);
@@ -155,6 +131,30 @@ impl Store {
         let brought = describe_authors(counts);
         Ok(SyncError::MergeWasPushed { merge: short_id(merge), upstream, brought })
     }
+}
+
+/// Returns the last merge that was made here.
+fn find_last_merge(repository: &Repository, head: ObjectId) -> Result<LastMerge, Error> {
+    let history = HistoryReader::new(repository);
+    let before = head_move::find_ref(repository, BEFORE_SYNC_REF)?;
+    let find = |before: ObjectId| -> gix::Result<Option<LastMerge>> {
+        for step in history.walk_commits([head], [before])? {
+            let step = step?;
+            let is_on_it = step.parents.len() > 1 && step.parents.contains(&before);
+            if is_on_it && merge_rules_of_commit(&history, step.id)?.is_some() {
+                return Ok(Some(LastMerge { merge: step.id, before }));
+            }
+        }
+        Ok(None)
+    };
+    let found = before.map(find).transpose();
+    let found = found.map_err(|err| repository.git_error("read the history", err))?.flatten();
+    found.ok_or_else(|| {
+        nothing_to_undo(
+            "the last sync made no merge here; `palazzo undo` and `palazzo restore` revert \
+             single changes",
+        )
+    })
 }
 
 fn commits_between(

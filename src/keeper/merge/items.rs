@@ -104,6 +104,14 @@ pub(super) fn text_field<'a>(tree: &'a FileTree, key: &str) -> Option<&'a str> {
     tree.fields.get(key).and_then(Value::as_str)
 }
 
+/// Returns the name of the entity in a file.
+pub(super) fn entity_name(version: &Version) -> Option<String> {
+    if file_kind(&version.path) != Some(FileKind::Entity) {
+        return None;
+    }
+    Some(text_field(&parse_tree(&version.path, version.text()?)?, "name")?.to_owned())
+}
+
 fn is_id(text: &str) -> bool {
     text.len() == ID_CHARS && text.parse::<ulid::Ulid>().is_ok()
 }

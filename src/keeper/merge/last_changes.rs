@@ -4,8 +4,7 @@ use std::cmp::Ordering;
 
 use crate::format::file_kind;
 use crate::keeper::merge::changes::{FilePart, MergeInput, Version};
-use crate::keeper::merge::items::Item;
-use crate::keeper::merge::names::entity_name;
+use crate::keeper::merge::items::{Item, entity_name};
 use crate::merge::{Fields, Side, find_field};
 
 /// The two sides of an item, the one that precedes first.

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::format::{PalacePath, file_kind, parse_tree, room_path};
+use crate::format::{PalacePath, file_kind, room_path};
 use crate::keeper::merge::changes::{MergeInput, Version};
-use crate::keeper::merge::items::{Item, id_of_file, room_of_path, text_field};
+use crate::keeper::merge::items::{Item, entity_name, id_of_file, room_of_path};
 use crate::keeper::merge::last_changes::OrderedSides;
 use crate::keeper::merge::link_attributes::LinkAttributes;
 use crate::keeper::merge::path_choice::{ChosenPaths, is_numbered};
@@ -274,12 +274,4 @@ fn has_one_name_line(item: &Item) -> bool {
     };
     let base = item.base.as_ref().and_then(name_line);
     base.is_some() && item.sides.iter().flatten().all(|it| name_line(it) == base)
-}
-
-/// Returns the name of the entity in a file.
-pub(super) fn entity_name(version: &Version) -> Option<String> {
-    if file_kind(&version.path) != Some(FileKind::Entity) {
-        return None;
-    }
-    Some(text_field(&parse_tree(&version.path, version.text()?)?, "name")?.to_owned())
 }

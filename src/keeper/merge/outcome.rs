@@ -8,10 +8,10 @@ use crate::keeper::merge::deletions::{
     DanglingReference, deleted_item, find_dangling_references, rooms_with_new_scrolls,
 };
 use crate::keeper::merge::file::{ChangedFile, FileChanges, MergedFile, merge_file};
-use crate::keeper::merge::items::{Item, find_items, id_of_file, room_of_path};
+use crate::keeper::merge::items::{Item, entity_name, find_items, id_of_file, room_of_path};
 use crate::keeper::merge::last_changes::OrderedSides;
 use crate::keeper::merge::merged_item::merge_item;
-use crate::keeper::merge::names::{decide_names, entity_name};
+use crate::keeper::merge::names::decide_names;
 use crate::keeper::merge::unchanged_files::rename_in_unchanged_files;
 use crate::merge::FieldConflict;
 use crate::model::RoomId;

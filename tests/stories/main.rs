@@ -32,6 +32,7 @@ mod hook;
 mod import_export_memory;
 mod import_mempalace;
 mod json_schemas;
+mod many_machines;
 mod mcp_protocol;
 mod memory_server;
 mod mempalace;

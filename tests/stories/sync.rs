@@ -693,3 +693,69 @@ fn a_merge_by_newer_rules_waits_for_an_update() {
     assert_eq!(code, 2);
     assert!(said.contains("was merged by a newer Palazzo (merge rules 9)"), "{said}");
 }
+
+#[test]
+fn a_file_that_others_would_refuse_is_not_pushed_and_its_removal_is() {
+    let remote = Remote::with_palace();
+    let [ada, ben] = [remote.machine(), remote.machine()];
+    let refused = [
+        ("keep/scrolls/hall/big.md", "x".repeat(2 << 20), "bytes, and the limit is"),
+        ("keep/.gitattributes", "* filter=lfs\n".to_owned(), "sets the git attribute `filter`"),
+    ];
+    for (path, text, reason) in refused {
+        ada.write(path, &text);
+        commit_all(&ada, "2026-02-02T12:00:00Z", "add");
+        let (said, code) = sync(&ada, &[]);
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains(reason) && said.contains("was not pushed"), "{said}");
+        ada.git(&["rm", "-q", path]);
+        commit_all(&ada, "2026-02-03T12:00:00Z", "remove");
+        assert_eq!(sync(&ada, &[]).1, 0);
+        assert_eq!(sync(&ben, &[]).1, 0);
+    }
+    // Somebody without Palazzo has pushed one, and mends it.
+    ada.write("keep/.gitattributes", "* filter=lfs\n");
+    commit_all(&ada, "2026-02-04T12:00:00Z", "add");
+    ada.git(&["push", "-q"]);
+    let (said, code) = sync(&ben, &[]);
+    assert!(code == 2 && said.contains("of the remote is not accepted"), "{said}");
+    ada.git(&["rm", "-q", "keep/.gitattributes"]);
+    commit_all(&ada, "2026-02-05T12:00:00Z", "remove");
+    assert_eq!(sync(&ada, &[]).1, 0);
+    assert_eq!(sync(&ben, &[]).1, 0);
+    assert_eq!(head(&ada), head(&ben));
+    assert_writable_and_clean(&ben);
+}
+
+#[test]
+fn a_palace_of_a_newer_format_is_not_taken_from_the_remote_until_it_is_mended() {
+    let remote = Remote::with_palace();
+    let [ada, ben] = [remote.machine(), remote.machine()];
+    let settings = ada.read("keep/palace.toml");
+    ada.write("keep/palace.toml", &format!("format = 99\n{settings}"));
+    commit_all(&ada, "2026-02-02T12:00:00Z", "newer");
+    ada.git(&["push", "-q"]);
+    let (said, code) = sync(&ben, &[]);
+    assert!(code == 2 && said.contains("newer Palazzo"), "{said}");
+    assert_eq!(ben.read("keep/palace.toml"), settings);
+    ada.write("keep/palace.toml", &settings);
+    commit_all(&ada, "2026-02-03T12:00:00Z", "mend");
+    ada.git(&["push", "-q"]);
+    assert_eq!(sync(&ben, &[]).1, 0);
+    assert_writable_and_clean(&ben);
+}
+
+#[test]
+fn a_remote_that_is_missing_or_the_palace_itself_is_refused() {
+    let home = Home::new();
+    home.write_git_config(USER_CONFIG);
+    assert!(home.run_palazzo(&["init", "keep"]).status.success());
+    for (url, reason) in [
+        ("missing.git", "there is no git repository at"),
+        (".", "is the repository of this palace itself"),
+    ] {
+        let (said, code) = sync(&home, &["--setup", url]);
+        assert!(code == 2 && said.contains(reason), "{said}");
+        assert!(!home.read(".git/config").contains("remote"));
+    }
+}

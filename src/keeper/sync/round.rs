@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
+use crate::format::{self, PalacePath};
 use crate::keeper::error::Refusal;
 use crate::keeper::merge::MERGE_RULES_VERSION;
 use crate::keeper::sync::merge_versions::{merge_rested_edit, merge_versions};
 use crate::keeper::sync::repositories::SyncedRepository;
+use crate::model::{Code, Diagnostic};
 use crate::store::{
     ApplyOutcome, HistoryComparison, HistoryRelation, PlannedMove, SyncSession, Upstream,
 };
@@ -179,9 +181,7 @@ fn check_plan(
     planned: &PlannedMove,
     options: &SyncOptions,
 ) -> Result<(), Refusal> {
-    if let Some(finding) = repository.other_format_finding() {
-        return Err(Refusal::OtherFormat(finding.diagnostic.into()));
-    }
+    reject_other_format(repository, planned)?;
     if let Some(palace) = repository.palace_with_manual_commits() {
         return Err(Refusal::Invalid(format!(
             "the commits of {} were fetched, and not merged, because {} sets `commit = \"manual\"`; \
@@ -194,6 +194,28 @@ fn check_plan(
         session.reject_mass_deletion(planned)?;
     }
     Ok(())
+}
+
+/// Fails if a palace has files of another format, here or after the plan. A plan that brings back the
+/// format of this program is possible.
+fn reject_other_format(
+    repository: &SyncedRepository,
+    planned: &PlannedMove,
+) -> Result<(), Refusal> {
+    let is_settings = |path: &str| path.rsplit('/').next() == Some(PalacePath::SETTINGS_FILE);
+    let mut settings = planned.new_texts().filter(|(path, _)| is_settings(path)).peekable();
+    if settings.peek().is_none() {
+        return match repository.other_format_finding() {
+            Some(finding) => Err(Refusal::OtherFormat(finding.diagnostic.into())),
+            None => Ok(()),
+        };
+    }
+    let finding = settings.find_map(|(path, text)| {
+        let parsed = format::parse_file(PalacePath::SETTINGS_FILE, text);
+        let finding = parsed.first_finding(Code::FormatVersion)?;
+        Some(Diagnostic { file: path.to_owned(), ..finding })
+    });
+    finding.map_or(Ok(()), |it| Err(Refusal::OtherFormat(it.into())))
 }
 
 impl SyncReport {

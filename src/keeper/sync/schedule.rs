@@ -7,8 +7,12 @@ use std::time::{Duration, Instant};
 
 /// The random part of a wait, at most: a fifth of it.
 const JITTER_SHARE: f64 = 0.2;
-/// A push that others prevented doubles the interval between pushes; one that succeeds takes away a
-/// tenth.
+/// Under constant writing, a machine pushes after a random part of the longest wait, at least half of
+/// it: machines that begin to write together must not push together.
+const LEAST_WAIT_SHARE: f64 = 0.5;
+/// A push that others prevented makes the interval between pushes a quarter longer, and one that
+/// succeeds a tenth shorter: the intervals settle where every second push is rejected once.
+const GROWTH_FACTOR: f64 = 1.25;
 const SHRINK_FACTOR: f64 = 0.9;
 
 /// The intervals of background synchronization.
@@ -179,7 +183,8 @@ impl SyncSchedule {
 
     fn adapt_push_interval(&mut self, outcome: SyncOutcome) {
         for _ in 0..outcome.rejected {
-            self.push_interval = (self.push_interval * 2).min(self.timing.longest_pause);
+            let longer = self.push_interval.mul_f64(GROWTH_FACTOR);
+            self.push_interval = longer.min(self.timing.longest_pause);
         }
         if outcome.has_pushed {
             self.push_interval = self.push_interval.mul_f64(SHRINK_FACTOR);
@@ -191,9 +196,10 @@ impl SyncSchedule {
     fn push_time(&self) -> Option<Instant> {
         let [first, last] = self.unpushed?;
         let quiet = last + self.timing.idle;
-        let due = quiet.min(first + self.timing.longest_wait);
+        let share = 1.0 - (1.0 - LEAST_WAIT_SHARE) * self.jitter.clamp(0.0, 1.0);
+        let latest = first + self.timing.longest_wait.mul_f64(share);
         let jitter = self.with_jitter(self.timing.idle).saturating_sub(self.timing.idle);
-        Some((due + jitter).max(self.next_push))
+        Some((quiet + jitter).min(latest).max(self.next_push))
     }
 
     fn with_jitter(&self, wait: Duration) -> Duration {
@@ -252,23 +258,25 @@ mod tests {
     }
 
     #[test]
-    fn it_pushes_thirty_seconds_after_the_first_write_while_writes_go_on() {
+    fn it_pushes_fifteen_to_thirty_seconds_after_the_first_write_while_writes_go_on() {
         let (mut schedule, start) = schedule();
         for second in 0..60 {
             schedule.record_write(start + seconds(second));
         }
         assert_eq!(next(&schedule, start), 30);
+        schedule.jitter = 1.0;
+        assert_eq!(next(&schedule, start), 15);
     }
 
     #[test]
-    fn each_rejected_push_doubles_the_interval_and_each_success_takes_a_tenth() {
+    fn each_rejected_push_adds_a_quarter_to_the_interval_and_each_success_takes_a_tenth() {
         let (mut schedule, start) = schedule();
-        let rejected = SyncOutcome { rejected: 2, waiting: 3, ..NONE };
+        let rejected = SyncOutcome { rejected: 10, waiting: 3, ..NONE };
         schedule.record_outcome(rejected, start, 0.0);
-        assert_eq!(schedule.push_interval, seconds(20));
-        assert_eq!(next(&schedule, start), 20);
+        assert_eq!(schedule.push_interval.as_secs(), 46);
+        assert_eq!(next(&schedule, start), 46);
         schedule.record_outcome(PUSHED, start, 0.0);
-        assert_eq!(schedule.push_interval, seconds(18));
+        assert_eq!(schedule.push_interval.as_secs(), 41);
         for _ in 0..50 {
             schedule.record_outcome(PUSHED, start, 0.0);
         }

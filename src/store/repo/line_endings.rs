@@ -104,6 +104,19 @@ fn check_attribute_files(git: &gix::Repository, path: &str) -> gix::Result<()> {
 }
 
 /// Returns true if an attribute in this state makes git convert the file.
+/// Returns the attribute that the text of a `.gitattributes` sets for some file, by which git stores
+/// it in another form than the text.
+pub(crate) fn attribute_set_in(attributes: &str) -> Option<&'static str> {
+    let lines = attributes.lines().map(str::trim).filter(|it| !it.starts_with('#'));
+    let mut words = lines.flat_map(|it| it.split_whitespace().skip(1));
+    words.find_map(|word| {
+        CONVERTING_ATTRIBUTES.into_iter().find(|it| {
+            let rest = word.strip_prefix(it);
+            rest.is_some_and(|rest| rest.starts_with('=') || (rest.is_empty() && *it == "ident"))
+        })
+    })
+}
+
 fn is_converting(name: &str, state: StateRef<'_>) -> bool {
     match (name, state) {
         ("ident", state) => state == StateRef::Set,

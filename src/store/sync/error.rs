@@ -53,6 +53,24 @@ pub enum SyncError {
     /// The URL cannot be used.
     #[error(transparent)]
     InvalidUrl(#[from] GitUrlError),
+    /// The remote is a path on this machine without a repository.
+    #[error(
+        "there is no git repository at `{path}`; `git init --bare` makes one. A palace is named \
+         before the option: `palazzo sync DIR --setup URL`"
+    )]
+    NoRepositoryAtPath {
+        /// The path.
+        path: String,
+    },
+    /// The remote is the repository of the palace itself.
+    #[error(
+        "`{path}` is the repository of this palace itself, and a remote is another one. A palace is \
+         named before the option: `palazzo sync DIR --setup URL`"
+    )]
+    OwnRepository {
+        /// The path.
+        path: String,
+    },
     /// Another process is synchronizing.
     #[error("another palazzo is synchronizing this repository; try again in a moment")]
     Busy,
@@ -103,15 +121,17 @@ pub enum SyncError {
         /// Whether the commit is on this side.
         is_ours: bool,
     },
-    /// A file of the remote may not be in a palace.
+    /// A file may not be in a palace.
     #[error(
-        "`{path}` of the remote is not accepted: {why}; remove or rename it there, and sync again"
+        "`{path}` {}", invalid_file_remedy(*is_ours, why)
     )]
     InvalidFile {
         /// The path in the repository.
         path: String,
         /// The reason.
         why: String,
+        /// Whether the file is on this side.
+        is_ours: bool,
     },
     /// The merge would delete many files.
     #[error(
@@ -190,6 +210,19 @@ fn edited_files(paths: &[String]) -> String {
     match paths.len().checked_sub(MAX_SHOWN) {
         Some(more @ 1..) => format!("{shown} and {more} more files"),
         _ => shown,
+    }
+}
+
+fn invalid_file_remedy(is_ours: bool, why: &str) -> String {
+    match is_ours {
+        true => format!(
+            "was not pushed, because other machines refuse it: {why}; remove or rename it, commit, \
+             and sync again"
+        ),
+        false => format!(
+            "of the remote is not accepted: {why}; remove or rename it there, commit, and sync \
+             there and then here"
+        ),
     }
 }
 

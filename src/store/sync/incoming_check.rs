@@ -1,4 +1,4 @@
-//! Checks the files of a remote before they are applied.
+//! Checks the files of a remote before they are applied, and those from here before they are pushed.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -10,37 +10,56 @@ use crate::model::MAX_FILE_BYTES;
 
 use crate::store::Error;
 use crate::store::history::tree_diff::{self, TreeEntry};
+use crate::store::repo::line_endings::attribute_set_in;
 use crate::store::repo::{palace_files, paths};
 use crate::store::sync::error::SyncError;
 use crate::store::sync::palace_folders::PalaceFolders;
 
-/// Fails if a file that `theirs` has otherwise than `ours` cannot be a file of a palace: a link, a
-/// path outside the rules, a file that is too large, or two names that differ only in case. The
-/// ids are those of root trees. Files of no palace are not checked here.
-pub(crate) fn check_incoming_tree(
+/// Returns a file that `new` has otherwise than `old`, and that cannot be a file of a palace, with
+/// the reason: a link, a path outside the rules, a file that is too large or has a filter, or two
+/// names that differ only in case. The ids are those of root trees; without an old one, all files
+/// count. Files of no palace are not checked here.
+pub(crate) fn find_invalid_file(
     git: &gix::Repository,
-    ours: ObjectId,
-    theirs: ObjectId,
-) -> gix::Result<Result<(), Error>> {
-    let folders = PalaceFolders::new(git, &[ours, theirs]);
+    old: Option<ObjectId>,
+    new: ObjectId,
+) -> gix::Result<Option<InvalidFile>> {
+    let trees: Vec<_> = old.into_iter().chain([new]).collect();
+    let folders = PalaceFolders::new(git, &trees);
     let mut paths = Vec::new();
-    for change in tree_diff::compare(git, Some(ours), Some(theirs))? {
+    for change in tree_diff::compare(git, old, Some(new))? {
         let Some(entry) = change.now else { continue };
         let Some(folder) = folders.palace_of(&change.path)? else { continue };
         if let Some(why) = reason_to_refuse(git, &change.path[folder.len()..], entry)? {
-            return Ok(Err(invalid_file(change.path, why)));
+            return Ok(Some(InvalidFile { path: change.path, why }));
         }
         paths.push(change.path);
     }
-    check_case_twins(git, theirs, &paths)
+    find_case_twin(git, new, &paths)
 }
 
-/// Fails if a tree has two names that differ only in case, in a folder of one of the files.
-pub(crate) fn check_case_twins(
+/// A file that cannot be in a palace.
+#[derive(Debug)]
+pub(crate) struct InvalidFile {
+    /// The path in the repository.
+    path: String,
+    why: String,
+}
+
+impl InvalidFile {
+    /// Returns the error; `is_ours`: the file is on this side.
+    pub(crate) fn into_error(self, is_ours: bool) -> Error {
+        SyncError::InvalidFile { path: self.path, why: self.why, is_ours }.into()
+    }
+}
+
+/// Returns a file of a tree whose name differs from another one only in case, in a folder of one of
+/// the files.
+pub(crate) fn find_case_twin(
     git: &gix::Repository,
     tree: ObjectId,
     paths: &[String],
-) -> gix::Result<Result<(), Error>> {
+) -> gix::Result<Option<InvalidFile>> {
     let folders: BTreeSet<&str> = paths.iter().flat_map(|it| folders_above(it)).collect();
     for folder in folders {
         let names = folder.split('/').filter(|it| !it.is_empty());
@@ -57,21 +76,17 @@ pub(crate) fn check_case_twins(
             let name = entry?.filename.to_str_lossy().into_owned();
             if let Some(twin) = known.insert(name.to_lowercase(), name.clone()) {
                 let why = format!("`{twin}` is another name that differs only in case");
-                return Ok(Err(invalid_file(format!("{folder}{name}"), why)));
+                return Ok(Some(InvalidFile { path: format!("{folder}{name}"), why }));
             }
         }
     }
-    Ok(Ok(()))
+    Ok(None)
 }
 
 /// Returns the folders above a file, each empty or ending in `/`.
 fn folders_above(path: &str) -> impl Iterator<Item = &str> {
     let ends = path.match_indices('/').map(|(at, _)| at + 1);
     std::iter::once(0).chain(ends).map(|end| &path[..end])
-}
-
-fn invalid_file(path: String, why: String) -> Error {
-    SyncError::InvalidFile { path, why }.into()
 }
 
 /// Returns why a file cannot be at `path` of a palace; `None`: it can.
@@ -96,6 +111,11 @@ fn reason_to_refuse(
     if size > MAX_FILE_BYTES as u64 {
         return Ok(Some(format!("it has {size} bytes, and the limit is {MAX_FILE_BYTES}")));
     }
-    let is_text = std::str::from_utf8(&git.find_blob(entry.id)?.data).is_ok();
-    Ok((!is_text).then(|| "it is not UTF-8".to_owned()))
+    let blob = git.find_blob(entry.id)?;
+    let Ok(text) = std::str::from_utf8(&blob.data) else {
+        return Ok(Some("it is not UTF-8".to_owned()));
+    };
+    let is_attributes = path.rsplit('/').next() == Some(".gitattributes");
+    let attribute = if is_attributes { attribute_set_in(text) } else { None };
+    Ok(attribute.map(|it| format!("it sets the git attribute `{it}`, and Palazzo runs no filters")))
 }

@@ -34,6 +34,12 @@ impl PlannedMove {
         self.head_move.files.iter().map(|it| it.path.as_str())
     }
 
+    /// Returns the files that are written, by path in the repository, with their texts.
+    pub fn new_texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        let files = self.head_move.files.iter();
+        files.filter_map(|it| Some((it.path.as_str(), it.now.as_ref()?.1.as_str())))
+    }
+
     /// Plans to move `HEAD` from `old` to a commit that exists.
     pub(crate) fn to_existing(
         history: &HistoryReader<'_>,

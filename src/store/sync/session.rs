@@ -143,7 +143,10 @@ impl SyncSession {
             theirs = self.transport.fetch(&self.upstream, true)?.unwrap_or(theirs);
             self.theirs = Some(theirs);
         }
-        self.check_incoming(ours, theirs)?;
+        // What is in our history was accepted, or made here; a later commit may have mended it.
+        if !HistoryReader::new(&self.repository).is_ancestor(theirs, ours) {
+            self.check_incoming(ours, theirs)?;
+        }
         self.transport.adopt_objects()?;
         self.point_tracking_ref(theirs)?;
         let history = HistoryReader::new(&self.repository);
@@ -202,8 +205,10 @@ impl SyncSession {
                     PlannedMove::to_merge(&history, [ours, theirs], merged, rules_version)
                         .map_err(failed)?;
                 let paths: Vec<_> = planned.paths().map(str::to_owned).collect();
-                incoming_check::check_case_twins(&history.git, merged.tree, &paths)
-                    .map_err(failed)??;
+                let twin = incoming_check::find_case_twin(&history.git, merged.tree, &paths);
+                if let Some(twin) = twin.map_err(failed)? {
+                    return Err(twin.into_error(false));
+                }
                 Ok(Some(planned))
             }
         }
@@ -242,6 +247,7 @@ impl SyncSession {
 
     /// Pushes the newest commit; `false`: the remote has other commits meanwhile.
     pub fn push(&self, histories: &HistoryComparison) -> Result<bool, Error> {
+        self.check_outgoing(histories)?;
         let tip = histories.ours;
         match self.transport.push(&self.upstream, tip)? {
             PushOutcome::Done => self.point_tracking_ref(tip).map(|()| true),
@@ -295,12 +301,25 @@ impl SyncSession {
     }
 
     fn check_incoming(&self, ours: ObjectId, theirs: ObjectId) -> Result<(), Error> {
-        let check = || -> gix::Result<Result<(), Error>> {
+        let find = || -> gix::Result<_> {
             let git = self.transport.open()?;
             let tree = |id| -> gix::Result<_> { Ok(git.find_commit(id)?.tree_id()?.detach()) };
-            incoming_check::check_incoming_tree(&git, tree(ours)?, tree(theirs)?)
+            incoming_check::find_invalid_file(&git, Some(tree(ours)?), tree(theirs)?)
         };
-        check().map_err(|err| self.repository.git_error("read the fetched commits", err))?
+        let found =
+            find().map_err(|it| self.repository.git_error("read the fetched commits", it))?;
+        found.map_or(Ok(()), |it| Err(it.into_error(false)))
+    }
+
+    /// Fails if a file that is to be pushed would be refused by other machines.
+    fn check_outgoing(&self, histories: &HistoryComparison) -> Result<(), Error> {
+        let history = HistoryReader::new(&self.repository);
+        let find = || -> gix::Result<_> {
+            let old = histories.theirs.map(|it| history.root_tree(it)).transpose()?;
+            incoming_check::find_invalid_file(&history.git, old, history.root_tree(histories.ours)?)
+        };
+        let found = find().map_err(|it| self.repository.git_error("read the newest commit", it))?;
+        found.map_or(Ok(()), |it| Err(it.into_error(true)))
     }
 
     /// Returns whether this is a shallow clone without a common commit.

@@ -1,5 +1,6 @@
 //! The upstream of the current branch, as the repository's configuration names it.
 
+use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -91,6 +92,7 @@ impl Store {
         let repository = self.require_repository()?;
         let branch = current_branch(&repository)?;
         let url = parse_url(&repository, url)?;
+        check_local_remote(&repository, &url)?;
         match self.upstream() {
             Err(Error::Sync(SyncError::NoUpstream { .. })) => {}
             Ok(known) if known.url == url => return Ok(known),
@@ -140,6 +142,22 @@ fn parse_url(repository: &Repository, url: &str) -> Result<GitUrl, Error> {
         false => format!("file://{}", repository.work.join(url).display()),
     };
     text.parse().map_err(|err| SyncError::InvalidUrl(err).into())
+}
+
+/// Fails if a remote on this machine does not exist, or is the repository of the palace itself.
+fn check_local_remote(repository: &Repository, url: &GitUrl) -> Result<(), Error> {
+    let Some(path) = url.as_str().strip_prefix("file://").filter(|_| url.is_local()) else {
+        return Ok(());
+    };
+    let path = || path.to_owned();
+    let Ok(found) = fs::canonicalize(path()) else {
+        return Err(SyncError::NoRepositoryAtPath { path: path() }.into());
+    };
+    let own = [&repository.work, &repository.common_dir];
+    match own.iter().any(|it| fs::canonicalize(it).is_ok_and(|it| it == found)) {
+        true => Err(SyncError::OwnRepository { path: path() }.into()),
+        false => Ok(()),
+    }
 }
 
 /// Returns whether the name of a remote can be part of a reference and of a path.

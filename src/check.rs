@@ -7,6 +7,7 @@
 mod duplicates;
 mod entity_links;
 mod graph;
+mod item_findings;
 mod misplaced_files;
 mod palace_check;
 mod room_content;

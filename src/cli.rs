@@ -20,6 +20,7 @@ mod import;
 mod init;
 mod item_change;
 mod log;
+mod lsp;
 mod man;
 mod map;
 mod merge_file;
@@ -82,6 +83,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Serve(serve::Args),
+    Lsp(lsp::Args),
     Init(init::Args),
     Templates(templates::Args),
     Show(show::Args),
@@ -139,6 +141,7 @@ pub fn run() -> ExitCode {
 fn run_command(command: Command) -> Outcome {
     match command {
         Command::Serve(args) => serve::run(args),
+        Command::Lsp(args) => lsp::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Templates(args) => templates::run(&args),
         Command::Show(args) => show::run(&args),

@@ -25,7 +25,7 @@ use crate::model::{
 };
 
 pub use entity::diff_entity;
-pub use lines::unified_diff;
+pub use lines::{LineEdit, line_edits, unified_diff};
 pub use text::diff_texts;
 
 /// Returns the differences between `was` and `now`: settings, rooms, scrolls, entities, genera,

@@ -4,6 +4,7 @@
 //! problem. Nothing here accesses the disk.
 
 mod conflict;
+mod cursor_context;
 mod diary;
 mod drawer;
 mod entity;
@@ -16,6 +17,7 @@ mod merge_conflict;
 mod missing_comments;
 mod parsed_file;
 mod paths;
+mod placed_values;
 mod positions;
 mod repeated_content;
 mod room;
@@ -31,6 +33,7 @@ mod yaml;
 use rayon::prelude::*;
 
 pub use conflict::is_item_path;
+pub use cursor_context::{CursorContext, CursorPlace, cursor_context};
 pub use fix::{FixedFile, RoomNameIndex, corrected_path, fix_file};
 pub use fmt::{FmtOutcome, fmt_file};
 pub use merge_conflict::{MarkedSides, has_merge_conflict, split_marked_sides};
@@ -40,6 +43,7 @@ pub use paths::{
     PalacePath, choose_drawer_room, is_standard_entity_path, new_diary_entry_path, new_drawer_path,
     new_entity_path, new_scroll_path, room_path,
 };
+pub use placed_values::{PlacedValue, placed_values};
 pub use positions::ValuePositions;
 pub use repeated_content::remove_repeated_content;
 pub use schema::{
@@ -51,9 +55,14 @@ pub use tree::{FileTree, edit_tree, file_kind, parse_tree, serialize_tree};
 use crate::format::file_parser::FileParser;
 use crate::format::parsed_file::{ParsedItem, insert_item, with_conflict_position};
 use crate::model::{
-    Conflict, Diagnostic, DiaryEntry, Drawer, Entity, FileKind, Files, Genus, Palace, Process,
-    Room, Scroll, Settings, Task,
+    Conflict, Diagnostic, DiaryEntry, Drawer, Entity, FileKind, Files, Genus, Palace, Position,
+    Process, Room, Scroll, Settings, Task,
 };
+
+/// Returns the position of a byte of a text. A byte order mark does not count.
+pub fn position_of_byte(text: &str, byte: usize) -> Position {
+    settings::position_of_byte(text, byte)
+}
 
 /// Parses a palace from its files; `name` is its name if `palace.toml` gives none.
 pub fn parse_palace(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
@@ -173,6 +182,16 @@ pub fn retarget_modeline(path: &str, text: &str) -> String {
 /// Writes a room in canonical form.
 pub fn serialize_room(room: &Room) -> String {
     yaml::serialize_yaml(&room::room_to_yaml(room))
+}
+
+/// Parses the file of an entity on its own.
+pub fn parse_entity_file(path: &str, text: &str) -> Option<Entity> {
+    parse_discarding_findings(path, text, entity::parse_entity)
+}
+
+/// Writes a text on one line as a YAML scalar, in quotes if needed.
+pub fn quoted_scalar(text: &str) -> String {
+    yaml::one_line_scalar(text)
 }
 
 /// Writes an entity in canonical form.

@@ -6,6 +6,7 @@
 
 mod caller;
 mod conflicts;
+mod editor;
 mod error;
 mod graph;
 mod history;
@@ -31,10 +32,15 @@ mod workspaces;
 
 use std::path::{Path, PathBuf};
 
+pub use crate::diff::LineEdit;
 pub use crate::exchange::{ExtractedText, ExtractionResult, MempalaceTables, Row, SourceKind};
 pub use crate::keeper::conflicts::from_merge::conflict_file;
 pub use crate::keeper::conflicts::list_conflicts;
 pub use crate::keeper::conflicts::resolve::{ResolvedConflict, resolve_conflict};
+pub use crate::keeper::editor::{
+    Completion, CompletionKind, CompletionList, EditorFinding, EditorPalace, FileChange, FilePlace,
+    Fix, NamedItem, NeighbourRoom, OutlineEntry, OutlineKind, Referent, RenameTarget,
+};
 pub use crate::keeper::graph::create::{EntityCreationOutcome, create_entities};
 pub(crate) use crate::keeper::graph::dates::parse_date_argument;
 pub use crate::keeper::graph::delete::{
@@ -176,6 +182,12 @@ pub fn last_home(state_folder: &Path) -> Option<PathBuf> {
 /// Stores the home that the user has named.
 pub fn remember_home(state_folder: &Path, home: &Path) -> Result<(), Refusal> {
     Ok(store::write_last_home(state_folder, home)?)
+}
+
+/// Lists the palaces of a home by their folders: the home itself if it is a palace; none if it
+/// cannot be read.
+pub fn list_palaces(home: &Path) -> Vec<PathBuf> {
+    store::list_palaces(home).unwrap_or_default()
 }
 
 /// Returns the JSON Schema of a kind of file.

@@ -28,7 +28,7 @@
 //! - `render`: values to pages. `visit`: the state of each visit.
 //! - `exchange`: converts the files of other programs to values and back.
 //! - `aaak`: the guide to the shorthand AAAK. `token_estimate`: estimates token counts.
-//! - `keeper`: the only module that combines the components. `mcp` and `cli` call it and
+//! - `keeper`: the only module that combines the components. `mcp`, `lsp` and `cli` call it and
 //!   contain no rules of their own.
 
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
@@ -57,4 +57,5 @@ pub mod keeper;
 
 // The interfaces.
 pub mod cli;
+pub mod lsp;
 pub mod mcp;

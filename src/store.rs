@@ -15,6 +15,7 @@ mod test_repository;
 mod user_state;
 mod write;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -89,6 +90,8 @@ pub struct Store {
     consents: ConsentStore,
     /// The number of commits made through this store.
     commit_count: usize,
+    /// The texts of the files that are open in an editor, which stand for those on disk.
+    open_buffers: BTreeMap<String, String>,
     /// The commit that the store reads from; `None`: the working directory.
     as_of_commit: Option<CommitSummary>,
     listener: Option<ProgressListener>,
@@ -139,6 +142,7 @@ impl Store {
             isolated: false,
             consents: ConsentStore::default(),
             commit_count: 0,
+            open_buffers: BTreeMap::new(),
             as_of_commit: None,
             listener: None,
             cancelled: Arc::default(),
@@ -184,7 +188,12 @@ impl Store {
     pub fn clone_for_reading(&self) -> Self {
         let open = self.repository.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let store = self.clone_for_thread();
-        Self { repository: Mutex::new(open), as_of_commit: self.as_of_commit.clone(), ..store }
+        Self {
+            repository: Mutex::new(open),
+            open_buffers: self.open_buffers.clone(),
+            as_of_commit: self.as_of_commit.clone(),
+            ..store
+        }
     }
 
     /// Returns the name of the palace's file system if it may not report changes made on other
@@ -278,8 +287,20 @@ impl Store {
         FileStamp::from_path(&self.palace).map(|it| it.inode())
     }
 
+    /// Sets the text that is read for a file which is open in an editor; `None`: the one on disk.
+    /// Changes nothing on disk.
+    pub fn set_open_buffer(&mut self, path: &str, text: Option<String>) {
+        match text {
+            Some(text) => drop(self.open_buffers.insert(path.to_owned(), text)),
+            None => drop(self.open_buffers.remove(path)),
+        }
+    }
+
     /// Reads one file; `None`: it does not exist.
     pub fn read_file(&self, path: &str) -> ReadResult {
+        if let Some(text) = self.open_buffers.get(path) {
+            return Ok(Some(text.clone()));
+        }
         self.reject_symlinked_palace().map_err(|err| err.to_diagnostic(path))?;
         match &self.as_of_commit {
             Some(commit) => {
@@ -290,9 +311,9 @@ impl Store {
     }
 
     /// Returns a file's stamp, which changes when the file does; `None`: the file does not exist,
-    /// or the store reads from a commit.
+    /// it is open in an editor, or the store reads from a commit.
     pub fn file_stamp(&self, path: &str) -> Option<FileStamp> {
-        if self.as_of_commit.is_some() {
+        if self.as_of_commit.is_some() || self.open_buffers.contains_key(path) {
             return None;
         }
         self.reject_symlinked_palace().and_then(|()| repo::paths::check_path(path)).ok()?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use ulid::Ulid;
 
 use crate::check::palace_check::{CheckFinding, FindingSubject, PalaceCheck};
-use crate::model::{Code, ValuePath, escape_unprintable};
+use crate::model::{Code, Entity, ValuePath, escape_unprintable};
 
 impl PalaceCheck<'_> {
     /// Reports duplicate ids and names that differ in case only.
@@ -20,28 +20,8 @@ impl PalaceCheck<'_> {
 
     /// Reports observations and relations that an entity has twice.
     fn check_duplicate_items(&self) -> Vec<CheckFinding> {
-        let mut findings = Vec::new();
-        for (file, entity) in self.palace.graph.entities_with_files() {
-            let mut report = |list: &str, index: usize, what: String| {
-                let about = ValuePath::ROOT.then_value(list).then_item(index);
-                let message = format!("{what} occurs twice");
-                let finding = CheckFinding::new(Code::DuplicateItem, file, about, message);
-                findings.push(finding.with_hint("`palazzo check --fix` removes the second one"));
-            };
-            let mut seen = HashSet::new();
-            for (index, it) in entity.observations.iter().enumerate() {
-                if !seen.insert(it) {
-                    report("observations", index, "the observation".to_owned());
-                }
-            }
-            for (index, it) in entity.relations.iter().enumerate() {
-                if entity.relations[..index].contains(it) {
-                    let to = escape_unprintable(&it.to);
-                    report("relations", index, format!("the relation to `{to}`"));
-                }
-            }
-        }
-        findings
+        let entities = self.palace.graph.entities_with_files();
+        entities.flat_map(|(file, entity)| duplicate_items_of_entity(file, entity)).collect()
     }
 
     fn check_duplicate_ids(&self) -> Vec<CheckFinding> {
@@ -128,6 +108,30 @@ impl PalaceCheck<'_> {
         };
         twins.into_iter().filter_map(finding).collect()
     }
+}
+
+/// Reports observations and relations that one entity has twice.
+pub(crate) fn duplicate_items_of_entity(file: &str, entity: &Entity) -> Vec<CheckFinding> {
+    let mut findings = Vec::new();
+    let mut report = |list: &str, index: usize, what: String| {
+        let about = ValuePath::ROOT.then_value(list).then_item(index);
+        let message = format!("{what} occurs twice");
+        let finding = CheckFinding::new(Code::DuplicateItem, file, about, message);
+        findings.push(finding.with_hint("`palazzo check --fix` removes the second one"));
+    };
+    let mut seen = HashSet::new();
+    for (index, it) in entity.observations.iter().enumerate() {
+        if !seen.insert(it) {
+            report("observations", index, "the observation".to_owned());
+        }
+    }
+    for (index, it) in entity.relations.iter().enumerate() {
+        if entity.relations[..index].contains(it) {
+            let to = escape_unprintable(&it.to);
+            report("relations", index, format!("the relation to `{to}`"));
+        }
+    }
+    findings
 }
 
 /// Pairs each text with the first one that differs from it in case only.

@@ -49,7 +49,7 @@ impl PalaceCheck<'_> {
 
     /// Reports each name in the links of a text that no entity has or had, up to
     /// [`MAX_FINDINGS_PER_TEXT`].
-    fn check_text_links(
+    pub(crate) fn check_text_links(
         &self,
         file: &str,
         (place, text): (ValuePath, &str),

@@ -31,15 +31,35 @@ impl PalaceCheck<'_> {
             findings.extend(self.check_workspace_doors(room, &file));
             findings.extend(check_room_content(room, &file));
             findings.extend(self.check_one_way_doors(id, room, &file, &exits));
-            let is_bare =
-                room.description.is_empty() && room.actions.is_empty() && room.generate.is_none();
-            if is_bare && !self.unreadable_files.contains(file.as_str()) {
-                let message = "the room is empty: no description, no actions";
-                findings.push(CheckFinding::new(Code::EmptyRoom, &file, ValuePath::ROOT, message));
-            }
+            findings.extend(self.check_empty_room(room, &file));
         }
         findings.extend(self.check_unreachable_rooms(&exits));
         findings
+    }
+
+    /// Reports the one-way doors and the emptiness of one room.
+    pub(crate) fn check_doors_and_content_of_room(
+        &self,
+        id: &RoomId,
+        room: &Room,
+        file: &str,
+    ) -> Vec<CheckFinding> {
+        let targets = self.existing_exits(id, room);
+        let exits = targets.iter().filter_map(|it| {
+            let target = self.palace.room(it)?;
+            Some((it, self.existing_exits(it, target)))
+        });
+        let mut findings = self.check_one_way_doors(id, room, file, &exits.collect());
+        findings.extend(self.check_empty_room(room, file));
+        findings
+    }
+
+    fn check_empty_room(&self, room: &Room, file: &str) -> Option<CheckFinding> {
+        let is_bare =
+            room.description.is_empty() && room.actions.is_empty() && room.generate.is_none();
+        let message = "the room is empty: no description, no actions";
+        (is_bare && !self.unreadable_files.contains(file))
+            .then(|| CheckFinding::new(Code::EmptyRoom, file, ValuePath::ROOT, message))
     }
 
     /// Returns the existing rooms that a room's own actions and portals lead to.
@@ -49,7 +69,7 @@ impl PalaceCheck<'_> {
         out.filter(|it| self.palace.room(it).is_some()).collect()
     }
 
-    fn check_entry(&self) -> Option<CheckFinding> {
+    pub(crate) fn check_entry(&self) -> Option<CheckFinding> {
         let entry = self.palace.settings.entry.as_ref()?;
         let target = self.palace.resolve_room(entry, None);
         if target.as_ref().is_ok_and(|it| self.has_room_file(it)) {

@@ -63,7 +63,7 @@ impl PalaceCheck<'_> {
     }
 
     /// Reports unknown tools in `[actions] allow` of the settings.
-    fn check_allowed_tools(&self, tools: &HashMap<&str, &Tool>) -> Vec<CheckFinding> {
+    pub(crate) fn check_allowed_tools(&self, tools: &HashMap<&str, &Tool>) -> Vec<CheckFinding> {
         let allowed = self.palace.settings.allow.iter().enumerate();
         let unknown = allowed.filter(|(_, it)| !tools.contains_key(Tool::bare_name(it)));
         let about =

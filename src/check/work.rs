@@ -8,24 +8,25 @@ use crate::model::{Code, ValuePath, WorkSubject};
 impl PalaceCheck<'_> {
     /// Reports tasks and processes about missing rooms or entities.
     pub(crate) fn check_task_and_process_subjects(&self) -> Vec<CheckFinding> {
-        let mut compared = 0;
-        let mut findings = Vec::new();
-        for (file, WorkSubject { entity, room }) in self.palace.work_subjects() {
-            findings.extend(room.iter().filter_map(|it| {
-                self.check_room_reference(
-                    it,
-                    None,
-                    file,
-                    ValuePath::ROOT.then_value("room"),
-                    &mut compared,
-                )
-            }));
-            let fault = entity.as_ref().and_then(|it| {
-                self.palace.graph.undefined_name_fault(it, ValuePath::ROOT.then_value("entity"))
-            });
-            findings.extend(fault.and_then(|it| self.fault_finding(file, it)));
-        }
-        findings
+        let (mut compared, subjects) = (0, self.palace.work_subjects());
+        subjects.flat_map(|(file, it)| self.check_work_subject(file, it, &mut compared)).collect()
+    }
+
+    /// Reports a task or process about a missing room or entity; `compared` is as for
+    /// [`Self::check_room_reference`].
+    pub(crate) fn check_work_subject(
+        &self,
+        file: &str,
+        WorkSubject { entity, room }: &WorkSubject,
+        compared: &mut usize,
+    ) -> Vec<CheckFinding> {
+        let about = ValuePath::ROOT.then_value("room");
+        let room = room.as_ref();
+        let room = room.and_then(|it| self.check_room_reference(it, None, file, about, compared));
+        let fault = entity.as_ref().and_then(|it| {
+            self.palace.graph.undefined_name_fault(it, ValuePath::ROOT.then_value("entity"))
+        });
+        room.into_iter().chain(fault.and_then(|it| self.fault_finding(file, it))).collect()
     }
 
     /// Reports open tasks with the title of another open task.

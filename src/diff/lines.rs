@@ -33,6 +33,29 @@ pub fn unified_diff(path: &str, was: Option<&str>, now: Option<&str>) -> String 
     page
 }
 
+/// Lines of a text and what replaces them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineEdit {
+    /// The first replaced line, counted from zero.
+    pub start: usize,
+    /// The line after the last replaced one.
+    pub end: usize,
+    /// The new lines, with their line breaks.
+    pub text: String,
+}
+
+/// Returns the edits that make one text of another, by line, in their order.
+pub fn line_edits(was: &str, now: &str) -> Vec<LineEdit> {
+    let input = InternedInput::new(was, now);
+    let lines: Vec<_> = now.split_inclusive('\n').collect();
+    let edit = |hunk: &Hunk| LineEdit {
+        start: hunk.before.start as usize,
+        end: hunk.before.end as usize,
+        text: lines[hunk.after.start as usize..hunk.after.end as usize].concat(),
+    };
+    diff_hunks(&input).iter().map(edit).collect()
+}
+
 /// Returns the places in which two texts differ.
 pub(super) fn diff_hunks(input: &InternedInput<&str>) -> Vec<Hunk> {
     let mut diff = Diff::compute(Algorithm::Histogram, input);

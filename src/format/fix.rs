@@ -12,7 +12,7 @@ use crate::format::yaml::one_line_scalar;
 use crate::format::{
     PalacePath, ParsedItem, front_matter, has_merge_conflict, parse_file, parse_file_with_parser,
 };
-use crate::model::{Code, Diagnostic, MAX_FILE_BYTES, Position, RoomId, Slug, split_lines};
+use crate::model::{Code, Diagnostic, MAX_FILE_BYTES, Palace, Position, RoomId, Slug, split_lines};
 
 /// A file with this many findings is not fixed: they are not typing errors.
 const MAX_FINDINGS: usize = 200;
@@ -113,6 +113,17 @@ impl RoomNameIndex {
                 _ => None,
             };
             for called in name.into_iter().chain([id.slug.clone()]) {
+                rooms.0.entry(called).or_default().insert(id.clone());
+            }
+        }
+        rooms
+    }
+
+    /// Collects the rooms of a palace.
+    pub fn from_palace(palace: &Palace) -> Self {
+        let mut rooms = Self::default();
+        for (id, room) in palace.rooms() {
+            for called in Slug::from_text(&room.name).into_iter().chain([id.slug.clone()]) {
                 rooms.0.entry(called).or_default().insert(id.clone());
             }
         }

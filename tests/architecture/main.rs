@@ -44,7 +44,8 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("mcp", &["model", "aaak", "keeper", "render", "token_estimate"]),
-    ("cli", &["model", "aaak", "keeper", "mcp", "render", "token_estimate"]),
+    ("lsp", &["model", "keeper"]),
+    ("cli", &["model", "aaak", "keeper", "lsp", "mcp", "render", "token_estimate"]),
 ];
 
 /// Words that only some modules may use.
@@ -62,6 +63,8 @@ const USED_ONLY_IN: &[(&str, &[&str])] = &[
     ("serde_saphyr", &["format"]),
     ("toml_edit", &["format", "cli"]),
     ("rmcp::", &["mcp"]),
+    ("lsp_server", &["lsp"]),
+    ("gen_lsp_types", &["lsp"]),
     ("schemars", &["format", "mcp"]),
     ("tokio", &["cli", "mcp"]),
     ("::now()", &["cli", "store", "watch"]),
@@ -73,7 +76,7 @@ const USED_ONLY_IN: &[(&str, &[&str])] = &[
 ];
 
 /// Files that only tests use; the rules do not apply to them.
-const TEST_ONLY_FILES: [&str; 10] = [
+const TEST_ONLY_FILES: [&str; 11] = [
     "src/keeper/merge/fixture.rs",
     "src/keeper/merge/pair_tests.rs",
     "src/keeper/merge/pair_tests/fields.rs",
@@ -81,6 +84,7 @@ const TEST_ONLY_FILES: [&str; 10] = [
     "src/keeper/merge/pair_tests/lists.rs",
     "src/keeper/merge/property_tests.rs",
     "src/keeper/test_home.rs",
+    "src/lsp/transcript_tests.rs",
     "src/store/sync/crash_tests.rs",
     "src/store/write/crash_tests.rs",
     "src/store/write/failpoint.rs",

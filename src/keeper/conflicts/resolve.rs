@@ -42,15 +42,7 @@ pub fn resolve_conflict(
     let mut found = None;
     let edits = session.palace.change_files_in_mode(session.caller, mode, |open| {
         let conflict = find_conflict(open.open_conflicts(), id)?;
-        let mut edits = match choice {
-            ConflictChoice::Stands => Vec::new(),
-            ConflictChoice::Other => plan_other_value(open, &conflict)?,
-        };
-        if conflict.conflict.field == Conflict::BODY_FIELD {
-            edits.extend(plan_deletion_of_second_file(open, &conflict)?);
-        }
-        let was = read_file(open, &conflict.path)?;
-        edits.push(FileEdit { path: conflict.path.clone(), was, now: None });
+        let edits = plan_resolution(open, &conflict, choice)?;
         let plan = ChangePlan {
             edits,
             subject: commit_subject(&conflict, choice),
@@ -61,6 +53,24 @@ pub fn resolve_conflict(
     })?;
     let conflict = found.ok_or(Refusal::Contended)?;
     Ok(ResolvedConflict { conflict, choice, edits })
+}
+
+/// Plans the edits that settle a conflict.
+pub(crate) fn plan_resolution(
+    open: &mut OpenPalace,
+    conflict: &OpenConflict,
+    choice: ConflictChoice,
+) -> Result<Vec<FileEdit>, Refusal> {
+    let mut edits = match choice {
+        ConflictChoice::Stands => Vec::new(),
+        ConflictChoice::Other => plan_other_value(open, conflict)?,
+    };
+    if conflict.conflict.field == Conflict::BODY_FIELD {
+        edits.extend(plan_deletion_of_second_file(open, conflict)?);
+    }
+    let was = read_file(open, &conflict.path)?;
+    edits.push(FileEdit { path: conflict.path.clone(), was, now: None });
+    Ok(edits)
 }
 
 fn commit_subject(conflict: &OpenConflict, choice: ConflictChoice) -> String {

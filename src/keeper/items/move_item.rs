@@ -20,7 +20,7 @@ use crate::model::{
 use crate::render;
 
 /// A planned move, and its description.
-type PlannedMove = (ChangePlan, ItemChangeVerb, String);
+pub(crate) type PlannedMove = (ChangePlan, ItemChangeVerb, String);
 
 /// Gives an item another name or place: a room another slug or wing, a wing another slug, a scroll
 /// another room, an entity another name, a drawer another wing and room. Everything that refers to
@@ -63,7 +63,11 @@ fn plan_move(open: &mut OpenPalace, name: &str, new: &str) -> Result<PlannedMove
     }
 }
 
-fn plan_room_rename(open: &mut OpenPalace, id: &RoomId, new: &str) -> Result<PlannedMove, Refusal> {
+pub(crate) fn plan_room_rename(
+    open: &mut OpenPalace,
+    id: &RoomId,
+    new: &str,
+) -> Result<PlannedMove, Refusal> {
     let path = path_in_palace(open, new).unwrap_or_else(|| new.to_owned());
     let to = match PalacePath::parse(&path) {
         Ok(PalacePath::Room(to)) => to,
@@ -77,7 +81,11 @@ fn plan_room_rename(open: &mut OpenPalace, id: &RoomId, new: &str) -> Result<Pla
     Ok((plan, ItemChangeVerb::Rename, description))
 }
 
-fn plan_wing_rename(open: &mut OpenPalace, wing: &Slug, new: &str) -> Result<PlannedMove, Refusal> {
+pub(crate) fn plan_wing_rename(
+    open: &mut OpenPalace,
+    wing: &Slug,
+    new: &str,
+) -> Result<PlannedMove, Refusal> {
     let name = new.trim().trim_end_matches('/');
     if name.is_empty() || name.contains('/') {
         return Err(Refusal::Invalid(format!(

@@ -52,6 +52,15 @@ impl ValuePath {
         &self.0
     }
 
+    /// Returns the steps as words; list items are numbers, counted from zero.
+    pub fn words(&self) -> Vec<String> {
+        let word = |step: &PathStep| match step {
+            PathStep::Value(word) | PathStep::Key(word) | PathStep::Text(word) => word.clone(),
+            PathStep::Item(index) => index.to_string(),
+        };
+        self.0.iter().map(word).collect()
+    }
+
     fn push_step(mut self, step: PathStep) -> Self {
         self.0.push(step);
         self

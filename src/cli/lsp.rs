@@ -1,0 +1,27 @@
+//! `palazzo lsp`.
+
+use std::process::ExitCode;
+
+use crate::cli::outcome::{Failure, Outcome, current_time};
+use crate::lsp::{self, Connection};
+use crate::mcp::{ToolSet, Toolbox};
+
+/// Serve editors over the Language Server Protocol on standard input and output
+///
+/// Editors start this command themselves. It offers findings, completion, definitions, references,
+/// renames, and descriptions for the files of palaces. It never writes a file.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Accepted, because some editors pass it
+    #[arg(long, hide = true)]
+    stdio: bool,
+}
+
+pub(super) fn run(_: &Args) -> Outcome {
+    let tools = Toolbox::new(ToolSet::ALL.to_vec()).action_tools();
+    let (connection, threads) = Connection::stdio();
+    lsp::serve(&connection, tools, current_time).map_err(|err| Failure::Connection(err.into()))?;
+    drop(connection);
+    threads.join()?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,408 @@
+//! What is written at a position of a file that may be incomplete, for completion.
+//!
+//! The file is scanned by lines and indentation, because a file that somebody is writing often
+//! cannot be parsed.
+
+use std::collections::BTreeMap;
+
+use crate::model::Position;
+
+/// What is written at a position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CursorContext {
+    /// The keys from the top of the file down to the mapping or the list at the position; `-` stands
+    /// for a list item.
+    pub parents: Vec<String>,
+    /// The place at the position.
+    pub place: CursorPlace,
+    /// The start of the word that a completion replaces.
+    pub start: Position,
+    /// The text of that word before the position.
+    pub prefix: String,
+    /// The other keys of the same mapping with the values on their lines.
+    pub siblings: BTreeMap<String, String>,
+}
+
+/// The kind of a place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CursorPlace {
+    /// A key of a mapping.
+    Key,
+    /// The value of a key.
+    Value(String),
+    /// An item of a list, or the first key of an item.
+    Item,
+    /// The name in a link to an entity, after `[[`.
+    EntityLink,
+    /// A text in which nothing is completed.
+    Prose,
+}
+
+/// A line, as far as its structure is concerned. Columns count characters from zero.
+#[derive(Clone, Debug, Default)]
+struct Line<'a> {
+    /// The columns of the dashes before the content.
+    dashes: Vec<usize>,
+    /// The column of the content.
+    column: usize,
+    /// The key and the rest of the line after its colon.
+    key: Option<(&'a str, &'a str)>,
+    /// The content.
+    content: &'a str,
+}
+
+/// Returns what is written at a position of a YAML file, or of the front matter or text of a
+/// Markdown file (`is_prose`).
+pub fn cursor_context(text: &str, at: Position, is_prose: bool) -> CursorContext {
+    let lines: Vec<&str> = text.split('\n').map(|it| it.trim_end_matches('\r')).collect();
+    let index = at.line.saturating_sub(1).min(lines.len() - 1);
+    let before: String = lines[index].chars().take(at.column.saturating_sub(1)).collect();
+    if let Some((_, name)) = before.rsplit_once("[[").filter(|(_, it)| !it.contains(['[', ']'])) {
+        let is_text =
+            is_prose || enclosing_block_text(&lines, index).is_some() || is_in_text(&before);
+        if is_text {
+            return leaf(CursorPlace::EntityLink, name, at);
+        }
+    }
+    if is_prose || enclosing_block_text(&lines, index).is_some() {
+        return leaf(CursorPlace::Prose, "", at);
+    }
+    if before.trim_start().starts_with('#') {
+        return leaf(CursorPlace::Prose, "", at);
+    }
+    match innermost_bracket(&before) {
+        Some(open) => flow_context(&lines, index, &before, open, at),
+        None => block_context(&lines, index, &before, at),
+    }
+}
+
+fn leaf(place: CursorPlace, prefix: &str, at: Position) -> CursorContext {
+    CursorContext {
+        parents: Vec::new(),
+        place,
+        start: start_of(prefix, at),
+        prefix: prefix.to_owned(),
+        siblings: BTreeMap::new(),
+    }
+}
+
+fn start_of(prefix: &str, at: Position) -> Position {
+    Position { column: at.column - prefix.chars().count(), ..at }
+}
+
+/// Returns whether the line before the position is the one-line value of a key with prose.
+fn is_in_text(before: &str) -> bool {
+    let line = scan_line(before);
+    matches!(line.key, Some(("description" | "content", _))) || line.key.is_none()
+}
+
+fn scan_line(line: &str) -> Line<'_> {
+    let mut scanned = Line::default();
+    let (mut column, mut rest) = (0, line);
+    loop {
+        let trimmed = rest.trim_start_matches(' ');
+        column += rest.len() - trimmed.len();
+        rest = trimmed;
+        match rest.strip_prefix('-').filter(|it| it.is_empty() || it.starts_with(' ')) {
+            Some(after) => {
+                scanned.dashes.push(column);
+                column += 1;
+                rest = after;
+            }
+            None => break,
+        }
+    }
+    (scanned.column, scanned.content) = (column, rest);
+    scanned.key = split_key(rest);
+    scanned
+}
+
+/// Splits `key: value`.
+fn split_key(content: &str) -> Option<(&str, &str)> {
+    if content.starts_with(['#', '{', '[', '"', '\'']) {
+        return None;
+    }
+    let (key, value) = match content.split_once(": ") {
+        Some(it) => it,
+        None => (content.trim_end().strip_suffix(':')?, ""),
+    };
+    Some((key.trim(), value.trim()))
+}
+
+/// Returns the key whose text in block style contains a line.
+fn enclosing_block_text<'a>(lines: &[&'a str], index: usize) -> Option<&'a str> {
+    let mut indent = match lines[index].trim().is_empty() {
+        // An empty line belongs to what is above.
+        true => usize::MAX,
+        false => lines[index].len() - lines[index].trim_start().len(),
+    };
+    for line in lines[..index].iter().rev() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        let scanned = scan_line(line);
+        let start = scanned.dashes.first().copied().unwrap_or(scanned.column);
+        if start >= indent {
+            continue;
+        }
+        match scanned.key {
+            Some((key, value)) if value.starts_with(['|', '>']) => {
+                // The text of a key is deeper than the key.
+                return (indent == usize::MAX || indent > start).then_some(key);
+            }
+            _ if indent == usize::MAX => return None,
+            _ => indent = start,
+        }
+        if start == 0 {
+            return None;
+        }
+    }
+    None
+}
+
+/// Returns the byte of the innermost bracket that is open at the end of `before`.
+fn innermost_bracket(before: &str) -> Option<usize> {
+    let (mut open, mut quote) = (Vec::new(), None);
+    let mut previous = ' ';
+    for (at, it) in before.char_indices() {
+        match (quote, it) {
+            (Some(mark), _) if mark == it => quote = None,
+            (None, '"' | '\'') if !previous.is_alphanumeric() => quote = Some(it),
+            (None, '#') if previous == ' ' => return None,
+            // A bracket within a plain text is part of the text.
+            (None, '{' | '[') if matches!(previous, ' ' | '{' | '[' | ',') => open.push(at),
+            (None, '}' | ']') => drop(open.pop()),
+            _ => {}
+        }
+        previous = it;
+    }
+    open.pop()
+}
+
+/// Returns the context inside brackets on one line.
+fn flow_context(
+    lines: &[&str],
+    index: usize,
+    before: &str,
+    open: usize,
+    at: Position,
+) -> CursorContext {
+    let outside = before[..open].trim_end();
+    let inside = &before[open + 1..];
+    let mut parents = match innermost_bracket(outside) {
+        // Brackets within brackets: `{ tool_params: { …`.
+        Some(outer) => {
+            let context = flow_context(lines, index, outside, outer, at);
+            let mut parents = context.parents;
+            parents.extend(outside[outer + 1..].rsplit([',', '{', '[']).next().and_then(flow_key));
+            parents
+        }
+        None => {
+            let line = scan_line(outside);
+            let mut parents = parents_of(lines, index, &line).0;
+            parents.extend(line.key.map(|(key, _)| key.to_owned()));
+            parents
+        }
+    };
+    let is_map = before[open..].starts_with('{');
+    let mut parts: Vec<&str> = inside.split(',').collect();
+    let last = parts.pop().unwrap_or_default();
+    let siblings = match is_map {
+        true => parts.iter().filter_map(|it| split_key(it.trim())).map(owned_pair).collect(),
+        false => BTreeMap::new(),
+    };
+    if !is_map {
+        parents.push("-".to_owned());
+        let prefix = last.trim_start().to_owned();
+        let place = CursorPlace::Item;
+        return CursorContext { parents, place, start: start_of(&prefix, at), prefix, siblings };
+    }
+    let (place, prefix) = match last.split_once(": ") {
+        Some((key, value)) => (CursorPlace::Value(key.trim().to_owned()), value.trim_start()),
+        None => (CursorPlace::Key, last.trim_start()),
+    };
+    let start = start_of(prefix, at);
+    CursorContext { parents, place, start, prefix: prefix.to_owned(), siblings }
+}
+
+fn flow_key(part: &str) -> Option<String> {
+    part.trim().strip_suffix(':').map(|it| it.trim().to_owned())
+}
+
+fn owned_pair((key, value): (&str, &str)) -> (String, String) {
+    (key.to_owned(), value.trim_matches(['"', '\'']).to_owned())
+}
+
+/// Returns the context on a line without open brackets.
+fn block_context(lines: &[&str], index: usize, before: &str, at: Position) -> CursorContext {
+    let line = scan_line(before);
+    let (parents, siblings) = parents_of(lines, index, &line);
+    let value = match line.key {
+        // `key:` without a blank is no key yet.
+        Some((key, _)) if before.contains(": ") => Some(key),
+        _ => None,
+    };
+    let (place, prefix) = match value {
+        Some(key) => {
+            let value = line.content.split_once(": ").map_or("", |(_, it)| it.trim_start());
+            (CursorPlace::Value(key.to_owned()), value)
+        }
+        None if !line.dashes.is_empty() => (CursorPlace::Item, line.content),
+        None => (CursorPlace::Key, line.content),
+    };
+    let start = start_of(prefix, at);
+    CursorContext { parents, place, start, prefix: prefix.to_owned(), siblings }
+}
+
+/// Returns the keys above a line, and the other keys of its mapping.
+fn parents_of(
+    lines: &[&str],
+    index: usize,
+    line: &Line<'_>,
+) -> (Vec<String>, BTreeMap<String, String>) {
+    let mut walk = WalkToTop {
+        column: line.column,
+        is_item: false,
+        is_own_mapping: true,
+        parents: Vec::new(),
+        siblings: keys_below(&lines[index + 1..], line.column),
+    };
+    walk.leave_items(&line.dashes);
+    for above in lines[..index].iter().rev() {
+        let above = scan_line(above);
+        if !above.content.is_empty() && !above.content.starts_with('#') {
+            walk.visit(&above);
+        }
+        if walk.column == 0 && !walk.is_item {
+            break;
+        }
+    }
+    walk.parents.reverse();
+    (walk.parents, walk.siblings)
+}
+
+/// Returns the keys below a line in the mapping whose keys are in `column`.
+fn keys_below(lines: &[&str], column: usize) -> BTreeMap<String, String> {
+    let lines = lines.iter().map(|it| scan_line(it)).filter(|it| !it.content.is_empty());
+    let in_mapping =
+        |it: &Line<'_>| it.column > column || it.column == column && it.dashes.is_empty();
+    let keys = lines.take_while(in_mapping).filter(|it| it.column == column);
+    keys.filter_map(|it| it.key).map(owned_pair).collect()
+}
+
+/// A walk from a line up to the top of the file.
+struct WalkToTop {
+    /// The column of the keys of the mapping, or of the dash of the item, that was reached.
+    column: usize,
+    /// Whether an item of a list was reached.
+    is_item: bool,
+    /// Whether the mapping of the first line is not left yet.
+    is_own_mapping: bool,
+    /// The keys and items that were left, innermost first.
+    parents: Vec<String>,
+    siblings: BTreeMap<String, String>,
+}
+
+impl WalkToTop {
+    fn visit(&mut self, line: &Line<'_>) {
+        // A list may be as deep as its key.
+        let is_outer = line.column < self.column
+            || self.is_item && line.column == self.column && line.dashes.is_empty();
+        match line.key {
+            Some((key, _)) if is_outer => {
+                self.parents.push(key.to_owned());
+                (self.column, self.is_item, self.is_own_mapping) = (line.column, false, false);
+                self.leave_items(&line.dashes);
+            }
+            key if line.column == self.column && !self.is_item => {
+                if self.is_own_mapping {
+                    self.siblings.extend(key.map(owned_pair));
+                }
+                self.leave_items(&line.dashes);
+            }
+            _ => {}
+        }
+    }
+
+    /// Leaves the items whose dashes are on one line.
+    fn leave_items(&mut self, dashes: &[usize]) {
+        for dash in dashes.iter().rev() {
+            self.parents.push("-".to_owned());
+            (self.column, self.is_item, self.is_own_mapping) = (*dash, true, false);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Describes the context at the mark `¦`.
+    fn context(text: &str) -> String {
+        describe(text, false)
+    }
+
+    fn describe(text: &str, is_prose: bool) -> String {
+        let before = &text[..text.find('¦').expect("the text has a mark")];
+        let line = before.split('\n').count();
+        let column = before.rsplit('\n').next().unwrap().chars().count() + 1;
+        let at = Position { line, column };
+        let found = cursor_context(&text.replace('¦', ""), at, is_prose);
+        let siblings: Vec<_> = found.siblings.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        format!(
+            "{} {:?} `{}` from {} [{}]",
+            found.parents.join("/"),
+            found.place,
+            found.prefix,
+            found.start.column,
+            siblings.join(" ")
+        )
+    }
+
+    #[test]
+    fn values_and_keys_of_a_block_mapping_are_found() {
+        let room = "name: Hall\nactions:\n  - label: Go\n    type: navigate\n    room: ha¦\n  - label: B\n";
+        insta::assert_snapshot!(context(room), @"actions/- Value(\"room\") `ha` from 11 [label=Go type=navigate]");
+        insta::assert_snapshot!(context("actions:\n- label: Go\n  ro¦\n"), @"actions/- Key `ro` from 3 [label=Go]");
+        insta::assert_snapshot!(context("actions:\n- la¦\n"), @"actions/- Item `la` from 3 []");
+        insta::assert_snapshot!(context("name: A\nen¦\ngenus: B\n"), @" Key `en` from 1 [genus=B name=A]");
+        insta::assert_snapshot!(context("portals:\n  - west/ha¦\n"), @"portals/- Item `west/ha` from 5 []");
+        insta::assert_snapshot!(context("portals:\n- ¦\n"), @"portals/- Item `` from 3 []");
+    }
+
+    #[test]
+    fn nested_mappings_are_found() {
+        let query = "actions:\n  - label: Look\n    tool: list_entities\n    tool_params:\n      genus: Cl¦\n";
+        insta::assert_snapshot!(context(query), @"actions/-/tool_params Value(\"genus\") `Cl` from 14 []");
+        let relation = "relations:\n  - type: held_in\n    to: Geo lo¦\n";
+        insta::assert_snapshot!(context(relation), @"relations/- Value(\"to\") `Geo lo` from 9 [type=held_in]");
+    }
+
+    #[test]
+    fn brackets_on_a_line_are_scanned() {
+        insta::assert_snapshot!(context("portals: [a, west/b¦]\n"), @"portals/- Item `west/b` from 14 []");
+        insta::assert_snapshot!(
+            context("actions:\n  - { label: Go, type: navigate, room: cry¦ }\n"),
+            @"actions/- Value(\"room\") `cry` from 40 [label=Go type=navigate]"
+        );
+        insta::assert_snapshot!(
+            context("actions:\n  - label: Go\n    tool_params: { genus: C¦\n"),
+            @"actions/-/tool_params Value(\"genus\") `C` from 27 []"
+        );
+        insta::assert_snapshot!(
+            context("actions:\n- { tool: a, tool_params: { na¦ } }\n"),
+            @"actions/-/tool_params Key `na` from 29 []"
+        );
+    }
+
+    #[test]
+    fn texts_complete_only_links() {
+        let text = "description: |\n  Stone.\n\n  room: [[Cuv¦\nname: A\n";
+        insta::assert_snapshot!(context(text), @" EntityLink `Cuv` from 11 []");
+        insta::assert_snapshot!(context(&text.replace("[[", "")), @" Prose `` from 12 []");
+        insta::assert_snapshot!(context("content: See [[Geo lo¦\n"), @" EntityLink `Geo lo` from 16 []");
+        insta::assert_snapshot!(context("portals: [[a¦\n"), @"portals/-/- Item `a` from 12 []");
+        insta::assert_snapshot!(describe("Read [[¦\n", true), @" EntityLink `` from 8 []");
+        insta::assert_snapshot!(describe("Read ]] [[a]] b¦\n", true), @" Prose `` from 16 []");
+    }
+}

@@ -1,0 +1,107 @@
+//! A palace that is open in an editor.
+
+use std::cell::OnceCell;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::format::PalacePath;
+use crate::keeper::editor::Referent;
+use crate::keeper::editor::name_index::NameIndex;
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::watch_config::WatchConfig;
+use crate::keeper::semantic::models::ModelCache;
+use crate::keeper::{Keeper, Refusal};
+use crate::model::{ItemId, RoomId, Tool, WatchMode};
+use crate::render;
+use crate::store::Store;
+use crate::watch::WakeCallback;
+
+/// A palace with the texts of the files that are open in an editor.
+pub struct EditorPalace {
+    pub(in crate::keeper::editor) open: OpenPalace,
+    /// The tools that actions can call.
+    pub(in crate::keeper::editor) tools: Vec<Tool>,
+    /// The directories and names of the palaces that doors can lead to.
+    pub(in crate::keeper::editor) workspaces: Vec<String>,
+    pub(in crate::keeper::editor) models: ModelCache,
+    /// The names of entities, since an entity was last added, renamed or removed.
+    names: OnceCell<NameIndex>,
+}
+
+impl EditorPalace {
+    /// Opens the palace at `root`, and begins to watch its files; `wake` is called, from any thread,
+    /// when some may have changed. Writes nothing.
+    pub fn open(root: &Path, tools: Vec<Tool>, wake: WakeCallback) -> Result<Self, Refusal> {
+        let home = root.parent().map_or_else(|| root.to_owned(), Path::to_owned);
+        let keeper = Keeper::new(home.clone(), None);
+        let mut workspaces = keeper.workspace_keys_and_names()?;
+        let name = root.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        workspaces.push(name.clone());
+        let config = WatchConfig { mode: WatchMode::Auto, wake, warn: |_| {} };
+        let store = Store::new(root.to_owned(), home);
+        let mut open = OpenPalace::open_without_writing(store, &name, &config)?;
+        open.find_renamed_rooms()?;
+        Ok(Self { open, tools, workspaces, models: ModelCache::default(), names: OnceCell::new() })
+    }
+
+    /// Returns the folder of the palace.
+    pub fn root(&self) -> PathBuf {
+        self.open.store().palace_folder().to_owned()
+    }
+
+    /// Returns the display name of a room.
+    pub fn room_name(&self, id: &RoomId) -> String {
+        render::one_line(&self.open.palace.room_name(id))
+    }
+
+    /// Returns the thing that a file holds.
+    pub fn thing_in_file(&self, path: &str) -> Option<Referent> {
+        match self.open.item_in_file(path)? {
+            ItemId::Room(id) => Some(Referent::Room(id)),
+            ItemId::Entity(name) => Some(Referent::Entity(name)),
+            ItemId::Genus(name) => Some(Referent::Genus(name)),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a file at `path` is one that Palazzo reads.
+    pub fn is_palace_file(path: &str) -> bool {
+        !matches!(PalacePath::parse(path), Ok(PalacePath::Other))
+    }
+
+    /// Sets the text of a file that is open in the editor.
+    pub fn set_buffer(&mut self, path: &str, text: &str) {
+        let before = self.own_entity(path).map(|it| it.name.clone());
+        self.open.set_open_buffer(path, text);
+        if self.own_entity(path).map(|it| &it.name) != before.as_ref() {
+            self.names.take();
+        }
+    }
+
+    /// Returns the names of entities.
+    pub(in crate::keeper::editor) fn names(&self) -> &NameIndex {
+        self.names.get_or_init(|| NameIndex::from_graph(&self.open.palace.graph))
+    }
+
+    /// Uses the file on disk again, because the editor has closed it.
+    pub fn close_buffer(&mut self, path: &str) {
+        self.open.close_buffer(path);
+        self.names.take();
+    }
+
+    /// Applies what others have saved and committed. Returns the time until a file can be applied
+    /// that may have been half written.
+    pub fn catch_up(&mut self) -> Result<Option<Duration>, Refusal> {
+        let before = self.open.file_states.change_counters();
+        self.open.catch_up()?;
+        if self.open.file_states.change_counters().graph_digest != before.graph_digest {
+            self.names.take();
+        }
+        Ok(self.open.time_until_deferred_file())
+    }
+
+    /// Returns the text of a file: that of the editor, else that on disk.
+    pub fn text(&self, path: &str) -> Option<String> {
+        self.open.store().read_file(path).ok().flatten()
+    }
+}

@@ -1,0 +1,280 @@
+//! Changes that fix findings, and others that an editor offers at a place.
+
+use chrono::{DateTime, Utc};
+use ulid::Ulid;
+
+use crate::diff::{LineEdit, line_edits};
+use crate::format::{
+    self, FmtOutcome, RoomNameIndex, corrected_path, edit_room_text, fix_file, fmt_file,
+    new_entity_path, new_entity_text, new_room_text, quoted_scalar, room_path,
+};
+use crate::keeper::conflicts::resolve::plan_resolution;
+use crate::keeper::editor::referent::own_room;
+use crate::keeper::editor::rename::{FileChange, file_changes};
+use crate::keeper::editor::{EditorFinding, EditorPalace, Referent};
+use crate::model::{
+    Action, ActionKind, Code, ConflictChoice, Entity, FileKind, NavigationTarget, Position, Room,
+    RoomId, RoomRef,
+};
+use crate::render;
+
+/// The genus of an entity that is defined where nothing suggests one.
+const DEFAULT_GENUS: &str = "Topic";
+
+/// A change that an editor offers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fix {
+    /// What it does, as an order.
+    pub title: String,
+    /// The finding that it fixes, as an index into the given ones; `None`: it fixes none.
+    pub finding: Option<usize>,
+    /// Whether there is no doubt that it is meant.
+    pub is_preferred: bool,
+    /// The changes of files.
+    pub changes: Vec<FileChange>,
+}
+
+impl EditorPalace {
+    /// Returns the changes that fix findings about a file, and those that are possible without one.
+    /// `now` is the time of new ids.
+    pub fn fixes(
+        &mut self,
+        path: &str,
+        findings: &[EditorFinding],
+        now: DateTime<Utc>,
+    ) -> Vec<Fix> {
+        let Some(text) = self.text(path) else { return Vec::new() };
+        let mut fixes = Vec::new();
+        for (index, finding) in findings.iter().enumerate() {
+            let of_finding = self.fixes_of_finding(path, &text, finding, now);
+            fixes.extend(of_finding.into_iter().map(|it| Fix { finding: Some(index), ..it }));
+        }
+        fixes.extend(self.fix_without_id(path, &text, now));
+        fixes
+    }
+
+    /// Returns the change that fixes everything in a file that has only one possible fix.
+    pub fn fix_everything(&self, path: &str) -> Option<Vec<FileChange>> {
+        let text = self.text(path)?;
+        let fixed = fix_file(path, &text, &RoomNameIndex::from_palace(&self.open.palace))?;
+        Some(edit_of_file(path, &text, &fixed.text))
+    }
+
+    /// Returns the edits that give a file its canonical form; `None` if it has errors.
+    pub fn formatting(&self, path: &str) -> Option<Vec<LineEdit>> {
+        let text = self.text(path)?;
+        match fmt_file(path, &text)? {
+            FmtOutcome::Formatted(formatted) => Some(line_edits(&text, &formatted)),
+            FmtOutcome::Unchanged => Some(Vec::new()),
+            FmtOutcome::HasErrors(_) | FmtOutcome::CannotFormat => None,
+        }
+    }
+
+    fn fixes_of_finding(
+        &mut self,
+        path: &str,
+        text: &str,
+        finding: &EditorFinding,
+        now: DateTime<Utc>,
+    ) -> Vec<Fix> {
+        let mut fixes: Vec<_> = replacement(path, text, finding).into_iter().collect();
+        let at = finding.diagnostic.at;
+        let named = || self.referent_at(path, at).map(|(it, _)| it);
+        match finding.diagnostic.code {
+            Code::UnfinishedRoom => {
+                if let Some(Referent::Room(id)) = named() {
+                    fixes.extend(self.build_room(path, &id, now));
+                }
+            }
+            Code::OneWayDoor => {
+                if let (Some(Referent::Room(id)), Some(own)) = (named(), own_room(path)) {
+                    fixes.extend(self.add_door_back(&id, &own));
+                }
+            }
+            Code::UndefinedEntity | Code::UnresolvedLink => {
+                if let Some(Referent::Entity(name)) = named() {
+                    fixes.extend(self.define_entity(path, &name, now));
+                }
+            }
+            Code::OldName => {
+                let named = named();
+                fixes.extend(named.and_then(|it| self.write_present_name(path, finding, &it)));
+            }
+            Code::FileName => fixes.extend(self.move_file(path)),
+            Code::OpenConflict => fixes.extend(self.settle_conflict(path, finding)),
+            Code::SettledConflict => {
+                let changes = vec![FileChange::Delete { path: path.to_owned() }];
+                fixes.push(fix("Delete the file of the settled conflict", changes, true));
+            }
+            _ => {}
+        }
+        fixes
+    }
+
+    fn build_room(&self, path: &str, id: &RoomId, now: DateTime<Utc>) -> Option<Fix> {
+        let back = own_room(path).map(RoomRef::from);
+        let room = Room {
+            id: Some(new_id(now)),
+            name: self.open.palace.room_name(id),
+            description: String::new(),
+            actions: Vec::new(),
+            portals: back.into_iter().collect(),
+            generate: None,
+        };
+        let path = room_path(id);
+        let text = self.without_dead_modeline(FileKind::Room, new_room_text(&path, &room)?);
+        let title = format!("Build the room `{id}`");
+        Some(fix(&title, vec![FileChange::Create { path, text }], false))
+    }
+
+    /// Adds an action to a room that leads to `back`.
+    fn add_door_back(&self, id: &RoomId, back: &RoomId) -> Option<Fix> {
+        let (palace, path) = (&self.open.palace, room_path(id));
+        let (room, text) = (palace.room(id)?, self.text(&path)?);
+        let bare = RoomRef::from(RoomId { wing: None, slug: back.slug.clone() });
+        let leads_there = palace.resolve_room(&bare, Some(id)).as_ref() == Ok(back);
+        let to = if leads_there { bare } else { RoomRef::from(back.clone()) };
+        let mut changed = room.clone();
+        changed.actions.push(Action {
+            label: format!("Go to {}", palace.room_name(back)),
+            kind: ActionKind::Navigate(NavigationTarget { room: to, workspace: None }),
+        });
+        let edited = edit_room_text(&path, &text, room, &changed)?;
+        let title = format!("Add an action to `{id}` that leads back");
+        Some(fix(&title, edit_of_file(&path, &text, &edited), false))
+    }
+
+    fn define_entity(&self, path: &str, name: &str, now: DateTime<Utc>) -> Option<Fix> {
+        let genus = self.own_entity(path).map_or(DEFAULT_GENUS, |it| it.genus.as_str());
+        let entity = Entity {
+            id: Some(new_id(now)),
+            is_defined: true,
+            genus: genus.to_owned(),
+            ..Entity::new_loose_end(name)
+        };
+        let is_taken = |path: &str| self.text(path).is_some();
+        let new = new_entity_path(&self.open.palace.graph, &entity, is_taken, |_| 0);
+        let text = new_entity_text(&new, &entity)?;
+        let text = self.without_dead_modeline(FileKind::Entity, text);
+        let title = format!("Define the entity `{}`", render::one_line(name));
+        Some(fix(&title, vec![FileChange::Create { path: new, text }], false))
+    }
+
+    /// Removes the line that names the schema, if the palace has no schemas.
+    fn without_dead_modeline(&self, kind: FileKind, text: String) -> String {
+        let has_schema = self.text(&format::schema_path(kind)).is_some();
+        match text.split_once('\n').filter(|(line, _)| !has_schema && line.starts_with('#')) {
+            Some((_, rest)) => rest.to_owned(),
+            None => text,
+        }
+    }
+
+    /// Replaces the old name of something that was renamed by hand.
+    fn write_present_name(
+        &self,
+        path: &str,
+        finding: &EditorFinding,
+        it: &Referent,
+    ) -> Option<Fix> {
+        let text = self.text(path)?;
+        let name = match it {
+            Referent::Room(id) => id.to_string(),
+            Referent::Entity(name) => name.clone(),
+            _ => return None,
+        };
+        let changes =
+            replace_range(path, &text, finding.diagnostic.at, finding.end, &quoted_scalar(&name))?;
+        Some(fix(&format!("Change to `{}`", render::one_line(&name)), changes, true))
+    }
+
+    fn move_file(&self, path: &str) -> Option<Fix> {
+        let to = corrected_path(path).filter(|it| self.text(it).is_none())?;
+        let title = format!("Move the file to {to}");
+        let changes = vec![FileChange::Rename { from: path.to_owned(), to }];
+        Some(fix(&title, changes, true))
+    }
+
+    fn settle_conflict(&mut self, path: &str, finding: &EditorFinding) -> Vec<Fix> {
+        let open = self.open.open_conflicts_about(|it| it == path);
+        let is_here = |short_id: &str| {
+            let hint = finding.diagnostic.hint.as_deref().unwrap_or_default();
+            hint.contains(&format!("`palazzo resolve {short_id} "))
+        };
+        let found: Vec<_> = open.into_iter().filter(|it| is_here(&it.short_id)).collect();
+        let mut fixes = Vec::new();
+        for conflict in found {
+            let choices = [
+                (ConflictChoice::Stands, "Keep the value that stands"),
+                (ConflictChoice::Other, "Take the other value"),
+            ];
+            for (choice, title) in choices {
+                if let Ok(edits) = plan_resolution(&mut self.open, &conflict, choice) {
+                    fixes.push(fix(title, file_changes(&edits), false));
+                }
+            }
+        }
+        fixes
+    }
+
+    /// Adds an id to a room or an entity that has none.
+    fn fix_without_id(&self, path: &str, text: &str, now: DateTime<Utc>) -> Option<Fix> {
+        let own = own_room(path).and_then(|it| self.open.palace.room(&it)).map(|it| it.id);
+        let id = own.or_else(|| self.own_entity(path).map(|it| it.id))?;
+        if id.is_some() {
+            return None;
+        }
+        let comments = text.split_inclusive('\n').take_while(|it| it.starts_with('#'));
+        let start: usize = comments.map(str::len).sum();
+        let edited = format!("{}id: {}\n{}", &text[..start], new_id(now), &text[start..]);
+        format::parse_file(path, &edited)
+            .has_errors()
+            .then_some(())
+            .map_or(Some(fix("Add an id", edit_of_file(path, text, &edited), false)), |()| None)
+    }
+}
+
+/// Returns the fix that replaces the word of a finding, if the word that was meant is known.
+fn replacement(path: &str, text: &str, finding: &EditorFinding) -> Option<Fix> {
+    let diagnostic = &finding.diagnostic;
+    let certain = diagnostic.replacement.as_deref();
+    let hint = diagnostic
+        .hint
+        .as_deref()
+        .and_then(|it| it.split_once("did you mean `")?.1.split_once("`?").map(|(meant, _)| meant));
+    let meant = certain.or(hint)?;
+    let is_key = diagnostic.code == Code::UnknownKey;
+    let written = if is_key { meant.to_owned() } else { quoted_scalar(meant) };
+    let changes = replace_range(path, text, diagnostic.at, finding.end, &written)?;
+    Some(fix(&format!("Change to `{meant}`"), changes, certain.is_some()))
+}
+
+/// Replaces a range of one line.
+fn replace_range(
+    path: &str,
+    text: &str,
+    start: Position,
+    end: Position,
+    new: &str,
+) -> Option<Vec<FileChange>> {
+    if start.line != end.line {
+        return None;
+    }
+    let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+    let line = lines.get_mut(start.line - 1)?;
+    let before: String = line.chars().take(start.column - 1).collect();
+    let after: String = line.chars().skip(end.column - 1).collect();
+    *line = format!("{before}{new}{after}");
+    Some(edit_of_file(path, text, &lines.join("\n")))
+}
+
+fn edit_of_file(path: &str, was: &str, now: &str) -> Vec<FileChange> {
+    vec![FileChange::Edit { path: path.to_owned(), edits: line_edits(was, now) }]
+}
+
+fn fix(title: &str, changes: Vec<FileChange>, is_preferred: bool) -> Fix {
+    Fix { title: title.to_owned(), finding: None, is_preferred, changes }
+}
+
+fn new_id(now: DateTime<Utc>) -> Ulid {
+    Ulid::from_datetime(now.into())
+}

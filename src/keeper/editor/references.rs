@@ -1,0 +1,163 @@
+//! Where things are defined and mentioned.
+
+use std::collections::BTreeSet;
+
+use crate::format::{PalacePath, room_path};
+use crate::keeper::editor::{EditorPalace, Referent};
+use crate::model::{Action, ActionKind, Entity, Position, RoomId, entity_links};
+
+/// Maximum number of files in which references are searched.
+const MAX_FILES: usize = 2_000;
+
+/// A place in a file of the palace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilePlace {
+    /// The path of the file.
+    pub path: String,
+    /// The start.
+    pub start: Position,
+    /// The end.
+    pub end: Position,
+}
+
+impl EditorPalace {
+    /// Returns the place where a thing is defined: its name in its file; `None` if it has no file.
+    pub fn definition(&self, referent: &Referent) -> Option<FilePlace> {
+        let path = self.file_of(referent)?;
+        let text = self.text(&path)?;
+        let mentions = self.mentions(&path, &text);
+        let mut own = mentions.into_iter().filter(|it| it.is_own_name && it.referent == *referent);
+        // The name is after the id in canonical files.
+        let place = own.next_back().map_or([Position::START; 2], |it| [it.start, it.end]);
+        Some(FilePlace { path, start: place[0], end: place[1] })
+    }
+
+    /// Lists the places that mention a thing, in the order of the files. The definition is among
+    /// them if `with_definition`.
+    pub fn references(&self, referent: &Referent, with_definition: bool) -> Vec<FilePlace> {
+        let mut places = Vec::new();
+        for path in self.files_mentioning(referent).into_iter().take(MAX_FILES) {
+            let Some(text) = self.text(&path) else { continue };
+            let mentions = self.mentions(&path, &text).into_iter();
+            let found = mentions.filter(|it| it.referent == *referent);
+            let found = found.filter(|it| with_definition || !it.is_own_name);
+            places.extend(found.map(|it| FilePlace {
+                path: path.clone(),
+                start: it.start,
+                end: it.end,
+            }));
+        }
+        places
+    }
+
+    /// Returns the file that defines a thing.
+    pub fn file_of(&self, referent: &Referent) -> Option<String> {
+        let palace = &self.open.palace;
+        match referent {
+            Referent::Room(id) => palace.room(id).map(|_| room_path(id)),
+            Referent::Entity(name) => palace.graph.file_of_entity(name).map(str::to_owned),
+            Referent::Genus(name) => palace.graph.file_of_genus_definition(name).map(str::to_owned),
+            Referent::RelationType(_) | Referent::Tool(_) => None,
+        }
+    }
+
+    /// Lists the files that may mention a thing, with the one that defines it.
+    fn files_mentioning(&self, referent: &Referent) -> BTreeSet<String> {
+        let mut files = match referent {
+            Referent::Room(id) => self.files_mentioning_room(id),
+            Referent::Entity(name) => self.files_mentioning_entity(name),
+            Referent::Genus(name) => self.files_mentioning_genus(name),
+            Referent::RelationType(kind) => {
+                self.entity_files(|it| it.relations.iter().any(|it| it.kind == *kind))
+            }
+            Referent::Tool(name) => {
+                let calls = |it: &Action| {
+                    matches!(&it.kind, ActionKind::Query { tool, .. }
+                        if crate::model::Tool::bare_name(tool) == name)
+                };
+                let mut files = self.rooms_with_action(calls);
+                files.insert(PalacePath::SETTINGS_FILE.to_owned());
+                files
+            }
+        };
+        files.extend(self.file_of(referent));
+        files
+    }
+
+    fn files_mentioning_room(&self, id: &RoomId) -> BTreeSet<String> {
+        let palace = &self.open.palace;
+        let doors = palace.rooms_linking_to(id).map(room_path);
+        let is_param = |it: &Action| {
+            matches!(&it.kind, ActionKind::Query { params, .. }
+                if params.contains_key(Action::ROOM_PARAM))
+        };
+        let work = palace.work_subjects().filter(|(_, it)| it.room.is_some());
+        let scrolls = palace.scrolls_in_room(id).take(MAX_FILES);
+        let scrolls = scrolls.filter_map(|it| {
+            let id = crate::model::ScrollId { room: id.clone(), id: it.id };
+            palace.file_of_scroll(&id)
+        });
+        doors
+            .chain(self.rooms_with_action(is_param))
+            .chain(work.map(|(path, _)| path.to_owned()))
+            .chain(scrolls.map(str::to_owned))
+            .chain([PalacePath::SETTINGS_FILE.to_owned()])
+            .collect()
+    }
+
+    fn files_mentioning_entity(&self, name: &str) -> BTreeSet<String> {
+        let (palace, graph) = (&self.open.palace, &self.open.palace.graph);
+        let names = graph.names_referring_to(name);
+        let sources = names.iter().filter_map(|(it, is_defined)| match is_defined {
+            true => graph.file_of_entity(it),
+            false => graph.file_of_loose_end(it),
+        });
+        let is_it = |text: &str| graph.find_entity(text).map_or(text, |it| &it.name) == name;
+        let links_to_it =
+            |text: &str| text.contains("[[") && entity_links(text).iter().any(|it| is_it(it.name));
+        let rooms = palace.rooms().filter(|(_, room)| {
+            room.actions.iter().any(|it| it.named_entities().any(is_it))
+                || room.texts_with_links().any(links_to_it)
+        });
+        let work = palace.work_subjects();
+        let work = work.filter(|(_, it)| it.entity.as_deref().is_some_and(is_it));
+        let scrolls = palace.scroll_files();
+        let scrolls = scrolls
+            .filter(|(_, id)| palace.scroll(id).is_some_and(|it| links_to_it(&it.body)))
+            .map(|(file, _)| file);
+        sources
+            .map(str::to_owned)
+            .chain(rooms.map(|(id, _)| room_path(id)))
+            .chain(work.map(|(path, _)| path.to_owned()))
+            .chain(scrolls.map(str::to_owned))
+            .collect()
+    }
+
+    fn files_mentioning_genus(&self, name: &str) -> BTreeSet<String> {
+        let graph = &self.open.palace.graph;
+        let entities = graph.entities_of_genus(name, None).take(MAX_FILES);
+        let entities = entities.filter_map(|it| graph.file_of_entity(&it.name));
+        let names_genus = |it: &Action| matches!(&it.kind, ActionKind::Query { params, .. } if params.contains_key("genus"));
+        let halls = self.open.palace.rooms().filter(|(_, it)| it.generate.is_some());
+        let halls = halls.map(|(id, _)| room_path(id));
+        entities
+            .map(str::to_owned)
+            .chain(halls)
+            .chain(self.rooms_with_action(names_genus))
+            .collect()
+    }
+
+    fn rooms_with_action(&self, is_meant: impl Fn(&Action) -> bool) -> BTreeSet<String> {
+        let rooms = self.open.palace.rooms();
+        rooms
+            .filter(|(_, it)| it.actions.iter().any(&is_meant))
+            .map(|(id, _)| room_path(id))
+            .collect()
+    }
+
+    fn entity_files(&self, is_meant: impl Fn(&Entity) -> bool) -> BTreeSet<String> {
+        let entities = self.open.palace.graph.entities_with_files();
+        let files = entities.filter(|(_, it)| is_meant(it)).map(|(file, _)| file.to_owned());
+        files.take(MAX_FILES).collect()
+    }
+}

@@ -1,0 +1,165 @@
+//! What a value in a file names.
+
+use crate::format::{PalacePath, PlacedValue, file_kind, placed_values, position_of_byte};
+use crate::keeper::editor::EditorPalace;
+use crate::model::{
+    Action, AttributeKind, Entity, EntityLink, FileKind, Position, RoomId, RoomRef, Tool,
+    entity_links,
+};
+
+/// What a value in a file names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Referent {
+    /// A room, built or not.
+    Room(RoomId),
+    /// An entity, defined or not.
+    Entity(String),
+    /// A genus.
+    Genus(String),
+    /// A type of relations.
+    RelationType(String),
+    /// A tool.
+    Tool(String),
+}
+
+/// A value that names something, and its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mention {
+    pub(super) referent: Referent,
+    pub(super) start: Position,
+    pub(super) end: Position,
+    /// Whether it is the name, or the id, in the file of the thing itself.
+    pub(super) is_own_name: bool,
+}
+
+impl EditorPalace {
+    /// Returns what is named at a position, and the range of the name.
+    pub fn referent_at(&self, path: &str, at: Position) -> Option<(Referent, [Position; 2])> {
+        let text = self.text(path)?;
+        let mentions = self.mentions(path, &text);
+        let found = mentions.into_iter().find(|it| it.start <= at && at <= it.end)?;
+        Some((found.referent, [found.start, found.end]))
+    }
+
+    /// Lists what a file mentions, in the order of the file.
+    pub(super) fn mentions(&self, path: &str, text: &str) -> Vec<Mention> {
+        let mut mentions = Vec::new();
+        for value in placed_values(path, text).iter().filter(|it| !it.is_key()) {
+            if let Some((referent, is_own_name)) = self.referent_of(path, value) {
+                let (start, end) = (value.start, value.end);
+                mentions.push(Mention { referent, start, end, is_own_name });
+            }
+        }
+        mentions.extend(self.linked_entities(path, text));
+        mentions.sort_by_key(|it| it.start);
+        mentions
+    }
+
+    /// Lists the links to entities in the texts of a file.
+    fn linked_entities(&self, path: &str, text: &str) -> Vec<Mention> {
+        if !matches!(PalacePath::parse(path), Ok(PalacePath::Room(_) | PalacePath::Scroll(_))) {
+            return Vec::new();
+        }
+        let links = entity_links(text).into_iter().filter(|it| !it.name.contains(['[', '{', ',']));
+        let mention = |it: EntityLink<'_>| {
+            let [start, end] = [it.range.start, it.range.end].map(|it| position_of_byte(text, it));
+            let name = it.name.split_whitespace().collect::<Vec<_>>().join(" ");
+            Mention { referent: self.entity_called(&name), start, end, is_own_name: false }
+        };
+        links.map(mention).collect()
+    }
+
+    fn entity_called(&self, name: &str) -> Referent {
+        let found = self.open.palace.graph.find_entity(name);
+        Referent::Entity(found.map_or_else(|| name.to_owned(), |it| it.name.clone()))
+    }
+
+    /// Returns what a value names, and whether it is the thing's own name.
+    fn referent_of(&self, path: &str, value: &PlacedValue) -> Option<(Referent, bool)> {
+        let steps = value.path.words();
+        let steps: Vec<_> = steps.iter().map(String::as_str).collect();
+        let text = value.text.as_str();
+        let own = |it| Some((it, true));
+        let other = |it| Some((it, false));
+        match (file_kind(path)?, steps.as_slice()) {
+            (FileKind::Room, ["name" | "id"]) => own(Referent::Room(own_room(path)?)),
+            (FileKind::Room, steps) => other(self.referent_in_room(path, steps, text)?),
+            (FileKind::Entity, ["name" | "id"]) => {
+                own(Referent::Entity(self.own_entity(path)?.name.clone()))
+            }
+            (FileKind::Entity, ["genus"]) => other(self.genus_called(text)),
+            (FileKind::Entity, ["relations", _, "to"]) => other(Referent::Entity(text.to_owned())),
+            (FileKind::Entity, ["relations", _, "type"]) => {
+                other(Referent::RelationType(text.to_owned()))
+            }
+            (FileKind::Entity, ["attributes", key]) => {
+                let genus = &self.own_entity(path)?.genus;
+                let genus = self.open.palace.graph.genus_definition(genus)?;
+                let is_link = matches!(genus.attribute_def(key)?.kind, AttributeKind::Link(_));
+                is_link.then(|| (self.entity_called(text), false))
+            }
+            (FileKind::Genus, ["name"]) => own(Referent::Genus(text.to_owned())),
+            (FileKind::Task | FileKind::Process, ["room"]) | (FileKind::Palace, ["entry"]) => {
+                other(self.room_called(text, None)?)
+            }
+            (FileKind::Task | FileKind::Process, ["entity"]) => other(self.entity_called(text)),
+            (FileKind::Palace, ["actions", "allow", _]) => other(tool_called(text)),
+            (FileKind::Scroll, ["id" | "title"]) => match PalacePath::parse(path) {
+                Ok(PalacePath::Scroll(room)) => other(Referent::Room(room)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn referent_in_room(&self, path: &str, steps: &[&str], text: &str) -> Option<Referent> {
+        let own = own_room(path)?;
+        match steps {
+            ["actions", index, "room"] => {
+                let room = self.open.palace.room(&own)?;
+                let action = room.actions.get(index.parse::<usize>().ok()?);
+                let is_elsewhere = action.is_some_and(|it| it.target_workspace().is_some());
+                if is_elsewhere { None } else { self.room_called(text, Some(&own)) }
+            }
+            ["portals", _] => self.room_called(text, Some(&own)),
+            ["actions", _, "tool"] => Some(tool_called(text)),
+            ["actions", _, "entity"] => Some(self.entity_called(text)),
+            ["actions", _, "tool_params", key] if Action::ENTITY_PARAMS.contains(key) => {
+                Some(self.entity_called(text))
+            }
+            ["actions", _, "tool_params", key] if *key == Action::ROOM_PARAM => {
+                self.room_called(text, None)
+            }
+            ["actions", _, "tool_params", "genus"] | ["generate", "genus"] => {
+                Some(self.genus_called(text))
+            }
+            _ => None,
+        }
+    }
+
+    fn room_called(&self, text: &str, from: Option<&RoomId>) -> Option<Referent> {
+        let reference = text.parse::<RoomRef>().ok()?;
+        self.open.palace.resolve_present_room(&reference, from).ok().map(Referent::Room)
+    }
+
+    fn genus_called(&self, text: &str) -> Referent {
+        let name = self.open.palace.graph.canonical_genus_name(text).unwrap_or(text);
+        Referent::Genus(name.to_owned())
+    }
+
+    pub(super) fn own_entity(&self, path: &str) -> Option<&Entity> {
+        self.open.palace.graph.entity_in_file(path).filter(|it| it.is_defined)
+    }
+}
+
+fn tool_called(text: &str) -> Referent {
+    Referent::Tool(Tool::bare_name(text).to_owned())
+}
+
+/// Returns the room whose file this is.
+pub(super) fn own_room(path: &str) -> Option<RoomId> {
+    match PalacePath::parse(path) {
+        Ok(PalacePath::Room(id)) => Some(id),
+        _ => None,
+    }
+}

@@ -1,0 +1,202 @@
+//! Renames things from an editor: the changes of all files, for the editor to apply.
+
+use std::collections::BTreeMap;
+
+use crate::diff::{LineEdit, line_edits};
+use crate::format::{PalacePath, parse_entity_file, quoted_scalar, room_path};
+use crate::keeper::Refusal;
+use crate::keeper::editor::{EditorPalace, Referent};
+use crate::keeper::graph::update::{EntityChange, plan_update};
+use crate::keeper::items::move_item::{plan_room_rename, plan_wing_rename};
+use crate::model::{Entity, FileEdit, RoomId, Slug};
+
+/// A change of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FileChange {
+    /// Lines are replaced.
+    Edit {
+        /// The path.
+        path: String,
+        /// The edits, by line.
+        edits: Vec<LineEdit>,
+    },
+    /// The file gets another path. Its edits come before.
+    Rename {
+        /// The path before.
+        from: String,
+        /// The path after.
+        to: String,
+    },
+    /// A new file.
+    Create {
+        /// The path.
+        path: String,
+        /// The text.
+        text: String,
+    },
+    /// The file is deleted.
+    Delete {
+        /// The path.
+        path: String,
+    },
+}
+
+/// What an editor renames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RenameTarget {
+    /// A thing that files name.
+    Referent(Referent),
+    /// A wing, by its folder.
+    Wing(Slug),
+}
+
+impl EditorPalace {
+    /// Plans to rename a thing, with everything that mentions it. Refuses as the tools do.
+    pub fn plan_rename(
+        &mut self,
+        target: &RenameTarget,
+        new: &str,
+    ) -> Result<Vec<FileChange>, Refusal> {
+        let new = new.trim();
+        self.read_files_with_name(new);
+        let edits = match target {
+            RenameTarget::Referent(Referent::Room(id)) => {
+                plan_room_rename(&mut self.open, id, new)?.0.edits
+            }
+            RenameTarget::Referent(Referent::Entity(name)) => self.plan_entity_rename(name, new)?,
+            RenameTarget::Wing(wing) => plan_wing_rename(&mut self.open, wing, new)?.0.edits,
+            RenameTarget::Referent(Referent::Tool(name)) => {
+                return Err(Refusal::Invalid(format!("the tool `{name}` cannot be renamed")));
+            }
+            RenameTarget::Referent(other) => self.plan_text_rename(other, new)?,
+        };
+        Ok(file_changes(&edits))
+    }
+
+    /// Reads the files whose things have a name, or are in a wing of that name, as they are now: a
+    /// file that was just deleted or moved still counts for a moment.
+    fn read_files_with_name(&mut self, name: &str) {
+        let palace = &self.open.palace;
+        let is_meant = |id: &RoomId| {
+            id.to_string() == name
+                || id.slug.as_str() == name
+                || id.wing.as_ref().is_some_and(|it| it.as_str() == name)
+        };
+        let rooms = palace.rooms().filter(|(id, _)| is_meant(id)).map(|(id, _)| room_path(id));
+        let entity = palace.graph.file_of_entity(name).map(str::to_owned);
+        for path in rooms.chain(entity).collect::<Vec<_>>() {
+            self.open.reread_file(&path);
+        }
+        self.open.retry_name_conflicts();
+    }
+
+    /// Plans to rename an entity. Names that were never committed are no former names, so that a
+    /// rename back restores every file.
+    fn plan_entity_rename(&mut self, name: &str, new: &str) -> Result<Vec<FileEdit>, Refusal> {
+        let former_names = self.former_names_after_rename(name, new);
+        let change = EntityChange {
+            name: name.to_owned(),
+            new_name: Some(new.to_owned()),
+            former_names,
+            ..EntityChange::default()
+        };
+        Ok(plan_update(&mut self.open, &change)?.0.edits)
+    }
+
+    /// Returns the former names that an entity has after a rename, if its last committed name counts
+    /// as its name before.
+    fn former_names_after_rename(&self, name: &str, new: &str) -> Option<Vec<String>> {
+        let Some(committed) = self.committed_entity(name) else {
+            return self.open.palace.graph.get(name).map(|it| it.former_names.clone());
+        };
+        let mut entity = Entity { name: new.to_owned(), ..committed.clone() };
+        entity.record_former_names(&[committed]);
+        Some(entity.former_names)
+    }
+
+    /// Returns an entity as it was committed last, under its present or a former name.
+    fn committed_entity(&self, name: &str) -> Option<Entity> {
+        let (graph, store) = (&self.open.palace.graph, self.open.store());
+        let (file, entity) = (graph.file_of_entity(name)?, graph.get(name)?);
+        let folder = file.rsplit_once('/')?.0;
+        let former = entity.former_names.iter().rev().filter_map(|it| Slug::from_text(it));
+        let former = former.map(|it| format!("{folder}/{it}.yaml"));
+        let mut paths = std::iter::once(file.to_owned()).chain(former);
+        paths.find_map(|path| {
+            let committed = parse_entity_file(&path, &store.read_file_at_head(&path)?)?;
+            (committed.id.is_some() && committed.id == entity.id).then_some(committed)
+        })
+    }
+
+    /// Plans to replace a name wherever it is mentioned.
+    fn plan_text_rename(&mut self, thing: &Referent, new: &str) -> Result<Vec<FileEdit>, Refusal> {
+        if new.is_empty() || new.contains(['\n', '\r']) {
+            return Err(Refusal::Invalid("a name is one line of text".to_owned()));
+        }
+        let mut by_file = BTreeMap::<String, Vec<_>>::new();
+        for place in self.references(thing, true) {
+            by_file.entry(place.path.clone()).or_default().push(place);
+        }
+        let mut edits = Vec::new();
+        for (path, places) in by_file {
+            let Some(text) = self.text(&path) else { continue };
+            let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
+            for place in places.iter().rev().filter(|it| it.start.line == it.end.line) {
+                let line = &mut lines[place.start.line - 1];
+                let before: String = line.chars().take(place.start.column - 1).collect();
+                let after: String = line.chars().skip(place.end.column - 1).collect();
+                *line = format!("{before}{}{after}", quoted_scalar(new));
+            }
+            let now = Some(lines.join("\n"));
+            edits.push(FileEdit { path, was: Some(text), now });
+        }
+        Ok(edits)
+    }
+}
+
+/// Converts edits of whole files to changes: a deleted and a created file are one renamed file if
+/// they have the same name or are the only ones of their folder.
+pub(in crate::keeper::editor) fn file_changes(edits: &[FileEdit]) -> Vec<FileChange> {
+    let (mut changes, mut renames) = (Vec::new(), Vec::new());
+    let mut created: Vec<_> =
+        edits.iter().filter(|it| it.was.is_none() && it.now.is_some()).collect();
+    for edit in edits {
+        match (&edit.was, &edit.now) {
+            (Some(was), Some(now)) => {
+                let edits = line_edits(was, now);
+                changes.push(FileChange::Edit { path: edit.path.clone(), edits });
+            }
+            (Some(was), None) => match take_counterpart(&edit.path, &mut created) {
+                Some(new) => {
+                    let edits = line_edits(was, new.now.as_deref().unwrap_or_default());
+                    if !edits.is_empty() {
+                        changes.push(FileChange::Edit { path: edit.path.clone(), edits });
+                    }
+                    let (from, to) = (edit.path.clone(), new.path.clone());
+                    renames.push(FileChange::Rename { from, to });
+                }
+                None => renames.push(FileChange::Delete { path: edit.path.clone() }),
+            },
+            _ => {}
+        }
+    }
+    let new = created
+        .into_iter()
+        .filter_map(|it| Some(FileChange::Create { path: it.path.clone(), text: it.now.clone()? }));
+    changes.into_iter().chain(renames).chain(new).collect()
+}
+
+/// Takes the created file that a deleted file became.
+fn take_counterpart<'a>(path: &str, created: &mut Vec<&'a FileEdit>) -> Option<&'a FileEdit> {
+    let kind = |path: &str| PalacePath::parse(path).map(|it| std::mem::discriminant(&it));
+    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let of_kind = |it: &&FileEdit| kind(&it.path) == kind(path);
+    let same_name = created.iter().position(|it| of_kind(it) && name(&it.path) == name(path));
+    let only = || {
+        created
+            .iter()
+            .position(of_kind)
+            .filter(|_| created.iter().filter(|it| of_kind(it)).count() == 1)
+    };
+    same_name.or_else(only).map(|it| created.remove(it))
+}

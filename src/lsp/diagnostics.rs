@@ -1,0 +1,105 @@
+//! Publishes findings.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use gen_lsp_types::{
+    Code, Diagnostic, DiagnosticSeverity, Message, PublishDiagnosticsNotification,
+    PublishDiagnosticsParams, Uri,
+};
+
+use crate::keeper::EditorFinding;
+use crate::lsp::server::Server;
+use crate::lsp::text_positions::TextPositions;
+use crate::lsp::uri::uri_of_path;
+use crate::model::{self, Severity};
+
+/// The name of the server at its findings.
+const SOURCE: &str = "palazzo";
+/// Maximum number of files that are checked again after a rest.
+const MAX_CHECKED_FILES: usize = 200;
+
+impl Server {
+    /// Publishes the findings about an open document.
+    pub(super) fn publish_document(&mut self, uri: &Uri) {
+        let Some(document) = self.documents.get(uri) else { return };
+        let (version, text) = (document.version, document.text.clone());
+        let Some((palace, path)) = self.palace_of(uri) else { return };
+        // A palace that cannot be read now is checked at the next change.
+        let Ok(findings) = palace.findings_in_file(&path) else { return };
+        self.publish(uri, Some(version), &text, &findings);
+    }
+
+    /// Publishes the findings about the files of a palace that was just opened.
+    pub(super) fn publish_all(
+        &mut self,
+        root: &Path,
+        findings: BTreeMap<String, Vec<EditorFinding>>,
+    ) {
+        for (path, findings) in findings {
+            let uri = uri_of_path(&root.join(&path));
+            if self.documents.get(&uri).is_some() || !has_problem(&findings) {
+                continue;
+            }
+            let Some((palace, _)) = self.palace_of(&uri) else { continue };
+            let text = palace.text(&path).unwrap_or_default();
+            self.publish(&uri, None, &text, &findings);
+        }
+    }
+
+    /// Checks the open documents, and the files with findings, again.
+    pub(super) fn publish_after_rest(&mut self) {
+        let open: BTreeSet<_> = self.documents.uris().map(|it| it.0).collect();
+        for uri in &open {
+            self.publish_document(&Uri(uri.clone()));
+        }
+        let others = self.published.difference(&open).take(MAX_CHECKED_FILES);
+        for uri in others.cloned().collect::<Vec<_>>() {
+            let uri = Uri(uri);
+            let Some((palace, path)) = self.palace_of(&uri) else { continue };
+            let Ok(mut findings) = palace.findings_in_file(&path) else { continue };
+            if !has_problem(&findings) {
+                findings.clear();
+            }
+            let text = palace.text(&path).unwrap_or_default();
+            self.publish(&uri, None, &text, &findings);
+        }
+    }
+
+    fn publish(&mut self, uri: &Uri, version: Option<i32>, text: &str, found: &[EditorFinding]) {
+        match found.is_empty() {
+            true => drop(self.published.remove(&uri.0)),
+            false => drop(self.published.insert(uri.0.clone())),
+        }
+        let positions = TextPositions::new(text, self.client.unit);
+        let diagnostics = found.iter().map(|it| diagnostic(it, &positions)).collect();
+        self.notify::<PublishDiagnosticsNotification>(PublishDiagnosticsParams {
+            uri: uri.clone(),
+            version,
+            diagnostics,
+        });
+    }
+}
+
+/// Returns whether findings are more than information.
+fn has_problem(findings: &[EditorFinding]) -> bool {
+    findings.iter().any(|it| it.diagnostic.severity() < Severity::Info)
+}
+
+pub(super) fn diagnostic(finding: &EditorFinding, positions: &TextPositions<'_>) -> Diagnostic {
+    let model::Diagnostic { code, at, message, hint, .. } = &finding.diagnostic;
+    let severity = match finding.diagnostic.severity() {
+        Severity::Error => DiagnosticSeverity::Error,
+        Severity::Warning => DiagnosticSeverity::Warning,
+        Severity::Info => DiagnosticSeverity::Information,
+    };
+    let hint = hint.as_ref().map(|it| format!("\n{it}")).unwrap_or_default();
+    Diagnostic {
+        range: positions.range(*at, finding.end),
+        severity: Some(severity),
+        code: Some(Code::String(code.to_string())),
+        source: Some(SOURCE.to_owned()),
+        message: Message::String(format!("{message}{hint}")),
+        ..Diagnostic::default()
+    }
+}

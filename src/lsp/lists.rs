@@ -1,0 +1,99 @@
+//! Lists about a document or a palace: counts, names, links, symbols.
+
+use gen_lsp_types::{
+    BaseSymbolInformation, CodeLens, CodeLensParams, Command, DocumentLink, DocumentLinkParams,
+    InlayHint, InlayHintParams, Label, Location, Range, SymbolKind, Uri, WorkspaceSymbol,
+    WorkspaceSymbolParams, WorkspaceSymbolResponse,
+};
+
+use crate::keeper::OutlineKind;
+use crate::lsp::server::Server;
+use crate::lsp::text_positions::TextPositions;
+use crate::lsp::uri::uri_of_path;
+
+/// Counts, above the name in a room or an entity, what leads to it.
+pub(super) fn code_lenses(server: &mut Server, params: &CodeLensParams) -> Option<Vec<CodeLens>> {
+    let unit = server.client.unit;
+    let (palace, path) = server.palace_of(&params.text_document.uri)?;
+    let (Some(text), Some(counts)) = (palace.text(&path), palace.counts_of_file(&path)) else {
+        return None;
+    };
+    let outline = palace.outline(&path);
+    let name = outline.iter().find(|it| it.kind == OutlineKind::Item)?;
+    let range = TextPositions::new(&text, unit).range(name.start, name.end);
+    // A lens without a command shows only its title.
+    let command = Command { title: counts, ..Command::default() };
+    Some(vec![CodeLens { range, command: Some(command), data: None }])
+}
+
+/// Returns the names behind slugs, and the genera behind entities.
+pub(super) fn inlay_hints(server: &mut Server, params: &InlayHintParams) -> Option<Vec<InlayHint>> {
+    let client = server.client;
+    let (palace, path) = server.palace_of(&params.text_document.uri)?;
+    let text = palace.text(&path).filter(|_| client.inlay_hints)?;
+    let positions = TextPositions::new(&text, client.unit);
+    let hints = palace.name_hints(&path).into_iter().map(|(end, name)| InlayHint {
+        position: positions.to_lsp(end),
+        label: Label::String(name),
+        kind: None,
+        text_edits: None,
+        tooltip: None,
+        padding_left: Some(true),
+        padding_right: None,
+        data: None,
+    });
+    let lines = params.range.start.line..=params.range.end.line;
+    Some(hints.filter(|it| lines.contains(&it.position.line)).collect())
+}
+
+/// Returns the links from what a document mentions to the files.
+pub(super) fn document_links(
+    server: &mut Server,
+    params: &DocumentLinkParams,
+) -> Option<Vec<DocumentLink>> {
+    let unit = server.client.unit;
+    let (palace, path) = server.palace_of(&params.text_document.uri)?;
+    let text = palace.text(&path)?;
+    let (positions, root) = (TextPositions::new(&text, unit), palace.root());
+    let links = palace.file_links(&path).into_iter().map(|([start, end], file)| DocumentLink {
+        range: positions.range(start, end),
+        target: Some(uri_of_path(&root.join(file))),
+        ..DocumentLink::default()
+    });
+    Some(links.collect())
+}
+
+/// Finds rooms, entities and scrolls by words of their names.
+#[expect(clippy::unnecessary_wraps, reason = "the protocol allows no answer")]
+pub(super) fn workspace_symbols(
+    server: &mut Server,
+    params: &WorkspaceSymbolParams,
+) -> Option<WorkspaceSymbolResponse> {
+    let mut symbols = Vec::new();
+    for palace in server.palaces.open_palaces() {
+        let root = palace.root();
+        for item in palace.find_items(&params.query) {
+            let kind = match item.place.path.split('/').next() {
+                Some("rooms") => SymbolKind::Module,
+                Some("scrolls") => SymbolKind::File,
+                _ => SymbolKind::Class,
+            };
+            let uri = uri_of_path(&root.join(&item.place.path));
+            symbols.push(symbol(item.name, item.detail, kind, uri));
+        }
+    }
+    Some(WorkspaceSymbolResponse::WorkspaceSymbolList(symbols))
+}
+
+fn symbol(name: String, container: String, kind: SymbolKind, uri: Uri) -> WorkspaceSymbol {
+    WorkspaceSymbol {
+        location: Location { uri, range: Range::default() }.into(),
+        data: None,
+        base_symbol_information: BaseSymbolInformation {
+            name,
+            kind,
+            tags: None,
+            container_name: Some(container),
+        },
+    }
+}

@@ -1,0 +1,132 @@
+//! The palaces that the editor works in.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::thread;
+
+use lsp_server::Request;
+
+use crate::keeper::{EditorFinding, EditorPalace, list_palaces};
+use crate::lsp::server::Event;
+use crate::model::Tool;
+
+/// A palace that was opened, with its findings by file.
+pub(super) struct OpenedPalace {
+    pub(super) palace: EditorPalace,
+    pub(super) findings: BTreeMap<String, Vec<EditorFinding>>,
+}
+
+/// The palaces of all roots.
+pub(super) struct Palaces {
+    tools: Vec<Tool>,
+    events: Sender<Event>,
+    slots: BTreeMap<PathBuf, PalaceSlot>,
+}
+
+/// A palace, open or not.
+enum PalaceSlot {
+    /// A thread opens it. These requests wait for it.
+    Opening(Vec<Request>),
+    Open(Box<EditorPalace>),
+    /// It could not be opened.
+    Failed,
+}
+
+impl Palaces {
+    pub(super) fn new(tools: Vec<Tool>, events: Sender<Event>) -> Self {
+        Self { tools, events, slots: BTreeMap::new() }
+    }
+
+    /// Returns the palaces in a folder that are not open yet: the folder itself, or those in it.
+    pub(super) fn new_in_folder(&self, folder: &Path) -> Vec<PathBuf> {
+        let palaces = list_palaces(folder).into_iter();
+        palaces.filter(|it| !self.slots.contains_key(it)).collect()
+    }
+
+    /// Returns the palace around a file, if it is not open yet.
+    pub(super) fn new_around(&self, file: &Path) -> Option<PathBuf> {
+        palace_root(file).filter(|it| !self.slots.contains_key(it))
+    }
+
+    /// Starts to open a palace.
+    pub(super) fn start_opening(&mut self, root: &Path) {
+        self.slots.insert(root.to_owned(), PalaceSlot::Opening(Vec::new()));
+        let (root, tools, events) = (root.to_owned(), self.tools.clone(), self.events.clone());
+        thread::spawn(move || {
+            let wakes = events.clone();
+            let wake = Arc::new(move || drop(wakes.send(Event::FilesChanged)));
+            let open = || {
+                let mut palace = EditorPalace::open(&root, tools, wake)?;
+                let findings = palace.findings()?;
+                Ok(Box::new(OpenedPalace { palace, findings }))
+            };
+            let opened = open();
+            // The server has ended if nobody receives it.
+            drop(events.send(Event::PalaceOpened(root, opened)));
+        });
+    }
+
+    /// Stores a palace that was opened; returns the requests that waited for it.
+    pub(super) fn set_opened(&mut self, root: &Path, palace: Option<EditorPalace>) -> Vec<Request> {
+        let slot = palace.map_or(PalaceSlot::Failed, |it| PalaceSlot::Open(Box::new(it)));
+        match self.slots.insert(root.to_owned(), slot) {
+            Some(PalaceSlot::Opening(waiting)) => waiting,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the palace of a file that is open, and the path in the palace.
+    pub(super) fn find(&mut self, file: &Path) -> Option<(&mut EditorPalace, String)> {
+        let root = file.ancestors().find(|it| self.slots.contains_key(*it))?.to_owned();
+        let path = path_in_palace(&root, file)?;
+        match self.slots.get_mut(&root)? {
+            PalaceSlot::Open(palace) => Some((palace, path)),
+            _ => None,
+        }
+    }
+
+    /// Keeps a request until the palace of its file is open; returns it if no palace is opening.
+    pub(super) fn defer(&mut self, file: &Path, request: Request) -> Result<(), Request> {
+        let root = file.ancestors().find(|it| self.slots.contains_key(*it));
+        match root.map(Path::to_owned).and_then(|it| self.slots.get_mut(&it)) {
+            Some(PalaceSlot::Opening(waiting)) => {
+                waiting.push(request);
+                Ok(())
+            }
+            _ => Err(request),
+        }
+    }
+
+    /// Takes a request that waits for a palace.
+    pub(super) fn take_deferred(&mut self, id: &lsp_server::RequestId) -> Option<Request> {
+        self.slots.values_mut().find_map(|slot| {
+            let PalaceSlot::Opening(waiting) = slot else { return None };
+            let at = waiting.iter().position(|it| it.id == *id)?;
+            Some(waiting.remove(at))
+        })
+    }
+
+    /// Yields the palaces that are open.
+    pub(super) fn open_palaces(&mut self) -> impl Iterator<Item = &mut EditorPalace> {
+        self.slots.values_mut().filter_map(|slot| match slot {
+            PalaceSlot::Open(palace) => Some(&mut **palace),
+            _ => None,
+        })
+    }
+}
+
+/// Returns the folder of the palace that contains a file.
+fn palace_root(file: &Path) -> Option<PathBuf> {
+    let folders = file.ancestors().skip(1);
+    let mut palaces = folders.filter(|it| list_palaces(it).iter().any(|root| root == it));
+    palaces.next().map(Path::to_owned)
+}
+
+/// Returns the path of a file in its palace, with slashes.
+fn path_in_palace(root: &Path, file: &Path) -> Option<String> {
+    let inside = file.strip_prefix(root).ok()?;
+    let names = inside.components().map(|it| it.as_os_str().to_str());
+    Some(names.collect::<Option<Vec<_>>>()?.join("/"))
+}

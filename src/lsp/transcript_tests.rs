@@ -1,0 +1,372 @@
+//! Tests over an in-memory connection: what an editor sends, and what it gets.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use insta::assert_snapshot;
+use lsp_server::{Connection, Message, Notification, Request, RequestId};
+use serde_json::{Value, json};
+
+use crate::lsp::serve;
+use crate::model::{Tool, ToolEffect};
+
+/// The time after which a missing message counts as a failure.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+const HALL: &str = "id: 01KR0000000000000000000001\nname: Hall\ndescription: See [[Ada]].\nactions:\n  - label: Climb\n    type: navigate\n    room: west/attic\n  - label: Dig\n    type: navigate\n    room: cellar\n";
+const ATTIC: &str =
+    "id: 01KR0000000000000000000002\nname: Attic\ndescription: Dust.\nportals: [hall]\n";
+const ADA: &str = "id: 01KR0000000000000000000003\nname: Ada\ngenus: Person\nrelations:\n  - type: knows\n    to: Bob\n";
+const BOB: &str = "id: 01KR0000000000000000000004\nname: Bob\ngenus: Person\n";
+
+/// An editor with a palace.
+struct Editor {
+    folder: tempfile::TempDir,
+    connection: Connection,
+    server: Option<JoinHandle<()>>,
+    last_id: i32,
+    /// The last published findings, by URI.
+    findings: BTreeMap<String, Value>,
+}
+
+impl Editor {
+    fn start(files: &[(&str, &str)]) -> Self {
+        Self::start_with(
+            files,
+            &json!({ "workspace": { "workspaceEdit": {
+            "documentChanges": true, "resourceOperations": ["create", "rename", "delete"],
+        } } }),
+        )
+    }
+
+    fn start_with(files: &[(&str, &str)], capabilities: &Value) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(
+            folder.path().join("palace.toml"),
+            "format = 1\nname = \"P\"\nentry = \"hall\"\n",
+        )
+        .unwrap();
+        for (path, text) in files {
+            let file = folder.path().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, text).unwrap();
+        }
+        let (server_side, connection) = Connection::memory();
+        let tool =
+            Tool { name: "list_entities", effect: ToolEffect::Reads, parameters: Vec::new() };
+        let server = thread::spawn(move || {
+            serve(&server_side, vec![tool], || "2026-03-01T12:00:00Z".parse().unwrap()).unwrap();
+        });
+        let findings = BTreeMap::new();
+        let server = Some(server);
+        let mut editor = Self { folder, connection, server, last_id: 0, findings };
+        let root = editor.uri("");
+        let params = json!({ "processId": null, "rootUri": root, "capabilities": capabilities });
+        editor.request("initialize", params);
+        editor.notify("initialized", json!({}));
+        editor
+    }
+
+    /// Starts an editor with the palace of most tests.
+    fn with_palace() -> Self {
+        Self::start(&[
+            ("rooms/hall.yaml", HALL),
+            ("rooms/west/attic.yaml", ATTIC),
+            ("entities/person/ada.yaml", ADA),
+            ("entities/person/bob.yaml", BOB),
+        ])
+    }
+
+    fn uri(&self, path: &str) -> String {
+        format!("file://{}/{path}", self.folder.path().display()).trim_end_matches('/').to_owned()
+    }
+
+    fn notify(&self, method: &str, params: Value) {
+        let notification = Notification::new(method.to_owned(), params);
+        self.connection.sender.send(notification.into()).unwrap();
+    }
+
+    fn request(&mut self, method: &str, params: Value) -> Value {
+        self.last_id += 1;
+        let id = RequestId::from(self.last_id);
+        let request = Request::new(id.clone(), method.to_owned(), params);
+        self.connection.sender.send(request.into()).unwrap();
+        loop {
+            match self.receive() {
+                Message::Response(it) if it.id == id => {
+                    return serde_json::to_value(it).unwrap();
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn receive(&mut self) -> Message {
+        let message = self.connection.receiver.recv_timeout(TIMEOUT).unwrap();
+        if let Message::Notification(it) = &message
+            && it.method == "textDocument/publishDiagnostics"
+        {
+            let uri = it.params["uri"].as_str().unwrap().to_owned();
+            self.findings.insert(uri, it.params.clone());
+        }
+        message
+    }
+
+    /// Opens a file with a text; returns its findings.
+    fn open(&mut self, path: &str, text: &str) -> String {
+        let document =
+            json!({ "uri": self.uri(path), "languageId": "yaml", "version": 1, "text": text });
+        self.notify("textDocument/didOpen", json!({ "textDocument": document }));
+        self.findings_of_version(path, 1)
+    }
+
+    /// Replaces the text of an open file; returns its findings.
+    fn change(&mut self, path: &str, version: i32, text: &str) -> String {
+        self.notify(
+            "textDocument/didChange",
+            json!({
+                "textDocument": { "uri": self.uri(path), "version": version },
+                "contentChanges": [{ "text": text }],
+            }),
+        );
+        self.findings_of_version(path, version)
+    }
+
+    fn findings_of_version(&mut self, path: &str, version: i32) -> String {
+        let uri = self.uri(path);
+        loop {
+            if let Some(found) = self.findings.get(&uri).filter(|it| it["version"] == version) {
+                let line = |it: &Value| {
+                    let (code, message) = (text(&it["code"]), text(&it["message"]));
+                    format!("{} {code}: {message}\n", range(&it["range"]))
+                };
+                return found["diagnostics"].as_array().unwrap().iter().map(line).collect();
+            }
+            self.receive();
+        }
+    }
+
+    /// Sends a request about the first occurrence of `word` in an open file.
+    fn ask_at(
+        &mut self,
+        method: &str,
+        (path, file, word): (&str, &str, &str),
+        more: &Value,
+    ) -> Value {
+        let byte = file.find(word).unwrap();
+        let line = file[..byte].matches('\n').count();
+        let character = file[..byte].rsplit('\n').next().unwrap().encode_utf16().count();
+        let mut params = json!({
+            "textDocument": { "uri": self.uri(path) },
+            "position": { "line": line, "character": character },
+        });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        self.request(method, params)
+    }
+
+    fn shown_location(&self, location: &Value) -> String {
+        let file = text(&location["uri"]).replace(&(self.uri("") + "/"), "");
+        format!("{file} {}", range(&location["range"]))
+    }
+
+    /// Describes a workspace edit: the files that it changes, and how.
+    fn shown_edit(&self, response: &Value) -> String {
+        let changes = response["result"]["documentChanges"].as_array().unwrap();
+        changes.iter().map(|it| self.shown_change(it)).collect()
+    }
+
+    fn shown_change(&self, change: &Value) -> String {
+        let short = |uri: &Value| text(uri).replace(&(self.uri("") + "/"), "");
+        match change["kind"].as_str() {
+            Some("rename") => {
+                format!("rename {} to {}\n", short(&change["oldUri"]), short(&change["newUri"]))
+            }
+            Some(kind) => format!("{kind} {}\n", short(&change["uri"])),
+            None => {
+                let edits = change["edits"].as_array().unwrap().iter();
+                let edits: Vec<String> = edits
+                    .map(|it| format!("  {} {:?}\n", range(&it["range"]), text(&it["newText"])))
+                    .collect();
+                let edits = edits.concat();
+                format!("edit {}\n{edits}", short(&change["textDocument"]["uri"]))
+            }
+        }
+    }
+}
+
+impl Drop for Editor {
+    fn drop(&mut self) {
+        self.notify("exit", json!(null));
+        let ended = self.server.take().map(JoinHandle::join);
+        assert!(thread::panicking() || ended.is_some_and(|it| it.is_ok()));
+    }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// Writes a range, counted from one.
+fn range(range: &Value) -> String {
+    let at = |it: &Value| {
+        format!("{}:{}", it["line"].as_u64().unwrap() + 1, it["character"].as_u64().unwrap() + 1)
+    };
+    format!("{}-{}", at(&range["start"]), at(&range["end"]))
+}
+
+#[test]
+fn an_open_file_has_its_findings_and_those_of_the_palace() {
+    let mut editor = Editor::with_palace();
+    let room = HALL.replace("name: Hall", "nmae: Hall");
+    assert_snapshot!(editor.open("rooms/hall.yaml", HALL), @"10:11-10:17 unfinished-room: the room `cellar` is not built yet");
+    let found = editor.change("rooms/hall.yaml", 2, &room);
+    assert_snapshot!(found, @"
+    1:1-1:3 missing-key: a room needs a `name`
+    2:1-2:5 unknown-key: a room has no key `nmae`
+    did you mean `name`?
+    10:11-10:17 unfinished-room: the room `cellar` is not built yet
+    ");
+    assert_snapshot!(editor.change("rooms/hall.yaml", 3, "name: [\n"), @"");
+}
+
+#[test]
+fn definitions_and_references_of_rooms_and_entities_are_found() {
+    let mut editor = Editor::with_palace();
+    editor.open("rooms/hall.yaml", HALL);
+    let attic = ("rooms/hall.yaml", HALL, "west/attic");
+    let found = editor.ask_at("textDocument/definition", attic, &json!({}));
+    assert_snapshot!(editor.shown_location(&found["result"]), @"rooms/west/attic.yaml 2:7-2:12");
+    let all = json!({ "context": { "includeDeclaration": true } });
+    let found = editor.ask_at("textDocument/references", attic, &all);
+    assert_eq!(found["result"].as_array().unwrap().len(), 3, "{found}");
+    let found = editor.ask_at("textDocument/references", ("rooms/hall.yaml", HALL, "[[Ada"), &all);
+    assert_eq!(found["result"].as_array().unwrap().len(), 3, "{found}");
+}
+
+#[test]
+fn a_renamed_room_moves_its_file_and_all_doors_follow() {
+    let mut editor = Editor::with_palace();
+    editor.open("rooms/hall.yaml", HALL);
+    let attic = ("rooms/hall.yaml", HALL, "west/attic");
+    let new = json!({ "newName": "west/loft" });
+    let renamed = editor.ask_at("textDocument/rename", attic, &new);
+    assert_snapshot!(editor.shown_edit(&renamed), @r#"
+    edit rooms/hall.yaml
+      7:1-8:1 "    room: west/loft\n"
+    rename rooms/west/attic.yaml to rooms/west/loft.yaml
+    "#);
+    let hall = ("rooms/hall.yaml", HALL, "Hall");
+    let renamed = editor.ask_at("textDocument/rename", hall, &json!({ "newName": "west/attic" }));
+    assert_snapshot!(text(&renamed["error"]["message"]), @"");
+}
+
+#[test]
+fn a_renamed_entity_moves_its_file_and_all_mentions_follow() {
+    let mut editor = Editor::with_palace();
+    editor.open("entities/person/ada.yaml", ADA);
+    let bob = ("entities/person/ada.yaml", ADA, "Bob");
+    let renamed = editor.ask_at("textDocument/rename", bob, &json!({ "newName": "Eve" }));
+    assert_snapshot!(editor.shown_edit(&renamed), @r#"
+    edit entities/person/bob.yaml
+      2:1-3:1 "name: Eve\n"
+    edit entities/person/ada.yaml
+      6:1-7:1 "    to: Eve\n"
+    rename entities/person/bob.yaml to entities/person/eve.yaml
+    "#);
+}
+
+#[test]
+fn a_renamed_folder_is_a_renamed_wing() {
+    let mut editor = Editor::with_palace();
+    editor.open("rooms/hall.yaml", HALL);
+    let file = json!({ "oldUri": editor.uri("rooms/west"), "newUri": editor.uri("rooms/east") });
+    let renamed = editor.request("workspace/willRenameFiles", json!({ "files": [file] }));
+    assert_snapshot!(editor.shown_edit(&renamed), @r#"
+    edit rooms/hall.yaml
+      7:1-8:1 "    room: east/attic\n"
+    "#);
+}
+
+#[test]
+fn completion_offers_rooms_as_whole_words() {
+    let mut editor = Editor::with_palace();
+    editor.open("rooms/hall.yaml", HALL);
+    let place = ("rooms/hall.yaml", HALL, "attic");
+    let found = editor.ask_at("textDocument/completion", place, &json!({}));
+    let items = found["result"]["items"].as_array().unwrap().iter();
+    let items: Vec<_> = items
+        .map(|it| {
+            let edit = &it["textEdit"];
+            format!("{} {} {}", text(&it["label"]), range(&edit["range"]), text(&edit["newText"]))
+        })
+        .collect();
+    assert_snapshot!(items.join("\n"), @"");
+}
+
+#[test]
+fn the_missing_room_can_be_built_and_the_way_back_added() {
+    let mut editor = Editor::with_palace();
+    editor.open("rooms/hall.yaml", HALL);
+    let whole =
+        json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
+    let params = json!({
+        "textDocument": { "uri": editor.uri("rooms/hall.yaml") },
+        "range": whole,
+        "context": { "diagnostics": [] },
+    });
+    let found = editor.request("textDocument/codeAction", params);
+    let actions: String = found["result"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| {
+            let changes = it["edit"]["documentChanges"].as_array().unwrap().iter();
+            let changes: String = changes.map(|it| editor.shown_change(it)).collect();
+            format!("{} ({})\n{changes}", text(&it["title"]), text(&it["kind"]))
+        })
+        .collect();
+    // Ids have a random part.
+    let id = actions.find("id: ").unwrap() + 4;
+    let actions = actions.replace(&actions[id..id + 26], "…");
+    assert_snapshot!(actions, @r#"
+    Build the room `cellar` (quickfix)
+    create rooms/cellar.yaml
+    edit rooms/cellar.yaml
+      1:1-1:1 "id: …\nname: Cellar\nportals: [hall]\n"
+    "#);
+}
+
+#[test]
+fn the_doors_of_a_room_are_its_call_hierarchy() {
+    let mut editor = Editor::with_palace();
+    editor.open("rooms/hall.yaml", HALL);
+    let attic = ("rooms/hall.yaml", HALL, "west/attic");
+    let items = editor.ask_at("textDocument/prepareCallHierarchy", attic, &json!({}));
+    let item = json!({ "item": items["result"][0] });
+    let incoming = editor.request("callHierarchy/incomingCalls", item.clone());
+    assert_eq!(text(&incoming["result"][0]["from"]["name"]), "Hall");
+    let outgoing = editor.request("callHierarchy/outgoingCalls", item);
+    assert_eq!(text(&outgoing["result"][0]["to"]["name"]), "Hall");
+}
+
+#[test]
+fn a_client_without_file_operations_gets_edits_of_texts_only() {
+    let files = [("rooms/hall.yaml", HALL), ("rooms/west/attic.yaml", ATTIC)];
+    let mut editor = Editor::start_with(&files, &json!(null));
+    editor.open("rooms/hall.yaml", HALL);
+    let attic = ("rooms/hall.yaml", HALL, "west/attic");
+    let renamed = editor.ask_at("textDocument/rename", attic, &json!({ "newName": "west/loft" }));
+    let changes = renamed["result"]["changes"].as_object().unwrap();
+    assert_eq!(changes.keys().collect::<Vec<_>>(), [&editor.uri("rooms/hall.yaml")]);
+}
+
+#[test]
+fn a_cancelled_request_is_answered_with_an_error() {
+    let mut editor = Editor::with_palace();
+    editor.open("rooms/hall.yaml", HALL);
+    editor.notify("$/cancelRequest", json!({ "id": editor.last_id + 1 }));
+    let found = editor.request("palazzo/nothing", json!({}));
+    assert!(found["error"]["code"].as_i64().is_some_and(|it| it < 0), "{found}");
+}

@@ -1,0 +1,44 @@
+//! `file:` URIs (RFC 8089).
+
+use std::path::{Path, PathBuf};
+
+use gen_lsp_types::Uri;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+
+/// The characters that are percent-encoded in a path: all but the unreserved ones (RFC 3986) and
+/// the slash.
+const ENCODED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Returns the path of a `file:` URI; `None` for any other.
+pub(super) fn path_of_uri(uri: &Uri) -> Option<PathBuf> {
+    let rest = uri.0.strip_prefix("file://")?;
+    let path = &rest[rest.find('/')?..];
+    let decoded = percent_decode_str(path).decode_utf8().ok()?;
+    // `/C:/palaces` is a path with a drive.
+    let drive = decoded.strip_prefix('/').filter(|it| it.as_bytes().get(1) == Some(&b':'));
+    Some(PathBuf::from(drive.unwrap_or(&decoded)))
+}
+
+/// Returns the URI of a path.
+pub(super) fn uri_of_path(path: &Path) -> Uri {
+    let path = path.to_string_lossy().replace('\\', "/");
+    let slash = if path.starts_with('/') { "" } else { "/" };
+    Uri(format!("file://{slash}{}", utf8_percent_encode(&path, ENCODED)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_uris_are_converted_both_ways() {
+        let path = Path::new("/a b/é#c%.yaml");
+        let uri = uri_of_path(path);
+        assert_eq!(uri.0, "file:///a%20b/%C3%A9%23c%25.yaml");
+        assert_eq!(path_of_uri(&uri).unwrap(), path);
+        assert_eq!(path_of_uri(&Uri::from("file://host/a.yaml")).unwrap(), Path::new("/a.yaml"));
+        assert_eq!(path_of_uri(&Uri::from("file:///c%3A/a.yaml")).unwrap(), Path::new("c:/a.yaml"));
+        assert_eq!(path_of_uri(&Uri::from("untitled:Untitled-1")), None);
+    }
+}

@@ -442,6 +442,7 @@ fn cancel_queued(queue: &mut VecDeque<Event>, send: &dyn Fn(Message)) {
 
 /// Returns the file that a request is about.
 fn file_of_request(params: &Value) -> Option<PathBuf> {
-    let uri = params["textDocument"]["uri"].as_str().or_else(|| params["item"]["uri"].as_str())?;
+    let uris = ["/textDocument/uri", "/item/uri", "/files/0/oldUri"];
+    let uri = uris.iter().find_map(|it| params.pointer(it)?.as_str())?;
     path_of_uri(&Uri::from(uri))
 }

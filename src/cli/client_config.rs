@@ -1,5 +1,5 @@
 //! `palazzo client-config`: prints the configuration, or the command, by which a client
-//! starts the server.
+//! starts the server, or its language server.
 
 use std::process::ExitCode;
 
@@ -36,6 +36,7 @@ enum Client {
     Cursor,
     Vscode,
     Codex,
+    Lsp,
 }
 
 /// The command by which a client starts the server, and the server's name there.
@@ -59,6 +60,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         Client::Cursor => ("Put into ~/.cursor/mcp.json:", start.json_config("mcpServers")),
         Client::Vscode => ("Put into .vscode/mcp.json:", start.json_config("servers")),
         Client::Codex => ("Put into ~/.codex/config.toml:", start.toml_config()),
+        Client::Lsp => ("Put into .lsp.json of a plugin:", start.lsp_config()),
     };
     anstream::eprintln!("{instruction}");
     terminal::print_text(&config)?;
@@ -100,6 +102,12 @@ impl ServerCommand {
         format!("{config:#}")
     }
 
+    fn lsp_config(&self) -> String {
+        let languages = json!({ ".yaml": "yaml" });
+        let config = json!({ "palazzo": { "command": self.program, "args": ["lsp"], "extensionToLanguage": languages } });
+        format!("{config:#}")
+    }
+
     fn toml_config(&self) -> String {
         let text = |it: &String| toml_edit::Value::from(it).to_string();
         let arguments: Vec<_> = self.arguments.iter().map(text).collect();
@@ -138,6 +146,23 @@ mod tests {
                 "serve",
                 "/a \"b\"/it's"
               ]
+            }
+          }
+        }
+        "#);
+    }
+
+    #[test]
+    fn the_language_server_gets_no_home() {
+        assert_snapshot!(server_command(&["serve", "/a", "--tools", "memory"]).lsp_config(), @r#"
+        {
+          "palazzo": {
+            "command": "/bin/palazzo",
+            "args": [
+              "lsp"
+            ],
+            "extensionToLanguage": {
+              ".yaml": "yaml"
             }
           }
         }

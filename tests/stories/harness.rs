@@ -143,7 +143,7 @@ impl Home {
     }
 
     /// Isolates a command from the configuration of the machine.
-    fn isolate_environment(&self, command: &mut Command) {
+    pub(crate) fn isolate_environment(&self, command: &mut Command) {
         for name in [
             "XDG_CONFIG_HOME",
             "XDG_DATA_HOME",

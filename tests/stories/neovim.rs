@@ -272,4 +272,5 @@ async fn a_running_server_shows_what_neovim_renamed() {
     let seen = agent.call("get_entity", json!({ "name": "Slowness" })).await;
     assert!(seen.contains("Gradualism"), "{seen}");
     assert!(seen.contains("Stasis is data"), "{seen}");
+    agent.disconnect().await;
 }

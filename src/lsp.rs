@@ -12,6 +12,8 @@ mod dispatch;
 mod documents;
 mod lists;
 mod navigation;
+mod notifications;
+mod opening;
 mod palaces;
 mod server;
 mod text_positions;

@@ -17,6 +17,8 @@ pub struct CursorContext {
     pub place: CursorPlace,
     /// The start of the word that a completion replaces.
     pub start: Position,
+    /// The end of that word.
+    pub end: Position,
     /// The text of that word before the position.
     pub prefix: String,
     /// The other keys of the same mapping with the values on their lines.
@@ -57,22 +59,47 @@ pub fn cursor_context(text: &str, at: Position, is_prose: bool) -> CursorContext
     let lines: Vec<&str> = text.split('\n').map(|it| it.trim_end_matches('\r')).collect();
     let index = at.line.saturating_sub(1).min(lines.len() - 1);
     let before: String = lines[index].chars().take(at.column.saturating_sub(1)).collect();
+    let after: String = lines[index].chars().skip(at.column.saturating_sub(1)).collect();
+    let context = context_before(&lines, index, &before, at, is_prose);
+    let rest = rest_of_word(&context.place, &after, innermost_bracket(&before).is_some());
+    let end = Position { column: at.column + rest.chars().count(), ..at };
+    CursorContext { end, ..context }
+}
+
+/// Returns the rest of the word at the position.
+fn rest_of_word<'a>(place: &CursorPlace, after: &'a str, is_in_brackets: bool) -> &'a str {
+    let end = match place {
+        CursorPlace::Key | CursorPlace::Prose => Some(0),
+        CursorPlace::EntityLink => Some(after.find("]]").unwrap_or(0)),
+        _ if is_in_brackets => after.find([',', ']', '}']),
+        _ => after.find(" #"),
+    };
+    after[..end.unwrap_or(after.len())].trim_end()
+}
+
+fn context_before(
+    lines: &[&str],
+    index: usize,
+    before: &str,
+    at: Position,
+    is_prose: bool,
+) -> CursorContext {
     if let Some((_, name)) = before.rsplit_once("[[").filter(|(_, it)| !it.contains(['[', ']'])) {
         let is_text =
-            is_prose || enclosing_block_text(&lines, index).is_some() || is_in_text(&before);
+            is_prose || enclosing_block_text(lines, index).is_some() || is_in_text(before);
         if is_text {
             return leaf(CursorPlace::EntityLink, name, at);
         }
     }
-    if is_prose || enclosing_block_text(&lines, index).is_some() {
+    if is_prose || enclosing_block_text(lines, index).is_some() {
         return leaf(CursorPlace::Prose, "", at);
     }
     if before.trim_start().starts_with('#') {
         return leaf(CursorPlace::Prose, "", at);
     }
-    match innermost_bracket(&before) {
-        Some(open) => flow_context(&lines, index, &before, open, at),
-        None => block_context(&lines, index, &before, at),
+    match innermost_bracket(before) {
+        Some(open) => flow_context(lines, index, before, open, at),
+        None => block_context(lines, index, before, at),
     }
 }
 
@@ -81,6 +108,7 @@ fn leaf(place: CursorPlace, prefix: &str, at: Position) -> CursorContext {
         parents: Vec::new(),
         place,
         start: start_of(prefix, at),
+        end: at,
         prefix: prefix.to_owned(),
         siblings: BTreeMap::new(),
     }
@@ -215,14 +243,21 @@ fn flow_context(
         parents.push("-".to_owned());
         let prefix = last.trim_start().to_owned();
         let place = CursorPlace::Item;
-        return CursorContext { parents, place, start: start_of(&prefix, at), prefix, siblings };
+        return CursorContext {
+            parents,
+            place,
+            start: start_of(&prefix, at),
+            end: at,
+            prefix,
+            siblings,
+        };
     }
     let (place, prefix) = match last.split_once(": ") {
         Some((key, value)) => (CursorPlace::Value(key.trim().to_owned()), value.trim_start()),
         None => (CursorPlace::Key, last.trim_start()),
     };
     let start = start_of(prefix, at);
-    CursorContext { parents, place, start, prefix: prefix.to_owned(), siblings }
+    CursorContext { parents, place, start, end: at, prefix: prefix.to_owned(), siblings }
 }
 
 fn flow_key(part: &str) -> Option<String> {
@@ -251,7 +286,7 @@ fn block_context(lines: &[&str], index: usize, before: &str, at: Position) -> Cu
         None => (CursorPlace::Key, line.content),
     };
     let start = start_of(prefix, at);
-    CursorContext { parents, place, start, prefix: prefix.to_owned(), siblings }
+    CursorContext { parents, place, start, end: at, prefix: prefix.to_owned(), siblings }
 }
 
 /// Returns the keys above a line, and the other keys of its mapping.
@@ -350,11 +385,12 @@ mod tests {
         let found = cursor_context(&text.replace('¦', ""), at, is_prose);
         let siblings: Vec<_> = found.siblings.iter().map(|(k, v)| format!("{k}={v}")).collect();
         format!(
-            "{} {:?} `{}` from {} [{}]",
+            "{} {:?} `{}` from {} to {} [{}]",
             found.parents.join("/"),
             found.place,
             found.prefix,
             found.start.column,
+            found.end.column,
             siblings.join(" ")
         )
     }
@@ -362,47 +398,47 @@ mod tests {
     #[test]
     fn values_and_keys_of_a_block_mapping_are_found() {
         let room = "name: Hall\nactions:\n  - label: Go\n    type: navigate\n    room: ha¦\n  - label: B\n";
-        insta::assert_snapshot!(context(room), @"actions/- Value(\"room\") `ha` from 11 [label=Go type=navigate]");
-        insta::assert_snapshot!(context("actions:\n- label: Go\n  ro¦\n"), @"actions/- Key `ro` from 3 [label=Go]");
-        insta::assert_snapshot!(context("actions:\n- la¦\n"), @"actions/- Item `la` from 3 []");
-        insta::assert_snapshot!(context("name: A\nen¦\ngenus: B\n"), @" Key `en` from 1 [genus=B name=A]");
-        insta::assert_snapshot!(context("portals:\n  - west/ha¦\n"), @"portals/- Item `west/ha` from 5 []");
-        insta::assert_snapshot!(context("portals:\n- ¦\n"), @"portals/- Item `` from 3 []");
+        insta::assert_snapshot!(context(room), @r#"actions/- Value("room") `ha` from 11 to 13 [label=Go type=navigate]"#);
+        insta::assert_snapshot!(context("actions:\n- label: Go\n  ro¦\n"), @"actions/- Key `ro` from 3 to 5 [label=Go]");
+        insta::assert_snapshot!(context("actions:\n- la¦\n"), @"actions/- Item `la` from 3 to 5 []");
+        insta::assert_snapshot!(context("name: A\nen¦\ngenus: B\n"), @" Key `en` from 1 to 3 [genus=B name=A]");
+        insta::assert_snapshot!(context("portals:\n  - west/ha¦\n"), @"portals/- Item `west/ha` from 5 to 12 []");
+        insta::assert_snapshot!(context("portals:\n- ¦\n"), @"portals/- Item `` from 3 to 3 []");
     }
 
     #[test]
     fn nested_mappings_are_found() {
         let query = "actions:\n  - label: Look\n    tool: list_entities\n    tool_params:\n      genus: Cl¦\n";
-        insta::assert_snapshot!(context(query), @"actions/-/tool_params Value(\"genus\") `Cl` from 14 []");
+        insta::assert_snapshot!(context(query), @r#"actions/-/tool_params Value("genus") `Cl` from 14 to 16 []"#);
         let relation = "relations:\n  - type: held_in\n    to: Geo lo¦\n";
-        insta::assert_snapshot!(context(relation), @"relations/- Value(\"to\") `Geo lo` from 9 [type=held_in]");
+        insta::assert_snapshot!(context(relation), @r#"relations/- Value("to") `Geo lo` from 9 to 15 [type=held_in]"#);
     }
 
     #[test]
     fn brackets_on_a_line_are_scanned() {
-        insta::assert_snapshot!(context("portals: [a, west/b¦]\n"), @"portals/- Item `west/b` from 14 []");
+        insta::assert_snapshot!(context("portals: [a, west/b¦]\n"), @"portals/- Item `west/b` from 14 to 20 []");
         insta::assert_snapshot!(
             context("actions:\n  - { label: Go, type: navigate, room: cry¦ }\n"),
-            @"actions/- Value(\"room\") `cry` from 40 [label=Go type=navigate]"
+            @r#"actions/- Value("room") `cry` from 40 to 43 [label=Go type=navigate]"#
         );
         insta::assert_snapshot!(
             context("actions:\n  - label: Go\n    tool_params: { genus: C¦\n"),
-            @"actions/-/tool_params Value(\"genus\") `C` from 27 []"
+            @r#"actions/-/tool_params Value("genus") `C` from 27 to 28 []"#
         );
         insta::assert_snapshot!(
             context("actions:\n- { tool: a, tool_params: { na¦ } }\n"),
-            @"actions/-/tool_params Key `na` from 29 []"
+            @"actions/-/tool_params Key `na` from 29 to 31 []"
         );
     }
 
     #[test]
     fn texts_complete_only_links() {
         let text = "description: |\n  Stone.\n\n  room: [[Cuv¦\nname: A\n";
-        insta::assert_snapshot!(context(text), @" EntityLink `Cuv` from 11 []");
-        insta::assert_snapshot!(context(&text.replace("[[", "")), @" Prose `` from 12 []");
-        insta::assert_snapshot!(context("content: See [[Geo lo¦\n"), @" EntityLink `Geo lo` from 16 []");
-        insta::assert_snapshot!(context("portals: [[a¦\n"), @"portals/-/- Item `a` from 12 []");
-        insta::assert_snapshot!(describe("Read [[¦\n", true), @" EntityLink `` from 8 []");
-        insta::assert_snapshot!(describe("Read ]] [[a]] b¦\n", true), @" Prose `` from 16 []");
+        insta::assert_snapshot!(context(text), @" EntityLink `Cuv` from 11 to 14 []");
+        insta::assert_snapshot!(context(&text.replace("[[", "")), @" Prose `` from 12 to 12 []");
+        insta::assert_snapshot!(context("content: See [[Geo lo¦\n"), @" EntityLink `Geo lo` from 16 to 22 []");
+        insta::assert_snapshot!(context("portals: [[a¦\n"), @"portals/-/- Item `a` from 12 to 13 []");
+        insta::assert_snapshot!(describe("Read [[¦\n", true), @" EntityLink `` from 8 to 8 []");
+        insta::assert_snapshot!(describe("Read ]] [[a]] b¦\n", true), @" Prose `` from 16 to 16 []");
     }
 }

@@ -73,7 +73,7 @@ impl Server {
         }
         let positions = TextPositions::new(text, self.client.unit);
         let diagnostics = found.iter().map(|it| diagnostic(it, &positions)).collect();
-        self.notify::<PublishDiagnosticsNotification>(PublishDiagnosticsParams {
+        self.send_notification::<PublishDiagnosticsNotification>(PublishDiagnosticsParams {
             uri: uri.clone(),
             version,
             diagnostics,

@@ -87,15 +87,27 @@ impl Palaces {
         }
     }
 
-    /// Keeps a request until the palace of its file is open; returns it if no palace is opening.
-    pub(super) fn defer(&mut self, file: &Path, request: Request) -> Result<(), Request> {
-        let root = file.ancestors().find(|it| self.slots.contains_key(*it));
-        match root.map(Path::to_owned).and_then(|it| self.slots.get_mut(&it)) {
-            Some(PalaceSlot::Opening(waiting)) => {
+    /// Keeps a request until the palace of its file is open, or any palace if it is about all;
+    /// returns it if no such palace is opening.
+    pub(super) fn defer(
+        &mut self,
+        file: Option<&Path>,
+        is_about_all: bool,
+        request: Request,
+    ) -> Option<Request> {
+        let root = file.and_then(|it| it.ancestors().find(|it| self.slots.contains_key(*it)));
+        let root = root.map(Path::to_owned);
+        let is_meant = |it: &PathBuf| is_about_all || root.as_ref() == Some(it);
+        let waiting = self.slots.iter_mut().find_map(|(it, slot)| match slot {
+            PalaceSlot::Opening(waiting) if is_meant(it) => Some(waiting),
+            _ => None,
+        });
+        match waiting {
+            Some(waiting) => {
                 waiting.push(request);
-                Ok(())
+                None
             }
-            _ => Err(request),
+            None => Some(request),
         }
     }
 

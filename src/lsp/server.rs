@@ -1,8 +1,8 @@
 //! The loop that handles messages, and their dispatch.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::Duration;
@@ -10,8 +10,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use gen_lsp_types::{self as lsp, Uri};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::keeper::{EditorPalace, Refusal};
 use crate::lsp::capabilities::{ClientSupport, server_capabilities};
@@ -57,9 +56,9 @@ pub(super) struct Server {
     /// The files with findings that the client shows.
     pub(super) published: BTreeSet<String>,
     /// The documents that changed since they were checked.
-    changed: BTreeSet<String>,
+    pub(super) changed: BTreeSet<String>,
     /// Whether other files must be checked after a rest.
-    is_check_due: bool,
+    pub(super) is_check_due: bool,
     /// When files can be read that may have been half written.
     next_catch_up: Option<Duration>,
     next_request: i32,
@@ -174,120 +173,17 @@ impl Server {
         }
     }
 
-    fn handle_request(&mut self, request: Request) {
+    pub(super) fn handle_request(&mut self, request: Request) {
         let file = file_of_request(&request.params);
-        let request = match file.map(|it| (self.palaces.defer(&it, request.clone()), it)) {
-            Some((Ok(()), _)) => return,
-            _ => request,
+        let is_about_all = request.method == "workspace/symbol";
+        let Some(request) = self.palaces.defer(file.as_deref(), is_about_all, request) else {
+            return;
         };
         match dispatch::handler(&request.method) {
             Some(handle) => handle(self, request),
             None => {
                 let message = format!("this server has no method `{}`", request.method);
                 self.respond_with_error(request.id, ErrorCode::MethodNotFound, message);
-            }
-        }
-    }
-
-    fn handle_notification(&mut self, it: Notification) {
-        match it.method.as_str() {
-            "textDocument/didOpen" => self.with_params(it, Self::open_document),
-            "textDocument/didChange" => self.with_params(it, Self::change_document),
-            "textDocument/didClose" => self.with_params(it, Self::close_document),
-            "textDocument/didSave" => self.is_check_due = true,
-            "$/cancelRequest" => self.with_params(it, Self::cancel),
-            // Everything else needs no answer.
-            _ => {}
-        }
-    }
-
-    fn with_params<P: DeserializeOwned>(&mut self, it: Notification, handle: fn(&mut Self, P)) {
-        // A notification that cannot be read has no answer.
-        if let Ok(params) = serde_json::from_value(it.params) {
-            handle(self, params);
-        }
-    }
-
-    fn open_document(&mut self, params: lsp::DidOpenTextDocumentParams) {
-        let document = params.text_document;
-        if let Some(file) = path_of_uri(&document.uri)
-            && let Some(root) = self.palaces.new_around(&file)
-        {
-            self.start_opening(&root);
-        }
-        self.documents.open(&document.uri, document.version, document.text);
-        self.changed.insert(document.uri.0);
-    }
-
-    fn change_document(&mut self, params: lsp::DidChangeTextDocumentParams) {
-        let document = params.text_document;
-        let uri = document.text_document_identifier.uri;
-        let (version, unit) = (document.version, self.client.unit);
-        self.documents.change(&uri, version, params.content_changes, unit);
-        self.changed.insert(uri.0);
-    }
-
-    fn close_document(&mut self, params: lsp::DidCloseTextDocumentParams) {
-        let uri = params.text_document.uri;
-        self.documents.close(&uri);
-        self.changed.remove(&uri.0);
-        if let Some((palace, path)) = self.palace_of(&uri) {
-            palace.close_buffer(&path);
-        }
-        self.is_check_due = true;
-    }
-
-    fn cancel(&mut self, params: lsp::CancelParams) {
-        let id = match params.id {
-            lsp::Id::Int(id) => RequestId::from(id),
-            lsp::Id::String(id) => RequestId::from(id),
-        };
-        if let Some(request) = self.palaces.take_deferred(&id) {
-            let message = "the request was cancelled".to_owned();
-            self.respond_with_error(request.id, ErrorCode::RequestCanceled, message);
-        }
-    }
-
-    /// Starts to open a palace, and shows that.
-    fn start_opening(&mut self, root: &Path) {
-        if self.client.progress {
-            let token = progress_token(root);
-            self.request::<lsp::WorkDoneProgressCreateRequest>(lsp::WorkDoneProgressCreateParams {
-                token: token.clone(),
-            });
-            let name = root.file_name().unwrap_or_default().to_string_lossy();
-            let value = json!({ "kind": "begin", "title": format!("Reading the palace {name}") });
-            self.notify::<lsp::ProgressNotification>(lsp::ProgressParams { token, value });
-        }
-        self.palaces.start_opening(root);
-    }
-
-    fn add_palace(&mut self, root: &Path, opened: Result<Box<OpenedPalace>, Refusal>) {
-        if self.client.progress {
-            let (token, value) = (progress_token(root), json!({ "kind": "end" }));
-            self.notify::<lsp::ProgressNotification>(lsp::ProgressParams { token, value });
-        }
-        let (palace, findings) = match opened {
-            Ok(it) => (Some(it.palace), it.findings),
-            Err(refusal) => {
-                self.show_message(&format!("palazzo: {}: {refusal}", root.display()));
-                (None, BTreeMap::default())
-            }
-        };
-        let waiting = self.palaces.set_opened(root, palace);
-        self.apply_documents_below(root);
-        self.publish_all(root, findings);
-        for request in waiting {
-            self.handle_request(request);
-        }
-    }
-
-    /// Applies the open documents of a palace that was just opened.
-    fn apply_documents_below(&mut self, root: &Path) {
-        let uris: Vec<_> = self.documents.uris().collect();
-        for uri in uris {
-            if path_of_uri(&uri).is_some_and(|it| it.starts_with(root)) {
-                self.changed.insert(uri.0);
             }
         }
     }
@@ -384,34 +280,29 @@ impl Server {
         }
     }
 
-    fn respond_with_error(&self, id: RequestId, code: ErrorCode, message: String) {
+    pub(super) fn respond_with_error(&self, id: RequestId, code: ErrorCode, message: String) {
         (self.sender)(Response::new_err(id, code as i32, message).into());
     }
 
     /// Sends a notification.
-    pub(super) fn notify<N: lsp::Notification>(&self, params: N::Params) {
+    pub(super) fn send_notification<N: lsp::Notification>(&self, params: N::Params) {
         let method = N::METHOD.as_str().to_owned();
         (self.sender)(Notification::new(method, params).into());
     }
 
     /// Sends a request whose response does not matter.
-    pub(super) fn request<R: lsp::Request>(&mut self, params: R::Params) {
+    pub(super) fn send_request<R: lsp::Request>(&mut self, params: R::Params) {
         self.next_request += 1;
         let id = RequestId::from(self.next_request);
         (self.sender)(Request::new(id, R::METHOD.as_str().to_owned(), params).into());
     }
 
-    fn show_message(&self, message: &str) {
-        self.notify::<lsp::ShowMessageNotification>(lsp::ShowMessageParams {
+    pub(super) fn show_message(&self, message: &str) {
+        self.send_notification::<lsp::ShowMessageNotification>(lsp::ShowMessageParams {
             kind: lsp::MessageType::Warning,
             message: message.to_owned(),
         });
     }
-}
-
-/// Returns the token of the progress of opening a palace.
-fn progress_token(root: &Path) -> lsp::ProgressToken {
-    lsp::ProgressToken::String(format!("palazzo/open/{}", root.display()))
 }
 
 /// Answers the queued requests that the client has cancelled.

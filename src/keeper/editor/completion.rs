@@ -82,7 +82,7 @@ impl EditorPalace {
         });
         let is_incomplete = items.len() >= MAX_COMPLETIONS;
         items.truncate(MAX_COMPLETIONS);
-        CompletionList { items, is_incomplete, range: Some([context.start, at]) }
+        CompletionList { items, is_incomplete, range: Some([context.start, context.end]) }
     }
 
     fn candidates(&self, path: &str, context: &CursorContext) -> Vec<Completion> {

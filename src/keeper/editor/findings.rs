@@ -9,6 +9,7 @@ use crate::keeper::conflicts::findings::conflict_findings;
 use crate::keeper::editor::EditorPalace;
 use crate::keeper::maintain::check::check_palace;
 use crate::keeper::palace::explained_findings::explain_findings;
+use crate::keeper::palace::file_states::FileState;
 use crate::keeper::palace::findings::{prepare_checks, resolve_diagnostic_positions};
 use crate::model::{Diagnostic, Position, split_lines};
 
@@ -57,6 +58,10 @@ impl EditorPalace {
     }
 
     fn item_findings(&self, path: &str) -> Vec<CheckFinding> {
+        // The positions in a text that cannot be parsed are not known.
+        if self.open.file_states.state(path) == FileState::Stale {
+            return Vec::new();
+        }
         let check = prepare_checks(&self.open, &self.tools, &self.workspaces);
         if path == PalacePath::SETTINGS_FILE {
             return check.settings_findings();

@@ -215,49 +215,36 @@ fn flow_context(
     open: usize,
     at: Position,
 ) -> CursorContext {
-    let outside = before[..open].trim_end();
-    let inside = &before[open + 1..];
-    let mut parents = match innermost_bracket(outside) {
-        // Brackets within brackets: `{ tool_params: { …`.
-        Some(outer) => {
-            let context = flow_context(lines, index, outside, outer, at);
-            let mut parents = context.parents;
-            parents.extend(outside[outer + 1..].rsplit([',', '{', '[']).next().and_then(flow_key));
-            parents
-        }
-        None => {
-            let line = scan_line(outside);
-            let mut parents = parents_of(lines, index, &line).0;
-            parents.extend(line.key.map(|(key, _)| key.to_owned()));
-            parents
-        }
-    };
-    let is_map = before[open..].starts_with('{');
-    let mut parts: Vec<&str> = inside.split(',').collect();
-    let last = parts.pop().unwrap_or_default();
-    let siblings = match is_map {
-        true => parts.iter().filter_map(|it| split_key(it.trim())).map(owned_pair).collect(),
-        false => BTreeMap::new(),
-    };
-    if !is_map {
+    let mut parents = parents_of_bracket(lines, index, before[..open].trim_end(), at);
+    let mut parts: Vec<&str> = before[open + 1..].split(',').collect();
+    let last = parts.pop().unwrap_or_default().trim_start();
+    let mut siblings = BTreeMap::new();
+    let (place, prefix) = if before[open..].starts_with('[') {
         parents.push("-".to_owned());
-        let prefix = last.trim_start().to_owned();
-        let place = CursorPlace::Item;
-        return CursorContext {
-            parents,
-            place,
-            start: start_of(&prefix, at),
-            end: at,
-            prefix,
-            siblings,
-        };
-    }
-    let (place, prefix) = match last.split_once(": ") {
-        Some((key, value)) => (CursorPlace::Value(key.trim().to_owned()), value.trim_start()),
-        None => (CursorPlace::Key, last.trim_start()),
+        (CursorPlace::Item, last)
+    } else {
+        siblings.extend(parts.iter().filter_map(|it| split_key(it.trim())).map(owned_pair));
+        match last.split_once(": ") {
+            Some((key, value)) => (CursorPlace::Value(key.trim().to_owned()), value.trim_start()),
+            None => (CursorPlace::Key, last),
+        }
     };
     let start = start_of(prefix, at);
     CursorContext { parents, place, start, end: at, prefix: prefix.to_owned(), siblings }
+}
+
+/// Returns the keys above a bracket; `outside` is the line before it.
+fn parents_of_bracket(lines: &[&str], index: usize, outside: &str, at: Position) -> Vec<String> {
+    if let Some(outer) = innermost_bracket(outside) {
+        // Brackets within brackets: `{ tool_params: { …`.
+        let mut parents = flow_context(lines, index, outside, outer, at).parents;
+        parents.extend(outside[outer + 1..].rsplit([',', '{', '[']).next().and_then(flow_key));
+        return parents;
+    }
+    let line = scan_line(outside);
+    let mut parents = parents_of(lines, index, &line).0;
+    parents.extend(line.key.map(|(key, _)| key.to_owned()));
+    parents
 }
 
 fn flow_key(part: &str) -> Option<String> {

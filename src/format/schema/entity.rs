@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-use crate::format::schema::scalars::{TextSchema, UlidSchema};
+use crate::format::schema::scalars::{ReferenceSchema, TextSchema, UlidSchema};
 
 /// An entity of the knowledge graph, with its observations and its outgoing relations.
 #[derive(JsonSchema)]
@@ -25,8 +25,7 @@ pub(super) struct EntitySchema {
     #[schemars(example = ["Punctuated stasis"], extend("default" = []))]
     former_names: Option<Vec<TextSchema>>,
     /// The genus, the type of the entity. Only a name that has nothing but relations may omit it.
-    #[schemars(example = &"Claim")]
-    genus: Option<TextSchema>,
+    genus: Option<ReferenceSchema>,
     /// The status; any text, unless the genus lists statuses.
     #[schemars(example = &"contested")]
     status: Option<TextSchema>,
@@ -50,11 +49,9 @@ pub(super) struct EntitySchema {
 #[schemars(title = "Relation", deny_unknown_fields)]
 struct RelationSchema {
     /// The type of the relation, in the active voice.
-    #[schemars(example = &"disputed_by")]
-    r#type: TextSchema,
+    r#type: ReferenceSchema,
     /// The name of the target entity.
-    #[schemars(example = &"Gradualism")]
-    to: TextSchema,
+    to: ReferenceSchema,
     /// The date from which it holds: a day, a month or a year.
     #[schemars(example = &"1972-01-01", example = &"1972")]
     since: Option<TextSchema>,

@@ -19,7 +19,6 @@ pub(super) struct PalaceSchema {
     #[schemars(regex(pattern = r"\S"), example = &"Paradigm Survey")]
     name: String,
     /// The room in which visits begin.
-    #[schemars(example = &"great-hall", example = &"code/auth-migration")]
     entry: Option<RoomNameSchema>,
     /// The menus of rooms.
     menu: Option<MenuSchema>,

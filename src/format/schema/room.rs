@@ -3,7 +3,9 @@
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
 
-use crate::format::schema::scalars::{NonEmptyTextSchema, RoomNameSchema, TextSchema, UlidSchema};
+use crate::format::schema::scalars::{
+    NonEmptyTextSchema, ReferenceSchema, RoomNameSchema, TextSchema, UlidSchema,
+};
 
 /// A room of a palace: its description, its actions and its doors.
 #[derive(JsonSchema)]
@@ -25,7 +27,7 @@ pub(super) struct RoomSchema {
     #[schemars(example = json!({ "genus": "Claim", "by": "status" }))]
     generate: Option<GeneratedHallsSchema>,
     /// Rooms to which a door leads but no action; a door works both ways.
-    #[schemars(example = ["hall-of-biology"], extend("default" = []))]
+    #[schemars(extend("default" = []))]
     portals: Option<Vec<RoomNameSchema>>,
 }
 
@@ -37,8 +39,7 @@ pub(super) struct RoomSchema {
 ]))]
 struct GeneratedHallsSchema {
     /// The genus of the entities; omitted with `by: genus`.
-    #[schemars(example = &"Claim")]
-    genus: Option<NonEmptyTextSchema>,
+    genus: Option<ReferenceSchema>,
     /// The sort key: status, name, date or an attribute; `genus` for all entities.
     #[schemars(example = &"status", extend("default" = "status"))]
     by: Option<NonEmptyTextSchema>,
@@ -54,19 +55,16 @@ struct ActionSchema {
     /// The type of the action.
     r#type: ActionTypeSchema,
     /// The tool that a query calls.
-    #[schemars(example = &"list_entities")]
-    tool: Option<NonEmptyTextSchema>,
+    tool: Option<ReferenceSchema>,
     /// The parameters of the tool; `{params}` stands for what the visitor passes.
     #[schemars(example = json!({ "genus": "Claim" }), extend("default" = {}))]
     tool_params: Option<Map<String, Value>>,
     /// The entity that a query shows: a short form of the tool `get_entity` with this name.
-    #[schemars(example = &"Stasis is data")]
-    entity: Option<NonEmptyTextSchema>,
+    entity: Option<ReferenceSchema>,
     /// The room to which a navigate action leads; it need not exist yet.
-    #[schemars(example = &"catastrophism-alcove")]
     room: Option<RoomNameSchema>,
     /// The workspace of the room, if it is in another palace.
-    workspace: Option<TextSchema>,
+    workspace: Option<ReferenceSchema>,
     /// The text that a text action shows.
     content: Option<TextSchema>,
 }

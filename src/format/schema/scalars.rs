@@ -10,7 +10,11 @@ pub(crate) struct TextSchema;
 /// A text that is not empty.
 pub(crate) struct NonEmptyTextSchema;
 
-/// The slug of a room: `great-hall`, `code/auth-migration`.
+/// The name of something else: of an entity, a genus, a tool. It has no examples and only one type,
+/// because editors offer both as completions; the parser also accepts a number.
+pub(crate) struct ReferenceSchema;
+
+/// The slug of a room: `great-hall`, `code/auth-migration`. It is a reference too.
 pub(crate) struct RoomNameSchema;
 
 /// The path of the file of an item.
@@ -38,8 +42,9 @@ macro_rules! described {
 
 described!(TextSchema, { "type": ["string", "number", "boolean"] });
 described!(NonEmptyTextSchema, { "type": ["string", "number", "boolean"], "pattern": r"\S" });
+described!(ReferenceSchema, { "type": "string", "pattern": r"\S" });
 described!(RoomNameSchema, {
-    "type": ["string", "number", "boolean"],
+    "type": "string",
     "pattern": "^([a-z0-9][a-z0-9_-]{0,79}/)?[a-z0-9][a-z0-9_-]{0,79}$"
 });
 described!(ItemPathSchema, {

@@ -2,7 +2,9 @@
 
 use schemars::JsonSchema;
 
-use crate::format::schema::scalars::{NonEmptyTextSchema, RoomNameSchema, TextSchema, TimeSchema};
+use crate::format::schema::scalars::{
+    NonEmptyTextSchema, ReferenceSchema, RoomNameSchema, TextSchema, TimeSchema,
+};
 
 /// A task: something to be done once.
 #[derive(JsonSchema)]
@@ -12,7 +14,7 @@ pub(super) struct TaskSchema {
     #[schemars(example = &"Ask Ada about the seam")]
     title: NonEmptyTextSchema,
     /// The entity it is about.
-    entity: Option<TextSchema>,
+    entity: Option<ReferenceSchema>,
     /// The room it is about.
     room: Option<RoomNameSchema>,
     /// The person or client to do it.
@@ -42,7 +44,7 @@ pub(super) struct ProcessSchema {
     #[schemars(example = &"Read the old maps")]
     name: NonEmptyTextSchema,
     /// The entity it is about.
-    entity: Option<TextSchema>,
+    entity: Option<ReferenceSchema>,
     /// The room it is about.
     room: Option<RoomNameSchema>,
     /// The steps, in their order.

@@ -274,6 +274,8 @@ mod tests {
             "git-diff",
             "git-textconv",
             "merge-file",
+            // The roots come from the editor.
+            "lsp",
         ];
         let mut commands: Vec<_> = Cli::command().get_subcommands().cloned().collect();
         while let Some(command) = commands.pop() {

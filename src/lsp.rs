@@ -10,6 +10,8 @@ mod code_actions;
 mod diagnostics;
 mod dispatch;
 mod documents;
+mod event;
+mod event_loop;
 mod lists;
 mod navigation;
 mod notifications;
@@ -22,5 +24,5 @@ mod transcript_tests;
 mod uri;
 mod workspace_edits;
 
+pub use event_loop::{LspError, serve};
 pub use lsp_server::Connection;
-pub use server::{LspError, serve};

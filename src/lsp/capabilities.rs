@@ -1,7 +1,7 @@
 //! What the client and the server can do.
 
 use gen_lsp_types::{
-    CallHierarchyProvider, CodeActionOptions, CodeActionProvider, CodeLensOptions,
+    CallHierarchyProvider, CodeActionKind, CodeActionOptions, CodeActionProvider, CodeLensOptions,
     CompletionOptions, DefinitionProvider, DocumentFormattingProvider, DocumentLinkOptions,
     DocumentSymbolProvider, FileOperationFilter, FileOperationOptions, FileOperationPattern,
     FileOperationRegistrationOptions, HoverProvider, InlayHintProvider, ReferencesProvider,
@@ -10,8 +10,10 @@ use gen_lsp_types::{
 };
 use serde_json::Value;
 
-use crate::lsp::code_actions;
 use crate::lsp::text_positions::ColumnUnit;
+
+/// The kind of the action that fixes everything in a file.
+const FIX_ALL: &str = "source.fixAll.palazzo";
 
 /// What the client can do, as far as answers depend on it.
 #[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
@@ -72,7 +74,7 @@ pub(super) fn server_capabilities(client: ClientSupport) -> ServerCapabilities {
         workspace_symbol_provider: Some(WorkspaceSymbolProvider::Bool(true)),
         call_hierarchy_provider: Some(CallHierarchyProvider::Bool(true)),
         code_action_provider: Some(CodeActionProvider::CodeActionOptions(CodeActionOptions {
-            code_action_kinds: Some(code_actions::kinds()),
+            code_action_kinds: Some(code_action_kinds()),
             ..CodeActionOptions::default()
         })),
         document_formatting_provider: Some(DocumentFormattingProvider::Bool(true)),
@@ -92,6 +94,16 @@ pub(super) fn server_capabilities(client: ClientSupport) -> ServerCapabilities {
         }),
         ..ServerCapabilities::default()
     }
+}
+
+/// Returns the kinds of actions that the server offers.
+fn code_action_kinds() -> Vec<CodeActionKind> {
+    vec![CodeActionKind::QuickFix, CodeActionKind::Refactor, fix_all_kind()]
+}
+
+/// Returns the kind of the action that fixes everything in a file.
+pub(super) fn fix_all_kind() -> CodeActionKind {
+    CodeActionKind::from(FIX_ALL.to_owned())
 }
 
 /// Returns the files and folders whose renames the server follows.

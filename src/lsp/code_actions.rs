@@ -6,22 +6,11 @@ use gen_lsp_types::{
 };
 
 use crate::keeper::{EditorFinding, FileChange, Fix, Refusal};
+use crate::lsp::capabilities::fix_all_kind;
 use crate::lsp::diagnostics::diagnostic;
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::TextPositions;
 use crate::lsp::workspace_edits::text_edit;
-
-/// The kind of the action that fixes everything in a file.
-const FIX_ALL: &str = "source.fixAll.palazzo";
-
-/// Returns the kinds of actions that the server offers.
-pub(super) fn kinds() -> Vec<CodeActionKind> {
-    vec![CodeActionKind::QuickFix, CodeActionKind::Refactor, fix_all_kind()]
-}
-
-fn fix_all_kind() -> CodeActionKind {
-    CodeActionKind::from(FIX_ALL.to_owned())
-}
 
 /// Returns the changes that are possible in a range.
 pub(super) fn code_actions(

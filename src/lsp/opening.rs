@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gen_lsp_types as lsp;
+use lsp_server::Request;
 use serde_json::json;
 
 use crate::keeper::Refusal;
-use crate::lsp::palaces::OpenedPalace;
+use crate::lsp::event::OpenedPalace;
 use crate::lsp::server::Server;
 use crate::lsp::uri::path_of_uri;
 
@@ -29,8 +30,12 @@ impl Server {
         self.palaces.start_opening(root);
     }
 
-    /// Adds a palace that was opened, and answers the requests that waited for it.
-    pub(super) fn add_palace(&mut self, root: &Path, opened: Result<Box<OpenedPalace>, Refusal>) {
+    /// Adds a palace that was opened; returns the requests that waited for it.
+    pub(super) fn add_palace(
+        &mut self,
+        root: &Path,
+        opened: Result<Box<OpenedPalace>, Refusal>,
+    ) -> Vec<Request> {
         if self.client.progress {
             let (token, value) = (progress_token(root), json!({ "kind": "end" }));
             self.send_notification::<lsp::ProgressNotification>(lsp::ProgressParams {
@@ -48,9 +53,7 @@ impl Server {
         let waiting = self.palaces.set_opened(root, palace);
         self.apply_documents_below(root);
         self.publish_all(root, findings);
-        for request in waiting {
-            self.handle_request(request);
-        }
+        waiting
     }
 
     /// Applies the open documents of a palace that was just opened.

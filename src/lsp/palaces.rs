@@ -8,15 +8,9 @@ use std::thread;
 
 use lsp_server::Request;
 
-use crate::keeper::{EditorFinding, EditorPalace, list_palaces};
-use crate::lsp::server::Event;
+use crate::keeper::{EditorPalace, list_palaces};
+use crate::lsp::event::{Event, OpenedPalace};
 use crate::model::Tool;
-
-/// A palace that was opened, with its findings by file.
-pub(super) struct OpenedPalace {
-    pub(super) palace: EditorPalace,
-    pub(super) findings: BTreeMap<String, Vec<EditorFinding>>,
-}
 
 /// The palaces of all roots.
 pub(super) struct Palaces {

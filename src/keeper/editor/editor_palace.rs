@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::format::PalacePath;
-use crate::keeper::editor::Referent;
 use crate::keeper::editor::name_index::NameIndex;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::{Keeper, Refusal};
-use crate::model::{ItemId, RoomId, Tool, WatchMode};
+use crate::model::{Entity, RoomId, Tool, WatchMode};
 use crate::render;
 use crate::store::Store;
 use crate::watch::WakeCallback;
@@ -54,16 +53,6 @@ impl EditorPalace {
         render::one_line(&self.open.palace.room_name(id))
     }
 
-    /// Returns the thing that a file holds.
-    pub fn thing_in_file(&self, path: &str) -> Option<Referent> {
-        match self.open.item_in_file(path)? {
-            ItemId::Room(id) => Some(Referent::Room(id)),
-            ItemId::Entity(name) => Some(Referent::Entity(name)),
-            ItemId::Genus(name) => Some(Referent::Genus(name)),
-            _ => None,
-        }
-    }
-
     /// Returns whether a file at `path` is one that Palazzo reads.
     pub fn is_palace_file(path: &str) -> bool {
         !matches!(PalacePath::parse(path), Ok(PalacePath::Other))
@@ -103,5 +92,10 @@ impl EditorPalace {
     /// Returns the text of a file: that of the editor, else that on disk.
     pub fn text(&self, path: &str) -> Option<String> {
         self.open.store().read_file(path).ok().flatten()
+    }
+
+    /// Returns the entity that a file defines.
+    pub(in crate::keeper::editor) fn own_entity(&self, path: &str) -> Option<&Entity> {
+        self.open.palace.graph.entity_in_file(path).filter(|it| it.is_defined)
     }
 }

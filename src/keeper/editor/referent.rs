@@ -3,7 +3,7 @@
 use crate::format::{PalacePath, PlacedValue, file_kind, placed_values, position_of_byte};
 use crate::keeper::editor::EditorPalace;
 use crate::model::{
-    Action, AttributeKind, Entity, EntityLink, FileKind, Position, RoomId, RoomRef, Tool,
+    Action, AttributeKind, EntityLink, FileKind, ItemId, Position, RoomId, RoomRef, Tool,
     entity_links,
 };
 
@@ -39,6 +39,16 @@ impl EditorPalace {
         let mentions = self.mentions(path, &text);
         let found = mentions.into_iter().find(|it| it.start <= at && at <= it.end)?;
         Some((found.referent, [found.start, found.end]))
+    }
+
+    /// Returns the thing that a file holds.
+    pub fn thing_in_file(&self, path: &str) -> Option<Referent> {
+        match self.open.item_in_file(path)? {
+            ItemId::Room(id) => Some(Referent::Room(id)),
+            ItemId::Entity(name) => Some(Referent::Entity(name)),
+            ItemId::Genus(name) => Some(Referent::Genus(name)),
+            _ => None,
+        }
     }
 
     /// Lists what a file mentions, in the order of the file.
@@ -145,10 +155,6 @@ impl EditorPalace {
     fn genus_called(&self, text: &str) -> Referent {
         let name = self.open.palace.graph.canonical_genus_name(text).unwrap_or(text);
         Referent::Genus(name.to_owned())
-    }
-
-    pub(super) fn own_entity(&self, path: &str) -> Option<&Entity> {
-        self.open.palace.graph.entity_in_file(path).filter(|it| it.is_defined)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::diff::{LineEdit, line_edits};
-use crate::format::{PalacePath, parse_entity_file, quoted_scalar, room_path};
+use crate::format::{PalacePath, edit_entity_text, parse_entity_file, quoted_scalar, room_path};
 use crate::keeper::Refusal;
 use crate::keeper::editor::{EditorPalace, Referent};
 use crate::keeper::graph::update::{EntityChange, plan_update};
@@ -94,13 +94,13 @@ impl EditorPalace {
     /// rename back restores every file.
     fn plan_entity_rename(&mut self, name: &str, new: &str) -> Result<Vec<FileEdit>, Refusal> {
         let former_names = self.former_names_after_rename(name, new);
-        let change = EntityChange {
-            name: name.to_owned(),
-            new_name: Some(new.to_owned()),
-            former_names,
-            ..EntityChange::default()
-        };
-        Ok(plan_update(&mut self.open, &change)?.0.edits)
+        let (name, new_name) = (name.to_owned(), Some(new.to_owned()));
+        let change = EntityChange { name, new_name, ..EntityChange::default() };
+        let mut edits = plan_update(&mut self.open, &change)?.0.edits;
+        if let Some(former_names) = former_names {
+            edits.iter_mut().for_each(|it| set_former_names(it, new, &former_names));
+        }
+        Ok(edits)
     }
 
     /// Returns the former names that an entity has after a rename, if its last committed name counts
@@ -151,6 +151,17 @@ impl EditorPalace {
             edits.push(FileEdit { path, was: Some(text), now });
         }
         Ok(edits)
+    }
+}
+
+/// Sets the former names in the file of the entity `name`.
+fn set_former_names(edit: &mut FileEdit, name: &str, former_names: &[String]) {
+    let Some(text) = &edit.now else { return };
+    let entity = parse_entity_file(&edit.path, text).filter(|it| it.name == name);
+    let Some(planned) = entity.filter(|it| it.former_names != former_names) else { return };
+    let meant = Entity { former_names: former_names.to_vec(), ..planned.clone() };
+    if let Some(edited) = edit_entity_text(&edit.path, text, &planned, &meant) {
+        edit.now = Some(edited);
     }
 }
 

@@ -50,8 +50,6 @@ pub struct EntityChange {
     pub add_relations: Vec<Relation>,
     /// Relations to remove.
     pub remove_relations: Vec<RelationRemoval>,
-    /// The former names after a rename, if they do not follow from the names that it had.
-    pub former_names: Option<Vec<String>>,
 }
 
 /// The result of updating an entity.
@@ -138,13 +136,6 @@ fn update_entity_and_references(
     Ok((EntityUpdateOutcome { summary, name, is_changed, conflicts, notes, faults }, old_names))
 }
 
-fn set_former_names(new: &mut Entity, before: &[Entity], change: &EntityChange) {
-    match &change.former_names {
-        Some(names) => new.former_names.clone_from(names),
-        None => new.record_former_names(before),
-    }
-}
-
 /// Writes the new name to entities, rooms, tasks and processes. Returns all edits, and how many of
 /// each referred to an old name.
 fn plan_rename_edits(
@@ -198,7 +189,7 @@ pub(crate) fn plan_update(
     reject_violations(find_new_violations(&open.palace.graph, &before, &new).into_iter())?;
     let details = diff::diff_entity(&old, &new).into_iter();
     let details = details.filter(|it| !matches!(it, ChangeDetail::Renamed { .. })).collect();
-    set_former_names(&mut new, &before, change);
+    new.record_former_names(&before);
     *require_entity_mut(&mut edit, open, &was)? = new;
     let old_names: Vec<_> = all.into_iter().filter(|it| *it != name).collect();
     let (edits, reference_counts) =

@@ -259,7 +259,6 @@ impl From<UpdateEntity> for EntityChange {
             remove_observations: it.remove_observations.unwrap_or_default(),
             add_relations: to_relations(it.add_relations),
             remove_relations: removals.map(RelationRemoval::from).collect(),
-            former_names: None,
         }
     }
 }

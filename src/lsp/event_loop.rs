@@ -131,7 +131,9 @@ impl Server {
                 Event::Disconnected => return,
                 Event::PalaceOpened(root, opened) => {
                     let waiting = self.add_palace(&root, opened);
-                    waiting.into_iter().for_each(|it| self.handle_request(it));
+                    for request in waiting {
+                        self.handle_request(request);
+                    }
                 }
                 Event::FilesChanged => self.catch_up(),
             }

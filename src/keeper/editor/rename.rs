@@ -98,7 +98,9 @@ impl EditorPalace {
         let change = EntityChange { name, new_name, ..EntityChange::default() };
         let mut edits = plan_update(&mut self.open, &change)?.0.edits;
         if let Some(former_names) = former_names {
-            edits.iter_mut().for_each(|it| set_former_names(it, new, &former_names));
+            for edit in &mut edits {
+                set_former_names(edit, new, &former_names);
+            }
         }
         Ok(edits)
     }

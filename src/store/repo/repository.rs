@@ -21,6 +21,11 @@ use crate::store::{ConsentStore, Error};
 /// The size in bytes of the largest object that is read into memory.
 pub(crate) const ALLOCATION_LIMIT: &str = "gitoxide.objects.allocLimit=268435456";
 
+/// How many packs an open repository can have. Each fetch adds one until git's maintenance joins
+/// them, and gix cannot make room for more than it was opened for.
+pub(crate) const PACK_SLOTS: gix::odb::store::init::Slots =
+    gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 4096 };
+
 /// How often `HEAD` is read again while `git pack-refs` may be running.
 const MAX_HEAD_READS: usize = 5;
 
@@ -290,7 +295,7 @@ fn open_options(trust: Trust, isolated: bool) -> gix::open::Options {
     };
     permissions.env.objects = gix::sec::Permission::Deny;
     let options = gix::open::Options::default_for_level(trust).permissions(permissions);
-    let options = options.config_overrides([ALLOCATION_LIMIT]);
+    let options = options.config_overrides([ALLOCATION_LIMIT]).object_store_slots(PACK_SLOTS);
     options.bail_if_untrusted(true).filter_config_section(is_trusted_config_section)
 }
 

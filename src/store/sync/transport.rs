@@ -19,7 +19,7 @@ use gix::ObjectId;
 use crate::store::Error;
 use crate::store::remote::git_process::{EndedGit, GitProcess, GitProcessError};
 use crate::store::repo::palazzo_file;
-use crate::store::repo::repository::{ALLOCATION_LIMIT, Repository};
+use crate::store::repo::repository::{ALLOCATION_LIMIT, PACK_SLOTS, Repository};
 use crate::store::sync::error::SyncError;
 use crate::store::sync::upstream::Upstream;
 use crate::store::write::{failpoint, fsync};
@@ -161,6 +161,7 @@ impl Transport {
     /// Returns a handle that reads the objects of the palace's repository and the fetched ones.
     pub(crate) fn open(&self) -> gix::Result<gix::Repository> {
         let options = gix::open::Options::isolated().config_overrides([ALLOCATION_LIMIT]);
+        let options = options.object_store_slots(PACK_SLOTS);
         Ok(gix::ThreadSafeRepository::open_opts(&self.folder, options)?.to_thread_local())
     }
 

@@ -99,10 +99,10 @@ impl Fixture {
     }
 
     pub(crate) fn entity_file(&self, number: usize) -> PathBuf {
-        self.root().join(entity_path(number + 1))
+        self.root().join(entity_path(number))
     }
 
-    /// Returns the text of an entity after the first one.
+    /// Returns the text of an entity.
     pub(crate) fn entity_text(&self, number: usize) -> String {
         let to = if number <= self.size.mentions { 0 } else { number / 2 };
         format!(
@@ -115,12 +115,12 @@ impl Fixture {
 
     /// Returns line and column of a room's name in the first action of a room.
     pub(crate) fn place_of_door(&self, number: usize) -> (usize, usize) {
-        place_of(&self.room_text(number), "room: w", 7)
+        place_of(&self.room_text(number), "room: w", 9)
     }
 
     /// Returns line and column of the target in the relation of an entity.
     pub(crate) fn place_of_relation(&self, number: usize) -> (usize, usize) {
-        place_of(&self.entity_text(number + 1), "to: Finding", 9)
+        place_of(&self.entity_text(number), "to: Finding", 9)
     }
 
     fn write(&self, path: &str, text: &str) {

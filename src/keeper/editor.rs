@@ -12,8 +12,8 @@ mod name_index;
 mod neighbours;
 mod outline;
 mod references;
-mod referent;
 mod rename;
+mod symbol;
 
 pub use completion::{Completion, CompletionKind, CompletionList};
 pub use editor_palace::EditorPalace;
@@ -22,5 +22,5 @@ pub use fixes::Fix;
 pub use neighbours::{NamedItem, NeighbourRoom};
 pub use outline::{OutlineEntry, OutlineKind};
 pub use references::FilePlace;
-pub use referent::Referent;
 pub use rename::{FileChange, RenameTarget};
+pub use symbol::Symbol;

@@ -70,9 +70,9 @@ pub(super) fn hover(server: &mut Server, params: &HoverParams) -> Option<Hover> 
     let (palace, path) = server.palace_of(&place.text_document.uri)?;
     let text = palace.text(&path)?;
     let positions = TextPositions::new(&text, unit);
-    let found = palace.referent_at(&path, positions.to_position(place.position));
-    found.map(|(referent, [start, end])| Hover {
-        contents: Contents::MarkupContent(markdown(palace.describe(&referent))),
+    let found = palace.symbol_at(&path, positions.to_position(place.position));
+    found.map(|(symbol, [start, end])| Hover {
+        contents: Contents::MarkupContent(markdown(palace.describe(&symbol))),
         range: Some(positions.range(start, end)),
     })
 }

@@ -7,7 +7,7 @@ use gen_lsp_types::{
     TextDocumentPositionParams,
 };
 
-use crate::keeper::{EditorPalace, FilePlace, NeighbourRoom, Referent};
+use crate::keeper::{EditorPalace, FilePlace, NeighbourRoom, Symbol};
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::{ColumnUnit, TextPositions};
 use crate::lsp::uri::uri_of_path;
@@ -19,8 +19,8 @@ pub(super) fn definition(
     params: &DefinitionParams,
 ) -> Option<DefinitionResponse> {
     let unit = server.client.unit;
-    let (palace, referent) = server.referent_at(&params.text_document_position_params)?;
-    let place = palace.definition(&referent);
+    let (palace, symbol) = server.symbol_at(&params.text_document_position_params)?;
+    let place = palace.definition(&symbol);
     let location = place.map(|it| location(palace, &it, unit));
     location.map(|it| DefinitionResponse::Definition(Definition::Location(it)))
 }
@@ -29,23 +29,23 @@ pub(super) fn definition(
 pub(super) fn references(server: &mut Server, params: &ReferenceParams) -> Option<Vec<Location>> {
     let unit = server.client.unit;
     let with_definition = params.context.include_declaration;
-    let (palace, referent) = server.referent_at(&params.text_document_position_params)?;
-    let places = palace.references(&referent, with_definition);
+    let (palace, symbol) = server.symbol_at(&params.text_document_position_params)?;
+    let places = palace.references(&symbol, with_definition);
     Some(places.iter().map(|it| location(palace, it, unit)).collect())
 }
 
 impl Server {
     /// Returns what is named at a position: in a room's file, where nothing is named, the room.
-    pub(super) fn referent_at(
+    pub(super) fn symbol_at(
         &mut self,
         params: &TextDocumentPositionParams,
-    ) -> Option<(&mut EditorPalace, Referent)> {
+    ) -> Option<(&mut EditorPalace, Symbol)> {
         let unit = self.client.unit;
         let (palace, path) = self.palace_of(&params.text_document.uri)?;
         let text = palace.text(&path)?;
         let at = TextPositions::new(&text, unit).to_position(params.position);
-        let (referent, _) = palace.referent_at(&path, at)?;
-        Some((palace, referent))
+        let (symbol, _) = palace.symbol_at(&path, at)?;
+        Some((palace, symbol))
     }
 }
 
@@ -62,9 +62,9 @@ pub(super) fn prepare_doors(
     params: &CallHierarchyPrepareParams,
 ) -> Option<Vec<CallHierarchyItem>> {
     let unit = server.client.unit;
-    let found = server.referent_at(&params.text_document_position_params);
-    let Some((palace, Referent::Room(id))) = found else { return None };
-    let place = palace.definition(&Referent::Room(id.clone()));
+    let found = server.symbol_at(&params.text_document_position_params);
+    let Some((palace, Symbol::Room(id))) = found else { return None };
+    let place = palace.definition(&Symbol::Room(id.clone()));
     let name = palace.room_name(&id);
     let room = NeighbourRoom { id, name, place, doors: Vec::new() };
     room_item(palace, &room, unit).map(|it| vec![it])
@@ -104,8 +104,8 @@ impl Server {
     /// Returns the room of an item of a call hierarchy.
     fn room_of_item(&mut self, item: &CallHierarchyItem) -> Option<(&mut EditorPalace, RoomId)> {
         let (palace, path) = self.palace_of(&item.uri)?;
-        match palace.thing_in_file(&path)? {
-            Referent::Room(id) => Some((palace, id)),
+        match palace.symbol_in_file(&path)? {
+            Symbol::Room(id) => Some((palace, id)),
             _ => None,
         }
     }

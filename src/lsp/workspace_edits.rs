@@ -10,7 +10,7 @@ use gen_lsp_types::{
     TextEdit, Uri, WorkspaceEdit,
 };
 
-use crate::keeper::{EditorPalace, FileChange, Referent, Refusal, RenameTarget};
+use crate::keeper::{EditorPalace, FileChange, Refusal, RenameTarget, Symbol};
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::TextPositions;
 use crate::lsp::uri::uri_of_path;
@@ -25,9 +25,9 @@ pub(super) fn prepare_rename(
     let (palace, path) = server.palace_of(&place.text_document.uri)?;
     let text = palace.text(&path)?;
     let positions = TextPositions::new(&text, unit);
-    let found = palace.referent_at(&path, positions.to_position(place.position));
-    found.and_then(|(referent, [start, end])| {
-        let placeholder = present_name(&referent)?;
+    let found = palace.symbol_at(&path, positions.to_position(place.position));
+    found.and_then(|(symbol, [start, end])| {
+        let placeholder = present_name(&symbol)?;
         let range = positions.range(start, end);
         Some(PrepareRenameResult::PrepareRenamePlaceholder(PrepareRenamePlaceholder {
             range,
@@ -37,13 +37,13 @@ pub(super) fn prepare_rename(
 }
 
 /// Returns the name of a thing, as a user writes the new one; `None` if it cannot be renamed.
-fn present_name(referent: &Referent) -> Option<String> {
-    match referent {
-        Referent::Room(id) => Some(id.to_string()),
-        Referent::Entity(name) | Referent::Genus(name) | Referent::RelationType(name) => {
+fn present_name(symbol: &Symbol) -> Option<String> {
+    match symbol {
+        Symbol::Room(id) => Some(id.to_string()),
+        Symbol::Entity(name) | Symbol::Genus(name) | Symbol::RelationType(name) => {
             Some(name.clone())
         }
-        Referent::Tool(_) => None,
+        Symbol::Tool(_) => None,
     }
 }
 
@@ -53,8 +53,8 @@ pub(super) fn rename(
     params: &RenameParams,
 ) -> Result<Option<WorkspaceEdit>, Refusal> {
     let (place, new_name) = (&params.text_document_position_params, &params.new_name);
-    let Some((palace, referent)) = server.referent_at(place) else { return Ok(None) };
-    let changes = palace.plan_rename(&RenameTarget::Referent(referent), new_name)?;
+    let Some((palace, symbol)) = server.symbol_at(place) else { return Ok(None) };
+    let changes = palace.plan_rename(&RenameTarget::Symbol(symbol), new_name)?;
     let root = palace.root();
     Ok(Some(server.workspace_edit(&root, changes)))
 }
@@ -92,13 +92,13 @@ fn renamed_thing(palace: &EditorPalace, from: &str, to: &str) -> Option<(RenameT
     if let (Some(old), Some(new)) = (wing_folder(from), wing_folder(to)) {
         return Some((RenameTarget::Wing(old.parse().ok()?), new.to_owned()));
     }
-    let referent = palace.thing_in_file(from)?;
-    let new = match &referent {
-        Referent::Room(_) => to.strip_prefix("rooms/")?.strip_suffix(".yaml")?.to_owned(),
+    let symbol = palace.symbol_in_file(from)?;
+    let new = match &symbol {
+        Symbol::Room(_) => to.strip_prefix("rooms/")?.strip_suffix(".yaml")?.to_owned(),
         // The name of an entity is in its file.
         _ => return None,
     };
-    Some((RenameTarget::Referent(referent), new))
+    Some((RenameTarget::Symbol(symbol), new))
 }
 
 /// Returns the wing of a folder `rooms/WING`.

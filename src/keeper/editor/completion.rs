@@ -6,7 +6,7 @@ use crate::format::{
     CursorContext, CursorPlace, PalacePath, cursor_context, file_kind, quoted_scalar,
 };
 use crate::keeper::editor::EditorPalace;
-use crate::keeper::editor::referent::own_room;
+use crate::keeper::editor::symbol::own_room;
 use crate::model::{
     Action, AttributeKind, FileKind, Genus, Position, RoomId, RoomRef, Tool, ToolEffect,
     abridge_to_weight, fold_name,

@@ -9,9 +9,9 @@ use crate::format::{
     new_entity_path, new_entity_text, new_room_text, quoted_scalar, room_path,
 };
 use crate::keeper::conflicts::resolve::plan_resolution;
-use crate::keeper::editor::referent::own_room;
 use crate::keeper::editor::rename::{FileChange, file_changes};
-use crate::keeper::editor::{EditorFinding, EditorPalace, Referent};
+use crate::keeper::editor::symbol::own_room;
+use crate::keeper::editor::{EditorFinding, EditorPalace, Symbol};
 use crate::model::{
     Action, ActionKind, Code, ConflictChoice, Entity, FileKind, NavigationTarget, Position, Room,
     RoomId, RoomRef,
@@ -79,20 +79,20 @@ impl EditorPalace {
     ) -> Vec<Fix> {
         let mut fixes: Vec<_> = replacement(path, text, finding).into_iter().collect();
         let at = finding.diagnostic.at;
-        let named = || self.referent_at(path, at).map(|(it, _)| it);
+        let named = || self.symbol_at(path, at).map(|(it, _)| it);
         match finding.diagnostic.code {
             Code::UnfinishedRoom => {
-                if let Some(Referent::Room(id)) = named() {
+                if let Some(Symbol::Room(id)) = named() {
                     fixes.extend(self.build_room(path, &id, now));
                 }
             }
             Code::OneWayDoor => {
-                if let (Some(Referent::Room(id)), Some(own)) = (named(), own_room(path)) {
+                if let (Some(Symbol::Room(id)), Some(own)) = (named(), own_room(path)) {
                     fixes.extend(self.add_door_back(&id, &own));
                 }
             }
             Code::UndefinedEntity | Code::UnresolvedLink => {
-                if let Some(Referent::Entity(name)) = named() {
+                if let Some(Symbol::Entity(name)) = named() {
                     fixes.extend(self.define_entity(path, &name, now));
                 }
             }
@@ -170,16 +170,11 @@ impl EditorPalace {
     }
 
     /// Replaces the old name of something that was renamed by hand.
-    fn write_present_name(
-        &self,
-        path: &str,
-        finding: &EditorFinding,
-        it: &Referent,
-    ) -> Option<Fix> {
+    fn write_present_name(&self, path: &str, finding: &EditorFinding, it: &Symbol) -> Option<Fix> {
         let text = self.text(path)?;
         let name = match it {
-            Referent::Room(id) => id.to_string(),
-            Referent::Entity(name) => name.clone(),
+            Symbol::Room(id) => id.to_string(),
+            Symbol::Entity(name) => name.clone(),
             _ => return None,
         };
         let changes =

@@ -1,6 +1,6 @@
 //! What is shown when the pointer rests on a name.
 
-use crate::keeper::editor::{EditorPalace, Referent};
+use crate::keeper::editor::{EditorPalace, Symbol};
 use crate::model::{ActionKind, RoomId, abridge_to_weight};
 use crate::render;
 
@@ -11,13 +11,13 @@ const MAX_LINES: usize = 8;
 
 impl EditorPalace {
     /// Describes a thing, as Markdown.
-    pub fn describe(&self, referent: &Referent) -> String {
-        match referent {
-            Referent::Room(id) => self.describe_room(id),
-            Referent::Entity(name) => self.describe_entity(name),
-            Referent::Genus(name) => self.describe_genus(name),
-            Referent::RelationType(kind) => self.describe_relation_type(kind),
-            Referent::Tool(name) => self.describe_tool(name),
+    pub fn describe(&self, symbol: &Symbol) -> String {
+        match symbol {
+            Symbol::Room(id) => self.describe_room(id),
+            Symbol::Entity(name) => self.describe_entity(name),
+            Symbol::Genus(name) => self.describe_genus(name),
+            Symbol::RelationType(kind) => self.describe_relation_type(kind),
+            Symbol::Tool(name) => self.describe_tool(name),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Doors in and out of a room, and what a palace has, for lists of an editor.
 
 use crate::format::room_path;
-use crate::keeper::editor::{EditorPalace, FilePlace, Referent};
+use crate::keeper::editor::{EditorPalace, FilePlace, Symbol};
 use crate::model::{Position, RoomId, fold_name};
 use crate::render;
 
@@ -35,7 +35,7 @@ pub struct NeighbourRoom {
 impl EditorPalace {
     /// Lists the rooms with doors to a room.
     pub fn rooms_leading_to(&self, id: &RoomId) -> Vec<NeighbourRoom> {
-        let target = Referent::Room(id.clone());
+        let target = Symbol::Room(id.clone());
         let from: Vec<_> = self.open.palace.rooms_linking_to(id).cloned().collect();
         from.iter().map(|it| self.neighbour(it, &room_path(it), &target)).collect()
     }
@@ -48,27 +48,27 @@ impl EditorPalace {
             .mentions(&path, &text)
             .into_iter()
             .filter(|it| !it.is_own_name)
-            .filter_map(|it| match it.referent {
-                Referent::Room(id) => Some(id),
+            .filter_map(|it| match it.symbol {
+                Symbol::Room(id) => Some(id),
                 _ => None,
             })
             .collect();
         targets.sort();
         targets.dedup();
-        targets.iter().map(|it| self.neighbour(it, &path, &Referent::Room(it.clone()))).collect()
+        targets.iter().map(|it| self.neighbour(it, &path, &Symbol::Room(it.clone()))).collect()
     }
 
     /// Describes the room `id` with the mentions of `target` in the file `path`.
-    fn neighbour(&self, id: &RoomId, path: &str, target: &Referent) -> NeighbourRoom {
+    fn neighbour(&self, id: &RoomId, path: &str, target: &Symbol) -> NeighbourRoom {
         let text = self.text(path).unwrap_or_default();
         let doors = self.mentions(path, &text).into_iter();
-        let doors = doors.filter(|it| it.referent == *target && !it.is_own_name);
+        let doors = doors.filter(|it| it.symbol == *target && !it.is_own_name);
         let doors =
             doors.map(|it| FilePlace { path: path.to_owned(), start: it.start, end: it.end });
         NeighbourRoom {
             id: id.clone(),
             name: render::one_line(&self.open.palace.room_name(id)),
-            place: self.definition(&Referent::Room(id.clone())),
+            place: self.definition(&Symbol::Room(id.clone())),
             doors: doors.collect(),
         }
     }
@@ -77,8 +77,8 @@ impl EditorPalace {
     /// entity.
     pub fn counts_of_file(&self, path: &str) -> Option<String> {
         let palace = &self.open.palace;
-        match self.thing_in_file(path)? {
-            Referent::Room(id) => {
+        match self.symbol_in_file(path)? {
+            Symbol::Room(id) => {
                 let doors = palace.rooms_linking_to(&id).count();
                 let scrolls = palace.scrolls_in_room(&id).count();
                 let doors = render::count_with_noun(doors, "door");
@@ -86,7 +86,7 @@ impl EditorPalace {
                 let scrolls = render::count_with_noun(scrolls, "scroll");
                 Some(format!("{doors} {verb} here · {scrolls}"))
             }
-            Referent::Entity(name) => {
+            Symbol::Entity(name) => {
                 let incoming = palace.graph.incoming_relations(&name).count();
                 let incoming = render::count_with_noun(incoming, "relation");
                 let verb = if incoming.starts_with("1 ") { "leads" } else { "lead" };
@@ -129,9 +129,9 @@ impl EditorPalace {
         let palace = &self.open.palace;
         let mentions = self.mentions(path, &text).into_iter().filter(|it| !it.is_own_name);
         let hints = mentions.filter_map(|it| {
-            let hint = match &it.referent {
-                Referent::Room(id) => palace.room(id)?.name.clone(),
-                Referent::Entity(name) => palace.graph.get(name)?.genus.clone(),
+            let hint = match &it.symbol {
+                Symbol::Room(id) => palace.room(id)?.name.clone(),
+                Symbol::Entity(name) => palace.graph.get(name)?.genus.clone(),
                 _ => return None,
             };
             Some((it.end, render::one_line(&hint)))
@@ -143,6 +143,6 @@ impl EditorPalace {
     pub fn file_links(&self, path: &str) -> Vec<([Position; 2], String)> {
         let Some(text) = self.text(path) else { return Vec::new() };
         let mentions = self.mentions(path, &text).into_iter().filter(|it| !it.is_own_name);
-        mentions.filter_map(|it| Some(([it.start, it.end], self.file_of(&it.referent)?))).collect()
+        mentions.filter_map(|it| Some(([it.start, it.end], self.file_of(&it.symbol)?))).collect()
     }
 }

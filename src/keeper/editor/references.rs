@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::format::{PalacePath, room_path};
-use crate::keeper::editor::{EditorPalace, Referent};
+use crate::keeper::editor::{EditorPalace, Symbol};
 use crate::model::{Action, ActionKind, Entity, Position, RoomId, entity_links};
 
 /// Maximum number of files in which references are searched.
@@ -22,11 +22,11 @@ pub struct FilePlace {
 
 impl EditorPalace {
     /// Returns the place where a thing is defined: its name in its file; `None` if it has no file.
-    pub fn definition(&self, referent: &Referent) -> Option<FilePlace> {
-        let path = self.file_of(referent)?;
+    pub fn definition(&self, symbol: &Symbol) -> Option<FilePlace> {
+        let path = self.file_of(symbol)?;
         let text = self.text(&path)?;
         let mentions = self.mentions(&path, &text);
-        let mut own = mentions.into_iter().filter(|it| it.is_own_name && it.referent == *referent);
+        let mut own = mentions.into_iter().filter(|it| it.is_own_name && it.symbol == *symbol);
         // The name is after the id in canonical files.
         let place = own.next_back().map_or([Position::START; 2], |it| [it.start, it.end]);
         Some(FilePlace { path, start: place[0], end: place[1] })
@@ -34,12 +34,12 @@ impl EditorPalace {
 
     /// Lists the places that mention a thing, in the order of the files. The definition is among
     /// them if `with_definition`.
-    pub fn references(&self, referent: &Referent, with_definition: bool) -> Vec<FilePlace> {
+    pub fn references(&self, symbol: &Symbol, with_definition: bool) -> Vec<FilePlace> {
         let mut places = Vec::new();
-        for path in self.files_mentioning(referent).into_iter().take(MAX_FILES) {
+        for path in self.files_mentioning(symbol).into_iter().take(MAX_FILES) {
             let Some(text) = self.text(&path) else { continue };
             let mentions = self.mentions(&path, &text).into_iter();
-            let found = mentions.filter(|it| it.referent == *referent);
+            let found = mentions.filter(|it| it.symbol == *symbol);
             let found = found.filter(|it| with_definition || !it.is_own_name);
             places.extend(found.map(|it| FilePlace {
                 path: path.clone(),
@@ -51,26 +51,26 @@ impl EditorPalace {
     }
 
     /// Returns the file that defines a thing.
-    pub fn file_of(&self, referent: &Referent) -> Option<String> {
+    pub fn file_of(&self, symbol: &Symbol) -> Option<String> {
         let palace = &self.open.palace;
-        match referent {
-            Referent::Room(id) => palace.room(id).map(|_| room_path(id)),
-            Referent::Entity(name) => palace.graph.file_of_entity(name).map(str::to_owned),
-            Referent::Genus(name) => palace.graph.file_of_genus_definition(name).map(str::to_owned),
-            Referent::RelationType(_) | Referent::Tool(_) => None,
+        match symbol {
+            Symbol::Room(id) => palace.room(id).map(|_| room_path(id)),
+            Symbol::Entity(name) => palace.graph.file_of_entity(name).map(str::to_owned),
+            Symbol::Genus(name) => palace.graph.file_of_genus_definition(name).map(str::to_owned),
+            Symbol::RelationType(_) | Symbol::Tool(_) => None,
         }
     }
 
     /// Lists the files that may mention a thing, with the one that defines it.
-    fn files_mentioning(&self, referent: &Referent) -> BTreeSet<String> {
-        let mut files = match referent {
-            Referent::Room(id) => self.files_mentioning_room(id),
-            Referent::Entity(name) => self.files_mentioning_entity(name),
-            Referent::Genus(name) => self.files_mentioning_genus(name),
-            Referent::RelationType(kind) => {
+    fn files_mentioning(&self, symbol: &Symbol) -> BTreeSet<String> {
+        let mut files = match symbol {
+            Symbol::Room(id) => self.files_mentioning_room(id),
+            Symbol::Entity(name) => self.files_mentioning_entity(name),
+            Symbol::Genus(name) => self.files_mentioning_genus(name),
+            Symbol::RelationType(kind) => {
                 self.entity_files(|it| it.relations.iter().any(|it| it.kind == *kind))
             }
-            Referent::Tool(name) => {
+            Symbol::Tool(name) => {
                 let calls = |it: &Action| {
                     matches!(&it.kind, ActionKind::Query { tool, .. }
                         if crate::model::Tool::bare_name(tool) == name)
@@ -80,7 +80,7 @@ impl EditorPalace {
                 files
             }
         };
-        files.extend(self.file_of(referent));
+        files.extend(self.file_of(symbol));
         files
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::diff::{LineEdit, line_edits};
 use crate::format::{PalacePath, edit_entity_text, parse_entity_file, quoted_scalar, room_path};
 use crate::keeper::Refusal;
-use crate::keeper::editor::{EditorPalace, Referent};
+use crate::keeper::editor::{EditorPalace, Symbol};
 use crate::keeper::graph::update::{EntityChange, plan_update};
 use crate::keeper::items::move_item::{plan_room_rename, plan_wing_rename};
 use crate::model::{Entity, FileEdit, RoomId, Slug};
@@ -45,7 +45,7 @@ pub enum FileChange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RenameTarget {
     /// A thing that files name.
-    Referent(Referent),
+    Symbol(Symbol),
     /// A wing, by its folder.
     Wing(Slug),
 }
@@ -60,15 +60,15 @@ impl EditorPalace {
         let new = new.trim();
         self.read_files_with_name(new);
         let edits = match target {
-            RenameTarget::Referent(Referent::Room(id)) => {
+            RenameTarget::Symbol(Symbol::Room(id)) => {
                 plan_room_rename(&mut self.open, id, new)?.0.edits
             }
-            RenameTarget::Referent(Referent::Entity(name)) => self.plan_entity_rename(name, new)?,
+            RenameTarget::Symbol(Symbol::Entity(name)) => self.plan_entity_rename(name, new)?,
             RenameTarget::Wing(wing) => plan_wing_rename(&mut self.open, wing, new)?.0.edits,
-            RenameTarget::Referent(Referent::Tool(name)) => {
+            RenameTarget::Symbol(Symbol::Tool(name)) => {
                 return Err(Refusal::Invalid(format!("the tool `{name}` cannot be renamed")));
             }
-            RenameTarget::Referent(other) => self.plan_text_rename(other, new)?,
+            RenameTarget::Symbol(other) => self.plan_text_rename(other, new)?,
         };
         Ok(file_changes(&edits))
     }
@@ -131,7 +131,7 @@ impl EditorPalace {
     }
 
     /// Plans to replace a name wherever it is mentioned.
-    fn plan_text_rename(&mut self, thing: &Referent, new: &str) -> Result<Vec<FileEdit>, Refusal> {
+    fn plan_text_rename(&mut self, thing: &Symbol, new: &str) -> Result<Vec<FileEdit>, Refusal> {
         if new.is_empty() || new.contains(['\n', '\r']) {
             return Err(Refusal::Invalid("a name is one line of text".to_owned()));
         }

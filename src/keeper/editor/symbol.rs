@@ -9,7 +9,7 @@ use crate::model::{
 
 /// What a value in a file names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Referent {
+pub enum Symbol {
     /// A room, built or not.
     Room(RoomId),
     /// An entity, defined or not.
@@ -25,7 +25,7 @@ pub enum Referent {
 /// A value that names something, and its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mention {
-    pub(super) referent: Referent,
+    pub(super) symbol: Symbol,
     pub(super) start: Position,
     pub(super) end: Position,
     /// Whether it is the name, or the id, in the file of the thing itself.
@@ -34,19 +34,19 @@ pub(super) struct Mention {
 
 impl EditorPalace {
     /// Returns what is named at a position, and the range of the name.
-    pub fn referent_at(&self, path: &str, at: Position) -> Option<(Referent, [Position; 2])> {
+    pub fn symbol_at(&self, path: &str, at: Position) -> Option<(Symbol, [Position; 2])> {
         let text = self.text(path)?;
         let mentions = self.mentions(path, &text);
         let found = mentions.into_iter().find(|it| it.start <= at && at <= it.end)?;
-        Some((found.referent, [found.start, found.end]))
+        Some((found.symbol, [found.start, found.end]))
     }
 
     /// Returns the thing that a file holds.
-    pub fn thing_in_file(&self, path: &str) -> Option<Referent> {
+    pub fn symbol_in_file(&self, path: &str) -> Option<Symbol> {
         match self.open.item_in_file(path)? {
-            ItemId::Room(id) => Some(Referent::Room(id)),
-            ItemId::Entity(name) => Some(Referent::Entity(name)),
-            ItemId::Genus(name) => Some(Referent::Genus(name)),
+            ItemId::Room(id) => Some(Symbol::Room(id)),
+            ItemId::Entity(name) => Some(Symbol::Entity(name)),
+            ItemId::Genus(name) => Some(Symbol::Genus(name)),
             _ => None,
         }
     }
@@ -55,9 +55,9 @@ impl EditorPalace {
     pub(super) fn mentions(&self, path: &str, text: &str) -> Vec<Mention> {
         let mut mentions = Vec::new();
         for value in placed_values(path, text).iter().filter(|it| !it.is_key()) {
-            if let Some((referent, is_own_name)) = self.referent_of(path, value) {
+            if let Some((symbol, is_own_name)) = self.symbol_of_value(path, value) {
                 let (start, end) = (value.start, value.end);
-                mentions.push(Mention { referent, start, end, is_own_name });
+                mentions.push(Mention { symbol, start, end, is_own_name });
             }
         }
         mentions.extend(self.linked_entities(path, text));
@@ -74,33 +74,33 @@ impl EditorPalace {
         let mention = |it: EntityLink<'_>| {
             let [start, end] = [it.range.start, it.range.end].map(|it| position_of_byte(text, it));
             let name = it.name.split_whitespace().collect::<Vec<_>>().join(" ");
-            Mention { referent: self.entity_called(&name), start, end, is_own_name: false }
+            Mention { symbol: self.entity_called(&name), start, end, is_own_name: false }
         };
         links.map(mention).collect()
     }
 
-    fn entity_called(&self, name: &str) -> Referent {
+    fn entity_called(&self, name: &str) -> Symbol {
         let found = self.open.palace.graph.find_entity(name);
-        Referent::Entity(found.map_or_else(|| name.to_owned(), |it| it.name.clone()))
+        Symbol::Entity(found.map_or_else(|| name.to_owned(), |it| it.name.clone()))
     }
 
     /// Returns what a value names, and whether it is the thing's own name.
-    fn referent_of(&self, path: &str, value: &PlacedValue) -> Option<(Referent, bool)> {
+    fn symbol_of_value(&self, path: &str, value: &PlacedValue) -> Option<(Symbol, bool)> {
         let steps = value.path.words();
         let steps: Vec<_> = steps.iter().map(String::as_str).collect();
         let text = value.text.as_str();
         let own = |it| Some((it, true));
         let other = |it| Some((it, false));
         match (file_kind(path)?, steps.as_slice()) {
-            (FileKind::Room, ["name" | "id"]) => own(Referent::Room(own_room(path)?)),
-            (FileKind::Room, steps) => other(self.referent_in_room(path, steps, text)?),
+            (FileKind::Room, ["name" | "id"]) => own(Symbol::Room(own_room(path)?)),
+            (FileKind::Room, steps) => other(self.symbol_in_room(path, steps, text)?),
             (FileKind::Entity, ["name" | "id"]) => {
-                own(Referent::Entity(self.own_entity(path)?.name.clone()))
+                own(Symbol::Entity(self.own_entity(path)?.name.clone()))
             }
             (FileKind::Entity, ["genus"]) => other(self.genus_called(text)),
-            (FileKind::Entity, ["relations", _, "to"]) => other(Referent::Entity(text.to_owned())),
+            (FileKind::Entity, ["relations", _, "to"]) => other(Symbol::Entity(text.to_owned())),
             (FileKind::Entity, ["relations", _, "type"]) => {
-                other(Referent::RelationType(text.to_owned()))
+                other(Symbol::RelationType(text.to_owned()))
             }
             (FileKind::Entity, ["attributes", key]) => {
                 let genus = &self.own_entity(path)?.genus;
@@ -108,21 +108,21 @@ impl EditorPalace {
                 let is_link = matches!(genus.attribute_def(key)?.kind, AttributeKind::Link(_));
                 is_link.then(|| (self.entity_called(text), false))
             }
-            (FileKind::Genus, ["name"]) => own(Referent::Genus(text.to_owned())),
+            (FileKind::Genus, ["name"]) => own(Symbol::Genus(text.to_owned())),
             (FileKind::Task | FileKind::Process, ["room"]) | (FileKind::Palace, ["entry"]) => {
                 other(self.room_called(text, None)?)
             }
             (FileKind::Task | FileKind::Process, ["entity"]) => other(self.entity_called(text)),
             (FileKind::Palace, ["actions", "allow", _]) => other(tool_called(text)),
             (FileKind::Scroll, ["id" | "title"]) => match PalacePath::parse(path) {
-                Ok(PalacePath::Scroll(room)) => other(Referent::Room(room)),
+                Ok(PalacePath::Scroll(room)) => other(Symbol::Room(room)),
                 _ => None,
             },
             _ => None,
         }
     }
 
-    fn referent_in_room(&self, path: &str, steps: &[&str], text: &str) -> Option<Referent> {
+    fn symbol_in_room(&self, path: &str, steps: &[&str], text: &str) -> Option<Symbol> {
         let own = own_room(path)?;
         match steps {
             ["actions", index, "room"] => {
@@ -147,19 +147,19 @@ impl EditorPalace {
         }
     }
 
-    fn room_called(&self, text: &str, from: Option<&RoomId>) -> Option<Referent> {
+    fn room_called(&self, text: &str, from: Option<&RoomId>) -> Option<Symbol> {
         let reference = text.parse::<RoomRef>().ok()?;
-        self.open.palace.resolve_present_room(&reference, from).ok().map(Referent::Room)
+        self.open.palace.resolve_present_room(&reference, from).ok().map(Symbol::Room)
     }
 
-    fn genus_called(&self, text: &str) -> Referent {
+    fn genus_called(&self, text: &str) -> Symbol {
         let name = self.open.palace.graph.canonical_genus_name(text).unwrap_or(text);
-        Referent::Genus(name.to_owned())
+        Symbol::Genus(name.to_owned())
     }
 }
 
-fn tool_called(text: &str) -> Referent {
-    Referent::Tool(Tool::bare_name(text).to_owned())
+fn tool_called(text: &str) -> Symbol {
+    Symbol::Tool(Tool::bare_name(text).to_owned())
 }
 
 /// Returns the room whose file this is.

@@ -119,7 +119,8 @@ impl PalaceCheck<'_> {
 
     /// Returns the finding for one fault of an entity.
     pub(crate) fn fault_finding(&self, file: &str, fault: EntityFault) -> Option<CheckFinding> {
-        let EntityFault { code, path: about, message, hint, undefined_name: lost } = fault;
+        let EntityFault { code, path: about, message, hint, suggestion, undefined_name: lost } =
+            fault;
         // An unreadable file may define the entity.
         if code == Code::UndefinedEntity && self.has_unreadable_files("entities/") {
             return None;
@@ -128,9 +129,9 @@ impl PalaceCheck<'_> {
         let former = |it: &String| graph.entities_formerly_named(it).next().map(|it| &*it.name);
         let meant =
             lost.as_ref().and_then(|it| graph.names_ignoring_case(it).next().or(former(it)));
-        let meant = meant.map(|it| format!("did you mean `{}`?", escape_unprintable(it)));
         let mut finding = CheckFinding::new(code, file, about, message);
-        finding.diagnostic.hint = meant.or(hint);
+        finding.diagnostic.hint = hint;
+        let mut finding = finding.with_suggestion(meant.or(suggestion.as_deref()));
         finding.subject = lost.map(FindingSubject::MissingEntity);
         Some(finding)
     }

@@ -1,11 +1,11 @@
 //! A check of one palace, and its findings.
 
+use crate::model::Code;
 use crate::model::Diagnostic;
 use crate::model::Palace;
 use crate::model::RoomId;
 use crate::model::Tool;
 use crate::model::ValuePath;
-use crate::model::{Code, escape_unprintable};
 use std::collections::BTreeSet;
 
 /// A palace with the inputs of its check.
@@ -69,10 +69,8 @@ impl CheckFinding {
     }
 
     /// Sets the hint to the name that was probably meant, if there is one.
-    pub(super) fn with_suggestion(self, meant: Option<&str>) -> Self {
-        match meant {
-            Some(meant) => self.with_hint(format!("did you mean `{}`?", escape_unprintable(meant))),
-            None => self,
-        }
+    pub(super) fn with_suggestion(mut self, meant: Option<&str>) -> Self {
+        self.diagnostic.suggest(meant);
+        self
     }
 }

@@ -118,10 +118,8 @@ impl PalaceCheck<'_> {
                 let finding = finding.with_subject(FindingSubject::MissingRoom(to.clone()));
                 *compared += 1;
                 let meant = (*compared <= MAX_SUGGESTIONS).then(|| self.similar_room(&to));
-                Some(match meant.flatten() {
-                    Some(meant) => finding.with_hint(format!("did you mean `{meant}`?")),
-                    None => finding,
-                })
+                let meant = meant.flatten().map(ToString::to_string);
+                Some(finding.with_suggestion(meant.as_deref()))
             }
             Err(several) => {
                 let message = format!("several rooms are called `{exit}`");

@@ -76,10 +76,8 @@ impl PalaceCheck<'_> {
     fn unknown_tool_finding(&self, file: &str, about: ValuePath, name: &str) -> CheckFinding {
         let message = format!("there is no tool `{}`", escape_unprintable(name));
         let finding = CheckFinding::new(Code::UnknownTool, file, about, message);
-        match did_you_mean(Tool::bare_name(name), self.tools.iter().map(|it| it.name)) {
-            Some(meant) => finding.with_hint(format!("did you mean `{meant}`?")),
-            None => finding,
-        }
+        let known = self.tools.iter().map(|it| it.name);
+        finding.with_suggestion(did_you_mean(Tool::bare_name(name), known))
     }
 
     /// Reports parameters that name entities which do not exist.
@@ -178,10 +176,7 @@ fn check_tool_params(
                 let message = format!("`{name}` takes no `{}`", escape_unprintable(key));
                 let known = tool.parameters.iter().map(|it| it.name.as_str());
                 let finding = finding(about.then_key(key), message);
-                findings.push(match did_you_mean(key, known) {
-                    Some(meant) => finding.with_hint(format!("did you mean `{meant}`?")),
-                    None => finding,
-                });
+                findings.push(finding.with_suggestion(did_you_mean(key, known)));
             }
             Some(parameter) => {
                 let kind = parameter.json_type.as_deref().filter(|it| !has_json_type(value, it));

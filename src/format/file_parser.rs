@@ -68,10 +68,10 @@ impl<'a> FileParser<'a> {
         at: Position,
         message: impl Into<String>,
     ) -> &mut Diagnostic {
-        let (file, message) = (self.file.to_owned(), one_line_message(&message.into()));
+        let message = one_line_message(&message.into());
         self.findings.truncate(self.finding_limit);
         let index = self.findings.len();
-        self.findings.push(Diagnostic { code, file, at, message, hint: None, replacement: None });
+        self.findings.push(Diagnostic { at, ..Diagnostic::for_file(code, self.file, message) });
         &mut self.findings[index]
     }
 
@@ -115,14 +115,12 @@ impl<'a> FileParser<'a> {
             if self.has_too_many_findings() {
                 break;
             }
-            let hint = match did_you_mean(&key.text, known.iter().copied()) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("it may have {}", known.join(", ")),
-            };
+            let meant = did_you_mean(&key.text, known.iter().copied());
             let name = escape_unprintable(&key.text);
             let message = format!("{what} has no key `{name}`");
             let finding = self.report(Code::UnknownKey, key.at, message);
-            finding.hint = Some(hint);
+            finding.hint = Some(format!("it may have {}", known.join(", ")));
+            finding.suggest(meant);
             finding.replacement = slip.map(Into::into);
         }
         Some(MappingFields { at, description: what, pairs })

@@ -141,9 +141,9 @@ fn parse_attribute_kind(reader: &mut FileParser<'_>, node: Node) -> Option<Attri
             None => {
                 let message = format!("`{}` is not a type of attribute", escape_unprintable(&word));
                 let meant = did_you_mean(&word, ATTRIBUTE_KINDS.iter().copied());
-                let hint =
-                    meant.map_or_else(attribute_kinds_hint, |it| format!("did you mean `{it}`?"));
-                reader.report(Code::BadValue, at, message).hint = Some(hint);
+                let finding = reader.report(Code::BadValue, at, message);
+                finding.hint = Some(attribute_kinds_hint());
+                finding.suggest(meant);
                 return None;
             }
         },
@@ -199,8 +199,8 @@ fn parse_status_defs(reader: &mut FileParser<'_>, node: Node) -> Vec<StatusDef> 
         }
         let message = format!("`{}` is none of the statuses", escape_unprintable(&name));
         let meant = did_you_mean(&name, known.iter().copied());
-        let hint = meant.map(|it| format!("did you mean `{}`?", escape_unprintable(it)));
-        reader.report(Code::BadValue, at, message).hint = hint;
+        let finding = reader.report(Code::BadValue, at, message);
+        finding.suggest(meant);
     }
     statuses
 }

@@ -72,9 +72,8 @@ pub(super) fn parse_action(reader: &mut FileParser<'_>, node: Node) -> Option<Ac
         other => {
             let known = ["navigate", "query", "text"];
             let message = format!("an action's `type` is navigate, query or text, not `{other}`");
-            let hint = did_you_mean(other, known).map(|it| format!("did you mean `{it}`?"));
             let finding = reader.report(Code::BadValue, at, message);
-            finding.hint = hint;
+            finding.suggest(did_you_mean(other, known));
             finding.replacement = typo_correction(other, known).map(Into::into);
             return None;
         }

@@ -246,13 +246,10 @@ impl SettingsParser<'_, '_> {
             }
             let at = self
                 .position_of_span(table.key(key).and_then(toml_edit::Key::span).or(item.span()));
-            let hint = match did_you_mean(key, known.iter().copied()) {
-                Some(meant) => format!("did you mean `{meant}`?"),
-                None => format!("it may have {}", known.join(", ")),
-            };
             let message = format!("{what} has no key `{}`", escape_unprintable(key));
             let finding = self.reader.report(Code::UnknownKey, at, message);
-            finding.hint = Some(hint);
+            finding.hint = Some(format!("it may have {}", known.join(", ")));
+            finding.suggest(did_you_mean(key, known.iter().copied()));
             finding.replacement = slip.map(Into::into);
         }
     }

@@ -10,7 +10,7 @@ pub(crate) mod value_path;
 use crate::model::Severity;
 use std::fmt;
 
-use crate::model::Code;
+use crate::model::{Code, escape_unprintable};
 
 /// One finding at one position of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,6 +25,8 @@ pub struct Diagnostic {
     pub message: String,
     /// How to fix it, if known.
     pub hint: Option<String>,
+    /// The word that was probably meant in place of the one at `at`; the hint says so too.
+    pub suggestion: Option<Box<str>>,
     /// The word to put in place of the one at `at`, if there is no doubt about it.
     pub replacement: Option<Box<str>>,
 }
@@ -47,12 +49,21 @@ impl Diagnostic {
     /// Returns a finding about `file` as a whole.
     pub fn for_file(code: Code, file: &str, message: impl Into<String>) -> Self {
         let (file, message) = (file.to_owned(), message.into());
-        Self { code, file, at: Position::START, message, hint: None, replacement: None }
+        let (at, hint) = (Position::START, None);
+        Self { code, file, at, message, hint, suggestion: None, replacement: None }
     }
 
     /// Returns the severity of its code.
     pub fn severity(&self) -> Severity {
         self.code.severity()
+    }
+
+    /// Sets the suggestion, and the hint that says it, if it is known which word was meant.
+    pub fn suggest(&mut self, meant: Option<&str>) {
+        if let Some(meant) = meant {
+            self.hint = Some(format!("did you mean `{}`?", escape_unprintable(meant)));
+            self.suggestion = Some(meant.into());
+        }
     }
 
     /// Sets the hint.

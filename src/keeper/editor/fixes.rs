@@ -232,15 +232,10 @@ impl EditorPalace {
 fn replacement(path: &str, text: &str, finding: &EditorFinding) -> Option<Fix> {
     let diagnostic = &finding.diagnostic;
     let certain = diagnostic.replacement.as_deref();
-    let hint = diagnostic
-        .hint
-        .as_deref()
-        .and_then(|it| it.split_once("did you mean `")?.1.split_once("`?").map(|(meant, _)| meant));
-    let meant = certain.or(hint)?;
-    let is_key = diagnostic.code == Code::UnknownKey;
-    let written = if is_key { meant.to_owned() } else { quoted_scalar(meant) };
-    let changes = replace_range(path, text, diagnostic.at, finding.end, &written)?;
-    Some(fix(&format!("Change to `{meant}`"), changes, certain.is_some()))
+    let meant = certain.or(diagnostic.suggestion.as_deref())?;
+    let changes = replace_range(path, text, diagnostic.at, finding.end, meant)?;
+    let title = format!("Change to `{}`", render::one_line(meant));
+    Some(fix(&title, changes, certain.is_some()))
 }
 
 /// Replaces a range of one line.

@@ -100,6 +100,7 @@ fn is_new_fault(fault: &EntityFault, before: &[EntityFault]) -> bool {
 
 fn fault_note(graph: &Graph, fault: &EntityFault) -> String {
     let meant = fault.undefined_name.as_ref().and_then(|it| graph.closest_name(it));
+    let meant = meant.or(fault.suggestion.as_deref());
     let meant = meant.map(|it| format!("did you mean `{it}`?"));
     match meant.or_else(|| fault.hint.clone()) {
         Some(hint) => format!("Note: {} ({hint}).\n", fault.message),

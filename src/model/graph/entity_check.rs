@@ -21,6 +21,8 @@ pub struct EntityFault {
     pub message: String,
     /// How to fix it, if known.
     pub hint: Option<String>,
+    /// The word that was probably meant.
+    pub suggestion: Option<String>,
     /// The name that no file defines, if that is the fault.
     pub undefined_name: Option<String>,
 }
@@ -107,7 +109,8 @@ impl EntityFault {
     }
 
     fn new(code: Code, about: ValuePath, message: String) -> Self {
-        Self { code, path: about, message, hint: None, undefined_name: None }
+        let (hint, suggestion, undefined_name) = (None, None, None);
+        Self { code, path: about, message, hint, suggestion, undefined_name }
     }
 }
 
@@ -128,9 +131,8 @@ fn unknown_attribute_faults(genus: &Genus, entity: &Entity) -> impl Iterator<Ite
             genus.name_with_article()
         );
         let about = ValuePath::ROOT.then_value("attributes").then_key(key);
-        let meant = did_you_mean(key, known());
-        let hint = meant.map(|it| format!("did you mean `{}`?", escape_unprintable(it)));
-        EntityFault { hint, ..EntityFault::new(Code::UnknownAttribute, about, message) }
+        let suggestion = did_you_mean(key, known()).map(str::to_owned);
+        EntityFault { suggestion, ..EntityFault::new(Code::UnknownAttribute, about, message) }
     })
 }
 

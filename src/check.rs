@@ -19,7 +19,8 @@ pub use palace_check::{CheckFinding, FindingSubject, PalaceCheck};
 
 use std::collections::HashMap;
 
-use crate::model::{Code, RoomId};
+use crate::check::rooms::ExistingExitsByRoom;
+use crate::model::{Code, Room, RoomId};
 
 /// Limit for findings of one code in one file.
 const MAX_FINDINGS_PER_FILE: usize = 50;
@@ -27,20 +28,29 @@ const MAX_FINDINGS_PER_FILE: usize = 50;
 impl PalaceCheck<'_> {
     /// Returns all findings, at most fifty per file and code.
     pub fn findings(&self) -> Vec<CheckFinding> {
-        let mut findings = self.check_rooms();
+        let exits = self.existing_exits_by_room();
+        let mut findings = self.check_rooms(&exits);
         findings.extend(self.check_tool_actions());
         findings.extend(self.check_entity_links());
-        findings.extend(self.check_scrolls_halls_and_entities());
+        findings.extend(self.check_halls_and_entities());
         findings.extend(self.check_task_and_process_subjects());
+        findings.extend(self.compare_items(&exits));
+        limit_findings(findings)
+    }
+
+    /// Returns the findings that depend on all items: unreachable rooms, scrolls of missing rooms,
+    /// duplicate ids and titles, names that differ in case only, files with the name of another
+    /// item. At most fifty per file and code.
+    pub fn findings_between_items(&self) -> Vec<CheckFinding> {
+        limit_findings(self.compare_items(&self.existing_exits_by_room()))
+    }
+
+    fn compare_items(&self, exits: &ExistingExitsByRoom<'_>) -> Vec<CheckFinding> {
+        let mut findings = self.check_unreachable_rooms(exits);
+        findings.extend(self.check_scrolls_in_missing_rooms());
         findings.extend(self.check_task_titles());
         findings.extend(self.check_misplaced_files());
         findings.extend(self.check_duplicates());
-        let mut counts = HashMap::<(String, Code), usize>::new();
-        findings.retain(|it| {
-            let count = counts.entry((it.diagnostic.file.clone(), it.diagnostic.code)).or_default();
-            *count += 1;
-            *count <= MAX_FINDINGS_PER_FILE
-        });
         findings
     }
 
@@ -48,16 +58,21 @@ impl PalaceCheck<'_> {
     /// depends on the room's size.
     pub fn room_findings(&self, id: &RoomId) -> Vec<CheckFinding> {
         let Some(room) = self.palace.room(id) else { return Vec::new() };
+        // Searches for no rooms with a similar name, because that visits all rooms.
+        let mut findings = self.check_room(id, room, &mut { rooms::MAX_SUGGESTIONS });
+        findings.extend(self.check_reachable(id));
+        findings
+    }
+
+    /// Checks one room; `compared` is as for [`Self::check_room_reference`].
+    fn check_room(&self, id: &RoomId, room: &Room, compared: &mut usize) -> Vec<CheckFinding> {
         let file = (self.room_file)(id);
         let tools = self.tools_by_name();
         let mut findings = self.check_room_tool_actions(room, &file, &tools, &mut 0);
-        // Searches for no rooms with a similar name, because that visits all rooms.
-        let mut compared = rooms::MAX_SUGGESTIONS;
-        findings.extend(self.check_exits(id, room, &file, &mut compared));
+        findings.extend(self.check_exits(id, room, &file, compared));
         findings.extend(self.check_workspace_doors(room, &file));
         findings.extend(room_content::check_room_content(room, &file));
         findings.extend(self.check_room_links(room, &file, &mut 0));
-        findings.extend(self.check_reachable(id));
         findings.extend(self.check_generated_hall(id, room, &mut 0));
         findings
     }
@@ -67,6 +82,17 @@ impl PalaceCheck<'_> {
     fn has_unreadable_files(&self, folder: &str) -> bool {
         self.unreadable_files.range(folder..).next().is_some_and(|it| it.starts_with(folder))
     }
+}
+
+/// Keeps at most fifty findings per file and code.
+fn limit_findings(mut findings: Vec<CheckFinding>) -> Vec<CheckFinding> {
+    let mut counts = HashMap::<(String, Code), usize>::new();
+    findings.retain(|it| {
+        let count = counts.entry((it.diagnostic.file.clone(), it.diagnostic.code)).or_default();
+        *count += 1;
+        *count <= MAX_FINDINGS_PER_FILE
+    });
+    findings
 }
 
 #[cfg(test)]

@@ -14,14 +14,13 @@ impl PalaceCheck<'_> {
         findings.extend(self.check_case_variant_files());
         findings.extend(self.check_case_variant_entity_names());
         findings.extend(self.check_case_variant_genera());
-        findings.extend(self.check_duplicate_items());
         findings
     }
 
     /// Reports observations and relations that an entity has twice.
-    fn check_duplicate_items(&self) -> Vec<CheckFinding> {
+    pub(crate) fn check_duplicate_items(&self) -> impl Iterator<Item = CheckFinding> {
         let entities = self.palace.graph.entities_with_files();
-        entities.flat_map(|(file, entity)| duplicate_items_of_entity(file, entity)).collect()
+        entities.flat_map(|(file, entity)| duplicate_items_of_entity(file, entity))
     }
 
     fn check_duplicate_ids(&self) -> Vec<CheckFinding> {

@@ -11,17 +11,17 @@ use crate::model::{
 pub(crate) const MAX_SUGGESTIONS: usize = 20;
 
 impl PalaceCheck<'_> {
-    /// Reports scrolls in missing rooms, rooms that generate halls of unknown genera or
-    /// attributes, and entities that break the rules of their genus.
-    pub(crate) fn check_scrolls_halls_and_entities(&self) -> Vec<CheckFinding> {
-        self.check_scrolls_in_missing_rooms()
-            .chain(self.check_generated_halls())
+    /// Reports rooms that generate halls of unknown genera or attributes, entities that break the
+    /// rules of their genus, and observations and relations that an entity has twice.
+    pub(crate) fn check_halls_and_entities(&self) -> Vec<CheckFinding> {
+        self.check_generated_halls()
             .chain(self.check_entity_faults())
+            .chain(self.check_duplicate_items())
             .collect()
     }
 
     /// Reports each missing room that has scrolls, at its first scroll.
-    fn check_scrolls_in_missing_rooms(&self) -> impl Iterator<Item = CheckFinding> {
+    pub(crate) fn check_scrolls_in_missing_rooms(&self) -> impl Iterator<Item = CheckFinding> {
         let mut lost = BTreeMap::new();
         for (file, scroll) in self.palace.scroll_files() {
             if self.palace.room(&scroll.room).is_none() {

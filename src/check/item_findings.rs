@@ -1,6 +1,7 @@
 //! Checks one item of a palace, for editors: the cost depends on the item and not on the palace.
 
 use crate::check::duplicates::duplicate_items_of_entity;
+use crate::check::limit_findings;
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
 use crate::model::{Entity, ItemId, RoomId, ScrollId, ValuePath};
 
@@ -12,10 +13,9 @@ impl PalaceCheck<'_> {
         findings
     }
 
-    /// Returns the findings about the item in a file, except those that compare it with all other
-    /// items: duplicate ids, names that differ in case only, files with the name of another item.
+    /// Returns the findings about the item in a file, except [`Self::findings_between_items`].
     pub fn item_findings(&self, file: &str, item: &ItemId) -> Vec<CheckFinding> {
-        match item {
+        limit_findings(match item {
             ItemId::Room(id) => self.whole_room_findings(id, file),
             ItemId::Entity(name) => {
                 let entity = self.palace.graph.get(name);
@@ -29,12 +29,12 @@ impl PalaceCheck<'_> {
                 subject.map(|it| self.check_work_subject(file, it, &mut 0)).unwrap_or_default()
             }
             _ => Vec::new(),
-        }
+        })
     }
 
     fn whole_room_findings(&self, id: &RoomId, file: &str) -> Vec<CheckFinding> {
         let Some(room) = self.palace.room(id) else { return Vec::new() };
-        let mut findings = self.room_findings(id);
+        let mut findings = self.check_room(id, room, &mut 0);
         findings.extend(self.check_doors_and_content_of_room(id, room, file));
         findings
     }
@@ -59,47 +59,72 @@ mod tests {
 
     use super::*;
     use crate::check::tests::{list_findings, with_palace_check};
+    use crate::format::PalacePath;
+    use crate::model::Palace;
+
+    const FILES: [(&str, &str); 9] = [
+        (
+            "rooms/hall.yaml",
+            "name: Hall\ndescription: See [[Nobody]].\nactions:\n\
+             - {label: Go, type: navigate, room: attic}\n\
+             - {label: Look, type: query, tool: gett_entity}\nportals: [cellar]\n",
+        ),
+        ("rooms/attic.yaml", "name: Attic\nportals: []\n"),
+        ("rooms/crypt.yaml", "name: Crypt\ndescription: Dark.\n"),
+        (
+            "entities/rock/a.yaml",
+            "name: Granite\ngenus: Rock\nobservations: [a, a]\n\
+             relations:\n- {type: near, to: Basalt}\n",
+        ),
+        ("entities/rock/b.yaml", "name: granite\ngenus: Rock\n"),
+        ("tasks/a.yaml", "title: A\nroom: halll\nentity: Quartz\n"),
+        ("tasks/b.yaml", "title: a\n"),
+        ("scrolls/hall/01KJMPXF9069S44V81ASY1KY37-a.md", "---\ntitle: A\n---\n\n[[Somebody]]\n"),
+        ("scrolls/gone/01KJMPXF9069S44V81ASY1KY38-b.md", "---\ntitle: B\n---\n"),
+    ];
+
+    /// Returns the item in each of the files.
+    fn items(palace: &Palace) -> Vec<(&'static str, ItemId)> {
+        let item = |path: &str| match PalacePath::parse(path).unwrap() {
+            PalacePath::Room(id) => ItemId::Room(id),
+            PalacePath::Entity => {
+                ItemId::Entity(palace.graph.entity_in_file(path).unwrap().name.clone())
+            }
+            PalacePath::Task => ItemId::Task(path.to_owned()),
+            _ => ItemId::Scroll(palace.scroll_in_file(path).unwrap().clone()),
+        };
+        FILES.iter().map(|(path, _)| (*path, item(path))).collect()
+    }
 
     #[test]
-    fn the_findings_of_all_items_are_those_of_the_palace() {
-        let files = [
-            (
-                "palace.toml",
-                "format = 1\nname = \"P\"\nentry = \"gone\"\n[actions]\nallow = [\"nope\"]\n",
-            ),
-            (
-                "rooms/hall.yaml",
-                "name: Hall\ndescription: See [[Nobody]].\nactions:\n- {label: Go, type: navigate, room: attic}\n- {label: Look, type: query, tool: gett_entity}\nportals: [cellar]\n",
-            ),
-            ("rooms/attic.yaml", "name: Attic\nportals: []\n"),
-            (
-                "entities/rock/a.yaml",
-                "name: Granite\ngenus: Rock\nobservations: [a, a]\nrelations:\n- {type: near, to: Basalt}\n",
-            ),
-            (
-                "scrolls/hall/01KJMPXF9069S44V81ASY1KY37-a.md",
-                "---\ntitle: A\n---\n\n[[Somebody]]\n",
-            ),
-            ("tasks/a.yaml", "title: A\nroom: nowhere\nentity: Quartz\n"),
-        ];
+    fn each_finding_is_about_the_settings_about_one_item_or_between_items() {
+        let settings = (
+            "palace.toml",
+            "format = 1\nname = \"P\"\nentry = \"gone\"\n[actions]\nallow = [\"nope\"]\n",
+        );
+        let files = [&[settings], FILES.as_slice()].concat();
         with_palace_check(&files, |check| {
-            let items = [
-                ("rooms/hall.yaml", ItemId::Room("hall".parse().unwrap())),
-                ("rooms/attic.yaml", ItemId::Room("attic".parse().unwrap())),
-                ("entities/rock/a.yaml", ItemId::Entity("Granite".to_owned())),
-                ("tasks/a.yaml", ItemId::Task("tasks/a.yaml".to_owned())),
-                (
-                    files[4].0,
-                    ItemId::Scroll(check.palace.scroll_in_file(files[4].0).unwrap().clone()),
-                ),
-            ];
-            let mut of_items = check.settings_findings();
-            of_items.extend(items.iter().flat_map(|(file, it)| check.item_findings(file, it)));
-            let lines =
-                |text: String| -> BTreeSet<String> { text.lines().map(str::to_owned).collect() };
-            let of_palace = lines(list_findings(&check.findings()));
-            assert_eq!(lines(list_findings(&of_items)), of_palace);
-            assert!(of_palace.len() >= 9, "{of_palace:?}");
+            let between = check.findings_between_items();
+            let codes: BTreeSet<_> =
+                between.iter().map(|it| it.diagnostic.code.to_string()).collect();
+            assert!(codes.into_iter().eq([
+                "case-twins",
+                "duplicate-title",
+                "lost-scroll",
+                "unreachable"
+            ]));
+            let items = items(check.palace).into_iter();
+            let mut parts = check.settings_findings();
+            parts.extend(items.flat_map(|(file, it)| check.item_findings(file, &it)));
+            assert!(parts.len() >= 9, "{parts:?}");
+            parts.extend(between);
+            let sorted = |findings: &[CheckFinding]| {
+                let lines = list_findings(findings);
+                let mut lines: Vec<_> = lines.lines().map(str::to_owned).collect();
+                lines.sort_unstable();
+                lines
+            };
+            assert_eq!(sorted(&parts), sorted(&check.findings()));
         });
     }
 }

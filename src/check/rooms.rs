@@ -16,13 +16,15 @@ pub(crate) const MAX_SUGGESTIONS: usize = 20;
 const MAX_ROOMS_WALKED: usize = 100;
 
 /// The existing rooms that each room's own actions and portals lead to.
-type ExistingExitsByRoom<'a> = BTreeMap<&'a RoomId, BTreeSet<RoomId>>;
+pub(crate) type ExistingExitsByRoom<'a> = BTreeMap<&'a RoomId, BTreeSet<RoomId>>;
 
 impl PalaceCheck<'_> {
-    /// Reports faults of the entry, of rooms and of doors, and unreachable rooms.
-    pub(crate) fn check_rooms(&self) -> Vec<CheckFinding> {
-        let exits: ExistingExitsByRoom<'_> =
-            self.palace.rooms().map(|(id, it)| (id, self.existing_exits(id, it))).collect();
+    pub(crate) fn existing_exits_by_room(&self) -> ExistingExitsByRoom<'_> {
+        self.palace.rooms().map(|(id, it)| (id, self.existing_exits(id, it))).collect()
+    }
+
+    /// Reports faults of the entry, of rooms and of doors.
+    pub(crate) fn check_rooms(&self, exits: &ExistingExitsByRoom<'_>) -> Vec<CheckFinding> {
         let mut findings: Vec<_> = self.check_entry().into_iter().collect();
         let mut compared = 0;
         for (id, room) in self.palace.rooms() {
@@ -30,10 +32,9 @@ impl PalaceCheck<'_> {
             findings.extend(self.check_exits(id, room, &file, &mut compared));
             findings.extend(self.check_workspace_doors(room, &file));
             findings.extend(check_room_content(room, &file));
-            findings.extend(self.check_one_way_doors(id, room, &file, &exits));
+            findings.extend(self.check_one_way_doors(id, room, &file, exits));
             findings.extend(self.check_empty_room(room, &file));
         }
-        findings.extend(self.check_unreachable_rooms(&exits));
         findings
     }
 
@@ -183,7 +184,10 @@ impl PalaceCheck<'_> {
 
     /// Reports the rooms that cannot be reached from the entry. A door works in both
     /// directions, whichever room declares it.
-    fn check_unreachable_rooms(&self, exits: &ExistingExitsByRoom<'_>) -> Vec<CheckFinding> {
+    pub(crate) fn check_unreachable_rooms(
+        &self,
+        exits: &ExistingExitsByRoom<'_>,
+    ) -> Vec<CheckFinding> {
         let Some(entry) = self.palace.entry_room().filter(|_| !self.has_unreadable_files("rooms/"))
         else {
             return Vec::new();

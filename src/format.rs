@@ -15,6 +15,7 @@ mod front_matter;
 mod genus;
 mod merge_conflict;
 mod missing_comments;
+mod name_edits;
 mod parsed_file;
 mod paths;
 mod placed_values;
@@ -36,15 +37,17 @@ pub use conflict::is_item_path;
 pub use cursor_context::{CursorContext, CursorPlace, cursor_context};
 pub use fix::{FixedFile, RoomNameIndex, corrected_path, fix_file};
 pub use fmt::{FmtOutcome, fmt_file};
+pub use genus::linked_genus;
 pub use merge_conflict::{MarkedSides, has_merge_conflict, split_marked_sides};
 pub use missing_comments::add_missing_comments;
+pub use name_edits::replace_names;
 pub use parsed_file::ParsedFile;
 pub use paths::{
     PalacePath, choose_drawer_room, is_standard_entity_path, new_diary_entry_path, new_drawer_path,
     new_entity_path, new_scroll_path, room_path,
 };
 pub use placed_values::{PlacedValue, placed_values};
-pub use positions::ValuePositions;
+pub use positions::{ValuePositions, positions_of_bytes};
 pub use repeated_content::remove_repeated_content;
 pub use schema::{
     README, README_PATH, ensure_modeline, is_palazzo_path, kind_of_file_with_modeline,
@@ -55,14 +58,9 @@ pub use tree::{FileTree, edit_tree, file_kind, parse_tree, serialize_tree};
 use crate::format::file_parser::FileParser;
 use crate::format::parsed_file::{ParsedItem, insert_item, with_conflict_position};
 use crate::model::{
-    Conflict, Diagnostic, DiaryEntry, Drawer, Entity, FileKind, Files, Genus, Palace, Position,
-    Process, Room, Scroll, Settings, Task,
+    Conflict, Diagnostic, DiaryEntry, Drawer, Entity, FileKind, Files, Genus, Palace, Process,
+    Room, Scroll, Settings, Task,
 };
-
-/// Returns the position of a byte of a text. A byte order mark does not count.
-pub fn position_of_byte(text: &str, byte: usize) -> Position {
-    settings::position_of_byte(text, byte)
-}
 
 /// Parses a palace from its files; `name` is its name if `palace.toml` gives none.
 pub fn parse_palace(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {

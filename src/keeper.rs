@@ -190,6 +190,11 @@ pub fn list_palaces(home: &Path) -> Vec<PathBuf> {
     store::list_palaces(home).unwrap_or_default()
 }
 
+/// Returns whether a folder is a palace.
+pub fn is_palace(folder: &Path) -> bool {
+    store::is_palace(folder)
+}
+
 /// Returns the JSON Schema of a kind of file.
 pub fn json_schema(kind: FileKind) -> String {
     format::json_schema_of_file_kind(kind)

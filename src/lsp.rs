@@ -4,25 +4,30 @@
 //! One thread handles all messages in their order; palaces are opened in threads of their own. The
 //! server never writes a file: every change is an edit that the editor applies.
 
-mod answers;
+mod annotations;
 mod capabilities;
 mod code_actions;
+mod completion;
 mod diagnostics;
 mod dispatch;
+mod document_symbols;
 mod documents;
 mod event;
 mod event_loop;
-mod lists;
+mod formatting;
+mod hover;
 mod navigation;
 mod notifications;
 mod opening;
 mod palaces;
+mod rename;
 mod server;
 mod text_positions;
 #[cfg(test)]
 mod transcript_tests;
 mod uri;
-mod workspace_edits;
+mod workspace_edit;
+mod workspace_symbols;
 
-pub use event_loop::{LspError, serve};
+pub use event_loop::{LspError, LspSettings, serve};
 pub use lsp_server::Connection;

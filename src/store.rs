@@ -31,7 +31,7 @@ pub use crate::store::remote::git_process::{GitProcessError, git_version};
 pub use crate::store::remote::shallow_clone::ShallowClone;
 pub use crate::store::repo::git_lock::{GitLock, LockOwner};
 pub use crate::store::repo::home::{
-    HomeEntryKind, is_bare_repository, list_home_entries, list_palaces,
+    HomeEntryKind, is_bare_repository, is_palace, list_home_entries, list_palaces,
 };
 pub use crate::store::repo::operation::BlockingGitOperation;
 pub use crate::store::repo::palace_files::{

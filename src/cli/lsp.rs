@@ -2,8 +2,9 @@
 
 use std::process::ExitCode;
 
+use crate::cli::home::state_dir;
 use crate::cli::outcome::{Failure, Outcome, current_time};
-use crate::lsp::{self, Connection};
+use crate::lsp::{self, Connection, LspSettings};
 use crate::mcp::{ToolSet, Toolbox};
 
 /// Serve editors over the Language Server Protocol on standard input and output
@@ -20,7 +21,8 @@ pub(super) struct Args {
 pub(super) fn run(_: &Args) -> Outcome {
     let tools = Toolbox::new(ToolSet::ALL.to_vec()).action_tools();
     let (connection, threads) = Connection::stdio();
-    lsp::serve(&connection, tools, current_time).map_err(|err| Failure::Connection(err.into()))?;
+    let settings = LspSettings { tools, consent_folder: state_dir(), clock: current_time };
+    lsp::serve(&connection, settings).map_err(|err| Failure::Connection(err.into()))?;
     drop(connection);
     threads.join()?;
     Ok(ExitCode::SUCCESS)

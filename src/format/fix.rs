@@ -131,7 +131,7 @@ impl RoomNameIndex {
     }
 
     /// Returns the only room whose name or slug has this slug, unless its own slug is ambiguous.
-    fn find_unique_room(&self, called: &str) -> Option<&RoomId> {
+    pub fn find_unique_room(&self, called: &str) -> Option<&RoomId> {
         let only = |called: &Slug| {
             let rooms = self.0.get(called)?;
             rooms.first().filter(|_| rooms.len() == 1)

@@ -20,7 +20,8 @@ const ATTRIBUTE_KEYS: &[&str] = &["type", "required"];
 const RELATION_KEYS: &[&str] = &["single"];
 /// The words for the types of attributes.
 const ATTRIBUTE_KINDS: &[&str] = &["text", "number", "date", "yes/no", "link", "link to …"];
-const LINK_PREFIX: &str = "link to ";
+/// The start of the type of an attribute that links to entities of one genus.
+pub(super) const LINK_PREFIX: &str = "link to ";
 
 pub(super) fn parse_genus(reader: &mut FileParser<'_>, file: &str) -> Option<Genus> {
     let mut fields = reader.parse_file_as_mapping(file, "a genus", GENUS_KEYS)?;
@@ -136,7 +137,7 @@ fn parse_attribute_kind(reader: &mut FileParser<'_>, node: Node) -> Option<Attri
         "date" => AttributeKind::Date,
         "yes/no" => AttributeKind::YesNo,
         "link" => AttributeKind::Link(None),
-        _ => match word.strip_prefix(LINK_PREFIX).map(str::trim).filter(|it| !it.is_empty()) {
+        _ => match linked_genus(&word) {
             Some(genus) => AttributeKind::Link(Some(genus.to_owned())),
             None => {
                 let message = format!("`{}` is not a type of attribute", escape_unprintable(&word));
@@ -148,6 +149,11 @@ fn parse_attribute_kind(reader: &mut FileParser<'_>, node: Node) -> Option<Attri
             }
         },
     })
+}
+
+/// Returns the genus in a type of attributes `link to GENUS`.
+pub fn linked_genus(attribute_type: &str) -> Option<&str> {
+    attribute_type.strip_prefix(LINK_PREFIX).map(str::trim).filter(|it| !it.is_empty())
 }
 
 fn attribute_kinds_hint() -> String {

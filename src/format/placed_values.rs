@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml_edit::{Document, Item, TableLike, Value};
 
 use crate::format::yaml::{Node, NodeValue, parse_yaml};
-use crate::format::{front_matter, settings};
+use crate::format::{front_matter, positions_of_bytes};
 use crate::model::{PathStep, Position, ValuePath};
 
 /// A key or a scalar value of a file.
@@ -44,7 +44,9 @@ pub fn placed_values(path: &str, text: &str) -> Vec<PlacedValue> {
     match path.rsplit('.').next() {
         Some("toml") => {
             if let Ok(document) = Document::parse(text) {
-                add_table(text, document.as_table(), &ValuePath::ROOT, &mut values);
+                let mut spans = Vec::new();
+                add_table(text, document.as_table(), &ValuePath::ROOT, &mut spans);
+                values = place_spans(text, spans);
             }
         }
         Some("md") => {
@@ -84,10 +86,13 @@ fn add_node(node: &Node, path: &ValuePath, values: &mut Vec<PlacedValue>) {
     }
 }
 
-fn add_table(file: &str, table: &dyn TableLike, path: &ValuePath, values: &mut Vec<PlacedValue>) {
+/// A key or a scalar value of a TOML file: its path, its text without quotes, its bytes.
+type SpannedValue = (ValuePath, String, Range<usize>);
+
+fn add_table(file: &str, table: &dyn TableLike, path: &ValuePath, values: &mut Vec<SpannedValue>) {
     for (key, item) in table.iter() {
         if let Some(span) = table.key(key).and_then(toml_edit::Key::span) {
-            values.push(placed(file, path.clone().then_key(key), key, span));
+            values.push((path.clone().then_key(key), key.to_owned(), span));
         }
         let path = path.clone().then_value(key);
         match item {
@@ -101,7 +106,7 @@ fn add_table(file: &str, table: &dyn TableLike, path: &ValuePath, values: &mut V
     }
 }
 
-fn add_toml_value(file: &str, value: &Value, path: &ValuePath, values: &mut Vec<PlacedValue>) {
+fn add_toml_value(file: &str, value: &Value, path: &ValuePath, values: &mut Vec<SpannedValue>) {
     match value {
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
@@ -112,14 +117,18 @@ fn add_toml_value(file: &str, value: &Value, path: &ValuePath, values: &mut Vec<
         value => {
             let Some(span) = value.span() else { return };
             let text = value.as_str().map_or_else(|| file[span.clone()].to_owned(), str::to_owned);
-            values.push(placed(file, path.clone(), &text, span));
+            values.push((path.clone(), text, span));
         }
     }
 }
 
-fn placed(file: &str, path: ValuePath, text: &str, span: Range<usize>) -> PlacedValue {
-    let [start, end] = [span.start, span.end].map(|it| settings::position_of_byte(file, it));
-    PlacedValue { path, text: text.to_owned(), start, end }
+fn place_spans(file: &str, values: Vec<SpannedValue>) -> Vec<PlacedValue> {
+    let bytes: Vec<_> = values.iter().flat_map(|(_, _, it)| [it.start, it.end]).collect();
+    let positions = positions_of_bytes(file, &bytes);
+    let placed = values.into_iter().zip(positions.chunks(2));
+    placed
+        .map(|((path, text, _), it)| PlacedValue { path, text, start: it[0], end: it[1] })
+        .collect()
 }
 
 #[cfg(test)]

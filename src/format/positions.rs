@@ -9,7 +9,7 @@ use crate::format::file_parser;
 use crate::format::file_parser::FileParser;
 use crate::format::yaml::{Node, NodeValue, parse_yaml};
 use crate::format::{entity, front_matter, room, settings};
-use crate::model::{PathStep, Position, ValuePath};
+use crate::model::{PathStep, Position, ValuePath, split_lines};
 
 /// The positions of the values of a file.
 pub struct ValuePositions<'a> {
@@ -74,6 +74,27 @@ impl<'a> ValuePositions<'a> {
             ParsedTree::Unreadable => Position::START,
         }
     }
+}
+
+/// Returns the positions of bytes of a text, in one pass over the text. A byte order mark is no
+/// column.
+pub fn positions_of_bytes(text: &str, bytes: &[usize]) -> Vec<Position> {
+    let mut order: Vec<_> = (0..bytes.len()).collect();
+    order.sort_unstable_by_key(|it| bytes[*it]);
+    let mut positions = vec![Position::START; bytes.len()];
+    let mut next = order.into_iter().peekable();
+    for (line, number) in split_lines(text).zip(1..) {
+        let start = line.as_ptr() as usize - text.as_ptr() as usize;
+        // The line that follows starts after one more byte, at least.
+        let (mut column, mut counted) = (1, start);
+        while let Some(index) = next.next_if(|it| bytes[*it] <= start + line.len()) {
+            let before = text.get(counted..bytes[index]).unwrap_or_default();
+            column += before.trim_start_matches('\u{feff}').chars().count();
+            counted = counted.max(bytes[index]);
+            positions[index] = Position { line: number, column };
+        }
+    }
+    positions
 }
 
 /// Returns the byte at a position.

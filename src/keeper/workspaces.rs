@@ -125,7 +125,7 @@ impl Keeper {
         self.store_at(workspace.root.clone())
     }
 
-    fn store_at(&self, root: PathBuf) -> Store {
+    pub(super) fn store_at(&self, root: PathBuf) -> Store {
         Store::new(root, self.home.clone()).with_consents(self.consents.clone())
     }
 

@@ -1,8 +1,9 @@
-//! Changes that the editor offers at a place, and formatting.
+//! Changes that the editor offers at a place.
+
+use std::path::Path;
 
 use gen_lsp_types::{
-    CodeAction, CodeActionKind, CodeActionParams, CodeActionResponse, DocumentFormattingParams,
-    Range, TextEdit,
+    CodeAction, CodeActionKind, CodeActionParams, CodeActionResponse, Position, Range,
 };
 
 use crate::keeper::{EditorFinding, FileChange, Fix, Refusal};
@@ -10,7 +11,6 @@ use crate::lsp::capabilities::fix_all_kind;
 use crate::lsp::diagnostics::diagnostic;
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::TextPositions;
-use crate::lsp::workspace_edits::text_edit;
 
 /// Returns the changes that are possible in a range.
 pub(super) fn code_actions(
@@ -60,7 +60,7 @@ pub(super) fn code_actions(
 
 fn code_action(
     server: &mut Server,
-    root: &std::path::Path,
+    root: &Path,
     fix: Fix,
     kind: CodeActionKind,
     finding: Option<&EditorFinding>,
@@ -86,15 +86,6 @@ impl Server {
 
 /// Returns whether two ranges have a place in common.
 fn touches(a: &Range, b: &Range) -> bool {
-    let at = |it: gen_lsp_types::Position| (it.line, it.character);
+    let at = |it: Position| (it.line, it.character);
     at(a.start) <= at(b.end) && at(b.start) <= at(a.end)
-}
-
-/// Returns the edits that give a document its canonical form.
-pub(super) fn formatting(
-    server: &mut Server,
-    params: &DocumentFormattingParams,
-) -> Option<Vec<TextEdit>> {
-    let (palace, path) = server.palace_of(&params.text_document.uri)?;
-    palace.formatting(&path).map(|edits| edits.into_iter().map(text_edit).collect())
 }

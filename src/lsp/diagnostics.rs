@@ -8,7 +8,7 @@ use gen_lsp_types::{
     PublishDiagnosticsParams, Uri,
 };
 
-use crate::keeper::EditorFinding;
+use crate::keeper::{EditorFinding, EditorPalace};
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::TextPositions;
 use crate::lsp::uri::uri_of_path;
@@ -25,6 +25,9 @@ impl Server {
         let Some(document) = self.documents.get(uri) else { return };
         let (version, text) = (document.version, document.text.clone());
         let Some((palace, path)) = self.palace_of(uri) else { return };
+        if !EditorPalace::is_palace_file(&path) {
+            return;
+        }
         // A palace that cannot be read now is checked at the next change.
         let Ok(findings) = palace.findings_in_file(&path) else { return };
         self.publish(uri, Some(version), &text, &findings);
@@ -55,14 +58,34 @@ impl Server {
         }
         let others = self.published.difference(&open).take(MAX_CHECKED_FILES);
         for uri in others.cloned().collect::<Vec<_>>() {
-            let uri = Uri(uri);
-            let Some((palace, path)) = self.palace_of(&uri) else { continue };
-            let Ok(mut findings) = palace.findings_in_file(&path) else { continue };
-            if !has_problem(&findings) {
-                findings.clear();
-            }
-            let text = palace.text(&path).unwrap_or_default();
-            self.publish(&uri, None, &text, &findings);
+            self.publish_closed_file(&Uri(uri));
+        }
+    }
+
+    /// Checks the palaces as a whole, and publishes the findings about closed files that changed.
+    pub(super) fn check_palaces(&mut self) {
+        let mut changed = Vec::new();
+        for palace in self.palaces.open_palaces() {
+            // A palace that cannot be read now is checked at the next change.
+            let files = palace.check_palace_wide().unwrap_or_default();
+            let root = palace.root();
+            changed.extend(files.iter().map(|it| uri_of_path(&root.join(it))));
+        }
+        changed.retain(|it| self.documents.get(it).is_none());
+        for uri in changed.iter().take(MAX_CHECKED_FILES) {
+            self.publish_closed_file(uri);
+        }
+    }
+
+    fn publish_closed_file(&mut self, uri: &Uri) {
+        let Some((palace, path)) = self.palace_of(uri) else { return };
+        let text = palace.text(&path).unwrap_or_default();
+        let Ok(mut findings) = palace.findings_in_file(&path) else { return };
+        if !has_problem(&findings) {
+            findings.clear();
+        }
+        if !findings.is_empty() || self.published.contains(&uri.0) {
+            self.publish(uri, None, &text, &findings);
         }
     }
 

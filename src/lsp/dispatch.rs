@@ -4,7 +4,10 @@ use gen_lsp_types as lsp;
 use lsp_server::Request;
 
 use crate::lsp::server::Server;
-use crate::lsp::{answers, code_actions, lists, navigation, workspace_edits};
+use crate::lsp::{
+    annotations, code_actions, completion, document_symbols, formatting, hover, navigation, rename,
+    workspace_symbols,
+};
 
 /// A function that answers a request.
 type Handler = fn(&mut Server, Request);
@@ -21,11 +24,11 @@ pub(super) fn handler(method: &str) -> Option<Handler> {
 /// Returns the handler of a request about a document.
 fn document_handler(name: &str) -> Option<Handler> {
     Some(match name {
-        "completion" => |it, r| it.answer_always::<lsp::CompletionRequest>(r, answers::complete),
-        "hover" => |it, r| it.answer_always::<lsp::HoverRequest>(r, answers::hover),
-        "documentSymbol" => {
-            |it, r| it.answer_always::<lsp::DocumentSymbolRequest>(r, answers::document_symbols)
-        }
+        "completion" => |it, r| it.answer_always::<lsp::CompletionRequest>(r, completion::complete),
+        "hover" => |it, r| it.answer_always::<lsp::HoverRequest>(r, hover::hover),
+        "documentSymbol" => |it, r| {
+            it.answer_always::<lsp::DocumentSymbolRequest>(r, document_symbols::document_symbols)
+        },
         "definition" => {
             |it, r| it.answer_always::<lsp::DefinitionRequest>(r, navigation::definition)
         }
@@ -36,17 +39,19 @@ fn document_handler(name: &str) -> Option<Handler> {
             it.answer_always::<lsp::CallHierarchyPrepareRequest>(r, navigation::prepare_doors);
         },
         "prepareRename" => |it, r| {
-            it.answer_always::<lsp::PrepareRenameRequest>(r, workspace_edits::prepare_rename);
+            it.answer_always::<lsp::PrepareRenameRequest>(r, rename::prepare_rename);
         },
-        "rename" => |it, r| it.answer::<lsp::RenameRequest>(r, workspace_edits::rename),
+        "rename" => |it, r| it.answer::<lsp::RenameRequest>(r, rename::rename),
         "codeAction" => |it, r| it.answer::<lsp::CodeActionRequest>(r, code_actions::code_actions),
         "formatting" => {
-            |it, r| it.answer_always::<lsp::DocumentFormattingRequest>(r, code_actions::formatting)
+            |it, r| it.answer_always::<lsp::DocumentFormattingRequest>(r, formatting::formatting)
         }
-        "codeLens" => |it, r| it.answer_always::<lsp::CodeLensRequest>(r, lists::code_lenses),
-        "inlayHint" => |it, r| it.answer_always::<lsp::InlayHintRequest>(r, lists::inlay_hints),
+        "codeLens" => |it, r| it.answer_always::<lsp::CodeLensRequest>(r, annotations::code_lenses),
+        "inlayHint" => {
+            |it, r| it.answer_always::<lsp::InlayHintRequest>(r, annotations::inlay_hints)
+        }
         "documentLink" => {
-            |it, r| it.answer_always::<lsp::DocumentLinkRequest>(r, lists::document_links)
+            |it, r| it.answer_always::<lsp::DocumentLinkRequest>(r, annotations::document_links)
         }
         _ => return None,
     })
@@ -61,11 +66,11 @@ fn palace_handler(method: &str) -> Option<Handler> {
         "callHierarchy/outgoingCalls" => |it, r| {
             it.answer_always::<lsp::CallHierarchyOutgoingCallsRequest>(r, navigation::doors_out);
         },
-        "workspace/symbol" => {
-            |it, r| it.answer_always::<lsp::WorkspaceSymbolRequest>(r, lists::workspace_symbols)
-        }
+        "workspace/symbol" => |it, r| {
+            it.answer_always::<lsp::WorkspaceSymbolRequest>(r, workspace_symbols::workspace_symbols)
+        },
         "workspace/willRenameFiles" => {
-            |it, r| it.answer::<lsp::WillRenameFilesRequest>(r, workspace_edits::will_rename_files)
+            |it, r| it.answer::<lsp::WillRenameFilesRequest>(r, rename::will_rename_files)
         }
         _ => return None,
     })

@@ -1,4 +1,4 @@
-//! What the loop of the server handles.
+//! The events of the server.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub(super) struct OpenedPalace {
     pub(super) findings: BTreeMap<String, Vec<EditorFinding>>,
 }
 
-/// What the loop handles.
+/// An event that the loop of the server handles.
 pub(super) enum Event {
     /// A message of the client.
     Message(Message),

@@ -34,13 +34,19 @@ pub enum LspError {
     Json(#[from] serde_json::Error),
 }
 
-/// Serves an editor until it closes the connection. `tools` are those that actions can call, `clock`
-/// returns the current time.
-pub fn serve(
-    connection: &Connection,
-    tools: Vec<Tool>,
-    clock: fn() -> DateTime<Utc>,
-) -> Result<(), LspError> {
+/// The settings of a language server.
+#[derive(Clone, Debug)]
+pub struct LspSettings {
+    /// The tools that actions can call.
+    pub tools: Vec<Tool>,
+    /// The folder with the consents of the user; without one, nothing is allowed.
+    pub consent_folder: Option<PathBuf>,
+    /// Returns the current time.
+    pub clock: fn() -> DateTime<Utc>,
+}
+
+/// Serves an editor until it closes the connection.
+pub fn serve(connection: &Connection, settings: LspSettings) -> Result<(), LspError> {
     let (id, params) = connection.initialize_start()?;
     let client = ClientSupport::from_initialize(&params);
     let result = lsp::InitializeResult {
@@ -56,12 +62,13 @@ pub fn serve(
     let mut server = Server {
         sender: Box::new(move |message| drop(sender.send(message))),
         client,
-        clock,
+        clock: settings.clock,
         documents: Documents::default(),
-        palaces: Palaces::new(tools, events.clone()),
+        palaces: Palaces::new(settings, events.clone()),
         published: BTreeSet::new(),
         changed: BTreeSet::new(),
         is_check_due: false,
+        is_palace_check_due: false,
         next_catch_up: None,
         next_request: 0,
     };
@@ -178,7 +185,7 @@ impl Server {
         // A palace that cannot be read now is read at the next change.
         let palaces = self.palaces.open_palaces();
         self.next_catch_up = palaces.filter_map(|it| it.catch_up().ok().flatten()).min();
-        self.is_check_due = true;
+        (self.is_check_due, self.is_palace_check_due) = (true, true);
     }
 
     /// Returns how long to wait for the next event; `None`: until it comes.
@@ -198,6 +205,9 @@ impl Server {
 
     fn check_after_rest(&mut self) {
         self.is_check_due = false;
+        if std::mem::take(&mut self.is_palace_check_due) {
+            self.check_palaces();
+        }
         self.publish_after_rest();
     }
 }

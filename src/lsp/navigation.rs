@@ -1,5 +1,7 @@
 //! Goes to definitions and references.
 
+use std::slice;
+
 use gen_lsp_types::{
     CallHierarchyIncomingCall, CallHierarchyIncomingCallsParams, CallHierarchyItem,
     CallHierarchyOutgoingCall, CallHierarchyOutgoingCallsParams, CallHierarchyPrepareParams,
@@ -13,47 +15,63 @@ use crate::lsp::text_positions::{ColumnUnit, TextPositions};
 use crate::lsp::uri::uri_of_path;
 use crate::model::RoomId;
 
-/// Returns the place where the thing at a position is defined.
+/// Returns the place where the symbol at a position is defined.
 pub(super) fn definition(
     server: &mut Server,
     params: &DefinitionParams,
 ) -> Option<DefinitionResponse> {
     let unit = server.client.unit;
-    let (palace, symbol) = server.symbol_at(&params.text_document_position_params)?;
+    let (palace, symbol, _) = server.symbol_at(&params.text_document_position_params)?;
     let place = palace.definition(&symbol);
     let location = place.map(|it| location(palace, &it, unit));
     location.map(|it| DefinitionResponse::Definition(Definition::Location(it)))
 }
 
-/// Returns the places that mention the thing at a position.
+/// Returns the places that mention the symbol at a position.
 pub(super) fn references(server: &mut Server, params: &ReferenceParams) -> Option<Vec<Location>> {
     let unit = server.client.unit;
     let with_definition = params.context.include_declaration;
-    let (palace, symbol) = server.symbol_at(&params.text_document_position_params)?;
+    let (palace, symbol, _) = server.symbol_at(&params.text_document_position_params)?;
     let places = palace.references(&symbol, with_definition);
-    Some(places.iter().map(|it| location(palace, it, unit)).collect())
+    Some(locations(palace, &places, unit))
 }
 
 impl Server {
-    /// Returns what is named at a position: in a room's file, where nothing is named, the room.
+    /// Returns the symbol at a position, and its range.
     pub(super) fn symbol_at(
         &mut self,
         params: &TextDocumentPositionParams,
-    ) -> Option<(&mut EditorPalace, Symbol)> {
+    ) -> Option<(&mut EditorPalace, Symbol, Range)> {
         let unit = self.client.unit;
         let (palace, path) = self.palace_of(&params.text_document.uri)?;
         let text = palace.text(&path)?;
-        let at = TextPositions::new(&text, unit).to_position(params.position);
-        let (symbol, _) = palace.symbol_at(&path, at)?;
-        Some((palace, symbol))
+        let positions = TextPositions::new(&text, unit);
+        let at = positions.to_position(params.position);
+        let (symbol, [start, end]) = palace.symbol_at(&path, at)?;
+        Some((palace, symbol, positions.range(start, end)))
     }
 }
 
 /// Converts a place to a location.
-pub(super) fn location(palace: &EditorPalace, place: &FilePlace, unit: ColumnUnit) -> Location {
-    let text = palace.text(&place.path).unwrap_or_default();
-    let range = TextPositions::new(&text, unit).range(place.start, place.end);
-    Location { uri: uri_of_path(&palace.root().join(&place.path)), range }
+fn location(palace: &EditorPalace, place: &FilePlace, unit: ColumnUnit) -> Location {
+    locations(palace, slice::from_ref(place), unit).remove(0)
+}
+
+/// Converts places to locations. Reads the file of neighbouring places once.
+fn locations(palace: &EditorPalace, places: &[FilePlace], unit: ColumnUnit) -> Vec<Location> {
+    let root = palace.root();
+    let by_file = places.chunk_by(|a, b| a.path == b.path).flat_map(|in_file| {
+        let path = &in_file[0].path;
+        let text = palace.text(path).unwrap_or_default();
+        let positions = TextPositions::new(&text, unit);
+        let uri = uri_of_path(&root.join(path));
+        let location = |it: &FilePlace| Location {
+            uri: uri.clone(),
+            range: positions.range(it.start, it.end),
+        };
+        in_file.iter().map(location).collect::<Vec<_>>()
+    });
+    by_file.collect()
 }
 
 /// Begins a walk through doors at the room at a position.
@@ -63,7 +81,7 @@ pub(super) fn prepare_doors(
 ) -> Option<Vec<CallHierarchyItem>> {
     let unit = server.client.unit;
     let found = server.symbol_at(&params.text_document_position_params);
-    let Some((palace, Symbol::Room(id))) = found else { return None };
+    let Some((palace, Symbol::Room(id), _)) = found else { return None };
     let place = palace.definition(&Symbol::Room(id.clone()));
     let name = palace.room_name(&id);
     let room = NeighbourRoom { id, name, place, doors: Vec::new() };
@@ -130,5 +148,5 @@ fn room_item(
 }
 
 fn door_ranges(palace: &EditorPalace, room: &NeighbourRoom, unit: ColumnUnit) -> Vec<Range> {
-    room.doors.iter().map(|it| location(palace, it, unit).range).collect()
+    locations(palace, &room.doors, unit).into_iter().map(|it| it.range).collect()
 }

@@ -1,4 +1,4 @@
-//! What the client reports: documents that are opened, changed and closed, and cancelled requests.
+//! Notifications of the client: documents that are opened, changed and closed, and cancelled requests.
 
 use gen_lsp_types as lsp;
 use lsp_server::{ErrorCode, Notification, RequestId};
@@ -14,7 +14,9 @@ impl Server {
             "textDocument/didOpen" => self.with_params(it, Self::open_document),
             "textDocument/didChange" => self.with_params(it, Self::change_document),
             "textDocument/didClose" => self.with_params(it, Self::close_document),
-            "textDocument/didSave" => self.is_check_due = true,
+            "textDocument/didSave" => {
+                (self.is_check_due, self.is_palace_check_due) = (true, true);
+            }
             "$/cancelRequest" => self.with_params(it, Self::cancel),
             // Everything else needs no answer.
             _ => {}
@@ -54,7 +56,7 @@ impl Server {
         if let Some((palace, path)) = self.palace_of(&uri) {
             palace.close_buffer(&path);
         }
-        self.is_check_due = true;
+        (self.is_check_due, self.is_palace_check_due) = (true, true);
     }
 
     fn cancel(&mut self, params: lsp::CancelParams) {

@@ -8,13 +8,13 @@ use std::thread;
 
 use lsp_server::Request;
 
-use crate::keeper::{EditorPalace, list_palaces};
+use crate::keeper::{EditorPalace, is_palace, list_palaces};
 use crate::lsp::event::{Event, OpenedPalace};
-use crate::model::Tool;
+use crate::lsp::event_loop::LspSettings;
 
 /// The palaces of all roots.
 pub(super) struct Palaces {
-    tools: Vec<Tool>,
+    settings: LspSettings,
     events: Sender<Event>,
     slots: BTreeMap<PathBuf, PalaceSlot>,
 }
@@ -29,8 +29,8 @@ enum PalaceSlot {
 }
 
 impl Palaces {
-    pub(super) fn new(tools: Vec<Tool>, events: Sender<Event>) -> Self {
-        Self { tools, events, slots: BTreeMap::new() }
+    pub(super) fn new(settings: LspSettings, events: Sender<Event>) -> Self {
+        Self { settings, events, slots: BTreeMap::new() }
     }
 
     /// Returns the palaces in a folder that are not open yet: the folder itself, or those in it.
@@ -47,12 +47,13 @@ impl Palaces {
     /// Starts to open a palace.
     pub(super) fn start_opening(&mut self, root: &Path) {
         self.slots.insert(root.to_owned(), PalaceSlot::Opening(Vec::new()));
-        let (root, tools, events) = (root.to_owned(), self.tools.clone(), self.events.clone());
+        let LspSettings { tools, consent_folder, .. } = self.settings.clone();
+        let (root, events) = (root.to_owned(), self.events.clone());
         thread::spawn(move || {
             let wakes = events.clone();
             let wake = Arc::new(move || drop(wakes.send(Event::FilesChanged)));
             let open = || {
-                let mut palace = EditorPalace::open(&root, tools, wake)?;
+                let mut palace = EditorPalace::open(&root, tools, consent_folder, wake)?;
                 let findings = palace.findings()?;
                 Ok(Box::new(OpenedPalace { palace, findings }))
             };
@@ -71,7 +72,7 @@ impl Palaces {
         }
     }
 
-    /// Returns the palace of a file that is open, and the path in the palace.
+    /// Returns the open palace of a file or folder, and the path in the palace.
     pub(super) fn find(&mut self, file: &Path) -> Option<(&mut EditorPalace, String)> {
         let root = file.ancestors().find(|it| self.slots.contains_key(*it))?.to_owned();
         let path = path_in_palace(&root, file)?;
@@ -125,9 +126,7 @@ impl Palaces {
 
 /// Returns the folder of the palace that contains a file.
 fn palace_root(file: &Path) -> Option<PathBuf> {
-    let folders = file.ancestors().skip(1);
-    let mut palaces = folders.filter(|it| list_palaces(it).iter().any(|root| root == it));
-    palaces.next().map(Path::to_owned)
+    file.ancestors().skip(1).find(|it| is_palace(it)).map(Path::to_owned)
 }
 
 /// Returns the path of a file in its palace, with slashes.

@@ -25,8 +25,10 @@ pub(super) struct Server {
     pub(super) published: BTreeSet<String>,
     /// The documents that changed since they were checked.
     pub(super) changed: BTreeSet<String>,
-    /// Whether other files must be checked after a rest.
+    /// Whether files that are not being edited must be checked after a rest.
     pub(super) is_check_due: bool,
+    /// Whether then the palaces must be checked as a whole too: files on disk have changed.
+    pub(super) is_palace_check_due: bool,
     /// When files can be read that may have been half written.
     pub(super) next_catch_up: Option<Duration>,
     pub(super) next_request: i32,
@@ -42,7 +44,9 @@ impl Server {
 
     pub(super) fn apply_document(&mut self, uri: &Uri) {
         let Some(text) = self.documents.get(uri).map(|it| it.text.clone()) else { return };
-        if let Some((palace, path)) = self.palace_of(uri) {
+        if let Some((palace, path)) = self.palace_of(uri)
+            && EditorPalace::is_palace_file(&path)
+        {
             palace.set_buffer(&path, &text);
         }
     }

@@ -9,7 +9,7 @@ use insta::assert_snapshot;
 use lsp_server::{Connection, Message, Notification, Request, RequestId};
 use serde_json::{Value, json};
 
-use crate::lsp::serve;
+use crate::lsp::{LspSettings, serve};
 use crate::model::{Tool, ToolEffect};
 
 /// The time after which a missing message counts as a failure.
@@ -57,7 +57,9 @@ impl Editor {
         let tool =
             Tool { name: "list_entities", effect: ToolEffect::Reads, parameters: Vec::new() };
         let server = thread::spawn(move || {
-            serve(&server_side, vec![tool], || "2026-03-01T12:00:00Z".parse().unwrap()).unwrap();
+            let clock = || "2026-03-01T12:00:00Z".parse().unwrap();
+            let settings = LspSettings { tools: vec![tool], consent_folder: None, clock };
+            serve(&server_side, settings).unwrap();
         });
         let findings = BTreeMap::new();
         let server = Some(server);
@@ -136,16 +138,40 @@ impl Editor {
 
     fn findings_of_version(&mut self, path: &str, version: i32) -> String {
         let uri = self.uri(path);
-        loop {
-            if let Some(found) = self.findings.get(&uri).filter(|it| it["version"] == version) {
-                let line = |it: &Value| {
-                    let (code, message) = (text(&it["code"]), text(&it["message"]));
-                    format!("{} {code}: {message}\n", range(&it["range"]))
-                };
-                return found["diagnostics"].as_array().unwrap().iter().map(line).collect();
-            }
+        while self.findings.get(&uri).is_none_or(|it| it["version"] != version) {
             self.receive();
         }
+        self.shown_findings(path)
+    }
+
+    /// Lists the findings of a file that were published last.
+    fn shown_findings(&self, path: &str) -> String {
+        let line = |it: &Value| {
+            let (code, message) = (text(&it["code"]), text(&it["message"]));
+            format!("{} {code}: {message}\n", range(&it["range"]))
+        };
+        let found = self.findings.get(&self.uri(path)).and_then(|it| it["diagnostics"].as_array());
+        found.into_iter().flatten().map(line).collect()
+    }
+
+    /// Lists the code actions for the whole of an open file.
+    fn shown_actions(&mut self, path: &str) -> String {
+        let whole = json!({
+            "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 },
+        });
+        let params = json!({
+            "textDocument": { "uri": self.uri(path) },
+            "range": whole,
+            "context": { "diagnostics": [] },
+        });
+        let found = self.request("textDocument/codeAction", params);
+        let actions = found["result"].as_array().unwrap().iter().map(|it| {
+            let changes = it["edit"]["documentChanges"].as_array().unwrap().iter();
+            let changes: String = changes.map(|it| self.shown_change(it)).collect();
+            let preferred = if it["isPreferred"] == true { ", preferred" } else { "" };
+            format!("{} ({}{preferred})\n{changes}", text(&it["title"]), text(&it["kind"]))
+        });
+        actions.collect::<Vec<_>>().concat()
     }
 
     /// Sends a request about the first occurrence of `word` in an open file.
@@ -311,20 +337,7 @@ fn completion_offers_rooms_as_whole_words() {
 fn the_missing_room_can_be_built_and_the_way_back_added() {
     let mut editor = Editor::with_palace();
     editor.open("rooms/hall.yaml", HALL);
-    let whole =
-        json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 99, "character": 0 } });
-    let params = json!({
-        "textDocument": { "uri": editor.uri("rooms/hall.yaml") },
-        "range": whole,
-        "context": { "diagnostics": [] },
-    });
-    let found = editor.request("textDocument/codeAction", params);
-    let actions = found["result"].as_array().unwrap().iter().map(|it| {
-        let changes = it["edit"]["documentChanges"].as_array().unwrap().iter();
-        let changes: String = changes.map(|it| editor.shown_change(it)).collect();
-        format!("{} ({})\n{changes}", text(&it["title"]), text(&it["kind"]))
-    });
-    let actions = actions.collect::<Vec<_>>().concat();
+    let actions = editor.shown_actions("rooms/hall.yaml");
     // Ids have a random part.
     let id = actions.find("id: ").unwrap() + 4;
     let actions = actions.replace(&actions[id..id + 26], "…");
@@ -334,6 +347,72 @@ fn the_missing_room_can_be_built_and_the_way_back_added() {
     edit rooms/cellar.yaml
       1:1-1:1 "id: …\nname: Cellar\nportals:\n  - hall\n"
     "#);
+}
+
+#[test]
+fn a_word_is_replaced_in_the_notation_of_its_place() {
+    let hall = "id: 01KR0000000000000000000001\nname: Hall\ndescription: Stone.\n\
+        portals: [The Attic, \"west:north\"]\n";
+    let attic = ATTIC.replace("Attic", "The Attic");
+    let mut editor = Editor::start(&[("rooms/hall.yaml", hall), ("rooms/west/attic.yaml", &attic)]);
+    editor.open("rooms/hall.yaml", hall);
+    // Only the first word is the name of a room.
+    assert_snapshot!(editor.shown_actions("rooms/hall.yaml"), @r#"
+    Change to `west/attic` (quickfix, preferred)
+    edit rooms/hall.yaml
+      4:1-5:1 "portals: [west/attic, \"west:north\"]\n"
+    Change to `west-north` (quickfix)
+    edit rooms/hall.yaml
+      4:1-5:1 "portals: [The Attic, west-north]\n"
+    Fix everything that has only one possible fix (source.fixAll.palazzo)
+    edit rooms/hall.yaml
+      4:1-5:1 "portals: [west/attic, \"west:north\"]\n"
+    "#);
+}
+
+#[test]
+fn findings_that_depend_on_other_files_follow_the_text_and_the_files() {
+    let loose = "id: 01KR0000000000000000000009\nname: Loose\ndescription: Alone.\n";
+    let mut editor = Editor::start(&[("rooms/hall.yaml", HALL), ("rooms/loose.yaml", loose)]);
+    let found = editor.open("rooms/loose.yaml", loose);
+    assert_snapshot!(found, @"
+    1:1-1:31 unreachable: this room cannot be reached from the entry
+    add an action or a portal to this room in another room
+    ");
+    let found = editor.change("rooms/loose.yaml", 2, &format!("# mine\n{loose}"));
+    assert_snapshot!(found, @"
+    1:1-1:7 unreachable: this room cannot be reached from the entry
+    add an action or a portal to this room in another room
+    ");
+    let hall = HALL.replace("room: cellar", "room: loose");
+    fs::write(editor.folder.path().join("rooms/hall.yaml"), hall).unwrap();
+    while editor.shown_findings("rooms/loose.yaml").contains("unreachable") {
+        editor.receive();
+    }
+}
+
+#[test]
+fn a_renamed_genus_is_renamed_in_entities_and_in_types_of_attributes() {
+    let person = "name: Person\n";
+    let book = "name: Book\nattributes:\n  author: link to Person\n";
+    let mut editor = Editor::start(&[
+        ("genera/person.yaml", person),
+        ("genera/book.yaml", book),
+        ("entities/person/bob.yaml", BOB),
+    ]);
+    editor.open("genera/book.yaml", book);
+    let link = ("genera/book.yaml", book, "link to");
+    let renamed = editor.ask_at("textDocument/rename", link, &json!({ "newName": "Human" }));
+    assert_snapshot!(editor.shown_edit(&renamed), @r#"
+    edit entities/person/bob.yaml
+      3:1-4:1 "genus: Human\n"
+    edit genera/book.yaml
+      3:1-4:1 "  author: link to Human\n"
+    edit genera/person.yaml
+      1:1-2:1 "name: Human\n"
+    "#);
+    let refused = editor.ask_at("textDocument/rename", link, &json!({ "newName": "Book" }));
+    assert_snapshot!(text(&refused["error"]["message"]), @"there is a genus `Book` already");
 }
 
 #[test]

@@ -21,7 +21,11 @@ pub(crate) fn settled_finding(path: &str) -> Diagnostic {
     finding.with_hint("`palazzo check --fix` deletes the file")
 }
 
-fn open_conflict_finding(open: &OpenPalace, it: &OpenConflict) -> (Diagnostic, Option<ValuePath>) {
+/// Returns the finding about an open conflict, with the path of its value.
+pub(crate) fn open_conflict_finding(
+    open: &OpenPalace,
+    it: &OpenConflict,
+) -> (Diagnostic, Option<ValuePath>) {
     let text = open.store().read_file(&it.item_file).ok().flatten();
     let field = text.as_deref().and_then(|text| present_field(it, text));
     let place = field.as_ref().and_then(PresentField::place);

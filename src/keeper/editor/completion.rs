@@ -1,4 +1,4 @@
-//! What can be written at a position.
+//! Completions.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub struct CompletionList {
 pub struct Completion {
     /// The text that is shown, and searched while the user types.
     pub label: String,
-    /// What it is.
+    /// The kind.
     pub kind: CompletionKind,
     /// A few words about it.
     pub detail: String,
@@ -46,7 +46,7 @@ pub struct Completion {
     pub is_snippet: bool,
 }
 
-/// What a completion is.
+/// The kind of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionKind {
     /// A room.

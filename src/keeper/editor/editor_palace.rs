@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::format::PalacePath;
+use crate::keeper::editor::findings::PalaceWideFindings;
 use crate::keeper::editor::name_index::NameIndex;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
@@ -12,7 +13,6 @@ use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::{Keeper, Refusal};
 use crate::model::{Entity, RoomId, Tool, WatchMode};
 use crate::render;
-use crate::store::Store;
 use crate::watch::WakeCallback;
 
 /// A palace with the texts of the files that are open in an editor.
@@ -23,24 +23,38 @@ pub struct EditorPalace {
     /// The directories and names of the palaces that doors can lead to.
     pub(in crate::keeper::editor) workspaces: Vec<String>,
     pub(in crate::keeper::editor) models: ModelCache,
+    pub(in crate::keeper::editor) palace_wide: PalaceWideFindings,
     /// The names of entities, since an entity was last added, renamed or removed.
     names: OnceCell<NameIndex>,
 }
 
 impl EditorPalace {
     /// Opens the palace at `root`, and begins to watch its files; `wake` is called, from any thread,
-    /// when some may have changed. Writes nothing.
-    pub fn open(root: &Path, tools: Vec<Tool>, wake: WakeCallback) -> Result<Self, Refusal> {
+    /// when some may have changed. `consent_folder` is as for [`Keeper::with_consent_folder`].
+    /// Writes nothing.
+    pub fn open(
+        root: &Path,
+        tools: Vec<Tool>,
+        consent_folder: Option<PathBuf>,
+        wake: WakeCallback,
+    ) -> Result<Self, Refusal> {
         let home = root.parent().map_or_else(|| root.to_owned(), Path::to_owned);
-        let keeper = Keeper::new(home.clone(), None);
+        let keeper = Keeper::new(home, None).with_consent_folder(consent_folder);
         let mut workspaces = keeper.workspace_keys_and_names()?;
         let name = root.file_name().unwrap_or_default().to_string_lossy().into_owned();
         workspaces.push(name.clone());
         let config = WatchConfig { mode: WatchMode::Auto, wake, warn: |_| {} };
-        let store = Store::new(root.to_owned(), home);
+        let store = keeper.store_at(root.to_owned());
         let mut open = OpenPalace::open_without_writing(store, &name, &config)?;
         open.find_renamed_rooms()?;
-        Ok(Self { open, tools, workspaces, models: ModelCache::default(), names: OnceCell::new() })
+        Ok(Self {
+            open,
+            tools,
+            workspaces,
+            models: ModelCache::default(),
+            palace_wide: PalaceWideFindings::default(),
+            names: OnceCell::new(),
+        })
     }
 
     /// Returns the folder of the palace.
@@ -60,8 +74,17 @@ impl EditorPalace {
 
     /// Sets the text of a file that is open in the editor.
     pub fn set_buffer(&mut self, path: &str, text: &str) {
+        self.change_file(path, |open| open.set_open_buffer(path, text));
+    }
+
+    /// Uses the file on disk again, because the editor has closed it.
+    pub fn close_buffer(&mut self, path: &str) {
+        self.change_file(path, |open| open.close_buffer(path));
+    }
+
+    fn change_file(&mut self, path: &str, change: impl FnOnce(&mut OpenPalace)) {
         let before = self.own_entity(path).map(|it| it.name.clone());
-        self.open.set_open_buffer(path, text);
+        change(&mut self.open);
         if self.own_entity(path).map(|it| &it.name) != before.as_ref() {
             self.names.take();
         }
@@ -70,12 +93,6 @@ impl EditorPalace {
     /// Returns the names of entities.
     pub(in crate::keeper::editor) fn names(&self) -> &NameIndex {
         self.names.get_or_init(|| NameIndex::from_graph(&self.open.palace.graph))
-    }
-
-    /// Uses the file on disk again, because the editor has closed it.
-    pub fn close_buffer(&mut self, path: &str) {
-        self.open.close_buffer(path);
-        self.names.take();
     }
 
     /// Applies what others have saved and committed. Returns the time until a file can be applied

@@ -1,17 +1,17 @@
 //! The findings about one file, as the editor shows them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::CheckFinding;
 use crate::format::{PalacePath, placed_values};
 use crate::keeper::Refusal;
-use crate::keeper::conflicts::findings::conflict_findings;
+use crate::keeper::conflicts::findings::{open_conflict_finding, settled_finding};
 use crate::keeper::editor::EditorPalace;
-use crate::keeper::maintain::check::check_palace;
+use crate::keeper::maintain::check::{check_palace, findings_outside_items};
 use crate::keeper::palace::explained_findings::explain_findings;
 use crate::keeper::palace::file_states::FileState;
 use crate::keeper::palace::findings::{prepare_checks, resolve_diagnostic_positions};
-use crate::model::{Diagnostic, Position, split_lines};
+use crate::model::{Diagnostic, OpenConflict, Position, ValuePath, entity_links, split_lines};
 
 /// A finding with its range in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,18 +22,32 @@ pub struct EditorFinding {
     pub end: Position,
 }
 
+/// A diagnostic, with the path of its value if its position follows from that.
+type UnplacedDiagnostic = (Diagnostic, Option<ValuePath>);
+
+/// The findings that depend on the whole palace and its repository, by file, as of the last check.
+#[derive(Debug, Default)]
+pub(super) struct PalaceWideFindings(BTreeMap<String, Vec<UnplacedDiagnostic>>);
+
 impl EditorPalace {
-    /// Returns the findings about one file: those of its parser, and those about its item. The cost
-    /// depends on the file and not on the palace.
+    /// Returns the findings about one file: those of its parser, those about its item and, as of the
+    /// last [`Self::check_palace_wide`], those that depend on the whole palace. The cost depends on
+    /// the file and not on the palace.
     pub fn findings_in_file(&mut self, path: &str) -> Result<Vec<EditorFinding>, Refusal> {
-        let mut found = self.item_findings(path);
-        explain_findings(&mut self.open, &mut found)?;
+        let mut of_item = self.item_findings(path);
+        explain_findings(&mut self.open, &mut of_item)?;
         let open = &self.open;
-        let found = found.into_iter().map(|it| (it.diagnostic, Some(it.value_path)));
+        let of_item = of_item.into_iter().map(|it| (it.diagnostic, Some(it.value_path)));
         let parsed = open.findings_in(path).map(|it| (it.clone(), None));
-        let conflicts = conflict_findings(open);
+        let conflicts = self.conflicts_shown_in(path);
+        let conflicts = conflicts.iter().map(|it| open_conflict_finding(open, it));
+        let settled = open.is_settled_conflict(path).then(|| (settled_finding(path), None));
+        // The positions in a text that cannot be parsed are not known.
+        let is_stale = open.file_states.state(path) == FileState::Stale;
+        let palace_wide = self.palace_wide.0.get(path).into_iter().flatten();
+        let palace_wide = palace_wide.filter(|(_, it)| it.is_none() || !is_stale).cloned();
         let silenced = &open.palace.settings.silenced_codes;
-        let all = parsed.chain(found).chain(conflicts);
+        let all = parsed.chain(of_item).chain(conflicts).chain(settled).chain(palace_wide);
         let all = all.filter(|(it, _)| it.file == path && !silenced.contains(&it.code));
         let found = resolve_diagnostic_positions(open, path, all.collect());
         let text = self.text(path).unwrap_or_default();
@@ -42,6 +56,7 @@ impl EditorPalace {
 
     /// Returns the findings about all files, by file. The cost depends on the palace.
     pub fn findings(&mut self) -> Result<BTreeMap<String, Vec<EditorFinding>>, Refusal> {
+        self.check_palace_wide()?;
         let (tools, workspaces) = (self.tools.as_slice(), self.workspaces.as_slice());
         let report = check_palace(&mut self.open, (tools, workspaces), &self.models, Vec::new())?;
         let mut by_file = BTreeMap::<String, Vec<Diagnostic>>::new();
@@ -57,8 +72,36 @@ impl EditorPalace {
         Ok(by_file.into_iter().map(with_ranges).collect())
     }
 
+    /// Searches again for the findings that depend on the whole palace: between items, about the
+    /// model, the consent and the repository. Returns the files for which they have changed. The
+    /// cost depends on the palace.
+    pub fn check_palace_wide(&mut self) -> Result<Vec<String>, Refusal> {
+        self.open.find_renamed_rooms()?;
+        let check = prepare_checks(&self.open, &self.tools, &self.workspaces);
+        let mut between_items = check.findings_between_items();
+        explain_findings(&mut self.open, &mut between_items)?;
+        let between_items =
+            between_items.into_iter().map(|it| (it.diagnostic, Some(it.value_path)));
+        let all = between_items.chain(findings_outside_items(&self.open, &self.models));
+        let mut now = BTreeMap::<String, Vec<UnplacedDiagnostic>>::new();
+        for (diagnostic, value_path) in all {
+            now.entry(diagnostic.file.clone()).or_default().push((diagnostic, value_path));
+        }
+        let before = std::mem::take(&mut self.palace_wide.0);
+        let files: BTreeSet<_> = before.keys().chain(now.keys()).collect();
+        let changed = files.into_iter().filter(|it| before.get(*it) != now.get(*it));
+        let changed = changed.cloned().collect();
+        self.palace_wide.0 = now;
+        Ok(changed)
+    }
+
+    /// Returns the open conflicts whose findings are in a file: those about its item, or its own.
+    pub(super) fn conflicts_shown_in(&self, path: &str) -> Vec<OpenConflict> {
+        let about_item = self.open.open_conflicts_about(|it| it == path).into_iter();
+        about_item.chain(self.open.open_conflict(path)).collect()
+    }
+
     fn item_findings(&self, path: &str) -> Vec<CheckFinding> {
-        // The positions in a text that cannot be parsed are not known.
         if self.open.file_states.state(path) == FileState::Stale {
             return Vec::new();
         }
@@ -77,24 +120,27 @@ fn with_ranges(
     text: &str,
     diagnostics: impl Iterator<Item = Diagnostic>,
 ) -> Vec<EditorFinding> {
-    let values = placed_values(path, text);
+    let values = placed_values(path, text).into_iter();
+    let ends: BTreeMap<_, _> = values.map(|it| (it.start, it.end)).collect();
+    let lines: Vec<_> = split_lines(text).collect();
     let end_of = |it: &Diagnostic| {
-        if it.code.is_file_level() {
-            return end_of_line(text, it.at);
-        }
-        let value = values.iter().find(|value| value.start == it.at);
-        match value.filter(|value| value.end.line == it.at.line) {
-            Some(value) => value.end,
-            None => end_of_line(text, it.at),
+        let value_end = ends.get(&it.at).filter(|end| end.line == it.at.line);
+        match value_end.filter(|_| !it.code.is_file_level()) {
+            Some(end) => *end,
+            None => end_of_text(&lines, it.at),
         }
     };
     diagnostics.map(|it| EditorFinding { end: end_of(&it), diagnostic: it }).collect()
 }
 
-/// Returns the end of the line of a position, without blanks and comments.
-fn end_of_line(text: &str, at: Position) -> Position {
-    let line = split_lines(text).nth(at.line - 1).unwrap_or_default();
+/// Returns the end of the link at a position, else of its line without blanks and comments.
+fn end_of_text(lines: &[&str], at: Position) -> Position {
+    let line = lines.get(at.line - 1).copied().unwrap_or_default();
     let rest: String = line.chars().skip(at.column - 1).collect();
-    let content = rest.split(" #").next().unwrap_or_default().trim_end();
+    let link = entity_links(&rest).into_iter().next().filter(|it| it.range.start == 0);
+    let content = match link {
+        Some(link) => &rest[link.range],
+        None => rest.split(" #").next().unwrap_or_default().trim_end(),
+    };
     Position { column: at.column + content.chars().count().max(1), ..at }
 }

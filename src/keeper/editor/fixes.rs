@@ -6,15 +6,16 @@ use ulid::Ulid;
 use crate::diff::{LineEdit, line_edits};
 use crate::format::{
     self, FmtOutcome, RoomNameIndex, corrected_path, edit_room_text, fix_file, fmt_file,
-    new_entity_path, new_entity_text, new_room_text, quoted_scalar, room_path,
+    new_entity_path, new_entity_text, new_room_text, replace_names, room_path,
 };
+use crate::keeper::conflicts::findings::open_conflict_finding;
 use crate::keeper::conflicts::resolve::plan_resolution;
 use crate::keeper::editor::rename::{FileChange, file_changes};
 use crate::keeper::editor::symbol::own_room;
 use crate::keeper::editor::{EditorFinding, EditorPalace, Symbol};
 use crate::model::{
-    Action, ActionKind, Code, ConflictChoice, Entity, FileKind, NavigationTarget, Position, Room,
-    RoomId, RoomRef,
+    Action, ActionKind, Code, ConflictChoice, Entity, FileKind, NavigationTarget, OpenConflict,
+    Room, RoomId, RoomRef,
 };
 use crate::render;
 
@@ -24,7 +25,7 @@ const DEFAULT_GENUS: &str = "Topic";
 /// A change that an editor offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// What it does, as an order.
+    /// The title: `Build the room `attic``.
     pub title: String,
     /// The finding that it fixes, as an index into the given ones; `None`: it fixes none.
     pub finding: Option<usize>,
@@ -77,7 +78,7 @@ impl EditorPalace {
         finding: &EditorFinding,
         now: DateTime<Utc>,
     ) -> Vec<Fix> {
-        let mut fixes: Vec<_> = replacement(path, text, finding).into_iter().collect();
+        let mut fixes: Vec<_> = self.replace_word(path, text, finding).into_iter().collect();
         let at = finding.diagnostic.at;
         let named = || self.symbol_at(path, at).map(|(it, _)| it);
         match finding.diagnostic.code {
@@ -96,10 +97,6 @@ impl EditorPalace {
                     fixes.extend(self.define_entity(path, &name, now));
                 }
             }
-            Code::OldName => {
-                let named = named();
-                fixes.extend(named.and_then(|it| self.write_present_name(path, finding, &it)));
-            }
             Code::FileName => fixes.extend(self.move_file(path)),
             Code::OpenConflict => fixes.extend(self.settle_conflict(path, finding)),
             Code::SettledConflict => {
@@ -109,6 +106,23 @@ impl EditorPalace {
             _ => {}
         }
         fixes
+    }
+
+    /// Replaces the word of a finding by the one that was meant, if that is known.
+    fn replace_word(&self, path: &str, text: &str, finding: &EditorFinding) -> Option<Fix> {
+        let diagnostic = &finding.diagnostic;
+        let certain = diagnostic.replacement.as_deref();
+        let word = certain.or(diagnostic.suggestion.as_deref())?;
+        // The parser turns the name of a room into a slug, and does not know the rooms.
+        let is_slug = diagnostic.code == Code::BadSlug;
+        let rooms = is_slug.then(|| RoomNameIndex::from_palace(&self.open.palace));
+        let room = rooms.as_ref().and_then(|it| it.find_unique_room(word)).map(ToString::to_string);
+        let is_certain = certain.is_some() && (!is_slug || room.is_some());
+        let meant = room.as_deref().unwrap_or(word);
+        let range = [diagnostic.at, finding.end];
+        let edited = replace_names(path, text, &[range], meant)?;
+        let title = format!("Change to `{}`", render::one_line(meant));
+        Some(fix(&title, edit_of_file(path, text, &edited), is_certain))
     }
 
     fn build_room(&self, path: &str, id: &RoomId, now: DateTime<Utc>) -> Option<Fix> {
@@ -169,19 +183,6 @@ impl EditorPalace {
         }
     }
 
-    /// Replaces the old name of something that was renamed by hand.
-    fn write_present_name(&self, path: &str, finding: &EditorFinding, it: &Symbol) -> Option<Fix> {
-        let text = self.text(path)?;
-        let name = match it {
-            Symbol::Room(id) => id.to_string(),
-            Symbol::Entity(name) => name.clone(),
-            _ => return None,
-        };
-        let changes =
-            replace_range(path, &text, finding.diagnostic.at, finding.end, &quoted_scalar(&name))?;
-        Some(fix(&format!("Change to `{}`", render::one_line(&name)), changes, true))
-    }
-
     fn move_file(&self, path: &str) -> Option<Fix> {
         let to = corrected_path(path).filter(|it| self.text(it).is_none())?;
         let title = format!("Move the file to {to}");
@@ -190,14 +191,15 @@ impl EditorPalace {
     }
 
     fn settle_conflict(&mut self, path: &str, finding: &EditorFinding) -> Vec<Fix> {
-        let open = self.open.open_conflicts_about(|it| it == path);
-        let is_here = |short_id: &str| {
-            let hint = finding.diagnostic.hint.as_deref().unwrap_or_default();
-            hint.contains(&format!("`palazzo resolve {short_id} "))
+        let shown = &finding.diagnostic;
+        let is_shown = |it: &OpenConflict| {
+            let (own, _) = open_conflict_finding(&self.open, it);
+            (&own.message, &own.hint) == (&shown.message, &shown.hint)
         };
-        let found: Vec<_> = open.into_iter().filter(|it| is_here(&it.short_id)).collect();
+        let conflicts = self.conflicts_shown_in(path).into_iter();
+        let shown: Vec<_> = conflicts.filter(is_shown).collect();
         let mut fixes = Vec::new();
-        for conflict in found {
+        for conflict in shown {
             let choices = [
                 (ConflictChoice::Stands, "Keep the value that stands"),
                 (ConflictChoice::Other, "Take the other value"),
@@ -221,40 +223,11 @@ impl EditorPalace {
         let comments = text.split_inclusive('\n').take_while(|it| it.starts_with('#'));
         let start: usize = comments.map(str::len).sum();
         let edited = format!("{}id: {}\n{}", &text[..start], new_id(now), &text[start..]);
-        format::parse_file(path, &edited)
-            .has_errors()
-            .then_some(())
-            .map_or(Some(fix("Add an id", edit_of_file(path, text, &edited), false)), |()| None)
+        if format::parse_file(path, &edited).has_errors() {
+            return None;
+        }
+        Some(fix("Add an id", edit_of_file(path, text, &edited), false))
     }
-}
-
-/// Returns the fix that replaces the word of a finding, if the word that was meant is known.
-fn replacement(path: &str, text: &str, finding: &EditorFinding) -> Option<Fix> {
-    let diagnostic = &finding.diagnostic;
-    let certain = diagnostic.replacement.as_deref();
-    let meant = certain.or(diagnostic.suggestion.as_deref())?;
-    let changes = replace_range(path, text, diagnostic.at, finding.end, meant)?;
-    let title = format!("Change to `{}`", render::one_line(meant));
-    Some(fix(&title, changes, certain.is_some()))
-}
-
-/// Replaces a range of one line.
-fn replace_range(
-    path: &str,
-    text: &str,
-    start: Position,
-    end: Position,
-    new: &str,
-) -> Option<Vec<FileChange>> {
-    if start.line != end.line {
-        return None;
-    }
-    let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
-    let line = lines.get_mut(start.line - 1)?;
-    let before: String = line.chars().take(start.column - 1).collect();
-    let after: String = line.chars().skip(end.column - 1).collect();
-    *line = format!("{before}{new}{after}");
-    Some(edit_of_file(path, text, &lines.join("\n")))
 }
 
 fn edit_of_file(path: &str, was: &str, now: &str) -> Vec<FileChange> {

@@ -1,4 +1,4 @@
-//! What is shown when the pointer rests on a name.
+//! Descriptions of symbols.
 
 use crate::keeper::editor::{EditorPalace, Symbol};
 use crate::model::{ActionKind, RoomId, abridge_to_weight};
@@ -10,7 +10,7 @@ const MAX_TEXT_WEIGHT: usize = 160;
 const MAX_LINES: usize = 8;
 
 impl EditorPalace {
-    /// Describes a thing, as Markdown.
+    /// Describes a symbol, as Markdown.
     pub fn describe(&self, symbol: &Symbol) -> String {
         match symbol {
             Symbol::Room(id) => self.describe_room(id),
@@ -83,9 +83,7 @@ impl EditorPalace {
     }
 
     fn describe_relation_type(&self, kind: &str) -> String {
-        let relations =
-            self.open.palace.graph.entities_and_loose_ends().flat_map(|it| &it.relations);
-        let count = relations.filter(|it| it.kind == kind).count();
+        let count = self.names().relation_types.get(kind).copied().unwrap_or_default();
         format!("`{}`: {}\n", render::one_line(kind), render::count_with_noun(count, "relation"))
     }
 

@@ -1,8 +1,10 @@
 //! The outline of a file: actions, portals, observations, relations, headings.
 
+use std::collections::HashMap;
+
 use crate::format::{PlacedValue, file_kind, placed_values};
 use crate::keeper::editor::EditorPalace;
-use crate::model::{FileKind, Position};
+use crate::model::{FileKind, PathStep, Position};
 
 /// An entry of the outline of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,7 +13,7 @@ pub struct OutlineEntry {
     pub name: String,
     /// More about it.
     pub detail: String,
-    /// What it is.
+    /// The kind.
     pub kind: OutlineKind,
     /// The start of the name.
     pub start: Position,
@@ -19,10 +21,10 @@ pub struct OutlineEntry {
     pub end: Position,
 }
 
-/// What an entry of an outline is.
+/// The kind of an entry of an outline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutlineKind {
-    /// The thing that the file holds.
+    /// The item that the file holds.
     Item,
     /// An action.
     Action,
@@ -45,25 +47,23 @@ impl EditorPalace {
         if file_kind(path) == Some(FileKind::Scroll) {
             return headings(&text);
         }
-        let values = placed_values(path, &text);
-        values.iter().filter_map(|it| outline_entry(path, it, &values)).collect()
+        let mut values = placed_values(path, &text);
+        values.retain(|it| !it.is_key());
+        let texts: TextsByPath<'_> =
+            values.iter().map(|it| (it.path.steps(), it.text.as_str())).collect();
+        values.iter().filter_map(|it| outline_entry(path, it, &texts)).collect()
     }
 }
 
-fn outline_entry(path: &str, value: &PlacedValue, all: &[PlacedValue]) -> Option<OutlineEntry> {
-    if value.is_key() {
-        return None;
-    }
+type TextsByPath<'a> = HashMap<&'a [PathStep], &'a str>;
+
+fn outline_entry(path: &str, value: &PlacedValue, texts: &TextsByPath<'_>) -> Option<OutlineEntry> {
     let words = value.path.words();
     let words: Vec<_> = words.iter().map(String::as_str).collect();
     let sibling = |key: &str| {
         let (_, parent) = value.path.steps().split_last()?;
-        let other = all.iter().filter(|it| !it.is_key()).find(|it| {
-            it.path.words().split_last().is_some_and(|(last, _)| last == key)
-                && it.path.steps().starts_with(parent)
-                && it.path.steps().len() == parent.len() + 1
-        });
-        other.map(|it| it.text.clone())
+        let path = [parent, &[PathStep::Value(key.to_owned())]].concat();
+        texts.get(path.as_slice()).map(ToString::to_string)
     };
     let (kind, detail) = match words.as_slice() {
         ["name" | "title"] => (OutlineKind::Item, file_kind(path)?.name().to_owned()),

@@ -1,13 +1,16 @@
-//! Where things are defined and mentioned.
+//! The places where symbols are defined and mentioned.
 
 use std::collections::BTreeSet;
 
 use crate::format::{PalacePath, room_path};
 use crate::keeper::editor::{EditorPalace, Symbol};
-use crate::model::{Action, ActionKind, Entity, Position, RoomId, entity_links};
+use crate::model::{
+    Action, ActionKind, AttributeKind, Entity, Genus, Position, RoomId, ScrollId, Tool,
+    entity_links,
+};
 
 /// Maximum number of files in which references are searched.
-const MAX_FILES: usize = 2_000;
+pub(super) const MAX_FILES: usize = 2_000;
 
 /// A place in a file of the palace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +24,7 @@ pub struct FilePlace {
 }
 
 impl EditorPalace {
-    /// Returns the place where a thing is defined: its name in its file; `None` if it has no file.
+    /// Returns the place where a symbol is defined: its name in its file; `None` if it has no file.
     pub fn definition(&self, symbol: &Symbol) -> Option<FilePlace> {
         let path = self.file_of(symbol)?;
         let text = self.text(&path)?;
@@ -32,7 +35,7 @@ impl EditorPalace {
         Some(FilePlace { path, start: place[0], end: place[1] })
     }
 
-    /// Lists the places that mention a thing, in the order of the files. The definition is among
+    /// Lists the places that mention a symbol, in the order of the files. The definition is among
     /// them if `with_definition`.
     pub fn references(&self, symbol: &Symbol, with_definition: bool) -> Vec<FilePlace> {
         let mut places = Vec::new();
@@ -50,7 +53,7 @@ impl EditorPalace {
         places
     }
 
-    /// Returns the file that defines a thing.
+    /// Returns the file that defines a symbol.
     pub fn file_of(&self, symbol: &Symbol) -> Option<String> {
         let palace = &self.open.palace;
         match symbol {
@@ -61,8 +64,8 @@ impl EditorPalace {
         }
     }
 
-    /// Lists the files that may mention a thing, with the one that defines it.
-    fn files_mentioning(&self, symbol: &Symbol) -> BTreeSet<String> {
+    /// Lists the files that may mention a symbol, with the one that defines it.
+    pub(super) fn files_mentioning(&self, symbol: &Symbol) -> BTreeSet<String> {
         let mut files = match symbol {
             Symbol::Room(id) => self.files_mentioning_room(id),
             Symbol::Entity(name) => self.files_mentioning_entity(name),
@@ -73,7 +76,7 @@ impl EditorPalace {
             Symbol::Tool(name) => {
                 let calls = |it: &Action| {
                     matches!(&it.kind, ActionKind::Query { tool, .. }
-                        if crate::model::Tool::bare_name(tool) == name)
+                        if Tool::bare_name(tool) == name)
                 };
                 let mut files = self.rooms_with_action(calls);
                 files.insert(PalacePath::SETTINGS_FILE.to_owned());
@@ -92,9 +95,9 @@ impl EditorPalace {
                 if params.contains_key(Action::ROOM_PARAM))
         };
         let work = palace.work_subjects().filter(|(_, it)| it.room.is_some());
-        let scrolls = palace.scrolls_in_room(id).take(MAX_FILES);
+        let scrolls = palace.scrolls_in_room(id);
         let scrolls = scrolls.filter_map(|it| {
-            let id = crate::model::ScrollId { room: id.clone(), id: it.id };
+            let id = ScrollId { room: id.clone(), id: it.id };
             palace.file_of_scroll(&id)
         });
         doors
@@ -135,12 +138,23 @@ impl EditorPalace {
 
     fn files_mentioning_genus(&self, name: &str) -> BTreeSet<String> {
         let graph = &self.open.palace.graph;
-        let entities = graph.entities_of_genus(name, None).take(MAX_FILES);
+        let entities = graph.entities_of_genus(name, None);
         let entities = entities.filter_map(|it| graph.file_of_entity(&it.name));
         let names_genus = |it: &Action| matches!(&it.kind, ActionKind::Query { params, .. } if params.contains_key("genus"));
         let halls = self.open.palace.rooms().filter(|(_, it)| it.generate.is_some());
         let halls = halls.map(|(id, _)| room_path(id));
+        let links_to_it = |it: &&Genus| {
+            let links = it.attributes.iter().map(|(_, it)| &it.kind);
+            let mut links = links.filter_map(|it| match it {
+                AttributeKind::Link(genus) => genus.as_deref(),
+                _ => None,
+            });
+            links.any(|it| graph.canonical_genus_name(it).unwrap_or(it) == name)
+        };
+        let genera = graph.genus_definitions().filter(links_to_it);
+        let genera = genera.filter_map(|it| graph.file_of_genus_definition(&it.name));
         entities
+            .chain(genera)
             .map(str::to_owned)
             .chain(halls)
             .chain(self.rooms_with_action(names_genus))
@@ -157,7 +171,6 @@ impl EditorPalace {
 
     fn entity_files(&self, is_meant: impl Fn(&Entity) -> bool) -> BTreeSet<String> {
         let entities = self.open.palace.graph.entities_with_files();
-        let files = entities.filter(|(_, it)| is_meant(it)).map(|(file, _)| file.to_owned());
-        files.take(MAX_FILES).collect()
+        entities.filter(|(_, it)| is_meant(it)).map(|(file, _)| file.to_owned()).collect()
     }
 }

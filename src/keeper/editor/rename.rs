@@ -1,10 +1,9 @@
-//! Renames things from an editor: the changes of all files, for the editor to apply.
-
-use std::collections::BTreeMap;
+//! Renames symbols from an editor: the changes of all files, for the editor to apply.
 
 use crate::diff::{LineEdit, line_edits};
-use crate::format::{PalacePath, edit_entity_text, parse_entity_file, quoted_scalar, room_path};
+use crate::format::{PalacePath, edit_entity_text, parse_entity_file, replace_names, room_path};
 use crate::keeper::Refusal;
+use crate::keeper::editor::references::MAX_FILES;
 use crate::keeper::editor::{EditorPalace, Symbol};
 use crate::keeper::graph::update::{EntityChange, plan_update};
 use crate::keeper::items::move_item::{plan_room_rename, plan_wing_rename};
@@ -41,17 +40,17 @@ pub enum FileChange {
     },
 }
 
-/// What an editor renames.
+/// A symbol or a wing to rename.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RenameTarget {
-    /// A thing that files name.
+    /// A symbol.
     Symbol(Symbol),
     /// A wing, by its folder.
     Wing(Slug),
 }
 
 impl EditorPalace {
-    /// Plans to rename a thing, with everything that mentions it. Refuses as the tools do.
+    /// Plans to rename a symbol or a wing, with everything that mentions it. Refuses as the tools do.
     pub fn plan_rename(
         &mut self,
         target: &RenameTarget,
@@ -73,7 +72,7 @@ impl EditorPalace {
         Ok(file_changes(&edits))
     }
 
-    /// Reads the files whose things have a name, or are in a wing of that name, as they are now: a
+    /// Reads the files of the items that have a name, or are in a wing of that name, as they are now: a
     /// file that was just deleted or moved still counts for a moment.
     fn read_files_with_name(&mut self, name: &str) {
         let palace = &self.open.palace;
@@ -131,28 +130,44 @@ impl EditorPalace {
     }
 
     /// Plans to replace a name wherever it is mentioned.
-    fn plan_text_rename(&mut self, thing: &Symbol, new: &str) -> Result<Vec<FileEdit>, Refusal> {
+    fn plan_text_rename(&self, symbol: &Symbol, new: &str) -> Result<Vec<FileEdit>, Refusal> {
         if new.is_empty() || new.contains(['\n', '\r']) {
             return Err(Refusal::Invalid("a name is one line of text".to_owned()));
         }
-        let mut by_file = BTreeMap::<String, Vec<_>>::new();
-        for place in self.references(thing, true) {
-            by_file.entry(place.path.clone()).or_default().push(place);
+        if let Symbol::Genus(old) = symbol {
+            self.check_new_genus(old, new)?;
+        }
+        let files = self.files_mentioning(symbol);
+        if files.len() > MAX_FILES {
+            let message =
+                format!("more than {MAX_FILES} files mention it: an editor cannot change them all");
+            return Err(Refusal::Invalid(message));
         }
         let mut edits = Vec::new();
-        for (path, places) in by_file {
+        for path in files {
             let Some(text) = self.text(&path) else { continue };
-            let mut lines: Vec<String> = text.split('\n').map(str::to_owned).collect();
-            for place in places.iter().rev().filter(|it| it.start.line == it.end.line) {
-                let line = &mut lines[place.start.line - 1];
-                let before: String = line.chars().take(place.start.column - 1).collect();
-                let after: String = line.chars().skip(place.end.column - 1).collect();
-                *line = format!("{before}{}{after}", quoted_scalar(new));
+            let mentions = self.mentions(&path, &text).into_iter();
+            let mentions = mentions.filter(|it| it.symbol == *symbol);
+            let places: Vec<_> = mentions.map(|it| [it.start, it.end]).collect();
+            let now = replace_names(&path, &text, &places, new);
+            if now.is_none() {
+                let message = format!("the name in {path} is written on several lines");
+                return Err(Refusal::Invalid(message));
             }
-            let now = Some(lines.join("\n"));
             edits.push(FileEdit { path, was: Some(text), now });
         }
+        edits.retain(|it| it.was != it.now);
         Ok(edits)
+    }
+
+    /// Refuses a rename that would merge two genera.
+    fn check_new_genus(&self, old: &str, new: &str) -> Result<(), Refusal> {
+        match self.open.palace.graph.canonical_genus_name(new) {
+            Some(other) if other != old => {
+                Err(Refusal::Invalid(format!("there is a genus `{other}` already")))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -1,13 +1,15 @@
-//! What a value in a file names.
+//! Symbols: what values in files name.
 
-use crate::format::{PalacePath, PlacedValue, file_kind, placed_values, position_of_byte};
+use crate::format::{
+    PalacePath, PlacedValue, file_kind, linked_genus, placed_values, positions_of_bytes,
+};
 use crate::keeper::editor::EditorPalace;
 use crate::model::{
     Action, AttributeKind, EntityLink, FileKind, ItemId, Position, RoomId, RoomRef, Tool,
     entity_links,
 };
 
-/// What a value in a file names.
+/// An item, a type of relations or a tool that values in files name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Symbol {
     /// A room, built or not.
@@ -28,7 +30,7 @@ pub(super) struct Mention {
     pub(super) symbol: Symbol,
     pub(super) start: Position,
     pub(super) end: Position,
-    /// Whether it is the name, or the id, in the file of the thing itself.
+    /// Whether it is the name, or the id, in the file of the symbol itself.
     pub(super) is_own_name: bool,
 }
 
@@ -41,7 +43,7 @@ impl EditorPalace {
         Some((found.symbol, [found.start, found.end]))
     }
 
-    /// Returns the thing that a file holds.
+    /// Returns the symbol that a file defines.
     pub fn symbol_in_file(&self, path: &str) -> Option<Symbol> {
         match self.open.item_in_file(path)? {
             ItemId::Room(id) => Some(Symbol::Room(id)),
@@ -70,13 +72,16 @@ impl EditorPalace {
         if !matches!(PalacePath::parse(path), Ok(PalacePath::Room(_) | PalacePath::Scroll(_))) {
             return Vec::new();
         }
-        let links = entity_links(text).into_iter().filter(|it| !it.name.contains(['[', '{', ',']));
-        let mention = |it: EntityLink<'_>| {
-            let [start, end] = [it.range.start, it.range.end].map(|it| position_of_byte(text, it));
-            let name = it.name.split_whitespace().collect::<Vec<_>>().join(" ");
-            Mention { symbol: self.entity_called(&name), start, end, is_own_name: false }
+        let mut links = entity_links(text);
+        links.retain(|it| !it.name.contains(['[', '{', ',']));
+        let bytes: Vec<_> = links.iter().flat_map(|it| [it.range.start, it.range.end]).collect();
+        let positions = positions_of_bytes(text, &bytes);
+        let mention = |(link, at): (&EntityLink<'_>, &[Position])| {
+            let name = link.name.split_whitespace().collect::<Vec<_>>().join(" ");
+            let symbol = self.entity_called(&name);
+            Mention { symbol, start: at[0], end: at[1], is_own_name: false }
         };
-        links.map(mention).collect()
+        links.iter().zip(positions.chunks(2)).map(mention).collect()
     }
 
     fn entity_called(&self, name: &str) -> Symbol {
@@ -84,7 +89,7 @@ impl EditorPalace {
         Symbol::Entity(found.map_or_else(|| name.to_owned(), |it| it.name.clone()))
     }
 
-    /// Returns what a value names, and whether it is the thing's own name.
+    /// Returns what a value names, and whether it is the symbol's own name.
     fn symbol_of_value(&self, path: &str, value: &PlacedValue) -> Option<(Symbol, bool)> {
         let steps = value.path.words();
         let steps: Vec<_> = steps.iter().map(String::as_str).collect();
@@ -109,6 +114,9 @@ impl EditorPalace {
                 is_link.then(|| (self.entity_called(text), false))
             }
             (FileKind::Genus, ["name"]) => own(Symbol::Genus(text.to_owned())),
+            (FileKind::Genus, ["attributes", _] | ["attributes", _, "type"]) => {
+                other(self.genus_called(linked_genus(text)?))
+            }
             (FileKind::Task | FileKind::Process, ["room"]) | (FileKind::Palace, ["entry"]) => {
                 other(self.room_called(text, None)?)
             }

@@ -131,31 +131,17 @@ pub(crate) fn check_palace(
     locks: Vec<Diagnostic>,
 ) -> Result<PalaceReport, Refusal> {
     open.find_renamed_rooms()?;
-    let mut palace_findings = prepare_checks(open, tools, workspaces).findings();
-    explain_findings(open, &mut palace_findings)?;
+    let mut item_findings = prepare_checks(open, tools, workspaces).findings();
+    explain_findings(open, &mut item_findings)?;
     let (open, palace) = (&*open, &open.palace);
-    let palace_findings =
-        palace_findings.into_iter().map(|it| (it.diagnostic, Some(it.value_path)));
+    let item_findings = item_findings.into_iter().map(|it| (it.diagnostic, Some(it.value_path)));
     let file_findings = open.findings().map(|it| (it.clone(), None));
-    let model_error = open.model_error(models).map(|why| {
-        let diagnostic = Diagnostic::for_file(Code::BadModel, PalacePath::SETTINGS_FILE, why);
-        (diagnostic, Some(ValuePath::ROOT.then_value("search").then_value("model")))
-    });
-    let consent =
-        open.store().tools_consent_finding(PalacePath::SETTINGS_FILE, &palace.settings.allow);
-    let consent =
-        consent.map(|it| (it, Some(ValuePath::ROOT.then_value("actions").then_value("allow"))));
-    let repository = open.store().repository_findings().into_iter().chain(locks);
-    // A file with conflict markers has its own finding.
-    let is_marked =
-        |it: &Diagnostic| open.findings_in(&it.file).any(|it| it.code == Code::MergeConflict);
-    let unmerged = open.store().unmerged_file_findings().into_iter().filter(|it| !is_marked(it));
-    let repository = repository.chain(unmerged).map(|it| (it, None));
+    let locks = locks.into_iter().map(|it| (it, None));
     let mut by_file: BTreeMap<String, Vec<(Diagnostic, Option<ValuePath>)>> = BTreeMap::new();
-    let all = file_findings.chain(palace_findings).chain(model_error).chain(consent);
-    let all = all.chain(conflict_findings(open));
+    let all = file_findings.chain(item_findings).chain(conflict_findings(open));
+    let all = all.chain(findings_outside_items(open, models)).chain(locks);
     let (mut silenced_count, silenced) = (0, &palace.settings.silenced_codes);
-    for (diagnostic, value_path) in all.chain(repository) {
+    for (diagnostic, value_path) in all {
         if silenced.contains(&diagnostic.code) {
             silenced_count += 1;
             continue;
@@ -167,6 +153,28 @@ pub(crate) fn check_palace(
     let counts = (palace.rooms().len(), palace.scrolls().count(), palace.graph.len());
     let (root, findings) = (open.store().palace_folder().to_owned(), findings.collect());
     Ok(PalaceReport { root, findings, silenced_count, counts })
+}
+
+/// Returns the findings about what a palace needs besides its items: the model, the consent to its
+/// tools, the repository. Each has the path of its value.
+pub(crate) fn findings_outside_items(
+    open: &OpenPalace,
+    models: &ModelCache,
+) -> Vec<(Diagnostic, Option<ValuePath>)> {
+    let model_error = open.model_error(models).map(|why| {
+        let diagnostic = Diagnostic::for_file(Code::BadModel, PalacePath::SETTINGS_FILE, why);
+        (diagnostic, Some(ValuePath::ROOT.then_value("search").then_value("model")))
+    });
+    let allowed = &open.palace.settings.allow;
+    let consent = open.store().tools_consent_finding(PalacePath::SETTINGS_FILE, allowed);
+    let consent =
+        consent.map(|it| (it, Some(ValuePath::ROOT.then_value("actions").then_value("allow"))));
+    // A file with conflict markers has its own finding.
+    let is_marked =
+        |it: &Diagnostic| open.findings_in(&it.file).any(|it| it.code == Code::MergeConflict);
+    let unmerged = open.store().unmerged_file_findings().into_iter().filter(|it| !is_marked(it));
+    let repository = open.store().repository_findings().into_iter().chain(unmerged);
+    model_error.into_iter().chain(consent).chain(repository.map(|it| (it, None))).collect()
 }
 
 #[cfg(test)]

@@ -38,6 +38,13 @@ impl LoadedPalace {
         conflicts.filter_map(|(path, _)| self.open_conflict(path)).collect()
     }
 
+    /// Returns whether a file holds a conflict that is settled.
+    pub(crate) fn is_settled_conflict(&self, path: &str) -> bool {
+        self.palace.conflicts.contains_key(path)
+            && self.file_error(path).is_none()
+            && self.open_conflict(path).is_none()
+    }
+
     /// Returns the files of the conflicts that are settled.
     pub(crate) fn settled_conflicts(&self) -> Vec<&str> {
         let paths = self.readable_conflicts().map(|(path, _)| path.as_str());
@@ -67,7 +74,7 @@ impl LoadedPalace {
     }
 
     /// Returns a conflict; `None` if it is settled.
-    fn open_conflict(&self, path: &str) -> Option<OpenConflict> {
+    pub(crate) fn open_conflict(&self, path: &str) -> Option<OpenConflict> {
         let conflict = self.palace.conflicts.get(path)?;
         let item_file = self.item_file_of_open_conflict(path, conflict)?;
         Some(OpenConflict {

@@ -7,7 +7,7 @@
 pub struct ValuePath(Vec<PathStep>);
 
 /// One step of a [`ValuePath`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum PathStep {
     /// To the value of a key.
     Value(String),

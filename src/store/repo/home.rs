@@ -88,7 +88,8 @@ fn home_entry_kind(entry: &DirEntry) -> HomeEntryKind {
     }
 }
 
-fn is_palace(folder: &Path) -> bool {
+/// Returns whether `folder` is a palace: it has a `palace.toml`. Links are not followed.
+pub fn is_palace(folder: &Path) -> bool {
     fs::symlink_metadata(folder.join("palace.toml")).is_ok_and(|it| it.is_file())
 }
 

@@ -1,9 +1,8 @@
-//! Lists about a document or a palace: counts, names, links, symbols.
+//! What an editor shows beside the text of a document: code lenses, inlay hints, links.
 
 use gen_lsp_types::{
-    BaseSymbolInformation, CodeLens, CodeLensParams, Command, DocumentLink, DocumentLinkParams,
-    InlayHint, InlayHintParams, Label, Location, Range, SymbolKind, Uri, WorkspaceSymbol,
-    WorkspaceSymbolParams, WorkspaceSymbolResponse,
+    CodeLens, CodeLensParams, Command, DocumentLink, DocumentLinkParams, InlayHint,
+    InlayHintParams, Label,
 };
 
 use crate::keeper::OutlineKind;
@@ -61,39 +60,4 @@ pub(super) fn document_links(
         ..DocumentLink::default()
     });
     Some(links.collect())
-}
-
-/// Finds rooms, entities and scrolls by words of their names.
-#[expect(clippy::unnecessary_wraps, reason = "the protocol allows no answer")]
-pub(super) fn workspace_symbols(
-    server: &mut Server,
-    params: &WorkspaceSymbolParams,
-) -> Option<WorkspaceSymbolResponse> {
-    let mut symbols = Vec::new();
-    for palace in server.palaces.open_palaces() {
-        let root = palace.root();
-        for item in palace.find_items(&params.query) {
-            let kind = match item.place.path.split('/').next() {
-                Some("rooms") => SymbolKind::Module,
-                Some("scrolls") => SymbolKind::File,
-                _ => SymbolKind::Class,
-            };
-            let uri = uri_of_path(&root.join(&item.place.path));
-            symbols.push(symbol(item.name, item.detail, kind, uri));
-        }
-    }
-    Some(WorkspaceSymbolResponse::WorkspaceSymbolList(symbols))
-}
-
-fn symbol(name: String, container: String, kind: SymbolKind, uri: Uri) -> WorkspaceSymbol {
-    WorkspaceSymbol {
-        location: Location { uri, range: Range::default() }.into(),
-        data: None,
-        base_symbol_information: BaseSymbolInformation {
-            name,
-            kind,
-            tags: None,
-            container_name: Some(container),
-        },
-    }
 }

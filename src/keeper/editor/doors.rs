@@ -1,0 +1,61 @@
+//! Doors in and out of a room.
+
+use crate::format::room_path;
+use crate::keeper::editor::{EditorPalace, FilePlace, Symbol};
+use crate::model::RoomId;
+use crate::render;
+
+/// A room next to another one, and the places of the doors between them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeighbourRoom {
+    /// The room.
+    pub id: RoomId,
+    /// The display name.
+    pub name: String,
+    /// The place of its name; `None`: it is not built yet.
+    pub place: Option<FilePlace>,
+    /// The doors, in the file of the room that they lead from.
+    pub doors: Vec<FilePlace>,
+}
+
+impl EditorPalace {
+    /// Lists the rooms with doors to a room.
+    pub fn rooms_leading_to(&self, id: &RoomId) -> Vec<NeighbourRoom> {
+        let target = Symbol::Room(id.clone());
+        let from: Vec<_> = self.open.palace.rooms_linking_to(id).cloned().collect();
+        from.iter().map(|it| self.neighbour(it, &room_path(it), &target)).collect()
+    }
+
+    /// Lists the rooms that the doors in the file of a room lead to.
+    pub fn rooms_led_to_from(&self, id: &RoomId) -> Vec<NeighbourRoom> {
+        let path = room_path(id);
+        let Some(text) = self.text(&path) else { return Vec::new() };
+        let mut targets: Vec<_> = self
+            .mentions(&path, &text)
+            .into_iter()
+            .filter(|it| !it.is_own_name)
+            .filter_map(|it| match it.symbol {
+                Symbol::Room(id) => Some(id),
+                _ => None,
+            })
+            .collect();
+        targets.sort();
+        targets.dedup();
+        targets.iter().map(|it| self.neighbour(it, &path, &Symbol::Room(it.clone()))).collect()
+    }
+
+    /// Describes the room `id` with the mentions of `target` in the file `path`.
+    fn neighbour(&self, id: &RoomId, path: &str, target: &Symbol) -> NeighbourRoom {
+        let text = self.text(path).unwrap_or_default();
+        let doors = self.mentions(path, &text).into_iter();
+        let doors = doors.filter(|it| it.symbol == *target && !it.is_own_name);
+        let doors =
+            doors.map(|it| FilePlace { path: path.to_owned(), start: it.start, end: it.end });
+        NeighbourRoom {
+            id: id.clone(),
+            name: render::one_line(&self.open.palace.room_name(id)),
+            place: self.definition(&Symbol::Room(id.clone())),
+            doors: doors.collect(),
+        }
+    }
+}

@@ -50,7 +50,8 @@ pub use placed_values::{PlacedValue, placed_values};
 pub use positions::{ValuePositions, positions_of_bytes};
 pub use repeated_content::remove_repeated_content;
 pub use schema::{
-    README, README_PATH, ensure_modeline, is_palazzo_path, kind_of_file_with_modeline,
+    README, README_PATH, ensure_modeline, is_found_by_schema, is_palazzo_path,
+    kind_of_file_with_modeline,
 };
 pub use template::{fill_template, renew_ids, renew_times};
 pub use tree::{FileTree, edit_tree, file_kind, parse_tree, serialize_tree};

@@ -7,6 +7,9 @@ use std::process::Command;
 
 use crate::common::BenchDir;
 
+/// The number of doors of a room.
+pub(crate) const DOORS: usize = 60;
+
 /// The number of things in the palace.
 #[derive(Clone, Copy)]
 pub(crate) struct Size {
@@ -88,7 +91,7 @@ impl Fixture {
             "id: {}\nname: Room {number}\ndescription: |\n  Shelves up to the ceiling.\nactions:\n",
             ulid(1, number)
         );
-        for door in 1..=60 {
+        for door in 1..=DOORS {
             let to = (number + door) % self.size.rooms;
             text.push_str(&format!(
                 "  - label: Door {door}\n    type: navigate\n    room: w{}/r{to}\n",
@@ -113,9 +116,13 @@ impl Fixture {
         )
     }
 
-    /// Returns line and column of a room's name in the first action of a room.
-    pub(crate) fn place_of_door(&self, number: usize) -> (usize, usize) {
-        place_of(&self.room_text(number), "room: w", 9)
+    /// Returns line and column of the room that a door, from 1 to [`DOORS`], of a room leads to.
+    pub(crate) fn place_of_door(&self, number: usize, door: usize) -> (usize, usize) {
+        let text = self.room_text(number);
+        let label = format!("Door {door}\n");
+        let start = text.find(&label).expect("the room has the door");
+        let (line, column) = place_of(&text[start..], "room: w", 9);
+        (text[..start].matches('\n').count() + line, column)
     }
 
     /// Returns line and column of the target in the relation of an entity.

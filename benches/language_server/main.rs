@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use editor::Editor;
-use fixture::{Fixture, Size};
+use fixture::{DOORS, Fixture, Size};
 
 /// The claimed limits.
 const MAX_INITIALIZE: Duration = Duration::from_millis(20);
@@ -101,31 +101,32 @@ fn measure_changes(fixture: &Fixture, editor: &mut Editor, rounds: usize) {
 
 fn measure_requests(fixture: &Fixture, editor: &mut Editor, rounds: usize) {
     let (room, entity) = (fixture.room_file(0), fixture.entity_file(1));
-    let door = fixture.place_of_door(0);
-    let relation = fixture.place_of_relation(1);
+    let doors: Vec<_> = (1..=DOORS).map(|it| fixture.place_of_door(0, it)).collect();
+    let relation = [fixture.place_of_relation(1)];
     let requests = [
-        ("completion of a room", "textDocument/completion", &room, door, MAX_COMPLETION),
-        ("completion of an entity", "textDocument/completion", &entity, relation, MAX_COMPLETION),
-        ("hover", "textDocument/hover", &room, door, MAX_LOOKUP),
-        ("definition of a room", "textDocument/definition", &room, door, MAX_LOOKUP),
-        ("definition of an entity", "textDocument/definition", &entity, relation, MAX_LOOKUP),
-        ("references of a room", "textDocument/references", &room, door, MAX_LOOKUP),
+        ("completion of a room", "textDocument/completion", &room, &doors[..], MAX_COMPLETION),
+        ("completion of an entity", "textDocument/completion", &entity, &relation, MAX_COMPLETION),
+        ("hover", "textDocument/hover", &room, &doors, MAX_LOOKUP),
+        ("definition of a room", "textDocument/definition", &room, &doors, MAX_LOOKUP),
+        ("definition of an entity", "textDocument/definition", &entity, &relation, MAX_LOOKUP),
+        ("references of a room", "textDocument/references", &room, &doors, MAX_LOOKUP),
     ];
-    for (name, method, file, (line, character), limit) in requests {
-        let params = json!({
-            "textDocument": { "uri": editor::uri(file) },
-            "position": { "line": line, "character": character },
-            "context": { "includeDeclaration": true, "triggerKind": 1 },
-        });
+    for (name, method, file, places, limit) in requests {
         let mut most = 0;
-        let times = (0..rounds).map(|_| {
+        let times = (0..rounds).map(|round| {
+            let (line, character) = places[round % places.len()];
+            let params = json!({
+                "textDocument": { "uri": editor::uri(file) },
+                "position": { "line": line, "character": character },
+                "context": { "includeDeclaration": true, "triggerKind": 1 },
+            });
             let start = Instant::now();
             let response = editor.request(method, &params);
             let time = start.elapsed();
             most = most.max(items(&response));
             time
         });
-        let times = times.collect();
+        let times: Vec<_> = times.collect();
         assert!(most > 0, "{name}: there is an answer");
         assert!(!method.ends_with("completion") || most <= 100, "{name}: {most} items");
         print_times(name, times, Some(limit));

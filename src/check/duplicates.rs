@@ -1,6 +1,7 @@
 //! Finds duplicate ids, and names that differ in case only.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use ulid::Ulid;
 
@@ -25,14 +26,14 @@ impl PalaceCheck<'_> {
 
     fn check_duplicate_ids(&self) -> Vec<CheckFinding> {
         let rooms = self.palace.rooms();
-        let rooms = rooms.filter_map(|(id, it)| Some((it.id?, (self.room_file)(id))));
+        let rooms = rooms.filter_map(|(id, it)| Some((it.id?, Cow::Owned((self.room_file)(id)))));
         let entities = self.palace.graph.entities_with_files();
-        let entities = entities.filter_map(|(file, it)| Some((it.id?, file.to_owned())));
-        let scrolls = self.palace.scroll_files().map(|(file, it)| (it.id, file.to_owned()));
+        let entities = entities.filter_map(|(file, it)| Some((it.id?, Cow::Borrowed(file))));
+        let scrolls = self.palace.scroll_files().map(|(file, it)| (it.id, Cow::Borrowed(file)));
         let drawers = &self.palace.drawers;
         let drawers = drawers.rooms().flat_map(|it| drawers.drawers_in_room(it));
-        let drawers = drawers.map(|(file, it)| (it.id, file.to_owned()));
-        let mut holders: BTreeMap<Ulid, String> = BTreeMap::new();
+        let drawers = drawers.map(|(file, it)| (it.id, Cow::Borrowed(file)));
+        let mut holders: HashMap<Ulid, Cow<'_, str>> = HashMap::new();
         let mut findings = Vec::new();
         for (id, file) in rooms.chain(entities).chain(scrolls).chain(drawers) {
             if let Some(first) = holders.get(&id) {
@@ -44,8 +45,8 @@ impl PalaceCheck<'_> {
                     message,
                 );
                 let finding = finding.with_hint("remove the id from the one that is a copy");
-                findings
-                    .push(finding.with_subject(FindingSubject::SameId { other: first.clone() }));
+                let other = first.clone().into_owned();
+                findings.push(finding.with_subject(FindingSubject::SameId { other }));
             } else {
                 holders.insert(id, file);
             }
@@ -135,10 +136,12 @@ pub(crate) fn duplicate_items_of_entity(file: &str, entity: &Entity) -> Vec<Chec
 
 /// Pairs each text with the first one that differs from it in case only.
 fn case_variants<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<(&'a str, &'a str)> {
-    let mut first: HashMap<String, &str> = HashMap::new();
+    let mut first: HashMap<Cow<'_, str>, &str> = HashMap::new();
     let mut twins = Vec::new();
     for text in texts {
-        let earlier = *first.entry(text.to_lowercase()).or_insert(text);
+        let is_lower = text.bytes().all(|it| it.is_ascii() && !it.is_ascii_uppercase());
+        let lower = if is_lower { Cow::Borrowed(text) } else { Cow::Owned(text.to_lowercase()) };
+        let earlier = *first.entry(lower).or_insert(text);
         if earlier != text {
             twins.push((earlier, text));
         }

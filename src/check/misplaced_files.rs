@@ -26,11 +26,12 @@ impl PalaceCheck<'_> {
         for (file, entity) in graph.entities_with_files() {
             let parts: Vec<_> = file.trim_end_matches(".yaml").split('/').collect();
             let [_, folder, .., name] = parts.as_slice() else { continue };
-            if let Some(other) = genera.get(*folder).filter(|_| !is_slug_of(folder, &entity.genus))
-            {
+            let genus = genera.get(*folder).filter(|it| **it != entity.genus);
+            if let Some(other) = genus.filter(|_| !is_slug_of(folder, &entity.genus)) {
                 findings.push(path_mismatch(file, "genus", "folder", other));
             }
-            if let Some(other) = names.get(*name).filter(|_| !is_slug_of(name, &entity.name)) {
+            let named = names.get(*name).filter(|it| **it != entity.name);
+            if let Some(other) = named.filter(|_| !is_slug_of(name, &entity.name)) {
                 findings.push(path_mismatch(file, "name", "file", other));
             }
         }

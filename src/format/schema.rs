@@ -28,7 +28,34 @@ pub(super) use modeline::{
     kind_of_schema_file, prepend_modeline, retarget_modeline, schema_path, split_modeline,
 };
 
-use crate::model::FileKind;
+use crate::model::{Code, Diagnostic, FileKind};
+
+/// Rules of parsers that a schema cannot express because they depend on other parts of the file or on
+/// other files: the code, and words of the message.
+const NOT_IN_SCHEMA: [(Code, &str); 3] = [
+    (Code::MissingKey, "a scroll needs `written`"),
+    (Code::BadValue, "`step` is the number of the current step"),
+    (Code::BadValue, "is none of the statuses"),
+];
+
+/// Returns whether a program that reads YAML, and checks the file by its schema, reports a finding
+/// too.
+pub fn is_found_by_schema(finding: &Diagnostic) -> bool {
+    let is_beyond =
+        |(code, words): &(Code, &str)| finding.code == *code && finding.message.contains(words);
+    match finding.code {
+        Code::Syntax
+        | Code::DuplicateKey
+        | Code::UnknownKey
+        | Code::MissingKey
+        | Code::WrongType
+        | Code::BadValue
+        | Code::BadSlug
+        | Code::BadId
+        | Code::BadTime => !NOT_IN_SCHEMA.iter().any(is_beyond),
+        _ => false,
+    }
+}
 
 /// Returns the schema of a kind of file.
 pub(super) fn json_schema_of_file_kind(kind: FileKind) -> String {
@@ -63,7 +90,7 @@ mod tests {
 
     use super::*;
     use crate::format::{PalacePath, front_matter, parse_file, yaml};
-    use crate::model::{Code, Diagnostic, Severity};
+    use crate::model::Severity;
 
     /// One file of every kind that has a schema.
     const SAMPLE_PATHS: [&str; 10] = [
@@ -77,14 +104,6 @@ mod tests {
         "scrolls/a/a.md",
         "drawers/a/b/a.md",
         "diary/a/a.md",
-    ];
-
-    /// Rules that a schema cannot express because they depend on other parts of the file or on
-    /// other files.
-    const NOT_IN_SCHEMA: [(Code, &str); 3] = [
-        (Code::MissingKey, "a scroll needs `written`"),
-        (Code::BadValue, "`step` is the number of the current step"),
-        (Code::BadValue, "is none of the statuses"),
     ];
 
     /// Collects the files below a folder that have a schema, with their paths in a palace and their

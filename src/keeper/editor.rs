@@ -12,6 +12,7 @@ mod findings;
 mod fixes;
 mod hover;
 mod name_index;
+mod name_sites;
 mod outline;
 mod references;
 mod rename;

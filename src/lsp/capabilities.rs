@@ -27,6 +27,8 @@ pub(super) struct ClientSupport {
     pub(super) snippets: bool,
     /// Whether it shows the progress of work.
     pub(super) progress: bool,
+    /// Whether it wants the findings that yaml-language-server reports too.
+    pub(super) schema_findings: bool,
     /// Whether the user wants to see the names of rooms and the genera of entities in the text.
     pub(super) inlay_hints: bool,
 }
@@ -47,6 +49,7 @@ impl ClientSupport {
             file_operations: has(&workspace_edit["resourceOperations"], "rename"),
             snippets: item["snippetSupport"] == true,
             progress: capabilities["window"]["workDoneProgress"] == true,
+            schema_findings: params["initializationOptions"]["schemaFindings"] != false,
             inlay_hints: params["initializationOptions"]["inlayHints"] == true,
         }
     }
@@ -126,6 +129,7 @@ mod tests {
         {
             let client = ClientSupport::from_initialize(&params);
             assert_eq!(client.unit, ColumnUnit::Utf16);
+            assert!(client.schema_findings);
             assert!(!client.file_operations && !client.snippets && !client.progress);
         }
     }

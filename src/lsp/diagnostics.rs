@@ -8,6 +8,7 @@ use gen_lsp_types::{
     PublishDiagnosticsParams, Uri,
 };
 
+use crate::format::is_found_by_schema;
 use crate::keeper::{EditorFinding, EditorPalace};
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::TextPositions;
@@ -29,7 +30,11 @@ impl Server {
             return;
         }
         // A palace that cannot be read now is checked at the next change.
-        let Ok(findings) = palace.findings_in_file(&path) else { return };
+        let Ok(mut findings) = palace.findings_in_file(&path) else { return };
+        let has_schema = palace.has_schema(&path, &text);
+        if has_schema && !self.client.schema_findings {
+            findings.retain(|it| !is_found_by_schema(&it.diagnostic));
+        }
         self.publish(uri, Some(version), &text, &findings);
     }
 
@@ -52,6 +57,7 @@ impl Server {
 
     /// Checks the open documents, and the files with findings, again.
     pub(super) fn publish_after_rest(&mut self) {
+        self.palaces.open_palaces().for_each(EditorPalace::forget_unfinished_rooms);
         let open: BTreeSet<_> = self.documents.uris().map(|it| it.0).collect();
         for uri in &open {
             self.publish_document(&Uri(uri.clone()));
@@ -62,7 +68,7 @@ impl Server {
         }
     }
 
-    /// Checks the palaces as a whole, and publishes the findings about closed files that changed.
+    /// Checks the palaces as a whole, and publishes the findings that changed.
     pub(super) fn check_palaces(&mut self) {
         let mut changed = Vec::new();
         for palace in self.palaces.open_palaces() {
@@ -71,9 +77,11 @@ impl Server {
             let root = palace.root();
             changed.extend(files.iter().map(|it| uri_of_path(&root.join(it))));
         }
-        changed.retain(|it| self.documents.get(it).is_none());
         for uri in changed.iter().take(MAX_CHECKED_FILES) {
-            self.publish_closed_file(uri);
+            match self.documents.get(uri) {
+                Some(_) => self.publish_document(uri),
+                None => self.publish_closed_file(uri),
+            }
         }
     }
 

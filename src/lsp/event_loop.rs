@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use gen_lsp_types::{self as lsp, Uri};
@@ -69,6 +69,7 @@ pub fn serve(connection: &Connection, settings: LspSettings) -> Result<(), LspEr
         changed: BTreeSet::new(),
         is_check_due: false,
         is_palace_check_due: false,
+        palace_check_time: Duration::ZERO,
         next_catch_up: None,
         next_request: 0,
     };
@@ -191,24 +192,27 @@ impl Server {
     /// Returns how long to wait for the next event; `None`: until it comes.
     fn longest_wait(&self) -> Option<Duration> {
         let rest = self.is_check_due.then_some(REST);
-        rest.into_iter().chain(self.next_catch_up).min()
+        let long_rest = self.is_palace_check_due.then(|| self.long_rest());
+        rest.into_iter().chain(long_rest).chain(self.next_catch_up).min()
+    }
+
+    /// Returns how long the editor rests before the palaces are checked as a whole: the longer that
+    /// takes, the longer, so that the user rarely types meanwhile.
+    fn long_rest(&self) -> Duration {
+        REST.max(self.palace_check_time * 4)
     }
 
     /// Does what was put off until nothing happens for a while.
     fn handle_rest(&mut self) {
         if self.next_catch_up.take().is_some() {
             self.catch_up();
-        } else {
-            self.check_after_rest();
-        }
-    }
-
-    fn check_after_rest(&mut self) {
-        self.is_check_due = false;
-        if std::mem::take(&mut self.is_palace_check_due) {
+        } else if std::mem::take(&mut self.is_check_due) {
+            self.publish_after_rest();
+        } else if std::mem::take(&mut self.is_palace_check_due) {
+            let start = Instant::now();
             self.check_palaces();
+            self.palace_check_time = start.elapsed();
         }
-        self.publish_after_rest();
     }
 }
 

@@ -11,7 +11,7 @@ use gen_lsp_types::{
 
 use crate::keeper::{EditorPalace, FilePlace, NeighbourRoom, Symbol};
 use crate::lsp::server::Server;
-use crate::lsp::text_positions::{ColumnUnit, TextPositions};
+use crate::lsp::text_positions::{ColumnUnit, TextPositions, ascii_range};
 use crate::lsp::uri::uri_of_path;
 use crate::model::RoomId;
 
@@ -57,17 +57,22 @@ fn location(palace: &EditorPalace, place: &FilePlace, unit: ColumnUnit) -> Locat
     locations(palace, slice::from_ref(place), unit).remove(0)
 }
 
-/// Converts places to locations. Reads the file of neighbouring places once.
+/// Converts places to locations. Reads the file of neighbouring places once, or not at all if all
+/// its columns are bytes.
 fn locations(palace: &EditorPalace, places: &[FilePlace], unit: ColumnUnit) -> Vec<Location> {
     let root = palace.root();
     let by_file = places.chunk_by(|a, b| a.path == b.path).flat_map(|in_file| {
         let path = &in_file[0].path;
-        let text = palace.text(path).unwrap_or_default();
+        let is_ascii = palace.is_ascii_file(path);
+        let text = if is_ascii { None } else { palace.text(path) }.unwrap_or_default();
         let positions = TextPositions::new(&text, unit);
         let uri = uri_of_path(&root.join(path));
-        let location = |it: &FilePlace| Location {
-            uri: uri.clone(),
-            range: positions.range(it.start, it.end),
+        let location = |it: &FilePlace| {
+            let range = match is_ascii {
+                true => ascii_range(it.start, it.end),
+                false => positions.range(it.start, it.end),
+            };
+            Location { uri: uri.clone(), range }
         };
         in_file.iter().map(location).collect::<Vec<_>>()
     });

@@ -29,6 +29,8 @@ pub(super) struct Server {
     pub(super) is_check_due: bool,
     /// Whether then the palaces must be checked as a whole too: files on disk have changed.
     pub(super) is_palace_check_due: bool,
+    /// How long the last check of the palaces as a whole took.
+    pub(super) palace_check_time: Duration,
     /// When files can be read that may have been half written.
     pub(super) next_catch_up: Option<Duration>,
     pub(super) next_request: i32,

@@ -76,6 +76,15 @@ impl<'a> TextPositions<'a> {
     }
 }
 
+/// Converts the range between two positions in a text of ASCII characters only.
+pub(super) fn ascii_range(start: Position, end: Position) -> lsp::Range {
+    let at = |it: Position| lsp::Position {
+        line: to_u32(it.line - 1),
+        character: to_u32(it.column - 1),
+    };
+    lsp::Range { start: at(start), end: at(end) }
+}
+
 /// Returns the byte of a position of the protocol in a text.
 pub(super) fn byte_of_lsp(text: &str, at: lsp::Position, unit: ColumnUnit) -> usize {
     let Some((start, line)) = lines_with_starts(text).nth(at.line as usize) else {

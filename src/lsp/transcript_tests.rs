@@ -9,6 +9,7 @@ use insta::assert_snapshot;
 use lsp_server::{Connection, Message, Notification, Request, RequestId};
 use serde_json::{Value, json};
 
+use crate::format;
 use crate::lsp::{LspSettings, serve};
 use crate::model::{Tool, ToolEffect};
 
@@ -33,15 +34,11 @@ struct Editor {
 
 impl Editor {
     fn start(files: &[(&str, &str)]) -> Self {
-        Self::start_with(
-            files,
-            &json!({ "workspace": { "workspaceEdit": {
-            "documentChanges": true, "resourceOperations": ["create", "rename", "delete"],
-        } } }),
-        )
+        Self::start_with(files, &json!({ "capabilities": file_operations() }))
     }
 
-    fn start_with(files: &[(&str, &str)], capabilities: &Value) -> Self {
+    /// Starts an editor with more parameters of `initialize`.
+    fn start_with(files: &[(&str, &str)], more: &Value) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::write(
             folder.path().join("palace.toml"),
@@ -65,7 +62,8 @@ impl Editor {
         let server = Some(server);
         let mut editor = Self { folder, connection, server, last_id: 0, findings };
         let root = editor.uri("");
-        let params = json!({ "processId": null, "rootUri": root, "capabilities": capabilities });
+        let mut params = json!({ "processId": null, "rootUri": root, "capabilities": null });
+        params.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         editor.request("initialize", params);
         editor.notify("initialized", json!({}));
         editor
@@ -230,6 +228,13 @@ impl Drop for Editor {
     }
 }
 
+/// The capabilities of a client that can create, rename and delete files.
+fn file_operations() -> Value {
+    json!({ "workspace": { "workspaceEdit": {
+        "documentChanges": true, "resourceOperations": ["create", "rename", "delete"],
+    } } })
+}
+
 fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
@@ -371,6 +376,22 @@ fn a_word_is_replaced_in_the_notation_of_its_place() {
 }
 
 #[test]
+fn findings_of_the_schema_can_be_left_to_another_server() {
+    let schema = (".palazzo/schema/room.json", "{}");
+    let files = [("rooms/hall.yaml", HALL), schema];
+    let options = json!({ "schemaFindings": false });
+    let params = json!({ "capabilities": file_operations(), "initializationOptions": options });
+    let mut editor = Editor::start_with(&files, &params);
+    let hall = HALL.replace("name: Hall", "nmae: Hall");
+    let named = format::ensure_modeline("rooms/hall.yaml", &hall);
+    assert_ne!(editor.open("rooms/hall.yaml", &hall), "");
+    assert_eq!(editor.change("rooms/hall.yaml", 2, &named), "");
+    let actions = editor.shown_actions("rooms/hall.yaml");
+    assert!(actions.starts_with("Change to `name` (quickfix, preferred)\n"), "{actions}");
+    assert_ne!(editor.change("rooms/hall.yaml", 3, &hall), "");
+}
+
+#[test]
 fn findings_that_depend_on_other_files_follow_the_text_and_the_files() {
     let loose = "id: 01KR0000000000000000000009\nname: Loose\ndescription: Alone.\n";
     let mut editor = Editor::start(&[("rooms/hall.yaml", HALL), ("rooms/loose.yaml", loose)]);
@@ -431,7 +452,7 @@ fn the_doors_of_a_room_are_its_call_hierarchy() {
 #[test]
 fn a_client_without_file_operations_gets_edits_of_texts_only() {
     let files = [("rooms/hall.yaml", HALL), ("rooms/west/attic.yaml", ATTIC)];
-    let mut editor = Editor::start_with(&files, &json!(null));
+    let mut editor = Editor::start_with(&files, &json!({}));
     editor.open("rooms/hall.yaml", HALL);
     let attic = ("rooms/hall.yaml", HALL, "west/attic");
     let renamed = editor.ask_at("textDocument/rename", attic, &json!({ "newName": "west/loft" }));

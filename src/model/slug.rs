@@ -71,7 +71,11 @@ impl Slug {
     /// by one `-`; `None` if the result is empty or reserved.
     pub fn from_text(text: &str) -> Option<Self> {
         let mut slug = String::new();
-        for character in deunicode_with_tofu(text, "-").to_lowercase().chars() {
+        let latin = match text.is_ascii() {
+            true => text.to_ascii_lowercase(),
+            false => deunicode_with_tofu(text, "-").to_lowercase(),
+        };
+        for character in latin.chars() {
             match character {
                 'a'..='z' | '0'..='9' => slug.push(character),
                 '_' if !slug.is_empty() => slug.push('_'),

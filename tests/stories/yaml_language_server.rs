@@ -11,12 +11,14 @@
 //!
 //! Without it or node, the test prints a notice and passes.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use insta::assert_snapshot;
 use palazzo::format::FmtOutcome;
+use palazzo::model::Files;
 use serde_json::{Value, json};
 
 use crate::harness::{Home, MARCH_1};
@@ -234,6 +236,41 @@ async fn an_editor_completes_and_underlines_files_written_by_palazzo() {
     4: Property genius is not allowed.
     2: Missing property "genus".
     "#);
+}
+
+/// What Palazzo leaves to yaml-language-server, if an editor has both, is reported by it.
+#[test]
+fn findings_that_are_left_to_the_schema_are_reported_by_it() {
+    let home = Home::new();
+    let Some(mut editor) = Editor::start(home.path().parent().unwrap()) else { return };
+    let output = home.run_palazzo(&["init", "w"]);
+    assert!(output.status.success(), "{output:?}");
+    let mut left = 0;
+    for place in yaml_files(Path::new("tests/broken-palaces")) {
+        let Ok(text) = fs::read_to_string(&place) else { continue };
+        let parts: Vec<_> = place.iter().map(|it| it.to_str().unwrap()).collect();
+        let path = parts[3..].join("/");
+        let files = Files::from([(path.clone(), text.clone())]);
+        let (_, findings) = palazzo::format::parse_palace("P", &files);
+        let findings: Vec<_> =
+            findings.into_iter().filter(palazzo::format::is_found_by_schema).collect();
+        if findings.is_empty() {
+            continue;
+        }
+        let text = palazzo::format::ensure_modeline(&path, &text);
+        let file = home.path().join("w").join(&path);
+        let reported = editor.diagnostics(&file, &text);
+        assert_ne!(reported, "", "{path}: {findings:?}\n{text}");
+        editor.close_file(&file);
+        left += 1;
+    }
+    assert!(left > 10, "{left}");
+}
+
+fn yaml_files(folder: &Path) -> Vec<PathBuf> {
+    let places = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let files = places.flat_map(|it| if it.is_dir() { yaml_files(&it) } else { vec![it] });
+    files.filter(|it| it.extension().is_some_and(|it| it == "yaml")).collect()
 }
 
 /// Texts that YAML writes in many ways.

@@ -19,7 +19,8 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
   context.subscriptions.push(
     vscode.commands.registerCommand('palazzo.restart', restart),
     vscode.workspace.onDidChangeConfiguration(async (change) => {
-      if (['palazzo.path', 'palazzo.inlayHints'].some((it) => change.affectsConfiguration(it))) {
+      const settings = ['palazzo.path', 'palazzo.inlayHints', 'yaml.validate']
+      if (settings.some((it) => change.affectsConfiguration(it))) {
         await restart()
       }
     }),
@@ -47,11 +48,20 @@ async function start(): Promise<void> {
   }
   const options: LanguageClientOptions = {
     documentSelector: files.map((pattern) => ({ scheme: 'file', pattern })),
-    initializationOptions: { inlayHints: settings.get<boolean>('inlayHints', false) },
+    initializationOptions: {
+      inlayHints: settings.get<boolean>('inlayHints', false),
+      schemaFindings: !checksSchemas(),
+    },
   }
   const server = { command: program, args: ['lsp'] }
   client = new LanguageClient('palazzo', 'Palazzo', server, options)
   await client.start()
+}
+
+/** Returns whether the extension for YAML of Red Hat reports what violates a schema. */
+function checksSchemas(): boolean {
+  const isThere = vscode.extensions.getExtension('redhat.vscode-yaml') !== undefined
+  return isThere && vscode.workspace.getConfiguration('yaml').get<boolean>('validate', true)
 }
 
 async function stop(): Promise<void> {

@@ -34,9 +34,8 @@ impl EditorPalace {
     /// Lists the display names of the rooms and the genera of the entities that a file mentions, each
     /// with the end of the mention.
     pub fn name_hints(&self, path: &str) -> Vec<(Position, String)> {
-        let Some(text) = self.text(path) else { return Vec::new() };
         let palace = &self.open.palace;
-        let mentions = self.mentions(path, &text).into_iter().filter(|it| !it.is_own_name);
+        let mentions = self.mentions(path).into_iter().filter(|it| !it.is_own_name);
         let hints = mentions.filter_map(|it| {
             let hint = match &it.symbol {
                 Symbol::Room(id) => palace.room(id)?.name.clone(),
@@ -50,8 +49,7 @@ impl EditorPalace {
 
     /// Lists the mentions in a file whose symbols have files, with the paths of these files.
     pub fn file_links(&self, path: &str) -> Vec<([Position; 2], String)> {
-        let Some(text) = self.text(path) else { return Vec::new() };
-        let mentions = self.mentions(path, &text).into_iter().filter(|it| !it.is_own_name);
+        let mentions = self.mentions(path).into_iter().filter(|it| !it.is_own_name);
         let links = mentions.filter_map(|it| Some(([it.start, it.end], self.file_of(&it.symbol)?)));
         links.take(MAX_PER_FILE).collect()
     }

@@ -72,16 +72,21 @@ impl EditorPalace {
     pub fn complete(&self, path: &str, at: Position) -> CompletionList {
         let Some(text) = self.text(path) else { return CompletionList::default() };
         let context = cursor_context(&text, at, is_body(path, &text, at));
-        let mut items = self.candidates(path, &context);
         let typed = fold_name(&context.prefix);
-        let matches = |it: &Completion| is_match(&fold_name(&it.label), &typed);
-        items.retain(matches);
-        items.sort_by_cached_key(|it| {
+        let rank = |it: Completion| {
             let label = fold_name(&it.label);
-            (!label.starts_with(&typed), !it.is_snippet, label)
-        });
-        let is_incomplete = items.len() >= MAX_COMPLETIONS;
-        items.truncate(MAX_COMPLETIONS);
+            let rank = (!label.starts_with(&typed), !it.is_snippet);
+            is_match(&label, &typed).then_some((rank, label, it))
+        };
+        let candidates = self.candidates(path, &context).into_iter();
+        let mut ranked: Vec<_> = candidates.filter_map(rank).collect();
+        ranked.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
+        let is_incomplete = ranked.len() >= MAX_COMPLETIONS;
+        ranked.truncate(MAX_COMPLETIONS);
+        let mut items: Vec<_> = ranked.into_iter().map(|(_, _, it)| it).collect();
+        for it in items.iter_mut().filter(|it| it.kind == CompletionKind::Room) {
+            self.describe_room_completion(own_room(path).as_ref(), it);
+        }
         CompletionList { items, is_incomplete, range: Some([context.start, context.end]) }
     }
 
@@ -189,24 +194,25 @@ impl EditorPalace {
             let is_unique = palace.resolve_room(&bare, from).as_ref() == Ok(id);
             if is_unique && !prefix.contains('/') { bare.to_string() } else { id.to_string() }
         };
-        let built = palace.rooms().filter(|(id, _)| Some(*id) != from).map(|(id, room)| {
-            let documentation = abridge_to_weight(&room.description, MAX_TEXT_WEIGHT);
-            let insert = written(id);
-            Completion {
-                label: insert.clone(),
-                kind: CompletionKind::Room,
-                detail: render::one_line(&room.name),
-                documentation: render::printable_text(&documentation),
-                insert,
-                is_snippet: false,
-            }
-        });
-        let unfinished = palace.unfinished_rooms();
+        let built = palace.rooms().map(|(id, _)| id).filter(|id| Some(*id) != from);
+        let built = built.map(|id| completion(&written(id), CompletionKind::Room, ""));
+        let unfinished = self.unfinished_rooms().iter().filter(|it| !palace.is_enterable_room(it));
         // The name that is being typed is no room.
-        let unfinished = unfinished.iter().map(ToString::to_string).filter(|it| it != prefix);
+        let unfinished = unfinished.map(ToString::to_string).filter(|it| it != prefix);
         let unfinished =
             unfinished.map(|it| completion(&it, CompletionKind::UnfinishedRoom, "not built yet"));
         built.chain(unfinished).collect()
+    }
+
+    /// Adds the name and the description of a room.
+    fn describe_room_completion(&self, from: Option<&RoomId>, it: &mut Completion) {
+        let palace = &self.open.palace;
+        let id = it.label.parse().ok().and_then(|it| palace.resolve_room(&it, from).ok());
+        if let Some(room) = id.and_then(|it| palace.room(&it)) {
+            let description = abridge_to_weight(&room.description, MAX_TEXT_WEIGHT);
+            it.detail = render::one_line(&room.name);
+            it.documentation = render::printable_text(&description);
+        }
     }
 
     /// Lists entities whose names have the words of `prefix`, at most as many as are shown.

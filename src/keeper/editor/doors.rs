@@ -29,9 +29,8 @@ impl EditorPalace {
     /// Lists the rooms that the doors in the file of a room lead to.
     pub fn rooms_led_to_from(&self, id: &RoomId) -> Vec<NeighbourRoom> {
         let path = room_path(id);
-        let Some(text) = self.text(&path) else { return Vec::new() };
         let mut targets: Vec<_> = self
-            .mentions(&path, &text)
+            .mentions(&path)
             .into_iter()
             .filter(|it| !it.is_own_name)
             .filter_map(|it| match it.symbol {
@@ -46,8 +45,7 @@ impl EditorPalace {
 
     /// Describes the room `id` with the mentions of `target` in the file `path`.
     fn neighbour(&self, id: &RoomId, path: &str, target: &Symbol) -> NeighbourRoom {
-        let text = self.text(path).unwrap_or_default();
-        let doors = self.mentions(path, &text).into_iter();
+        let doors = self.mentions(path).into_iter();
         let doors = doors.filter(|it| it.symbol == *target && !it.is_own_name);
         let doors =
             doors.map(|it| FilePlace { path: path.to_owned(), start: it.start, end: it.end });

@@ -1,12 +1,14 @@
 //! A palace that is open in an editor.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::format::PalacePath;
+use crate::format::{self, PalacePath};
 use crate::keeper::editor::findings::PalaceWideFindings;
 use crate::keeper::editor::name_index::NameIndex;
+use crate::keeper::editor::name_sites::SiteIndex;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::semantic::models::ModelCache;
@@ -26,6 +28,8 @@ pub struct EditorPalace {
     pub(in crate::keeper::editor) palace_wide: PalaceWideFindings,
     /// The names of entities, since an entity was last added, renamed or removed.
     names: OnceCell<NameIndex>,
+    unfinished_rooms: OnceCell<BTreeSet<RoomId>>,
+    pub(in crate::keeper::editor) sites: SiteIndex,
 }
 
 impl EditorPalace {
@@ -47,14 +51,18 @@ impl EditorPalace {
         let store = keeper.store_at(root.to_owned());
         let mut open = OpenPalace::open_without_writing(store, &name, &config)?;
         open.find_renamed_rooms()?;
-        Ok(Self {
+        let palace = Self {
             open,
             tools,
             workspaces,
             models: ModelCache::default(),
             palace_wide: PalaceWideFindings::default(),
             names: OnceCell::new(),
-        })
+            unfinished_rooms: OnceCell::new(),
+            sites: SiteIndex::default(),
+        };
+        palace.index_rooms();
+        Ok(palace)
     }
 
     /// Returns the folder of the palace.
@@ -90,6 +98,16 @@ impl EditorPalace {
         }
     }
 
+    /// Forgets the unfinished rooms, which are searched once for each rest: that reads all doors.
+    pub fn forget_unfinished_rooms(&mut self) {
+        self.unfinished_rooms.take();
+    }
+
+    /// Returns the rooms that were unfinished at the last rest.
+    pub(in crate::keeper::editor) fn unfinished_rooms(&self) -> &BTreeSet<RoomId> {
+        self.unfinished_rooms.get_or_init(|| self.open.palace.unfinished_rooms())
+    }
+
     /// Returns the names of entities.
     pub(in crate::keeper::editor) fn names(&self) -> &NameIndex {
         self.names.get_or_init(|| NameIndex::from_graph(&self.open.palace.graph))
@@ -109,6 +127,12 @@ impl EditorPalace {
     /// Returns the text of a file: that of the editor, else that on disk.
     pub fn text(&self, path: &str) -> Option<String> {
         self.open.store().read_file(path).ok().flatten()
+    }
+
+    /// Returns whether a file with this text names its schema, and that schema is there.
+    pub fn has_schema(&self, path: &str, text: &str) -> bool {
+        let kind = format::kind_of_file_with_modeline(path, text);
+        kind.is_some_and(|it| self.text(&format::schema_path(it)).is_some())
     }
 
     /// Returns the entity that a file defines.

@@ -27,9 +27,8 @@ impl EditorPalace {
     /// Returns the place where a symbol is defined: its name in its file; `None` if it has no file.
     pub fn definition(&self, symbol: &Symbol) -> Option<FilePlace> {
         let path = self.file_of(symbol)?;
-        let text = self.text(&path)?;
-        let mentions = self.mentions(&path, &text);
-        let mut own = mentions.into_iter().filter(|it| it.is_own_name && it.symbol == *symbol);
+        let mut own =
+            self.mentions(&path).into_iter().filter(|it| it.is_own_name && it.symbol == *symbol);
         // The name is after the id in canonical files.
         let place = own.next_back().map_or([Position::START; 2], |it| [it.start, it.end]);
         Some(FilePlace { path, start: place[0], end: place[1] })
@@ -40,8 +39,7 @@ impl EditorPalace {
     pub fn references(&self, symbol: &Symbol, with_definition: bool) -> Vec<FilePlace> {
         let mut places = Vec::new();
         for path in self.files_mentioning(symbol).into_iter().take(MAX_FILES) {
-            let Some(text) = self.text(&path) else { continue };
-            let mentions = self.mentions(&path, &text).into_iter();
+            let mentions = self.mentions(&path).into_iter();
             let found = mentions.filter(|it| it.symbol == *symbol);
             let found = found.filter(|it| with_definition || !it.is_own_name);
             places.extend(found.map(|it| FilePlace {

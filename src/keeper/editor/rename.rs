@@ -146,7 +146,7 @@ impl EditorPalace {
         let mut edits = Vec::new();
         for path in files {
             let Some(text) = self.text(&path) else { continue };
-            let mentions = self.mentions(&path, &text).into_iter();
+            let mentions = self.mentions(&path).into_iter();
             let mentions = mentions.filter(|it| it.symbol == *symbol);
             let places: Vec<_> = mentions.map(|it| [it.start, it.end]).collect();
             let now = replace_names(&path, &text, &places, new);

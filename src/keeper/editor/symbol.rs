@@ -1,13 +1,9 @@
 //! Symbols: what values in files name.
 
-use crate::format::{
-    PalacePath, PlacedValue, file_kind, linked_genus, placed_values, positions_of_bytes,
-};
+use crate::format::{PalacePath, file_kind};
 use crate::keeper::editor::EditorPalace;
-use crate::model::{
-    Action, AttributeKind, EntityLink, FileKind, ItemId, Position, RoomId, RoomRef, Tool,
-    entity_links,
-};
+use crate::keeper::editor::name_sites::{NameSite, SiteKind};
+use crate::model::{AttributeKind, FileKind, ItemId, Position, RoomId, RoomRef, Tool};
 
 /// An item, a type of relations or a tool that values in files name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,12 +31,14 @@ pub(super) struct Mention {
 }
 
 impl EditorPalace {
-    /// Returns what is named at a position, and the range of the name.
+    /// Returns the symbol that is named at a position, and the range of the name.
     pub fn symbol_at(&self, path: &str, at: Position) -> Option<(Symbol, [Position; 2])> {
-        let text = self.text(path)?;
-        let mentions = self.mentions(path, &text);
-        let found = mentions.into_iter().find(|it| it.start <= at && at <= it.end)?;
-        Some((found.symbol, [found.start, found.end]))
+        let (sites, own) = (self.name_sites(path), own_room(path));
+        let mut here = sites.iter().filter(|it| it.start <= at && at <= it.end);
+        here.find_map(|it| {
+            let symbol = self.symbol_of_site(path, own.as_ref(), it)?;
+            Some((symbol, [it.start, it.end]))
+        })
     }
 
     /// Returns the symbol that a file defines.
@@ -54,105 +52,54 @@ impl EditorPalace {
     }
 
     /// Lists what a file mentions, in the order of the file.
-    pub(super) fn mentions(&self, path: &str, text: &str) -> Vec<Mention> {
-        let mut mentions = Vec::new();
-        for value in placed_values(path, text).iter().filter(|it| !it.is_key()) {
-            if let Some((symbol, is_own_name)) = self.symbol_of_value(path, value) {
-                let (start, end) = (value.start, value.end);
-                mentions.push(Mention { symbol, start, end, is_own_name });
-            }
-        }
-        mentions.extend(self.linked_entities(path, text));
-        mentions.sort_by_key(|it| it.start);
-        mentions
+    pub(super) fn mentions(&self, path: &str) -> Vec<Mention> {
+        let (sites, own) = (self.name_sites(path), own_room(path));
+        let mention = |it: &NameSite| {
+            let symbol = self.symbol_of_site(path, own.as_ref(), it)?;
+            let is_own_name = it.kind == SiteKind::OwnItem;
+            Some(Mention { symbol, start: it.start, end: it.end, is_own_name })
+        };
+        sites.iter().filter_map(mention).collect()
     }
 
-    /// Lists the links to entities in the texts of a file.
-    fn linked_entities(&self, path: &str, text: &str) -> Vec<Mention> {
-        if !matches!(PalacePath::parse(path), Ok(PalacePath::Room(_) | PalacePath::Scroll(_))) {
-            return Vec::new();
+    /// Returns the symbol that a site in a file names. `own` is the room whose file it is.
+    fn symbol_of_site(&self, path: &str, own: Option<&RoomId>, site: &NameSite) -> Option<Symbol> {
+        let name = &*site.name;
+        match &site.kind {
+            SiteKind::OwnItem => self.own_symbol(path, name),
+            SiteKind::RoomFromHere => self.room_called(name, own),
+            SiteKind::Room => self.room_called(name, None),
+            SiteKind::RoomOfScroll => match PalacePath::parse(path) {
+                Ok(PalacePath::Scroll(room)) => Some(Symbol::Room(room)),
+                _ => None,
+            },
+            SiteKind::Entity => Some(self.entity_called(name)),
+            SiteKind::RelationTarget => Some(Symbol::Entity(name.to_owned())),
+            SiteKind::Attribute(key) => {
+                let genus = &self.own_entity(path)?.genus;
+                let genus = self.open.palace.graph.genus_definition(genus)?;
+                let is_link = matches!(genus.attribute_def(key)?.kind, AttributeKind::Link(_));
+                is_link.then(|| self.entity_called(name))
+            }
+            SiteKind::Genus => Some(self.genus_called(name)),
+            SiteKind::RelationType => Some(Symbol::RelationType(name.to_owned())),
+            SiteKind::Tool => Some(Symbol::Tool(Tool::bare_name(name).to_owned())),
         }
-        let mut links = entity_links(text);
-        links.retain(|it| !it.name.contains(['[', '{', ',']));
-        let bytes: Vec<_> = links.iter().flat_map(|it| [it.range.start, it.range.end]).collect();
-        let positions = positions_of_bytes(text, &bytes);
-        let mention = |(link, at): (&EntityLink<'_>, &[Position])| {
-            let name = link.name.split_whitespace().collect::<Vec<_>>().join(" ");
-            let symbol = self.entity_called(&name);
-            Mention { symbol, start: at[0], end: at[1], is_own_name: false }
-        };
-        links.iter().zip(positions.chunks(2)).map(mention).collect()
+    }
+
+    /// Returns the item of a file that has this name or id.
+    fn own_symbol(&self, path: &str, name: &str) -> Option<Symbol> {
+        match file_kind(path)? {
+            FileKind::Room => own_room(path).map(Symbol::Room),
+            FileKind::Entity => Some(Symbol::Entity(self.own_entity(path)?.name.clone())),
+            FileKind::Genus => Some(Symbol::Genus(name.to_owned())),
+            _ => None,
+        }
     }
 
     fn entity_called(&self, name: &str) -> Symbol {
         let found = self.open.palace.graph.find_entity(name);
         Symbol::Entity(found.map_or_else(|| name.to_owned(), |it| it.name.clone()))
-    }
-
-    /// Returns what a value names, and whether it is the symbol's own name.
-    fn symbol_of_value(&self, path: &str, value: &PlacedValue) -> Option<(Symbol, bool)> {
-        let steps = value.path.words();
-        let steps: Vec<_> = steps.iter().map(String::as_str).collect();
-        let text = value.text.as_str();
-        let own = |it| Some((it, true));
-        let other = |it| Some((it, false));
-        match (file_kind(path)?, steps.as_slice()) {
-            (FileKind::Room, ["name" | "id"]) => own(Symbol::Room(own_room(path)?)),
-            (FileKind::Room, steps) => other(self.symbol_in_room(path, steps, text)?),
-            (FileKind::Entity, ["name" | "id"]) => {
-                own(Symbol::Entity(self.own_entity(path)?.name.clone()))
-            }
-            (FileKind::Entity, ["genus"]) => other(self.genus_called(text)),
-            (FileKind::Entity, ["relations", _, "to"]) => other(Symbol::Entity(text.to_owned())),
-            (FileKind::Entity, ["relations", _, "type"]) => {
-                other(Symbol::RelationType(text.to_owned()))
-            }
-            (FileKind::Entity, ["attributes", key]) => {
-                let genus = &self.own_entity(path)?.genus;
-                let genus = self.open.palace.graph.genus_definition(genus)?;
-                let is_link = matches!(genus.attribute_def(key)?.kind, AttributeKind::Link(_));
-                is_link.then(|| (self.entity_called(text), false))
-            }
-            (FileKind::Genus, ["name"]) => own(Symbol::Genus(text.to_owned())),
-            (FileKind::Genus, ["attributes", _] | ["attributes", _, "type"]) => {
-                other(self.genus_called(linked_genus(text)?))
-            }
-            (FileKind::Task | FileKind::Process, ["room"]) | (FileKind::Palace, ["entry"]) => {
-                other(self.room_called(text, None)?)
-            }
-            (FileKind::Task | FileKind::Process, ["entity"]) => other(self.entity_called(text)),
-            (FileKind::Palace, ["actions", "allow", _]) => other(tool_called(text)),
-            (FileKind::Scroll, ["id" | "title"]) => match PalacePath::parse(path) {
-                Ok(PalacePath::Scroll(room)) => other(Symbol::Room(room)),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    fn symbol_in_room(&self, path: &str, steps: &[&str], text: &str) -> Option<Symbol> {
-        let own = own_room(path)?;
-        match steps {
-            ["actions", index, "room"] => {
-                let room = self.open.palace.room(&own)?;
-                let action = room.actions.get(index.parse::<usize>().ok()?);
-                let is_elsewhere = action.is_some_and(|it| it.target_workspace().is_some());
-                if is_elsewhere { None } else { self.room_called(text, Some(&own)) }
-            }
-            ["portals", _] => self.room_called(text, Some(&own)),
-            ["actions", _, "tool"] => Some(tool_called(text)),
-            ["actions", _, "entity"] => Some(self.entity_called(text)),
-            ["actions", _, "tool_params", key] if Action::ENTITY_PARAMS.contains(key) => {
-                Some(self.entity_called(text))
-            }
-            ["actions", _, "tool_params", key] if *key == Action::ROOM_PARAM => {
-                self.room_called(text, None)
-            }
-            ["actions", _, "tool_params", "genus"] | ["generate", "genus"] => {
-                Some(self.genus_called(text))
-            }
-            _ => None,
-        }
     }
 
     fn room_called(&self, text: &str, from: Option<&RoomId>) -> Option<Symbol> {
@@ -164,10 +111,6 @@ impl EditorPalace {
         let name = self.open.palace.graph.canonical_genus_name(text).unwrap_or(text);
         Symbol::Genus(name.to_owned())
     }
-}
-
-fn tool_called(text: &str) -> Symbol {
-    Symbol::Tool(Tool::bare_name(text).to_owned())
 }
 
 /// Returns the room whose file this is.

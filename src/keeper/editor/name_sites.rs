@@ -1,0 +1,196 @@
+//! The places in the text of a file where symbols are named, and an index of those in rooms.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use crate::format::{
+    PlacedValue, file_kind, linked_genus, placed_values, positions_of_bytes, room_path,
+};
+use crate::keeper::editor::EditorPalace;
+use crate::keeper::palace::file_states::text_digest;
+use crate::model::{Action, EntityLink, FileKind, Position, entity_links};
+
+/// The maximum number of files in the index.
+const MAX_INDEXED_FILES: usize = 2_000;
+
+/// A value that names a symbol, and its range. What it names depends on the palace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NameSite {
+    pub(super) kind: SiteKind,
+    /// The name as it is meant: without quotes and brackets.
+    pub(super) name: Box<str>,
+    pub(super) start: Position,
+    pub(super) end: Position,
+}
+
+/// What a value names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum SiteKind {
+    /// The item of the file itself, by its name or id.
+    OwnItem,
+    /// A room, as it is called in the room of the file.
+    RoomFromHere,
+    /// A room.
+    Room,
+    /// The room that has the scroll of the file.
+    RoomOfScroll,
+    /// An entity, by its name or a name that differs in case.
+    Entity,
+    /// An entity, by exactly its name.
+    RelationTarget,
+    /// An entity, if the genus says that this attribute is a link.
+    Attribute(Box<str>),
+    /// A genus.
+    Genus,
+    /// A type of relations.
+    RelationType,
+    /// A tool.
+    Tool,
+}
+
+/// The sites in the files of rooms, each as of a text.
+#[derive(Debug, Default)]
+pub(super) struct SiteIndex(RefCell<HashMap<String, IndexedFile>>);
+
+#[derive(Debug)]
+struct IndexedFile {
+    text_digest: u64,
+    is_ascii: bool,
+    sites: Arc<[NameSite]>,
+}
+
+impl EditorPalace {
+    /// Returns the places in a file where symbols are named, in the order of the file.
+    pub(super) fn name_sites(&self, path: &str) -> Arc<[NameSite]> {
+        let digest = self.open.file_states.digest(path);
+        if let Some(known) = self.sites.find(path, digest, |it| it.sites.clone()) {
+            return known;
+        }
+        let Some(text) = self.text(path) else { return Arc::default() };
+        let sites: Arc<[NameSite]> = find_name_sites(path, &text).into();
+        if file_kind(path) == Some(FileKind::Room) {
+            self.sites.insert(path, &text, sites.clone());
+        }
+        sites
+    }
+
+    /// Returns whether a file is known to have only ASCII characters, so that its columns are the same
+    /// in all units.
+    pub fn is_ascii_file(&self, path: &str) -> bool {
+        let digest = self.open.file_states.digest(path);
+        self.sites.find(path, digest, |it| it.is_ascii).unwrap_or_default()
+    }
+
+    /// Fills the index, so that the first search for references is as fast as the next.
+    pub(super) fn index_rooms(&self) {
+        let paths = self.open.palace.rooms().map(|(id, _)| room_path(id)).take(MAX_INDEXED_FILES);
+        let files: Vec<_> = paths.filter_map(|it| Some((self.text(&it)?, it))).collect();
+        let found = files.par_iter().map(|(text, path)| find_name_sites(path, text));
+        for ((text, path), sites) in files.iter().zip(found.collect::<Vec<_>>()) {
+            self.sites.insert(path, text, sites.into());
+        }
+    }
+}
+
+impl SiteIndex {
+    /// Returns a part of what is known about a file, if that is about the text with this digest.
+    fn find<T>(
+        &self,
+        path: &str,
+        text_digest: Option<u64>,
+        part: impl Fn(&IndexedFile) -> T,
+    ) -> Option<T> {
+        let files = self.0.borrow();
+        files.get(path).filter(|it| Some(it.text_digest) == text_digest).map(part)
+    }
+
+    fn insert(&self, path: &str, text: &str, sites: Arc<[NameSite]>) {
+        let mut files = self.0.borrow_mut();
+        if files.len() >= MAX_INDEXED_FILES {
+            files.clear();
+        }
+        let (text_digest, is_ascii) = (text_digest(text), text.is_ascii());
+        files.insert(path.to_owned(), IndexedFile { text_digest, is_ascii, sites });
+    }
+}
+
+/// Lists the places in a text where symbols are named, in the order of the file.
+fn find_name_sites(path: &str, text: &str) -> Vec<NameSite> {
+    let Some(file_kind) = file_kind(path) else { return Vec::new() };
+    let values = placed_values(path, text);
+    let values = values.iter().filter(|it| !it.is_key());
+    let values: Vec<_> = values.map(|it| (it.path.words(), it)).collect();
+    let elsewhere = values.iter().filter_map(|(steps, _)| match steps.as_slice() {
+        [actions, index, key] if actions == "actions" && key == "workspace" => Some(index.as_str()),
+        _ => None,
+    });
+    let elsewhere: BTreeSet<_> = elsewhere.collect();
+    let site = |(steps, value): &(Vec<String>, &PlacedValue)| {
+        let steps: Vec<_> = steps.iter().map(String::as_str).collect();
+        let kind = site_kind(file_kind, &steps)?;
+        // That room is in another palace.
+        if matches!(steps.as_slice(), ["actions", index, "room"] if elsewhere.contains(index)) {
+            return None;
+        }
+        let name = match kind {
+            SiteKind::Genus if file_kind == FileKind::Genus => linked_genus(&value.text)?,
+            _ => &value.text,
+        };
+        Some(NameSite { kind, name: name.into(), start: value.start, end: value.end })
+    };
+    let mut sites: Vec<_> = values.iter().filter_map(site).collect();
+    if matches!(file_kind, FileKind::Room | FileKind::Scroll) {
+        sites.extend(link_sites(text));
+    }
+    sites.sort_by_key(|it| it.start);
+    sites
+}
+
+/// Returns what the value at a path of a file names.
+fn site_kind(file_kind: FileKind, steps: &[&str]) -> Option<SiteKind> {
+    Some(match (file_kind, steps) {
+        (FileKind::Room | FileKind::Entity, ["name" | "id"]) | (FileKind::Genus, ["name"]) => {
+            SiteKind::OwnItem
+        }
+        (FileKind::Room, ["actions", _, "room"] | ["portals", _]) => SiteKind::RoomFromHere,
+        (FileKind::Room, ["actions", _, "tool"]) | (FileKind::Palace, ["actions", "allow", _]) => {
+            SiteKind::Tool
+        }
+        (FileKind::Room, ["actions", _, "entity"])
+        | (FileKind::Task | FileKind::Process, ["entity"]) => SiteKind::Entity,
+        (FileKind::Room, ["actions", _, "tool_params", key]) => match *key {
+            "genus" => SiteKind::Genus,
+            Action::ROOM_PARAM => SiteKind::Room,
+            key if Action::ENTITY_PARAMS.contains(&key) => SiteKind::Entity,
+            _ => return None,
+        },
+        (FileKind::Room, ["generate", "genus"])
+        | (FileKind::Entity, ["genus"])
+        | (FileKind::Genus, ["attributes", _] | ["attributes", _, "type"]) => SiteKind::Genus,
+        (FileKind::Entity, ["relations", _, "to"]) => SiteKind::RelationTarget,
+        (FileKind::Entity, ["relations", _, "type"]) => SiteKind::RelationType,
+        (FileKind::Entity, ["attributes", key]) => SiteKind::Attribute((*key).into()),
+        (FileKind::Task | FileKind::Process, ["room"]) | (FileKind::Palace, ["entry"]) => {
+            SiteKind::Room
+        }
+        (FileKind::Scroll, ["id" | "title"]) => SiteKind::RoomOfScroll,
+        _ => return None,
+    })
+}
+
+/// Lists the links to entities in the texts of a file.
+fn link_sites(text: &str) -> Vec<NameSite> {
+    let mut links = entity_links(text);
+    // In YAML, `[[a, b]]` is a list of a list.
+    links.retain(|it| !it.name.contains(['[', '{', ',']));
+    let bytes: Vec<_> = links.iter().flat_map(|it| [it.range.start, it.range.end]).collect();
+    let positions = positions_of_bytes(text, &bytes);
+    let site = |(link, at): (&EntityLink<'_>, &[Position])| {
+        let name = link.name.split_whitespace().collect::<Vec<_>>().join(" ");
+        NameSite { kind: SiteKind::Entity, name: name.into(), start: at[0], end: at[1] }
+    };
+    links.iter().zip(positions.chunks(2)).map(site).collect()
+}

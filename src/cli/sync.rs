@@ -262,26 +262,26 @@ fn report_text(report: &SyncReport, is_dry_run: bool) -> String {
     if report.is_rewritten {
         text.push_str("the history of the remote was rewritten; nothing of yours was dropped\n");
     }
+    let verb = |done: &'static str, planned| if is_dry_run { planned } else { done };
     if *received > 0 {
-        let how = if report.is_merged { "merged" } else { "received" };
+        let verb = match report.is_merged {
+            true => verb("merged", "would merge"),
+            false => verb("received", "would receive"),
+        };
         let commits = count(*received, "commit");
         text.push_str(&format!(
-            "{how} {commits}: {added} added, {changed} changed, {deleted} deleted files\n"
+            "{verb} {commits}: {added} added, {changed} changed, {deleted} deleted files\n"
         ));
     }
     if *sent > 0 {
-        text.push_str(&format!("pushed {}\n", count(*sent, "commit")));
+        text.push_str(&format!("{} {}\n", verb("pushed", "would push"), count(*sent, "commit")));
     }
     if report.new_conflicts > 0 {
-        text.push_str(&format!("{} recorded\n", count(report.new_conflicts, "new conflict")));
+        let conflicts = count(report.new_conflicts, "new conflict");
+        text.push_str(&format!("{} {conflicts}\n", verb("recorded", "would record")));
     }
     if report.conflicts > 0 {
         text.push_str(&format!("{} in `conflicts`\n", count(report.conflicts, "conflict")));
-    }
-    if is_dry_run {
-        text =
-            text.replace("\nmerged ", "\nwould merge ").replace("\nreceived ", "\nwould receive ");
-        text = text.replace("\npushed ", "\nwould push ");
     }
     text
 }
@@ -316,18 +316,19 @@ mod tests {
         in sync with `main` of origin (https://example.org/a)
         merged 3 commits: 1 added, 4 changed, 0 deleted files
         pushed 2 commits
-        1 new conflict recorded
+        recorded 1 new conflict
         2 conflicts in `conflicts`
         ");
     }
 
     #[test]
     fn a_dry_run_reports_what_would_be_done() {
-        let report = SyncReport { new_conflicts: 0, conflicts: 0, ..report() };
+        let report = SyncReport { conflicts: 0, ..report() };
         insta::assert_snapshot!(report_text(&report, true), @"
         would sync with `main` of origin (https://example.org/a)
         would merge 3 commits: 1 added, 4 changed, 0 deleted files
         would push 2 commits
+        would record 1 new conflict
         ");
     }
 }

@@ -23,6 +23,8 @@ pub struct CursorContext {
     pub prefix: String,
     /// The other keys of the same mapping with the values on their lines.
     pub siblings: BTreeMap<String, String>,
+    /// The keys above of the mapping that contains this mapping, with the values on their lines.
+    pub outer: BTreeMap<String, String>,
 }
 
 /// The kind of a place in a file.
@@ -111,6 +113,7 @@ fn leaf(place: CursorPlace, prefix: &str, at: Position) -> CursorContext {
         end: at,
         prefix: prefix.to_owned(),
         siblings: BTreeMap::new(),
+        outer: BTreeMap::new(),
     }
 }
 
@@ -215,7 +218,7 @@ fn flow_context(
     open: usize,
     at: Position,
 ) -> CursorContext {
-    let mut parents = parents_of_bracket(lines, index, before[..open].trim_end(), at);
+    let (mut parents, outer) = around_bracket(lines, index, before[..open].trim_end(), at);
     let mut parts: Vec<&str> = before[open + 1..].split(',').collect();
     let last = parts.pop().unwrap_or_default().trim_start();
     let mut siblings = BTreeMap::new();
@@ -230,21 +233,29 @@ fn flow_context(
         }
     };
     let start = start_of(prefix, at);
-    CursorContext { parents, place, start, end: at, prefix: prefix.to_owned(), siblings }
+    CursorContext { parents, place, start, end: at, prefix: prefix.to_owned(), siblings, outer }
 }
 
-/// Returns the keys above a bracket; `outside` is the line before it.
-fn parents_of_bracket(lines: &[&str], index: usize, outside: &str, at: Position) -> Vec<String> {
-    if let Some(outer) = innermost_bracket(outside) {
+/// Returns the keys above a bracket, and the mapping that contains it; `outside` is the line before
+/// it.
+fn around_bracket(
+    lines: &[&str],
+    index: usize,
+    outside: &str,
+    at: Position,
+) -> (Vec<String>, BTreeMap<String, String>) {
+    if let Some(open) = innermost_bracket(outside) {
         // Brackets within brackets: `{ tool_params: { …`.
-        let mut parents = flow_context(lines, index, outside, outer, at).parents;
-        parents.extend(outside[outer + 1..].rsplit([',', '{', '[']).next().and_then(flow_key));
-        return parents;
+        let CursorContext { mut parents, siblings, .. } =
+            flow_context(lines, index, outside, open, at);
+        parents.extend(outside[open + 1..].rsplit([',', '{', '[']).next().and_then(flow_key));
+        return (parents, siblings);
     }
     let line = scan_line(outside);
-    let mut parents = parents_of(lines, index, &line).0;
+    let walk = walk_to_top(lines, index, &line);
+    let mut parents = walk.parents;
     parents.extend(line.key.map(|(key, _)| key.to_owned()));
-    parents
+    (parents, walk.siblings)
 }
 
 fn flow_key(part: &str) -> Option<String> {
@@ -258,7 +269,7 @@ fn owned_pair((key, value): (&str, &str)) -> (String, String) {
 /// Returns the context on a line without open brackets.
 fn block_context(lines: &[&str], index: usize, before: &str, at: Position) -> CursorContext {
     let line = scan_line(before);
-    let (parents, siblings) = parents_of(lines, index, &line);
+    let WalkToTop { parents, siblings, outer, .. } = walk_to_top(lines, index, &line);
     let value = match line.key {
         // `key:` without a blank is no key yet.
         Some((key, _)) if before.contains(": ") => Some(key),
@@ -273,21 +284,18 @@ fn block_context(lines: &[&str], index: usize, before: &str, at: Position) -> Cu
         None => (CursorPlace::Key, line.content),
     };
     let start = start_of(prefix, at);
-    CursorContext { parents, place, start, end: at, prefix: prefix.to_owned(), siblings }
+    CursorContext { parents, place, start, end: at, prefix: prefix.to_owned(), siblings, outer }
 }
 
-/// Returns the keys above a line, and the other keys of its mapping.
-fn parents_of(
-    lines: &[&str],
-    index: usize,
-    line: &Line<'_>,
-) -> (Vec<String>, BTreeMap<String, String>) {
+/// Walks from a line to the top. The parents of the result begin at the top.
+fn walk_to_top(lines: &[&str], index: usize, line: &Line<'_>) -> WalkToTop {
     let mut walk = WalkToTop {
         column: line.column,
         is_item: false,
-        is_own_mapping: true,
+        left: 0,
         parents: Vec::new(),
         siblings: keys_below(&lines[index + 1..], line.column),
+        outer: BTreeMap::new(),
     };
     walk.leave_items(&line.dashes);
     for above in lines[..index].iter().rev() {
@@ -295,12 +303,12 @@ fn parents_of(
         if !above.content.is_empty() && !above.content.starts_with('#') {
             walk.visit(&above);
         }
-        if walk.column == 0 && !walk.is_item {
+        if walk.column == 0 && !walk.is_item && walk.left > 1 {
             break;
         }
     }
     walk.parents.reverse();
-    (walk.parents, walk.siblings)
+    walk
 }
 
 /// Returns the keys below a line in the mapping whose keys are in `column`.
@@ -318,11 +326,12 @@ struct WalkToTop {
     column: usize,
     /// Whether an item of a list was reached.
     is_item: bool,
-    /// Whether the mapping of the first line is not left yet.
-    is_own_mapping: bool,
+    /// The number of mappings and lists that were left.
+    left: usize,
     /// The keys and items that were left, innermost first.
     parents: Vec<String>,
     siblings: BTreeMap<String, String>,
+    outer: BTreeMap<String, String>,
 }
 
 impl WalkToTop {
@@ -333,12 +342,15 @@ impl WalkToTop {
         match line.key {
             Some((key, _)) if is_outer => {
                 self.parents.push(key.to_owned());
-                (self.column, self.is_item, self.is_own_mapping) = (line.column, false, false);
+                (self.column, self.is_item) = (line.column, false);
+                self.left += 1;
                 self.leave_items(&line.dashes);
             }
             key if line.column == self.column && !self.is_item => {
-                if self.is_own_mapping {
-                    self.siblings.extend(key.map(owned_pair));
+                match self.left {
+                    0 => self.siblings.extend(key.map(owned_pair)),
+                    1 => self.outer.extend(key.map(owned_pair)),
+                    _ => {}
                 }
                 self.leave_items(&line.dashes);
             }
@@ -350,7 +362,8 @@ impl WalkToTop {
     fn leave_items(&mut self, dashes: &[usize]) {
         for dash in dashes.iter().rev() {
             self.parents.push("-".to_owned());
-            (self.column, self.is_item, self.is_own_mapping) = (*dash, true, false);
+            (self.column, self.is_item) = (*dash, true);
+            self.left += 1;
         }
     }
 }
@@ -370,15 +383,21 @@ mod tests {
         let column = before.rsplit('\n').next().unwrap().chars().count() + 1;
         let at = Position { line, column };
         let found = cursor_context(&text.replace('¦', ""), at, is_prose);
-        let siblings: Vec<_> = found.siblings.iter().map(|(k, v)| format!("{k}={v}")).collect();
+        let pairs = |pairs: &BTreeMap<String, String>| {
+            pairs.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ")
+        };
+        let outer = match found.outer.is_empty() {
+            true => String::new(),
+            false => format!(" in [{}]", pairs(&found.outer)),
+        };
         format!(
-            "{} {:?} `{}` from {} to {} [{}]",
+            "{} {:?} `{}` from {} to {} [{}]{outer}",
             found.parents.join("/"),
             found.place,
             found.prefix,
             found.start.column,
             found.end.column,
-            siblings.join(" ")
+            pairs(&found.siblings)
         )
     }
 
@@ -394,9 +413,17 @@ mod tests {
     }
 
     #[test]
+    fn all_keys_above_of_the_own_and_of_the_outer_mapping_are_found() {
+        let top = "id: 1\nname: A\ngenus: B\nst¦\n";
+        insta::assert_snapshot!(context(top), @" Key `st` from 1 to 3 [genus=B id=1 name=A]");
+        let entity = "id: 1\ngenus: B\nattributes:\n  born: 1\n  ra¦\n";
+        insta::assert_snapshot!(context(entity), @"attributes Key `ra` from 3 to 5 [born=1] in [genus=B id=1]");
+    }
+
+    #[test]
     fn nested_mappings_are_found() {
         let query = "actions:\n  - label: Look\n    tool: list_entities\n    tool_params:\n      genus: Cl¦\n";
-        insta::assert_snapshot!(context(query), @r#"actions/-/tool_params Value("genus") `Cl` from 14 to 16 []"#);
+        insta::assert_snapshot!(context(query), @r#"actions/-/tool_params Value("genus") `Cl` from 14 to 16 [] in [label=Look tool=list_entities]"#);
         let relation = "relations:\n  - type: held_in\n    to: Geo lo¦\n";
         insta::assert_snapshot!(context(relation), @r#"relations/- Value("to") `Geo lo` from 9 to 15 [type=held_in]"#);
     }
@@ -410,11 +437,11 @@ mod tests {
         );
         insta::assert_snapshot!(
             context("actions:\n  - label: Go\n    tool_params: { genus: C¦\n"),
-            @r#"actions/-/tool_params Value("genus") `C` from 27 to 28 []"#
+            @r#"actions/-/tool_params Value("genus") `C` from 27 to 28 [] in [label=Go]"#
         );
         insta::assert_snapshot!(
             context("actions:\n- { tool: a, tool_params: { na¦ } }\n"),
-            @"actions/-/tool_params Key `na` from 29 to 31 []"
+            @"actions/-/tool_params Key `na` from 29 to 31 [] in [tool=a]"
         );
     }
 

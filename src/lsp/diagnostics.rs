@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use gen_lsp_types::{
-    Code, Diagnostic, DiagnosticSeverity, Message, PublishDiagnosticsNotification,
+    Code, Diagnostic, DiagnosticSeverity, DiagnosticTag, Message, PublishDiagnosticsNotification,
     PublishDiagnosticsParams, Uri,
 };
 
@@ -131,6 +131,7 @@ pub(super) fn diagnostic(finding: &EditorFinding, positions: &TextPositions<'_>)
         code: Some(Code::String(code.to_string())),
         source: Some(SOURCE.to_owned()),
         message: Message::String(format!("{message}{hint}")),
+        tags: (*code == model::Code::UnusedKey).then(|| vec![DiagnosticTag::Unnecessary]),
         ..Diagnostic::default()
     }
 }

@@ -27,11 +27,11 @@ pub(super) fn definition(
     location.map(|it| DefinitionResponse::Definition(Definition::Location(it)))
 }
 
-/// Returns the places that mention the symbol at a position.
+/// Returns the places that mention the symbol at a position or, where none is, the item of the file.
 pub(super) fn references(server: &mut Server, params: &ReferenceParams) -> Option<Vec<Location>> {
     let unit = server.client.unit;
     let with_definition = params.context.include_declaration;
-    let (palace, symbol, _) = server.symbol_at(&params.text_document_position_params)?;
+    let (palace, symbol) = server.symbol_here(&params.text_document_position_params)?;
     let places = palace.references(&symbol, with_definition);
     Some(locations(palace, &places, unit))
 }
@@ -49,6 +49,17 @@ impl Server {
         let at = positions.to_position(params.position);
         let (symbol, [start, end]) = palace.symbol_at(&path, at)?;
         Some((palace, symbol, positions.range(start, end)))
+    }
+
+    /// Returns the symbol at a position or, where none is, the one that the file defines.
+    fn symbol_here(
+        &mut self,
+        params: &TextDocumentPositionParams,
+    ) -> Option<(&mut EditorPalace, Symbol)> {
+        let symbol = self.symbol_at(params).map(|(_, it, _)| it);
+        let (palace, path) = self.palace_of(&params.text_document.uri)?;
+        let symbol = symbol.or_else(|| palace.symbol_in_file(&path))?;
+        Some((palace, symbol))
     }
 }
 
@@ -85,8 +96,8 @@ pub(super) fn prepare_doors(
     params: &CallHierarchyPrepareParams,
 ) -> Option<Vec<CallHierarchyItem>> {
     let unit = server.client.unit;
-    let found = server.symbol_at(&params.text_document_position_params);
-    let Some((palace, Symbol::Room(id), _)) = found else { return None };
+    let found = server.symbol_here(&params.text_document_position_params);
+    let Some((palace, Symbol::Room(id))) = found else { return None };
     let place = palace.definition(&Symbol::Room(id.clone()));
     let name = palace.room_name(&id);
     let room = NeighbourRoom { id, name, place, doors: Vec::new() };

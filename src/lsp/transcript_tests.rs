@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::format;
 use crate::lsp::{LspSettings, serve};
-use crate::model::{Tool, ToolEffect};
+use crate::model::{Tool, ToolEffect, ToolParameter};
 
 /// The time after which a missing message counts as a failure.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -51,11 +51,15 @@ impl Editor {
             fs::write(file, text).unwrap();
         }
         let (server_side, connection) = Connection::memory();
-        let tool =
-            Tool { name: "list_entities", effect: ToolEffect::Reads, parameters: Vec::new() };
+        let tool = |name, parameter: &str| {
+            let parameter =
+                ToolParameter { name: parameter.to_owned(), is_required: false, json_type: None };
+            Tool { name, effect: ToolEffect::Reads, parameters: vec![parameter] }
+        };
+        let tools = vec![tool("list_entities", "genus"), tool("get_entity", "name")];
         let server = thread::spawn(move || {
             let clock = || "2026-03-01T12:00:00Z".parse().unwrap();
-            let settings = LspSettings { tools: vec![tool], consent_folder: None, clock };
+            let settings = LspSettings { tools, consent_folder: None, clock };
             serve(&server_side, settings).unwrap();
         });
         let findings = BTreeMap::new();
@@ -179,7 +183,21 @@ impl Editor {
         (path, file, word): (&str, &str, &str),
         more: &Value,
     ) -> Value {
-        let byte = file.find(word).unwrap();
+        self.ask_at_byte(method, (path, file, file.find(word).unwrap()), more)
+    }
+
+    /// Sends a request about the place after the first occurrence of `word` in an open file.
+    fn ask_at_end(&mut self, method: &str, (path, file, word): (&str, &str, &str)) -> Value {
+        let byte = file.find(word).unwrap() + word.len();
+        self.ask_at_byte(method, (path, file, byte), &json!({}))
+    }
+
+    fn ask_at_byte(
+        &mut self,
+        method: &str,
+        (path, file, byte): (&str, &str, usize),
+        more: &Value,
+    ) -> Value {
         let line = file[..byte].matches('\n').count();
         let character = file[..byte].rsplit('\n').next().unwrap().encode_utf16().count();
         let mut params = json!({
@@ -336,6 +354,28 @@ fn completion_offers_rooms_as_whole_words() {
         })
         .collect();
     assert_snapshot!(items.join("\n"), @"west/attic 7:11-7:21 west/attic");
+}
+
+#[test]
+fn completion_knows_the_tool_of_an_action_and_the_genus_of_an_entity() {
+    let genus = "name: Person\nattributes:\n  born: date\n  rank: [low, high]\n";
+    let mut editor = Editor::start(&[("rooms/hall.yaml", HALL), ("genera/person.yaml", genus)]);
+    let mut offered = |path: &str, text: &str, before: &str| {
+        editor.open(path, text);
+        let place = (path, text, before);
+        let found = editor.ask_at_end("textDocument/completion", place);
+        let items = found["result"]["items"].as_array().unwrap().iter();
+        items.map(|it| it["label"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let query = |tool: &str| {
+        format!("{HALL}  - label: Ask\n    type: query\n    tool: {tool}\n    tool_params:\n      ")
+    };
+    assert_eq!(offered("rooms/hall.yaml", &query("list_entities"), "params:\n      "), ["genus"]);
+    assert_eq!(offered("rooms/hall.yaml", &query("get_entity"), "params:\n      "), ["name"]);
+    let ada = "name: Ada\ngenus: Person\nattributes:\n  ";
+    assert_eq!(offered("entities/person/ada.yaml", ada, "attributes:\n  "), ["born", "rank"]);
+    let ada = "name: Ada\ngenus: Person\nattributes:\n  rank: ";
+    assert_eq!(offered("entities/person/ada.yaml", ada, "rank: "), ["high", "low"]);
 }
 
 #[test]

@@ -168,17 +168,20 @@ impl Palace {
 
     /// Yields the rooms whose files link to `id`.
     pub fn rooms_linking_to(&self, id: &RoomId) -> impl Iterator<Item = &RoomId> {
-        let old_slugs = self.room_renames.old_names(id).map(|it| &it.slug);
-        let slugs: BTreeSet<_> = old_slugs.chain([&id.slug]).collect();
-        let sources: BTreeSet<_> = slugs
-            .into_iter()
-            .filter_map(|it| self.rooms_linking_to_slug.get(it))
-            .flatten()
-            .collect();
+        let slugs = self.slugs_of_room(id);
+        let sources = slugs.iter().filter_map(|it| self.rooms_linking_to_slug.get(it));
+        let sources: BTreeSet<_> = sources.flatten().collect();
         sources.into_iter().filter(move |source| {
-            let mut ways = self.room(source).into_iter().flat_map(Room::linked_rooms);
+            let ways = self.room(source).into_iter().flat_map(Room::linked_rooms);
+            let mut ways = ways.filter(|it| slugs.contains(&it.as_literal_id().slug));
             ways.any(|way| self.resolve_present_room(way, Some(source)).as_ref() == Ok(id))
         })
+    }
+
+    /// Returns the slugs by which references may call a room: its own, and its old ones if it was
+    /// renamed by hand.
+    pub fn slugs_of_room(&self, id: &RoomId) -> BTreeSet<Slug> {
+        self.room_renames.old_names(id).chain([id]).map(|it| it.slug.clone()).collect()
     }
 
     /// Returns whether the files of rooms have a door to this slug, whichever room it means.

@@ -14,7 +14,8 @@ import { join, resolve } from 'node:path'
 const [palazzo, vsix] = process.argv.slice(2).map((it) => resolve(it))
 const tools = process.env.VSCODE_TOOLS ?? join(import.meta.dirname, '../../../target/tmp/code-server')
 const codeServer = join(tools, 'node_modules/code-server/out/node/entry.js')
-const browserPath = process.env.CHROMIUM ?? '/usr/bin/chromium'
+const onPath = process.env.PATH.split(':').map((it) => join(it, 'chromium'))
+const browserPath = process.env.CHROMIUM ?? onPath.find((it) => existsSync(it))
 for (const [name, path] of Object.entries({ PALAZZO: palazzo, VSIX: vsix, 'code-server': codeServer, Chromium: browserPath })) {
   if (path === undefined || !existsSync(path)) {
     console.error(`skipped: ${name} is missing (${path}); see editors/vscode/test/README.md`)

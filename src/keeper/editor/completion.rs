@@ -135,7 +135,8 @@ impl EditorPalace {
     }
 
     fn in_entity(&self, parents: &[&str], context: &CursorContext) -> Vec<Completion> {
-        let genus = context.siblings.get("genus");
+        // In `attributes`, the genus is a key of the mapping around.
+        let genus = context.siblings.get("genus").or_else(|| context.outer.get("genus"));
         let genus = genus.and_then(|it| self.open.palace.graph.genus_definition(it));
         match (parents, &context.place) {
             ([], CursorPlace::Value(key)) if key == "genus" => self.genera(),
@@ -266,9 +267,10 @@ impl EditorPalace {
     }
 
     fn tool_parameters(&self, context: &CursorContext) -> Vec<Completion> {
-        // The siblings of the parameters are not those of the action.
-        let known = self.tools.iter().flat_map(|it| &it.parameters);
-        let mut names: Vec<_> = known.map(|it| it.name.as_str()).collect();
+        let called = context.outer.get("tool").map(|it| Tool::bare_name(it));
+        let tools = self.tools.iter().filter(|it| called.is_none_or(|called| it.name == called));
+        let mut names: Vec<_> =
+            tools.flat_map(|it| &it.parameters).map(|it| it.name.as_str()).collect();
         names.sort_unstable();
         names.dedup();
         let new = names.into_iter().filter(|it| !context.siblings.contains_key(*it));

@@ -45,8 +45,7 @@ impl EditorPalace {
 
     /// Describes the room `id` with the mentions of `target` in the file `path`.
     fn neighbour(&self, id: &RoomId, path: &str, target: &Symbol) -> NeighbourRoom {
-        let doors = self.mentions(path).into_iter();
-        let doors = doors.filter(|it| it.symbol == *target && !it.is_own_name);
+        let doors = self.mentions_of(path, target).into_iter().filter(|it| !it.is_own_name);
         let doors =
             doors.map(|it| FilePlace { path: path.to_owned(), start: it.start, end: it.end });
         NeighbourRoom {

@@ -27,8 +27,7 @@ impl EditorPalace {
     /// Returns the place where a symbol is defined: its name in its file; `None` if it has no file.
     pub fn definition(&self, symbol: &Symbol) -> Option<FilePlace> {
         let path = self.file_of(symbol)?;
-        let mut own =
-            self.mentions(&path).into_iter().filter(|it| it.is_own_name && it.symbol == *symbol);
+        let mut own = self.mentions_of(&path, symbol).into_iter().filter(|it| it.is_own_name);
         // The name is after the id in canonical files.
         let place = own.next_back().map_or([Position::START; 2], |it| [it.start, it.end]);
         Some(FilePlace { path, start: place[0], end: place[1] })
@@ -39,8 +38,7 @@ impl EditorPalace {
     pub fn references(&self, symbol: &Symbol, with_definition: bool) -> Vec<FilePlace> {
         let mut places = Vec::new();
         for path in self.files_mentioning(symbol).into_iter().take(MAX_FILES) {
-            let mentions = self.mentions(&path).into_iter();
-            let found = mentions.filter(|it| it.symbol == *symbol);
+            let found = self.mentions_of(&path, symbol).into_iter();
             let found = found.filter(|it| with_definition || !it.is_own_name);
             places.extend(found.map(|it| FilePlace {
                 path: path.clone(),

@@ -146,9 +146,8 @@ impl EditorPalace {
         let mut edits = Vec::new();
         for path in files {
             let Some(text) = self.text(&path) else { continue };
-            let mentions = self.mentions(&path).into_iter();
-            let mentions = mentions.filter(|it| it.symbol == *symbol);
-            let places: Vec<_> = mentions.map(|it| [it.start, it.end]).collect();
+            let mentions = self.mentions_of(&path, symbol);
+            let places: Vec<_> = mentions.iter().map(|it| [it.start, it.end]).collect();
             let now = replace_names(&path, &text, &places, new);
             if now.is_none() {
                 let message = format!("the name in {path} is written on several lines");

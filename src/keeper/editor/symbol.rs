@@ -53,13 +53,34 @@ impl EditorPalace {
 
     /// Lists what a file mentions, in the order of the file.
     pub(super) fn mentions(&self, path: &str) -> Vec<Mention> {
+        self.mentions_at_sites(path, |_| true)
+    }
+
+    /// Lists the mentions of a symbol in a file, in the order of the file.
+    pub(super) fn mentions_of(&self, path: &str, symbol: &Symbol) -> Vec<Mention> {
+        let slugs = match symbol {
+            Symbol::Room(id) => Some(self.open.palace.slugs_of_room(id)),
+            _ => None,
+        };
+        let mut mentions = self.mentions_at_sites(path, |site| match (&site.kind, &slugs) {
+            (SiteKind::RoomFromHere | SiteKind::Room, Some(slugs)) => {
+                let slug = site.name.rsplit('/').next().unwrap_or_default();
+                slugs.iter().any(|it| it.as_str() == slug)
+            }
+            _ => true,
+        });
+        mentions.retain(|it| it.symbol == *symbol);
+        mentions
+    }
+
+    fn mentions_at_sites(&self, path: &str, is_wanted: impl Fn(&NameSite) -> bool) -> Vec<Mention> {
         let (sites, own) = (self.name_sites(path), own_room(path));
         let mention = |it: &NameSite| {
             let symbol = self.symbol_of_site(path, own.as_ref(), it)?;
             let is_own_name = it.kind == SiteKind::OwnItem;
             Some(Mention { symbol, start: it.start, end: it.end, is_own_name })
         };
-        sites.iter().filter_map(mention).collect()
+        sites.iter().filter(|it| is_wanted(it)).filter_map(mention).collect()
     }
 
     /// Returns the symbol that a site in a file names. `own` is the room whose file it is.

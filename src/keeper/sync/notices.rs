@@ -14,7 +14,9 @@ const MAX_REASON_CHARS: usize = 400;
 pub(crate) fn sync_line(palace: &Store, now: DateTime<Utc>) -> Option<String> {
     let status = allowed_status(palace)?;
     let name = status.upstream.short_name();
+    let failure = status.record.failure.as_ref();
     let reached = match status.record.last_reached {
+        Some(at) if failure.is_some() => format!("Last reached {name} {}", ago(at, now)),
         Some(at) => format!("Synced with {name} {}", ago(at, now)),
         None => format!("Not yet synced with {name}"),
     };
@@ -22,7 +24,7 @@ pub(crate) fn sync_line(palace: &Store, now: DateTime<Utc>) -> Option<String> {
         Some(ahead @ 1..) => format!("{reached}; {}.", waiting(ahead)),
         Some(0) | None => format!("{reached}."),
     };
-    Some(match &status.record.failure {
+    Some(match failure {
         Some(failure) => format!("{line} {}", failure_sentence(failure, now)),
         None => line,
     })

@@ -53,7 +53,7 @@ pub use changeset::{Author, Changeset, FileEdit, Files, MAX_FILE_BYTES};
 pub use conflict::{Conflict, ConflictAuthor, ConflictChoice, OpenConflict};
 pub use date::{Date, DateError};
 pub use diagnostic::severity::Severity;
-pub use diagnostic::{Diagnostic, Position, typo_correction, typo_corrections};
+pub use diagnostic::{Diagnostic, MeantWord, Position, typo_correction, typo_corrections};
 pub use diary::{Diaries, DiaryEntry};
 pub use drawer::{Drawer, Drawers, FrontMatterWingRoom, WingRoomNames, drawer_id_in_name};
 pub use embedding_vector::{EmbeddingVector, VectorsByTextHash};

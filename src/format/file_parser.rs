@@ -121,7 +121,7 @@ impl<'a> FileParser<'a> {
             let finding = self.report(Code::UnknownKey, key.at, message);
             finding.hint = Some(format!("it may have {}", known.join(", ")));
             finding.suggest(meant);
-            finding.replacement = slip.map(Into::into);
+            finding.set_certain_word(slip);
         }
         Some(MappingFields { at, description: what, pairs })
     }
@@ -276,7 +276,7 @@ pub(crate) fn parse_room_ref(
         Err(err) => {
             let meant = Slug::from_text(&text).filter(|_| !text.contains(['/', '\\', '\0']));
             let finding = reader.report(Code::BadSlug, at, err.to_string());
-            finding.replacement = meant.map(|it| it.as_str().into());
+            finding.set_certain_word(meant.as_ref().map(Slug::as_str));
             None
         }
     }
@@ -293,7 +293,7 @@ pub(crate) fn parse_foreign_room_ref(
     if room.is_none()
         && let Some(finding) = reader.findings.last_mut()
     {
-        finding.replacement = None;
+        finding.meant = None;
     }
     room
 }

@@ -265,11 +265,12 @@ impl<'a> SourceText<'a> {
 
     /// Returns a fix for a finding, if there is one.
     fn propose_fix(&self, fault: &Diagnostic, rooms: &RoomNameIndex) -> Option<ProposedFix> {
-        let (range, new_text) = match &fault.replacement {
+        let certain = fault.meant.as_ref().filter(|it| it.is_certain).map(|it| &it.word);
+        let (range, new_text) = match certain {
             Some(meant) if fault.code == Code::BadSlug => {
                 (self.word_range(fault.at, fault.code)?, rooms.find_unique_room(meant)?.to_string())
             }
-            Some(meant) => (self.word_range(fault.at, fault.code)?, meant.to_string()),
+            Some(meant) => (self.word_range(fault.at, fault.code)?, meant.clone()),
             None if fault.code == Code::Syntax => self.propose_quoted_value(fault.at)?,
             None => return None,
         };

@@ -67,7 +67,7 @@ pub(crate) fn id_from_filename_or_front_matter(
         && said != named
     {
         let message = format!("the `id` is {said}, but the file name has {named}");
-        reader.report(Code::IdMismatch, at, message).replacement = Some(named.to_string().into());
+        reader.report(Code::IdMismatch, at, message).set_certain_word(Some(&named.to_string()));
     }
     named.or(said)
 }

@@ -42,7 +42,7 @@ fn name_in_place_of(path: &str, old: &str, new: &str) -> Option<String> {
         return None;
     }
     let is_quoted = old.starts_with(['"', '\'']);
-    if path.ends_with(".toml") {
+    if path.rsplit('.').next() == Some("toml") {
         return Some(match is_quoted {
             true => toml_edit::Value::from(new).to_string(),
             false => toml_edit::Key::new(new).to_string(),

@@ -74,7 +74,7 @@ pub(super) fn parse_action(reader: &mut FileParser<'_>, node: Node) -> Option<Ac
             let message = format!("an action's `type` is navigate, query or text, not `{other}`");
             let finding = reader.report(Code::BadValue, at, message);
             finding.suggest(did_you_mean(other, known));
-            finding.replacement = typo_correction(other, known).map(Into::into);
+            finding.set_certain_word(typo_correction(other, known));
             return None;
         }
     };

@@ -250,7 +250,7 @@ impl SettingsParser<'_, '_> {
             let finding = self.reader.report(Code::UnknownKey, at, message);
             finding.hint = Some(format!("it may have {}", known.join(", ")));
             finding.suggest(did_you_mean(key, known.iter().copied()));
-            finding.replacement = slip.map(Into::into);
+            finding.set_certain_word(slip);
         }
     }
 

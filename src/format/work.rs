@@ -117,7 +117,7 @@ fn parse_status(reader: &mut FileParser<'_>, fields: &mut MappingFields, open: &
             let meant = did_you_mean(&word, [open, DONE_STATUS]);
             let finding = reader.report(Code::BadValue, at, message);
             finding.suggest(meant);
-            finding.replacement = typo_correction(&word, [open, DONE_STATUS]).map(Into::into);
+            finding.set_certain_word(typo_correction(&word, [open, DONE_STATUS]));
             WorkStatus::Open
         }
     }

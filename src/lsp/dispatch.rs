@@ -27,7 +27,7 @@ fn document_handler(name: &str) -> Option<Handler> {
         "completion" => |it, r| it.answer_always::<lsp::CompletionRequest>(r, completion::complete),
         "hover" => |it, r| it.answer_always::<lsp::HoverRequest>(r, hover::hover),
         "documentSymbol" => |it, r| {
-            it.answer_always::<lsp::DocumentSymbolRequest>(r, document_symbols::document_symbols)
+            it.answer_always::<lsp::DocumentSymbolRequest>(r, document_symbols::document_symbols);
         },
         "definition" => {
             |it, r| it.answer_always::<lsp::DefinitionRequest>(r, navigation::definition)
@@ -67,7 +67,10 @@ fn palace_handler(method: &str) -> Option<Handler> {
             it.answer_always::<lsp::CallHierarchyOutgoingCallsRequest>(r, navigation::doors_out);
         },
         "workspace/symbol" => |it, r| {
-            it.answer_always::<lsp::WorkspaceSymbolRequest>(r, workspace_symbols::workspace_symbols)
+            it.answer_always::<lsp::WorkspaceSymbolRequest>(
+                r,
+                workspace_symbols::workspace_symbols,
+            );
         },
         "workspace/willRenameFiles" => {
             |it, r| it.answer::<lsp::WillRenameFilesRequest>(r, rename::will_rename_files)

@@ -25,10 +25,17 @@ pub struct Diagnostic {
     pub message: String,
     /// How to fix it, if known.
     pub hint: Option<String>,
-    /// The word that was probably meant in place of the one at `at`; the hint says so too.
-    pub suggestion: Option<Box<str>>,
-    /// The word to put in place of the one at `at`, if there is no doubt about it.
-    pub replacement: Option<Box<str>>,
+    /// The word that was meant in place of the one at `at`, if known.
+    pub meant: Option<Box<MeantWord>>,
+}
+
+/// The word that was meant in place of another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MeantWord {
+    /// The word.
+    pub word: String,
+    /// Whether there is no doubt about it.
+    pub is_certain: bool,
 }
 
 /// A position in a text. Line and column count from one, columns in characters.
@@ -50,7 +57,7 @@ impl Diagnostic {
     pub fn for_file(code: Code, file: &str, message: impl Into<String>) -> Self {
         let (file, message) = (file.to_owned(), message.into());
         let (at, hint) = (Position::START, None);
-        Self { code, file, at, message, hint, suggestion: None, replacement: None }
+        Self { code, file, at, message, hint, meant: None }
     }
 
     /// Returns the severity of its code.
@@ -58,11 +65,18 @@ impl Diagnostic {
         self.code.severity()
     }
 
-    /// Sets the suggestion, and the hint that says it, if it is known which word was meant.
+    /// Sets the word that was probably meant, and the hint that says it; `None` changes nothing.
     pub fn suggest(&mut self, meant: Option<&str>) {
         if let Some(meant) = meant {
             self.hint = Some(format!("did you mean `{}`?", escape_unprintable(meant)));
-            self.suggestion = Some(meant.into());
+            self.meant = Some(Box::new(MeantWord { word: meant.to_owned(), is_certain: false }));
+        }
+    }
+
+    /// Sets the word that was certainly meant; `None` changes nothing.
+    pub fn set_certain_word(&mut self, meant: Option<&str>) {
+        if let Some(meant) = meant {
+            self.meant = Some(Box::new(MeantWord { word: meant.to_owned(), is_certain: true }));
         }
     }
 

@@ -14,8 +14,8 @@ use crate::keeper::editor::rename::{FileChange, file_changes};
 use crate::keeper::editor::symbol::own_room;
 use crate::keeper::editor::{EditorFinding, EditorPalace, Symbol};
 use crate::model::{
-    Action, ActionKind, Code, ConflictChoice, Entity, FileKind, NavigationTarget, OpenConflict,
-    Room, RoomId, RoomRef,
+    Action, ActionKind, Code, ConflictChoice, Entity, FileKind, MeantWord, NavigationTarget,
+    OpenConflict, Room, RoomId, RoomRef,
 };
 use crate::render;
 
@@ -25,7 +25,7 @@ const DEFAULT_GENUS: &str = "Topic";
 /// A change that an editor offers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fix {
-    /// The title: `Build the room `attic``.
+    /// The title, such as "Define the entity Ada".
     pub title: String,
     /// The finding that it fixes, as an index into the given ones; `None`: it fixes none.
     pub finding: Option<usize>,
@@ -111,13 +111,12 @@ impl EditorPalace {
     /// Replaces the word of a finding by the one that was meant, if that is known.
     fn replace_word(&self, path: &str, text: &str, finding: &EditorFinding) -> Option<Fix> {
         let diagnostic = &finding.diagnostic;
-        let certain = diagnostic.replacement.as_deref();
-        let word = certain.or(diagnostic.suggestion.as_deref())?;
+        let MeantWord { word, is_certain } = diagnostic.meant.as_deref()?;
         // The parser turns the name of a room into a slug, and does not know the rooms.
         let is_slug = diagnostic.code == Code::BadSlug;
         let rooms = is_slug.then(|| RoomNameIndex::from_palace(&self.open.palace));
         let room = rooms.as_ref().and_then(|it| it.find_unique_room(word)).map(ToString::to_string);
-        let is_certain = certain.is_some() && (!is_slug || room.is_some());
+        let is_certain = *is_certain && (!is_slug || room.is_some());
         let meant = room.as_deref().unwrap_or(word);
         let range = [diagnostic.at, finding.end];
         let edited = replace_names(path, text, &[range], meant)?;

@@ -77,7 +77,7 @@ fn explain_missing_room(finding: &mut CheckFinding, old: &RoomId, new: &RoomId) 
     };
     // The place of a scroll does not name the room.
     if diagnostic.code != Code::LostScroll {
-        diagnostic.replacement = Some(new.to_string().into());
+        diagnostic.set_certain_word(Some(&new.to_string()));
     }
     diagnostic.message = message;
     diagnostic.hint = Some(format!("{file} has the id of `{old}`; `palazzo check --fix` {what}"));
@@ -85,7 +85,7 @@ fn explain_missing_room(finding: &mut CheckFinding, old: &RoomId, new: &RoomId) 
 
 fn explain_missing_entity(finding: &mut CheckFinding, old: &str, new: &str, file: &str) {
     let diagnostic = &mut finding.diagnostic;
-    diagnostic.replacement = Some(new.into());
+    diagnostic.set_certain_word(Some(new));
     let (old, new) = (escape_unprintable(old), escape_unprintable(new));
     diagnostic.code = Code::OldName;
     diagnostic.message = format!("`{old}` is the old name of the entity `{new}`");

@@ -26,6 +26,7 @@ mod schema;
 mod scroll;
 mod settings;
 mod template;
+mod toml_cursor;
 mod toml_tree;
 mod tree;
 mod work;
@@ -50,10 +51,11 @@ pub use placed_values::{PlacedValue, placed_values};
 pub use positions::{ValuePositions, positions_of_bytes};
 pub use repeated_content::remove_repeated_content;
 pub use schema::{
-    README, README_PATH, ensure_modeline, is_found_by_schema, is_palazzo_path,
+    README, README_PATH, ensure_modeline, has_right_modeline, is_found_by_schema, is_palazzo_path,
     kind_of_file_with_modeline,
 };
 pub use template::{fill_template, renew_ids, renew_times};
+pub use toml_cursor::toml_cursor_context;
 pub use tree::{FileTree, edit_tree, file_kind, parse_tree, serialize_tree};
 
 use crate::format::file_parser::FileParser;
@@ -191,6 +193,11 @@ pub fn parse_entity_file(path: &str, text: &str) -> Option<Entity> {
 /// Writes a text on one line as a YAML scalar, in quotes if needed.
 pub fn quoted_scalar(text: &str) -> String {
     yaml::one_line_scalar(text)
+}
+
+/// Writes a text as a TOML string.
+pub fn toml_string(text: &str) -> String {
+    toml_edit::Value::from(text).to_string()
 }
 
 /// Writes an entity in canonical form.

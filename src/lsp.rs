@@ -25,9 +25,11 @@ mod server;
 mod text_positions;
 #[cfg(test)]
 mod transcript_tests;
+mod transport;
 mod uri;
 mod workspace_edit;
 mod workspace_symbols;
 
 pub use event_loop::{LspError, LspSettings, serve};
 pub use lsp_server::Connection;
+pub use transport::connect;

@@ -47,6 +47,7 @@ pub use crate::model::settings::watch_mode::WatchMode;
 pub use crate::model::text::entity_link::{
     EntityLink, entity_links, rename_in_entity_links, replace_entity_links,
 };
+pub use crate::model::text::lone_surrogates::replace_lone_surrogates;
 pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
 pub use audience::Audience;
 pub use changeset::{Author, Changeset, FileEdit, Files, MAX_FILE_BYTES};

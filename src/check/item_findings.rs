@@ -10,7 +10,7 @@ impl PalaceCheck<'_> {
     pub fn settings_findings(&self) -> Vec<CheckFinding> {
         let mut findings = self.check_allowed_tools(&self.tools_by_name());
         findings.extend(self.check_entry());
-        findings
+        limit_findings(findings)
     }
 
     /// Returns the findings about the item in a file, except [`Self::findings_between_items`].

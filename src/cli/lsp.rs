@@ -1,10 +1,11 @@
 //! `palazzo lsp`.
 
+use std::io::{self, BufReader};
 use std::process::ExitCode;
 
 use crate::cli::home::state_dir;
 use crate::cli::outcome::{Failure, Outcome, current_time};
-use crate::lsp::{self, Connection, LspSettings};
+use crate::lsp::{self, LspSettings};
 use crate::mcp::{ToolSet, Toolbox};
 
 /// Serve editors over the Language Server Protocol on standard input and output
@@ -20,10 +21,12 @@ pub(super) struct Args {
 
 pub(super) fn run(_: &Args) -> Outcome {
     let tools = Toolbox::new(ToolSet::ALL.to_vec()).action_tools();
-    let (connection, threads) = Connection::stdio();
+    let (connection, writer) = lsp::connect(BufReader::new(io::stdin()), io::stdout());
     let settings = LspSettings { tools, consent_folder: state_dir(), clock: current_time };
-    lsp::serve(&connection, settings).map_err(|err| Failure::Connection(err.into()))?;
+    let is_shut_down =
+        lsp::serve(&connection, settings).map_err(|err| Failure::Connection(err.into()))?;
     drop(connection);
-    threads.join()?;
-    Ok(ExitCode::SUCCESS)
+    // A client that is gone reads nothing any more.
+    drop(writer.join());
+    Ok(if is_shut_down { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

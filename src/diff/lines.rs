@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use gix_imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 
+use crate::model::split_lines;
+
 /// Number of context lines around a change.
 const CONTEXT_LINES: usize = 3;
 
@@ -44,8 +46,13 @@ pub struct LineEdit {
     pub text: String,
 }
 
-/// Returns the edits that make one text of another, by line, in their order.
+/// Returns the edits that make one text of another, by line, in their order. A text with lone carriage
+/// returns, which end a line for editors only, is replaced as a whole.
 pub fn line_edits(was: &str, now: &str) -> Vec<LineEdit> {
+    let count = split_lines(was).count();
+    if was != now && count != was.split('\n').count() {
+        return vec![LineEdit { start: 0, end: count, text: now.to_owned() }];
+    }
     let input = InternedInput::new(was, now);
     let lines: Vec<_> = now.split_inclusive('\n').collect();
     let edit = |hunk: &Hunk| LineEdit {

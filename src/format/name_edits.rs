@@ -1,12 +1,13 @@
 //! Replaces names in the text of a file, each in the notation in which it is written there.
 
 use crate::format::genus::LINK_PREFIX;
-use crate::format::{file_kind, yaml};
+use crate::format::{PlacedValue, file_kind, placed_values, toml_string, yaml};
 use crate::model::{FileKind, Position, entity_links, rename_in_entity_links, split_lines};
 
 /// Writes `new` in each of `places`, which are ranges in the order of the file: a YAML or TOML value
 /// or key, or a link `[[name]]`. Returns `None` if a place is not in the text, is a text of several
-/// lines, or is a link that cannot contain the name.
+/// lines or with a link in it, or if the other values of the file would change: a link may be in
+/// quotes, or in a text without quotes, that cannot contain the name as it is.
 pub fn replace_names(
     path: &str,
     text: &str,
@@ -28,7 +29,13 @@ pub fn replace_names(
         replaced.push_str(&name_in_place_of(path, text.get(start..end)?, new)?);
         copied = end;
     }
-    Some(replaced + &text[copied..])
+    let replaced = replaced + &text[copied..];
+    let (before, after) = (placed_values(path, text), placed_values(path, &replaced));
+    let is_meant =
+        |(was, now): (&PlacedValue, &PlacedValue)| was.text == now.text || now.text.contains(new);
+    let is_whole = before.len() == after.len() && before.iter().zip(&after).all(is_meant);
+    // A file that cannot be parsed has no values.
+    (is_whole || before.is_empty()).then_some(replaced)
 }
 
 /// Returns the notation of the name `new` where `old` is written.
@@ -38,13 +45,13 @@ fn name_in_place_of(path: &str, old: &str, new: &str) -> Option<String> {
         let is_link = entity_links(&renamed).first().is_some_and(|it| it.name == new);
         return is_link.then_some(renamed);
     }
-    if old.contains(['\n', '\r']) {
+    if old.contains(['\n', '\r']) || old.contains("[[") {
         return None;
     }
     let is_quoted = old.starts_with(['"', '\'']);
     if path.rsplit('.').next() == Some("toml") {
         return Some(match is_quoted {
-            true => toml_edit::Value::from(new).to_string(),
+            true => toml_string(new),
             false => toml_edit::Key::new(new).to_string(),
         });
     }
@@ -57,7 +64,7 @@ fn name_in_place_of(path: &str, old: &str, new: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::{parse_entity_file, placed_values};
+    use crate::format::parse_entity_file;
 
     /// Replaces each value `old` of a file by `new`.
     fn replace(path: &str, text: &str, old: &str, new: &str) -> Option<String> {
@@ -96,6 +103,30 @@ mod tests {
         let genus = "name: Book\nattributes:\n  author: \"link to Person\"\n";
         let replaced = replace("genera/book.yaml", genus, "link to Person", "A: b").unwrap();
         assert_eq!(replaced, "name: Book\nattributes:\n  author: \"link to A: b\"\n");
+    }
+
+    #[test]
+    fn a_link_is_not_replaced_where_its_surroundings_cannot_contain_the_name() {
+        let replace_link = |line: &str, new| {
+            let text = format!("name: Hall\ndescription: {line}\n");
+            let line: Vec<_> = line.chars().collect();
+            let start = line.windows(2).position(|it| it == ['[', '[']).unwrap() + 14;
+            let end = line.windows(2).position(|it| it == [']', ']']).unwrap() + 16;
+            let at = |column| Position { line: 2, column };
+            replace_names("rooms/hall.yaml", &text, &[[at(start), at(end)]], new)
+        };
+        for (line, new) in [
+            ("'See [[OBrien]].'", "O'Brien"),
+            ("\"See [[Back slash]].\"", "Back\\slash"),
+            ("\"See [[Say hi]].\"", "Say \"hi\""),
+            ("See [[Fo; bar]] now.", "Foo: bar"),
+            ("See [[has hsh]] and more.", "has #hash"),
+            ("\"é [[x\" # and ]]", "y"),
+        ] {
+            assert_eq!(replace_link(line, new), None, "{line}");
+        }
+        let replaced = replace_link("😀 see [[Cuvie|him]] here", "Cuvier").unwrap();
+        assert_eq!(replaced, "name: Hall\ndescription: 😀 see [[Cuvier|him]] here\n");
     }
 
     #[test]

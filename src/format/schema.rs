@@ -22,7 +22,8 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 
 pub use modeline::{
-    README, README_PATH, ensure_modeline, is_palazzo_path, kind_of_file_with_modeline,
+    README, README_PATH, ensure_modeline, has_right_modeline, is_palazzo_path,
+    kind_of_file_with_modeline,
 };
 pub(super) use modeline::{
     kind_of_schema_file, prepend_modeline, retarget_modeline, schema_path, split_modeline,

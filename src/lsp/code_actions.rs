@@ -71,7 +71,7 @@ fn code_action(
         kind: Some(kind),
         diagnostics: finding.map(|it| vec![diagnostic(it, positions)]),
         is_preferred: fix.is_preferred.then_some(true),
-        edit: Some(server.workspace_edit(root, fix.changes)),
+        edit: Some(server.workspace_edit(vec![(root.to_owned(), fix.changes)])),
         ..CodeAction::default()
     })
 }

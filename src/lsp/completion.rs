@@ -24,7 +24,12 @@ pub(super) fn complete(
     let [start, end] = list.range?;
     let range = positions.range(start, end);
     let items = list.items.into_iter().filter(|it| client.snippets || !it.is_snippet);
-    let items = items.enumerate().map(|(order, it)| completion_item(it, order, range));
+    let quote = list.quote.map(String::from).unwrap_or_default();
+    let items = items.enumerate().map(|(order, it)| CompletionItem {
+        // Editors compare it with the text in the range.
+        filter_text: Some(format!("{quote}{}", it.label)),
+        ..completion_item(it, order, range)
+    });
     Some(CompletionResponse::CompletionList(CompletionList {
         is_incomplete: list.is_incomplete,
         items: items.collect(),
@@ -54,7 +59,6 @@ fn completion_item(it: Completion, order: usize, range: Range) -> CompletionItem
             .then(|| Documentation::MarkupContent(markdown(it.documentation))),
         // Completions of other servers come after these.
         sort_text: Some(format!("0{order:03}")),
-        filter_text: Some(it.label.clone()),
         insert_text_format: Some(format),
         text_edit: Some(CompletionItemTextEdit::TextEdit(TextEdit { range, new_text: it.insert })),
         label: it.label,

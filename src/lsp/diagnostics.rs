@@ -12,7 +12,7 @@ use crate::format::is_found_by_schema;
 use crate::keeper::{EditorFinding, EditorPalace};
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::TextPositions;
-use crate::lsp::uri::uri_of_path;
+use crate::lsp::uri::{path_of_uri, uri_of_path};
 use crate::model::{self, Severity};
 
 /// The name of the server at its findings.
@@ -68,19 +68,26 @@ impl Server {
         }
     }
 
-    /// Checks the palaces as a whole, and publishes the findings that changed.
+    /// Checks the palaces as a whole, and publishes the findings that changed. Of a palace that takes
+    /// long to check, only the findings that depend on several files.
     pub(super) fn check_palaces(&mut self) {
-        let mut changed = Vec::new();
-        for palace in self.palaces.open_palaces() {
+        let roots: Vec<_> = self.palaces.open_palaces().map(|it| it.root()).collect();
+        for root in roots {
+            let Some(palace) = self.palaces.open_palace(&root) else { continue };
             // A palace that cannot be read now is checked at the next change.
-            let files = palace.check_palace_wide().unwrap_or_default();
-            let root = palace.root();
-            changed.extend(files.iter().map(|it| uri_of_path(&root.join(it))));
-        }
-        for uri in changed.iter().take(MAX_CHECKED_FILES) {
-            match self.documents.get(uri) {
-                Some(_) => self.publish_document(uri),
-                None => self.publish_closed_file(uri),
+            let files = match palace.is_quickly_checked() {
+                true => palace.findings().map(|it| it.into_keys().collect()),
+                false => palace.check_palace_wide(),
+            };
+            let files: Vec<String> = files.unwrap_or_default();
+            let mut uris: BTreeSet<_> =
+                files.iter().map(|it| uri_of_path(&root.join(it)).0).collect();
+            uris.extend(self.published.iter().cloned());
+            for uri in uris.into_iter().take(MAX_CHECKED_FILES).map(Uri) {
+                match self.documents.get(&uri) {
+                    Some(_) => self.publish_document(&uri),
+                    None => self.publish_closed_file(&uri),
+                }
             }
         }
     }
@@ -98,14 +105,15 @@ impl Server {
     }
 
     fn publish(&mut self, uri: &Uri, version: Option<i32>, text: &str, found: &[EditorFinding]) {
+        let Some(key) = path_of_uri(uri).map(|it| uri_of_path(&it).0) else { return };
         match found.is_empty() {
-            true => drop(self.published.remove(&uri.0)),
-            false => drop(self.published.insert(uri.0.clone())),
+            true => drop(self.published.remove(&key)),
+            false => drop(self.published.insert(key)),
         }
         let positions = TextPositions::new(text, self.client.unit);
         let diagnostics = found.iter().map(|it| diagnostic(it, &positions)).collect();
         self.send_notification::<PublishDiagnosticsNotification>(PublishDiagnosticsParams {
-            uri: uri.clone(),
+            uri: self.documents.client_uri(uri.clone()),
             version,
             diagnostics,
         });

@@ -5,30 +5,38 @@ use std::collections::BTreeMap;
 use gen_lsp_types::{TextDocumentContentChangeEvent, Uri};
 
 use crate::lsp::text_positions::{ColumnUnit, byte_of_lsp};
+use crate::lsp::uri::{path_of_uri, uri_of_path};
 
 /// A document that is open in the editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Document {
+    /// The URI as the editor writes it.
+    uri: Uri,
     /// The version that the editor gives it.
     pub(super) version: i32,
     pub(super) text: String,
 }
 
-/// The open documents, by URI.
+/// The open documents, by the URI as this server writes it: editors encode other characters.
 #[derive(Debug, Default)]
 pub(super) struct Documents(BTreeMap<String, Document>);
 
 impl Documents {
     pub(super) fn open(&mut self, uri: &Uri, version: i32, text: String) {
-        self.0.insert(uri.0.clone(), Document { version, text });
+        self.0.insert(key(uri), Document { uri: uri.clone(), version, text });
     }
 
     pub(super) fn close(&mut self, uri: &Uri) {
-        self.0.remove(&uri.0);
+        self.0.remove(&key(uri));
     }
 
     pub(super) fn get(&self, uri: &Uri) -> Option<&Document> {
-        self.0.get(&uri.0)
+        self.0.get(&key(uri))
+    }
+
+    /// Returns a URI as the editor writes it, if its document is open.
+    pub(super) fn client_uri(&self, uri: Uri) -> Uri {
+        self.get(&uri).map_or(uri, |it| it.uri.clone())
     }
 
     /// Yields the URIs of all open documents.
@@ -44,12 +52,17 @@ impl Documents {
         changes: Vec<TextDocumentContentChangeEvent>,
         unit: ColumnUnit,
     ) {
-        let Some(document) = self.0.get_mut(&uri.0) else { return };
+        let Some(document) = self.0.get_mut(&key(uri)) else { return };
         document.version = version;
         for change in changes {
             apply_change(&mut document.text, change, unit);
         }
     }
+}
+
+/// Returns the URI as this server writes it.
+fn key(uri: &Uri) -> String {
+    path_of_uri(uri).map_or_else(|| uri.0.clone(), |it| uri_of_path(&it).0)
 }
 
 fn apply_change(text: &mut String, change: TextDocumentContentChangeEvent, unit: ColumnUnit) {

@@ -45,8 +45,9 @@ pub struct LspSettings {
     pub clock: fn() -> DateTime<Utc>,
 }
 
-/// Serves an editor until it closes the connection.
-pub fn serve(connection: &Connection, settings: LspSettings) -> Result<(), LspError> {
+/// Serves an editor until it closes the connection. Returns whether it has announced that with
+/// `shutdown`.
+pub fn serve(connection: &Connection, settings: LspSettings) -> Result<bool, LspError> {
     let (id, params) = connection.initialize_start()?;
     let client = ClientSupport::from_initialize(&params);
     let result = lsp::InitializeResult {
@@ -56,7 +57,8 @@ pub fn serve(connection: &Connection, settings: LspSettings) -> Result<(), LspEr
             version: Some(env!("CARGO_PKG_VERSION").to_owned()),
         }),
     };
-    connection.initialize_finish(id, serde_json::to_value(result)?)?;
+    // The notification `initialized` needs no answer, and comes like all others.
+    drop(connection.sender.send(Response::new_ok(id, result).into()));
     let (events, received) = mpsc::channel();
     let sender = connection.sender.clone();
     let mut server = Server {
@@ -67,6 +69,7 @@ pub fn serve(connection: &Connection, settings: LspSettings) -> Result<(), LspEr
         palaces: Palaces::new(settings, events.clone()),
         published: BTreeSet::new(),
         changed: BTreeSet::new(),
+        is_shut_down: false,
         is_check_due: false,
         is_palace_check_due: false,
         palace_check_time: Duration::ZERO,
@@ -80,7 +83,7 @@ pub fn serve(connection: &Connection, settings: LspSettings) -> Result<(), LspEr
         }
     }
     server.run(&received);
-    Ok(())
+    Ok(server.is_shut_down)
 }
 
 /// Sends the messages of the client to the loop.
@@ -126,14 +129,14 @@ impl Server {
                     Err(RecvTimeoutError::Disconnected) => return,
                 }
             }
+            if self.next_catch_up.is_some_and(|it| it <= Instant::now()) {
+                self.catch_up();
+            }
             // Later messages may cancel earlier ones.
             queue.extend(received.try_iter());
             cancel_queued(&mut queue, &*self.sender);
             let Some(event) = queue.pop_front() else { continue };
             match event {
-                Event::Message(Message::Request(it)) if it.method == "shutdown" => {
-                    (self.sender)(Response::new_ok(it.id, ()).into());
-                }
                 Event::Message(Message::Notification(it)) if it.method == "exit" => return,
                 Event::Message(message) => self.handle_message(message),
                 Event::Disconnected => return,
@@ -157,6 +160,14 @@ impl Server {
     }
 
     pub(super) fn handle_request(&mut self, request: Request) {
+        if self.is_shut_down {
+            let message = "the server is shut down".to_owned();
+            return self.respond_with_error(request.id, ErrorCode::InvalidRequest, message);
+        }
+        if request.method == "shutdown" {
+            self.is_shut_down = true;
+            return (self.sender)(Response::new_ok(request.id, ()).into());
+        }
         let file = file_of_request(&request.params);
         let is_about_all = request.method == "workspace/symbol";
         let Some(request) = self.palaces.defer(file.as_deref(), is_about_all, request) else {
@@ -185,7 +196,8 @@ impl Server {
     fn catch_up(&mut self) {
         // A palace that cannot be read now is read at the next change.
         let palaces = self.palaces.open_palaces();
-        self.next_catch_up = palaces.filter_map(|it| it.catch_up().ok().flatten()).min();
+        let wait = palaces.filter_map(|it| it.catch_up().ok().flatten()).min();
+        self.next_catch_up = wait.map(|it| Instant::now() + it);
         (self.is_check_due, self.is_palace_check_due) = (true, true);
     }
 
@@ -193,7 +205,8 @@ impl Server {
     fn longest_wait(&self) -> Option<Duration> {
         let rest = self.is_check_due.then_some(REST);
         let long_rest = self.is_palace_check_due.then(|| self.long_rest());
-        rest.into_iter().chain(long_rest).chain(self.next_catch_up).min()
+        let catch_up = self.next_catch_up.map(|it| it.saturating_duration_since(Instant::now()));
+        rest.into_iter().chain(long_rest).chain(catch_up).min()
     }
 
     /// Returns how long the editor rests before the palaces are checked as a whole: the longer that
@@ -204,7 +217,7 @@ impl Server {
 
     /// Does what was put off until nothing happens for a while.
     fn handle_rest(&mut self) {
-        if self.next_catch_up.take().is_some() {
+        if self.next_catch_up.is_some_and(|it| it <= Instant::now()) {
             self.catch_up();
         } else if std::mem::take(&mut self.is_check_due) {
             self.publish_after_rest();

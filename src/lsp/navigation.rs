@@ -13,7 +13,7 @@ use crate::keeper::{EditorPalace, FilePlace, NeighbourRoom, Symbol};
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::{ColumnUnit, TextPositions, ascii_range};
 use crate::lsp::uri::uri_of_path;
-use crate::model::RoomId;
+use crate::model::{Position, RoomId};
 
 /// Returns the place where the symbol at a position is defined.
 pub(super) fn definition(
@@ -36,18 +36,37 @@ pub(super) fn references(server: &mut Server, params: &ReferenceParams) -> Optio
     Some(locations(palace, &places, unit))
 }
 
+/// Finds a symbol at a position of a file, and its range.
+type FindSymbol = fn(&EditorPalace, &str, Position) -> Option<(Symbol, [Position; 2])>;
+
 impl Server {
-    /// Returns the symbol at a position, and its range.
+    /// Returns the symbol at a position, and the range of its name or id.
     pub(super) fn symbol_at(
         &mut self,
         params: &TextDocumentPositionParams,
+    ) -> Option<(&mut EditorPalace, Symbol, Range)> {
+        self.find_symbol(params, EditorPalace::symbol_at)
+    }
+
+    /// Returns the symbol whose name is at a position, and the range of the name.
+    pub(super) fn name_at(
+        &mut self,
+        params: &TextDocumentPositionParams,
+    ) -> Option<(&mut EditorPalace, Symbol, Range)> {
+        self.find_symbol(params, EditorPalace::name_at)
+    }
+
+    fn find_symbol(
+        &mut self,
+        params: &TextDocumentPositionParams,
+        find: FindSymbol,
     ) -> Option<(&mut EditorPalace, Symbol, Range)> {
         let unit = self.client.unit;
         let (palace, path) = self.palace_of(&params.text_document.uri)?;
         let text = palace.text(&path)?;
         let positions = TextPositions::new(&text, unit);
         let at = positions.to_position(params.position);
-        let (symbol, [start, end]) = palace.symbol_at(&path, at)?;
+        let (symbol, [start, end]) = find(palace, &path, at)?;
         Some((palace, symbol, positions.range(start, end)))
     }
 

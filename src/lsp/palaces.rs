@@ -76,10 +76,7 @@ impl Palaces {
     pub(super) fn find(&mut self, file: &Path) -> Option<(&mut EditorPalace, String)> {
         let root = file.ancestors().find(|it| self.slots.contains_key(*it))?.to_owned();
         let path = path_in_palace(&root, file)?;
-        match self.slots.get_mut(&root)? {
-            PalaceSlot::Open(palace) => Some((palace, path)),
-            _ => None,
-        }
+        Some((self.open_palace(&root)?, path))
     }
 
     /// Keeps a request until the palace of its file is open, or any palace if it is about all;
@@ -113,6 +110,14 @@ impl Palaces {
             let at = waiting.iter().position(|it| it.id == *id)?;
             Some(waiting.remove(at))
         })
+    }
+
+    /// Returns the open palace in a folder.
+    pub(super) fn open_palace(&mut self, root: &Path) -> Option<&mut EditorPalace> {
+        match self.slots.get_mut(root)? {
+            PalaceSlot::Open(palace) => Some(palace),
+            _ => None,
+        }
     }
 
     /// Yields the palaces that are open.

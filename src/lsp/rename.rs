@@ -1,20 +1,22 @@
 //! Renames of symbols and of files.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
 use gen_lsp_types::{
     PrepareRenameParams, PrepareRenamePlaceholder, PrepareRenameResult, RenameFilesParams,
     RenameParams, WorkspaceEdit,
 };
 
-use crate::keeper::{EditorPalace, FileChange, Refusal, RenameTarget, Symbol};
+use crate::keeper::{FileChange, Refusal, RenameTarget, Symbol};
 use crate::lsp::server::Server;
-use crate::lsp::uri::uri_of_path;
 
 /// Returns the range and the text of the name at a position, if it can be renamed.
 pub(super) fn prepare_rename(
     server: &mut Server,
     params: &PrepareRenameParams,
 ) -> Option<PrepareRenameResult> {
-    let (_, symbol, range) = server.symbol_at(&params.text_document_position_params)?;
+    let (_, symbol, range) = server.name_at(&params.text_document_position_params)?;
     let placeholder = present_name(&symbol)?;
     let placeholder = PrepareRenamePlaceholder { range, placeholder };
     Some(PrepareRenameResult::PrepareRenamePlaceholder(placeholder))
@@ -37,10 +39,10 @@ pub(super) fn rename(
     params: &RenameParams,
 ) -> Result<Option<WorkspaceEdit>, Refusal> {
     let (place, new_name) = (&params.text_document_position_params, &params.new_name);
-    let Some((palace, symbol, _)) = server.symbol_at(place) else { return Ok(None) };
+    let Some((palace, symbol, _)) = server.name_at(place) else { return Ok(None) };
     let changes = palace.plan_rename(&RenameTarget::Symbol(symbol), new_name)?;
     let root = palace.root();
-    Ok(Some(server.workspace_edit(&root, changes)))
+    Ok(Some(server.workspace_edit(vec![(root, changes)])))
 }
 
 /// Returns the edits that follow files and folders which the editor is about to rename.
@@ -48,44 +50,32 @@ pub(super) fn will_rename_files(
     server: &mut Server,
     params: &RenameFilesParams,
 ) -> Result<Option<WorkspaceEdit>, Refusal> {
-    let mut changes = Vec::new();
-    let mut found_root = None;
+    let mut moves = BTreeMap::<PathBuf, Vec<(String, String)>>::new();
     for file in &params.files {
-        let [from, to] = [file.old_uri.clone(), file.new_uri.clone()];
-        let Some((_, to)) = server.palace_of(&to) else { continue };
-        let Some((palace, from)) = server.palace_of(&from) else { continue };
-        let Some((target, new)) = renamed_target(palace, &from, &to) else { continue };
-        found_root = Some(palace.root());
-        changes.extend(palace.plan_rename(&target, &new)?);
+        let [from, to] = [&file.old_uri, &file.new_uri].map(|it| {
+            let (palace, path) = server.palace_of(it)?;
+            Some((palace.root(), path))
+        });
+        // A file that moves to another palace is deleted here.
+        let (Some((root, from)), Some((to_root, to))) = (from, to) else { continue };
+        if root == to_root {
+            moves.entry(root).or_default().push((from, to));
+        }
     }
-    let Some(root) = found_root else { return Ok(None) };
-    // The editor renames these files itself.
-    let is_renamed = |path: &str| {
-        let uri = uri_of_path(&root.join(path));
-        params
-            .files
-            .iter()
-            .any(|it| uri == it.old_uri || uri.0.starts_with(&format!("{}/", it.old_uri)))
-    };
-    changes.retain(|it| !matches!(it, FileChange::Rename { from, .. } if is_renamed(from)));
-    Ok(Some(server.workspace_edit(&root, changes)))
-}
-
-/// Returns what is renamed with a file or folder, and its new name.
-fn renamed_target(palace: &EditorPalace, from: &str, to: &str) -> Option<(RenameTarget, String)> {
-    if let (Some(old), Some(new)) = (wing_folder(from), wing_folder(to)) {
-        return Some((RenameTarget::Wing(old.parse().ok()?), new.to_owned()));
+    let mut changes = Vec::new();
+    for (root, files) in moves {
+        let Some(palace) = server.palaces.open_palace(&root) else { continue };
+        let mut planned = palace.plan_file_moves(&files)?;
+        // The editor moves these files itself.
+        planned.retain(|it| {
+            let is_moved = |path: &str| {
+                let holds =
+                    |folder: &str| path.strip_prefix(folder).is_some_and(|it| it.starts_with('/'));
+                files.iter().any(|(from, _)| path == from || holds(from))
+            };
+            !matches!(it, FileChange::Rename { from, .. } if is_moved(from))
+        });
+        changes.push((root, planned));
     }
-    let symbol = palace.symbol_in_file(from)?;
-    let new = match &symbol {
-        Symbol::Room(_) => to.strip_prefix("rooms/")?.strip_suffix(".yaml")?.to_owned(),
-        // The name of an entity is in its file.
-        _ => return None,
-    };
-    Some((RenameTarget::Symbol(symbol), new))
-}
-
-/// Returns the wing of a folder `rooms/WING`.
-fn wing_folder(path: &str) -> Option<&str> {
-    path.strip_prefix("rooms/").filter(|it| !it.contains(['/', '.']))
+    Ok((!changes.is_empty()).then(|| server.workspace_edit(changes)))
 }

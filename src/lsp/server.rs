@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use gen_lsp_types::{self as lsp, Uri};
@@ -25,6 +25,8 @@ pub(super) struct Server {
     pub(super) published: BTreeSet<String>,
     /// The documents that changed since they were checked.
     pub(super) changed: BTreeSet<String>,
+    /// Whether the client has sent `shutdown`.
+    pub(super) is_shut_down: bool,
     /// Whether files that are not being edited must be checked after a rest.
     pub(super) is_check_due: bool,
     /// Whether then the palaces must be checked as a whole too: files on disk have changed.
@@ -32,7 +34,7 @@ pub(super) struct Server {
     /// How long the last check of the palaces as a whole took.
     pub(super) palace_check_time: Duration,
     /// When files can be read that may have been half written.
-    pub(super) next_catch_up: Option<Duration>,
+    pub(super) next_catch_up: Option<Instant>,
     pub(super) next_request: i32,
 }
 

@@ -35,18 +35,24 @@ impl ColumnUnit {
 
 /// The lines of a text, for the conversion of positions.
 pub(super) struct TextPositions<'a> {
-    lines: Vec<&'a str>,
+    /// Each line, and whether it has only ASCII characters.
+    lines: Vec<(&'a str, bool)>,
     unit: ColumnUnit,
 }
 
 impl<'a> TextPositions<'a> {
     pub(super) fn new(text: &'a str, unit: ColumnUnit) -> Self {
-        Self { lines: lines_with_starts(text).map(|(_, line)| line).collect(), unit }
+        let lines = lines_with_starts(text).map(|(_, line)| (line, line.is_ascii()));
+        Self { lines: lines.collect(), unit }
     }
 
     /// Converts a position of a finding.
     pub(super) fn to_lsp(&self, at: Position) -> lsp::Position {
-        let line = self.lines.get(at.line - 1).copied().unwrap_or_default();
+        let (line, is_ascii) = self.lines.get(at.line - 1).copied().unwrap_or_default();
+        if is_ascii {
+            let units = (at.column - 1).min(line.len());
+            return lsp::Position { line: to_u32(at.line - 1), character: to_u32(units) };
+        }
         let mark = usize::from(at.line == 1 && line.starts_with('\u{feff}'));
         let before = line.chars().take(at.column - 1 + mark);
         let units = before.map(|it| self.unit.len_of(it)).sum();
@@ -60,7 +66,7 @@ impl<'a> TextPositions<'a> {
 
     /// Converts a position of the protocol. A column after the end of the line is its end.
     pub(super) fn to_position(&self, at: lsp::Position) -> Position {
-        let line = self.lines.get(at.line as usize).copied().unwrap_or_default();
+        let (line, _) = self.lines.get(at.line as usize).copied().unwrap_or_default();
         let text = if at.line == 0 { line.trim_start_matches('\u{feff}') } else { line };
         let mut units: usize =
             line[..line.len() - text.len()].chars().map(|it| self.unit.len_of(it)).sum();

@@ -146,6 +146,19 @@ impl Editor {
         self.shown_findings(path)
     }
 
+    /// Opens a file, and lists the completions after the first occurrence of `before`.
+    fn labels_after(&mut self, path: &str, text: &str, before: &str) -> Vec<String> {
+        let items = self.completions_after(path, text, before);
+        items.iter().map(|it| it["label"].as_str().unwrap().to_owned()).collect()
+    }
+
+    fn completions_after(&mut self, path: &str, text: &str, before: &str) -> Vec<Value> {
+        self.open(path, text);
+        let place = (path, text, before);
+        let found = self.ask_at_end("textDocument/completion", place);
+        found["result"]["items"].as_array().unwrap().clone()
+    }
+
     /// Lists the findings of a file that were published last.
     fn shown_findings(&self, path: &str) -> String {
         let line = |it: &Value| {
@@ -291,9 +304,9 @@ fn definitions_and_references_of_rooms_and_entities_are_found() {
     assert_snapshot!(editor.shown_location(&found["result"]), @"rooms/west/attic.yaml 2:7-2:12");
     let all = json!({ "context": { "includeDeclaration": true } });
     let found = editor.ask_at("textDocument/references", attic, &all);
-    assert_eq!(found["result"].as_array().unwrap().len(), 3, "{found}");
+    assert_eq!(found["result"].as_array().unwrap().len(), 2, "{found}");
     let found = editor.ask_at("textDocument/references", ("rooms/hall.yaml", HALL, "[[Ada"), &all);
-    assert_eq!(found["result"].as_array().unwrap().len(), 3, "{found}");
+    assert_eq!(found["result"].as_array().unwrap().len(), 2, "{found}");
 }
 
 #[test]
@@ -341,6 +354,46 @@ fn a_renamed_folder_is_a_renamed_wing() {
 }
 
 #[test]
+fn several_rooms_are_moved_at_once() {
+    let hall = HALL.replace("room: cellar", "room: west/loft");
+    let loft = ATTIC.replace("Attic", "Loft").replace("000002", "000009");
+    let files = [
+        ("rooms/hall.yaml", hall.as_str()),
+        ("rooms/west/attic.yaml", ATTIC),
+        ("rooms/west/loft.yaml", &loft),
+    ];
+    let mut editor = Editor::start(&files);
+    editor.open("rooms/hall.yaml", &hall);
+    let file = |editor: &Editor, from: &str, to: &str| json!({ "oldUri": editor.uri(from), "newUri": editor.uri(to) });
+    let files = json!([
+        file(&editor, "rooms/west/attic.yaml", "rooms/attic.yaml"),
+        file(&editor, "rooms/west/loft.yaml", "rooms/loft.yaml"),
+        file(&editor, "rooms/west/none.yaml", "rooms/.yaml"),
+    ]);
+    let renamed = editor.request("workspace/willRenameFiles", json!({ "files": files }));
+    assert_snapshot!(editor.shown_edit(&renamed), @r#"
+    edit rooms/hall.yaml
+      7:1-8:1 "    room: attic\n"
+      10:1-11:1 "    room: loft\n"
+    "#);
+}
+
+#[test]
+fn a_file_has_one_uri_however_the_editor_encodes_it() {
+    let mut editor = Editor::with_palace();
+    let odd = editor.uri("rooms/hall.yaml").replace("hall", "h%61ll");
+    let document = json!({ "uri": odd, "languageId": "yaml", "version": 1, "text": HALL });
+    editor.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    let position = json!({ "line": 1, "character": 7 });
+    let params =
+        json!({ "textDocument": { "uri": odd }, "position": position, "newName": "foyer" });
+    let renamed = editor.request("textDocument/rename", params);
+    let edits = renamed["result"]["documentChanges"].as_array().unwrap();
+    let move_of_file = edits.iter().find(|it| it["kind"] == "rename").unwrap();
+    assert_eq!(move_of_file["oldUri"], odd);
+}
+
+#[test]
 fn completion_offers_rooms_as_whole_words() {
     let mut editor = Editor::with_palace();
     editor.open("rooms/hall.yaml", HALL);
@@ -360,13 +413,8 @@ fn completion_offers_rooms_as_whole_words() {
 fn completion_knows_the_tool_of_an_action_and_the_genus_of_an_entity() {
     let genus = "name: Person\nattributes:\n  born: date\n  rank: [low, high]\n";
     let mut editor = Editor::start(&[("rooms/hall.yaml", HALL), ("genera/person.yaml", genus)]);
-    let mut offered = |path: &str, text: &str, before: &str| {
-        editor.open(path, text);
-        let place = (path, text, before);
-        let found = editor.ask_at_end("textDocument/completion", place);
-        let items = found["result"]["items"].as_array().unwrap().iter();
-        items.map(|it| it["label"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
-    };
+    let mut offered =
+        |path: &str, text: &str, before: &str| editor.labels_after(path, text, before);
     let query = |tool: &str| {
         format!("{HALL}  - label: Ask\n    type: query\n    tool: {tool}\n    tool_params:\n      ")
     };
@@ -376,6 +424,64 @@ fn completion_knows_the_tool_of_an_action_and_the_genus_of_an_entity() {
     assert_eq!(offered("entities/person/ada.yaml", ada, "attributes:\n  "), ["born", "rank"]);
     let ada = "name: Ada\ngenus: Person\nattributes:\n  rank: ";
     assert_eq!(offered("entities/person/ada.yaml", ada, "rank: "), ["high", "low"]);
+}
+
+#[test]
+fn completion_works_within_quotes_and_in_the_settings() {
+    let mut editor = Editor::with_palace();
+    let hall = HALL.replace("room: cellar", "room: \"at\"");
+    let items = editor.completions_after("rooms/hall.yaml", &hall, "room: \"at");
+    let [item] = items.as_slice() else { panic!("{items:?}") };
+    assert_eq!(text(&item["filterText"]), "\"attic");
+    assert_eq!(range(&item["textEdit"]["range"]), "10:11-10:15");
+    let settings = "format = 1\nname = \"P\"\nentry = \"ha\"\n[check]\nsilence = [\"empty-\"]\n";
+    let items = editor.completions_after("palace.toml", settings, "entry = \"ha");
+    assert_eq!(text(&items[0]["textEdit"]["newText"]), "\"hall\"");
+    let labels = editor.labels_after("palace.toml", settings, "silence = [\"empty-");
+    assert_eq!(labels, ["empty-period", "empty-room"]);
+}
+
+#[test]
+fn ids_and_titles_of_scrolls_are_not_renamed() {
+    let scroll = "---\nid: 01KR0000000000000000000005\ntitle: Rain\n---\n\nSee [[Ada]].\n";
+    let path = "scrolls/hall/01KR0000000000000000000005-rain.md";
+    let mut editor = Editor::start(&[("rooms/hall.yaml", HALL), (path, scroll)]);
+    editor.open(path, scroll);
+    for word in ["01KR", "Rain"] {
+        let place = (path, scroll, word);
+        let answer = editor.ask_at("textDocument/prepareRename", place, &json!({}));
+        assert_eq!(answer["result"], json!(null), "{word}");
+        let renamed = editor.ask_at("textDocument/rename", place, &json!({ "newName": "x" }));
+        assert_eq!(renamed["result"], json!(null), "{word}");
+    }
+    let found = editor.ask_at("textDocument/definition", (path, scroll, "01KR"), &json!({}));
+    assert_eq!(editor.shown_location(&found["result"]), "rooms/hall.yaml 2:7-2:11");
+}
+
+#[test]
+fn types_of_relations_are_not_merged() {
+    let bob = format!("{BOB}relations:\n  - type: likes\n    to: Ada\n");
+    let genus = "name: Person\nrelations:\n  knows: single\n";
+    let files = [
+        ("entities/person/ada.yaml", ADA),
+        ("entities/person/bob.yaml", bob.as_str()),
+        ("genera/person.yaml", genus),
+    ];
+    let mut editor = Editor::start(&files);
+    editor.open("entities/person/ada.yaml", ADA);
+    let knows = ("entities/person/ada.yaml", ADA, "knows");
+    let renamed = editor.ask_at("textDocument/rename", knows, &json!({ "newName": "likes" }));
+    assert_eq!(
+        text(&renamed["error"]["message"]),
+        "there are relations of the type `likes` already"
+    );
+    let renamed = editor.ask_at("textDocument/rename", knows, &json!({ "newName": "admires" }));
+    assert_snapshot!(editor.shown_edit(&renamed), @r#"
+    edit entities/person/ada.yaml
+      5:1-6:1 "  - type: admires\n"
+    edit genera/person.yaml
+      3:1-4:1 "  admires: single\n"
+    "#);
 }
 
 #[test]
@@ -390,7 +496,7 @@ fn the_missing_room_can_be_built_and_the_way_back_added() {
     Build the room `cellar` (quickfix)
     create rooms/cellar.yaml
     edit rooms/cellar.yaml
-      1:1-1:1 "id: …\nname: Cellar\nportals:\n  - hall\n"
+      1:1-2:1 "id: …\nname: Cellar\nportals:\n  - hall\n"
     "#);
 }
 

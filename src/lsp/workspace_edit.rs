@@ -1,7 +1,7 @@
 //! Changes of files as edits that the editor applies.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gen_lsp_types::{
     CreateFile, DeleteFile, DocumentChange, Edit, OptionalVersionedTextDocumentIdentifier,
@@ -14,22 +14,21 @@ use crate::lsp::server::Server;
 use crate::lsp::uri::uri_of_path;
 
 impl Server {
-    /// Converts changes to edits that this client can apply.
-    pub(super) fn workspace_edit(
-        &mut self,
-        root: &Path,
-        changes: Vec<FileChange>,
-    ) -> WorkspaceEdit {
+    /// Converts changes of files in palaces to edits that this client can apply.
+    pub(super) fn workspace_edit(&self, changes: Vec<(PathBuf, Vec<FileChange>)>) -> WorkspaceEdit {
+        let changes = changes.into_iter();
+        let changes =
+            changes.flat_map(|(root, it)| it.into_iter().map(move |it| (root.clone(), it)));
         if self.client.file_operations {
-            let changes = changes.into_iter().flat_map(|it| self.document_changes(root, it));
+            let changes = changes.flat_map(|(root, it)| self.document_changes(&root, it));
             return WorkspaceEdit {
                 document_changes: Some(changes.collect()),
                 ..WorkspaceEdit::default()
             };
         }
-        let edits = changes.into_iter().filter_map(|it| match it {
+        let edits = changes.filter_map(|(root, it)| match it {
             FileChange::Edit { path, edits } => {
-                let uri = uri_of_path(&root.join(path));
+                let uri = self.documents.client_uri(uri_of_path(&root.join(path)));
                 let edits = edits.into_iter().map(text_edit).collect();
                 Some((uri, edits))
             }
@@ -42,8 +41,8 @@ impl Server {
         }
     }
 
-    fn document_changes(&mut self, root: &Path, change: FileChange) -> Vec<DocumentChange> {
-        let uri = |path: &str| uri_of_path(&root.join(path));
+    fn document_changes(&self, root: &Path, change: FileChange) -> Vec<DocumentChange> {
+        let uri = |path: &str| self.documents.client_uri(uri_of_path(&root.join(path)));
         match change {
             FileChange::Edit { path, edits } => {
                 let uri = uri(&path);
@@ -57,7 +56,9 @@ impl Server {
             FileChange::Create { path, text } => {
                 let uri = uri(&path);
                 let create = CreateFile::new(uri.clone(), None, None);
-                let range = Range::default();
+                // Neovim would keep the empty line of the new buffer after a range within it.
+                let range =
+                    Range { start: Position::default(), end: Position { line: 1, character: 0 } };
                 let edit = edit_of_document(uri, None, [TextEdit { range, new_text: text }]);
                 vec![DocumentChange::CreateFile(create), edit]
             }

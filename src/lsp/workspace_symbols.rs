@@ -20,6 +20,7 @@ pub(super) fn workspace_symbols(
         for item in palace.find_items(&params.query) {
             let kind = match item.place.path.split('/').next() {
                 Some("rooms") => SymbolKind::Module,
+                Some("genera") => SymbolKind::Interface,
                 Some("scrolls") => SymbolKind::File,
                 _ => SymbolKind::Class,
             };

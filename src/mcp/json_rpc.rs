@@ -15,12 +15,10 @@ use tokio::io::{self, AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 
 use crate::mcp::json_rpc::id_scanner::IdScanner;
 use crate::mcp::reply::shorten_long_lines;
-use crate::model::strip_unprintable;
+use crate::model::{replace_lone_surrogates, strip_unprintable};
 
 /// Longer lines are rejected.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
-/// The hex digits of the replacement character (U+FFFD).
-const REPLACEMENT_ESCAPE: &[u8] = b"fffd";
 
 /// A valid message, or the error that answers an invalid one.
 pub(crate) type DecodeResult = Result<Box<RxJsonRpcMessage<RoleServer>>, InvalidMessageError>;
@@ -34,13 +32,6 @@ pub(crate) struct InvalidMessageError {
     pub(crate) code: ErrorCode,
     /// The reason, for the client.
     pub(crate) message: String,
-}
-
-/// One half of a surrogate pair.
-#[derive(PartialEq, Eq)]
-enum Surrogate {
-    High,
-    Low,
 }
 
 impl InvalidMessageError {
@@ -173,57 +164,9 @@ fn decode_request(id: Value, mut fields: Map<String, Value>) -> DecodeResult {
     parsed.map(Box::new).map_err(|err| InvalidMessageError::invalid_params(id, &err.to_string()))
 }
 
-fn replace_lone_surrogates(line: &mut [u8]) {
-    let mut at = 0;
-    while at < line.len() {
-        let length = match leading_surrogate_escape(&line[at..]) {
-            Some(Surrogate::High)
-                if leading_surrogate_escape(&line[at + 6..]) == Some(Surrogate::Low) =>
-            {
-                12
-            }
-            Some(_) => {
-                line[at + 2..at + 6].copy_from_slice(REPLACEMENT_ESCAPE);
-                6
-            }
-            // An escaped backslash starts no escape.
-            None if line[at] == b'\\' => 2,
-            None => 1,
-        };
-        at += length;
-    }
-}
-
-fn leading_surrogate_escape(text: &[u8]) -> Option<Surrogate> {
-    let digits = text.strip_prefix(b"\\u")?.get(..4)?;
-    match u16::from_str_radix(str::from_utf8(digits).ok()?, 16).ok()? {
-        0xd800..=0xdbff => Some(Surrogate::High),
-        0xdc00..=0xdfff => Some(Surrogate::Low),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn lone_surrogates_are_replaced_and_nothing_else_changes() {
-        for (input, expected) in [
-            (r#"{"a":"cut \ud83d"}"#, r#"{"a":"cut \ufffd"}"#),
-            (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
-            (r#""\uDE00\uD83D""#, r#""\ufffd\ufffd""#),
-            (r#""\ud83d\ud83d\ude00""#, r#""\ufffd\ud83d\ude00""#),
-            (r#""\\ud83d \\\ud83d""#, r#""\\ud83d \\\ufffd""#),
-            (r#""\u00e9\n\""#, r#""\u00e9\n\""#),
-            (r"\ud8", r"\ud8"),
-            ("\\", "\\"),
-        ] {
-            let mut line = input.as_bytes().to_vec();
-            replace_lone_surrogates(&mut line);
-            assert_eq!(String::from_utf8(line).unwrap(), expected);
-        }
-    }
 
     /// Decodes a line; returns for each message `Ok`, or the `id` and code of the
     /// error.

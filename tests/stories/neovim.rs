@@ -167,12 +167,15 @@ fn rename_everything(home: &Home, neovim: &Neovim<'_>, others: &str) {
     for (file, place, [old, new]) in [
         ("rooms/hall-of-biology.yaml", "room: ¦", ["gallery/cuviers-study", "gallery/study"]),
         ("palace.toml", "entry = \"¦", ["great-hall", "foyer"]),
-        ("entities/claim/stasis-is-data.yaml", "to: ¦", ["Gradualism", "Phyletic gradualism"]),
+        ("entities/claim/stasis-is-data.yaml", "to: ¦", ["Gradualism", "Slow: always"]),
     ] {
         let others = if file == "palace.toml" { "{}" } else { others };
         let rename = |from: &str, to: &str| {
-            let steps =
-                format!("open('{file}', {others}) cursor_at('{place}{from}') rename('{to}')");
+            // A name with a colon is in quotes.
+            let quote = if from.contains(':') { "\"" } else { "" };
+            let steps = format!(
+                "open('{file}', {others}) cursor_at('{place}{quote}{from}') rename('{to}')"
+            );
             neovim.run(&steps);
         };
         rename(old, new);
@@ -242,6 +245,21 @@ fn renames_in_neovim_work_beside_yaml_language_server() {
     if neovim.add_yaml_language_server() {
         rename_everything(&home, &neovim, "{ 'yamlls' }");
     }
+}
+
+#[test]
+fn a_room_built_by_a_fix_is_in_canonical_form() {
+    let home = survey();
+    let Some(neovim) = Neovim::find(&home) else { return };
+    neovim.run(
+        "open('rooms/hall-of-geology.yaml')
+        show_findings(1)
+        cursor_at('room: ¦catastrophism-alcove')
+        fix('Build the room `catastrophism-alcove`')",
+    );
+    assert!(home.path().join("survey/rooms/catastrophism-alcove.yaml").is_file());
+    let output = home.run_palazzo(&["fmt", "--check"]);
+    assert!(output.status.success(), "{output:?}");
 }
 
 #[test]

@@ -10,7 +10,17 @@ use crate::format::schema::scalars::{ReferenceSchema, TextSchema, UlidSchema};
 #[schemars(
     title = "Entity",
     deny_unknown_fields,
-    extend("if" = json!({ "required": ["relations"] })),
+    // A loose end has nothing but relations.
+    extend("if" = json!({
+        "required": ["relations"],
+        "properties": {
+            "relations": { "minItems": 1 },
+            "status": { "type": "null" },
+            "attributes": { "maxProperties": 0 },
+            "observations": { "maxItems": 0 },
+            "former_names": { "maxItems": 0 }
+        }
+    })),
     extend("else" = json!({ "required": ["genus"] }))
 )]
 pub(super) struct EntitySchema {

@@ -63,6 +63,12 @@ pub fn kind_of_file_with_modeline(path: &str, text: &str) -> Option<FileKind> {
     yaml_file_kind(path).filter(|_| !line.is_empty())
 }
 
+/// Returns whether the text of the file at `path` begins with the modeline that points to its schema.
+pub fn has_right_modeline(path: &str, text: &str) -> bool {
+    let (line, _) = split_modeline(text);
+    modeline_for_path(path).is_some_and(|it| it.trim_end() == line.trim_end())
+}
+
 fn modeline_for_path(path: &str) -> Option<String> {
     let up = "../".repeat(path.matches('/').count());
     Some(format!("{MODELINE_PREFIX}{up}{}\n", schema_path(yaml_file_kind(path)?)))

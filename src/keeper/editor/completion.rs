@@ -1,22 +1,23 @@
 //! Completions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::format::{
     CursorContext, CursorPlace, PalacePath, cursor_context, file_kind, quoted_scalar,
+    toml_cursor_context, toml_string,
 };
 use crate::keeper::editor::EditorPalace;
 use crate::keeper::editor::symbol::own_room;
 use crate::model::{
-    Action, AttributeKind, FileKind, Genus, Position, RoomId, RoomRef, Tool, ToolEffect,
-    abridge_to_weight, fold_name,
+    Action, AttributeKind, FileKind, Genus, Position, RoomId, RoomRef, Rule, Severity, Tool,
+    ToolEffect, fold_name,
 };
 use crate::render;
 
 /// The maximum number of completions.
 const MAX_COMPLETIONS: usize = 100;
-/// The maximum size of the documentation of a completion, in tokens.
-const MAX_TEXT_WEIGHT: usize = 60;
+/// The maximum number of characters of the documentation of a completion.
+const MAX_DOCUMENTATION_CHARS: usize = 300;
 
 /// The completions at a position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub struct CompletionList {
     pub items: Vec<Completion>,
     /// Whether there are more.
     pub is_incomplete: bool,
+    /// The quote that the user has begun the value with; the range begins with it.
+    pub quote: Option<char>,
     /// The range that a completion replaces.
     pub range: Option<[Position; 2]>,
 }
@@ -71,7 +74,14 @@ impl EditorPalace {
     /// Returns what can be written at a position.
     pub fn complete(&self, path: &str, at: Position) -> CompletionList {
         let Some(text) = self.text(path) else { return CompletionList::default() };
-        let context = cursor_context(&text, at, is_body(path, &text, at));
+        let mut context = match file_kind(path) {
+            Some(FileKind::Palace) => toml_cursor_context(&text, at),
+            _ => cursor_context(&text, at, is_body(path, &text, at)),
+        };
+        let quote = context.prefix.chars().next().filter(|it| matches!(it, '"' | '\''));
+        if quote.is_some() {
+            context.prefix.remove(0);
+        }
         let typed = fold_name(&context.prefix);
         let rank = |it: Completion| {
             let label = fold_name(&it.label);
@@ -87,7 +97,12 @@ impl EditorPalace {
         for it in items.iter_mut().filter(|it| it.kind == CompletionKind::Room) {
             self.describe_room_completion(own_room(path).as_ref(), it);
         }
-        CompletionList { items, is_incomplete, range: Some([context.start, context.end]) }
+        if file_kind(path) == Some(FileKind::Palace) {
+            for it in &mut items {
+                it.insert = toml_string(&it.label);
+            }
+        }
+        CompletionList { items, is_incomplete, quote, range: Some([context.start, context.end]) }
     }
 
     fn candidates(&self, path: &str, context: &CursorContext) -> Vec<Completion> {
@@ -118,18 +133,23 @@ impl EditorPalace {
                 "room" => self.rooms(own.as_ref(), &context.prefix),
                 "tool" => self.action_tools(),
                 "entity" => self.entities(&context.prefix, None),
-                "workspace" => self.workspaces.iter().map(|it| word(it)).collect(),
+                "workspace" => {
+                    let names: BTreeSet<_> = self.workspaces.iter().collect();
+                    names.into_iter().map(|it| word(it)).collect()
+                }
                 _ => Vec::new(),
             },
             (["actions", "-"], CursorPlace::Item) => action_snippets(),
             (["actions", "-", "tool_params"], CursorPlace::Key) => self.tool_parameters(context),
             (["actions", "-", "tool_params"], CursorPlace::Value(key)) => match key.as_str() {
-                "genus" => self.genera(),
+                "genus" => self.genera(&context.prefix),
                 "room" => self.rooms(None, &context.prefix),
                 it if Action::ENTITY_PARAMS.contains(&it) => self.entities(&context.prefix, None),
                 _ => Vec::new(),
             },
-            (["generate"], CursorPlace::Value(key)) if key == "genus" => self.genera(),
+            (["generate"], CursorPlace::Value(key)) if key == "genus" => {
+                self.genera(&context.prefix)
+            }
             _ => Vec::new(),
         }
     }
@@ -139,7 +159,7 @@ impl EditorPalace {
         let genus = context.siblings.get("genus").or_else(|| context.outer.get("genus"));
         let genus = genus.and_then(|it| self.open.palace.graph.genus_definition(it));
         match (parents, &context.place) {
-            ([], CursorPlace::Value(key)) if key == "genus" => self.genera(),
+            ([], CursorPlace::Value(key)) if key == "genus" => self.genera(&context.prefix),
             ([], CursorPlace::Value(key)) if key == "status" => self.statuses(genus, context),
             (["relations", "-"], CursorPlace::Value(key)) if key == "to" => {
                 self.entities(&context.prefix, None)
@@ -178,10 +198,17 @@ impl EditorPalace {
                 "hand_edits" => words(&["leave", "commit"]),
                 _ => Vec::new(),
             },
-            CursorPlace::Item => {
-                let changing = self.tools.iter().filter(|it| it.effect == ToolEffect::Changes);
-                changing.map(tool_completion).collect()
-            }
+            CursorPlace::Item => match context.parents.iter().rev().nth(1).map(String::as_str) {
+                Some("allow") => {
+                    let changing = self.tools.iter().filter(|it| it.effect == ToolEffect::Changes);
+                    changing.map(tool_completion).collect()
+                }
+                Some("silence") => {
+                    let rules = Rule::ALL.iter().filter(|it| it.severity != Severity::Error);
+                    rules.map(|it| completion(it.name, CompletionKind::Word, it.meaning)).collect()
+                }
+                _ => Vec::new(),
+            },
             _ => Vec::new(),
         }
     }
@@ -210,7 +237,7 @@ impl EditorPalace {
         let palace = &self.open.palace;
         let id = it.label.parse().ok().and_then(|it| palace.resolve_room(&it, from).ok());
         if let Some(room) = id.and_then(|it| palace.room(&it)) {
-            let description = abridge_to_weight(&room.description, MAX_TEXT_WEIGHT);
+            let description = render::truncate(&room.description, MAX_DOCUMENTATION_CHARS);
             it.detail = render::one_line(&room.name);
             it.documentation = render::printable_text(&description);
         }
@@ -226,12 +253,15 @@ impl EditorPalace {
         found.collect()
     }
 
-    fn genera(&self) -> Vec<Completion> {
+    fn genera(&self, typed: &str) -> Vec<Completion> {
         let graph = &self.open.palace.graph;
         let mut genera: BTreeMap<&str, usize> = graph.genus_counts().collect();
-        for name in graph.all_genus_names() {
+        let defined: BTreeSet<_> = graph.genus_definitions().map(|it| it.name.as_str()).collect();
+        for name in &defined {
             genera.entry(name).or_default();
         }
+        // The name that is being typed may be that of this entity alone.
+        genera.retain(|name, count| *name != typed || *count > 1 || defined.contains(name));
         let genera = genera.into_iter().map(|(name, count)| {
             let count = render::count_with_noun(count, "entity");
             completion(name, CompletionKind::Genus, &count)

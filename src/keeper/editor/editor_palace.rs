@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::format::{self, PalacePath};
+use crate::format::{self, PalacePath, file_kind};
 use crate::keeper::editor::findings::PalaceWideFindings;
 use crate::keeper::editor::name_index::NameIndex;
 use crate::keeper::editor::name_sites::SiteIndex;
@@ -26,6 +26,8 @@ pub struct EditorPalace {
     pub(in crate::keeper::editor) workspaces: Vec<String>,
     pub(in crate::keeper::editor) models: ModelCache,
     pub(in crate::keeper::editor) palace_wide: PalaceWideFindings,
+    /// How long the last check of all files took.
+    pub(in crate::keeper::editor) check_time: Duration,
     /// The names of entities, since an entity was last added, renamed or removed.
     names: OnceCell<NameIndex>,
     unfinished_rooms: OnceCell<BTreeSet<RoomId>>,
@@ -57,6 +59,7 @@ impl EditorPalace {
             workspaces,
             models: ModelCache::default(),
             palace_wide: PalaceWideFindings::default(),
+            check_time: Duration::ZERO,
             names: OnceCell::new(),
             unfinished_rooms: OnceCell::new(),
             sites: SiteIndex::default(),
@@ -131,7 +134,7 @@ impl EditorPalace {
 
     /// Returns whether a file with this text names its schema, and that schema is there.
     pub fn has_schema(&self, path: &str, text: &str) -> bool {
-        let kind = format::kind_of_file_with_modeline(path, text);
+        let kind = file_kind(path).filter(|_| format::has_right_modeline(path, text));
         kind.is_some_and(|it| self.text(&format::schema_path(it)).is_some())
     }
 

@@ -8,7 +8,7 @@ use crate::render;
 /// The maximum number of items that are found.
 const MAX_ITEMS: usize = 200;
 
-/// A room, entity or scroll of the palace, with the place of its name.
+/// A room, genus, entity or scroll of the palace, with the place of its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedItem {
     /// The name.
@@ -20,7 +20,7 @@ pub struct NamedItem {
 }
 
 impl EditorPalace {
-    /// Lists the rooms, entities and scrolls whose names have all words of `words`.
+    /// Lists the rooms, genera, entities and scrolls whose names have all words of `words`.
     pub fn find_items(&self, words: &str) -> Vec<NamedItem> {
         let typed = fold_name(words);
         let is_match = |name: &str| {
@@ -38,7 +38,12 @@ impl EditorPalace {
             let scroll = palace.scroll(id).filter(|it| is_match(&it.title))?;
             Some((scroll.title.clone(), format!("scroll in {}", id.room), file.to_owned()))
         });
-        let found = rooms.chain(entities).chain(scrolls).take(MAX_ITEMS);
+        let genera = palace.graph.genus_definitions().filter(|it| is_match(&it.name));
+        let genera = genera.filter_map(|it| {
+            let file = palace.graph.file_of_genus_definition(&it.name)?;
+            Some((it.name.clone(), "genus".to_owned(), file.to_owned()))
+        });
+        let found = rooms.chain(genera).chain(entities).chain(scrolls).take(MAX_ITEMS);
         let item = |(name, detail, path): (String, String, String)| {
             let place = FilePlace { path, start: Position::START, end: Position::START };
             NamedItem { name: render::one_line(&name), detail: render::one_line(&detail), place }

@@ -1,6 +1,7 @@
 //! The findings about one file, as the editor shows them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use crate::check::CheckFinding;
 use crate::format::{PalacePath, placed_values};
@@ -12,6 +13,9 @@ use crate::keeper::palace::explained_findings::explain_findings;
 use crate::keeper::palace::file_states::FileState;
 use crate::keeper::palace::findings::{prepare_checks, resolve_diagnostic_positions};
 use crate::model::{Diagnostic, OpenConflict, Position, ValuePath, entity_links, split_lines};
+
+/// The time that a user does not notice.
+const UNNOTICED: Duration = Duration::from_millis(100);
 
 /// A finding with its range in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,6 +60,7 @@ impl EditorPalace {
 
     /// Returns the findings about all files, by file. The cost depends on the palace.
     pub fn findings(&mut self) -> Result<BTreeMap<String, Vec<EditorFinding>>, Refusal> {
+        let start = Instant::now();
         self.check_palace_wide()?;
         let (tools, workspaces) = (self.tools.as_slice(), self.workspaces.as_slice());
         let report = check_palace(&mut self.open, (tools, workspaces), &self.models, Vec::new())?;
@@ -69,7 +74,14 @@ impl EditorPalace {
             let found = with_ranges(&path, &text, found.into_iter());
             (path, found)
         };
-        Ok(by_file.into_iter().map(with_ranges).collect())
+        let found = by_file.into_iter().map(with_ranges).collect();
+        self.check_time = start.elapsed();
+        Ok(found)
+    }
+
+    /// Returns whether [`Self::findings`] took so little time that a user does not notice it.
+    pub fn is_quickly_checked(&self) -> bool {
+        self.check_time <= UNNOTICED
     }
 
     /// Searches again for the findings that depend on the whole palace: between items, about the

@@ -97,6 +97,7 @@ impl EditorPalace {
                     fixes.extend(self.define_entity(path, &name, now));
                 }
             }
+            Code::Syntax => fixes.extend(self.quote_text(path, text, finding)),
             Code::FileName => fixes.extend(self.move_file(path)),
             Code::OpenConflict => fixes.extend(self.settle_conflict(path, finding)),
             Code::SettledConflict => {
@@ -122,6 +123,14 @@ impl EditorPalace {
         let edited = replace_names(path, text, &[range], meant)?;
         let title = format!("Change to `{}`", render::one_line(meant));
         Some(fix(&title, edit_of_file(path, text, &edited), is_certain))
+    }
+
+    /// Quotes the text that makes a line unreadable.
+    fn quote_text(&self, path: &str, text: &str, finding: &EditorFinding) -> Option<Fix> {
+        let fixed = fix_file(path, text, &RoomNameIndex::from_palace(&self.open.palace))?;
+        let [only] = fixed.fixed.as_slice() else { return None };
+        let is_it = only.at == finding.diagnostic.at && only.code == Code::Syntax;
+        is_it.then(|| fix("Quote the text", edit_of_file(path, text, &fixed.text), true))
     }
 
     fn build_room(&self, path: &str, id: &RoomId, now: DateTime<Utc>) -> Option<Fix> {
@@ -221,7 +230,8 @@ impl EditorPalace {
         }
         let comments = text.split_inclusive('\n').take_while(|it| it.starts_with('#'));
         let start: usize = comments.map(str::len).sum();
-        let edited = format!("{}id: {}\n{}", &text[..start], new_id(now), &text[start..]);
+        let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        let edited = format!("{}id: {}{line_end}{}", &text[..start], new_id(now), &text[start..]);
         if format::parse_file(path, &edited).has_errors() {
             return None;
         }

@@ -1,11 +1,12 @@
 //! Descriptions of symbols.
 
 use crate::keeper::editor::{EditorPalace, Symbol};
-use crate::model::{ActionKind, RoomId, abridge_to_weight};
+use crate::model::{ActionKind, RoomId};
 use crate::render;
 
-/// The maximum size of a shown description, in tokens.
-const MAX_TEXT_WEIGHT: usize = 160;
+/// The maximum number of characters of a shown description, and of a shown observation.
+const MAX_DESCRIPTION_CHARS: usize = 600;
+const MAX_OBSERVATION_CHARS: usize = 160;
 /// The maximum number of shown actions, observations and relations.
 const MAX_LINES: usize = 8;
 
@@ -28,7 +29,7 @@ impl EditorPalace {
         };
         let mut page = format!("**{}** (`{id}`)\n", render::one_line(&room.name));
         if !room.description.is_empty() {
-            let description = abridge_to_weight(&room.description, MAX_TEXT_WEIGHT);
+            let description = render::truncate(&room.description, MAX_DESCRIPTION_CHARS);
             page.push_str(&format!("\n{}\n", render::printable_text(&description)));
         }
         let labels = room.actions.iter().map(|it| {
@@ -60,7 +61,7 @@ impl EditorPalace {
         let observations = entity
             .observations
             .iter()
-            .map(|it| render::one_line(&abridge_to_weight(it, MAX_TEXT_WEIGHT / 4)));
+            .map(|it| render::one_line(&render::truncate(it, MAX_OBSERVATION_CHARS)));
         page.push_str(&list("", observations, entity.observations.len()));
         let incoming = graph.incoming_relations(name).count();
         let counts = [(entity.relations.len(), "relation"), (incoming, "relation")];

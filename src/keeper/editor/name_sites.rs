@@ -11,10 +11,10 @@ use crate::format::{
 };
 use crate::keeper::editor::EditorPalace;
 use crate::keeper::palace::file_states::text_digest;
-use crate::model::{Action, EntityLink, FileKind, Position, entity_links};
+use crate::model::{Action, EntityLink, FileKind, PathStep, Position, entity_links};
 
 /// The maximum number of files in the index.
-const MAX_INDEXED_FILES: usize = 2_000;
+const MAX_INDEXED_FILES: usize = 5_000;
 
 /// A value that names a symbol, and its range. What it names depends on the palace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,11 +26,20 @@ pub(super) struct NameSite {
     pub(super) end: Position,
 }
 
+impl NameSite {
+    /// Returns whether the value is a name, which a rename changes: an id is none.
+    pub(super) fn is_name(&self) -> bool {
+        !matches!(self.kind, SiteKind::OwnId | SiteKind::RoomOfScroll)
+    }
+}
+
 /// What a value names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SiteKind {
-    /// The item of the file itself, by its name or id.
-    OwnItem,
+    /// The item of the file itself, by its name.
+    OwnName,
+    /// The item of the file itself, by its id.
+    OwnId,
     /// A room, as it is called in the room of the file.
     RoomFromHere,
     /// A room.
@@ -51,7 +60,7 @@ pub(super) enum SiteKind {
     Tool,
 }
 
-/// The sites in the files of rooms, each as of a text.
+/// The sites in the files of rooms and in those that were asked about, each as of a text.
 #[derive(Debug, Default)]
 pub(super) struct SiteIndex(RefCell<HashMap<String, IndexedFile>>);
 
@@ -71,9 +80,7 @@ impl EditorPalace {
         }
         let Some(text) = self.text(path) else { return Arc::default() };
         let sites: Arc<[NameSite]> = find_name_sites(path, &text).into();
-        if file_kind(path) == Some(FileKind::Room) {
-            self.sites.insert(path, &text, sites.clone());
-        }
+        self.sites.insert(path, &text, sites.clone());
         sites
     }
 
@@ -121,7 +128,10 @@ impl SiteIndex {
 fn find_name_sites(path: &str, text: &str) -> Vec<NameSite> {
     let Some(file_kind) = file_kind(path) else { return Vec::new() };
     let values = placed_values(path, text);
-    let values = values.iter().filter(|it| !it.is_key());
+    // Of the keys, only the types of relations in a genus are names.
+    let is_rule = |it: &PlacedValue| matches!(it.path.steps(), [PathStep::Value(relations), PathStep::Key(_)] if relations == "relations");
+    let values =
+        values.iter().filter(|it| !it.is_key() || file_kind == FileKind::Genus && is_rule(it));
     let values: Vec<_> = values.map(|it| (it.path.words(), it)).collect();
     let elsewhere = values.iter().filter_map(|(steps, _)| match steps.as_slice() {
         [actions, index, key] if actions == "actions" && key == "workspace" => Some(index.as_str()),
@@ -131,6 +141,13 @@ fn find_name_sites(path: &str, text: &str) -> Vec<NameSite> {
     let site = |(steps, value): &(Vec<String>, &PlacedValue)| {
         let steps: Vec<_> = steps.iter().map(String::as_str).collect();
         let kind = site_kind(file_kind, &steps)?;
+        if kind == SiteKind::RelationType && file_kind == FileKind::Genus && !value.is_key() {
+            return None;
+        }
+        // A variable that the visitor fills in.
+        if steps.contains(&"tool_params") && value.text.starts_with('{') {
+            return None;
+        }
         // That room is in another palace.
         if matches!(steps.as_slice(), ["actions", index, "room"] if elsewhere.contains(index)) {
             return None;
@@ -152,9 +169,8 @@ fn find_name_sites(path: &str, text: &str) -> Vec<NameSite> {
 /// Returns what the value at a path of a file names.
 fn site_kind(file_kind: FileKind, steps: &[&str]) -> Option<SiteKind> {
     Some(match (file_kind, steps) {
-        (FileKind::Room | FileKind::Entity, ["name" | "id"]) | (FileKind::Genus, ["name"]) => {
-            SiteKind::OwnItem
-        }
+        (FileKind::Room | FileKind::Entity | FileKind::Genus, ["name"]) => SiteKind::OwnName,
+        (FileKind::Room | FileKind::Entity, ["id"]) => SiteKind::OwnId,
         (FileKind::Room, ["actions", _, "room"] | ["portals", _]) => SiteKind::RoomFromHere,
         (FileKind::Room, ["actions", _, "tool"]) | (FileKind::Palace, ["actions", "allow", _]) => {
             SiteKind::Tool
@@ -163,6 +179,7 @@ fn site_kind(file_kind: FileKind, steps: &[&str]) -> Option<SiteKind> {
         | (FileKind::Task | FileKind::Process, ["entity"]) => SiteKind::Entity,
         (FileKind::Room, ["actions", _, "tool_params", key]) => match *key {
             "genus" => SiteKind::Genus,
+            "type" => SiteKind::RelationType,
             Action::ROOM_PARAM => SiteKind::Room,
             key if Action::ENTITY_PARAMS.contains(&key) => SiteKind::Entity,
             _ => return None,
@@ -171,12 +188,14 @@ fn site_kind(file_kind: FileKind, steps: &[&str]) -> Option<SiteKind> {
         | (FileKind::Entity, ["genus"])
         | (FileKind::Genus, ["attributes", _] | ["attributes", _, "type"]) => SiteKind::Genus,
         (FileKind::Entity, ["relations", _, "to"]) => SiteKind::RelationTarget,
-        (FileKind::Entity, ["relations", _, "type"]) => SiteKind::RelationType,
+        (FileKind::Entity, ["relations", _, "type"]) | (FileKind::Genus, ["relations", _]) => {
+            SiteKind::RelationType
+        }
         (FileKind::Entity, ["attributes", key]) => SiteKind::Attribute((*key).into()),
         (FileKind::Task | FileKind::Process, ["room"]) | (FileKind::Palace, ["entry"]) => {
             SiteKind::Room
         }
-        (FileKind::Scroll, ["id" | "title"]) => SiteKind::RoomOfScroll,
+        (FileKind::Scroll, ["id"]) => SiteKind::RoomOfScroll,
         _ => return None,
     })
 }

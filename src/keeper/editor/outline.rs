@@ -6,6 +6,9 @@ use crate::format::{PlacedValue, file_kind, placed_values};
 use crate::keeper::editor::EditorPalace;
 use crate::model::{FileKind, PathStep, Position};
 
+/// The maximum number of entries.
+const MAX_ENTRIES: usize = 1_000;
+
 /// An entry of the outline of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutlineEntry {
@@ -51,7 +54,8 @@ impl EditorPalace {
         values.retain(|it| !it.is_key());
         let texts: TextsByPath<'_> =
             values.iter().map(|it| (it.path.steps(), it.text.as_str())).collect();
-        values.iter().filter_map(|it| outline_entry(path, it, &texts)).collect()
+        let entries = values.iter().filter_map(|it| outline_entry(path, it, &texts));
+        entries.take(MAX_ENTRIES).collect()
     }
 }
 
@@ -74,7 +78,7 @@ fn outline_entry(path: &str, value: &PlacedValue, texts: &TextsByPath<'_>) -> Op
         ["portals", _] => (OutlineKind::Portal, String::new()),
         ["observations", _] => (OutlineKind::Observation, String::new()),
         ["relations", _, "to"] => (OutlineKind::Relation, sibling("type").unwrap_or_default()),
-        ["steps", _] | ["steps", _, "text"] => (OutlineKind::Step, String::new()),
+        ["steps", _] | ["steps", _, "step"] => (OutlineKind::Step, String::new()),
         _ => return None,
     };
     let name = value.text.lines().next().unwrap_or_default().to_owned();

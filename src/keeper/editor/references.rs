@@ -28,8 +28,7 @@ impl EditorPalace {
     pub fn definition(&self, symbol: &Symbol) -> Option<FilePlace> {
         let path = self.file_of(symbol)?;
         let mut own = self.mentions_of(&path, symbol).into_iter().filter(|it| it.is_own_name);
-        // The name is after the id in canonical files.
-        let place = own.next_back().map_or([Position::START; 2], |it| [it.start, it.end]);
+        let place = own.next().map_or([Position::START; 2], |it| [it.start, it.end]);
         Some(FilePlace { path, start: place[0], end: place[1] })
     }
 
@@ -66,9 +65,7 @@ impl EditorPalace {
             Symbol::Room(id) => self.files_mentioning_room(id),
             Symbol::Entity(name) => self.files_mentioning_entity(name),
             Symbol::Genus(name) => self.files_mentioning_genus(name),
-            Symbol::RelationType(kind) => {
-                self.entity_files(|it| it.relations.iter().any(|it| it.kind == *kind))
-            }
+            Symbol::RelationType(kind) => self.files_mentioning_relation_type(kind),
             Symbol::Tool(name) => {
                 let calls = |it: &Action| {
                     matches!(&it.kind, ActionKind::Query { tool, .. }
@@ -132,9 +129,26 @@ impl EditorPalace {
             .collect()
     }
 
+    fn files_mentioning_relation_type(&self, kind: &str) -> BTreeSet<String> {
+        let graph = &self.open.palace.graph;
+        let rules = graph.genus_definitions();
+        let rules = rules.filter(|it| it.relations.iter().any(|(it, _)| it == kind));
+        let rules = rules.filter_map(|it| graph.file_of_genus_definition(&it.name));
+        let asks = |it: &Action| {
+            matches!(&it.kind, ActionKind::Query { params, .. }
+                if params.get("type").is_some_and(|it| it == kind))
+        };
+        let mut files = self.entity_files(|it| it.relations.iter().any(|it| it.kind == *kind));
+        files.extend(rules.map(str::to_owned));
+        files.extend(self.rooms_with_action(asks));
+        files
+    }
+
     fn files_mentioning_genus(&self, name: &str) -> BTreeSet<String> {
         let graph = &self.open.palace.graph;
-        let entities = graph.entities_of_genus(name, None);
+        let is_it = |it: &&str| graph.canonical_genus_name(it).unwrap_or(it) == name;
+        let spellings = graph.genus_counts().map(|(it, _)| it).filter(is_it);
+        let entities = spellings.flat_map(|it| graph.entities_of_genus(it, None));
         let entities = entities.filter_map(|it| graph.file_of_entity(&it.name));
         let names_genus = |it: &Action| matches!(&it.kind, ActionKind::Query { params, .. } if params.contains_key("genus"));
         let halls = self.open.palace.rooms().filter(|(_, it)| it.generate.is_some());

@@ -1,12 +1,16 @@
 //! Renames symbols from an editor: the changes of all files, for the editor to apply.
 
+use std::collections::BTreeMap;
+
 use crate::diff::{LineEdit, line_edits};
 use crate::format::{PalacePath, edit_entity_text, parse_entity_file, replace_names, room_path};
 use crate::keeper::Refusal;
 use crate::keeper::editor::references::MAX_FILES;
+use crate::keeper::editor::symbol::own_room;
 use crate::keeper::editor::{EditorPalace, Symbol};
 use crate::keeper::graph::update::{EntityChange, plan_update};
 use crate::keeper::items::move_item::{plan_room_rename, plan_wing_rename};
+use crate::keeper::rooms::room_plans::plan_room_moves;
 use crate::model::{Entity, FileEdit, RoomId, Slug};
 
 /// A change of one file.
@@ -72,6 +76,37 @@ impl EditorPalace {
         Ok(file_changes(&edits))
     }
 
+    /// Plans what follows when an editor moves files and folders, each from a path to another:
+    /// rooms and wings. The changes contain the moves.
+    pub fn plan_file_moves(
+        &mut self,
+        files: &[(String, String)],
+    ) -> Result<Vec<FileChange>, Refusal> {
+        let wings = |(from, to): &(String, String)| Some((wing_folder(from)?, wing_folder(to)?));
+        if let [only] = files
+            && let Some((old, new)) = wings(only)
+        {
+            return self.plan_rename(&RenameTarget::Wing(old), new.as_str());
+        }
+        let mut moves = BTreeMap::new();
+        for file in files {
+            if let Some((old, new)) = wings(file) {
+                let rooms = self.open.palace.rooms().map(|(id, _)| id);
+                let rooms = rooms.filter(|it| it.wing.as_ref() == Some(&old));
+                let moved = |it: &RoomId| RoomId { wing: Some(new.clone()), ..it.clone() };
+                moves.extend(rooms.map(|it| (it.clone(), moved(it))));
+            } else if let (Some(old), Some(new)) = (own_room(&file.0), own_room(&file.1))
+                && self.open.palace.room(&old).is_some()
+            {
+                moves.insert(old, new);
+            }
+        }
+        for to in moves.values() {
+            self.read_files_with_name(&to.to_string());
+        }
+        Ok(file_changes(&plan_room_moves(&mut self.open, &moves)?.0))
+    }
+
     /// Reads the files of the items that have a name, or are in a wing of that name, as they are now: a
     /// file that was just deleted or moved still counts for a moment.
     fn read_files_with_name(&mut self, name: &str) {
@@ -125,7 +160,10 @@ impl EditorPalace {
         let mut paths = std::iter::once(file.to_owned()).chain(former);
         paths.find_map(|path| {
             let committed = parse_entity_file(&path, &store.read_file_at_head(&path)?)?;
-            (committed.id.is_some() && committed.id == entity.id).then_some(committed)
+            let is_named =
+                entity.name == committed.name || entity.former_names.contains(&committed.name);
+            let is_same = committed.id == entity.id && (entity.id.is_some() || is_named);
+            is_same.then_some(committed)
         })
     }
 
@@ -134,8 +172,10 @@ impl EditorPalace {
         if new.is_empty() || new.contains(['\n', '\r']) {
             return Err(Refusal::Invalid("a name is one line of text".to_owned()));
         }
-        if let Symbol::Genus(old) = symbol {
-            self.check_new_genus(old, new)?;
+        match symbol {
+            Symbol::Genus(old) => self.check_new_genus(old, new)?,
+            Symbol::RelationType(old) if old != new => self.check_new_relation_type(new)?,
+            _ => {}
         }
         let files = self.files_mentioning(symbol);
         if files.len() > MAX_FILES {
@@ -159,6 +199,18 @@ impl EditorPalace {
         Ok(edits)
     }
 
+    /// Refuses a rename that would merge two types of relations: nobody could take them apart again.
+    fn check_new_relation_type(&self, new: &str) -> Result<(), Refusal> {
+        let mut relations =
+            self.open.palace.graph.entities_and_loose_ends().flat_map(|it| &it.relations);
+        match relations.any(|it| it.kind == new) {
+            true => {
+                Err(Refusal::Invalid(format!("there are relations of the type `{new}` already")))
+            }
+            false => Ok(()),
+        }
+    }
+
     /// Refuses a rename that would merge two genera.
     fn check_new_genus(&self, old: &str, new: &str) -> Result<(), Refusal> {
         match self.open.palace.graph.canonical_genus_name(new) {
@@ -168,6 +220,11 @@ impl EditorPalace {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the wing of a folder `rooms/WING`.
+fn wing_folder(path: &str) -> Option<Slug> {
+    path.strip_prefix("rooms/")?.parse().ok()
 }
 
 /// Sets the former names in the file of the entity `name`.

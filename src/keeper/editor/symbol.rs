@@ -26,16 +26,30 @@ pub(super) struct Mention {
     pub(super) symbol: Symbol,
     pub(super) start: Position,
     pub(super) end: Position,
-    /// Whether it is the name, or the id, in the file of the symbol itself.
+    /// Whether it is the name in the file of the symbol itself.
     pub(super) is_own_name: bool,
 }
 
 impl EditorPalace {
-    /// Returns the symbol that is named at a position, and the range of the name.
+    /// Returns the symbol at a position, by its name or its id, and the range of that.
     pub fn symbol_at(&self, path: &str, at: Position) -> Option<(Symbol, [Position; 2])> {
+        self.symbol_at_site(path, at, |_| true)
+    }
+
+    /// Returns the symbol whose name is at a position, and the range of the name.
+    pub fn name_at(&self, path: &str, at: Position) -> Option<(Symbol, [Position; 2])> {
+        self.symbol_at_site(path, at, NameSite::is_name)
+    }
+
+    fn symbol_at_site(
+        &self,
+        path: &str,
+        at: Position,
+        is_wanted: impl Fn(&NameSite) -> bool,
+    ) -> Option<(Symbol, [Position; 2])> {
         let (sites, own) = (self.name_sites(path), own_room(path));
-        let mut here = sites.iter().filter(|it| it.start <= at && at <= it.end);
-        here.find_map(|it| {
+        let here = sites.iter().filter(|it| it.start <= at && at <= it.end);
+        here.filter(|it| is_wanted(it)).find_map(|it| {
             let symbol = self.symbol_of_site(path, own.as_ref(), it)?;
             Some((symbol, [it.start, it.end]))
         })
@@ -77,17 +91,17 @@ impl EditorPalace {
         let (sites, own) = (self.name_sites(path), own_room(path));
         let mention = |it: &NameSite| {
             let symbol = self.symbol_of_site(path, own.as_ref(), it)?;
-            let is_own_name = it.kind == SiteKind::OwnItem;
+            let is_own_name = it.kind == SiteKind::OwnName;
             Some(Mention { symbol, start: it.start, end: it.end, is_own_name })
         };
-        sites.iter().filter(|it| is_wanted(it)).filter_map(mention).collect()
+        sites.iter().filter(|it| it.is_name() && is_wanted(it)).filter_map(mention).collect()
     }
 
     /// Returns the symbol that a site in a file names. `own` is the room whose file it is.
     fn symbol_of_site(&self, path: &str, own: Option<&RoomId>, site: &NameSite) -> Option<Symbol> {
         let name = &*site.name;
         match &site.kind {
-            SiteKind::OwnItem => self.own_symbol(path, name),
+            SiteKind::OwnName | SiteKind::OwnId => self.own_symbol(path, name),
             SiteKind::RoomFromHere => self.room_called(name, own),
             SiteKind::Room => self.room_called(name, None),
             SiteKind::RoomOfScroll => match PalacePath::parse(path) {

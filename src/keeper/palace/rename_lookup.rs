@@ -145,8 +145,9 @@ impl<'a> RenameLookup<'a> {
                 .map(|it| it.name.as_str());
         };
         let mut holders = graph.iter().filter(|it| it.id == Some(id));
-        let holder = holders.next()?;
-        holders.next().is_none().then_some(holder.name.as_str())
+        let holder = holders.next().filter(|_| holders.next().is_none())?;
+        // Somebody is still writing the name.
+        (!holder.name.trim().is_empty()).then_some(holder.name.as_str())
     }
 
     fn entity_files(&self) -> &HashMap<String, Vec<&'a str>> {

@@ -100,6 +100,21 @@ function go_to_definition()
   show('%s', place())
 end
 
+--- Applies the fix with this title, and saves all files.
+function fix(title)
+  local client = client_for('textDocument/codeAction')
+  local params = vim.lsp.util.make_range_params(0, client.offset_encoding)
+  params.context = { diagnostics = {} }
+  local answer = assert(client:request_sync('textDocument/codeAction', params, 60000))
+  for _, it in ipairs(answer.result) do
+    if it.title == title then
+      vim.lsp.util.apply_workspace_edit(it.edit, client.offset_encoding)
+      return vim.cmd('silent wall')
+    end
+  end
+  error('no fix is called ' .. title .. ': ' .. vim.inspect(answer.result))
+end
+
 --- Renames what is at the cursor, and saves all files.
 function rename(new)
   client_for('textDocument/rename')

@@ -12,6 +12,8 @@ mod diagnostics;
 mod dispatch;
 mod document_symbols;
 mod documents;
+#[cfg(test)]
+mod edit_tests;
 mod event;
 mod event_loop;
 mod formatting;
@@ -22,6 +24,9 @@ mod opening;
 mod palaces;
 mod rename;
 mod server;
+mod settings;
+#[cfg(test)]
+mod test_editor;
 mod text_positions;
 #[cfg(test)]
 mod transcript_tests;
@@ -30,6 +35,7 @@ mod uri;
 mod workspace_edit;
 mod workspace_symbols;
 
-pub use event_loop::{LspError, LspSettings, serve};
+pub use event_loop::{LspError, serve};
 pub use lsp_server::Connection;
+pub use settings::LspSettings;
 pub use transport::connect;

@@ -8,7 +8,6 @@ use gen_lsp_types::{
     PublishDiagnosticsParams, Uri,
 };
 
-use crate::format::is_found_by_schema;
 use crate::keeper::{EditorFinding, EditorPalace};
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::TextPositions;
@@ -25,15 +24,15 @@ impl Server {
     pub(super) fn publish_document(&mut self, uri: &Uri) {
         let Some(document) = self.documents.get(uri) else { return };
         let (version, text) = (document.version, document.text.clone());
+        let shows_schema_findings = self.client.schema_findings;
         let Some((palace, path)) = self.palace_of(uri) else { return };
         if !EditorPalace::is_palace_file(&path) {
             return;
         }
         // A palace that cannot be read now is checked at the next change.
         let Ok(mut findings) = palace.findings_in_file(&path) else { return };
-        let has_schema = palace.has_schema(&path, &text);
-        if has_schema && !self.client.schema_findings {
-            findings.retain(|it| !is_found_by_schema(&it.diagnostic));
+        if !shows_schema_findings {
+            palace.leave_findings_to_schema(&path, &text, &mut findings);
         }
         self.publish(uri, Some(version), &text, &findings);
     }

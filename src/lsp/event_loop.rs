@@ -4,9 +4,8 @@ use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use chrono::{DateTime, Utc};
 use gen_lsp_types::{self as lsp, Uri};
 use lsp_server::{Connection, ErrorCode, Message, Request, Response};
 use serde_json::Value;
@@ -17,11 +16,17 @@ use crate::lsp::documents::Documents;
 use crate::lsp::event::Event;
 use crate::lsp::palaces::Palaces;
 use crate::lsp::server::Server;
+use crate::lsp::settings::LspSettings;
 use crate::lsp::uri::path_of_uri;
-use crate::model::Tool;
 
 /// How long the editor rests before files that are not being edited are checked again.
 const REST: Duration = Duration::from_millis(300);
+
+/// The same before large palaces are checked as a whole, so that the user rarely types meanwhile.
+const LONG_REST: Duration = Duration::from_secs(2);
+
+/// The shortest wait for a file that may have been half written.
+const MIN_WAIT: Duration = Duration::from_millis(20);
 
 /// The error of a language server.
 #[derive(Debug, thiserror::Error)]
@@ -32,17 +37,6 @@ pub enum LspError {
     /// A message cannot be converted.
     #[error("a message of the language server cannot be written")]
     Json(#[from] serde_json::Error),
-}
-
-/// The settings of a language server.
-#[derive(Clone, Debug)]
-pub struct LspSettings {
-    /// The tools that actions can call.
-    pub tools: Vec<Tool>,
-    /// The folder with the consents of the user; without one, nothing is allowed.
-    pub consent_folder: Option<PathBuf>,
-    /// Returns the current time.
-    pub clock: fn() -> DateTime<Utc>,
 }
 
 /// Serves an editor until it closes the connection. Returns whether it has announced that with
@@ -72,8 +66,6 @@ pub fn serve(connection: &Connection, settings: LspSettings) -> Result<bool, Lsp
         is_shut_down: false,
         is_check_due: false,
         is_palace_check_due: false,
-        palace_check_time: Duration::ZERO,
-        next_catch_up: None,
         next_request: 0,
     };
     forward_messages(connection, events);
@@ -129,7 +121,7 @@ impl Server {
                     Err(RecvTimeoutError::Disconnected) => return,
                 }
             }
-            if self.next_catch_up.is_some_and(|it| it <= Instant::now()) {
+            if self.time_until_deferred_file() == Some(Duration::ZERO) {
                 self.catch_up();
             }
             // Later messages may cancel earlier ones.
@@ -195,36 +187,34 @@ impl Server {
     /// Applies what others have saved.
     fn catch_up(&mut self) {
         // A palace that cannot be read now is read at the next change.
-        let palaces = self.palaces.open_palaces();
-        let wait = palaces.filter_map(|it| it.catch_up().ok().flatten()).min();
-        self.next_catch_up = wait.map(|it| Instant::now() + it);
+        self.palaces.open_palaces().for_each(|it| drop(it.catch_up()));
         (self.is_check_due, self.is_palace_check_due) = (true, true);
     }
 
     /// Returns how long to wait for the next event; `None`: until it comes.
-    fn longest_wait(&self) -> Option<Duration> {
+    fn longest_wait(&mut self) -> Option<Duration> {
         let rest = self.is_check_due.then_some(REST);
-        let long_rest = self.is_palace_check_due.then(|| self.long_rest());
-        let catch_up = self.next_catch_up.map(|it| it.saturating_duration_since(Instant::now()));
-        rest.into_iter().chain(long_rest).chain(catch_up).min()
+        let is_quick = self.palaces.open_palaces().all(|it| it.is_quickly_checked());
+        let long_rest = if is_quick { REST } else { LONG_REST };
+        let long_rest = self.is_palace_check_due.then_some(long_rest);
+        // A palace that cannot be read now would be asked without a pause.
+        let deferred = self.time_until_deferred_file().map(|it| it.max(MIN_WAIT));
+        rest.into_iter().chain(long_rest).chain(deferred).min()
     }
 
-    /// Returns how long the editor rests before the palaces are checked as a whole: the longer that
-    /// takes, the longer, so that the user rarely types meanwhile.
-    fn long_rest(&self) -> Duration {
-        REST.max(self.palace_check_time * 4)
+    /// Returns the time until a file of a palace can be read that may have been half written.
+    fn time_until_deferred_file(&mut self) -> Option<Duration> {
+        self.palaces.open_palaces().filter_map(|it| it.time_until_deferred_file()).min()
     }
 
     /// Does what was put off until nothing happens for a while.
     fn handle_rest(&mut self) {
-        if self.next_catch_up.is_some_and(|it| it <= Instant::now()) {
+        if self.time_until_deferred_file() == Some(Duration::ZERO) {
             self.catch_up();
         } else if std::mem::take(&mut self.is_check_due) {
             self.publish_after_rest();
         } else if std::mem::take(&mut self.is_palace_check_due) {
-            let start = Instant::now();
             self.check_palaces();
-            self.palace_check_time = start.elapsed();
         }
     }
 }

@@ -10,7 +10,7 @@ use lsp_server::Request;
 
 use crate::keeper::{EditorPalace, is_palace, list_palaces};
 use crate::lsp::event::{Event, OpenedPalace};
-use crate::lsp::event_loop::LspSettings;
+use crate::lsp::settings::LspSettings;
 
 /// The palaces of all roots.
 pub(super) struct Palaces {

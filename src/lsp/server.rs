@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use gen_lsp_types::{self as lsp, Uri};
@@ -31,10 +30,6 @@ pub(super) struct Server {
     pub(super) is_check_due: bool,
     /// Whether then the palaces must be checked as a whole too: files on disk have changed.
     pub(super) is_palace_check_due: bool,
-    /// How long the last check of the palaces as a whole took.
-    pub(super) palace_check_time: Duration,
-    /// When files can be read that may have been half written.
-    pub(super) next_catch_up: Option<Instant>,
     pub(super) next_request: i32,
 }
 

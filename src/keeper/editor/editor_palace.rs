@@ -1,21 +1,26 @@
 //! A palace that is open in an editor.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use crate::format::{self, PalacePath, file_kind};
-use crate::keeper::editor::findings::PalaceWideFindings;
+use crate::format::{self, PalacePath, file_kind, room_path};
 use crate::keeper::editor::name_index::NameIndex;
-use crate::keeper::editor::name_sites::SiteIndex;
+use crate::keeper::editor::name_sites::{NameSite, SiteIndex, find_name_sites};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::{Keeper, Refusal};
-use crate::model::{Entity, RoomId, Tool, WatchMode};
+use crate::model::{Diagnostic, Entity, RoomId, Tool, ValuePath, WatchMode};
 use crate::render;
 use crate::watch::WakeCallback;
+
+/// The findings that depend on the whole palace and its repository, by file: each with the path of
+/// its value if its position follows from that.
+pub(in crate::keeper::editor) type PalaceWideFindings =
+    BTreeMap<String, Vec<(Diagnostic, Option<ValuePath>)>>;
 
 /// A palace with the texts of the files that are open in an editor.
 pub struct EditorPalace {
@@ -26,12 +31,10 @@ pub struct EditorPalace {
     pub(in crate::keeper::editor) workspaces: Vec<String>,
     pub(in crate::keeper::editor) models: ModelCache,
     pub(in crate::keeper::editor) palace_wide: PalaceWideFindings,
-    /// How long the last check of all files took.
-    pub(in crate::keeper::editor) check_time: Duration,
     /// The names of entities, since an entity was last added, renamed or removed.
     names: OnceCell<NameIndex>,
     unfinished_rooms: OnceCell<BTreeSet<RoomId>>,
-    pub(in crate::keeper::editor) sites: SiteIndex,
+    sites: SiteIndex,
 }
 
 impl EditorPalace {
@@ -59,7 +62,6 @@ impl EditorPalace {
             workspaces,
             models: ModelCache::default(),
             palace_wide: PalaceWideFindings::default(),
-            check_time: Duration::ZERO,
             names: OnceCell::new(),
             unfinished_rooms: OnceCell::new(),
             sites: SiteIndex::default(),
@@ -101,6 +103,32 @@ impl EditorPalace {
         }
     }
 
+    /// Returns the places in a file where symbols are named, in the order of the file.
+    pub(in crate::keeper::editor) fn name_sites(&self, path: &str) -> Arc<[NameSite]> {
+        let digest = self.open.file_states.digest(path);
+        if let Some(known) = self.sites.find(path, digest, |it| it.sites.clone()) {
+            return known;
+        }
+        let Some(text) = self.text(path) else { return Arc::default() };
+        let sites: Arc<[NameSite]> = find_name_sites(path, &text).into();
+        self.sites.insert(path, &text, sites.clone());
+        sites
+    }
+
+    /// Returns whether a file is known to have only ASCII characters, so that its columns are the same
+    /// in all units.
+    pub fn is_ascii_file(&self, path: &str) -> bool {
+        let digest = self.open.file_states.digest(path);
+        self.sites.find(path, digest, |it| it.is_ascii).unwrap_or_default()
+    }
+
+    /// Finds the names in all rooms, so that the first search for references is as fast as the next.
+    fn index_rooms(&self) {
+        let paths = self.open.palace.rooms().map(|(id, _)| room_path(id));
+        let files = paths.filter_map(|it| Some((it.clone(), self.text(&it)?)));
+        self.sites.fill(&files.collect::<Vec<_>>());
+    }
+
     /// Forgets the unfinished rooms, which are searched once for each rest: that reads all doors.
     pub fn forget_unfinished_rooms(&mut self) {
         self.unfinished_rooms.take();
@@ -116,15 +144,20 @@ impl EditorPalace {
         self.names.get_or_init(|| NameIndex::from_graph(&self.open.palace.graph))
     }
 
-    /// Applies what others have saved and committed. Returns the time until a file can be applied
-    /// that may have been half written.
-    pub fn catch_up(&mut self) -> Result<Option<Duration>, Refusal> {
+    /// Returns the time until a file can be applied that may have been half written; `None` if there
+    /// is none.
+    pub fn time_until_deferred_file(&self) -> Option<Duration> {
+        self.open.time_until_deferred_file()
+    }
+
+    /// Applies what others have saved and committed.
+    pub fn catch_up(&mut self) -> Result<(), Refusal> {
         let before = self.open.file_states.change_counters();
         self.open.catch_up()?;
         if self.open.file_states.change_counters().graph_digest != before.graph_digest {
             self.names.take();
         }
-        Ok(self.open.time_until_deferred_file())
+        Ok(())
     }
 
     /// Returns the text of a file: that of the editor, else that on disk.
@@ -133,7 +166,7 @@ impl EditorPalace {
     }
 
     /// Returns whether a file with this text names its schema, and that schema is there.
-    pub fn has_schema(&self, path: &str, text: &str) -> bool {
+    pub(in crate::keeper::editor) fn has_schema(&self, path: &str, text: &str) -> bool {
         let kind = file_kind(path).filter(|_| format::has_right_modeline(path, text));
         kind.is_some_and(|it| self.text(&format::schema_path(it)).is_some())
     }

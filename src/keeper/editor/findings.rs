@@ -1,21 +1,21 @@
 //! The findings about one file, as the editor shows them.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
 
 use crate::check::CheckFinding;
-use crate::format::{PalacePath, placed_values};
+use crate::format::{PalacePath, is_found_by_schema, placed_values};
 use crate::keeper::Refusal;
 use crate::keeper::conflicts::findings::{open_conflict_finding, settled_finding};
 use crate::keeper::editor::EditorPalace;
+use crate::keeper::editor::editor_palace::PalaceWideFindings;
 use crate::keeper::maintain::check::{check_palace, findings_outside_items};
 use crate::keeper::palace::explained_findings::explain_findings;
 use crate::keeper::palace::file_states::FileState;
 use crate::keeper::palace::findings::{prepare_checks, resolve_diagnostic_positions};
-use crate::model::{Diagnostic, OpenConflict, Position, ValuePath, entity_links, split_lines};
+use crate::model::{Diagnostic, OpenConflict, Position, entity_links, split_lines};
 
-/// The time that a user does not notice.
-const UNNOTICED: Duration = Duration::from_millis(100);
+/// The maximum number of rooms, scrolls and entities of a palace that is checked within 0.1 s.
+const MAX_QUICK_ITEMS: usize = 5_000;
 
 /// A finding with its range in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,13 +25,6 @@ pub struct EditorFinding {
     /// The end of the value, the key or the word that it is about.
     pub end: Position,
 }
-
-/// A diagnostic, with the path of its value if its position follows from that.
-type UnplacedDiagnostic = (Diagnostic, Option<ValuePath>);
-
-/// The findings that depend on the whole palace and its repository, by file, as of the last check.
-#[derive(Debug, Default)]
-pub(super) struct PalaceWideFindings(BTreeMap<String, Vec<UnplacedDiagnostic>>);
 
 impl EditorPalace {
     /// Returns the findings about one file: those of its parser, those about its item and, as of the
@@ -48,7 +41,7 @@ impl EditorPalace {
         let settled = open.is_settled_conflict(path).then(|| (settled_finding(path), None));
         // The positions in a text that cannot be parsed are not known.
         let is_stale = open.file_states.state(path) == FileState::Stale;
-        let palace_wide = self.palace_wide.0.get(path).into_iter().flatten();
+        let palace_wide = self.palace_wide.get(path).into_iter().flatten();
         let palace_wide = palace_wide.filter(|(_, it)| it.is_none() || !is_stale).cloned();
         let silenced = &open.palace.settings.silenced_codes;
         let all = parsed.chain(of_item).chain(conflicts).chain(settled).chain(palace_wide);
@@ -60,7 +53,6 @@ impl EditorPalace {
 
     /// Returns the findings about all files, by file. The cost depends on the palace.
     pub fn findings(&mut self) -> Result<BTreeMap<String, Vec<EditorFinding>>, Refusal> {
-        let start = Instant::now();
         self.check_palace_wide()?;
         let (tools, workspaces) = (self.tools.as_slice(), self.workspaces.as_slice());
         let report = check_palace(&mut self.open, (tools, workspaces), &self.models, Vec::new())?;
@@ -74,14 +66,26 @@ impl EditorPalace {
             let found = with_ranges(&path, &text, found.into_iter());
             (path, found)
         };
-        let found = by_file.into_iter().map(with_ranges).collect();
-        self.check_time = start.elapsed();
-        Ok(found)
+        Ok(by_file.into_iter().map(with_ranges).collect())
     }
 
-    /// Returns whether [`Self::findings`] took so little time that a user does not notice it.
+    /// Returns whether the palace is so small that a user does not notice how long a check takes.
     pub fn is_quickly_checked(&self) -> bool {
-        self.check_time <= UNNOTICED
+        let palace = &self.open.palace;
+        palace.rooms().len() + palace.scrolls().count() + palace.graph.len() <= MAX_QUICK_ITEMS
+    }
+
+    /// Removes the findings that yaml-language-server reports too, if the text of the file names its
+    /// schema.
+    pub fn leave_findings_to_schema(
+        &self,
+        path: &str,
+        text: &str,
+        findings: &mut Vec<EditorFinding>,
+    ) {
+        if self.has_schema(path, text) {
+            findings.retain(|it| !is_found_by_schema(&it.diagnostic));
+        }
     }
 
     /// Searches again for the findings that depend on the whole palace: between items, about the
@@ -95,15 +99,15 @@ impl EditorPalace {
         let between_items =
             between_items.into_iter().map(|it| (it.diagnostic, Some(it.value_path)));
         let all = between_items.chain(findings_outside_items(&self.open, &self.models));
-        let mut now = BTreeMap::<String, Vec<UnplacedDiagnostic>>::new();
+        let mut now = PalaceWideFindings::new();
         for (diagnostic, value_path) in all {
             now.entry(diagnostic.file.clone()).or_default().push((diagnostic, value_path));
         }
-        let before = std::mem::take(&mut self.palace_wide.0);
+        let before = std::mem::take(&mut self.palace_wide);
         let files: BTreeSet<_> = before.keys().chain(now.keys()).collect();
         let changed = files.into_iter().filter(|it| before.get(*it) != now.get(*it));
         let changed = changed.cloned().collect();
-        self.palace_wide.0 = now;
+        self.palace_wide = now;
         Ok(changed)
     }
 

@@ -6,10 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::format::{
-    PlacedValue, file_kind, linked_genus, placed_values, positions_of_bytes, room_path,
-};
-use crate::keeper::editor::EditorPalace;
+use crate::format::{PlacedValue, file_kind, linked_genus, placed_values, positions_of_bytes};
 use crate::keeper::palace::file_states::text_digest;
 use crate::model::{Action, EntityLink, FileKind, PathStep, Position, entity_links};
 
@@ -65,46 +62,15 @@ pub(super) enum SiteKind {
 pub(super) struct SiteIndex(RefCell<HashMap<String, IndexedFile>>);
 
 #[derive(Debug)]
-struct IndexedFile {
+pub(super) struct IndexedFile {
     text_digest: u64,
-    is_ascii: bool,
-    sites: Arc<[NameSite]>,
-}
-
-impl EditorPalace {
-    /// Returns the places in a file where symbols are named, in the order of the file.
-    pub(super) fn name_sites(&self, path: &str) -> Arc<[NameSite]> {
-        let digest = self.open.file_states.digest(path);
-        if let Some(known) = self.sites.find(path, digest, |it| it.sites.clone()) {
-            return known;
-        }
-        let Some(text) = self.text(path) else { return Arc::default() };
-        let sites: Arc<[NameSite]> = find_name_sites(path, &text).into();
-        self.sites.insert(path, &text, sites.clone());
-        sites
-    }
-
-    /// Returns whether a file is known to have only ASCII characters, so that its columns are the same
-    /// in all units.
-    pub fn is_ascii_file(&self, path: &str) -> bool {
-        let digest = self.open.file_states.digest(path);
-        self.sites.find(path, digest, |it| it.is_ascii).unwrap_or_default()
-    }
-
-    /// Fills the index, so that the first search for references is as fast as the next.
-    pub(super) fn index_rooms(&self) {
-        let paths = self.open.palace.rooms().map(|(id, _)| room_path(id)).take(MAX_INDEXED_FILES);
-        let files: Vec<_> = paths.filter_map(|it| Some((self.text(&it)?, it))).collect();
-        let found = files.par_iter().map(|(text, path)| find_name_sites(path, text));
-        for ((text, path), sites) in files.iter().zip(found.collect::<Vec<_>>()) {
-            self.sites.insert(path, text, sites.into());
-        }
-    }
+    pub(super) is_ascii: bool,
+    pub(super) sites: Arc<[NameSite]>,
 }
 
 impl SiteIndex {
     /// Returns a part of what is known about a file, if that is about the text with this digest.
-    fn find<T>(
+    pub(super) fn find<T>(
         &self,
         path: &str,
         text_digest: Option<u64>,
@@ -114,7 +80,17 @@ impl SiteIndex {
         files.get(path).filter(|it| Some(it.text_digest) == text_digest).map(part)
     }
 
-    fn insert(&self, path: &str, text: &str, sites: Arc<[NameSite]>) {
+    /// Finds the sites of some files, each a path and a text, and remembers them.
+    pub(super) fn fill(&self, files: &[(String, String)]) {
+        let files = &files[..files.len().min(MAX_INDEXED_FILES)];
+        let found = files.par_iter().map(|(path, text)| find_name_sites(path, text));
+        for ((path, text), sites) in files.iter().zip(found.collect::<Vec<_>>()) {
+            self.insert(path, text, sites.into());
+        }
+    }
+
+    /// Remembers the sites of a text.
+    pub(super) fn insert(&self, path: &str, text: &str, sites: Arc<[NameSite]>) {
         let mut files = self.0.borrow_mut();
         if files.len() >= MAX_INDEXED_FILES {
             files.clear();
@@ -125,7 +101,7 @@ impl SiteIndex {
 }
 
 /// Lists the places in a text where symbols are named, in the order of the file.
-fn find_name_sites(path: &str, text: &str) -> Vec<NameSite> {
+pub(super) fn find_name_sites(path: &str, text: &str) -> Vec<NameSite> {
     let Some(file_kind) = file_kind(path) else { return Vec::new() };
     let values = placed_values(path, text);
     // Of the keys, only the types of relations in a genus are names.

@@ -194,9 +194,10 @@ impl Server {
     /// Returns how long to wait for the next event; `None`: until it comes.
     fn longest_wait(&mut self) -> Option<Duration> {
         let rest = self.is_check_due.then_some(REST);
-        let is_quick = self.palaces.open_palaces().all(|it| it.is_quickly_checked());
-        let long_rest = if is_quick { REST } else { LONG_REST };
-        let long_rest = self.is_palace_check_due.then_some(long_rest);
+        let long_rest = self.is_palace_check_due.then(|| {
+            let is_quick = self.palaces.open_palaces().all(|it| it.is_quickly_checked());
+            if is_quick { REST } else { LONG_REST }
+        });
         // A palace that cannot be read now would be asked without a pause.
         let deferred = self.time_until_deferred_file().map(|it| it.max(MIN_WAIT));
         rest.into_iter().chain(long_rest).chain(deferred).min()

@@ -49,6 +49,7 @@ pub mod render;
 pub mod search;
 pub mod store;
 pub mod token_estimate;
+pub mod view;
 pub mod visit;
 pub mod watch;
 

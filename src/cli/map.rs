@@ -1,9 +1,11 @@
 //! `palazzo map`.
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::home::PalaceArgs;
-use crate::cli::outcome::{Outcome, terminal_user};
+use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use crate::keeper;
@@ -14,6 +16,10 @@ pub(super) struct Args {
     #[command(flatten)]
     format: FormatArgs,
 
+    /// Draw the map as a picture, and write it to this file, or to standard output for `-`
+    #[arg(long, value_name = "FILE", conflicts_with = "format")]
+    svg: Option<PathBuf>,
+
     #[command(flatten)]
     palace: PalaceArgs,
 }
@@ -21,9 +27,23 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.palace.keeper(), terminal_user("map"));
     let mut session = keeper.session(&user)?;
+    if let Some(file) = &args.svg {
+        return write_picture(file, &keeper::show_map_as_svg(&mut session)?);
+    }
     terminal::print_page(&match args.format.is_json() {
         true => keeper::show_map_as_json(&mut session)?,
         false => keeper::show_map(&mut session)?,
     })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write_picture(file: &Path, picture: &str) -> Outcome {
+    if file == Path::new("-") {
+        terminal::print_page(picture)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let written = fs::write(file, picture);
+    written
+        .map_err(|err| Failure::Message(format!("{} cannot be written: {err}", file.display())))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -45,6 +45,28 @@ fn a_palace_is_created_from_a_template_and_shown() {
 }
 
 #[test]
+fn the_map_is_drawn_as_a_picture() {
+    let home = Home::new();
+    home.run_palazzo(&["init", "Survey", "--template", "paradigm-survey"]);
+    let file = home.path().with_file_name("map.svg");
+    let output = home.run_palazzo(&["map", "--svg", file.to_str().unwrap()]);
+    assert!(output.status.success() && output.stdout.is_empty(), "{output:?}");
+    let picture = std::fs::read_to_string(&file).unwrap();
+    assert!(picture.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""), "{picture}");
+    for name in ["Great Hall", "Hall of Geology", "Cuvier's Study", "Catastrophism Alcov"] {
+        assert!(picture.contains(name), "{name}: {picture}");
+    }
+    let printed = home.run_palazzo(&["map", "--svg", "-"]);
+    assert_eq!(String::from_utf8(printed.stdout).unwrap(), picture);
+    let missing = home.path().join("none/map.svg");
+    let refused = home.run_palazzo(&["map", "--svg", missing.to_str().unwrap()]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("none/map.svg cannot be written"), "{said}");
+    home.assert_clean_repository();
+}
+
+#[test]
 fn commands_explain_what_to_do_without_exactly_one_palace() {
     let home = Home::new();
     let mut story = vec![run(&home, &["map"]), run(&home, &["walk"]), run(&home, &["check"])];

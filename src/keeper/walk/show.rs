@@ -10,6 +10,7 @@ use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{Palace, RoomId, RoomRef};
 use crate::render::{self, MapView, RoomView};
+use crate::view;
 use crate::visit::{Location, Visit};
 
 /// Returns a palace of the home as it is in memory.
@@ -78,6 +79,13 @@ pub fn show_map_as_json(session: &mut Session<'_>) -> Result<String, Refusal> {
     session.palace.update_file_history_cache()?;
     session.palace.find_renamed_rooms()?;
     Ok(format!("{:#}\n", render::map_json(&map_view(session))))
+}
+
+/// Draws the map of the palace as SVG.
+pub fn show_map_as_svg(session: &mut Session<'_>) -> Result<String, Refusal> {
+    session.palace.update_file_history_cache()?;
+    session.palace.find_renamed_rooms()?;
+    Ok(view::map_svg(&map_view(session)))
 }
 
 fn map_view<'s>(session: &'s Session<'_>) -> MapView<'s> {

@@ -14,9 +14,7 @@ impl Server {
             "textDocument/didOpen" => self.with_params(it, Self::open_document),
             "textDocument/didChange" => self.with_params(it, Self::change_document),
             "textDocument/didClose" => self.with_params(it, Self::close_document),
-            "textDocument/didSave" => {
-                (self.is_check_due, self.is_palace_check_due) = (true, true);
-            }
+            "textDocument/didSave" => self.with_params(it, Self::save_document),
             "$/cancelRequest" => self.with_params(it, Self::cancel),
             // Everything else needs no answer.
             _ => {}
@@ -32,13 +30,24 @@ impl Server {
 
     fn open_document(&mut self, params: lsp::DidOpenTextDocumentParams) {
         let document = params.text_document;
-        if let Some(file) = path_of_uri(&document.uri)
+        self.open_palace_around(&document.uri);
+        self.documents.open(&document.uri, document.version, document.text);
+        self.changed.insert(document.uri.0);
+    }
+
+    fn save_document(&mut self, params: lsp::DidSaveTextDocumentParams) {
+        // The settings of a new palace may have been saved.
+        self.open_palace_around(&params.text_document.uri);
+        (self.is_check_due, self.is_palace_check_due) = (true, true);
+    }
+
+    /// Starts to open the palace around a document, unless it is open.
+    fn open_palace_around(&mut self, uri: &lsp::Uri) {
+        if let Some(file) = path_of_uri(uri)
             && let Some(root) = self.palaces.new_around(&file)
         {
             self.start_opening(&root);
         }
-        self.documents.open(&document.uri, document.version, document.text);
-        self.changed.insert(document.uri.0);
     }
 
     fn change_document(&mut self, params: lsp::DidChangeTextDocumentParams) {

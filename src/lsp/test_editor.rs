@@ -27,7 +27,7 @@ pub(super) struct Editor {
     server: Option<JoinHandle<()>>,
     pub(super) last_id: i32,
     /// The last published findings, by URI.
-    findings: BTreeMap<String, Value>,
+    pub(super) findings: BTreeMap<String, Value>,
 }
 
 impl Editor {

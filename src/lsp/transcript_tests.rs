@@ -87,6 +87,23 @@ fn completion_works_within_quotes_and_in_the_settings() {
 }
 
 #[test]
+fn a_palace_that_is_made_later_is_served() {
+    let mut editor = Editor::with_palace();
+    let other = tempfile::tempdir().unwrap();
+    fs::create_dir(other.path().join("rooms")).unwrap();
+    let uri = |path: &str| format!("file://{}/{path}", other.path().display());
+    let room = uri("rooms/hall.yaml");
+    let document = json!({ "uri": room, "languageId": "yaml", "version": 1, "text": "nmae: A\n" });
+    editor.notify("textDocument/didOpen", json!({ "textDocument": document }));
+    fs::write(other.path().join("palace.toml"), "format = 1\nname = \"Q\"\n").unwrap();
+    let saved = json!({ "textDocument": { "uri": uri("palace.toml") } });
+    editor.notify("textDocument/didSave", saved);
+    while !editor.findings.contains_key(&room) {
+        editor.receive();
+    }
+}
+
+#[test]
 fn findings_of_the_schema_can_be_left_to_another_server() {
     let schema = (".palazzo/schema/room.json", "{}");
     let files = [("rooms/hall.yaml", HALL), schema];

@@ -36,8 +36,9 @@ impl Server {
     }
 
     fn save_document(&mut self, params: lsp::DidSaveTextDocumentParams) {
+        let uri = params.text_document.uri;
         // The settings of a new palace may have been saved.
-        self.open_palace_around(&params.text_document.uri);
+        self.open_palace_around(&uri);
         (self.is_check_due, self.is_palace_check_due) = (true, true);
     }
 

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::format::file_parser::{FileParser, MappingFields, parse_text};
+use crate::format::file_parser::{FileParser, MappingFields, parse_item_text, parse_text};
 use crate::format::yaml::{Node, NodeValue, OutputNode};
 use crate::model::{Code, Entity, Position, Relation, escape_unprintable};
 
@@ -50,7 +50,7 @@ pub(super) fn parse_entity(reader: &mut FileParser<'_>, file: &str) -> Option<En
 /// Takes a list of texts; reports and skips items that are none.
 fn take_texts(reader: &mut FileParser<'_>, fields: &mut MappingFields, key: &str) -> Vec<String> {
     let items = fields.take_list(reader, key).into_iter();
-    items.filter_map(|it| parse_text(reader, it, key)).collect()
+    items.filter_map(|it| parse_item_text(reader, it, key)).collect()
 }
 
 /// Returns whether an entity without a genus is a loose end, a name with nothing but relations;

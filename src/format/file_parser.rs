@@ -247,13 +247,27 @@ fn one_line_message(message: &str) -> String {
     escape_unprintable(&start) + more
 }
 
-/// Parses a scalar as text.
+/// Parses the value of a key as text.
 pub(crate) fn parse_text(reader: &mut FileParser<'_>, node: Node, key: &str) -> Option<String> {
+    parse_scalar(reader, node, &format!("`{key}`"))
+}
+
+/// Parses an item of a list as text.
+pub(crate) fn parse_item_text(
+    reader: &mut FileParser<'_>,
+    node: Node,
+    list: &str,
+) -> Option<String> {
+    parse_scalar(reader, node, &format!("each of `{list}`"))
+}
+
+/// Parses a scalar as text; `what` names it in a finding.
+fn parse_scalar(reader: &mut FileParser<'_>, node: Node, what: &str) -> Option<String> {
     let kind = node.describe_kind();
     match node.value {
         NodeValue::Scalar { text, .. } if kind != "nothing" => Some(text),
         _ => {
-            let message = format!("`{key}` is a text, and this is {kind}");
+            let message = format!("{what} is a text, and this is {kind}");
             let err = reader.report(Code::WrongType, node.at, message);
             if kind == "a mapping" {
                 err.hint = Some("a text that contains `: ` needs quotes".to_owned());
@@ -271,10 +285,25 @@ pub(crate) fn parse_room_ref(
 ) -> Option<RoomRef> {
     let at = node.at;
     let text = parse_text(reader, node, key)?;
+    parse_room_text(reader, at, &text)
+}
+
+/// Parses an item of a list as a reference to a room.
+pub(crate) fn parse_item_room_ref(
+    reader: &mut FileParser<'_>,
+    node: Node,
+    list: &str,
+) -> Option<RoomRef> {
+    let at = node.at;
+    let text = parse_item_text(reader, node, list)?;
+    parse_room_text(reader, at, &text)
+}
+
+fn parse_room_text(reader: &mut FileParser<'_>, at: Position, text: &str) -> Option<RoomRef> {
     match text.parse() {
         Ok(it) => Some(it),
         Err(err) => {
-            let meant = Slug::from_text(&text).filter(|_| !text.contains(['/', '\\', '\0']));
+            let meant = Slug::from_text(text).filter(|_| !text.contains(['/', '\\', '\0']));
             let finding = reader.report(Code::BadSlug, at, err.to_string());
             finding.set_certain_word(meant.as_ref().map(Slug::as_str));
             None

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::format::file_parser::{FileParser, parse_text};
+use crate::format::file_parser::{FileParser, parse_item_text, parse_text};
 use crate::format::yaml::{MapKey, Node, NodeValue, OutputNode};
 use crate::model::{
     AttributeDef, AttributeKind, Code, Genus, Position, RelationDef, StatusDef, did_you_mean,
@@ -177,7 +177,7 @@ fn parse_status_defs(reader: &mut FileParser<'_>, node: Node) -> Vec<StatusDef> 
     match node.value {
         NodeValue::List(items) => {
             for it in items {
-                let name = parse_text(reader, it, "statuses");
+                let name = parse_item_text(reader, it, "statuses");
                 statuses.extend(name.map(|name| StatusDef { name, next: None }));
             }
         }
@@ -221,7 +221,7 @@ fn parse_next_statuses(
         _ => vec![node],
     };
     let places: Vec<_> = items.iter().map(|it| it.at).collect();
-    let names = items.into_iter().map(|it| parse_text(reader, it, "statuses"));
+    let names = items.into_iter().map(|it| parse_item_text(reader, it, "statuses"));
     let said: Vec<_> =
         places.into_iter().zip(names).filter_map(|(at, it)| Some((at, it?))).collect();
     ways.extend(said.iter().cloned());

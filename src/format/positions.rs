@@ -120,7 +120,7 @@ fn is_readable_item(path: &str, list: &str, item: &Node) -> bool {
     let (mut scratch_parser, item) = (FileParser::new(path), item.clone());
     match list {
         "actions" => room::parse_action(&mut scratch_parser, item).is_some(),
-        "portals" => file_parser::parse_room_ref(&mut scratch_parser, item, list).is_some(),
+        "portals" => file_parser::parse_item_room_ref(&mut scratch_parser, item, list).is_some(),
         "relations" => entity::parse_relation(&mut scratch_parser, item).is_some(),
         _ => true,
     }

@@ -27,7 +27,7 @@ pub(super) fn parse_room(reader: &mut FileParser<'_>, text: &str) -> Option<Room
     let portals = file.take_list(reader, "portals");
     let portals = portals
         .into_iter()
-        .filter_map(|it| file_parser::parse_room_ref(reader, it, "portals"))
+        .filter_map(|it| file_parser::parse_item_room_ref(reader, it, "portals"))
         .collect();
     Some(Room {
         id,

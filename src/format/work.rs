@@ -4,7 +4,9 @@
 use chrono::{DateTime, Utc};
 
 use crate::format::file_parser;
-use crate::format::file_parser::{FileParser, MappingFields, parse_list, parse_text};
+use crate::format::file_parser::{
+    FileParser, MappingFields, parse_item_text, parse_list, parse_text,
+};
 use crate::format::front_matter;
 use crate::format::front_matter::{parse_time, time_to_yaml};
 use crate::format::yaml::{Node, NodeValue, OutputNode};
@@ -125,7 +127,7 @@ fn parse_status(reader: &mut FileParser<'_>, fields: &mut MappingFields, open: &
 
 fn parse_step(reader: &mut FileParser<'_>, node: Node) -> Option<ProcessStep> {
     let NodeValue::Map(_) = &node.value else {
-        return Some(ProcessStep { text: parse_text(reader, node, "steps")?, note: None });
+        return Some(ProcessStep { text: parse_item_text(reader, node, "steps")?, note: None });
     };
     let mut fields = reader.parse_mapping(node, "a step", STEP_KEYS)?;
     let text = fields.take_required_text(reader, "step");

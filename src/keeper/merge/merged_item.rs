@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::format::{parse_tree, retarget_modeline};
+use crate::format::{add_missing_comments, parse_tree, retarget_modeline};
 use crate::keeper::merge::changes::Version;
 use crate::keeper::merge::file::{ChangedFile, FileChanges, MergedFile, merge_file};
 use crate::keeper::merge::items::Item;
@@ -63,6 +63,12 @@ fn one_side(version: &Version, path: &str) -> MergedFile {
     MergedFile { bytes, ..MergedFile::default() }
 }
 
+/// Returns whether a version has a comment that the base does not have.
+fn has_new_comment(base: &Version, version: &Version) -> bool {
+    let (Some(old), Some(new)) = (base.text(), version.text()) else { return false };
+    add_missing_comments(&base.path, old, old, new) != old
+}
+
 /// Keeps a file that one side has changed and the other has deleted; `None` if it has changed only
 /// by renames of other items.
 fn kept_file(
@@ -75,7 +81,7 @@ fn kept_file(
     let tree = |it: &Version| parse_tree(&it.path, it.text()?);
     let raw = [item.base.as_ref(), item.sides.iter().flatten().next()].map(|it| it.and_then(tree));
     let is_changed_by_renames = raw[0] != raw[1] && tree(base) == tree(version);
-    if is_changed_by_renames && base.path == version.path {
+    if is_changed_by_renames && base.path == version.path && !has_new_comment(base, version) {
         return None;
     }
     let kept = usize::from(renamed.sides[sides.first].is_none());

@@ -39,7 +39,7 @@ pub use crate::keeper::conflicts::list_conflicts;
 pub use crate::keeper::conflicts::resolve::{ResolvedConflict, resolve_conflict};
 pub use crate::keeper::editor::{
     Completion, CompletionKind, CompletionList, EditorFinding, EditorPalace, FileChange, FilePlace,
-    Fix, NamedItem, NeighbourRoom, OutlineEntry, OutlineKind, RenameTarget, Symbol,
+    Fix, NamedItem, NeighbourRoom, OutlineEntry, OutlineKind, Symbol,
 };
 pub use crate::keeper::graph::create::{EntityCreationOutcome, create_entities};
 pub(crate) use crate::keeper::graph::dates::parse_date_argument;

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn each_finding_is_about_the_settings_about_one_item_or_between_items() {
+    fn the_findings_of_settings_and_items_and_those_between_items_are_all_findings() {
         let settings = (
             "palace.toml",
             "format = 1\nname = \"P\"\nentry = \"gone\"\n[actions]\nallow = [\"nope\"]\n",

@@ -1,4 +1,4 @@
-//! What is written at a position of a file that may be incomplete, for completion.
+//! The context of a position in a YAML or Markdown file, for completion.
 //!
 //! The file is scanned by lines and indentation, because a file that somebody is writing often
 //! cannot be parsed.

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_stays_a_link_and_a_link_type_a_link_type() {
+    fn links_and_types_of_links_keep_their_notation() {
         let at = |column| Position { line: 1, column };
         let replace_link =
             |new| replace_names("scrolls/a/b.md", "é [[Old|it]].", &[[at(3), at(13)]], new);

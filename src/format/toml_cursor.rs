@@ -1,11 +1,11 @@
-//! What is written at a position of a TOML file that may be incomplete, for completion.
+//! The context of a position in a TOML file, for completion. The file may be incomplete.
 
 use std::collections::BTreeMap;
 
 use crate::format::cursor_context::{CursorContext, CursorPlace};
 use crate::model::{Position, split_lines};
 
-/// Returns what is written at a position of a TOML file.
+/// Returns the context of a position in a TOML file.
 pub fn toml_cursor_context(text: &str, at: Position) -> CursorContext {
     let lines: Vec<_> = split_lines(text).collect();
     let index = (at.line - 1).min(lines.len() - 1);

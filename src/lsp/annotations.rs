@@ -1,4 +1,4 @@
-//! What an editor shows beside the text of a document: code lenses, inlay hints, links.
+//! Code lenses, inlay hints and links of a document.
 
 use gen_lsp_types::{
     CodeLens, CodeLensParams, Command, DocumentLink, DocumentLinkParams, InlayHint,

@@ -11,7 +11,7 @@ use gen_lsp_types::{
 use crate::keeper::{EditorFinding, EditorPalace};
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::TextPositions;
-use crate::lsp::uri::{path_of_uri, uri_of_path};
+use crate::lsp::uri::{canonical_uri, path_of_uri, uri_of_path};
 use crate::model::{self, Severity};
 
 /// The name of the server at its findings.
@@ -37,7 +37,7 @@ impl Server {
         self.publish(uri, Some(version), &text, &findings);
     }
 
-    /// Publishes the findings about the files of a palace that was just opened.
+    /// Publishes the findings about the closed files of a palace.
     pub(super) fn publish_all(
         &mut self,
         root: &Path,
@@ -67,31 +67,51 @@ impl Server {
         }
     }
 
-    /// Checks the palaces as a whole, and publishes the findings that changed. Of a palace that takes
-    /// long to check, only the findings that depend on several files.
-    pub(super) fn check_palaces(&mut self) {
+    /// Checks the palaces, and publishes their findings. Of a large palace, only those that depend on
+    /// several files, where they have changed.
+    pub(super) fn publish_palace_findings(&mut self) {
         let roots: Vec<_> = self.palaces.open_palaces().map(|it| it.root()).collect();
         for root in roots {
             let Some(palace) = self.palaces.open_palace(&root) else { continue };
             // A palace that cannot be read now is checked at the next change.
-            let files = match palace.is_quickly_checked() {
-                true => palace.findings().map(|it| it.into_keys().collect()),
-                false => palace.check_palace_wide(),
-            };
-            let files: Vec<String> = files.unwrap_or_default();
-            let mut uris: BTreeSet<_> =
-                files.iter().map(|it| uri_of_path(&root.join(it)).0).collect();
-            uris.extend(self.published.iter().cloned());
-            for uri in uris.into_iter().take(MAX_CHECKED_FILES).map(Uri) {
-                match self.documents.get(&uri) {
-                    Some(_) => self.publish_document(&uri),
-                    None => self.publish_closed_file(&uri),
+            if palace.is_quickly_checked() {
+                let Ok(findings) = palace.findings() else { continue };
+                self.clear_findings_of_others(&root, &findings);
+                self.publish_all(&root, findings);
+            } else {
+                let files = palace.check_palace_wide().unwrap_or_default();
+                for path in files.iter().take(MAX_CHECKED_FILES) {
+                    self.publish_closed_file(&uri_of_path(&root.join(path)));
                 }
+            }
+        }
+        let open: Vec<_> = self.documents.uris().collect();
+        for uri in &open {
+            self.publish_document(uri);
+        }
+    }
+
+    /// Clears the findings about closed files of a palace that have no problem any more.
+    fn clear_findings_of_others(
+        &mut self,
+        root: &Path,
+        findings: &BTreeMap<String, Vec<EditorFinding>>,
+    ) {
+        let problems = findings.iter().filter(|(_, it)| has_problem(it));
+        let problems: BTreeSet<_> = problems.map(|(it, _)| uri_of_path(&root.join(it)).0).collect();
+        let fixed: Vec<_> = self.published.difference(&problems).cloned().map(Uri).collect();
+        for uri in &fixed {
+            let is_inside = path_of_uri(uri).is_some_and(|it| it.starts_with(root));
+            if is_inside && self.documents.get(uri).is_none() {
+                self.publish(uri, None, "", &[]);
             }
         }
     }
 
     fn publish_closed_file(&mut self, uri: &Uri) {
+        if self.documents.get(uri).is_some() {
+            return;
+        }
         let Some((palace, path)) = self.palace_of(uri) else { return };
         let text = palace.text(&path).unwrap_or_default();
         let Ok(mut findings) = palace.findings_in_file(&path) else { return };
@@ -104,7 +124,7 @@ impl Server {
     }
 
     fn publish(&mut self, uri: &Uri, version: Option<i32>, text: &str, found: &[EditorFinding]) {
-        let Some(key) = path_of_uri(uri).map(|it| uri_of_path(&it).0) else { return };
+        let key = canonical_uri(uri).0;
         match found.is_empty() {
             true => drop(self.published.remove(&key)),
             false => drop(self.published.insert(key)),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gen_lsp_types::{TextDocumentContentChangeEvent, Uri};
 
 use crate::lsp::text_positions::{ColumnUnit, byte_of_lsp};
-use crate::lsp::uri::{path_of_uri, uri_of_path};
+use crate::lsp::uri::canonical_uri;
 
 /// A document that is open in the editor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,21 +17,21 @@ pub(super) struct Document {
     pub(super) text: String,
 }
 
-/// The open documents, by the URI as this server writes it: editors encode other characters.
+/// The open documents, by canonical URI.
 #[derive(Debug, Default)]
 pub(super) struct Documents(BTreeMap<String, Document>);
 
 impl Documents {
     pub(super) fn open(&mut self, uri: &Uri, version: i32, text: String) {
-        self.0.insert(key(uri), Document { uri: uri.clone(), version, text });
+        self.0.insert(canonical_uri(uri).0, Document { uri: uri.clone(), version, text });
     }
 
     pub(super) fn close(&mut self, uri: &Uri) {
-        self.0.remove(&key(uri));
+        self.0.remove(&canonical_uri(uri).0);
     }
 
     pub(super) fn get(&self, uri: &Uri) -> Option<&Document> {
-        self.0.get(&key(uri))
+        self.0.get(&canonical_uri(uri).0)
     }
 
     /// Returns a URI as the editor writes it, if its document is open.
@@ -52,17 +52,12 @@ impl Documents {
         changes: Vec<TextDocumentContentChangeEvent>,
         unit: ColumnUnit,
     ) {
-        let Some(document) = self.0.get_mut(&key(uri)) else { return };
+        let Some(document) = self.0.get_mut(&canonical_uri(uri).0) else { return };
         document.version = version;
         for change in changes {
             apply_change(&mut document.text, change, unit);
         }
     }
-}
-
-/// Returns the URI as this server writes it.
-fn key(uri: &Uri) -> String {
-    path_of_uri(uri).map_or_else(|| uri.0.clone(), |it| uri_of_path(&it).0)
 }
 
 fn apply_change(text: &mut String, change: TextDocumentContentChangeEvent, unit: ColumnUnit) {

@@ -34,9 +34,6 @@ pub enum LspError {
     /// The client does not follow the protocol.
     #[error("the editor does not follow the Language Server Protocol")]
     Protocol(#[from] lsp_server::ProtocolError),
-    /// A message cannot be converted.
-    #[error("a message of the language server cannot be written")]
-    Json(#[from] serde_json::Error),
 }
 
 /// Serves an editor until it closes the connection. Returns whether it has announced that with
@@ -215,7 +212,7 @@ impl Server {
         } else if std::mem::take(&mut self.is_check_due) {
             self.publish_after_rest();
         } else if std::mem::take(&mut self.is_palace_check_due) {
-            self.check_palaces();
+            self.publish_palace_findings();
         }
     }
 }

@@ -8,7 +8,7 @@ use gen_lsp_types::{
     RenameParams, WorkspaceEdit,
 };
 
-use crate::keeper::{FileChange, Refusal, RenameTarget, Symbol};
+use crate::keeper::{FileChange, Refusal, Symbol};
 use crate::lsp::server::Server;
 
 /// Returns the range and the text of the name at a position, if it can be renamed.
@@ -40,7 +40,7 @@ pub(super) fn rename(
 ) -> Result<Option<WorkspaceEdit>, Refusal> {
     let (place, new_name) = (&params.text_document_position_params, &params.new_name);
     let Some((palace, symbol, _)) = server.name_at(place) else { return Ok(None) };
-    let changes = palace.plan_rename(&RenameTarget::Symbol(symbol), new_name)?;
+    let changes = palace.plan_rename(&symbol, new_name)?;
     let root = palace.root();
     Ok(Some(server.workspace_edit(vec![(root, changes)])))
 }

@@ -5,7 +5,7 @@ use std::fs;
 use insta::assert_snapshot;
 use serde_json::json;
 
-use crate::lsp::test_editor::{Editor, HALL, file_operations, range, text};
+use crate::lsp::test_editor::{ATTIC, Editor, HALL, file_operations, range, text};
 
 #[test]
 fn an_open_file_has_its_findings_and_those_of_the_palace() {
@@ -84,6 +84,21 @@ fn completion_works_within_quotes_and_in_the_settings() {
     assert_eq!(text(&items[0]["textEdit"]["newText"]), "\"hall\"");
     let labels = editor.labels_after("palace.toml", settings, "silence = [\"empty-");
     assert_eq!(labels, ["empty-period", "empty-room"]);
+}
+
+#[test]
+fn findings_of_a_closed_file_follow_what_others_save() {
+    let mut editor = Editor::with_palace();
+    editor.open("rooms/hall.yaml", HALL);
+    let attic = editor.folder.path().join("rooms/west/attic.yaml");
+    fs::write(&attic, ATTIC.replace("name:", "nmae:")).unwrap();
+    while !editor.shown_findings("rooms/west/attic.yaml").contains("unknown-key") {
+        editor.receive();
+    }
+    fs::write(&attic, ATTIC).unwrap();
+    while !editor.shown_findings("rooms/west/attic.yaml").is_empty() {
+        editor.receive();
+    }
 }
 
 #[test]

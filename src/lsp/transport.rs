@@ -14,6 +14,15 @@ use crate::model::replace_lone_surrogates;
 /// Longer messages are skipped.
 const MAX_MESSAGE_BYTES: u64 = 64 * 1024 * 1024;
 
+/// Of a longer line of a header, the rest counts as the next line.
+const MAX_HEADER_BYTES: u64 = 8 * 1024;
+
+/// The body of a message.
+enum Body {
+    Read(Vec<u8>),
+    TooLong,
+}
+
 /// Returns a connection over an input and an output, and the thread that writes: it ends after the
 /// connection was dropped.
 pub fn connect(
@@ -26,8 +35,16 @@ pub fn connect(
     let errors = output.clone();
     thread::spawn(move || {
         let mut input = input;
-        while let Ok(Some(mut body)) = read_body(&mut input) {
-            let sent = match parse_message(&mut body) {
+        while let Ok(Some(body)) = read_body(&mut input) {
+            let parsed = match body {
+                Body::Read(mut body) => parse_message(&mut body),
+                Body::TooLong => Err(Some(error_response(
+                    &Value::Null,
+                    ErrorCode::ParseError,
+                    "longer than 64 MiB",
+                ))),
+            };
+            let sent = match parsed {
                 Ok(message) => sender.send(message).is_ok(),
                 Err(None) => true,
                 Err(Some(error)) => write_body(&errors, &error.to_string()).is_ok(),
@@ -47,14 +64,12 @@ pub fn connect(
     (server_side, writer)
 }
 
-/// Reads the body of the next message; `None` at the end of the input. A body that is too long is
-/// skipped, and then empty.
-fn read_body(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+/// Reads the body of the next message, or skips it; `None` at the end of the input.
+fn read_body(input: &mut impl BufRead) -> io::Result<Option<Body>> {
     let mut length = None;
     loop {
         let mut line = Vec::new();
-        // A header is short.
-        if input.by_ref().take(MAX_MESSAGE_BYTES).read_until(b'\n', &mut line)? == 0 {
+        if input.by_ref().take(MAX_HEADER_BYTES).read_until(b'\n', &mut line)? == 0 {
             return Ok(None);
         }
         let line = String::from_utf8_lossy(&line);
@@ -63,13 +78,13 @@ fn read_body(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
                 length = value.trim().parse::<u64>().ok();
             }
             (None, Some(length)) if line.trim().is_empty() => {
-                let mut body = Vec::new();
                 if length > MAX_MESSAGE_BYTES {
                     io::copy(&mut input.by_ref().take(length), &mut io::sink())?;
-                } else {
-                    input.by_ref().take(length).read_to_end(&mut body)?;
+                    return Ok(Some(Body::TooLong));
                 }
-                return Ok(Some(body));
+                let mut body = Vec::new();
+                input.by_ref().take(length).read_to_end(&mut body)?;
+                return Ok(Some(Body::Read(body)));
             }
             // Other headers do not matter, and what is no header is skipped.
             _ => {}
@@ -81,23 +96,28 @@ fn read_body(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
 /// not answered.
 fn parse_message(body: &mut [u8]) -> Result<Message, Option<Value>> {
     replace_lone_surrogates(body);
-    let error = |id: &Value, code: ErrorCode, why: &str| {
-        let error =
-            json!({ "code": code as i32, "message": format!("{why}; the message is ignored") });
-        json!({ "jsonrpc": "2.0", "id": id, "error": error })
-    };
     let value: Value = match serde_json::from_slice(body) {
         Ok(value) => value,
         Err(err) => {
-            return Err(Some(error(&Value::Null, ErrorCode::ParseError, &err.to_string())));
+            return Err(Some(error_response(
+                &Value::Null,
+                ErrorCode::ParseError,
+                &err.to_string(),
+            )));
         }
     };
     let (id, is_response) = (value["id"].clone(), value.is_object() && value["method"].is_null());
     match serde_json::from_value(value) {
         Ok(message) => Ok(message),
         Err(_) if is_response => Err(None),
-        Err(err) => Err(Some(error(&id, ErrorCode::InvalidRequest, &err.to_string()))),
+        Err(err) => Err(Some(error_response(&id, ErrorCode::InvalidRequest, &err.to_string()))),
     }
+}
+
+/// Returns the error that answers a message which cannot be read.
+fn error_response(id: &Value, code: ErrorCode, why: &str) -> Value {
+    let error = json!({ "code": code as i32, "message": format!("the message is ignored: {why}") });
+    json!({ "jsonrpc": "2.0", "id": id, "error": error })
 }
 
 fn write_body(output: &Mutex<impl Write>, body: &str) -> io::Result<()> {
@@ -145,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn faulty_messages_are_answered_and_the_next_is_read() {
+    fn a_faulty_message_is_answered_and_the_next_one_read() {
         let next = framed(r#"{"jsonrpc":"2.0","method":"next"}"#);
         for (faulty, answer) in [
             ("{", r#""code":-32700"#),
@@ -166,7 +186,8 @@ mod tests {
         let body = r#"{"method":"half \ud83d"}"#;
         let input = format!("noise\r\nX: 1\r\ncontent-length: {}\r\n\r\n{body}", body.len());
         assert_eq!(exchange(input).0, ["half \u{fffd}"]);
-        assert_eq!(exchange("Content-Length: 99999999999999\r\n\r\n{}".to_owned()).0, [""; 0]);
+        let (methods, said) = exchange("Content-Length: 99999999999999\r\n\r\n{}".to_owned());
+        assert!(methods.is_empty() && said.contains("longer than 64 MiB"), "{said}");
         assert_eq!(exchange("Content-Length: many\r\n\r\n".to_owned() + &framed(body)).0.len(), 1);
     }
 }

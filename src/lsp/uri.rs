@@ -27,6 +27,11 @@ pub(super) fn uri_of_path(path: &Path) -> Uri {
     Uri(format!("file://{slash}{}", utf8_percent_encode(&path, ENCODED)))
 }
 
+/// Returns a URI as [`uri_of_path`] writes it: editors percent-encode other characters.
+pub(super) fn canonical_uri(uri: &Uri) -> Uri {
+    path_of_uri(uri).map_or_else(|| uri.clone(), |it| uri_of_path(&it))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,15 +1,15 @@
-//! What a map shows, and where: wings side by side, each with its rooms on a lattice.
+//! Lays out a map: wings side by side, each with its rooms on a lattice.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::model::{Action, RoomId, RoomRef, Slug};
-use crate::render::{MapView, count_with_noun, one_line};
+use crate::render::{MapView, ago, count_with_noun, one_line};
 use crate::view::lattice::{Cell, place_rooms};
 
 /// Above this number of rooms a map shows other wings as boxes, and only the present one in full.
 const MAX_ROOMS: usize = 60;
 
-/// A map in which every room and every wing has its cells.
+/// A map in which every place has its cell.
 #[derive(Debug, Default)]
 pub(super) struct MapPlan {
     pub(super) places: Vec<Place>,
@@ -25,7 +25,7 @@ pub(super) struct Place {
     /// More about it, for a tooltip.
     pub(super) detail: String,
     pub(super) scrolls: usize,
-    /// Since when it is as it is, in days.
+    /// The days since the last commit that changed it.
     pub(super) age: Option<i64>,
     pub(super) is_here: bool,
     pub(super) is_entry: bool,
@@ -59,7 +59,7 @@ pub(super) struct WingRegion {
     pub(super) last: Cell,
 }
 
-/// A place before it has a cell: its wing, and its rooms.
+/// A place, and the wing that it is drawn in.
 struct Node {
     wing: Option<Slug>,
     place: Place,
@@ -101,8 +101,7 @@ pub(super) fn plan_map(view: &MapView<'_>) -> MapPlan {
 /// is that of building.
 fn rooms_in_building_order(view: &MapView<'_>) -> Vec<RoomId> {
     let palace = view.palace;
-    let built: BTreeSet<_> = palace.enterable_rooms().into_iter().cloned().collect();
-    let mut rooms: Vec<_> = built.iter().cloned().collect();
+    let mut rooms: Vec<_> = palace.enterable_rooms().into_iter().cloned().collect();
     let id_of = |it: &RoomId| palace.room(it).and_then(|it| it.id);
     rooms.sort_by_key(|it| (id_of(it).is_none(), id_of(it), it.clone()));
     rooms.extend(palace.unfinished_rooms());
@@ -122,7 +121,7 @@ fn room_place(view: &MapView<'_>, id: &RoomId) -> Place {
             "{}, {}, changed {}",
             count_with_noun(scrolls, "scroll"),
             count_with_noun(it.count as usize, "version"),
-            crate::render::ago(it.updated, view.now)
+            ago(it.updated, view.now)
         ),
     };
     Place {

@@ -238,7 +238,8 @@ async fn an_editor_completes_and_underlines_files_written_by_palazzo() {
     "#);
 }
 
-/// What Palazzo leaves to yaml-language-server, if an editor has both, is reported by it.
+/// In an editor with both servers, yaml-language-server reports each file whose findings Palazzo
+/// leaves out.
 #[test]
 fn findings_that_are_left_to_the_schema_are_reported_by_it() {
     let home = Home::new();

@@ -1,4 +1,4 @@
-//! What an editor shows beside the text of a file: counts, names, links.
+//! The counts, names and links for the code lenses, inlay hints and links of a file.
 
 use crate::keeper::editor::{EditorPalace, Symbol};
 use crate::model::Position;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::format::{self, PalacePath, file_kind, room_path};
+use crate::format::{PalacePath, room_path};
 use crate::keeper::editor::name_index::NameIndex;
-use crate::keeper::editor::name_sites::{NameSite, SiteIndex, find_name_sites};
+use crate::keeper::editor::occurrences::{Occurrence, OccurrenceIndex, find_occurrences};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::semantic::models::ModelCache;
@@ -34,7 +34,7 @@ pub struct EditorPalace {
     /// The names of entities, since an entity was last added, renamed or removed.
     names: OnceCell<NameIndex>,
     unfinished_rooms: OnceCell<BTreeSet<RoomId>>,
-    sites: SiteIndex,
+    occurrences: OccurrenceIndex,
 }
 
 impl EditorPalace {
@@ -64,7 +64,7 @@ impl EditorPalace {
             palace_wide: PalaceWideFindings::default(),
             names: OnceCell::new(),
             unfinished_rooms: OnceCell::new(),
-            sites: SiteIndex::default(),
+            occurrences: OccurrenceIndex::default(),
         };
         palace.index_rooms();
         Ok(palace)
@@ -87,15 +87,15 @@ impl EditorPalace {
 
     /// Sets the text of a file that is open in the editor.
     pub fn set_buffer(&mut self, path: &str, text: &str) {
-        self.change_file(path, |open| open.set_open_buffer(path, text));
+        self.change_buffer(path, |open| open.set_open_buffer(path, text));
     }
 
     /// Uses the file on disk again, because the editor has closed it.
     pub fn close_buffer(&mut self, path: &str) {
-        self.change_file(path, |open| open.close_buffer(path));
+        self.change_buffer(path, |open| open.close_buffer(path));
     }
 
-    fn change_file(&mut self, path: &str, change: impl FnOnce(&mut OpenPalace)) {
+    fn change_buffer(&mut self, path: &str, change: impl FnOnce(&mut OpenPalace)) {
         let before = self.own_entity(path).map(|it| it.name.clone());
         change(&mut self.open);
         if self.own_entity(path).map(|it| &it.name) != before.as_ref() {
@@ -103,30 +103,29 @@ impl EditorPalace {
         }
     }
 
-    /// Returns the places in a file where symbols are named, in the order of the file.
-    pub(in crate::keeper::editor) fn name_sites(&self, path: &str) -> Arc<[NameSite]> {
+    /// Returns the occurrences of symbols in a file, in the order of the file.
+    pub(in crate::keeper::editor) fn occurrences(&self, path: &str) -> Arc<[Occurrence]> {
         let digest = self.open.file_states.digest(path);
-        if let Some(known) = self.sites.find(path, digest, |it| it.sites.clone()) {
+        if let Some(known) = self.occurrences.find(path, digest, |it| it.occurrences.clone()) {
             return known;
         }
         let Some(text) = self.text(path) else { return Arc::default() };
-        let sites: Arc<[NameSite]> = find_name_sites(path, &text).into();
-        self.sites.insert(path, &text, sites.clone());
-        sites
+        let found: Arc<[Occurrence]> = find_occurrences(path, &text).into();
+        self.occurrences.insert(path, &text, found.clone());
+        found
     }
 
     /// Returns whether a file is known to have only ASCII characters, so that its columns are the same
     /// in all units.
     pub fn is_ascii_file(&self, path: &str) -> bool {
         let digest = self.open.file_states.digest(path);
-        self.sites.find(path, digest, |it| it.is_ascii).unwrap_or_default()
+        self.occurrences.find(path, digest, |it| it.is_ascii).unwrap_or_default()
     }
 
-    /// Finds the names in all rooms, so that the first search for references is as fast as the next.
+    /// Finds the occurrences in all rooms, so that the first search for references is as fast as the next.
     fn index_rooms(&self) {
         let paths = self.open.palace.rooms().map(|(id, _)| room_path(id));
-        let files = paths.filter_map(|it| Some((it.clone(), self.text(&it)?)));
-        self.sites.fill(&files.collect::<Vec<_>>());
+        self.occurrences.fill(paths.filter_map(|it| Some((it.clone(), self.text(&it)?))));
     }
 
     /// Forgets the unfinished rooms, which are searched once for each rest: that reads all doors.
@@ -163,12 +162,6 @@ impl EditorPalace {
     /// Returns the text of a file: that of the editor, else that on disk.
     pub fn text(&self, path: &str) -> Option<String> {
         self.open.store().read_file(path).ok().flatten()
-    }
-
-    /// Returns whether a file with this text names its schema, and that schema is there.
-    pub(in crate::keeper::editor) fn has_schema(&self, path: &str, text: &str) -> bool {
-        let kind = file_kind(path).filter(|_| format::has_right_modeline(path, text));
-        kind.is_some_and(|it| self.text(&format::schema_path(it)).is_some())
     }
 
     /// Returns the entity that a file defines.

@@ -46,8 +46,9 @@ impl EditorPalace {
     ) -> Vec<Fix> {
         let Some(text) = self.text(path) else { return Vec::new() };
         let mut fixes = Vec::new();
+        let rooms = RoomNameIndex::from_palace(&self.open.palace);
         for (index, finding) in findings.iter().enumerate() {
-            let of_finding = self.fixes_of_finding(path, &text, finding, now);
+            let of_finding = self.fixes_of_finding((path, &text), finding, &rooms, now);
             fixes.extend(of_finding.into_iter().map(|it| Fix { finding: Some(index), ..it }));
         }
         fixes.extend(self.fix_without_id(path, &text, now));
@@ -73,12 +74,12 @@ impl EditorPalace {
 
     fn fixes_of_finding(
         &mut self,
-        path: &str,
-        text: &str,
+        (path, text): (&str, &str),
         finding: &EditorFinding,
+        rooms: &RoomNameIndex,
         now: DateTime<Utc>,
     ) -> Vec<Fix> {
-        let mut fixes: Vec<_> = self.replace_word(path, text, finding).into_iter().collect();
+        let mut fixes: Vec<_> = replace_word(path, text, finding, rooms).into_iter().collect();
         let at = finding.diagnostic.at;
         let named = || self.symbol_at(path, at).map(|(it, _)| it);
         match finding.diagnostic.code {
@@ -97,7 +98,7 @@ impl EditorPalace {
                     fixes.extend(self.define_entity(path, &name, now));
                 }
             }
-            Code::Syntax => fixes.extend(self.quote_text(path, text, finding)),
+            Code::Syntax => fixes.extend(quote_text(path, text, finding, rooms)),
             Code::FileName => fixes.extend(self.move_file(path)),
             Code::OpenConflict => fixes.extend(self.settle_conflict(path, finding)),
             Code::SettledConflict => {
@@ -107,30 +108,6 @@ impl EditorPalace {
             _ => {}
         }
         fixes
-    }
-
-    /// Replaces the word of a finding by the one that was meant, if that is known.
-    fn replace_word(&self, path: &str, text: &str, finding: &EditorFinding) -> Option<Fix> {
-        let diagnostic = &finding.diagnostic;
-        let MeantWord { word, is_certain } = diagnostic.meant.as_deref()?;
-        // The parser turns the name of a room into a slug, and does not know the rooms.
-        let is_slug = diagnostic.code == Code::BadSlug;
-        let rooms = is_slug.then(|| RoomNameIndex::from_palace(&self.open.palace));
-        let room = rooms.as_ref().and_then(|it| it.find_unique_room(word)).map(ToString::to_string);
-        let is_certain = *is_certain && (!is_slug || room.is_some());
-        let meant = room.as_deref().unwrap_or(word);
-        let range = [diagnostic.at, finding.end];
-        let edited = replace_names(path, text, &[range], meant)?;
-        let title = format!("Change to `{}`", render::one_line(meant));
-        Some(fix(&title, edit_of_file(path, text, &edited), is_certain))
-    }
-
-    /// Quotes the text that makes a line unreadable.
-    fn quote_text(&self, path: &str, text: &str, finding: &EditorFinding) -> Option<Fix> {
-        let fixed = fix_file(path, text, &RoomNameIndex::from_palace(&self.open.palace))?;
-        let [only] = fixed.fixed.as_slice() else { return None };
-        let is_it = only.at == finding.diagnostic.at && only.code == Code::Syntax;
-        is_it.then(|| fix("Quote the text", edit_of_file(path, text, &fixed.text), true))
     }
 
     fn build_room(&self, path: &str, id: &RoomId, now: DateTime<Utc>) -> Option<Fix> {
@@ -237,6 +214,38 @@ impl EditorPalace {
         }
         Some(fix("Add an id", edit_of_file(path, text, &edited), false))
     }
+}
+
+/// Replaces the word of a finding by the one that was meant, if that is known.
+fn replace_word(
+    path: &str,
+    text: &str,
+    finding: &EditorFinding,
+    rooms: &RoomNameIndex,
+) -> Option<Fix> {
+    let diagnostic = &finding.diagnostic;
+    let MeantWord { word, is_certain } = diagnostic.meant.as_deref()?;
+    // The parser turns the name of a room into a slug, and does not know the rooms.
+    let is_slug = diagnostic.code == Code::BadSlug;
+    let room = rooms.find_unique_room(word).filter(|_| is_slug).map(ToString::to_string);
+    let is_certain = *is_certain && (!is_slug || room.is_some());
+    let meant = room.as_deref().unwrap_or(word);
+    let edited = replace_names(path, text, &[[diagnostic.at, finding.end]], meant)?;
+    let title = format!("Change to `{}`", render::one_line(meant));
+    Some(fix(&title, edit_of_file(path, text, &edited), is_certain))
+}
+
+/// Quotes the text that makes a line unreadable.
+fn quote_text(
+    path: &str,
+    text: &str,
+    finding: &EditorFinding,
+    rooms: &RoomNameIndex,
+) -> Option<Fix> {
+    let fixed = fix_file(path, text, rooms)?;
+    let [only] = fixed.fixed.as_slice() else { return None };
+    let is_it = only.at == finding.diagnostic.at && only.code == Code::Syntax;
+    is_it.then(|| fix("Quote the text", edit_of_file(path, text, &fixed.text), true))
 }
 
 fn edit_of_file(path: &str, was: &str, now: &str) -> Vec<FileChange> {

@@ -1,4 +1,4 @@
-//! The places in the text of a file where symbols are named, and an index of those in rooms.
+//! The occurrences of symbols in the texts of files, and an index of them by file.
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
@@ -13,26 +13,26 @@ use crate::model::{Action, EntityLink, FileKind, PathStep, Position, entity_link
 /// The maximum number of files in the index.
 const MAX_INDEXED_FILES: usize = 5_000;
 
-/// A value that names a symbol, and its range. What it names depends on the palace.
+/// A value that names a symbol, and its range. Which symbol that is depends on the palace.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NameSite {
-    pub(super) kind: SiteKind,
+pub(super) struct Occurrence {
+    pub(super) kind: OccurrenceKind,
     /// The name as it is meant: without quotes and brackets.
     pub(super) name: Box<str>,
     pub(super) start: Position,
     pub(super) end: Position,
 }
 
-impl NameSite {
+impl Occurrence {
     /// Returns whether the value is a name, which a rename changes: an id is none.
     pub(super) fn is_name(&self) -> bool {
-        !matches!(self.kind, SiteKind::OwnId | SiteKind::RoomOfScroll)
+        !matches!(self.kind, OccurrenceKind::OwnId | OccurrenceKind::RoomOfScroll)
     }
 }
 
-/// What a value names.
+/// The kind of symbol that an occurrence names, and how it names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum SiteKind {
+pub(super) enum OccurrenceKind {
     /// The item of the file itself, by its name.
     OwnName,
     /// The item of the file itself, by its id.
@@ -57,18 +57,18 @@ pub(super) enum SiteKind {
     Tool,
 }
 
-/// The sites in the files of rooms and in those that were asked about, each as of a text.
+/// The occurrences in the files of rooms and in those that were asked about, each as of a text.
 #[derive(Debug, Default)]
-pub(super) struct SiteIndex(RefCell<HashMap<String, IndexedFile>>);
+pub(super) struct OccurrenceIndex(RefCell<HashMap<String, IndexedFile>>);
 
 #[derive(Debug)]
 pub(super) struct IndexedFile {
     text_digest: u64,
     pub(super) is_ascii: bool,
-    pub(super) sites: Arc<[NameSite]>,
+    pub(super) occurrences: Arc<[Occurrence]>,
 }
 
-impl SiteIndex {
+impl OccurrenceIndex {
     /// Returns a part of what is known about a file, if that is about the text with this digest.
     pub(super) fn find<T>(
         &self,
@@ -80,28 +80,29 @@ impl SiteIndex {
         files.get(path).filter(|it| Some(it.text_digest) == text_digest).map(part)
     }
 
-    /// Finds the sites of some files, each a path and a text, and remembers them.
-    pub(super) fn fill(&self, files: &[(String, String)]) {
-        let files = &files[..files.len().min(MAX_INDEXED_FILES)];
-        let found = files.par_iter().map(|(path, text)| find_name_sites(path, text));
-        for ((path, text), sites) in files.iter().zip(found.collect::<Vec<_>>()) {
-            self.insert(path, text, sites.into());
+    /// Finds the occurrences in files, each a path and a text, and remembers them: of the first five
+    /// thousand.
+    pub(super) fn fill(&self, files: impl Iterator<Item = (String, String)>) {
+        let files: Vec<_> = files.take(MAX_INDEXED_FILES).collect();
+        let found = files.par_iter().map(|(path, text)| find_occurrences(path, text));
+        for ((path, text), occurrences) in files.iter().zip(found.collect::<Vec<_>>()) {
+            self.insert(path, text, occurrences.into());
         }
     }
 
-    /// Remembers the sites of a text.
-    pub(super) fn insert(&self, path: &str, text: &str, sites: Arc<[NameSite]>) {
+    /// Remembers the occurrences in a text.
+    pub(super) fn insert(&self, path: &str, text: &str, occurrences: Arc<[Occurrence]>) {
         let mut files = self.0.borrow_mut();
         if files.len() >= MAX_INDEXED_FILES {
             files.clear();
         }
         let (text_digest, is_ascii) = (text_digest(text), text.is_ascii());
-        files.insert(path.to_owned(), IndexedFile { text_digest, is_ascii, sites });
+        files.insert(path.to_owned(), IndexedFile { text_digest, is_ascii, occurrences });
     }
 }
 
-/// Lists the places in a text where symbols are named, in the order of the file.
-pub(super) fn find_name_sites(path: &str, text: &str) -> Vec<NameSite> {
+/// Lists the occurrences in a text, in the order of the file.
+pub(super) fn find_occurrences(path: &str, text: &str) -> Vec<Occurrence> {
     let Some(file_kind) = file_kind(path) else { return Vec::new() };
     let values = placed_values(path, text);
     // Of the keys, only the types of relations in a genus are names.
@@ -114,10 +115,10 @@ pub(super) fn find_name_sites(path: &str, text: &str) -> Vec<NameSite> {
         _ => None,
     });
     let elsewhere: BTreeSet<_> = elsewhere.collect();
-    let site = |(steps, value): &(Vec<String>, &PlacedValue)| {
+    let occurrence = |(steps, value): &(Vec<String>, &PlacedValue)| {
         let steps: Vec<_> = steps.iter().map(String::as_str).collect();
-        let kind = site_kind(file_kind, &steps)?;
-        if kind == SiteKind::RelationType && file_kind == FileKind::Genus && !value.is_key() {
+        let kind = occurrence_kind(file_kind, &steps)?;
+        if kind == OccurrenceKind::RelationType && file_kind == FileKind::Genus && !value.is_key() {
             return None;
         }
         // A variable that the visitor fills in.
@@ -129,63 +130,63 @@ pub(super) fn find_name_sites(path: &str, text: &str) -> Vec<NameSite> {
             return None;
         }
         let name = match kind {
-            SiteKind::Genus if file_kind == FileKind::Genus => linked_genus(&value.text)?,
+            OccurrenceKind::Genus if file_kind == FileKind::Genus => linked_genus(&value.text)?,
             _ => &value.text,
         };
-        Some(NameSite { kind, name: name.into(), start: value.start, end: value.end })
+        Some(Occurrence { kind, name: name.into(), start: value.start, end: value.end })
     };
-    let mut sites: Vec<_> = values.iter().filter_map(site).collect();
+    let mut occurrences: Vec<_> = values.iter().filter_map(occurrence).collect();
     if matches!(file_kind, FileKind::Room | FileKind::Scroll) {
-        sites.extend(link_sites(text));
+        occurrences.extend(link_occurrences(text));
     }
-    sites.sort_by_key(|it| it.start);
-    sites
+    occurrences.sort_by_key(|it| it.start);
+    occurrences
 }
 
-/// Returns what the value at a path of a file names.
-fn site_kind(file_kind: FileKind, steps: &[&str]) -> Option<SiteKind> {
+/// Returns the kind of the occurrence at a path of a file, if there is one.
+fn occurrence_kind(file_kind: FileKind, steps: &[&str]) -> Option<OccurrenceKind> {
     Some(match (file_kind, steps) {
-        (FileKind::Room | FileKind::Entity | FileKind::Genus, ["name"]) => SiteKind::OwnName,
-        (FileKind::Room | FileKind::Entity, ["id"]) => SiteKind::OwnId,
-        (FileKind::Room, ["actions", _, "room"] | ["portals", _]) => SiteKind::RoomFromHere,
+        (FileKind::Room | FileKind::Entity | FileKind::Genus, ["name"]) => OccurrenceKind::OwnName,
+        (FileKind::Room | FileKind::Entity, ["id"]) => OccurrenceKind::OwnId,
+        (FileKind::Room, ["actions", _, "room"] | ["portals", _]) => OccurrenceKind::RoomFromHere,
         (FileKind::Room, ["actions", _, "tool"]) | (FileKind::Palace, ["actions", "allow", _]) => {
-            SiteKind::Tool
+            OccurrenceKind::Tool
         }
         (FileKind::Room, ["actions", _, "entity"])
-        | (FileKind::Task | FileKind::Process, ["entity"]) => SiteKind::Entity,
+        | (FileKind::Task | FileKind::Process, ["entity"]) => OccurrenceKind::Entity,
         (FileKind::Room, ["actions", _, "tool_params", key]) => match *key {
-            "genus" => SiteKind::Genus,
-            "type" => SiteKind::RelationType,
-            Action::ROOM_PARAM => SiteKind::Room,
-            key if Action::ENTITY_PARAMS.contains(&key) => SiteKind::Entity,
+            "genus" => OccurrenceKind::Genus,
+            "type" => OccurrenceKind::RelationType,
+            Action::ROOM_PARAM => OccurrenceKind::Room,
+            key if Action::ENTITY_PARAMS.contains(&key) => OccurrenceKind::Entity,
             _ => return None,
         },
         (FileKind::Room, ["generate", "genus"])
         | (FileKind::Entity, ["genus"])
-        | (FileKind::Genus, ["attributes", _] | ["attributes", _, "type"]) => SiteKind::Genus,
-        (FileKind::Entity, ["relations", _, "to"]) => SiteKind::RelationTarget,
+        | (FileKind::Genus, ["attributes", _] | ["attributes", _, "type"]) => OccurrenceKind::Genus,
+        (FileKind::Entity, ["relations", _, "to"]) => OccurrenceKind::RelationTarget,
         (FileKind::Entity, ["relations", _, "type"]) | (FileKind::Genus, ["relations", _]) => {
-            SiteKind::RelationType
+            OccurrenceKind::RelationType
         }
-        (FileKind::Entity, ["attributes", key]) => SiteKind::Attribute((*key).into()),
+        (FileKind::Entity, ["attributes", key]) => OccurrenceKind::Attribute((*key).into()),
         (FileKind::Task | FileKind::Process, ["room"]) | (FileKind::Palace, ["entry"]) => {
-            SiteKind::Room
+            OccurrenceKind::Room
         }
-        (FileKind::Scroll, ["id"]) => SiteKind::RoomOfScroll,
+        (FileKind::Scroll, ["id"]) => OccurrenceKind::RoomOfScroll,
         _ => return None,
     })
 }
 
 /// Lists the links to entities in the texts of a file.
-fn link_sites(text: &str) -> Vec<NameSite> {
+fn link_occurrences(text: &str) -> Vec<Occurrence> {
     let mut links = entity_links(text);
     // In YAML, `[[a, b]]` is a list of a list.
     links.retain(|it| !it.name.contains(['[', '{', ',']));
     let bytes: Vec<_> = links.iter().flat_map(|it| [it.range.start, it.range.end]).collect();
     let positions = positions_of_bytes(text, &bytes);
-    let site = |(link, at): (&EntityLink<'_>, &[Position])| {
+    let occurrence = |(link, at): (&EntityLink<'_>, &[Position])| {
         let name = link.name.split_whitespace().collect::<Vec<_>>().join(" ");
-        NameSite { kind: SiteKind::Entity, name: name.into(), start: at[0], end: at[1] }
+        Occurrence { kind: OccurrenceKind::Entity, name: name.into(), start: at[0], end: at[1] }
     };
-    links.iter().zip(positions.chunks(2)).map(site).collect()
+    links.iter().zip(positions.chunks(2)).map(occurrence).collect()
 }

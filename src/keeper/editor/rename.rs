@@ -44,34 +44,18 @@ pub enum FileChange {
     },
 }
 
-/// A symbol or a wing to rename.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RenameTarget {
-    /// A symbol.
-    Symbol(Symbol),
-    /// A wing, by its folder.
-    Wing(Slug),
-}
-
 impl EditorPalace {
-    /// Plans to rename a symbol or a wing, with everything that mentions it. Refuses as the tools do.
-    pub fn plan_rename(
-        &mut self,
-        target: &RenameTarget,
-        new: &str,
-    ) -> Result<Vec<FileChange>, Refusal> {
+    /// Plans to rename a symbol, with everything that mentions it. Refuses as the tools do.
+    pub fn plan_rename(&mut self, symbol: &Symbol, new: &str) -> Result<Vec<FileChange>, Refusal> {
         let new = new.trim();
         self.read_files_with_name(new);
-        let edits = match target {
-            RenameTarget::Symbol(Symbol::Room(id)) => {
-                plan_room_rename(&mut self.open, id, new)?.0.edits
-            }
-            RenameTarget::Symbol(Symbol::Entity(name)) => self.plan_entity_rename(name, new)?,
-            RenameTarget::Wing(wing) => plan_wing_rename(&mut self.open, wing, new)?.0.edits,
-            RenameTarget::Symbol(Symbol::Tool(name)) => {
+        let edits = match symbol {
+            Symbol::Room(id) => plan_room_rename(&mut self.open, id, new)?.0.edits,
+            Symbol::Entity(name) => self.plan_entity_rename(name, new)?,
+            Symbol::Genus(_) | Symbol::RelationType(_) => self.plan_text_rename(symbol, new)?,
+            Symbol::Tool(name) => {
                 return Err(Refusal::Invalid(format!("the tool `{name}` cannot be renamed")));
             }
-            RenameTarget::Symbol(other) => self.plan_text_rename(other, new)?,
         };
         Ok(file_changes(&edits))
     }
@@ -86,7 +70,9 @@ impl EditorPalace {
         if let [only] = files
             && let Some((old, new)) = wings(only)
         {
-            return self.plan_rename(&RenameTarget::Wing(old), new.as_str());
+            self.read_files_with_name(new.as_str());
+            let plan = plan_wing_rename(&mut self.open, &old, new.as_str())?.0;
+            return Ok(file_changes(&plan.edits));
         }
         let mut moves = BTreeMap::new();
         for file in files {
@@ -100,6 +86,9 @@ impl EditorPalace {
             {
                 moves.insert(old, new);
             }
+        }
+        if moves.is_empty() {
+            return Ok(Vec::new());
         }
         for to in moves.values() {
             self.read_files_with_name(&to.to_string());
@@ -190,7 +179,10 @@ impl EditorPalace {
             let places: Vec<_> = mentions.iter().map(|it| [it.start, it.end]).collect();
             let now = replace_names(&path, &text, &places, new);
             if now.is_none() {
-                let message = format!("the name in {path} is written on several lines");
+                let message = format!(
+                    "the new name cannot be written in {path}: a name there is on several lines, or \
+                     in a text that cannot contain it"
+                );
                 return Err(Refusal::Invalid(message));
             }
             edits.push(FileEdit { path, was: Some(text), now });

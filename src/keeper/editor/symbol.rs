@@ -2,7 +2,7 @@
 
 use crate::format::{PalacePath, file_kind};
 use crate::keeper::editor::EditorPalace;
-use crate::keeper::editor::name_sites::{NameSite, SiteKind};
+use crate::keeper::editor::occurrences::{Occurrence, OccurrenceKind};
 use crate::model::{AttributeKind, FileKind, ItemId, Position, RoomId, RoomRef, Tool};
 
 /// An item, a type of relations or a tool that values in files name.
@@ -33,24 +33,24 @@ pub(super) struct Mention {
 impl EditorPalace {
     /// Returns the symbol at a position, by its name or its id, and the range of that.
     pub fn symbol_at(&self, path: &str, at: Position) -> Option<(Symbol, [Position; 2])> {
-        self.symbol_at_site(path, at, |_| true)
+        self.find_symbol_at(path, at, |_| true)
     }
 
     /// Returns the symbol whose name is at a position, and the range of the name.
     pub fn name_at(&self, path: &str, at: Position) -> Option<(Symbol, [Position; 2])> {
-        self.symbol_at_site(path, at, NameSite::is_name)
+        self.find_symbol_at(path, at, Occurrence::is_name)
     }
 
-    fn symbol_at_site(
+    fn find_symbol_at(
         &self,
         path: &str,
         at: Position,
-        is_wanted: impl Fn(&NameSite) -> bool,
+        is_wanted: impl Fn(&Occurrence) -> bool,
     ) -> Option<(Symbol, [Position; 2])> {
-        let (sites, own) = (self.name_sites(path), own_room(path));
-        let here = sites.iter().filter(|it| it.start <= at && at <= it.end);
+        let (occurrences, own) = (self.occurrences(path), own_room(path));
+        let here = occurrences.iter().filter(|it| it.start <= at && at <= it.end);
         here.filter(|it| is_wanted(it)).find_map(|it| {
-            let symbol = self.symbol_of_site(path, own.as_ref(), it)?;
+            let symbol = self.symbol_of_occurrence(path, own.as_ref(), it)?;
             Some((symbol, [it.start, it.end]))
         })
     }
@@ -67,7 +67,7 @@ impl EditorPalace {
 
     /// Lists what a file mentions, in the order of the file.
     pub(super) fn mentions(&self, path: &str) -> Vec<Mention> {
-        self.mentions_at_sites(path, |_| true)
+        self.mentions_among(path, |_| true)
     }
 
     /// Lists the mentions of a symbol in a file, in the order of the file.
@@ -76,10 +76,10 @@ impl EditorPalace {
             Symbol::Room(id) => Some(self.open.palace.slugs_of_room(id)),
             _ => None,
         };
-        let mut mentions = self.mentions_at_sites(path, |site| match (&site.kind, &slugs) {
-            (SiteKind::RoomFromHere | SiteKind::Room, Some(slugs)) => {
-                let slug = site.name.rsplit('/').next().unwrap_or_default();
-                slugs.iter().any(|it| it.as_str() == slug)
+        let mut mentions = self.mentions_among(path, |it| match (&it.kind, &slugs) {
+            (OccurrenceKind::RoomFromHere | OccurrenceKind::Room, Some(slugs)) => {
+                let slug = it.name.rsplit('/').next().unwrap_or_default();
+                slugs.iter().any(|own| own.as_str() == slug)
             }
             _ => true,
         });
@@ -87,38 +87,43 @@ impl EditorPalace {
         mentions
     }
 
-    fn mentions_at_sites(&self, path: &str, is_wanted: impl Fn(&NameSite) -> bool) -> Vec<Mention> {
-        let (sites, own) = (self.name_sites(path), own_room(path));
-        let mention = |it: &NameSite| {
-            let symbol = self.symbol_of_site(path, own.as_ref(), it)?;
-            let is_own_name = it.kind == SiteKind::OwnName;
+    fn mentions_among(&self, path: &str, is_wanted: impl Fn(&Occurrence) -> bool) -> Vec<Mention> {
+        let (occurrences, own) = (self.occurrences(path), own_room(path));
+        let mention = |it: &Occurrence| {
+            let symbol = self.symbol_of_occurrence(path, own.as_ref(), it)?;
+            let is_own_name = it.kind == OccurrenceKind::OwnName;
             Some(Mention { symbol, start: it.start, end: it.end, is_own_name })
         };
-        sites.iter().filter(|it| it.is_name() && is_wanted(it)).filter_map(mention).collect()
+        occurrences.iter().filter(|it| it.is_name() && is_wanted(it)).filter_map(mention).collect()
     }
 
-    /// Returns the symbol that a site in a file names. `own` is the room whose file it is.
-    fn symbol_of_site(&self, path: &str, own: Option<&RoomId>, site: &NameSite) -> Option<Symbol> {
-        let name = &*site.name;
-        match &site.kind {
-            SiteKind::OwnName | SiteKind::OwnId => self.own_symbol(path, name),
-            SiteKind::RoomFromHere => self.room_called(name, own),
-            SiteKind::Room => self.room_called(name, None),
-            SiteKind::RoomOfScroll => match PalacePath::parse(path) {
+    /// Returns the symbol that an occurrence in a file names. `own` is the room whose file it is.
+    fn symbol_of_occurrence(
+        &self,
+        path: &str,
+        own: Option<&RoomId>,
+        occurrence: &Occurrence,
+    ) -> Option<Symbol> {
+        let name = &*occurrence.name;
+        match &occurrence.kind {
+            OccurrenceKind::OwnName | OccurrenceKind::OwnId => self.own_symbol(path, name),
+            OccurrenceKind::RoomFromHere => self.room_called(name, own),
+            OccurrenceKind::Room => self.room_called(name, None),
+            OccurrenceKind::RoomOfScroll => match PalacePath::parse(path) {
                 Ok(PalacePath::Scroll(room)) => Some(Symbol::Room(room)),
                 _ => None,
             },
-            SiteKind::Entity => Some(self.entity_called(name)),
-            SiteKind::RelationTarget => Some(Symbol::Entity(name.to_owned())),
-            SiteKind::Attribute(key) => {
+            OccurrenceKind::Entity => Some(self.entity_called(name)),
+            OccurrenceKind::RelationTarget => Some(Symbol::Entity(name.to_owned())),
+            OccurrenceKind::Attribute(key) => {
                 let genus = &self.own_entity(path)?.genus;
                 let genus = self.open.palace.graph.genus_definition(genus)?;
                 let is_link = matches!(genus.attribute_def(key)?.kind, AttributeKind::Link(_));
                 is_link.then(|| self.entity_called(name))
             }
-            SiteKind::Genus => Some(self.genus_called(name)),
-            SiteKind::RelationType => Some(Symbol::RelationType(name.to_owned())),
-            SiteKind::Tool => Some(Symbol::Tool(Tool::bare_name(name).to_owned())),
+            OccurrenceKind::Genus => Some(self.genus_called(name)),
+            OccurrenceKind::RelationType => Some(Symbol::RelationType(name.to_owned())),
+            OccurrenceKind::Tool => Some(Symbol::Tool(Tool::bare_name(name).to_owned())),
         }
     }
 

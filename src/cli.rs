@@ -16,6 +16,7 @@ mod git_driver;
 mod git_setup;
 mod home;
 mod hook;
+mod http_server;
 mod import;
 mod init;
 mod item_change;

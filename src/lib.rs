@@ -9,7 +9,9 @@
 //! ```text
 //! entry          main ─── cli       one file per subcommand
 //!                          │
-//! interface               mcp       tools, resources and prompts over MCP
+//! interface               web       MCP and pages over HTTP
+//!                          │
+//!                         mcp       tools, resources and prompts over MCP
 //!                          │
 //! application            keeper     the operations on a palace
 //!       ┌────────┬─────────┼────────┬────────┐
@@ -25,7 +27,7 @@
 //! - `search`: the full-text index. `embedding`: embeddings of texts, from the bytes of a model.
 //! - `diff`: the differences between two palaces. `check`: the faults of a palace as a whole.
 //! - `halls`: the rooms that are generated from the graph. `merge`: merges two versions of a file.
-//! - `render`: values to pages. `visit`: the state of each visit.
+//! - `render`: values to text. `view`: values to pictures and pages for browsers. `visit`: the state of each visit.
 //! - `exchange`: converts the files of other programs to values and back.
 //! - `aaak`: the guide to the shorthand AAAK. `token_estimate`: estimates token counts.
 //! - `keeper`: the only module that combines the components. `mcp`, `lsp` and `cli` call it and
@@ -60,3 +62,4 @@ pub mod keeper;
 pub mod cli;
 pub mod lsp;
 pub mod mcp;
+pub mod web;

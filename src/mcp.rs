@@ -8,6 +8,7 @@ mod effect_hint;
 mod graph_pages;
 mod graph_tools;
 mod handler;
+mod http;
 mod instructions;
 mod json_rpc;
 mod memory_server_tools;
@@ -25,8 +26,10 @@ mod stdio_transport;
 mod subscribers;
 mod sync_tools;
 mod toolbox;
+mod visit_note;
 mod work_tools;
 
+pub use http::http_route;
 pub use reply::{ToolReply, ToolResult};
 pub use serve::serve;
 pub use server::Server;

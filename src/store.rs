@@ -53,6 +53,10 @@ pub use crate::store::sync::tree_merge::{
 };
 pub use crate::store::sync::upstream::Upstream;
 pub use crate::store::user_state::consents::ConsentStore;
+pub use crate::store::user_state::http_access::{
+    ListedServer, create_page_link, list_server, listed_servers, read_or_create_token,
+    remove_server, use_page_link,
+};
 pub use crate::store::user_state::last_home::{read_last_home, write_last_home};
 pub use crate::store::write::git_drivers::{DriverFileChange, DriverSection, GitDrivers};
 pub use crate::store::write::head_move::{EditedFile, MergeEdit};
@@ -88,6 +92,8 @@ pub struct Store {
     isolated: bool,
     /// The user's consents.
     consents: ConsentStore,
+    /// Whether nothing may be changed.
+    read_only: bool,
     /// The number of commits made through this store.
     commit_count: usize,
     /// The texts of the files that are open in an editor, which stand for those on disk.
@@ -141,6 +147,7 @@ impl Store {
             lock_timeouts,
             isolated: false,
             consents: ConsentStore::default(),
+            read_only: false,
             commit_count: 0,
             open_buffers: BTreeMap::new(),
             as_of_commit: None,
@@ -158,6 +165,17 @@ impl Store {
     #[must_use]
     pub fn with_consents(self, consents: ConsentStore) -> Self {
         Self { consents, ..self }
+    }
+
+    /// Sets whether nothing may be changed.
+    #[must_use]
+    pub fn with_read_only(self, read_only: bool) -> Self {
+        Self { read_only, ..self }
+    }
+
+    /// Returns whether nothing may be changed.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
     }
 
     /// Reports the progress of later changes, and of reading many files, to `listener`.

@@ -3,13 +3,59 @@
 //! A visit is kept in memory only: losing it costs one walk from the entry (v1 section 4.3).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::str::FromStr;
 
 use chrono::{DateTime, Utc};
+use ulid::Ulid;
 
 use crate::model::{Action, CommitId, Hall, ItemId, Layout, RoomId, ScrollId, WorkSubject};
 
 /// Maximum number of steps back.
 const MAX_BACK_STEPS: usize = 100;
+
+/// Which visit a call acts on.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum VisitKey {
+    /// The visit of the client with this name: one process serves one conversation.
+    Client(String),
+    /// The visit with this handle: one process serves many conversations.
+    Handle(VisitHandle),
+}
+
+/// A random text that names a visit, given back by the client in its next calls.
+///
+/// Invariant: 26 characters of Crockford's base32, which are 128 random bits. Whoever knows it can
+/// act on the visit, so it is never listed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VisitHandle(String);
+
+impl VisitHandle {
+    /// Makes a handle of 128 random bits.
+    pub fn from_random(bits: u128) -> Self {
+        Self(Ulid(bits).to_string().to_lowercase())
+    }
+}
+
+impl FromStr for VisitHandle {
+    type Err = InvalidHandle;
+
+    fn from_str(text: &str) -> Result<Self, InvalidHandle> {
+        let bits = Ulid::from_string(text.trim()).map_err(|_| InvalidHandle)?;
+        Ok(Self::from_random(bits.0))
+    }
+}
+
+impl fmt::Display for VisitHandle {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.0)
+    }
+}
+
+/// A text that is not the handle of a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a visit is named by the 26 letters and digits that `set_workspace` returned")]
+pub struct InvalidHandle;
 
 /// The visit of one client.
 #[derive(Clone, Debug, Default)]
@@ -272,6 +318,17 @@ mod tests {
         assert_eq!(current_room(&visit), "hall");
         assert!(!visit.go_back());
         assert_eq!(current_room(&visit), "hall");
+    }
+
+    #[test]
+    fn a_handle_is_read_in_any_case() {
+        let handle = VisitHandle::from_random(u128::MAX - 7);
+        let shown = handle.to_string();
+        assert_eq!(shown.len(), 26);
+        assert_eq!(format!(" {} ", shown.to_uppercase()).parse(), Ok(handle));
+        for wrong in ["", "hall", "../../etc", &shown[1..]] {
+            assert_eq!(wrong.parse::<VisitHandle>(), Err(InvalidHandle), "{wrong}");
+        }
     }
 
     #[test]

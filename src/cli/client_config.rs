@@ -7,7 +7,8 @@ use clap::ValueEnum;
 use serde_json::json;
 
 use crate::cli::home::{self, HomeArgs};
-use crate::cli::outcome::Outcome;
+use crate::cli::http_server::{DEFAULT_URL, http_access};
+use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::serve::reject_duplicate_tools;
 use crate::cli::terminal;
 use crate::mcp::{ToolSet, Toolbox};
@@ -27,6 +28,11 @@ pub(super) struct Args {
     /// reference memory server, `mempalace` replaces MemPalace
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     tools: Vec<ToolSet>,
+
+    /// Print the configuration for a server over HTTP, with its token; URL is that of another
+    /// machine or port
+    #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, default_missing_value = DEFAULT_URL, conflicts_with_all = ["tools", "home", "workspace"])]
+    http: Option<String>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -46,26 +52,91 @@ struct ServerCommand {
     arguments: Vec<String>,
 }
 
+/// The server over HTTP that a client connects to.
+struct HttpEndpoint {
+    url: String,
+    token: String,
+}
+
 pub(super) fn run(args: &Args) -> Outcome {
     reject_duplicate_tools(Toolbox::new(args.tools.clone()))?;
-    let start = ServerCommand::from_args(args);
-    let (instruction, config) = match args.client {
-        Client::ClaudeCode => {
-            ("Run (add `-s user` for all your projects):", start.claude_mcp_add_command())
-        }
-        Client::ClaudeDesktop => (
-            "Put into claude_desktop_config.json (Settings, Developer, Edit Config):",
-            start.json_config("mcpServers"),
-        ),
-        Client::Cursor => ("Put into ~/.cursor/mcp.json:", start.json_config("mcpServers")),
-        Client::Vscode => ("Put into .vscode/mcp.json:", start.json_config("servers")),
-        Client::Codex => ("Put into ~/.codex/config.toml:", start.toml_config()),
-        Client::Lsp => ("Put into .lsp.json of a plugin:", start.lsp_config()),
+    let config = match &args.http {
+        Some(url) => HttpEndpoint::new(url)?.config(args.client)?,
+        None => ServerCommand::from_args(args).config(args.client),
     };
-    anstream::eprintln!("{instruction}");
+    anstream::eprintln!("{}", args.client.instruction());
     terminal::print_text(&config)?;
     home::remember_home(args.home.given());
     Ok(ExitCode::SUCCESS)
+}
+
+impl Client {
+    /// Tells where the configuration belongs.
+    fn instruction(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Run (add `-s user` for all your projects):",
+            Self::ClaudeDesktop => {
+                "Put into claude_desktop_config.json (Settings, Developer, Edit Config):"
+            }
+            Self::Cursor => "Put into ~/.cursor/mcp.json:",
+            Self::Vscode => "Put into .vscode/mcp.json:",
+            Self::Codex => "Put into ~/.codex/config.toml:",
+            Self::Lsp => "Put into .lsp.json of a plugin:",
+        }
+    }
+}
+
+impl HttpEndpoint {
+    /// Uses the token of this user for the server at `url`.
+    fn new(url: &str) -> Result<Self, Failure> {
+        let base = url.trim_end_matches('/');
+        if !base.starts_with("http://") && !base.starts_with("https://") {
+            return Err(Failure::Message(format!(
+                "`{url}` is no address of a server: write {DEFAULT_URL}, for example"
+            )));
+        }
+        let url = format!("{}/mcp", base.strip_suffix("/mcp").unwrap_or(base));
+        Ok(Self { url, token: http_access()?.token()? })
+    }
+
+    fn config(&self, client: Client) -> Result<String, Failure> {
+        let refuse = |why: &str| Err(Failure::Message(why.to_owned()));
+        match client {
+            Client::ClaudeCode => Ok(self.claude_mcp_add_command()),
+            Client::Cursor => Ok(self.json_config("mcpServers")),
+            Client::Vscode => Ok(self.json_config("servers")),
+            Client::Codex => Ok(self.toml_config()),
+            Client::ClaudeDesktop => refuse(
+                "Claude Desktop connects to servers over HTTP by OAuth only: leave out --http, and \
+                 it starts a server of its own",
+            ),
+            Client::Lsp => refuse("the language server has no HTTP: leave out --http"),
+        }
+    }
+
+    fn authorization(&self) -> String {
+        format!("Bearer {}", self.token)
+    }
+
+    fn claude_mcp_add_command(&self) -> String {
+        let url = quote_for_shell(&self.url);
+        let header = quote_for_shell(&format!("Authorization: {}", self.authorization()));
+        format!("claude mcp add --transport http palazzo {url} --header {header}")
+    }
+
+    fn json_config(&self, key: &str) -> String {
+        let headers = json!({ "Authorization": self.authorization() });
+        let server = json!({ "type": "http", "url": self.url, "headers": headers });
+        format!("{:#}", json!({ key: { "palazzo": server } }))
+    }
+
+    fn toml_config(&self) -> String {
+        let text = |it: &str| toml_edit::Value::from(it).to_string().trim().to_owned();
+        let (url, authorization) = (text(&self.url), text(&self.authorization()));
+        format!(
+            "[mcp_servers.palazzo]\nurl = {url}\nhttp_headers = {{ Authorization = {authorization} }}"
+        )
+    }
 }
 
 impl ServerCommand {
@@ -88,6 +159,16 @@ impl ServerCommand {
         let program = std::env::current_exe();
         let program = program.map_or("palazzo".to_owned(), |it| it.display().to_string());
         Self { name, program, arguments }
+    }
+
+    fn config(&self, client: Client) -> String {
+        match client {
+            Client::ClaudeCode => self.claude_mcp_add_command(),
+            Client::ClaudeDesktop | Client::Cursor => self.json_config("mcpServers"),
+            Client::Vscode => self.json_config("servers"),
+            Client::Codex => self.toml_config(),
+            Client::Lsp => self.lsp_config(),
+        }
     }
 
     fn claude_mcp_add_command(&self) -> String {
@@ -132,7 +213,39 @@ mod tests {
             client: Client::ClaudeCode,
             home: HomeArgs::new("/a", workspace),
             tools: tools.to_vec(),
+            http: None,
         }
+    }
+
+    fn endpoint() -> HttpEndpoint {
+        HttpEndpoint { url: "http://127.0.0.1:7227/mcp".to_owned(), token: "secret".to_owned() }
+    }
+
+    #[test]
+    fn a_client_of_a_server_over_http_sends_the_token() {
+        let clients = [Client::ClaudeCode, Client::Cursor, Client::Codex];
+        let configs = clients.map(|it| endpoint().config(it).unwrap());
+        assert_snapshot!(configs.join("\n\n"), @r#"
+        claude mcp add --transport http palazzo http://127.0.0.1:7227/mcp --header 'Authorization: Bearer secret'
+
+        {
+          "mcpServers": {
+            "palazzo": {
+              "type": "http",
+              "url": "http://127.0.0.1:7227/mcp",
+              "headers": {
+                "Authorization": "Bearer secret"
+              }
+            }
+          }
+        }
+
+        [mcp_servers.palazzo]
+        url = "http://127.0.0.1:7227/mcp"
+        http_headers = { Authorization = "Bearer secret" }
+        "#);
+        let refusal = endpoint().config(Client::ClaudeDesktop).unwrap_err().to_string();
+        assert!(refusal.contains("OAuth"), "{refusal}");
     }
 
     #[test]

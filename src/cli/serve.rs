@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::cli::home::PalaceArgs;
+use crate::cli::http_server::{self, HttpArgs};
 use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::signal;
 use crate::keeper::{BackgroundSyncSettings, SyncTiming};
@@ -21,10 +22,13 @@ const GIT_KILL_TIME: Duration = Duration::from_millis(100);
 /// The stack size of a thread.
 const THREAD_STACK_BYTES: usize = 8 << 20;
 
-/// Serve palaces over MCP on standard input and output
+/// Serve palaces over MCP, on standard input and output or over HTTP
 ///
 /// MCP clients start this command themselves; `palazzo client-config` prints their
 /// configuration. Nothing is written until a tool call requires it.
+///
+/// With --http one server serves many windows, and people see the palace in a browser, with
+/// `palazzo view`.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -52,6 +56,13 @@ pub(super) struct Args {
     )]
     watch: WatchOption,
 
+    /// Offer only tools that read, and refuse every change
+    #[arg(long)]
+    read_only: bool,
+
+    #[command(flatten)]
+    http: HttpArgs,
+
     /// For tests: the milliseconds without a write before a push; the other intervals follow
     #[arg(long, value_name = "MILLISECONDS", hide = true, default_value_t = 5000, value_parser = clap::value_parser!(u64).range(1..=5000))]
     sync_idle_ms: u64,
@@ -70,6 +81,7 @@ pub(super) fn run(args: Args) -> Outcome {
         false => Toolbox::new(args.tools),
     };
     let toolbox = reject_duplicate_tools(toolbox)?;
+    let toolbox = if args.read_only { toolbox.read_only() } else { toolbox };
     let watching = match args.watch {
         WatchOption::Auto => WatchMode::Auto,
         WatchOption::Poll => WatchMode::Poll,
@@ -78,8 +90,9 @@ pub(super) fn run(args: Args) -> Outcome {
     let keeper = args.palace.keeper();
     let keeper = keeper
         .with_watch_mode(watching, |warning| anstream::eprintln!("palazzo: {warning}"))
-        .with_background_embedding();
-    if std::io::stdin().is_terminal() {
+        .with_background_embedding()
+        .with_read_only(args.read_only);
+    if !args.http.is_chosen() && std::io::stdin().is_terminal() {
         anstream::eprintln!(
             "Serving {} over MCP on standard input, for a client program. `palazzo \
              client-config` prints the client's configuration; `palazzo walk` is for people. \
@@ -88,13 +101,15 @@ pub(super) fn run(args: Args) -> Outcome {
         );
     }
     let cancelled = Arc::<AtomicBool>::default();
-    let server = Server::new(toolbox, keeper, current_time);
-    let server = server.with_background_sync(BackgroundSyncSettings {
-        timing: SyncTiming::with_idle(Duration::from_millis(args.sync_idle_ms)),
-        monotonic_clock: Instant::now,
-        clock: current_time,
-        cancelled: cancelled.clone(),
-    });
+    let mut server = Server::new(toolbox, keeper, current_time);
+    if !args.read_only {
+        server = server.with_background_sync(BackgroundSyncSettings {
+            timing: SyncTiming::with_idle(Duration::from_millis(args.sync_idle_ms)),
+            monotonic_clock: Instant::now,
+            clock: current_time,
+            cancelled: cancelled.clone(),
+        });
+    }
     // One thread handles the connection, so that calls take effect in the order they arrive.
     // The worker threads have as much stack as a main thread.
     let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -103,9 +118,15 @@ pub(super) fn run(args: Args) -> Outcome {
         .thread_stack_size(THREAD_STACK_BYTES)
         .thread_keep_alive(THREAD_KEEP_ALIVE)
         .build()?;
-    let served = runtime.block_on(async { mcp::serve(server, end_on_signal(cancelled)?).await });
+    let served = runtime.block_on(async {
+        let stop = end_on_signal(cancelled)?;
+        if args.http.is_chosen() {
+            return http_server::serve(server, &args.http, &args.palace.home.find(), stop).await;
+        }
+        mcp::serve(server, stop).await.map_err(Failure::Connection)
+    });
     runtime.shutdown_background();
-    served.map(|()| ExitCode::SUCCESS).map_err(Failure::Connection)
+    served.map(|()| ExitCode::SUCCESS)
 }
 
 /// Returns a future that is ready at the first signal to end; a second one ends the process at once,

@@ -9,12 +9,15 @@ use ulid::Ulid;
 use crate::model::{Audience, Author};
 use crate::render;
 use crate::store::ProgressListener;
+use crate::visit::VisitKey;
 
 /// The caller of an operation, and the time of the call.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// The name, under which its visit is kept and its scrolls are written.
+    /// The name, under which its scrolls are written.
     pub name: String,
+    /// The visit that the call acts on.
+    pub visit: VisitKey,
     /// The author of its changes in git.
     pub author: Author,
     /// The called tool or command, for the commit message.
@@ -43,8 +46,8 @@ impl Caller {
         let name = render::truncate(&render::one_line(name), 60);
         let name = if name.is_empty() { "agent".to_owned() } else { name };
         let (visit_id, cancelled) = (Ulid::from_datetime(now.into()), Arc::default());
-        let author = Author::Client(name.clone());
-        Self { author, name, tool: "", now, visit_id, cancelled, progress: None }
+        let (author, visit) = (Author::Client(name.clone()), VisitKey::Client(name.clone()));
+        Self { author, name, visit, tool: "", now, visit_id, cancelled, progress: None }
     }
 
     /// Creates the caller for the person who ran `command` in a terminal.

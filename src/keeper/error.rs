@@ -16,6 +16,9 @@ use crate::store::{self, SyncFailureKind};
 /// The reason why the keeper refuses a call. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
+    /// Nothing may be changed.
+    #[error("this server only reads: it was started with --read-only")]
+    ReadOnly,
     /// No workspace has that name.
     #[error("{}", no_such_workspace_message(asked, meant.as_deref(), known, *choose))]
     NoSuchWorkspace {

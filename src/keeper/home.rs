@@ -2,38 +2,38 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::PoisonError;
 
 use ulid::Generator;
 
 use crate::keeper::caller::Caller;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::published_snapshots::{
-    PublishedSnapshots, SharedVisits, SnapshotMissFlag,
-};
+use crate::keeper::palace::published_snapshots::{PublishedSnapshots, SnapshotMissFlag};
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::sync::BackgroundSyncSettings;
 use crate::keeper::sync::background::BackgroundSync;
+use crate::keeper::visit_store::VisitStore;
 use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::model::WatchMode;
 use crate::store::{self, ConsentStore, ProgressListener, Store};
-use crate::visit::Visit;
+use crate::visit::{Visit, VisitKey};
 use crate::watch::{Poller, WakeCallback};
 
 /// Keeps the palaces of one home.
 pub struct Keeper {
     pub(super) home: PathBuf,
     pub(super) preferred_workspace: Option<String>,
+    /// Whether nothing may be changed.
+    pub(super) read_only: bool,
     /// Whether callers can choose a palace.
     pub(super) can_choose_workspace: bool,
     pub(super) open_palaces: BTreeMap<String, OpenPalace>,
     pub(super) background_open: Option<BackgroundOpen>,
     /// The keys of the open palaces as of a past commit, in the order they were opened.
     pub(super) as_of_keys: Vec<String>,
-    pub(super) visits: BTreeMap<String, Visit>,
+    pub(super) visits: BTreeMap<VisitKey, Visit>,
     /// The visits of callers without a call under way.
-    pub(super) shared_visits: SharedVisits,
+    pub(super) shared_visits: VisitStore,
     pub(super) published: PublishedSnapshots,
     /// The limits of a keeper that reads snapshots; `None` for the keeper of the palaces.
     pub(super) snapshot_limits: Option<SnapshotMissFlag>,
@@ -59,12 +59,13 @@ impl Keeper {
         Self {
             home,
             preferred_workspace: preferred,
+            read_only: false,
             can_choose_workspace: true,
             open_palaces: BTreeMap::new(),
             background_open: None,
             as_of_keys: Vec::new(),
             visits: BTreeMap::new(),
-            shared_visits: SharedVisits::default(),
+            shared_visits: VisitStore::default(),
             published: PublishedSnapshots::default(),
             snapshot_limits: None,
             progress: None,
@@ -83,6 +84,13 @@ impl Keeper {
     #[must_use]
     pub fn with_watch_mode(mut self, mode: WatchMode, warn: fn(&str)) -> Self {
         (self.watch_config.mode, self.watch_config.warn) = (mode, warn);
+        self
+    }
+
+    /// Refuses every change, if `read_only` is true.
+    #[must_use]
+    pub fn with_read_only(mut self, read_only: bool) -> Self {
+        self.read_only = read_only;
         self
     }
 
@@ -174,9 +182,11 @@ impl Keeper {
     /// Returns the visit of a caller; begins one if there is none.
     pub(super) fn visit_of_caller(&mut self, caller: &Caller) -> &mut Visit {
         let shared = &self.shared_visits;
-        self.visits.entry(caller.name.clone()).or_insert_with(|| {
-            let shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
-            shared.get(&caller.name).cloned().unwrap_or_default()
-        })
+        self.visits.entry(caller.visit.clone()).or_insert_with(|| shared.get(caller))
+    }
+
+    /// Returns the visits of all callers.
+    pub fn visit_store(&self) -> VisitStore {
+        self.shared_visits.clone()
     }
 }

@@ -8,14 +8,14 @@
 //! others: a call that needs one of these goes to the keeper.
 
 use std::path::PathBuf;
-use std::sync::PoisonError;
 
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::published_snapshots::{
-    PublishedSnapshots, SharedVisits, SnapshotMissFlag, SnapshotSlot, WaitCallback, WaitGuard,
+    PublishedSnapshots, SnapshotMissFlag, SnapshotSlot, WaitCallback, WaitGuard,
 };
 use crate::keeper::semantic::models::ModelCache;
+use crate::keeper::visit_store::VisitStore;
 use crate::keeper::{Caller, Keeper, Refusal};
 
 /// Answers calls from the published snapshots while the keeper is busy.
@@ -25,7 +25,7 @@ pub struct SnapshotReader {
     preferred_workspace: Option<String>,
     can_choose_workspace: bool,
     models: ModelCache,
-    visits: SharedVisits,
+    visits: VisitStore,
     published: PublishedSnapshots,
 }
 
@@ -63,9 +63,8 @@ impl Keeper {
 
     /// Ends a call, and stores the visit of its caller.
     pub fn share_visit_after_call(&mut self, by: &Caller) {
-        if let Some(visit) = self.visits.remove(&by.name) {
-            let mut visits = self.shared_visits.lock().unwrap_or_else(PoisonError::into_inner);
-            visits.insert(by.name.clone(), visit);
+        if let Some(visit) = self.visits.remove(&by.visit) {
+            self.shared_visits.store(by, visit);
         }
     }
 

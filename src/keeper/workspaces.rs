@@ -14,13 +14,14 @@ use std::time::Duration;
 use crate::format::{self, PalacePath};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
-use crate::keeper::workspaces::as_of_key::{is_as_of_key, split_as_of_key};
+use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key, split_as_of_key};
 use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::keeper::workspaces::create::{available_directory_name, create_palace};
 use crate::keeper::{Caller, ChangeCounters, Keeper, Refusal, Session};
 use crate::model::{Files, WatchMode, did_you_mean, strip_unprintable};
 use crate::render;
 use crate::store::{self, HomeEntryKind, Store};
+use crate::visit::VisitKey;
 
 /// How many palaces as of a past commit are open at once.
 const MAX_OPEN_AS_OF: usize = 4;
@@ -126,7 +127,8 @@ impl Keeper {
     }
 
     pub(super) fn store_at(&self, root: PathBuf) -> Store {
-        Store::new(root, self.home.clone()).with_consents(self.consents.clone())
+        let store = Store::new(root, self.home.clone()).with_consents(self.consents.clone());
+        store.with_read_only(self.read_only)
     }
 
     /// Returns the palace with the directory name `key`, and opens it unless it is open.
@@ -245,7 +247,7 @@ impl Keeper {
         self.visit_of_caller(caller);
         let no_workspace = self.no_workspace_refusal(Vec::new());
         let palace = self.open_palaces.get_mut(key);
-        let visit = self.visits.get_mut(&caller.name);
+        let visit = self.visits.get_mut(&caller.visit);
         let (Some(palace), Some(visit)) = (palace, visit) else { return Err(no_workspace) };
         let (models, id_generator) = (&self.models, &mut self.id_generator);
         Ok(Session { key: key.to_owned(), palace, visit, caller, models, id_generator })
@@ -295,17 +297,34 @@ impl Keeper {
     }
 
     /// Adds the name of the palace to the answer of a tool that was called before the caller
-    /// entered one; from now on the caller acts on that palace.
+    /// entered one; from now on the caller acts on that palace. Where a process serves many visits,
+    /// every answer names the palace in another place.
     pub fn with_workspace_note(&mut self, caller: &Caller, answer: String) -> String {
         if self.visit_of_caller(caller).workspace.is_some() {
             return answer;
         }
         let Ok(key) = self.current_workspace(caller) else { return answer };
-        let name = self.open_palaces.get(&key).map_or(key.as_str(), |it| &it.palace.settings.name);
-        let name = render::one_line(name);
-        let answer = format!("{answer}No workspace was set: the call used `{name}`.\n");
+        let name = self.workspace_name(&key);
         self.remember_workspace(caller, &key);
-        answer
+        match caller.visit {
+            VisitKey::Client(_) => {
+                format!("{answer}No workspace was set: the call used `{name}`.\n")
+            }
+            VisitKey::Handle(_) => answer,
+        }
+    }
+
+    /// Returns the name of the palace that the caller acts on, in one line; `None` if there is
+    /// none.
+    pub fn current_workspace_name(&mut self, caller: &Caller) -> Option<String> {
+        let key = self.current_workspace(caller).ok()?;
+        let past = if is_as_of_key(&key) { " as it was" } else { "" };
+        Some(self.workspace_name(&key) + past)
+    }
+
+    fn workspace_name(&self, key: &str) -> String {
+        let open = self.open_palaces.get(key);
+        render::one_line(open.map_or(present_key(key), |it| &it.palace.settings.name))
     }
 
     /// Creates a palace with the name `name` and the files of `template`; returns its key.
@@ -316,6 +335,9 @@ impl Keeper {
         template: &Files,
     ) -> Result<String, Refusal> {
         self.check_not_snapshot()?;
+        if self.read_only {
+            return Err(Refusal::ReadOnly);
+        }
         let name = name.trim();
         let key = available_directory_name(&self.home, name)?;
         let mut palace =

@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
+use crate::keeper::VisitKey;
+
 /// How many calls can read snapshots at the same time.
 const MAX_SNAPSHOT_CALLS: usize = 4;
 
@@ -52,7 +54,7 @@ struct QueueState {
 }
 
 struct QueuedCall {
-    visit: String,
+    visit: VisitKey,
     access: CallAccess,
     running: Option<ExecutionTarget>,
     start_sender: Option<oneshot::Sender<ExecutionTarget>>,
@@ -60,12 +62,11 @@ struct QueuedCall {
 
 impl CallQueue {
     /// Adds a call at the end of the queue: calls are served in the order of this method.
-    pub(crate) fn enqueue(&self, visit: &str, access: CallAccess) -> QueueTicket {
+    pub(crate) fn enqueue(&self, visit: &VisitKey, access: CallAccess) -> QueueTicket {
         let mut state = self.lock_state();
         let number = state.next_number;
         state.next_number += 1;
-        let call =
-            QueuedCall { visit: visit.to_owned(), access, running: None, start_sender: None };
+        let call = QueuedCall { visit: visit.clone(), access, running: None, start_sender: None };
         state.calls.insert(number, call);
         QueueTicket { queue: self.clone(), number }
     }
@@ -152,7 +153,7 @@ impl QueueState {
         }
         let (mut visits, mut is_change_ahead) = (HashSet::new(), false);
         for (number, call) in &self.calls {
-            let is_first = visits.insert(call.visit.as_str());
+            let is_first = visits.insert(&call.visit);
             let can_start = is_first && call.running.is_none() && call.start_sender.is_some();
             if can_start && is_free && !is_change_ahead {
                 is_free = false;
@@ -184,7 +185,7 @@ mod tests {
 
     impl QueueFixture {
         fn enqueue(&mut self, visit: &str, access: CallAccess) -> usize {
-            let ticket = self.queue.enqueue(visit, access);
+            let ticket = self.queue.enqueue(&VisitKey::Client(visit.to_owned()), access);
             let (start, started) = oneshot::channel();
             let mut state = self.queue.lock_state();
             state.calls.get_mut(&ticket.number).unwrap().start_sender = Some(start);

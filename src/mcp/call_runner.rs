@@ -43,7 +43,7 @@ impl CallRunner {
         question: impl Fn(&mut Keeper, &Caller) -> Result<T, ErrorData> + Send + Sync + 'static,
     ) -> Result<T, ErrorData> {
         let question = Arc::new(question);
-        let mut ticket = self.queue.enqueue(&caller.name, access);
+        let mut ticket = self.queue.enqueue(&caller.visit, access);
         let mut progress = context.and_then(|it| ProgressSender::start(it, &mut caller));
         loop {
             let target = tokio::select! {

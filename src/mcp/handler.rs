@@ -15,7 +15,7 @@ use rmcp::model::{
     ReadResourceResponse, Role, ServerCapabilities, ServerConfig, ServerResult,
     SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
-use rmcp::service::{NotificationContext, RequestContext, Service, SubscriptionContext};
+use rmcp::service::{NotificationContext, Peer, RequestContext, Service, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 
 use crate::keeper::{Caller, Keeper};
@@ -29,6 +29,9 @@ use crate::mcp::subscribers::{accepted_filter, accepted_targets, target_digests}
 
 /// One hour: the lists of tools and prompts never change while the process runs.
 const LIST_TTL_MS: u64 = 3_600_000;
+
+/// The methods that stateless protocol versions no longer have.
+const STATEFUL_METHODS: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
 
 /// The methods whose parameters can be invalid.
 const METHODS_WITH_PARAMS: [&str; 10] = [
@@ -159,13 +162,13 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let cursor = request.and_then(|it| it.cursor);
+        let peer = peer_with_handshake(&context);
         let list = move |server: &Self, keeper: &mut Keeper, caller: &Caller| {
             let list =
                 resources::list_resources(&server.toolbox, keeper, caller, cursor.as_deref());
-            server
-                .subscribers
-                .blocking_lock()
-                .record_new_generations(keeper.change_counters_by_palace());
+            let mut subscribers = server.subscribers.blocking_lock();
+            subscribers.add_session(caller.visit_id, peer.as_ref());
+            subscribers.record_new_generations(keeper.change_counters_by_palace());
             list
         };
         let mut list = self.run_read_call(&context, list).await?;
@@ -214,8 +217,13 @@ impl ServerHandler for Server {
         request: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        let peer = peer_with_handshake(&context);
+        if peer.is_none() {
+            return Err(unknown_method_error("resources/subscribe"));
+        }
         let subscribe = move |server: &Self, keeper: &mut Keeper, caller: &Caller| {
             let mut subscribers = server.subscribers.blocking_lock();
+            subscribers.add_session(caller.visit_id, peer.as_ref());
             resources::subscribe(&server.toolbox, keeper, caller, &mut subscribers, &request.uri)
         };
         self.run_read_call(&context, subscribe).await
@@ -226,7 +234,7 @@ impl ServerHandler for Server {
         request: UnsubscribeRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
-        self.subscribers.lock().await.unsubscribe_initialized_client(&request.uri);
+        self.subscribers.lock().await.unsubscribe(self.session.id, &request.uri);
         Ok(())
     }
 
@@ -259,13 +267,13 @@ impl ServerHandler for Server {
         let request = context.request_context();
         let caller = self.caller(&client_name(request));
         self.calls.run_in_turn(caller, CallAccess::Exclusive, Some(request), listen).await?;
-        self.change_signal.notify_one();
+        self.change_signal.send_replace(());
         let mut closed = self.input_closed.clone();
         tokio::select! {
             () = context.cancelled() => {}
             _ = closed.wait_for(|is_closed| *is_closed) => {}
         }
-        self.subscribers.lock().await.remove_listener(context.sink());
+        self.subscribers.lock().await.remove_listener(self.session.id, context.sink());
         Ok(())
     }
 
@@ -273,8 +281,12 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
+        let is_removed = STATEFUL_METHODS.contains(&request.method.as_str());
+        if is_removed && uses_stateless_protocol(&context) {
+            return Err(unknown_method_error(&request.method));
+        }
         if request.method == "tools/call" {
             let message = "tools/call needs `name`, a string, and `arguments`, an object";
             return Err(ErrorData::invalid_params(message, None));
@@ -283,15 +295,24 @@ impl ServerHandler for Server {
             let message = format!("invalid parameters for {}", request.method);
             return Err(ErrorData::invalid_params(message, None));
         }
-        let message = format!("there is no method `{}`", escape_unprintable(&request.method));
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, shorten_long_lines(&message), None))
+        Err(unknown_method_error(&request.method))
     }
+}
+
+fn unknown_method_error(method: &str) -> ErrorData {
+    let message = format!("there is no method `{}`", escape_unprintable(method));
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, shorten_long_lines(&message), None)
 }
 
 /// Returns true if a request uses the protocol version 2026-07-28 or later, without a
 /// handshake.
 fn uses_stateless_protocol(context: &RequestContext<RoleServer>) -> bool {
     context.protocol_version().is_some_and(|it| it >= ProtocolVersion::V_2026_07_28)
+}
+
+/// Returns the client of a request if it has completed the handshake.
+fn peer_with_handshake(context: &RequestContext<RoleServer>) -> Option<Peer<RoleServer>> {
+    (!uses_stateless_protocol(context)).then(|| context.peer.clone())
 }
 
 impl Server {

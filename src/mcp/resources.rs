@@ -137,7 +137,7 @@ pub(super) fn subscribe(
     };
     let target = target.map_err(|refusal| not_found_error(uri, &refusal.to_string()))?;
     subscribers
-        .subscribe_initialized_client(tools, keeper, uri, target)
+        .subscribe(tools, keeper, caller.visit_id, uri, target)
         .map_err(|why| ErrorData::invalid_request(why, None))
 }
 

@@ -29,7 +29,7 @@ pub async fn serve(
     let served = match PanicSafeServer(server.clone()).serve(connection).await {
         Ok(running) => {
             tokio::spawn(server.clone().start_background_work());
-            tokio::spawn(server.clone().send_notifications(running.peer().clone()));
+            tokio::spawn(server.clone().send_notifications());
             running.waiting().await.map(drop).map_err(Into::into)
         }
         Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),

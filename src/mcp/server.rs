@@ -1,4 +1,5 @@
-//! A server for one client, over standard input and output.
+//! A server for one conversation: the process over standard input and output, or a session over
+//! HTTP, whose servers share the keeper and the queue of its calls.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -7,13 +8,13 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use rmcp::RoleServer;
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ErrorData};
-use rmcp::service::{Peer, RequestContext};
-use tokio::sync::{Mutex, Notify, watch};
+use rmcp::service::RequestContext;
+use tokio::sync::{Mutex, watch};
 use tokio::task::{spawn_blocking, yield_now};
 use tokio::time::{sleep, timeout};
 use ulid::Ulid;
 
-use crate::keeper::{BackgroundSyncSettings, Caller, Keeper};
+use crate::keeper::{BackgroundSyncSettings, Caller, Keeper, VisitHandle, VisitKey, VisitStore};
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::call_runner::{CallRunner, panic_error};
 use crate::mcp::reply::{DetachedWork, ToolResult, shorten_long_lines};
@@ -32,13 +33,14 @@ const DETACHED_WORK_LIMIT: Duration = Duration::from_secs(4);
 pub struct Server {
     pub(super) toolbox: Arc<Toolbox>,
     pub(super) calls: CallRunner,
-    clock: fn() -> DateTime<Utc>,
+    pub(super) clock: fn() -> DateTime<Utc>,
     background_sync: Option<BackgroundSyncSettings>,
-    /// The id of the visit of the client: a server serves one conversation.
-    visit_id: Ulid,
+    pub(super) session: ClientSession,
+    pub(super) visits: VisitStore,
     pub(super) subscribers: Arc<Mutex<Subscribers>>,
     pub(super) baselines: BaselineDigests,
-    pub(super) change_signal: Arc<Notify>,
+    /// Changes whenever somebody may have changed a palace.
+    pub(super) change_signal: watch::Sender<()>,
     pub(super) input_closed: watch::Receiver<bool>,
 }
 
@@ -46,6 +48,15 @@ pub struct Server {
 enum Step {
     Answer(Option<ToolResult>),
     Continue(Result<DetachedWork, String>),
+}
+
+/// A conversation with a client.
+#[derive(Clone)]
+pub(super) struct ClientSession {
+    /// The id of its visit, for commit messages.
+    pub(super) id: Ulid,
+    /// The handle of its visit; `None` where a process serves one conversation.
+    pub(super) handle: Option<VisitHandle>,
 }
 
 impl Server {
@@ -56,16 +67,17 @@ impl Server {
             true => keeper,
             false => keeper.without_workspace_choice(),
         };
-        let change_signal = Arc::new(Notify::new());
+        let change_signal = watch::Sender::new(());
         let wake = change_signal.clone();
-        keeper.set_wake_callback(Arc::new(move || wake.notify_one()));
+        keeper.set_wake_callback(Arc::new(move || wake.send_replace(())));
         let baselines = BaselineDigests::default();
         Self {
             toolbox: Arc::new(toolbox),
+            visits: keeper.visit_store(),
             calls: CallRunner::new(keeper),
             clock,
             background_sync: None,
-            visit_id: Ulid::from_datetime(clock().into()),
+            session: ClientSession { id: Ulid::from_datetime(clock().into()), handle: None },
             subscribers: Arc::new(Mutex::new(Subscribers::new(baselines.clone()))),
             baselines,
             change_signal,
@@ -85,30 +97,41 @@ impl Server {
         request: CallToolRequestParams,
     ) -> Result<CallToolResult, ErrorData> {
         let CallToolRequestParams { name, arguments, .. } = request;
+        let mut arguments = arguments.unwrap_or_default();
+        let caller = self.caller(&client_name(context));
+        let (caller, note) = match self.find_visit(caller, &name, &mut arguments) {
+            Ok(found) => found,
+            Err(refusal) => return Ok(CallToolResult::error(vec![ContentBlock::text(refusal)])),
+        };
         let (tools, tool) = (self.toolbox.clone(), name.clone());
         let access = tools.required_access(&name);
         let call = move |keeper: &mut Keeper, caller: &Caller| {
-            let arguments = arguments.clone().unwrap_or_default();
-            Ok(match tools.begin_detached_call(keeper, caller, &tool, arguments.clone()) {
+            let arguments = arguments.clone();
+            let step = match tools.begin_detached_call(keeper, caller, &tool, arguments.clone()) {
                 Some(begun) => Step::Continue(begun),
                 None => Step::Answer(tools.call_tool(keeper, caller, &tool, arguments)),
-            })
+            };
+            Ok((step, note.render(keeper, caller)))
         };
-        let caller = self.caller(&client_name(context));
-        let answer = match self.calls.run_in_turn(caller, access, Some(context), call).await? {
+        let (step, note) = self.calls.run_in_turn(caller, access, Some(context), call).await?;
+        let answer = match step {
             Step::Answer(answer) => answer,
             Step::Continue(Err(refusal)) => Some(Err(refusal)),
             Step::Continue(Ok(work)) => Some(self.run_detached(work).await?),
         };
         // Subscribers may need a notification about its changes.
-        self.change_signal.notify_one();
+        self.change_signal.send_replace(());
+        let content = |text| {
+            let texts = std::iter::once(text).chain(note);
+            texts.map(ContentBlock::text).collect()
+        };
         match answer {
             Some(Ok(ToolReply { text, structured })) => {
-                let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+                let mut result = CallToolResult::success(content(text));
                 result.structured_content = structured;
                 Ok(result)
             }
-            Some(Err(refusal)) => Ok(CallToolResult::error(vec![ContentBlock::text(refusal)])),
+            Some(Err(refusal)) => Ok(CallToolResult::error(content(refusal))),
             None => {
                 let message = self.toolbox.explain_missing_tool(&name);
                 Err(ErrorData::invalid_params(shorten_long_lines(&message), None))
@@ -166,10 +189,10 @@ impl Server {
     }
 
     /// Notifies clients about changes, until the process ends.
-    pub(super) async fn send_notifications(self, peer: Peer<RoleServer>) {
-        let mut wait = None;
+    pub(super) async fn send_notifications(self) {
+        let (mut wait, mut changes) = (None, self.change_signal.subscribe());
         loop {
-            let changed = self.change_signal.notified();
+            let changed = async { changes.changed().await.unwrap_or_default() };
             match wait {
                 Some(wait) => timeout(wait, changed).await.unwrap_or_default(),
                 None => changed.await,
@@ -177,8 +200,8 @@ impl Server {
             sleep(NOTIFICATION_DELAY).await;
             // The answer to a call is sent before the notification about its changes.
             yield_now().await;
-            let initialized = peer.peer_info().is_some().then_some(&peer);
-            if initialized.is_none() && self.subscribers.lock().await.has_no_listeners() {
+            changes.borrow_and_update();
+            if self.subscribers.lock().await.are_none() {
                 wait = None;
                 continue;
             }
@@ -194,17 +217,22 @@ impl Server {
             // After a panic everything is read again, and compared next time.
             let Ok((next, notifications)) = collected else { continue };
             wait = next;
-            notifications.send(initialized).await;
+            notifications.send().await;
         }
     }
 
     /// The server itself as a caller, without a visit.
     fn server_caller(&self) -> Caller {
-        Caller { name: String::new(), ..self.caller("") }
+        let visit = VisitKey::Client(String::new());
+        Caller { name: String::new(), visit, ..self.caller("") }
     }
 
+    /// Returns a client as the caller of a request of this session.
     pub(super) fn caller(&self, client: &str) -> Caller {
-        Caller { visit_id: self.visit_id, ..Caller::for_client(client, (self.clock)()) }
+        let caller = Caller::for_client(client, (self.clock)());
+        let handle = self.session.handle.clone().map(VisitKey::Handle);
+        let visit = handle.unwrap_or_else(|| caller.visit.clone());
+        Caller { visit, visit_id: self.session.id, ..caller }
     }
 }
 

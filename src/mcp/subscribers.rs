@@ -12,6 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rmcp::RoleServer;
 use rmcp::model::{RequestId, ResourceUpdatedNotificationParam, SubscriptionFilter};
 use rmcp::service::{Peer, SubscriptionSink};
+use ulid::Ulid;
 
 use crate::keeper::{self, Caller, ChangeCounters, Keeper};
 use crate::mcp::Toolbox;
@@ -26,7 +27,10 @@ const UNKNOWN_DIGEST: u64 = u64::MAX;
 #[derive(Default)]
 pub(super) struct Subscribers {
     subscriptions: Vec<Subscription>,
-    listeners: Vec<SubscriptionSink>,
+    /// The clients with a handshake that have asked for something that can change, by the id of
+    /// their session.
+    sessions: BTreeMap<Ulid, Peer<RoleServer>>,
+    listeners: Vec<(ListenerId, SubscriptionSink)>,
     baselines: BaselineDigests,
     /// The open palaces when notifications were last collected; `None` until a client
     /// first asks for something that can change.
@@ -50,17 +54,21 @@ struct Subscription {
 /// The subscriber to a resource.
 #[derive(Clone, PartialEq)]
 enum Subscriber {
-    /// The client that has completed the handshake.
-    InitializedClient,
-    /// A client that listens, by the id of its request.
-    Listener(RequestId),
+    /// A client with a handshake, by the id of its session.
+    Session(Ulid),
+    /// A client that listens.
+    Listener(ListenerId),
 }
+
+/// A client that listens: the id of its session, and of its request.
+type ListenerId = (Ulid, RequestId);
 
 /// The notifications to send.
 #[derive(Default)]
 pub(super) struct Notifications {
     list_changed: bool,
-    listeners: Vec<SubscriptionSink>,
+    sessions: BTreeMap<Ulid, Peer<RoleServer>>,
+    listeners: Vec<(ListenerId, SubscriptionSink)>,
     updated_resources: Vec<(Subscriber, String)>,
 }
 
@@ -95,32 +103,38 @@ impl Subscribers {
         Self { baselines, ..Self::default() }
     }
 
-    /// Subscribes the initialized client to `uri`; the error is the reason for a
-    /// refusal.
-    pub(super) fn subscribe_initialized_client(
+    /// Sends notifications to the client of a session from now on, if it has completed the
+    /// handshake.
+    pub(super) fn add_session(&mut self, session: Ulid, peer: Option<&Peer<RoleServer>>) {
+        self.sessions.extend(peer.map(|it| (session, it.clone())));
+    }
+
+    /// Subscribes the client of a session to `uri`; the error is the reason for a refusal.
+    pub(super) fn subscribe(
         &mut self,
         tools: &Toolbox,
         keeper: &mut Keeper,
+        session: Ulid,
         uri: &str,
         target: ResourceTarget,
     ) -> Result<(), String> {
-        self.unsubscribe_initialized_client(uri);
-        let is_same_client = |it: &&Subscription| it.subscriber == Subscriber::InitializedClient;
+        self.unsubscribe(session, uri);
+        let is_same_client = |it: &&Subscription| it.subscriber == Subscriber::Session(session);
         if self.subscriptions.iter().filter(is_same_client).count() >= MAX_SUBSCRIPTIONS {
             return Err(format!(
                 "a client can follow at most {MAX_SUBSCRIPTIONS} resources: unsubscribe from one"
             ));
         }
         let digest = self.first_digest(tools, keeper, uri, &target);
-        self.add_subscription(uri, target, Subscriber::InitializedClient, digest);
+        self.add_subscription(uri, target, Subscriber::Session(session), digest);
         self.record_new_generations(keeper.change_counters_by_palace());
         Ok(())
     }
 
-    /// Removes the subscription of the initialized client.
-    pub(super) fn unsubscribe_initialized_client(&mut self, uri: &str) {
+    /// Removes a subscription of the client of a session.
+    pub(super) fn unsubscribe(&mut self, session: Ulid, uri: &str) {
         self.subscriptions
-            .retain(|it| it.subscriber != Subscriber::InitializedClient || it.uri != uri);
+            .retain(|it| it.subscriber != Subscriber::Session(session) || it.uri != uri);
     }
 
     /// Adds a listener with the resources that were accepted for it.
@@ -136,19 +150,21 @@ impl Subscribers {
         if self.generations.is_none() {
             self.record_new_generations(keeper.change_counters_by_palace());
         }
-        self.listeners.push(sink.clone());
+        let id = (caller.visit_id, sink.id().clone());
+        self.listeners.push((id.clone(), sink.clone()));
         for uri in sink.accepted().resource_subscriptions.iter().flatten() {
             let Ok(target) = parse_target(tools, caller, uri) else { continue };
             let target = resolve_target_workspace(keeper, target);
             let digest = self.first_digest(tools, keeper, uri, &target);
-            self.add_subscription(uri, target, Subscriber::Listener(sink.id().clone()), digest);
+            self.add_subscription(uri, target, Subscriber::Listener(id.clone()), digest);
         }
     }
 
     /// Removes a listener and its subscriptions.
-    pub(super) fn remove_listener(&mut self, sink: &SubscriptionSink) {
-        self.listeners.retain(|it| it.id() != sink.id());
-        self.subscriptions.retain(|it| it.subscriber != Subscriber::Listener(sink.id().clone()));
+    pub(super) fn remove_listener(&mut self, session: Ulid, sink: &SubscriptionSink) {
+        let id = (session, sink.id().clone());
+        self.listeners.retain(|(it, _)| *it != id);
+        self.subscriptions.retain(|it| it.subscriber != Subscriber::Listener(id.clone()));
     }
 
     /// Records the generations of open palaces that are not recorded yet: the client
@@ -160,9 +176,15 @@ impl Subscribers {
         }
     }
 
-    /// Returns true if no client listens without a handshake.
-    pub(super) fn has_no_listeners(&self) -> bool {
-        self.listeners.is_empty()
+    /// Returns true if nobody receives notifications. Removes the clients that are gone.
+    pub(super) fn are_none(&mut self) -> bool {
+        self.sessions.retain(|_, peer| !peer.is_transport_closed());
+        let sessions = &self.sessions;
+        self.subscriptions.retain(|it| match &it.subscriber {
+            Subscriber::Session(id) => sessions.contains_key(id),
+            Subscriber::Listener(_) => true,
+        });
+        self.sessions.is_empty() && self.listeners.is_empty()
     }
 
     /// Collects the changes since the last call.
@@ -198,6 +220,7 @@ impl Subscribers {
             }
         }
         notifications.listeners.clone_from(&self.listeners);
+        notifications.sessions.clone_from(&self.sessions);
         notifications
     }
 
@@ -226,26 +249,28 @@ impl Subscribers {
 }
 
 impl Notifications {
-    /// Sends the notifications to the initialized client, if any, and to all listeners.
-    /// Errors are ignored: such a client is gone.
-    pub(super) async fn send(self, initialized: Option<&Peer<RoleServer>>) {
-        if let (true, Some(peer)) = (self.list_changed, initialized) {
-            peer.notify_resource_list_changed().await.unwrap_or_default();
-        }
-        for sink in self.listeners.iter().filter(|_| self.list_changed) {
-            if sink.accepted().resources_list_changed == Some(true) {
-                sink.notify_resource_list_changed().await.unwrap_or_default();
+    /// Sends the notifications. Errors are ignored: such a client is gone.
+    pub(super) async fn send(self) {
+        if self.list_changed {
+            for peer in self.sessions.values() {
+                peer.notify_resource_list_changed().await.unwrap_or_default();
+            }
+            for (_, sink) in &self.listeners {
+                if sink.accepted().resources_list_changed == Some(true) {
+                    sink.notify_resource_list_changed().await.unwrap_or_default();
+                }
             }
         }
         for (subscriber, uri) in self.updated_resources {
-            match (subscriber, initialized) {
-                (Subscriber::InitializedClient, Some(peer)) => {
-                    let update = ResourceUpdatedNotificationParam::new(uri);
-                    peer.notify_resource_updated(update).await.unwrap_or_default();
+            match subscriber {
+                Subscriber::Session(id) => {
+                    if let Some(peer) = self.sessions.get(&id) {
+                        let update = ResourceUpdatedNotificationParam::new(uri);
+                        peer.notify_resource_updated(update).await.unwrap_or_default();
+                    }
                 }
-                (Subscriber::InitializedClient, None) => {}
-                (Subscriber::Listener(id), _) => {
-                    if let Some(sink) = self.listeners.iter().find(|it| *it.id() == id) {
+                Subscriber::Listener(id) => {
+                    if let Some((_, sink)) = self.listeners.iter().find(|(it, _)| *it == id) {
                         sink.notify_resource_updated(uri).await.unwrap_or_default();
                     }
                 }

@@ -99,6 +99,12 @@ pub enum Error {
         /// The reason.
         why: String,
     },
+    /// A file in the folder for the state of this program cannot be used.
+    #[error("the state of Palazzo cannot be read or written: {why}")]
+    StateUnusable {
+        /// The reason.
+        why: String,
+    },
     /// The repository has no working directory.
     #[error("`{}` is a bare repository; a palace needs one with a working directory", place.display())]
     BareRepository {

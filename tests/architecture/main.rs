@@ -47,7 +47,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("mcp", &["model", "aaak", "keeper", "render", "token_estimate"]),
     ("lsp", &["model", "keeper"]),
-    ("cli", &["model", "aaak", "keeper", "lsp", "mcp", "render", "token_estimate"]),
+    ("web", &["model", "keeper", "mcp", "view"]),
+    ("cli", &["model", "aaak", "keeper", "lsp", "mcp", "render", "token_estimate", "web"]),
 ];
 
 /// Words that only some modules may use.
@@ -68,7 +69,12 @@ const USED_ONLY_IN: &[(&str, &[&str])] = &[
     ("lsp_server", &["lsp"]),
     ("gen_lsp_types", &["lsp"]),
     ("schemars", &["format", "mcp"]),
-    ("tokio", &["cli", "mcp"]),
+    ("tokio", &["cli", "mcp", "web"]),
+    ("axum", &["mcp", "web"]),
+    ("governor", &["web"]),
+    ("subtle", &["web"]),
+    ("pulldown_cmark", &["view"]),
+    ("maud", &["view"]),
     ("::now()", &["cli", "store", "watch"]),
     ("Utc::now", &["cli"]),
     ("println!", &["cli"]),

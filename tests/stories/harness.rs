@@ -5,7 +5,8 @@ use std::process::Command;
 
 use rmcp::model::{CallToolRequestParams, ClientCapabilities, ClientConfig, Implementation};
 use rmcp::service::RunningService;
-use rmcp::transport::TokioChildProcess;
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{StreamableHttpClientTransport, TokioChildProcess};
 use rmcp::{RoleClient, ServiceExt};
 use serde_json::Value;
 
@@ -178,9 +179,15 @@ impl Agent {
     /// Starts a session of a client with this name and the server of a command.
     async fn start(client: &str, command: Command) -> Self {
         let server = TokioChildProcess::new(tokio::process::Command::from(command)).unwrap();
-        let about = Implementation::new(client, "1.0");
-        let client =
-            ClientConfig::new(ClientCapabilities::default(), about).serve(server).await.unwrap();
+        let client = client_config(client).serve(server).await.unwrap();
+        Self { client, transcript: String::new() }
+    }
+
+    /// Starts a session over HTTP of a client with this name.
+    pub(crate) async fn start_over_http(client: &str, url: &str, token: &str) -> Self {
+        let config = StreamableHttpClientTransportConfig::with_uri(url).auth_header(token);
+        let transport = StreamableHttpClientTransport::from_config(config);
+        let client = client_config(client).serve(transport).await.unwrap();
         Self { client, transcript: String::new() }
     }
 
@@ -242,4 +249,8 @@ impl Agent {
             _ => text,
         }
     }
+}
+
+fn client_config(name: &str) -> ClientConfig {
+    ClientConfig::new(ClientCapabilities::default(), Implementation::new(name, "1.0"))
 }

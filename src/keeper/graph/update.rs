@@ -1,7 +1,5 @@
 //! Updates entities: changes, renames and merges them.
 
-use std::sync::PoisonError;
-
 use serde_json::{Map, Value};
 
 use crate::diff;
@@ -25,6 +23,7 @@ use crate::model::{
 };
 use crate::render;
 use crate::render::join_names;
+use crate::visit::Visit;
 
 /// A change of an entity. Fields without a value leave the entity as it is.
 #[derive(Clone, Debug, Default)]
@@ -101,11 +100,13 @@ pub fn update_entity(
     let mut session = keeper.session(caller)?;
     let (update, old_names) = update_entity_and_references(&mut session, change)?;
     let key = session.key;
-    let mut shared = keeper.shared_visits.lock().unwrap_or_else(PoisonError::into_inner);
-    let visits = keeper.visits.values_mut().chain(shared.values_mut());
-    for visit in visits.filter(|it| it.workspace.as_deref() == Some(key.as_str())) {
-        references::rename_in_visit(visit, &old_names, &update.name);
-    }
+    let mut rename = |visit: &mut Visit| {
+        if visit.workspace.as_deref() == Some(key.as_str()) {
+            references::rename_in_visit(visit, &old_names, &update.name);
+        }
+    };
+    keeper.visits.values_mut().for_each(&mut rename);
+    keeper.shared_visits.for_each(rename);
     Ok(update)
 }
 

@@ -105,10 +105,12 @@ impl OpenPalace {
         }
     }
 
-    /// Refuses a change of a snapshot, or at a time that files and git cannot hold.
+    /// Refuses a change of a snapshot, where nothing may be changed, or at a time that files and
+    /// git cannot hold.
     pub(crate) fn check_writable(&self, by: &Caller) -> Result<(), Refusal> {
         match &self.snapshot_miss_flag {
             Some(limits) => Err(limits.set_and_refuse()),
+            None if self.store().is_read_only() => Err(Refusal::ReadOnly),
             None => reject_unstorable_time(by.now),
         }
     }

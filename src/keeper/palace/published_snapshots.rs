@@ -2,18 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use crate::keeper::error::Refusal;
 use crate::keeper::palace::loaded_palace::LoadedPalace;
-use crate::visit::Visit;
 
 /// Called with true when a call begins to wait, and with false when it continues.
 pub type WaitCallback = Arc<dyn Fn(bool) + Send + Sync>;
-
-/// The visits of all callers, by name. A keeper takes the visit of its caller from here during
-/// a call, and puts it back.
-pub(crate) type SharedVisits = Arc<Mutex<BTreeMap<String, Visit>>>;
 
 /// The palaces that can be read while a call waits.
 #[derive(Clone, Default)]

@@ -1,0 +1,72 @@
+//! MCP over streamable HTTP, for both generations of the protocol.
+//!
+//! A client of the older generation begins a session; a request of the newer one stands alone.
+//! Each session, and each request that stands alone, has a [`Server`] of its own; all share the
+//! keeper and the queue of its calls. Addresses and tokens are checked before a request comes here.
+
+mod sessions;
+
+use std::io;
+use std::sync::Arc;
+
+use axum::Router;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use ulid::Ulid;
+
+use crate::keeper::VisitHandle;
+use crate::mcp::http::sessions::LimitedSessions;
+use crate::mcp::server::{ClientSession, Server};
+
+/// Maximum size of a request, in bytes.
+const MAX_REQUEST_BYTES: usize = 4 << 20;
+
+/// Returns the route `/mcp`, and a function that ends its streams and sessions.
+pub fn http_route(server: Server) -> (Router, impl FnOnce() + Send + 'static) {
+    // The addresses are checked for all routes at once.
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .disable_allowed_origins()
+        .with_json_response(true)
+        .with_max_request_body_bytes(MAX_REQUEST_BYTES);
+    let stop = config.cancellation_token.clone();
+    let sessions = Arc::new(LimitedSessions::new());
+    let service = StreamableHttpService::new(move || server.for_session(), sessions, config);
+    (Router::new().route_service("/mcp", service), move || stop.cancel())
+}
+
+impl Server {
+    /// Prepares the server for many sessions over HTTP.
+    #[must_use]
+    pub fn over_http(mut self) -> Self {
+        let toolbox = Arc::into_inner(self.toolbox).map(|it| Arc::new(it.with_visit_handles()));
+        self.toolbox = toolbox.unwrap_or_default();
+        self
+    }
+
+    /// Starts the background work, and the notifications to all clients.
+    pub fn start(&self) {
+        tokio::spawn(self.clone().start_background_work());
+        tokio::spawn(self.clone().send_notifications());
+    }
+
+    /// Starts no more calls.
+    pub fn close_queue(&self) {
+        self.calls.close_queue();
+    }
+
+    /// Waits for the call that runs, closes the palaces, and pushes what waits to be pushed.
+    pub async fn shut_down(&self) {
+        self.calls.shut_down().await;
+    }
+
+    /// Returns a server for a new session.
+    fn for_session(&self) -> io::Result<Self> {
+        let mut bits = [0; 16];
+        getrandom::fill(&mut bits).map_err(io::Error::other)?;
+        let handle = VisitHandle::from_random(u128::from_ne_bytes(bits));
+        let id = Ulid::from_datetime((self.clock)().into());
+        let mut server = self.clone();
+        server.session = ClientSession { id, handle: Some(handle) };
+        Ok(server)
+    }
+}

@@ -1,0 +1,81 @@
+//! Which visit a call over HTTP acts on, and what its answer says about it.
+//!
+//! One process serves many conversations, and some clients begin a session for each call. So a
+//! visit has a handle, which `set_workspace` returns and later calls give back as `visit`; else it
+//! is that of the session.
+
+use rmcp::model::JsonObject;
+use serde_json::Value;
+
+use crate::keeper::{Caller, Keeper, VisitHandle, VisitKey};
+use crate::mcp::server::Server;
+
+/// The argument with the handle of a visit.
+pub(super) const VISIT_ARGUMENT: &str = "visit";
+
+/// What the answer to a call says about its visit.
+pub(super) struct VisitNote {
+    /// The handle, if the client may not know it yet.
+    handle: Option<VisitHandle>,
+    /// Whether the answer names the palace, because the call did not.
+    names_palace: bool,
+}
+
+impl Server {
+    /// Returns the caller with the visit that a call acts on, and what its answer says about it.
+    /// Takes the handle out of the arguments. Refuses the handle of a visit that has ended.
+    pub(super) fn find_visit(
+        &self,
+        caller: Caller,
+        tool: &str,
+        arguments: &mut JsonObject,
+    ) -> Result<(Caller, VisitNote), String> {
+        let VisitKey::Handle(own) = caller.visit.clone() else {
+            return Ok((caller, VisitNote { handle: None, names_palace: false }));
+        };
+        let names_palace = !arguments.contains_key("workspace");
+        if let Some(given) = arguments.remove(VISIT_ARGUMENT).filter(|it| !it.is_null()) {
+            let (handle, visit_id) = self.find_given_visit(&given, &caller)?;
+            let visit = VisitKey::Handle(handle);
+            return Ok((
+                Caller { visit, visit_id, ..caller },
+                VisitNote { handle: None, names_palace },
+            ));
+        }
+        let is_known = self.visits.visit_id(&own, caller.now).is_some();
+        let keeps_visit = self.toolbox.keeps_visit(tool);
+        if !is_known && keeps_visit {
+            self.visits.begin(&own, caller.visit_id, caller.now);
+        }
+        let is_announced = keeps_visit && (!is_known || tool == "set_workspace");
+        Ok((caller, VisitNote { handle: is_announced.then_some(own), names_palace }))
+    }
+
+    fn find_given_visit(
+        &self,
+        given: &Value,
+        caller: &Caller,
+    ) -> Result<(VisitHandle, ulid::Ulid), String> {
+        let handle = given.as_str().unwrap_or_default().parse::<VisitHandle>();
+        let found = handle.ok().and_then(|it| Some((self.visits.visit_id(&it, caller.now)?, it)));
+        let (id, handle) = found.ok_or_else(|| {
+            "there is no such `visit`: it ended after a day without a call, or the server was \
+             restarted. Call set_workspace without `visit`, and use the handle that it returns"
+                .to_owned()
+        })?;
+        Ok((handle, id))
+    }
+}
+
+impl VisitNote {
+    /// Renders the note after a call; `None` if there is nothing to say.
+    pub(super) fn render(&self, keeper: &mut Keeper, caller: &Caller) -> Option<String> {
+        let palace = self.names_palace.then(|| keeper.current_workspace_name(caller)).flatten();
+        let palace = palace.map(|it| format!("Palace: {it}."));
+        let handle = self.handle.as_ref().map(|it| {
+            format!("Visit: {it}. Give it as `visit` in every further call of this conversation.")
+        });
+        let parts: Vec<_> = palace.into_iter().chain(handle).collect();
+        (!parts.is_empty()).then(|| parts.join(" "))
+    }
+}

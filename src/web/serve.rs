@@ -1,0 +1,117 @@
+//! Puts the routes together, and serves them until the server is stopped.
+
+use std::io;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderValue, header};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
+use axum::response::Response;
+use axum::routing::get;
+use chrono::{DateTime, Utc};
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use crate::keeper::HttpAccess;
+use crate::mcp::{Server, http_route};
+use crate::web::access::{Access, open_link, require_cookie, require_token};
+use crate::web::origin::{AllowedHosts, check_host_and_origin};
+use crate::web::pages::page_routes;
+use crate::web::rate_limit::{RequestLimit, limit_requests};
+
+/// Returns the current time.
+pub(super) type Clock = fn() -> DateTime<Utc>;
+
+/// How long the server waits for the requests under way when it is stopped.
+const STOP_LIMIT: Duration = Duration::from_secs(5);
+
+/// How the server is reached.
+pub struct WebOptions {
+    /// The hosts for which requests are answered.
+    pub allowed_hosts: AllowedHosts,
+    /// The token of clients, and the links to the page; `None`: everybody may use the server.
+    pub access: Option<(String, HttpAccess)>,
+    /// Maximum number of requests a second; `None`: any number.
+    pub rate: Option<NonZeroU32>,
+    /// Returns the current time.
+    pub clock: Clock,
+}
+
+/// Serves requests on `listener` until `stop` is ready; requests that have begun by then are
+/// finished, for a few seconds at most.
+pub async fn serve(
+    listener: TcpListener,
+    server: Server,
+    options: WebOptions,
+    stop: impl Future<Output: Send> + Send + 'static,
+) -> io::Result<()> {
+    let server = server.over_http();
+    server.start();
+    let port = listener.local_addr()?.port();
+    let access = match options.access {
+        Some((token, links)) => Access::with_token(token, links, options.clock, port),
+        None => Access::for_everybody(),
+    };
+    let (mcp, end_streams) = http_route(server.clone());
+    let (stopped, stop_signal) = watch::channel(false);
+    let pages = page_routes().layer(from_fn_with_state(access.clone(), require_cookie));
+    let open = Router::new().route("/open/{code}", get(open_link)).with_state(access.clone());
+    let routes = mcp
+        .layer(from_fn_with_state(access, require_token))
+        .merge(pages)
+        .merge(open)
+        .layer(from_fn_with_state(RequestLimit::new(options.rate), limit_requests))
+        .route("/healthz", get(report_health))
+        .layer(from_fn_with_state(options.allowed_hosts, check_host_and_origin))
+        .layer(from_fn(add_security_headers));
+    let ended = async move {
+        stop.await;
+        end_streams();
+        stopped.send_replace(true);
+    };
+    let served = axum::serve(listener, routes).with_graceful_shutdown(ended);
+    let served = limit_after_stop(served.into_future(), stop_signal).await;
+    server.close_queue();
+    server.shut_down().await;
+    served
+}
+
+/// Waits for `served`; a few seconds at most once the server is stopped.
+async fn limit_after_stop(
+    served: impl Future<Output = io::Result<()>>,
+    mut stop: watch::Receiver<bool>,
+) -> io::Result<()> {
+    tokio::pin!(served);
+    tokio::select! {
+        served = &mut served => served,
+        _ = stop.wait_for(|is_stopped| *is_stopped) => {
+            timeout(STOP_LIMIT, served).await.unwrap_or(Ok(()))
+        }
+    }
+}
+
+/// Answers that the server runs.
+async fn report_health() -> ([(header::HeaderName, &'static str); 1], String) {
+    let health = json!({ "status": "ok", "name": "palazzo", "version": env!("CARGO_PKG_VERSION") });
+    ([(header::CONTENT_TYPE, "application/json")], health.to_string())
+}
+
+/// Adds the headers that keep other websites away from answers.
+async fn add_security_headers(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    let no_store = HeaderValue::from_static("no-store");
+    headers.entry(header::CACHE_CONTROL).or_insert(no_store);
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    let policy = HeaderValue::from_static(
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; \
+         img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+    );
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    response
+}

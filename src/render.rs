@@ -39,15 +39,20 @@ pub use conflict::{
 };
 pub use date::date_with_age;
 pub use diary::diary_entry;
+pub(crate) use diff_content::{ContentLine, content_lines};
 pub use diff_content::{item_content, palace_diff_with_content};
 pub use diff_json::{action_json, item_diff_json, item_kind_and_name, relation_json};
 pub use diff_markdown::palace_diff_markdown;
-pub use drawer::{DrawerRange, DrawerView, drawer, drawer_list, drawer_title, unbuilt_drawer_room};
+pub use drawer::{
+    DrawerRange, DrawerView, drawer, drawer_list, drawer_title, unbuilt_drawer_room,
+    unbuilt_drawer_room_description,
+};
 pub use entity::{
-    EntityView, entity, entity_list, relations, skipped_relations_note, whole_entity,
+    EntityView, entity, entity_heading, entity_list, relations, skipped_relations_note,
+    validity_note, whole_entity,
 };
 pub use entity_links::{number_entity_links, resolve_entity_links};
-pub use entity_listing::{EntityListing, sub_hall_label};
+pub use entity_listing::{EntityListing, room_listing, sub_hall_label};
 pub use findings_report::{ReportedFinding, findings_json, github_annotations, sarif_report};
 pub use genus::{GenusCount, genus, genus_list};
 pub use history::{as_of_notice, blame, commit_description, log, version_summary};

@@ -1,7 +1,36 @@
-//! Pictures of a palace, for people. Pure functions.
+//! Pictures and pages of a palace, for people. Pure functions.
+//!
+//! Every text of a palace is escaped: whoever wrote it cannot change a page.
 
+mod commit_page;
+mod entity_page;
 mod lattice;
+mod links;
+mod list_pages;
+mod log_page;
 mod map_plan;
 mod map_svg;
+mod map_window;
+mod markdown_html;
+mod page;
+mod room_page;
 
+pub use commit_page::{CommitPage, ComparedRow, FileComparison, Revert, commit_page};
+pub use entity_page::{EntityPage, entity_page};
+pub use links::{Links, PageKind};
+pub use list_pages::{
+    IndexPage, ListRow, findings_page, index_page, palaces_page, plain_text_page, search_page,
+    tasks_page, text_page,
+};
+pub use log_page::log_page;
+pub use map_plan::{MapPlan, plan_map};
 pub use map_svg::map_svg;
+pub use map_window::draw_planned_map;
+pub use page::{PageFrame, TimeBar, page_document, plain_document};
+pub use room_page::{RoomPage, room_page};
+
+/// The style of all pages.
+pub const PAGE_STYLE: &str = include_str!("view/page.css");
+
+/// The script of the pages of the server.
+pub const PAGE_SCRIPT: &str = include_str!("view/page.js");

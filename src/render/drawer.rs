@@ -38,14 +38,16 @@ pub struct DrawerRange {
 /// Renders an unbuilt room that has drawers. `wing` is the name of its wing.
 /// `advice` is how to build it.
 pub fn unbuilt_drawer_room(view: &RoomView<'_>, name: &str, wing: &str, advice: &str) -> String {
+    let description = unbuilt_drawer_room_description(view.drawer_count, wing);
+    format!("── {} ──\n{description}\n{advice}\n{}", one_line(name), menu(view))
+}
+
+/// Describes an unbuilt room that has drawers; `wing` is the name of its wing.
+pub fn unbuilt_drawer_room_description(drawer_count: usize, wing: &str) -> String {
     format!(
-        "── {} ──\n\
-         A bare room in the wing {}: it is not built yet, and it contains only {}.\n\
-         {advice}\n{}",
-        one_line(name),
+        "A bare room in the wing {}: it is not built yet, and it contains only {}.",
         one_line(wing),
-        count_with_noun(view.drawer_count, "drawer"),
-        menu(view)
+        count_with_noun(drawer_count, "drawer")
     )
 }
 

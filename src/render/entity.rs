@@ -98,7 +98,8 @@ fn entity_page(view: &EntityView<'_>, number: PageNumber, now: DateTime<Utc>) ->
     let longest = longest.max(attributes.len());
     let pages = longest.div_ceil(size);
     let which = if pages > 1 { format!(" · page {page} of {pages}") } else { String::new() };
-    let mut text = entity_heading(it, versions, now) + &which + "\n";
+    let heading = entity_heading(it, versions, now);
+    let mut text = format!("── {} ──\n{heading}{which}\n", one_line(&it.name));
     if !it.former_names.is_empty() {
         text.push_str(&format!("Called before: {}\n", join_names(&it.former_names)));
     }
@@ -131,9 +132,9 @@ fn entity_page(view: &EntityView<'_>, number: PageNumber, now: DateTime<Utc>) ->
     text + &view.notes
 }
 
-/// Renders the name, genus, status and age of an entity.
-fn entity_heading(it: &Entity, versions: Option<FileHistory>, now: DateTime<Utc>) -> String {
-    let mut text = format!("── {} ──\n{}", one_line(&it.name), one_line(&it.genus));
+/// Renders the genus, status and age of an entity.
+pub fn entity_heading(it: &Entity, versions: Option<FileHistory>, now: DateTime<Utc>) -> String {
+    let mut text = one_line(&it.genus);
     if let Some(status) = &it.status {
         text.push_str(&format!(" · {}", one_line(status)));
     }
@@ -194,7 +195,7 @@ fn remaining_items_note(total: usize, PageNumber { page, size }: PageNumber, nou
 }
 
 /// Renders the period and the source of a relation.
-fn validity_note(relation: &Relation, now: DateTime<Utc>) -> String {
+pub fn validity_note(relation: &Relation, now: DateTime<Utc>) -> String {
     let mut parts = Vec::new();
     let Relation { since, until, source, .. } = relation;
     parts.extend(since.as_ref().map(|it| format!("since {}", date_with_age(it, now))));

@@ -47,7 +47,7 @@ pub(crate) fn hall_listing(listing: &EntityListing<'_>) -> String {
 }
 
 /// Renders the entities that a room shows.
-pub(crate) fn room_listing(listing: &EntityListing<'_>) -> String {
+pub fn room_listing(listing: &EntityListing<'_>) -> String {
     let end = if listing.entities.is_empty() { '.' } else { ':' };
     let about = match listing.total {
         0 => "no entities yet.".to_owned(),

@@ -11,16 +11,18 @@ const MAX_ROOMS: usize = 60;
 
 /// A map in which every place has its cell.
 #[derive(Debug, Default)]
-pub(super) struct MapPlan {
+pub struct MapPlan {
     pub(super) places: Vec<Place>,
     pub(super) doors: Vec<Door>,
     pub(super) wings: Vec<WingRegion>,
 }
 
 /// A room, or a wing as a box.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Place {
     pub(super) kind: PlaceKind,
+    /// The room, or the first room of the wing.
+    pub(super) room: RoomId,
     pub(super) name: String,
     /// More about it, for a tooltip.
     pub(super) detail: String,
@@ -66,7 +68,7 @@ struct Node {
 }
 
 /// Plans the map of a palace.
-pub(super) fn plan_map(view: &MapView<'_>) -> MapPlan {
+pub fn plan_map(view: &MapView<'_>) -> MapPlan {
     let rooms = rooms_in_building_order(view);
     let is_large = view.palace.enterable_rooms().len() > MAX_ROOMS;
     let entry = view.palace.entry_room();
@@ -76,10 +78,7 @@ pub(super) fn plan_map(view: &MapView<'_>) -> MapPlan {
     for id in &rooms {
         let number = if is_large && id.wing != shown_wing {
             *boxes.entry(&id.wing).or_insert_with(|| {
-                nodes.push(Node {
-                    wing: id.wing.clone(),
-                    place: wing_box(view, &rooms, id.wing.as_ref()),
-                });
+                nodes.push(Node { wing: id.wing.clone(), place: wing_box(view, &rooms, id) });
                 nodes.len() - 1
             })
         } else {
@@ -108,7 +107,8 @@ fn rooms_in_building_order(view: &MapView<'_>) -> Vec<RoomId> {
     rooms
 }
 
-fn room_place(view: &MapView<'_>, id: &RoomId) -> Place {
+/// Describes a room for its box, without its cell.
+pub(super) fn room_place(view: &MapView<'_>, id: &RoomId) -> Place {
     let palace = view.palace;
     let is_built = palace.is_enterable_room(id);
     let scrolls = palace.scrolls_in_room(id).count();
@@ -126,6 +126,7 @@ fn room_place(view: &MapView<'_>, id: &RoomId) -> Place {
     };
     Place {
         kind: if is_built { PlaceKind::Room } else { PlaceKind::UnfinishedRoom },
+        room: id.clone(),
         name: one_line(&palace.room_name(id)),
         detail: format!("{id}: {detail}"),
         scrolls,
@@ -136,12 +137,14 @@ fn room_place(view: &MapView<'_>, id: &RoomId) -> Place {
     }
 }
 
-/// Describes the wing that is shown as a box.
-fn wing_box(view: &MapView<'_>, rooms: &[RoomId], wing: Option<&Slug>) -> Place {
+/// Describes the wing of a room, its first, that is shown as a box.
+fn wing_box(view: &MapView<'_>, rooms: &[RoomId], first: &RoomId) -> Place {
+    let wing = first.wing.as_ref();
     let inside: Vec<_> = rooms.iter().filter(|it| it.wing.as_ref() == wing).collect();
     let count = inside.iter().filter(|it| view.palace.is_enterable_room(it)).count();
     Place {
         kind: PlaceKind::Wing,
+        room: first.clone(),
         name: format!("{} · {count}", wing_title(view, wing)),
         detail: count_with_noun(count, "room"),
         scrolls: inside.iter().map(|it| view.palace.scrolls_in_room(it).count()).sum(),

@@ -2,7 +2,9 @@
 
 use maud::{Markup, PreEscaped, html};
 
+use crate::model::RoomId;
 use crate::render::{MapView, one_line, truncate};
+use crate::view::Links;
 use crate::view::lattice::{Cell, runs_behind};
 use crate::view::map_plan::{Door, MapPlan, Place, PlaceKind, WingRegion, plan_map};
 
@@ -51,7 +53,12 @@ text { fill: #3b3226; font: 12px system-ui, sans-serif; text-anchor: middle; }
 /// shape when the palace grows; wings as regions. Above 60 rooms, other wings than that of the visitor,
 /// else that of the entry, are boxes.
 pub fn map_svg(view: &MapView<'_>) -> String {
-    let plan = plan_map(view);
+    draw_map(&plan_map(view), view, None).into_string() + "\n"
+}
+
+/// Draws a map; with links, as a part of a page whose style has the classes of the map, and each
+/// room is a link to its page.
+pub(super) fn draw_map(plan: &MapPlan, view: &MapView<'_>, links: Option<&Links>) -> Markup {
     let cells = || plan.places.iter().map(|it| it.cell);
     let first =
         (cells().map(|it| it.0).min().unwrap_or(0), cells().map(|it| it.1).min().unwrap_or(0));
@@ -61,22 +68,40 @@ pub fn map_svg(view: &MapView<'_>) -> String {
     let width = (last.0 - first.0 + 1) * CELL.0 + 2 * MARGIN;
     let height = (last.1 - first.1 + 1) * CELL.1 + 2 * MARGIN;
     let title = format!("Map of {}", one_line(&view.palace.settings.name));
-    let picture = html! {
-        svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label=(title)
+    let (role, class) = match links {
+        Some(_) => ("group", Some("map")),
+        None => ("img", None),
+    };
+    html! {
+        svg xmlns="http://www.w3.org/2000/svg" role=(role) class=[class] aria-label=(title)
             viewBox=(format!("{left} {top} {width} {height}")) width=(width) height=(height) {
-            title { (title) }
-            style { (PreEscaped(STYLE)) }
+            @if links.is_none() {
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
             defs {
                 marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8"
                     markerHeight="8" orient="auto" { path class="arrow" d="M0 0 8 4 0 8Z" {} }
             }
             rect class="paper" x=(left) y=(top) width=(width) height=(height) {}
             @for wing in &plan.wings { (wing_region(wing)) }
-            @for door in &plan.doors { (door_line(&plan, *door)) }
-            @for place in &plan.places { (place_box(place)) }
+            @for door in &plan.doors { (door_line(plan, *door, links.is_none())) }
+            @for place in &plan.places {
+                @match links.and_then(|it| it.room(&place.room)) {
+                    Some(link) => {
+                        a href=(link) data-room=[room_of_box(place)]
+                            aria-current=[place.is_here.then_some("location")] { (place_box(place)) }
+                    }
+                    None => { (place_box(place)) }
+                }
+            }
         }
-    };
-    picture.into_string() + "\n"
+    }
+}
+
+/// Returns the room of a box; `None` for that of a wing.
+fn room_of_box(place: &Place) -> Option<&RoomId> {
+    (place.kind != PlaceKind::Wing).then_some(&place.room)
 }
 
 /// Returns the centre of a cell.
@@ -95,7 +120,7 @@ fn wing_region(wing: &WingRegion) -> Markup {
 }
 
 /// Draws a door as a line from box to box; one that would run behind a room has a bend.
-fn door_line(plan: &MapPlan, door: Door) -> Markup {
+fn door_line(plan: &MapPlan, door: Door, has_title: bool) -> Markup {
     let [from, to] = [door.from, door.to].map(|it| &plan.places[it]);
     let ends = (from.cell, to.cell);
     let is_behind =
@@ -124,7 +149,9 @@ fn door_line(plan: &MapPlan, door: Door) -> Markup {
     let marker = (door.is_one_way && !is_unfinished).then_some("url(#arrow)");
     html! {
         path class=(class) d=(path) marker-end=[marker] {
-            title { (from.name) @if door.is_one_way { " → " } @else { " — " } (to.name) }
+            @if has_title {
+                title { (from.name) @if door.is_one_way { " → " } @else { " — " } (to.name) }
+            }
         }
     }
 }

@@ -63,6 +63,16 @@ pub(crate) fn render_whole_drawer(
 
 /// Renders a room that is not built and has drawers; `None` for other rooms.
 pub(crate) fn render_drawer_only_room(open: &OpenPalace, view: &RoomView<'_>) -> Option<String> {
+    let (wing, advice) = describe_drawer_only_room(open, view)?;
+    Some(render::unbuilt_drawer_room(view, &open.palace.room_name(view.id), wing, &advice))
+}
+
+/// Returns the name of the wing of a room that is not built and has drawers, and how to build the
+/// room; `None` for other rooms.
+pub(crate) fn describe_drawer_only_room<'a>(
+    open: &'a OpenPalace,
+    view: &'a RoomView<'_>,
+) -> Option<(&'a str, String)> {
     let palace = &open.palace;
     let wing = palace.drawers.wing_name(view.id.wing.as_ref()?)?;
     let is_unbuilt = view.room.is_none() && open.file_error(&room_path(view.id)).is_none();
@@ -75,8 +85,7 @@ pub(crate) fn render_drawer_only_room(open: &OpenPalace, view: &RoomView<'_>) ->
         }
         Audience::Person => building_advice(open, view.id, view.audience),
     };
-    (is_unbuilt && palace.is_enterable_room(view.id))
-        .then(|| render::unbuilt_drawer_room(view, &palace.room_name(view.id), wing, &advice))
+    (is_unbuilt && palace.is_enterable_room(view.id)).then_some((wing, advice))
 }
 
 /// Finds the rooms with drawers by slug, by the name of the room in MemPalace, or by wing and name.
@@ -93,7 +102,10 @@ pub(crate) fn find_drawer_rooms(palace: &Palace, text: &str) -> Vec<RoomId> {
 }
 
 /// Returns the drawers of a room with their files, newest first.
-fn drawers_newest_first<'a>(palace: &'a Palace, room: &'a RoomId) -> Vec<(&'a str, &'a Drawer)> {
+pub(crate) fn drawers_newest_first<'a>(
+    palace: &'a Palace,
+    room: &'a RoomId,
+) -> Vec<(&'a str, &'a Drawer)> {
     let mut all: Vec<_> = palace
         .rooms_with_drawers_shown_in(room)
         .flat_map(|it| palace.drawers.drawers_in_room(it))
@@ -102,7 +114,8 @@ fn drawers_newest_first<'a>(palace: &'a Palace, room: &'a RoomId) -> Vec<(&'a st
     all
 }
 
-fn drawer_view<'a>(palace: &'a Palace, file: &str) -> Option<DrawerView<'a>> {
+/// Returns a drawer with its wing and room; `None` if no drawer has this file.
+pub(crate) fn drawer_view<'a>(palace: &'a Palace, file: &str) -> Option<DrawerView<'a>> {
     let drawers = &palace.drawers;
     let (drawer, shelf) = (drawers.drawer_in_file(file)?, drawers.wing_room_of_file(file)?);
     Some(DrawerView { drawer, shelf, room: drawers.room_of_file(file)? })

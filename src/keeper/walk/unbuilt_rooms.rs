@@ -103,15 +103,25 @@ pub(crate) fn render_unbuilt_room(
 ) -> String {
     let name = palace.palace.room_name(&position.room);
     let door = position.door.as_deref().unwrap_or(&name);
-    let context = match palace.file_error(&room_path(&position.room)) {
+    let (context, advice) = describe_unbuilt_room(palace, &position.room, view.audience);
+    render::unfinished_room(view, door, &context, &advice)
+}
+
+/// Returns what the graph has about a room that is not built or whose file is broken, and how to
+/// build it.
+pub(crate) fn describe_unbuilt_room(
+    palace: &OpenPalace,
+    room: &RoomId,
+    audience: Audience,
+) -> (String, String) {
+    let context = match palace.file_error(&room_path(room)) {
         Some(error) => format!(
             "Its file exists but cannot be read: {}. Fix the file, or ask its author to.\n",
             render_diagnostic_in_one_line(error)
         ),
-        None => unbuilt_room_context(palace, &name, view.audience),
+        None => unbuilt_room_context(palace, &palace.palace.room_name(room), audience),
     };
-    let advice = building_advice(palace, &position.room, view.audience);
-    render::unfinished_room(view, door, &context, &advice)
+    (context, building_advice(palace, room, audience))
 }
 
 /// Lists the entities that match the name of an unbuilt room (v1 section 9; v2 section 3.2).

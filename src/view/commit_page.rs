@@ -1,0 +1,213 @@
+//! The page of a commit: what it changed by meaning and side by side, and how to revert it.
+
+use chrono::{DateTime, Utc};
+use maud::{Markup, html};
+
+use crate::model::{CommitDetails, ItemDiff, PalaceItem};
+use crate::render::{
+    ContentLine, ago, change_summary, content_lines, count_with_noun, item_label, one_line,
+    printable_text, truncate,
+};
+use crate::view::{Links, PageKind};
+
+/// Limits for the items and the lines of a change.
+const MAX_ITEMS: usize = 200;
+const MAX_LINES: usize = 60;
+/// Limit for the characters of a line.
+const MAX_LINE: usize = 400;
+
+/// A commit, what it changed, and how to revert it.
+#[derive(Clone, Debug)]
+pub struct CommitPage {
+    /// The commit.
+    pub commit: CommitDetails,
+    /// The items that it changed.
+    pub items: Vec<ItemDiff>,
+    /// The files that it changed, side by side; not all.
+    pub files: Vec<FileComparison>,
+    /// How many files are left out.
+    pub more_files: usize,
+    /// How to revert it.
+    pub revert: Revert,
+    /// The commits before and after it.
+    pub neighbours: (Option<String>, Option<String>),
+}
+
+/// How to revert a commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Revert {
+    /// Each command, and what it does.
+    Commands(Vec<(String, String)>),
+    /// It was undone by this commit.
+    Undone(String),
+}
+
+/// Two versions of a file, side by side.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileComparison {
+    /// The path in the palace.
+    pub path: String,
+    /// The rows; empty if the file is not a text.
+    pub rows: Vec<ComparedRow>,
+    /// Whether more rows were left out.
+    pub is_cut: bool,
+}
+
+/// A row of two versions of a file: the line and its number in each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ComparedRow {
+    /// A line of the earlier and one of the later version.
+    Lines {
+        /// The line of the earlier version.
+        was: Option<(usize, String)>,
+        /// The line of the later version.
+        now: Option<(usize, String)>,
+        /// Whether they differ.
+        is_changed: bool,
+    },
+    /// Some equal lines that are left out.
+    Omitted(usize),
+}
+
+/// Renders a commit.
+pub fn commit_page(page: &CommitPage, links: &Links, now: DateTime<Utc>) -> Markup {
+    let summary = &page.commit.summary;
+    html! {
+        p class="kind" {
+            (truncate(&one_line(&summary.by), 60)) ", " (ago(summary.at, now)) " ("
+            time datetime=(summary.at.to_rfc3339()) { (summary.at.format("%-d %B %Y, %H:%M UTC")) }
+            ", " code { (summary.short) } ")"
+        }
+        (neighbour_links(page, links))
+        @if !page.commit.body.trim().is_empty() {
+            p class="message" { (truncate(&printable_text(page.commit.body.trim()), 2_000)) }
+        }
+        section class="revert" { h2 { "How to revert it" } (revert(&page.revert, links)) }
+        section {
+            h2 { "What it changed" }
+            (item_changes(&page.items, links))
+            p class="note" {
+                a href=[links.at(Some(&summary.short)).page(PageKind::Entry)] {
+                    "The palace as it was after this change"
+                }
+            }
+        }
+        @if !page.files.is_empty() {
+            section { h2 { "Line by line" } @for it in &page.files { (file_comparison(it)) } }
+        }
+        @if page.more_files > 0 {
+            p class="note" { "and " (count_with_noun(page.more_files, "more file")) }
+        }
+    }
+}
+
+fn neighbour_links(page: &CommitPage, links: &Links) -> Markup {
+    let (older, newer) = &page.neighbours;
+    html! {
+        nav class="pages" aria-label="Changes" {
+            @if let Some(older) = older { a href=[links.commit(older)] { "← the change before" } }
+            a href=[links.page(PageKind::Log)] { "All changes" }
+            @if let Some(newer) = newer { a href=[links.commit(newer)] { "the change after →" } }
+        }
+    }
+}
+
+fn revert(revert: &Revert, links: &Links) -> Markup {
+    match revert {
+        Revert::Undone(by) => html! {
+            p { "It was undone already, by " a href=[links.commit(by)] { code { (by) } } "." }
+        },
+        Revert::Commands(commands) => html! {
+            @for (command, effect) in commands {
+                p { (effect) ":" }
+                pre tabindex="0" class="command" { code { (one_line(command)) } }
+            }
+        },
+    }
+}
+
+/// Renders what changed in each item, with links to those that exist.
+pub(super) fn item_changes(items: &[ItemDiff], links: &Links) -> Markup {
+    html! {
+        @if items.is_empty() { p { "Nothing differs." } }
+        ul class="changes" {
+            @for it in items.iter().take(MAX_ITEMS) {
+                li {
+                    a href=[item_link(it, links)] { (item_label(&it.item)) }
+                    ": " (change_summary(&it.change))
+                    (changed_lines(&content_lines(&it.change)))
+                }
+            }
+        }
+        @if items.len() > MAX_ITEMS {
+            p class="note" { "and " (count_with_noun(items.len() - MAX_ITEMS, "more item")) }
+        }
+    }
+}
+
+fn item_link(it: &ItemDiff, links: &Links) -> Option<String> {
+    match &it.item {
+        PalaceItem::Room(id) => links.room(id),
+        PalaceItem::Scroll { which, .. } => links.scroll(which),
+        PalaceItem::Entity(name) => links.entity(name),
+        PalaceItem::ByFile { path, .. } => links.file(path),
+        PalaceItem::Settings | PalaceItem::File(_) => None,
+    }
+}
+
+fn changed_lines(lines: &[ContentLine]) -> Markup {
+    let class = |sign: char| match sign {
+        '+' => "added",
+        '-' => "removed",
+        '~' => "changed",
+        _ => "kept",
+    };
+    html! {
+        @if !lines.is_empty() {
+            div class="lines" {
+                @for it in lines.iter().take(MAX_LINES) {
+                    p class=(class(it.sign)) {
+                        span class="sign" { (it.sign) } " "
+                        (truncate(&printable_text(&it.text), MAX_LINE))
+                    }
+                }
+                @if lines.len() > MAX_LINES {
+                    p class="note" { "… " (count_with_noun(lines.len() - MAX_LINES, "more line")) }
+                }
+            }
+        }
+    }
+}
+
+fn file_comparison(file: &FileComparison) -> Markup {
+    html! {
+        details open {
+            summary { code { (truncate(&one_line(&file.path), MAX_LINE)) } }
+            div class="wide" tabindex="0" role="region" aria-label=(one_line(&file.path)) {
+                table class="sides" {
+                    thead { tr { th scope="col" colspan="2" { "Before" } th scope="col" colspan="2" { "After" } } }
+                    tbody { @for row in &file.rows { (compared_row(row)) } }
+                }
+            }
+            @if file.is_cut { p class="note" { "… more lines are left out here." } }
+        }
+    }
+}
+
+fn compared_row(row: &ComparedRow) -> Markup {
+    let (was, now, is_changed) = match row {
+        ComparedRow::Omitted(count) => {
+            return html! { tr class="omitted" { td colspan="4" { "… " (count_with_noun(*count, "line")) } } };
+        }
+        ComparedRow::Lines { was, now, is_changed } => (was, now, *is_changed),
+    };
+    let side = |line: &Option<(usize, String)>, class: &'static str| {
+        let class = (is_changed && line.is_some()).then_some(class);
+        let (number, text) = match line {
+            Some((number, text)) => (number.to_string(), truncate(&printable_text(text), MAX_LINE)),
+            None => (String::new(), String::new()),
+        };
+        html! { td class="line" { (number) } td class=[class] { (text) } }
+    };
+    html! { tr { (side(was, "removed")) (side(now, "added")) } }
+}

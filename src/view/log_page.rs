@@ -1,0 +1,94 @@
+//! The commits of a palace, by day.
+
+use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
+use maud::{Markup, html};
+
+use crate::model::CommitDetails;
+use crate::render::{count_with_noun, one_line, truncate};
+use crate::view::list_pages::page_links;
+use crate::view::{Links, PageKind};
+
+/// Limit for the characters of a subject.
+const MAX_SUBJECT: usize = 160;
+
+/// Renders one page of the log, newest first; `page` is its number, from 1, and `is_last` whether
+/// no older commits follow.
+pub fn log_page(
+    commits: &[CommitDetails],
+    links: &Links,
+    (page, is_last): (usize, bool),
+    now: DateTime<Utc>,
+) -> Markup {
+    let days = commits.chunk_by(|a, b| a.summary.at.date_naive() == b.summary.at.date_naive());
+    let pages = if is_last { page } else { page + 1 };
+    html! {
+        @if commits.is_empty() { p { "No change is committed yet." } } @else {
+            p class="lead" {
+                "Who did what, and when. Each line leads to the change itself: what is different "
+                "since, and the command that reverts it."
+            }
+        }
+        @for day in days { (day_section(day, links, now)) }
+        (page_links(links, PageKind::Log, None, (page, pages)))
+    }
+}
+
+fn day_section(commits: &[CommitDetails], links: &Links, now: DateTime<Utc>) -> Markup {
+    let day = commits.first().map(|it| it.summary.at.date_naive()).unwrap_or_default();
+    html! {
+        section class="day" {
+            h2 { (day_name(day, now.date_naive())) }
+            p class="by" { (authors(commits)) }
+            ol class="log" {
+                @for it in commits {
+                    li {
+                        time datetime=(it.summary.at.to_rfc3339()) { (it.summary.at.format("%H:%M")) }
+                        " " span class="who" { (truncate(&one_line(&it.summary.by), 40)) } " "
+                        a href=[links.commit(&it.summary.short)] {
+                            (truncate(&one_line(&it.summary.subject), MAX_SUBJECT))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Names a day: `Yesterday, Saturday 28 February 2026`.
+fn day_name(day: NaiveDate, today: NaiveDate) -> String {
+    let date = day.format("%A %-d %B %Y");
+    match today - day {
+        it if it == TimeDelta::zero() => format!("Today, {date}"),
+        it if it == TimeDelta::days(1) => format!("Yesterday, {date}"),
+        _ => date.to_string(),
+    }
+}
+
+/// Counts the commits of each author: `claude: 3 changes, Ada: 1 change`.
+fn authors(commits: &[CommitDetails]) -> String {
+    let mut counts = Vec::<(&str, usize)>::new();
+    for it in commits {
+        let by = it.summary.by.as_str();
+        match counts.iter_mut().find(|(known, _)| *known == by) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((by, 1)),
+        }
+    }
+    let text = counts.iter().take(6).map(|(by, count)| {
+        format!("{}: {}", truncate(&one_line(by), 40), count_with_noun(*count, "change"))
+    });
+    text.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn today_and_yesterday_are_named() {
+        let day = |day| NaiveDate::from_ymd_opt(2026, 3, day).unwrap();
+        assert_eq!(day_name(day(2), day(2)), "Today, Monday 2 March 2026");
+        assert_eq!(day_name(day(1), day(2)), "Yesterday, Sunday 1 March 2026");
+        assert_eq!(day_name(day(1), day(3)), "Sunday 1 March 2026");
+    }
+}

@@ -19,6 +19,7 @@ mod memory_server;
 mod mempalace;
 mod merge;
 mod merge_driver;
+mod pages;
 mod palace;
 mod rooms;
 mod search;
@@ -114,6 +115,8 @@ pub use crate::keeper::merge::{
     UnchangedFiles, merge_palaces,
 };
 pub use crate::keeper::merge_driver::{MergedFileVersions, merge_file_versions, paths_in_palaces};
+pub use crate::keeper::pages::request::{PageRequest, PageTarget, parse_page_path};
+pub use crate::keeper::pages::{render_page, render_refusal_page};
 pub use crate::keeper::palace::change_plan::ChangeMode;
 pub use crate::keeper::palace::file_states::ChangeCounters;
 pub use crate::keeper::palace::findings::Finding;

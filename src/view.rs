@@ -19,8 +19,8 @@ pub use commit_page::{CommitPage, ComparedRow, FileComparison, Revert, commit_pa
 pub use entity_page::{EntityPage, entity_page};
 pub use links::{Links, PageKind};
 pub use list_pages::{
-    IndexPage, ListRow, findings_page, index_page, palaces_page, plain_text_page, search_page,
-    tasks_page, text_page,
+    IndexPage, ListRow, findings_page, index_page, map_page, palaces_page, plain_text_page,
+    refusal_page, search_page, tasks_page, text_page,
 };
 pub use log_page::log_page;
 pub use map_plan::{MapPlan, plan_map};

@@ -222,6 +222,19 @@ pub fn plain_text_page(text: &str) -> Markup {
     html! { pre tabindex="0" class="shown" { (truncate(&printable_text(text), MAX_TEXT)) } }
 }
 
+/// Renders why a page cannot be shown.
+pub fn refusal_page(why: &str) -> Markup {
+    html! {
+        p { (truncate(&one_line(why), MAX_LINE)) }
+        p { a href="/" { "To the first page" } }
+    }
+}
+
+/// Renders the whole map.
+pub fn map_page(map: &Markup) -> Markup {
+    html! { div id="map" class="map-frame whole" { (map) } }
+}
+
 fn short(text: &str) -> String {
     truncate(&one_line(text), MAX_NAME)
 }

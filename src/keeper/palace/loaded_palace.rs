@@ -7,6 +7,7 @@ use crate::format::PalacePath;
 use crate::keeper::palace::conflict_states::ConflictStates;
 use crate::keeper::palace::entity_faults::{EntityFaults, EntityNameAndGenus};
 use crate::keeper::palace::file_states::FileStates;
+use crate::keeper::palace::page_cache::PageCache;
 use crate::keeper::palace::search_documents;
 use crate::keeper::palace::visit_changes::VisitChanges;
 use crate::keeper::semantic::indexer::SemanticIndexer;
@@ -33,6 +34,8 @@ pub(crate) struct LoadedPalace {
     pub(crate) history_cache: Arc<FileHistoryCache>,
     /// The changes of each visit.
     pub(crate) visit_changes: Arc<VisitChanges>,
+    /// What pages need again and again.
+    pub(crate) page_cache: Arc<PageCache>,
     /// Why the history cannot be read.
     pub(crate) repository_fault: Option<Diagnostic>,
 }
@@ -52,6 +55,7 @@ impl LoadedPalace {
             head: None,
             history_cache: Arc::default(),
             visit_changes: Arc::default(),
+            page_cache: Arc::default(),
             repository_fault: None,
         }
     }
@@ -70,6 +74,7 @@ impl LoadedPalace {
             head: self.head.clone(),
             history_cache: self.history_cache.clone(),
             visit_changes: self.visit_changes.clone(),
+            page_cache: self.page_cache.clone(),
             repository_fault: self.repository_fault.clone(),
         }
     }

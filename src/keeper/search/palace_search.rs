@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 
 use crate::format::room_path;
+use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::search_documents;
 use crate::keeper::search::search_filters::room_of_item;
 use crate::keeper::semantic::vector_store::EmbeddedQuery;
@@ -86,6 +87,45 @@ pub(crate) fn search_from_menu(
     session.visit.listed_items = best.into_iter().map(|it| it.item).collect();
     let ranker = ranker.map(|it| format!("{it}.\n")).unwrap_or_default();
     Ok(render::search_results(text, &views, total) + &ranker)
+}
+
+/// Searches everything for a page; returns the best `limit` hits, and how many items match.
+pub(crate) fn search_for_page(
+    session: &mut Session<'_>,
+    text: &str,
+    limit: usize,
+) -> Result<(Vec<(ItemId, HitView)>, usize), Refusal> {
+    let query = SearchQuery::parse(text)?;
+    if query.words.trim().is_empty() {
+        return Ok((Vec::new(), 0));
+    }
+    let now = session.caller.now;
+    let (Hits { best, total }, _) = run_search(session, &query, limit)?;
+    let palace = &session.palace.palace;
+    let view = |it: Hit| {
+        let view = describe_hit(palace, &it, &query.words, (PASSAGE_CHARS, now))?;
+        Some((it.item, view))
+    };
+    Ok((best.into_iter().filter_map(view).collect(), total))
+}
+
+/// Lists the rooms and scrolls that mention a name, at most `limit`.
+pub(crate) fn find_mentions(
+    open: &LoadedPalace,
+    name: &str,
+    limit: usize,
+    now: DateTime<Utc>,
+) -> Vec<(ItemId, HitView)> {
+    let kinds = &[ItemKind::Room, ItemKind::Scroll];
+    let query = Query { text: name, limit: 4 * limit, kinds, ..Query::default() };
+    let (palace, lower) = (&open.palace, name.to_lowercase());
+    let mentions = |it: &Hit| {
+        let document = search_documents::item_document(palace, &it.item);
+        document.is_some_and(|it| it.text.to_lowercase().contains(&lower))
+    };
+    let hits = open.index().find(&query, |_| true).best.into_iter().filter(mentions).take(limit);
+    let view = |it: Hit| Some((it.item.clone(), describe_hit(palace, &it, name, (0, now))?));
+    hits.filter_map(view).collect()
 }
 
 /// Runs a search. Returns the best `limit` hits, and how they were ranked if the palace names a

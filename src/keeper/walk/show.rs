@@ -35,36 +35,47 @@ pub(crate) fn show_room(
     open.update_file_history_cache()?;
     open.find_renamed_rooms()?;
     let id = resolve_room_or_entry(open, room)?;
+    let open = &*open;
+    let view = view_without_visit(open, &key, &id, caller);
+    let page = render_drawer_only_room(open, &view).unwrap_or_else(|| render::room(&view));
+    let versions = open.file_histories().get(&room_path(&id)).copied();
+    Ok(page + &render::version_summary(versions, open.store().as_of_commit(), caller.now))
+}
+
+/// Returns a room as at the beginning of a visit.
+pub(crate) fn view_without_visit<'a>(
+    open: &'a OpenPalace,
+    key: &str,
+    id: &'a RoomId,
+    caller: &Caller,
+) -> RoomView<'a> {
     let palace = &open.palace;
-    let position = Location::from_room(&key, id.clone());
+    let position = Location::from_room(key, id.clone());
     let hall = halls::visible_hall(palace, &position);
     let contents = hall.as_ref().map(|it| halls::hall_contents(palace, &position, it));
-    let scroll_count = palace.scrolls_in_room(&id).count();
+    let scroll_count = palace.scrolls_in_room(id).count();
     let entity_listing = hall.as_ref().zip(contents.as_ref());
     let entity_listing = entity_listing.map(|(hall, it)| hall_view(palace, hall, it));
-    let description = palace.room(&id).map(|it| it.description.as_str()).unwrap_or_default();
-    let view = RoomView {
-        id: &id,
-        room: palace.room(&id),
+    let description = palace.room(id).map(|it| it.description.as_str()).unwrap_or_default();
+    RoomView {
+        id,
+        room: palace.room(id),
         description: render::resolve_entity_links(description, &palace.graph),
         layout: palace.settings.layout,
-        scrolls: palace.scrolls_in_room(&id).take(Visit::SCROLLS_PER_ROOM).collect(),
+        scrolls: palace.scrolls_in_room(id).take(Visit::SCROLLS_PER_ROOM).collect(),
         unread_scrolls: Vec::new(),
         older_scroll_count: scroll_count.saturating_sub(Visit::SCROLLS_PER_ROOM),
-        drawer_count: palace.count_drawers_shown_in(&id),
+        drawer_count: palace.count_drawers_shown_in(id),
         actions: available_actions(palace, &position, contents.as_ref(), None),
         listed_items: listed_entities(entity_listing.as_ref()),
         entity_listing,
         page: 0,
         back: None,
         has_seen_menu: false,
-        notices: room_notices(open, &id, None, (caller.audience(), caller.now)),
+        notices: room_notices(open, id, None, (caller.audience(), caller.now)),
         audience: caller.audience(),
         now: caller.now,
-    };
-    let page = render_drawer_only_room(open, &view).unwrap_or_else(|| render::room(&view));
-    let versions = open.file_histories().get(&room_path(&id)).copied();
-    Ok(page + &render::version_summary(versions, open.store().as_of_commit(), caller.now))
+    }
 }
 
 /// Renders the map of the palace.

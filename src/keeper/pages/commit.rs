@@ -1,0 +1,136 @@
+//! What the log and the pages of commits show.
+
+use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
+use crate::keeper::history::revert::{
+    UndoneCommitSet, creates_palace, is_change_of_tool, visit_of_commit,
+};
+use crate::keeper::pages::side_by_side::compare_file;
+use crate::keeper::pages::{PageContent, PageSession};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::page_cache::MAX_COMMITS;
+use crate::keeper::{Caller, Refusal};
+use crate::model::{CommitDetails, FileDiff, quote_for_shell};
+use crate::render::{count_with_noun, one_line};
+use crate::store::CommitRange;
+use crate::view::{self, CommitPage, PageKind, Revert};
+
+/// How many commits a page of the log has, and how many files the page of a commit compares.
+const COMMITS_PER_PAGE: usize = 50;
+const MAX_FILES: usize = 20;
+
+/// Lists the commits.
+pub(super) fn log_content(
+    page: &mut PageSession<'_, '_>,
+    number: usize,
+) -> Result<PageContent, Refusal> {
+    let first = (number - 1).saturating_mul(COMMITS_PER_PAGE);
+    let end = first.saturating_add(COMMITS_PER_PAGE);
+    let mut commits = page.commits.to_vec();
+    if end >= MAX_COMMITS && commits.len() == MAX_COMMITS {
+        commits = commits_until(page.session.palace, end + 1)?;
+    }
+    let is_last = commits.len() <= end;
+    let shown: Vec<_> = commits.into_iter().skip(first).take(COMMITS_PER_PAGE).collect();
+    let body = view::log_page(&shown, page.links, (number, is_last), page.session.caller.now);
+    Ok(PageContent::of_kind(PageKind::Log, "Log", body))
+}
+
+fn commits_until(open: &OpenPalace, limit: usize) -> Result<Vec<CommitDetails>, Refusal> {
+    let mut commits = Vec::new();
+    open.store().log(&[], |it| {
+        commits.push(it);
+        commits.len() < limit
+    })?;
+    Ok(commits)
+}
+
+/// Collects what the page of a commit shows.
+pub(super) fn commit_content(
+    page: &mut PageSession<'_, '_>,
+    id: &str,
+) -> Result<PageContent, Refusal> {
+    let (commit, neighbours) = find_commit(page, id)?;
+    let open = &*page.session.palace;
+    let diffs = open.store().diff_of_commit(&commit)?;
+    let revert = revert_of(page, &commit, &diffs);
+    let content = CommitPage {
+        items: item_diffs_from_file_diffs(&diffs),
+        files: diffs.iter().take(MAX_FILES).map(compare_file).collect(),
+        more_files: diffs.len().saturating_sub(MAX_FILES),
+        revert,
+        neighbours,
+        commit,
+    };
+    let body = view::commit_page(&content, page.links, page.session.caller.now);
+    let title = content.commit.summary.subject.clone();
+    Ok(PageContent { title, place: None, kind: None, item: None, body })
+}
+
+/// The commits before and after one, by their short ids.
+type Neighbours = (Option<String>, Option<String>);
+
+fn find_commit(
+    page: &PageSession<'_, '_>,
+    id: &str,
+) -> Result<(CommitDetails, Neighbours), Refusal> {
+    let known = page.commits;
+    let short = |it: &CommitDetails| it.summary.short.clone();
+    let lower = id.to_lowercase();
+    if let Some(at) = known.iter().position(|it| it.summary.id.0.starts_with(&lower)) {
+        let newer = at.checked_sub(1).map(|it| short(&known[it]));
+        return Ok((known[at].clone(), (known.get(at + 1).map(short), newer)));
+    }
+    let store = page.session.palace.store();
+    let found = store.resolve_moment(id, page.session.caller.now)?;
+    let mut commits = Vec::new();
+    let range = CommitRange { tips: vec![found.clone()], hidden: Vec::new() };
+    store.log_range(&range, &[], |it| {
+        commits.push(it);
+        commits.len() < 2
+    })?;
+    let older = commits.get(1).map(short);
+    match commits.into_iter().next().filter(|it| it.summary.id == found) {
+        Some(commit) => Ok((commit, (older, None))),
+        None => Err(Refusal::Invalid(format!("the commit `{id}` did not change this palace"))),
+    }
+}
+
+/// Returns how to revert a commit.
+fn revert_of(page: &PageSession<'_, '_>, commit: &CommitDetails, diffs: &[FileDiff]) -> Revert {
+    let open = &*page.session.palace;
+    let mut undone = UndoneCommitSet::default();
+    let mut is_last_of_tool = is_change_of_tool(commit);
+    for newer in page.commits.iter().take_while(|it| it.summary.id != commit.summary.id) {
+        let mut by_it = UndoneCommitSet::default();
+        by_it.add_commits_undone_by(open, newer);
+        if by_it.take_if_undone(commit) {
+            return Revert::Undone(newer.summary.short.clone());
+        }
+        is_last_of_tool &= !is_change_of_tool(newer) || undone.take_if_undone(newer);
+        undone.add_commits_undone_by(open, newer);
+    }
+    let mut commands = Vec::new();
+    if is_last_of_tool && !creates_palace(diffs) {
+        let effect = "Reverts this change, the last one of a tool, in a new commit";
+        commands.push((undo_command(page, ""), effect.to_owned()));
+    }
+    commands.extend(undo_of_visit(page, commit));
+    let folder = quote_for_shell(&open.store().palace_folder().display().to_string());
+    let command = format!("git -C {folder} revert --no-edit {}", commit.summary.short);
+    commands.push((command, "Reverts only this change, with git".to_owned()));
+    Revert::Commands(commands)
+}
+
+fn undo_of_visit(page: &PageSession<'_, '_>, commit: &CommitDetails) -> Option<(String, String)> {
+    let visit = visit_of_commit(commit).filter(|_| is_change_of_tool(commit))?;
+    let of_visit = page.commits.iter().filter(|it| visit_of_commit(it) == Some(visit)).count();
+    let client = one_line(commit.trailer(Caller::CLIENT_TRAILER).unwrap_or("this client"));
+    let changes = count_with_noun(of_visit.max(1), "change");
+    let effect = format!("Reverts everything that {client} did in this conversation: {changes}");
+    Some((undo_command(page, &format!(" --visit {visit}")), effect))
+}
+
+fn undo_command(page: &PageSession<'_, '_>, options: &str) -> String {
+    let folder = page.session.palace.store().palace_folder().display().to_string();
+    format!("palazzo undo{options} --home {}", quote_for_shell(&folder))
+}

@@ -1,0 +1,39 @@
+//! What the page of an entity shows.
+
+use crate::keeper::Refusal;
+use crate::keeper::graph::describe::get_entity;
+use crate::keeper::graph::lookup::resolve_entity_name;
+use crate::keeper::pages::{PageContent, PageSession};
+use crate::keeper::search::palace_search::find_mentions;
+use crate::model::ItemId;
+use crate::view::{self, EntityPage};
+
+/// Limits for the lists beside an entity.
+const MAX_MENTIONS: usize = 12;
+const MAX_CHANGES: usize = 5;
+
+/// Collects what the page of an entity shows.
+pub(super) fn entity_content(
+    page: &mut PageSession<'_, '_>,
+    name: &str,
+) -> Result<PageContent, Refusal> {
+    let now = page.session.caller.now;
+    let name = resolve_entity_name(&page.session.palace.palace, name)?;
+    let mentions = find_mentions(page.session.palace, &name, MAX_MENTIONS, now);
+    // The entity borrows the session.
+    let palace = page.session.palace.palace.clone();
+    let file = palace.graph.file_of_entity(&name).unwrap_or_default();
+    let changes = page.commits.iter().filter(|it| it.changed_files.iter().any(|it| it == file));
+    let changes = changes.take(MAX_CHANGES).map(|it| it.summary.clone()).collect();
+    let view = get_entity(page.session, &name)?;
+    let body = view::entity_page(&EntityPage {
+        graph: &palace.graph,
+        links: page.links,
+        view,
+        mentions,
+        changes,
+        now,
+    });
+    let item = Some(ItemId::Entity(name.clone()));
+    Ok(PageContent { title: name, place: None, kind: None, item, body })
+}

@@ -44,6 +44,7 @@ mod templates;
 mod terminal;
 mod trust;
 mod undo;
+mod view;
 mod wake_up;
 mod walk;
 
@@ -89,6 +90,7 @@ enum Command {
     Templates(templates::Args),
     Show(show::Args),
     Map(map::Args),
+    View(view::Args),
     Search(search::Args),
     Embed(embed::Args),
     Log(log::Args),
@@ -147,6 +149,7 @@ fn run_command(command: Command) -> Outcome {
         Command::Templates(args) => templates::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Map(args) => map::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Search(args) => search::run(args),
         Command::Embed(args) => embed::run(&args),
         Command::Log(args) => log::run(&args),
@@ -226,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_command_parses_with_the_fewest_arguments() {
-        let lines = "serve|init Keep|init --repository|templates|show|map|search stasis|embed|log|\
+        let lines = "serve|init Keep|init --repository|templates|show|map|view --out a.html|search stasis|embed|log|\
             diff|blame hall|mv hall loft|rm hall|restore hall --to 2026-03-01|undo|sync|\
              sync --setup|sync --setup URL|sync /a --status|conflicts|resolve 3f2a other|\
              merge-file a b c rooms/hall.yaml|check|check --explain|doctor|trust|\
@@ -240,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_command_without_a_required_argument_is_refused() {
-        let lines = "init|init --template codebase|search|blame|restore hall|restore --to 2026|\
+        let lines = "init|init --template codebase|view|search|blame|restore hall|restore --to 2026|\
             resolve 3f2a|merge-file a b c|\
             doctor --yes|mine|import memory|completions|man";
         for line in lines.split('|') {

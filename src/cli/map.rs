@@ -28,7 +28,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.palace.keeper(), terminal_user("map"));
     let mut session = keeper.session(&user)?;
     if let Some(file) = &args.svg {
-        return write_picture(file, &keeper::show_map_as_svg(&mut session)?);
+        return write_page(file, &keeper::show_map_as_svg(&mut session)?);
     }
     terminal::print_page(&match args.format.is_json() {
         true => keeper::show_map_as_json(&mut session)?,
@@ -37,12 +37,13 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-fn write_picture(file: &Path, picture: &str) -> Outcome {
+/// Writes a page or a picture to a file, or to standard output for `-`.
+pub(super) fn write_page(file: &Path, page: &str) -> Outcome {
     if file == Path::new("-") {
-        terminal::print_page(picture)?;
+        terminal::print_page(page)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let written = fs::write(file, picture);
+    let written = fs::write(file, page);
     written
         .map_err(|err| Failure::Message(format!("{} cannot be written: {err}", file.display())))?;
     Ok(ExitCode::SUCCESS)

@@ -77,7 +77,8 @@ pub fn index_page(index: &IndexPage, links: &Links) -> Markup {
     }
 }
 
-fn rows(rows: &[ListRow], links: &Links) -> Markup {
+/// Renders rows as a list of links.
+pub(super) fn rows(rows: &[ListRow], links: &Links) -> Markup {
     html! {
         ul class="columns" {
             @for it in rows {

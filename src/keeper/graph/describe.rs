@@ -1,11 +1,14 @@
 //! Describes the workspace, its genera and single entities.
 
+use chrono::{DateTime, Utc};
+
 use crate::keeper::graph::entity_relations::is_relation_to_self;
 use crate::keeper::graph::lookup::{resolve_entity_name, resolve_genus_name};
 use crate::keeper::graph::rules::new_fault_notes;
+use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::sync::notices::sync_line;
 use crate::keeper::{Refusal, Session};
-use crate::model::{CommitSummary, Genus, Graph, OpenConflict};
+use crate::model::{Audience, CommitSummary, Genus, Graph, OpenConflict};
 use crate::render::{self, EntityView, GenusCount, WorkspaceSummary};
 
 /// How many of the latest commits the description of a workspace lists.
@@ -86,23 +89,30 @@ pub fn get_entity<'s>(session: &'s mut Session<'_>, name: &str) -> Result<Entity
     open.refresh_file(&file);
     open.update_file_history_cache()?;
     let open = &*open;
+    entity_view(open, &name, reader).ok_or(Refusal::NoSuchEntity { asked: name, meant: None })
+}
+
+/// Returns what is in memory about the entity with that exact name.
+pub(crate) fn entity_view<'a>(
+    open: &'a LoadedPalace,
+    name: &str,
+    reader: (Audience, DateTime<Utc>),
+) -> Option<EntityView<'a>> {
     let graph = &open.palace.graph;
-    let Some(entity) = graph.get(&name) else {
-        return Err(Refusal::NoSuchEntity { asked: name, meant: None });
-    };
+    let (entity, file) = (graph.get(name)?, graph.file_of_entity(name).unwrap_or_default());
     let conflicts = open.open_conflicts_about(|it| it == file);
     let note = |it: &OpenConflict| {
         format!("Note: {}.\n", render::conflict_notice(it, Some("update_entity"), reader))
     };
     let conflicts: String = conflicts.iter().map(note).collect();
-    Ok(EntityView {
+    Some(EntityView {
         entity,
         date_attributes: graph.date_attributes(entity).map(|(key, _)| key).collect(),
         incoming: graph
             .incoming_relations(&entity.name)
             .filter(|it| !is_relation_to_self(it, &entity.name))
             .collect(),
-        history: open.file_histories().get(&file).copied(),
+        history: open.file_histories().get(file).copied(),
         notes: conflicts + &new_fault_notes(graph, std::iter::once(entity), &[]),
     })
 }

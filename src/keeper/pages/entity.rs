@@ -1,7 +1,7 @@
 //! What the page of an entity shows.
 
 use crate::keeper::Refusal;
-use crate::keeper::graph::describe::get_entity;
+use crate::keeper::graph::describe::entity_view;
 use crate::keeper::graph::lookup::resolve_entity_name;
 use crate::keeper::pages::{PageContent, PageSession};
 use crate::keeper::search::palace_search::find_mentions;
@@ -20,20 +20,18 @@ pub(super) fn entity_content(
     let now = page.session.caller.now;
     let name = resolve_entity_name(&page.session.palace.palace, name)?;
     let mentions = find_mentions(page.session.palace, &name, MAX_MENTIONS, now);
-    // The entity borrows the session.
-    let palace = page.session.palace.palace.clone();
-    let file = palace.graph.file_of_entity(&name).unwrap_or_default();
-    let changes = page.commits.iter().filter(|it| it.changed_files.iter().any(|it| it == file));
+    let file =
+        page.session.palace.palace.graph.file_of_entity(&name).unwrap_or_default().to_owned();
+    page.session.palace.refresh_file(&file);
+    let (open, by) = (&*page.session.palace, page.session.caller);
+    let Some(view) = entity_view(open, &name, (by.audience(), now)) else {
+        return Err(Refusal::NoSuchEntity { asked: name, meant: None });
+    };
+    let changes = page.commits.iter().filter(|it| it.changed_files.contains(&file));
     let changes = changes.take(MAX_CHANGES).map(|it| it.summary.clone()).collect();
-    let view = get_entity(page.session, &name)?;
-    let body = view::entity_page(&EntityPage {
-        graph: &palace.graph,
-        links: page.links,
-        view,
-        mentions,
-        changes,
-        now,
-    });
+    let graph = &open.palace.graph;
+    let links = page.links;
+    let body = view::entity_page(&EntityPage { graph, links, view, mentions, changes, now });
     let item = Some(ItemId::Entity(name.clone()));
     Ok(PageContent { title: name, place: None, kind: None, item, body })
 }

@@ -84,7 +84,7 @@ pub(super) fn collect_room<'a>(
     RoomPage {
         palace,
         links,
-        unbuilt: describe_unbuilt(open, &view),
+        unbuilt: describe_unbuilt(open, &view, links),
         older_scrolls: older.collect(),
         drawers: drawers.filter_map(|(file, _)| drawer_view(palace, file)).collect(),
         leads_here: palace.rooms_linking_to(id).take(MAX_ROOMS).collect(),
@@ -96,20 +96,26 @@ pub(super) fn collect_room<'a>(
 }
 
 /// Describes a room that is not built.
-fn describe_unbuilt(open: &OpenPalace, view: &RoomView<'_>) -> Option<String> {
+fn describe_unbuilt(open: &OpenPalace, view: &RoomView<'_>, links: &Links) -> Option<String> {
     if view.room.is_some() {
         return None;
     }
-    if let Some((wing, advice)) = describe_drawer_only_room(open, view) {
-        let text = render::unbuilt_drawer_room_description(view.drawer_count, wing);
-        return Some(format!("{text}\n{advice}"));
-    }
-    let (context, advice) = describe_unbuilt_room(open, view.id, view.audience);
-    Some(format!("This room is not built yet.\n{context}\n{advice}"))
+    let (text, advice) = match describe_drawer_only_room(open, view) {
+        Some((wing, advice)) => {
+            (render::unbuilt_drawer_room_description(view.drawer_count, wing), advice)
+        }
+        None => {
+            let (context, advice) = describe_unbuilt_room(open, view.id, view.audience);
+            (format!("This room is not built yet.\n{context}"), advice)
+        }
+    };
+    // The advice has a path of this machine; a file may be read on another.
+    let is_file = matches!(links, Links::File { .. });
+    Some(if is_file { text } else { format!("{text}\n{advice}") })
 }
 
 /// Lists the entities that a room shows, names or links to.
-fn entities_of_room<'a>(palace: &'a Palace, view: &RoomView<'a>) -> Vec<&'a str> {
+pub(super) fn entities_of_room<'a>(palace: &'a Palace, view: &RoomView<'a>) -> Vec<&'a str> {
     let graph = &palace.graph;
     let mut names = BTreeSet::new();
     if let Some(room) = view.room {

@@ -23,7 +23,7 @@ pub use list_pages::{
     IndexPage, ListRow, findings_page, index_page, map_page, palaces_page, plain_text_page,
     refusal_page, search_page, tasks_page, text_page,
 };
-pub use log_page::log_page;
+pub use log_page::{LogPage, log_page};
 pub use map_plan::{MapPlan, plan_map};
 pub use map_svg::map_svg;
 pub use map_window::draw_planned_map;

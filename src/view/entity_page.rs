@@ -55,7 +55,7 @@ pub fn entity_page(page: &EntityPage<'_>) -> Markup {
                 (relations(page))
                 @if !view.notes.is_empty() { p class="notices" { (printable_text(&view.notes)) } }
             }
-            aside class="around" aria-label="Around this entity" {
+            div class="around" {
                 (neighbourhood(page))
                 (mentions(page))
                 @if !page.changes.is_empty() {

@@ -1,5 +1,7 @@
 //! The commits of a palace, by day.
 
+use std::collections::BTreeMap;
+
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use maud::{Markup, html};
 
@@ -11,16 +13,22 @@ use crate::view::{Links, PageKind};
 /// Limit for the characters of a subject.
 const MAX_SUBJECT: usize = 160;
 
-/// Renders one page of the log, newest first; `page` is its number, from 1, and `is_last` whether
-/// no older commits follow.
-pub fn log_page(
-    commits: &[CommitDetails],
-    links: &Links,
-    (page, is_last): (usize, bool),
-    now: DateTime<Utc>,
-) -> Markup {
+/// One page of the log.
+#[derive(Clone, Debug)]
+pub struct LogPage<'a> {
+    /// The commits, newest first.
+    pub commits: &'a [CommitDetails],
+    /// The number of the page, from 1, and of all pages that are known.
+    pub page: (usize, usize),
+    /// The clients that changed something, by day, each with the command that reverts what it did
+    /// since that day.
+    pub reverts: BTreeMap<NaiveDate, Vec<(String, String)>>,
+}
+
+/// Renders one page of the log.
+pub fn log_page(log: &LogPage<'_>, links: &Links, now: DateTime<Utc>) -> Markup {
+    let commits = log.commits;
     let days = commits.chunk_by(|a, b| a.summary.at.date_naive() == b.summary.at.date_naive());
-    let pages = if is_last { page } else { page + 1 };
     html! {
         @if commits.is_empty() { p { "No change is committed yet." } } @else {
             p class="lead" {
@@ -28,12 +36,17 @@ pub fn log_page(
                 "since, and the command that reverts it."
             }
         }
-        @for day in days { (day_section(day, links, now)) }
-        (page_links(links, PageKind::Log, None, (page, pages)))
+        @for day in days { (day_section(log, day, links, now)) }
+        (page_links(links, PageKind::Log, None, log.page))
     }
 }
 
-fn day_section(commits: &[CommitDetails], links: &Links, now: DateTime<Utc>) -> Markup {
+fn day_section(
+    log: &LogPage<'_>,
+    commits: &[CommitDetails],
+    links: &Links,
+    now: DateTime<Utc>,
+) -> Markup {
     let day = commits.first().map(|it| it.summary.at.date_naive()).unwrap_or_default();
     html! {
         section class="day" {
@@ -48,6 +61,12 @@ fn day_section(commits: &[CommitDetails], links: &Links, now: DateTime<Utc>) -> 
                             (truncate(&one_line(&it.summary.subject), MAX_SUBJECT))
                         }
                     }
+                }
+            }
+            @for (client, command) in log.reverts.get(&day).into_iter().flatten() {
+                details {
+                    summary class="by" { "Revert everything that " (one_line(client)) " did since this day" }
+                    pre tabindex="0" class="command" { code { (one_line(command)) } }
                 }
             }
         }

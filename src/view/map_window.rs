@@ -11,26 +11,29 @@ use crate::view::map_svg::draw_map;
 /// The maximum numbers of rooms and of wings in the part of a map.
 const MAX_ROOMS: usize = 40;
 const MAX_WINGS: usize = 9;
+/// A map with at most this number of columns is drawn as a whole.
+const MAX_COLUMNS: i32 = 5;
 /// How many wings are beside each other.
 const WINGS_PER_ROW: usize = 3;
 
 /// Draws a planned map as a part of a page: `view` has the room of the visitor and the ages. If
 /// `is_whole` is false, only the rooms near that room are drawn of a large map.
+///
+/// The count of scrolls of a wing is left out: it changes without the plan.
 pub fn draw_planned_map(
     plan: &MapPlan,
     view: &MapView<'_>,
     links: &Links,
     is_whole: bool,
 ) -> Markup {
-    let is_large = plan.places.iter().any(|it| it.kind == PlaceKind::Wing);
-    let shown: Vec<_> = match is_large && !is_whole {
+    let shown: Vec<_> = match is_large(plan) && !is_whole {
         true => cells_around(plan, view),
         false => plan.places.iter().map(|it| it.cell).enumerate().collect(),
     };
     let place = |(number, cell): &(usize, Cell)| {
         let place = &plan.places[*number];
         match place.kind {
-            PlaceKind::Wing => Place { cell: *cell, ..place.clone() },
+            PlaceKind::Wing => Place { cell: *cell, scrolls: 0, ..place.clone() },
             _ => Place { cell: *cell, ..room_place(view, &place.room) },
         }
     };
@@ -46,6 +49,13 @@ pub fn draw_planned_map(
     draw_map(&part, view, Some(links))
 }
 
+/// Returns whether a map is too large to be drawn beside a room.
+fn is_large(plan: &MapPlan) -> bool {
+    let columns = || plan.places.iter().map(|it| it.cell.0);
+    let width = columns().max().unwrap_or_default() - columns().min().unwrap_or_default() + 1;
+    width > MAX_COLUMNS || plan.places.len() > MAX_ROOMS
+}
+
 /// Returns the places near the visitor with their cells, and below them the boxes of wings.
 fn cells_around(plan: &MapPlan, view: &MapView<'_>) -> Vec<(usize, Cell)> {
     let rooms = || plan.places.iter().enumerate().filter(|(_, it)| it.kind != PlaceKind::Wing);
@@ -54,7 +64,8 @@ fn cells_around(plan: &MapPlan, view: &MapView<'_>) -> Vec<(usize, Cell)> {
     let centre = here.unwrap_or_default();
     // A cell is about twice as wide as high.
     let distance = |it: Cell| (2 * (it.0 - centre.0).abs()).max((it.1 - centre.1).abs());
-    let mut near: Vec<_> = rooms().map(|(number, it)| (number, it.cell)).collect();
+    let is_near = |it: &(usize, Cell)| (it.1.0 - centre.0).abs() <= MAX_COLUMNS / 2;
+    let mut near: Vec<_> = rooms().map(|(number, it)| (number, it.cell)).filter(is_near).collect();
     near.sort_by_key(|(number, cell)| (distance(*cell), *number));
     near.truncate(MAX_ROOMS);
     let left = near.iter().map(|(_, it)| it.0).min().unwrap_or_default();

@@ -1,10 +1,11 @@
 "use strict";
-// Walking by keys, search while you type, the time slider, and what others do meanwhile.
-// Without this script every page can be read, and every link works.
+// Keys, search, the time slider, and what others do meanwhile. Every page works without this script.
 document.documentElement.classList.add("scripted");
 const main = () => document.getElementById("main");
 const search = document.getElementById("search");
 const workspace = document.body.dataset.workspace;
+
+document.querySelector(".map [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
 /** Loads a page; returns its document, or nothing if it cannot be shown. */
 async function load(path) {
@@ -83,7 +84,9 @@ async function refresh(changed) {
   details().forEach((it) => { it.open = open.has(name(it)); });
   scrollTo(0, top);
   for (const room of document.querySelectorAll("[data-room]")) {
-    if (changed.includes(`rooms/${room.dataset.room}.yaml`)) room.classList.add("changed");
+    const id = room.dataset.room;
+    const isHere = (it) => it === `rooms/${id}.yaml` || it.startsWith(`scrolls/${id}/`);
+    if (changed.some(isHere)) room.classList.add("changed");
   }
 }
 

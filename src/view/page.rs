@@ -69,8 +69,8 @@ pub fn page_document(frame: &PageFrame<'_>, content: &Markup) -> String {
         header class="top" {
             (palace_links(frame, &palace))
             (time_bar(frame))
+            @if let Some(at) = &frame.time.at { (past_banner(frame, at)) }
         }
-        @if let Some(at) = &frame.time.at { (past_banner(frame, at)) }
         main id="main" tabindex="-1" {
             div class="heading" {
                 h1 { (title) }

@@ -14,6 +14,8 @@ use crate::view::{EntityPage, Links, ListRow, PAGE_STYLE, RoomPage};
 
 /// Limit for the rooms that are marked on the map while they are shown.
 const MAX_MARKED: usize = 300;
+/// The map of at most this number of rooms is made to fit.
+const MAX_FITTING: usize = 25;
 /// Limit for the characters of a name.
 const MAX_NAME: usize = 200;
 
@@ -85,13 +87,18 @@ pub fn palace_file(file: &PalaceFile<'_>) -> String {
                 div class="file" {
                     main id="main" tabindex="-1" { (sections(file)) }
                     aside id="map" aria-label="Map" {
-                        div class="map-frame" { (file.map) }
+                        div class=(map_class(file)) { (file.map) }
                     }
                 }
             }
         }
     };
     page.into_string()
+}
+
+/// Returns the class of the map: a small one is made to fit.
+fn map_class(file: &PalaceFile<'_>) -> &'static str {
+    if file.rooms.len() > MAX_FITTING { "map-frame whole" } else { "map-frame" }
 }
 
 fn head(file: &PalaceFile<'_>, name: &str) -> Markup {

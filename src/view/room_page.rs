@@ -61,7 +61,7 @@ pub fn room_page(page: &RoomPage<'_>, map: Option<&Markup>) -> Markup {
                     p class="versions" { (page.versions.trim()) }
                 }
             }
-            aside class="around" aria-label="Around this room" {
+            div class="around" {
                 @if let Some(map) = map {
                     div id="map" class="map-frame" { (map) }
                     p class="note" { a href=[page.links.page(PageKind::Map)] { "The whole map" } }

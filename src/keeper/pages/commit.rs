@@ -1,5 +1,9 @@
 //! What the log and the pages of commits show.
 
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+
 use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::history::revert::{
     UndoneCommitSet, creates_palace, is_change_of_tool, visit_of_commit,
@@ -12,11 +16,13 @@ use crate::keeper::{Caller, Refusal};
 use crate::model::{CommitDetails, FileDiff, quote_for_shell};
 use crate::render::{count_with_noun, one_line};
 use crate::store::CommitRange;
-use crate::view::{self, CommitPage, PageKind, Revert};
+use crate::view::{self, CommitPage, LogPage, PageKind, Revert};
 
 /// How many commits a page of the log has, and how many files the page of a commit compares.
 const COMMITS_PER_PAGE: usize = 50;
 const MAX_FILES: usize = 20;
+/// For how many clients of a day the log has a command.
+const MAX_CLIENTS: usize = 5;
 
 /// Lists the commits.
 pub(super) fn log_content(
@@ -31,8 +37,31 @@ pub(super) fn log_content(
     }
     let is_last = commits.len() <= end;
     let shown: Vec<_> = commits.into_iter().skip(first).take(COMMITS_PER_PAGE).collect();
-    let body = view::log_page(&shown, page.links, (number, is_last), page.session.caller.now);
+    let log = LogPage {
+        commits: &shown,
+        page: (number, if is_last { number } else { number + 1 }),
+        reverts: reverts_by_day(page, &shown),
+    };
+    let body = view::log_page(&log, page.links, page.session.caller.now);
     Ok(PageContent::of_kind(PageKind::Log, "Log", body))
+}
+
+/// Returns for each day the clients that changed something, with the command that reverts it.
+fn reverts_by_day(
+    page: &PageSession<'_, '_>,
+    commits: &[CommitDetails],
+) -> BTreeMap<NaiveDate, Vec<(String, String)>> {
+    let mut reverts = BTreeMap::<_, Vec<_>>::new();
+    for it in commits.iter().filter(|it| is_change_of_tool(it)) {
+        let Some(client) = it.trailer(Caller::CLIENT_TRAILER) else { continue };
+        let day = it.summary.at.date_naive();
+        let of_day = reverts.entry(day).or_default();
+        if of_day.len() < MAX_CLIENTS && !of_day.iter().any(|(known, _)| known == client) {
+            let options = format!(" --client {} --since {day}", quote_for_shell(client));
+            of_day.push((client.to_owned(), undo_command(page, &options)));
+        }
+    }
+    reverts
 }
 
 fn commits_until(open: &OpenPalace, limit: usize) -> Result<Vec<CommitDetails>, Refusal> {

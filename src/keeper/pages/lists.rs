@@ -10,7 +10,9 @@ use crate::keeper::walk::drawers::drawer_view;
 use crate::keeper::walk::listed_items::read_diary_entry;
 use crate::keeper::walk::notices::list_open_work;
 use crate::keeper::work::work_items::{render_work_item, work_view};
-use crate::model::{Entity, ItemId, Palace, RoomId, ScrollId};
+use crate::model::{
+    Code, Diagnostic, Entity, ItemId, Palace, RoomId, ScrollId, escape_unprintable,
+};
 use crate::render;
 use crate::view::{self, IndexPage, ListRow, PageKind};
 
@@ -82,9 +84,11 @@ pub(super) fn findings_content(page: &mut PageSession<'_, '_>) -> Result<PageCon
     let files = open.file_states.change_counters();
     open.page_cache.set_finding_count(files, report.findings.len());
     let mut findings: Vec<_> = report.findings.into_iter().map(|it| it.diagnostic).collect();
+    // They are listed with what to do about them.
+    findings.retain(|it| it.code != Code::OpenConflict);
     findings.sort_by_key(|it| it.severity());
     findings.truncate(MAX_FINDINGS);
-    let with_item = |it: crate::model::Diagnostic| (open.item_in_file(&it.file), it);
+    let with_item = |it: Diagnostic| (open.item_in_file(&it.file), it);
     let findings: Vec<_> = findings.into_iter().map(with_item).map(|(a, b)| (b, a)).collect();
     let reader = (page.session.caller.audience(), now);
     let conflicts = list_conflicts(page.session)
@@ -163,6 +167,6 @@ fn drawer_body(page: &PageSession<'_, '_>, file: &str) -> Result<(String, maud::
 }
 
 fn no_item(name: &str) -> Refusal {
-    let name = crate::model::escape_unprintable(name);
+    let name = escape_unprintable(name);
     Refusal::Invalid(format!("the palace has no `{name}`; it may have been deleted or moved"))
 }

@@ -63,7 +63,7 @@ fn push_equal(
     is_after_change: bool,
 ) {
     let before = if is_after_change { CONTEXT } else { 0 };
-    if count <= before + CONTEXT {
+    if count <= before + CONTEXT + 1 {
         return push_equal_lines(rows, old, (old_at, new_at), count);
     }
     push_equal_lines(rows, old, (old_at, new_at), before);
@@ -109,9 +109,12 @@ mod tests {
 
     #[test]
     fn changed_lines_are_beside_each_other() {
-        let was = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\n";
-        let now = "a\nB\nB2\nc\nd\ne\nf\ng\nh\ni\nk\n";
-        insta::assert_snapshot!(rows(was, now), @"");
+        let was = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\nk\nl\nm\nn\no\np\n";
+        let now = "a\nB\nB2\nc\nd\ne\nf\ng\nh\ni\nj\nl\nm\nn\no\np\n";
+        let expected = " 1 a | 1 a\n!2 b | 2 B\n! | 3 B2\n 3 c | 4 c\n 4 d | 5 d\n 5 e | 6 e\n… 2\n \
+            8 h | 9 h\n 9 i | 10 i\n 10 j | 11 j\n!11 k | \n 12 l | 12 l\n 13 m | 13 m\n \
+            14 n | 14 n\n… 2\n";
+        assert_eq!(rows(was, now), expected);
     }
 
     #[test]

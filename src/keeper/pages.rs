@@ -9,13 +9,15 @@ pub(crate) mod request;
 mod room;
 mod side_by_side;
 
+use std::sync::Arc;
+
 use maud::Markup;
 
 use crate::keeper::pages::frame::{finding_count, time_bar};
 use crate::keeper::pages::request::{PageRequest, PageTarget};
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{CommitDetails, ItemId, Tool};
+use crate::model::{CommitDetails, CommitSummary, ItemId, Tool};
 use crate::view::{self, Links, PageFrame, PageKind};
 
 /// The content of a page, and what its frame needs to know about it.
@@ -56,11 +58,7 @@ pub fn render_page(
     session.palace.update_file_history_cache()?;
     session.palace.find_renamed_rooms()?;
     let at = session.palace.store().as_of_commit().cloned();
-    let past = match at.as_ref().map(|at| present.iter().position(|it| it.summary.id == at.id)) {
-        None => present.clone(),
-        Some(Some(place)) => present[place..].to_vec().into(),
-        Some(None) => session.palace.newest_commits()?,
-    };
+    let past = commits_until(&session, &present, at.as_ref())?;
     let time = time_bar(&present, at.as_ref(), &past);
     let links = Links::Server { workspace: key.clone(), at: at.map(|it| it.short) };
     let mut page = PageSession {
@@ -89,7 +87,20 @@ pub fn render_page(
     Ok(view::page_document(&frame, &content.body))
 }
 
-/// Renders a refusal as a page; `home` is the link to the first page.
+/// Returns the newest commits up to the one that is shown.
+fn commits_until(
+    session: &Session<'_>,
+    present: &Arc<Vec<CommitDetails>>,
+    at: Option<&CommitSummary>,
+) -> Result<Arc<Vec<CommitDetails>>, Refusal> {
+    let Some(at) = at else { return Ok(present.clone()) };
+    match present.iter().position(|it| it.summary.id == at.id) {
+        Some(place) => Ok(present[place..].to_vec().into()),
+        None => session.palace.newest_commits(),
+    }
+}
+
+/// Renders a refusal as a page.
 pub fn render_refusal_page(title: &str, refusal: &str) -> String {
     view::plain_document(title, &view::refusal_page(refusal))
 }
@@ -115,12 +126,12 @@ impl PageSession<'_, '_> {
     fn content(&mut self, target: &PageTarget) -> Result<PageContent, Refusal> {
         match target {
             PageTarget::Room(room) => room::room_content(self, room.as_ref()),
-            PageTarget::Map => room::map_content(self),
+            PageTarget::Map => Ok(room::map_content(self)),
             PageTarget::Scroll(scroll) => lists::scroll_content(self, scroll),
             PageTarget::File(path) => lists::file_content(self, path),
             PageTarget::Entity(name) => entity::entity_content(self, name),
             PageTarget::Index { genus, page } => {
-                lists::index_content(self, genus.as_deref(), *page)
+                Ok(lists::index_content(self, genus.as_deref(), *page))
             }
             PageTarget::Search(query) => lists::search_content(self, query),
             PageTarget::Log { page } => commit::log_content(self, *page),

@@ -1,6 +1,6 @@
 //! The page of an entity, with its relations in both directions and what mentions it.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use maud::{Markup, html};
 
@@ -155,9 +155,9 @@ fn neighbours<'a>(graph: &'a Graph, name: &str, limit: usize) -> Vec<(&'a str, &
     let incoming = graph.incoming_relations(name).filter(|it| it.from.is_defined);
     let incoming = incoming.map(|it| (it.from.name.as_str(), it.relation.kind.as_str()));
     let mut found = Vec::new();
-    let mut seen = BTreeMap::new();
+    let mut seen = BTreeSet::new();
     for (to, kind) in outgoing.chain(incoming) {
-        if to != name && graph.get(to).is_some() && seen.insert(to, ()).is_none() {
+        if to != name && graph.get(to).is_some() && seen.insert(to) {
             found.push((to, kind));
         }
         if found.len() == limit {

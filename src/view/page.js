@@ -18,8 +18,7 @@ document.addEventListener("keydown", (event) => {
   const typing = event.target.closest("input, textarea, select, [contenteditable]");
   if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "/" && search) {
-    event.preventDefault();
-    search.focus();
+    event.preventDefault(); search.focus();
   } else if (/^[1-9]$/.test(event.key)) {
     const action = document.querySelector(`[data-number="${event.key}"]`);
     if (action) { action.focus(); action.click(); }
@@ -64,16 +63,14 @@ if (time) {
 
 // What others do meanwhile, in the present only.
 const live = document.getElementById("live");
-
 function say(text, path) {
   const line = document.createElement("span");
-  const link = path ? document.createElement("a") : line;
+  const link = line.appendChild(document.createElement("a"));
   link.textContent = text;
-  if (path) { link.href = path; line.append(link); }
+  if (path) link.href = path;
   live.prepend(line);
   while (live.children.length > 3) live.lastChild.remove();
 }
-
 async function refresh(changed) {
   const page = await load(location.href);
   if (!page || search?.value) return;

@@ -9,7 +9,7 @@ use crate::keeper::pages::room::{collect_room, map_view, planned_map};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{CommitDetails, Graph, Palace, Room, RoomId};
+use crate::model::{Action, CommitDetails, Graph, Palace, Room, RoomId};
 use crate::view::{self, EntityPage, Links, PalaceFile, PalaceFileChanges};
 
 /// Limits for what the file has.
@@ -116,7 +116,7 @@ fn entities_of_rooms(palace: &Palace) -> (Vec<&str>, usize) {
         return (graph.iter().map(|it| it.name.as_str()).collect(), graph.len());
     }
     let names = |room: &Room| -> Vec<&str> {
-        let named = room.actions.iter().flat_map(|it| it.named_entities());
+        let named = room.actions.iter().flat_map(Action::named_entities);
         let named = named.filter_map(|it| Some(graph.find_entity(it)?.name.as_str()));
         let linked = room.texts_with_links().flat_map(|it| graph.linked_entities(it));
         named.chain(linked).collect()

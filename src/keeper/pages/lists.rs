@@ -28,7 +28,7 @@ pub(super) fn index_content(
     page: &mut PageSession<'_, '_>,
     genus: Option<&str>,
     number: usize,
-) -> Result<PageContent, Refusal> {
+) -> PageContent {
     let palace = &page.session.palace.palace;
     let first = (number - 1).saturating_mul(ROWS_PER_PAGE);
     let genus = genus.and_then(|it| palace.graph.find_genus_ignoring_case(it));
@@ -53,7 +53,7 @@ pub(super) fn index_content(
         page: (number, total.div_ceil(ROWS_PER_PAGE).max(1)),
     };
     let body = view::index_page(&index, page.links);
-    Ok(PageContent::of_kind(PageKind::Index, "Index", body))
+    PageContent::of_kind(PageKind::Index, "Index", body)
 }
 
 fn room_row(palace: &Palace, id: &RoomId) -> ListRow {
@@ -86,7 +86,7 @@ pub(super) fn findings_content(page: &mut PageSession<'_, '_>) -> Result<PageCon
     let mut findings: Vec<_> = report.findings.into_iter().map(|it| it.diagnostic).collect();
     // They are listed with what to do about them.
     findings.retain(|it| it.code != Code::OpenConflict);
-    findings.sort_by_key(|it| it.severity());
+    findings.sort_by_key(Diagnostic::severity);
     findings.truncate(MAX_FINDINGS);
     let with_item = |it: Diagnostic| (open.item_in_file(&it.file), it);
     let findings: Vec<_> = findings.into_iter().map(with_item).map(|(a, b)| (b, a)).collect();
@@ -140,7 +140,7 @@ pub(super) fn file_content(
         ItemId::Room(room) => return super::room::room_content(page, Some(&room.clone().into())),
         ItemId::Scroll(which) => return scroll_content(page, which),
         ItemId::Entity(name) => return super::entity::entity_content(page, name),
-        ItemId::Genus(name) => return index_content(page, Some(name), 1),
+        ItemId::Genus(name) => return Ok(index_content(page, Some(name), 1)),
         ItemId::Drawer(file) => drawer_body(page, file)?,
         ItemId::Diary(file) => {
             let text = read_diary_entry(page.session, file);

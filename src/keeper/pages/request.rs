@@ -1,5 +1,7 @@
 //! What a page is requested for, and how paths name it.
 
+use std::borrow::Cow;
+
 use percent_encoding::percent_decode_str;
 
 use crate::model::{RoomRef, ScrollId};
@@ -90,7 +92,7 @@ pub fn parse_page_path(path: &str, query: &str) -> Option<PageRequest> {
 }
 
 fn decode(text: &str) -> Option<String> {
-    percent_decode_str(text).decode_utf8().ok().map(|it| it.into_owned())
+    percent_decode_str(text).decode_utf8().ok().map(Cow::into_owned)
 }
 
 fn is_commit_id(text: &str) -> bool {

@@ -12,7 +12,7 @@ use crate::keeper::walk::halls;
 use crate::keeper::walk::show::view_without_visit;
 use crate::keeper::walk::unbuilt_rooms::{describe_unbuilt_room, render_roomless_palace};
 use crate::keeper::{Caller, Refusal};
-use crate::model::{CommitDetails, CommitSummary, ItemId, Palace, RoomId, RoomRef};
+use crate::model::{Action, CommitDetails, CommitSummary, ItemId, Palace, RoomId, RoomRef};
 use crate::render::{self, MapView, RoomView};
 use crate::view::{self, Links, MapPlan, PageKind, RoomPage};
 use crate::visit::Location;
@@ -115,11 +115,11 @@ fn describe_unbuilt(open: &OpenPalace, view: &RoomView<'_>, links: &Links) -> Op
 }
 
 /// Lists the entities that a room shows, names or links to.
-pub(super) fn entities_of_room<'a>(palace: &'a Palace, view: &RoomView<'a>) -> Vec<&'a str> {
+fn entities_of_room<'a>(palace: &'a Palace, view: &RoomView<'a>) -> Vec<&'a str> {
     let graph = &palace.graph;
     let mut names = BTreeSet::new();
     if let Some(room) = view.room {
-        let named = room.actions.iter().flat_map(|it| it.named_entities());
+        let named = room.actions.iter().flat_map(Action::named_entities);
         names.extend(named.filter_map(|it| Some(graph.find_entity(it)?.name.as_str())));
         names.extend(room.texts_with_links().flat_map(|it| graph.linked_entities(it)));
     }
@@ -139,12 +139,12 @@ fn changes_of_room(id: &RoomId, commits: &[CommitDetails]) -> Vec<CommitSummary>
 }
 
 /// Draws the whole map.
-pub(super) fn map_content(page: &mut PageSession<'_, '_>) -> Result<PageContent, Refusal> {
+pub(super) fn map_content(page: &PageSession<'_, '_>) -> PageContent {
     let (open, by) = (&*page.session.palace, page.session.caller);
     let entry = open.palace.entry_room();
     let plan = planned_map(open, entry, by);
     let body = view::draw_planned_map(&plan, &map_view(open, None, by), page.links, true);
-    Ok(PageContent::of_kind(PageKind::Map, "Map", view::map_page(&body)))
+    PageContent::of_kind(PageKind::Map, "Map", view::map_page(&body))
 }
 
 /// Returns the map that shows the wing of a room in full.

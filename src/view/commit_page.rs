@@ -79,9 +79,8 @@ pub fn commit_page(page: &CommitPage, links: &Links, now: DateTime<Utc>) -> Mark
             ", " code { (summary.short) } ")"
         }
         (neighbour_links(page, links))
-        @if !page.commit.body.trim().is_empty() {
-            p class="message" { (truncate(&printable_text(page.commit.body.trim()), 2_000)) }
-        }
+        @let message = message(&page.commit);
+        @if !message.is_empty() { p class="message" { (truncate(&printable_text(&message), 2_000)) } }
         section class="revert" { h2 { "How to revert it" } (revert(&page.revert, links)) }
         section {
             h2 { "What it changed" }
@@ -99,6 +98,14 @@ pub fn commit_page(page: &CommitPage, links: &Links, now: DateTime<Utc>) -> Mark
             p class="note" { "and " (count_with_noun(page.more_files, "more file")) }
         }
     }
+}
+
+/// Returns the message of a commit without its first line and its trailers.
+fn message(commit: &CommitDetails) -> String {
+    let is_trailer =
+        |line: &&str| commit.trailers.iter().any(|(key, it)| **line == format!("{key}: {it}"));
+    let lines: Vec<_> = commit.body.lines().filter(|it| !is_trailer(it)).collect();
+    lines.join("\n").trim().to_owned()
 }
 
 fn neighbour_links(page: &CommitPage, links: &Links) -> Markup {
@@ -168,7 +175,7 @@ fn changed_lines(lines: &[ContentLine]) -> Markup {
                 @for it in lines.iter().take(MAX_LINES) {
                     p class=(class(it.sign)) {
                         span class="sign" { (it.sign) } " "
-                        (truncate(&printable_text(&it.text), MAX_LINE))
+                        (marked_words(&truncate(&printable_text(&it.text), MAX_LINE)))
                     }
                 }
                 @if lines.len() > MAX_LINES {
@@ -176,6 +183,22 @@ fn changed_lines(lines: &[ContentLine]) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// Renders the marks of changed words, `[-before-]{+after+}`, as deletions and insertions.
+fn marked_words(text: &str) -> Markup {
+    let marks = [("[-", "-]"), ("{+", "+}")];
+    let next = marks.iter().filter_map(|(open, close)| {
+        let start = text.find(open)?;
+        let length = text[start + open.len()..].find(close)?;
+        Some((start, start + open.len(), start + open.len() + length, *open == "[-"))
+    });
+    let Some((start, from, to, is_deletion)) = next.min() else { return html! { (text) } };
+    html! {
+        (text[..start])
+        @if is_deletion { del { (text[from..to]) } } @else { ins { (text[from..to]) } }
+        (marked_words(&text[to + 2..]))
     }
 }
 
@@ -210,4 +233,15 @@ fn compared_row(row: &ComparedRow) -> Markup {
         html! { td class="line" { (number) } td class=[class] { (text) } }
     };
     html! { tr { (side(was, "removed")) (side(now, "added")) } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changed_words_are_deletions_and_insertions() {
+        let page = marked_words("a [-b-]{+<c>+} d [-e").into_string();
+        assert_eq!(page, "a <del>b</del><ins>&lt;c&gt;</ins> d [-e");
+    }
 }

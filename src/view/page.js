@@ -5,7 +5,8 @@ const main = () => document.getElementById("main");
 const search = document.getElementById("search");
 const workspace = document.body.dataset.workspace;
 
-document.querySelector(".map [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+const frame = document.querySelector(".map-frame"), here = frame?.querySelector("[aria-current]");
+if (here) frame.scrollLeft += here.getBoundingClientRect().left - frame.getBoundingClientRect().left - frame.clientWidth / 2 + 50;
 
 /** Loads a page; returns its document, or nothing if it cannot be shown. */
 async function load(path) {
@@ -25,7 +26,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// Search while you type. The page before comes back when the field is empty.
+// Search while you type; an empty field brings the page back.
 let before = null, waiting, searches = 0;
 search?.addEventListener("input", () => {
   clearTimeout(waiting);
@@ -47,8 +48,7 @@ if (time) {
   const moment = document.getElementById("moment");
   const isLast = () => Number(time.value) === commits.length - 1;
   const label = () => {
-    const seconds = Number(commits[time.value][1]);
-    const text = isLast() ? "present" : new Date(seconds * 1000).toLocaleString();
+    const text = isLast() ? "present" : new Date(commits[time.value][1] * 1000).toLocaleString();
     moment.textContent = text;
     time.setAttribute("aria-valuetext", text);
   };

@@ -23,9 +23,12 @@ const MAX_NAME: usize = 200;
 const SECTIONS: &str = "
 .file { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1rem 3rem; }
 @media (min-width: 70rem) {
-  .file { grid-template-columns: minmax(0, 44rem) minmax(24rem, 1fr); }
-  .file > aside { position: sticky; top: 1rem; align-self: start; max-height: 95vh; overflow: auto; }
+  .file { grid-template-columns: minmax(0, 38rem) minmax(24rem, 1fr); }
+  .file > aside { position: sticky; top: 1rem; align-self: start; margin-top: 1rem; }
+  .file .map-frame { max-height: 92vh; }
+  .file .map-frame:not(.whole) .map { max-width: 100%; }
 }
+.file > aside:target { grid-column: 1 / -1; order: -1; position: static; }
 .page { display: none; }
 .page:target, .page:has(:target) { display: block; }
 body:not(:has(.page:target, .page :target)) .page.first { display: block; }

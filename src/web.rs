@@ -5,6 +5,7 @@
 //! link has set. Pages only read.
 
 mod access;
+mod events;
 mod origin;
 mod pages;
 mod rate_limit;

@@ -8,7 +8,7 @@ use std::path::Path;
 use tokio::net::TcpListener;
 
 use crate::cli::home::state_dir;
-use crate::cli::outcome::{Failure, current_time};
+use crate::cli::outcome::{Failure, current_time, terminal_user};
 use crate::keeper::HttpAccess;
 use crate::mcp::Server;
 use crate::web::{self, AllowedHosts, WebOptions};
@@ -81,11 +81,13 @@ pub(super) fn http_access() -> Result<HttpAccess, Failure> {
     state_dir().map(HttpAccess::new).ok_or_else(|| Failure::Message(missing.to_owned()))
 }
 
-/// Serves the palaces of `home` over HTTP until `stop` is ready.
+/// Serves the palaces of `home` over HTTP until `stop` is ready. Calls `on_listen` with the address
+/// once the server listens.
 pub(super) async fn serve(
     server: Server,
     args: &HttpArgs,
     home: &Path,
+    on_listen: impl FnOnce(SocketAddr) -> Result<(), Failure>,
     stop: impl Future<Output: Send> + Send + 'static,
 ) -> Result<(), Failure> {
     args.check()?;
@@ -103,16 +105,13 @@ pub(super) async fn serve(
             "palazzo: --no-token: every program on this machine can read and change the palaces"
         );
     }
-    anstream::eprintln!(
-        "Serving {} over HTTP: MCP at http://{address}/mcp (`palazzo client-config --http` prints \
-         the configuration of clients), the page by `palazzo view`. Ctrl-C ends this.",
-        home.display()
-    );
+    on_listen(address)?;
     let options = WebOptions {
         allowed_hosts: AllowedHosts::new(address, &args.allow_host),
         access,
         rate: NonZeroU32::new(args.rate),
         clock: current_time,
+        reader: || terminal_user("view"),
     };
     if let Ok(links) = &links {
         links.list_server(home, address)?;

@@ -1,6 +1,7 @@
 //! `palazzo serve`.
 
 use std::io::IsTerminal;
+use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +11,7 @@ use crate::cli::home::PalaceArgs;
 use crate::cli::http_server::{self, HttpArgs};
 use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::signal;
-use crate::keeper::{BackgroundSyncSettings, SyncTiming};
+use crate::keeper::{BackgroundSyncSettings, Keeper, SyncTiming};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
 use crate::model::WatchMode;
 
@@ -87,6 +88,7 @@ pub(super) fn run(args: Args) -> Outcome {
         WatchOption::Poll => WatchMode::Poll,
         WatchOption::Off => WatchMode::Off,
     };
+    let home = args.palace.home.find();
     let keeper = args.palace.keeper();
     let keeper = keeper
         .with_watch_mode(watching, |warning| anstream::eprintln!("palazzo: {warning}"))
@@ -97,19 +99,54 @@ pub(super) fn run(args: Args) -> Outcome {
             "Serving {} over MCP on standard input, for a client program. `palazzo \
              client-config` prints the client's configuration; `palazzo walk` is for people. \
              Ctrl-D ends this.",
-            args.palace.home.find().display()
+            home.display()
         );
     }
+    let timing = SyncTiming::with_idle(Duration::from_millis(args.sync_idle_ms));
+    let (server, cancelled) = make_server(toolbox, keeper, (!args.read_only).then_some(timing));
+    run_until_signal(cancelled, async |stop| {
+        if args.http.is_chosen() {
+            let announce = |address| {
+                anstream::eprintln!(
+                    "Serving {} over HTTP: MCP at http://{address}/mcp (`palazzo client-config \
+                     --http` prints the configuration of clients), the page by `palazzo view`. \
+                     Ctrl-C ends this.",
+                    home.display()
+                );
+                Ok(())
+            };
+            return http_server::serve(server, &args.http, &home, announce, stop).await;
+        }
+        mcp::serve(server, stop).await.map_err(Failure::Connection)
+    })
+}
+
+/// Makes a server, which synchronizes palaces if `timing` is given. The flag cancels what takes
+/// long.
+pub(super) fn make_server(
+    toolbox: Toolbox,
+    keeper: Keeper,
+    timing: Option<SyncTiming>,
+) -> (Server, Arc<AtomicBool>) {
     let cancelled = Arc::<AtomicBool>::default();
-    let mut server = Server::new(toolbox, keeper, current_time);
-    if !args.read_only {
-        server = server.with_background_sync(BackgroundSyncSettings {
-            timing: SyncTiming::with_idle(Duration::from_millis(args.sync_idle_ms)),
+    let server = Server::new(toolbox, keeper, current_time);
+    let server = match timing {
+        None => server,
+        Some(timing) => server.with_background_sync(BackgroundSyncSettings {
+            timing,
             monotonic_clock: Instant::now,
             clock: current_time,
             cancelled: cancelled.clone(),
-        });
-    }
+        }),
+    };
+    (server, cancelled)
+}
+
+/// Runs a server, which gets a future that is ready when the process receives a signal to end.
+pub(super) fn run_until_signal(
+    cancelled: Arc<AtomicBool>,
+    serve: impl AsyncFnOnce(StopSignal) -> Result<(), Failure>,
+) -> Outcome {
     // One thread handles the connection, so that calls take effect in the order they arrive.
     // The worker threads have as much stack as a main thread.
     let mut runtime = tokio::runtime::Builder::new_current_thread();
@@ -118,16 +155,13 @@ pub(super) fn run(args: Args) -> Outcome {
         .thread_stack_size(THREAD_STACK_BYTES)
         .thread_keep_alive(THREAD_KEEP_ALIVE)
         .build()?;
-    let served = runtime.block_on(async {
-        let stop = end_on_signal(cancelled)?;
-        if args.http.is_chosen() {
-            return http_server::serve(server, &args.http, &args.palace.home.find(), stop).await;
-        }
-        mcp::serve(server, stop).await.map_err(Failure::Connection)
-    });
+    let served = runtime.block_on(async { serve(Box::pin(end_on_signal(cancelled)?)).await });
     runtime.shutdown_background();
     served.map(|()| ExitCode::SUCCESS)
 }
+
+/// Is ready, with the number of the signal, when the process must end.
+type StopSignal = Pin<Box<dyn Future<Output = i32> + Send>>;
 
 /// Returns a future that is ready at the first signal to end; a second one ends the process at once,
 /// after git was stopped.

@@ -5,6 +5,7 @@ mod entity;
 pub(crate) mod file;
 mod frame;
 mod lists;
+pub(crate) mod live;
 pub(crate) mod request;
 mod room;
 mod side_by_side;

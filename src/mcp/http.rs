@@ -11,11 +11,14 @@ use std::sync::Arc;
 
 use axum::Router;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use tokio::sync::watch;
 use ulid::Ulid;
 
-use crate::keeper::VisitHandle;
+use crate::keeper::{Caller, Keeper, VisitHandle};
+use crate::mcp::call_queue::CallAccess;
 use crate::mcp::http::sessions::LimitedSessions;
 use crate::mcp::server::{ClientSession, Server};
+use crate::model::Tool;
 
 /// Maximum size of a request, in bytes.
 const MAX_REQUEST_BYTES: usize = 4 << 20;
@@ -47,6 +50,26 @@ impl Server {
     pub fn start(&self) {
         tokio::spawn(self.clone().start_background_work());
         tokio::spawn(self.clone().send_notifications());
+    }
+
+    /// Runs a question of a reader who is no client of MCP, in its turn. The question also gets
+    /// the tools that room actions may call.
+    pub async fn read<T: Send + 'static>(
+        &self,
+        reader: Caller,
+        question: impl Fn(&mut Keeper, &Caller, &[Tool]) -> T + Send + Sync + 'static,
+    ) -> Result<T, String> {
+        let toolbox = self.toolbox.clone();
+        let ask = move |keeper: &mut Keeper, by: &Caller| {
+            Ok(question(keeper, by, &toolbox.action_tools()))
+        };
+        let answer = self.calls.run_in_turn(reader, CallAccess::Read, None, ask).await;
+        answer.map_err(|err| err.message.into_owned())
+    }
+
+    /// Returns a receiver that changes whenever somebody may have changed a palace.
+    pub fn change_signal(&self) -> watch::Receiver<()> {
+        self.change_signal.subscribe()
     }
 
     /// Starts no more calls.

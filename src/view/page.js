@@ -92,7 +92,7 @@ if (document.body.hasAttribute("data-live") && workspace && window.EventSource) 
   let lost = false;
   events.onmessage = ({ data }) => {
     const { commit, by, subject, changed } = JSON.parse(data);
-    say(`${by}: ${subject}, just now`, `/${encodeURIComponent(workspace)}/commits/${commit}`);
+    say(`${by}: ${subject}, just now`, commit && `/${encodeURIComponent(workspace)}/commits/${commit}`);
     refresh(changed ?? []);
   };
   events.onerror = () => { if (!lost) say("The connection is lost; this page may be old."); lost = true; };

@@ -1,9 +1,67 @@
-//! The pages of palaces. Pages only read.
+//! The pages of palaces, for browsers. Pages only read.
 
 use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{Method, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
+use tokio::sync::watch;
+
+use crate::keeper::{self, Caller, PageRequest};
+use crate::mcp::Server;
+use crate::view::{PAGE_SCRIPT, PAGE_STYLE};
+use crate::web::events::stream_events;
+
+/// What answers the requests for pages.
+#[derive(Clone)]
+pub(super) struct PageServer {
+    pub(super) server: Server,
+    /// Returns the person who reads the pages.
+    pub(super) reader: fn() -> Caller,
+    /// Becomes true when the server is stopped.
+    pub(super) stopped: watch::Receiver<bool>,
+}
 
 /// Returns the routes of the pages.
-pub(super) fn page_routes() -> Router {
-    Router::new().route("/", get(async || "Palazzo\n"))
+pub(super) fn page_routes(pages: PageServer) -> Router {
+    let text = |kind: &'static str, text: &'static str| {
+        get(move || async move { ([(header::CONTENT_TYPE, kind)], text) })
+    };
+    Router::new()
+        .route("/page.css", text("text/css; charset=utf-8", PAGE_STYLE))
+        .route("/page.js", text("text/javascript; charset=utf-8", PAGE_SCRIPT))
+        .route("/events", get(stream_events))
+        .fallback(show_page)
+        .with_state(pages)
+}
+
+/// Answers with the page that the path of a request names.
+async fn show_page(State(pages): State<PageServer>, request: Request) -> Response {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "GET, HEAD")]).into_response();
+    }
+    let uri = request.uri();
+    let Some(page) = keeper::parse_page_path(uri.path(), uri.query().unwrap_or_default()) else {
+        return refuse(StatusCode::NOT_FOUND, "There is no page with this address.");
+    };
+    match pages.render(page).await {
+        Ok(Ok(page)) => Html(page).into_response(),
+        Ok(Err(refusal)) => refuse(StatusCode::NOT_FOUND, &refusal),
+        Err(fault) => refuse(StatusCode::INTERNAL_SERVER_ERROR, &fault),
+    }
+}
+
+impl PageServer {
+    /// Renders a page; the inner error says why there is none.
+    async fn render(&self, request: PageRequest) -> Result<Result<String, String>, String> {
+        let render = move |keeper: &mut keeper::Keeper, by: &Caller, tools: &[_]| {
+            keeper::render_page(keeper, by, &request, tools).map_err(|it| it.to_string())
+        };
+        self.server.read((self.reader)(), render).await
+    }
+}
+
+fn refuse(status: StatusCode, why: &str) -> Response {
+    let title = status.canonical_reason().unwrap_or("Error");
+    (status, Html(keeper::render_refusal_page(title, why))).into_response()
 }

@@ -16,11 +16,11 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::keeper::HttpAccess;
+use crate::keeper::{Caller, HttpAccess};
 use crate::mcp::{Server, http_route};
 use crate::web::access::{Access, open_link, require_cookie, require_token};
 use crate::web::origin::{AllowedHosts, check_host_and_origin};
-use crate::web::pages::page_routes;
+use crate::web::pages::{PageServer, page_routes};
 use crate::web::rate_limit::{RequestLimit, limit_requests};
 
 /// Returns the current time.
@@ -39,6 +39,8 @@ pub struct WebOptions {
     pub rate: Option<NonZeroU32>,
     /// Returns the current time.
     pub clock: Clock,
+    /// Returns the person who reads the pages.
+    pub reader: fn() -> Caller,
 }
 
 /// Serves requests on `listener` until `stop` is ready; requests that have begun by then are
@@ -58,7 +60,9 @@ pub async fn serve(
     };
     let (mcp, end_streams) = http_route(server.clone());
     let (stopped, stop_signal) = watch::channel(false);
-    let pages = page_routes().layer(from_fn_with_state(access.clone(), require_cookie));
+    let pages =
+        PageServer { server: server.clone(), reader: options.reader, stopped: stop_signal.clone() };
+    let pages = page_routes(pages).layer(from_fn_with_state(access.clone(), require_cookie));
     let open = Router::new().route("/open/{code}", get(open_link)).with_state(access.clone());
     let routes = mcp
         .layer(from_fn_with_state(access, require_token))

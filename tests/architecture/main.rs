@@ -74,7 +74,7 @@ const USED_ONLY_IN: &[(&str, &[&str])] = &[
     ("governor", &["web"]),
     ("subtle", &["web"]),
     ("pulldown_cmark", &["view"]),
-    ("maud", &["view"]),
+    ("maud", &["keeper", "view"]),
     ("::now()", &["cli", "store", "watch"]),
     ("Utc::now", &["cli"]),
     ("println!", &["cli"]),

@@ -6,40 +6,20 @@ pub(crate) mod file;
 mod frame;
 mod lists;
 pub(crate) mod live;
+mod page_session;
 pub(crate) mod request;
 mod room;
 mod side_by_side;
 
 use std::sync::Arc;
 
-use maud::Markup;
-
 use crate::keeper::pages::frame::{finding_count, time_bar};
+use crate::keeper::pages::page_session::{PageContent, PageSession};
 use crate::keeper::pages::request::{PageRequest, PageTarget};
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{CommitDetails, CommitSummary, ItemId, Tool};
-use crate::view::{self, Links, PageFrame, PageKind};
-
-/// The content of a page, and what its frame needs to know about it.
-struct PageContent {
-    title: String,
-    place: Option<String>,
-    kind: Option<PageKind>,
-    item: Option<ItemId>,
-    body: Markup,
-}
-
-/// The session of a page: the palace that it shows, and the links.
-struct PageSession<'s, 'k> {
-    session: &'s mut Session<'k>,
-    links: &'s Links,
-    /// The newest commits up to the shown one.
-    commits: &'s [CommitDetails],
-    tools: &'s [Tool],
-    /// The names of all palaces of the home.
-    workspaces: &'s [String],
-}
+use crate::model::{CommitDetails, CommitSummary, Tool};
+use crate::view::{self, Links, PageFrame};
 
 /// Renders a page as a complete HTML document. `tools` are those that actions can call.
 pub fn render_page(
@@ -69,7 +49,7 @@ pub fn render_page(
         tools,
         workspaces: &workspaces,
     };
-    let content = page.content(&request.target)?;
+    let content = page_content(&mut page, &request.target)?;
     let findings = finding_count(&mut page)?;
     let palace = &session.palace.palace;
     let frame = PageFrame {
@@ -123,30 +103,25 @@ fn palaces_document(keeper: &Keeper) -> Result<String, Refusal> {
     Ok(view::plain_document("Palaces", &view::palaces_page(&all.collect::<Vec<_>>())))
 }
 
-impl PageSession<'_, '_> {
-    fn content(&mut self, target: &PageTarget) -> Result<PageContent, Refusal> {
-        match target {
-            PageTarget::Room(room) => room::room_content(self, room.as_ref()),
-            PageTarget::Map => Ok(room::map_content(self)),
-            PageTarget::Scroll(scroll) => lists::scroll_content(self, scroll),
-            PageTarget::File(path) => lists::file_content(self, path),
-            PageTarget::Entity(name) => entity::entity_content(self, name),
-            PageTarget::Index { genus, page } => {
-                Ok(lists::index_content(self, genus.as_deref(), *page))
-            }
-            PageTarget::Search(query) => lists::search_content(self, query),
-            PageTarget::Log { page } => commit::log_content(self, *page),
-            PageTarget::Commit(id) => commit::commit_content(self, id),
-            PageTarget::Findings => lists::findings_content(self),
-            PageTarget::Tasks => Ok(lists::tasks_content(self)),
+/// Collects the content of a page.
+fn page_content(
+    page: &mut PageSession<'_, '_>,
+    target: &PageTarget,
+) -> Result<PageContent, Refusal> {
+    match target {
+        PageTarget::Room(room) => room::room_content(page, room.as_ref()),
+        PageTarget::Map => Ok(room::map_content(page)),
+        PageTarget::Scroll(scroll) => lists::scroll_content(page, scroll),
+        PageTarget::File(path) => lists::file_content(page, path),
+        PageTarget::Entity(name) => entity::entity_content(page, name),
+        PageTarget::Index { genus, page: number } => {
+            Ok(lists::index_content(page, genus.as_deref(), *number))
         }
-    }
-}
-
-impl PageContent {
-    /// Returns the content of a page that is not about one item.
-    fn of_kind(kind: PageKind, title: &str, body: Markup) -> Self {
-        Self { title: title.to_owned(), place: None, kind: Some(kind), item: None, body }
+        PageTarget::Search(query) => lists::search_content(page, query),
+        PageTarget::Log { page: number } => commit::log_content(page, *number),
+        PageTarget::Commit(id) => commit::commit_content(page, id),
+        PageTarget::Findings => lists::findings_content(page),
+        PageTarget::Tasks => Ok(lists::tasks_content(page)),
     }
 }
 

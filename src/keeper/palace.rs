@@ -10,6 +10,7 @@ pub(crate) mod file_states;
 pub(crate) mod findings;
 pub(crate) mod item_edits;
 pub(crate) mod loaded_palace;
+pub(crate) mod newest_commits;
 pub(crate) mod open_buffers;
 pub(crate) mod open_conflicts;
 pub(crate) mod open_palace;

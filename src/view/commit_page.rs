@@ -208,6 +208,7 @@ fn file_comparison(file: &FileComparison) -> Markup {
             summary { code { (truncate(&one_line(&file.path), MAX_LINE)) } }
             div class="wide" tabindex="0" role="region" aria-label=(one_line(&file.path)) {
                 table class="sides" {
+                    colgroup { col class="line"; col; col class="line"; col; }
                     thead { tr { th scope="col" colspan="2" { "Before" } th scope="col" colspan="2" { "After" } } }
                     tbody { @for row in &file.rows { (compared_row(row)) } }
                 }

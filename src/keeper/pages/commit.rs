@@ -8,10 +8,10 @@ use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::history::revert::{
     UndoneCommitSet, creates_palace, is_change_of_tool, visit_of_commit,
 };
+use crate::keeper::pages::page_session::{PageContent, PageSession};
 use crate::keeper::pages::side_by_side::compare_file;
-use crate::keeper::pages::{PageContent, PageSession};
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::page_cache::MAX_COMMITS;
+use crate::keeper::palace::newest_commits::MAX_COMMITS;
 use crate::keeper::{Caller, Refusal};
 use crate::model::{CommitDetails, FileDiff, quote_for_shell};
 use crate::render::{count_with_noun, one_line};

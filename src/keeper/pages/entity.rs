@@ -3,7 +3,7 @@
 use crate::keeper::Refusal;
 use crate::keeper::graph::describe::entity_view;
 use crate::keeper::graph::lookup::resolve_entity_name;
-use crate::keeper::pages::{PageContent, PageSession};
+use crate::keeper::pages::page_session::{PageContent, PageSession};
 use crate::keeper::search::palace_search::find_mentions;
 use crate::model::ItemId;
 use crate::view::{self, EntityPage};

@@ -2,7 +2,7 @@
 
 use crate::keeper::Refusal;
 use crate::keeper::maintain::check::check_palace;
-use crate::keeper::pages::PageSession;
+use crate::keeper::pages::page_session::PageSession;
 use crate::model::{CommitDetails, CommitSummary, Palace};
 use crate::view::TimeBar;
 

@@ -4,7 +4,9 @@
 use crate::keeper::Refusal;
 use crate::keeper::conflicts::list_conflicts;
 use crate::keeper::maintain::check::check_palace;
-use crate::keeper::pages::{PageContent, PageSession};
+use crate::keeper::pages::entity::entity_content;
+use crate::keeper::pages::page_session::{PageContent, PageSession};
+use crate::keeper::pages::room::room_content;
 use crate::keeper::search::palace_search::search_for_page;
 use crate::keeper::walk::drawers::drawer_view;
 use crate::keeper::walk::listed_items::read_diary_entry;
@@ -137,9 +139,9 @@ pub(super) fn file_content(
 ) -> Result<PageContent, Refusal> {
     let Some(item) = page.session.palace.item_in_file(path) else { return Err(no_item(path)) };
     let (title, body) = match &item {
-        ItemId::Room(room) => return super::room::room_content(page, Some(&room.clone().into())),
+        ItemId::Room(room) => return room_content(page, Some(&room.clone().into())),
         ItemId::Scroll(which) => return scroll_content(page, which),
-        ItemId::Entity(name) => return super::entity::entity_content(page, name),
+        ItemId::Entity(name) => return entity_content(page, name),
         ItemId::Genus(name) => return Ok(index_content(page, Some(name), 1)),
         ItemId::Drawer(file) => drawer_body(page, file)?,
         ItemId::Diary(file) => {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::format::room_path;
-use crate::keeper::pages::{PageContent, PageSession};
+use crate::keeper::pages::page_session::{PageContent, PageSession};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::rooms::room_lookup::no_such_room_refusal;
 use crate::keeper::walk::drawers::{describe_drawer_only_room, drawer_view, drawers_newest_first};
@@ -150,7 +150,7 @@ pub(super) fn map_content(page: &PageSession<'_, '_>) -> PageContent {
 /// Returns the map that shows the wing of a room in full.
 pub(super) fn planned_map(open: &OpenPalace, here: Option<&RoomId>, by: &Caller) -> Arc<MapPlan> {
     let wing = here.and_then(|it| it.wing.as_ref());
-    open.page_cache.map(wing, || view::plan_map(&map_view(open, here, by)))
+    open.page_cache.map_of_wing(wing, || view::plan_map(&map_view(open, here, by)))
 }
 
 /// Returns what a map shows of the palace.

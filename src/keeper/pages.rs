@@ -346,14 +346,9 @@ mod tests {
         let mut home = TestHome::new(&[]);
         for number in 0..1_000 {
             let wing = ["east", "north", "south", "west"][number % 4];
-            let doors: Vec<_> = [4, 8, 40, 400]
-                .map(|it| format!("r{}", (number + it) % 1_000))
-                .iter()
-                .map(|it| it.clone())
-                .collect();
+            let doors = [4, 8, 40, 400].map(|it| format!("r{}", (number + it) % 1_000)).join(", ");
             let text = format!(
-                "name: Room {number}\ndescription: It is room {number}.\nportals: [{}]\n",
-                doors.join(", ")
+                "name: Room {number}\ndescription: It is room {number}.\nportals: [{doors}]\n"
             );
             home.write(&format!("rooms/{wing}/r{number}.yaml"), &text);
         }

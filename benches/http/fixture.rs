@@ -1,0 +1,47 @@
+//! A palace in wings of 50 rooms, with entities.
+
+use std::fs;
+use std::path::Path;
+
+/// The number of rooms of a wing.
+const WING: usize = 50;
+
+/// Writes a palace.
+pub(crate) fn write_palace(root: &Path, rooms: usize, entities: usize) {
+    let write = |path: &str, text: &str| {
+        let file = root.join(path);
+        fs::create_dir_all(file.parent().expect("every file is in a folder")).expect("writable");
+        fs::write(file, text).expect("the folder is writable");
+    };
+    write("palace.toml", "format = 1\nname = \"Museum\"\nentry = \"w0/r0\"\n");
+    for number in 0..rooms {
+        write(&room_path(number), &room_text(number, rooms));
+    }
+    for number in 0..entities {
+        let (kind, to) = (number % 100, number / 2);
+        let text = format!(
+            "name: Finding {number}\ngenus: Kind {kind}\nobservations:\n  - Seen on day {number}.\n\
+             relations:\n  - type: near\n    to: Finding {to}\n"
+        );
+        write(&format!("entities/kind-{kind}/finding-{number}.yaml"), &text);
+    }
+}
+
+fn room_path(number: usize) -> String {
+    format!("rooms/w{}/r{number}.yaml", number / WING)
+}
+
+/// Returns the text of a room with doors to the next room, two others of its wing, and one of
+/// another wing.
+fn room_text(number: usize, rooms: usize) -> String {
+    let wing = number / WING * WING;
+    let inside = |it: usize| (wing + it % WING).min(rooms - 1);
+    let doors = [inside(number + 1), inside(number + 7), (number + WING) % rooms];
+    let doors = doors.map(|it| format!("w{}/r{it}", it / WING)).join(", ");
+    format!(
+        "name: Room {number}\ndescription: |\n  Shelves up to the ceiling, and the smell of wax.\n\
+         portals: [{doors}]\nactions:\n  - label: Read the label\n    type: text\n    content: \
+         \"About [[Finding {number}]].\"\n  - label: List the findings\n    type: query\n    tool: \
+         list_entities\n    tool_params: {{ genus: Kind 1 }}\n"
+    )
+}

@@ -117,6 +117,7 @@ pub use crate::keeper::merge::{
 pub use crate::keeper::merge_driver::{MergedFileVersions, merge_file_versions, paths_in_palaces};
 pub use crate::keeper::pages::file::{PalaceFileRequest, view_as_file};
 pub use crate::keeper::pages::live::{PalaceEvent, SeenPalace, palace_events};
+pub use crate::keeper::pages::map_app::render_map_app;
 pub use crate::keeper::pages::request::{PageRequest, PageTarget, parse_page_path};
 pub use crate::keeper::pages::{render_page, render_refusal_page};
 pub use crate::keeper::palace::change_plan::ChangeMode;

@@ -11,6 +11,7 @@ mod handler;
 mod http;
 mod instructions;
 mod json_rpc;
+mod map_app;
 mod memory_server_tools;
 mod mempalace_tools;
 mod palace_tools;

@@ -8,6 +8,7 @@ mod lattice;
 mod links;
 mod list_pages;
 mod log_page;
+mod map_app;
 mod map_plan;
 mod map_svg;
 mod map_window;
@@ -24,6 +25,7 @@ pub use list_pages::{
     refusal_page, search_page, tasks_page, text_page,
 };
 pub use log_page::{LogPage, log_page};
+pub use map_app::map_app;
 pub use map_plan::{MapPlan, plan_map};
 pub use map_svg::map_svg;
 pub use map_window::draw_planned_map;

@@ -6,6 +6,7 @@ pub(crate) mod file;
 mod frame;
 mod lists;
 pub(crate) mod live;
+pub(crate) mod map_app;
 mod page_session;
 pub(crate) mod request;
 mod room;

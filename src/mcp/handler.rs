@@ -21,6 +21,7 @@ use rmcp::{RoleServer, ServerHandler};
 use crate::keeper::{Caller, Keeper};
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::call_runner::panic_error;
+use crate::mcp::map_app::{offer_map_app, shows_apps};
 use crate::mcp::prompts;
 use crate::mcp::reply::shorten_long_lines;
 use crate::mcp::resources;
@@ -104,9 +105,18 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let list = ListToolsResult::with_all_items(self.toolbox.offered_tools());
+        let mut tools = self.toolbox.offered_tools();
+        // The list depends on what the client declares.
+        let scope = match shows_apps(context.client_capabilities().as_ref()) {
+            true => CacheScope::Private,
+            false => CacheScope::Public,
+        };
+        if scope == CacheScope::Private {
+            offer_map_app(&mut tools);
+        }
+        let list = ListToolsResult::with_all_items(tools);
         let mut list = match uses_stateless_protocol(&context) {
-            true => list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public),
+            true => list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope),
             false => list,
         };
         self.add_server_info(&mut list.meta, &context);

@@ -1,6 +1,7 @@
 //! What a resource URI leads to.
 
 use crate::keeper::Caller;
+use crate::mcp::map_app::MAP_APP_URI;
 use crate::mcp::toolbox::ToolSet;
 use crate::mcp::toolbox::Toolbox;
 use crate::model::ResourceUri;
@@ -15,6 +16,8 @@ pub(super) enum ResourceTarget {
     InPalace(ResourceUri),
     /// The graph that this caller's tools act on.
     Graph(Caller),
+    /// The map of the palace that this caller is in, as a view.
+    MapApp(Caller),
 }
 
 /// Parses an address given by a client; the error describes the expected form.
@@ -25,6 +28,7 @@ pub(super) fn parse_target(
 ) -> Result<ResourceTarget, String> {
     match uri {
         GRAPH_URI if tools.offers(ToolSet::Memory) => Ok(ResourceTarget::Graph(caller.clone())),
+        MAP_APP_URI if tools.offers(ToolSet::Palace) => Ok(ResourceTarget::MapApp(caller.clone())),
         _ => uri.parse().map(ResourceTarget::InPalace).map_err(|err: UriError| err.to_string()),
     }
 }

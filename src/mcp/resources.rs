@@ -15,6 +15,7 @@ use rmcp::model::{
 use serde_json::json;
 
 use crate::keeper::{self, Caller, Keeper, Refusal, ResourceSummary};
+use crate::mcp::map_app::{APP_TYPE, map_app_meta};
 use crate::mcp::prompts::all_prompts;
 use crate::mcp::reply::{ToolReply, shorten_long_lines};
 use crate::mcp::subscribers::Subscribers;
@@ -107,6 +108,12 @@ pub(super) fn read_resource(
                 })?;
             (strip_unprintable(&text), MARKDOWN_TYPE)
         }
+        ResourceTarget::MapApp(caller) => {
+            let page = keeper::render_map_app(keeper, &caller);
+            let page = page.map_err(|it| not_found_error(uri, &it.to_string()))?;
+            let contents = ResourceContents::text(page, uri).with_mime_type(APP_TYPE);
+            return Ok(ReadResourceResult::new(vec![contents.with_meta(map_app_meta())]));
+        }
         ResourceTarget::Graph(caller) => {
             match tools.call_tool(keeper, &caller, "read_graph", JsonObject::new()) {
                 Some(Ok(ToolReply { text, .. })) => (text, JSON_TYPE),
@@ -133,7 +140,7 @@ pub(super) fn subscribe(
         ResourceTarget::InPalace(address) => {
             keeper::resolve_uri(keeper, &address).map(ResourceTarget::InPalace)
         }
-        graph @ ResourceTarget::Graph(_) => Ok(graph),
+        other => Ok(other),
     };
     let target = target.map_err(|refusal| not_found_error(uri, &refusal.to_string()))?;
     subscribers

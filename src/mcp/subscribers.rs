@@ -207,7 +207,7 @@ impl Subscribers {
                 }
                 // Its digest is cheap, and the caller may have chosen another
                 // workspace.
-                ResourceTarget::Graph(_) => true,
+                ResourceTarget::Graph(_) | ResourceTarget::MapApp(_) => true,
             };
             if !is_new && !may_have_changed {
                 continue;
@@ -330,7 +330,7 @@ fn resolve_target_workspace(keeper: &mut Keeper, target: ResourceTarget) -> Reso
         ResourceTarget::InPalace(address) => {
             ResourceTarget::InPalace(keeper::resolve_uri(keeper, &address).unwrap_or(address))
         }
-        graph @ ResourceTarget::Graph(_) => graph,
+        other => other,
     }
 }
 
@@ -344,5 +344,7 @@ fn target_digest(tools: &Toolbox, keeper: &mut Keeper, target: &ResourceTarget) 
             hasher.finish()
         }
         ResourceTarget::Graph(caller) => keeper::graph_digest(keeper, caller).unwrap_or_default(),
+        // A view reads its map again by itself.
+        ResourceTarget::MapApp(_) => 0,
     }
 }

@@ -1,10 +1,11 @@
-//! Makes the links between the pages of a palace: paths on the server, or places in one file.
+//! Makes the links between the pages of a palace: paths on the server, places in one file, or URIs
+//! of resources.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use crate::model::{ItemId, RoomId, ScrollId};
+use crate::model::{ItemId, ResourceUri, RoomId, ScrollId, UriTarget};
 
 /// Makes the links of a page. A page that does not exist has no link.
 #[derive(Clone, Debug)]
@@ -22,6 +23,11 @@ pub enum Links {
         rooms: BTreeSet<RoomId>,
         /// The entities in the file, each with a number.
         entities: BTreeMap<String, usize>,
+    },
+    /// The URIs of resources of MCP: only rooms have one.
+    Resources {
+        /// The name of the palace's directory.
+        workspace: String,
     },
 }
 
@@ -67,7 +73,7 @@ impl Links {
             (Self::File { .. }, PageKind::Map | PageKind::Index) => {
                 Some(format!("#{}", kind.path()))
             }
-            (Self::File { .. }, _) => None,
+            (Self::File { .. } | Self::Resources { .. }, _) => None,
         }
     }
 
@@ -75,7 +81,7 @@ impl Links {
     pub fn page_with(&self, kind: PageKind, query: &[(&str, &str)]) -> Option<String> {
         match self {
             Self::Server { .. } => self.server_path(kind.path(), query),
-            Self::File { .. } => self.page(kind),
+            Self::File { .. } | Self::Resources { .. } => self.page(kind),
         }
     }
 
@@ -84,6 +90,10 @@ impl Links {
         match self {
             Self::Server { .. } => self.server_path(&format!("rooms/{room}"), &[]),
             Self::File { rooms, .. } => rooms.contains(room).then(|| format!("#room/{room}")),
+            Self::Resources { workspace } => {
+                let (workspace, target) = (workspace.clone(), UriTarget::Room(room.clone()));
+                Some(ResourceUri { workspace, target }.to_string())
+            }
         }
     }
 
@@ -91,7 +101,7 @@ impl Links {
     pub fn room_elsewhere(&self, workspace: &str, room: &str) -> Option<String> {
         match self {
             Self::Server { .. } => Some(format!("/{}/rooms/{room}", encode(workspace))),
-            Self::File { .. } => None,
+            Self::File { .. } | Self::Resources { .. } => None,
         }
     }
 
@@ -101,7 +111,7 @@ impl Links {
             Self::Server { .. } => {
                 self.server_path(&format!("scrolls/{}/{}", scroll.room, scroll.id), &[])
             }
-            Self::File { .. } => self.room(&scroll.room),
+            Self::File { .. } | Self::Resources { .. } => self.room(&scroll.room),
         }
     }
 
@@ -112,6 +122,7 @@ impl Links {
             Self::File { entities, .. } => {
                 entities.get(name).map(|number| format!("#entity/{number}"))
             }
+            Self::Resources { .. } => None,
         }
     }
 
@@ -134,7 +145,7 @@ impl Links {
         let parts: Vec<_> = file.split('/').map(encode).collect();
         match self {
             Self::Server { .. } => self.server_path(&format!("files/{}", parts.join("/")), &[]),
-            Self::File { .. } => None,
+            Self::File { .. } | Self::Resources { .. } => None,
         }
     }
 
@@ -142,7 +153,7 @@ impl Links {
     pub fn commit(&self, id: &str) -> Option<String> {
         match self {
             Self::Server { .. } => self.server_path(&format!("commits/{id}"), &[]),
-            Self::File { .. } => None,
+            Self::File { .. } | Self::Resources { .. } => None,
         }
     }
 
@@ -153,7 +164,7 @@ impl Links {
             Self::Server { workspace, .. } => {
                 Self::Server { workspace: workspace.clone(), at: at.map(str::to_owned) }
             }
-            Self::File { .. } => self.clone(),
+            Self::File { .. } | Self::Resources { .. } => self.clone(),
         }
     }
 

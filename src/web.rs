@@ -7,6 +7,7 @@
 mod access;
 mod events;
 mod origin;
+mod page_server;
 mod pages;
 mod rate_limit;
 mod serve;

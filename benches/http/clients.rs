@@ -1,6 +1,5 @@
 //! Many clients of one server.
 
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -10,6 +9,7 @@ use tokio::time::{MissedTickBehavior, interval_at, sleep};
 use crate::common::BenchDir;
 use crate::fixture;
 use crate::http_server::HttpServer;
+use crate::mcp_connection::McpConnection;
 use crate::percentile;
 
 /// The number of clients, and for each the number of reads a second.
@@ -35,11 +35,11 @@ pub(crate) async fn measure(is_smoke: bool) {
     };
     let dir = BenchDir::new();
     fixture::write_palace(&dir.path().join("home/museum"), 100, 1_000);
-    let server = Rc::new(HttpServer::start(&dir));
+    let server = HttpServer::start(&dir);
     let memory_before = server.memory_in_mb();
     let tasks = LocalSet::new();
     let handles: Vec<_> = (0..clients)
-        .map(|number| tasks.spawn_local(run_client(server.clone(), number, duration)))
+        .map(|number| tasks.spawn_local(run_client(server.address().to_owned(), number, duration)))
         .collect();
     tasks.await;
     let mut all = Times::default();
@@ -61,8 +61,9 @@ pub(crate) async fn measure(is_smoke: bool) {
 }
 
 /// Walks and writes until `duration` has passed, at the rate of one client.
-async fn run_client(server: Rc<HttpServer>, number: u32, duration: Duration) -> Times {
+async fn run_client(address: String, number: u32, duration: Duration) -> Times {
     let mut times = Times::default();
+    let mut server = McpConnection::open(&address).await;
     // The clients do not begin at the same moment.
     sleep(Duration::from_millis(u64::from(number) * 5)).await;
     let entered = server.call("set_workspace", &json!({ "workspace": "Museum" })).await;
@@ -82,16 +83,17 @@ async fn run_client(server: Rc<HttpServer>, number: u32, duration: Duration) -> 
         if is_write {
             let scroll =
                 json!({ "title": format!("Note {count}"), "body": "Rain.", "visit": visit });
-            time_call(&server, "write_scroll", &scroll, &mut times.writes, &mut times.errors).await;
+            time_call(&mut server, "write_scroll", &scroll, &mut times.writes, &mut times.errors)
+                .await;
         }
         let step = json!({ "action": 1, "visit": visit });
-        time_call(&server, "palace_action", &step, &mut times.reads, &mut times.errors).await;
+        time_call(&mut server, "palace_action", &step, &mut times.reads, &mut times.errors).await;
     }
     times
 }
 
 async fn time_call(
-    server: &HttpServer,
+    server: &mut McpConnection,
     tool: &str,
     arguments: &Value,
     times: &mut Vec<Duration>,
@@ -105,8 +107,7 @@ async fn time_call(
 }
 
 /// Returns the handle of the visit that `set_workspace` has begun.
-fn visit_in(result: &Value) -> String {
-    let texts = result["content"].as_array().into_iter().flatten();
-    let note = texts.filter_map(|it| it["text"].as_str()).find_map(|it| it.strip_prefix("Visit: "));
-    note.and_then(|it| it.split('.').next()).expect("the answer names the visit").to_owned()
+fn visit_in(answer: &str) -> String {
+    let note = answer.split("Visit: ").nth(1).and_then(|it| it.split('.').next());
+    note.expect("the answer names the visit").to_owned()
 }

@@ -4,8 +4,6 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Stdio};
 
-use serde_json::{Value, json};
-
 use crate::common::BenchDir;
 
 /// A running server, and a client with its connections.
@@ -40,28 +38,9 @@ impl HttpServer {
         answer.text().await.expect("the answer is text")
     }
 
-    /// Calls a tool by the stateless protocol version; returns the result, or the error.
-    pub(crate) async fn call(&self, tool: &str, arguments: &Value) -> Result<Value, String> {
-        let meta = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": { "name": "bench", "version": "1" },
-        });
-        let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
-        let request = self.client.post(format!("http://{}/mcp", self.address));
-        let request = request
-            .header("Accept", "application/json, text/event-stream")
-            .header("MCP-Protocol-Version", "2026-07-28")
-            .header("Mcp-Method", "tools/call")
-            .header("Mcp-Name", tool)
-            .json(&body);
-        let answer = request.send().await.map_err(|err| err.to_string())?;
-        let answer: Value = answer.json().await.map_err(|err| err.to_string())?;
-        match answer["result"]["isError"] == false {
-            true => Ok(answer["result"].clone()),
-            false => Err(answer.to_string()),
-        }
+    /// Returns host and port.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
     }
 
     /// Returns the resident memory of the server, where `/proc` exists (Linux).

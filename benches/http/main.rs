@@ -24,6 +24,7 @@ mod measured_server;
 mod clients;
 mod fixture;
 mod http_server;
+mod mcp_connection;
 
 use std::path::Path;
 use std::time::{Duration, Instant};

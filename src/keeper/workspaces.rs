@@ -14,14 +14,12 @@ use std::time::Duration;
 use crate::format::{self, PalacePath};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
-use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key, split_as_of_key};
+use crate::keeper::workspaces::as_of_key::{is_as_of_key, split_as_of_key};
 use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::keeper::workspaces::create::{available_directory_name, create_palace};
 use crate::keeper::{Caller, ChangeCounters, Keeper, Refusal, Session};
 use crate::model::{Files, WatchMode, did_you_mean, strip_unprintable};
-use crate::render;
 use crate::store::{self, HomeEntryKind, Store};
-use crate::visit::VisitKey;
 
 /// How many palaces as of a past commit are open at once.
 const MAX_OPEN_AS_OF: usize = 4;
@@ -294,37 +292,6 @@ impl Keeper {
     /// Makes a palace the one that the caller acts on, unless they entered one.
     pub(super) fn remember_workspace(&mut self, caller: &Caller, key: &str) {
         self.visit_of_caller(caller).workspace.get_or_insert_with(|| key.to_owned());
-    }
-
-    /// Adds the name of the palace to the answer of a tool that was called before the caller
-    /// entered one; from now on the caller acts on that palace. Where a process serves many visits,
-    /// every answer names the palace in another place.
-    pub fn with_workspace_note(&mut self, caller: &Caller, answer: String) -> String {
-        if self.visit_of_caller(caller).workspace.is_some() {
-            return answer;
-        }
-        let Ok(key) = self.current_workspace(caller) else { return answer };
-        let name = self.workspace_name(&key);
-        self.remember_workspace(caller, &key);
-        match caller.visit {
-            VisitKey::Client(_) => {
-                format!("{answer}No workspace was set: the call used `{name}`.\n")
-            }
-            VisitKey::Handle(_) => answer,
-        }
-    }
-
-    /// Returns the name of the palace that the caller acts on, in one line; `None` if there is
-    /// none.
-    pub fn current_workspace_name(&mut self, caller: &Caller) -> Option<String> {
-        let key = self.current_workspace(caller).ok()?;
-        let past = if is_as_of_key(&key) { " as it was" } else { "" };
-        Some(self.workspace_name(&key) + past)
-    }
-
-    fn workspace_name(&self, key: &str) -> String {
-        let open = self.open_palaces.get(key);
-        render::one_line(open.map_or(present_key(key), |it| &it.palace.settings.name))
     }
 
     /// Creates a palace with the name `name` and the files of `template`; returns its key.

@@ -84,9 +84,6 @@ impl Service<RoleServer> for PanicSafeServer {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        let about = Implementation::new("palazzo", env!("CARGO_PKG_VERSION"))
-            .with_title("Palazzo")
-            .with_description(env!("CARGO_PKG_DESCRIPTION"));
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_prompts()
@@ -96,7 +93,7 @@ impl ServerHandler for Server {
             .enable_completions()
             .build();
         ServerConfig::new(capabilities)
-            .with_server_info(about)
+            .with_server_info(server_info())
             .with_instructions(self.toolbox.instructions())
     }
 
@@ -119,7 +116,7 @@ impl ServerHandler for Server {
             true => list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope),
             false => list,
         };
-        self.add_server_info(&mut list.meta, &context);
+        add_server_info(&mut list.meta, &context);
         Ok(list)
     }
 
@@ -133,7 +130,7 @@ impl ServerHandler for Server {
             true => list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(CacheScope::Public),
             false => list,
         };
-        self.add_server_info(&mut list.meta, &context);
+        add_server_info(&mut list.meta, &context);
         Ok(list)
     }
 
@@ -152,7 +149,7 @@ impl ServerHandler for Server {
         let text = rendered.unwrap_or_else(unknown);
         let text = text.map_err(|it| ErrorData::invalid_params(shorten_long_lines(&it), None))?;
         let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
-        self.add_server_info(&mut result.meta, &context);
+        add_server_info(&mut result.meta, &context);
         Ok(result.into())
     }
 
@@ -162,7 +159,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let mut result = self.run_tool(&context, request).await?;
-        self.add_server_info(&mut result.meta, &context);
+        add_server_info(&mut result.meta, &context);
         Ok(result.into())
     }
 
@@ -182,7 +179,7 @@ impl ServerHandler for Server {
             list
         };
         let mut list = self.run_read_call(&context, list).await?;
-        self.add_server_info(&mut list.meta, &context);
+        add_server_info(&mut list.meta, &context);
         Ok(list)
     }
 
@@ -192,7 +189,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let mut list = resources::list_uri_templates(uses_stateless_protocol(&context));
-        self.add_server_info(&mut list.meta, &context);
+        add_server_info(&mut list.meta, &context);
         Ok(list)
     }
 
@@ -205,7 +202,7 @@ impl ServerHandler for Server {
             resources::read_resource(&server.toolbox, keeper, caller, &request.uri)
         };
         let mut result = self.run_read_call(&context, read).await?;
-        self.add_server_info(&mut result.meta, &context);
+        add_server_info(&mut result.meta, &context);
         Ok(result.into())
     }
 
@@ -218,7 +215,7 @@ impl ServerHandler for Server {
             resources::complete_argument(keeper, caller, &request)
         };
         let mut result = self.run_read_call(&context, complete).await?;
-        self.add_server_info(&mut result.meta, &context);
+        add_server_info(&mut result.meta, &context);
         Ok(result)
     }
 
@@ -325,14 +322,18 @@ fn peer_with_handshake(context: &RequestContext<RoleServer>) -> Option<Peer<Role
     (!uses_stateless_protocol(context)).then(|| context.peer.clone())
 }
 
-impl Server {
-    /// Adds the server's name and version to a result, as stateless protocol versions
-    /// require.
-    fn add_server_info(&self, meta: &mut Option<MetaObject>, context: &RequestContext<RoleServer>) {
-        if uses_stateless_protocol(context) {
-            let about = serde_json::json!(ServerHandler::get_info(self).server_info);
-            let meta = meta.get_or_insert_default();
-            meta.insert("io.modelcontextprotocol/serverInfo".into(), about);
-        }
+/// Returns the name and the version of this server.
+fn server_info() -> Implementation {
+    Implementation::new("palazzo", env!("CARGO_PKG_VERSION"))
+        .with_title("Palazzo")
+        .with_description(env!("CARGO_PKG_DESCRIPTION"))
+}
+
+/// Adds the server's name and version to a result, as stateless protocol versions require.
+fn add_server_info(meta: &mut Option<MetaObject>, context: &RequestContext<RoleServer>) {
+    if uses_stateless_protocol(context) {
+        let meta = meta.get_or_insert_default();
+        let about = serde_json::json!(server_info());
+        meta.insert("io.modelcontextprotocol/serverInfo".into(), about);
     }
 }

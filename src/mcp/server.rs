@@ -19,6 +19,7 @@ use crate::mcp::call_queue::CallAccess;
 use crate::mcp::call_runner::{CallRunner, panic_error};
 use crate::mcp::reply::{DetachedWork, ToolResult, shorten_long_lines};
 use crate::mcp::subscribers::{BaselineDigests, Subscribers};
+use crate::mcp::visit_note::find_visit;
 use crate::mcp::{ToolReply, ToolSet, Toolbox};
 
 /// How long changes are collected before clients are notified.
@@ -99,7 +100,8 @@ impl Server {
         let CallToolRequestParams { name, arguments, .. } = request;
         let mut arguments = arguments.unwrap_or_default();
         let caller = self.caller(&client_name(context));
-        let (caller, note) = match self.find_visit(caller, &name, &mut arguments) {
+        let found = find_visit(&self.visits, &self.toolbox, caller, &name, &mut arguments);
+        let (caller, note) = match found {
             Ok(found) => found,
             Err(refusal) => return Ok(CallToolResult::error(vec![ContentBlock::text(refusal)])),
         };

@@ -18,10 +18,12 @@ use crate::mcp::reply::{
     DetachedWork, ToolReply, ToolResult, error_after_commits, render_warnings, shorten_long_lines,
 };
 use crate::mcp::schema::compact_schema;
-use crate::mcp::visit_note::VISIT_ARGUMENT;
 use crate::model::{
     self, ToolEffect, ToolParameter, did_you_mean, escape_unprintable, strip_unprintable,
 };
+
+/// The argument with the handle of a visit.
+pub(super) const VISIT_ARGUMENT: &str = "visit";
 
 /// A group of tools that are offered together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

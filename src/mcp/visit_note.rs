@@ -6,12 +6,10 @@
 
 use rmcp::model::JsonObject;
 use serde_json::Value;
+use ulid::Ulid;
 
-use crate::keeper::{Caller, Keeper, VisitHandle, VisitKey};
-use crate::mcp::server::Server;
-
-/// The argument with the handle of a visit.
-pub(super) const VISIT_ARGUMENT: &str = "visit";
+use crate::keeper::{Caller, Keeper, VisitHandle, VisitKey, VisitStore};
+use crate::mcp::toolbox::{Toolbox, VISIT_ARGUMENT};
 
 /// What the answer to a call says about its visit.
 pub(super) struct VisitNote {
@@ -21,50 +19,47 @@ pub(super) struct VisitNote {
     names_palace: bool,
 }
 
-impl Server {
-    /// Returns the caller with the visit that a call acts on, and what its answer says about it.
-    /// Takes the handle out of the arguments. Refuses the handle of a visit that has ended.
-    pub(super) fn find_visit(
-        &self,
-        caller: Caller,
-        tool: &str,
-        arguments: &mut JsonObject,
-    ) -> Result<(Caller, VisitNote), String> {
-        let VisitKey::Handle(own) = caller.visit.clone() else {
-            return Ok((caller, VisitNote { handle: None, names_palace: false }));
-        };
-        let names_palace = !arguments.contains_key("workspace");
-        if let Some(given) = arguments.remove(VISIT_ARGUMENT).filter(|it| !it.is_null()) {
-            let (handle, visit_id) = self.find_given_visit(&given, &caller)?;
-            let visit = VisitKey::Handle(handle);
-            return Ok((
-                Caller { visit, visit_id, ..caller },
-                VisitNote { handle: None, names_palace },
-            ));
-        }
-        let is_known = self.visits.visit_id(&own, caller.now).is_some();
-        let keeps_visit = self.toolbox.keeps_visit(tool);
-        if !is_known && keeps_visit {
-            self.visits.begin(&own, caller.visit_id, caller.now);
-        }
-        let is_announced = keeps_visit && (!is_known || tool == "set_workspace");
-        Ok((caller, VisitNote { handle: is_announced.then_some(own), names_palace }))
+/// Returns the caller with the visit that a call of `tool` acts on, and what its answer says about
+/// it. Takes the handle out of the arguments. Refuses the handle of a visit that has ended.
+pub(super) fn find_visit(
+    visits: &VisitStore,
+    toolbox: &Toolbox,
+    caller: Caller,
+    tool: &str,
+    arguments: &mut JsonObject,
+) -> Result<(Caller, VisitNote), String> {
+    let VisitKey::Handle(own) = caller.visit.clone() else {
+        return Ok((caller, VisitNote { handle: None, names_palace: false }));
+    };
+    let names_palace = !arguments.contains_key("workspace");
+    if let Some(given) = arguments.remove(VISIT_ARGUMENT).filter(|it| !it.is_null()) {
+        let (handle, visit_id) = find_given_visit(visits, &given, &caller)?;
+        let visit = VisitKey::Handle(handle);
+        let note = VisitNote { handle: None, names_palace };
+        return Ok((Caller { visit, visit_id, ..caller }, note));
     }
+    let is_known = visits.visit_id(&own, caller.now).is_some();
+    let keeps_visit = toolbox.keeps_visit(tool);
+    if !is_known && keeps_visit {
+        visits.begin(&own, caller.visit_id, caller.now);
+    }
+    let is_announced = keeps_visit && (!is_known || tool == "set_workspace");
+    Ok((caller, VisitNote { handle: is_announced.then_some(own), names_palace }))
+}
 
-    fn find_given_visit(
-        &self,
-        given: &Value,
-        caller: &Caller,
-    ) -> Result<(VisitHandle, ulid::Ulid), String> {
-        let handle = given.as_str().unwrap_or_default().parse::<VisitHandle>();
-        let found = handle.ok().and_then(|it| Some((self.visits.visit_id(&it, caller.now)?, it)));
-        let (id, handle) = found.ok_or_else(|| {
-            "there is no such `visit`: it ended after a day without a call, or the server was \
-             restarted. Call set_workspace without `visit`, and use the handle that it returns"
-                .to_owned()
-        })?;
-        Ok((handle, id))
-    }
+fn find_given_visit(
+    visits: &VisitStore,
+    given: &Value,
+    caller: &Caller,
+) -> Result<(VisitHandle, Ulid), String> {
+    let handle = given.as_str().unwrap_or_default().parse::<VisitHandle>();
+    let found = handle.ok().and_then(|it| Some((visits.visit_id(&it, caller.now)?, it)));
+    let (id, handle) = found.ok_or_else(|| {
+        "there is no such `visit`: it ended after a day without a call, or the server was \
+         restarted. Call set_workspace without `visit`, and use the handle that it returns"
+            .to_owned()
+    })?;
+    Ok((handle, id))
 }
 
 impl VisitNote {

@@ -9,10 +9,13 @@ use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
+use chrono::{DateTime, Utc};
 use subtle::ConstantTimeEq as _;
 
 use crate::keeper::HttpAccess;
-use crate::web::serve::Clock;
+
+/// Returns the current time.
+pub(super) type Clock = fn() -> DateTime<Utc>;
 
 /// The cookie of a browser. Cookies do not know ports, so servers on other ports have other names.
 const COOKIE_PREFIX: &str = "palazzo_";
@@ -157,7 +160,7 @@ mod tests {
         let access = Access::with_token(
             "secret".to_owned(),
             HttpAccess::new("nowhere".into()),
-            || chrono::DateTime::UNIX_EPOCH,
+            || DateTime::UNIX_EPOCH,
             7,
         );
         Arc::into_inner(access.0.unwrap()).unwrap()

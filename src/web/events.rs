@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use crate::keeper::{self, Caller, Keeper, PalaceEvent, SeenPalace};
-use crate::web::pages::PageServer;
+use crate::web::page_server::PageServer;
 
 /// How long changes are collected before they are sent.
 const DELAY: Duration = Duration::from_millis(50);

@@ -5,22 +5,11 @@ use axum::extract::{Request, State};
 use axum::http::{Method, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
-use tokio::sync::watch;
 
-use crate::keeper::{self, Caller, PageRequest};
-use crate::mcp::Server;
+use crate::keeper;
 use crate::view::{PAGE_SCRIPT, PAGE_STYLE};
 use crate::web::events::stream_events;
-
-/// What answers the requests for pages.
-#[derive(Clone)]
-pub(super) struct PageServer {
-    pub(super) server: Server,
-    /// Returns the person who reads the pages.
-    pub(super) reader: fn() -> Caller,
-    /// Becomes true when the server is stopped.
-    pub(super) stopped: watch::Receiver<bool>,
-}
+use crate::web::page_server::PageServer;
 
 /// Returns the routes of the pages.
 pub(super) fn page_routes(pages: PageServer) -> Router {
@@ -48,16 +37,6 @@ async fn show_page(State(pages): State<PageServer>, request: Request) -> Respons
         Ok(Ok(page)) => Html(page).into_response(),
         Ok(Err(refusal)) => refuse(StatusCode::NOT_FOUND, &refusal),
         Err(fault) => refuse(StatusCode::INTERNAL_SERVER_ERROR, &fault),
-    }
-}
-
-impl PageServer {
-    /// Renders a page; the inner error says why there is none.
-    async fn render(&self, request: PageRequest) -> Result<Result<String, String>, String> {
-        let render = move |keeper: &mut keeper::Keeper, by: &Caller, tools: &[_]| {
-            keeper::render_page(keeper, by, &request, tools).map_err(|it| it.to_string())
-        };
-        self.server.read((self.reader)(), render).await
     }
 }
 

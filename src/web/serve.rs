@@ -10,7 +10,6 @@ use axum::http::{HeaderValue, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::get;
-use chrono::{DateTime, Utc};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -18,13 +17,11 @@ use tokio::time::timeout;
 
 use crate::keeper::{Caller, HttpAccess};
 use crate::mcp::{Server, http_route};
-use crate::web::access::{Access, open_link, require_cookie, require_token};
+use crate::web::access::{Access, Clock, open_link, require_cookie, require_token};
 use crate::web::origin::{AllowedHosts, check_host_and_origin};
-use crate::web::pages::{PageServer, page_routes};
+use crate::web::page_server::PageServer;
+use crate::web::pages::page_routes;
 use crate::web::rate_limit::{RequestLimit, limit_requests};
-
-/// Returns the current time.
-pub(super) type Clock = fn() -> DateTime<Utc>;
 
 /// How long the server waits for the requests under way when it is stopped.
 const STOP_LIMIT: Duration = Duration::from_secs(5);

@@ -1,8 +1,11 @@
 //! MCP over HTTP: access, visits, and the end of the server.
 
+use std::time::Duration;
+
 use insta::assert_snapshot;
-use reqwest::header::{AUTHORIZATION, HOST, ORIGIN};
+use reqwest::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 use crate::harness::Home;
 use crate::http_server::{HttpServer, status_and_text};
@@ -267,4 +270,106 @@ async fn a_port_in_use_is_named() {
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(error.contains("another server may run already"), "{error}");
     assert_eq!(output.status.code(), Some(2));
+}
+
+/// Opens the page as a browser does that follows a link of `palazzo view`; returns its cookie.
+async fn open_page(home: &Home, server: &HttpServer) -> String {
+    let link = home.run_palazzo(&["view", "--no-open"]);
+    let link = String::from_utf8(link.stdout).unwrap();
+    let opened = server.client.get(link.trim()).send().await.unwrap();
+    assert_eq!(opened.status(), 303);
+    let cookie = opened.headers()["set-cookie"].to_str().unwrap().to_owned();
+    assert!(cookie.contains("; HttpOnly; SameSite=Strict"), "{cookie}");
+    assert_eq!(server.client.get(link.trim()).send().await.unwrap().status(), 401);
+    cookie.split(';').next().unwrap().to_owned()
+}
+
+#[tokio::test]
+async fn a_link_opens_the_page_once_and_the_cookie_is_no_token() {
+    let home = home_with_two_palaces();
+    let server = home.http_server(&[]);
+    let get = async |path: &str, cookie: &str| {
+        let request = server.client.get(server.url(path)).header(COOKIE, cookie);
+        status_and_text(request.send().await.unwrap()).await
+    };
+    for path in ["/", "/survey", "/page.css", "/events?workspace=survey", "/nothing"] {
+        assert_eq!(get(path, "palazzo=x").await.0, 401, "{path}");
+    }
+    let cookie = open_page(&home, &server).await;
+    let (status, page) = get("/survey", &cookie).await;
+    assert_eq!(status, 200);
+    assert!(page.contains("Hall of Survey"), "{page}");
+    assert_eq!(get("/survey/rooms/cellar", &cookie).await.0, 404);
+    assert_eq!(get("/survey/rooms/%2e%2e%2fgarden", &cookie).await.0, 404);
+    let policy = server.client.get(server.url("/")).header(COOKIE, &cookie).send().await.unwrap();
+    let policy = policy.headers()["content-security-policy"].to_str().unwrap().to_owned();
+    for part in
+        ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"]
+    {
+        assert!(policy.contains(part), "{policy}");
+    }
+    let with_cookie = server.client.post(server.url("/mcp")).header(COOKIE, &cookie);
+    let answer = with_cookie.body(initialize().to_string()).send().await.unwrap();
+    assert_eq!(answer.status(), 401, "the cookie is only for the page");
+    let post = server.client.post(server.url("/survey")).header(COOKIE, &cookie);
+    assert_eq!(post.send().await.unwrap().status(), 405);
+}
+
+#[tokio::test]
+async fn events_report_what_tools_and_people_change() {
+    let home = home_with_two_palaces();
+    home.git(&["init", "-q", "survey"]);
+    let server = home.http_server(&["--workspace", "Survey"]);
+    let cookie = open_page(&home, &server).await;
+    let mut session = server.agent("claude-code").await;
+    session.enter("Survey").await;
+    let scroll = |title: &str| json!({ "title": title, "body": "Text." });
+    session.call("write_scroll", scroll("Before")).await;
+    let events = server.client.get(server.url("/events?workspace=survey"));
+    let mut events = events.header(COOKIE, &cookie).send().await.unwrap();
+    // What happened before the stream begins to look is no event.
+    let mut seen = String::new();
+    for count in 0..100 {
+        session.call("write_scroll", scroll(&format!("Note {count}"))).await;
+        if let Ok(part) = timeout(Duration::from_millis(500), events.chunk()).await {
+            seen += &String::from_utf8_lossy(&part.unwrap().unwrap());
+            break;
+        }
+    }
+    home.write("survey/rooms/attic.yaml", "name: Loft\nportals: [hall]\n");
+    while !seen.contains("saved files") {
+        let part = timeout(Duration::from_secs(10), events.chunk()).await.unwrap();
+        seen += &String::from_utf8_lossy(&part.unwrap().unwrap());
+    }
+    assert!(seen.contains(r#""by":"claude-code""#), "{seen}");
+    assert!(seen.contains(r#""changed":["scrolls/hall/"#), "{seen}");
+}
+
+#[test]
+fn clients_that_show_views_get_the_map_as_a_picture() {
+    let home = home_with_two_palaces();
+    let mut others = home.initialized_client_with(&["--workspace", "Survey"]);
+    let tools = others.request("tools/list", json!({}))["result"]["tools"].to_string();
+    assert!(!tools.contains("ui://"), "{tools}");
+    let mut client = home.raw_client_with(&["--workspace", "Survey"]);
+    let ui = json!({ "mimeTypes": ["text/html;profile=mcp-app"] });
+    let mut params = initialize();
+    params["params"]["capabilities"] =
+        json!({ "extensions": { "io.modelcontextprotocol/ui": ui } });
+    client.request("initialize", params["params"].clone());
+    client.send_notification("notifications/initialized");
+    let tools = client.request("tools/list", json!({}));
+    let tools = tools["result"]["tools"].as_array().unwrap().clone();
+    let action = tools.iter().find(|it| it["name"] == "palace_action").unwrap();
+    assert_eq!(action["_meta"]["ui"]["resourceUri"], "ui://palazzo/map");
+    let text = client.call("set_workspace", json!({ "workspace": "Survey" }));
+    assert!(text.contains("── Hall of Survey ──"), "{text}");
+    let map = client.call("palace_action", json!({ "action": 0 }));
+    assert!(map.contains("Attic of Survey (attic)"), "the text stays complete: {map}");
+    let view = client.request("resources/read", json!({ "uri": "ui://palazzo/map" }));
+    let content = &view["result"]["contents"][0];
+    assert_eq!(content["mimeType"], "text/html;profile=mcp-app");
+    let page = content["text"].as_str().unwrap();
+    assert!(page.contains("href=\"palace://survey/rooms/attic\""), "{page}");
+    assert!(page.contains("room here"), "{page}");
 }

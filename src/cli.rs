@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_command_parses_with_the_fewest_arguments() {
-        let lines = "serve|init Keep|init --repository|templates|show|map|view --out a.html|search stasis|embed|log|\
+        let lines = "serve|init Keep|init --repository|templates|show|map|view|search stasis|embed|log|\
             diff|blame hall|mv hall loft|rm hall|restore hall --to 2026-03-01|undo|sync|\
              sync --setup|sync --setup URL|sync /a --status|conflicts|resolve 3f2a other|\
              merge-file a b c rooms/hall.yaml|check|check --explain|doctor|trust|\
@@ -243,7 +243,7 @@ mod tests {
 
     #[test]
     fn a_command_without_a_required_argument_is_refused() {
-        let lines = "init|init --template codebase|view|search|blame|restore hall|restore --to 2026|\
+        let lines = "init|init --template codebase|search|blame|restore hall|restore --to 2026|\
             resolve 3f2a|merge-file a b c|\
             doctor --yes|mine|import memory|completions|man";
         for line in lines.split('|') {
@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn arguments_that_contradict_each_other_are_refused() {
         let lines = "serve /a --home /b|map /a --home /b|walk /a --home /b|embed /a --home /b|\
-            check /a --home /b|sync /a --home /b|sync --status --undo|sync --setup --dry-run|doctor /a --home /b|trust /a --home /b|fmt a.yaml --home /b|\
+            check /a --home /b|sync /a --home /b|sync --status --undo|view --at HEAD --no-open --out a.html|sync --setup --dry-run|doctor /a --home /b|trust /a --home /b|fmt a.yaml --home /b|\
             wake-up Keep --workspace Keep|trust --list --home /a|init Keep --repository /a|init --repository --template codebase|trust /a --list|trust --list --yes|\
             trust --list --remove /a|trust /a --remove /b|trust --remove /a --yes|\
             hook install --project --settings a.json|hook remove --project --settings a.json";

@@ -82,7 +82,7 @@ pub(super) fn run(args: Args) -> Outcome {
         false => Toolbox::new(args.tools),
     };
     let toolbox = reject_duplicate_tools(toolbox)?;
-    let toolbox = if args.read_only { toolbox.read_only() } else { toolbox };
+    let toolbox = if args.read_only { toolbox.without_changing_tools() } else { toolbox };
     let watching = match args.watch {
         WatchOption::Auto => WatchMode::Auto,
         WatchOption::Poll => WatchMode::Poll,

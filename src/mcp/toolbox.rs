@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::keeper::{ActionToolCall, Caller, Keeper};
 use crate::mcp::arguments::parse_arguments;
@@ -21,9 +21,6 @@ use crate::mcp::schema::compact_schema;
 use crate::model::{
     self, ToolEffect, ToolParameter, did_you_mean, escape_unprintable, strip_unprintable,
 };
-
-/// The argument with the handle of a visit.
-pub(super) const VISIT_ARGUMENT: &str = "visit";
 
 /// A group of tools that are offered together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,16 +40,16 @@ pub enum ToolSet {
 /// All tools, and which tool sets are offered.
 #[derive(Default)]
 pub struct Toolbox {
-    tools: Vec<RegisteredTool>,
+    pub(super) tools: Vec<RegisteredTool>,
     offered: Vec<ToolSet>,
 }
 
 /// A tool: its definition, and the function that runs it.
 pub(super) struct RegisteredTool {
-    set: ToolSet,
-    name: &'static str,
+    pub(super) set: ToolSet,
+    pub(super) name: &'static str,
     effect: EffectHint,
-    definition: Tool,
+    pub(super) definition: Tool,
     run: Run,
 }
 
@@ -106,7 +103,7 @@ impl Toolbox {
 
     /// Leaves out the tools that change something.
     #[must_use]
-    pub fn read_only(mut self) -> Self {
+    pub fn without_changing_tools(mut self) -> Self {
         self.tools.retain(|it| it.tool_effect() != ToolEffect::Changes);
         self
     }
@@ -177,27 +174,6 @@ impl Toolbox {
             Run::Detached(begin) => Some(begin(keeper, caller, arguments)),
             Run::OnKeeper(_) => None,
         }
-    }
-
-    /// Returns whether the visit that a call begins is kept for later calls.
-    pub(super) fn keeps_visit(&self, name: &str) -> bool {
-        self.find_tool(name, &self.offered).is_some_and(|it| it.set == ToolSet::Palace)
-    }
-
-    /// Lets the tools of Palazzo accept the handle of a visit, as `visit`. The other tool sets
-    /// have the parameters of the servers that they replace.
-    #[must_use]
-    pub(super) fn with_visit_handles(mut self) -> Self {
-        let about = json!({ "type": "string", "description": "The handle from set_workspace." });
-        let own = [ToolSet::Palace, ToolSet::Graph, ToolSet::Sync];
-        for tool in self.tools.iter_mut().filter(|it| own.contains(&it.set)) {
-            let schema = Arc::make_mut(&mut tool.definition.input_schema);
-            let properties = schema.entry("properties").or_insert_with(|| json!({}));
-            if let Value::Object(properties) = properties {
-                properties.insert(VISIT_ARGUMENT.to_owned(), about.clone());
-            }
-        }
-        self
     }
 
     /// Returns what access a call needs. A tool that moves may turn out to change

@@ -85,6 +85,7 @@ mod tests {
         assert!(two[0].starts_with("ada: ") && two[0].contains("rooms/attic.yaml"), "{two:?}");
         assert!(events(&mut home, &mut seen).is_empty());
         home.write("rooms/hall.yaml", "name: Great Hall\n");
+        home.run(|session| session.palace.refresh_file("rooms/hall.yaml"));
         assert_eq!(events(&mut home, &mut seen), ["saved []"]);
         assert!(events(&mut home, &mut seen).is_empty());
     }

@@ -3,98 +3,98 @@
 document.documentElement.classList.add("scripted");
 const main = () => document.getElementById("main");
 const search = document.getElementById("search");
-const workspace = document.body.dataset.workspace;
-
-const frame = document.querySelector(".map-frame"), here = frame?.querySelector("[aria-current]");
-if (here) frame.scrollLeft += here.getBoundingClientRect().left - frame.getBoundingClientRect().left - frame.clientWidth / 2 + 50;
-
 /** Loads a page; returns its document, or nothing if it cannot be shown. */
 async function load(path) {
-  const answer = await fetch(path, { headers: { Accept: "text/html" } });
-  return answer.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
+  const answer = await fetch(path, { headers: { Accept: "text/html" } }).catch(() => null);
+  return answer?.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
 }
 
 // The number of an action goes through its door; a slash leads to the search.
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest("input, textarea, select, [contenteditable]");
-  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "/" && search) {
-    event.preventDefault(); search.focus();
-  } else if (/^[1-9]$/.test(event.key)) {
-    const action = document.querySelector(`[data-number="${event.key}"]`);
-    if (action) { action.focus(); action.click(); }
-  }
+  if (event.target.closest("input:not([type=range])") || event.ctrlKey || event.metaKey || event.altKey) return;
+  const action = /^[1-9]$/.test(event.key) && document.querySelector(`[data-number="${event.key}"]`);
+  if (event.key === "/" && search) { event.preventDefault(); search.focus(); }
+  if (action) { action.focus(); action.click(); }
 });
 
 // Search while you type; an empty field brings the page back.
-let before = null, waiting, searches = 0;
+let before = null, waiting, searches = 0, refreshes = 0;
 search?.addEventListener("input", () => {
-  clearTimeout(waiting);
-  waiting = setTimeout(async () => {
+  clearTimeout(waiting); waiting = setTimeout(async () => {
     const words = search.value.trim(), turn = ++searches;
+    if (!words) { if (before) main().replaceWith(before); before = null; mark(); return; }
+    const path = new URL(search.dataset.search, location.href);
+    path.searchParams.set("q", words);
+    const found = (await load(path))?.getElementById("main");
+    if (!found || turn !== searches) return;
     before ??= main();
-    if (!words) { main().replaceWith(before); before = null; return; }
-    const [path, query] = search.dataset.search.split("?");
-    const page = await load(`${path}?${query.replace(/(^|&)q=/, `$1q=${encodeURIComponent(words)}`)}`);
-    const found = page?.getElementById("main");
-    if (found && turn === searches) main().replaceWith(found);
+    main().replaceWith(found);
   }, 150);
 });
 
-// The slider over the commits.
-const time = document.getElementById("time");
-if (time) {
-  const commits = time.dataset.commits.split(",").map((it) => it.split(":"));
-  const moment = document.getElementById("moment");
-  const isLast = () => Number(time.value) === commits.length - 1;
-  const label = () => {
-    const text = isLast() ? "present" : new Date(commits[time.value][1] * 1000).toLocaleString();
-    moment.textContent = text;
-    time.setAttribute("aria-valuetext", text);
-  };
-  time.addEventListener("input", label);
-  time.addEventListener("change", () => {
-    const place = new URL(location.href);
-    if (isLast()) place.searchParams.delete("at");
-    else place.searchParams.set("at", commits[time.value][0]);
-    location.assign(place);
-  });
-}
+// The slider over the commits; several steps with the keys are one.
+const commitOf = (time) => time.dataset.commits.split(",").slice(0, -1)[time.value]?.split(":");
+document.addEventListener("input", ({ target: time }) => {
+  if (time.id !== "time") return;
+  const at = commitOf(time)?.[1];
+  const text = at ? new Date(at * 1000).toISOString().slice(0, 16).replace("T", " ") + " UTC" : "present";
+  time.ariaValueText = document.getElementById("moment").textContent = text;
+});
+document.addEventListener("change", ({ target: time }) => {
+  if (time.id !== "time") return;
+  const place = new URL(location.href), commit = commitOf(time)?.[0];
+  if (commit) place.searchParams.set("at", commit); else place.searchParams.delete("at");
+  clearTimeout(waiting); waiting = setTimeout(() => location.assign(place), 250);
+});
 
 // What others do meanwhile, in the present only.
-const live = document.getElementById("live");
+const live = document.getElementById("live"), changes = [];
 function say(text, path) {
-  const line = document.createElement("span");
-  const link = line.appendChild(document.createElement("a"));
-  link.textContent = text;
-  if (path) link.href = path;
-  live.prepend(line);
+  live.prepend(Object.assign(document.createElement("a"), { textContent: text }, path && { href: path }));
   while (live.children.length > 3) live.lastChild.remove();
 }
-async function refresh(changed) {
-  const page = await load(location.href);
-  if (!page || search?.value) return;
-  const details = () => [...document.querySelectorAll("main details")];
-  const name = (it) => it.id || it.querySelector("summary").textContent;
-  const open = new Set(details().filter((it) => it.open).map(name)), top = scrollY;
-  main().replaceWith(page.getElementById("main"));
-  details().forEach((it) => { it.open = open.has(name(it)); });
-  scrollTo(0, top);
+/** Marks the rooms that changed, and shows the current one on the map. */
+function mark() {
   for (const room of document.querySelectorAll("[data-room]")) {
-    const id = room.dataset.room;
-    const isHere = (it) => it === `rooms/${id}.yaml` || it.startsWith(`scrolls/${id}/`);
-    if (changed.some(isHere)) room.classList.add("changed");
+    const places = [`rooms/${room.dataset.room}.yaml`, `scrolls/${room.dataset.room}/`];
+    room.classList.toggle("changed", changes.some((file) => places.some((it) => file.startsWith(it))));
   }
+  const frame = document.querySelector(".map-frame"), here = frame?.querySelector("[aria-current]") ?? frame?.querySelector(".frame");
+  const [box, room] = [frame, here].map((it) => it?.getBoundingClientRect());
+  if (here) frame.scrollLeft += room.left + room.width / 2 - box.left - box.width / 2;
 }
-
-if (document.body.hasAttribute("data-live") && workspace && window.EventSource) {
-  const events = new EventSource(`/events?workspace=${encodeURIComponent(workspace)}`);
+mark();
+/** Shows the newer state of the page; what was open stays open. */
+function show(fresh) {
+  const all = (kind) => [...main().querySelectorAll(kind)];
+  const name = (it) => it.id || it.querySelector("summary").textContent;
+  const open = new Set(all("details[open]").map(name)), top = scrollY, focused = document.activeElement;
+  main().replaceWith(fresh);
+  all("details").forEach((it) => { it.open = open.has(name(it)); });
+  const isSame = (it) => it.tagName === focused.tagName && it.textContent === focused.textContent;
+  if (!focused.isConnected) all("a, summary").find(isSame)?.focus({ preventScroll: true });
+  mark();
+  scrollTo(0, top);
+}
+async function refresh(files) {
+  changes.push(...files);
+  const turn = ++refreshes, page = await load(location.href);
+  if (turn !== refreshes || !page) return;
+  for (const part of ["nav.palace ul", "nav.time"]) {
+    const old = document.querySelector(part), fresh = page.querySelector(part);
+    if (fresh && old && !old.contains(document.activeElement)) old.replaceWith(fresh);
+  }
+  if (before) before = page.getElementById("main"); else show(page.getElementById("main"));
+}
+if (document.body.hasAttribute("data-live")) {
+  const workspace = encodeURIComponent(document.body.dataset.workspace);
+  const events = new EventSource(`/events?workspace=${workspace}`);
   let lost = false;
   events.onmessage = ({ data }) => {
     const { commit, by, subject, changed } = JSON.parse(data);
-    say(`${by}: ${subject}, just now`, commit && `/${encodeURIComponent(workspace)}/commits/${commit}`);
+    say(`${by}: ${subject}`, commit && `/${workspace}/commits/${commit}`);
     refresh(changed ?? []);
   };
   events.onerror = () => { if (!lost) say("The connection is lost; this page may be old."); lost = true; };
-  events.onopen = () => { if (lost) say("Connected again."); lost = false; };
+  events.onopen = () => { if (lost) { say("Connected again."); refresh([]); } lost = false; };
 }

@@ -140,6 +140,7 @@ fn palace_links(frame: &PageFrame<'_>, palace: &str) -> Markup {
                 }
             }
             @if let Some(search) = search {
+                noscript { a href=(search) { "Search" } }
                 div class="search" role="search" {
                     label class="unseen" for="search" { "Search this palace" }
                     input id="search" type="search" placeholder="Search  /" autocomplete="off"
@@ -167,19 +168,19 @@ fn time_bar(frame: &PageFrame<'_>) -> Markup {
     let value = last - place.unwrap_or(last);
     let oldest_first = commits.iter().rev();
     let data: Vec<_> = oldest_first.map(|(id, at)| format!("{id}:{}", at.timestamp())).collect();
+    let moment = at.as_ref().map(|at| at.at.format("%Y-%m-%d %H:%M UTC").to_string());
+    let moment = moment.as_deref().unwrap_or("present");
     let to = |at: Option<&str>| frame.link_at(at);
     html! {
         nav class="time" aria-label="Time" {
             @if let Some(older) = older {
                 a rel="prev" data-at=(older) href=[to(Some(older))] { "← older" }
             } @else { span class="off" { "← older" } }
-            input type="range" id="time" min="0" max=(last) value=(value)
-                aria-label="The palace as of a commit" data-commits=(data.join(","));
-            output for="time" id="moment" {
-                @match at {
-                    Some(at) => { (at.at.format("%Y-%m-%d %H:%M UTC")) }
-                    None => { "present" }
-                }
+            @if last > 0 {
+                input type="range" id="time" min="0" max=(last) value=(value) autocomplete="off"
+                    aria-label="The palace as of a commit" aria-valuetext=(moment)
+                    data-commits=(data.join(","));
+                output for="time" id="moment" { (moment) }
             }
             @if at.is_some() {
                 a rel="next" data-at=(newer.as_deref().unwrap_or_default())

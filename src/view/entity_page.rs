@@ -148,48 +148,51 @@ fn short(text: &str) -> String {
     truncate(&one_line(text), MAX_NAME)
 }
 
-/// Returns the neighbours of an entity with the types of their relations, each once.
-fn neighbours<'a>(graph: &'a Graph, name: &str, limit: usize) -> Vec<(&'a str, &'a str)> {
-    let outgoing = graph.get(name).into_iter().flat_map(|it| &it.relations);
-    let outgoing = outgoing.map(|it| (it.to.as_str(), it.kind.as_str()));
-    let incoming = graph.incoming_relations(name).filter(|it| it.from.is_defined);
-    let incoming = incoming.map(|it| (it.from.name.as_str(), it.relation.kind.as_str()));
-    let mut found = Vec::new();
-    let mut seen = BTreeSet::new();
-    for (to, kind) in outgoing.chain(incoming) {
-        if to != name && graph.get(to).is_some() && seen.insert(to) {
-            found.push((to, kind));
-        }
-        if found.len() == limit {
-            break;
-        }
-    }
-    found
+/// An entity that is one relation away from another.
+struct Neighbour<'a> {
+    name: &'a str,
+    /// The type of the relation.
+    kind: &'a str,
+    /// Whether the relation leads from this entity to the other one.
+    is_incoming: bool,
 }
 
-/// Renders the entities that are one or two relations away.
+/// Returns the neighbours of an entity, each once, without those in `known`.
+fn neighbours<'a>(graph: &'a Graph, of: &str, known: &BTreeSet<&str>) -> Vec<Neighbour<'a>> {
+    let outgoing = graph.get(of).into_iter().flat_map(|it| &it.relations);
+    let outgoing = outgoing.filter_map(|it| {
+        let name = graph.get(&it.to)?.name.as_str();
+        Some(Neighbour { name, kind: &it.kind, is_incoming: false })
+    });
+    let incoming = graph.incoming_relations(of).filter(|it| it.from.is_defined);
+    let incoming = incoming.map(|it| Neighbour {
+        name: &it.from.name,
+        kind: &it.relation.kind,
+        is_incoming: true,
+    });
+    let mut seen = BTreeSet::new();
+    let new =
+        |it: &Neighbour<'a>| it.name != of && !known.contains(it.name) && seen.insert(it.name);
+    outgoing.chain(incoming).filter(new).take(MAX_NEIGHBOURS).collect()
+}
+
+/// Renders the entities that are one or two relations away, as a tree.
 fn neighbourhood(page: &EntityPage<'_>) -> Markup {
     let (graph, name) = (page.graph, page.view.entity.name.as_str());
-    let near = neighbours(graph, name, MAX_NEIGHBOURS);
-    let beyond = |of: &str| -> Vec<_> {
-        let all = neighbours(graph, of, MAX_NEIGHBOURS_OF_EACH + 1).into_iter();
-        all.filter(|it| it.0 != name).take(MAX_NEIGHBOURS_OF_EACH).collect()
-    };
+    let near = neighbours(graph, name, &BTreeSet::new());
+    let known = near.iter().map(|it| it.name).chain([name]).collect();
+    let further = |of: &str| neighbours(graph, of, &known).into_iter().take(MAX_NEIGHBOURS_OF_EACH);
     html! {
         @if !near.is_empty() {
             section {
-                h2 { "Two steps around" }
+                h2 { "Related, in two steps" }
                 ul class="steps" {
-                    @for (to, kind) in near {
+                    @for it in &near {
                         li {
-                            (name_link(page, to)) " " span class="by" { (short(kind)) }
-                            @let further = beyond(to);
+                            (neighbour(page, it))
+                            @let further: Vec<_> = further(it.name).collect();
                             @if !further.is_empty() {
-                                ul {
-                                    @for (to, kind) in further {
-                                        li { (name_link(page, to)) " " span class="by" { (short(kind)) } }
-                                    }
-                                }
+                                ul { @for it in &further { li { (neighbour(page, it)) } } }
                             }
                         }
                     }
@@ -197,6 +200,11 @@ fn neighbourhood(page: &EntityPage<'_>) -> Markup {
             }
         }
     }
+}
+
+fn neighbour(page: &EntityPage<'_>, it: &Neighbour<'_>) -> Markup {
+    let arrow = if it.is_incoming { "←" } else { "→" };
+    html! { span class="by" { (short(it.kind)) " " (arrow) } " " (name_link(page, it.name)) }
 }
 
 fn mentions(page: &EntityPage<'_>) -> Markup {

@@ -17,6 +17,14 @@ const MAX_LINE: usize = 400;
 /// Limit for the bytes of a text.
 const MAX_TEXT: usize = 400_000;
 
+/// How rooms are drawn on the map: the class of the style, and what it means.
+const LEGEND: [(&str, &str); 4] = [
+    ("entry", "entry"),
+    ("recent", "changed in the last week"),
+    ("unfinished", "not built yet"),
+    ("changed", "changed while you look"),
+];
+
 /// A row of a list: the item and what is said about it.
 #[derive(Clone, Debug)]
 pub struct ListRow {
@@ -122,6 +130,12 @@ pub fn search_page(query: &str, hits: &[(ItemId, HitView)], total: usize, links:
         @if query.is_empty() {
             p { "Write words in the field above, or open the "
                 a href=[links.page(PageKind::Index)] { "index" } "." }
+            noscript {
+                p {
+                    "The field needs JavaScript. Without it, write the words at the end of this "
+                    "page's address: " code { (links.page(PageKind::Search).unwrap_or_default()) "?q=words" }
+                }
+            }
         } @else if hits.is_empty() {
             p { "Nothing in the palace mentions “" (query) "”: try other words." }
         } @else {
@@ -168,7 +182,12 @@ pub fn findings_page(
                 }
             }
         }
-        @if findings.is_empty() { p { "Nothing is wrong." } }
+        @if findings.is_empty() { p { "Nothing is wrong." } } @else {
+            p class="lead" {
+                "What the files of this palace get wrong, as " code { "palazzo check" } " reports it. "
+                "Notes are only for information."
+            }
+        }
         ul class="findings" {
             @for (it, item) in findings {
                 li {
@@ -233,7 +252,14 @@ pub fn refusal_page(why: &str) -> Markup {
 
 /// Renders the whole map.
 pub fn map_page(map: &Markup) -> Markup {
-    html! { div id="map" class="map-frame whole" { (map) } }
+    html! {
+        div id="map" class="map-frame whole" { (map) }
+        ul class="legend" aria-label="Legend" {
+            @for (class, meaning) in LEGEND { li { span class=(class) {} (meaning) } }
+            li { "✉ number of scrolls" }
+            li { "→ one-way door" }
+        }
+    }
 }
 
 fn short(text: &str) -> String {

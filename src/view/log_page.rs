@@ -33,7 +33,7 @@ pub fn log_page(log: &LogPage<'_>, links: &Links, now: DateTime<Utc>) -> Markup 
         @if commits.is_empty() { p { "No change is committed yet." } } @else {
             p class="lead" {
                 "Who did what, and when. Each line leads to the change itself: what is different "
-                "since, and the command that reverts it."
+                "since, and the command that reverts it. Times are UTC."
             }
         }
         @for day in days { (day_section(log, day, links, now)) }

@@ -121,9 +121,12 @@ fn actions(page: &RoomPage<'_>) -> Markup {
                     ol class="menu" { @for it in more { li { (action(page, it, None)) } } }
                 }
             }
-            p class="terminal" {
-                span { "In a walk at the terminal: " }
-                @for line in terminal { span class="line" { (line.trim()) } " " }
+            p class="keys" {
+                "Keys: " kbd { "1" } " to " kbd { "9" } " choose an action, " kbd { "/" } " searches."
+            }
+            details class="terminal" {
+                summary { "In a walk at the terminal" }
+                p { @for line in terminal { span class="line" { (line.trim()) } " " } }
             }
         }
     }
@@ -131,7 +134,7 @@ fn actions(page: &RoomPage<'_>) -> Markup {
 
 fn action(page: &RoomPage<'_>, action: &Action, number: Option<usize>) -> Markup {
     let label = html! {
-        @if let Some(number) = number { span class="number" { (number) ". " } }
+        @if let Some(number) = number { span class="number" { (number) "." } " " }
         (one_line(&action.label))
     };
     let to = |href: Option<String>, class: Option<&str>| {
@@ -246,7 +249,7 @@ fn scroll_label(view: &RoomView<'_>, it: &Scroll, place: usize) -> Markup {
     match view.layout {
         Layout::Wide => {
             let number = view.layout.number_of_slot(Slot::Scroll(place));
-            html! { span class="number" { (number) ". " } (title) " " (written(view, it)) }
+            html! { span class="number" { (number) "." } " " (title) " " (written(view, it)) }
         }
         Layout::Classic => html! { "[" (title) " (" (ago(it.written, view.now)) ")]" },
     }

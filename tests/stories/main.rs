@@ -3,6 +3,8 @@
 
 #[cfg(unix)]
 mod background_sync;
+#[cfg(unix)]
+mod browser;
 mod changes_since_last_visit;
 mod check;
 mod check_fix;

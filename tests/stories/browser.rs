@@ -200,20 +200,26 @@ async fn the_text_of_a_room_is_what_show_prints() {
     run_script(&browser, "same_text.mjs", &json!({ "link": page_link(&home), "rooms": shown }));
 }
 
-/// Returns a home with a palace in which every text is an attack.
-fn hostile_survey() -> Home {
-    let home = Home::new();
+/// Returns a name and a text that attack the page.
+fn attacks() -> (String, String) {
     let word = "w".repeat(300);
     let attack = format!(
         "</title><script>window.harmed=1</script><img src=x onerror=\"window.harmed=1\">\u{202e}{word}"
     );
-    let name = serde_json::to_string(&attack).unwrap();
     let text = format!(
         "{attack}\n\n[run](javascript:window.harmed=1) [data](data:text/html,<script>1</script>)\n\n\
          ![load](http://evil.invalid/x.png) <iframe src=\"javascript:parent.harmed=1\"></iframe>\n\n\
          <style>body {{ background: url(http://evil.invalid/y.png) }}</style>\n\n\
          | {word} | b |\n|---|---|\n| {word} | 2 |\n\n    {word}\n"
     );
+    (attack, text)
+}
+
+/// Returns a home with a palace in which every text is an attack.
+fn hostile_survey() -> Home {
+    let home = Home::new();
+    let (attack, text) = attacks();
+    let name = serde_json::to_string(&attack).unwrap();
     let description = serde_json::to_string(&text).unwrap();
     home.write("survey/palace.toml", &format!("format = 1\nname = {name}\nentry = \"hall\"\n"));
     home.write(
@@ -251,10 +257,8 @@ fn a_hostile_palace_is_harmless() {
     let Some(browser) = find_browser() else { return };
     let home = hostile_survey();
     let _server = home.http_server(&["--rate", "0"]);
-    let name = home.read("survey/rooms/hall.yaml");
-    assert!(name.contains("onerror"));
     let file = palace_file(&home);
-    let arguments = json!({ "link": page_link(&home), "file": file, "least": 12, "hostile": true });
+    let arguments = json!({ "link": page_link(&home), "file": file, "least": 12 });
     run_script(&browser, "hostile.mjs", &arguments);
 }
 

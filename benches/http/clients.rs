@@ -49,11 +49,11 @@ pub(crate) async fn measure(is_smoke: bool) {
         all.writes.extend(times.writes);
         all.errors.extend(times.errors);
     }
-    let seconds = duration.as_secs_f64();
+    let seconds = usize::try_from(duration.as_secs()).unwrap_or(1);
     for (what, times) in [("reads", all.reads), ("writes", all.writes)] {
-        let rate = times.len() as f64 / seconds;
+        let rate = times.len() / seconds;
         let [median, p99] = [50, 99].map(|it| percentile(times.clone(), it));
-        println!("{what}: {rate:.0} a second, p50 {median:.1?}, p99 {p99:.1?}");
+        println!("{what}: {rate} a second, p50 {median:.1?}, p99 {p99:.1?}");
     }
     let memory = server.memory_in_mb();
     println!("{} errors, memory {memory_before} MB, then {memory} MB", all.errors.len());

@@ -70,7 +70,7 @@ async fn measure_pages() {
         }
         let [page, empty] = [pages, empty].map(|it| percentile(it, 50));
         let time = page.saturating_sub(empty);
-        println!("{path}: {time:.2?} in the server, {:.1} KB", size as f64 / 1000.0);
+        println!("{path}: {time:.2?} in the server, {} KB", size / 1000);
     }
     let out = dir.path().join("museum.html");
     let mut view = dir.isolated_command(env!("CARGO_BIN_EXE_palazzo"));
@@ -78,7 +78,7 @@ async fn measure_pages() {
     let start = Instant::now();
     assert!(view.status().expect("the program starts").success());
     let (time, size) = (start.elapsed(), out.metadata().expect("the file exists").len());
-    println!("view --out: {time:.2?}, {:.1} MB", size as f64 / 1e6);
+    println!("view --out: {time:.2?}, {} KB", size / 1000);
 }
 
 async fn time_get(server: &HttpServer, path: &str) -> Duration {

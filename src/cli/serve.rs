@@ -1,6 +1,7 @@
 //! `palazzo serve`.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -95,12 +96,7 @@ pub(super) fn run(args: Args) -> Outcome {
         .with_background_embedding()
         .with_read_only(args.read_only);
     if !args.http.is_chosen() && std::io::stdin().is_terminal() {
-        anstream::eprintln!(
-            "Serving {} over MCP on standard input, for a client program. `palazzo \
-             client-config` prints the client's configuration; `palazzo walk` is for people. \
-             Ctrl-D ends this.",
-            home.display()
-        );
+        explain_standard_input(&home);
     }
     let timing = SyncTiming::with_idle(Duration::from_millis(args.sync_idle_ms));
     let (server, cancelled) = make_server(toolbox, keeper, (!args.read_only).then_some(timing));
@@ -119,6 +115,15 @@ pub(super) fn run(args: Args) -> Outcome {
         }
         mcp::serve(server, stop).await.map_err(Failure::Connection)
     })
+}
+
+/// Tells a person that this command is for client programs.
+fn explain_standard_input(home: &Path) {
+    anstream::eprintln!(
+        "Serving {} over MCP on standard input, for a client program. `palazzo client-config` \
+         prints the client's configuration; `palazzo walk` is for people. Ctrl-D ends this.",
+        home.display()
+    );
 }
 
 /// Makes a server, which synchronizes palaces if `timing` is given. The flag cancels what takes

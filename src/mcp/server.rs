@@ -123,22 +123,11 @@ impl Server {
         };
         // Subscribers may need a notification about its changes.
         self.change_signal.send_replace(());
-        let content = |text| {
-            let texts = std::iter::once(text).chain(note);
-            texts.map(ContentBlock::text).collect()
+        let message = match answer {
+            Some(answer) => return Ok(to_call_result(answer, note)),
+            None => self.toolbox.explain_missing_tool(&name),
         };
-        match answer {
-            Some(Ok(ToolReply { text, structured })) => {
-                let mut result = CallToolResult::success(content(text));
-                result.structured_content = structured;
-                Ok(result)
-            }
-            Some(Err(refusal)) => Ok(CallToolResult::error(content(refusal))),
-            None => {
-                let message = self.toolbox.explain_missing_tool(&name);
-                Err(ErrorData::invalid_params(shorten_long_lines(&message), None))
-            }
-        }
+        Err(ErrorData::invalid_params(shorten_long_lines(&message), None))
     }
 
     /// Runs the part of a call that does not need the keeper. After the input has ended it is
@@ -235,6 +224,22 @@ impl Server {
         let handle = self.session.handle.clone().map(VisitKey::Handle);
         let visit = handle.unwrap_or_else(|| caller.visit.clone());
         Caller { visit, visit_id: self.session.id, ..caller }
+    }
+}
+
+/// Converts the answer of a tool; `note` is its second text.
+fn to_call_result(answer: ToolResult, note: Option<String>) -> CallToolResult {
+    let content = |text| {
+        let texts = std::iter::once(text).chain(note);
+        texts.map(ContentBlock::text).collect()
+    };
+    match answer {
+        Ok(ToolReply { text, structured }) => {
+            let mut result = CallToolResult::success(content(text));
+            result.structured_content = structured;
+            result
+        }
+        Err(refusal) => CallToolResult::error(content(refusal)),
     }
 }
 

@@ -14,7 +14,7 @@ use rmcp::transport::streamable_http_server::session::{
 };
 
 /// How long a session lives without a request: as long as a visit.
-const IDLE_LIFETIME: Duration = Duration::from_hours(24);
+const IDLE_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Maximum number of sessions; the one without a request for the longest time ends first. Its
 /// client begins another one, as the protocol demands.

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::extract::{Path, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::{IntoResponse, Redirect, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use chrono::{DateTime, Utc};
 use subtle::ConstantTimeEq as _;
 
-use crate::keeper::HttpAccess;
+use crate::keeper::{self, HttpAccess};
 
 /// Returns the current time.
 pub(super) type Clock = fn() -> DateTime<Utc>;
@@ -114,8 +114,7 @@ pub(super) async fn require_cookie(
     if is_allowed {
         return next.run(request).await;
     }
-    let why = "This page opens from a link that `palazzo view` prints.\n";
-    (StatusCode::UNAUTHORIZED, why).into_response()
+    refuse_reader("This page opens from a link that `palazzo view` prints.")
 }
 
 /// Opens a one-time link: sets the cookie, and shows the page.
@@ -131,9 +130,10 @@ pub(super) async fn open_link(
     };
     let is_used = used.map_err(to_error)?.map_err(to_error)?;
     if !is_used {
-        let why = "This link was opened before, or is older than five minutes. \
-                   `palazzo view` prints another one.\n";
-        return Err((StatusCode::UNAUTHORIZED, why).into_response());
+        return Err(refuse_reader(
+            "This link was opened before, or is older than five minutes. `palazzo view` prints \
+             another one.",
+        ));
     }
     let cookie = rules.add_cookie().map_err(to_error)?;
     let cookie = format!(
@@ -141,6 +141,11 @@ pub(super) async fn open_link(
         rules.cookie_name
     );
     Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response())
+}
+
+/// Explains to a person why there is no page.
+fn refuse_reader(why: &str) -> Response {
+    (StatusCode::UNAUTHORIZED, Html(keeper::render_refusal_page("No access", why))).into_response()
 }
 
 /// Compares two secrets in a time that does not depend on where they differ.

@@ -13,15 +13,17 @@ use crate::web::page_server::PageServer;
 
 /// Returns the routes of the pages.
 pub(super) fn page_routes(pages: PageServer) -> Router {
+    Router::new().route("/events", get(stream_events)).fallback(show_page).with_state(pages)
+}
+
+/// Returns the routes of the style and the script, which say nothing about a palace.
+pub(super) fn asset_routes() -> Router {
     let text = |kind: &'static str, text: &'static str| {
         get(move || async move { ([(header::CONTENT_TYPE, kind)], text) })
     };
     Router::new()
         .route("/page.css", text("text/css; charset=utf-8", PAGE_STYLE))
         .route("/page.js", text("text/javascript; charset=utf-8", PAGE_SCRIPT))
-        .route("/events", get(stream_events))
-        .fallback(show_page)
-        .with_state(pages)
 }
 
 /// Answers with the page that the path of a request names.

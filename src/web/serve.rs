@@ -20,7 +20,7 @@ use crate::mcp::{Server, http_route};
 use crate::web::access::{Access, Clock, open_link, require_cookie, require_token};
 use crate::web::origin::{AllowedHosts, check_host_and_origin};
 use crate::web::page_server::PageServer;
-use crate::web::pages::page_routes;
+use crate::web::pages::{asset_routes, page_routes};
 use crate::web::rate_limit::{RequestLimit, limit_requests};
 
 /// How long the server waits for the requests under way when it is stopped.
@@ -64,6 +64,7 @@ pub async fn serve(
     let routes = mcp
         .layer(from_fn_with_state(access, require_token))
         .merge(pages)
+        .merge(asset_routes())
         .merge(open)
         .layer(from_fn_with_state(RequestLimit::new(options.rate), limit_requests))
         .route("/healthz", get(report_health))

@@ -319,3 +319,17 @@ async fn a_newcomer_finds_what_the_agent_did_yesterday_and_reverts_it() {
     let files = ["diff", "--stat", begin.trim(), "HEAD", "--", "rooms", "scrolls"];
     assert_eq!(git_in_survey(&home, MARCH_1, &files), "");
 }
+
+#[test]
+fn the_map_in_a_conversation_walks_by_reading_rooms() {
+    let Some(browser) = find_browser() else { return };
+    let home = Home::new();
+    home.write("survey/palace.toml", "name = \"Survey\"\nentry = \"hall\"\n");
+    home.write("survey/rooms/hall.yaml", "name: <b>Hall\nportals: [attic]\n");
+    home.write("survey/rooms/attic.yaml", "name: Attic\nportals: [hall]\n");
+    let mut client = home.initialized_client();
+    client.call("set_workspace", json!({ "workspace": "Survey" }));
+    let view = client.request("resources/read", json!({ "uri": "ui://palazzo/map" }));
+    let view = &view["result"]["contents"][0]["text"];
+    run_script(&browser, "map_app.mjs", &json!({ "view": view }));
+}

@@ -292,7 +292,7 @@ async fn a_link_opens_the_page_once_and_the_cookie_is_no_token() {
         let request = server.client.get(server.url(path)).header(COOKIE, cookie);
         status_and_text(request.send().await.unwrap()).await
     };
-    for path in ["/", "/survey", "/page.css", "/events?workspace=survey", "/nothing"] {
+    for path in ["/", "/survey", "/events?workspace=survey", "/nothing"] {
         assert_eq!(get(path, "palazzo=x").await.0, 401, "{path}");
     }
     let cookie = open_page(&home, &server).await;

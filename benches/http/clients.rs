@@ -34,7 +34,7 @@ pub(crate) async fn measure(is_smoke: bool) {
         false => (CLIENTS, Duration::from_secs(60)),
     };
     let dir = BenchDir::new();
-    fixture::write_palace(&dir.path().join("home/museum"), 100, 1_000);
+    fixture::write_palace(&dir, 100, 1_000);
     let server = HttpServer::start(&dir);
     let memory_before = server.memory_in_mb();
     let tasks = LocalSet::new();

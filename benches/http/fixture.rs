@@ -1,13 +1,15 @@
 //! A palace in wings of 50 rooms, with entities.
 
 use std::fs;
-use std::path::Path;
+
+use crate::common::BenchDir;
 
 /// The number of rooms of a wing.
 const WING: usize = 50;
 
-/// Writes a palace.
-pub(crate) fn write_palace(root: &Path, rooms: usize, entities: usize) {
+/// Writes the palace `museum` in the home of `dir`, and commits it.
+pub(crate) fn write_palace(dir: &BenchDir, rooms: usize, entities: usize) {
+    let root = dir.path().join("home/museum");
     let write = |path: &str, text: &str| {
         let file = root.join(path);
         fs::create_dir_all(file.parent().expect("every file is in a folder")).expect("writable");
@@ -24,6 +26,13 @@ pub(crate) fn write_palace(root: &Path, rooms: usize, entities: usize) {
              relations:\n  - type: near\n    to: Finding {to}\n"
         );
         write(&format!("entities/kind-{kind}/finding-{number}.yaml"), &text);
+    }
+    let commands =
+        [&["init", "-q", "-b", "main"][..], &["add", "-A"], &["commit", "-q", "-m", "Begin"]];
+    for arguments in commands {
+        let mut git = dir.isolated_command("git");
+        let git = git.current_dir(&root).args(arguments);
+        assert!(git.status().expect("git starts").success(), "git {arguments:?}");
     }
 }
 

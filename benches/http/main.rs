@@ -58,7 +58,7 @@ async fn measure_pages() {
         false => (1_000, 100_000, 200),
     };
     let dir = BenchDir::new();
-    fixture::write_palace(&dir.path().join("home/museum"), rooms, entities);
+    fixture::write_palace(&dir, rooms, entities);
     let server = HttpServer::start(&dir);
     for path in ["/museum", "/museum/log", "/museum/entities/Finding%201", "/museum/index"] {
         // The first page of a palace opens it.
@@ -72,13 +72,21 @@ async fn measure_pages() {
         let time = page.saturating_sub(empty);
         println!("{path}: {time:.2?} in the server, {} KB", size / 1000);
     }
+    drop(server);
+    measure_file(rooms);
+}
+
+/// Prints the time of `palazzo view --out` for a palace with few entities.
+fn measure_file(rooms: usize) {
+    let dir = BenchDir::new();
+    fixture::write_palace(&dir, rooms, 100);
     let out = dir.path().join("museum.html");
     let mut view = dir.isolated_command(env!("CARGO_BIN_EXE_palazzo"));
     view.arg("view").arg("--home").arg(dir.path().join("home")).arg("--out").arg(&out);
     let start = Instant::now();
     assert!(view.status().expect("the program starts").success());
     let (time, size) = (start.elapsed(), out.metadata().expect("the file exists").len());
-    println!("view --out: {time:.2?}, {} KB", size / 1000);
+    println!("view --out, {rooms} rooms: {time:.2?}, {} KB", size / 1000);
 }
 
 async fn time_get(server: &HttpServer, path: &str) -> Duration {
@@ -94,10 +102,13 @@ fn compare_stdio() {
         return;
     };
     let programs = [Path::new(&baseline), Path::new(env!("CARGO_BIN_EXE_palazzo"))];
-    let (dir, rounds) = (BenchDir::new(), if is_smoke_run() { 3 } else { 2_000 });
-    fixture::write_palace(&dir.path().join("home/museum"), 20, 20);
-    let mut servers = programs.map(|it| {
-        let mut command = dir.isolated_command(&it.to_string_lossy());
+    let rounds = if is_smoke_run() { 3 } else { 2_000 };
+    // Each has its own home: a server notices the files that another one touches.
+    let dirs = [BenchDir::new(), BenchDir::new()];
+    let mut servers = [0, 1].map(|it| {
+        let (dir, program) = (&dirs[it], programs[it]);
+        fixture::write_palace(dir, 20, 20);
+        let mut command = dir.isolated_command(&program.to_string_lossy());
         command.arg("serve").arg(dir.path().join("home"));
         MeasuredServer::start(command)
     });

@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn arguments_that_contradict_each_other_are_refused() {
         let lines = "serve /a --home /b|map /a --home /b|walk /a --home /b|embed /a --home /b|\
-            check /a --home /b|sync /a --home /b|sync --status --undo|view --at HEAD --no-open --out a.html|sync --setup --dry-run|doctor /a --home /b|trust /a --home /b|fmt a.yaml --home /b|\
+            check /a --home /b|sync /a --home /b|sync --status --undo|view --no-open --out a.html|sync --setup --dry-run|doctor /a --home /b|trust /a --home /b|fmt a.yaml --home /b|\
             wake-up Keep --workspace Keep|trust --list --home /a|init Keep --repository /a|init --repository --template codebase|trust /a --list|trust --list --yes|\
             trust --list --remove /a|trust /a --remove /b|trust --remove /a --yes|\
             hook install --project --settings a.json|hook remove --project --settings a.json";

@@ -59,6 +59,9 @@ impl HttpArgs {
     /// Refuses addresses that others reach, without a name for them or without a token.
     fn check(&self) -> Result<(), Failure> {
         let refuse = |why: &str| Err(Failure::Message(why.to_owned()));
+        if self.no_token && !self.allow_host.is_empty() {
+            return refuse("--no-token is only for this machine, and --allow-host for others");
+        }
         if self.listen.ip().is_loopback() {
             return Ok(());
         }

@@ -35,11 +35,11 @@ pub(super) struct Args {
 
     /// With --out: the palace as it was at this moment: a day, a time, an age like `3.weeks`, or a
     /// git revision
-    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true, requires = "out")]
+    #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 
     /// With --out: begin with what changed since this moment or revision
-    #[arg(long, value_name = "REVISION", allow_hyphen_values = true, requires = "out")]
+    #[arg(long, value_name = "REVISION", allow_hyphen_values = true)]
     against: Option<String>,
 
     /// Only print the link
@@ -55,6 +55,10 @@ pub(super) fn run(args: &Args) -> Outcome {
         let (mut keeper, user) = (args.home.keeper(), terminal_user("view"));
         let request = PalaceFileRequest { at: args.at.clone(), against: args.against.clone() };
         return write_page(out, &keeper::view_as_file(&mut keeper, &user, &request)?);
+    }
+    if args.at.is_some() || args.against.is_some() {
+        let why = "--at and --against need --out FILE: the page has a slider for its past";
+        return Err(Failure::Message(why.to_owned()));
     }
     let (home, access) = (args.home.find(), http_access()?);
     let running = access.servers_of(&home)?;

@@ -87,6 +87,11 @@ impl CallQueue {
         }
     }
 
+    /// Returns whether every call that has arrived is finished.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lock_state().calls.is_empty()
+    }
+
     fn lock_state(&self) -> MutexGuard<'_, QueueState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -94,6 +94,11 @@ impl CallRunner {
         self.queue.close();
     }
 
+    /// Returns whether every call that has arrived is finished.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.queue.is_empty()
+    }
+
     /// Waits until the call on the keeper is finished, even if no client waits for its
     /// answer, closes the palaces, and pushes what waits to be pushed.
     pub(crate) async fn shut_down(&self) {

@@ -8,10 +8,12 @@ mod sessions;
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::sync::watch;
+use tokio::time::sleep;
 use ulid::Ulid;
 
 use crate::keeper::{Caller, Keeper, VisitHandle};
@@ -22,6 +24,12 @@ use crate::model::Tool;
 
 /// Maximum size of a request, in bytes.
 const MAX_REQUEST_BYTES: usize = 4 << 20;
+
+/// How often a server that is stopped looks whether its calls are finished.
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+
+/// How long the last answers may take to the sockets.
+const FLUSH_TIME: Duration = Duration::from_millis(100);
 
 /// Returns the route `/mcp`, and a function that ends its streams and sessions.
 pub fn http_route(server: Server) -> (Router, impl FnOnce() + Send + 'static) {
@@ -72,9 +80,14 @@ impl Server {
         self.change_signal.subscribe()
     }
 
-    /// Starts no more calls.
-    pub fn close_queue(&self) {
+    /// Starts no more calls, and waits until those that run are answered.
+    pub async fn finish_calls(&self) {
         self.calls.close_queue();
+        while !self.calls.is_idle() {
+            sleep(POLL_INTERVAL).await;
+        }
+        // The last answers are on their way through the streams of their sessions.
+        sleep(FLUSH_TIME).await;
     }
 
     /// Waits for the call that runs, closes the palaces, and pushes what waits to be pushed.

@@ -124,10 +124,18 @@ fn revert(revert: &Revert, links: &Links) -> Markup {
         Revert::Undone(by) => html! {
             p { "It was undone already, by " a href=[links.commit(by)] { code { (by) } } "." }
         },
+        Revert::Commands(commands) if commands.is_empty() => html! {
+            p { "It created the palace: there is nothing before it." }
+        },
         Revert::Commands(commands) => html! {
             @for (command, effect) in commands {
                 p { (effect) ":" }
                 pre tabindex="0" class="command" { code { (one_line(command)) } }
+            }
+            p class="note" {
+                "With " code { "--dry-run" } " palazzo only lists what it would revert. If something "
+                "else was changed in the same files later, undo that first. git needs your "
+                code { "user.name" } " and " code { "user.email" } "."
             }
         },
     }

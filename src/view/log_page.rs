@@ -1,11 +1,11 @@
 //! The commits of a palace, by day.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use maud::{Markup, html};
 
-use crate::model::CommitDetails;
+use crate::model::{CommitDetails, CommitId};
 use crate::render::{count_with_noun, one_line, truncate};
 use crate::view::list_pages::page_links;
 use crate::view::{Links, PageKind};
@@ -23,6 +23,8 @@ pub struct LogPage<'a> {
     /// The clients that changed something, by day, each with the command that reverts what it did
     /// since that day.
     pub reverts: BTreeMap<NaiveDate, Vec<(String, String)>>,
+    /// The commits that were undone later.
+    pub undone: BTreeSet<CommitId>,
 }
 
 /// Renders one page of the log.
@@ -60,6 +62,7 @@ fn day_section(
                         a href=[links.commit(&it.summary.short)] {
                             (truncate(&one_line(&it.summary.subject), MAX_SUBJECT))
                         }
+                        @if log.undone.contains(&it.summary.id) { " (undone)" }
                     }
                 }
             }
@@ -67,6 +70,7 @@ fn day_section(
                 details {
                     summary class="by" { "Revert everything that " (one_line(client)) " did since this day" }
                     pre tabindex="0" class="command" { code { (one_line(command)) } }
+                    p class="note" { "With " code { "--dry-run" } " it only lists what it would revert." }
                 }
             }
         }

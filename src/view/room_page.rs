@@ -322,8 +322,11 @@ fn changes(page: &RoomPage<'_>) -> Markup {
     html! {
         @if !page.changes.is_empty() {
             section {
-                h2 { "Last changes" }
+                h2 { "Last changes of this room" }
                 (commit_list(&page.changes, page.links, page.view.now))
+                @if let Some(log) = page.links.page(PageKind::Log) {
+                    p { a href=(log) { "All changes of the palace" } }
+                }
             }
         }
     }

@@ -43,6 +43,9 @@ impl AllowedHosts {
         if !host_of(authority).is_some_and(|it| self.contains(it)) {
             return Err("this host is not served here; `--allow-host NAME` allows it");
         }
+        if is_from_elsewhere(headers) {
+            return Err("requests from other websites are refused");
+        }
         let origins = headers.get_all(header::ORIGIN).iter();
         for origin in origins {
             let from = origin.to_str().ok().and_then(authority_of_origin);
@@ -65,6 +68,15 @@ pub(super) async fn check_host_and_origin(
         Ok(()) => next.run(request).await,
         Err(why) => (StatusCode::FORBIDDEN, format!("{why}\n")).into_response(),
     }
+}
+
+/// Returns whether a browser says that a page of another website, or of another port, has made the
+/// request (Fetch Metadata, W3C). A link that a person follows is no such request.
+fn is_from_elsewhere(headers: &HeaderMap) -> bool {
+    let has = |name: &str, values: &[&[u8]]| {
+        headers.get(name).is_some_and(|it| values.contains(&it.as_bytes()))
+    };
+    has("sec-fetch-site", &[b"cross-site", b"same-site"]) && !has("sec-fetch-mode", &[b"navigate"])
 }
 
 /// Returns the host in `host:port`; `None` if it is not of that form.
@@ -122,6 +134,20 @@ mod tests {
         for origin in wrong.into_iter().chain(["http://localhost", "localhost:7227"]) {
             assert!(!check(Some("localhost:7227"), Some(origin)), "{origin}");
         }
+    }
+
+    #[test]
+    fn what_a_page_of_another_website_loads_is_refused() {
+        let request = |site: &'static str, mode: &'static str| {
+            let headers = [("sec-fetch-site", site), ("sec-fetch-mode", mode)];
+            let headers =
+                headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+            is_from_elsewhere(&HeaderMap::from_iter(headers))
+        };
+        assert!(request("cross-site", "no-cors") && request("same-site", "no-cors"));
+        assert!(!request("cross-site", "navigate") && !request("none", "navigate"));
+        assert!(!request("same-origin", "cors"));
+        assert!(!is_from_elsewhere(&HeaderMap::new()), "clients of MCP send no such headers");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::Response;
 use axum::routing::get;
@@ -25,6 +25,9 @@ use crate::web::rate_limit::{RequestLimit, limit_requests};
 
 /// How long the server waits for the requests under way when it is stopped.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
+
+/// How many one-time links are tried a second at most.
+const LINKS_PER_SECOND: NonZeroU32 = NonZeroU32::MIN.saturating_add(9);
 
 /// How the server is reached.
 pub struct WebOptions {
@@ -59,25 +62,29 @@ pub async fn serve(
     let (stopped, stop_signal) = watch::channel(false);
     let pages =
         PageServer { server: server.clone(), reader: options.reader, stopped: stop_signal.clone() };
-    let pages = page_routes(pages).layer(from_fn_with_state(access.clone(), require_cookie));
-    let open = Router::new().route("/open/{code}", get(open_link)).with_state(access.clone());
+    // Only those who may be here use up the rate: others are refused at once.
+    let limit = |rate| from_fn_with_state(RequestLimit::new(rate), limit_requests);
+    let mcp = mcp.layer(limit(options.rate));
+    let pages = page_routes(pages).layer(limit(options.rate));
+    let open = get(open_link).head(async || StatusCode::METHOD_NOT_ALLOWED);
+    let open = Router::new().route("/open/{code}", open).with_state(access.clone());
     let routes = mcp
-        .layer(from_fn_with_state(access, require_token))
-        .merge(pages)
+        .layer(from_fn_with_state(access.clone(), require_token))
+        .merge(pages.layer(from_fn_with_state(access, require_cookie)))
+        .merge(open.layer(limit(Some(LINKS_PER_SECOND))))
         .merge(asset_routes())
-        .merge(open)
-        .layer(from_fn_with_state(RequestLimit::new(options.rate), limit_requests))
         .route("/healthz", get(report_health))
         .layer(from_fn_with_state(options.allowed_hosts, check_host_and_origin))
         .layer(from_fn(add_security_headers));
+    let calls = server.clone();
     let ended = async move {
         stop.await;
-        end_streams();
         stopped.send_replace(true);
+        calls.finish_calls().await;
+        end_streams();
     };
     let served = axum::serve(listener, routes).with_graceful_shutdown(ended);
     let served = limit_after_stop(served.into_future(), stop_signal).await;
-    server.close_queue();
     server.shut_down().await;
     served
 }

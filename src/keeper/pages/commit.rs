@@ -1,6 +1,6 @@
 //! What the log and the pages of commits show.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::NaiveDate;
 
@@ -13,7 +13,7 @@ use crate::keeper::pages::side_by_side::compare_file;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::newest_commits::MAX_COMMITS;
 use crate::keeper::{Caller, Refusal};
-use crate::model::{CommitDetails, FileDiff, quote_for_shell};
+use crate::model::{CommitDetails, CommitId, FileDiff, quote_for_shell};
 use crate::render::{count_with_noun, one_line};
 use crate::store::CommitRange;
 use crate::view::{self, CommitPage, LogPage, PageKind, Revert};
@@ -37,22 +37,45 @@ pub(super) fn log_content(
     }
     let is_last = commits.len() <= end;
     let shown: Vec<_> = commits.into_iter().skip(first).take(COMMITS_PER_PAGE).collect();
+    let undone = undone_commits(page);
     let log = LogPage {
         commits: &shown,
         page: (number, if is_last { number } else { number + 1 }),
-        reverts: reverts_by_day(page, &shown),
+        reverts: reverts_by_day(page, &shown, &undone),
+        undone,
     };
     let body = view::log_page(&log, page.links, page.session.caller.now);
     Ok(PageContent::of_kind(PageKind::Log, "Log", body))
+}
+
+/// Returns the ids of the newest commits that were undone.
+fn undone_commits(page: &PageSession<'_, '_>) -> BTreeSet<CommitId> {
+    let (mut later, mut undone) = (UndoneCommitSet::default(), BTreeSet::new());
+    for it in page.commits {
+        if later.take_if_undone(it) {
+            undone.insert(it.summary.id.clone());
+        }
+        later.add_commits_undone_by(page.session.palace, it);
+    }
+    undone
 }
 
 /// Returns for each day the clients that changed something, with the command that reverts it.
 fn reverts_by_day(
     page: &PageSession<'_, '_>,
     commits: &[CommitDetails],
+    undone: &BTreeSet<CommitId>,
 ) -> BTreeMap<NaiveDate, Vec<(String, String)>> {
     let mut reverts = BTreeMap::<_, Vec<_>>::new();
-    for it in commits.iter().filter(|it| is_change_of_tool(it)) {
+    // What created a palace cannot be undone.
+    let creates = |it: &CommitDetails| {
+        let tool = it.trailer(Caller::TOOL_TRAILER);
+        tool.is_some_and(|it| matches!(it, "init" | "set_workspace"))
+    };
+    let can_be_undone = |it: &&CommitDetails| {
+        is_change_of_tool(it) && !creates(it) && !undone.contains(&it.summary.id)
+    };
+    for it in commits.iter().filter(can_be_undone) {
         let Some(client) = it.trailer(Caller::CLIENT_TRAILER) else { continue };
         let day = it.summary.at.date_naive();
         let of_day = reverts.entry(day).or_default();
@@ -139,7 +162,10 @@ fn revert_of(page: &PageSession<'_, '_>, commit: &CommitDetails, diffs: &[FileDi
         undone.add_commits_undone_by(open, newer);
     }
     let mut commands = Vec::new();
-    if is_last_of_tool && !creates_palace(diffs) {
+    if creates_palace(diffs) {
+        return Revert::Commands(commands);
+    }
+    if is_last_of_tool {
         let effect = "Reverts this change, the last one of a tool, in a new commit";
         commands.push((undo_command(page, ""), effect.to_owned()));
     }

@@ -1,14 +1,12 @@
 "use strict";
 // Keys, search, the time slider, and what others do meanwhile. Every page works without this script.
 document.documentElement.classList.add("scripted");
-const main = () => document.getElementById("main");
-const search = document.getElementById("search");
+const main = () => document.getElementById("main"), search = document.getElementById("search");
 /** Loads a page; returns its document, or nothing if it cannot be shown. */
 async function load(path) {
   const answer = await fetch(path, { headers: { Accept: "text/html" } }).catch(() => null);
   return answer?.ok ? new DOMParser().parseFromString(await answer.text(), "text/html") : null;
 }
-
 // The number of an action goes through its door; a slash leads to the search.
 document.addEventListener("keydown", (event) => {
   if (event.target.closest("input:not([type=range])") || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -87,8 +85,10 @@ async function refresh(files) {
   if (before) before = page.getElementById("main"); else show(page.getElementById("main"));
 }
 if (document.body.hasAttribute("data-live")) {
-  const workspace = encodeURIComponent(document.body.dataset.workspace);
-  const events = new EventSource(`/events?workspace=${workspace}`);
+  const workspace = encodeURIComponent(document.body.dataset.workspace), events = new EventSource(`/events?workspace=${workspace}`);
+  // A page that the browser keeps for "back" holds no connection: there are few for each server.
+  addEventListener("pagehide", () => events.close());
+  addEventListener("pageshow", ({ persisted }) => { if (persisted) location.reload(); });
   let lost = false;
   events.onmessage = ({ data }) => {
     const { commit, by, subject, changed } = JSON.parse(data);

@@ -30,7 +30,7 @@ for (const host of ["127.0.0.1", "localhost"]) {
   await tab.goto(`http://${host}:${website.address().port}/`);
   const read = await tab.evaluate(async (origin) => {
     const result = [];
-    for (const [path, init] of [["/", {}], ["/survey", {}], ["/healthz", {}], ["/mcp", {}], ["/mcp", { method: "POST", body: "{}" }], [{ mode: "no-cors" }]]) {
+    for (const [path, init] of [["/", {}], ["/survey", {}], ["/healthz", {}], ["/mcp", {}], ["/mcp", { method: "POST", body: "{}" }], ["/survey", { mode: "no-cors" }]]) {
       const answer = await fetch(origin + path, { credentials: "include", ...init }).catch(() => null);
       result.push(answer && `${path}: ${answer.type} ${answer.status} ${await answer.text()}`);
     }
@@ -39,7 +39,7 @@ for (const host of ["127.0.0.1", "localhost"]) {
     return result;
   }, origin);
   // Without CORS the answer has no content that a script can read.
-  assert.deepEqual(read, [null, null, null, null, null, "/page.js: opaque 0 ", null], host);
+  assert.deepEqual(read, [null, null, null, null, null, "/survey: opaque 0 ", null], host);
   const framed = await tab.evaluate(async (origin) => {
     const frame = document.body.appendChild(document.createElement("iframe"));
     const loaded = new Promise((done) => { frame.onload = done; });

@@ -12,6 +12,7 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
@@ -48,9 +49,13 @@ fn script(browser: &Path, name: &str, arguments: &Value) -> Command {
     command
 }
 
+/// Lets one browser run at a time: several slow each other down to the limits of the scripts.
+static ONE_BROWSER: Mutex<()> = Mutex::new(());
+
 /// Runs a script to its end, and returns what it prints.
 #[track_caller]
 fn run_script(browser: &Path, name: &str, arguments: &Value) -> String {
+    let _alone = ONE_BROWSER.lock().unwrap_or_else(PoisonError::into_inner);
     let output = script(browser, name, arguments).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{name}: {errors}");

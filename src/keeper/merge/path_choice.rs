@@ -11,8 +11,8 @@ use crate::model::FileKind;
 pub(super) struct ChosenPaths<'a> {
     input: &'a MergeInput<'a>,
     paths: BTreeSet<String>,
-    /// The first spelling of each folder and each path, by its lower case.
-    spellings: HashMap<String, String>,
+    /// The spellings of each folder and each path, in the order of choice, by its lower case.
+    spellings: HashMap<String, Vec<String>>,
 }
 
 impl<'a> ChosenPaths<'a> {
@@ -32,7 +32,10 @@ impl<'a> ChosenPaths<'a> {
         let free = first_free_path(&path, is_taken);
         for end in folder_ends(&free).chain([free.len()]) {
             let part = &free[..end];
-            self.spellings.entry(part.to_lowercase()).or_insert_with(|| part.to_owned());
+            let spellings = self.spellings.entry(part.to_lowercase()).or_default();
+            if !spellings.iter().any(|it| it == part) {
+                spellings.push(part.to_owned());
+            }
         }
         self.paths.insert(free.clone());
         free
@@ -49,13 +52,15 @@ impl<'a> ChosenPaths<'a> {
         spelt
     }
 
-    /// Returns the spelling of a known file or folder that differs only in case, unless a side has
-    /// both: then they are no result of the merge.
+    /// Returns the first spelling of a known file or folder that differs only in case, without those
+    /// that a side has beside this one: they are no result of the merge.
     fn twin(&self, path: &str) -> Option<&String> {
-        let known = self.spellings.get(&path.to_lowercase()).filter(|it| *it != path)?;
-        let mut sides = self.input.sides.iter();
-        let has_both = sides.any(|it| has_path(it, path) && has_path(it, known));
-        (!has_both).then_some(known)
+        let is_beside = |known: &&String| {
+            let mut sides = self.input.sides.iter();
+            sides.any(|it| has_path(it, path) && has_path(it, known))
+        };
+        let mut known = self.spellings.get(&path.to_lowercase())?.iter();
+        known.find(|it| *it != path && !is_beside(it))
     }
 }
 

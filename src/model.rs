@@ -65,7 +65,7 @@ pub use graph::{DatedFact, EntityFilter, FactEvent, Graph, IncomingRelation, Tim
 pub use hall::{GroupBy, GroupHeading, Grouping, Hall, HallBoundary};
 pub use history::{
     BlamedLine, CommitDetails, CommitId, CommitSummary, FileContent, FileDiff, FileHistories,
-    FileHistory,
+    FileHistory, RoomArrivals,
 };
 pub use item::{ItemId, ItemKind, ItemKindError};
 pub use palace::{Door, Palace};

@@ -111,7 +111,7 @@ fn page_content(
 ) -> Result<PageContent, Refusal> {
     match target {
         PageTarget::Room(room) => room::room_content(page, room.as_ref()),
-        PageTarget::Map => Ok(room::map_content(page)),
+        PageTarget::Map => room::map_content(page),
         PageTarget::Scroll(scroll) => lists::scroll_content(page, scroll),
         PageTarget::File(path) => lists::file_content(page, path),
         PageTarget::Entity(name) => entity::entity_content(page, name),

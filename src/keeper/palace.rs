@@ -19,6 +19,7 @@ pub(crate) mod published_snapshots;
 pub(crate) mod reload;
 pub(crate) mod rename_lookup;
 pub(crate) mod repository;
+pub(crate) mod room_arrivals;
 pub(crate) mod room_topics;
 pub(crate) mod search_documents;
 pub(crate) mod semantic_index;

@@ -2,10 +2,11 @@
 
 pub(crate) mod item_diff;
 pub(crate) mod text_diff;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
 use chrono::{DateTime, Utc};
+use ulid::Ulid;
 
 /// A commit id: the hexadecimal digits of its hash.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,6 +14,10 @@ pub struct CommitId(pub String);
 
 /// The history of each file of a palace in git, by path inside the palace.
 pub type FileHistories = BTreeMap<String, FileHistory>;
+
+/// When each room came into the palace, by the room's id: a room with a higher number came later.
+/// A room of another machine, which may be older, comes when it is synchronized.
+pub type RoomArrivals = HashMap<Ulid, usize>;
 
 /// The history of one file (v2 section 3.9).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,6 +6,7 @@ pub(crate) mod commits;
 pub(crate) mod commits_since;
 pub(crate) mod diff;
 pub(crate) mod file_history_cache;
+pub(crate) mod file_versions;
 pub(crate) mod log;
 pub(crate) mod past_files;
 pub(crate) mod past_text;

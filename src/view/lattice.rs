@@ -1,6 +1,6 @@
-//! Places rooms on a lattice, one after the other in the order in which they were built: each on the
-//! free cell that is best beside the rooms that it has doors to. So a map keeps its shape when the
-//! palace grows.
+//! Places rooms on a lattice, one after the other in the order in which they came into the palace:
+//! each on the free cell that is best beside the rooms that it has doors to. So a map keeps its shape
+//! when the palace grows.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -31,7 +31,7 @@ struct Lattice {
     doors: Vec<(usize, usize)>,
 }
 
-/// Returns the cells of `count` rooms in the order in which they were built, with these doors.
+/// Returns the cells of `count` rooms in the order in which they came, with these doors.
 pub(super) fn place_rooms(count: usize, doors: &[(usize, usize)]) -> Vec<Cell> {
     let mut beside = vec![BTreeSet::new(); count];
     for (a, b) in doors.iter().filter(|(a, b)| a != b) {

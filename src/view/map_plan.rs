@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::model::{Action, RoomId, RoomRef, Slug};
+use crate::model::{Action, RoomArrivals, RoomId, RoomRef, Slug};
 use crate::render::{MapView, ago, count_with_noun, one_line};
 use crate::view::lattice::{Cell, place_rooms};
 
@@ -68,8 +68,8 @@ struct Node {
 }
 
 /// Plans the map of a palace.
-pub fn plan_map(view: &MapView<'_>) -> MapPlan {
-    let rooms = rooms_in_building_order(view);
+pub fn plan_map(view: &MapView<'_>, arrivals: &RoomArrivals) -> MapPlan {
+    let rooms = rooms_in_order_of_arrival(view, arrivals);
     let is_large = view.palace.enterable_rooms().len() > MAX_ROOMS;
     let entry = view.palace.entry_room();
     let shown_wing = view.here.or(entry).and_then(|it| it.wing.clone());
@@ -96,13 +96,16 @@ pub fn plan_map(view: &MapView<'_>) -> MapPlan {
     place_nodes(view, nodes, doors)
 }
 
-/// Lists the rooms and the unfinished rooms: first those with an id, in the order of their ids, which
-/// is that of building.
-fn rooms_in_building_order(view: &MapView<'_>) -> Vec<RoomId> {
+/// Lists the rooms and the unfinished rooms: first those that came into the palace first; those that
+/// are in no commit yet in the order of their ids, which is that of building.
+fn rooms_in_order_of_arrival(view: &MapView<'_>, arrivals: &RoomArrivals) -> Vec<RoomId> {
     let palace = view.palace;
     let mut rooms: Vec<_> = palace.enterable_rooms().into_iter().cloned().collect();
-    let id_of = |it: &RoomId| palace.room(it).and_then(|it| it.id);
-    rooms.sort_by_key(|it| (id_of(it).is_none(), id_of(it), it.clone()));
+    rooms.sort_by_cached_key(|room| {
+        let id = palace.room(room).and_then(|it| it.id);
+        let arrival = id.map(|it| (arrivals.get(&it).copied().unwrap_or(usize::MAX), it));
+        (id.is_none(), arrival, room.clone())
+    });
     rooms.extend(palace.unfinished_rooms());
     rooms
 }
@@ -263,6 +266,8 @@ mod tests {
     use std::fs;
     use std::path::Path;
 
+    use ulid::Ulid;
+
     use super::*;
     use crate::format::{parse_palace, room_path};
     use crate::model::{Audience, FileHistories, Files, Palace};
@@ -303,12 +308,55 @@ mod tests {
         let root = Path::new("example-palaces/paradigm-survey");
         let mut files = Files::new();
         read_files(root, root, &mut files);
-        let plan = with_view(&parse_palace("P", &files).0, plan_map);
+        let plan = with_view(&parse_palace("P", &files).0, |it| plan_map(it, &RoomArrivals::new()));
         let cells: Vec<_> = plan.places.iter().map(|it| it.cell).collect();
         assert_eq!(cells.iter().collect::<BTreeSet<_>>().len(), cells.len());
         let doors: Vec<_> = plan.doors.iter().map(|it| (it.from, it.to)).collect();
         assert!(plan.places.len() >= 9 && doors.len() >= 15, "{plan:?}");
         assert!(count_crossings(&cells, &doors) <= 1, "{cells:?}");
+    }
+
+    #[test]
+    fn a_room_with_an_older_id_leaves_the_directions_of_doors_as_they_are() {
+        let ulid = |number: usize| Ulid::from_parts(number as u64, 0);
+        let room = |number: usize| {
+            let to = number.wrapping_mul(2_654_435_761) >> 13;
+            let portals = match number {
+                0 => String::new(),
+                number if number.is_multiple_of(3) => {
+                    format!("r{}, r{}", to % number, to / 7 % number)
+                }
+                number => format!("r{}", to % number),
+            };
+            let text = format!("id: {}\nname: R\nportals: [{portals}]\n", ulid(number * 2));
+            (format!("rooms/r{number}.yaml"), text)
+        };
+        let mut arrivals: RoomArrivals = (0..60).map(|it| (ulid(it * 2), it)).collect();
+        let mut rooms: Vec<_> = (0..60).map(room).collect();
+        // The direction of each door, by the rooms on both sides.
+        let directions = |rooms: &[(String, String)], arrivals: &RoomArrivals| {
+            let plan = with_view(&palace_of(rooms), |it| plan_map(it, arrivals));
+            let direction = |door: &Door| {
+                let [from, to] = [door.from, door.to].map(|it| &plan.places[it]);
+                let step = (to.cell.0 - from.cell.0, to.cell.1 - from.cell.1);
+                ((from.room.clone(), to.room.clone()), (step.0.signum(), step.1.signum()))
+            };
+            plan.doors.iter().map(direction).collect::<HashMap<_, _>>()
+        };
+        let before = directions(&rooms, &arrivals);
+        rooms.push((String::new(), String::new()));
+        let (mut kept, mut all) = (0, 0);
+        for older in 0..60 {
+            let id = ulid(older * 2 + 1);
+            let text = format!("id: {id}\nname: R\nportals: [r{}]\n", older * 7 % 60);
+            rooms[60] = ("rooms/new.yaml".to_owned(), text);
+            arrivals.insert(id, 60);
+            let after = directions(&rooms, &arrivals);
+            arrivals.remove(&id);
+            kept += before.iter().filter(|(door, it)| after.get(door) == Some(it)).count();
+            all += before.len();
+        }
+        assert!(kept * 100 >= all * 99, "{kept} of {all}");
     }
 
     #[test]
@@ -321,7 +369,7 @@ mod tests {
         let rooms = ["east", "west"].map(|wing| (0..40).map(move |it| (wing, it)));
         let rooms: Vec<_> = rooms.into_iter().flatten().map(|(wing, it)| room(wing, it)).collect();
         let palace = palace_of(&rooms);
-        let plan = with_view(&palace, plan_map);
+        let plan = with_view(&palace, |it| plan_map(it, &RoomArrivals::new()));
         let boxes = plan.places.iter().filter(|it| it.kind == PlaceKind::Wing);
         let boxes: Vec<_> = boxes.map(|it| format!("{}: {}", it.name, it.detail)).collect();
         assert_eq!(boxes, ["west · 40: 40 rooms"]);
@@ -339,7 +387,8 @@ mod tests {
             room("nook", "name: Nook\n"),
             room("cellar", "name: Cellar\n"),
         ]);
-        let picture = with_view(&palace, map_svg);
+        let draw = |view: &MapView<'_>| map_svg(view, &RoomArrivals::new());
+        let picture = with_view(&palace, draw);
         assert!(picture.contains("&lt;b&gt;&amp;"), "{picture}");
         assert!(!picture.contains("<b>"), "{picture}");
         assert_eq!(picture.matches("class=\"room unfinished\"").count(), 1, "{picture}");
@@ -347,6 +396,6 @@ mod tests {
         // A portal leads both ways, an action only there.
         assert_eq!(picture.matches("marker-end").count(), 1, "{picture}");
         assert!(picture.contains("<title>&lt;b&gt;&amp; → Cellar</title>"), "{picture}");
-        assert_eq!(with_view(&palace_of(&[]), map_svg).matches("<rect").count(), 1);
+        assert_eq!(with_view(&palace_of(&[]), draw).matches("<rect").count(), 1);
     }
 }

@@ -69,7 +69,7 @@ fn render_file(
     };
     let commits = open.newest_commits()?;
     let entry = palace.entry_room();
-    let plan = planned_map(open, entry, by);
+    let plan = planned_map(open, entry, by)?;
     let map = view::draw_planned_map(&plan, &map_view(open, None, by), &links, true);
     let collect = |id| collect_room(open, key, id, (by, &links, &commits));
     let pages: Vec<_> = rooms.iter().map(collect).collect();

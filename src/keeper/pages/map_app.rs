@@ -10,7 +10,7 @@ pub fn render_map_app(keeper: &mut Keeper, by: &Caller) -> Result<String, Refusa
     session.palace.update_file_history_cache()?;
     let location = session.visit.location.as_ref().filter(|it| it.workspace == session.key);
     let (here, open) = (location.map(|it| &it.room), &*session.palace);
-    let plan = planned_map(open, here.or(open.palace.entry_room()), by);
+    let plan = planned_map(open, here.or(open.palace.entry_room()), by)?;
     let links = Links::Resources { workspace: session.key.clone() };
     let map = view::draw_planned_map(&plan, &map_view(open, here, by), &links, true);
     Ok(view::map_app(&map))

@@ -44,7 +44,7 @@ pub(super) fn room_content(
     }
     let (open, by) = (&*open, page.session.caller);
     let room_page = collect_room(open, &key, &id, (by, page.links, page.commits));
-    let map = planned_map(open, Some(&id), by);
+    let map = planned_map(open, Some(&id), by)?;
     let map_view = map_view(open, Some(&id), by);
     let map = view::draw_planned_map(&map, &map_view, page.links, false);
     let body = view::room_page(&room_page, Some(&map));
@@ -139,18 +139,24 @@ fn changes_of_room(id: &RoomId, commits: &[CommitDetails]) -> Vec<CommitSummary>
 }
 
 /// Draws the whole map.
-pub(super) fn map_content(page: &PageSession<'_, '_>) -> PageContent {
+pub(super) fn map_content(page: &PageSession<'_, '_>) -> Result<PageContent, Refusal> {
     let (open, by) = (&*page.session.palace, page.session.caller);
     let entry = open.palace.entry_room();
-    let plan = planned_map(open, entry, by);
+    let plan = planned_map(open, entry, by)?;
     let body = view::draw_planned_map(&plan, &map_view(open, None, by), page.links, true);
-    PageContent::of_kind(PageKind::Map, "Map", view::map_page(&body))
+    Ok(PageContent::of_kind(PageKind::Map, "Map", view::map_page(&body)))
 }
 
 /// Returns the map that shows the wing of a room in full.
-pub(super) fn planned_map(open: &OpenPalace, here: Option<&RoomId>, by: &Caller) -> Arc<MapPlan> {
+pub(super) fn planned_map(
+    open: &OpenPalace,
+    here: Option<&RoomId>,
+    by: &Caller,
+) -> Result<Arc<MapPlan>, Refusal> {
     let wing = here.and_then(|it| it.wing.as_ref());
-    open.page_cache.map_of_wing(wing, || view::plan_map(&map_view(open, here, by)))
+    let arrivals = open.room_arrivals()?;
+    let plan = || view::plan_map(&map_view(open, here, by), &arrivals);
+    Ok(open.page_cache.map_of_wing(wing, plan))
 }
 
 /// Returns what a map shows of the palace.

@@ -1,12 +1,12 @@
-//! What the pages of a palace need again and again: planned maps, the newest commits, the number of
-//! findings.
+//! What the pages of a palace need again and again: planned maps, the newest commits, the order in
+//! which the rooms came, the number of findings.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::format::PalacePath;
 use crate::keeper::palace::file_states::ChangeCounters;
-use crate::model::{CommitDetails, CommitId, Slug};
+use crate::model::{CommitDetails, CommitId, RoomArrivals, Slug};
 use crate::view::MapPlan;
 
 /// What the pages of a palace need again and again.
@@ -16,6 +16,8 @@ pub(crate) struct PageCache {
     maps: Mutex<BTreeMap<Option<Slug>, Arc<MapPlan>>>,
     /// The last commit, and the newest commits up to it.
     commits: Mutex<(Option<CommitId>, Arc<Vec<CommitDetails>>)>,
+    /// The last commit, and when each room came into the palace up to it.
+    arrivals: Mutex<(Option<CommitId>, Arc<RoomArrivals>)>,
     /// The number of findings in the files with these counters.
     findings: Mutex<Option<(ChangeCounters, usize)>>,
 }
@@ -52,6 +54,16 @@ impl PageCache {
     /// Keeps the newest commits up to `head`.
     pub(crate) fn set_known_commits(&self, head: CommitId, commits: Arc<Vec<CommitDetails>>) {
         *lock(&self.commits) = (Some(head), commits);
+    }
+
+    /// Returns the last commit whose rooms are known, and when each of them came into the palace.
+    pub(crate) fn known_arrivals(&self) -> (Option<CommitId>, Arc<RoomArrivals>) {
+        lock(&self.arrivals).clone()
+    }
+
+    /// Keeps when each room up to `head` came into the palace.
+    pub(crate) fn set_known_arrivals(&self, head: CommitId, arrivals: Arc<RoomArrivals>) {
+        *lock(&self.arrivals) = (Some(head), arrivals);
     }
 
     /// Returns the number of findings, if it is known for the present files.

@@ -96,7 +96,7 @@ pub fn show_map_as_json(session: &mut Session<'_>) -> Result<String, Refusal> {
 pub fn show_map_as_svg(session: &mut Session<'_>) -> Result<String, Refusal> {
     session.palace.update_file_history_cache()?;
     session.palace.find_renamed_rooms()?;
-    Ok(view::map_svg(&map_view(session)))
+    Ok(view::map_svg(&map_view(session), &*session.palace.room_arrivals()?))
 }
 
 fn map_view<'s>(session: &'s Session<'_>) -> MapView<'s> {

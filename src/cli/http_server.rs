@@ -108,7 +108,6 @@ pub(super) async fn serve(
             "palazzo: --no-token: every program on this machine can read and change the palaces"
         );
     }
-    on_listen(address)?;
     let options = WebOptions {
         allowed_hosts: AllowedHosts::new(address, &args.allow_host),
         access,
@@ -119,6 +118,7 @@ pub(super) async fn serve(
     if let Ok(links) = &links {
         links.list_server(home, address)?;
     }
+    on_listen(address)?;
     let served = web::serve(listener, server, options, stop).await;
     if let Ok(links) = &links {
         links.remove_server(home, address)?;

@@ -15,8 +15,8 @@ use crate::cli::terminal;
 use crate::keeper::{self, HttpAccess, PalaceFileRequest};
 use crate::mcp::Toolbox;
 
-/// How long a running server may take to answer.
-const ANSWER_LIMIT: Duration = Duration::from_millis(500);
+/// How long a running server may take to answer. Without one, the connection is refused at once.
+const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
 /// See the palaces in a browser: walk, search, watch changes as they happen, see the past
 ///

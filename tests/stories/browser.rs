@@ -64,8 +64,17 @@ fn run_script(browser: &Path, name: &str, arguments: &Value) -> String {
 
 /// Returns a one-time link to the page.
 fn page_link(home: &Home) -> String {
-    let output = home.run_palazzo(&["view", "--no-open"]);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut command = home.palazzo_command(MARCH_1);
+    command.args(["view", "--no-open"]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut view = command.spawn().unwrap();
+    let said: Vec<_> =
+        BufReader::new(view.stderr.take().unwrap()).lines().take(2).map(Result::unwrap).collect();
+    if said.len() > 1 {
+        // It did not find the server, and serves the page itself until it is stopped.
+        view.kill().unwrap();
+    }
+    let output = view.wait_with_output().unwrap();
+    assert!(output.status.success(), "{said:?}");
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 

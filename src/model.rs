@@ -19,6 +19,7 @@ mod hall;
 mod history;
 mod item;
 mod palace;
+mod provenance;
 mod room;
 mod scroll;
 mod settings;
@@ -64,11 +65,12 @@ pub use git_url::{GitUrl, GitUrlError};
 pub use graph::{DatedFact, EntityFilter, FactEvent, Graph, IncomingRelation, TimeSpan};
 pub use hall::{GroupBy, GroupHeading, Grouping, Hall, HallBoundary};
 pub use history::{
-    BlamedLine, CommitDetails, CommitId, CommitSummary, FileContent, FileDiff, FileHistories,
-    FileHistory, RoomArrivals,
+    BlamedLine, CommitDetails, CommitId, CommitSummary, FileContent, FileCreation, FileDiff,
+    FileHistories, FileHistory, RoomArrivals,
 };
 pub use item::{ItemId, ItemKind, ItemKindError};
 pub use palace::{Door, Palace};
+pub use provenance::{Origin, Provenance};
 pub use room::room_destination::RoomDestination;
 pub use room::room_id::{RoomId, RoomRef};
 pub use room::{AmbiguousRoomError, Room, normalize_prose};

@@ -23,6 +23,7 @@ mod markdown;
 mod narration;
 mod palace_diff;
 mod palace_findings;
+mod provenance;
 mod room;
 mod scroll;
 mod source_excerpt;
@@ -44,8 +45,8 @@ pub use diff_content::{item_content, palace_diff_with_content};
 pub use diff_json::{action_json, item_diff_json, item_kind_and_name, relation_json};
 pub use diff_markdown::palace_diff_markdown;
 pub use drawer::{
-    DrawerRange, DrawerView, drawer, drawer_list, drawer_title, unbuilt_drawer_room,
-    unbuilt_drawer_room_description,
+    DrawerRange, DrawerView, drawer, drawer_heading, drawer_list, drawer_title,
+    unbuilt_drawer_room, unbuilt_drawer_room_description,
 };
 pub use entity::{
     EntityView, entity, entity_heading, entity_list, relations, skipped_relations_note,
@@ -62,8 +63,12 @@ pub use markdown::{room_markdown, scroll_markdown};
 pub use narration::narrate_action;
 pub use palace_diff::{change_summary, item_label, palace_diff, relation_label, relation_validity};
 pub use palace_findings::{PalaceFindings, palace_findings};
+pub use provenance::{origin_suffix, provenance, provenance_json, short_provenance};
 pub use room::{Notice, RoomView, hall, menu, room, short_menu, unfinished_room};
-pub use scroll::{HitView, cli_search_results, inventory, older_scrolls, scroll, search_results};
+pub use scroll::{
+    HitView, ScrollView, cli_search_results, inventory, older_scrolls, scroll, scroll_heading,
+    scroll_note, search_results,
+};
 pub use source_excerpt::source_excerpt;
 pub use text::{
     count_with_noun, display_path, group_thousands, join_names, json_value_text, one_line,

@@ -111,6 +111,7 @@ fn results_to_json(results: &SearchResults, here: &Path) -> String {
             "wing": it.wing_and_room.0,
             "room": it.wing_and_room.1,
             "written": it.written.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true)),
+            "provenance": render::provenance_json(&it.provenance),
             "passage": it.display.snippet,
             "similarity": (f64::from(it.similarity) * 1000.0).round() / 1000.0,
             "file": it.file.as_ref().map(|it| display_path(here, &results.root, it)),
@@ -131,6 +132,7 @@ fn results_to_json(results: &SearchResults, here: &Path) -> String {
 mod tests {
     use super::*;
     use crate::keeper::{RankingReport, SearchHit};
+    use crate::model::Provenance;
     use crate::render::HitView;
 
     fn results(total: usize) -> SearchResults {
@@ -140,6 +142,7 @@ mod tests {
             file: Some("entities/claim/stasis.yaml".to_owned()),
             wing_and_room: (None, None),
             written: Some("2026-03-01T12:00:00Z".parse().unwrap()),
+            provenance: Provenance::default(),
             similarity: 0.123_46,
             display: HitView { title, place, snippet: "It <lasts>.".to_owned() },
         };

@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 fn item_to_json(description: &ItemDescription) -> String {
-    let ItemDescription { item, file, content, versions, as_of } = description;
+    let ItemDescription { item, file, content, versions, provenance, as_of } = description;
     let (kind, name) = render::item_kind_and_name(item);
     let value = json!({
         "kind": kind,
@@ -53,6 +53,7 @@ fn item_to_json(description: &ItemDescription) -> String {
         "file": file,
         "content": render::item_content_json(content),
         "versions": render::file_history_json(*versions),
+        "provenance": render::provenance_json(provenance),
         "as_of": as_of.as_ref().map(commit_json),
     });
     format!("{value:#}\n")

@@ -15,6 +15,7 @@ pub(crate) mod open_buffers;
 pub(crate) mod open_conflicts;
 pub(crate) mod open_palace;
 pub(crate) mod page_cache;
+pub(crate) mod provenance;
 pub(crate) mod published_snapshots;
 pub(crate) mod reload;
 pub(crate) mod rename_lookup;

@@ -28,6 +28,21 @@ pub struct FileHistory {
     pub created: DateTime<Utc>,
     /// The time of the last commit.
     pub updated: DateTime<Utc>,
+    /// The number of the first commit, in the cache of file histories.
+    pub first_commit: u32,
+    /// The number of the last commit there.
+    pub last_commit: u32,
+}
+
+/// The commit in which a file first appeared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileCreation {
+    /// The commit.
+    pub commit: CommitId,
+    /// Its author.
+    pub by: String,
+    /// The tool or command that made it; `None`: git or another program.
+    pub tool: Option<String>,
 }
 
 /// A one-line summary of a commit.

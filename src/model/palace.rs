@@ -34,6 +34,7 @@ pub struct Palace {
     rooms_by_slug: BTreeMap<Slug, BTreeSet<RoomId>>,
     rooms_linking_to_slug: BTreeMap<Slug, BTreeSet<RoomId>>,
     scroll_files: BTreeMap<String, ScrollId>,
+    files_by_scroll: BTreeMap<ScrollId, String>,
     room_renames: RoomRenames,
     /// The rooms that do not exist but have scrolls.
     missing_rooms_with_scrolls: BTreeSet<RoomId>,
@@ -64,6 +65,7 @@ impl Palace {
             rooms_by_slug: BTreeMap::new(),
             rooms_linking_to_slug: BTreeMap::new(),
             scroll_files: BTreeMap::new(),
+            files_by_scroll: BTreeMap::new(),
             room_renames: RoomRenames::default(),
             missing_rooms_with_scrolls: BTreeSet::new(),
         }

@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Drawer, Layout, RoomId, Slot, WingRoomNames, strip_unprintable};
-use crate::render::ago;
+use crate::model::{Drawer, Layout, Provenance, RoomId, Slot, WingRoomNames, strip_unprintable};
 use crate::render::room::{RoomView, menu};
 use crate::render::text::{count_with_noun, one_line, truncate};
+use crate::render::{ago, origin_suffix, provenance};
 
 /// Limit for the characters of a title.
 const TITLE_CHARS: usize = 60;
@@ -13,7 +13,7 @@ const TITLE_CHARS: usize = 60;
 /// Limit for the characters of a text in a list.
 const PREVIEW_CHARS: usize = 160;
 
-/// A drawer with its wing and room.
+/// A drawer with its wing and room, and where it comes from.
 #[derive(Clone, Debug)]
 pub struct DrawerView<'a> {
     /// The drawer.
@@ -22,6 +22,8 @@ pub struct DrawerView<'a> {
     pub shelf: WingRoomNames,
     /// The room.
     pub room: &'a RoomId,
+    /// Its author and its origin.
+    pub provenance: Provenance,
 }
 
 /// The part of a drawer's text to show, and the number that shows the next part.
@@ -60,16 +62,12 @@ pub fn drawer_list(
     now: DateTime<Utc>,
 ) -> String {
     let mut page = format!("The drawers of {}, newest first:\n", one_line(room));
-    for (place, DrawerView { drawer, shelf, .. }) in shown.iter().enumerate() {
+    for (place, it) in shown.iter().enumerate() {
+        let drawer = it.drawer;
         let number = Layout::Wide.number_of_slot(Slot::Result(place));
-        let mut notes = vec![one_line(&shelf.wing)];
+        let mut notes = vec![one_line(&it.shelf.wing)];
         notes.extend(drawer.filed.map(|it| ago(it, now)));
-        notes.extend(
-            drawer
-                .source
-                .as_ref()
-                .map(|it| format!("from {}", truncate(&one_line(it), TITLE_CHARS))),
-        );
+        notes.extend(Some(provenance(&it.provenance)).filter(|it| !it.is_empty()));
         let excerpt = truncate(&preview(&drawer.text), PREVIEW_CHARS);
         page.push_str(&format!("  {number}. {excerpt} ({})\n", notes.join(", ")));
     }
@@ -82,22 +80,14 @@ pub fn drawer_list(
 
 /// Renders a part of a drawer, and how to read the next part if there is one.
 pub fn drawer(
-    DrawerView { drawer, shelf, room }: &DrawerView<'_>,
+    view: &DrawerView<'_>,
     DrawerRange { start: from, end: to, item_index }: DrawerRange,
     now: DateTime<Utc>,
 ) -> String {
-    let mut notes = vec![format!(
-        "A drawer of {} in {} ({room})",
-        one_line(&shelf.room),
-        one_line(&shelf.wing)
-    )];
-    let filed = drawer.filed.map(|it| format!(", filed {}", ago(it, now)));
-    let by = drawer.by.as_ref().map(|it| format!(" by {}", one_line(it)));
-    notes.extend(filed);
-    notes.extend(by);
-    notes.extend(drawer.source.as_ref().map(|it| format!(", from {}", one_line(it))));
+    let drawer = view.drawer;
     let text = strip_unprintable(drawer.text.get(from..to).unwrap_or_default());
-    let mut page = format!("── {} ──\n{}.\n\n{text}", drawer_title(&drawer.text), notes.concat());
+    let heading = drawer_heading(view, now);
+    let mut page = format!("── {} ──\n{heading}\n\n{text}", drawer_title(&drawer.text));
     let all = drawer.text.len();
     if from > 0 || to < all {
         page.push_str(&format!("\n\n[bytes {from} to {to} of {all}"));
@@ -108,6 +98,21 @@ pub fn drawer(
         page.push_str("]\n");
     }
     page
+}
+
+/// Renders where a drawer is, who filed it and when, and how it came there.
+pub fn drawer_heading(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
+    let DrawerView { drawer, shelf, room, provenance } = view;
+    let filed = drawer.filed.map(|it| format!(", filed {}", ago(it, now)));
+    let by = provenance.by.as_ref().map(|it| format!(" by {}", one_line(it)));
+    format!(
+        "A drawer of {} in {} ({room}){}{}{}.",
+        one_line(&shelf.room),
+        one_line(&shelf.wing),
+        filed.unwrap_or_default(),
+        by.unwrap_or_default(),
+        origin_suffix(provenance)
+    )
 }
 
 /// Returns the first words of a text as its title, because drawers have none.

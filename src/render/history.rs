@@ -47,7 +47,7 @@ pub fn version_summary(
     if let Some(it) = then {
         parts.push(format!("as it was {}", commit_description(it, now)));
     }
-    if let Some(FileHistory { count, created, updated }) = versions {
+    if let Some(FileHistory { count, created, updated, .. }) = versions {
         parts.push(format!("v{count}, changed {}", ago(updated, now)));
         if created != updated {
             parts.push(format!("created {}", ago(created, now)));

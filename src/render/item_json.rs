@@ -39,7 +39,7 @@ pub fn item_content_json(added: &[ChangeDetail]) -> Value {
 
 /// Renders the versions of a file.
 pub fn file_history_json(history: Option<FileHistory>) -> Value {
-    history.map_or(Value::Null, |FileHistory { count, created, updated }| {
+    history.map_or(Value::Null, |FileHistory { count, created, updated, .. }| {
         json!({ "count": count, "created": time_json(created), "changed": time_json(updated) })
     })
 }

@@ -6,10 +6,10 @@ use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
 use crate::model::{
-    Action, ActionKind, Audience, ItemId, Layout, NavigationTarget, Room, RoomId, Scroll, Slot,
+    Action, ActionKind, Audience, ItemId, Layout, NavigationTarget, Room, RoomId, Slot,
 };
 use crate::render::text::{count_with_noun, one_line, printable_text};
-use crate::render::{EntityListing, ago, entity_listing};
+use crate::render::{EntityListing, ScrollView, ago, entity_listing, scroll_note};
 
 /// The contents of a room's page for one visitor.
 #[derive(Clone, Debug)]
@@ -23,7 +23,7 @@ pub struct RoomView<'a> {
     /// The numbering of menus in this palace.
     pub layout: Layout,
     /// The scrolls shown, newest first.
-    pub scrolls: Vec<&'a Scroll>,
+    pub scrolls: Vec<ScrollView<'a>>,
     /// The scrolls of others that the visitor has not read.
     pub unread_scrolls: Vec<Ulid>,
     /// The number of older scrolls that are not shown.
@@ -292,13 +292,13 @@ fn scroll_section(view: &RoomView<'_>) -> String {
         return String::new();
     }
     let mut page = "\nScrolls:\n".to_owned();
-    for (place, scroll) in view.scrolls.iter().enumerate() {
-        let (title, age) = (one_line(&scroll.title), ago(scroll.written, view.now));
-        let unread = if view.unread_scrolls.contains(&scroll.id) { ", unread" } else { "" };
+    for (place, it) in view.scrolls.iter().enumerate() {
+        let (title, age) = (one_line(&it.scroll.title), ago(it.scroll.written, view.now));
+        let unread = if view.unread_scrolls.contains(&it.scroll.id) { ", unread" } else { "" };
         page.push_str(&match view.layout {
             Layout::Classic => format!("  [{title} ({age})]\n"),
             Layout::Wide => {
-                let label = format!("{title} ({age}, by {}{unread})", one_line(&scroll.by));
+                let label = format!("{title} ({}{unread})", scroll_note(it, view.now));
                 menu_line(view.layout, Slot::Scroll(place), &label) + "\n"
             }
         });
@@ -324,7 +324,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
-    use crate::model::ActionKind;
+    use crate::model::{ActionKind, Origin, Provenance, Scroll};
 
     fn scroll(title: &str, written: &str) -> Scroll {
         Scroll {
@@ -334,6 +334,11 @@ mod tests {
             by: "claude".to_owned(),
             body: String::new(),
         }
+    }
+
+    fn scroll_view((scroll, origin): (&Scroll, Origin)) -> ScrollView<'_> {
+        let (by, origin) = (Some(scroll.by.clone()), Some(origin));
+        ScrollView { scroll, provenance: Provenance { by, origin, ..Provenance::default() } }
     }
 
     fn action(label: &str) -> Action {
@@ -385,7 +390,7 @@ mod tests {
             scroll("Where we stopped", "2026-02-26T11:00:00Z"),
         ];
         room(&RoomView {
-            scrolls: scrolls.iter().collect(),
+            scrolls: scrolls.iter().zip([Origin::Tool, Origin::Hand]).map(scroll_view).collect(),
             unread_scrolls: vec![scrolls[0].id],
             page,
             notices: notices.iter().map(|it| Notice((*it).to_owned())).collect(),
@@ -428,7 +433,7 @@ mod tests {
 
         Scrolls:
           21. On stasis (3 days ago, by claude, unread)
-          22. Where we stopped (3 days ago, by claude)
+          22. Where we stopped (3 days ago, by claude, by hand)
 
         Actions:
           1. Examine the fossil cabinet

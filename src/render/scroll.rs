@@ -2,33 +2,62 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Audience, Layout, Scroll, Slot};
-use crate::render::ago;
+use crate::model::{Audience, Layout, Provenance, Scroll, Slot};
 use crate::render::text::{count_with_noun, one_line, printable_text, truncate};
+use crate::render::{ago, origin_suffix, short_provenance};
+
+/// A scroll, and where it comes from.
+#[derive(Clone, Debug)]
+pub struct ScrollView<'a> {
+    /// The scroll.
+    pub scroll: &'a Scroll,
+    /// Its author and its origin.
+    pub provenance: Provenance,
+}
+
+impl<'a> ScrollView<'a> {
+    /// Returns a scroll whose provenance is not needed.
+    pub fn without_provenance(scroll: &'a Scroll) -> Self {
+        Self { scroll, provenance: Provenance::default() }
+    }
+}
 
 /// Renders one scroll; `text` is its text, in which links to entities are names.
-pub fn scroll(scroll: &Scroll, text: &str, room: &str, now: DateTime<Utc>) -> String {
-    let Scroll { title, written, by, .. } = scroll;
-    let (title, by, age) = (one_line(title), one_line(by), ago(*written, now));
+pub fn scroll(view: &ScrollView<'_>, text: &str, room: &str, now: DateTime<Utc>) -> String {
     format!(
-        "── {title} ──\nA scroll in {}, written by {by} {age}.\n\n{}\n",
-        one_line(room),
+        "── {} ──\n{}\n\n{}\n",
+        one_line(&view.scroll.title),
+        scroll_heading(view, room, now),
         printable_text(text)
     )
 }
 
+/// Renders where a scroll is, who wrote it and when, and how it came there.
+pub fn scroll_heading(view: &ScrollView<'_>, room: &str, now: DateTime<Utc>) -> String {
+    let Scroll { written, by, .. } = view.scroll;
+    format!(
+        "A scroll in {}, written by {} {}{}.",
+        one_line(room),
+        one_line(by),
+        ago(*written, now),
+        origin_suffix(&view.provenance)
+    )
+}
+
+/// Renders the age and the author of a scroll in a list, without parentheses.
+pub fn scroll_note(view: &ScrollView<'_>, now: DateTime<Utc>) -> String {
+    format!("{}, {}", ago(view.scroll.written, now), short_provenance(&view.provenance))
+}
+
 /// Renders a list of scrolls that are older than those on the room's page.
-pub fn older_scrolls(room: &str, shown: &[&Scroll], left: usize, now: DateTime<Utc>) -> String {
+pub fn older_scrolls(
+    room: &str,
+    shown: &[ScrollView<'_>],
+    left: usize,
+    now: DateTime<Utc>,
+) -> String {
     let mut page = format!("Older scrolls in {}:\n", one_line(room));
-    for (place, scroll) in shown.iter().enumerate() {
-        let number = Layout::Wide.number_of_slot(Slot::Scroll(place));
-        let age = ago(scroll.written, now);
-        page.push_str(&format!(
-            "  {number}. {} ({age}, by {})\n",
-            one_line(&scroll.title),
-            one_line(&scroll.by)
-        ));
-    }
+    page.push_str(&numbered_scrolls(shown, now));
     if left > 0 {
         let number = Layout::Wide.number_of_slot(Slot::OlderScrolls);
         page.push_str(&format!("  {number}. {}\n", count_with_noun(left, "older scroll")));
@@ -93,7 +122,7 @@ pub fn cli_search_results(found: &[(HitView, Option<String>)], total: usize) -> 
 /// Renders the visitor's inventory: the actions that always work, and the scrolls of the
 /// room; `total` is the number of all its scrolls.
 pub fn inventory(
-    scrolls: &[&Scroll],
+    scrolls: &[ScrollView<'_>],
     total: usize,
     audience: Audience,
     now: DateTime<Utc>,
@@ -111,15 +140,7 @@ pub fn inventory(
         return page;
     }
     page.push_str("Within reach:\n");
-    for (place, scroll) in scrolls.iter().enumerate() {
-        let number = Layout::Wide.number_of_slot(Slot::Scroll(place));
-        page.push_str(&format!(
-            "  {number}. {} ({}, by {})\n",
-            one_line(&scroll.title),
-            ago(scroll.written, now),
-            one_line(&scroll.by)
-        ));
-    }
+    page.push_str(&numbered_scrolls(scrolls, now));
     if total > scrolls.len() {
         page.push_str(&format!(
             "  and {}\n",
@@ -127,4 +148,12 @@ pub fn inventory(
         ));
     }
     page
+}
+
+fn numbered_scrolls(scrolls: &[ScrollView<'_>], now: DateTime<Utc>) -> String {
+    let line = |(place, it): (usize, &ScrollView<'_>)| {
+        let number = Layout::Wide.number_of_slot(Slot::Scroll(place));
+        format!("  {number}. {} ({})\n", one_line(&it.scroll.title), scroll_note(it, now))
+    };
+    scrolls.iter().enumerate().map(line).collect()
 }

@@ -5,6 +5,7 @@ pub(crate) mod change_counts;
 pub(crate) mod commits;
 pub(crate) mod commits_since;
 pub(crate) mod diff;
+pub(crate) mod file_creation;
 pub(crate) mod file_history_cache;
 pub(crate) mod file_versions;
 pub(crate) mod log;

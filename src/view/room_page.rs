@@ -4,10 +4,11 @@ use maud::{Markup, html};
 
 use crate::model::{
     Action, ActionKind, CommitSummary, Grouping, Layout, NavigationTarget, Palace, RoomId, RoomRef,
-    Scroll, ScrollId, Slot,
+    ScrollId, Slot,
 };
 use crate::render::{
-    self, DrawerView, Notice, RoomView, ago, count_with_noun, drawer_title, one_line, truncate,
+    self, DrawerView, Notice, RoomView, ScrollView, ago, count_with_noun, drawer_title, one_line,
+    truncate,
 };
 use crate::view::markdown_html::markdown;
 use crate::view::{Links, PageKind};
@@ -33,7 +34,7 @@ pub struct RoomPage<'a> {
     /// What a visitor reads in a room that is not built.
     pub unbuilt: Option<String>,
     /// The scrolls that are older than those that a visitor sees first, newest first; not all.
-    pub older_scrolls: Vec<&'a Scroll>,
+    pub older_scrolls: Vec<ScrollView<'a>>,
     /// The newest drawers.
     pub drawers: Vec<DrawerView<'a>>,
     /// The rooms with a door to this one.
@@ -215,16 +216,18 @@ fn entity_listing(page: &RoomPage<'_>) -> Markup {
 
 fn scrolls(page: &RoomPage<'_>) -> Markup {
     let view = &page.view;
-    let link = |it: &Scroll| page.links.scroll(&ScrollId { room: view.id.clone(), id: it.id });
+    let link = |it: &ScrollView<'_>| {
+        page.links.scroll(&ScrollId { room: view.id.clone(), id: it.scroll.id })
+    };
     html! {
         @if !view.scrolls.is_empty() {
             section class="scrolls" {
                 h2 { "Scrolls:" }
                 @for (place, it) in view.scrolls.iter().enumerate() {
-                    details id=(format!("scroll/{}", it.id)) {
+                    details id=(format!("scroll/{}", it.scroll.id)) {
                         summary { (scroll_label(view, it, place)) }
-                        (markdown(&it.body, MAX_SCROLL, &page.palace.graph, page.links))
-                        @if it.body.len() > MAX_SCROLL {
+                        (markdown(&it.scroll.body, MAX_SCROLL, &page.palace.graph, page.links))
+                        @if it.scroll.body.len() > MAX_SCROLL {
                             p { a href=[link(it)] { "The whole scroll" } }
                         }
                     }
@@ -234,7 +237,7 @@ fn scrolls(page: &RoomPage<'_>) -> Markup {
                         summary { (count_with_noun(view.older_scroll_count, "older scroll")) }
                         ul {
                             @for it in &page.older_scrolls {
-                                li { a href=[link(it)] { (one_line(&it.title)) } " " (written(view, it)) }
+                                li { a href=[link(it)] { (one_line(&it.scroll.title)) } " " (written(view, it)) }
                             }
                         }
                     }
@@ -244,19 +247,19 @@ fn scrolls(page: &RoomPage<'_>) -> Markup {
     }
 }
 
-fn scroll_label(view: &RoomView<'_>, it: &Scroll, place: usize) -> Markup {
-    let title = one_line(&it.title);
+fn scroll_label(view: &RoomView<'_>, it: &ScrollView<'_>, place: usize) -> Markup {
+    let title = one_line(&it.scroll.title);
     match view.layout {
         Layout::Wide => {
             let number = view.layout.number_of_slot(Slot::Scroll(place));
             html! { span class="number" { (number) "." } " " (title) " " (written(view, it)) }
         }
-        Layout::Classic => html! { "[" (title) " (" (ago(it.written, view.now)) ")]" },
+        Layout::Classic => html! { "[" (title) " (" (ago(it.scroll.written, view.now)) ")]" },
     }
 }
 
-fn written(view: &RoomView<'_>, it: &Scroll) -> Markup {
-    html! { span class="by" { "(" (ago(it.written, view.now)) ", by " (one_line(&it.by)) ")" } }
+fn written(view: &RoomView<'_>, it: &ScrollView<'_>) -> Markup {
+    html! { span class="by" { "(" (render::scroll_note(it, view.now)) ")" } }
 }
 
 fn drawers(page: &RoomPage<'_>) -> Markup {
@@ -265,14 +268,15 @@ fn drawers(page: &RoomPage<'_>) -> Markup {
         @if !page.drawers.is_empty() {
             section class="drawers" {
                 h2 { "Drawers" }
-                @for DrawerView { drawer, shelf, .. } in &page.drawers {
+                @for DrawerView { drawer, shelf, provenance, .. } in &page.drawers {
                     details {
                         summary {
                             (drawer_title(&drawer.text)) " "
                             span class="by" {
                                 "(" (one_line(&shelf.wing))
                                 @if let Some(filed) = drawer.filed { ", " (ago(filed, now)) }
-                                @if let Some(by) = &drawer.by { ", by " (one_line(by)) } ")"
+                                @let provenance = render::provenance(provenance);
+                                @if !provenance.is_empty() { ", " (provenance) } ")"
                             }
                         }
                         (markdown(&drawer.text, MAX_DRAWER, &page.palace.graph, page.links))

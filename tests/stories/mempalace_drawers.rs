@@ -471,7 +471,10 @@ fn a_drawer_can_be_visited_and_edited_by_hand() {
     let kitchen = wire.call("palace_action", json!({ "action": 16, "params": "küche" }));
     assert!(kitchen.starts_with("── Küche ──\nA bare room in the wing Mein Haus:"), "{kitchen}");
     let list = wire.call("palace_action", json!({ "action": 30 }));
-    assert!(list.contains("31. Das Salz steht links. (Mein Haus, just now)"), "{list}");
+    assert!(
+        list.contains("31. Das Salz steht links. (Mein Haus, just now, by claude, with a tool)"),
+        "{list}"
+    );
     let room = json!({ "slug": "mein-haus/kuche", "name": "Die Küche", "description": "Es riecht nach Brot.",
         "actions": [{ "label": "Search the cupboards", "type": "query", "tool": "mempalace_search", "tool_params": { "wing": "Mein Haus", "query": "{params}" } }] });
     wire.call("build_room", room);

@@ -55,7 +55,7 @@ async fn items_of_every_kind_are_found_and_opened() {
         let line = found.lines().find(|it| it.contains(sort)).unwrap();
         line.trim().split('.').next().unwrap().parse::<i64>().unwrap()
     };
-    let (page, bird) = (number("(diary of"), number("(genus)"));
+    let (page, bird) = (number("(diary of"), number("(genus"));
     agent.choose(page).await;
     agent.choose(bird).await;
     assert_snapshot!(transcript_without_menus(&mut agent));

@@ -110,7 +110,7 @@ fn a_text_without_the_query_words_is_found_after_embedding() {
     ");
     assert_snapshot!(run(&home, &["embed"]), @"Passages embedded: 3; in all: 3.");
     assert_snapshot!(run(&home, &["search", "heron"]), @"
-    One wader on one leg. (drawer in marsh/reeds, 26 days ago)
+    One wader on one leg. (drawer in marsh/reeds, 26 days ago, by Ada, by hand)
       home/w/drawers/marsh/reeds/2026-02-03.md
     Found by words and meaning
     ");
@@ -123,6 +123,12 @@ fn a_text_without_the_query_words_is_found_after_embedding() {
           "wing": "home",
           "room": "cellar",
           "written": "2026-02-01T00:00:00Z",
+          "provenance": {
+            "by": "Ada",
+            "origin": "hand",
+            "source": null,
+            "synced": false
+          },
           "passage": "The heater hissed all night.",
           "similarity": 1.0,
           "file": "home/w/drawers/home/cellar/2026-02-01.md"
@@ -150,7 +156,7 @@ fn unrelated_texts_are_not_found_in_a_small_palace() {
     ");
     home.write("w/drawers/marsh/reeds/2026-02-04.md", "No bird today.");
     assert_snapshot!(run(&home, &["search", "heron"]), @"
-    One wader on one leg. (drawer in marsh/reeds, 26 days ago)
+    One wader on one leg. (drawer in marsh/reeds, 26 days ago, by Ada, by hand)
       home/w/drawers/marsh/reeds/2026-02-03.md
     Found by words and meaning: 1 passage not embedded yet
     ");
@@ -164,7 +170,7 @@ fn embeddings_of_another_model_are_not_used() {
     write_palace(&home);
     run(&home, &["embed"]);
     assert_snapshot!(run(&home, &["search", "wader"]), @"
-    One wader on one leg. (drawer in marsh/reeds, 26 days ago)
+    One wader on one leg. (drawer in marsh/reeds, 26 days ago, by Ada, by hand)
       home/w/drawers/marsh/reeds/2026-02-03.md
     Found by words and meaning
     ");
@@ -207,8 +213,8 @@ async fn a_server_embeds_texts_in_the_background() {
     assert_snapshot!(said.split("\n\nActions:\n").next().unwrap(), @r#"
     > palace_action {"action":17,"params":"heron kind:drawer"}
     2 results for "heron kind:drawer":
-      31. Counted a bird at dusk. (drawer in marsh/reeds, just now)
-      32. One wader on one leg. (drawer in marsh/reeds, 26 days ago)
+      31. Counted a bird at dusk. (drawer in marsh/reeds, just now, by claude, with a tool)
+      32. One wader on one leg. (drawer in marsh/reeds, 26 days ago, by Ada, by hand)
     Found by words and meaning.
 
     Actions: 30 Open the drawers (1) · 0 map · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll
@@ -256,7 +262,7 @@ async fn without_a_usable_model_search_uses_words_only() {
     assert_snapshot!(run(&home, &["embed"]), @"palazzo: `model.safetensors` cannot be used: some of its numbers are not finite");
     fs::remove_dir_all(home.path().join("../model")).unwrap();
     assert_snapshot!(run(&home, &["search", "hissed"]), @"
-    The heater hissed all night. (drawer in home/cellar, 28 days ago)
+    The heater hissed all night. (drawer in home/cellar, 28 days ago, by Ada, by hand)
       home/w/drawers/home/cellar/2026-02-01.md
     Found by words alone: there is no `model.safetensors` in `../../model`
     ");

@@ -119,9 +119,9 @@ pub(super) fn scroll_content(
 ) -> Result<PageContent, Refusal> {
     let palace = &page.session.palace.palace;
     let Some(scroll) = palace.scroll(which) else { return Err(no_item(&which.id.to_string())) };
-    let age = render::ago(scroll.written, page.session.caller.now);
+    let view = page.session.palace.scroll_view(&which.room, scroll);
     let about =
-        format!("A scroll in {}, written by {} {age}.", palace.room_name(&which.room), scroll.by);
+        render::scroll_heading(&view, &palace.room_name(&which.room), page.session.caller.now);
     let body = view::text_page(&about, &scroll.body, &palace.graph, page.links);
     Ok(PageContent {
         title: scroll.title.clone(),
@@ -160,10 +160,8 @@ pub(super) fn file_content(
 
 fn drawer_body(page: &PageSession<'_, '_>, file: &str) -> Result<(String, maud::Markup), Refusal> {
     let palace = &page.session.palace.palace;
-    let it = drawer_view(palace, file).ok_or_else(|| no_item(file))?;
-    let age = it.drawer.filed.map(|at| render::ago(at, page.session.caller.now));
-    let age = age.map(|it| format!(", filed {it}")).unwrap_or_default();
-    let about = format!("A drawer of {} in {}{age}.", it.shelf.room, it.shelf.wing);
+    let it = drawer_view(page.session.palace, file).ok_or_else(|| no_item(file))?;
+    let about = render::drawer_heading(&it, page.session.caller.now);
     let body = view::text_page(&about, &it.drawer.text, &palace.graph, page.links);
     Ok((render::drawer_title(&it.drawer.text), body))
 }

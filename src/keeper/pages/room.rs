@@ -85,8 +85,8 @@ pub(super) fn collect_room<'a>(
         palace,
         links,
         unbuilt: describe_unbuilt(open, &view, links),
-        older_scrolls: older.collect(),
-        drawers: drawers.filter_map(|(file, _)| drawer_view(palace, file)).collect(),
+        older_scrolls: older.map(|it| open.scroll_view(id, it)).collect(),
+        drawers: drawers.filter_map(|(file, _)| drawer_view(open, file)).collect(),
         leads_here: palace.rooms_linking_to(id).take(MAX_ROOMS).collect(),
         entities: entities_of_room(palace, &view),
         changes: changes_of_room(id, commits),
@@ -123,7 +123,7 @@ fn entities_of_room<'a>(palace: &'a Palace, view: &RoomView<'a>) -> Vec<&'a str>
         names.extend(named.filter_map(|it| Some(graph.find_entity(it)?.name.as_str())));
         names.extend(room.texts_with_links().flat_map(|it| graph.linked_entities(it)));
     }
-    let bodies = view.scrolls.iter().flat_map(|it| graph.linked_entities(&it.body));
+    let bodies = view.scrolls.iter().flat_map(|it| graph.linked_entities(&it.scroll.body));
     names.extend(bodies);
     names.into_iter().take(MAX_ENTITIES).collect()
 }

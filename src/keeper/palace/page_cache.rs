@@ -1,7 +1,7 @@
 //! What the pages of a palace need again and again: planned maps, the newest commits, the order in
-//! which the rooms came, the number of findings.
+//! which the rooms came, the commits of other machines, the number of findings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::format::PalacePath;
@@ -18,6 +18,8 @@ pub(crate) struct PageCache {
     commits: Mutex<(Option<CommitId>, Arc<Vec<CommitDetails>>)>,
     /// The last commit, and when each room came into the palace up to it.
     arrivals: Mutex<(Option<CommitId>, Arc<RoomArrivals>)>,
+    /// The last commit, and the commits up to it that came from other machines.
+    synced: Mutex<(Option<CommitId>, Arc<HashSet<String>>)>,
     /// The number of findings in the files with these counters.
     findings: Mutex<Option<(ChangeCounters, usize)>>,
 }
@@ -64,6 +66,17 @@ impl PageCache {
     /// Keeps when each room up to `head` came into the palace.
     pub(crate) fn set_known_arrivals(&self, head: CommitId, arrivals: Arc<RoomArrivals>) {
         *lock(&self.arrivals) = (Some(head), arrivals);
+    }
+
+    /// Returns the last commit whose origin is known, and the commits up to it that came from other
+    /// machines.
+    pub(crate) fn known_synced_commits(&self) -> (Option<CommitId>, Arc<HashSet<String>>) {
+        lock(&self.synced).clone()
+    }
+
+    /// Keeps the commits up to `head` that came from other machines.
+    pub(crate) fn set_known_synced_commits(&self, head: CommitId, synced: Arc<HashSet<String>>) {
+        *lock(&self.synced) = (Some(head), synced);
     }
 
     /// Returns the number of findings, if it is known for the present files.

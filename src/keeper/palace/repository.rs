@@ -27,15 +27,18 @@ impl OpenPalace {
 
     /// Updates the file history cache to `HEAD`.
     pub(crate) fn update_file_history_cache(&mut self) -> Result<(), Refusal> {
+        self.update_file_history_cache_within(usize::MAX)
+    }
+
+    /// Updates the file history cache to `HEAD`, unless more than `limit` commits are new.
+    pub(crate) fn update_file_history_cache_within(&mut self, limit: usize) -> Result<(), Refusal> {
         if self.is_snapshot() && self.history_cache.head.is_some() {
             return Ok(());
         }
         self.withdraw_snapshot();
-        match self
-            .loaded
-            .store
-            .update_file_history_cache(Arc::make_mut(&mut self.loaded.history_cache))
-        {
+        let history_cache = Arc::make_mut(&mut self.loaded.history_cache);
+        let updated = self.loaded.store.update_file_history_cache_within(history_cache, limit);
+        match updated {
             // A repository fault is reported once, and the files are read without their history.
             Err(err) if self.repository_fault.is_some() || err.is_repository_error() => {
                 let err = self.store.check_last_commit().err().unwrap_or(err);

@@ -13,7 +13,7 @@ use crate::keeper::semantic::vector_store::EmbeddedQuery;
 use crate::keeper::{
     Caller, DrawerLocation, Keeper, RankingReport, Refusal, Session, SimilarDrawer,
 };
-use crate::model::{ItemId, ItemKind, WingRoomNames};
+use crate::model::{ItemId, ItemKind, Provenance, WingRoomNames};
 use crate::search::{DUPLICATE_THRESHOLD, Hit, Query, extract_question};
 
 /// A search for drawers, with its filters.
@@ -55,6 +55,8 @@ pub struct DrawerHit {
     pub source: Option<String>,
     /// When it was filed, if that is known.
     pub filed: Option<DateTime<Utc>>,
+    /// Its author and its origin.
+    pub provenance: Provenance,
     /// How well it matches, from 0 to 1.
     pub similarity: f64,
     /// The byte of the text at which the best passage starts.
@@ -74,7 +76,10 @@ pub fn search_drawers(
     let before = ("before", query.before.as_deref());
     let time_range = parse_time_range(query.since.as_deref(), before, caller.now)?;
     match keeper.session_if_any(caller)? {
-        Some(mut session) => Ok(find_drawers(&mut session, query, time_range, limit)),
+        Some(mut session) => {
+            session.palace.load_provenance()?;
+            Ok(find_drawers(&mut session, query, time_range, limit))
+        }
         None => Ok(DrawerHits { question: extract_query_question(query), ..DrawerHits::default() }),
     }
 }
@@ -159,6 +164,7 @@ fn drawer_hit(open: &OpenPalace, hit: &Hit) -> Option<DrawerHit> {
         text: drawer.text.clone(),
         source: drawer.source.clone(),
         filed: drawer.filed,
+        provenance: open.provenance(file),
         similarity: f64::from(hit.similarity),
         passage_start: hit.passage.start,
     })

@@ -11,7 +11,7 @@ use crate::keeper::search::search_filters::room_of_item;
 use crate::keeper::semantic::vector_store::EmbeddedQuery;
 use crate::keeper::work::work_items::describe_work_item;
 use crate::keeper::{RankingReport, Refusal, SearchQuery, Session};
-use crate::model::{ItemId, ItemKind, Layout, Palace};
+use crate::model::{ItemId, ItemKind, Layout, Palace, Provenance};
 use crate::render::{self, HitView};
 use crate::search::{Hit, Hits, Query, snippet};
 
@@ -43,6 +43,8 @@ pub struct SearchHit {
     pub wing_and_room: (Option<String>, Option<String>),
     /// When it was written, if that is known.
     pub written: Option<DateTime<Utc>>,
+    /// Its author and its origin.
+    pub provenance: Provenance,
     /// How well it matches, from 0 to 1.
     pub similarity: f32,
     /// Its title, its location and the best passage.
@@ -57,8 +59,9 @@ pub fn search_palace(
 ) -> Result<SearchResults, Refusal> {
     let now = session.caller.now;
     let (Hits { best, total }, ranker) = run_search(session, query, limit)?;
-    let palace = &session.palace.palace;
-    let best = best.iter().filter_map(|it| search_hit(palace, it, &query.words, now)).collect();
+    session.palace.load_provenance()?;
+    let open = &*session.palace;
+    let best = best.iter().filter_map(|it| search_hit(open, it, &query.words, now)).collect();
     let root = session.palace.store().palace_folder().to_owned();
     Ok(SearchResults { best, total, ranker, root })
 }
@@ -81,8 +84,9 @@ pub(crate) fn search_from_menu(
     }
     let now = session.caller.now;
     let (Hits { best, total }, ranker) = run_search(session, &query, Layout::MAX_RESULTS)?;
-    let palace = &session.palace.palace;
-    let view = |it: &Hit| describe_hit(palace, it, &query.words, (LIST_EXCERPT_CHARS, now));
+    session.palace.load_provenance()?;
+    let open = &*session.palace;
+    let view = |it: &Hit| describe_hit(open, it, &query.words, (LIST_EXCERPT_CHARS, now));
     let views: Vec<_> = best.iter().filter_map(view).collect();
     session.visit.listed_items = best.into_iter().map(|it| it.item).collect();
     let ranker = ranker.map(|it| format!("{it}.\n")).unwrap_or_default();
@@ -101,9 +105,10 @@ pub(crate) fn search_for_page(
     }
     let now = session.caller.now;
     let (Hits { best, total }, _) = run_search(session, &query, limit)?;
-    let palace = &session.palace.palace;
+    session.palace.load_provenance()?;
+    let open = &*session.palace;
     let view = |it: Hit| {
-        let view = describe_hit(palace, &it, &query.words, (PASSAGE_CHARS, now))?;
+        let view = describe_hit(open, &it, &query.words, (PASSAGE_CHARS, now))?;
         Some((it.item, view))
     };
     Ok((best.into_iter().filter_map(view).collect(), total))
@@ -124,7 +129,7 @@ pub(crate) fn find_mentions(
         document.is_some_and(|it| it.text.to_lowercase().contains(&lower))
     };
     let hits = open.index().find(&query, |_| true).best.into_iter().filter(mentions).take(limit);
-    let view = |it: Hit| Some((it.item.clone(), describe_hit(palace, &it, name, (0, now))?));
+    let view = |it: Hit| Some((it.item.clone(), describe_hit(open, &it, name, (0, now))?));
     hits.filter_map(view).collect()
 }
 
@@ -157,15 +162,23 @@ fn run_search(
     Ok((hits, embedded.map(|it| it.ranker)))
 }
 
-fn search_hit(palace: &Palace, hit: &Hit, words: &str, now: DateTime<Utc>) -> Option<SearchHit> {
+fn search_hit(
+    open: &LoadedPalace,
+    hit: &Hit,
+    words: &str,
+    now: DateTime<Utc>,
+) -> Option<SearchHit> {
+    let palace = &open.palace;
     let document = search_documents::item_document(palace, &hit.item)?;
+    let file = file_of_item(palace, &hit.item);
     Some(SearchHit {
         kind: hit.item.kind(),
-        file: file_of_item(palace, &hit.item),
+        provenance: file.as_ref().map(|it| open.provenance(it)).unwrap_or_default(),
+        file,
         wing_and_room: (document.wing.map(Into::into), document.room.map(Into::into)),
         written: document.written,
         similarity: hit.similarity,
-        display: describe_hit(palace, hit, words, (PASSAGE_CHARS, now))?,
+        display: describe_hit(open, hit, words, (PASSAGE_CHARS, now))?,
     })
 }
 
@@ -184,11 +197,12 @@ fn file_of_item(palace: &Palace, item: &ItemId) -> Option<String> {
 
 /// Describes a hit with an excerpt of at most `limit` characters, as of `now`.
 fn describe_hit(
-    palace: &Palace,
+    open: &LoadedPalace,
     hit: &Hit,
     words: &str,
     (limit, now): (usize, DateTime<Utc>),
 ) -> Option<HitView> {
+    let palace = &open.palace;
     let document = search_documents::item_document(palace, &hit.item)?;
     let age = document.written.map(|it| format!(", {}", render::ago(it, now)));
     let age = age.unwrap_or_default();
@@ -204,12 +218,25 @@ fn describe_hit(
         ItemId::Genus(_) => "genus".to_owned(),
         ItemId::Entity(_) => palace.graph.entity_for_item(&hit.item)?.genus.clone(),
     };
+    let place = place + &provenance_of_hit(open, &hit.item);
     let snippet = snippet(&document.text, hit.passage.clone(), words, limit);
     let title = match document.title.is_empty() {
         true => render::drawer_title(&document.text),
         false => document.title.into_owned(),
     };
     Some(HitView { title, place, snippet })
+}
+
+/// Renders where a hit comes from, after a comma; empty if that is unknown.
+fn provenance_of_hit(open: &LoadedPalace, item: &ItemId) -> String {
+    let Some(file) = file_of_item(&open.palace, item) else { return String::new() };
+    let provenance = open.provenance(&file);
+    match (item, render::provenance(&provenance)) {
+        // The name of a diary is that of its author.
+        (ItemId::Diary(_), _) => render::origin_suffix(&provenance),
+        (_, text) if text.is_empty() => text,
+        (_, text) => format!(", {text}"),
+    }
 }
 
 #[cfg(test)]
@@ -283,7 +310,7 @@ mod tests {
             let hits = search(query, 1).unwrap().best;
             hits.into_iter().map(|it| it.display.place).collect::<Vec<_>>()
         };
-        assert_eq!(places("heron kind:scroll"), ["scroll in Hall, 2 days ago"]);
+        assert_eq!(places("heron kind:scroll"), ["scroll in Hall, 2 days ago, by bob"]);
         assert_eq!(places("heron kind:process"), ["process, step 1/2"]);
         assert_eq!(places("heron kind:entity"), ["Bird"]);
         assert_eq!(places("heron kind:room"), ["room hall"]);

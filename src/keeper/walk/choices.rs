@@ -40,7 +40,7 @@ pub fn read_by_name(keeper: &mut Keeper, caller: &Caller, name: &str) -> Result<
     let position = position_of_caller(keeper, caller)?;
     let mut session = keeper.session_in(&position.workspace, caller)?;
     let page = match find_scroll(&session.palace.palace, &position.room, name) {
-        Some(scroll) => read_scroll(&mut session, &scroll),
+        Some(scroll) => read_scroll(&mut session, &scroll)?,
         None => show_item(keeper, caller, Some(name), None)?,
     };
     with_menu(keeper, caller, &page)

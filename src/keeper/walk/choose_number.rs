@@ -216,15 +216,15 @@ fn run_global_action(
             None => missing_room_name(audience).to_owned(),
         },
         Slot::Search => search_from_menu(&mut session, params)?,
-        Slot::OlderScrolls => list_older_scrolls(&mut session, &position.room),
-        Slot::Inventory => list_inventory(&mut session, &position.room),
+        Slot::OlderScrolls => list_older_scrolls(&mut session, &position.room)?,
+        Slot::Inventory => list_inventory(&mut session, &position.room)?,
         Slot::WriteScroll => scroll_advice(audience).to_owned(),
         Slot::Map => render_map(&mut session, position)?,
         Slot::Scroll(place) => match visit.shown_scrolls.get(place).cloned() {
-            Some(scroll) => read_scroll(&mut session, &scroll),
+            Some(scroll) => read_scroll(&mut session, &scroll)?,
             None => return Ok(None),
         },
-        Slot::Drawers => match list_room_drawers(&mut session, &position.room) {
+        Slot::Drawers => match list_room_drawers(&mut session, &position.room)? {
             Some(page) => page,
             None => return Ok(None),
         },

@@ -14,7 +14,7 @@ use crate::keeper::walk::revision_notice::take_revision_notice;
 use crate::keeper::walk::unbuilt_rooms::{render_roomless_palace, render_unbuilt_room};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Author, Hall, RoomId};
-use crate::render::{self, RoomView, number_entity_links};
+use crate::render::{self, RoomView, ScrollView, number_entity_links};
 use crate::visit::{Location, Visit};
 
 /// Renders the room or hall that the caller is in, with its newest scrolls.
@@ -30,6 +30,9 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
         true => render_roomless_palace(session.palace, caller)? + "\n",
         false => String::new(),
     };
+    if !newest.is_empty() {
+        session.palace.load_provenance()?;
+    }
     session.visit.record_shown_scrolls(0, newest);
     let revision_notice = match position.hall {
         None => take_revision_notice(&mut session, &position.room),
@@ -39,6 +42,9 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
     let mut listed_items = Vec::new();
     let page = render_room_view(keeper, caller, |palace, view| {
         listed_items.clone_from(&view.listed_items);
+        for it in &mut view.scrolls {
+            *it = palace.scroll_view(view.id, it.scroll);
+        }
         view.notices.extend(revision_notice.into_iter().chain(sync_notice));
         match view.room {
             _ if position.hall.is_some() => summary + &render::hall(view),
@@ -134,7 +140,7 @@ fn room_view<'a>(
     let page_exists = visit.page * layout.page_size(actions.len()) < actions.len();
     let is_hall = position.hall.is_some();
     let since = visit.changes_since_visit.get(&position.workspace);
-    let unread = since.into_iter().flat_map(|it| &it.unread_scrolls);
+    let unread = since.into_iter().flat_map(|it| &it.unread_scrolls).map(|it| it.id);
     let scroll_count = if is_hall { 0 } else { palace.scrolls_in_room(room).count() };
     let entity_listing = hall.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it));
     let mut listed_items = listed_entities(entity_listing.as_ref());
@@ -143,13 +149,14 @@ fn room_view<'a>(
     if listed_items.is_empty() {
         listed_items.clone_from(&visit.listed_items);
     }
+    let shown = visit.shown_scrolls.iter().filter_map(|it| palace.scroll(it));
     RoomView {
         id: room,
         room: palace.room(room),
         description: description.unwrap_or_default(),
         layout,
-        scrolls: visit.shown_scrolls.iter().filter_map(|it| palace.scroll(it)).collect(),
-        unread_scrolls: unread.map(|it| it.id).collect(),
+        scrolls: shown.map(ScrollView::without_provenance).collect(),
+        unread_scrolls: unread.collect(),
         older_scroll_count: scroll_count.saturating_sub(visit.scrolls_seen),
         drawer_count: if is_hall { 0 } else { palace.count_drawers_shown_in(room) },
         listed_items,

@@ -3,9 +3,10 @@
 use chrono::{DateTime, Utc};
 
 use crate::format::room_path;
-use crate::keeper::Session;
 use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::walk::unbuilt_rooms::building_advice;
+use crate::keeper::{Refusal, Session};
 use crate::model::{Audience, Drawer, ItemId, Layout, Palace, RoomId};
 use crate::render::{self, DrawerRange, DrawerView, RoomView};
 
@@ -14,30 +15,40 @@ const MAX_PART_BYTES: usize = 24_000;
 
 /// Lists the drawers of a room, newest first, one page per call; after the last page the first one
 /// again. `None` if there are none.
-pub(crate) fn list_room_drawers(session: &mut Session<'_>, room: &RoomId) -> Option<String> {
+pub(crate) fn list_room_drawers(
+    session: &mut Session<'_>,
+    room: &RoomId,
+) -> Result<Option<String>, Refusal> {
+    session.palace.load_provenance()?;
     let palace = &session.palace.palace;
     let all = drawers_newest_first(palace, room);
     let seen = session.visit.drawers_seen;
     let from = if seen < all.len() { seen } else { 0 };
     let listed: Vec<_> = all.iter().skip(from).take(Layout::MAX_RESULTS).collect();
     if listed.is_empty() {
-        return None;
+        return Ok(None);
     }
     let seen = from + listed.len();
-    let views: Vec<_> = listed.iter().filter_map(|it| drawer_view(palace, it.0)).collect();
+    let views = listed.iter().filter_map(|it| drawer_view(session.palace, it.0));
+    let views: Vec<_> = views.collect();
     let name = palace.room_name(room);
     let page = render::drawer_list(&name, &views, all.len() - seen, session.caller.now);
     session.visit.listed_items = listed.iter().map(|it| ItemId::Drawer(it.0.to_owned())).collect();
     session.visit.drawers_seen = seen;
-    Some(page)
+    Ok(Some(page))
 }
 
 /// Reads a drawer, one part per call if it is long; `index` is its place among the listed items.
-pub(crate) fn read_drawer_part(session: &mut Session<'_>, index: usize, file: &str) -> String {
+pub(crate) fn read_drawer_part(
+    session: &mut Session<'_>,
+    index: usize,
+    file: &str,
+) -> Result<String, Refusal> {
     let bookmark = session.visit.bookmark.take();
     session.palace.refresh_file(file);
-    let Some(view) = drawer_view(&session.palace.palace, file) else {
-        return "That drawer has been deleted since.".to_owned();
+    session.palace.load_provenance()?;
+    let Some(view) = drawer_view(session.palace, file) else {
+        return Ok("That drawer has been deleted since.".to_owned());
     };
     let text = &view.drawer.text;
     let bookmark = bookmark.filter(|(path, start)| path == file && text.is_char_boundary(*start));
@@ -47,16 +58,16 @@ pub(crate) fn read_drawer_part(session: &mut Session<'_>, index: usize, file: &s
     let range = DrawerRange { start, end, item_index: index };
     let page = render::drawer(&view, range, session.caller.now);
     session.visit.bookmark = is_more.then(|| (file.to_owned(), end));
-    page
+    Ok(page)
 }
 
 /// Renders a drawer with its whole text; `None` if no drawer has this file.
 pub(crate) fn render_whole_drawer(
-    palace: &Palace,
+    open: &LoadedPalace,
     file: &str,
     now: DateTime<Utc>,
 ) -> Option<String> {
-    let view = drawer_view(palace, file)?;
+    let view = drawer_view(open, file)?;
     let range = DrawerRange { start: 0, end: view.drawer.text.len(), item_index: 0 };
     Some(render::drawer(&view, range, now))
 }
@@ -114,11 +125,12 @@ pub(crate) fn drawers_newest_first<'a>(
     all
 }
 
-/// Returns a drawer with its wing and room; `None` if no drawer has this file.
-pub(crate) fn drawer_view<'a>(palace: &'a Palace, file: &str) -> Option<DrawerView<'a>> {
-    let drawers = &palace.drawers;
+/// Returns a drawer with its wing, its room and its provenance; `None` if no drawer has this file.
+pub(crate) fn drawer_view<'a>(open: &'a LoadedPalace, file: &str) -> Option<DrawerView<'a>> {
+    let drawers = &open.palace.drawers;
     let (drawer, shelf) = (drawers.drawer_in_file(file)?, drawers.wing_room_of_file(file)?);
-    Some(DrawerView { drawer, shelf, room: drawers.room_of_file(file)? })
+    let (room, provenance) = (drawers.room_of_file(file)?, open.provenance(file));
+    Some(DrawerView { drawer, shelf, room, provenance })
 }
 
 /// Returns the end of the part of a text that begins at `start`: the end of a line, if there is

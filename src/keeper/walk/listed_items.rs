@@ -24,8 +24,8 @@ pub(crate) fn open_listed_item(
             session.visit.go_to(Location::from_room(&position.workspace, room));
             return render_current_room(keeper, caller).map(Some);
         }
-        Some(ItemId::Scroll(scroll)) => read_scroll(&mut session, &scroll),
-        Some(ItemId::Drawer(file)) => read_drawer_part(&mut session, place, &file),
+        Some(ItemId::Scroll(scroll)) => read_scroll(&mut session, &scroll)?,
+        Some(ItemId::Drawer(file)) => read_drawer_part(&mut session, place, &file)?,
         Some(ItemId::Diary(file)) => read_diary_entry(&session, &file),
         Some(item @ (ItemId::Task(_) | ItemId::Process(_))) => {
             render_work_item(session.palace, &item, caller.now)?

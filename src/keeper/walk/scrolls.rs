@@ -1,49 +1,63 @@
 //! The scrolls of a room: listing and reading them.
 
-use crate::keeper::Session;
+use crate::keeper::palace::OpenPalace;
 use crate::keeper::rooms::scrolls::newest_scroll_ids;
 use crate::keeper::walk::changes_since_visit::mark_scroll_read;
 use crate::keeper::walk::entity_links::render_linked_text;
+use crate::keeper::{Refusal, Session};
 use crate::model::{Layout, RoomId, ScrollId};
-use crate::render;
+use crate::render::{self, ScrollView};
 use crate::visit::Visit;
 
 /// Lists the scrolls after those shown; after the oldest the newest ones again.
-pub(crate) fn list_older_scrolls(session: &mut Session<'_>, room: &RoomId) -> String {
+pub(crate) fn list_older_scrolls(
+    session: &mut Session<'_>,
+    room: &RoomId,
+) -> Result<String, Refusal> {
+    session.palace.load_provenance()?;
     let palace = &session.palace.palace;
     let total = palace.scrolls_in_room(room).count();
     if total <= Visit::SCROLLS_PER_ROOM {
-        return "There are no older scrolls here.".to_owned();
+        return Ok("There are no older scrolls here.".to_owned());
     }
     let seen = session.visit.scrolls_seen;
     let from = if seen < total { seen } else { 0 };
     let ids = newest_scroll_ids(palace, room, from, Layout::MAX_SCROLLS);
-    let scrolls: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
+    let scrolls = scroll_views(session.palace, &ids);
     let left = total.saturating_sub(from + ids.len());
     let now = session.caller.now;
     let page = render::older_scrolls(&palace.room_name(room), &scrolls, left, now);
     session.visit.record_shown_scrolls(from, ids);
-    page
+    Ok(page)
 }
 
 /// Lists the scrolls of a room and the numbers that work everywhere (v1 section 7).
-pub(crate) fn list_inventory(session: &mut Session<'_>, room: &RoomId) -> String {
+pub(crate) fn list_inventory(session: &mut Session<'_>, room: &RoomId) -> Result<String, Refusal> {
+    session.palace.load_provenance()?;
     let palace = &session.palace.palace;
     let ids = newest_scroll_ids(palace, room, 0, Layout::MAX_SCROLLS);
-    let scrolls: Vec<_> = ids.iter().filter_map(|it| palace.scroll(it)).collect();
+    let scrolls = scroll_views(session.palace, &ids);
     let total = palace.scrolls_in_room(room).count();
     let page = render::inventory(&scrolls, total, session.caller.audience(), session.caller.now);
     session.visit.record_shown_scrolls(0, ids);
-    page
+    Ok(page)
+}
+
+/// Returns scrolls with their provenance.
+fn scroll_views<'a>(open: &'a OpenPalace, ids: &[ScrollId]) -> Vec<ScrollView<'a>> {
+    let view = |it: &ScrollId| Some(open.scroll_view(&it.room, open.palace.scroll(it)?));
+    ids.iter().filter_map(view).collect()
 }
 
 /// Renders a scroll, and marks it as read.
-pub(crate) fn read_scroll(session: &mut Session<'_>, scroll: &ScrollId) -> String {
+pub(crate) fn read_scroll(session: &mut Session<'_>, scroll: &ScrollId) -> Result<String, Refusal> {
     mark_scroll_read(session, scroll);
+    session.palace.load_provenance()?;
     let palace = &session.palace.palace;
     let Some(it) = palace.scroll(scroll) else {
-        return "That scroll has been deleted since.".to_owned();
+        return Ok("That scroll has been deleted since.".to_owned());
     };
     let text = render_linked_text(session.visit, &palace.graph, &it.body);
-    render::scroll(it, &text, &palace.room_name(&scroll.room), session.caller.now)
+    let view = session.palace.scroll_view(&scroll.room, it);
+    Ok(render::scroll(&view, &text, &palace.room_name(&scroll.room), session.caller.now))
 }

@@ -62,7 +62,11 @@ pub(crate) fn view_without_visit<'a>(
         room: palace.room(id),
         description: render::resolve_entity_links(description, &palace.graph),
         layout: palace.settings.layout,
-        scrolls: palace.scrolls_in_room(id).take(Visit::SCROLLS_PER_ROOM).collect(),
+        scrolls: palace
+            .scrolls_in_room(id)
+            .take(Visit::SCROLLS_PER_ROOM)
+            .map(|it| open.scroll_view(id, it))
+            .collect(),
         unread_scrolls: Vec::new(),
         older_scroll_count: scroll_count.saturating_sub(Visit::SCROLLS_PER_ROOM),
         drawer_count: palace.count_drawers_shown_in(id),

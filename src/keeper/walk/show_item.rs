@@ -12,8 +12,8 @@ use crate::keeper::work::work_items::render_work_item;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
-    ChangeDetail, CommitSummary, FileHistory, FileItemKind, ItemId, PalaceItem, RoomId, RoomRef,
-    ScrollId,
+    ChangeDetail, CommitSummary, FileHistory, FileItemKind, ItemId, PalaceItem, Provenance, RoomId,
+    RoomRef, ScrollId,
 };
 use crate::render;
 
@@ -28,6 +28,8 @@ pub struct ItemDescription {
     pub content: Vec<ChangeDetail>,
     /// The versions of its file.
     pub versions: Option<FileHistory>,
+    /// Its author and its origin.
+    pub provenance: Provenance,
     /// The past commit from which it was read.
     pub as_of: Option<CommitSummary>,
 }
@@ -54,7 +56,8 @@ pub fn describe_item(
     let content = content_of_file(&file, &read_file_text(open, &item, &file)?);
     let versions = open.file_histories().get(&file).copied();
     let as_of = open.store().as_of_commit().cloned();
-    Ok(ItemDescription { item, file, content, versions, as_of })
+    let provenance = open.provenance(&file);
+    Ok(ItemDescription { item, file, content, versions, provenance, as_of })
 }
 
 /// Renders the item with this name, now or as of a past revision: a room, a scroll, an entity, a
@@ -125,7 +128,8 @@ fn render_scroll(session: &Session<'_>, which: &ScrollId) -> Option<String> {
     let palace = &session.palace.palace;
     let scroll = palace.scroll(which)?;
     let text = render::resolve_entity_links(&scroll.body, &palace.graph);
-    Some(render::scroll(scroll, &text, &palace.room_name(&which.room), session.caller.now))
+    let view = session.palace.scroll_view(&which.room, scroll);
+    Some(render::scroll(&view, &text, &palace.room_name(&which.room), session.caller.now))
 }
 
 /// Renders an item that is identified by its file; `None` for one that is deleted.
@@ -141,7 +145,7 @@ fn render_item_in_file(
         FileItemKind::Process => {
             Some(render_work_item(session.palace, &ItemId::Process(path), now)?)
         }
-        FileItemKind::Drawer => render_whole_drawer(&session.palace.palace, file, now),
+        FileItemKind::Drawer => render_whole_drawer(session.palace, file, now),
         FileItemKind::DiaryEntry => Some(read_diary_entry(session, file)),
         FileItemKind::Genus => {
             let name = session.palace.palace.graph.genus_definition_in_file(file);

@@ -24,7 +24,7 @@ mempalace_kg_add or mempalace_diary_write.";
 pub(super) const MAX_ANSWER_BYTES: usize = 60_000;
 
 /// The bytes reserved in an answer for the other fields of a text.
-pub(super) const METADATA_BYTES: usize = 300;
+pub(super) const METADATA_BYTES: usize = 360;
 
 /// The maximum size of a hit that is shown whole, in bytes.
 pub(super) const WHOLE_TEXT_BYTES: usize = 2_400;

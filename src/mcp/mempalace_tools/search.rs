@@ -16,7 +16,7 @@ use crate::mcp::mempalace_tools::reply::{
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
-use crate::model::drawer_id_in_name;
+use crate::model::{Provenance, drawer_id_in_name};
 
 /// The maximum length of the query that an answer repeats, in characters.
 const MAX_QUERY_CHARS: usize = 250;
@@ -169,8 +169,13 @@ fn drawer_json(it: &DrawerHit, text: &str, part: Option<Value>) -> Value {
         "drawer_id": format_drawer_id(&it.location),
         "filed_at": timestamp_json(it.filed),
     });
-    if let Some(part) = part {
-        value["bytes"] = part;
+    let Provenance { by, origin, is_synced, .. } = &it.provenance;
+    let by = by.as_ref().map(|it| ("added_by", it.as_str().into()));
+    let origin = origin.map(|it| ("origin", it.name().into()));
+    let synced = is_synced.then(|| ("synced", true.into()));
+    let bytes = part.map(|it| ("bytes", it));
+    for (key, known) in [by, origin, synced, bytes].into_iter().flatten() {
+        value[key] = known;
     }
     value
 }

@@ -53,13 +53,13 @@ impl Palace {
     ) -> Result<(), String> {
         self.remove_scroll(file);
         let which = ScrollId { room: room.clone(), id: scroll.id };
-        if self.scrolls.get(room).is_some_and(|it| it.contains_key(&which.id)) {
-            let holder = self.scroll_files.iter().find(|(_, it)| **it == which);
-            return Err(holder.map(|(file, _)| file.clone()).unwrap_or_default());
+        if let Some(holder) = self.files_by_scroll.get(&which) {
+            return Err(holder.clone());
         }
         if self.room(room).is_none() && self.missing_rooms_with_scrolls.insert(room.clone()) {
             self.room_renames = RoomRenames::default();
         }
+        self.files_by_scroll.insert(which.clone(), file.to_owned());
         self.scroll_files.insert(file.to_owned(), which);
         self.scrolls.entry(room.clone()).or_default().insert(scroll.id, scroll);
         Ok(())
@@ -68,6 +68,7 @@ impl Palace {
     /// Removes the scroll in `file`.
     pub fn remove_scroll(&mut self, file: &str) {
         let Some(which) = self.scroll_files.remove(file) else { return };
+        self.files_by_scroll.remove(&which);
         if let Some(left) = self.scrolls.get_mut(&which.room) {
             left.remove(&which.id);
             if left.is_empty() {
@@ -79,9 +80,8 @@ impl Palace {
 
     /// Returns the file of a scroll.
     pub fn file_of_scroll(&self, which: &ScrollId) -> Option<&str> {
-        let room = self.folder_of_scroll(which)?;
-        let mut files = self.scroll_files.iter();
-        files.find(|(_, it)| it.room == *room && it.id == which.id).map(|(file, _)| file.as_str())
+        let room = self.folder_of_scroll(which)?.clone();
+        self.files_by_scroll.get(&ScrollId { room, id: which.id }).map(String::as_str)
     }
 
     /// Yields the files with scrolls, with the id of each scroll.

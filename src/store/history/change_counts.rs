@@ -1,6 +1,8 @@
 //! Counts how often each file of a palace was changed, and when.
 
-use crate::store::history::file_history_cache::FileHistoryCache;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
 use gix::ObjectId;
 use rayon::prelude::*;
 
@@ -9,6 +11,7 @@ use crate::model::{CommitId, CommitSummary, FileHistories, FileHistory};
 use crate::store::history::commits;
 use crate::store::history::commits::{CommitNode, HistoryReader};
 use crate::store::history::file_history_cache;
+use crate::store::history::file_history_cache::FileHistoryCache;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit;
 use crate::store::{Error, Store};
@@ -26,6 +29,19 @@ impl Store {
     /// Updates `cache` to `HEAD`, reading only the new commits. An empty cache is first loaded from
     /// the repository, where another process may have saved it.
     pub fn update_file_history_cache(&self, cache: &mut FileHistoryCache) -> Result<(), Error> {
+        self.update_file_history_cache_within(cache, usize::MAX)
+    }
+
+    /// Updates `cache` as [`update_file_history_cache`](Self::update_file_history_cache) does, unless
+    /// more than `limit` commits are new; then it is left until a call without a limit.
+    pub fn update_file_history_cache_within(
+        &self,
+        cache: &mut FileHistoryCache,
+        limit: usize,
+    ) -> Result<(), Error> {
+        if cache.is_too_far_behind && limit < usize::MAX {
+            return Ok(());
+        }
         let Some(repository) = self.repository()? else {
             *cache = FileHistoryCache::default();
             return Ok(());
@@ -39,7 +55,8 @@ impl Store {
         if cache.shallow_boundary != boundary {
             *cache = FileHistoryCache { shallow_boundary: boundary, ..FileHistoryCache::default() };
         }
-        update_cache_to_head(&repository, cache, head).map_err(failed)?;
+        let is_updated = update_cache_to_head(&repository, cache, head, limit).map_err(failed)?;
+        cache.is_too_far_behind = !is_updated;
         if cache.unsaved_commits >= COMMITS_PER_SAVE && self.as_of_commit().is_none() {
             cache.unsaved_commits = 0;
             // The cache only saves time: a full disk must not prevent reading.
@@ -80,35 +97,79 @@ impl Store {
     }
 }
 
-/// Updates `cache` to `head`; starts over if the cached commit is not an ancestor of it.
+/// Updates `cache` to `head`, unless more than `limit` commits are new; starts over if the cached
+/// commit is not an ancestor of it. Returns whether it was updated.
 fn update_cache_to_head(
     repository: &Repository,
     cache: &mut FileHistoryCache,
     head: Option<ObjectId>,
-) -> gix::Result<()> {
+    limit: usize,
+) -> gix::Result<bool> {
     let head_id = head.map(|id| CommitId(id.to_string()));
     if head_id == cache.head {
-        return Ok(());
+        return Ok(true);
     }
     let past = HistoryReader::new(repository);
     let old = cache.head.as_ref().and_then(|it| commits::parse_commit_id(it).ok());
     let linear = old.zip(head).and_then(|(old, head)| linear_commits(&past, old, head));
     let old =
         old.filter(|old| linear.is_some() || head.is_some_and(|head| past.is_ancestor(*old, head)));
-    if old.is_none() {
-        cache.history = FileHistories::new();
-    }
-    let steps = match (linear, head) {
+    let steps: Vec<_> = match (linear, head) {
         (Some(steps), _) => steps,
-        (None, Some(head)) => past.walk_commits([head], old)?.collect::<gix::Result<_>>()?,
+        (None, Some(head)) => {
+            let steps = past.walk_commits([head], old)?;
+            steps.take(limit.saturating_add(1)).collect::<gix::Result<_>>()?
+        }
         (None, None) => Vec::new(),
     };
-    cache.unsaved_commits += steps.len();
-    for (path, versions) in count_file_changes(&past, &steps)? {
-        merge_file_history(&mut cache.history, path, versions);
+    if steps.len() > limit {
+        return Ok(false);
     }
+    if old.is_none() {
+        cache.history = FileHistories::new();
+        cache.commits = Vec::new();
+    }
+    cache.unsaved_commits += steps.len();
+    let counted = count_file_changes(&past, &steps)?;
+    add_file_changes(cache, &steps, counted);
     cache.head = head_id;
-    Ok(())
+    Ok(true)
+}
+
+/// Adds the changes counted in `steps`, where the number of a commit is its place in `steps`.
+fn add_file_changes(cache: &mut FileHistoryCache, steps: &[CommitNode], counted: FileHistories) {
+    let mut numbers: HashMap<u32, u32> = HashMap::new();
+    let commits = &mut cache.commits;
+    let mut number_of = |place: u32| {
+        *numbers.entry(place).or_insert_with(|| {
+            commits.push(steps[place as usize].id);
+            last_index(commits.len())
+        })
+    };
+    for (path, more) in counted {
+        let known = cache.history.get(&path);
+        let first_commit = match known.filter(|it| it.created <= more.created) {
+            Some(known) => known.first_commit,
+            None => number_of(more.first_commit),
+        };
+        let last_commit = match known.filter(|it| it.updated > more.updated) {
+            Some(known) => known.last_commit,
+            None => number_of(more.last_commit),
+        };
+        let versions = cache.history.entry(path).or_insert(FileHistory { count: 0, ..more });
+        *versions = FileHistory {
+            count: versions.count + more.count,
+            created: versions.created.min(more.created),
+            updated: versions.updated.max(more.updated),
+            first_commit,
+            last_commit,
+        };
+    }
+}
+
+/// Returns the last index of a list with `length` items.
+fn last_index(length: usize) -> u32 {
+    u32::try_from(length.saturating_sub(1)).unwrap_or(u32::MAX)
 }
 
 /// Returns the commits after `old` up to `head` if they are few and have one parent each. That is
@@ -134,18 +195,21 @@ fn linear_commits(
     None
 }
 
-/// Counts the changes of `steps`, in parallel if there are many; the order does not matter.
+/// Counts the changes of `steps`, which are sorted from the newest to the oldest, in parallel if
+/// there are many. The number of a commit is its place in `steps`.
 fn count_file_changes(
     past: &HistoryReader<'_>,
     steps: &[CommitNode],
 ) -> gix::Result<FileHistories> {
     if steps.len() <= COMMITS_PER_CHUNK {
-        return count_chunk_file_changes(past, steps);
+        return count_chunk_file_changes(past, steps, 0);
     }
     let repository = past.repository;
-    let count =
-        |steps: &[CommitNode]| count_chunk_file_changes(&HistoryReader::new(repository), steps);
-    steps.par_chunks(COMMITS_PER_CHUNK).map(count).try_reduce(
+    let count = |(chunk, steps): (usize, &[CommitNode])| {
+        let first = chunk * COMMITS_PER_CHUNK;
+        count_chunk_file_changes(&HistoryReader::new(repository), steps, first)
+    };
+    steps.par_chunks(COMMITS_PER_CHUNK).enumerate().map(count).try_reduce(
         FileHistories::new,
         |mut all, part| {
             for (path, versions) in part {
@@ -156,29 +220,38 @@ fn count_file_changes(
     )
 }
 
+/// Counts the changes of a part of the steps; `first` is the place of its first step.
 fn count_chunk_file_changes(
     past: &HistoryReader<'_>,
     steps: &[CommitNode],
+    first: usize,
 ) -> gix::Result<FileHistories> {
     let mut history = FileHistories::new();
-    for step in steps {
+    for (place, step) in steps.iter().enumerate() {
         let at = commits::utc_time(step.seconds);
+        let commit = last_index(first + place + 1);
         for path in past.paths_changed_by(step.id, &step.parents)? {
-            merge_file_history(
-                &mut history,
-                path,
-                FileHistory { count: 1, created: at, updated: at },
-            );
+            let (first_commit, last_commit) = (commit, commit);
+            let one = FileHistory { count: 1, created: at, updated: at, first_commit, last_commit };
+            merge_file_history(&mut history, path, one);
         }
     }
     Ok(history)
 }
 
+/// Adds the changes `more` of a file. Of two commits at the same time, that with the higher number
+/// is the earlier one.
 fn merge_file_history(history: &mut FileHistories, path: String, more: FileHistory) {
     let versions = history.entry(path).or_insert(FileHistory { count: 0, ..more });
     versions.count += more.count;
-    versions.created = versions.created.min(more.created);
-    versions.updated = versions.updated.max(more.updated);
+    let first = |it: &FileHistory| (it.created, Reverse(it.first_commit));
+    if first(&more) < first(versions) {
+        (versions.created, versions.first_commit) = (more.created, more.first_commit);
+    }
+    let last = |it: &FileHistory| (it.updated, Reverse(it.last_commit));
+    if last(&more) > last(versions) {
+        (versions.updated, versions.last_commit) = (more.updated, more.last_commit);
+    }
 }
 
 fn find_recent_commits(

@@ -23,10 +23,14 @@ pub struct FileHistoryCache {
     pub head: Option<CommitId>,
     /// The history of each file.
     pub history: FileHistories,
+    /// The commits that the histories name by their number.
+    pub(crate) commits: Vec<ObjectId>,
     /// A hash of the boundary of a shallow clone; `None`: the clone is complete.
     pub(crate) shallow_boundary: Option<ObjectId>,
     /// The number of commits counted since the cache was last saved.
     pub(crate) unsaved_commits: usize,
+    /// Whether more commits were new than the last update was allowed to read.
+    pub(crate) is_too_far_behind: bool,
 }
 
 /// The cache file behind its first line.
@@ -38,6 +42,8 @@ struct CacheFile<'a> {
     shallow_boundary: Option<&'a str>,
     /// The history of each file, sorted by path.
     histories: Vec<(&'a str, CachedHistory)>,
+    /// The commits that the histories name.
+    commits: Vec<[u8; 20]>,
 }
 
 /// The history of a file; the times are seconds since 1970, in UTC.
@@ -46,12 +52,15 @@ struct CachedHistory {
     count: u32,
     created: i64,
     updated: i64,
+    /// Places in `commits`.
+    first_commit: u32,
+    last_commit: u32,
 }
 
 /// The name of the cache file.
 const CACHE_NAME: &str = "file-histories";
 /// The first bytes of the file; another format must begin with another number.
-const MAGIC: &[u8] = b"palazzo file histories 1\n";
+const MAGIC: &[u8] = b"palazzo file histories 2\n";
 
 /// Loads the saved cache; `None`: there is none, or it cannot be parsed.
 pub(crate) fn load(repository: &Repository) -> Option<FileHistoryCache> {
@@ -69,11 +78,15 @@ fn encode(cache: &FileHistoryCache) -> Vec<u8> {
         count: it.count,
         created: it.created.timestamp(),
         updated: it.updated.timestamp(),
+        first_commit: it.first_commit,
+        last_commit: it.last_commit,
     };
+    let hash = |it: &ObjectId| it.as_slice().try_into().unwrap_or_default();
     let file = CacheFile {
         head: cache.head.as_ref().map_or("", |it| it.0.as_str()),
         shallow_boundary: boundary.as_deref(),
         histories: cache.history.iter().map(|(path, it)| (path.as_str(), cached(it))).collect(),
+        commits: cache.commits.iter().map(hash).collect(),
     };
     // An empty file is decoded as none.
     postcard::to_extend(&file, MAGIC.to_vec()).unwrap_or_default()
@@ -84,12 +97,14 @@ fn decode(bytes: &[u8]) -> Option<FileHistoryCache> {
     let boundary = file.shallow_boundary.map(|it| ObjectId::from_hex(it.as_bytes()));
     let history = |(path, it): (&str, CachedHistory)| {
         let (created, updated) = (utc_time(it.created), utc_time(it.updated));
-        (path.to_owned(), FileHistory { count: it.count, created, updated })
+        let CachedHistory { count, first_commit, last_commit, .. } = it;
+        (path.to_owned(), FileHistory { count, created, updated, first_commit, last_commit })
     };
     Some(FileHistoryCache {
         head: Some(CommitId(file.head.to_owned())),
         // The paths are already sorted, so collecting them is linear.
         history: file.histories.into_iter().map(history).collect(),
+        commits: file.commits.into_iter().map(ObjectId::Sha1).collect(),
         shallow_boundary: boundary.transpose().ok()?,
         ..FileHistoryCache::default()
     })
@@ -104,7 +119,13 @@ mod tests {
         let versions = |&(path, count, created, updated): &(&str, u32, i64, i64)| {
             (
                 path.to_owned(),
-                FileHistory { count, created: utc_time(created), updated: utc_time(updated) },
+                FileHistory {
+                    count,
+                    created: utc_time(created),
+                    updated: utc_time(updated),
+                    first_commit: count % 3,
+                    last_commit: count % 2,
+                },
             )
         };
         let head = CommitId("0123456789012345678901234567890123456789".to_owned());
@@ -122,6 +143,7 @@ mod tests {
             ("rooms/odd\nname.yaml.more", 2, 5, 5),
         ]);
         assert_eq!(decode(&encode(&many)).as_ref(), Some(&many));
+        many.commits = vec![ObjectId::null(gix::hash::Kind::Sha1); 3];
         many.shallow_boundary = Some(ObjectId::null(gix::hash::Kind::Sha1));
         assert_eq!(decode(&encode(&many)).as_ref(), Some(&many));
         let none = history_cache(&[]);

@@ -3,7 +3,7 @@
 //! The reflog of `HEAD` knows: a commit of this machine has an entry of its own, and commits of
 //! others come with the entry of a fast-forward or a merge.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
@@ -34,7 +34,8 @@ impl Store {
         let Some(known) = known else { return Ok(BTreeMap::new()) };
         let read = || -> gix::Result<_> {
             let mut received = BTreeMap::new();
-            for (old, new) in moves_by_others(&repository, known) {
+            let is_by_others = |reason: &str| REASONS.iter().any(|it| reason.starts_with(it));
+            for (old, new) in head_moves(&repository, Some(known), is_by_others) {
                 let is_there = |it: ObjectId| history.git.has_object(it);
                 if !is_there(old) || !is_there(new) {
                     continue;
@@ -51,10 +52,59 @@ impl Store {
         };
         read().map_err(|err| repository.git_error("read the history", err))
     }
+
+    /// Returns the ids of the commits that came from other machines since `HEAD` was `known`, by
+    /// `palazzo sync` or by git's own `pull` and `merge`; at most `limit`. Commits of another branch
+    /// of this machine are none of them. Without `known`: as far back as the reflog reaches.
+    pub fn synced_commits(
+        &self,
+        known: Option<&CommitId>,
+        limit: usize,
+    ) -> Result<HashSet<String>, Error> {
+        let Some(repository) = self.repository()? else { return Ok(HashSet::new()) };
+        let history = HistoryReader::new(&repository);
+        let known = known.and_then(|it| commits::parse_commit_id(it).ok());
+        let remotes: Vec<String> =
+            history.git.remote_names().iter().map(|it| it.to_str_lossy().into_owned()).collect();
+        let moves = head_moves(&repository, known, |reason| is_sync(reason, &remotes));
+        let read = || -> gix::Result<_> {
+            let mut synced = HashSet::new();
+            for (old, new) in moves {
+                let left = limit.saturating_sub(synced.len());
+                if left == 0 {
+                    break;
+                }
+                if history.git.has_object(old) && history.git.has_object(new) {
+                    let ids = history.walk_commits([new], [old])?.take(left);
+                    for step in ids {
+                        synced.insert(step?.id.to_string());
+                    }
+                }
+            }
+            Ok(synced)
+        };
+        read().map_err(|err| repository.git_error("read the history", err))
+    }
 }
 
-/// Lists the moves of `HEAD` since it last was `known` that brought commits of others, newest first.
-fn moves_by_others(repository: &Repository, known: ObjectId) -> Vec<(ObjectId, ObjectId)> {
+/// Returns whether the reason of a reflog entry is that of a move that brought the commits of a
+/// remote. The later steps of a rebase repeat the commits of this machine.
+fn is_sync(reason: &str, remotes: &[String]) -> bool {
+    let command = reason.split(": ").next().unwrap_or_default();
+    let is_pull = command == "pull" || command.starts_with("pull ");
+    let of_remote = command.strip_prefix("merge ").is_some_and(|branch| {
+        remotes.iter().any(|it| branch.strip_prefix(it).is_some_and(|it| it.starts_with('/')))
+    });
+    let is_merge = ["sync: merge", "sync: fast-forward"].iter().any(|it| reason.starts_with(it));
+    is_merge || of_remote || (is_pull && (!command.ends_with(')') || command.ends_with("(start)")))
+}
+
+/// Lists the moves of `HEAD` since it last was `known` whose reasons are wanted, newest first.
+fn head_moves(
+    repository: &Repository,
+    known: Option<ObjectId>,
+    is_wanted: impl Fn(&str) -> bool,
+) -> Vec<(ObjectId, ObjectId)> {
     let path = repository.git_dir.join("logs/HEAD");
     let bytes = regular_file::read_regular_file_at_most(&path, MAX_BYTES).ok().flatten();
     let text = bytes.map(|it| it.to_str_lossy().into_owned()).unwrap_or_default();
@@ -63,9 +113,8 @@ fn moves_by_others(repository: &Repository, known: ObjectId) -> Vec<(ObjectId, O
         let mut ids = who.split(' ').map(|it| ObjectId::from_hex(it.as_bytes()).ok());
         Some((ids.next()??, ids.next()??, reason))
     });
-    let since = entries.take_while(|(_, new, _)| *new != known);
-    let brought = since.filter(|(.., reason)| REASONS.iter().any(|it| reason.starts_with(it)));
-    brought.map(|(old, new, _)| (old, new)).collect()
+    let since = entries.take_while(|(_, new, _)| Some(*new) != known);
+    since.filter(|(.., reason)| is_wanted(reason)).map(|(old, new, _)| (old, new)).collect()
 }
 
 #[cfg(test)]
@@ -91,5 +140,56 @@ mod tests {
         assert!(!received.contains_key(&ours.0));
         let merge = store.head().unwrap().unwrap();
         assert_eq!(store.received_commits(&merge, 9).unwrap(), BTreeMap::new());
+    }
+
+    #[test]
+    fn only_commits_of_a_remote_are_synced() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        let commit = |name: &str| {
+            scene.git(&["commit", "-q", "--allow-empty", "-m", name]);
+            scene.git(&["rev-parse", "HEAD"]).trim().to_owned()
+        };
+        let origin = scene.home.display().to_string();
+        scene.git(&["switch", "-qc", "local"]);
+        let local = commit("local");
+        scene.git(&["switch", "-qc", "other", "main"]);
+        let theirs = commit("theirs");
+        scene.git(&["switch", "-q", "main"]);
+        let ours = commit("ours");
+        assert_eq!(store.synced_commits(None, 9).unwrap(), HashSet::new());
+        scene.git(&["merge", "-q", "--no-edit", "local"]);
+        scene.git(&["pull", "-q", "--no-rebase", "--no-edit", &origin, "other"]);
+        let merge = store.head().unwrap().unwrap();
+        let synced = store.synced_commits(None, 9).unwrap();
+        assert_eq!(synced, HashSet::from([theirs, merge.0.clone()]));
+        assert!(!synced.contains(&local) && !synced.contains(&ours));
+        commit_ok(&mut store, &change_of_one_file("rooms/hall.yaml", None, Some("1\n")));
+        assert_eq!(store.synced_commits(Some(&merge), 9).unwrap(), HashSet::new());
+        assert_eq!(store.synced_commits(None, 1).unwrap().len(), 1);
+    }
+
+    #[test]
+    fn the_reasons_of_a_reflog_tell_a_sync_from_other_moves() {
+        let remotes = ["origin".to_owned()];
+        let synced = [
+            "sync: merge, with 1 conflict",
+            "sync: fast-forward",
+            "pull: Fast-forward",
+            "pull origin main: Merge made by the 'ort' strategy.",
+            "pull --rebase (start): checkout abc",
+            "merge origin/main: Fast-forward",
+        ];
+        let others = [
+            "sync: undo",
+            "sync: revert",
+            "pull --rebase (pick): a (start): b",
+            "merge proposals: Fast-forward",
+            "merge originals/main: Fast-forward",
+            "commit: pull",
+            "commit (merge): Merge",
+        ];
+        assert!(synced.iter().all(|it| is_sync(it, &remotes)), "{synced:?}");
+        assert!(!others.iter().any(|it| is_sync(it, &remotes)), "{others:?}");
     }
 }

@@ -1,0 +1,154 @@
+//! Works out where an item comes from: from its file, and from the commit that created the file.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use crate::keeper::Refusal;
+use crate::keeper::palace::loaded_palace::LoadedPalace;
+use crate::keeper::palace::open_palace::OpenPalace;
+use crate::model::{CommitMode, FileCreation, Origin, Provenance, RoomId, Scroll, ScrollId};
+use crate::render::ScrollView;
+
+/// The maximum number of new commits that are read to show where items come from. In a longer
+/// history, the origin is unknown until another page has counted the whole history.
+const MAX_NEW_COMMITS: usize = 2_000;
+
+/// The maximum number of commits of other machines that are remembered.
+const MAX_SYNCED_COMMITS: usize = 20_000;
+
+/// How many moves of a file are followed.
+const MAX_MOVES: usize = 8;
+
+/// The tools that move files, or change the name from which the name of a file is made.
+const MOVING_TOOLS: [&str; 8] =
+    ["build_room", "check", "mv", "rm", "undo", "restore", "update_entity", "resolve"];
+
+/// An earlier path of a file that appeared in a commit.
+enum EarlierPath {
+    /// The file is new.
+    None,
+    /// The file had this path before.
+    Known(String),
+    /// The commit also removed other files of that kind, and one of them may be an earlier path.
+    Unknown,
+}
+
+impl OpenPalace {
+    /// Loads the history from which [`LoadedPalace::provenance`] reads, unless too many commits are
+    /// new.
+    pub(crate) fn load_provenance(&mut self) -> Result<(), Refusal> {
+        if self.head.is_some() && self.history_cache.head == self.head {
+            return Ok(());
+        }
+        self.update_file_history_cache_within(MAX_NEW_COMMITS)
+    }
+}
+
+impl LoadedPalace {
+    /// Returns a scroll of a room with its provenance.
+    pub(crate) fn scroll_view<'a>(&self, room: &RoomId, scroll: &'a Scroll) -> ScrollView<'a> {
+        let which = ScrollId { room: room.clone(), id: scroll.id };
+        let file = self.palace.file_of_scroll(&which);
+        let provenance = file.map(|it| self.provenance(it)).unwrap_or_default();
+        ScrollView { scroll, provenance }
+    }
+
+    /// Returns where the item in a file comes from, as far as the loaded history tells.
+    pub(crate) fn provenance(&self, file: &str) -> Provenance {
+        let (by, source) = self.author_and_source(file);
+        let Some(creation) = self.creation(file) else {
+            let origin = self.is_uncommitted(file).then_some(Origin::Hand);
+            return Provenance { by, origin, source, is_synced: false };
+        };
+        let same_author = by.as_ref().is_none_or(|it| it.eq_ignore_ascii_case(&creation.by));
+        let origin = match &creation.tool {
+            Some(tool) => Some(Origin::of_tool(tool)),
+            // A person may have committed what a tool wrote.
+            None => same_author.then_some(Origin::Hand),
+        };
+        let is_synced = self.synced_commits().contains(&creation.commit.0);
+        Provenance { by: by.or(Some(creation.by)), origin, source, is_synced }
+    }
+
+    /// Returns the author and the source that a file itself names.
+    fn author_and_source(&self, file: &str) -> (Option<String>, Option<String>) {
+        let palace = &self.palace;
+        let scroll = palace.scroll_in_file(file).and_then(|it| palace.scroll(it));
+        if let Some(drawer) = palace.drawers.drawer_in_file(file) {
+            return (drawer.by.clone(), drawer.source.clone());
+        }
+        let agent = palace.diaries.agent_of_file(file);
+        (scroll.map(|it| it.by.clone()).or(agent.map(str::to_owned)), None)
+    }
+
+    /// Returns whether a file is in no commit, although tools commit what they write.
+    fn is_uncommitted(&self, file: &str) -> bool {
+        let is_history_known = self.history_cache.head.is_some()
+            && self.history_cache.head == self.head
+            && self.repository_fault.is_none()
+            && self.store.as_of_commit().is_none();
+        is_history_known
+            && self.palace.settings.commit == CommitMode::Auto
+            && !self.file_histories().contains_key(file)
+    }
+
+    /// Returns the commit that created a file, before it was moved to its present path.
+    fn creation(&self, file: &str) -> Option<FileCreation> {
+        let mut path = file.to_owned();
+        for _ in 0..MAX_MOVES {
+            // A history that cannot be read is reported elsewhere.
+            let creation = self.store.file_creation(&self.history_cache, &path).ok()??;
+            match self.earlier_path(&path, &creation) {
+                EarlierPath::None => return Some(creation),
+                EarlierPath::Known(earlier) => path = earlier,
+                EarlierPath::Unknown => return None,
+            }
+        }
+        None
+    }
+
+    /// Returns the path of a file before the commit in which `path` first appeared.
+    fn earlier_path(&self, path: &str, creation: &FileCreation) -> EarlierPath {
+        let may_move = |tool: &String| MOVING_TOOLS.contains(&tool.as_str());
+        if !creation.tool.as_ref().is_none_or(may_move) {
+            return EarlierPath::None;
+        }
+        let changed = self.store.files_changed_by(&creation.commit).unwrap_or_default();
+        let histories = self.file_histories();
+        let appeared = histories.get(path).map(|it| it.first_commit);
+        let (kind, name) = (first_folder(path), file_name(path));
+        let is_removed = |it: &&String| {
+            let is_older = histories.get(*it).map(|it| it.first_commit) != appeared;
+            is_older && first_folder(it) == kind && !self.has_file(it)
+        };
+        let mut removed = changed.iter().filter(is_removed).peekable();
+        if removed.peek().is_none() {
+            return EarlierPath::None;
+        }
+        match removed.find(|it| file_name(it) == name) {
+            Some(earlier) => EarlierPath::Known(earlier.clone()),
+            None => EarlierPath::Unknown,
+        }
+    }
+
+    /// Returns the commits that came from other machines.
+    fn synced_commits(&self) -> Arc<HashSet<String>> {
+        let (known_head, known) = self.page_cache.known_synced_commits();
+        let Some(head) = self.head.clone().filter(|it| known_head.as_ref() != Some(it)) else {
+            return known;
+        };
+        let new = self.store.synced_commits(known_head.as_ref(), MAX_SYNCED_COMMITS);
+        let mut synced = known;
+        Arc::make_mut(&mut synced).extend(new.unwrap_or_default());
+        self.page_cache.set_known_synced_commits(head, synced.clone());
+        synced
+    }
+}
+
+fn first_folder(path: &str) -> &str {
+    path.split_once('/').map_or("", |(folder, _)| folder)
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}

@@ -1,0 +1,99 @@
+//! Renders where an item comes from.
+
+use serde_json::{Value, json};
+
+use crate::model::{Origin, Provenance};
+use crate::render::text::{one_line, truncate};
+
+/// Limit for the characters of a name.
+const MAX_NAME_CHARS: usize = 60;
+
+/// Renders author and origin: `by Ada, mined from chat.jsonl`. Empty if nothing is known.
+pub fn provenance(it: &Provenance) -> String {
+    let by = it.by.as_ref().map(|it| format!("by {}", name(it)));
+    by.into_iter().chain(origin_notes(it)).collect::<Vec<_>>().join(", ")
+}
+
+/// Renders author and origin for the list of a room, where what a tool wrote is the usual case.
+pub fn short_provenance(it: &Provenance) -> String {
+    let origin = it.origin.filter(|it| *it != Origin::Tool);
+    provenance(&Provenance { origin, ..it.clone() })
+}
+
+/// Renders the origin without the author, each part after a comma: `, by hand, synced`.
+pub fn origin_suffix(it: &Provenance) -> String {
+    origin_notes(it).into_iter().flat_map(|it| [", ".to_owned(), it]).collect()
+}
+
+/// Renders author and origin as JSON; `null` for what is not known.
+pub fn provenance_json(it: &Provenance) -> Value {
+    json!({
+        "by": it.by,
+        "origin": it.origin.map(Origin::name),
+        "source": it.source,
+        "synced": it.is_synced,
+    })
+}
+
+/// Returns the parts of the origin: how it came, from which source, and whether it was synced.
+fn origin_notes(it: &Provenance) -> Vec<String> {
+    let source = it.source.as_ref().map(|it| format!("from {}", name(it)));
+    let mut notes: Vec<String> = match (it.origin, source) {
+        (Some(origin @ (Origin::Mined | Origin::Imported)), Some(source)) => {
+            vec![format!("{} {source}", origin.name())]
+        }
+        (origin, source) => {
+            origin.map(|it| origin_words(it).to_owned()).into_iter().chain(source).collect()
+        }
+    };
+    if it.is_synced {
+        notes.push("synced".to_owned());
+    }
+    notes
+}
+
+fn origin_words(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Tool => "with a tool",
+        Origin::Hand => "by hand",
+        Origin::Mined | Origin::Imported => origin.name(),
+    }
+}
+
+fn name(text: &str) -> String {
+    truncate(&one_line(text), MAX_NAME_CHARS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn from(origin: Option<Origin>, source: Option<&str>, is_synced: bool) -> Provenance {
+        let (by, source) = (Some("Ada".to_owned()), source.map(str::to_owned));
+        Provenance { by, origin, source, is_synced }
+    }
+
+    #[test]
+    fn an_unknown_origin_is_not_mentioned() {
+        assert_eq!(provenance(&Provenance::default()), "");
+        assert_eq!(provenance(&from(None, None, false)), "by Ada");
+        assert_eq!(origin_suffix(&from(None, None, false)), "");
+    }
+
+    #[test]
+    fn a_source_follows_the_word_for_mining_and_importing() {
+        let source = Some("chat\n.jsonl");
+        let mined = from(Some(Origin::Mined), source, true);
+        assert_eq!(provenance(&mined), "by Ada, mined from chat .jsonl, synced");
+        assert_eq!(provenance(&from(Some(Origin::Imported), None, false)), "by Ada, imported");
+        let filed = from(Some(Origin::Tool), source, false);
+        assert_eq!(provenance(&filed), "by Ada, with a tool, from chat .jsonl");
+    }
+
+    #[test]
+    fn the_list_of_a_room_names_no_tool() {
+        let by_tool = from(Some(Origin::Tool), None, true);
+        assert_eq!(short_provenance(&by_tool), "by Ada, synced");
+        assert_eq!(short_provenance(&from(Some(Origin::Hand), None, false)), "by Ada, by hand");
+    }
+}

@@ -1,0 +1,103 @@
+//! Finds the commit in which a file first appeared.
+
+use gix::ObjectId;
+use gix::bstr::ByteSlice as _;
+
+use crate::model::{CommitId, FileCreation};
+
+use crate::store::history::commits::{self, HistoryReader};
+use crate::store::history::file_history_cache::FileHistoryCache;
+use crate::store::{Error, Store};
+
+/// The trailer with the tool or command that made a commit.
+const TOOL_TRAILER: &str = "Palazzo-Tool";
+
+impl Store {
+    /// Returns the commit in which a file first appeared, as far as `cache` has counted. `None`: it
+    /// is not committed, or the history before the boundary of a shallow clone is missing.
+    pub fn file_creation(
+        &self,
+        cache: &FileHistoryCache,
+        path: &str,
+    ) -> Result<Option<FileCreation>, Error> {
+        let number = cache.history.get(path).map(|it| it.first_commit as usize);
+        let Some(commit) = number.and_then(|it| cache.commits.get(it)) else {
+            return Ok(None);
+        };
+        let Some(repository) = self.repository()? else { return Ok(None) };
+        read_creation(&HistoryReader::new(&repository), *commit)
+            .map_err(|err| repository.git_error("read the history", err))
+    }
+
+    /// Lists the files of the palace that a commit changed.
+    pub fn files_changed_by(&self, commit: &CommitId) -> Result<Vec<String>, Error> {
+        let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
+        let history = HistoryReader::new(&repository);
+        let read = || -> gix::Result<_> {
+            let node = history.read_commit_node(commits::parse_commit_id(commit)?)?;
+            Ok(history.paths_changed_by(node.id, &node.parents)?.into_iter().collect())
+        };
+        read().map_err(|err| repository.git_error("read the history", err))
+    }
+}
+
+fn read_creation(
+    history: &HistoryReader<'_>,
+    commit: ObjectId,
+) -> gix::Result<Option<FileCreation>> {
+    // At the boundary of a shallow clone every file appears.
+    let boundary = history.git.shallow_commits()?;
+    if boundary.is_some_and(|it| it.contains(&commit)) {
+        return Ok(None);
+    }
+    let found = history.git.find_commit(commit)?;
+    let tool = found.message()?.body().and_then(|body| {
+        let mut trailers = body.trailers();
+        let tool = trailers.find(|it| it.token.eq_ignore_ascii_case(TOOL_TRAILER.as_bytes()))?;
+        Some(tool.value.to_str_lossy().into_owned())
+    });
+    let by = found.author()?.name.to_str_lossy().into_owned();
+    Ok(Some(FileCreation { commit: CommitId(commit.to_string()), by, tool }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok};
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    fn creation(store: &Store, cache: &mut FileHistoryCache) -> Option<(String, Option<String>)> {
+        store.update_file_history_cache(cache).unwrap();
+        let found = store.file_creation(cache, HALL).unwrap()?;
+        assert_eq!(store.files_changed_by(&found.commit).unwrap(), [HALL]);
+        Some((found.by, found.tool))
+    }
+
+    #[test]
+    fn a_file_keeps_the_first_commit_of_several_at_the_same_time() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        let mut cache = FileHistoryCache::default();
+        assert_eq!(creation(&store, &mut cache), None);
+        let mut first = change_of_one_file(HALL, None, Some("1\n"));
+        first.trailers = vec![(TOOL_TRAILER, "build_room".to_owned())];
+        commit_ok(&mut store, &first);
+        let expected = Some(("Claude Desktop".to_owned(), Some("build_room".to_owned())));
+        assert_eq!(creation(&store, &mut cache), expected);
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        assert_eq!(creation(&store, &mut cache), expected);
+        assert_eq!(creation(&store, &mut FileHistoryCache::default()), expected);
+    }
+
+    #[test]
+    fn the_boundary_of_a_shallow_clone_creates_no_file() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        let origin = format!("file://{}", scene.home.display());
+        scene.git(&["clone", "-q", "--depth", "1", &origin, "../shallow"]);
+        let shallow = scene.store(&scene.home.with_file_name("shallow").join("keep"));
+        assert_eq!(creation(&shallow, &mut FileHistoryCache::default()), None);
+    }
+}

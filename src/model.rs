@@ -48,6 +48,7 @@ pub use crate::model::settings::watch_mode::WatchMode;
 pub use crate::model::text::entity_link::{
     EntityLink, entity_links, rename_in_entity_links, replace_entity_links,
 };
+pub use crate::model::text::file_names::file_names;
 pub use crate::model::text::lone_surrogates::replace_lone_surrogates;
 pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
 pub use audience::Audience;
@@ -66,7 +67,7 @@ pub use graph::{DatedFact, EntityFilter, FactEvent, Graph, IncomingRelation, Tim
 pub use hall::{GroupBy, GroupHeading, Grouping, Hall, HallBoundary};
 pub use history::{
     BlamedLine, CommitDetails, CommitId, CommitSummary, FileContent, FileCreation, FileDiff,
-    FileHistories, FileHistory, RoomArrivals,
+    FileHistories, FileHistory, RoomArrivals, StaleFile,
 };
 pub use item::{ItemId, ItemKind, ItemKindError};
 pub use palace::{Door, Palace};

@@ -34,6 +34,15 @@ pub struct FileHistory {
     pub last_commit: u32,
 }
 
+/// Why what was written about a file may be out of date.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StaleFile {
+    /// The file does not exist any more.
+    Gone,
+    /// At least half of its lines are gone or changed.
+    ChangedMuch,
+}
+
 /// The commit in which a file first appeared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileCreation {

@@ -1,6 +1,7 @@
 //! Functions on text: lines, printable characters, alphabetical order.
 
 pub(crate) mod entity_link;
+pub(crate) mod file_names;
 pub(crate) mod lone_surrogates;
 pub(crate) mod token_weight;
 use std::cmp::Ordering;

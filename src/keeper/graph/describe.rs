@@ -105,6 +105,8 @@ pub(crate) fn entity_view<'a>(
         format!("Note: {}.\n", render::conflict_notice(it, Some("update_entity"), reader))
     };
     let conflicts: String = conflicts.iter().map(note).collect();
+    let stale = open.stale_files_of_entity(&entity.name).into_iter();
+    let stale: String = stale.flat_map(|it| ["Note: ".to_owned(), it, ".\n".to_owned()]).collect();
     Some(EntityView {
         entity,
         date_attributes: graph.date_attributes(entity).map(|(key, _)| key).collect(),
@@ -113,7 +115,7 @@ pub(crate) fn entity_view<'a>(
             .filter(|it| !is_relation_to_self(it, &entity.name))
             .collect(),
         history: open.file_histories().get(file).copied(),
-        notes: conflicts + &new_fault_notes(graph, std::iter::once(entity), &[]),
+        notes: conflicts + &new_fault_notes(graph, std::iter::once(entity), &[]) + &stale,
     })
 }
 

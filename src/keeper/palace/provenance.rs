@@ -93,7 +93,7 @@ impl LoadedPalace {
     }
 
     /// Returns the commit that created a file, before it was moved to its present path.
-    fn creation(&self, file: &str) -> Option<FileCreation> {
+    pub(crate) fn creation(&self, file: &str) -> Option<FileCreation> {
         let mut path = file.to_owned();
         for _ in 0..MAX_MOVES {
             // A history that cannot be read is reported elsewhere.

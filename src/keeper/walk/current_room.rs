@@ -13,9 +13,12 @@ use crate::keeper::walk::position::{place_name, position_of_caller};
 use crate::keeper::walk::revision_notice::take_revision_notice;
 use crate::keeper::walk::unbuilt_rooms::{render_roomless_palace, render_unbuilt_room};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Author, Hall, RoomId};
-use crate::render::{self, RoomView, ScrollView, number_entity_links};
+use crate::model::{Author, Hall, RoomId, ScrollId};
+use crate::render::{self, Notice, RoomView, ScrollView, number_entity_links};
 use crate::visit::{Location, Visit};
+
+/// Maximum number of files that a room lists for one scroll.
+const MAX_STALE_FILES: usize = 2;
 
 /// Renders the room or hall that the caller is in, with its newest scrolls.
 pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Result<String, Refusal> {
@@ -45,6 +48,7 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
         for it in &mut view.scrolls {
             *it = palace.scroll_view(view.id, it.scroll);
         }
+        view.notices.extend(stale_scroll_notices(palace, view));
         view.notices.extend(revision_notice.into_iter().chain(sync_notice));
         match view.room {
             _ if position.hall.is_some() => summary + &render::hall(view),
@@ -169,6 +173,17 @@ fn room_view<'a>(
         audience: caller.audience(),
         now,
     }
+}
+
+/// Returns the notices on the files that the shown scrolls name and that are gone or much changed.
+fn stale_scroll_notices(open: &OpenPalace, view: &RoomView<'_>) -> Vec<Notice> {
+    let notices = view.scrolls.iter().flat_map(|it| {
+        let which = ScrollId { room: view.id.clone(), id: it.scroll.id };
+        let notes = open.stale_files_of_scroll(&which).into_iter().take(MAX_STALE_FILES);
+        notes
+            .map(|note| Notice(format!("The scroll {} {note}", render::one_line(&it.scroll.title))))
+    });
+    notices.collect()
 }
 
 /// Returns the room the visitor came from, if it is in the same palace.

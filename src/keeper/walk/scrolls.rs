@@ -59,5 +59,7 @@ pub(crate) fn read_scroll(session: &mut Session<'_>, scroll: &ScrollId) -> Resul
     };
     let text = render_linked_text(session.visit, &palace.graph, &it.body);
     let view = session.palace.scroll_view(&scroll.room, it);
-    Ok(render::scroll(&view, &text, &palace.room_name(&scroll.room), session.caller.now))
+    let page = render::scroll(&view, &text, &palace.room_name(&scroll.room), session.caller.now);
+    let stale = session.palace.stale_files_of_scroll(scroll).into_iter();
+    Ok(page + &stale.map(|it| format!("\nNote: it {it}.")).collect::<Vec<_>>().concat())
 }

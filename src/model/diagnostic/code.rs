@@ -132,6 +132,8 @@ pub enum Code {
     OpenConflict,
     /// The file of a conflict that is settled.
     SettledConflict,
+    /// A text that names a file of the repository that is gone or much changed since.
+    StaleFile,
 }
 
 impl Code {
@@ -151,6 +153,7 @@ impl Code {
                 | Self::EmptyRoom
                 | Self::MissingAttribute
                 | Self::SettledConflict
+                | Self::StaleFile
         )
     }
 }

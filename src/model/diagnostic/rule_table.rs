@@ -254,6 +254,14 @@ const OTHER_RULES: &[Rule] = &[
         "The field has another value now, or its item is gone. `palazzo check --fix` deletes the \
          file; you can delete it yourself.",
     ),
+    info_rule(
+        Code::StaleFile,
+        "stale-file",
+        "A scroll or an entity names a file that is gone or much changed since",
+        "The file was in the repository around the palace when the text was written, and since \
+         then it was deleted or at least half of its lines changed. What is said about it may be \
+         out of date: leave a newer scroll, or change the observation.",
+    ),
 ];
 
 /// Joins two lists of rules; `N` is their total length.

@@ -140,7 +140,8 @@ pub(crate) fn dataset_path(file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/retrieval/dataset").join(file)
 }
 
-fn list_files(folder: &Path) -> Vec<PathBuf> {
+/// Returns the paths of the files and folders in a folder, sorted.
+pub(crate) fn list_files(folder: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(folder).expect("the folder exists");
     let mut files: Vec<_> = files.map(|it| it.expect("the folder is readable").path()).collect();
     files.sort();

@@ -3,10 +3,15 @@
 //! `cargo bench --bench retrieval` indexes the notes of `dataset/notes`, searches for the
 //! questions of `dataset/questions`, and prints the recall in the first 1, 5, 10 and 20 results.
 //! The dataset is older than the ranking, and its split is fixed: the ranking may be tuned on
-//! `tuning.yaml`; the results for `test.yaml` are only reported. Without arguments the benchmark
-//! measures all parts. `-- tuning`, `-- test`, `-- locomo`, `-- near-duplicates` and `-- speed`
-//! measure one part. `-- --smoke` measures a few questions of the tuning set, and the speed with
-//! few notes.
+//! `tuning.yaml`; the results for `test.yaml` are only reported. The same is measured for short
+//! notes beside long conversations (`dataset/mixed_lengths`), in two halves, and for three public
+//! datasets, each if its variable is set: LoCoMo (`PALAZZO_LOCOMO`), `LongMemEval`
+//! (`PALAZZO_LONGMEMEVAL`) and BEAM (`PALAZZO_BEAM`).
+//!
+//! Without arguments the benchmark measures all parts. `-- tuning`, `-- test`, `-- mixed-tuning`,
+//! `-- mixed-reporting`, `-- locomo`, `-- longmemeval`, `-- beam`, `-- near-duplicates` and
+//! `-- speed` measure one part. `-- --smoke` measures a few questions of the tuning sets, and the
+//! speed with few notes.
 //!
 //! If `PALAZZO_MODEL` is the folder of an embedding model, the benchmark also measures semantic
 //! search.
@@ -18,11 +23,16 @@
 
 #[path = "../common/arguments.rs"]
 mod arguments;
+mod beam;
 mod bm25_baseline;
+mod comparison;
+mod conversation;
 mod corpus;
 mod index_speed;
 mod locomo;
+mod long_mem_eval;
 mod metrics;
+mod mixed_lengths;
 mod near_duplicates;
 mod note_embeddings;
 mod palazzo_index;
@@ -31,6 +41,7 @@ mod search_tool;
 use bm25_baseline::Bm25Baseline;
 use corpus::Corpus;
 use metrics::{RetrievalMetrics, evaluate_search};
+use mixed_lengths::{QuestionHalf, measure_mixed_lengths};
 use note_embeddings::NoteEmbeddings;
 use palazzo_index::PalazzoIndex;
 
@@ -40,7 +51,7 @@ const SMOKE_QUESTIONS: usize = 10;
 fn main() {
     let Some(mut parts) = arguments::positional_arguments() else { return };
     if arguments::is_smoke_run() {
-        parts = ["tuning", "speed"].map(str::to_owned).to_vec();
+        parts = ["tuning", "mixed-tuning", "speed"].map(str::to_owned).to_vec();
     }
     let is_selected = |part: &str| parts.is_empty() || parts.iter().any(|it| it == part);
     let mut embeddings = NoteEmbeddings::from_env();
@@ -49,8 +60,21 @@ fn main() {
             measure_dataset(question_set, embeddings.as_mut());
         }
     }
+    for (part, half) in
+        [("mixed-tuning", QuestionHalf::Tuning), ("mixed-reporting", QuestionHalf::Reporting)]
+    {
+        if is_selected(part) {
+            measure_mixed_lengths(half, embeddings.as_mut());
+        }
+    }
     if is_selected("locomo") {
         locomo::measure_locomo(embeddings.as_mut());
+    }
+    if is_selected("longmemeval") {
+        long_mem_eval::measure_long_mem_eval(embeddings.as_mut());
+    }
+    if is_selected("beam") {
+        beam::measure_beam(embeddings.as_mut());
     }
     if is_selected("near-duplicates") {
         near_duplicates::measure_near_duplicates();

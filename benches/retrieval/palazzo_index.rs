@@ -12,7 +12,7 @@ pub(crate) struct PalazzoIndex {
 }
 
 impl PalazzoIndex {
-    /// Indexes every note like a scroll.
+    /// Indexes every note like a drawer.
     pub(crate) fn new(notes: &[Note]) -> Self {
         Self { index: Index::from_documents(notes.iter().enumerate().map(note_document).collect()) }
     }
@@ -45,7 +45,7 @@ impl PalazzoIndex {
 pub(crate) fn note_document((number, note): (usize, &Note)) -> Document<'_> {
     Document {
         // Names sort like the numbers of the notes, so that ties are in the order of the notes.
-        item: ItemId::Entity(format!("{number:08}")),
+        item: ItemId::Drawer(format!("{number:08}")),
         wing: Some((&note.wing).into()),
         room: Some((&note.room).into()),
         place_name: format!("{} {}", note.wing, note.room).into(),
@@ -59,6 +59,6 @@ pub(crate) fn note_document((number, note): (usize, &Note)) -> Document<'_> {
 
 /// Returns the number of the note with this id.
 pub(crate) fn note_number(item: &ItemId) -> usize {
-    let ItemId::Entity(name) = item else { panic!("the index contains only entities") };
+    let ItemId::Drawer(name) = item else { panic!("the index contains only drawers") };
     name.parse().expect("the name is a number")
 }

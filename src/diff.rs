@@ -250,7 +250,7 @@ fn files_with_items(palace: &Palace, kind: FileItemKind) -> impl Iterator<Item =
 fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
     let entry = |it: &Settings| it.entry.as_ref().map(ToString::to_string);
     let allow = |it: &Settings| optional_text(&it.allow.join(", ")).map(str::to_owned);
-    let interval = |it: &Settings| it.push_interval.map(|it| it.to_string());
+    let number = |it: Option<u32>| it.map(|it| it.to_string());
     let silenced = |it: &Settings| {
         let codes: Vec<_> = it.silenced_codes.iter().map(ToString::to_string).collect();
         optional_text(&codes.join(", ")).map(str::to_owned)
@@ -262,9 +262,10 @@ fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
         ("layout", word(&was.layout), word(&now.layout)),
         ("commit", word(&was.commit), word(&now.commit)),
         ("hand_edits", word(&was.hand_edits), word(&now.hand_edits)),
-        ("push_interval", interval(was), interval(now)),
+        ("push_interval", number(was.push_interval), number(now.push_interval)),
         ("allow", allow(was), allow(now)),
         ("silence", silenced(was), silenced(now)),
+        ("stale_fact_days", number(was.stale_fact_days), number(now.stale_fact_days)),
         ("model", was.model.clone(), now.model.clone()),
         ("template", description(was), description(now)),
     ];

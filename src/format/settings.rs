@@ -15,6 +15,8 @@ use crate::model::{
 const FORMAT_VERSION: i64 = 1;
 /// The seconds that there may be between two pushes.
 const PUSH_INTERVALS: RangeInclusive<u32> = 1..=3600;
+/// The days after which an untouched fact may be reported.
+const STALE_FACT_DAYS: RangeInclusive<u32> = 1..=36_500;
 
 pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<Settings> {
     let document = match Document::parse(text) {
@@ -135,24 +137,18 @@ impl SettingsParser<'_, '_> {
             settings.layout = self.parse_choice(menu, "layout", &known);
         }
         if let Some(git) = self.parse_section(root, "git", &["commit", "hand_edits"]) {
-            let known = [("auto", CommitMode::Auto), ("manual", CommitMode::Manual)];
-            settings.commit = self.parse_choice(git, "commit", &known);
-            let known = [("leave", HandEditMode::Leave), ("commit", HandEditMode::Commit)];
-            settings.hand_edits = self.parse_choice(git, "hand_edits", &known);
-            if settings.hand_edits == HandEditMode::Commit {
-                let at = self.position_of_span(git.get("hand_edits").and_then(Item::span));
-                let message =
-                    "this version of Palazzo does not commit edits by hand: commit them yourself";
-                self.reader.report(Code::NotYet, at, message);
-            }
+            self.parse_git_section(git, settings);
         }
         let sync = self.parse_section(root, "sync", &["push_interval"]);
-        settings.push_interval = sync.and_then(|it| self.parse_push_interval(it));
+        settings.push_interval =
+            sync.and_then(|it| self.parse_number(it, "push_interval", "seconds", PUSH_INTERVALS));
         if let Some(actions) = self.parse_section(root, "actions", &["allow"]) {
             settings.allow = self.parse_string_list(actions, "allow");
         }
-        if let Some(check) = self.parse_section(root, "check", &["silence"]) {
+        if let Some(check) = self.parse_section(root, "check", &["silence", "stale_fact_days"]) {
             settings.silenced_codes = self.parse_silenced_codes(check);
+            settings.stale_fact_days =
+                self.parse_number(check, "stale_fact_days", "days", STALE_FACT_DAYS);
         }
         if let Some(search) = self.parse_section(root, "search", &["model"])
             && let Some((model, at)) = self.parse_string(search, "model")
@@ -172,14 +168,35 @@ impl SettingsParser<'_, '_> {
         }
     }
 
-    fn parse_push_interval(&mut self, sync: &dyn TableLike) -> Option<u32> {
-        let (seconds, at) = self.parse_integer(sync, "push_interval")?;
-        let known = u32::try_from(seconds).ok().filter(|it| PUSH_INTERVALS.contains(it));
-        if known.is_none() {
-            let message = format!("`push_interval` is 1 to 3600 seconds, not {seconds}");
+    fn parse_git_section(&mut self, git: &dyn TableLike, settings: &mut Settings) {
+        let known = [("auto", CommitMode::Auto), ("manual", CommitMode::Manual)];
+        settings.commit = self.parse_choice(git, "commit", &known);
+        let known = [("leave", HandEditMode::Leave), ("commit", HandEditMode::Commit)];
+        settings.hand_edits = self.parse_choice(git, "hand_edits", &known);
+        if settings.hand_edits == HandEditMode::Commit {
+            let at = self.position_of_span(git.get("hand_edits").and_then(Item::span));
+            let message =
+                "this version of Palazzo does not commit edits by hand: commit them yourself";
+            self.reader.report(Code::NotYet, at, message);
+        }
+    }
+
+    /// Parses a whole number of some unit, and reports one that is out of range.
+    fn parse_number(
+        &mut self,
+        section: &dyn TableLike,
+        key: &str,
+        unit: &str,
+        range: RangeInclusive<u32>,
+    ) -> Option<u32> {
+        let (number, at) = self.parse_integer(section, key)?;
+        let in_range = u32::try_from(number).ok().filter(|it| range.contains(it));
+        if in_range.is_none() {
+            let message =
+                format!("`{key}` is {} to {} {unit}, not {number}", range.start(), range.end());
             self.reader.report(Code::BadValue, at, message);
         }
-        known
+        in_range
     }
 
     fn parse_silenced_codes(&mut self, check: &dyn TableLike) -> BTreeSet<Code> {

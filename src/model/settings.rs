@@ -27,6 +27,9 @@ pub struct Settings {
     pub allow: Vec<String>,
     /// The codes of warnings and notes that are not reported.
     pub silenced_codes: BTreeSet<Code>,
+    /// The days for which a fact of a single-valued relation may stay untouched while others of its
+    /// entity change, before it is reported. `None`: such facts are not reported.
+    pub stale_fact_days: Option<u32>,
     /// The folder of the model for semantic search; a relative path starts at the palace.
     pub model: Option<String>,
     /// The description and the variables of the palace as a template.
@@ -66,6 +69,7 @@ impl Settings {
             push_interval: None,
             allow: Vec::new(),
             silenced_codes: BTreeSet::new(),
+            stale_fact_days: None,
             model: None,
             template: TemplateSettings::default(),
         }

@@ -59,6 +59,7 @@ mod rooms_and_actions;
 mod search;
 mod semantic_search;
 mod shared_repository;
+mod stale_facts;
 mod stale_files;
 #[cfg(unix)]
 mod sync;

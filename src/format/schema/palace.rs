@@ -104,6 +104,10 @@ struct CheckSettingsSchema {
     /// The codes of warnings and notes that are not reported; `palazzo check --explain` lists all.
     #[schemars(example = ["one-way-door"], extend("default" = []))]
     silence: Option<Vec<SilencedCodeSchema>>,
+    /// The days for which a fact of a `single` relation may stay untouched while others of its
+    /// entity change, before it is reported as `stale-fact`.
+    #[schemars(range(min = 1, max = 36500), example = 365)]
+    stale_fact_days: Option<u32>,
 }
 
 /// The code of a warning or a note.

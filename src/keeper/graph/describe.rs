@@ -105,7 +105,8 @@ pub(crate) fn entity_view<'a>(
         format!("Note: {}.\n", render::conflict_notice(it, Some("update_entity"), reader))
     };
     let conflicts: String = conflicts.iter().map(note).collect();
-    let stale = open.stale_files_of_entity(&entity.name).into_iter();
+    let stale = open.stale_facts_of_entity(entity, file).into_iter();
+    let stale = stale.chain(open.stale_files_of_entity(&entity.name));
     let stale: String = stale.flat_map(|it| ["Note: ".to_owned(), it, ".\n".to_owned()]).collect();
     Some(EntityView {
         entity,

@@ -131,7 +131,7 @@ pub(crate) fn check_palace(
     locks: Vec<Diagnostic>,
 ) -> Result<PalaceReport, Refusal> {
     open.find_renamed_rooms()?;
-    if open.names_files() {
+    if open.names_files() || open.palace.settings.stale_fact_days.is_some() {
         open.update_file_history_cache()?;
     }
     let mut item_findings = prepare_checks(open, tools, workspaces).findings();
@@ -144,6 +144,7 @@ pub(crate) fn check_palace(
     let all = file_findings.chain(item_findings).chain(conflict_findings(open));
     let all = all.chain(findings_outside_items(open, models)).chain(locks);
     let all = all.chain(open.stale_file_findings().into_iter().map(|it| (it, None)));
+    let all = all.chain(open.stale_fact_findings());
     let (mut silenced_count, silenced) = (0, &palace.settings.silenced_codes);
     for (diagnostic, value_path) in all {
         if silenced.contains(&diagnostic.code) {

@@ -134,6 +134,8 @@ pub enum Code {
     SettledConflict,
     /// A text that names a file of the repository that is gone or much changed since.
     StaleFile,
+    /// A fact of a single-valued relation that was not touched for long, beside active ones.
+    StaleFact,
 }
 
 impl Code {

@@ -262,6 +262,14 @@ const OTHER_RULES: &[Rule] = &[
          then it was deleted or at least half of its lines changed. What is said about it may be \
          out of date: leave a newer scroll, or change the observation.",
     ),
+    info_rule(
+        Code::StaleFact,
+        "stale-fact",
+        "A fact was not touched for long, while others of its entity changed",
+        "A relation marked `single` has had one value for `stale_fact_days`, and the entity has \
+         changed since. If it has ended, set `until`; if it still holds, say so with a `source`. \
+         The setting is in `[check]` of palace.toml; without it, such facts are not reported.",
+    ),
 ];
 
 /// Joins two lists of rules; `N` is their total length.

@@ -7,13 +7,12 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gix::ObjectId;
-use gix::bstr::ByteSlice as _;
-use gix::objs::TreeRefIter;
 use tempfile::TempDir;
 
 use crate::model::{CommitId, Diagnostic, Files, GitUrl, MAX_FILE_BYTES};
 
 use crate::store::history::commits::HistoryReader;
+use crate::store::history::palace_trees::{find_folder, find_palaces};
 use crate::store::remote::git_process::GitProcess;
 use crate::store::repo::paths;
 use crate::store::repo::repository::Repository;
@@ -23,12 +22,8 @@ use crate::store::{Error, Store};
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 /// The maximum size in bytes of what is fetched.
 const SIZE_LIMIT: u64 = 256 << 20;
-/// The maximum number of folders in which palaces are looked for.
-const MAX_FOLDERS: usize = 1_000;
 /// The reference to the fetched commit.
 const FETCHED_REF: &str = "refs/palazzo/fetched";
-/// The name of the file that makes a folder a palace.
-const SETTINGS_FILE: &str = "palace.toml";
 
 /// One commit of a repository, in a temporary folder that is removed with this value.
 #[derive(Debug)]
@@ -118,37 +113,6 @@ fn find_fetched_commit(store: &Store) -> Result<ObjectId, Error> {
         Ok(fetched.object()?.peel_to_commit()?.id)
     };
     find().map_err(|err| repository.git_error("find the fetched commit", err))
-}
-
-fn find_folder(
-    git: &gix::Repository,
-    root: ObjectId,
-    folder: &str,
-) -> gix::Result<Option<ObjectId>> {
-    let found = git.find_tree(root)?.lookup_entry(folder.split('/'))?;
-    Ok(found.filter(|it| it.mode().is_tree()).map(|it| it.object_id()))
-}
-
-fn find_palaces(git: &gix::Repository, tree: ObjectId, folder: &str) -> gix::Result<Vec<String>> {
-    if is_palace(git, tree)? {
-        return Ok(vec![folder.to_owned()]);
-    }
-    let (tree, mut palaces) = (git.find_tree(tree)?, Vec::new());
-    for entry in TreeRefIter::from_bytes(&tree.data, tree.id.kind()).take(MAX_FOLDERS) {
-        let entry = entry?;
-        let Ok(name) = entry.filename.to_str() else { continue };
-        if entry.mode.is_tree() && !name.starts_with('.') && is_palace(git, entry.oid.to_owned())? {
-            let parent = if folder.is_empty() { String::new() } else { format!("{folder}/") };
-            palaces.push(parent + name);
-        }
-    }
-    Ok(palaces)
-}
-
-fn is_palace(git: &gix::Repository, tree: ObjectId) -> gix::Result<bool> {
-    let found = git.find_tree(tree)?.lookup_entry([SETTINGS_FILE])?;
-    // A link is a finding later, and then it is named.
-    Ok(found.is_some_and(|it| it.mode().is_blob_or_symlink()))
 }
 
 #[cfg(test)]

@@ -104,10 +104,8 @@ enum Command {
     Conflicts(conflicts::Args),
     Resolve(resolve::Args),
     GitSetup(git_setup::Args),
-    #[command(hide = true)]
-    GitDiff(git_driver::DiffArgs),
-    #[command(hide = true)]
-    GitTextconv(git_driver::TextconvArgs),
+    #[command(flatten)]
+    GitDriver(git_driver::DriverCommand),
     MergeFile(merge_file::Args),
     Check(check::Args),
     Doctor(doctor::Args),
@@ -163,8 +161,7 @@ fn run_command(command: Command) -> Outcome {
         Command::Conflicts(args) => conflicts::run(&args),
         Command::Resolve(args) => resolve::run(&args),
         Command::GitSetup(args) => git_setup::run(&args),
-        Command::GitDiff(args) => git_driver::run_diff(&args),
-        Command::GitTextconv(args) => git_driver::run_textconv(&args),
+        Command::GitDriver(driver) => git_driver::run(&driver),
         Command::MergeFile(args) => merge_file::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Doctor(args) => doctor::run(&args),

@@ -10,6 +10,15 @@ use crate::cli::terminal;
 use crate::keeper;
 use crate::render;
 
+/// The commands that git runs.
+#[derive(clap::Subcommand)]
+pub(super) enum DriverCommand {
+    #[command(hide = true)]
+    GitDiff(DiffArgs),
+    #[command(hide = true)]
+    GitTextconv(TextconvArgs),
+}
+
 /// Print the differences of one file of a palace, for the setting `diff.palazzo.command` of git
 #[derive(clap::Args)]
 pub(super) struct DiffArgs {
@@ -27,7 +36,14 @@ pub(super) struct TextconvArgs {
     file: PathBuf,
 }
 
-pub(super) fn run_diff(args: &DiffArgs) -> Outcome {
+pub(super) fn run(command: &DriverCommand) -> Outcome {
+    match command {
+        DriverCommand::GitDiff(args) => run_diff(args),
+        DriverCommand::GitTextconv(args) => run_textconv(args),
+    }
+}
+
+fn run_diff(args: &DiffArgs) -> Outcome {
     let page = match args.arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [path, old, _, _, new, _, _, ref renamed @ ..] => {
             let new_path = renamed.first().copied().unwrap_or(path);
@@ -40,7 +56,7 @@ pub(super) fn run_diff(args: &DiffArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-pub(super) fn run_textconv(args: &TextconvArgs) -> Outcome {
+fn run_textconv(args: &TextconvArgs) -> Outcome {
     let bytes = read_file(&args.file)?;
     let mut out = io::stdout().lock();
     match String::from_utf8(bytes) {

@@ -31,6 +31,7 @@ mod outcome;
 mod output_format;
 mod pager;
 mod progress_bar;
+mod proposals;
 mod resolve;
 mod restore;
 mod rm;
@@ -95,6 +96,7 @@ enum Command {
     Embed(embed::Args),
     Log(log::Args),
     Diff(diff::Args),
+    Proposals(proposals::Args),
     Blame(blame::Args),
     Mv(mv::Args),
     Rm(rm::Args),
@@ -152,6 +154,7 @@ fn run_command(command: Command) -> Outcome {
         Command::Embed(args) => embed::run(&args),
         Command::Log(args) => log::run(&args),
         Command::Diff(args) => diff::run(&args),
+        Command::Proposals(args) => proposals::run(&args),
         Command::Blame(args) => blame::run(&args),
         Command::Mv(args) => mv::run(&args),
         Command::Rm(args) => rm::run(&args),

@@ -21,6 +21,7 @@ mod merge;
 mod merge_driver;
 mod pages;
 mod palace;
+mod proposals;
 mod rooms;
 mod search;
 mod semantic;
@@ -123,6 +124,10 @@ pub use crate::keeper::pages::{render_page, render_refusal_page};
 pub use crate::keeper::palace::change_plan::ChangeMode;
 pub use crate::keeper::palace::file_states::ChangeCounters;
 pub use crate::keeper::palace::findings::Finding;
+pub use crate::keeper::proposals::{
+    PalaceProposals, list_proposals, list_proposals_of_home, merge_and_drop_commands,
+    open_proposal, proposal_range,
+};
 pub use crate::keeper::rooms::build::{Blueprint, BuiltRoom, build_room};
 pub use crate::keeper::rooms::move_room::{MovedRoom, delete_room, rename_room};
 pub use crate::keeper::rooms::scrolls::{NewScroll, WrittenScroll, write_scroll};
@@ -165,7 +170,7 @@ pub use crate::keeper::work::processes::{
 pub use crate::keeper::work::tasks::{NewTask, TaskChange, complete_task, create_task};
 pub use crate::keeper::work::work_items::{WorkPage, WorkQuery, list_tasks};
 pub use crate::keeper::workspaces::call_commits::CallCommits;
-pub use crate::store::{BlockingGitOperation, DriverFileChange, GitLock};
+pub use crate::store::{BlockingGitOperation, DriverFileChange, GitLock, ProposalCheckout};
 pub use crate::visit::{InvalidHandle, VisitHandle, VisitKey};
 pub use caller::Caller;
 pub use error::{EntityViolations, Refusal};

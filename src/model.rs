@@ -19,6 +19,7 @@ mod hall;
 mod history;
 mod item;
 mod palace;
+mod proposal;
 mod provenance;
 mod room;
 mod scroll;
@@ -71,6 +72,7 @@ pub use history::{
 };
 pub use item::{ItemId, ItemKind, ItemKindError};
 pub use palace::{Door, Palace};
+pub use proposal::Proposal;
 pub use provenance::{Origin, Provenance};
 pub use room::room_destination::RoomDestination;
 pub use room::room_id::{RoomId, RoomRef};

@@ -7,6 +7,7 @@
 
 mod error;
 mod history;
+mod proposal;
 mod remote;
 mod repo;
 mod sync;
@@ -27,6 +28,9 @@ use crate::model::{Changeset, CommitId, CommitSummary, Diagnostic, Files};
 pub use crate::store::history::file_history_cache::FileHistoryCache;
 pub use crate::store::history::log::CommitRange;
 pub use crate::store::history::resolve_as_of::parse_start_time;
+pub use crate::store::proposal::error::ProposalError;
+pub use crate::store::proposal::list::BranchDistance;
+pub use crate::store::proposal::open::{ProposalCheckout, open_proposal};
 pub use crate::store::remote::git_process::{GitProcessError, git_version};
 pub use crate::store::remote::shallow_clone::ShallowClone;
 pub use crate::store::repo::git_lock::{GitLock, LockOwner};

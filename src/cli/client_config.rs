@@ -29,9 +29,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     tools: Vec<ToolSet>,
 
+    /// Let the server write to this branch as a proposal, as for `palazzo serve`
+    #[arg(long, value_name = "BRANCH")]
+    propose: Option<String>,
+
     /// Print the configuration for a server over HTTP, with its token; URL is that of another
     /// machine or port
-    #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, default_missing_value = DEFAULT_URL, conflicts_with_all = ["tools", "home", "workspace"])]
+    #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, default_missing_value = DEFAULT_URL, conflicts_with_all = ["tools", "home", "workspace", "propose"])]
     http: Option<String>,
 }
 
@@ -150,6 +154,9 @@ impl ServerCommand {
         if let Some(name) = args.home.workspace() {
             arguments.extend(["--workspace".to_owned(), name.to_owned()]);
         }
+        if let Some(branch) = &args.propose {
+            arguments.extend(["--propose".to_owned(), branch.clone()]);
+        }
         // A tool set that replaces another server keeps that server's name.
         let name = match tools.as_slice() {
             ["memory"] => "memory",
@@ -213,6 +220,7 @@ mod tests {
             client: Client::ClaudeCode,
             home: HomeArgs::new("/a", workspace),
             tools: tools.to_vec(),
+            propose: None,
             http: None,
         }
     }

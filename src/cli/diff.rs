@@ -7,11 +7,11 @@ use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use crate::cli::home::HomeArgs;
-use crate::cli::outcome::{Outcome, terminal_user};
+use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::pager::{self, PagerArgs};
 use crate::cli::terminal;
-use crate::keeper::{self, PalaceDiff, RevisionQuery};
-use crate::model::CommitSummary;
+use crate::keeper::{self, PalaceDiff, RevisionQuery, Session};
+use crate::model::{CommitSummary, quote_for_shell};
 use crate::render;
 
 /// Show the differences between two states of a palace: rooms, scrolls, entities
@@ -25,7 +25,8 @@ use crate::render;
 /// of which some words were changed: [-before-]{+after+}.
 #[derive(clap::Args)]
 #[command(override_usage = "palazzo diff [OPTIONS] [THING]... [A [B] | A..B | A...B]\n       \
-                            palazzo diff [OPTIONS] [A [B] | A..B | A...B] -- THING...")]
+                            palazzo diff [OPTIONS] [A [B] | A..B | A...B] -- THING...\n       \
+                            palazzo diff [OPTIONS] --proposal BRANCH [THING]...")]
 pub(super) struct Args {
     /// Things, then revisions
     #[arg(value_name = "THING|REVISION", allow_hyphen_values = true)]
@@ -38,6 +39,10 @@ pub(super) struct Args {
     /// Things; everything before `--` is a revision then
     #[arg(value_name = "THING", last = true)]
     things: Vec<String>,
+
+    /// What the branch BRANCH proposes: its changes since it left the checked-out branch
+    #[arg(long, value_name = "BRANCH")]
+    proposal: Option<String>,
 
     /// Print a patch for `git apply`, with paths relative to the root of the repository
     #[arg(long, conflicts_with = "format")]
@@ -64,9 +69,14 @@ enum Format {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.home.keeper(), terminal_user("diff"));
-    let words = args.first.iter().chain(&args.more).cloned().collect();
+    let mut session = keeper.session(&user)?;
+    let mut words: Vec<_> = args.first.iter().chain(&args.more).cloned().collect();
+    let is_plain = words.is_empty() && args.things.is_empty() && args.proposal.is_none();
+    if let Some(branch) = &args.proposal {
+        words.push(keeper::proposal_range(&session, branch)?);
+    }
     let query = RevisionQuery { words, items: args.things.clone() };
-    let diff = keeper::diff_palace(&mut keeper.session(&user)?, &query)?;
+    let diff = keeper::diff_palace(&mut session, &query)?;
     match args.format {
         Format::Human if args.text => {
             pager::print_paged(&terminal::style_patch(&diff.patch), &args.pager)?;
@@ -76,7 +86,8 @@ pub(super) fn run(args: &Args) -> Outcome {
                 true => "Nothing differs.\n".to_owned(),
                 false => render::palace_diff_with_content(&diff.items),
             };
-            pager::print_paged(&terminal::style_diff(&page), &args.pager)?;
+            let hint = if is_plain { proposal_hint(&session)? } else { String::new() };
+            pager::print_paged(&terminal::style_diff(&(page + &hint)), &args.pager)?;
         }
         Format::Json => terminal::print_page(&diff_to_json(&diff))?,
         Format::Markdown => {
@@ -84,6 +95,19 @@ pub(super) fn run(args: &Args) -> Outcome {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Returns a line about the open proposals; empty if there is none.
+fn proposal_hint(session: &Session<'_>) -> Result<String, Failure> {
+    let proposals = keeper::list_proposals(session)?;
+    Ok(match proposals.as_slice() {
+        [] => String::new(),
+        [only] => {
+            let branch = quote_for_shell(&only.branch);
+            format!("\nA proposal is open: palazzo diff --proposal {branch}\n")
+        }
+        all => format!("\n{} proposals are open: palazzo proposals lists them\n", all.len()),
+    })
 }
 
 /// Names the two states that are compared.

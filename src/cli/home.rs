@@ -54,7 +54,7 @@ pub(super) struct PalaceArgs {
     pub(super) home: HomeOrDirArgs,
 
     #[command(flatten)]
-    workspace: WorkspaceArgs,
+    pub(super) workspace: WorkspaceArgs,
 }
 
 impl HomeOption {

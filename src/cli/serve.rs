@@ -1,20 +1,20 @@
 //! `palazzo serve`.
 
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::cli::home::PalaceArgs;
+use crate::cli::home::{PalaceArgs, keeper_for_home, state_dir};
 use crate::cli::http_server::{self, HttpArgs};
 use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::signal;
-use crate::keeper::{BackgroundSyncSettings, Keeper, SyncTiming};
+use crate::keeper::{self, BackgroundSyncSettings, Keeper, SyncTiming};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
-use crate::model::WatchMode;
+use crate::model::{WatchMode, strip_unprintable};
 
 /// Keeps idle threads alive, beginning with the one that opens the palace. If the system cannot
 /// start another thread, a call then waits for an existing one.
@@ -30,7 +30,7 @@ const THREAD_STACK_BYTES: usize = 8 << 20;
 /// configuration. Nothing is written until a tool call requires it.
 ///
 /// With --http one server serves many windows, and people see the palace in a browser, with
-/// `palazzo view`.
+/// `palazzo view`. With --propose all changes go to a branch, which a person merges.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -62,6 +62,12 @@ pub(super) struct Args {
     #[arg(long)]
     read_only: bool,
 
+    /// Write to this branch instead of the checked-out one, which stays as it is: a person
+    /// reviews the changes (`palazzo proposals`) and merges them. Creates the branch, with its
+    /// own files elsewhere, or continues it
+    #[arg(long, value_name = "BRANCH", conflicts_with = "read_only")]
+    propose: Option<String>,
+
     #[command(flatten)]
     http: HttpArgs,
 
@@ -89,8 +95,7 @@ pub(super) fn run(args: Args) -> Outcome {
         WatchOption::Poll => WatchMode::Poll,
         WatchOption::Off => WatchMode::Off,
     };
-    let home = args.palace.home.find();
-    let keeper = args.palace.keeper();
+    let (home, keeper) = home_and_keeper(&args.palace, args.propose.as_deref())?;
     let keeper = keeper
         .with_watch_mode(watching, |warning| anstream::eprintln!("palazzo: {warning}"))
         .with_background_embedding()
@@ -99,7 +104,8 @@ pub(super) fn run(args: Args) -> Outcome {
         explain_standard_input(&home);
     }
     let timing = SyncTiming::with_idle(Duration::from_millis(args.sync_idle_ms));
-    let (server, cancelled) = make_server(toolbox, keeper, (!args.read_only).then_some(timing));
+    let is_synced = !args.read_only && args.propose.is_none();
+    let (server, cancelled) = make_server(toolbox, keeper, is_synced.then_some(timing));
     run_until_signal(cancelled, async |stop| {
         if args.http.is_chosen() {
             let announce = |address| {
@@ -115,6 +121,30 @@ pub(super) fn run(args: Args) -> Outcome {
         }
         mcp::serve(server, stop).await.map_err(Failure::Connection)
     })
+}
+
+/// Returns the home that is served and its keeper: with a proposal, the home in its worktree.
+fn home_and_keeper(
+    palace: &PalaceArgs,
+    propose: Option<&str>,
+) -> Result<(PathBuf, Keeper), Failure> {
+    let (home, keeper) = (palace.home.find(), palace.keeper());
+    let Some(branch) = propose else { return Ok((home, keeper)) };
+    let proposal = keeper::open_proposal(&keeper, state_dir().as_deref(), branch)?;
+    anstream::eprintln!(
+        "palazzo: changes go to the branch `{branch}` as a proposal, and {} stays as it is. \
+         `palazzo proposals` lists it, `palazzo diff --proposal` shows it.",
+        home.display()
+    );
+    if !proposal.palaces_with_uncommitted_changes.is_empty() {
+        anstream::eprintln!(
+            "palazzo: what is not committed in {} is not in the proposal",
+            strip_unprintable(&proposal.palaces_with_uncommitted_changes.join(", "))
+        );
+    }
+    let home = proposal.home.clone();
+    let keeper = keeper_for_home(Some(&home), &palace.workspace).with_proposal(Some(proposal));
+    Ok((home, keeper))
 }
 
 /// Tells a person that this command is for client programs.

@@ -8,6 +8,7 @@
 //! others: a call that needs one of these goes to the keeper.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::loaded_palace::LoadedPalace;
@@ -17,6 +18,7 @@ use crate::keeper::palace::published_snapshots::{
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::visit_store::VisitStore;
 use crate::keeper::{Caller, Keeper, Refusal};
+use crate::store::ProposalCheckout;
 
 /// Answers calls from the published snapshots while the keeper is busy.
 #[derive(Clone)]
@@ -24,6 +26,7 @@ pub struct SnapshotReader {
     home: PathBuf,
     preferred_workspace: Option<String>,
     can_choose_workspace: bool,
+    proposal: Option<Arc<ProposalCheckout>>,
     models: ModelCache,
     visits: VisitStore,
     published: PublishedSnapshots,
@@ -41,6 +44,7 @@ impl Keeper {
             home: self.home.clone(),
             preferred_workspace: self.preferred_workspace.clone(),
             can_choose_workspace: self.can_choose_workspace,
+            proposal: self.proposal.clone(),
             models: self.models.clone(),
             visits: self.shared_visits.clone(),
             published: self.published.clone(),
@@ -98,6 +102,7 @@ impl SnapshotReader {
         let limits = SnapshotMissFlag::default();
         let mut keeper = Keeper::new(self.home.clone(), self.preferred_workspace.clone());
         keeper.can_choose_workspace = self.can_choose_workspace;
+        keeper.proposal.clone_from(&self.proposal);
         keeper.models = self.models.clone();
         keeper.shared_visits = self.visits.clone();
         keeper.snapshot_limits = Some(limits.clone());

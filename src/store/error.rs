@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::model::{Code, Diagnostic, quote_for_shell};
 
+use crate::store::proposal::error::ProposalError;
 use crate::store::remote::git_process::GitProcessError;
 use crate::store::repo::git_lock::GitLock;
 use crate::store::repo::operation::BlockingGitOperation;
@@ -40,6 +41,9 @@ pub enum Error {
     /// The repository cannot be synchronized.
     #[error(transparent)]
     Sync(#[from] SyncError),
+    /// A server cannot propose changes.
+    #[error(transparent)]
+    Proposal(#[from] ProposalError),
     /// The caller cancelled the change before it began.
     #[error("the call was cancelled, and nothing was changed")]
     Cancelled,

@@ -48,6 +48,7 @@ mod moving_items;
 mod names_and_paths;
 #[cfg(unix)]
 mod neovim;
+mod proposals;
 mod provenance;
 mod random_calls;
 mod random_yaml;

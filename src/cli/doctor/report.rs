@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::doctor::client_configs::{ClientConfigs, ConfiguredServer, UnreadableConfig};
 use crate::keeper::{BlockingGitOperation, DoctorReport, GitLock};
 use crate::model::quote_for_shell;
-use crate::render::{count_with_noun, group_thousands};
+use crate::render::{count_with_noun, group_thousands, one_line};
 
 /// How Palazzo is set up on this machine.
 pub(super) struct Report {
@@ -112,6 +112,10 @@ fn palace_text(it: &DoctorReport) -> String {
         Some((folder, None)) => lines.push(format!("model      {folder}")),
         Some((folder, Some(error))) => lines.push(format!("model      {folder}: {error}")),
     }
+    for it in &it.proposals {
+        let count = count_with_noun(it.commits.len(), "commit");
+        lines.push(format!("proposal   {}: {count} (palazzo proposals)", one_line(&it.branch)));
+    }
     for lock in &it.locks {
         lines.push(format!("lock file  {}: {}", lock.path.display(), lock.description()));
         let what = if lock.is_removable() { lock.removal_command() } else { lock.advice() };
@@ -173,6 +177,7 @@ fn palace_json(it: &DoctorReport) -> Value {
         "folders": it.folder_count,
         "model": it.model.as_ref().map(|it| &it.0),
         "model_error": it.model.as_ref().and_then(|it| it.1.as_ref()),
+        "proposals": it.proposals.iter().map(|it| &it.branch).collect::<Vec<_>>(),
         "locks": it.locks.iter().map(lock).collect::<Vec<_>>(),
     })
 }
@@ -189,6 +194,7 @@ mod tests {
             name: "Keep".to_owned(),
             root: PathBuf::from("/a/keep"),
             repository: Ok(state),
+            proposals: Vec::new(),
             locks: Vec::new(),
             has_lost_history,
             identities: None,

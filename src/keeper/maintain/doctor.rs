@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::format::{self, PalacePath};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Keeper, Refusal};
-use crate::model::{Code, Diagnostic};
+use crate::model::{Code, Diagnostic, Proposal};
 use crate::store::{self, GitLock, RepositoryState, Store};
 
 /// The state of one palace and its repository.
@@ -18,6 +18,8 @@ pub struct DoctorReport {
     pub root: PathBuf,
     /// The repository; `None` if there is none.
     pub repository: Result<Option<RepositoryState>, Refusal>,
+    /// The proposals with changes of the palace.
+    pub proposals: Vec<Proposal>,
     /// The lock files in it.
     pub locks: Vec<GitLock>,
     /// Whether the palace had a repository that does not exist any more.
@@ -116,6 +118,7 @@ fn examine_palace(keeper: &Keeper, store: &Store, name: String, user: &str) -> D
         }),
         root: store.palace_folder().to_owned(),
         repository: store.repository_state().map_err(Refusal::from),
+        proposals: store.list_proposals().unwrap_or_default(),
         locks: store.list_git_locks().unwrap_or_default(),
         has_lost_history: store.error_if_history_lost().is_some(),
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::keeper::error::quote_names;
+use crate::keeper::proposals::proposal_notice;
 use crate::keeper::rooms::position::start_position;
 use crate::keeper::templates::find_template;
 use crate::keeper::walk::current_room::render_current_room;
@@ -134,7 +135,10 @@ fn enter_palace(keeper: &mut Keeper, caller: &Caller, key: &str) -> Result<Strin
     };
     let name = &open.palace.settings.name;
     let notice = open.store().as_of_commit().map(|it| render::as_of_notice(name, it, caller.now));
-    let head = tutorial + &notice.unwrap_or_default();
+    let head = match notice {
+        Some(notice) => tutorial + &notice,
+        None => tutorial + &proposal_notice(keeper, key),
+    };
     match summary {
         Some(summary) => Ok(head + &summary),
         None => Ok(head + &render_current_room(keeper, caller)?),

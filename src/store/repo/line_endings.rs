@@ -67,6 +67,41 @@ pub(crate) fn convert_to_disk(
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
+/// Converts many files to their content on disk, in a new working directory without attribute
+/// files. The attributes are read once.
+pub(crate) struct DiskConversion<'r> {
+    attributes: gix::AttributeStack<'r>,
+    matches: gix::attrs::search::Outcome,
+    pipeline: Pipeline<'r>,
+}
+
+impl<'r> DiskConversion<'r> {
+    /// Prepares the conversion with the attributes in `index`, and those of the user.
+    pub(crate) fn new(git: &'r gix::Repository, index: &gix::index::State) -> gix::Result<Self> {
+        check_attribute_files(git, "any")?;
+        let attributes = git.attributes_only(index, Source::IdMapping)?;
+        let matches = attributes.selected_attribute_matches(CONVERTING_ATTRIBUTES);
+        let pipeline = Pipeline::new(git, git.attributes_only(index, Source::IdMapping)?.detach())?;
+        Ok(Self { attributes, matches, pipeline })
+    }
+
+    /// Returns the content on disk of a file at `path` for which git stores `text`; `None`: git
+    /// would convert it in an unsupported way.
+    pub(crate) fn convert(&mut self, path: &str, text: &str) -> gix::Result<Option<Vec<u8>>> {
+        self.attributes.at_path(path, None)?.matching_attributes(&mut self.matches);
+        let states = self.matches.iter_selected();
+        let mut states = CONVERTING_ATTRIBUTES.into_iter().zip(states);
+        if states.any(|(name, it)| is_converting(name, it.assignment.state)) {
+            return Ok(None);
+        }
+        let options = gix::filter::plumbing::pipeline::convert::to_worktree::Options::default();
+        let mut out = self.pipeline.convert_to_worktree(text.as_bytes(), path.into(), options)?;
+        let mut bytes = Vec::new();
+        out.read_to_end(&mut bytes).map_err(gix::Error::from_error)?;
+        Ok(Some(bytes))
+    }
+}
+
 /// Returns the attribute by which git would convert the file at `path` in an unsupported way.
 pub(crate) fn converting_attribute(
     git: &gix::Repository,

@@ -102,6 +102,18 @@ impl<'a> Staging<'a> {
         is_outside_sparse_checkout(&self.index, path)
     }
 
+    /// Returns the entry of a file that a sparse checkout excludes from the working directory.
+    pub(crate) fn excluded_file(&self, path: &str) -> Option<BlobEntry> {
+        let entry = self.index.entry_by_path_and_stage(path.into(), Stage::Unconflicted)?;
+        let kind = match entry.mode {
+            Mode::FILE => EntryKind::Blob,
+            Mode::FILE_EXECUTABLE => EntryKind::BlobExecutable,
+            _ => return None,
+        };
+        let is_excluded = entry.flags.contains(Flags::SKIP_WORKTREE);
+        is_excluded.then_some(BlobEntry { kind, id: entry.id })
+    }
+
     /// Returns the id of the blob staged for `path`.
     pub(crate) fn staged_id(&self, path: &str) -> Option<ObjectId> {
         let entry = self.index.entry_by_path_and_stage(path.into(), Stage::Unconflicted)?;
@@ -300,6 +312,20 @@ fn serialize_index(index: &gix::index::File) -> gix::Result<(Vec<u8>, ObjectId)>
     let digest = Sha1::digest(&bytes);
     bytes.extend_from_slice(&digest);
     Ok((bytes, ObjectId::Sha1(digest.into())))
+}
+
+/// Writes an index of a new working directory: every file of `tree` is outside of it.
+pub(crate) fn write_index_without_files(
+    git: &gix::Repository,
+    tree: ObjectId,
+    place: &Path,
+) -> gix::Result<()> {
+    let mut index = git.index_from_tree(&tree)?;
+    for entry in index.entries_mut() {
+        entry.flags.insert(Flags::EXTENDED | Flags::SKIP_WORKTREE);
+    }
+    let (bytes, _) = serialize_index(&index)?;
+    fs::write(place, bytes).map_err(gix::Error::from_error)
 }
 
 /// Reads the checksum at the end of the index, which shows whether a program has written it since.

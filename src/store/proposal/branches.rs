@@ -1,0 +1,130 @@
+//! The branches of a repository, as far as proposals need them.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use gix::ObjectId;
+use gix::bstr::ByteSlice as _;
+
+use crate::store::Error;
+use crate::store::proposal::error::ProposalError;
+use crate::store::proposal::place::branch_name;
+use crate::store::repo::regular_file;
+use crate::store::repo::repository::Repository;
+use crate::store::write::commit::GitIdentity;
+use crate::store::write::palazzo_lock::LockTimeouts;
+use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
+use crate::store::write::write_guard::WriteGuard;
+
+/// Returns the full name of a branch; fails if git would not accept the name.
+pub(crate) fn parse_branch_name(name: &str) -> Result<String, ProposalError> {
+    let invalid = |why: &str| {
+        let name = name.escape_debug().to_string();
+        Err(ProposalError::InvalidBranchName { name, why: why.to_owned() })
+    };
+    if name.starts_with('-') || name == "HEAD" {
+        return invalid("git reserves it");
+    }
+    if name.starts_with("refs/") {
+        return invalid("leave out `refs/heads/`");
+    }
+    let full = format!("refs/heads/{name}");
+    match gix::refs::FullName::try_from(full.as_str()) {
+        Ok(_) => Ok(full),
+        Err(err) => invalid(&err.to_string().to_lowercase()),
+    }
+}
+
+/// Returns the working directory, and the git directory, in which a branch is checked out.
+/// `common_dir` is that of the repository, without links.
+pub(crate) fn find_checkout(
+    repository: &Repository,
+    common_dir: &Path,
+    branch_ref: &str,
+) -> Result<Option<(PathBuf, PathBuf)>, Error> {
+    let is_bare = repository.git().config_snapshot().boolean("core.bare").unwrap_or(false);
+    if !is_bare && has_branch(common_dir, branch_ref)? {
+        let is_main = repository.git_dir == repository.common_dir;
+        let above = if common_dir.ends_with(".git") { common_dir.parent() } else { None };
+        let work = if is_main { Some(repository.work.as_path()) } else { above };
+        return Ok(Some((work.unwrap_or(common_dir).to_owned(), common_dir.to_owned())));
+    }
+    for git_dir in regular_file::list_folder(&common_dir.join("worktrees")) {
+        if has_branch(&git_dir, branch_ref)? {
+            let place = read_line(&git_dir.join("gitdir"))?.map(PathBuf::from);
+            let work = place.and_then(|it| it.parent().map(Path::to_owned));
+            return Ok(Some((work.unwrap_or_else(|| git_dir.clone()), git_dir)));
+        }
+    }
+    Ok(None)
+}
+
+fn has_branch(git_dir: &Path, branch_ref: &str) -> Result<bool, Error> {
+    let head = read_line(&git_dir.join("HEAD"))?;
+    Ok(head.is_some_and(|it| it.strip_prefix("ref: ").map(str::trim) == Some(branch_ref)))
+}
+
+/// Reads the only line of a small file of git; `None`: there is no such file.
+pub(crate) fn read_line(file: &Path) -> Result<Option<String>, Error> {
+    let bytes = regular_file::read_regular_file(file)?;
+    Ok(bytes.map(|it| it.to_str_lossy().trim_end().to_owned()))
+}
+
+/// Points a branch to a commit, if it points to `old` now.
+pub(crate) fn update_branch(
+    repository: &Repository,
+    guard: &WriteGuard,
+    branch_ref: &str,
+    (old, new): (Option<ObjectId>, ObjectId),
+) -> Result<(), Error> {
+    let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let seconds = seconds.map(|it| it.as_secs()).unwrap_or_default();
+    let who = GitIdentity::for_committer(&repository.git()).description();
+    let reason = match old {
+        None => "branch: Created from HEAD",
+        Some(_) => "proposal: fast-forward",
+    };
+    let log = Some(format!("{who} {seconds} +0000\t{reason}"));
+    let timeout = LockTimeouts::default().head;
+    let update = RefUpdate { repository, name: branch_ref, old, new, log, timeout };
+    match update.apply(&mut |path, inode| guard.record_lock_file(path, inode))? {
+        RefUpdateOutcome::Updated => Ok(()),
+        RefUpdateOutcome::Conflict => {
+            let branch = branch_name(branch_ref).to_owned();
+            Err(ProposalError::BranchMoves { branch }.into())
+        }
+    }
+}
+
+/// Returns the checked-out branch, or the commit if `HEAD` is on no branch.
+pub(crate) fn base_revision(repository: &Repository, head: ObjectId) -> String {
+    let name = repository.git().head_name().ok().flatten();
+    name.map_or_else(|| head.to_string(), |it| it.as_bstr().to_string())
+}
+
+/// Fails if a branch exists whose name is a folder of the other, which git cannot store.
+pub(crate) fn reject_conflicting_branch(
+    repository: &Repository,
+    branch_ref: &str,
+) -> Result<(), Error> {
+    let conflict = |other: &str| {
+        let why = format!("there is a branch `{}`, and git cannot have both", branch_name(other));
+        let name = branch_name(branch_ref).to_owned();
+        Err(ProposalError::InvalidBranchName { name, why }.into())
+    };
+    let git = repository.git();
+    let above = branch_ref.match_indices('/').map(|(at, _)| &branch_ref[..at]).skip(2);
+    for above in above {
+        let found = git.try_find_reference(above);
+        if found.is_ok_and(|it| it.is_some_and(|it| it.name().as_bstr() == above)) {
+            return conflict(above);
+        }
+    }
+    let below = format!("{branch_ref}/");
+    let references = git.references();
+    let found = references.as_ref().ok().and_then(|it| {
+        let mut all = it.prefixed(below.as_str()).ok()?;
+        all.find_map(Result::ok).map(|it| it.name().as_bstr().to_string())
+    });
+    found.map_or(Ok(()), |it| conflict(&it))
+}

@@ -1,0 +1,115 @@
+//! Why a server cannot propose changes.
+
+use std::path::PathBuf;
+
+use crate::model::quote_for_shell;
+
+/// The reason why a proposal cannot be opened. Nothing was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum ProposalError {
+    /// No branch can have this name.
+    #[error("`{name}` cannot be the name of a branch: {why}")]
+    InvalidBranchName {
+        /// The name.
+        name: String,
+        /// The reason.
+        why: String,
+    },
+    /// There is no palace in the home.
+    #[error("there is no palace in {}; `palazzo init` makes one", home.display())]
+    NoPalace {
+        /// The home.
+        home: PathBuf,
+    },
+    /// A palace is in no repository.
+    #[error(
+        "`{}` is in no git repository yet, so there is no branch to propose changes to: \
+         `palazzo init --repository {}` makes one",
+        palace.display(), quote_for_shell(&palace.display().to_string())
+    )]
+    NoRepository {
+        /// The palace.
+        palace: PathBuf,
+    },
+    /// Palaces of the home are in several repositories.
+    #[error(
+        "the palaces of this home are in several git repositories, `{}` and `{}`, and a proposal is \
+         a branch of one: name one palace instead of the home",
+        works[0].display(), works[1].display()
+    )]
+    SeveralRepositories {
+        /// Two of the working directories.
+        works: [PathBuf; 2],
+    },
+    /// Nothing is committed yet.
+    #[error(
+        "nothing is committed in the repository at `{}` yet, so there is nothing to propose changes \
+         to: commit the palace first (`git add`, `git commit`)",
+        work.display()
+    )]
+    NoCommit {
+        /// The working directory.
+        work: PathBuf,
+    },
+    /// The commit has no palace of the home.
+    #[error(
+        "no palace of this home is committed in {place}: commit it first (`git add`, `git commit`)"
+    )]
+    NoCommittedPalace {
+        /// The branch, or `HEAD`.
+        place: String,
+    },
+    /// The branch is checked out elsewhere.
+    #[error(
+        "the branch `{branch}` is checked out at `{}`, and a proposal needs a branch of its own: \
+         choose another name{}",
+        place.display(),
+        if place.exists() { "" } else { ", or, because that folder is gone, run `git worktree prune`" }
+    )]
+    CheckedOutElsewhere {
+        /// The branch.
+        branch: String,
+        /// The working directory.
+        place: PathBuf,
+    },
+    /// The state folder is not known.
+    #[error("no folder for the files of a proposal is known: set XDG_STATE_HOME or HOME")]
+    NoStateFolder,
+    /// The files of the proposal would be in the working directory.
+    #[error(
+        "the files of a proposal belong into `{}`, which is inside the repository at `{}`: set \
+         XDG_STATE_HOME to a folder outside",
+        folder.display(), work.display()
+    )]
+    StateFolderInside {
+        /// The folder.
+        folder: PathBuf,
+        /// The working directory.
+        work: PathBuf,
+    },
+    /// Another folder is in place of the worktree.
+    #[error(
+        "`{}` is in place of the files of this proposal and is not its worktree; move it away",
+        place.display()
+    )]
+    PlaceTaken {
+        /// The folder.
+        place: PathBuf,
+    },
+    /// The branch keeps moving.
+    #[error("the branch `{branch}` keeps moving; try again")]
+    BranchMoves {
+        /// The branch.
+        branch: String,
+    },
+    /// The worktree could not be opened.
+    #[error(
+        "git does not accept `{}` as a worktree of this repository; a proposal of a submodule, or in \
+         a repository that is elsewhere, is not possible",
+        place.display()
+    )]
+    NotAWorktree {
+        /// The folder.
+        place: PathBuf,
+    },
+}

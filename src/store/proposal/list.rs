@@ -1,0 +1,103 @@
+//! Lists the proposals of a repository.
+
+use std::path::PathBuf;
+
+use gix::ObjectId;
+
+use crate::model::{CommitDetails, CommitId, Proposal};
+use crate::store::history::log::CommitRange;
+use crate::store::proposal::branches::read_line;
+use crate::store::proposal::place::{MARKER_FOLDER, branch_name, folder_name_of_branch};
+use crate::store::repo::palazzo_file;
+use crate::store::repo::regular_file;
+use crate::store::repo::repository::Repository;
+use crate::store::write::head_move::find_ref;
+use crate::store::{Error, Store};
+
+/// The maximum number of proposals, and of commits of each, that are listed.
+const MAX_PROPOSALS: usize = 100;
+const MAX_COMMITS: usize = 1_000;
+
+/// How many commits that change the palace two branches have, which the other lacks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BranchDistance {
+    /// Those that only the branch has.
+    pub ahead: usize,
+    /// Those that only the other has.
+    pub behind: usize,
+}
+
+impl Store {
+    /// Lists the proposals with commits that change the palace and that `HEAD` lacks, the one that
+    /// changed last first.
+    pub fn list_proposals(&self) -> Result<Vec<Proposal>, Error> {
+        let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
+        let Some(head) = repository.head()? else { return Ok(Vec::new()) };
+        let mut proposals = Vec::new();
+        let markers = palazzo_file::palazzo_file_path(&repository.common_dir, MARKER_FOLDER);
+        let mut markers = regular_file::list_folder(&markers);
+        markers.retain(|it| it.extension().is_none());
+        for marker in markers.into_iter().take(MAX_PROPOSALS) {
+            let Some(branch_ref) = read_line(&marker)? else { continue };
+            let is_marker_of = folder_name_of_branch(&branch_ref);
+            let is_own = marker.file_name().is_some_and(|it| it == is_marker_of.as_str());
+            let is_branch = is_own && gix::refs::FullName::try_from(branch_ref.as_str()).is_ok();
+            if !is_branch || !branch_ref.starts_with("refs/heads/") {
+                continue;
+            }
+            let Some(tip) = find_ref(&repository, &branch_ref)? else { continue };
+            let commits = self.commits_between(head, tip)?;
+            if commits.is_empty() {
+                continue;
+            }
+            let worktree = worktree_of_branch(&repository, &branch_ref)?;
+            let branch = branch_name(&branch_ref).to_owned();
+            proposals.push(Proposal { branch, commits, worktree });
+        }
+        let newest = |it: &Proposal| it.commits.first().map(|it| it.summary.at);
+        proposals.sort_by(|a, b| newest(b).cmp(&newest(a)).then_with(|| a.branch.cmp(&b.branch)));
+        Ok(proposals)
+    }
+
+    /// Counts the commits that change the palace and that only one of two revisions has; `None`:
+    /// there is no such revision.
+    pub fn branch_distance(
+        &self,
+        branch: &str,
+        base_revision: &str,
+    ) -> Result<Option<BranchDistance>, Error> {
+        let Some(repository) = self.repository()? else { return Ok(None) };
+        let branch = find_ref(&repository, &format!("refs/heads/{branch}"))?;
+        let base = match ObjectId::from_hex(base_revision.as_bytes()) {
+            Ok(id) => Some(id),
+            Err(_) => find_ref(&repository, base_revision)?,
+        };
+        let (Some(branch), Some(base)) = (branch, base) else { return Ok(None) };
+        let ahead = self.commits_between(base, branch)?.len();
+        let behind = self.commits_between(branch, base)?.len();
+        Ok(Some(BranchDistance { ahead, behind }))
+    }
+
+    /// Lists the commits that change the palace, of `tip` and not of `hidden`.
+    fn commits_between(
+        &self,
+        hidden: ObjectId,
+        tip: ObjectId,
+    ) -> Result<Vec<CommitDetails>, Error> {
+        let id = |it: ObjectId| vec![CommitId(it.to_string())];
+        let range = CommitRange { tips: id(tip), hidden: id(hidden) };
+        let mut commits = Vec::new();
+        self.log_range(&range, &[], |it| {
+            commits.push(it);
+            commits.len() < MAX_COMMITS
+        })?;
+        Ok(commits)
+    }
+}
+
+/// Returns the working directory of a proposal, if it exists.
+fn worktree_of_branch(repository: &Repository, branch_ref: &str) -> Result<Option<PathBuf>, Error> {
+    let git_dir = repository.common_dir.join("worktrees").join(folder_name_of_branch(branch_ref));
+    let place = read_line(&git_dir.join("gitdir"))?.map(PathBuf::from);
+    Ok(place.and_then(|it| it.parent().map(PathBuf::from)).filter(|it| it.is_dir()))
+}

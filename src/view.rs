@@ -15,6 +15,7 @@ mod map_window;
 mod markdown_html;
 mod page;
 mod palace_file;
+mod proposal_pages;
 mod room_page;
 
 pub use commit_page::{CommitPage, ComparedRow, FileComparison, Revert, commit_page};
@@ -31,6 +32,7 @@ pub use map_svg::map_svg;
 pub use map_window::draw_planned_map;
 pub use page::{PageFrame, TimeBar, page_document, plain_document};
 pub use palace_file::{PalaceFile, PalaceFileChanges, palace_file};
+pub use proposal_pages::{ProposalPage, proposal_page, proposals_page};
 pub use room_page::{RoomPage, room_page};
 
 /// The style of all pages.

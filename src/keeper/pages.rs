@@ -8,6 +8,7 @@ mod lists;
 pub(crate) mod live;
 pub(crate) mod map_app;
 mod page_session;
+mod proposals;
 pub(crate) mod request;
 mod room;
 mod side_by_side;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use crate::keeper::pages::frame::{finding_count, time_bar};
 use crate::keeper::pages::page_session::{PageContent, PageSession};
 use crate::keeper::pages::request::{PageRequest, PageTarget};
+use crate::keeper::proposals::list_proposals;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{CommitDetails, CommitSummary, Tool};
@@ -63,6 +65,7 @@ pub fn render_page(
         place: content.place,
         findings,
         tasks: frame::count_open_work(palace),
+        proposals: list_proposals(&session)?.len(),
         time,
         now: by.now,
     };
@@ -121,6 +124,8 @@ fn page_content(
         PageTarget::Search(query) => lists::search_content(page, query),
         PageTarget::Log { page: number } => commit::log_content(page, *number),
         PageTarget::Commit(id) => commit::commit_content(page, id),
+        PageTarget::Proposals => proposals::proposals_content(page),
+        PageTarget::Proposal(branch) => proposals::proposal_content(page, branch),
         PageTarget::Findings => lists::findings_content(page),
         PageTarget::Tasks => Ok(lists::tasks_content(page)),
     }

@@ -210,7 +210,8 @@ fn marked_words(text: &str) -> Markup {
     }
 }
 
-fn file_comparison(file: &FileComparison) -> Markup {
+/// Renders two versions of a file side by side.
+pub(super) fn file_comparison(file: &FileComparison) -> Markup {
     html! {
         details open {
             summary { code { (truncate(&one_line(&file.path), MAX_LINE)) } }

@@ -46,6 +46,8 @@ pub enum PageKind {
     Findings,
     /// The tasks and processes.
     Tasks,
+    /// The proposals.
+    Proposals,
     /// The search.
     Search,
 }
@@ -60,6 +62,7 @@ impl PageKind {
             Self::Log => "log",
             Self::Findings => "findings",
             Self::Tasks => "tasks",
+            Self::Proposals => "proposals",
             Self::Search => "search",
         }
     }
@@ -155,6 +158,11 @@ impl Links {
             Self::Server { .. } => self.server_path(&format!("commits/{id}"), &[]),
             Self::File { .. } | Self::Resources { .. } => None,
         }
+    }
+
+    /// Returns the link to the proposal of a branch.
+    pub fn proposal(&self, branch: &str) -> Option<String> {
+        self.server_path(&format!("proposals/{}", encode(branch)), &[])
     }
 
     /// Returns the same links for the palace as of a commit, or for the present.

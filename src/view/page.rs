@@ -31,6 +31,8 @@ pub struct PageFrame<'a> {
     pub findings: Option<usize>,
     /// The number of open tasks and processes.
     pub tasks: usize,
+    /// The number of open proposals.
+    pub proposals: usize,
     /// The commits among which the reader can choose.
     pub time: TimeBar,
     /// The current time.
@@ -126,7 +128,13 @@ fn palace_links(frame: &PageFrame<'_>, palace: &str) -> Markup {
         (PageKind::Log, "Log".to_owned()),
         (PageKind::Findings, with_count("Findings", frame.findings)),
         (PageKind::Tasks, with_count("Tasks", Some(frame.tasks))),
+        (PageKind::Proposals, with_count("Proposals", Some(frame.proposals))),
     ];
+    // Few palaces have proposals.
+    let is_shown = |kind: PageKind| {
+        kind != PageKind::Proposals || frame.proposals > 0 || frame.kind == Some(kind)
+    };
+    let links = links.into_iter().filter(|(kind, _)| is_shown(*kind));
     let search = frame.links.page_with(PageKind::Search, &[("q", "")]);
     html! {
         nav class="palace" aria-label="Palace" {

@@ -9,6 +9,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 
 use crate::harness::{Agent, Home, MARCH_1};
+use crate::http_server::status_and_text;
 
 const MARCH_2: &str = "2026-03-02T12:00:00Z";
 
@@ -198,7 +199,7 @@ async fn a_proposal_is_continued_and_starts_again_after_it_was_merged() {
 }
 
 #[tokio::test]
-async fn a_server_over_http_proposes() {
+async fn a_server_over_http_proposes_and_the_page_of_the_home_shows_it() {
     let home = home_with_hall().await;
     let before = contents(&home.path());
     let server = home.http_server(&["--propose", "team/ideas"]);
@@ -210,7 +211,33 @@ async fn a_server_over_http_proposes() {
     let mut after = contents(&home.path());
     after.retain(|it, _| !it.ends_with("team/ideas"));
     assert_eq!(after, before);
-    assert!(run(&home, &["diff", "--proposal", "team/ideas"]).starts_with("room attic: added\n"));
+
+    let server = home.http_server(&["--no-token"]);
+    let page = async |path: &str| {
+        status_and_text(server.client.get(server.url(path)).send().await.unwrap()).await
+    };
+    let (_, entry) = page("/w").await;
+    assert!(entry.contains("<a href=\"/w/proposals\">Proposals (1)</a>"), "{entry}");
+    let (_, list) = page("/w/proposals").await;
+    assert!(list.contains("<a href=\"/w/proposals/team%2Fideas\">team/ideas</a>"), "{list}");
+    assert!(list.contains("1 commit by codex, the newest just now"), "{list}");
+    let (status, proposal) = page("/w/proposals/team%2Fideas").await;
+    assert_eq!(status, 200);
+    for part in [
+        "room attic",
+        "It is &lt;b&gt;dusty&lt;/b&gt;.",
+        " merge team/ideas",
+        "branch -D team/ideas",
+    ] {
+        assert!(proposal.contains(part), "{part}: {proposal}");
+    }
+    let link = proposal.split("rooms/attic?at=").nth(1).unwrap().split('"').next().unwrap();
+    assert!(page(&format!("/w/rooms/attic?at={link}")).await.1.contains("It is &lt;b&gt;dusty"));
+    assert_eq!(page("/w/proposals/nowhere").await.0, 404);
+    assert!(page("/w/proposals/nowhere").await.1.contains("there is no open proposal `nowhere`"));
+
+    home.git(&["merge", "--quiet", "team/ideas"]);
+    assert!(!page("/w").await.1.contains("Proposals"));
 }
 
 #[tokio::test]

@@ -46,6 +46,10 @@ pub enum PageTarget {
     },
     /// A commit, by its id or the beginning of it.
     Commit(String),
+    /// The proposals.
+    Proposals,
+    /// A proposal, by its branch.
+    Proposal(String),
     /// The findings and conflicts.
     Findings,
     /// The tasks and processes.
@@ -79,6 +83,8 @@ pub fn parse_page_path(path: &str, query: &str) -> Option<PageRequest> {
         ["search"] => PageTarget::Search(value("q").unwrap_or_default()),
         ["log"] => PageTarget::Log { page },
         ["commits", id] if is_commit_id(id) => PageTarget::Commit((*id).to_owned()),
+        ["proposals"] => PageTarget::Proposals,
+        ["proposals", branch] => PageTarget::Proposal((*branch).to_owned()),
         ["findings"] => PageTarget::Findings,
         ["tasks"] => PageTarget::Tasks,
         ["map"] => PageTarget::Map,

@@ -1,0 +1,54 @@
+//! What the pages of proposals show.
+
+use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
+use crate::keeper::pages::page_session::{PageContent, PageSession};
+use crate::keeper::pages::side_by_side::compare_file;
+use crate::keeper::proposals::{list_proposals, merge_and_drop_commands};
+use crate::keeper::{Refusal, Session};
+use crate::model::{FileDiff, Proposal, escape_unprintable};
+use crate::view::{self, PageKind, ProposalPage};
+
+/// How many files the page of a proposal compares.
+const MAX_FILES: usize = 20;
+
+/// Lists the proposals.
+pub(super) fn proposals_content(page: &PageSession<'_, '_>) -> Result<PageContent, Refusal> {
+    let proposals = list_proposals(page.session)?;
+    let body = view::proposals_page(&proposals, page.links, page.session.caller.now);
+    Ok(PageContent::of_kind(PageKind::Proposals, "Proposals", body))
+}
+
+/// Collects what the page of a proposal shows.
+pub(super) fn proposal_content(
+    page: &PageSession<'_, '_>,
+    branch: &str,
+) -> Result<PageContent, Refusal> {
+    let session = &*page.session;
+    let proposal = list_proposals(session)?.into_iter().find(|it| it.branch == branch);
+    let proposal = proposal.ok_or_else(|| {
+        let branch = escape_unprintable(branch);
+        Refusal::Invalid(format!("there is no open proposal `{branch}`: it was merged or dropped"))
+    })?;
+    let diffs = diffs_of_proposal(session, &proposal)?;
+    let [merge, drop] = merge_and_drop_commands(session.palace.store().palace_folder(), &proposal);
+    let content = ProposalPage {
+        items: item_diffs_from_file_diffs(&diffs),
+        files: diffs.iter().take(MAX_FILES).map(compare_file).collect(),
+        more_files: diffs.len().saturating_sub(MAX_FILES),
+        merge,
+        drop,
+        proposal,
+    };
+    let body = view::proposal_page(&content, page.links, session.caller.now);
+    let title = format!("Proposal {}", content.proposal.branch);
+    Ok(PageContent { title, place: None, kind: Some(PageKind::Proposals), item: None, body })
+}
+
+/// Returns what a proposal changes since it left the checked-out branch.
+fn diffs_of_proposal(session: &Session<'_>, proposal: &Proposal) -> Result<Vec<FileDiff>, Refusal> {
+    let (store, now) = (session.palace.store(), session.caller.now);
+    let tip = store.resolve_moment(&format!("refs/heads/{}", proposal.branch), now)?;
+    let head = store.resolve_moment("HEAD", now)?;
+    let base = store.common_ancestor(&head, &tip)?;
+    Ok(store.as_of(&tip)?.diff_since(base.as_ref())?)
+}

@@ -353,7 +353,7 @@ fn write_script(folder: &Path, place: &Path) {
 async fn home_with_code_and_scripts(docs: &str) -> (Home, PathBuf) {
     let home = home_of_ada();
     home.write("src/main.rs", "fn main() {}\n");
-    home.write(".gitattributes", "*.rs filter=evil\n*.yaml text\n");
+    home.write(".gitattributes", "*.rs filter=evil\n*.yaml text eol=crlf\n");
     home.git(&["init", "-q", "-b", "main"]);
     home.git(&["add", "."]);
     home.git(&["commit", "-qm", "code"]);
@@ -399,6 +399,7 @@ async fn nothing_that_a_repository_of_code_names_is_run_or_checked_out() {
     home.git(&["config", "--unset", "core.fsmonitor"]);
     let folder = worktree(&home, "ideas");
     assert!(!folder.join("src").exists() && folder.join("docs/w/palace.toml").exists());
+    assert!(fs::read_to_string(folder.join("docs/w/rooms/hall.yaml")).unwrap().contains("\r\n"));
     let status = home.git(&["-C", folder.to_str().unwrap(), "status", "--porcelain"]);
     assert_eq!(status, "");
     assert_snapshot!(home.git(&["diff", "--stat", "main..ideas"]), @"

@@ -23,10 +23,10 @@ use crate::store::repo::palazzo_file;
 use crate::store::repo::paths;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit::BlobEntry;
+use crate::store::write::fsync;
 use crate::store::write::index::{self, Staging};
 use crate::store::write::palazzo_lock::LockTimeouts;
 use crate::store::write::write_guard::WriteGuard;
-use crate::store::write::{failpoint, fsync};
 use crate::store::{Error, Store};
 
 /// The folder in `.git/palazzo` in which the git directory of a worktree is built.
@@ -57,7 +57,6 @@ pub(crate) fn create_worktree(
     let create = || -> io::Result<()> {
         fs::create_dir_all(&place.worktree)?;
         fs::write(place.worktree.join(".git"), format!("gitdir: {}\n", place.git_dir.display()))?;
-        failpoint::fail_point("place worktree")?;
         fs::rename(&build, &place.git_dir)
     };
     create().map_err(Error::for_file("make the worktree", &place.worktree))?;
@@ -206,7 +205,6 @@ fn stage(
         let stat = index::stat_file(&repository.work.join(path));
         (path.as_str().into(), Some(*entry), stat)
     }));
-    failpoint::kill_point("files of a proposal are written");
     staging.write_to_lock_file()?;
     staging.replace_index().map(drop)
 }

@@ -38,7 +38,8 @@ impl Store {
         let mut markers = regular_file::list_folder(&markers);
         markers.retain(|it| it.extension().is_none());
         for marker in markers.into_iter().take(MAX_PROPOSALS) {
-            let Some(branch_ref) = read_line(&marker)? else { continue };
+            // A stranger's repository may have anything there; it is no proposal then.
+            let Ok(Some(branch_ref)) = read_line(&marker) else { continue };
             let is_marker_of = folder_name_of_branch(&branch_ref);
             let is_own = marker.file_name().is_some_and(|it| it == is_marker_of.as_str());
             let is_branch = is_own && gix::refs::FullName::try_from(branch_ref.as_str()).is_ok();

@@ -2,6 +2,7 @@
 //!
 //! A document is split into passages. Each passage is linked to its neighbours: the passages
 //! beside it in the same document, and in documents written in the same room within an hour.
+//! Documents without a date follow each other in the order of their ids, which are file names.
 //! Terms and passages are numbers. A removed document leaves a gap; when there are many gaps,
 //! the index is compacted.
 
@@ -18,12 +19,9 @@ use std::cmp::Ordering;
 
 use rayon::prelude::*;
 
-use crate::model::ItemId;
+use crate::model::{ItemId, ItemKind};
 use crate::search::document_terms::DocumentTerms;
 use crate::search::lexicon::Lexicon;
-
-/// Maximum time between notes of one room that count as one conversation.
-const CONVERSATION_GAP_SECONDS: i64 = 3600;
 
 /// Maximum distance of neighbouring passages.
 const NEIGHBOUR_DISTANCE: usize = 2;
@@ -67,9 +65,9 @@ impl Index {
         let Some(entry) = self.documents[number as usize].take() else { return };
         let room = &mut self.rooms[entry.room as usize];
         room.length -= entry.length;
-        let at = room.dated_documents.iter().position(|it| *it == number);
+        let at = room.documents_in_order.iter().position(|it| *it == number);
         if let Some(at) = at {
-            room.dated_documents.remove(at);
+            room.documents_in_order.remove(at);
         }
         for passage in entry.first_passage..entry.end_passage {
             let removed = &mut self.passages[passage as usize];
@@ -195,32 +193,29 @@ impl Index {
         for passage in first..end {
             self.update_neighbour_length(passage);
         }
-        if written.is_some() && document.room.is_some() {
-            self.insert_by_date(room, number);
+        if document.room.is_some() && document.item.kind() != ItemKind::Room {
+            self.insert_in_order(room, number);
         }
     }
 
-    /// Inserts a dated document among those of its room, in the order of dates.
-    fn insert_by_date(&mut self, room: u32, number: u32) {
+    /// Inserts a document among those of its room.
+    fn insert_in_order(&mut self, room: u32, number: u32) {
         let key =
             |it: &u32| self.documents[*it as usize].as_ref().map(IndexedDocument::date_sort_key);
-        let dated = &self.rooms[room as usize].dated_documents;
-        let at = dated.partition_point(|it| key(it) < key(&number));
-        self.rooms[room as usize].dated_documents.insert(at, number);
+        let in_order = &self.rooms[room as usize].documents_in_order;
+        let at = in_order.partition_point(|it| key(it) < key(&number));
+        self.rooms[room as usize].documents_in_order.insert(at, number);
         self.update_neighbour_links(room, at);
         self.update_neighbour_links(room, at + 1);
     }
 
     /// Links the document at index `at` in its room and the one before it as neighbours if
-    /// they belong to one conversation, and unlinks them otherwise.
+    /// one follows the other, and unlinks them otherwise.
     fn update_neighbour_links(&mut self, room: u32, at: usize) {
-        let dated = &self.rooms[room as usize].dated_documents;
-        let entry = |at: Option<usize>| self.documents[*dated.get(at?)? as usize].as_ref();
+        let in_order = &self.rooms[room as usize].documents_in_order;
+        let entry = |at: Option<usize>| self.documents[*in_order.get(at?)? as usize].as_ref();
         let (older, newer) = (entry(at.checked_sub(1)), entry(Some(at)));
-        let together = match (older.and_then(|it| it.written), newer.and_then(|it| it.written)) {
-            (Some(older), Some(newer)) => (newer - older).num_seconds() <= CONVERSATION_GAP_SECONDS,
-            _ => false,
-        };
+        let together = older.zip(newer).is_some_and(|(older, newer)| older.is_followed_by(newer));
         let (last, first) = (older.map(|it| it.end_passage - 1), newer.map(|it| it.first_passage));
         let link = |it: Option<u32>| it.filter(|_| together).unwrap_or(NO_NUMBER);
         if let Some(last) = last {
@@ -262,7 +257,7 @@ impl Index {
         }
         let number = to_u32_number(self.rooms.len());
         let (wing, room) = name.clone();
-        self.rooms.push(IndexedRoom { wing, room, length: 0, dated_documents: Vec::new() });
+        self.rooms.push(IndexedRoom { wing, room, length: 0, documents_in_order: Vec::new() });
         self.room_numbers.insert(name, number);
         number
     }
@@ -378,7 +373,7 @@ mod tests {
         index.compact();
         assert!(index.is_empty() && index.passages.is_empty() && index.documents.is_empty());
         assert_eq!(index.postings.iter().map(Vec::len).sum::<usize>(), 0);
-        assert!(index.rooms.iter().all(|it| it.length == 0 && it.dated_documents.is_empty()));
+        assert!(index.rooms.iter().all(|it| it.length == 0 && it.documents_in_order.is_empty()));
         assert_eq!((index.passage_lengths.total, index.neighbour_lengths.total), (0, 0));
     }
 }

@@ -99,9 +99,10 @@ pub(super) struct IndexedRoom {
     pub(super) room: Option<String>,
     /// The number of words of all its documents.
     pub(super) length: u32,
-    /// Its dated documents, oldest first; empty for documents without a room, because these
-    /// have no common subject.
-    pub(super) dated_documents: Vec<u32>,
+    /// Its documents in the order in which they follow each other: those without a date by id,
+    /// then the others, oldest first. It does not contain the room itself, and is empty for
+    /// documents without a room, because these have no common subject.
+    pub(super) documents_in_order: Vec<u32>,
 }
 
 /// An average of the values above zero.
@@ -110,6 +111,9 @@ pub(super) struct PositiveAverage {
     pub(super) total: u64,
     pub(super) count: u64,
 }
+
+/// Maximum time between notes of one room that count as one conversation.
+const CONVERSATION_GAP_SECONDS: i64 = 3600;
 
 /// The number that stands for no passage and no document.
 pub(super) const NO_NUMBER: u32 = u32::MAX;
@@ -142,7 +146,16 @@ impl PositiveAverage {
 }
 
 impl IndexedDocument {
+    /// Returns the key by which the documents of a room are ordered.
     pub(super) fn date_sort_key(&self) -> (Option<DateTime<Utc>>, &ItemId) {
         (self.written, &self.item)
+    }
+    /// Returns true if `next`, which is next in the same room, belongs to the same conversation:
+    /// it was written within an hour, or neither has a date.
+    pub(super) fn is_followed_by(&self, next: &Self) -> bool {
+        match (self.written, next.written) {
+            (Some(older), Some(newer)) => (newer - older).num_seconds() <= CONVERSATION_GAP_SECONDS,
+            (older, newer) => older == newer,
+        }
     }
 }

@@ -386,6 +386,7 @@ fn score_to_similarity(score: f32, weight: f32) -> f32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::RoomId;
     use crate::search::Document;
     use crate::search::fixture::{day_of_2025, test_document};
 
@@ -494,6 +495,24 @@ mod tests {
         assert_eq!(find_names(&index, "summer house"), ["a", "b", "c"]);
         assert_eq!(find_names(&index, "summer"), ["a", "b"]);
         assert_eq!(find_names(&index, "curtains"), ["nowhere"]);
+    }
+
+    #[test]
+    fn notes_without_a_date_follow_each_other_in_the_order_of_their_names() {
+        let note = |name: &'static str, text: &'static str| Document {
+            room: Some("call".into()),
+            ..test_document(name, text)
+        };
+        let hall = RoomId { wing: None, slug: "call".parse().unwrap() };
+        let index = build_index(&[
+            note("part 1", "The boiler is broken."),
+            note("part 2", "Seun comes on Tuesday."),
+            note("part 3", "Bring a ladder."),
+            note("part 4", "Tea is ready."),
+            Document { item: ItemId::Room(hall), ..note("call", "A telephone.") },
+            Document { written: Some(day_of_2025(3, 1)), ..note("part 0", "It is cold.") },
+        ]);
+        assert_eq!(find_names(&index, "boiler"), ["part 1", "part 2", "part 3"]);
     }
 
     #[test]

@@ -37,8 +37,8 @@ impl Index {
             list.shrink_to_fit();
         }
         self.document_numbers.values_mut().for_each(|it| *it = moved(*it, &entry_now));
-        let dated = self.rooms.iter_mut().flat_map(|it| &mut it.dated_documents);
-        dated.for_each(|it| *it = moved(*it, &entry_now));
+        let in_order = self.rooms.iter_mut().flat_map(|it| &mut it.documents_in_order);
+        in_order.for_each(|it| *it = moved(*it, &entry_now));
         self.deleted_passages = 0;
     }
 }

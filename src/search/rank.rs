@@ -1,11 +1,12 @@
 //! Ranks documents for a query: BM25 over passages, with the neighbours of a passage as a
 //! field of their own.
 //!
-//! The score of a passage depends on its words, on its neighbours' words, which count less,
-//! and on the document's title, place and date. The score of a document is that of its best
-//! passage, plus small shares of the scores of the whole document and of its room, so that
-//! among equal passages the one in the likelier place is first.
+//! The score of a passage depends on its words, on its neighbours' words, which count less the
+//! longer the passage is, and on the document's title, place and date. The score of a document is
+//! that of its best passage, so that a text gains nothing by repeating itself, plus a small share
+//! of the score of its room, so that among equal passages the one in the likelier place is first.
 
+mod length_norm;
 pub(crate) mod score_accumulator;
 use crate::search::scored_doc::ScoredDoc;
 use std::cmp::{Ordering, Reverse};
@@ -17,18 +18,13 @@ use crate::model::{EmbeddingVector, ItemId, ItemKind, VectorsByTextHash};
 use crate::search::index_data::{Index, IndexedDocument, Posting};
 use crate::search::lexicon::TermId;
 use crate::search::query_parser::{QueryWord, QueryWords};
+use crate::search::rank::length_norm::{
+    CONTEXT_LENGTH_NORMALIZATION, PASSAGE_LENGTH_NORMALIZATION, length_norm, neighbour_weight,
+};
 use crate::search::rank::score_accumulator::ScoreAccumulator;
 use crate::search::words::{Script, byte_prefix, for_each_word};
 
-/// The parameter *b* of BM25: the share of length normalization.
-const LENGTH_NORMALIZATION: f32 = 0.4;
-
-/// The weight of a word in a neighbouring passage.
-const NEIGHBOUR_WEIGHT: f32 = 0.3;
-
-/// The weights of the score of the whole document, and of the whole room, which are added to
-/// that of the best passage.
-const DOCUMENT_WEIGHT: f32 = 0.2;
+/// The weight of the score of the whole room, which is added to that of the best passage.
 const ROOM_WEIGHT: f32 = 0.2;
 
 /// The factor for the similarity of a document that contains none of the words itself, but
@@ -103,10 +99,9 @@ pub struct Hit {
     pub passage: Range<usize>,
 }
 
-/// The scores of a query, by the numbers of passages, documents and rooms.
+/// The scores of a query, by the numbers of passages and rooms.
 struct QueryScores {
     passages: ScoreAccumulator,
-    documents: ScoreAccumulator,
     rooms: ScoreAccumulator,
     /// True for each document that contains one of the words itself.
     has_own_match: Vec<bool>,
@@ -219,7 +214,6 @@ impl Index {
     fn empty_scores(&self) -> QueryScores {
         QueryScores {
             passages: ScoreAccumulator::with_length(self.passages.len()),
-            documents: ScoreAccumulator::with_length(self.documents.len()),
             rooms: ScoreAccumulator::with_length(self.rooms.len()),
             has_own_match: vec![false; self.documents.len()],
             total_weight: 0.0,
@@ -295,16 +289,12 @@ impl Index {
     }
 
     /// Adds the contribution of one word to all scores.
-    #[expect(clippy::cast_precision_loss, reason = "no palace has 2^23 words in a room")]
     fn add_word_scores(&self, word: &QueryWordTerms, share: f32, scores: &mut QueryScores) {
         let (mean, mean_around) = (self.passage_lengths.mean(), self.neighbour_lengths.mean());
-        let norm = |length: u32, mean: f32| {
-            1.0 - LENGTH_NORMALIZATION + LENGTH_NORMALIZATION * length as f32 / mean
-        };
         for posting in word.terms.iter().flat_map(|it| self.live_postings(*it)) {
             let passage = &self.passages[posting.passage as usize];
             let frequency = f32::from(posting.term_frequency);
-            let own = frequency / norm(passage.length, mean);
+            let own = frequency / length_norm(PASSAGE_LENGTH_NORMALIZATION, passage.length, mean);
             scores.passages.add_frequency(
                 posting.passage,
                 own + f32::from(posting.field_weight) / Posting::FIELD_WEIGHT_SCALE,
@@ -314,30 +304,25 @@ impl Index {
                 continue;
             }
             for near in self.neighbouring_passages(posting.passage) {
-                let around = self.passages[near as usize].neighbour_length;
-                scores
-                    .passages
-                    .add_frequency(near, NEIGHBOUR_WEIGHT * frequency / norm(around, mean_around));
+                let receiver = &self.passages[near as usize];
+                let norm = length_norm(
+                    CONTEXT_LENGTH_NORMALIZATION,
+                    receiver.neighbour_length,
+                    mean_around,
+                );
+                let weight = neighbour_weight(receiver.length);
+                scores.passages.add_frequency(near, weight * frequency / norm);
             }
-            scores.documents.add_frequency(passage.document, frequency);
             if let Some(entry) = &self.documents[passage.document as usize] {
                 scores.rooms.add_frequency(entry.room, frequency);
             }
         }
         let weight = share * word.idf;
         scores.passages.finish_term(weight, |_| 1.0);
-        let mean = self.mean_document_length();
-        scores.documents.finish_term(weight, |it| {
-            norm(self.documents[it as usize].as_ref().map_or(0, |it| it.length), mean)
-        });
         let mean = self.mean_room_length();
-        scores.rooms.finish_term(weight, |it| norm(self.rooms[it as usize].length, mean));
-    }
-
-    #[expect(clippy::cast_precision_loss, reason = "no palace has 2^23 words in a note")]
-    fn mean_document_length(&self) -> f32 {
-        let total: u64 = self.rooms.iter().map(|it| u64::from(it.length)).sum();
-        (total as f32 / self.len().max(1) as f32).max(1.0)
+        scores.rooms.finish_term(weight, |it| {
+            length_norm(CONTEXT_LENGTH_NORMALIZATION, self.rooms[it as usize].length, mean)
+        });
     }
 
     #[expect(clippy::cast_precision_loss, reason = "no palace has 2^23 words in a room")]
@@ -356,9 +341,7 @@ impl Index {
             let Some(entry) = self.documents.get(entry_number).and_then(Option::as_ref) else {
                 continue;
             };
-            let rest = DOCUMENT_WEIGHT * scores.documents.scores[entry_number]
-                + ROOM_WEIGHT * scores.rooms.scores[entry.room as usize];
-            let score = score + rest;
+            let score = score + ROOM_WEIGHT * scores.rooms.scores[entry.room as usize];
             let factor = scores.max_similarity
                 * if scores.has_own_match[entry_number] { 1.0 } else { NEIGHBOUR_ONLY_FACTOR };
             let similarity = factor * score_to_similarity(score, scores.total_weight);
@@ -379,8 +362,7 @@ impl Index {
 
 /// Maps a score to 0..1, given the sum of the query's IDF weights.
 fn score_to_similarity(score: f32, weight: f32) -> f32 {
-    1.0 - 0.25_f32
-        .powf(score / ((1.0 + DOCUMENT_WEIGHT + ROOM_WEIGHT) * weight.max(f32::MIN_POSITIVE)))
+    1.0 - 0.25_f32.powf(score / ((1.0 + ROOM_WEIGHT) * weight.max(f32::MIN_POSITIVE)))
 }
 
 #[cfg(test)]
@@ -498,6 +480,38 @@ mod tests {
     }
 
     #[test]
+    fn a_short_text_needs_its_neighbours_more_than_a_long_one() {
+        let note = |name: &'static str, minute: &str, text: String| Document {
+            written: format!("2025-03-01T12:{minute}:00Z").parse().ok(),
+            room: Some("call".into()),
+            text: text.into(),
+            ..test_document(name, "")
+        };
+        let index = build_index(&[
+            note("long", "00", "It was a quiet day on the farm. ".repeat(10)),
+            note("match", "01", "When will the boiler be repaired?".to_owned()),
+            note("short", "02", "On Tuesday.".to_owned()),
+        ]);
+        assert_eq!(find_names(&index, "boiler"), ["match", "short", "long"]);
+    }
+
+    #[test]
+    fn a_long_text_gains_nothing_by_repeating_itself() {
+        let answer = format!("{}\n", "The boiler of the mill was repaired by Seun. ".repeat(13));
+        let filler = format!("{}\n", "Nothing of note took place on any other day. ".repeat(13));
+        let once = [&answer, &filler, &filler, &filler, &filler, &filler].map(String::as_str);
+        let often = [&answer, &filler, &filler, &answer, &filler, &filler].map(String::as_str);
+        let document = |name, parts: [&str; 6]| Document {
+            text: parts.concat().into(),
+            ..test_document(name, "")
+        };
+        let index = build_index(&[document("once", once), document("often", often)]);
+        let query = Query { text: "mill boiler", limit: 9, ..Query::default() };
+        let hits = index.find(&query, |_| true).best;
+        assert!((hits[0].similarity - hits[1].similarity).abs() < 1e-6, "{hits:?}");
+    }
+
+    #[test]
     fn notes_without_a_date_follow_each_other_in_the_order_of_their_names() {
         let note = |name: &'static str, text: &'static str| Document {
             room: Some("call".into()),
@@ -529,7 +543,7 @@ mod tests {
         let find =
             |words| index.find(&Query { text: words, limit: 9, ..Query::default() }, |_| true).best;
         let similar: Vec<f32> = find("AUTH-1432").iter().map(|it| it.similarity).collect();
-        assert!(similar[0] > 0.6 && similar[1] < 0.3, "{similar:?}");
+        assert!(similar[0] > 0.6 && similar[1] < 0.35, "{similar:?}");
         assert!(
             find("is").iter().all(|it| it.similarity < STOP_WORDS_SIMILARITY),
             "{:?}",

@@ -15,6 +15,7 @@ mod language;
 mod lexicon;
 mod near_duplicates;
 mod passage;
+mod present_words;
 mod query_parser;
 mod rank;
 mod scored_doc;

@@ -49,12 +49,14 @@ impl Index {
         self.passages.iter().map(|it| similarity(&it.embedding_key)).collect()
     }
 
-    /// Scores all admitted documents by words, from `fits`, and by similarity. For documents
+    /// Scores all admitted documents by words, from `fits`, and by similarity; if
+    /// `prefers_latest`, later documents are more similar. For documents
     /// without embeddings, the word score replaces the semantic one.
     pub(super) fn merge_scores<'a>(
         &'a self,
         fits: &[ScoredDoc<'a>],
         similarities: &[Option<f32>],
+        prefers_latest: bool,
         is_admitted: impl Fn(&IndexedDocument) -> bool,
     ) -> Vec<ScoredDoc<'a>> {
         let mut by_words: Vec<Option<&ScoredDoc<'_>>> = vec![None; self.documents.len()];
@@ -78,7 +80,8 @@ impl Index {
             let Some((around, passage)) = near else {
                 return fit.map(|it| ScoredDoc { score: (1.0 + SEMANTIC_WEIGHT) * words, ..*it });
             };
-            let meaning = SEMANTIC_WEIGHT * semantic_range.normalize(around);
+            let recency = self.recency_factor(prefers_latest, entry);
+            let meaning = recency * SEMANTIC_WEIGHT * semantic_range.normalize(around);
             let alone = similarities[passage as usize].unwrap_or_default();
             let (similarity, shown) = match fit {
                 None if alone < MIN_SEMANTIC_SIMILARITY => return None,
@@ -137,7 +140,7 @@ impl ScoreRange {
 mod tests {
     use super::*;
     use crate::model::ItemId;
-    use crate::search::fixture::test_document;
+    use crate::search::fixture::{day_of_2025, test_document};
     use crate::search::{Hits, Query};
 
     const EAST: [f32; 2] = [1.0, 0.0];
@@ -195,6 +198,27 @@ mod tests {
         );
         let hits = find("heron", &vectors_of(&[("wader", EAST), ("boiler", NORTH)]), |_| true);
         assert_eq!(hit_names(&hits), ["heron", "wader"]);
+    }
+
+    #[test]
+    fn a_question_for_the_present_prefers_the_latest_of_similar_texts() {
+        let note = |name: &'static str, month: u32| Document {
+            room: Some("pond".into()),
+            written: Some(day_of_2025(month, 1)),
+            ..test_document(name, "It stood on one leg.")
+        };
+        let notes = [note("early", 2), note("other", 5), note("late", 9)];
+        let vector = |numbers: [f32; 2]| EmbeddingVector::from_floats(&numbers).unwrap();
+        let key = |note: &Document<'_>| texts_to_embed(note).next().unwrap().0;
+        let meanings = [EAST, NORTH, [0.99, 0.1]].map(vector);
+        let known = notes.iter().map(key).zip(meanings).collect();
+        let (east, index) = (vector(EAST), Index::from_documents(notes.to_vec()));
+        let find = |text| {
+            let vectors = Some((&east, &known));
+            index.find(&Query { text, limit: 10, vectors, ..Query::default() }, |_| true)
+        };
+        assert_eq!(hit_names(&find("Which birds?")), ["early", "late"]);
+        assert_eq!(hit_names(&find("Which birds now?")), ["late", "early"]);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::search::date_words::english_month_name;
 use crate::search::language::Language;
+use crate::search::present_words::PresentWords;
 use crate::search::words::{Script, byte_prefix, for_each_word};
 
 /// A query with more content words is long: the question is extracted from it, so that the
@@ -59,6 +60,8 @@ pub(crate) struct QueryWords {
     pub(crate) context: Vec<QueryWord>,
     /// True if the question has words that are not stop words.
     pub(crate) has_content_words: bool,
+    /// True if the question asks for the present state.
+    pub(crate) asks_for_present: bool,
 }
 
 /// One word of a query.
@@ -80,7 +83,8 @@ impl QueryWords {
         if !is_long_query(question, &words) {
             let has_content_words = !words.is_empty();
             let words = if has_content_words { words } else { unique_words(question) };
-            return Self { words, context: Vec::new(), has_content_words };
+            let parsed = Self { words, has_content_words, ..Self::default() };
+            return parsed.drop_present_words(question);
         }
         let at = find_question(question);
         let mut words = content_words(&question[at.clone()]);
@@ -88,7 +92,19 @@ impl QueryWords {
         let mut context = content_words(&question[..at.start]);
         context.extend(content_words(&question[at.end..]));
         context.retain(|it| !it.is_compound && !words.contains(it));
-        Self { words, context, has_content_words: true }
+        let parsed = Self { words, context, has_content_words: true, ..Self::default() };
+        parsed.drop_present_words(&question[at])
+    }
+
+    /// Drops the words that only say that the present is meant, unless there are no others.
+    fn drop_present_words(mut self, question: &str) -> Self {
+        let present = PresentWords::find(question);
+        self.asks_for_present = present.asks_for_present;
+        let is_other = |it: &QueryWord| !present.words.contains(&it.text.as_str());
+        if self.words.iter().any(is_other) {
+            self.words.retain(is_other);
+        }
+        self
     }
 }
 
@@ -269,6 +285,17 @@ mod tests {
         assert_eq!(parsed_words("what is it"), "what is it");
         assert_eq!(parsed_words("Wie hoch wird die Miete des Lagers?"), "hoch miete lagers");
         assert_eq!(parsed_words("die cast"), "die cast");
+    }
+
+    #[test]
+    fn words_for_the_present_are_dropped_unless_there_are_no_others() {
+        assert_eq!(parsed_words("Where is Ottilie moored at present?"), "ottilie moored");
+        assert_eq!(parsed_words("What present did Ottilie get?"), "present ottilie get");
+        assert_eq!(parsed_words("these days"), "days");
+        let asks = |question: &str| QueryWords::parse(question).asks_for_present;
+        assert!(asks("Where is Ottilie moored at present?"));
+        assert!(asks(&format!("{PROMPT}\n\nWhere is Ottilie moored now?")));
+        assert!(!asks(&format!("{PROMPT} Reply now.\n\nWhere was Ottilie moored?")));
     }
 
     #[test]

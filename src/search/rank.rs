@@ -5,8 +5,10 @@
 //! longer the passage is, and on the document's title, place and date. The score of a document is
 //! that of its best passage, so that a text gains nothing by repeating itself, plus a small share
 //! of the score of its room, so that among equal passages the one in the likelier place is first.
+//! If the query asks for the present state, later documents of a room score higher.
 
 mod length_norm;
+mod recency;
 pub(crate) mod score_accumulator;
 use crate::search::scored_doc::ScoredDoc;
 use std::cmp::{Ordering, Reverse};
@@ -109,6 +111,8 @@ struct QueryScores {
     total_weight: f32,
     /// The maximum similarity of a hit.
     max_similarity: f32,
+    /// True if later documents score higher.
+    prefers_latest: bool,
 }
 
 /// A word of the query: its terms, and their IDF.
@@ -128,7 +132,7 @@ impl Index {
         fits.retain(|it| is_admitted(it.document));
         if let Some((vector, vectors)) = query.vectors {
             let similarities = self.passage_similarities(vector, vectors);
-            fits = self.merge_scores(&fits, &similarities, is_admitted);
+            fits = self.merge_scores(&fits, &similarities, scores.prefers_latest, is_admitted);
         }
         let total = fits.len();
         // Sorts only the hits to return, because there may be thousands.
@@ -218,6 +222,7 @@ impl Index {
             has_own_match: vec![false; self.documents.len()],
             total_weight: 0.0,
             max_similarity: 1.0,
+            prefers_latest: false,
         }
     }
 
@@ -239,6 +244,7 @@ impl Index {
             self.add_word_scores(word, share, &mut scores);
         }
         scores.total_weight = sum(&words);
+        scores.prefers_latest = query.asks_for_present;
         scores.max_similarity = if query.has_content_words { 1.0 } else { STOP_WORDS_SIMILARITY };
         scores
     }
@@ -341,7 +347,8 @@ impl Index {
             let Some(entry) = self.documents.get(entry_number).and_then(Option::as_ref) else {
                 continue;
             };
-            let score = score + ROOM_WEIGHT * scores.rooms.scores[entry.room as usize];
+            let score = self.recency_factor(scores.prefers_latest, entry)
+                * (score + ROOM_WEIGHT * scores.rooms.scores[entry.room as usize]);
             let factor = scores.max_similarity
                 * if scores.has_own_match[entry_number] { 1.0 } else { NEIGHBOUR_ONLY_FACTOR };
             let similarity = factor * score_to_similarity(score, scores.total_weight);
@@ -527,6 +534,21 @@ mod tests {
             Document { written: Some(day_of_2025(3, 1)), ..note("part 0", "It is cold.") },
         ]);
         assert_eq!(find_names(&index, "boiler"), ["part 1", "part 2", "part 3"]);
+    }
+
+    #[test]
+    fn a_question_for_the_present_prefers_the_latest_of_equal_answers() {
+        let note = |name: &'static str, month: u32, text: &'static str| Document {
+            room: Some("boats".into()),
+            written: Some(day_of_2025(month, 1)),
+            ..test_document(name, text)
+        };
+        let index = build_index(&[
+            note("old", 2, "Ottilie is moored on buoy C14 since we moored her there."),
+            note("new", 9, "Ottilie is moored on the pontoon since the summer is over."),
+        ]);
+        assert_eq!(find_names(&index, "Where was Ottilie moored?"), ["old", "new"]);
+        assert_eq!(find_names(&index, "Where is Ottilie moored now?"), ["new", "old"]);
     }
 
     #[test]

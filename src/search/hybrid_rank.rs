@@ -14,7 +14,7 @@ use crate::search::passage::split_passages;
 use crate::search::scored_doc::ScoredDoc;
 
 /// The weight of the semantic score; the word score has weight 1.
-const SEMANTIC_WEIGHT: f32 = 0.7;
+const SEMANTIC_WEIGHT: f32 = 1.0;
 
 /// The weights of the similarities of the next passage on either side, and of the one after.
 const NEIGHBOUR_WEIGHTS: [f32; 2] = [0.3, 0.2];

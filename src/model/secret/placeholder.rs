@@ -1,0 +1,138 @@
+//! Tells secrets from texts that only stand in their places.
+
+/// The minimum length of a part of a random text by which it is recognised.
+const MIN_PART_LEN: usize = 8;
+
+/// The maximum length of a placeholder.
+const MAX_PLACEHOLDER_LEN: usize = 100;
+
+/// The words of which a placeholder consists: `your-api-key-here`.
+const PLACEHOLDER_WORDS: &str = " a abc access account admin anonymous api app auth bar basic baz \
+    bearer change changeme client credential credentials db default demo dummy empty enter example \
+    fake false fixme foo goes guest here hidden in insert is it key me mock my mysql name nil no \
+    none null optional or pass passphrase passwd password placeholder please postgres private put \
+    pwd redacted redis removed replace required root sample secret secrets set some string super \
+    tbd test testing the this to todo token true undefined unset user username value with xxx xyz \
+    yes your ";
+
+/// Returns whether a text looks random: in one of its parts of letters and digits, they mix as
+/// they do not in words, in `CamelCase` or in `issue-1234`.
+pub(super) fn looks_random(text: &str) -> bool {
+    let parts = text.split(|it: char| !it.is_ascii_alphanumeric());
+    parts.into_iter().any(|it| it.len() >= MIN_PART_LEN && mixes_characters(it))
+}
+
+fn mixes_characters(part: &str) -> bool {
+    let is_change = |pair: &[u8]| match (pair[0], pair[1]) {
+        (a, b) if a.is_ascii_digit() != b.is_ascii_digit() => true,
+        (a, b) => a.is_ascii_lowercase() && b.is_ascii_uppercase(),
+    };
+    let changes = part.as_bytes().windows(2).filter(|it| is_change(it)).count();
+    // A random text of letters and digits has more than 0.4 of them for each character.
+    changes * 100 >= part.len() * 15
+}
+
+/// Returns whether a token is an example, as documentations contain them: it contains a run of
+/// equal or of successive characters, or the word `example`.
+pub(super) fn is_example(token: &str) -> bool {
+    let (mut equal, mut successive) = (1, 1);
+    for pair in token.as_bytes().windows(2) {
+        equal = if pair[0] == pair[1] { equal + 1 } else { 1 };
+        successive = if pair[0].checked_add(1) == Some(pair[1]) { successive + 1 } else { 1 };
+        if equal >= 5 || successive >= 6 {
+            return true;
+        }
+    }
+    let word = b"example";
+    token.as_bytes().windows(word.len()).any(|it| it.eq_ignore_ascii_case(word))
+}
+
+/// Returns whether a value is empty, refers to the secret, or consists of words that describe it.
+pub(super) fn is_placeholder(value: &str) -> bool {
+    is_reference(value) || is_masked(value) || has_only_placeholder_words(value)
+}
+
+/// Returns whether a value is that of a variable or a command, or to be filled in.
+fn is_reference(value: &str) -> bool {
+    let starts = value.starts_with(['$', '<', '{', '[', '(', '&', '`']);
+    let surrounds =
+        |mark: char| value.len() > 2 && value.starts_with(mark) && value.ends_with(mark);
+    starts
+        || surrounds('%')
+        || surrounds('_')
+        || ["${", "$(", "{{"].iter().any(|it| value.contains(it))
+}
+
+/// Returns whether a value consists of one repeated character, or is abbreviated.
+fn is_masked(value: &str) -> bool {
+    let first = value.chars().next();
+    let is_mask = |it: char| Some(it) == first || matches!(it, '*' | '.' | '…' | '•');
+    value.chars().all(is_mask) || value.contains("...") || value.contains('…')
+}
+
+fn has_only_placeholder_words(value: &str) -> bool {
+    let words = value.split(|it: char| !it.is_alphanumeric());
+    let is_known = |word: &str| {
+        let word = word.trim_end_matches(|it: char| it.is_ascii_digit()).to_lowercase();
+        word.is_empty() || PLACEHOLDER_WORDS.contains(&format!(" {word} "))
+    };
+    let has_word = value.contains(|it: char| it.is_alphabetic());
+    has_word && value.len() <= MAX_PLACEHOLDER_LEN && words.into_iter().all(is_known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_numbers_do_not_look_random() {
+        for text in [
+            "JwtAuthenticationToken",
+            "fix-issue-1234-in-the-runner",
+            "github_pat_is_recognised",
+            "istanbul2026",
+            "2026-03-01T12:00:00",
+            "XMLHttpRequest",
+            "",
+        ] {
+            assert!(!looks_random(text), "{text}");
+        }
+        for text in ["q7Zk39vRtw2LmX", "3f2a9c04bd71e855", "django-insecure-8d7f3k2j5h"] {
+            assert!(looks_random(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn examples_have_runs_or_say_what_they_are() {
+        for text in ["IOSFODNN7EXAMPLE", "a00000b", "xyz123456", "ABCDEFGH"] {
+            assert!(is_example(text), "{text}");
+        }
+        assert!(!is_example("q7Zk39vRtw2LmX"));
+    }
+
+    #[test]
+    fn a_placeholder_is_empty_a_reference_masked_or_a_description() {
+        for value in [
+            "",
+            "$TOKEN",
+            "${TOKEN}",
+            "a-${TOKEN}",
+            "$(pass show x)",
+            "<token>",
+            "{{ token }}",
+            "%TOKEN%",
+            "***",
+            "xxxxx",
+            "...",
+            "your-api-key",
+            "YOUR_API_KEY_HERE",
+            "changeme",
+            "password123",
+        ] {
+            assert!(is_placeholder(value), "{value}");
+        }
+        for value in ["hunter2", "correct horse", "größer", "1234567"] {
+            assert!(!is_placeholder(value), "{value}");
+        }
+    }
+}

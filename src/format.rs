@@ -24,6 +24,7 @@ mod repeated_content;
 mod room;
 mod schema;
 mod scroll;
+mod secrets;
 mod settings;
 mod template;
 mod toml_cursor;
@@ -89,7 +90,11 @@ pub fn parse_palace(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
 
 /// Parses the text of one file on its own.
 pub fn parse_file(path: &str, text: &str) -> ParsedFile {
-    parse_file_with_parser(FileParser::new(path), text)
+    let mut parsed = parse_file_with_parser(FileParser::new(path), text);
+    if file_kind(path).is_some() {
+        parsed.findings.extend(secrets::secret_findings(path, text));
+    }
+    parsed
 }
 
 fn parse_file_with_parser(mut reader: FileParser<'_>, text: &str) -> ParsedFile {

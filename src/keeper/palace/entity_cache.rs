@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::format::{self, ParsedFile};
 use crate::keeper::palace::file_states::text_digest;
 use crate::keeper::palace::loaded_palace::LoadedPalace;
-use crate::model::{Entity, FileKind};
+use crate::model::{Entity, FileKind, Rule};
 use crate::store::FileStamp;
 
 /// The name of the cache file.
@@ -91,11 +91,13 @@ fn encode_if_lossless(entity: &Entity) -> Option<Vec<u8>> {
     (postcard::from_bytes::<Entity>(&bytes).as_ref() == Ok(entity)).then_some(bytes)
 }
 
-/// The first bytes of a cache: the release that wrote it, and its format.
+/// The first bytes of a cache: the release that wrote it, its format, and what it was checked for.
 fn cache_header() -> Vec<u8> {
     let about = (
         env!("CARGO_PKG_VERSION"),
         text_digest(&format::json_schema_of_file_kind(FileKind::Entity)),
+        // A file in the cache is not checked again for the findings of a newer release.
+        Rule::ALL.len(),
     );
     postcard::to_stdvec(&about).unwrap_or_default()
 }

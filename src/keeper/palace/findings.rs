@@ -22,7 +22,8 @@ impl Finding {
     /// Adds the line of `text` that a diagnostic is about.
     pub fn from_diagnostic(diagnostic: Diagnostic, text: &str) -> Self {
         let line = split_lines(text).nth(diagnostic.at.line - 1);
-        let line = line.filter(|_| !text.is_empty() && !diagnostic.code.is_file_level());
+        let is_shown = !diagnostic.code.is_file_level() && diagnostic.code != Code::Secret;
+        let line = line.filter(|_| !text.is_empty() && is_shown);
         Self { source_excerpt: render::source_excerpt(&diagnostic, line), diagnostic }
     }
 }

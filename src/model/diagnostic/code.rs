@@ -106,6 +106,8 @@ pub enum Code {
     EmptyPeriod,
     /// A git lock file that no living process owns.
     GitLock,
+    /// A private key, a token or a password.
+    Secret,
     /// A door to a room that is not built yet.
     UnfinishedRoom,
     /// A room that has no action back to the room that leads to it.

@@ -165,6 +165,14 @@ const OTHER_RULES: &[Rule] = &[
          refused, or git does no maintenance. Check that no git process is running there, and \
          remove it with `palazzo doctor --remove-lock PATH`.",
     ),
+    warning_rule(
+        Code::Secret,
+        "secret",
+        "A file contains a secret: a private key, a token or a password",
+        "Everybody who can read the palace or its history has it. Withdraw it where it was issued, \
+         replace it in the file by `[redacted]`, and find the commits that hold it with `palazzo \
+         locate -`, which prints how to remove it. A value that only looks like a secret can stay.",
+    ),
     info_rule(
         Code::UnfinishedRoom,
         "unfinished-room",

@@ -32,6 +32,7 @@ mod output_format;
 mod pager;
 mod progress_bar;
 mod proposals;
+mod redacted_secrets;
 mod resolve;
 mod restore;
 mod rm;

@@ -72,6 +72,7 @@ pub use crate::keeper::history::undo_visit::{UndoSelection, undo_visit};
 pub use crate::keeper::import::memory::{MemoryImportSummary, export_memory, import_memory};
 pub use crate::keeper::import::mempalace::{MempalaceImportSummary, import_mempalace};
 pub use crate::keeper::import::mine::{MineSummary, SourceFile, file_mined_texts, is_palace_file};
+pub use crate::keeper::import::redactions::{ImportOptions, RedactedSecret, redact_messages};
 pub use crate::keeper::items::delete_items::delete_items;
 pub use crate::keeper::items::item_change::{ItemChange, ItemChangeVerb};
 pub use crate::keeper::items::move_item::move_item;

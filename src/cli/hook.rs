@@ -59,6 +59,10 @@ struct InstallArgs {
     /// text in drawers, as `palazzo mine` does
     #[arg(long)]
     keep: bool,
+
+    /// Keep conversations with their secrets; else they are redacted, as in `palazzo mine`
+    #[arg(long, requires = "keep")]
+    keep_secrets: bool,
 }
 
 /// Remove the hooks from the settings of Claude Code
@@ -96,6 +100,10 @@ struct SessionStartArgs {
 struct SessionEndArgs {
     #[command(flatten)]
     home: HomeArgs,
+
+    /// Keep secrets as they are
+    #[arg(long)]
+    keep_secrets: bool,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
@@ -146,6 +154,9 @@ fn run_session_end(args: &SessionEndArgs) -> Result<(), Failure> {
     if let Some(name) = args.home.workspace() {
         mine.arg("--workspace").arg(name);
     }
+    if args.keep_secrets {
+        mine.arg("--keep-secrets");
+    }
     mine.arg("--").arg(transcript);
     mine.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     #[cfg(unix)]
@@ -155,7 +166,7 @@ fn run_session_end(args: &SessionEndArgs) -> Result<(), Failure> {
 }
 
 fn install_hooks(args: &InstallArgs) -> Outcome {
-    let InstallArgs { place, start, keep } = args;
+    let InstallArgs { place, start, keep, keep_secrets } = args;
     let keeper = start.home.keeper();
     let has_palaces = keeper.has_palaces();
     if has_palaces {
@@ -172,7 +183,8 @@ fn install_hooks(args: &InstallArgs) -> Outcome {
     let command = hook_command_builder(&start.home);
     add(&mut settings, START_EVENT, &format!("{} --budget {}", command(START_COMMAND), budget))?;
     for event in END_EVENTS.into_iter().filter(|_| *keep) {
-        add(&mut settings, event, &command(END_COMMAND))?;
+        let keep_secrets = if *keep_secrets { " --keep-secrets" } else { "" };
+        add(&mut settings, event, &format!("{}{keep_secrets}", command(END_COMMAND)))?;
     }
     write_settings(&file, &settings)?;
     let kept = if *keep { ", and keeps conversations" } else { "" };

@@ -14,6 +14,7 @@ use clap::Subcommand;
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::progress_bar::ProgressBar;
+use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_count};
 use crate::cli::signal;
 use crate::cli::terminal;
 use crate::keeper::{self, MemoryImportSummary};
@@ -41,16 +42,15 @@ enum ImportSource {
 /// Reads `memory.jsonl`, the older `memory.json`, and a JSON list of the same records.
 /// Give `--home` the directory that `palazzo serve` is given. Existing entities,
 /// observations and relations are not changed, so a second import changes nothing.
-/// Exits with 1 if some lines could not be parsed; they are listed, and the rest is
-/// imported.
+/// Secrets are redacted, as in `palazzo mine`. Exits with 1 if some lines could not be
+/// parsed; they are listed, and the rest is imported.
 #[derive(clap::Args)]
 struct ImportMemoryArgs {
     /// The file; `-` for standard input
     file: PathBuf,
 
-    /// Only report what would be added
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    import: ImportArgs,
 
     #[command(flatten)]
     home: HomeArgs,
@@ -71,8 +71,9 @@ fn import_memory(args: &ImportMemoryArgs) -> Outcome {
     let bar = ProgressBar::default();
     let on_progress = move |done, all| bar.show(done, all);
     let caller = terminal_user("import");
-    let imported = keeper::import_memory(&mut keeper, &caller, &file, args.dry_run, on_progress)?;
-    let name = args.file.display();
+    let name = args.file.display().to_string();
+    let (source, options) = ((name.as_str(), file.as_slice()), args.import.options());
+    let imported = keeper::import_memory(&mut keeper, &caller, source, options, on_progress)?;
     for note in imported.notes.iter().take(MAX_PRINTED_MESSAGES) {
         anstream::eprintln!("{}", strip_unprintable(&format!("{name}: {note}")));
     }
@@ -82,8 +83,9 @@ fn import_memory(args: &ImportMemoryArgs) -> Outcome {
             imported.notes.len() - MAX_PRINTED_MESSAGES
         );
     }
+    print_redacted_secrets(&imported.redacted, options.is_dry_run);
     let root = keeper.palace_root(&caller)?;
-    terminal::print_page(&memory_import_summary(&imported, root.as_deref(), args.dry_run))?;
+    terminal::print_page(&memory_import_summary(&imported, root.as_deref(), options.is_dry_run))?;
     Ok(ExitCode::from(u8::from(imported.faults > 0)))
 }
 
@@ -99,7 +101,9 @@ fn read_input(file: &Path) -> Result<Vec<u8>, Failure> {
 }
 
 fn memory_import_summary(imported: &MemoryImportSummary, root: Option<&Path>, dry: bool) -> String {
-    let MemoryImportSummary { workspace, entities, observations, relations, faults, .. } = imported;
+    let MemoryImportSummary {
+        workspace, entities, observations, relations, faults, redacted, ..
+    } = imported;
     let palace = palace_label(workspace.as_deref(), root);
     let verb = if dry { "Would add" } else { "Added" };
     let left = match faults {
@@ -108,7 +112,8 @@ fn memory_import_summary(imported: &MemoryImportSummary, root: Option<&Path>, dr
     };
     format!(
         "{verb} to {palace}: entities {entities}, observations of others {observations}, \
-         relations {relations}{left}."
+         relations {relations}{left}{}.",
+        redacted_count(redacted)
     )
 }
 

@@ -10,6 +10,9 @@ use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::progress_bar::ProgressBar;
+use crate::cli::redacted_secrets::{
+    ImportArgs, print_redacted_secrets, redacted_count, redacted_secrets_json,
+};
 use crate::cli::signal;
 use crate::cli::terminal;
 use crate::keeper::{
@@ -35,6 +38,10 @@ const EXPORT_PREFIX: &str = "conversations";
 /// attachments in Claude.ai are filed; thinking, tool calls, tool results and pictures
 /// are not. A document has the `date` of its front matter, else of its last change.
 ///
+/// Secrets are redacted before anything is written: `[redacted: KIND]` replaces private keys,
+/// tokens of services, and the values of variables named like `API_KEY` or `DB_PASSWORD`.
+/// They are counted, and listed with their places. `--keep-secrets` files them as they are.
+///
 /// Texts that are filed already are skipped, so it is safe to mine again. New text at
 /// the end of a conversation or document is added to its drawer. A document that
 /// changed in another place is filed again; its older text is kept and listed.
@@ -56,9 +63,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     room: Option<String>,
 
-    /// Only report what would be filed
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    import: ImportArgs,
 
     #[command(flatten)]
     format: FormatArgs,
@@ -97,12 +103,13 @@ pub(super) fn run(args: &Args) -> Outcome {
         let what = "was filed before and has changed; its older text is kept";
         anstream::eprintln!("{}", strip_unprintable(&format!("{name} {what}: {file}")));
     }
-    match args.format.is_json() {
-        true => {
-            let summary = summary_json(&summary, args.dry_run, &faults);
-            terminal::print_text(&format!("{summary:#}\n"))?;
-        }
-        false => terminal::print_page(&mining_summary(&summary, args.dry_run))?,
+    let is_dry_run = args.import.is_dry_run();
+    if args.format.is_json() {
+        let summary = summary_json(&summary, is_dry_run, &faults);
+        terminal::print_text(&format!("{summary:#}\n"))?;
+    } else {
+        print_redacted_secrets(&summary.redacted, is_dry_run);
+        terminal::print_page(&mining_summary(&summary, is_dry_run))?;
     }
     Ok(ExitCode::from(u8::from(!faults.is_empty())))
 }
@@ -118,18 +125,20 @@ fn summary_json(summary: &MineSummary, is_dry_run: bool, faults: &[String]) -> V
         "extended": summary.extended,
         "already_filed": summary.already_filed,
         "superseded": superseded,
+        "redacted": redacted_secrets_json(&summary.redacted),
         "faults": faults,
     })
 }
 
 fn mining_summary(
-    MineSummary { sources, new, extended, already_filed, .. }: &MineSummary,
+    MineSummary { sources, new, extended, already_filed, redacted, .. }: &MineSummary,
     dry: bool,
 ) -> String {
     let verb = if dry { "Would file" } else { "Filed" };
     format!(
         "{verb} texts of {sources} sources: {new} new, {extended} extended; {already_filed} were \
-         filed already."
+         filed already{}.",
+        redacted_count(redacted)
     )
 }
 
@@ -149,8 +158,9 @@ fn mine_file(
         it.wing = args.wing.clone().or(it.wing.take());
         it.room = args.room.clone().unwrap_or_else(|| std::mem::take(&mut it.room));
     }
-    keeper::file_mined_texts(keeper, caller, &source.source, &texts, summary, args.dry_run)?;
-    Ok(faults)
+    let options = args.import.options();
+    keeper::file_mined_texts(keeper, caller, &source.source, &texts, summary, options)?;
+    Ok(keeper::redact_messages(faults, options))
 }
 
 /// Extracts the texts to file from a file; the error says why there are none.

@@ -38,6 +38,7 @@ pub(super) fn split_into_exchanges(
         room: room.to_owned(),
         text: exchange_text(turns),
         at: turns.iter().find_map(|it| it.at),
+        first_line: None,
     });
     exchanges.collect()
 }

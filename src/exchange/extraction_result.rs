@@ -23,4 +23,6 @@ pub struct ExtractedText {
     pub text: String,
     /// The time of the text, if the source has one.
     pub at: Option<DateTime<Utc>>,
+    /// The line of the source in which the text begins, counted from one; `None` in a conversation.
+    pub first_line: Option<usize>,
 }

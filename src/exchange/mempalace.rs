@@ -44,6 +44,8 @@ pub struct MempalaceData {
 /// A drawer of MemPalace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportedDrawer {
+    /// The table and the id of its row, or of the text that its pieces belong to.
+    pub row: String,
     /// The wing.
     pub wing: String,
     /// The room.
@@ -61,6 +63,8 @@ pub struct ImportedDrawer {
 /// A diary entry of MemPalace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImportedDiaryEntry {
+    /// The table and the id of its row, or of the text that its pieces belong to.
+    pub row: String,
     /// The owner of the diary.
     pub agent: String,
     /// The topic of the entry.
@@ -205,11 +209,13 @@ impl MempalaceData {
         let at = first
             .field_timestamp("filed_at", &local)
             .or_else(|| first.field_timestamp("date", &local));
+        let row = format!("{} {id}", first.table);
         let wing = first.field_text("wing").unwrap_or_else(|| UNKNOWN.to_owned());
         if first.is_diary_entry() {
             let wing_agent = || wing.strip_prefix("wing_").unwrap_or(&wing).to_owned();
             let agent = first.field_text("agent").unwrap_or_else(wing_agent);
             return self.diary_entries.push(ImportedDiaryEntry {
+                row,
                 agent,
                 topic: first.field_text("topic"),
                 text,
@@ -217,6 +223,7 @@ impl MempalaceData {
             });
         }
         self.drawers.push(ImportedDrawer {
+            row,
             wing,
             room: first.field_text("room").unwrap_or_else(|| UNKNOWN.to_owned()),
             text,

@@ -67,11 +67,16 @@ impl SourceKind {
 
 fn split_document(text: &str, room: &str) -> Vec<ExtractedText> {
     let sections = if text.len() > MAX_UNCUT_BYTES { split_sections(text) } else { vec![text] };
-    let sections = sections.into_iter().filter(|it| !it.trim().is_empty());
     let at = document_date(text);
-    let extract =
-        |it: &str| ExtractedText { wing: None, room: room.to_owned(), text: it.to_owned(), at };
-    sections.map(extract).collect()
+    let mut next_line = 1;
+    let extract = |it: &str| {
+        let first_line = Some(next_line);
+        next_line += it.matches('\n').count();
+        let (room, text) = (room.to_owned(), it.to_owned());
+        ExtractedText { wing: None, room, text, at, first_line }
+    };
+    let texts = sections.into_iter().map(extract);
+    texts.filter(|it| !it.text.trim().is_empty()).collect()
 }
 
 /// Parses the `date` in a document's front matter: a time, or the start of a day, in UTC

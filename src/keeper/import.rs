@@ -2,4 +2,6 @@
 
 pub(crate) mod memory;
 pub(crate) mod mempalace;
+pub(crate) mod mempalace_redaction;
 pub(crate) mod mine;
+pub(crate) mod redactions;

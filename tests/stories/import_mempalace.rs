@@ -43,14 +43,14 @@ const FACT_TABLES: &str = "
         extracted_at TEXT DEFAULT CURRENT_TIMESTAMP);";
 
 /// A store of MemPalace that another process has open, or could have.
-struct MempalaceStore {
+pub(crate) struct MempalaceStore {
     texts: Connection,
     facts: Connection,
 }
 
 impl MempalaceStore {
     /// A store in `folder` next to the home.
-    fn new(home: &Home, folder: &str) -> Self {
+    pub(crate) fn new(home: &Home, folder: &str) -> Self {
         let palace = path_beside(home, folder);
         std::fs::create_dir_all(&palace).unwrap();
         let texts = Connection::open(palace.join("chroma.sqlite3")).unwrap();
@@ -148,7 +148,7 @@ impl MempalaceStore {
             .unwrap();
     }
 
-    fn insert_drawer(&self, id: &str, text: &str, about: &Value) {
+    pub(crate) fn insert_drawer(&self, id: &str, text: &str, about: &Value) {
         let add = "INSERT INTO embeddings (segment_id, embedding_id, seq_id) VALUES ('s1', ?1, 0)";
         self.texts.execute(add, [id]).unwrap();
         let place = self.texts.last_insert_rowid();
@@ -174,7 +174,13 @@ impl MempalaceStore {
         self.facts.execute(add, [id, name, kind]).unwrap();
     }
 
-    fn insert_fact(&self, id: &str, fact: &str, since: Option<&str>, until: Option<&str>) {
+    pub(crate) fn insert_fact(
+        &self,
+        id: &str,
+        fact: &str,
+        since: Option<&str>,
+        until: Option<&str>,
+    ) {
         let [subject, predicate, object] = fact.split('|').collect::<Vec<_>>().try_into().unwrap();
         let add = "INSERT INTO triples (id, subject, predicate, object, valid_from, valid_to)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)";

@@ -58,6 +58,7 @@ mod resources;
 mod review;
 mod rooms_and_actions;
 mod search;
+mod secrets;
 mod semantic_search;
 mod shared_repository;
 mod stale_facts;

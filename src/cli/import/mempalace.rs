@@ -11,6 +11,7 @@ use crate::cli::home::{HomeArgs, env_path, expand_tilde};
 use crate::cli::import::mempalace_sqlite;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::progress_bar::ProgressBar;
+use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_count};
 use crate::cli::signal;
 use crate::cli::terminal;
 use crate::keeper::{self, MempalaceImportSummary, MempalaceTables};
@@ -39,6 +40,8 @@ const REMOTE_BACKENDS: [(&str, &str); 3] = [
 /// changes nothing. Exits with 1 if some rows could not be parsed; they are listed by
 /// table and id, and the others are imported.
 ///
+/// Secrets are redacted, as in `palazzo mine`.
+///
 /// The pieces of a long text become one drawer: those that are marked as pieces, and
 /// those of a mined document if they fit together in one way only. A diary entry goes
 /// to the diary of its agent, whatever its wing. A text without a wing or room is filed
@@ -58,9 +61,8 @@ pub(super) struct Args {
     /// would open: ~/.mempalace/palace, or the path in its config.json
     dir: Option<PathBuf>,
 
-    /// Only report what would be added
-    #[arg(long)]
-    dry_run: bool,
+    #[command(flatten)]
+    import: ImportArgs,
 
     #[command(flatten)]
     home: HomeArgs,
@@ -81,14 +83,16 @@ pub(super) fn run(args: &Args) -> Outcome {
     let bar = ProgressBar::default();
     let on_progress = move |done, all| bar.show(done, all);
     let to_utc = |it| Local.from_local_datetime(&it).earliest().map(|it| it.to_utc());
-    let caller = terminal_user("import");
+    let (caller, options) = (terminal_user("import"), args.import.options());
     let imported =
-        keeper::import_mempalace(&mut keeper, &caller, tables, to_utc, args.dry_run, on_progress)?;
+        keeper::import_mempalace(&mut keeper, &caller, tables, to_utc, options, on_progress)?;
     for note in imported.notes.iter().chain(&imported.errors) {
         anstream::eprintln!("{}", strip_unprintable(note));
     }
+    print_redacted_secrets(&imported.redacted, options.is_dry_run);
     let root = keeper.palace_root(&caller)?;
-    terminal::print_page(&mempalace_import_summary(&imported, root.as_deref(), args.dry_run))?;
+    let summary = mempalace_import_summary(&imported, root.as_deref(), options.is_dry_run);
+    terminal::print_page(&summary)?;
     Ok(ExitCode::from(u8::from(!imported.errors.is_empty())))
 }
 
@@ -104,6 +108,7 @@ fn mempalace_import_summary(
         facts,
         already_present: existing,
         errors: faults,
+        redacted,
         ..
     } = imported;
     let palace = palace_label(workspace.as_deref(), root);
@@ -117,7 +122,8 @@ fn mempalace_import_summary(
     };
     format!(
         "{heading}: drawers {drawers}, diary entries {entries}, facts {facts}; {existing} \
-         existed already{left}."
+         existed already{left}{}.",
+        redacted_count(redacted)
     )
 }
 

@@ -1,10 +1,13 @@
 //! Imports and exports files of the reference memory server.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::exchange::{self, MemoryServerFile};
 use crate::keeper::graph::edit::{GraphEdit, OversizedEntities};
 use crate::keeper::graph::rules::with_initial_status;
+use crate::keeper::import::redactions::{
+    ImportOptions, RedactedSecret, Redactions, SecretNumbers, redact_messages,
+};
 use crate::keeper::memory_server::changes::add_absent_relations;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
@@ -28,20 +31,26 @@ pub struct MemoryImportSummary {
     pub notes: Vec<String>,
     /// How many of the notes are about something that could not be imported.
     pub faults: usize,
+    /// The secrets that were redacted in what is new.
+    pub redacted: Vec<RedactedSecret>,
 }
 
 /// Adds the contents of a file of the reference memory server that the palace does not have, in one
-/// commit; deletes nothing. Calls `progress` with the numbers of steps done and of all steps. If
-/// `dry`, only counts. Creates the first palace if there is none.
+/// commit; deletes nothing. Secrets are redacted before; `name` is the name of the file. Calls
+/// `progress` with the numbers of steps done and of all steps. In a dry run, only counts. Creates the
+/// first palace if there is none.
 pub fn import_memory(
     keeper: &mut Keeper,
     caller: &Caller,
-    file: &[u8],
-    dry: bool,
+    (name, file): (&str, &[u8]),
+    options: ImportOptions,
     progress: impl Fn(usize, usize) + Send + Sync + 'static,
 ) -> Result<MemoryImportSummary, Refusal> {
-    let MemoryServerFile { mut entities, relations, messages: notes, fault_count: faults } =
-        exchange::parse_memory_server_file(file);
+    let (dry, mut redactions) = (options.is_dry_run, Redactions::new(options));
+    let mut parsed = exchange::parse_memory_server_file(file);
+    parsed.messages = redact_messages(parsed.messages, options);
+    redact_graph(&mut redactions, name, &mut parsed);
+    let MemoryServerFile { mut entities, relations, messages: notes, fault_count: faults } = parsed;
     for entity in &mut entities {
         entity.id = Some(new_id(&mut keeper.id_generator, caller.now));
     }
@@ -51,17 +60,14 @@ pub fn import_memory(
         false => Some(keeper.session_for_writing(caller)?),
     };
     let Some(mut session) = session else {
+        let redacted = secrets_of_graph(&redactions, &entities, &relations);
+        let redacted = redactions.list_secrets(&redacted);
         let relations = relations.iter().collect::<BTreeSet<_>>().len();
-        let entities = entities.len();
-        return Ok(MemoryImportSummary {
-            entities,
-            relations,
-            notes,
-            faults,
-            ..Default::default()
-        });
+        let (entities, summary) = (entities.len(), MemoryImportSummary::default());
+        return Ok(MemoryImportSummary { entities, relations, notes, faults, redacted, ..summary });
     };
-    let mut summary = import_entities_and_relations(&mut session, &entities, &relations, dry)?;
+    let graph = (entities.as_slice(), relations.as_slice());
+    let mut summary = import_entities_and_relations(&mut session, graph, &redactions, dry)?;
     summary.notes.splice(0..0, notes);
     summary.faults += faults;
     Ok(summary)
@@ -69,14 +75,14 @@ pub fn import_memory(
 
 fn import_entities_and_relations(
     session: &mut Session<'_>,
-    entities: &[Entity],
-    relations: &[Triple],
+    graph: (&[Entity], &[Triple]),
+    redactions: &Redactions,
     dry: bool,
 ) -> Result<MemoryImportSummary, Refusal> {
     let (mut summary, mut oversized) = (MemoryImportSummary::default(), OversizedEntities::new());
     session.palace.change_files(session.caller, |open| {
         let edits = loop {
-            let (edit, counts) = plan_import(open, entities, relations, &oversized)?;
+            let (edit, counts) = plan_import(open, graph, redactions, &oversized)?;
             summary = counts;
             match edit.into_edits_within_limit()? {
                 Ok(edits) => break edits,
@@ -118,38 +124,91 @@ fn oversized_entity_note((name, size): (String, usize)) -> String {
 /// to be added to it.
 fn plan_import(
     open: &mut OpenPalace,
-    entities: &[Entity],
-    relations: &[Triple],
+    (entities, relations): (&[Entity], &[Triple]),
+    redactions: &Redactions,
     oversized: &OversizedEntities,
 ) -> Result<(GraphEdit, MemoryImportSummary), Refusal> {
     let (mut edit, mut summary) = (GraphEdit::default(), MemoryImportSummary::default());
+    let mut redacted = SecretNumbers::new();
     for entity in entities.iter().filter(|it| !oversized.contains_key(&it.name)) {
         let old = open.palace.graph.get(&entity.name);
-        if old.is_some_and(|it| has_all_observations(it, &entity.observations)) {
+        let missing = |it: &Entity| missing_observations(it, &entity.observations, redactions);
+        if old.is_some_and(|it| missing(it).is_empty()) {
             continue;
         }
         let Some(old) = edit.entity_mut(open, &entity.name)? else {
-            let entity = with_initial_status(&open.palace.graph, entity);
-            edit.add_entity(open, entity)?;
+            let new = with_initial_status(&open.palace.graph, entity);
+            edit.add_entity(open, new)?;
             summary.entities += 1;
+            redacted.extend(secrets_of_graph(redactions, std::slice::from_ref(entity), &[]));
             continue;
         };
-        for observation in &entity.observations {
-            if !old.observations.contains(observation) {
-                old.observations.push(observation.clone());
-                summary.observations += 1;
-            }
+        for observation in missing(old) {
+            redacted.extend(redactions.secrets_of([observation.as_str()]));
+            old.observations.push(observation);
+            summary.observations += 1;
         }
     }
     let relations = relations.iter().filter(|it| !oversized.contains_key(&it.from));
     let new = missing_relations(open, relations);
-    summary.relations = add_absent_relations(open, &mut edit, &new)?.len();
+    let created = add_absent_relations(open, &mut edit, &new)?;
+    redacted.extend(secrets_of_graph(redactions, &[], &created));
+    summary.redacted = redactions.list_secrets(&redacted);
+    summary.relations = created.len();
     Ok((edit, summary))
 }
 
-fn has_all_observations(entity: &Entity, observations: &[String]) -> bool {
-    let present: HashSet<&String> = entity.observations.iter().collect();
-    observations.iter().all(|it| present.contains(it))
+/// Redacts the names and observations of a file, and joins entities that have the same name then.
+fn redact_graph(redactions: &mut Redactions, source: &str, file: &mut MemoryServerFile) {
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for mut entity in std::mem::take(&mut file.entities) {
+        entity.name = redactions.redact(&entity.name, source, |_| "name of an entity".to_owned());
+        let place = format!("entity `{}`", render::truncate(&render::one_line(&entity.name), 60));
+        for text in entity.observations.iter_mut().chain([&mut entity.genus]) {
+            *text = redactions.redact(text, source, |_| place.clone());
+        }
+        let place = *places.entry(entity.name.clone()).or_insert(file.entities.len());
+        match file.entities.get_mut(place) {
+            Some(first) => first.observations.append(&mut entity.observations),
+            None => file.entities.push(entity),
+        }
+    }
+    for Triple { from, kind, to } in &mut file.relations {
+        for name in [from, kind, to] {
+            *name = redactions.redact(name, source, |_| "relation".to_owned());
+        }
+    }
+}
+
+/// Returns the secrets that were in the texts of entities and relations.
+fn secrets_of_graph(
+    redactions: &Redactions,
+    entities: &[Entity],
+    relations: &[Triple],
+) -> SecretNumbers {
+    let of_entities = entities.iter().flat_map(|it| [&it.name, &it.genus]);
+    let of_relations = relations.iter().flat_map(|it| [&it.from, &it.kind, &it.to]);
+    let observations = entities.iter().flat_map(|it| &it.observations);
+    let texts = of_entities.chain(observations).chain(of_relations);
+    redactions.secrets_of(texts.map(String::as_str))
+}
+
+/// Returns the observations that an entity does not have, each once. One that it has with its
+/// secrets counts as present.
+fn missing_observations(
+    entity: &Entity,
+    observations: &[String],
+    redactions: &Redactions,
+) -> Vec<String> {
+    let mut present: HashSet<&str> = entity.observations.iter().map(String::as_str).collect();
+    let mut missing = Vec::new();
+    for it in observations {
+        let has_original = redactions.originals_of(it).any(|it| present.contains(it));
+        if !has_original && present.insert(it) {
+            missing.push(it.clone());
+        }
+    }
+    missing
 }
 
 /// Returns the relations that the graph does not have.

@@ -1,7 +1,7 @@
 //! Imports a palace of MemPalace: drawers, diaries and facts, in one commit. What exists already is
 //! not imported again.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use chrono::{DateTime, NaiveDateTime, SubsecRound, Utc};
 use ulid::Ulid;
@@ -12,7 +12,11 @@ use crate::exchange::{
 use crate::format::{self, new_diary_entry_path};
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::graph::rules::with_initial_status;
+use crate::keeper::import::mempalace_redaction::{entity_row, fact_row, redact_data};
 use crate::keeper::import::mine::{plan_filing, sanitize_name};
+use crate::keeper::import::redactions::{
+    ImportOptions, RedactedSecret, Redactions, SecretNumbers, redact_messages,
+};
 use crate::keeper::mempalace::add_fact::{
     has_same_kind_and_object, placeholder_entity, resolve_spelling,
 };
@@ -43,6 +47,8 @@ pub struct MempalaceImportSummary {
     pub errors: Vec<String>,
     /// Other notes to the user.
     pub notes: Vec<String>,
+    /// The secrets that were redacted in what is new.
+    pub redacted: Vec<RedactedSecret>,
 }
 
 /// The data to import, with names that are valid here.
@@ -51,23 +57,29 @@ struct ImportItems {
     entries: Vec<(String, DiaryEntry)>,
     entities: Vec<Entity>,
     facts: Vec<ImportedFact>,
+    redactions: Redactions,
+    /// The names of wings, rooms, agents, topics and sources, each once.
+    names: BTreeSet<String>,
 }
 
 /// Adds the contents of the tables of MemPalace that the palace does not have, in one commit;
-/// deletes nothing. `to_utc` converts a local time; `progress` is called with the numbers of steps
-/// done and of all steps. If `dry`, only counts. Creates the first palace if there is none.
+/// deletes nothing. Secrets are redacted before. `to_utc` converts a local time; `progress` is called
+/// with the numbers of steps done and of all steps. In a dry run, only counts. Creates the first
+/// palace if there is none.
 pub fn import_mempalace(
     keeper: &mut Keeper,
     caller: &Caller,
     tables: MempalaceTables,
     to_utc: impl Fn(NaiveDateTime) -> Option<DateTime<Utc>>,
-    dry: bool,
+    options: ImportOptions,
     progress: impl Fn(usize, usize) + Send + Sync + 'static,
 ) -> Result<MempalaceImportSummary, Refusal> {
+    let (dry, mut redactions) = (options.is_dry_run, Redactions::new(options));
     let mut data = exchange::convert_mempalace_tables(tables, to_utc);
-    let errors = std::mem::take(&mut data.faults);
-    let notes = std::mem::take(&mut data.notes);
-    let import = ImportItems::from_mempalace_data(data, caller.now, || {
+    let errors = redact_messages(std::mem::take(&mut data.faults), options);
+    let notes = redact_messages(std::mem::take(&mut data.notes), options);
+    let names = redact_data(&mut redactions, &mut data);
+    let import = ImportItems::from_mempalace_data(data, (redactions, names), caller.now, || {
         new_id(&mut keeper.id_generator, caller.now)
     });
     let session = match dry || import.is_empty() {
@@ -101,6 +113,7 @@ impl ImportItems {
     /// without a date.
     fn from_mempalace_data(
         data: MempalaceData,
+        (redactions, names): (Redactions, BTreeSet<String>),
         now: DateTime<Utc>,
         mut new_id: impl FnMut() -> Ulid,
     ) -> Self {
@@ -132,11 +145,13 @@ impl ImportItems {
                 .collect(),
             entities: by_name.into_values().collect(),
             facts,
+            redactions,
+            names,
         }
     }
 
     fn is_empty(&self) -> bool {
-        let Self { drawers, entries, entities, facts } = self;
+        let Self { drawers, entries, entities, facts, .. } = self;
         drawers.is_empty() && entries.is_empty() && entities.is_empty() && facts.is_empty()
     }
 
@@ -154,6 +169,7 @@ impl ImportItems {
             entries,
             facts,
             already_present: all - drawers - entries - facts,
+            redacted: self.redactions.list_secrets(&self.redactions.all_secrets()),
             ..MempalaceImportSummary::default()
         }
     }
@@ -162,9 +178,14 @@ impl ImportItems {
         &self,
         open: &mut OpenPalace,
     ) -> Result<(Vec<FileEdit>, MempalaceImportSummary), Refusal> {
-        let filing = plan_filing(open, None, &self.drawers);
-        let entry_edits = self.plan_diary_entries(open);
-        let (edit, added, errors) = self.plan_facts(open)?;
+        let filing = plan_filing(open, None, &self.drawers, &self.redactions);
+        let (entry_edits, mut redacted) = self.plan_diary_entries(open);
+        let (edit, added, errors) = self.plan_facts(open, &mut redacted)?;
+        redacted.extend(filing.redacted);
+        if filing.edits.len() + entry_edits.len() > 0 {
+            let names = self.names.iter().map(String::as_str);
+            redacted.extend(self.redactions.secrets_of(names));
+        }
         let summary = MempalaceImportSummary {
             drawers: filing.edits.len(),
             entries: entry_edits.len(),
@@ -174,6 +195,7 @@ impl ImportItems {
                 - added
                 - errors.len(),
             errors,
+            redacted: self.redactions.list_secrets(&redacted),
             ..MempalaceImportSummary::default()
         };
         let mut edits = filing.edits;
@@ -182,8 +204,9 @@ impl ImportItems {
         Ok((edits, summary))
     }
 
-    /// Plans the edits for the entries that no diary has.
-    fn plan_diary_entries(&self, open: &OpenPalace) -> Vec<FileEdit> {
+    /// Plans the edits for the entries that no diary has; returns with them the secrets that were
+    /// redacted in them.
+    fn plan_diary_entries(&self, open: &OpenPalace) -> (Vec<FileEdit>, SecretNumbers) {
         let diaries = &open.palace.diaries;
         let mut present: HashSet<(String, &str, Option<DateTime<Utc>>)> = HashSet::new();
         for (file, it) in diaries.iter() {
@@ -193,8 +216,13 @@ impl ImportItems {
             present.insert((agent, &it.text, it.written));
         }
         let mut new_per_folder: HashMap<String, usize> = HashMap::new();
-        let mut edits = Vec::new();
+        let (mut edits, mut redacted) = (Vec::new(), SecretNumbers::new());
         for (agent, entry) in &self.entries {
+            let mut originals = self.redactions.originals_of(&entry.text);
+            let key = |text| (agent.to_lowercase(), text, entry.written);
+            if originals.any(|it| present.contains(&key(it))) {
+                continue;
+            }
             if !present.insert((agent.to_lowercase(), &entry.text, entry.written)) {
                 continue;
             }
@@ -208,14 +236,17 @@ impl ImportItems {
                 was: None,
                 now: Some(format::serialize_diary_entry(entry)),
             });
+            redacted.extend(self.redactions.secrets_of([entry.text.as_str()]));
         }
-        edits
+        (edits, redacted)
     }
 
-    /// Adds the facts. Returns how many were added or got a date, and the errors of the others.
+    /// Adds the facts. Returns how many were added or got a date, and the errors of the others. Adds
+    /// the secrets that were redacted in them to `redacted`.
     fn plan_facts(
         &self,
         open: &mut OpenPalace,
+        redacted: &mut SecretNumbers,
     ) -> Result<(GraphEdit, usize, Vec<String>), Refusal> {
         let mut edit = GraphEdit::default();
         for it in &self.entities {
@@ -225,6 +256,7 @@ impl ImportItems {
                 let entity =
                     with_initial_status(&open.palace.graph, &Entity { name, ..it.clone() });
                 edit.add_entity(open, entity)?;
+                redacted.extend(self.redactions.secrets_from(&entity_row(&it.name)));
             }
         }
         let all: HashSet<_> = self.facts.iter().map(FactKey::from_fact).collect();
@@ -244,7 +276,10 @@ impl ImportItems {
             let Some(source) = edit.entity_or_new_loose_end_mut(open, &subject)? else { continue };
             let new = Relation { to, ..it.relation.clone() };
             let is_imported = |it: &Relation| all.contains(&FactKey::from_relation(&subject, it));
-            added += usize::from(merge_fact(&mut source.relations, new, is_imported));
+            if merge_fact(&mut source.relations, new, is_imported) {
+                added += 1;
+                redacted.extend(self.redactions.secrets_from(&fact_row(&it.id)));
+            }
         }
         Ok((edit, added, errors))
     }

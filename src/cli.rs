@@ -20,6 +20,7 @@ mod http_server;
 mod import;
 mod init;
 mod item_change;
+mod locate;
 mod log;
 mod lsp;
 mod man;
@@ -109,8 +110,8 @@ enum Command {
     GitSetup(git_setup::Args),
     #[command(flatten)]
     GitDriver(git_driver::DriverCommand),
-    MergeFile(merge_file::Args),
     Check(check::Args),
+    Locate(locate::Args),
     Doctor(doctor::Args),
     Trust(trust::Args),
     Aaak(aaak::Args),
@@ -128,7 +129,7 @@ enum Command {
 }
 
 /// Runs the command given in the process arguments. The exit code is 0; 1 if `check` or
-/// `fmt` found a fault, `search` found nothing, or `import` could not parse some lines or
+/// `fmt` found a fault, `search` or `locate` found nothing, or `import` could not parse some lines or
 /// rows; 2 if the command failed.
 pub fn run() -> ExitCode {
     completions::complete_if_requested(Cli::command);
@@ -166,8 +167,8 @@ fn run_command(command: Command) -> Outcome {
         Command::Resolve(args) => resolve::run(&args),
         Command::GitSetup(args) => git_setup::run(&args),
         Command::GitDriver(driver) => git_driver::run(&driver),
-        Command::MergeFile(args) => merge_file::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Locate(args) => locate::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Trust(args) => trust::run(&args),
         Command::Aaak(args) => aaak::run(&args),
@@ -233,7 +234,7 @@ mod tests {
         let lines = "serve|init Keep|init --repository|templates|show|map|view|search stasis|embed|log|\
             diff|blame hall|mv hall loft|rm hall|restore hall --to 2026-03-01|undo|sync|\
              sync --setup|sync --setup URL|sync /a --status|conflicts|resolve 3f2a other|\
-             merge-file a b c rooms/hall.yaml|check|check --explain|doctor|trust|\
+             merge-file a b c rooms/hall.yaml|locate -|locate -x|check|check --explain|doctor|trust|\
             trust --list|trust --remove /a|aaak spec|fmt|schema|walk|wake-up|hook install|\
             hook remove|hook session-start|hook session-end|import memory -|import mempalace|\
             mine notes.md|export memory|client-config|completions bash|man /tmp";
@@ -246,7 +247,7 @@ mod tests {
     fn a_command_without_a_required_argument_is_refused() {
         let lines = "init|init --template codebase|search|blame|restore hall|restore --to 2026|\
             resolve 3f2a|merge-file a b c|\
-            doctor --yes|mine|import memory|completions|man";
+            doctor --yes|mine|locate|import memory|completions|man";
         for line in lines.split('|') {
             assert_eq!(parse_error(line), Some(ErrorKind::MissingRequiredArgument), "{line}");
         }

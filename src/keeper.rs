@@ -88,6 +88,7 @@ pub use crate::keeper::maintain::git_setup::{GitSetupReport, remove_git_setup, s
 pub use crate::keeper::maintain::init::{
     check_new_palace_name, create_palace, create_repositories,
 };
+pub use crate::keeper::maintain::locate::{has_git_filter_repo, locate_text};
 pub use crate::keeper::maintain::palace_findings::list_findings;
 pub use crate::keeper::maintain::trust::{
     give_consent, list_consents, missing_consents, remove_consents,

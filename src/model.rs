@@ -27,6 +27,7 @@ mod secret;
 mod settings;
 mod slug;
 mod text;
+mod text_location;
 mod tool;
 mod uri;
 mod work;
@@ -88,6 +89,7 @@ pub use text::{
     fold_name, is_printable, quote_for_shell, split_lines, strip_unprintable,
     whole_words_prefix_len,
 };
+pub use text_location::{TextInCommit, TextInFile, TextInRepository, TextLocations};
 pub use tool::{Tool, ToolEffect, ToolParameter};
 pub use uri::{ResourceUri, UriError, UriTarget};
 pub use work::{Process, ProcessStep, Task, WorkStatus, WorkSubject};

@@ -29,6 +29,7 @@ mod room;
 mod scroll;
 mod source_excerpt;
 mod text;
+mod text_locations;
 mod timeline;
 mod wake_up;
 mod work;
@@ -76,6 +77,7 @@ pub use text::{
     count_with_noun, display_path, group_thousands, join_names, json_value_text, one_line,
     printable_text, truncate,
 };
+pub use text_locations::{text_locations, text_locations_json};
 pub use timeline::timeline;
 pub use wake_up::{WakeUpSection, wake_up};
 pub use work::{

@@ -1,10 +1,12 @@
-//! The commands that git runs after `palazzo git-setup`: an external diff and a `textconv`.
+//! The commands that git runs after `palazzo git-setup`: an external diff, a `textconv` and a
+//! merge driver.
 
 use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::cli::merge_file;
 use crate::cli::outcome::Outcome;
 use crate::cli::terminal;
 use crate::keeper;
@@ -17,6 +19,7 @@ pub(super) enum DriverCommand {
     GitDiff(DiffArgs),
     #[command(hide = true)]
     GitTextconv(TextconvArgs),
+    MergeFile(merge_file::Args),
 }
 
 /// Print the differences of one file of a palace, for the setting `diff.palazzo.command` of git
@@ -40,6 +43,7 @@ pub(super) fn run(command: &DriverCommand) -> Outcome {
     match command {
         DriverCommand::GitDiff(args) => run_diff(args),
         DriverCommand::GitTextconv(args) => run_textconv(args),
+        DriverCommand::MergeFile(args) => merge_file::run(args),
     }
 }
 

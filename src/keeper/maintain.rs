@@ -8,5 +8,6 @@ pub(crate) mod fix_old_names;
 pub(crate) mod fmt;
 pub(crate) mod git_setup;
 pub(crate) mod init;
+pub(crate) mod locate;
 pub(crate) mod palace_findings;
 pub(crate) mod trust;

@@ -17,4 +17,5 @@ pub(crate) mod received_commits;
 pub(crate) mod rename_detection;
 pub(crate) mod resolve_as_of;
 pub(crate) mod stale_files;
+pub(crate) mod text_search;
 pub(crate) mod tree_diff;

@@ -1,4 +1,5 @@
 //! Repositories on other machines, through the `git` command.
 
+pub(crate) mod filter_repo;
 pub(crate) mod git_process;
 pub(crate) mod shallow_clone;

@@ -1,4 +1,5 @@
-//! Secrets: what is mined, imported and kept is redacted.
+//! Secrets: what is mined, imported and kept is redacted, `check` warns of the others, and
+//! `palazzo locate` finds what still contains one.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -378,4 +379,162 @@ fn the_hook_redacts_secrets_in_the_conversations_it_keeps() {
 fn the_hook_can_keep_secrets() {
     let (home, secrets) = keep_conversation(&["--keep-secrets"]);
     assert_eq!(secrets.found_in(&home), secrets.parts());
+}
+
+/// Writes secrets into files of every kind, and commits them.
+fn home_with_secrets(secrets: &Secrets) -> Home {
+    let home = Home::new();
+    home.write_git_config("[maintenance]\nauto = false\n[user]\nname = Ada\nemail = ada@seams\n");
+    home.run_palazzo(&["init", "Keep"]);
+    let token = &secrets.github;
+    home.write("keep/rooms/hall.yaml", &format!("name: Hall\ndescription: |\n  Use {token}.\n"));
+    home.write(
+        "keep/entities/person/ada.yaml",
+        &format!("name: Ada\ngenus: person\nobservations:\n- Uses {token}\n"),
+    );
+    home.write("keep/drawers/code/auth/01.md", &secrets.text());
+    home.write("keep/other.txt", &format!("{token}\n"));
+    home.git(&["add", "-A"]);
+    home.git_at(MARCH_1, &["commit", "-qm", &format!("Push {token}")]);
+    home
+}
+
+#[test]
+fn check_warns_of_secrets_in_files_and_does_not_print_them() {
+    let secrets = Secrets::new();
+    let home = home_with_secrets(&secrets);
+    let found = run(&home, &["check", "--level", "warning"]);
+    assert_snapshot!(found, @"
+    home/keep/drawers/code/auth/01.md:2:8: warning[secret]: the file contains a secret: GitHub token
+        = withdraw it where it was issued and remove it here; `palazzo locate -` finds it in the history
+    home/keep/drawers/code/auth/01.md:3:4: warning[secret]: the file contains a secret: AWS access key
+        = withdraw it where it was issued and remove it here; `palazzo locate -` finds it in the history
+    home/keep/drawers/code/auth/01.md:3:26: warning[secret]: the file contains a secret: JWT
+        = withdraw it where it was issued and remove it here; `palazzo locate -` finds it in the history
+    home/keep/drawers/code/auth/01.md:4:1: warning[secret]: the file contains a secret: private key
+        = withdraw it where it was issued and remove it here; `palazzo locate -` finds it in the history
+    home/keep/drawers/code/auth/01.md:8:20: warning[secret]: the file contains a secret: password
+        = withdraw it where it was issued and remove it here; `palazzo locate -` finds it in the history
+    home/keep/entities/person/ada.yaml:4:8: warning[secret]: the file contains a secret: GitHub token
+        = withdraw it where it was issued and remove it here; `palazzo locate -` finds it in the history
+    home/keep/rooms/hall.yaml:3:7: warning[secret]: the file contains a secret: GitHub token
+        = withdraw it where it was issued and remove it here; `palazzo locate -` finds it in the history
+    1 palace, 1 room, 0 scrolls, 1 entity: 0 errors, 7 warnings
+    [exit 0]
+    ");
+    assert!(secrets.parts().iter().all(|it| !found.contains(it)), "{found}");
+    let settings = home.read("keep/palace.toml");
+    home.write("keep/palace.toml", &format!("{settings}\n[check]\nsilence = [\"secret\"]\n"));
+    assert!(!run(&home, &["check"]).contains("[secret]"));
+}
+
+/// Adds a commit that is left only in the reflog, a text that is left only in the index, and a
+/// cache.
+fn home_with_lost_texts(secrets: &Secrets) -> Home {
+    let home = home_with_secrets(secrets);
+    home.git_at(MARCH_1, &["rm", "-q", "keep/other.txt"]);
+    home.git_at(MARCH_1, &["commit", "-qm", "Remove a file"]);
+    home.write("keep/lost.txt", &format!("again {}\n", secrets.github));
+    home.git(&["add", "keep/lost.txt"]);
+    home.git_at("2026-03-02T12:00:00Z", &["commit", "-qm", "Lose this"]);
+    home.git(&["reset", "-q", "--hard", "HEAD^"]);
+    home.write("keep/staged.txt", &format!("staged {}\n", secrets.github));
+    home.git(&["add", "keep/staged.txt"]);
+    std::fs::remove_file(home.path().join("keep/staged.txt")).unwrap();
+    home.write(".git/palazzo/cache/keep/entities", &format!("cached {}", secrets.github));
+    home
+}
+
+#[test]
+fn locate_finds_what_still_contains_a_text_and_changes_nothing() {
+    let secrets = Secrets::new();
+    let home = home_with_lost_texts(&secrets);
+    let before = all_files(&home.path());
+    let mut locate = home.palazzo_command(MARCH_1);
+    home.write("../text", &format!("{}\n", secrets.github));
+    locate.args(["locate", "-"]).stdin(std::fs::File::open(home.path().join("../text")).unwrap());
+    let output = locate.output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let page = String::from_utf8(output.stdout).unwrap();
+    let short = |it: &str| home.git(&["rev-parse", "--short", it]).trim().to_owned();
+    let (lost, added) = (short("HEAD@{1}"), short("HEAD~1"));
+    let blob = home.git(&["rev-parse", ":keep/staged.txt"]);
+    let page = page.replace(&home.path().display().to_string(), "HOME");
+    let page = page.replace(&lost, "LOST").replace(&added, "ADDED").replace(blob.trim(), "BLOB");
+    let (places, commands) = page.split_once("Not searched").unwrap();
+    assert_snapshot!(places, @"
+    ── HOME ──
+
+    Files:
+      HOME/keep/drawers/code/auth/01.md:2
+      HOME/keep/entities/person/ada.yaml:4
+      HOME/keep/rooms/hall.yaml:3
+
+    Commits that added it:
+      LOST 2026-03-02 Lose this (no branch leads to it)
+        keep/lost.txt
+      ADDED 2026-03-01 Push […]
+        in its message
+        keep/drawers/code/auth/01.md
+        keep/entities/person/ada.yaml
+        keep/other.txt
+        keep/rooms/hall.yaml
+
+    Objects that are in no commit:
+      blob BLOB
+
+    Caches, logs and settings:
+      HOME/.git/logs/HEAD:2
+      HOME/.git/logs/refs/heads/main:2
+      HOME/.git/palazzo/cache/keep/entities:1
+    ");
+    assert!(commands.contains("git gc") && !page.contains(&secrets.github), "{page}");
+    assert!(before == all_files(&home.path()));
+}
+
+#[test]
+fn locate_exits_with_1_if_nothing_is_found_and_prints_json() {
+    let secrets = Secrets::new();
+    let home = home_with_secrets(&secrets);
+    assert!(run(&home, &["locate", "nowhere-to-be-found"]).ends_with("[exit 1]"));
+    assert!(run(&home, &["locate", "abc"]).ends_with("[exit 2]"));
+    let json = home.run_palazzo(&["locate", &secrets.aws, "--format", "json"]);
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json["repositories"][0]["commits"][0]["referenced"], true);
+}
+
+#[test]
+fn the_commands_that_locate_prints_remove_a_text_from_the_history() {
+    let secrets = Secrets::new();
+    let home = home_with_secrets(&secrets);
+    home.git(&["tag", "-am", &format!("with {}", secrets.github), "v1"]);
+    home.git(&["branch", "side"]);
+    for file in
+        ["rooms/hall.yaml", "entities/person/ada.yaml", "drawers/code/auth/01.md", "other.txt"]
+    {
+        let text = home.read(&format!("keep/{file}")).replace(&secrets.github, "[redacted]");
+        home.write(&format!("keep/{file}"), &text);
+    }
+    home.git_at(MARCH_1, &["commit", "-qam", "Redact"]);
+    let page = run(&home, &["locate", &secrets.github]);
+    let commands = page.split_once("Then:\n\n").unwrap().1;
+    let commands = commands.lines().take_while(|it| it.starts_with("  ")).map(str::trim);
+    let script = commands.collect::<Vec<_>>().join("\n");
+    let script = script.replace("cd HOME", &format!("cd '{}'", home.path().display()));
+    // The text comes from the terminal; the commands come from a file.
+    home.write("../remove.sh", &script);
+    home.write("../text", &format!("{}\n", secrets.github));
+    let mut shell = Command::new("sh");
+    home.isolate_environment(&mut shell);
+    shell.args(["-e", "remove.sh"]);
+    let text = std::fs::File::open(home.path().join("../text")).unwrap();
+    let output = shell.stdin(Stdio::from(text)).output().unwrap();
+    assert!(output.status.success(), "{script}\n{output:?}");
+    let token = secrets.github.as_bytes();
+    assert!(!all_objects(&home).windows(token.len()).any(|it| it == token), "{script}");
+    let again = run(&home, &["locate", &secrets.github]);
+    assert!(again.ends_with("[exit 1]"), "{again}");
+    assert_eq!(home.git(&["log", "--all", "--format=%s", "-2"]).lines().next(), Some("Redact"));
+    assert_eq!(home.read("keep/other.txt"), "[redacted]\n");
+    assert!(run(&home, &["check"]).contains("0 errors"));
 }

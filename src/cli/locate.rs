@@ -1,0 +1,86 @@
+//! `palazzo locate`.
+
+use std::io::Read as _;
+use std::process::ExitCode;
+
+use crate::cli::home::{HomeOption, WorkspaceArgs, keeper_for_home, state_dir};
+use crate::cli::outcome::{Failure, Outcome};
+use crate::cli::output_format::FormatArgs;
+use crate::cli::terminal;
+use crate::keeper;
+use crate::render;
+
+/// The least that can be searched for; less is found everywhere.
+const MIN_CHARS: usize = 4;
+
+/// Limit for the text on standard input.
+const MAX_INPUT_BYTES: u64 = 1 << 20;
+
+/// Find everything that still contains a text, such as a secret, and how to remove it
+///
+/// Searches the files of the palaces of the home, all objects and messages of their
+/// repositories, also those that only the reflog knows, the logs and settings of git, and
+/// the caches of Palazzo. Prints the files with their lines, the commits that added the
+/// text, and the git commands that remove it from the history. It changes nothing, and
+/// does not print the text, unless a path contains it.
+///
+/// Exits with 0 if something was found, with 1 if nothing was, with 2 if the search could
+/// not run.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The text, on one line; `-` reads it from standard input, so that it does not stand
+    /// in the history of the shell
+    #[arg(value_name = "TEXT", allow_hyphen_values = true)]
+    text: String,
+
+    #[command(flatten)]
+    format: FormatArgs,
+
+    #[command(flatten)]
+    home: HomeOption,
+}
+
+pub(super) fn run(args: &Args) -> Outcome {
+    let text = read_text(&args.text)?;
+    let keeper = keeper_for_home(Some(&args.home.find()), &WorkspaceArgs::default());
+    let found = keeper::locate_text(&keeper, state_dir().as_deref(), &text)?;
+    // Commands must not be wrapped.
+    terminal::print_text(&match args.format.is_json() {
+        true => render::text_locations_json(&found),
+        false => render::text_locations(&found, keeper::has_git_filter_repo()),
+    })?;
+    let is_found = !found.repositories.is_empty() || !found.state_files.is_empty();
+    Ok(ExitCode::from(u8::from(!is_found)))
+}
+
+/// Returns the text to search for; `-` stands for standard input.
+fn read_text(argument: &str) -> Result<String, Failure> {
+    let mut text = argument.to_owned();
+    if text == "-" {
+        text.clear();
+        std::io::stdin().take(MAX_INPUT_BYTES).read_to_string(&mut text)?;
+    }
+    let text = text.trim_end_matches(['\n', '\r']);
+    if text.contains(['\n', '\r']) {
+        let hint = "give the line of it that occurs nowhere else";
+        return Err(Failure::Message(format!("the text has several lines: {hint}")));
+    }
+    if text.chars().count() < MIN_CHARS {
+        return Err(Failure::Message(format!("give at least {MIN_CHARS} characters of the text")));
+    }
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_has_one_line_and_some_characters() {
+        assert_eq!(read_text("hunter2\r\n").unwrap(), "hunter2");
+        let refused = |text: &str| read_text(text).unwrap_err().to_string();
+        assert_eq!(refused("abc\n"), "give at least 4 characters of the text");
+        let several = "the text has several lines: give the line of it that occurs nowhere else";
+        assert_eq!(refused("first\nsecond"), several);
+    }
+}

@@ -1,0 +1,47 @@
+//! Finds everything that still contains a text: `palazzo locate`.
+
+use std::path::Path;
+
+use crate::keeper::{Keeper, Refusal};
+use crate::model::{TextInRepository, TextLocations};
+use crate::store::{self, Store};
+
+/// Finds a text in the palaces of the home, in their repositories, and in the folder with Palazzo's
+/// own files. Changes nothing.
+pub fn locate_text(
+    keeper: &Keeper,
+    state_folder: Option<&Path>,
+    text: &str,
+) -> Result<TextLocations, Refusal> {
+    let mut locations = TextLocations::default();
+    for palace in keeper.workspaces()? {
+        add_palace(&keeper.store_of(&palace), text, &mut locations)?;
+    }
+    locations.repositories.retain(|it| !it.is_empty());
+    if let Some(folder) = state_folder.filter(|it| it.is_dir()) {
+        let unread_count = &mut locations.unread_count;
+        locations.state_files = store::find_text_in_folder(folder, text, |_| true, unread_count);
+    }
+    Ok(locations)
+}
+
+/// Returns whether the extension `git filter-repo` is installed.
+pub fn has_git_filter_repo() -> bool {
+    store::has_git_filter_repo()
+}
+
+/// Adds the places in a palace, and in its repository unless that was searched for another palace.
+fn add_palace(store: &Store, text: &str, locations: &mut TextLocations) -> Result<(), Refusal> {
+    let (folder, unread_count) = (store.palace_folder(), &mut locations.unread_count);
+    let is_searched = |it: &Path| it.file_name().is_none_or(|it| it != ".git");
+    let mut files = store::find_text_in_folder(folder, text, is_searched, unread_count);
+    let work = store.repository_state()?.map_or_else(|| folder.to_owned(), |it| it.work);
+    if let Some(known) = locations.repositories.iter_mut().find(|it| it.work == work) {
+        known.files.append(&mut files);
+        return Ok(());
+    }
+    let found = store.find_text_in_repository(text, unread_count)?;
+    let found = found.unwrap_or_else(|| TextInRepository { work, ..TextInRepository::default() });
+    locations.repositories.push(TextInRepository { files, ..found });
+    Ok(())
+}

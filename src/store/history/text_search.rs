@@ -1,0 +1,246 @@
+//! Finds a text in everything that a repository stores, so that it can be removed: in all objects,
+//! also those that no reference leads to, and in the files beside them. Reads only.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
+
+use gix::ObjectId;
+use gix::bstr::ByteSlice as _;
+use gix::objs::Kind;
+use walkdir::WalkDir;
+
+use crate::model::{TextInCommit, TextInFile, TextInRepository};
+use crate::store::history::commits::HistoryReader;
+use crate::store::history::tree_diff;
+use crate::store::repo::regular_file;
+use crate::store::{Error, Store};
+
+/// The places in a history that contain a text, as in [`TextInRepository`].
+#[derive(Default)]
+struct TextInHistory {
+    commits: Vec<TextInCommit>,
+    tags: Vec<String>,
+    objects: Vec<String>,
+}
+
+/// The size of the largest file that is searched.
+const MAX_FILE_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// The objects of a repository that contain a text.
+struct TextObjects {
+    /// By id; a tree contains the text in the name of an entry.
+    found: HashMap<ObjectId, Kind>,
+    /// All commits.
+    commits: Vec<ObjectId>,
+}
+
+/// Finds the regular files below `folder` that contain `text`, or have it in their path. Counts
+/// those that cannot be read in `unread_count`.
+pub fn find_text_in_folder(
+    folder: &Path,
+    text: &str,
+    is_searched: impl Fn(&Path) -> bool,
+    unread_count: &mut usize,
+) -> Vec<TextInFile> {
+    let mut found = Vec::new();
+    let entries = WalkDir::new(folder).sort_by_file_name().into_iter();
+    for entry in entries.filter_entry(|it| is_searched(it.path())) {
+        let file = match entry {
+            Ok(it) if it.file_type().is_file() => it.into_path(),
+            Ok(_) => continue,
+            Err(err) => {
+                let is_gone =
+                    err.io_error().is_some_and(|it| it.kind() == std::io::ErrorKind::NotFound);
+                *unread_count += usize::from(!is_gone);
+                continue;
+            }
+        };
+        let in_path = file.strip_prefix(folder).is_ok_and(|it| it.to_string_lossy().contains(text));
+        let lines = match regular_file::read_regular_file_at_most(&file, MAX_FILE_BYTES) {
+            Ok(bytes) => lines_with_text(&bytes.unwrap_or_default(), text),
+            Err(_) => {
+                *unread_count += 1;
+                Vec::new()
+            }
+        };
+        if in_path || !lines.is_empty() {
+            found.push(TextInFile { path: file, lines });
+        }
+    }
+    found
+}
+
+impl Store {
+    /// Finds `text` in the repository of the palace, and in the files of `.git` beside its objects;
+    /// `None`: there is no repository. Counts what cannot be read in `unread_count`.
+    pub fn find_text_in_repository(
+        &self,
+        text: &str,
+        unread_count: &mut usize,
+    ) -> Result<Option<TextInRepository>, Error> {
+        let Some(repository) = self.repository()? else { return Ok(None) };
+        let past = HistoryReader::new(&repository);
+        let read = |unread_count: &mut usize| -> gix::Result<_> {
+            let found = find_objects(&past, text, unread_count)?;
+            commits_with_text(&past, found, text, unread_count)
+        };
+        let TextInHistory { commits, tags, objects } =
+            read(unread_count).map_err(|err| repository.git_error("search the history", err))?;
+        let objects_folder = repository.common_dir.join("objects");
+        let mut folders = vec![&repository.common_dir];
+        if !repository.git_dir.starts_with(&repository.common_dir) {
+            folders.push(&repository.git_dir);
+        }
+        let mut git_files = Vec::new();
+        for folder in folders {
+            let is_searched = |it: &Path| it != objects_folder;
+            git_files.extend(find_text_in_folder(folder, text, is_searched, unread_count));
+        }
+        let remotes = past.git.remote_names().iter().map(ToString::to_string).collect();
+        let work = repository.work.clone();
+        Ok(Some(TextInRepository {
+            work,
+            files: Vec::new(),
+            commits,
+            tags,
+            objects,
+            git_files,
+            remotes,
+        }))
+    }
+}
+
+/// Reads all objects of a repository.
+fn find_objects(
+    past: &HistoryReader<'_>,
+    text: &str,
+    unread_count: &mut usize,
+) -> gix::Result<TextObjects> {
+    let mut objects = TextObjects { found: HashMap::new(), commits: Vec::new() };
+    let mut seen = HashSet::new();
+    for id in past.git.objects.iter()? {
+        let Ok(id) = id else {
+            *unread_count += 1;
+            continue;
+        };
+        // A loose object may be in a pack too.
+        if !seen.insert(id) {
+            continue;
+        }
+        let Ok(object) = past.git.find_object(id) else {
+            *unread_count += 1;
+            continue;
+        };
+        if object.kind == Kind::Commit {
+            objects.commits.push(id);
+        }
+        if object.data.contains_str(text) {
+            objects.found.insert(id, object.kind);
+        }
+    }
+    Ok(objects)
+}
+
+/// Returns the commits that added the objects with the text, newest first, and the other objects.
+fn commits_with_text(
+    past: &HistoryReader<'_>,
+    objects: TextObjects,
+    text: &str,
+    unread_count: &mut usize,
+) -> gix::Result<TextInHistory> {
+    let TextObjects { mut found, commits } = objects;
+    if found.is_empty() {
+        return Ok(TextInHistory::default());
+    }
+    let tags = take_tags(past, &mut found)?;
+    let (referenced, mut with_text) = (referenced_commits(past)?, Vec::new());
+    let mut in_commits = HashSet::new();
+    for id in commits {
+        let is_in_message = found.remove(&id).is_some();
+        let Ok(added) = files_with_text(past, id, &found, text) else {
+            *unread_count += 1;
+            continue;
+        };
+        in_commits.extend(added.iter().map(|it| it.1));
+        let paths: BTreeSet<_> = added.into_iter().map(|it| it.0).collect();
+        if is_in_message || !paths.is_empty() {
+            let (mut commit, paths) = (past.read_commit_summary(id)?, paths.into_iter().collect());
+            commit.subject = commit.subject.replace(text, "[…]");
+            let is_referenced = referenced.contains(&id);
+            with_text.push(TextInCommit { commit, paths, is_in_message, is_referenced });
+        }
+    }
+    with_text.sort_by(|a, b| (b.commit.at, &a.commit.id).cmp(&(a.commit.at, &b.commit.id)));
+    // A tree has the text in a name, which is the path of a file in a commit.
+    let is_left = |(id, kind): &(&ObjectId, &Kind)| {
+        !in_commits.contains(*id) && (**kind != Kind::Tree || with_text.is_empty())
+    };
+    let mut left: Vec<_> =
+        found.iter().filter(is_left).map(|(id, it)| format!("{it} {id}")).collect();
+    left.sort();
+    Ok(TextInHistory { commits: with_text, tags, objects: left })
+}
+
+/// Removes the tags from the objects, and returns the names of those that have a name.
+fn take_tags(
+    past: &HistoryReader<'_>,
+    found: &mut HashMap<ObjectId, Kind>,
+) -> gix::Result<Vec<String>> {
+    let mut tags = Vec::new();
+    for reference in past.git.references()?.tags()?.flatten() {
+        let id = reference.try_id().map(gix::Id::detach);
+        if id.is_some_and(|it| found.remove(&it) == Some(Kind::Tag)) {
+            tags.push(reference.name().shorten().to_string());
+        }
+    }
+    Ok(tags)
+}
+
+/// Returns all commits to which a reference or `HEAD` leads.
+fn referenced_commits(past: &HistoryReader<'_>) -> gix::Result<HashSet<ObjectId>> {
+    let mut tips: Vec<_> = past.git.head_id().into_iter().map(gix::Id::detach).collect();
+    for reference in past.git.references()?.all()?.flatten() {
+        // A reference to a blob or to nothing leads to no commit.
+        let commit = reference.into_fully_peeled_id().ok().and_then(|it| it.object().ok());
+        let commit = commit.filter(|it| it.kind == Kind::Commit);
+        tips.extend(commit.map(|it| it.id));
+    }
+    past.walk_commits(tips, [])?.map(|it| it.map(|it| it.id)).collect()
+}
+
+/// Returns the files with the text in which a commit differs from all of its parents, and their
+/// blobs.
+fn files_with_text(
+    past: &HistoryReader<'_>,
+    commit: ObjectId,
+    found: &HashMap<ObjectId, Kind>,
+    text: &str,
+) -> gix::Result<BTreeSet<(String, ObjectId)>> {
+    let node = past.read_commit_node(commit)?;
+    let tree = past.root_tree(commit)?;
+    let added_to = |parent: Option<ObjectId>| -> gix::Result<BTreeSet<(String, ObjectId)>> {
+        let before = parent.map(|it| past.root_tree(it)).transpose()?;
+        let changes = tree_diff::compare(&past.git, before, Some(tree))?.into_iter();
+        let added = changes.filter_map(|it| Some((it.path, it.now?.id)));
+        Ok(added.filter(|(path, id)| found.contains_key(id) || path.contains(text)).collect())
+    };
+    let Some((first, others)) = node.parents.split_first() else { return added_to(None) };
+    let mut added = added_to(Some(*first))?;
+    for other in others.iter().filter(|_| !added.is_empty()).collect::<Vec<_>>() {
+        let also = added_to(Some(*other))?;
+        added.retain(|it| also.contains(it));
+    }
+    Ok(added)
+}
+
+/// Returns the lines that contain a text, counted from one.
+fn lines_with_text(bytes: &[u8], text: &str) -> Vec<usize> {
+    let (mut line, mut counted, mut lines) = (1, 0, Vec::new());
+    for place in bytes.find_iter(text) {
+        line += bytes[counted..place].find_iter("\n").count();
+        counted = place;
+        lines.push(line);
+    }
+    lines.dedup();
+    lines
+}

@@ -40,7 +40,7 @@ pub(super) struct Args {
     #[arg(value_name = "THING", last = true)]
     things: Vec<String>,
 
-    /// What the branch BRANCH proposes: its changes since it left the checked-out branch
+    /// Show the changes of the proposal BRANCH since it left the checked-out branch
     #[arg(long, value_name = "BRANCH")]
     proposal: Option<String>,
 

@@ -12,7 +12,7 @@ use crate::render;
 use crate::store::{self, ProposalCheckout, Store};
 
 impl Keeper {
-    /// Tells visitors that their changes are proposed.
+    /// Returns the keeper of a server that writes to a proposal. Visits show its branch on entry.
     #[must_use]
     pub fn with_proposal(mut self, proposal: Option<ProposalCheckout>) -> Self {
         self.proposal = proposal.map(Arc::new);
@@ -45,8 +45,8 @@ fn leaves_commits_to_user(palace: &Store) -> bool {
     settings.is_some_and(|it| it.commit == CommitMode::Manual)
 }
 
-/// Returns the line that tells a visitor of the palace with the key `key` that changes are
-/// proposed; empty if they are not.
+/// Returns the notice for visits of the palace with the key `key` that names the branch of the
+/// proposal; empty without a proposal.
 pub(crate) fn proposal_notice(keeper: &Keeper, key: &str) -> String {
     let Some(proposal) = keeper.proposal.as_ref().filter(|_| !is_as_of_key(key)) else {
         return String::new();

@@ -8,7 +8,7 @@ use crate::render::{ago, count_with_noun, one_line, truncate};
 /// The maximum number of authors that are named.
 const MAX_AUTHORS: usize = 5;
 
-/// Renders the line that tells a visitor that changes go to a branch. `distance` are the numbers
+/// Renders the notice that changes go to a branch. `distance` are the numbers
 /// of commits that only the branch has, and that only `base` has; without a `base`, `HEAD` was on
 /// no branch.
 pub fn proposal_notice(

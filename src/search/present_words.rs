@@ -22,7 +22,7 @@ const LATEST_PHRASES: &str = "current, latest, newest, most recent, last time, s
     nåværende, siste gang, nyt, nykyinen, viimeksi, последний раз, сегодня, σήμερα, τελευταία φορά, \
     最新, 最近";
 
-/// What a question says about the present.
+/// The words of a question that refer to the present.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct PresentWords {
     /// True if the question asks for the present state or for the latest of several things.

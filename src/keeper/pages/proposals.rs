@@ -1,4 +1,4 @@
-//! What the pages of proposals show.
+//! Collects the contents of the pages of proposals.
 
 use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::pages::page_session::{PageContent, PageSession};

@@ -1,4 +1,4 @@
-//! Tells secrets from texts that only stand in their places.
+//! Distinguishes secrets from placeholders and examples.
 
 /// The minimum length of a part of a random text by which it is recognised.
 const MIN_PART_LEN: usize = 8;

@@ -48,6 +48,8 @@ mod moving_items;
 mod names_and_paths;
 #[cfg(unix)]
 mod neovim;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod packages;
 mod proposals;
 mod provenance;
 mod random_calls;

@@ -1,0 +1,33 @@
+# Builds Palazzo from this checkout.
+{ lib, rustPlatform, installShellFiles }:
+
+let
+  cargo = (builtins.fromTOML (builtins.readFile ../../Cargo.toml)).package;
+in
+rustPlatform.buildRustPackage {
+  pname = cargo.name;
+  inherit (cargo) version;
+
+  src = lib.cleanSource ../..;
+  cargoLock.lockFile = ../../Cargo.lock;
+
+  nativeBuildInputs = [ installShellFiles ];
+  # The tests need git, node and a browser, and run in CI.
+  doCheck = false;
+
+  postInstall = ''
+    for shell in bash fish zsh; do
+      $out/bin/palazzo completions $shell > palazzo.$shell
+      installShellCompletion --cmd palazzo --$shell palazzo.$shell
+    done
+    $out/bin/palazzo man man
+    installManPage man/*.1
+  '';
+
+  meta = {
+    inherit (cargo) description;
+    homepage = cargo.repository;
+    license = with lib.licenses; [ mit asl20 ];
+    mainProgram = cargo.name;
+  };
+}

@@ -50,6 +50,8 @@ mod names_and_paths;
 mod neovim;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod packages;
+#[cfg(unix)]
+mod plugin;
 mod proposals;
 mod provenance;
 mod random_calls;

@@ -29,6 +29,7 @@
 //! - `halls`: the rooms that are generated from the graph. `merge`: merges two versions of a file.
 //! - `render`: values to text. `view`: values to pictures and pages for browsers. `visit`: the state of each visit.
 //! - `exchange`: converts the files of other programs to values and back.
+//! - `config_edit`: edits the configuration files of other programs.
 //! - `aaak`: the guide to the shorthand AAAK. `token_estimate`: estimates token counts.
 //! - `keeper`: the only module that combines the components. `mcp`, `lsp` and `cli` call it and
 //!   contain no rules of their own.
@@ -41,6 +42,7 @@ pub mod model;
 // Components: each uses only the model, none uses another.
 pub mod aaak;
 pub mod check;
+pub mod config_edit;
 pub mod diff;
 pub mod embedding;
 pub mod exchange;

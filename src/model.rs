@@ -5,6 +5,7 @@
 
 mod audience;
 mod changeset;
+mod client_setup;
 mod conflict;
 mod date;
 mod diagnostic;
@@ -56,6 +57,7 @@ pub use crate::model::text::lone_surrogates::replace_lone_surrogates;
 pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
 pub use audience::Audience;
 pub use changeset::{Author, Changeset, FileEdit, Files, MAX_FILE_BYTES};
+pub use client_setup::{ClientSetup, InsertionTrace};
 pub use conflict::{Conflict, ConflictAuthor, ConflictChoice, OpenConflict};
 pub use date::{Date, DateError};
 pub use diagnostic::severity::Severity;

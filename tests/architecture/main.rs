@@ -12,6 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("model", &[]),
     ("aaak", &["model"]),
     ("check", &["model"]),
+    ("config_edit", &["model"]),
     ("embedding", &[]),
     ("exchange", &["model"]),
     ("format", &["model"]),
@@ -48,7 +49,20 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("mcp", &["model", "aaak", "keeper", "render", "token_estimate"]),
     ("lsp", &["model", "keeper"]),
     ("web", &["model", "keeper", "mcp", "view"]),
-    ("cli", &["model", "aaak", "keeper", "lsp", "mcp", "render", "token_estimate", "web"]),
+    (
+        "cli",
+        &[
+            "model",
+            "aaak",
+            "config_edit",
+            "keeper",
+            "lsp",
+            "mcp",
+            "render",
+            "token_estimate",
+            "web",
+        ],
+    ),
 ];
 
 /// Words that only some modules may use.
@@ -62,9 +76,11 @@ const USED_ONLY_IN: &[(&str, &[&str])] = &[
     ("fs::", &["store", "cli", "watch"]),
     ("ndarray", &["embedding"]),
     ("yaml_edit", &["format"]),
-    ("granit_parser", &["format"]),
+    // The configuration of a client may be any YAML, not only the subset that palaces use.
+    ("granit_parser", &["format", "config_edit"]),
+    ("jsonc_parser", &["config_edit"]),
     ("serde_saphyr", &["format"]),
-    ("toml_edit", &["format", "cli"]),
+    ("toml_edit", &["format", "config_edit", "cli"]),
     ("rmcp::", &["mcp"]),
     ("lsp_server", &["lsp"]),
     ("gen_lsp_types", &["lsp"]),

@@ -1,0 +1,35 @@
+//! What `palazzo setup` has written into the configuration of a client, so that it can be removed
+//! again exactly.
+
+use std::path::PathBuf;
+
+/// An entry that `palazzo setup` has added to the configuration file of a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientSetup {
+    /// The name of the client: `claude-code`.
+    pub client: String,
+    /// The file, with symbolic links resolved.
+    pub file: PathBuf,
+    /// The name of the server in it.
+    pub name: String,
+    /// The text around the entry.
+    pub trace: InsertionTrace,
+    /// Whether the file was created.
+    pub created_file: bool,
+    /// The folders that were created for the file, the outermost first.
+    pub created_folders: Vec<PathBuf>,
+}
+
+/// What was inserted beside an entry, and what it replaced.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InsertionTrace {
+    /// How many of the mappings around the entry were created: none, that of the servers, or also
+    /// that of the whole file.
+    pub created: usize,
+    /// Line ends that were inserted before the entry.
+    pub before: String,
+    /// White space that was inserted after the entry.
+    pub after: String,
+    /// The empty value that the mapping of the servers had.
+    pub replaced: String,
+}

@@ -184,7 +184,7 @@ pub use snapshot::SnapshotReader;
 pub use visit_store::VisitStore;
 
 use crate::format;
-use crate::model::FileKind;
+use crate::model::{ClientSetup, FileKind};
 use crate::store;
 
 /// Reads a text file anywhere on the disk, which the user has named.
@@ -200,6 +200,22 @@ pub fn last_home(state_folder: &Path) -> Option<PathBuf> {
 /// Stores the home that the user has named.
 pub fn remember_home(state_folder: &Path, home: &Path) -> Result<(), Refusal> {
     Ok(store::write_last_home(state_folder, home)?)
+}
+
+/// Lists what `palazzo setup` has written into the configurations of clients.
+pub fn client_setups(state_folder: &Path) -> Result<Vec<ClientSetup>, Refusal> {
+    Ok(store::read_client_setups(state_folder)?)
+}
+
+/// Stores what `palazzo setup` writes into the configuration of a client, in place of an older
+/// record for this file and name.
+pub fn add_client_setup(state_folder: &Path, setup: &ClientSetup) -> Result<(), Refusal> {
+    Ok(store::add_client_setup(state_folder, setup)?)
+}
+
+/// Removes the record for an entry of a file.
+pub fn remove_client_setup(state_folder: &Path, file: &Path, name: &str) -> Result<(), Refusal> {
+    Ok(store::remove_client_setup(state_folder, file, name)?)
 }
 
 /// Lists the palaces of a home by their folders: the home itself if it is a palace; none if it

@@ -58,6 +58,9 @@ pub use crate::store::sync::tree_merge::{
     FileContents, IsWantedChange, MergePalace, MergedPalace, PalaceVersions,
 };
 pub use crate::store::sync::upstream::Upstream;
+pub use crate::store::user_state::client_setups::{
+    add_client_setup, read_client_setups, remove_client_setup,
+};
 pub use crate::store::user_state::consents::ConsentStore;
 pub use crate::store::user_state::http_access::{
     ListedServer, create_page_link, list_server, listed_servers, read_or_create_token,

@@ -1,0 +1,132 @@
+//! Stores what `palazzo setup` has written into the configurations of clients, so that it can be
+//! removed exactly.
+
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::{ClientSetup, InsertionTrace};
+use crate::store::Error;
+use crate::store::repo::regular_file;
+use crate::store::user_state::state_file;
+
+/// The name of the file.
+const FILE: &str = "client-setups.json";
+
+#[derive(Serialize, Deserialize)]
+struct StoredSetup {
+    client: String,
+    file: PathBuf,
+    name: String,
+    created_mappings: usize,
+    inserted_before: String,
+    inserted_after: String,
+    replaced: String,
+    created_file: bool,
+    created_folders: Vec<PathBuf>,
+}
+
+/// Reads the records in `folder`; none if there is no file yet.
+pub fn read_client_setups(folder: &Path) -> Result<Vec<ClientSetup>, Error> {
+    let path = folder.join(FILE);
+    let Some(bytes) = regular_file::read_regular_file(&path)? else { return Ok(Vec::new()) };
+    let stored: Vec<StoredSetup> = serde_json::from_slice(&bytes).map_err(|err| {
+        let why = format!("`{}` is damaged ({err}); remove it", path.display());
+        Error::StateUnusable { why }
+    })?;
+    Ok(stored.into_iter().map(StoredSetup::into_setup).collect())
+}
+
+/// Stores a record, in place of an older one for this file and name.
+pub fn add_client_setup(folder: &Path, setup: &ClientSetup) -> Result<(), Error> {
+    change_setups(folder, |setups| {
+        setups.retain(|it| it.file != setup.file || it.name != setup.name);
+        setups.push(setup.clone());
+    })
+}
+
+/// Removes the record for an entry of a file.
+pub fn remove_client_setup(folder: &Path, file: &Path, name: &str) -> Result<(), Error> {
+    change_setups(folder, |setups| setups.retain(|it| it.file != file || it.name != name))
+}
+
+fn change_setups(folder: &Path, change: impl FnOnce(&mut Vec<ClientSetup>)) -> Result<(), Error> {
+    state_file::change_file(folder, FILE, || {
+        let mut setups = read_client_setups(folder)?;
+        change(&mut setups);
+        let setups: Vec<_> = setups.into_iter().map(StoredSetup::from_setup).collect();
+        let mut text = serde_json::to_vec_pretty(&setups)
+            .map_err(|err| Error::StateUnusable { why: err.to_string() })?;
+        text.push(b'\n');
+        Ok(text)
+    })
+}
+
+impl StoredSetup {
+    fn from_setup(setup: ClientSetup) -> Self {
+        let ClientSetup { client, file, name, trace, created_file, created_folders } = setup;
+        Self {
+            client,
+            file,
+            name,
+            created_mappings: trace.created,
+            inserted_before: trace.before,
+            inserted_after: trace.after,
+            replaced: trace.replaced,
+            created_file,
+            created_folders,
+        }
+    }
+
+    fn into_setup(self) -> ClientSetup {
+        ClientSetup {
+            client: self.client,
+            file: self.file,
+            name: self.name,
+            trace: InsertionTrace {
+                created: self.created_mappings,
+                before: self.inserted_before,
+                after: self.inserted_after,
+                replaced: self.replaced,
+            },
+            created_file: self.created_file,
+            created_folders: self.created_folders,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn setup(file: &str, name: &str, before: &str) -> ClientSetup {
+        let trace = InsertionTrace { created: 1, before: before.to_owned(), ..Default::default() };
+        ClientSetup {
+            client: "codex".to_owned(),
+            file: file.into(),
+            name: name.to_owned(),
+            trace,
+            created_file: true,
+            created_folders: vec!["/a".into()],
+        }
+    }
+
+    #[test]
+    fn one_record_is_stored_for_each_entry() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("palazzo");
+        assert_eq!(read_client_setups(&state).unwrap(), []);
+        for it in
+            [setup("/a", "palazzo", "\n"), setup("/a", "memory", ""), setup("/a", "palazzo", "")]
+        {
+            add_client_setup(&state, &it).unwrap();
+        }
+        let expected = [setup("/a", "memory", ""), setup("/a", "palazzo", "")];
+        assert_eq!(read_client_setups(&state).unwrap(), expected);
+        remove_client_setup(&state, Path::new("/a"), "memory").unwrap();
+        assert_eq!(read_client_setups(&state).unwrap(), expected[1..]);
+        std::fs::write(state.join(FILE), "{").unwrap();
+        assert!(read_client_setups(&state).is_err());
+        assert!(add_client_setup(&state, &expected[0]).is_err());
+    }
+}

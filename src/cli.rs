@@ -3,6 +3,7 @@
 mod aaak;
 mod blame;
 mod check;
+mod client;
 mod client_config;
 mod completions;
 mod conflicts;
@@ -40,6 +41,7 @@ mod rm;
 mod schema;
 mod search;
 mod serve;
+mod setup;
 mod show;
 mod signal;
 mod sync;
@@ -69,10 +71,10 @@ use crate::cli::outcome::{Failure, Outcome};
 A home is a directory of palaces, or one palace. A command uses the home it is given, else \
 $PALAZZO_HOME, else the current directory if it contains palaces, else the nearest parent \
 directory with a palace.toml, else $XDG_DATA_HOME/palazzo (~/.local/share/palazzo), else the home \
-last given to init or client-config.
+last given to init, setup or client-config.
 
   palazzo serve ~/palaces             the command that an MCP client starts
-  palazzo client-config claude-code   print the client's configuration
+  palazzo setup --home ~/palaces      make the MCP clients on this machine use it
   palazzo init survey --template paradigm-survey --home ~/palaces
   palazzo walk ~/palaces              explore the palaces yourself
 
@@ -123,6 +125,7 @@ enum Command {
     Import(import::Args),
     Mine(mine::Args),
     Export(export::Args),
+    Setup(setup::Args),
     ClientConfig(client_config::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -143,6 +146,7 @@ pub fn run() -> ExitCode {
     }
 }
 
+#[expect(clippy::too_many_lines, reason = "one line for each command")]
 fn run_command(command: Command) -> Outcome {
     match command {
         Command::Serve(args) => serve::run(args),
@@ -180,6 +184,7 @@ fn run_command(command: Command) -> Outcome {
         Command::Import(args) => import::run(&args),
         Command::Mine(args) => mine::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Setup(args) => setup::run(&args),
         Command::ClientConfig(args) => client_config::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args, Cli::command()),
@@ -237,7 +242,7 @@ mod tests {
              merge-file a b c rooms/hall.yaml|locate -|locate -x|check|check --explain|doctor|trust|\
             trust --list|trust --remove /a|aaak spec|fmt|schema|walk|wake-up|hook install|\
             hook remove|hook session-start|hook session-end|import memory -|import mempalace|\
-            mine notes.md|export memory|client-config|completions bash|man /tmp";
+            mine notes.md|export memory|setup|setup --remove --yes|client-config|completions bash|man /tmp";
         for line in lines.split('|') {
             assert_eq!(parse_error(line), None, "{line}");
         }
@@ -263,6 +268,7 @@ mod tests {
             check /a --home /b|sync /a --home /b|sync --status --undo|view --no-open --out a.html|sync --setup --dry-run|doctor /a --home /b|trust /a --home /b|fmt a.yaml --home /b|\
             wake-up Keep --workspace Keep|trust --list --home /a|init Keep --repository /a|init --repository --template codebase|trust /a --list|trust --list --yes|\
             trust --list --remove /a|trust /a --remove /b|trust --remove /a --yes|\
+            setup --yes --dry-run|setup --remove --home /a|setup --remove --tools memory|\
             hook install --project --settings a.json|hook remove --project --settings a.json";
         for line in lines.split('|') {
             assert_eq!(parse_error(line), Some(ErrorKind::ArgumentConflict), "{line}");

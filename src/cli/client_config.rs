@@ -3,18 +3,23 @@
 
 use std::process::ExitCode;
 
-use clap::ValueEnum;
 use serde_json::json;
 
+use crate::cli::client::Client;
+use crate::cli::client::install_link::install_link;
+use crate::cli::client::server::{HttpEndpoint, ServerCommand};
 use crate::cli::home::{self, HomeArgs};
-use crate::cli::http_server::{DEFAULT_URL, http_access};
+use crate::cli::http_server::DEFAULT_URL;
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::serve::reject_duplicate_tools;
 use crate::cli::terminal;
+use crate::config_edit::EntryFields;
 use crate::mcp::{ToolSet, Toolbox};
 use crate::model::quote_for_shell;
 
 /// Print the configuration or command that makes an MCP client use Palazzo
+///
+/// `palazzo setup` writes it into the configuration files of the clients on this machine.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The client
@@ -37,228 +42,148 @@ pub(super) struct Args {
     /// machine or port
     #[arg(long, value_name = "URL", num_args = 0..=1, require_equals = true, default_missing_value = DEFAULT_URL, conflicts_with_all = ["tools", "home", "workspace", "propose"])]
     http: Option<String>,
-}
 
-#[derive(Clone, Copy, ValueEnum)]
-enum Client {
-    ClaudeCode,
-    ClaudeDesktop,
-    Cursor,
-    Vscode,
-    Codex,
-    Lsp,
-}
-
-/// The command by which a client starts the server, and the server's name there.
-struct ServerCommand {
-    name: &'static str,
-    program: String,
-    arguments: Vec<String>,
-}
-
-/// The server over HTTP that a client connects to.
-struct HttpEndpoint {
-    url: String,
-    token: String,
+    /// Print a link that adds the server when it is opened (cursor, vscode, lm-studio)
+    #[arg(long)]
+    link: bool,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     reject_duplicate_tools(Toolbox::new(args.tools.clone()))?;
-    let config = match &args.http {
-        Some(url) => HttpEndpoint::new(url)?.config(args.client)?,
-        None => ServerCommand::from_args(args).config(args.client),
-    };
-    anstream::eprintln!("{}", args.client.instruction());
-    terminal::print_text(&config)?;
+    let (client, config) = (args.client, ClientConfig::from_args(args)?);
+    if args.link {
+        let link = install_link(client, config.name, &config.fields).map_err(Failure::Message)?;
+        anstream::eprintln!("Open on the machine of the client:");
+        terminal::print_text(&link)?;
+    } else {
+        anstream::eprintln!("{}", client.instruction());
+        terminal::print_text(&config.text(client))?;
+    }
     home::remember_home(args.home.given());
     Ok(ExitCode::SUCCESS)
 }
 
-impl Client {
-    /// Tells where the configuration belongs.
-    fn instruction(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "Run (add `-s user` for all your projects):",
-            Self::ClaudeDesktop => {
-                "Put into claude_desktop_config.json (Settings, Developer, Edit Config):"
+/// What a client needs to know about the server.
+struct ClientConfig {
+    name: &'static str,
+    fields: EntryFields,
+    /// The command that adds it to Claude Code.
+    claude_mcp_add: String,
+    program: String,
+}
+
+impl ClientConfig {
+    fn from_args(args: &Args) -> Result<Self, Failure> {
+        match &args.http {
+            Some(url) => Self::for_http(args.client, &HttpEndpoint::new(url)?),
+            None => {
+                let server = ServerCommand::new(&args.home, &args.tools, args.propose.as_deref());
+                Ok(Self::for_command(args.client, server))
             }
-            Self::Cursor => "Put into ~/.cursor/mcp.json:",
-            Self::Vscode => "Put into .vscode/mcp.json:",
-            Self::Codex => "Put into ~/.codex/config.toml:",
-            Self::Lsp => "Put into .lsp.json of a plugin:",
-        }
-    }
-}
-
-impl HttpEndpoint {
-    /// Uses the token of this user for the server at `url`.
-    fn new(url: &str) -> Result<Self, Failure> {
-        let base = url.trim_end_matches('/');
-        if !base.starts_with("http://") && !base.starts_with("https://") {
-            return Err(Failure::Message(format!(
-                "`{url}` is no address of a server: write {DEFAULT_URL}, for example"
-            )));
-        }
-        let url = format!("{}/mcp", base.strip_suffix("/mcp").unwrap_or(base));
-        Ok(Self { url, token: http_access()?.token()? })
-    }
-
-    fn config(&self, client: Client) -> Result<String, Failure> {
-        let refuse = |why: &str| Err(Failure::Message(why.to_owned()));
-        match client {
-            Client::ClaudeCode => Ok(self.claude_mcp_add_command()),
-            Client::Cursor => Ok(self.json_config("mcpServers")),
-            Client::Vscode => Ok(self.json_config("servers")),
-            Client::Codex => Ok(self.toml_config()),
-            Client::ClaudeDesktop => refuse(
-                "Claude Desktop connects to servers over HTTP by OAuth only: leave out --http, and \
-                 it starts a server of its own",
-            ),
-            Client::Lsp => refuse("the language server has no HTTP: leave out --http"),
         }
     }
 
-    fn authorization(&self) -> String {
-        format!("Bearer {}", self.token)
-    }
-
-    fn claude_mcp_add_command(&self) -> String {
-        let url = quote_for_shell(&self.url);
-        let header = quote_for_shell(&format!("Authorization: {}", self.authorization()));
-        format!("claude mcp add --transport http palazzo {url} --header {header}")
-    }
-
-    fn json_config(&self, key: &str) -> String {
-        let headers = json!({ "Authorization": self.authorization() });
-        let server = json!({ "type": "http", "url": self.url, "headers": headers });
-        format!("{:#}", json!({ key: { "palazzo": server } }))
-    }
-
-    fn toml_config(&self) -> String {
-        let text = |it: &str| toml_edit::Value::from(it).to_string().trim().to_owned();
-        let (url, authorization) = (text(&self.url), text(&self.authorization()));
-        format!(
-            "[mcp_servers.palazzo]\nurl = {url}\nhttp_headers = {{ Authorization = {authorization} }}"
-        )
-    }
-}
-
-impl ServerCommand {
-    fn from_args(args: &Args) -> Self {
-        let home = args.home.find().display().to_string();
-        let mut arguments = vec!["serve".to_owned(), home];
-        let tools: Vec<_> = args.tools.iter().map(|it| it.name()).collect();
-        if !tools.is_empty() {
-            arguments.extend(["--tools".to_owned(), tools.join(",")]);
-        }
-        if let Some(name) = args.home.workspace() {
-            arguments.extend(["--workspace".to_owned(), name.to_owned()]);
-        }
-        if let Some(branch) = &args.propose {
-            arguments.extend(["--propose".to_owned(), branch.clone()]);
-        }
-        // A tool set that replaces another server keeps that server's name.
-        let name = match tools.as_slice() {
-            ["memory"] => "memory",
-            ["mempalace"] => "mempalace",
-            _ => "palazzo",
-        };
-        let program = std::env::current_exe();
-        let program = program.map_or("palazzo".to_owned(), |it| it.display().to_string());
-        Self { name, program, arguments }
-    }
-
-    fn config(&self, client: Client) -> String {
-        match client {
-            Client::ClaudeCode => self.claude_mcp_add_command(),
-            Client::ClaudeDesktop | Client::Cursor => self.json_config("mcpServers"),
-            Client::Vscode => self.json_config("servers"),
-            Client::Codex => self.toml_config(),
-            Client::Lsp => self.lsp_config(),
-        }
-    }
-
-    fn claude_mcp_add_command(&self) -> String {
-        let words = std::iter::once(&self.program).chain(&self.arguments);
+    fn for_command(client: Client, server: ServerCommand) -> Self {
+        let words = std::iter::once(&server.program).chain(&server.arguments);
         let words: Vec<_> = words.map(|it| quote_for_shell(it)).collect();
-        format!("claude mcp add {} -- {}", self.name, words.join(" "))
+        Self {
+            name: server.name,
+            fields: client.command_entry(&server),
+            claude_mcp_add: format!("claude mcp add {} -- {}", server.name, words.join(" ")),
+            program: server.program,
+        }
     }
 
-    fn json_config(&self, key: &str) -> String {
-        let Self { name, program, arguments } = self;
-        let config = json!({ key: { *name: { "command": program, "args": arguments } } });
-        format!("{config:#}")
+    fn for_http(client: Client, endpoint: &HttpEndpoint) -> Result<Self, Failure> {
+        let fields = client.http_entry(endpoint);
+        let fields = fields.map_err(|why| Failure::Message(why.to_owned()))?;
+        let url = quote_for_shell(&endpoint.url);
+        let header = quote_for_shell(&format!("Authorization: {}", endpoint.authorization()));
+        let claude_mcp_add =
+            format!("claude mcp add --transport http palazzo {url} --header {header}");
+        Ok(Self { name: "palazzo", fields, claude_mcp_add, program: String::new() })
     }
 
-    fn lsp_config(&self) -> String {
-        let languages = json!({ ".yaml": "yaml" });
-        let config = json!({ "palazzo": { "command": self.program, "args": ["lsp"], "extensionToLanguage": languages } });
-        format!("{config:#}")
-    }
-
-    fn toml_config(&self) -> String {
-        let text = |it: &String| toml_edit::Value::from(it).to_string();
-        let arguments: Vec<_> = self.arguments.iter().map(text).collect();
-        let (program, arguments) = (text(&self.program), arguments.join(", "));
-        format!("[mcp_servers.{}]\ncommand = {program}\nargs = [{arguments}]", self.name)
+    fn text(&self, client: Client) -> String {
+        match client {
+            Client::ClaudeCode => self.claude_mcp_add.clone(),
+            Client::Lsp => {
+                let languages = json!({ ".yaml": "yaml" });
+                let server = json!({ "command": self.program, "args": ["lsp"], "extensionToLanguage": languages });
+                format!("{:#}", json!({ "palazzo": server }))
+            }
+            _ => client.format().render(client.entry_place(self.name), &self.fields),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use clap::ValueEnum as _;
     use insta::assert_snapshot;
+    use serde_json::Value;
 
     use super::*;
+    use crate::config_edit::find_entry;
 
-    fn server_command(arguments: &[&str]) -> ServerCommand {
+    fn config(client: Client, arguments: &[&str]) -> String {
         let arguments = arguments.iter().map(|it| (*it).to_owned()).collect();
-        ServerCommand { name: "palazzo", program: "/bin/palazzo".to_owned(), arguments }
-    }
-
-    fn args(tools: &[ToolSet], workspace: Option<&str>) -> Args {
-        Args {
-            client: Client::ClaudeCode,
-            home: HomeArgs::new("/a", workspace),
-            tools: tools.to_vec(),
-            propose: None,
-            http: None,
-        }
+        let program = "/bin/palazzo".to_owned();
+        let server = ServerCommand { name: "palazzo", program, arguments };
+        ClientConfig::for_command(client, server).text(client)
     }
 
     fn endpoint() -> HttpEndpoint {
         HttpEndpoint { url: "http://127.0.0.1:7227/mcp".to_owned(), token: "secret".to_owned() }
     }
 
+    fn http_config(client: Client) -> Result<String, Failure> {
+        Ok(ClientConfig::for_http(client, &endpoint())?.text(client))
+    }
+
     #[test]
     fn a_client_of_a_server_over_http_sends_the_token() {
-        let clients = [Client::ClaudeCode, Client::Cursor, Client::Codex];
-        let configs = clients.map(|it| endpoint().config(it).unwrap());
-        assert_snapshot!(configs.join("\n\n"), @r#"
+        let clients =
+            [Client::ClaudeCode, Client::Gemini, Client::Zed, Client::Windsurf, Client::Opencode];
+        let endpoint = endpoint();
+        let entries = clients.map(|it| Value::from(it.http_entry(&endpoint).unwrap()).to_string());
+        assert_snapshot!(entries.join("\n"), @r#"
+        {"type":"http","url":"http://127.0.0.1:7227/mcp","headers":{"Authorization":"Bearer secret"}}
+        {"httpUrl":"http://127.0.0.1:7227/mcp","headers":{"Authorization":"Bearer secret"}}
+        {"url":"http://127.0.0.1:7227/mcp","headers":{"Authorization":"Bearer secret"}}
+        {"serverUrl":"http://127.0.0.1:7227/mcp","headers":{"Authorization":"Bearer secret"}}
+        {"type":"remote","url":"http://127.0.0.1:7227/mcp","enabled":true,"headers":{"Authorization":"Bearer secret"}}
+        "#);
+        let configs = [Client::ClaudeCode, Client::Codex, Client::Goose];
+        let configs = configs.map(|it| http_config(it).unwrap());
+        assert_snapshot!(configs.join("\n"), @r#"
         claude mcp add --transport http palazzo http://127.0.0.1:7227/mcp --header 'Authorization: Bearer secret'
-
-        {
-          "mcpServers": {
-            "palazzo": {
-              "type": "http",
-              "url": "http://127.0.0.1:7227/mcp",
-              "headers": {
-                "Authorization": "Bearer secret"
-              }
-            }
-          }
-        }
-
         [mcp_servers.palazzo]
         url = "http://127.0.0.1:7227/mcp"
         http_headers = { Authorization = "Bearer secret" }
+        extensions:
+          palazzo:
+            name: palazzo
+            type: streamable_http
+            enabled: true
+            uri: "http://127.0.0.1:7227/mcp"
+            headers: {"Authorization": "Bearer secret"}
+            timeout: 300
         "#);
-        let refusal = endpoint().config(Client::ClaudeDesktop).unwrap_err().to_string();
+        let refusal = http_config(Client::ClaudeDesktop).unwrap_err().to_string();
         assert!(refusal.contains("OAuth"), "{refusal}");
     }
 
     #[test]
-    fn json_lists_the_arguments_as_they_are() {
-        assert_snapshot!(server_command(&["serve", "/a \"b\"/it's"]).json_config("servers"), @r#"
+    fn each_client_has_its_own_form() {
+        let arguments = &["serve", "/a \"b\"/it's"];
+        let opencode: Value = config(Client::Opencode, arguments).parse().unwrap();
+        let command =
+            r#"{"type":"local","command":["/bin/palazzo","serve","/a \"b\"/it's"],"enabled":true}"#;
+        assert_eq!(opencode["mcp"]["palazzo"].to_string(), command);
+        let configs =
+            [Client::Vscode, Client::Codex, Client::Goose].map(|it| config(it, arguments));
+        assert_snapshot!(configs.join("\n"), @r#"
         {
           "servers": {
             "palazzo": {
@@ -270,12 +195,23 @@ mod tests {
             }
           }
         }
+        [mcp_servers.palazzo]
+        command = "/bin/palazzo"
+        args = ["serve", """/a "b"/it's"""]
+        extensions:
+          palazzo:
+            name: palazzo
+            type: stdio
+            enabled: true
+            cmd: "/bin/palazzo"
+            args: ["serve", "/a \"b\"/it's"]
+            timeout: 300
         "#);
     }
 
     #[test]
     fn the_language_server_gets_no_home() {
-        assert_snapshot!(server_command(&["serve", "/a", "--tools", "memory"]).lsp_config(), @r#"
+        assert_snapshot!(config(Client::Lsp, &["serve", "/a", "--tools", "memory"]), @r#"
         {
           "palazzo": {
             "command": "/bin/palazzo",
@@ -291,41 +227,26 @@ mod tests {
     }
 
     #[test]
-    fn toml_quotes_arguments_so_that_they_parse_to_the_same_values() {
-        let odd = ["serve", "C:\\a \"b\"\\it's", "größe"];
-        let config = server_command(&odd).toml_config();
-        let parsed: toml_edit::DocumentMut = config.parse().unwrap();
-        let server = &parsed["mcp_servers"]["palazzo"];
-        let read: Vec<_> =
-            server["args"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
-        assert_eq!((server["command"].as_str(), read.as_slice()), (Some("/bin/palazzo"), &odd[..]));
+    fn arguments_are_quoted_so_that_they_parse_to_the_same_values() {
+        let odd = ["serve", "C:\\a \"b\"\\it's", "größe # no", "true"];
+        for client in Client::value_variants() {
+            if matches!(client, Client::ClaudeCode | Client::Lsp) {
+                continue;
+            }
+            let parsed = client.format().parse(&config(*client, &odd)).unwrap();
+            let entry = find_entry(&parsed, client.entry_place("palazzo")).unwrap();
+            let command = crate::cli::client::entry_command(entry).unwrap();
+            assert_eq!(command[0], "/bin/palazzo");
+            assert_eq!(command[1..], odd, "{client:?}");
+            assert!(entry.as_object().unwrap().values().all(|it| *it != Value::Null));
+        }
     }
 
     #[test]
     fn the_command_for_claude_code_is_quoted_for_a_shell() {
         assert_snapshot!(
-            server_command(&["serve", "/a b/it's", "--tools", "palace,graph"]).claude_mcp_add_command(),
+            config(Client::ClaudeCode, &["serve", "/a b/it's", "--tools", "palace,graph"]),
             @r"claude mcp add palazzo -- /bin/palazzo serve '/a b/it'\''s' --tools 'palace,graph'"
-        );
-    }
-
-    #[test]
-    fn a_tool_set_that_replaces_a_server_has_its_name() {
-        let name = |tools: &[ToolSet]| ServerCommand::from_args(&args(tools, None)).name;
-        assert_eq!(name(&[]), "palazzo");
-        assert_eq!(name(&[ToolSet::Memory]), "memory");
-        assert_eq!(name(&[ToolSet::Mempalace]), "mempalace");
-        assert_eq!(name(&[ToolSet::Palace, ToolSet::Memory]), "palazzo");
-    }
-
-    #[test]
-    fn the_tool_sets_and_the_workspace_are_passed_to_the_server() {
-        let arguments = |args| ServerCommand::from_args(&args).arguments.split_off(2).join(" ");
-        let tools = [ToolSet::Palace, ToolSet::Memory];
-        assert_eq!(arguments(args(&[], None)), "");
-        assert_eq!(
-            arguments(args(&tools, Some("My Code"))),
-            "--tools palace,memory --workspace My Code"
         );
     }
 }

@@ -192,7 +192,7 @@ fn has_palaces(home: &Path) -> bool {
     Keeper::new(home.to_owned(), None).has_palaces()
 }
 
-/// Returns the home that was last given to `init` or `client-config`, if it still has palaces.
+/// Returns the home that was last given to `init`, `setup` or `client-config`, if it still has palaces.
 fn last_home() -> Option<PathBuf> {
     keeper::last_home(&state_dir()?).filter(|it| has_palaces(it))
 }

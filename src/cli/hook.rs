@@ -6,6 +6,7 @@ use std::process::{self, ExitCode, Stdio};
 
 use serde_json::{Map, Value, json};
 
+use crate::cli::client::config_file::resolve_links;
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::terminal;
@@ -287,10 +288,7 @@ fn settings_file(place: &SettingsFileArgs) -> Result<PathBuf, Failure> {
     let file = place.settings.clone().or_else(|| folder().map(|it| it.join(name)));
     let unknown = "the settings file of Claude Code was not found: give `--settings FILE`";
     let file = file.ok_or_else(|| Failure::Message(unknown.to_owned()))?;
-    let file = std::path::absolute(&file)?;
-    // The target of a link may not exist yet.
-    let target = std::fs::read_link(&file).ok().zip(file.parent()).map(|(to, from)| from.join(to));
-    Ok(std::fs::canonicalize(&file).ok().or(target).unwrap_or(file))
+    Ok(resolve_links(&std::path::absolute(&file)?))
 }
 
 fn read_settings(file: &Path) -> Result<Map<String, Value>, Failure> {

@@ -80,7 +80,7 @@ const USED_ONLY_IN: &[(&str, &[&str])] = &[
     ("granit_parser", &["format", "config_edit"]),
     ("jsonc_parser", &["config_edit"]),
     ("serde_saphyr", &["format"]),
-    ("toml_edit", &["format", "config_edit", "cli"]),
+    ("toml_edit", &["format", "config_edit"]),
     ("rmcp::", &["mcp"]),
     ("lsp_server", &["lsp"]),
     ("gen_lsp_types", &["lsp"]),

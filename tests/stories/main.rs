@@ -64,6 +64,7 @@ mod rooms_and_actions;
 mod search;
 mod secrets;
 mod semantic_search;
+mod setup;
 mod shared_repository;
 mod stale_facts;
 mod stale_files;

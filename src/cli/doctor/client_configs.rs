@@ -1,15 +1,13 @@
 //! Finds the MCP clients whose configuration starts Palazzo. Reads only.
 
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum as _;
 use serde_json::Value;
 
-use crate::cli::home::env_path;
-
-/// The largest configuration that is read.
-const MAX_BYTES: u64 = 64 << 20;
+use crate::cli::client::config_file::read_config;
+use crate::cli::client::places::UserFolders;
+use crate::cli::client::{Client, entry_command, runs_palazzo};
 
 /// A server in the configuration of a client that runs Palazzo.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +20,8 @@ pub(super) struct ConfiguredServer {
     pub(super) name: String,
     /// The command that starts the server, with its arguments.
     pub(super) command: Vec<String>,
+    /// What is out of date in the command.
+    pub(super) problem: Option<&'static str>,
 }
 
 /// A configuration of a client that exists and cannot be read.
@@ -46,42 +46,29 @@ pub(super) struct ClientConfigs {
 
 /// Reads the configurations of the user, and of the project in `here`.
 pub(super) fn read_client_configs(here: &Path) -> ClientConfigs {
-    let user = env_path("HOME").or_else(|| env_path("USERPROFILE"));
     let mut configs = ClientConfigs::default();
-    for (client, file) in configuration_files(user.as_deref(), here) {
+    for (client, file) in configuration_files(UserFolders::from_env().as_ref(), here) {
         match read_servers(client, &file) {
             Ok(servers) => configs.servers.extend(servers),
-            Err(reason) => configs.unreadable.push(UnreadableConfig { client, file, reason }),
+            Err(reason) => {
+                let client = client.title();
+                configs.unreadable.push(UnreadableConfig { client, file, reason });
+            }
         }
     }
     configs
 }
 
 /// Returns the places where clients keep their configuration.
-fn configuration_files(user: Option<&Path>, here: &Path) -> Vec<(&'static str, PathBuf)> {
-    let in_user_folder = [
-        ("Claude Code", ".claude.json"),
-        ("Claude Desktop", ".config/Claude/claude_desktop_config.json"),
-        ("Claude Desktop", "Library/Application Support/Claude/claude_desktop_config.json"),
-        ("Claude Desktop", "AppData/Roaming/Claude/claude_desktop_config.json"),
-        ("Cursor", ".cursor/mcp.json"),
-        ("VS Code", ".config/Code/User/mcp.json"),
-        ("VS Code", "Library/Application Support/Code/User/mcp.json"),
-        ("VS Code", "AppData/Roaming/Code/User/mcp.json"),
-        ("Codex", ".codex/config.toml"),
-        ("Gemini", ".gemini/settings.json"),
-        ("Windsurf", ".codeium/windsurf/mcp_config.json"),
-    ];
-    let in_project = [
-        ("Claude Code", ".mcp.json"),
-        ("Cursor", ".cursor/mcp.json"),
-        ("VS Code", ".vscode/mcp.json"),
-        ("Codex", ".codex/config.toml"),
-        ("Gemini", ".gemini/settings.json"),
-    ];
-    let of_user = user.iter().flat_map(|folder| in_user_folder.map(|(c, it)| (c, folder.join(it))));
-    let of_project = in_project.map(|(client, it)| (client, here.join(it)));
-    let mut files: Vec<_> = of_user.chain(of_project).collect();
+fn configuration_files(user: Option<&UserFolders>, here: &Path) -> Vec<(Client, PathBuf)> {
+    let clients = Client::value_variants().iter();
+    let mut files: Vec<_> = clients
+        .flat_map(|client| {
+            let of_user = user.and_then(|it| client.user_file(it));
+            let of_project = client.project_file().map(|it| here.join(it));
+            of_user.into_iter().chain(of_project).map(|it| (*client, it))
+        })
+        .collect();
     // The project may be the user's own folder.
     files.sort();
     files.dedup();
@@ -90,89 +77,62 @@ fn configuration_files(user: Option<&Path>, here: &Path) -> Vec<(&'static str, P
 
 /// Returns the servers of a configuration that run Palazzo; none of a file that does not exist.
 /// Returns the reason if the file cannot be read.
-fn read_servers(client: &'static str, file: &Path) -> Result<Vec<ConfiguredServer>, String> {
-    let metadata = match fs::metadata(file) {
-        Ok(metadata) => metadata,
-        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(err) => return Err(err.to_string()),
-    };
-    if !metadata.is_file() || metadata.len() > MAX_BYTES {
-        return Err("it is not a file of at most 64 MiB".to_owned());
-    }
-    let text = fs::read_to_string(file).map_err(|it| it.to_string())?;
-    let commands = match file.extension().is_some_and(|it| it == "toml") {
-        true => {
-            let document: toml_edit::DocumentMut =
-                text.parse().map_err(|it: toml_edit::TomlError| it.message().to_owned())?;
-            commands_in_toml(&document)
-        }
-        false if text.trim().is_empty() => Vec::new(),
-        false => {
-            let value = serde_json::from_str(&text)
-                .map_err(|it| format!("it is not JSON without comments: {it}"))?;
-            commands_in_json(&value)
-        }
-    };
+fn read_servers(client: Client, file: &Path) -> Result<Vec<ConfiguredServer>, String> {
+    let Some(text) = read_config(file)? else { return Ok(Vec::new()) };
+    let config = client.format().parse(&text).map_err(|it| it.to_string())?;
+    let mut commands = Vec::new();
+    collect_commands(&config, client.entry_place("").section, &mut commands);
     let palazzo = commands.into_iter().filter(|(_, command)| runs_palazzo(command));
-    let server =
-        |(name, command)| ConfiguredServer { client, file: file.to_owned(), name, command };
+    let server = |(name, command): (String, Vec<String>)| ConfiguredServer {
+        client: client.title(),
+        file: file.to_owned(),
+        name,
+        problem: find_problem(&command),
+        command,
+    };
     Ok(palazzo.map(server).collect())
 }
 
-/// Returns the commands below the keys `mcpServers` and `servers` at any depth: Claude Code has
-/// servers for each project too.
-fn commands_in_json(value: &Value) -> Vec<(String, Vec<String>)> {
-    let Some(object) = value.as_object() else { return Vec::new() };
-    let mut commands = Vec::new();
+/// Collects the commands below the key of the servers at any depth: Claude Code has servers for
+/// each project too.
+fn collect_commands(value: &Value, section: &str, commands: &mut Vec<(String, Vec<String>)>) {
+    let Some(object) = value.as_object() else { return };
     for (key, value) in object {
-        if let ("mcpServers" | "servers", Some(servers)) = (key.as_str(), value.as_object()) {
-            let command = |it: &Value| {
-                let program = it.get("command")?.as_str()?.to_owned();
-                let arguments = it.get("args").and_then(Value::as_array).into_iter().flatten();
-                let arguments = arguments.filter_map(|it| it.as_str().map(str::to_owned));
-                Some(std::iter::once(program).chain(arguments).collect())
-            };
+        if let (true, Some(servers)) = (key == section, value.as_object()) {
+            let found = servers.iter();
             commands
-                .extend(servers.iter().filter_map(|(name, it)| Some((name.clone(), command(it)?))));
+                .extend(found.filter_map(|(name, it)| Some((name.clone(), entry_command(it)?))));
+        } else {
+            collect_commands(value, section, commands);
         }
-        commands.extend(commands_in_json(value));
     }
-    commands
 }
 
-/// Returns the commands below the key `mcp_servers`.
-fn commands_in_toml(document: &toml_edit::DocumentMut) -> Vec<(String, Vec<String>)> {
-    let servers = document.get("mcp_servers").and_then(toml_edit::Item::as_table_like);
-    let command = |it: &toml_edit::Item| {
-        let program = it.get("command")?.as_str()?.to_owned();
-        let arguments = it.get("args").and_then(toml_edit::Item::as_array).into_iter().flatten();
-        let arguments = arguments.filter_map(|it| it.as_str().map(str::to_owned));
-        Some(std::iter::once(program).chain(arguments).collect())
+/// Returns what is out of date in a command that runs Palazzo.
+fn find_problem(command: &[String]) -> Option<&'static str> {
+    let program = Path::new(command.first()?);
+    if !program.is_absolute() {
+        return None;
+    }
+    let Ok(program) = std::fs::canonicalize(program) else {
+        return Some("the program does not exist; palazzo setup updates the entry");
     };
-    let servers = servers.into_iter().flat_map(toml_edit::TableLike::iter);
-    servers.filter_map(|(name, it)| Some((name.to_owned(), command(it)?))).collect()
-}
-
-/// Returns whether a command runs Palazzo itself, or another program, such as `env`, that runs
-/// `palazzo serve`.
-fn runs_palazzo(command: &[String]) -> bool {
-    let is_palazzo = |it: &String| {
-        let name = it.rsplit(['/', '\\']).next().unwrap_or_default();
-        name.strip_suffix(".exe").unwrap_or(name) == "palazzo"
-    };
-    command.first().is_some_and(is_palazzo)
-        || command.windows(2).any(|it| is_palazzo(&it[0]) && it[1] == "serve")
+    let own = std::env::current_exe().and_then(std::fs::canonicalize).ok()?;
+    let is_other = program != own && program.file_name() == own.file_name();
+    is_other.then_some("it is another program than this one; palazzo setup updates the entry")
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
-    fn servers(name: &str, text: &str) -> Vec<String> {
+    fn servers(client: Client, text: &str) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join(name);
+        let file = folder.path().join("config");
         fs::write(&file, text).unwrap();
-        match read_servers("Client", &file) {
+        match read_servers(client, &file) {
             Ok(servers) => {
                 let line = |it: ConfiguredServer| format!("{}: {}", it.name, it.command.join(" "));
                 servers.into_iter().map(line).collect()
@@ -184,34 +144,55 @@ mod tests {
     #[test]
     fn servers_are_found_in_json_also_those_of_one_project() {
         let text = r#"{
-            "mcpServers": {
+            "mcpServers": { // with comments
                 "palazzo": {"command": "/bin/palazzo", "args": ["serve", "/a b"]},
-                "other": {"command": "npx", "args": ["-y", "server-files", "/home/palazzo"]}
+                "other": {"command": "npx", "args": ["-y", "server-files", "/home/palazzo"]},
             },
             "projects": {"/work": {"mcpServers": {"mine": {"command": "palazzo.exe"}}}}
         }"#;
-        let found = servers("claude.json", text);
+        let found = servers(Client::ClaudeCode, text);
         assert_eq!(found, ["palazzo: /bin/palazzo serve /a b", "mine: palazzo.exe"]);
-        let reason =
-            "it is not JSON without comments: EOF while parsing an object at line 1 column 1";
-        assert_eq!(servers("broken.json", "{"), [reason]);
-        assert!(servers("empty.json", "").is_empty());
-        assert_eq!(read_servers("Client", Path::new("/nowhere/a.json")), Ok(Vec::new()));
+        assert_eq!(servers(Client::Cursor, "{"), ["line 1: Unterminated object"]);
+        assert!(servers(Client::Cursor, "").is_empty());
+        assert_eq!(read_servers(Client::Cursor, Path::new("/nowhere/a.json")), Ok(Vec::new()));
     }
 
     #[test]
-    fn servers_are_found_in_toml() {
+    fn servers_are_found_in_the_form_of_each_client() {
         let text = "[mcp_servers.palazzo]\ncommand = \"env\"\n\
                     args = [\"A=1\", \"palazzo\", \"serve\"]\n\
                     [mcp_servers.other]\ncommand = \"other\"\n";
-        assert_eq!(servers("config.toml", text), ["palazzo: env A=1 palazzo serve"]);
-        assert_eq!(servers("broken.toml", "=").len(), 1);
+        assert_eq!(servers(Client::Codex, text), ["palazzo: env A=1 palazzo serve"]);
+        assert_eq!(servers(Client::Codex, "=").len(), 1);
+        let text =
+            "{\"mcp\": {\"p\": {\"type\": \"local\", \"command\": [\"palazzo\", \"serve\"]}}}";
+        assert_eq!(servers(Client::Opencode, text), ["p: palazzo serve"]);
+        let text = "extensions:\n  p: {type: stdio, cmd: palazzo, args: [serve]}\n";
+        assert_eq!(servers(Client::Goose, text), ["p: palazzo serve"]);
+        let text = "{\"context_servers\": {\"p\": {\"command\": \"palazzo\"}}}";
+        assert_eq!(servers(Client::Zed, text), ["p: palazzo"]);
+    }
+
+    #[test]
+    fn a_program_that_is_gone_or_another_one_is_a_problem() {
+        let problem = |it: &str| find_problem(&[it.to_owned()]).unwrap_or("none");
+        assert_eq!(problem("palazzo"), "none");
+        let own = std::env::current_exe().unwrap();
+        assert_eq!(problem(own.to_str().unwrap()), "none");
+        let folder = tempfile::tempdir().unwrap();
+        let other = folder.path().join(own.file_name().unwrap());
+        assert!(problem(other.to_str().unwrap()).starts_with("the program does not exist"));
+        fs::write(&other, "").unwrap();
+        assert!(problem(other.to_str().unwrap()).starts_with("it is another program"));
     }
 
     #[test]
     fn a_configuration_of_the_user_and_the_project_is_read_once() {
-        let files = configuration_files(Some(Path::new("/home/ada")), Path::new("/home/ada"));
-        let cursor = files.iter().filter(|(client, _)| *client == "Cursor");
+        let user = UserFolders::from_env().unwrap();
+        let home = Client::Cursor.user_file(&user).unwrap();
+        let home = home.ancestors().nth(2).unwrap();
+        let files = configuration_files(Some(&user), home);
+        let cursor = files.iter().filter(|(client, _)| *client == Client::Cursor);
         assert_eq!(cursor.count(), 1);
     }
 }

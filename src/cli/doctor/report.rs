@@ -42,12 +42,13 @@ impl Report {
         page += &limit.unwrap_or_default();
         for it in &self.clients.servers {
             page += &format!("client {}\n", server_line(it));
+            page += &it.problem.map(|it| format!("       {it}\n")).unwrap_or_default();
         }
         for UnreadableConfig { client, file, reason } in &self.clients.unreadable {
             page += &format!("client {client}: {} cannot be read: {reason}\n", file.display());
         }
         if self.clients == ClientConfigs::default() {
-            page += "client none whose configuration starts Palazzo (palazzo client-config)\n";
+            page += "client none whose configuration starts Palazzo (palazzo setup)\n";
         }
         if self.palaces.is_empty() {
             page += "\nThere is no palace in the home; palazzo init NAME creates one.\n";
@@ -63,6 +64,7 @@ impl Report {
                 "file": it.file,
                 "name": it.name,
                 "command": it.command,
+                "problem": it.problem,
             })
         };
         let unreadable = |it: &UnreadableConfig| json!({ "client": it.client, "file": it.file, "error": it.reason });
@@ -234,7 +236,7 @@ mod tests {
     fn clients_are_listed_with_their_command_and_their_file() {
         let command = ["palazzo", "serve", "/a b"].map(str::to_owned).into();
         let (file, name) = ("/h/.cursor/mcp.json".into(), "palazzo".to_owned());
-        let server = ConfiguredServer { client: "Cursor", file, name, command };
+        let server = ConfiguredServer { client: "Cursor", file, name, command, problem: None };
         let line = "Cursor, `palazzo` in /h/.cursor/mcp.json: palazzo serve '/a b'";
         assert_eq!(server_line(&server), line);
     }

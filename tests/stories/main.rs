@@ -65,6 +65,8 @@ mod search;
 mod secrets;
 mod semantic_search;
 mod setup;
+#[cfg(target_os = "linux")]
+mod setup_real_clients;
 mod shared_repository;
 mod stale_facts;
 mod stale_files;

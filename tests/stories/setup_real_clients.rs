@@ -1,13 +1,13 @@
 //! `palazzo setup` with the real clients: each lists the server, and its configuration ends byte
 //! for byte as it was.
 //!
-//! The clients are npm packages. The test searches each in a folder of `target/tmp/clients`, where
+//! The clients are npm packages. The test searches each in a folder of `target/tmp`, where
 //!
 //! ```sh
-//! npm install --prefix target/tmp/clients/claude --ignore-scripts @anthropic-ai/claude-code@2.1.197
-//! npm install --prefix target/tmp/clients/gemini --ignore-scripts @google/gemini-cli@0.61.0
-//! npm install --prefix target/tmp/clients/codex --ignore-scripts @openai/codex@0.169.0
-//! npm install --prefix target/tmp/clients/opencode --ignore-scripts opencode-ai@1.18.33
+//! npm install --prefix target/tmp/claude-code --ignore-scripts @anthropic-ai/claude-code@2.1.332
+//! npm install --prefix target/tmp/gemini --ignore-scripts @google/gemini-cli@0.61.0
+//! npm install --prefix target/tmp/codex --ignore-scripts @openai/codex@0.169.0
+//! npm install --prefix target/tmp/opencode --ignore-scripts opencode-ai@1.18.33
 //! ```
 //!
 //! install them. Claude Code and Gemini CLI are small enough for CI, where the test fails without
@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Where the packages are.
-const PACKAGES: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/clients");
+const PACKAGES: &str = env!("CARGO_TARGET_TMPDIR");
 
 /// A client and how it lists its servers.
 struct RealClient {
@@ -36,7 +36,7 @@ struct RealClient {
 const CLIENTS: [RealClient; 4] = [
     RealClient {
         name: "claude-code",
-        program: "claude/node_modules/@anthropic-ai/claude-code-linux-x64/claude",
+        program: "claude-code/node_modules/@anthropic-ai/claude-code-linux-x64/claude",
         file: ".claude.json",
         listed: "✔ Connected",
         is_in_ci: true,

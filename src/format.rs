@@ -55,6 +55,7 @@ pub use schema::{
     README, README_PATH, ensure_modeline, has_right_modeline, is_found_by_schema, is_palazzo_path,
     kind_of_file_with_modeline,
 };
+pub use settings::FORMAT_VERSION;
 pub use template::{fill_template, renew_ids, renew_times};
 pub use toml_cursor::toml_cursor_context;
 pub use tree::{FileTree, edit_tree, file_kind, parse_tree, serialize_tree};

@@ -38,6 +38,7 @@ use std::path::{Path, PathBuf};
 
 pub use crate::diff::LineEdit;
 pub use crate::exchange::{ExtractedText, ExtractionResult, MempalaceTables, Row, SourceKind};
+pub use crate::format::FORMAT_VERSION;
 pub use crate::keeper::conflicts::from_merge::conflict_file;
 pub use crate::keeper::conflicts::list_conflicts;
 pub use crate::keeper::conflicts::resolve::{ResolvedConflict, resolve_conflict};

@@ -2,6 +2,7 @@
 
 mod client_configs;
 mod report;
+mod update;
 
 use std::io::{IsTerminal as _, stdin};
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::process::ExitCode;
 
 use crate::cli::doctor::client_configs::read_client_configs;
 use crate::cli::doctor::report::Report;
+use crate::cli::doctor::update::update_advice;
 use crate::cli::home::{self, HomeOrDirArgs, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
@@ -17,7 +19,7 @@ use crate::keeper::{self, GitLock, Keeper};
 
 /// Report how Palazzo is set up here, or remove a git lock file
 ///
-/// Lists the versions of palazzo and git, the home, the MCP clients whose configuration
+/// Lists the versions of palazzo, its format of palaces, and git, how to update palazzo, the home, the MCP clients whose configuration
 /// starts Palazzo, and for each palace its repository, its branch, the names in its commits,
 /// the lock files that git has left there, and what slows down its server. Changes nothing.
 #[derive(clap::Args)]
@@ -50,7 +52,10 @@ fn print_report(args: &Args) -> Result<(), Failure> {
     let here = std::env::current_dir().unwrap_or_default();
     let (home, home_source) = home::find_home_and_source(args.home.given());
     let user = terminal_user("doctor").name;
+    // A link, such as that of Homebrew, does not show which package manager installed the program.
+    let program = std::env::current_exe().and_then(|it| it.canonicalize()).unwrap_or_default();
     let report = Report {
+        update_advice: update_advice(&program),
         git: keeper::git_version(),
         palaces: keeper::examine_palaces(&args.home.keeper(), &user)?,
         max_watched_folders: keeper::max_watched_folders(),

@@ -12,7 +12,9 @@ use crate::model::{
 };
 
 /// The only version of the file format that this program reads and writes.
-const FORMAT_VERSION: i64 = 1;
+/// The format of the files of a palace that this program reads and writes, `format` in
+/// `palace.toml`. docs/files.md says when it changes.
+pub const FORMAT_VERSION: i64 = 1;
 /// The seconds that there may be between two pushes.
 const PUSH_INTERVALS: RangeInclusive<u32> = 1..=3600;
 /// The days after which an untouched fact may be reported.
@@ -35,10 +37,8 @@ pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<
     if let Some((format, at)) = sheet.parse_integer(root, "format")
         && format != FORMAT_VERSION
     {
-        let message =
-            format!("this palace has format {format}; this Palazzo reads format {FORMAT_VERSION}");
-        sheet.reader.report(Code::FormatVersion, at, message).hint =
-            Some("use a newer Palazzo".to_owned());
+        let (message, hint) = describe_other_format(format);
+        sheet.reader.report(Code::FormatVersion, at, message).hint = Some(hint);
         return None;
     }
     let name =
@@ -56,6 +56,22 @@ pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<
     }
     sheet.parse_sections(root, &mut settings);
     Some(settings)
+}
+
+/// Returns the message and the hint about a format that this program does not read.
+fn describe_other_format(format: i64) -> (String, String) {
+    match format > FORMAT_VERSION {
+        true => (
+            format!(
+                "this palace has format {format}, which needs a newer Palazzo; this one reads \
+                 format {FORMAT_VERSION}"
+            ),
+            "update Palazzo; `palazzo doctor` prints the command".to_owned(),
+        ),
+        false => {
+            (format!("no palace has format {format}"), format!("write `format = {FORMAT_VERSION}`"))
+        }
+    }
 }
 
 /// Writes the settings of a new palace.

@@ -176,7 +176,10 @@ pub enum Refusal {
         asked: String,
     },
     /// The files of the palace have another format than this program reads.
-    #[error("{}: {}. Nothing was read or changed: use a newer Palazzo", .0.file, .0.message)]
+    #[error(
+        "{}: {}. Nothing was read or changed: {}",
+        .0.file, .0.message, .0.hint.as_deref().unwrap_or("write another `format`")
+    )]
     OtherFormat(Box<Diagnostic>),
     /// A file to change has an error.
     #[error(

@@ -275,7 +275,7 @@ async fn a_palace_with_a_newer_format_is_neither_read_nor_changed() {
     home.write("old/rooms/hall.yaml", "name: Old Hall\n");
     let mut agent = home.agent(MARCH_1).await;
     let refused = agent.call("set_workspace", json!({ "workspace": "new" })).await;
-    assert_snapshot!(refused, @"refused: palace.toml: this palace has format 2; this Palazzo reads format 1. Nothing was read or changed: use a newer Palazzo");
+    assert_snapshot!(refused, @"refused: palace.toml: this palace has format 2, which needs a newer Palazzo; this one reads format 1. Nothing was read or changed: update Palazzo; `palazzo doctor` prints the command");
     assert!(agent.enter("old").await.contains("── Old Hall ──"));
     let run = |arguments: &[&str]| {
         let ran = home.run_palazzo(arguments);

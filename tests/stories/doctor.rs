@@ -120,7 +120,9 @@ fn doctor_shows_versions_repository_and_branch() {
     assert_eq!(code, Some(0), "{shown}");
     let git_dir = home.path().canonicalize().unwrap().join(".git");
     for part in [
-        format!("palazzo {}\ngit version ", env!("CARGO_PKG_VERSION")),
+        format!("palazzo {}", env!("CARGO_PKG_VERSION")),
+        ", for palaces of format 1\n       to update: ".to_owned(),
+        "\ngit version ".to_owned(),
         format!("repository {} (sha1, files)", git_dir.display()),
         "HEAD       branch ".to_owned(),
     ] {
@@ -129,4 +131,10 @@ fn doctor_shows_versions_repository_and_branch() {
     assert!(!shown.contains("lock file"), "{shown}");
     home.git(&["bisect", "start"]);
     assert!(run(&home, &["doctor"]).1.contains("under way  git bisect; end it with "));
+    home.write("keep/palace.toml", "format = 2\nname = \"Keep\"\n");
+    let shown = run(&home, &["doctor"]).1;
+    assert!(
+        shown.contains("  format     this palace has format 2, which needs a newer"),
+        "{shown}"
+    );
 }

@@ -1,6 +1,10 @@
 //! `palazzo fmt`: converting files to canonical form.
 
+use std::fs;
+use std::path::Path;
+
 use insta::assert_snapshot;
+use walkdir::WalkDir;
 
 use crate::harness::{Home, MARCH_1};
 
@@ -37,6 +41,31 @@ fn fmt_formats_files_and_commits_nothing() {
     assert_eq!(home.read("code/rooms/hall.yaml"), hall);
     let scroll = "---\ntitle: A\nwritten: 2026-03-01\n---\n\nAs it is.  \n";
     assert_eq!(home.read("code/scrolls/hall/a.md"), scroll);
+}
+
+/// A palace as the first version of Palazzo wrote it.
+#[test]
+fn fmt_converts_a_palace_of_the_first_version_without_changing_what_it_says() {
+    let home = Home::new();
+    let first = Path::new("tests/old-palaces/2026-11-20");
+    let files = WalkDir::new(first).into_iter().map(Result::unwrap);
+    for file in files.filter(|it| it.file_type().is_file()) {
+        let name = file.path().strip_prefix(first).unwrap().display().to_string();
+        home.write(&format!("code/{name}"), &fs::read_to_string(file.path()).unwrap());
+    }
+    home.git(&["init", "-q"]);
+    home.git(&["add", "-A"]);
+    home.git(&["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "commit", "-qm", "Old"]);
+    let content = "1 palace, 5 rooms, 1 scroll, 6 entities: 0 errors, 1 note\nexit 0\n";
+    assert!(run(&home, &["check"]).ends_with(content));
+    let formatted = run(&home, &["fmt"]);
+    assert!(formatted.contains("10 of 13 files formatted"), "{formatted}");
+    assert!(run(&home, &["fmt", "--check"]).ends_with("exit 0\n"));
+    assert!(run(&home, &["check"]).ends_with(content));
+    let changed = run(&home, &["diff"]);
+    let is_same = |it: &&str| it.contains(": same content, other formatting ");
+    assert_eq!(changed.lines().filter(is_same).count(), 10, "{changed}");
+    assert_eq!(changed.lines().count(), 12, "{changed}");
 }
 
 #[test]

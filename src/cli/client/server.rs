@@ -73,9 +73,8 @@ mod tests {
 
     #[test]
     fn a_tool_set_that_replaces_a_server_has_its_name() {
-        let name = |tools: &[ToolSet]| {
-            ServerCommand::new(&HomeArgs::new("/a", None), tools, None).name
-        };
+        let name =
+            |tools: &[ToolSet]| ServerCommand::new(&HomeArgs::new("/a", None), tools, None).name;
         assert_eq!(name(&[]), "palazzo");
         assert_eq!(name(&[ToolSet::Memory]), "memory");
         assert_eq!(name(&[ToolSet::Mempalace]), "mempalace");

@@ -5,12 +5,14 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::cli::doctor::client_configs::{ClientConfigs, ConfiguredServer, UnreadableConfig};
-use crate::keeper::{BlockingGitOperation, DoctorReport, GitLock};
+use crate::keeper::{BlockingGitOperation, DoctorReport, FORMAT_VERSION, GitLock};
 use crate::model::quote_for_shell;
 use crate::render::{count_with_noun, group_thousands, one_line};
 
 /// How Palazzo is set up on this machine.
 pub(super) struct Report {
+    /// How to update Palazzo.
+    pub(super) update_advice: &'static str,
     /// The version of git; `None`: it is not installed.
     pub(super) git: Option<String>,
     /// The home.
@@ -33,8 +35,12 @@ impl Report {
             .as_deref()
             .unwrap_or("git: not installed; commands that share palaces need it");
         let (home, source) = (self.home.display(), self.home_source);
-        let mut page =
-            format!("palazzo {}\n{git}\nhome {home} ({source})\n", env!("PALAZZO_VERSION"));
+        let mut page = format!(
+            "palazzo {}, for palaces of format {FORMAT_VERSION}\n       to update: {}\n{git}\nhome {home} \
+             ({source})\n",
+            env!("PALAZZO_VERSION"),
+            self.update_advice
+        );
         let limit = self.max_watched_folders.map(|it| {
             let folders: usize = self.palaces.iter().map(|it| it.folder_count).sum();
             watch_limit_line(folders, it)
@@ -70,6 +76,8 @@ impl Report {
         let unreadable = |it: &UnreadableConfig| json!({ "client": it.client, "file": it.file, "error": it.reason });
         let report = json!({
             "version": env!("PALAZZO_VERSION"),
+            "palace_format": FORMAT_VERSION,
+            "update": self.update_advice,
             "git": self.git,
             "home": self.home,
             "home_source": self.home_source,
@@ -99,7 +107,8 @@ fn server_line(it: &ConfiguredServer) -> String {
 }
 
 fn palace_text(it: &DoctorReport) -> String {
-    let mut lines = describe_repository(it);
+    let format = it.other_format.iter().map(|it| format!("format     {}", it.message));
+    let mut lines: Vec<_> = format.chain(describe_repository(it)).collect();
     if let Some((author, committer)) = &it.identities {
         lines.push(format!("commits    you are {author}; agents have their own names"));
         if author != committer {
@@ -170,6 +179,7 @@ fn palace_json(it: &DoctorReport) -> Value {
     json!({
         "name": it.name,
         "folder": it.root,
+        "other_format": it.other_format.as_ref().map(|it| &it.message),
         "repository": repository,
         "repository_error": it.repository.as_ref().err().map(ToString::to_string),
         "has_lost_history": it.has_lost_history,
@@ -195,6 +205,7 @@ mod tests {
         DoctorReport {
             name: "Keep".to_owned(),
             root: PathBuf::from("/a/keep"),
+            other_format: None,
             repository: Ok(state),
             proposals: Vec::new(),
             locks: Vec::new(),

@@ -16,6 +16,8 @@ pub struct DoctorReport {
     pub name: String,
     /// The directory of the palace.
     pub root: PathBuf,
+    /// Why this program does not read the palace, if its files have another format.
+    pub other_format: Option<Diagnostic>,
     /// The repository; `None` if there is none.
     pub repository: Result<Option<RepositoryState>, Refusal>,
     /// The proposals with changes of the palace.
@@ -103,12 +105,14 @@ pub(crate) fn stale_lock_diagnostics(
 }
 
 fn examine_palace(keeper: &Keeper, store: &Store, name: String, user: &str) -> DoctorReport {
-    let settings = store.read_file(PalacePath::SETTINGS_FILE).ok().flatten();
-    let model = settings.and_then(|it| format::parse_settings(&it)?.model);
+    let settings = store.read_file(PalacePath::SETTINGS_FILE).ok().flatten().unwrap_or_default();
+    let model = format::parse_settings(&settings).and_then(|it| it.model);
+    let parsed = format::parse_file(PalacePath::SETTINGS_FILE, &settings);
     let files = store.list_files("").map(|(files, _)| files).unwrap_or_default();
     let folders: BTreeSet<_> = files.keys().filter_map(|it| Path::new(it).parent()).collect();
     DoctorReport {
         name,
+        other_format: parsed.first_finding(Code::FormatVersion),
         identities: store.commit_identities(user).ok().flatten(),
         network_file_system: store.network_file_system(),
         folder_count: folders.len(),

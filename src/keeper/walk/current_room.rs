@@ -175,13 +175,22 @@ fn room_view<'a>(
     }
 }
 
-/// Returns the notices on the files that the shown scrolls name and that are gone or much changed.
-fn stale_scroll_notices(open: &OpenPalace, view: &RoomView<'_>) -> Vec<Notice> {
+/// Returns the notices on the files that the shown scrolls name and that are gone or much changed;
+/// none as of a past commit.
+pub(crate) fn stale_scroll_notices(open: &OpenPalace, view: &RoomView<'_>) -> Vec<Notice> {
+    if open.store().as_of_commit().is_some() {
+        return Vec::new();
+    }
     let notices = view.scrolls.iter().flat_map(|it| {
         let which = ScrollId { room: view.id.clone(), id: it.scroll.id };
-        let notes = open.stale_files_of_scroll(&which).into_iter().take(MAX_STALE_FILES);
-        notes
-            .map(|note| Notice(format!("The scroll {} {note}", render::one_line(&it.scroll.title))))
+        let mut notes = open.stale_files_of_scroll(&which);
+        let left = notes.len().saturating_sub(MAX_STALE_FILES);
+        notes.truncate(MAX_STALE_FILES);
+        if left > 0 {
+            notes.push(format!("names {left} more files that are gone or much changed"));
+        }
+        let title = render::one_line(&it.scroll.title);
+        notes.into_iter().map(move |note| Notice(format!("The scroll {title} {note}")))
     });
     notices.collect()
 }

@@ -60,6 +60,15 @@ pub(crate) fn read_scroll(session: &mut Session<'_>, scroll: &ScrollId) -> Resul
     let text = render_linked_text(session.visit, &palace.graph, &it.body);
     let view = session.palace.scroll_view(&scroll.room, it);
     let page = render::scroll(&view, &text, &palace.room_name(&scroll.room), session.caller.now);
-    let stale = session.palace.stale_files_of_scroll(scroll).into_iter();
-    Ok(page + &stale.map(|it| format!("\nNote: it {it}.")).collect::<Vec<_>>().concat())
+    Ok(page + &stale_file_notes(session.palace, scroll))
+}
+
+/// Renders a note on each file that a scroll names and that is gone or much changed; none as of a
+/// past commit.
+pub(crate) fn stale_file_notes(open: &OpenPalace, scroll: &ScrollId) -> String {
+    if open.store().as_of_commit().is_some() {
+        return String::new();
+    }
+    let stale = open.stale_files_of_scroll(scroll).into_iter();
+    stale.flat_map(|it| ["\nNote: it ".to_owned(), it, ".".to_owned()]).collect()
 }

@@ -3,6 +3,7 @@
 use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::rooms::room_lookup::no_such_room_refusal;
+use crate::keeper::walk::current_room::stale_scroll_notices;
 use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::halls::{self, available_actions, hall_view, listed_entities};
 use crate::keeper::walk::notices::room_notices;
@@ -36,7 +37,9 @@ pub(crate) fn show_room(
     open.find_renamed_rooms()?;
     let id = resolve_room_or_entry(open, room)?;
     let open = &*open;
-    let view = view_without_visit(open, &key, &id, caller);
+    let mut view = view_without_visit(open, &key, &id, caller);
+    let stale = stale_scroll_notices(open, &view);
+    view.notices.extend(stale);
     let page = render_drawer_only_room(open, &view).unwrap_or_else(|| render::room(&view));
     let versions = open.file_histories().get(&room_path(&id)).copied();
     Ok(page + &render::version_summary(versions, open.store().as_of_commit(), caller.now))

@@ -7,6 +7,7 @@ use crate::keeper::history::resolve_item::{self, ResolvedItem};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::walk::drawers::render_whole_drawer;
 use crate::keeper::walk::listed_items::read_diary_entry;
+use crate::keeper::walk::scrolls::stale_file_notes;
 use crate::keeper::walk::show::show_room;
 use crate::keeper::work::work_items::render_work_item;
 use crate::keeper::workspaces::as_of::open_as_of;
@@ -129,7 +130,8 @@ fn render_scroll(session: &Session<'_>, which: &ScrollId) -> Option<String> {
     let scroll = palace.scroll(which)?;
     let text = render::resolve_entity_links(&scroll.body, &palace.graph);
     let view = session.palace.scroll_view(&which.room, scroll);
-    Some(render::scroll(&view, &text, &palace.room_name(&which.room), session.caller.now))
+    let page = render::scroll(&view, &text, &palace.room_name(&which.room), session.caller.now);
+    Some(page + &stale_file_notes(session.palace, which))
 }
 
 /// Renders an item that is identified by its file; `None` for one that is deleted.

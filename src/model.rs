@@ -91,7 +91,7 @@ pub use text::{
     fold_name, is_printable, quote_for_shell, split_lines, strip_unprintable,
     whole_words_prefix_len,
 };
-pub use text_location::{TextInCommit, TextInFile, TextInRepository, TextLocations};
+pub use text_location::{SoughtText, TextInCommit, TextInFile, TextInRepository, TextLocations};
 pub use tool::{Tool, ToolEffect, ToolParameter};
 pub use uri::{ResourceUri, UriError, UriTarget};
 pub use work::{Process, ProcessStep, Task, WorkStatus, WorkSubject};

@@ -32,6 +32,7 @@ pub use crate::store::history::text_search::find_text_in_folder;
 pub use crate::store::proposal::error::ProposalError;
 pub use crate::store::proposal::list::BranchDistance;
 pub use crate::store::proposal::open::{ProposalCheckout, open_proposal};
+pub use crate::store::proposal::place::PROPOSALS_FOLDER;
 pub use crate::store::remote::filter_repo::has_git_filter_repo;
 pub use crate::store::remote::git_process::{GitProcessError, git_version};
 pub use crate::store::remote::shallow_clone::ShallowClone;

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::process::ExitCode;
 
-use crate::cli::home::{HomeOption, WorkspaceArgs, keeper_for_home, state_dir};
+use crate::cli::home::{HomeOption, WorkspaceArgs, keeper_for_home, require_palace, state_dir};
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
@@ -18,9 +18,10 @@ const MAX_INPUT_BYTES: u64 = 1 << 20;
 
 /// Find everything that still contains a text, such as a secret, and how to remove it
 ///
-/// Searches the files of the palaces of the home, all objects and messages of their
-/// repositories, also those that only the reflog knows, the logs and settings of git, and
-/// the caches of Palazzo. Prints the files with their lines, the commits that added the
+/// Searches the files of the palaces of the home and of their proposals, all objects and
+/// messages of their repositories, also those that only the reflog knows, the logs and
+/// settings of git, and the caches of Palazzo. In names of files, it also searches for the
+/// form that a title has there (`My Token` is `my-token`). Prints the files with their lines, the commits that added the
 /// text, and the git commands that remove it from the history. It changes nothing, and
 /// does not print the text, unless a path contains it.
 ///
@@ -42,12 +43,14 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let text = read_text(&args.text)?;
-    let keeper = keeper_for_home(Some(&args.home.find()), &WorkspaceArgs::default());
+    let home = args.home.find();
+    let keeper = keeper_for_home(Some(&home), &WorkspaceArgs::default());
+    require_palace(&keeper, &home)?;
     let found = keeper::locate_text(&keeper, state_dir().as_deref(), &text)?;
     // Commands must not be wrapped.
     terminal::print_text(&match args.format.is_json() {
         true => render::text_locations_json(&found),
-        false => render::text_locations(&found, keeper::has_git_filter_repo()),
+        false => render::text_locations(&found, &text, keeper::has_git_filter_repo()),
     })?;
     let is_found = !found.repositories.is_empty() || !found.state_files.is_empty();
     Ok(ExitCode::from(u8::from(!is_found)))

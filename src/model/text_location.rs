@@ -1,8 +1,24 @@
 //! The places that contain a text: files, commits, and what git keeps besides.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
-use crate::model::CommitSummary;
+use crate::model::{CommitSummary, Slug};
+
+/// A text to search for.
+///
+/// A file that a tool has named after a title or an entity has the text as a slug in its name, which
+/// may be cut.
+#[derive(Clone, Debug)]
+pub struct SoughtText {
+    text: String,
+    /// The text as a slug; `None`: it is too short to mean anything.
+    slug: Option<String>,
+}
+
+/// The least characters of a slug that are searched in names, and how many of a longer one suffice.
+const MIN_SLUG_CHARS: usize = 4;
+const SUFFICIENT_SLUG_CHARS: usize = 20;
 
 /// The places on this machine that contain a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +48,8 @@ pub struct TextInRepository {
     pub git_files: Vec<TextInFile>,
     /// The names of its remotes.
     pub remotes: Vec<String>,
+    /// The folders with the files of proposals.
+    pub proposals: Vec<PathBuf>,
 }
 
 /// A file that contains a text.
@@ -56,6 +74,54 @@ pub struct TextInCommit {
     pub is_referenced: bool,
 }
 
+impl SoughtText {
+    /// Searches for `text` in files, and for it or its slug in names.
+    pub fn new(text: &str) -> Self {
+        let slug = Slug::from_text(text).map(|it| it.to_string());
+        let slug = slug.filter(|it| it.len() >= MIN_SLUG_CHARS);
+        Self { text: text.to_owned(), slug }
+    }
+
+    /// Returns the text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the part of its slug that suffices to recognize it in a name.
+    pub fn slug_start(&self) -> Option<&str> {
+        let slug = self.slug.as_deref()?;
+        Some(slug.get(..SUFFICIENT_SLUG_CHARS).unwrap_or(slug))
+    }
+
+    /// Returns whether a path contains the text, or the start of its slug.
+    pub fn is_in_path(&self, path: &str) -> bool {
+        self.range_in_path(path).is_some()
+    }
+
+    /// Returns the path with the text, or its slug, replaced by `redacted`; `None`: it contains
+    /// neither.
+    pub fn redact_path(&self, path: &str) -> Option<String> {
+        let (mut redacted, mut rest) = (String::new(), path);
+        while let Some(range) = self.range_in_path(rest) {
+            redacted += &rest[..range.start];
+            redacted += "redacted";
+            rest = &rest[range.end..];
+        }
+        (!redacted.is_empty()).then(|| redacted + rest)
+    }
+
+    fn range_in_path(&self, path: &str) -> Option<Range<usize>> {
+        if let Some(at) = path.find(&self.text) {
+            return Some(at..at + self.text.len());
+        }
+        let (slug, start) = (self.slug.as_deref()?, self.slug_start()?);
+        let lower = path.to_ascii_lowercase();
+        let at = lower.find(start)?;
+        let same = lower[at..].bytes().zip(slug.bytes()).take_while(|(a, b)| a == b).count();
+        Some(at..at + same)
+    }
+}
+
 impl TextInRepository {
     /// Returns whether no place contains the text.
     pub fn is_empty(&self) -> bool {
@@ -65,5 +131,35 @@ impl TextInRepository {
     /// Returns whether the history contains the text.
     pub fn is_in_history(&self) -> bool {
         !self.commits.is_empty() || !self.tags.is_empty() || !self.objects.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_contains_a_text_also_as_a_slug_that_is_cut() {
+        let token = "ghp_hGAkWvj7Fac9qEWjKy40Uvsw";
+        let sought = SoughtText::new(token);
+        let redact = |path: &str| sought.redact_path(path);
+        assert_eq!(redact("rooms/hall.yaml"), None);
+        assert_eq!(redact("scrolls/ghp_hgakwvj7.md"), None);
+        let cut = "scrolls/hall/01-token-ghp_hgakwvj7fac9qewjky4.md";
+        assert_eq!(redact(cut).as_deref(), Some("scrolls/hall/01-token-redacted.md"));
+        let both = format!("{token}/{}.md", token.to_lowercase());
+        assert_eq!(redact(&both).as_deref(), Some("redacted/redacted.md"));
+        assert_eq!(
+            SoughtText::new("Bug Crypt").redact_path("rooms/bug-crypt.yaml").as_deref(),
+            Some("rooms/redacted.yaml")
+        );
+    }
+
+    #[test]
+    fn a_text_without_a_slug_is_only_found_word_for_word() {
+        let sought = SoughtText::new("a.b");
+        assert!(sought.is_in_path("x/a.b") && !sought.is_in_path("x/a-b"));
+        let itself = SoughtText::new("redacted");
+        assert_eq!(itself.redact_path("rooms/hall.yaml"), None);
     }
 }

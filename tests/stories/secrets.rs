@@ -488,7 +488,7 @@ fn locate_finds_what_still_contains_a_text_and_changes_nothing() {
       HOME/.git/logs/refs/heads/main:2
       HOME/.git/palazzo/cache/keep/entities:1
     ");
-    assert!(commands.contains("git gc") && !page.contains(&secrets.github), "{page}");
+    assert!(commands.contains(" gc --quiet") && !page.contains(&secrets.github), "{page}");
     assert!(before == all_files(&home.path()));
 }
 
@@ -503,6 +503,28 @@ fn locate_exits_with_1_if_nothing_is_found_and_prints_json() {
     assert_eq!(json["repositories"][0]["commits"][0]["referenced"], true);
 }
 
+/// Runs the commands that `locate` prints, and gives them the text. Returns them.
+fn run_printed_commands(home: &Home, page: &str, text: &str) -> String {
+    let commands = page.split_once("Then:\n\n").unwrap().1;
+    let commands = commands.lines().take_while(|it| it.starts_with("  ")).map(str::trim);
+    let script = commands.collect::<Vec<_>>().join("\n");
+    // The text comes from the terminal; the commands come from a file.
+    home.write("../remove.sh", &script);
+    home.write("../text", &format!("{text}\n"));
+    let mut shell = Command::new("sh");
+    home.isolate_environment(&mut shell);
+    shell.args(["-e", "remove.sh"]);
+    let text = std::fs::File::open(home.path().join("../text")).unwrap();
+    let output = shell.stdin(Stdio::from(text)).output().unwrap();
+    assert!(output.status.success(), "{script}\n{output:?}");
+    script
+}
+
+fn locate(home: &Home, text: &str) -> (Option<i32>, String) {
+    let output = home.run_palazzo(&["locate", text]);
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
 #[test]
 fn the_commands_that_locate_prints_remove_a_text_from_the_history() {
     let secrets = Secrets::new();
@@ -512,29 +534,63 @@ fn the_commands_that_locate_prints_remove_a_text_from_the_history() {
     for file in
         ["rooms/hall.yaml", "entities/person/ada.yaml", "drawers/code/auth/01.md", "other.txt"]
     {
-        let text = home.read(&format!("keep/{file}")).replace(&secrets.github, "[redacted]");
+        let text = home.read(&format!("keep/{file}")).replace(&secrets.github, "REDACTED");
         home.write(&format!("keep/{file}"), &text);
     }
     home.git_at(MARCH_1, &["commit", "-qam", "Redact"]);
-    let page = run(&home, &["locate", &secrets.github]);
-    let commands = page.split_once("Then:\n\n").unwrap().1;
-    let commands = commands.lines().take_while(|it| it.starts_with("  ")).map(str::trim);
-    let script = commands.collect::<Vec<_>>().join("\n");
-    let script = script.replace("cd HOME", &format!("cd '{}'", home.path().display()));
-    // The text comes from the terminal; the commands come from a file.
-    home.write("../remove.sh", &script);
-    home.write("../text", &format!("{}\n", secrets.github));
-    let mut shell = Command::new("sh");
-    home.isolate_environment(&mut shell);
-    shell.args(["-e", "remove.sh"]);
-    let text = std::fs::File::open(home.path().join("../text")).unwrap();
-    let output = shell.stdin(Stdio::from(text)).output().unwrap();
-    assert!(output.status.success(), "{script}\n{output:?}");
+    let script = run_printed_commands(&home, &locate(&home, &secrets.github).1, &secrets.github);
     let token = secrets.github.as_bytes();
     assert!(!all_objects(&home).windows(token.len()).any(|it| it == token), "{script}");
-    let again = run(&home, &["locate", &secrets.github]);
-    assert!(again.ends_with("[exit 1]"), "{again}");
+    let (code, again) = locate(&home, &secrets.github);
+    assert_eq!(code, Some(1), "{again}");
     assert_eq!(home.git(&["log", "--all", "--format=%s", "-2"]).lines().next(), Some("Redact"));
-    assert_eq!(home.read("keep/other.txt"), "[redacted]\n");
+    assert_eq!(home.read("keep/other.txt"), "REDACTED\n");
     assert!(run(&home, &["check"]).contains("0 errors"));
+}
+
+#[tokio::test]
+async fn the_commands_of_locate_rename_files_and_reset_proposals() {
+    let secrets = Secrets::new();
+    let home = home_with_secrets(&secrets);
+    let mut agent = home.agent_with(MARCH_1, &["--propose", "ideas"]).await;
+    agent.enter("keep").await;
+    let scroll = json!({ "title": format!("Token {}", secrets.github), "body": "Keep it." });
+    let written = agent.call("write_scroll", scroll).await;
+    assert!(written.contains("Wrote the scroll"), "{written}");
+    agent.disconnect().await;
+    let (_, page) = locate(&home, &secrets.github);
+    // Names are cut.
+    assert!(page.contains("-token-ghp_q7zk39vrtw2lmx8bn4cy6df1gh5jk0.md"), "{page}");
+    run_printed_commands(&home, &page, &secrets.github);
+    let (code, again) = locate(&home, &secrets.github);
+    assert_eq!(code, Some(1), "{again}");
+    let proposed = home.git(&["ls-tree", "-r", "--name-only", "ideas", "keep/scrolls"]);
+    assert!(proposed.ends_with("-token-redacted.md\n"), "{proposed}");
+    let mut agent = home.agent_with(MARCH_1, &["--propose", "ideas"]).await;
+    let entered = agent.enter("keep").await;
+    assert!(entered.contains("Token REDACTED"), "{entered}");
+}
+
+#[test]
+fn locate_prints_no_commands_for_a_folder_whose_path_cannot_be_printed() {
+    let secrets = Secrets::new();
+    let home = home_with_secrets(&secrets);
+    let odd = home.path().with_file_name("odd\u{1b}[31m");
+    std::fs::rename(home.path(), &odd).unwrap();
+    let output = home
+        .palazzo_command(MARCH_1)
+        .args(["locate", &secrets.github, "--home"])
+        .arg(&odd)
+        .current_dir(&odd)
+        .output()
+        .unwrap();
+    let page = String::from_utf8(output.stdout).unwrap();
+    assert!(page.contains("cannot be printed: rename it") && !page.contains("git -C"), "{page}");
+    let missing = home
+        .palazzo_command(MARCH_1)
+        .args(["locate", "Tr0ub4dor", "--home", "nowhere"])
+        .current_dir(&odd)
+        .output()
+        .unwrap();
+    assert_eq!(missing.status.code(), Some(2));
 }

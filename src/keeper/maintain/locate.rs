@@ -3,24 +3,26 @@
 use std::path::Path;
 
 use crate::keeper::{Keeper, Refusal};
-use crate::model::{TextInRepository, TextLocations};
-use crate::store::{self, Store};
+use crate::model::{SoughtText, TextInRepository, TextLocations};
+use crate::store::{self, PROPOSALS_FOLDER, Store};
 
-/// Finds a text in the palaces of the home, in their repositories, and in the folder with Palazzo's
-/// own files. Changes nothing.
+/// Finds a text in the palaces of the home, in their repositories and proposals, and in the folder
+/// with Palazzo's own files. Changes nothing.
 pub fn locate_text(
     keeper: &Keeper,
     state_folder: Option<&Path>,
     text: &str,
 ) -> Result<TextLocations, Refusal> {
-    let mut locations = TextLocations::default();
+    let (mut locations, text) = (TextLocations::default(), &SoughtText::new(text));
     for palace in keeper.workspaces()? {
         add_palace(&keeper.store_of(&palace), text, &mut locations)?;
     }
     locations.repositories.retain(|it| !it.is_empty());
     if let Some(folder) = state_folder.filter(|it| it.is_dir()) {
+        // Those of this home are in its repositories.
+        let is_searched = |it: &Path| *it != folder.join(PROPOSALS_FOLDER);
         let unread_count = &mut locations.unread_count;
-        locations.state_files = store::find_text_in_folder(folder, text, |_| true, unread_count);
+        locations.state_files = store::find_text_in_folder(folder, text, is_searched, unread_count);
     }
     Ok(locations)
 }
@@ -31,7 +33,11 @@ pub fn has_git_filter_repo() -> bool {
 }
 
 /// Adds the places in a palace, and in its repository unless that was searched for another palace.
-fn add_palace(store: &Store, text: &str, locations: &mut TextLocations) -> Result<(), Refusal> {
+fn add_palace(
+    store: &Store,
+    text: &SoughtText,
+    locations: &mut TextLocations,
+) -> Result<(), Refusal> {
     let (folder, unread_count) = (store.palace_folder(), &mut locations.unread_count);
     let is_searched = |it: &Path| it.file_name().is_none_or(|it| it != ".git");
     let mut files = store::find_text_in_folder(folder, text, is_searched, unread_count);
@@ -42,6 +48,10 @@ fn add_palace(store: &Store, text: &str, locations: &mut TextLocations) -> Resul
     }
     let found = store.find_text_in_repository(text, unread_count)?;
     let found = found.unwrap_or_else(|| TextInRepository { work, ..TextInRepository::default() });
-    locations.repositories.push(TextInRepository { files, ..found });
+    let proposals = store.proposal_worktrees()?;
+    for worktree in &proposals {
+        files.extend(store::find_text_in_folder(worktree, text, is_searched, unread_count));
+    }
+    locations.repositories.push(TextInRepository { files, proposals, ..found });
     Ok(())
 }

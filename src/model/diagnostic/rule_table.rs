@@ -170,7 +170,7 @@ const OTHER_RULES: &[Rule] = &[
         "secret",
         "A file contains a secret: a private key, a token or a password",
         "Everybody who can read the palace or its history has it. Withdraw it where it was issued, \
-         replace it in the file by `[redacted]`, and find the commits that hold it with `palazzo \
+         replace it in the file by `REDACTED`, and find the commits that hold it with `palazzo \
          locate -`, which prints how to remove it. A value that only looks like a secret can stay.",
     ),
     info_rule(

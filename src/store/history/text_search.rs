@@ -9,7 +9,7 @@ use gix::bstr::ByteSlice as _;
 use gix::objs::Kind;
 use walkdir::WalkDir;
 
-use crate::model::{TextInCommit, TextInFile, TextInRepository};
+use crate::model::{SoughtText, TextInCommit, TextInFile, TextInRepository};
 use crate::store::history::commits::HistoryReader;
 use crate::store::history::tree_diff;
 use crate::store::repo::regular_file;
@@ -38,7 +38,7 @@ struct TextObjects {
 /// those that cannot be read in `unread_count`.
 pub fn find_text_in_folder(
     folder: &Path,
-    text: &str,
+    text: &SoughtText,
     is_searched: impl Fn(&Path) -> bool,
     unread_count: &mut usize,
 ) -> Vec<TextInFile> {
@@ -55,9 +55,10 @@ pub fn find_text_in_folder(
                 continue;
             }
         };
-        let in_path = file.strip_prefix(folder).is_ok_and(|it| it.to_string_lossy().contains(text));
+        let in_path =
+            file.strip_prefix(folder).is_ok_and(|it| text.is_in_path(&it.to_string_lossy()));
         let lines = match regular_file::read_regular_file_at_most(&file, MAX_FILE_BYTES) {
-            Ok(bytes) => lines_with_text(&bytes.unwrap_or_default(), text),
+            Ok(bytes) => lines_with_text(&bytes.unwrap_or_default(), text.as_str()),
             Err(_) => {
                 *unread_count += 1;
                 Vec::new()
@@ -75,7 +76,7 @@ impl Store {
     /// `None`: there is no repository. Counts what cannot be read in `unread_count`.
     pub fn find_text_in_repository(
         &self,
-        text: &str,
+        text: &SoughtText,
         unread_count: &mut usize,
     ) -> Result<Option<TextInRepository>, Error> {
         let Some(repository) = self.repository()? else { return Ok(None) };
@@ -106,6 +107,7 @@ impl Store {
             objects,
             git_files,
             remotes,
+            proposals: Vec::new(),
         }))
     }
 }
@@ -113,7 +115,7 @@ impl Store {
 /// Reads all objects of a repository.
 fn find_objects(
     past: &HistoryReader<'_>,
-    text: &str,
+    text: &SoughtText,
     unread_count: &mut usize,
 ) -> gix::Result<TextObjects> {
     let mut objects = TextObjects { found: HashMap::new(), commits: Vec::new() };
@@ -134,7 +136,11 @@ fn find_objects(
         if object.kind == Kind::Commit {
             objects.commits.push(id);
         }
-        if object.data.contains_str(text) {
+        let in_name = || {
+            object.kind == Kind::Tree
+                && text.slug_start().is_some_and(|it| object.data.contains_str(it))
+        };
+        if object.data.contains_str(text.as_str()) || in_name() {
             objects.found.insert(id, object.kind);
         }
     }
@@ -145,7 +151,7 @@ fn find_objects(
 fn commits_with_text(
     past: &HistoryReader<'_>,
     objects: TextObjects,
-    text: &str,
+    text: &SoughtText,
     unread_count: &mut usize,
 ) -> gix::Result<TextInHistory> {
     let TextObjects { mut found, commits } = objects;
@@ -165,7 +171,7 @@ fn commits_with_text(
         let paths: BTreeSet<_> = added.into_iter().map(|it| it.0).collect();
         if is_in_message || !paths.is_empty() {
             let (mut commit, paths) = (past.read_commit_summary(id)?, paths.into_iter().collect());
-            commit.subject = commit.subject.replace(text, "[…]");
+            commit.subject = commit.subject.replace(text.as_str(), "[…]");
             let is_referenced = referenced.contains(&id);
             with_text.push(TextInCommit { commit, paths, is_in_message, is_referenced });
         }
@@ -214,7 +220,7 @@ fn files_with_text(
     past: &HistoryReader<'_>,
     commit: ObjectId,
     found: &HashMap<ObjectId, Kind>,
-    text: &str,
+    text: &SoughtText,
 ) -> gix::Result<BTreeSet<(String, ObjectId)>> {
     let node = past.read_commit_node(commit)?;
     let tree = past.root_tree(commit)?;
@@ -222,7 +228,7 @@ fn files_with_text(
         let before = parent.map(|it| past.root_tree(it)).transpose()?;
         let changes = tree_diff::compare(&past.git, before, Some(tree))?.into_iter();
         let added = changes.filter_map(|it| Some((it.path, it.now?.id)));
-        Ok(added.filter(|(path, id)| found.contains_key(id) || path.contains(text)).collect())
+        Ok(added.filter(|(path, id)| found.contains_key(id) || text.is_in_path(path)).collect())
     };
     let Some((first, others)) = node.parents.split_first() else { return added_to(None) };
     let mut added = added_to(Some(*first))?;

@@ -34,18 +34,7 @@ impl Store {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
         let Some(head) = repository.head()? else { return Ok(Vec::new()) };
         let mut proposals = Vec::new();
-        let markers = palazzo_file::palazzo_file_path(&repository.common_dir, MARKER_FOLDER);
-        let mut markers = regular_file::list_folder(&markers);
-        markers.retain(|it| it.extension().is_none());
-        for marker in markers.into_iter().take(MAX_PROPOSALS) {
-            // A stranger's repository may have anything there; it is no proposal then.
-            let Ok(Some(branch_ref)) = read_line(&marker) else { continue };
-            let is_marker_of = folder_name_of_branch(&branch_ref);
-            let is_own = marker.file_name().is_some_and(|it| it == is_marker_of.as_str());
-            let is_branch = is_own && gix::refs::FullName::try_from(branch_ref.as_str()).is_ok();
-            if !is_branch || !branch_ref.starts_with("refs/heads/") {
-                continue;
-            }
+        for branch_ref in proposed_branches(&repository) {
             let Some(tip) = find_ref(&repository, &branch_ref)? else { continue };
             let commits = self.commits_between(head, tip)?;
             if commits.is_empty() {
@@ -58,6 +47,16 @@ impl Store {
         let newest = |it: &Proposal| it.commits.first().map(|it| it.summary.at);
         proposals.sort_by(|a, b| newest(b).cmp(&newest(a)).then_with(|| a.branch.cmp(&b.branch)));
         Ok(proposals)
+    }
+
+    /// Returns the folders with the files of proposals.
+    pub fn proposal_worktrees(&self) -> Result<Vec<PathBuf>, Error> {
+        let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
+        let mut worktrees = Vec::new();
+        for branch_ref in proposed_branches(&repository) {
+            worktrees.extend(worktree_of_branch(&repository, &branch_ref)?);
+        }
+        Ok(worktrees)
     }
 
     /// Counts the commits that change the palace and that only one of two revisions has; `None`:
@@ -94,6 +93,22 @@ impl Store {
         })?;
         Ok(commits)
     }
+}
+
+/// Returns the references of the branches that have a marker of a proposal.
+fn proposed_branches(repository: &Repository) -> Vec<String> {
+    let markers = palazzo_file::palazzo_file_path(&repository.common_dir, MARKER_FOLDER);
+    let mut markers = regular_file::list_folder(&markers);
+    markers.retain(|it| it.extension().is_none());
+    let branch_ref = |marker: PathBuf| {
+        // A stranger's repository may have anything there; it is no proposal then.
+        let branch_ref = read_line(&marker).ok().flatten()?;
+        let is_marker_of = folder_name_of_branch(&branch_ref);
+        let is_own = marker.file_name().is_some_and(|it| it == is_marker_of.as_str());
+        let is_branch = is_own && gix::refs::FullName::try_from(branch_ref.as_str()).is_ok();
+        (is_branch && branch_ref.starts_with("refs/heads/")).then_some(branch_ref)
+    };
+    markers.into_iter().take(MAX_PROPOSALS).filter_map(branch_ref).collect()
 }
 
 /// Returns the working directory of a proposal, if it exists.

@@ -13,7 +13,7 @@ use crate::store::repo::repository::Repository;
 /// The folder in `.git/palazzo` with a file for each proposal.
 pub(crate) const MARKER_FOLDER: &str = "proposals";
 /// The folder in the state folder with the worktrees.
-const WORKTREE_FOLDER: &str = "proposals";
+pub const PROPOSALS_FOLDER: &str = "proposals";
 /// How many digits of a hash tell names apart that are alike as names of folders.
 const HASH_DIGITS: usize = 8;
 
@@ -42,7 +42,7 @@ impl ProposalPlace {
         branch_ref: &str,
     ) -> Result<Self, Error> {
         let name = folder_name_of_branch(branch_ref);
-        let worktrees = state_folder.join(WORKTREE_FOLDER);
+        let worktrees = state_folder.join(PROPOSALS_FOLDER);
         let (folder, work) = (paths::resolve_links(&worktrees)?, repository.work.clone());
         if folder.starts_with(&work) {
             return Err(ProposalError::StateFolderInside { folder, work }.into());

@@ -7,9 +7,11 @@
 //! The text is scanned once, with look-ahead of limited length, so the time grows with its length
 //! only.
 
+mod assigned_value;
 mod assignment;
 mod authorization;
 mod aws_secret_key;
+mod identifier;
 mod json_web_token;
 mod kind;
 mod placeholder;
@@ -17,6 +19,7 @@ mod private_key;
 mod scanner;
 mod token_rules;
 mod url_password;
+mod variable_name;
 
 pub use kind::{Secret, SecretKind};
 pub use scanner::find_secrets;

@@ -1,261 +1,204 @@
-//! Finds the values of variables whose names end in `KEY`, `TOKEN`, `SECRET` or `PASSWORD`: in
-//! shells, `.env` files, `Dockerfile`s, YAML, JSON and source code. The names are in capitals.
+//! Finds the values of variables with secrets: in shells, `.env` files, `Dockerfile`s, YAML, JSON
+//! and source code.
 
+use crate::model::secret::assigned_value::{AssignedValue, Form};
+use crate::model::secret::identifier::{is_identifier, is_path_or_url};
 use crate::model::secret::kind::{Secret, SecretKind};
-use crate::model::secret::placeholder::{is_example, is_placeholder, looks_random};
-
-/// The maximum length of a name.
-const MAX_NAME_LEN: usize = 100;
-
-/// The maximum length of a value.
-const MAX_VALUE_LEN: usize = 1_024;
-
-/// The endings of names, and the kinds of the values.
-const ENDINGS: [(&str, SecretKind); 6] = [
-    ("KEY", SecretKind::KEY),
-    ("TOKEN", SecretKind::TOKEN),
-    ("SECRET", SecretKind::SECRET),
-    ("PASSWORD", SecretKind::PASSWORD),
-    ("PASSWD", SecretKind::PASSWORD),
-    ("PASSPHRASE", SecretKind::PASSWORD),
-];
-
-/// The words in front of `KEY` without `_` that make it a key and not a `MONKEY`.
-const KEY_WORDS: [&str; 8] =
-    ["API", "AUTH", "ACCESS", "SECRET", "PRIVATE", "SIGNING", "ENCRYPTION", "MASTER"];
-
-/// The last words in front of `_KEY` and `_TOKEN` with which the value is no secret.
-const OPEN_WORDS: [&str; 26] = [
-    "PRIMARY",
-    "FOREIGN",
-    "SORT",
-    "PARTITION",
-    "RANGE",
-    "HASH",
-    "CACHE",
-    "GROUP",
-    "ROUTING",
-    "UNIQUE",
-    "OBJECT",
-    "LOOKUP",
-    "INDEX",
-    "HOT",
-    "NEXT",
-    "PAGE",
-    "CONTINUATION",
-    "EOS",
-    "BOS",
-    "PAD",
-    "UNK",
-    "MASK",
-    "SEP",
-    "CLS",
-    "START",
-    "END",
-];
-
-/// The words that make everything public.
-const PUBLIC_WORDS: [&str; 3] = ["PUBLIC", "PUBLISHABLE", "PUB"];
-
-/// The words in front of a name after which its value is taken as it is.
-const EXPORT_WORDS: [&str; 7] =
-    ["export ", "declare -x ", "typeset -x ", "set ", "$env:", "-e ", "--env "];
-
-/// The words in front of a name and a value without `=`.
-const SETTING_WORDS: [&str; 5] = ["setx ", "set -x ", "set -gx ", "set -Ux ", "ENV "];
+use crate::model::secret::placeholder::{
+    has_digit_and_letter, is_example, is_placeholder, looks_random,
+};
+use crate::model::secret::variable_name::{VariableName, variable_name_at};
 
 /// The least that a value without `export` has.
 const MIN_PLAIN_LEN: usize = 6;
 
-/// The form of an assignment.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// `export NAME=value`, and the like of other shells.
-    Exported,
-    /// `NAME=value`
-    Plain,
-    /// `NAME = "value"` or `NAME: value`
-    Spaced,
-}
+/// The least that a password of letters in quotes has; such a long word is rare in texts.
+const MIN_WORDS_LEN: usize = 15;
+
+/// The least that the value of an exported variable has whose name is hardly that of a secret.
+const MIN_OPEN_LEN: usize = 20;
+
+/// The same without `export`; hashes are not longer, or have no capitals.
+const MIN_PLAIN_OPEN_LEN: usize = 65;
 
 /// Returns the secret value of the variable whose name begins at `at`. If its value is a secret of
-/// a kind of its own, `is_specific` says so for the place where the value begins.
+/// a kind of its own, `specific_at` returns it for the place where the value begins.
 pub(super) fn assigned_secret_at(
     text: &str,
     at: usize,
     specific_at: impl Fn(usize) -> Option<Secret>,
 ) -> Option<Secret> {
-    let name = name_at(text, at)?;
-    let kind = kind_of_name(name)?;
-    let name_end = at + name.len();
-    let (form, start) = value_start(text, at, name_end)?;
-    let (start, end, is_quoted) = value_at(text, start, form)?;
-    if let Some(secret) = specific_at(start) {
+    let name = variable_name_at(text, at)?;
+    let value = AssignedValue::parse(text, at, at + name.len)?;
+    if let Some(secret) = specific_at(value.start) {
         return Some(secret);
     }
-    let value = &text[start..end];
-    let is_secret = !is_placeholder(value)
-        && (kind == SecretKind::PASSWORD || !is_example(value))
-        && !is_path_or_url(value)
-        && match form {
-            Form::Exported => is_exported_secret(value, kind),
-            Form::Plain => is_plain_secret(value, kind, is_quoted),
-            Form::Spaced => is_spaced_secret(value, kind),
-        };
-    is_secret.then_some(Secret { range: start..end, kind })
+    is_secret(name, &value).then(|| Secret { range: value.start..value.end(text), kind: name.kind })
 }
 
-/// Returns the name in capitals that begins at `at`.
-fn name_at(text: &str, at: usize) -> Option<&str> {
-    let is_name = |it: &&u8| it.is_ascii_uppercase() || it.is_ascii_digit() || **it == b'_';
-    let len = text.as_bytes()[at..].iter().take(MAX_NAME_LEN).take_while(is_name).count();
-    let is_whole = !text.as_bytes().get(at + len).is_some_and(u8::is_ascii_alphanumeric);
-    text.get(at..at + len).filter(|_| is_whole)
-}
-
-fn kind_of_name(name: &str) -> Option<SecretKind> {
-    let (ending, kind) = ENDINGS.into_iter().find(|(ending, _)| name.ends_with(ending))?;
-    let front = name.strip_suffix(ending)?;
-    let mut words = front.split('_').filter(|it| !it.is_empty());
-    if words.clone().any(|it| PUBLIC_WORDS.contains(&it)) {
-        return None;
-    }
-    let is_word = front.is_empty() || front.ends_with('_');
-    let last = words.next_back().unwrap_or_default();
-    let is_secret = match is_word {
-        true => !OPEN_WORDS.contains(&last),
-        false => kind != SecretKind::KEY || KEY_WORDS.contains(&last),
+fn is_secret(name: VariableName, value: &AssignedValue) -> bool {
+    let text = value.beginning;
+    let is_password = name.kind == SecretKind::PASSWORD;
+    let has_form = match value.form {
+        Form::Exported if name.is_open => text.len() >= MIN_OPEN_LEN && looks_random(text),
+        _ if name.is_open => text.len() >= MIN_PLAIN_OPEN_LEN && has_all_characters(text),
+        Form::Exported => is_password || !is_small_number(text),
+        _ if name.is_ambiguous => text.len() >= MIN_PLAIN_LEN && has_digit_and_letter(text),
+        Form::Plain => is_plain_secret(value, is_password),
+        Form::Spaced => is_spaced_secret(value, is_password),
     };
-    is_secret.then_some(kind)
+    has_form
+        && !is_path_or_url(text)
+        && (is_password || !(is_identifier(text) || is_example(text)))
+        && !is_placeholder(without_literal_dollar(value))
 }
 
-/// Returns whether a text ends with one of some words.
-fn ends_with_word(text: &str, words: &[&str]) -> bool {
-    words.iter().any(|word| {
-        let before = text.strip_suffix(word);
-        before.is_some_and(|it| !it.ends_with(|c: char| c.is_alphanumeric()))
-    })
+/// Returns a value without the `$` that is a part of a password in single quotes and refers to no
+/// variable.
+fn without_literal_dollar<'a>(value: &AssignedValue<'a>) -> &'a str {
+    let is_name = |it: &str| it.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'_');
+    let rest = value.beginning.strip_prefix('$').filter(|_| value.is_literal());
+    rest.filter(|it| !is_name(it) || looks_random(it)).unwrap_or(value.beginning)
 }
 
-/// Returns the form of the assignment to a name, and where its value may begin.
-fn value_start(text: &str, name_start: usize, name_end: usize) -> Option<(Form, usize)> {
-    let (before, after) = (&text[..name_start], &text[name_end..]);
-    let is_set = ends_with_word(before, &SETTING_WORDS);
-    let is_exported = is_set || ends_with_word(before, &EXPORT_WORDS);
-    let form = |plain| if is_exported { Form::Exported } else { plain };
-    if let Some(value) = after.strip_prefix('=') {
-        let is_comparison = value.starts_with('=');
-        return (!is_comparison).then_some((form(Form::Plain), name_end + 1));
-    }
-    // The end of a key in quotes, in JSON or in JSON inside of a string.
-    let unquoted = after.strip_prefix('\\').unwrap_or(after);
-    let unquoted = unquoted.strip_prefix(['"', '\'']).unwrap_or(after);
-    let bare = unquoted.trim_start_matches([' ', '\t']);
-    let place_of = |rest: &str| text.len() - rest.trim_start_matches([' ', '\t']).len();
-    if let Some(value) = bare.strip_prefix(['=', ':']) {
-        let is_other = value.starts_with(['=', ':', '/']);
-        return (!is_other).then(|| (form(Form::Spaced), place_of(value)));
-    }
-    let has_value = is_set && bare.len() < after.len();
-    has_value.then(|| (Form::Exported, place_of(after)))
+fn is_small_number(value: &str) -> bool {
+    value.len() < MIN_PLAIN_LEN && value.bytes().all(|it| it.is_ascii_digit())
 }
 
-/// Returns the start and the end of the value that begins at `at`, and whether it is in quotes.
-fn value_at(text: &str, at: usize, form: Form) -> Option<(usize, usize, bool)> {
-    let rest = &text[at..];
-    let opening = ["\\\"", "\"", "'", "$'"].into_iter().find(|it| rest.starts_with(it));
-    if let Some(opening) = opening {
-        let start = at + opening.len();
-        let closing = opening.trim_start_matches('$');
-        return Some((start, start + quoted_len(&text[start..], closing), true));
-    }
-    let end = at
-        + match form {
-            Form::Spaced => line_len(rest)?,
-            Form::Exported | Form::Plain => word_len(rest),
-        };
-    Some((at, end, false))
+fn has_all_characters(value: &str) -> bool {
+    let has = |kind: fn(&char) -> bool| value.chars().any(|it| kind(&it));
+    has(char::is_ascii_uppercase) && has(char::is_ascii_lowercase) && looks_random(value)
 }
 
-/// Returns the length of a text up to an unescaped `closing`, or the end of the line.
-fn quoted_len(text: &str, closing: &str) -> usize {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len().min(MAX_VALUE_LEN) && !matches!(bytes[at], b'\n' | b'\r') {
-        if bytes[at..].starts_with(closing.as_bytes()) {
-            return at;
+fn is_plain_secret(value: &AssignedValue, is_password: bool) -> bool {
+    let text = value.beginning;
+    let has_characters = match is_password {
+        true => text.len() >= 4,
+        false => {
+            let is_mixed = has_digit_and_letter(text) || looks_random(text);
+            text.len() >= MIN_PLAIN_LEN && is_mixed
         }
-        at += if bytes[at] == b'\\' && closing == "\"" { 2 } else { 1 };
+    };
+    let is_other = || is_name(text) || (value.quote.is_empty() && is_code(text));
+    has_characters && !is_other()
+}
+
+/// Returns whether a value consists of words with `.` or `_` between them.
+fn is_name(value: &str) -> bool {
+    let is_part = |it: u8| it.is_ascii_alphabetic() || matches!(it, b'_' | b'.');
+    value.contains(['.', '_']) && value.bytes().all(is_part)
+}
+
+/// Returns whether a value is a call or an index: `settings.get(x)`, `env["KEY"]`.
+fn is_code(value: &str) -> bool {
+    let arguments = value.split_once(['(', '[', '{']).map(|(_, it)| it);
+    arguments.is_some_and(|it| it.contains([')', ']', '}']) || !looks_random(it))
+}
+
+fn is_spaced_secret(value: &AssignedValue, is_password: bool) -> bool {
+    let text = value.beginning;
+    let has_password_form = text.len() >= MIN_PLAIN_LEN
+        && has_digit_and_letter(text)
+        && !text.contains(char::is_whitespace);
+    let is_word = text.len() >= MIN_WORDS_LEN
+        && text.chars().all(char::is_alphabetic)
+        && !text.to_lowercase().contains("pass");
+    let is_quoted_word = !value.quote.is_empty() && is_word;
+    (is_password && (has_password_form || is_quoted_word))
+        || (text.len() >= 2 * MIN_PLAIN_LEN && looks_random(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the value that is found in an assignment with some words in front.
+    fn found(text: &str) -> &str {
+        let at = text.find(|it: char| it.is_ascii_uppercase()).unwrap();
+        let secret = assigned_secret_at(text, at, |_| None);
+        secret.map_or("", |it| &text[it.range])
     }
-    floor_char_boundary(text, at)
-}
 
-/// Returns the length of the only word up to the end of the line; `None` if there are several.
-fn line_len(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes().iter().take(MAX_VALUE_LEN);
-    let len = bytes.take_while(|it| !matches!(**it, b'\n' | b'\r')).count();
-    let line = text.get(..len)?.trim_end_matches([' ', '\t', ',', ';']);
-    (!line.contains([' ', '\t', '"', '\'', '\\'])).then_some(line.len())
-}
-
-/// Returns the length of a word of a shell.
-fn word_len(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let mut len = 0;
-    while let Some(it) = bytes.get(len).filter(|_| len < MAX_VALUE_LEN) {
-        let next = bytes.get(len + 1).copied().unwrap_or(b'\n');
-        let is_end = match it {
-            b'"' | b'\'' | b'`' | b'<' | b'>' | b'\\' => true,
-            b'.' => next.is_ascii_whitespace() && !text[..len].ends_with('.'),
-            b';' | b'|' | b')' | b',' => next.is_ascii_whitespace(),
-            b'&' => next.is_ascii_whitespace() || next.is_ascii_alphabetic() || next == b'&',
-            _ => it.is_ascii_whitespace(),
-        };
-        if is_end {
-            break;
+    #[test]
+    fn a_password_is_found_whole_with_the_signs_of_shells() {
+        for value in [
+            "Xk39>fjw2LmQz",
+            "Xk3<9fjw2LmQz",
+            "Abcd&efgh9912x",
+            "Abcd\\zfgh9912x",
+            "(k9fjw2LmQz",
+            "Xk39'fjw2LmQz",
+            "Xk39\"fjw2LmQz",
+        ] {
+            assert_eq!(found(&format!("DB_PASSWORD={value}")), value);
+            assert_eq!(found(&format!("export DB_PASSWORD={value} x")), value);
         }
-        len += 1;
     }
-    floor_char_boundary(text, len)
-}
 
-fn floor_char_boundary(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|it| text.is_char_boundary(*it)).unwrap_or_default()
-}
-
-/// Returns whether a value is a path or a URL, which names a secret and is none.
-fn is_path_or_url(value: &str) -> bool {
-    let is_path = ["/", "./", "../", "~/", "C:\\", "file:"].iter().any(|it| value.starts_with(it));
-    (is_path && !looks_random(value)) || value.contains("://")
-}
-
-fn is_exported_secret(value: &str, kind: SecretKind) -> bool {
-    let is_number = value.len() < MIN_PLAIN_LEN && value.bytes().all(|it| it.is_ascii_digit());
-    kind == SecretKind::PASSWORD || !is_number
-}
-
-fn is_plain_secret(value: &str, kind: SecretKind, is_quoted: bool) -> bool {
-    // `API_KEY=settings.API_KEY`, or a call.
-    let is_code = !is_quoted && value.contains(['(', '[', '{']);
-    let is_name =
-        |it: &str| it.bytes().all(|it| it.is_ascii_alphabetic() || matches!(it, b'_' | b'.'));
-    if is_code || (value.contains(['.', '_']) && is_name(value)) {
-        return false;
+    #[test]
+    fn a_dollar_in_single_quotes_is_a_part_of_a_password_or_refers_to_a_variable() {
+        assert_eq!(found("export DB_PASSWORD='$ecr3tP@ss77'"), "$ecr3tP@ss77");
+        for text in [
+            "DB_PASSWORD=\"$ecr3tP@ss77\"",
+            "DB_PASSWORD='$DB_PASSWORD'",
+            "DB_PASSWORD='${DB_PASSWORD}'",
+            "DB_PASSWORD='$(pass show x)'",
+        ] {
+            assert_eq!(found(text), "", "{text}");
+        }
     }
-    match kind {
-        SecretKind::PASSWORD => value.len() >= 4,
-        _ => value.len() >= MIN_PLAIN_LEN && has_digit_and_letter(value),
+
+    #[test]
+    fn a_long_word_in_quotes_is_a_password_and_a_short_one_a_word() {
+        assert_eq!(found("DB_PASSWORD: \"correcthorsebattery\""), "correcthorsebattery");
+        for text in ["PASSWORD: \"required\"", "RESET_PASSWORD = \"resetpasswordconfirmation\""] {
+            assert_eq!(found(text), "", "{text}");
+        }
     }
-}
 
-fn is_spaced_secret(value: &str, kind: SecretKind) -> bool {
-    let is_password = kind == SecretKind::PASSWORD
-        && value.len() >= MIN_PLAIN_LEN
-        && has_digit_and_letter(value)
-        && !value.contains(char::is_whitespace);
-    is_password || (value.len() >= 2 * MIN_PLAIN_LEN && looks_random(value))
-}
+    #[test]
+    fn names_that_end_in_pass_or_pwd_have_passwords() {
+        for text in ["DB_PASS=k9fjw2LmQz", "MYSQL_PWD=k9fjw2LmQz", "SMTP_PASSWD: k9fjw2LmQz"] {
+            assert_eq!(found(text), "k9fjw2LmQz", "{text}");
+        }
+        assert_eq!(found("export DB_PASS=swordfish"), "swordfish");
+        for text in ["TESTS_PASS=twelve", "PWD=/srv/seams2", "DB_PASS=password"] {
+            assert_eq!(found(text), "", "{text}");
+        }
+    }
 
-fn has_digit_and_letter(value: &str) -> bool {
-    value.contains(|it: char| it.is_ascii_digit()) && value.contains(char::is_alphabetic)
+    #[test]
+    fn what_is_exported_is_a_secret_unless_it_identifies_something_else() {
+        for (text, value) in [
+            ("export MAP_KEY=sesame", "sesame"),
+            ("export DB_PASSWORD=SWORDFISH", "SWORDFISH"),
+            ("export CACHE_KEY=3f2a9c04bd71e8553f2a9c04", "3f2a9c04bd71e8553f2a9c04"),
+        ] {
+            assert_eq!(found(text), value, "{text}");
+        }
+        for text in [
+            "export CONFIG_KEY=database.host",
+            "export SSH_KEY=id_ed25519",
+            "export GPG_KEY=alice@corp.com",
+            "export LICENSE_KEY=COMMUNITY",
+            "export S3_KEY=uploads/2026/03/file-2.png",
+            "export DB_PASSWORD=prompt",
+            "export SORT_KEY=created_at",
+        ] {
+            assert_eq!(found(text), "", "{text}");
+        }
+    }
+
+    #[test]
+    fn keys_of_maps_caches_and_commits_are_no_secrets() {
+        for text in [
+            "ISSUE_KEY=PROJ-1234",
+            "STORAGE_KEY = \"app-state-v2b3c4d5e6\"",
+            "I18N_KEY: 'x9y8z7w6v5u4'",
+            "ARTIFACT_KEY: build-7f3a9c2d1e5b",
+            "COMMIT_KEY: 3f2a9c04bd71e8553f2a9c04bd71e8553f2a9c04",
+        ] {
+            assert_eq!(found(text), "", "{text}");
+        }
+    }
 }

@@ -1,5 +1,8 @@
 //! Distinguishes secrets from placeholders and examples.
 
+/// The length of the beginning by which a value or a token of unlimited length is judged.
+pub(super) const MAX_JUDGED_LEN: usize = 128;
+
 /// The minimum length of a part of a random text by which it is recognised.
 const MIN_PART_LEN: usize = 8;
 
@@ -7,13 +10,15 @@ const MIN_PART_LEN: usize = 8;
 const MAX_PLACEHOLDER_LEN: usize = 100;
 
 /// The words of which a placeholder consists: `your-api-key-here`.
-const PLACEHOLDER_WORDS: &str = " a abc access account admin anonymous api app auth bar basic baz \
-    bearer change changeme client credential credentials db default demo dummy empty enter example \
-    fake false fixme foo goes guest here hidden in insert is it key me mock my mysql name nil no \
-    none null optional or pass passphrase passwd password placeholder please postgres private put \
-    pwd redacted redis removed replace required root sample secret secrets set some string super \
-    tbd test testing the this to todo token true undefined unset user username value with xxx xyz \
-    yes your ";
+const PLACEHOLDER_WORDS: &str = " \
+    a abc access account admin anonymous api app ask auth bar basic baz bearer change changeme \
+    client credential credentials db default demo dev disabled dummy empty enter example fake \
+    false fixme foo goes guest here hidden in incorrect insert invalid is it key local me \
+    missing mock my mypassword mysecret mysecretpassword mysql name new nil no none null oauth \
+    old optional or pass passphrase passwd password placeholder please postgres private prompt \
+    put pw pwd redacted redis removed replace required root sample secret secretpassword \
+    secrets set some string super tbd test testing the this to todo token true undefined \
+    unknown unset user username value with wrong x xxx xyz yes your yourpassword ";
 
 /// Returns whether a text looks random: in one of its parts of letters and digits, they mix as
 /// they do not in words, in `CamelCase` or in `issue-1234`.
@@ -54,7 +59,10 @@ pub(super) fn is_placeholder(value: &str) -> bool {
 
 /// Returns whether a value is that of a variable or a command, or to be filled in.
 fn is_reference(value: &str) -> bool {
-    let starts = value.starts_with(['$', '<', '{', '[', '(', '&', '`']);
+    // `<token>`, `<your` in front of a blank; but a password may begin with a bracket too.
+    let opens = value.starts_with(['<', '{', '[', '(', '&'])
+        && (value.contains(['>', '}', ']', ')']) || !looks_random(value));
+    let starts = opens || value.starts_with(['$', '`']);
     let surrounds =
         |mark: char| value.len() > 2 && value.starts_with(mark) && value.ends_with(mark);
     starts
@@ -78,6 +86,11 @@ fn has_only_placeholder_words(value: &str) -> bool {
     };
     let has_word = value.contains(|it: char| it.is_alphabetic());
     has_word && value.len() <= MAX_PLACEHOLDER_LEN && words.into_iter().all(is_known)
+}
+
+/// Returns whether a text contains a digit and a letter.
+pub(super) fn has_digit_and_letter(text: &str) -> bool {
+    text.bytes().any(|it| it.is_ascii_digit()) && text.contains(char::is_alphabetic)
 }
 
 #[cfg(test)]
@@ -128,10 +141,13 @@ mod tests {
             "YOUR_API_KEY_HERE",
             "changeme",
             "password123",
+            "my-secret-pw",
+            "(password)",
+            "<your",
         ] {
             assert!(is_placeholder(value), "{value}");
         }
-        for value in ["hunter2", "correct horse", "größer", "1234567"] {
+        for value in ["hunter2", "correct horse", "größer", "1234567", "(k9fjw2LmQzA"] {
             assert!(!is_placeholder(value), "{value}");
         }
     }

@@ -4,8 +4,9 @@
 //! variable to which it is assigned. What only shows where a secret stands, such as `<token>` or
 //! `$TOKEN`, is none, and neither are the examples of documentations.
 //!
-//! The text is scanned once, with look-ahead of limited length, so the time grows with its length
-//! only.
+//! The text is scanned once. Whether something is a secret is decided by its beginning, of limited
+//! length; a secret is then followed to its end, and the scanner continues behind it. So the time
+//! grows with the length of the text only.
 
 mod assigned_value;
 mod assignment;
@@ -20,6 +21,7 @@ mod scanner;
 mod token_rules;
 mod url_password;
 mod variable_name;
+mod word_start;
 
 pub use kind::{Secret, SecretKind};
 pub use scanner::find_secrets;

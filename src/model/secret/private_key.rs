@@ -1,9 +1,10 @@
 //! Finds private keys between the lines `-----BEGIN … PRIVATE KEY-----` and `-----END …`: of
-//! OpenSSL, OpenSSH and PGP, also in a string of JSON or of a program, indented or quoted, and with
-//! one of the two lines missing.
+//! OpenSSL, OpenSSH and PGP, also in a string of JSON or of a program, indented or quoted, with one
+//! of the two lines missing, and the same in base64, as Kubernetes contains them.
 
 use std::ops::Range;
 
+use crate::model::secret::json_web_token::decode_base64;
 use crate::model::secret::kind::{Secret, SecretKind};
 use crate::model::secret::placeholder::looks_random;
 
@@ -14,7 +15,18 @@ const DASHES: &str = "-----";
 /// The maximum length of what stands between `BEGIN` and the dashes.
 const MAX_LABEL_LEN: usize = 48;
 
-/// The maximum length of a key; one of RSA with 16,384 bits has 13,000 characters.
+/// What `BEGIN` is in base64.
+const ENCODED_BEGIN: &str = "LS0tLS1CRUdJTi";
+
+/// The length of the beginning of a key in base64 that is decoded: the first line of the key, and
+/// some of the second.
+const MAX_DECODED_LEN: usize = 256;
+
+/// The minimum length of a line of base64 that is continued by the next one.
+const MIN_LINE_LEN: usize = 60;
+
+/// The maximum length of a key without a first line; one of RSA with 16,384 bits has 13,000
+/// characters.
 const MAX_KEY_LEN: usize = 32_768;
 
 /// The characters in front of the lines of a key that is quoted.
@@ -32,6 +44,41 @@ pub(super) fn private_key_at(text: &str, at: usize, free: usize) -> Option<Secre
     Some(Secret { range, kind: SecretKind::PRIVATE_KEY })
 }
 
+/// Returns the private key in base64 that begins at `at`.
+pub(super) fn encoded_key_at(text: &str, at: usize) -> Option<Secret> {
+    if !text[at..].starts_with(ENCODED_BEGIN) {
+        return None;
+    }
+    let (beginning, _) = encoded_lines(text, at, MAX_DECODED_LEN);
+    let decoded = decode_base64(&beginning)?;
+    let decoded = String::from_utf8_lossy(&decoded);
+    let body = label_end(&decoded, 0, BEGIN)?;
+    has_key_material(&decoded[body..]).then(|| {
+        let (_, end) = encoded_lines(text, at, usize::MAX);
+        Secret { range: at..end, kind: SecretKind::PRIVATE_KEY }
+    })
+}
+
+/// Returns the lines of base64 from `at` on without their line breaks, at most `max` characters,
+/// and where they end. They have equal lengths, except for the last one.
+fn encoded_lines(text: &str, at: usize, max: usize) -> (String, usize) {
+    let bytes = text.as_bytes();
+    let run_at =
+        |at: usize, max| bytes[at..].iter().take(max).take_while(|it| is_base64(**it)).count();
+    let mut run = run_at(at, max);
+    let (mut lines, mut end) = (text[at..at + run].to_owned(), at + run);
+    while run >= MIN_LINE_LEN && lines.len() < max {
+        let line = end + separator_len(&bytes[end..]);
+        run = run_at(line, max - lines.len()).min(run);
+        if line == end || (run < MIN_LINE_LEN && !is_last_line(&bytes[line..], run)) {
+            break;
+        }
+        end = line + run;
+        lines.push_str(&text[line..end]);
+    }
+    (lines, end)
+}
+
 /// Returns the end of the line of dashes that begins at `at` with `prefix`, if it is that of a
 /// private key.
 fn label_end(text: &str, at: usize, prefix: &str) -> Option<usize> {
@@ -44,24 +91,33 @@ fn label_end(text: &str, at: usize, prefix: &str) -> Option<usize> {
 
 /// Returns the end of the key whose first line ends at `body`.
 fn key_end(text: &str, body: usize) -> Option<usize> {
-    let mut limit = text.len().min(body + MAX_KEY_LEN);
-    while !text.is_char_boundary(limit) {
-        limit -= 1;
-    }
-    let dashes = text[body..limit].find(DASHES).map(|it| body + it);
+    let dashes = text[body..].find(DASHES).map(|it| body + it);
     let end = dashes.and_then(|it| Some((it, label_end(text, it, END)?)));
-    match end {
-        Some((last_line, end)) => has_key_material(&text[body..last_line]).then_some(end),
-        None => unfinished_key_end(text, body..dashes.unwrap_or(limit)),
-    }
+    let whole = end.filter(|(last_line, _)| has_key_material(&text[body..*last_line]));
+    let unfinished = || unfinished_key_end(text, body..dashes.unwrap_or(text.len()));
+    whole.map(|(_, end)| end).or_else(unfinished)
 }
 
-/// Returns whether a text contains base64 that looks like a part of a key.
+/// Returns whether a text consists for the greater part of base64 that looks like that of a key,
+/// and is no sentence between two lines that it only names.
 fn has_key_material(text: &str) -> bool {
-    let runs = text.split(|it: char| !it.is_ascii() || !is_base64(it as u8));
     // In `\nMIIE`, the letter behind the backslash does not harm.
-    let has_run = runs.into_iter().any(|it| it.len() >= MIN_RUN_LEN && looks_random(it));
-    has_run && !text.contains("[redacted: ")
+    let runs = text.split(|it: char| !it.is_ascii() || !is_base64(it as u8));
+    let runs = runs.filter(|it| it.len() >= MIN_RUN_LEN);
+    let (mut len, mut looks_like_key) = (0, false);
+    for run in runs {
+        len += run.len();
+        looks_like_key |= looks_random(run);
+    }
+    let letters = text.chars().filter(|it| it.is_alphanumeric()).count();
+    let has_letters_of_key = looks_like_key && 4 * len >= 3 * letters;
+    has_letters_of_key && !is_behind_quotation(text) && !text.contains("[redacted: ")
+}
+
+/// Returns whether a text continues a sentence behind a quotation: `` `-----BEGIN …-----` is ``.
+fn is_behind_quotation(text: &str) -> bool {
+    let rest = text.strip_prefix(['"', '\'']).and_then(|it| it.strip_prefix(' '));
+    text.starts_with('`') || rest.is_some_and(|it| it.starts_with(|it: char| it.is_lowercase()))
 }
 
 /// Returns the end of a key without a last line: that of the last run of base64 before anything
@@ -156,4 +212,58 @@ fn key_start(text: &str, at: usize, free: usize) -> Option<usize> {
 
 fn is_base64(it: u8) -> bool {
     it.is_ascii_alphanumeric() || matches!(it, b'+' | b'/' | b'=')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = "k9fjw2LmQzRtXk39fjw2LmQzRtXk39fjw2LmQzRtXk39fjw2LmQzRtXk39fjw2Lm";
+
+    #[test]
+    fn a_sentence_that_names_both_lines_is_no_key() {
+        for quote in ["`", "\"", "'"] {
+            let named = |which| format!("{quote}-----{which} RSA PRIVATE KEY-----{quote}");
+            let text = format!("{} begins it, {LINE} is text, {}.", named("BEGIN"), named("END"));
+            assert_eq!(private_key_at(&text, 1, 0), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_of_any_length_is_found_to_its_last_line() {
+        let lines = format!("{LINE}\n").repeat(1_000);
+        let key = format!("-----BEGIN PRIVATE KEY-----\n{lines}-----END PRIVATE KEY-----");
+        assert_eq!(private_key_at(&format!("{key}\nx"), 0, 0).unwrap().range, 0..key.len());
+    }
+
+    #[test]
+    fn a_key_that_is_cut_before_other_text_ends_there() {
+        let key = format!("-----BEGIN PRIVATE KEY-----\n{LINE}\n{LINE}");
+        let text = format!(
+            "{key}\n\nand so on, see the many words of this text and all others up \
+            to the end, which follow here and are to stay as they are, because nobody wrote a key \
+            in them at all, and they say so\n-----END PRIVATE KEY-----"
+        );
+        assert_eq!(private_key_at(&text, 0, 0).unwrap().range, 0..key.len());
+    }
+
+    #[test]
+    fn a_key_in_base64_is_found_with_its_lines() {
+        // `-----BEGIN PRIVATE KEY-----`, and the first lines of a key.
+        let encoded = |rest: &str| format!("{ENCODED_BEGIN}{rest}");
+        let lines = [
+            &encoded("BQUklWQVRFIEtFWS0tLS0tCk1JSUV2UUlCQURBTkJna3Foa2lHOXcwQkFRRUZB"),
+            "QVNDQktjd2dnU2pBZ0VBQW9JQkFRQzdWSlRVdDlVczhjS2oKTUlJRXZRSUJBREFOQmdrcWhraUc5",
+            "dzBCQVFFRkFBU0NCS2N3Z2dTakFnRUFBb0lCQVFDN1ZKVFV0OVVzOGNLago=",
+        ];
+        for separator in ["", "\n", "\n    ", "\\n"] {
+            let key = lines.join(separator);
+            let found = encoded_key_at(&format!("{key}\n\nthe end"), 0);
+            assert_eq!(found.unwrap().range, 0..key.len(), "{separator:?}");
+        }
+        // The line of a public key, and a first line alone.
+        let public = lines[0].replace("BQUklWQVRF", "BQVUJMSUMg");
+        assert_eq!(encoded_key_at(&format!("{public}{}", lines[1]), 0), None);
+        assert_eq!(encoded_key_at(&encoded("BQUklWQVRFIEtFWS0tLS0tCg=="), 0), None);
+    }
 }

@@ -5,9 +5,10 @@ use crate::model::secret::authorization::authorization_at;
 use crate::model::secret::aws_secret_key::aws_secret_key_at;
 use crate::model::secret::json_web_token::json_web_token_at;
 use crate::model::secret::kind::Secret;
-use crate::model::secret::private_key::private_key_at;
+use crate::model::secret::private_key::{encoded_key_at, private_key_at};
 use crate::model::secret::token_rules::token_at;
 use crate::model::secret::url_password::{telegram_token_at, url_password_at};
+use crate::model::secret::word_start::{count_underscores, ends_word};
 
 /// Whether something that the scanner looks at may begin with a byte. Most bytes of a text are
 /// skipped by it.
@@ -34,10 +35,10 @@ pub fn find_secrets(text: &str) -> Vec<Secret> {
         let secret = match it {
             b':' => secret_at_colon(text, at).filter(|it| it.range.start >= free),
             b'-' if bytes[at..].starts_with(b"-----") => private_key_at(text, at, free),
-            _ if can_begin_secret(bytes, at) && is_word_start(bytes, at, free) => {
-                secret_at_word(text, at, at == free)
-            }
-            _ => None,
+            _ if !can_begin_secret(bytes, at) => None,
+            // Behind a secret, a bracket will stand.
+            _ if at == free || ends_word(&bytes[..at]) => secret_at_word(text, at, at == free),
+            _ => secret_behind_underscores(text, at),
         };
         match secret {
             Some(secret) => {
@@ -61,24 +62,14 @@ fn can_begin_secret(bytes: &[u8], at: usize) -> bool {
         b'g' => b"hil",
         b'h' => b"ftv",
         b'n' => b"p",
-        b'p' => b"y",
+        b'p' => b"ry",
         b'r' => b"k",
         b's' => b"ehkE3",
         b'w' => b"h",
-        b'x' => b"ao",
+        b'x' => b"-ao",
         _ => return false,
     };
     bytes.get(at + 1).is_some_and(|it| seconds.contains(it))
-}
-
-/// Returns whether a word begins at `at`; `free` is the end of the last secret, where a bracket
-/// will stand.
-fn is_word_start(bytes: &[u8], at: usize, free: usize) -> bool {
-    let before = |back: usize| at.checked_sub(back).map(|it| bytes[it]);
-    let is_word = before(1).is_some_and(|it| it.is_ascii_alphanumeric() || it == b'_');
-    // In a string of JSON or of a program: `\nghp_…`.
-    let is_escape = matches!(before(1), Some(b'n' | b'r' | b't')) && before(2) == Some(b'\\');
-    at == free || !is_word || is_escape
 }
 
 fn secret_at_word(text: &str, at: usize, is_free: bool) -> Option<Secret> {
@@ -92,12 +83,33 @@ fn secret_at_word(text: &str, at: usize, is_free: bool) -> Option<Secret> {
         b'A'..=b'Z' | b'_' => {
             let of_name =
                 authorization_at(text, at, specific_at).or_else(|| aws_secret_key_at(text, at));
-            let value_at = |at| specific_at(at).or_else(|| private_key_at(text, at, at));
-            let found = token_at(text, at).or(of_name);
+            let key_at = |at| private_key_at(text, at, at).or_else(|| encoded_key_at(text, at));
+            let value_at = |at| specific_at(at).or_else(|| key_at(at));
+            let found = token_at(text, at).or(of_name).or_else(|| encoded_key_at(text, at));
             found.or_else(|| assigned_secret_at(text, at, value_at))
         }
+        b'p' | b'x' => token_at(text, at).or_else(|| authorization_at(text, at, specific_at)),
         _ => token_at(text, at),
     }
+}
+
+/// Returns the token that begins at `at` behind `_`: in Markdown, `_` also ends it then.
+fn secret_behind_underscores(text: &str, at: usize) -> Option<Secret> {
+    let before = &text.as_bytes()[..at];
+    let underscores = count_underscores(before);
+    if underscores == 0 {
+        return None;
+    }
+    let begins_word = ends_word(&before[..at - underscores]);
+    let other = || begins_word.then(|| json_web_token_at(text, at)).flatten();
+    let mut secret = token_at(text, at).or_else(other)?;
+    let token = &text[secret.range.clone()];
+    if token.ends_with(&"_".repeat(underscores)) {
+        secret.range.end -= underscores;
+    }
+    // A name in capitals may contain the first letters of a key of AWS.
+    let is_name = token.bytes().all(|it| it.is_ascii_uppercase());
+    (!is_name).then_some(secret)
 }
 
 fn secret_at_colon(text: &str, at: usize) -> Option<Secret> {
@@ -150,6 +162,13 @@ mod tests {
             (0..len).map(|_| alphabet[self.below(alphabet.len())]).collect()
         }
 
+        /// Returns base64 of a length in lines of 64 characters.
+        fn lines(&mut self, len: usize) -> Vec<String> {
+            let text = self.text(BASE64, len);
+            let lines = text.as_bytes().chunks(64);
+            lines.map(|it| String::from_utf8_lossy(it).into_owned()).collect()
+        }
+
         /// Returns what stands for a template such as `alnum 36`.
         fn fill(&mut self, template: &str) -> String {
             let (name, argument) = template.split_once(' ').unwrap();
@@ -160,10 +179,13 @@ mod tests {
                 "basic" => return encode_base64(argument),
                 "pem" => {
                     let (len, separator) = argument.split_once(' ').unwrap();
-                    let text = self.text(BASE64, len.parse().unwrap());
-                    let lines: Vec<_> =
-                        text.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
-                    return lines.join(separator);
+                    return self.lines(len.parse().unwrap()).join(separator);
+                }
+                "key64" => {
+                    let (len, label) = argument.split_once(' ').unwrap();
+                    let lines = self.lines(len.parse().unwrap()).join("\n");
+                    let file = format!("-----BEGIN {label}-----\n{lines}\n-----END {label}-----");
+                    return encode_base64(&file);
                 }
                 "alnum" => format!("{upper}{lower}{digits}"),
                 "lower" => format!("{lower}{digits}"),
@@ -200,6 +222,7 @@ mod tests {
         let parse = |(line, it): (usize, &str)| {
             let (kind, template) = it.split_once(" | ").unwrap();
             let template = template.replace('⏎', "\n").replace('␍', "\r");
+            let template = template.replace('␛', "\u{1b}");
             let mut random = Random((seed << 32) | line as u64);
             let (mut filled, mut rest) = (String::new(), template.as_str());
             while let Some((before, after)) = rest.split_once('‹') {
@@ -219,6 +242,27 @@ mod tests {
             Case { line, kind: kind.to_owned(), text, expected }
         };
         lines.map(parse).collect()
+    }
+
+    #[test]
+    fn a_token_is_found_behind_emphasis_escapes_and_colours() {
+        let token = format!("ghp_{}", "k9fjw2LmQzRt".repeat(3));
+        for (before, after) in [
+            ("_", "_"),
+            ("__", "__"),
+            ("old_", ""),
+            ("\u{1b}[0;32m", "\u{1b}[0m"),
+            ("[32m", "[0m"),
+            ("token%3D", "%26"),
+            ("\\u0022", "\\u0022"),
+            ("\\x20", ""),
+        ] {
+            let text = format!("{before}{token}{after}");
+            let found: Vec<_> = find_secrets(&text).into_iter().map(|it| &text[it.range]).collect();
+            assert_eq!(found, [&token], "{before}");
+        }
+        assert_eq!(find_secrets(&format!("al{token}")), []);
+        assert_eq!(find_secrets("EU_ASIAPACIFICREGIONALXX"), []);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The tokens that are recognised by their first characters, as their services document them.
 
 use crate::model::secret::kind::{Secret, SecretKind};
-use crate::model::secret::placeholder::{is_example, looks_random};
+use crate::model::secret::placeholder::{MAX_JUDGED_LEN, is_example, looks_random};
 
 /// A rule for the tokens that begin with `prefix`.
 struct TokenRule {
@@ -17,8 +17,9 @@ struct TokenRule {
     must_look_random: bool,
 }
 
-/// The maximum length of a token whose service gives none.
-const MAX_LEN: usize = 512;
+/// The maximum length of a token whose service gives none. The first characters decide whether it
+/// is one.
+const UNLIMITED: usize = usize::MAX;
 
 /// Returns the token that begins at `at`, which must be the beginning of a word.
 pub(super) fn token_at(text: &str, at: usize) -> Option<Secret> {
@@ -31,15 +32,24 @@ impl TokenRule {
     fn token_at(&self, text: &str, at: usize) -> Option<Secret> {
         let start = at + self.prefix.len();
         let (min, max) = self.body_len;
-        let bytes = &text.as_bytes()[start..];
-        let len = bytes.iter().take(max + 1).take_while(|it| (self.is_body)(**it)).count();
-        let body = text.get(start..start + len)?;
-        // A full stop after a token ends a sentence.
-        let body = body.trim_end_matches('.');
+        let judged = if max == UNLIMITED { MAX_JUDGED_LEN } else { max + 1 };
+        let body = self.body_at(text, start, judged)?;
         let looks_right = !self.must_look_random || looks_random(body);
         let is_token = (min..=max).contains(&body.len()) && looks_right && !is_example(body);
+        if !is_token {
+            return None;
+        }
         let from = if self.with_prefix { at } else { start };
-        is_token.then(|| Secret { range: from..start + body.len(), kind: self.kind })
+        let end = start + self.body_at(text, start, max)?.len();
+        Some(Secret { range: from..end, kind: self.kind })
+    }
+
+    /// Returns the characters of a token from `start` on, at most `max`. A full stop behind it ends
+    /// a sentence.
+    fn body_at<'a>(&self, text: &'a str, start: usize, max: usize) -> Option<&'a str> {
+        let bytes = text.as_bytes()[start..].iter().take(max);
+        let len = bytes.take_while(|it| (self.is_body)(**it)).count();
+        Some(text.get(start..start + len)?.trim_end_matches('.'))
     }
 }
 
@@ -144,35 +154,35 @@ const UPPER_RULES: &[TokenRule] = &[
 ];
 
 const GIT_RULES: &[TokenRule] = &[
-    rule("ghp_", "GitHub token", is_word, 36, MAX_LEN),
-    rule("gho_", "GitHub token", is_word, 36, MAX_LEN),
-    rule("ghu_", "GitHub token", is_word, 36, MAX_LEN),
-    rule("ghs_", "GitHub token", is_url_or_dot, 36, MAX_LEN),
-    rule("ghr_", "GitHub token", is_word, 36, MAX_LEN),
-    rule("github_pat_", "GitHub token", is_word, 60, MAX_LEN),
-    rule("glpat-", "GitLab token", is_url_or_dot, 20, MAX_LEN),
-    rule("gldt-", "GitLab token", is_url_or_dot, 20, MAX_LEN),
-    rule("glrt-", "GitLab token", is_url_or_dot, 20, MAX_LEN),
-    rule("glrtr-", "GitLab token", is_url_or_dot, 20, MAX_LEN),
-    rule("glcbt-", "GitLab token", is_url_or_dot, 20, MAX_LEN),
-    rule("glptt-", "GitLab token", is_url_or_dot, 20, MAX_LEN),
-    rule("glft-", "GitLab token", is_url_or_dot, 20, MAX_LEN),
-    rule("glimt-", "GitLab token", is_url_or_dot, 20, MAX_LEN),
-    rule("glagent-", "GitLab token", is_url_or_dot, 20, MAX_LEN),
-    rule("glsoat-", "GitLab token", is_url_or_dot, 20, MAX_LEN),
-    rule("gloas-", "GitLab token", is_url_or_dot, 20, MAX_LEN),
-    rule("glffct-", "GitLab token", is_url_or_dot, 20, MAX_LEN),
-    rule("glwt-", "GitLab token", is_url_or_dot, 20, MAX_LEN),
+    rule("ghp_", "GitHub token", is_word, 36, UNLIMITED),
+    rule("gho_", "GitHub token", is_word, 36, UNLIMITED),
+    rule("ghu_", "GitHub token", is_word, 36, UNLIMITED),
+    rule("ghs_", "GitHub token", is_url_or_dot, 36, UNLIMITED),
+    rule("ghr_", "GitHub token", is_word, 36, UNLIMITED),
+    rule("github_pat_", "GitHub token", is_word, 60, UNLIMITED),
+    rule("glpat-", "GitLab token", is_url_or_dot, 20, UNLIMITED),
+    rule("gldt-", "GitLab token", is_url_or_dot, 20, UNLIMITED),
+    rule("glrt-", "GitLab token", is_url_or_dot, 20, UNLIMITED),
+    rule("glrtr-", "GitLab token", is_url_or_dot, 20, UNLIMITED),
+    rule("glcbt-", "GitLab token", is_url_or_dot, 20, UNLIMITED),
+    rule("glptt-", "GitLab token", is_url_or_dot, 20, UNLIMITED),
+    rule("glft-", "GitLab token", is_url_or_dot, 20, UNLIMITED),
+    rule("glimt-", "GitLab token", is_url_or_dot, 20, UNLIMITED),
+    rule("glagent-", "GitLab token", is_url_or_dot, 20, UNLIMITED),
+    rule("glsoat-", "GitLab token", is_url_or_dot, 20, UNLIMITED),
+    rule("gloas-", "GitLab token", is_url_or_dot, 20, UNLIMITED),
+    rule("glffct-", "GitLab token", is_url_or_dot, 20, UNLIMITED),
+    rule("glwt-", "GitLab token", is_url_or_dot, 20, UNLIMITED),
 ];
 
 const S_RULES: &[TokenRule] = &[
-    rule("sk-ant-", "Anthropic key", is_url, 60, MAX_LEN),
-    rule("sk-proj-", "OpenAI key", is_url, 40, MAX_LEN),
-    rule("sk-svcacct-", "OpenAI key", is_url, 40, MAX_LEN),
-    rule("sk-admin-", "OpenAI key", is_url, 40, MAX_LEN),
+    rule("sk-ant-", "Anthropic key", is_url, 60, UNLIMITED),
+    rule("sk-proj-", "OpenAI key", is_url, 40, UNLIMITED),
+    rule("sk-svcacct-", "OpenAI key", is_url, 40, UNLIMITED),
+    rule("sk-admin-", "OpenAI key", is_url, 40, UNLIMITED),
     rule("sk-or-v1-", "OpenRouter key", is_hex, 64, 64),
-    rule("sk-", "OpenAI key", is_alphanumeric, 32, MAX_LEN),
-    rule("sk_live_", "Stripe key", is_alphanumeric, 16, MAX_LEN),
+    rule("sk-", "OpenAI key", is_alphanumeric, 32, UNLIMITED),
+    rule("sk_live_", "Stripe key", is_alphanumeric, 16, UNLIMITED),
     rule("shpat_", "Shopify token", is_hex, 32, 32),
     rule("shpss_", "Shopify token", is_hex, 32, 32),
     rule("shppa_", "Shopify token", is_hex, 32, 32),
@@ -180,22 +190,22 @@ const S_RULES: &[TokenRule] = &[
 ];
 
 const SLACK_RULES: &[TokenRule] = &[
-    rule("xoxb-", "Slack token", is_url, 20, MAX_LEN),
-    rule("xoxp-", "Slack token", is_url, 20, MAX_LEN),
-    rule("xoxa-", "Slack token", is_url, 20, MAX_LEN),
-    rule("xoxr-", "Slack token", is_url, 20, MAX_LEN),
-    rule("xoxs-", "Slack token", is_url, 20, MAX_LEN),
-    rule("xoxe-", "Slack token", is_url, 20, MAX_LEN),
-    rule("xoxc-", "Slack token", is_url, 20, MAX_LEN),
-    rule("xoxd-", "Slack token", is_url, 20, MAX_LEN),
-    rule("xapp-", "Slack token", is_url, 20, MAX_LEN),
+    rule("xoxb-", "Slack token", is_url, 20, UNLIMITED),
+    rule("xoxp-", "Slack token", is_url, 20, UNLIMITED),
+    rule("xoxa-", "Slack token", is_url, 20, UNLIMITED),
+    rule("xoxr-", "Slack token", is_url, 20, UNLIMITED),
+    rule("xoxs-", "Slack token", is_url, 20, UNLIMITED),
+    rule("xoxe-", "Slack token", is_url, 20, UNLIMITED),
+    rule("xoxc-", "Slack token", is_url, 20, UNLIMITED),
+    rule("xoxd-", "Slack token", is_url, 20, UNLIMITED),
+    rule("xapp-", "Slack token", is_url, 20, UNLIMITED),
 ];
 
 const H_RULES: &[TokenRule] = &[
     rule("hf_", "Hugging Face token", is_alphanumeric, 30, 40),
-    rule("hvs.", "Vault token", is_url, 24, MAX_LEN),
-    rule("hvb.", "Vault token", is_url, 24, MAX_LEN),
-    rule("hvr.", "Vault token", is_url, 24, MAX_LEN),
+    rule("hvs.", "Vault token", is_url, 24, UNLIMITED),
+    rule("hvb.", "Vault token", is_url, 24, UNLIMITED),
+    rule("hvr.", "Vault token", is_url, 24, UNLIMITED),
     rule("https://hooks.slack.com/services/", "Slack token", is_path, 30, 120),
     rule("https://discord.com/api/webhooks/", "Discord webhook", is_path, 60, 160),
     rule("https://discordapp.com/api/webhooks/", "Discord webhook", is_path, 60, 160),
@@ -208,7 +218,25 @@ const LOWER_RULES: &[TokenRule] = &[
     rule("doo_v1_", "DigitalOcean token", is_hex, 64, 64),
     rule("dor_v1_", "DigitalOcean token", is_hex, 64, 64),
     rule("npm_", "npm token", is_alphanumeric, 36, 36),
-    rule("pypi-AgE", "PyPI token", is_url, 50, MAX_LEN),
-    rule("rk_live_", "Stripe key", is_alphanumeric, 16, MAX_LEN),
+    rule("pypi-AgE", "PyPI token", is_url, 50, UNLIMITED),
+    rule("rk_live_", "Stripe key", is_alphanumeric, 16, UNLIMITED),
     rule("whsec_", "Stripe key", is_base64, 32, 64),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_without_a_documented_length_ends_at_its_end() {
+        let token = format!("ghs_1234_{}.{}", "k9fj2".repeat(200), "w7Lm_".repeat(100));
+        assert_eq!(token_at(&format!("{token}. x"), 0).unwrap().range, 0..token.len());
+    }
+
+    #[test]
+    fn a_token_of_a_documented_length_is_not_longer() {
+        let key = format!("AIza{}", "k9fj2".repeat(7));
+        assert!(token_at(&key, 0).is_some());
+        assert_eq!(token_at(&format!("{key}x"), 0), None);
+    }
+}

@@ -14,3 +14,4 @@ pub(crate) mod error;
 pub(crate) mod list;
 pub(crate) mod open;
 pub(crate) mod place;
+pub(crate) mod worktree_branch;

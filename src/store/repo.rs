@@ -18,6 +18,7 @@ pub(crate) mod palace_folders;
 pub(crate) mod palazzo_file;
 pub(crate) mod paths;
 pub(crate) mod processes;
+pub(crate) mod reflog;
 pub(crate) mod regular_file;
 pub(crate) mod repository;
 pub(crate) mod repository_location;

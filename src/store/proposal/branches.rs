@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use gix::ObjectId;
-use gix::bstr::ByteSlice as _;
 
 use crate::store::Error;
 use crate::store::proposal::error::ProposalError;
 use crate::store::proposal::place::branch_name;
 use crate::store::repo::regular_file;
+use crate::store::repo::regular_file::read_line;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit::GitIdentity;
 use crate::store::write::palazzo_lock::LockTimeouts;
@@ -64,27 +64,15 @@ fn has_branch(git_dir: &Path, branch_ref: &str) -> Result<bool, Error> {
     Ok(head.is_some_and(|it| it.strip_prefix("ref: ").map(str::trim) == Some(branch_ref)))
 }
 
-/// Reads the only line of a small file of git; `None`: there is no such file.
-pub(crate) fn read_line(file: &Path) -> Result<Option<String>, Error> {
-    let bytes = regular_file::read_regular_file(file)?;
-    Ok(bytes.map(|it| it.to_str_lossy().trim_end().to_owned()))
-}
-
 /// Points a branch to a commit, if it points to `old` now.
 pub(crate) fn update_branch(
     repository: &Repository,
     guard: &WriteGuard,
     branch_ref: &str,
     (old, new): (Option<ObjectId>, ObjectId),
+    reason: &str,
 ) -> Result<(), Error> {
-    let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let seconds = seconds.map(|it| it.as_secs()).unwrap_or_default();
-    let who = GitIdentity::for_committer(&repository.git()).description();
-    let reason = match old {
-        None => "branch: Created from HEAD",
-        Some(_) => "proposal: fast-forward",
-    };
-    let log = Some(format!("{who} {seconds} +0000\t{reason}"));
+    let log = Some(reflog_entry(repository, reason));
     let timeout = LockTimeouts::default().head;
     let update = RefUpdate { repository, name: branch_ref, old, new, log, timeout };
     match update.apply(&mut |path, inode| guard.record_lock_file(path, inode))? {
@@ -94,6 +82,14 @@ pub(crate) fn update_branch(
             Err(ProposalError::BranchMoves { branch }.into())
         }
     }
+}
+
+/// Returns an entry for a reflog: the user of this machine, the time, and the reason.
+pub(crate) fn reflog_entry(repository: &Repository, reason: &str) -> String {
+    let seconds = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let seconds = seconds.map(|it| it.as_secs()).unwrap_or_default();
+    let who = GitIdentity::for_committer(&repository.git()).description();
+    format!("{who} {seconds} +0000\t{reason}")
 }
 
 /// Returns the checked-out branch, or the commit if `HEAD` is on no branch.

@@ -15,12 +15,13 @@ use gix::objs::tree::EntryKind;
 
 use crate::model::{CommitId, Files};
 use crate::store::history::commits::HistoryReader;
-use crate::store::proposal::branches::read_line;
+use crate::store::proposal::branches::reflog_entry;
 use crate::store::proposal::error::ProposalError;
 use crate::store::proposal::place::ProposalPlace;
 use crate::store::repo::line_endings::DiskConversion;
 use crate::store::repo::palazzo_file;
 use crate::store::repo::paths;
+use crate::store::repo::regular_file::read_line;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit::BlobEntry;
 use crate::store::write::fsync;
@@ -41,6 +42,21 @@ pub(crate) fn has_worktree(place: &ProposalPlace) -> Result<bool, Error> {
     let there = read_line(&place.worktree.join(".git"))?;
     let expected = format!("gitdir: {}", place.git_dir.display());
     Ok(back == Some(place.worktree.join(".git")) && there.is_some_and(|it| it == expected))
+}
+
+/// Writes the file `.git` of the worktree again if it is gone, or was not written completely.
+pub(crate) fn repair_git_file(place: &ProposalPlace) -> Result<(), Error> {
+    let file = place.worktree.join(".git");
+    let back = read_line(&place.git_dir.join("gitdir"))?.map(PathBuf::from);
+    if back.as_ref() != Some(&file) || !palazzo_file::is_real_folder(&place.worktree) {
+        return Ok(());
+    }
+    let expected = format!("gitdir: {}", place.git_dir.display());
+    let there = read_line(&file)?.unwrap_or_default();
+    if there == expected || !expected.starts_with(&there) {
+        return Ok(());
+    }
+    fs::write(&file, expected + "\n").map_err(Error::for_file("write", &file))
 }
 
 /// Makes the worktree with the commit `tip` of its branch, without files. Replaces what is left of
@@ -97,11 +113,16 @@ fn build_git_dir(
 ) -> Result<PathBuf, Error> {
     let build = place.palazzo_file(BUILD_FOLDER);
     remove_folder(&build)?;
+    let null = ObjectId::null(tip.kind());
+    let log = format!("{null} {tip} {}\n", reflog_entry(repository, "proposal: make the worktree"));
     let write = || -> io::Result<()> {
         palazzo_file::create_parent_folders(&place.common_dir, BUILD_FOLDER)?;
         fs::create_dir(&build)?;
         fs::write(build.join("HEAD"), format!("ref: {}\n", place.branch_ref))?;
         fs::write(build.join("commondir"), "../..\n")?;
+        // By its last line a deleted branch is restored.
+        fs::create_dir(build.join("logs"))?;
+        fs::write(build.join("logs/HEAD"), &log)?;
         fs::write(build.join("gitdir"), format!("{}\n", place.worktree.join(".git").display()))
     };
     write().map_err(Error::for_file("make the worktree", &build))?;
@@ -111,7 +132,7 @@ fn build_git_dir(
         index::write_index_without_files(&history.git, tree, &build.join("index"))
     };
     write().map_err(|err| repository.git_error("make the index of a worktree", err))?;
-    let files = ["HEAD", "commondir", "gitdir", "index"].map(|it| build.join(it));
+    let files = ["HEAD", "commondir", "gitdir", "index", "logs/HEAD"].map(|it| build.join(it));
     fsync::sync_files_and_folders(&files)?;
     Ok(build)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::model::quote_for_shell;
 
-/// The reason why a proposal cannot be opened. Nothing was changed.
+/// The reason why a proposal cannot be opened or written to. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProposalError {
     /// No branch can have this name.
@@ -95,6 +95,38 @@ pub enum ProposalError {
     PlaceTaken {
         /// The folder.
         place: PathBuf,
+    },
+    /// Another branch is checked out in the worktree.
+    #[error(
+        "the files of the proposal `{branch}` in `{0}` are on {1}, so nothing was written: run `git -C \
+         {2} checkout {3}` first",
+        worktree.display(),
+        found.as_ref().map_or("no branch".to_owned(), |it| format!("the branch `{it}`")),
+        quote_for_shell(&worktree.display().to_string()), quote_for_shell(branch)
+    )]
+    OtherBranch {
+        /// The branch of the proposal.
+        branch: String,
+        /// The working directory.
+        worktree: PathBuf,
+        /// The branch that is checked out; `None`: a commit.
+        found: Option<String>,
+    },
+    /// The branch was deleted while its worktree is there.
+    #[error(
+        "the branch `{branch}` of this proposal was deleted, so nothing was written: restart the server, \
+         which restores it{}; to drop the proposal instead, end its servers and run `git worktree \
+         remove --force {}`",
+        commit.as_ref().map(|it| format!(" at its last commit {it}")).unwrap_or_default(),
+        quote_for_shell(&worktree.display().to_string())
+    )]
+    BranchDeleted {
+        /// The branch.
+        branch: String,
+        /// The working directory.
+        worktree: PathBuf,
+        /// The last known commit.
+        commit: Option<String>,
     },
     /// The branch keeps moving.
     #[error("the branch `{branch}` keeps moving; try again")]

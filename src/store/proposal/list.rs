@@ -6,10 +6,10 @@ use gix::ObjectId;
 
 use crate::model::{CommitDetails, CommitId, Proposal};
 use crate::store::history::log::CommitRange;
-use crate::store::proposal::branches::read_line;
 use crate::store::proposal::place::{MARKER_FOLDER, branch_name, folder_name_of_branch};
 use crate::store::repo::palazzo_file;
 use crate::store::repo::regular_file;
+use crate::store::repo::regular_file::read_line;
 use crate::store::repo::repository::Repository;
 use crate::store::write::head_move::find_ref;
 use crate::store::{Error, Store};

@@ -13,10 +13,12 @@ use crate::store::proposal::branches::{
     base_revision, find_checkout, parse_branch_name, reject_conflicting_branch, update_branch,
 };
 use crate::store::proposal::checkout::{
-    check_out_palace, create_worktree, has_worktree, remove_worktree,
+    check_out_palace, create_worktree, has_worktree, remove_worktree, repair_git_file,
 };
 use crate::store::proposal::error::ProposalError;
 use crate::store::proposal::place::{ProposalPlace, branch_name};
+use crate::store::proposal::worktree_branch::{last_commit_of_worktree, reject_other_branch};
+use crate::store::repo::operation;
 use crate::store::repo::palazzo_file;
 use crate::store::repo::paths;
 use crate::store::repo::repository::Repository;
@@ -79,23 +81,74 @@ pub fn open_proposal(
     let (use_lock, is_alone) = open_use_lock(&place)?;
     let home = paths::resolve_links(home)?;
     let opening = Opening { repository, palace, home, head, place, guard, use_lock, is_alone };
-    let tip = opening.prepare_branch()?;
+    repair_git_file(&opening.place)?;
+    opening.check_worktree()?;
+    let tip = opening.find_or_create_branch()?;
+    opening.recover_worktree()?;
+    let tip = opening.advance_merged_branch(tip)?;
     opening.check_out(tip)?;
     opening.write_marker()?;
     opening.finish(palaces)
 }
 
 impl Opening<'_> {
-    /// Returns the commit of the branch, which is created or brought up to date.
-    fn prepare_branch(&self) -> Result<ObjectId, Error> {
+    /// Fails if the worktree is there and a person has checked out another branch in it.
+    fn check_worktree(&self) -> Result<(), Error> {
+        if !has_worktree(&self.place)? {
+            return Ok(());
+        }
+        let repository = self.open_worktree()?;
+        operation::reject_operation_in_progress(&repository.git_dir, &repository.work)?;
+        reject_other_branch(&repository, &self.place.branch_ref)
+    }
+
+    /// Recovers from a server of this proposal that was killed: its marker and the proofs of its
+    /// lock files are in the git directory of the worktree, which the lock of the repository does
+    /// not look at. Must precede every use of the index of the worktree, which would replace the
+    /// proofs.
+    fn recover_worktree(&self) -> Result<(), Error> {
+        if !has_worktree(&self.place)? {
+            return Ok(());
+        }
+        let repository = self.open_worktree()?;
+        recovery::recover_under_lock(&repository, &self.palace.lock_timeouts)
+    }
+
+    /// Opens the worktree; fails if git finds another repository there.
+    fn open_worktree(&self) -> Result<Arc<Repository>, Error> {
+        let found = self.store_in_worktree("").repository()?;
+        let found = found.filter(|it| {
+            paths::resolve_links(&it.git_dir).is_ok_and(|it| it == self.place.git_dir)
+        });
+        let place = || self.place.worktree.clone();
+        Ok(found.ok_or_else(|| ProposalError::NotAWorktree { place: place() })?)
+    }
+
+    /// Returns the commit of the branch, which is created at `HEAD` if there is none. One that was
+    /// deleted while its worktree is there is restored at its last commit.
+    fn find_or_create_branch(&self) -> Result<ObjectId, Error> {
         let Self { repository, head, place, .. } = self;
         let branch_ref = &place.branch_ref;
-        let Some(tip) = find_ref(repository, branch_ref)? else {
-            reject_conflicting_branch(repository, branch_ref)?;
-            self.palace_folders(*head, "`HEAD`")?;
-            update_branch(repository, &self.guard, branch_ref, (None, *head))?;
-            return Ok(*head);
+        if let Some(tip) = find_ref(repository, branch_ref)? {
+            return Ok(tip);
+        }
+        reject_conflicting_branch(repository, branch_ref)?;
+        let last =
+            if has_worktree(place)? { last_commit_of_worktree(&place.git_dir) } else { None };
+        let last = last.filter(|it| repository.git().find_commit(*it).is_ok());
+        let (start, name, reason) = match last {
+            Some(last) => (last, place.branch(), "proposal: restore the deleted branch"),
+            None => (*head, "HEAD", "branch: Created from HEAD"),
         };
+        self.palace_folders(start, &format!("`{name}`"))?;
+        update_branch(repository, &self.guard, branch_ref, (None, start), reason)?;
+        Ok(start)
+    }
+
+    /// Moves the branch to `HEAD` if it was merged and nobody uses its worktree; returns its commit.
+    fn advance_merged_branch(&self, tip: ObjectId) -> Result<ObjectId, Error> {
+        let Self { repository, head, place, .. } = self;
+        let branch_ref = &place.branch_ref;
         let is_merged = tip != *head && HistoryReader::new(repository).is_ancestor(tip, *head);
         if !is_merged || !self.is_known_proposal() || !self.is_replaceable()? {
             return Ok(tip);
@@ -104,7 +157,8 @@ impl Opening<'_> {
         if has_worktree(place)? {
             remove_worktree(place)?;
         }
-        update_branch(repository, &self.guard, branch_ref, (Some(tip), *head))?;
+        let reason = "proposal: fast-forward";
+        update_branch(repository, &self.guard, branch_ref, (Some(tip), *head), reason)?;
         Ok(*head)
     }
 
@@ -115,15 +169,9 @@ impl Opening<'_> {
         if !has_worktree(place)? {
             create_worktree(repository, place, tip)?;
         }
+        self.open_worktree()?;
         for folder in folders {
-            let store = self.store_in_worktree(&folder);
-            let found = store.require_repository();
-            let git_dir = found.and_then(|it| paths::resolve_links(&it.git_dir));
-            let is_worktree = git_dir.is_ok_and(|it| it == place.git_dir);
-            if !is_worktree {
-                return Err(ProposalError::NotAWorktree { place: place.worktree.clone() }.into());
-            }
-            check_out_palace(&store, tip, &self.guard)?;
+            check_out_palace(&self.store_in_worktree(&folder), tip, &self.guard)?;
         }
         Ok(())
     }
@@ -158,8 +206,8 @@ impl Opening<'_> {
         if !has_worktree(&self.place)? {
             return Ok(true);
         }
-        let worktree = Store::new(self.place.worktree.clone(), self.place.worktree.clone());
-        let repository = worktree.require_repository()?;
+        let worktree = self.store_in_worktree("");
+        let repository = self.open_worktree()?;
         if !self.is_alone || recovery::is_recovery_needed(&repository) {
             return Ok(false);
         }
@@ -177,7 +225,8 @@ impl Opening<'_> {
     fn store_in_worktree(&self, folder: &str) -> Store {
         let worktree = self.place.worktree.clone();
         let store = Store::new(worktree.join(folder), worktree);
-        store.with_consents(self.palace.consents.clone())
+        let store = store.with_consents(self.palace.consents.clone());
+        Store { isolated: self.palace.isolated, ..store }
     }
 
     /// Marks the branch as a proposal.
@@ -253,4 +302,148 @@ fn require_one_repository<'s>(
 fn has_uncommitted_changes(palace: &Store) -> bool {
     let head = palace.head().ok().flatten();
     palace.diff_since(head.as_ref()).is_ok_and(|it| !it.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok, git_in};
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    /// Opens the proposal `ideas` of the palace `keep`.
+    fn open(scene: &TestHome) -> Result<ProposalCheckout, Error> {
+        let state = scene.home.with_file_name("state");
+        open_proposal(&[scene.palace("keep")], &scene.home, Some(&state), "ideas")
+    }
+
+    fn scene_with_palace() -> TestHome {
+        let scene = TestHome::with_repository();
+        scene.write_file("keep/palace.toml", "name = \"K\"\n");
+        scene.write_file("keep/rooms/hall.yaml", "1\n");
+        scene.git(&["add", "."]);
+        scene.git(&["commit", "-qm", "palace"]);
+        scene
+    }
+
+    /// Returns the store of the palace in the worktree.
+    fn store_of(scene: &TestHome, proposal: &ProposalCheckout) -> Store {
+        let mut store = scene.store(&proposal.home.join("keep"));
+        store.home.clone_from(&proposal.home);
+        store
+    }
+
+    #[test]
+    fn the_next_start_cleans_up_after_a_killed_server() {
+        let scene = scene_with_palace();
+        let proposal = open(&scene).unwrap();
+        let git_dir = git_in(&proposal.home, &["rev-parse", "--absolute-git-dir"]);
+        let git_dir = PathBuf::from(git_dir.trim());
+        let worktree = proposal.home.clone();
+        drop(proposal);
+
+        // What a server leaves that is killed after it has replaced the file.
+        let (common, new) = (scene.home.join(".git"), worktree.join("keep/rooms/hall.yaml"));
+        for (folder, lock) in
+            [(&git_dir, "index.lock"), (&git_dir, "HEAD.lock"), (&common, "refs/heads/ideas.lock")]
+        {
+            let proof = folder.join("palazzo/locks").join(lock);
+            fs::create_dir_all(proof.parent().unwrap()).unwrap();
+            fs::write(&proof, "half").unwrap();
+            fs::hard_link(proof, folder.join(lock)).unwrap();
+        }
+        let marker = "pid 1\nproofs\nbranch refs/heads/ideas\npath keep/rooms/hall.yaml\n";
+        fs::write(git_dir.join("palazzo/writing"), marker).unwrap();
+        fs::write(worktree.join("keep/rooms/.hall.yaml.palazzo-1-0.tmp"), "half").unwrap();
+        fs::write(new, "1\n").unwrap();
+
+        for _ in 0..2 {
+            let proposal = open(&scene).unwrap();
+            assert!(!git_dir.join("index.lock").exists() && !git_dir.join("HEAD.lock").exists());
+            assert_eq!(fs::read_to_string(git_dir.join("palazzo/writing")).unwrap(), "");
+            let mut store = store_of(&scene, &proposal);
+            let was = store.read_file(HALL).unwrap();
+            let now = was.clone().unwrap() + "2\n";
+            commit_ok(&mut store, &change_of_one_file(HALL, was.as_deref(), Some(&now))).unwrap();
+            assert_eq!(git_in(&worktree, &["status", "--porcelain", "-uall"]), "");
+        }
+        let log = git_in(&worktree, &["log", "--format=%an", "main..ideas"]);
+        assert_eq!(log, "Claude Desktop\nClaude Desktop\n");
+    }
+    #[test]
+    fn nothing_is_written_while_another_branch_is_checked_out() {
+        let scene = scene_with_palace();
+        scene.git(&["checkout", "-qb", "dev"]);
+        let proposal = open(&scene).unwrap();
+        let worktree = proposal.home.clone();
+        let before = scene.git(&["rev-parse", "main", "dev", "ideas"]);
+        let expected = |found: &str| {
+            format!(
+                "the files of the proposal `ideas` in `{0}` are on {found}, so nothing was \
+                 written: run `git -C {0} checkout ideas` first",
+                worktree.display()
+            )
+        };
+        for (checkout, found) in [
+            (["checkout", "-q", "main"], "the branch `main`"),
+            (["checkout", "-q", "--detach"], "no branch"),
+        ] {
+            git_in(&worktree, &checkout);
+            let change = change_of_one_file("rooms/new.yaml", None, Some("1\n"));
+            let refused = store_of(&scene, &proposal).commit(&change).unwrap_err();
+            assert_eq!(refused.to_string(), expected(found));
+            assert_eq!(open(&scene).unwrap_err().to_string(), expected(found));
+        }
+        assert_eq!(scene.git(&["rev-parse", "main", "dev", "ideas"]), before);
+        assert!(!worktree.join("keep/rooms/new.yaml").exists());
+        git_in(&worktree, &["checkout", "-q", "ideas"]);
+        let change = change_of_one_file("rooms/new.yaml", None, Some("1\n"));
+        commit_ok(&mut store_of(&scene, &proposal), &change).unwrap();
+        open(&scene).unwrap();
+    }
+
+    #[test]
+    fn a_deleted_branch_is_restored_by_the_next_start() {
+        let scene = scene_with_palace();
+        let proposal = open(&scene).unwrap();
+        let mut store = store_of(&scene, &proposal);
+        commit_ok(&mut store, &change_of_one_file("rooms/new.yaml", None, Some("1\n")));
+        let last = scene.git(&["rev-parse", "--short=10", "ideas"]);
+        scene.git(&["update-ref", "-d", "refs/heads/ideas"]);
+        let change = change_of_one_file("rooms/more.yaml", None, Some("1\n"));
+        let refused = store.commit(&change).unwrap_err().to_string();
+        assert!(
+            refused.contains(&format!("restores it at its last commit {};", last.trim())),
+            "{refused}"
+        );
+        assert_eq!(scene.git(&["branch", "--list", "ideas"]), "");
+
+        drop(proposal);
+        let proposal = open(&scene).unwrap();
+        assert_eq!(scene.git(&["rev-parse", "--short=10", "ideas"]), last);
+        assert_eq!(git_in(&proposal.home, &["status", "--porcelain", "-uall"]), "");
+        commit_ok(&mut store, &change);
+        assert_eq!(scene.git(&["rev-list", "--count", "main..ideas"]), "2\n");
+    }
+
+    #[test]
+    fn the_git_file_of_a_worktree_is_written_again() {
+        let scene = scene_with_palace();
+        let worktree = open(&scene).unwrap().home;
+        let file = worktree.join(".git");
+        let text = fs::read_to_string(&file).unwrap();
+        for damage in [None, Some(""), Some(&text[..20])] {
+            match damage {
+                None => fs::remove_file(&file).unwrap(),
+                Some(text) => fs::write(&file, text).unwrap(),
+            }
+            open(&scene).unwrap();
+            assert_eq!(fs::read_to_string(&file).unwrap(), text);
+        }
+        fs::write(&file, "gitdir: /elsewhere\n").unwrap();
+        assert!(open(&scene).unwrap_err().to_string().contains("move it away"));
+        assert_eq!(fs::read_to_string(&file).unwrap(), "gitdir: /elsewhere\n");
+    }
 }

@@ -12,6 +12,7 @@ use gix::refs::Target;
 
 use crate::store::Error;
 use crate::store::history::tree_diff;
+use crate::store::repo::reflog::read_reflog;
 use crate::store::repo::regular_file;
 use crate::store::repo::repository::Repository;
 use crate::store::write::{commit, refs};
@@ -132,16 +133,6 @@ fn head_ref_and_reflog_commits(repository: &Repository) -> (String, Vec<ObjectId
     let folder = refs::git_dir_of_ref(repository, &name);
     let logs = [folder.join("logs").join(&name), repository.git_dir.join("logs/HEAD")];
     (name, logs.iter().flat_map(|it| read_reflog(it)).collect())
-}
-
-/// Lists the commits in a reference's log, newest first.
-fn read_reflog(log: &Path) -> Vec<ObjectId> {
-    let text = regular_file::read_regular_file(log).ok().flatten().unwrap_or_default();
-    let lines = text.split(|it| *it == b'\n');
-    let id = |line: &[u8]| ObjectId::from_hex(line.get(41..81)?).ok();
-    let mut ids: Vec<_> = lines.filter_map(id).filter(|it| !it.is_null()).collect();
-    ids.reverse();
-    ids
 }
 
 /// Returns the branch that `HEAD` points to; `HEAD` if it points to a commit or is invalid.

@@ -92,6 +92,12 @@ pub(crate) fn read_regular_file_at_most(file: &Path, limit: u64) -> Result<Optio
     if fits { Ok(Some(bytes)) } else { Err(not_regular_error(file, "too large")) }
 }
 
+/// Reads the only line of a small file of git; `None`: there is no such file.
+pub(crate) fn read_line(file: &Path) -> Result<Option<String>, Error> {
+    let bytes = read_regular_file(file)?;
+    Ok(bytes.map(|it| String::from_utf8_lossy(&it).trim_end().to_owned()))
+}
+
 /// Lists the entries of `folder`; empty if it does not exist or is no folder.
 pub(crate) fn list_folder(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten();

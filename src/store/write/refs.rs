@@ -15,6 +15,7 @@ use gix::ObjectId;
 use gix::refs::{FullName, Target};
 
 use crate::store::Error;
+use crate::store::proposal::worktree_branch;
 use crate::store::repo::operation;
 use crate::store::repo::repository::Repository;
 use crate::store::write::failpoint;
@@ -89,6 +90,10 @@ impl RefUpdate<'_> {
                 None => break None,
             }
         };
+        if self.name == "HEAD" {
+            // It is locked, so git cannot check out another branch now.
+            worktree_branch::reject_write_beside_proposal(self.repository)?;
+        }
         if current != self.old {
             return Ok(RefUpdateOutcome::Conflict);
         }

@@ -355,6 +355,10 @@ impl Store {
             Some(commit) => Err(Error::ReadOnlyAsOf { short: commit.short.clone() }),
             None => {
                 self.check_repository_before_change(change)?;
+                let moved = self.follow_moved_branch()?;
+                if !moved.is_empty() {
+                    return Ok(CommitOutcome::Stale(moved));
+                }
                 let outcome = write::apply::apply_change(self, change)?;
                 self.run_maintenance_if_due(&outcome);
                 Ok(outcome)

@@ -12,6 +12,7 @@ pub(crate) mod branches;
 pub(crate) mod checkout;
 pub(crate) mod error;
 pub(crate) mod list;
+pub(crate) mod moved_branch;
 pub(crate) mod open;
 pub(crate) mod place;
 pub(crate) mod worktree_branch;

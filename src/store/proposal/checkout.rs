@@ -243,8 +243,9 @@ fn write_file(work: &Path, path: &str, kind: EntryKind, bytes: &[u8]) -> Result<
     write().map_err(Error::for_file("write", &place))
 }
 
+/// Lets the user execute a file, if it is executable in git.
 #[cfg(unix)]
-fn set_executable(file: &Path, is_executable: bool) -> io::Result<()> {
+pub(crate) fn set_executable(file: &Path, is_executable: bool) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     match is_executable {
         true => fs::set_permissions(file, fs::Permissions::from_mode(0o755)),
@@ -252,7 +253,8 @@ fn set_executable(file: &Path, is_executable: bool) -> io::Result<()> {
     }
 }
 
+/// Does nothing: this system has no such permission.
 #[cfg(not(unix))]
-fn set_executable(_: &Path, _: bool) -> io::Result<()> {
+pub(crate) fn set_executable(_: &Path, _: bool) -> io::Result<()> {
     Ok(())
 }

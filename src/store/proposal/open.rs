@@ -16,6 +16,7 @@ use crate::store::proposal::checkout::{
     check_out_palace, create_worktree, has_worktree, remove_worktree, repair_git_file,
 };
 use crate::store::proposal::error::ProposalError;
+use crate::store::proposal::moved_branch::bring_files_to_branch;
 use crate::store::proposal::place::{ProposalPlace, branch_name};
 use crate::store::proposal::worktree_branch::{last_commit_of_worktree, reject_other_branch};
 use crate::store::repo::operation;
@@ -84,7 +85,7 @@ pub fn open_proposal(
     repair_git_file(&opening.place)?;
     opening.check_worktree()?;
     let tip = opening.find_or_create_branch()?;
-    opening.recover_worktree()?;
+    opening.bring_worktree_up_to_date()?;
     let tip = opening.advance_merged_branch(tip)?;
     opening.check_out(tip)?;
     opening.write_marker()?;
@@ -102,16 +103,18 @@ impl Opening<'_> {
         reject_other_branch(&repository, &self.place.branch_ref)
     }
 
-    /// Recovers from a server of this proposal that was killed: its marker and the proofs of its
-    /// lock files are in the git directory of the worktree, which the lock of the repository does
-    /// not look at. Must precede every use of the index of the worktree, which would replace the
-    /// proofs.
-    fn recover_worktree(&self) -> Result<(), Error> {
+    /// Recovers from a server of this proposal that was killed, and brings the files to the branch if
+    /// that was moved elsewhere. The marker of such a server and the proofs of its lock files are in
+    /// the git directory of the worktree, which the lock of the repository does not look at.
+    /// Recovery must precede every use of the index, which would replace the proofs.
+    fn bring_worktree_up_to_date(&self) -> Result<(), Error> {
         if !has_worktree(&self.place)? {
             return Ok(());
         }
         let repository = self.open_worktree()?;
-        recovery::recover_under_lock(&repository, &self.palace.lock_timeouts)
+        let timeouts = &self.palace.lock_timeouts;
+        recovery::recover_under_lock(&repository, timeouts)?;
+        bring_files_to_branch(&repository, &self.guard, timeouts).map(drop)
     }
 
     /// Opens the worktree; fails if git finds another repository there.
@@ -309,6 +312,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::store::CommitOutcome;
     use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok, git_in};
 
     const HALL: &str = "rooms/hall.yaml";
@@ -445,5 +449,75 @@ mod tests {
         fs::write(&file, "gitdir: /elsewhere\n").unwrap();
         assert!(open(&scene).unwrap_err().to_string().contains("move it away"));
         assert_eq!(fs::read_to_string(&file).unwrap(), "gitdir: /elsewhere\n");
+    }
+
+    /// Commits `text` as a file on the branch of the proposal, outside its worktree.
+    fn commit_elsewhere(scene: &TestHome, file: &str, text: Option<&str>) {
+        let other = scene.home.with_file_name("other");
+        scene.git(&["worktree", "add", "-q", "--detach", other.to_str().unwrap(), "ideas"]);
+        match text {
+            Some(text) => fs::write(other.join(file), text).unwrap(),
+            None => fs::remove_file(other.join(file)).unwrap(),
+        }
+        git_in(&other, &["add", "."]);
+        git_in(&other, &["commit", "-qm", "by a person"]);
+        let new = git_in(&other, &["rev-parse", "HEAD"]);
+        scene.git(&["update-ref", "refs/heads/ideas", new.trim()]);
+        scene.git(&["worktree", "remove", other.to_str().unwrap()]);
+    }
+
+    #[test]
+    fn a_commit_on_the_branch_is_not_reverted_by_the_next_write() {
+        let scene = scene_with_palace();
+        let proposal = open(&scene).unwrap();
+        let mut store = store_of(&scene, &proposal);
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        commit_ok(&mut store, &change_of_one_file("rooms/attic.yaml", None, Some("1\n")));
+
+        commit_elsewhere(&scene, "keep/rooms/hall.yaml", Some("3\n"));
+        commit_elsewhere(&scene, "keep/rooms/cellar.yaml", Some("new\n"));
+        commit_elsewhere(&scene, "keep/rooms/attic.yaml", None);
+        commit_elsewhere(&scene, "notes.md", Some("other\n"));
+        let change = change_of_one_file(HALL, Some("2\n"), Some("4\n"));
+        let CommitOutcome::Stale(paths) = store.commit(&change).unwrap() else { panic!() };
+        assert_eq!(paths, ["rooms/attic.yaml", "rooms/cellar.yaml", "rooms/hall.yaml"]);
+        assert_eq!(store.read_file(HALL).unwrap().as_deref(), Some("3\n"));
+        assert_eq!(store.read_file("rooms/cellar.yaml").unwrap().as_deref(), Some("new\n"));
+        assert_eq!(store.read_file("rooms/attic.yaml").unwrap(), None);
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("3\n"), Some("4\n")));
+        let log = scene.git(&["log", "-2", "--format=%an: %s", "ideas"]);
+        assert_eq!(log, "Claude Desktop: room hall: build\nAda: by a person\n");
+        assert_eq!(git_in(&proposal.home, &["status", "--porcelain", "-uall"]), "");
+        assert!(!proposal.home.join("notes.md").exists());
+
+        // The branch is moved back, and the next server starts with the older files.
+        scene.git(&["update-ref", "refs/heads/ideas", "ideas~5"]);
+        drop(proposal);
+        let proposal = open(&scene).unwrap();
+        assert_eq!(store.read_file(HALL).unwrap().as_deref(), Some("2\n"));
+        assert_eq!(git_in(&proposal.home, &["status", "--porcelain", "-uall"]), "");
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("2\n"), Some("5\n")));
+        assert_eq!(
+            scene.git(&["diff", "--stat", "--format=", "ideas~", "ideas"]).lines().count(),
+            2
+        );
+    }
+
+    #[test]
+    fn an_edit_by_hand_is_kept_when_the_branch_is_moved() {
+        let scene = scene_with_palace();
+        let proposal = open(&scene).unwrap();
+        let mut store = store_of(&scene, &proposal);
+        commit_ok(&mut store, &change_of_one_file("rooms/attic.yaml", None, Some("1\n")));
+        fs::write(proposal.home.join("keep/rooms/hall.yaml"), "by hand\n").unwrap();
+        commit_elsewhere(&scene, "keep/rooms/hall.yaml", Some("3\n"));
+        assert_eq!(store.follow_moved_branch().unwrap(), [HALL]);
+        assert_eq!(store.read_file(HALL).unwrap().as_deref(), Some("by hand\n"));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("by hand\n"), Some("4\n")));
+        let log = scene.git(&["log", "-3", "--format=%an: %s", "ideas"]);
+        assert_eq!(
+            log,
+            "Claude Desktop: room hall: build\nAda: hand edit: rooms/hall.yaml\nAda: by a person\n"
+        );
     }
 }

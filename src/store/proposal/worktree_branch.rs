@@ -63,6 +63,26 @@ pub(crate) fn reject_other_branch(repository: &Repository, branch_ref: &str) -> 
     .into())
 }
 
+/// A move of the branch of a proposal that was made outside its worktree.
+pub(crate) struct BranchMove {
+    /// The commit that the files in the worktree are of.
+    pub(crate) old: ObjectId,
+    pub(crate) new: ObjectId,
+}
+
+/// Returns whether the branch of the proposal in this worktree was moved elsewhere. Moves in the
+/// worktree itself are in its reflog.
+pub(crate) fn find_branch_move(repository: &Repository) -> Result<Option<BranchMove>, Error> {
+    if find_proposal_branch(repository)?.is_none() {
+        return Ok(None);
+    }
+    let old = last_commit_of_worktree(&repository.git_dir);
+    let (Some(old), Some(new)) = (old, repository.head()?) else { return Ok(None) };
+    // After a reflog was rewritten, the commit may be missing.
+    let is_moved = old != new && repository.git().find_commit(old).is_ok();
+    Ok(is_moved.then_some(BranchMove { old, new }))
+}
+
 /// Returns the commit to which Palazzo, or git in this worktree, has last moved `HEAD`.
 pub(crate) fn last_commit_of_worktree(git_dir: &Path) -> Option<ObjectId> {
     read_reflog(&git_dir.join("logs/HEAD")).first().copied()

@@ -14,6 +14,7 @@ use gix::ObjectId;
 
 use crate::model::{Changeset, CommitId, FileEdit, MAX_FILE_BYTES};
 
+use crate::store::proposal::worktree_branch;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{damage, operation, palace_files, paths};
 use crate::store::write::commit::BlobEntry;
@@ -173,6 +174,10 @@ fn commit_files(
     let guard = WriteGuard::lock(&repository, &edit_paths(edits), &store.lock_timeouts)?;
     store.reject_moved_palace()?;
     operation::reject_operation_in_progress(&repository.git_dir, &repository.work)?;
+    if worktree_branch::find_branch_move(&repository)?.is_some() {
+        // It was moved since the caller brought the files to it.
+        return Ok(CommitOutcome::Stale(edit_paths(edits)));
+    }
     check_head_unless_checked(&mut store.checked_head, &repository, repository.head()?)?;
     let mut git = repository.git();
     // The same few trees are read in each step.

@@ -9,6 +9,7 @@ use gix::objs::tree::EntryKind;
 
 use crate::model::{Author, Changeset, FileEdit};
 
+use crate::store::proposal::worktree_branch::find_branch_move;
 use crate::store::repo::line_endings;
 use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::repository::Repository;
@@ -191,6 +192,10 @@ impl CommitSteps<'_> {
             };
             match self.move_head(head, new, last.reflog_entry())? {
                 RefUpdateOutcome::Updated => return Ok(Ok(Some(new))),
+                // The files of a proposal must be brought to its branch first.
+                RefUpdateOutcome::Conflict if find_branch_move(self.repository)?.is_some() => {
+                    return Ok(Err(self.edits.iter().map(|it| it.path.clone()).collect()));
+                }
                 RefUpdateOutcome::Conflict => head = self.repository.head()?,
             }
         }

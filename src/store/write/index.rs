@@ -156,6 +156,18 @@ impl<'a> Staging<'a> {
         }
     }
 
+    /// Marks entries as excluded from the working directory by a sparse checkout, with their modes.
+    pub(crate) fn exclude_files(&mut self, files: &[(String, Mode)]) {
+        for (path, mode) in files {
+            let entry =
+                self.index.entry_mut_by_path_and_stage(path.as_str().into(), Stage::Unconflicted);
+            if let Some(entry) = entry {
+                entry.mode = *mode;
+                entry.flags.insert(Flags::EXTENDED | Flags::SKIP_WORKTREE);
+            }
+        }
+    }
+
     /// Removes the entries at these positions.
     fn remove_entries(&mut self, gone: &BTreeSet<usize>) {
         // Removing a single entry moves all entries after it.

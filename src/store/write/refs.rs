@@ -59,7 +59,7 @@ struct LockedRef {
 }
 
 /// A line appended to a reflog, which can be removed again.
-struct ReflogLine {
+pub(crate) struct ReflogLine {
     file: PathBuf,
     /// The size of the file before it; `None`: there was no file.
     before: Option<u64>,
@@ -187,7 +187,7 @@ pub(crate) fn git_dir_of_ref<'r>(repository: &'r Repository, name: &str) -> &'r 
 }
 
 /// Appends a line with one `write`, on a new line if the last one is incomplete.
-fn append_reflog_line(path: &Path, line: &str) -> io::Result<ReflogLine> {
+pub(crate) fn append_reflog_line(path: &Path, line: &str) -> io::Result<ReflogLine> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }

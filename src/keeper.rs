@@ -41,7 +41,9 @@ pub use crate::exchange::{ExtractedText, ExtractionResult, MempalaceTables, Row,
 pub use crate::format::FORMAT_VERSION;
 pub use crate::keeper::conflicts::from_merge::conflict_file;
 pub use crate::keeper::conflicts::list_conflicts;
-pub use crate::keeper::conflicts::resolve::{ResolvedConflict, resolve_conflict};
+pub use crate::keeper::conflicts::resolve::{
+    ResolvedConflict, command_to_finish_merge, resolve_conflict,
+};
 pub use crate::keeper::editor::{
     Completion, CompletionKind, CompletionList, EditorFinding, EditorPalace, FileChange, FilePlace,
     Fix, NamedItem, NeighbourRoom, OutlineEntry, OutlineKind, Symbol,

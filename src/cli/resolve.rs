@@ -12,7 +12,7 @@ use crate::render;
 /// Settle a conflict: keep the value that stands, or write the other one
 ///
 /// Writes the field and deletes the file of the conflict, in one commit. `palazzo conflicts` lists
-/// the conflicts.
+/// the conflicts. In the middle of a merge by git, prints the command that finishes it.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The conflict, by the first digits of its name
@@ -47,6 +47,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mode = if args.dry_run { ChangeMode::DryRun } else { ChangeMode::Commit };
     let resolved = keeper::resolve_conflict(&mut session, &args.id, choice, mode)?;
     let page = render::resolved_conflict(&resolved.conflict, resolved.choice, args.dry_run);
-    terminal::print_page(&page)?;
+    let merge = keeper::command_to_finish_merge(&session).filter(|_| !args.dry_run);
+    let rest = merge.map(|it| format!("The merge is not finished yet: {it}\n")).unwrap_or_default();
+    terminal::print_page(&(page + &rest))?;
     Ok(ExitCode::SUCCESS)
 }

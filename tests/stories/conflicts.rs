@@ -286,6 +286,35 @@ fn git_leaves_a_file_with_two_values_unmerged_and_both_are_kept() {
     assert_eq!(home.read(ENTITY), STASIS.replace("settled", "ours"));
 }
 
+#[cfg(unix)]
+#[test]
+fn resolve_prints_the_command_that_finishes_a_merge() {
+    let home = home_with_branches(|home, side| {
+        home.write(ENTITY, &STASIS.replace("settled", side));
+    });
+    home.git_code_and_errors(&MERGE);
+    let listed: Value =
+        serde_json::from_str(&run(&home, &["conflicts", "--format", "json"])).unwrap();
+    let id = listed["conflicts"][0]["short"].as_str().unwrap();
+    let dry_run = run(&home, &["resolve", id, "stands", "--dry-run"]);
+    assert!(!dry_run.contains("The merge is not finished yet"), "{dry_run}");
+    let resolved = home.run_palazzo(&["resolve", id, "stands"]);
+    let resolved = String::from_utf8(resolved.stdout).unwrap();
+    let command = resolved.split("The merge is not finished yet: ").nth(1).unwrap();
+    let work = home.path().display().to_string();
+    assert_eq!(
+        command.trim_end().replace(&work, "HOME"),
+        format!("git -C HOME add -- {ENTITY} && git -C HOME commit --no-edit")
+    );
+    home.write_git_config("[user]\n\tname = ada\n\temail = ada@x\n");
+    let mut shell = std::process::Command::new("sh");
+    home.isolate_environment(&mut shell);
+    assert!(shell.args(["-c", command]).output().unwrap().status.success());
+    assert_eq!(home.git(&["status", "--porcelain"]), "");
+    assert_eq!(home.git(&["log", "-1", "--format=%s"]), "Merge\n");
+    home.assert_clean_repository();
+}
+
 #[test]
 fn the_drivers_are_removed_without_a_trace() {
     let home = home_with_conflicts();

@@ -17,6 +17,7 @@ use crate::keeper::{Refusal, Session};
 use crate::merge::{find_present_field, is_same_value};
 use crate::model::{
     Conflict, ConflictChoice, FileEdit, OpenConflict, RoomId, Severity, escape_unprintable,
+    quote_for_shell,
 };
 use crate::render;
 
@@ -53,6 +54,18 @@ pub fn resolve_conflict(
     })?;
     let conflict = found.ok_or(Refusal::Contended)?;
     Ok(ResolvedConflict { conflict, choice, edits })
+}
+
+/// Returns the command that finishes the merge which the user has begun with git and not committed;
+/// `None`: there is none.
+pub fn command_to_finish_merge(session: &Session<'_>) -> Option<String> {
+    let merge = session.palace.store().unfinished_merge("conflicts")?;
+    let git = format!("git -C {}", quote_for_shell(&merge.work.display().to_string()));
+    let files: Vec<_> = merge.files.iter().map(|it| quote_for_shell(it)).collect();
+    Some(match files.is_empty() {
+        true => format!("{git} commit --no-edit"),
+        false => format!("{git} add -- {} && {git} commit --no-edit", files.join(" ")),
+    })
 }
 
 /// Plans the edits that settle a conflict.

@@ -1,6 +1,7 @@
 //! Finds the files that a merge has left for the user to decide.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use gix::index::entry::Stage;
 
@@ -35,7 +36,33 @@ impl Store {
     }
 }
 
+/// A merge that git has left to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnfinishedMerge {
+    /// The working directory.
+    pub work: PathBuf,
+    /// The files that must be added before the merge can be committed: those with conflicts, and
+    /// the files of the palace below `folder` that git does not know. The paths are in the working
+    /// directory.
+    pub files: Vec<String>,
+}
+
 impl Store {
+    /// Returns the merge that the user has begun and not committed. `folder` is one of the palace.
+    pub fn unfinished_merge(&self, folder: &str) -> Option<UnfinishedMerge> {
+        let repository = self.repository().ok().flatten();
+        let repository = repository.filter(|it| it.git_dir.join("MERGE_HEAD").exists())?;
+        let index = load_or_rebuild_index(&repository.git()).ok()?;
+        let unmerged = index.entries().iter().filter(|it| it.stage() != Stage::Unconflicted);
+        let mut files: BTreeSet<_> =
+            unmerged.map(|it| String::from_utf8_lossy(it.path(&index)).into_owned()).collect();
+        let (stamps, _) = self.list_files(folder).ok()?;
+        let new = stamps.into_keys().map(|it| format!("{}{it}", repository.prefix));
+        files.extend(new.filter(|it| index.entry_by_path(it.as_str().into()).is_none()));
+        let work = repository.work.clone();
+        Some(UnfinishedMerge { work, files: files.into_iter().collect() })
+    }
+
     /// Returns the common base of a file that a merge has left unresolved; `None` if there is none.
     pub fn unmerged_base(&self, path: &str) -> Option<Vec<u8>> {
         let repository = self.repository().ok().flatten().filter(|it| has_conflict_file(it))?;

@@ -65,7 +65,7 @@ pub use markdown::{room_markdown, scroll_markdown};
 pub use narration::narrate_action;
 pub use palace_diff::{change_summary, item_label, palace_diff, relation_label, relation_validity};
 pub use palace_findings::{PalaceFindings, palace_findings};
-pub use proposal::{proposal_notice, proposal_summary};
+pub use proposal::{END_SERVERS_FIRST, chain_commands, proposal_notice, proposal_summary};
 pub use provenance::{origin_suffix, provenance, provenance_json, short_provenance};
 pub use room::{Notice, RoomView, hall, menu, room, short_menu, unfinished_room};
 pub use scroll::{

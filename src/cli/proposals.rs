@@ -17,7 +17,8 @@ use crate::render;
 /// List the branches with proposed changes, and how to review, merge and drop them
 ///
 /// A proposal is a branch that `palazzo serve --propose BRANCH` writes to, with changes that the
-/// checked-out branch lacks. Changes nothing.
+/// checked-out branch lacks. End the servers of a proposal before you merge or drop it; one that is
+/// running is reported. Changes nothing.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -53,8 +54,14 @@ fn proposal_text(palace: &PalaceProposals, proposal: &Proposal, now: DateTime<Ut
     let summary = render::proposal_summary(proposal, now);
     let [merge, drop] = keeper::merge_and_drop_commands(&palace.folder, proposal);
     let mut lines = vec![format!("{branch}: {summary}, in {}", render::one_line(&palace.name))];
-    let steps =
-        [("review", vec![review_command(palace, proposal)]), ("merge", merge), ("drop", drop)];
+    if proposal.is_served {
+        lines.push(format!("  first   {}", render::END_SERVERS_FIRST));
+    }
+    let steps = [
+        ("review", vec![review_command(palace, proposal)]),
+        ("merge", render::chain_commands(&merge)),
+        ("drop", render::chain_commands(&drop)),
+    ];
     for (step, commands) in steps {
         let names = std::iter::once(step).chain(std::iter::repeat(""));
         lines.extend(names.zip(commands).map(|(name, it)| format!("  {name:<8}{it}")));
@@ -70,6 +77,7 @@ fn proposals_json(palace: &PalaceProposals) -> Vec<Value> {
             "palace": palace.name,
             "folder": palace.folder,
             "worktree": it.worktree,
+            "served": it.is_served,
             "commits": it.commits.iter().map(|it| commit_json(&it.summary)).collect::<Vec<_>>(),
             "review": review_command(palace, it),
             "merge": merge,

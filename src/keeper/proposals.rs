@@ -103,8 +103,8 @@ pub fn proposal_range(session: &Session<'_>, branch: &str) -> Result<String, Ref
     Err(Refusal::Invalid(format!("there is no branch `{branch}`; {known}")))
 }
 
-/// Returns the commands that merge a proposal, and those that drop it. `folder` is that of the
-/// palace.
+/// Returns the commands that merge a proposal, and those that drop it. Each must only run if the
+/// one before has succeeded. `folder` is that of the palace.
 pub fn merge_and_drop_commands(folder: &Path, proposal: &Proposal) -> [Vec<String>; 2] {
     let quote = |it: &Path| quote_for_shell(&it.display().to_string());
     let git = format!("git -C {}", quote(folder));
@@ -113,7 +113,8 @@ pub fn merge_and_drop_commands(folder: &Path, proposal: &Proposal) -> [Vec<Strin
         let worktree = proposal.worktree.as_deref().map(quote);
         worktree.map(|it| format!("{git} worktree remove {option}{it}"))
     };
-    let merge = [Some(format!("{git} merge {branch}")), remove("")];
+    let revision = quote_for_shell(&proposal.revision);
+    let merge = [Some(format!("{git} merge {revision}")), remove("")];
     let merge = merge.into_iter().flatten().chain([format!("{git} branch -d {branch}")]);
     let drop = remove("--force ").into_iter().chain([format!("{git} branch -D {branch}")]);
     [merge.collect(), drop.collect()]

@@ -14,6 +14,10 @@ pub struct Proposal {
     pub commits: Vec<CommitDetails>,
     /// The folder with the files of the proposal; `None`: it was removed.
     pub worktree: Option<PathBuf>,
+    /// The name by which `git merge` finds the branch, and not a tag of the same name.
+    pub revision: String,
+    /// Whether a server is running that writes to the proposal.
+    pub is_served: bool,
 }
 
 impl Proposal {

@@ -8,6 +8,17 @@ use crate::render::{ago, count_with_noun, one_line, truncate};
 /// The maximum number of authors that are named.
 const MAX_AUTHORS: usize = 5;
 
+/// What a person does before merging or dropping a proposal that a server writes to.
+pub const END_SERVERS_FIRST: &str = "end the server that is running: it cannot go on afterwards";
+
+/// Joins commands so that each runs only if the one before has succeeded, a line for each.
+pub fn chain_commands(commands: &[String]) -> Vec<String> {
+    let last = commands.len().saturating_sub(1);
+    let chain =
+        |(at, it): (usize, &String)| if at < last { format!("{it} &&") } else { it.clone() };
+    commands.iter().enumerate().map(chain).collect()
+}
+
 /// Renders the notice that changes go to a branch. `distance` are the numbers
 /// of commits that only the branch has, and that only `base` has; without a `base`, `HEAD` was on
 /// no branch.

@@ -4,7 +4,9 @@ use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 
 use crate::model::{ItemDiff, Proposal};
-use crate::render::{count_with_noun, one_line, proposal_summary, truncate};
+use crate::render::{
+    END_SERVERS_FIRST, chain_commands, count_with_noun, one_line, proposal_summary, truncate,
+};
 use crate::view::commit_page::{file_comparison, item_changes};
 use crate::view::{FileComparison, Links, PageKind};
 
@@ -66,7 +68,11 @@ pub fn proposal_page(page: &ProposalPage, links: &Links, now: DateTime<Utc>) -> 
                 a href=[proposed.page(PageKind::Entry)] { "The palace as it would be without later changes" }
             }
         }
-        section { h2 { "How to merge it" } (commands(&page.merge)) }
+        section {
+            h2 { "How to merge it" }
+            @if page.proposal.is_served { p class="note" { "First " (END_SERVERS_FIRST) "." } }
+            (commands(&page.merge))
+        }
         @if !page.files.is_empty() {
             section { h2 { "Line by line" } @for it in &page.files { (file_comparison(it)) } }
         }
@@ -79,9 +85,8 @@ pub fn proposal_page(page: &ProposalPage, links: &Links, now: DateTime<Utc>) -> 
 }
 
 fn commands(commands: &[String]) -> Markup {
-    html! {
-        @for it in commands { pre tabindex="0" class="command" { code { (one_line(it)) } } }
-    }
+    let lines: Vec<_> = chain_commands(commands).iter().map(|it| one_line(it)).collect();
+    html! { pre tabindex="0" class="command" { code { (lines.join("\n")) } } }
 }
 
 fn commits(proposal: &Proposal) -> Markup {

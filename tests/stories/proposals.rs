@@ -125,7 +125,10 @@ async fn a_person_reviews_a_proposal_from_the_checked_out_branch() {
     let home = home_with_hall().await;
     let (mut agent, _) = proposing_agent(&home).await;
     propose_three_changes(&mut agent).await;
+    let first = "\n  first   end the server that is running: it cannot go on afterwards\n";
+    assert!(run(&home, &["proposals"]).contains(first));
     agent.disconnect().await;
+    assert!(!run(&home, &["proposals"]).contains(first));
     assert_snapshot!(run(&home, &["diff"]), @"
     Nothing differs.
 
@@ -152,10 +155,10 @@ async fn a_person_reviews_a_proposal_from_the_checked_out_branch() {
     assert_snapshot!(run(&home, &["proposals"]), @"
     ideas: 3 commits by claude, the newest 1 day ago, in w
       review  palazzo diff --proposal ideas --home HOME/w
-      merge   git -C HOME/w merge ideas
-              git -C HOME/w worktree remove PROPOSALS/REPOSITORY/proposal-ideas-25c5991f/home
+      merge   git -C HOME/w merge ideas &&
+              git -C HOME/w worktree remove PROPOSALS/REPOSITORY/proposal-ideas-25c5991f/home &&
               git -C HOME/w branch -d ideas
-      drop    git -C HOME/w worktree remove --force PROPOSALS/REPOSITORY/proposal-ideas-25c5991f/home
+      drop    git -C HOME/w worktree remove --force PROPOSALS/REPOSITORY/proposal-ideas-25c5991f/home &&
               git -C HOME/w branch -D ideas
     ");
     assert!(run(&home, &["doctor"]).contains("\n  proposal   ideas: 3 commits ("));
@@ -297,6 +300,40 @@ async fn a_worktree_that_is_removed_under_a_server_is_not_written_to() {
     assert_eq!(home.git(&["log", "-1", "--format=%s", "ideas"]), "room attic: build\n");
 }
 
+/// Runs the printed command with a shell; returns whether it succeeded.
+#[cfg(unix)]
+fn run_shell(home: &Home, command: &str) -> bool {
+    let mut shell = std::process::Command::new("sh");
+    home.isolate_environment(&mut shell);
+    shell.args(["-c", command]).output().unwrap().status.success()
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn the_printed_commands_merge_the_branch_and_not_a_tag_of_its_name() {
+    let home = home_with_hall().await;
+    home.git(&["tag", "ideas"]);
+    let (mut agent, _) = proposing_agent(&home).await;
+    agent.call("build_room", room("attic", "It is dusty.")).await;
+    agent.disconnect().await;
+    let listed: Value =
+        serde_json::from_str(&run(&home, &["proposals", "--format", "json"])).unwrap();
+    assert_eq!(listed["proposals"][0]["served"], false);
+    let page = home.palazzo_command(MARCH_2).arg("proposals").output().unwrap();
+    let page = String::from_utf8(page.stdout).unwrap();
+    let merge = page.split("  merge   ").nth(1).unwrap().split("\n  drop").next().unwrap();
+    assert!(merge.contains(" merge refs/heads/ideas &&"), "{merge}");
+
+    // A merge that fails leaves the proposal.
+    home.write("w/rooms/attic.yaml", "in the way\n");
+    assert!(!run_shell(&home, merge));
+    assert!(worktree(&home, "ideas").is_dir());
+    fs::remove_file(home.path().join("w/rooms/attic.yaml")).unwrap();
+    assert!(run_shell(&home, merge));
+    assert!(home.read("w/rooms/attic.yaml").contains("It is dusty."));
+    assert_eq!(home.git(&["branch", "--list", "ideas"]), "");
+}
+
 #[tokio::test]
 async fn several_servers_share_a_proposal_and_others_are_beside_it() {
     let home = home_with_hall().await;
@@ -426,6 +463,7 @@ async fn what_cannot_be_proposed_is_refused_with_what_to_do() {
     assert_snapshot!(propose("HEAD"), @"palazzo: `HEAD` cannot be the name of a branch: git reserves it");
     assert_snapshot!(propose("deep"), @"palazzo: `deep` cannot be the name of a branch: there is a branch `deep/er`, and git cannot have both");
     assert_snapshot!(propose("deep/er/still"), @"palazzo: `deep/er/still` cannot be the name of a branch: there is a branch `deep/er`, and git cannot have both");
+    assert_snapshot!(propose("FETCH_HEAD"), @"palazzo: `FETCH_HEAD` cannot be the name of a branch: git takes it for something else than a branch");
     assert!(
         run(&home, &["serve", "--propose", "x", "--read-only"]).contains("cannot be used with")
     );

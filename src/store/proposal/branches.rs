@@ -25,6 +25,12 @@ pub(crate) fn parse_branch_name(name: &str) -> Result<String, ProposalError> {
     if name.starts_with('-') || name == "HEAD" {
         return invalid("git reserves it");
     }
+    // Git takes these for something else than a branch, in `git merge NAME` too.
+    let is_pseudo_ref = name.ends_with("_HEAD") && !name.contains('/');
+    let is_commit_id = name.len() == 40 && name.bytes().all(|it| it.is_ascii_hexdigit());
+    if name == "@" || name == "AUTO_MERGE" || is_pseudo_ref || is_commit_id {
+        return invalid("git takes it for something else than a branch");
+    }
     if name.starts_with("refs/") {
         return invalid("leave out `refs/heads/`");
     }
@@ -92,6 +98,23 @@ pub(crate) fn reflog_entry(repository: &Repository, reason: &str) -> String {
     format!("{who} {seconds} +0000\t{reason}")
 }
 
+/// Returns the shortest name by which git commands find the branch: a tag or another reference of
+/// the same name would be found before it.
+pub(crate) fn unambiguous_name(repository: &Repository, branch_ref: &str) -> String {
+    let (name, git) = (branch_name(branch_ref), repository.git());
+    let exists = |other: String| {
+        let found = git.try_find_reference(other.as_str());
+        found.is_ok_and(|it| it.is_some_and(|it| it.name().as_bstr() == other.as_str()))
+    };
+    let other_refs = ["refs", "refs/tags", "refs/remotes"].map(|it| format!("{it}/{name}"));
+    let folders = [&repository.git_dir, &repository.common_dir];
+    let is_file = folders.into_iter().any(|it| it.join(name).is_file());
+    match is_file || other_refs.into_iter().any(exists) {
+        true => branch_ref.to_owned(),
+        false => name.to_owned(),
+    }
+}
+
 /// Returns the checked-out branch, or the commit if `HEAD` is on no branch.
 pub(crate) fn base_revision(repository: &Repository, head: ObjectId) -> String {
     let name = repository.git().head_name().ok().flatten();
@@ -123,4 +146,35 @@ pub(crate) fn reject_conflicting_branch(
         all.find_map(Result::ok).map(|it| it.name().as_bstr().to_string())
     });
     found.map_or(Ok(()), |it| conflict(&it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::test_repository::TestHome;
+
+    #[test]
+    fn names_that_git_takes_for_something_else_are_refused() {
+        let id = "0123456789abcdef0123456789abcdef01234567";
+        for name in ["@", "FETCH_HEAD", "ORIG_HEAD", "MERGE_HEAD", "AUTO_MERGE", id, "HEAD", "-x"] {
+            assert!(parse_branch_name(name).is_err(), "{name}");
+        }
+        for name in ["ideas", "a/FETCH_HEAD", "HEADS", "01234567"] {
+            assert!(parse_branch_name(name).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_branch_with_the_name_of_a_tag_has_a_longer_name() {
+        let scene = TestHome::with_repository();
+        let repository = scene.palace("keep").require_repository().unwrap();
+        let name = |branch: &str| unambiguous_name(&repository, &format!("refs/heads/{branch}"));
+        assert_eq!(name("ideas"), "ideas");
+        scene.git(&["tag", "ideas"]);
+        scene.git(&["update-ref", "refs/stash", "HEAD"]);
+        scene.git(&["branch", "heads/main"]);
+        for longer in ["ideas", "stash", "heads/main", "config"] {
+            assert_eq!(name(longer), format!("refs/heads/{longer}"));
+        }
+    }
 }

@@ -1,11 +1,13 @@
 //! Lists the proposals of a repository.
 
-use std::path::PathBuf;
+use std::fs::{OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
 
 use crate::model::{CommitDetails, CommitId, Proposal};
 use crate::store::history::log::CommitRange;
+use crate::store::proposal::branches::unambiguous_name;
 use crate::store::proposal::place::{MARKER_FOLDER, branch_name, folder_name_of_branch};
 use crate::store::repo::palazzo_file;
 use crate::store::repo::regular_file;
@@ -34,7 +36,7 @@ impl Store {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
         let Some(head) = repository.head()? else { return Ok(Vec::new()) };
         let mut proposals = Vec::new();
-        for branch_ref in proposed_branches(&repository) {
+        for (marker, branch_ref) in list_markers(&repository) {
             let Some(tip) = find_ref(&repository, &branch_ref)? else { continue };
             let commits = self.commits_between(head, tip)?;
             if commits.is_empty() {
@@ -42,7 +44,9 @@ impl Store {
             }
             let worktree = worktree_of_branch(&repository, &branch_ref)?;
             let branch = branch_name(&branch_ref).to_owned();
-            proposals.push(Proposal { branch, commits, worktree });
+            let revision = unambiguous_name(&repository, &branch_ref);
+            let is_served = is_use_lock_held(&marker);
+            proposals.push(Proposal { branch, commits, worktree, revision, is_served });
         }
         let newest = |it: &Proposal| it.commits.first().map(|it| it.summary.at);
         proposals.sort_by(|a, b| newest(b).cmp(&newest(a)).then_with(|| a.branch.cmp(&b.branch)));
@@ -53,7 +57,7 @@ impl Store {
     pub fn proposal_worktrees(&self) -> Result<Vec<PathBuf>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
         let mut worktrees = Vec::new();
-        for branch_ref in proposed_branches(&repository) {
+        for (_, branch_ref) in list_markers(&repository) {
             worktrees.extend(worktree_of_branch(&repository, &branch_ref)?);
         }
         Ok(worktrees)
@@ -95,20 +99,27 @@ impl Store {
     }
 }
 
-/// Returns the references of the branches that have a marker of a proposal.
-fn proposed_branches(repository: &Repository) -> Vec<String> {
+/// Returns the markers of proposals, each with the reference of its branch.
+fn list_markers(repository: &Repository) -> Vec<(PathBuf, String)> {
     let markers = palazzo_file::palazzo_file_path(&repository.common_dir, MARKER_FOLDER);
     let mut markers = regular_file::list_folder(&markers);
     markers.retain(|it| it.extension().is_none());
-    let branch_ref = |marker: PathBuf| {
+    let with_branch = |marker: PathBuf| {
         // A stranger's repository may have anything there; it is no proposal then.
         let branch_ref = read_line(&marker).ok().flatten()?;
         let is_marker_of = folder_name_of_branch(&branch_ref);
         let is_own = marker.file_name().is_some_and(|it| it == is_marker_of.as_str());
         let is_branch = is_own && gix::refs::FullName::try_from(branch_ref.as_str()).is_ok();
-        (is_branch && branch_ref.starts_with("refs/heads/")).then_some(branch_ref)
+        (is_branch && branch_ref.starts_with("refs/heads/")).then_some((marker, branch_ref))
     };
-    markers.into_iter().take(MAX_PROPOSALS).filter_map(branch_ref).collect()
+    markers.into_iter().take(MAX_PROPOSALS).filter_map(with_branch).collect()
+}
+
+/// Returns whether a server has the lock that the servers of a proposal share.
+fn is_use_lock_held(marker: &Path) -> bool {
+    let file = marker.with_extension("lock");
+    let file = palazzo_file::open_regular_file(&file, OpenOptions::new().read(true));
+    file.is_ok_and(|it| matches!(it.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
 /// Returns the working directory of a proposal, if it exists.

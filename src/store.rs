@@ -105,6 +105,8 @@ pub struct Store {
     consents: ConsentStore,
     /// Whether nothing may be changed.
     read_only: bool,
+    /// The branch of the proposal that a server writes to through this store.
+    proposal_branch: Option<String>,
     /// The number of commits made through this store.
     commit_count: usize,
     /// The texts of the files that are open in an editor, which stand for those on disk.
@@ -159,6 +161,7 @@ impl Store {
             isolated: false,
             consents: ConsentStore::default(),
             read_only: false,
+            proposal_branch: None,
             commit_count: 0,
             open_buffers: BTreeMap::new(),
             as_of_commit: None,
@@ -182,6 +185,12 @@ impl Store {
     #[must_use]
     pub fn with_read_only(self, read_only: bool) -> Self {
         Self { read_only, ..self }
+    }
+
+    /// Sets the branch of the proposal that a server writes to. Only errors name it.
+    #[must_use]
+    pub fn with_proposal_branch(self, proposal_branch: Option<String>) -> Self {
+        Self { proposal_branch, ..self }
     }
 
     /// Returns whether nothing may be changed.
@@ -208,7 +217,8 @@ impl Store {
     #[must_use]
     pub fn clone_for_thread(&self) -> Self {
         let store = Self::new(self.palace.clone(), self.home.clone());
-        Self { isolated: self.isolated, consents: self.consents.clone(), ..store }
+        let (isolated, consents) = (self.isolated, self.consents.clone());
+        Self { isolated, consents, proposal_branch: self.proposal_branch.clone(), ..store }
     }
 
     /// Creates another store for the same palace at the same commit, for a reader; the open
@@ -494,7 +504,11 @@ impl Store {
     /// create another palace at the old path.
     fn reject_moved_palace(&self) -> Result<(), Error> {
         if self.palace_existed.load(Ordering::Relaxed) && !self.palace.is_dir() {
-            return Err(Error::PalaceMoved { palace: self.palace.clone() });
+            let palace = self.palace.clone();
+            return Err(match self.proposal_branch.clone() {
+                Some(branch) => ProposalError::FilesGone { branch, palace }.into(),
+                None => Error::PalaceMoved { palace },
+            });
         }
         Ok(())
     }

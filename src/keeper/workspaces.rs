@@ -126,7 +126,8 @@ impl Keeper {
 
     pub(super) fn store_at(&self, root: PathBuf) -> Store {
         let store = Store::new(root, self.home.clone()).with_consents(self.consents.clone());
-        store.with_read_only(self.read_only)
+        let branch = self.proposal.as_ref().map(|it| it.branch.clone());
+        store.with_read_only(self.read_only).with_proposal_branch(branch)
     }
 
     /// Returns the palace with the directory name `key`, and opens it unless it is open.

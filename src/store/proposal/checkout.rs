@@ -23,7 +23,8 @@ use crate::store::repo::palazzo_file;
 use crate::store::repo::paths;
 use crate::store::repo::regular_file::read_line;
 use crate::store::repo::repository::Repository;
-use crate::store::write::commit::BlobEntry;
+use crate::store::write::commit::{BlobEntry, tree_of_commit};
+use crate::store::write::failpoint;
 use crate::store::write::fsync;
 use crate::store::write::index::{self, Staging};
 use crate::store::write::palazzo_lock::LockTimeouts;
@@ -72,7 +73,9 @@ pub(crate) fn create_worktree(
     let build = build_git_dir(repository, place, tip)?;
     let create = || -> io::Result<()> {
         fs::create_dir_all(&place.worktree)?;
+        failpoint::kill_point("folder of the worktree is made");
         fs::write(place.worktree.join(".git"), format!("gitdir: {}\n", place.git_dir.display()))?;
+        failpoint::kill_point("`.git` of the worktree is written");
         fs::rename(&build, &place.git_dir)
     };
     create().map_err(Error::for_file("make the worktree", &place.worktree))?;
@@ -177,11 +180,13 @@ pub(crate) fn check_out_palace(
     let mut written = Vec::new();
     let failed = |err| repository.git_error("check out the files of a proposal", err);
     let mut conversion = DiskConversion::new(&git, staging.index()).map_err(failed)?;
+    let paths = texts.keys().map(|it| format!("{}{it}", repository.prefix));
+    let excluded = paths.filter(|it| staging.excluded_file(it).is_some());
+    reject_filtered_files(&mut conversion, excluded).map_err(failed)??;
     for (path, text) in &texts {
         let path = format!("{}{path}", repository.prefix);
         let Some(entry) = staging.excluded_file(&path) else { continue };
-        // Git would run a filter; such a file stays outside.
-        let Some(bytes) = conversion.convert(&path, text).map_err(failed)? else { continue };
+        let bytes = conversion.convert(&path, text).map_err(failed)?;
         write_file(&repository.work, &path, entry.kind, &bytes)?;
         written.push((path, entry));
     }
@@ -190,6 +195,38 @@ pub(crate) fn check_out_palace(
         return Ok(());
     }
     stage(&repository, staging, &written)
+}
+
+/// Fails if git would run a filter on a file of a palace in a commit. `palace` is in the working
+/// directory of the person, or where it would be there.
+pub(crate) fn reject_filtered_palace(palace: &Store, commit: ObjectId) -> Result<(), Error> {
+    let repository = palace.require_repository()?;
+    let (git, id) = (repository.git(), CommitId(commit.to_string()));
+    let (texts, _) = palace.as_of(&id)?.read_all_past_files()?.unwrap_or_default();
+    let check = || {
+        let index = git.index_from_tree(&tree_of_commit(&git, Some(commit))?)?;
+        let mut conversion = DiskConversion::new(&git, &index)?;
+        let paths = texts.keys().map(|it| format!("{}{it}", repository.prefix));
+        reject_filtered_files(&mut conversion, paths)
+    };
+    check().map_err(|err| repository.git_error("read attributes", err))??;
+    Ok(())
+}
+
+/// Lists the files that git would convert in an unsupported way; the inner error names them.
+fn reject_filtered_files(
+    conversion: &mut DiskConversion<'_>,
+    paths: impl Iterator<Item = String>,
+) -> gix::Result<Result<(), ProposalError>> {
+    let (mut files, mut attribute) = (Vec::new(), None);
+    for path in paths {
+        if let Some(found) = conversion.converting_attribute(&path)? {
+            attribute.get_or_insert(found);
+            files.push(path);
+        }
+    }
+    let filtered = |attribute| Err(ProposalError::FilteredFiles { files, attribute });
+    Ok(attribute.map_or(Ok(()), filtered))
 }
 
 /// Reads the files of a palace in a commit, also those that Palazzo makes for editors.
@@ -238,6 +275,7 @@ fn write_file(work: &Path, path: &str, kind: EntryKind, bytes: &[u8]) -> Result<
             fs::create_dir_all(folder)?;
         }
         fs::write(&place, bytes)?;
+        failpoint::kill_point("file is checked out");
         set_executable(&place, kind == EntryKind::BlobExecutable)
     };
     write().map_err(Error::for_file("write", &place))

@@ -128,6 +128,42 @@ pub enum ProposalError {
         /// The last known commit.
         commit: Option<String>,
     },
+    /// Git converts files of the palace by a filter.
+    #[error(
+        "{} the git attribute `{attribute}`, and Palazzo runs no filters, so the palace cannot be \
+         proposed to: remove the attribute for the palace in `.gitattributes` and commit that",
+        name_files(files)
+    )]
+    FilteredFiles {
+        /// The paths in the repository.
+        files: Vec<String>,
+        /// The attribute.
+        attribute: &'static str,
+    },
+    /// The files of the proposal are gone while a server runs.
+    #[error(
+        "the files of the proposal `{branch}` are no longer at `{}`: it was merged or dropped, or they \
+         were moved; restart the server, which continues the branch or begins it again",
+        palace.display()
+    )]
+    FilesGone {
+        /// The branch.
+        branch: String,
+        /// The former path of the palace.
+        palace: PathBuf,
+    },
+    /// The worktree of the proposal has lost its repository while a server runs.
+    #[error(
+        "the files of the proposal `{branch}` in `{}` are in no git repository any more, so nothing was \
+         written: restart the server, which repairs that",
+        place.display()
+    )]
+    RepositoryGone {
+        /// The branch.
+        branch: String,
+        /// The working directory.
+        place: PathBuf,
+    },
     /// The branch keeps moving.
     #[error("the branch `{branch}` keeps moving; try again")]
     BranchMoves {
@@ -144,4 +180,16 @@ pub enum ProposalError {
         /// The folder.
         place: PathBuf,
     },
+}
+
+/// Names the first files, with the verb.
+fn name_files(files: &[String]) -> String {
+    const MAX_NAMES: usize = 3;
+    let names: Vec<_> =
+        files.iter().take(MAX_NAMES).map(|it| format!("`{}`", it.escape_debug())).collect();
+    match files.len().saturating_sub(MAX_NAMES) {
+        0 if files.len() == 1 => format!("{} has", names.join(", ")),
+        0 => format!("{} have", names.join(", ")),
+        more => format!("{} and {more} more files have", names.join(", ")),
+    }
 }

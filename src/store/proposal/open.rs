@@ -13,7 +13,8 @@ use crate::store::proposal::branches::{
     base_revision, find_checkout, parse_branch_name, reject_conflicting_branch, update_branch,
 };
 use crate::store::proposal::checkout::{
-    check_out_palace, create_worktree, has_worktree, remove_worktree, repair_git_file,
+    check_out_palace, create_worktree, has_worktree, reject_filtered_palace, remove_worktree,
+    repair_git_file,
 };
 use crate::store::proposal::error::ProposalError;
 use crate::store::proposal::moved_branch::bring_files_to_branch;
@@ -143,7 +144,13 @@ impl Opening<'_> {
             Some(last) => (last, place.branch(), "proposal: restore the deleted branch"),
             None => (*head, "HEAD", "branch: Created from HEAD"),
         };
-        self.palace_folders(start, &format!("`{name}`"))?;
+        for folder in self.palace_folders(start, &format!("`{name}`"))? {
+            let work = repository.work.clone();
+            let palace = Store::new(work.join(folder), work);
+            let palace = palace.with_consents(self.palace.consents.clone());
+            let isolated = self.palace.isolated;
+            reject_filtered_palace(&Store { isolated, ..palace }, start)?;
+        }
         update_branch(repository, &self.guard, branch_ref, (None, start), reason)?;
         Ok(start)
     }
@@ -519,5 +526,45 @@ mod tests {
             log,
             "Claude Desktop: room hall: build\nAda: hand edit: rooms/hall.yaml\nAda: by a person\n"
         );
+    }
+
+    #[test]
+    fn a_palace_whose_files_have_a_filter_is_refused() {
+        let scene = scene_with_palace();
+        scene.write_file(".gitattributes", "*.yaml filter=evil\n");
+        scene.git(&["add", "."]);
+        scene.git(&["commit", "-qm", "filter"]);
+        let expected = "`keep/rooms/hall.yaml` has the git attribute `filter`, and Palazzo runs no \
+                        filters, so the palace cannot be proposed to: remove the attribute for the \
+                        palace in `.gitattributes` and commit that";
+        assert_eq!(open(&scene).unwrap_err().to_string(), expected);
+        assert_eq!(scene.git(&["branch", "--list", "ideas"]), "");
+        // A branch that exists is not a reason to leave the files out.
+        scene.git(&["branch", "ideas"]);
+        assert_eq!(open(&scene).unwrap_err().to_string(), expected);
+    }
+
+    #[test]
+    fn errors_of_a_server_whose_worktree_is_gone_name_the_proposal() {
+        let scene = scene_with_palace();
+        let proposal = open(&scene).unwrap();
+        let worktree = proposal.home.clone();
+        let mut store = store_of(&scene, &proposal).with_proposal_branch(Some("ideas".to_owned()));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        store.list_files_with_temporaries().unwrap();
+        let change = change_of_one_file(HALL, Some("2\n"), Some("3\n"));
+        fs::remove_file(worktree.join(".git")).unwrap();
+        let refused = store.commit(&change).unwrap_err().to_string();
+        assert!(
+            refused.ends_with("so nothing was written: restart the server, which repairs that")
+        );
+        open(&scene).unwrap();
+        commit_ok(&mut store, &change);
+        scene.git(&["worktree", "remove", "--force", worktree.to_str().unwrap()]);
+        let refused = store.commit(&change).unwrap_err().to_string();
+        let expected = "it was merged or dropped, or they were moved; restart the server, which \
+                        continues the branch or begins it again";
+        assert!(refused.ends_with(expected), "{refused}");
+        assert!(!worktree.exists());
     }
 }

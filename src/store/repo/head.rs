@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use crate::model::CommitId;
 
+use crate::store::proposal::error::ProposalError;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{damage, home, operation};
 use crate::store::write::objects::WrittenObject;
@@ -136,6 +137,9 @@ impl Store {
     pub(crate) fn history_lost_error(&self) -> Error {
         let is_inside = self.palace.starts_with(&self.home) && self.home.is_dir();
         let place = if is_inside { &self.home } else { &self.palace };
+        if let Some(branch) = self.proposal_branch.clone() {
+            return ProposalError::RepositoryGone { branch, place: place.clone() }.into();
+        }
         Error::HistoryLost { place: place.clone() }
     }
 }

@@ -85,20 +85,23 @@ impl<'r> DiskConversion<'r> {
         Ok(Self { attributes, matches, pipeline })
     }
 
-    /// Returns the content on disk of a file at `path` for which git stores `text`; `None`: git
-    /// would convert it in an unsupported way.
-    pub(crate) fn convert(&mut self, path: &str, text: &str) -> gix::Result<Option<Vec<u8>>> {
+    /// Returns the attribute by which git would convert the file at `path` in an unsupported way.
+    pub(crate) fn converting_attribute(&mut self, path: &str) -> gix::Result<Option<&'static str>> {
         self.attributes.at_path(path, None)?.matching_attributes(&mut self.matches);
         let states = self.matches.iter_selected();
         let mut states = CONVERTING_ATTRIBUTES.into_iter().zip(states);
-        if states.any(|(name, it)| is_converting(name, it.assignment.state)) {
-            return Ok(None);
-        }
+        let found = states.find(|(name, it)| is_converting(name, it.assignment.state));
+        Ok(found.map(|(name, _)| name))
+    }
+
+    /// Returns the content on disk of a file at `path` for which git stores `text`; only line
+    /// endings are converted.
+    pub(crate) fn convert(&mut self, path: &str, text: &str) -> gix::Result<Vec<u8>> {
         let options = gix::filter::plumbing::pipeline::convert::to_worktree::Options::default();
         let mut out = self.pipeline.convert_to_worktree(text.as_bytes(), path.into(), options)?;
         let mut bytes = Vec::new();
         out.read_to_end(&mut bytes).map_err(gix::Error::from_error)?;
-        Ok(Some(bytes))
+        Ok(bytes)
     }
 }
 
@@ -138,7 +141,6 @@ fn check_attribute_files(git: &gix::Repository, path: &str) -> gix::Result<()> {
         .map_err(gix::Error::from_error)
 }
 
-/// Returns true if an attribute in this state makes git convert the file.
 /// Returns the attribute that the text of a `.gitattributes` sets for some file, by which git stores
 /// it in another form than the text.
 pub(crate) fn attribute_set_in(attributes: &str) -> Option<&'static str> {
@@ -152,6 +154,7 @@ pub(crate) fn attribute_set_in(attributes: &str) -> Option<&'static str> {
     })
 }
 
+/// Returns true if an attribute in this state makes git convert the file.
 fn is_converting(name: &str, state: StateRef<'_>) -> bool {
     match (name, state) {
         ("ident", state) => state == StateRef::Set,

@@ -10,6 +10,8 @@
 
 pub(crate) mod branches;
 pub(crate) mod checkout;
+#[cfg(all(test, unix, feature = "failpoints"))]
+mod crash_tests;
 pub(crate) mod error;
 pub(crate) mod list;
 pub(crate) mod moved_branch;

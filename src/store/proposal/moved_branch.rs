@@ -29,7 +29,7 @@ use crate::store::write::commit::{BlobEntry, compute_blob_id, tree_of_commit};
 use crate::store::write::index::{Staging, Stat, stat_file};
 use crate::store::write::palazzo_lock::LockTimeouts;
 use crate::store::write::write_guard::WriteGuard;
-use crate::store::write::{fsync, refs};
+use crate::store::write::{failpoint, fsync, refs};
 use crate::store::{Error, Store};
 
 /// The file that makes a folder a palace.
@@ -126,6 +126,7 @@ pub(crate) fn bring_files_to_branch(
     staging.exclude_files(&excluded);
     staging.write_to_lock_file()?;
     staging.replace_index()?;
+    failpoint::kill_point("index follows the moved branch");
     record_move(repository, old, new)?;
     Ok(changes.into_iter().map(|it| it.path).collect())
 }
@@ -192,7 +193,10 @@ fn write_durably(place: &Path, text: &str, is_executable: bool) -> io::Result<()
     set_executable(&temporary, is_executable)?;
     file.sync_all()?;
     drop(file);
-    fs::rename(&temporary, place)
+    failpoint::kill_point("file of a moved branch is written");
+    fs::rename(&temporary, place)?;
+    failpoint::kill_point("file of a moved branch is in place");
+    Ok(())
 }
 
 /// Appends the move to the reflog of the worktree, so that it is not found again.

@@ -51,7 +51,11 @@ impl Store {
     /// Returns true if the palace is in the worktree of a proposal whose branch was moved elsewhere.
     pub fn is_behind_moved_branch(&self) -> Result<bool, Error> {
         let repository = if self.as_of_commit.is_some() { None } else { self.repository()? };
-        repository.map_or(Ok(false), |it| Ok(find_branch_move(&it)?.is_some()))
+        match repository.map_or(Ok(None), |it| find_branch_move(&it)) {
+            // The write explains why `HEAD` cannot be read.
+            Err(Error::Git { .. }) => Ok(false),
+            found => Ok(found?.is_some()),
+        }
     }
 
     /// Brings the files of the worktree of a proposal to its branch, if that was moved elsewhere.

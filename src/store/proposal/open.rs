@@ -20,6 +20,7 @@ use crate::store::proposal::error::ProposalError;
 use crate::store::proposal::moved_branch::bring_files_to_branch;
 use crate::store::proposal::place::{ProposalPlace, branch_name};
 use crate::store::proposal::worktree_branch::{last_commit_of_worktree, reject_other_branch};
+use crate::store::repo::damage;
 use crate::store::repo::operation;
 use crate::store::repo::palazzo_file;
 use crate::store::repo::paths;
@@ -101,7 +102,8 @@ impl Opening<'_> {
         }
         let repository = self.open_worktree()?;
         operation::reject_operation_in_progress(&repository.git_dir, &repository.work)?;
-        reject_other_branch(&repository, &self.place.branch_ref)
+        let checked = reject_other_branch(&repository, &self.place.branch_ref);
+        checked.map_err(|err| damage::explain_head_error(&repository, err))
     }
 
     /// Recovers from a server of this proposal that was killed, and brings the files to the branch if

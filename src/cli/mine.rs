@@ -206,7 +206,7 @@ fn belongs_to_palace(file: &Path) -> bool {
 
 /// Finds the files to mine at a path, sorted by name.
 fn find_mine_inputs(path: &Path, found: &mut Vec<MineInput>) -> Result<(), Failure> {
-    let path = std::fs::canonicalize(path).map_err(|err| read_error(path, &err))?;
+    let path = dunce::canonicalize(path).map_err(|err| read_error(path, &err))?;
     if path.is_dir() {
         let wing = file_name(&path);
         return find_mine_inputs_in_folder(&path, &path, &wing, found);

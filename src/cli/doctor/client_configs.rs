@@ -114,10 +114,10 @@ fn find_problem(command: &[String]) -> Option<&'static str> {
     if !program.is_absolute() {
         return None;
     }
-    let Ok(program) = std::fs::canonicalize(program) else {
+    let Ok(program) = dunce::canonicalize(program) else {
         return Some("the program does not exist; palazzo setup updates the entry");
     };
-    let own = std::env::current_exe().and_then(std::fs::canonicalize).ok()?;
+    let own = std::env::current_exe().and_then(dunce::canonicalize).ok()?;
     let is_other = program != own && program.file_name() == own.file_name();
     is_other.then_some("it is another program than this one; palazzo setup updates the entry")
 }

@@ -136,7 +136,7 @@ pub fn read_text_file(place: &Path) -> Result<String, Diagnostic> {
     let refuse =
         |unread: FileReadError| Diagnostic::for_file(unread.code(), &file, unread.to_string());
     // A path given by the user may be a link.
-    let place = fs::canonicalize(place).map_err(|err| refuse(err.into()))?;
+    let place = dunce::canonicalize(place).map_err(|err| refuse(err.into()))?;
     let bytes = read_bytes(&place, MAX_BYTES).map_err(refuse)?.unwrap_or_default();
     decode_utf8(&file, bytes)
 }
@@ -144,7 +144,7 @@ pub fn read_text_file(place: &Path) -> Result<String, Diagnostic> {
 /// Reads any file of at most `limit` bytes; `None`: it does not exist. The error is the reason as
 /// text.
 pub fn read_file_bytes(place: &Path, limit: u64) -> Result<Option<Vec<u8>>, String> {
-    let place = match fs::canonicalize(place) {
+    let place = match dunce::canonicalize(place) {
         Err(err) if is_missing_file_error(&err) => return Ok(None),
         other => other.map_err(|err| FileReadError::from(err).to_string())?,
     };
@@ -188,7 +188,9 @@ impl FileStamp {
         Self { modified: it.modified().ok(), size: it.len(), inode: it.ino(), changed }
     }
 
-    #[cfg(not(unix))]
+    /// Without an inode and a time of the last change, which the library does not read on Windows. A
+    /// change that keeps the size and the modification time is not noticed.
+    #[cfg(windows)]
     fn from_metadata(it: &Metadata) -> Self {
         Self { modified: it.modified().ok(), size: it.len(), inode: 0, changed: (0, 0) }
     }

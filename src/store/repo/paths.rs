@@ -67,7 +67,7 @@ fn is_invisible_char(c: char) -> bool {
 pub(crate) fn resolve_links(path: &Path) -> Result<PathBuf, Error> {
     let path = std::path::absolute(path).map_err(Error::for_file("find", path))?;
     for there in path.ancestors() {
-        match fs::canonicalize(there) {
+        match dunce::canonicalize(there) {
             Ok(real) => {
                 let rest = path.strip_prefix(there).unwrap_or(Path::new(""));
                 return Ok(if rest.as_os_str().is_empty() { real } else { real.join(rest) });

@@ -6,7 +6,6 @@
 //! to the folder. All others need consent.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use gix::bstr::ByteSlice as _;
@@ -78,7 +77,7 @@ impl RepositoryLocation {
             return Ok(false);
         };
         let is_git = path.file_name() == Some(OsStr::new(".git"));
-        let back = path.parent().and_then(|it| fs::canonicalize(it).ok());
+        let back = path.parent().and_then(|it| dunce::canonicalize(it).ok());
         Ok(is_git && back.as_ref() == Some(&self.work))
     }
 
@@ -91,7 +90,7 @@ impl RepositoryLocation {
         }
         for name in ["config", "config.worktree"] {
             let worktree = read_core_worktree(&self.git_dir.join(name))?;
-            let worktree = worktree.and_then(|it| fs::canonicalize(self.git_dir.join(it)).ok());
+            let worktree = worktree.and_then(|it| dunce::canonicalize(self.git_dir.join(it)).ok());
             if worktree.as_ref() == Some(&self.work) {
                 return Ok(true);
             }
@@ -122,14 +121,14 @@ fn find_git_dir(work: &Path) -> Result<Option<PathBuf>, Error> {
     if !is_repository {
         return Ok(None);
     }
-    fs::canonicalize(&git_dir).map(Some).map_err(Error::for_file("find", &git_dir))
+    dunce::canonicalize(&git_dir).map(Some).map_err(Error::for_file("find", &git_dir))
 }
 
 /// Returns the folder with the objects and branches of the repository at `git_dir`.
 fn find_common_dir(git_dir: &Path) -> Result<PathBuf, Error> {
     match read_path_from_file(&git_dir.join("commondir"), b"")? {
         None => Ok(git_dir.to_owned()),
-        Some(path) => Ok(fs::canonicalize(&path).unwrap_or(path)),
+        Some(path) => Ok(dunce::canonicalize(&path).unwrap_or(path)),
     }
 }
 

@@ -175,7 +175,9 @@ pub use crate::keeper::work::processes::{
 pub use crate::keeper::work::tasks::{NewTask, TaskChange, complete_task, create_task};
 pub use crate::keeper::work::work_items::{WorkPage, WorkQuery, list_tasks};
 pub use crate::keeper::workspaces::call_commits::CallCommits;
-pub use crate::store::{BlockingGitOperation, DriverFileChange, GitLock, ProposalCheckout};
+pub use crate::store::{
+    BlockingGitOperation, DriverFileChange, GitLock, ProposalCheckout, rename_file,
+};
 pub use crate::visit::{InvalidHandle, VisitHandle, VisitKey};
 pub use caller::Caller;
 pub use error::{EntityViolations, Refusal};

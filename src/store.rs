@@ -45,6 +45,7 @@ pub use crate::store::repo::palace_files::{
     FileStamp, FileStamps, ReadResult, read_file_bytes, read_text_file,
 };
 pub(crate) use crate::store::repo::paths::check_path;
+pub use crate::store::repo::rename::rename as rename_file;
 pub use crate::store::repo::state::{RepositoryState, max_watched_folders};
 pub use crate::store::repo::trust::needed_repository_consent;
 pub use crate::store::repo::unmerged::UnfinishedMerge;

@@ -160,10 +160,22 @@ fn run_session_end(args: &SessionEndArgs) -> Result<(), Failure> {
     }
     mine.arg("--").arg(transcript);
     mine.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut mine, 0);
+    detach(&mut mine);
     mine.spawn()?;
     Ok(())
+}
+
+/// Keeps the end of this process group or console from ending `program`.
+#[cfg(unix)]
+fn detach(program: &mut process::Command) {
+    std::os::unix::process::CommandExt::process_group(program, 0);
+}
+
+/// Keeps the end of this process group or console from ending `program`.
+#[cfg(windows)]
+fn detach(program: &mut process::Command) {
+    const DETACHED_PROCESS: u32 = 0x0000_0008;
+    std::os::windows::process::CommandExt::creation_flags(program, DETACHED_PROCESS);
 }
 
 fn install_hooks(args: &InstallArgs) -> Outcome {
@@ -313,7 +325,7 @@ fn write_settings(file: &Path, settings: &Map<String, Value>) -> Result<(), Fail
         Err(_) => Ok(()),
     });
     written
-        .and_then(|()| std::fs::rename(&new, file))
+        .and_then(|()| keeper::rename_file(&new, file))
         .map_err(|err| Failure::Message(format!("cannot write `{}`: {err}", file.display())))
 }
 

@@ -22,6 +22,5 @@ pub(crate) mod progress;
 pub(crate) mod prune_guard;
 pub(crate) mod recovery;
 pub(crate) mod refs;
-pub(crate) mod rename;
 pub(crate) mod warning;
 pub(crate) mod write_guard;

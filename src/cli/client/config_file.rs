@@ -4,6 +4,8 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::keeper;
+
 /// The largest configuration that is read.
 const MAX_BYTES: u64 = 64 << 20;
 
@@ -32,7 +34,7 @@ pub(in crate::cli) fn resolve_links(file: &Path) -> PathBuf {
         }
     }
     // The folders that exist may be links too.
-    let real = file.ancestors().find_map(|it| Some((it, fs::canonicalize(it).ok()?)));
+    let real = file.ancestors().find_map(|it| Some((it, dunce::canonicalize(it).ok()?)));
     match real.and_then(|(above, real)| Some((real, file.strip_prefix(above).ok()?))) {
         Some((real, rest)) if rest.as_os_str().is_empty() => real,
         Some((real, rest)) => real.join(rest),
@@ -62,11 +64,14 @@ pub(in crate::cli) fn replace_config(
     };
     write(&mut temporary).map_err(|it| it.to_string())?;
     require_unchanged(file, was)?;
-    match was {
-        Some(_) => temporary.persist(file).map(drop),
-        None => temporary.persist_noclobber(file).map(drop),
+    if was.is_none() {
+        return temporary.persist_noclobber(file).map(drop).map_err(|it| it.error.to_string());
     }
-    .map_err(|it| it.error.to_string())
+    let temporary = temporary.into_temp_path().keep().map_err(|it| it.error.to_string())?;
+    keeper::rename_file(&temporary, file).map_err(|err| {
+        drop(fs::remove_file(&temporary));
+        err.to_string()
+    })
 }
 
 /// Fails if a file may not be replaced, or is no longer what it was.
@@ -135,7 +140,7 @@ mod tests {
     fn links_and_permissions_are_kept() {
         use std::os::unix::fs::{PermissionsExt as _, symlink};
         let folder = tempfile::tempdir().unwrap();
-        let folder = fs::canonicalize(folder.path()).unwrap();
+        let folder = dunce::canonicalize(folder.path()).unwrap();
         let (file, link, dangling) = (folder.join("a"), folder.join("b"), folder.join("c"));
         fs::write(&file, "1").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();

@@ -22,6 +22,7 @@ use crate::store::repo::line_endings::DiskConversion;
 use crate::store::repo::palazzo_file;
 use crate::store::repo::paths;
 use crate::store::repo::regular_file::read_line;
+use crate::store::repo::rename;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit::{BlobEntry, tree_of_commit};
 use crate::store::write::failpoint;
@@ -41,8 +42,8 @@ const MAX_GENERATED_FILES: usize = 100;
 pub(crate) fn has_worktree(place: &ProposalPlace) -> Result<bool, Error> {
     let back = read_line(&place.git_dir.join("gitdir"))?.map(PathBuf::from);
     let there = read_line(&place.worktree.join(".git"))?;
-    let expected = format!("gitdir: {}", place.git_dir.display());
-    Ok(back == Some(place.worktree.join(".git")) && there.is_some_and(|it| it == expected))
+    let there = there.as_deref().and_then(|it| it.strip_prefix("gitdir: ")).map(Path::new);
+    Ok(back == Some(place.worktree.join(".git")) && there == Some(&place.git_dir))
 }
 
 /// Writes the file `.git` of the worktree again if it is gone, or was not written completely.
@@ -76,7 +77,7 @@ pub(crate) fn create_worktree(
         failpoint::kill_point("folder of the worktree is made");
         fs::write(place.worktree.join(".git"), format!("gitdir: {}\n", place.git_dir.display()))?;
         failpoint::kill_point("`.git` of the worktree is written");
-        fs::rename(&build, &place.git_dir)
+        rename::rename(&build, &place.git_dir)
     };
     create().map_err(Error::for_file("make the worktree", &place.worktree))?;
     fsync::sync_files_and_folders(&[place.worktree.join(".git"), place.git_dir.clone()])
@@ -89,7 +90,7 @@ pub(crate) fn remove_worktree(place: &ProposalPlace) -> Result<(), Error> {
     old.push("~");
     let old = PathBuf::from(old);
     remove_folder(&old)?;
-    let moved = fs::rename(&place.worktree, &old);
+    let moved = rename::rename(&place.worktree, &old);
     moved.map_err(Error::for_file("move the worktree", &place.worktree))?;
     remove_folder(&place.git_dir)?;
     remove_folder(&old)
@@ -291,8 +292,8 @@ pub(crate) fn set_executable(file: &Path, is_executable: bool) -> io::Result<()>
     }
 }
 
-/// Does nothing: this system has no such permission.
-#[cfg(not(unix))]
+/// Does nothing: Windows has no such permission, and git keeps the mode of committed files.
+#[cfg(windows)]
 pub(crate) fn set_executable(_: &Path, _: bool) -> io::Result<()> {
     Ok(())
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::store::Error;
 use crate::store::repo::regular_file;
+use crate::store::repo::rename;
 use crate::store::repo::repository::Repository;
 use crate::store::write::failpoint;
 
@@ -65,7 +66,7 @@ fn write_file(place: &Path, content: &[u8]) -> Result<(), Error> {
         failpoint::fail_point("write cache file")?;
         file.write_all(&[content, &crc32fast::hash(content).to_be_bytes()].concat())?;
         failpoint::fail_point("replace cache file")?;
-        fs::rename(&temporary, place)?;
+        rename::rename(&temporary, place)?;
         failpoint::kill_point("cache file is replaced");
         Ok(())
     };

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use walkdir::{DirEntry, WalkDir};
 
-use crate::store::repo::palace_files::FileStamp;
+use crate::store::repo::palazzo_file;
 use crate::store::repo::processes;
 use crate::store::repo::repository::Repository;
 use crate::store::{Error, Store};
@@ -59,10 +59,10 @@ pub(crate) fn list_locks(repository: &Repository) -> Vec<GitLock> {
 /// Returns the lock file at `path`; `None`: it is not a git lock of `repository`.
 fn find_lock(repository: &Repository, path: &Path) -> Option<GitLock> {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
-    let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
+    let folder = dunce::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
     let path = folder.join(path.file_name()?);
     let is_same = |it: &PathBuf| {
-        let real = it.parent().and_then(|it| fs::canonicalize(it).ok());
+        let real = it.parent().and_then(|it| dunce::canonicalize(it).ok());
         real.zip(it.file_name()).is_some_and(|(folder, name)| folder.join(name) == path)
     };
     let file = lock_files(repository).into_iter().find(is_same)?;
@@ -96,19 +96,17 @@ fn describe_locks(repository: &Repository, files: Vec<PathBuf>) -> Vec<GitLock> 
 /// Returns whether Palazzo created the lock file: its second name in `.git/palazzo/locks` is the same
 /// file.
 fn is_lock_of_palazzo(repository: &Repository, path: &Path) -> bool {
-    let inode = |it: &Path| FileStamp::from_path(it).map(|it| it.inode());
     [&repository.git_dir, &repository.common_dir].into_iter().any(|git_dir| {
-        let name = path.strip_prefix(git_dir).ok();
-        let second = name.and_then(|it| inode(&git_dir.join("palazzo/locks").join(it)));
-        second.is_some() && second == inode(path)
+        let second = path.strip_prefix(git_dir).map(|it| git_dir.join("palazzo/locks").join(it));
+        second.is_ok_and(|it| palazzo_file::is_same_file(&it, path))
     })
 }
 
 /// Returns git, if it runs this process in a hook and holds the lock: `git commit -a` names the lock
 /// of the index as the index of its hooks.
 fn find_git_of_hook(path: &Path, running_git: Option<u32>) -> Option<LockOwner> {
-    let index = fs::canonicalize(std::env::var_os("GIT_INDEX_FILE")?).ok()?;
-    let is_same = fs::canonicalize(path).is_ok_and(|it| it == index);
+    let index = dunce::canonicalize(std::env::var_os("GIT_INDEX_FILE")?).ok()?;
+    let is_same = dunce::canonicalize(path).is_ok_and(|it| it == index);
     let name = "git".to_owned();
     running_git.filter(|_| is_same).map(|id| LockOwner::Process { id, name })
 }

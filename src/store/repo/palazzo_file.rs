@@ -35,6 +35,20 @@ pub(crate) fn is_real_folder(folder: &Path) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|it| it.is_dir())
 }
 
+/// Returns true if two paths are names of one file.
+#[cfg(unix)]
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let number = |path: &Path| fs::symlink_metadata(path).map(|it| (it.dev(), it.ino())).ok();
+    number(one).is_some() && number(one) == number(other)
+}
+
+/// Returns true if two paths are names of one file.
+#[cfg(windows)]
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    same_file::is_same_file(one, other).unwrap_or(false)
+}
+
 /// Opens the file at `path` with `options`; fails if it is not a regular file.
 pub(crate) fn open_regular_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     match fs::symlink_metadata(path) {
@@ -71,5 +85,11 @@ fn set_no_follow(options: &mut OpenOptions) {
     options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed());
 }
 
-#[cfg(not(unix))]
-fn set_no_follow(_: &mut OpenOptions) {}
+#[cfg(windows)]
+fn set_no_follow(options: &mut OpenOptions) {
+    use std::os::windows::fs::OpenOptionsExt as _;
+
+    // Opens a link itself, which is no regular file, instead of its target.
+    const FILE_FLAG_OPEN_REPARSE_POINT: u32 = 0x0020_0000;
+    options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT);
+}

@@ -14,6 +14,7 @@ use crate::store::repo::config::ConfigScan;
 use crate::store::repo::git_files;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::regular_file;
+use crate::store::repo::rename;
 use crate::store::repo::repository_location;
 use crate::store::repo::repository_location::RepositoryLocation;
 use crate::store::{ConsentStore, Error};
@@ -87,7 +88,7 @@ impl Repository {
         let built =
             create_build_folder(root).map_err(Error::for_file("create a folder in", root))?;
         let moved = init_repository(&built, isolated).and_then(|()| {
-            match fs::rename(built.join(".git"), root.join(".git")) {
+            match rename::rename(&built.join(".git"), &root.join(".git")) {
                 // Another process was faster, and its repository is equivalent.
                 Err(_) if exists(&root.join(".git/HEAD")) => Ok(()),
                 moved => moved.map_err(Error::for_file("create a repository at", root)),
@@ -258,7 +259,7 @@ fn discover_and_open(
 /// Fails if there is an unreadable repository from `start` up to below `found`. Skipping it would
 /// create another repository inside it, or add its files to an outer one.
 fn reject_unreadable(start: &Path, found: Option<&Path>) -> Result<(), Error> {
-    let found = found.map(fs::canonicalize).and_then(Result::ok);
+    let found = found.map(dunce::canonicalize).and_then(Result::ok);
     for place in start.ancestors().take_while(|it| found.as_deref() != Some(*it)) {
         let git = place.join(".git");
         let is_repository = match fs::metadata(&git) {

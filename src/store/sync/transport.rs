@@ -19,6 +19,7 @@ use gix::ObjectId;
 use crate::store::Error;
 use crate::store::remote::git_process::{EndedGit, GitProcess, GitProcessError};
 use crate::store::repo::palazzo_file;
+use crate::store::repo::rename;
 use crate::store::repo::repository::{ALLOCATION_LIMIT, PACK_SLOTS, Repository};
 use crate::store::sync::error::SyncError;
 use crate::store::sync::upstream::Upstream;
@@ -176,7 +177,7 @@ impl Transport {
             fs::create_dir_all(&to)?;
             for name in &names {
                 failpoint::fail_point("adopt objects")?;
-                fs::rename(from.join(name), to.join(name))?;
+                rename::rename(&from.join(name), &to.join(name))?;
                 failpoint::kill_point("objects are adopted");
             }
             Ok(())
@@ -190,7 +191,7 @@ impl Transport {
     fn update_shallow_file(&self) -> Result<(), Error> {
         let (from, to) = (self.folder.join("shallow"), self.common_dir.join("shallow"));
         let adopt = || match (from.exists(), to.exists()) {
-            (true, true) if fs::read(&from)? != fs::read(&to)? => fs::rename(&from, &to),
+            (true, true) if fs::read(&from)? != fs::read(&to)? => rename::rename(&from, &to),
             (false, true) => fs::remove_file(&to),
             _ => Ok(()),
         };

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use crate::store::Error;
 use crate::store::repo::regular_file;
+use crate::store::repo::rename;
 use crate::store::write::fsync;
 
 /// Replaces the file `name` in `folder` with the bytes that `new_content` returns. A lock excludes
@@ -32,7 +33,7 @@ pub(crate) fn change_file(
         let mut new: File = private_open_options().create_new(true).open(&temporary)?;
         new.write_all(&content)?;
         new.sync_all()?;
-        fs::rename(&temporary, &file)
+        rename::rename(&temporary, &file)
     };
     replace().map_err(Error::for_file("write", &file))?;
     fsync::sync_files_and_folders(&[file])
@@ -46,7 +47,9 @@ fn private_open_options() -> OpenOptions {
     options
 }
 
-#[cfg(not(unix))]
+/// Sets nothing: a file in the profile of a user has the permissions of the profile, which others
+/// cannot read.
+#[cfg(windows)]
 fn private_open_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -59,7 +62,8 @@ fn create_private_folder(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-#[cfg(not(unix))]
+/// Sets no permissions, as [`private_open_options`] does.
+#[cfg(windows)]
 fn create_private_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)
 }

@@ -9,9 +9,9 @@ use std::time::SystemTime;
 use crate::model::FileEdit;
 
 use crate::store::repo::palace_files::FileStamp;
+use crate::store::repo::rename;
 use crate::store::write::index;
 use crate::store::write::index::Stat;
-use crate::store::write::rename;
 
 /// Used instead of a fingerprint if there is no file.
 const NO_FILE: &str = "nothing";
@@ -81,11 +81,11 @@ impl<'a> FileReplacement<'a> {
                 self.restore_concurrent_version(temporary)?;
             }
             None => {
-                fs::rename(temporary, &self.place)?;
+                rename::rename(temporary, &self.place)?;
                 if self.has_old_content(&backup) {
                     return Ok(true);
                 }
-                fs::rename(backup, &self.place)?;
+                rename::rename(&backup, &self.place)?;
             }
         }
         Ok(false)
@@ -93,7 +93,7 @@ impl<'a> FileReplacement<'a> {
 
     fn delete_old(&mut self) -> io::Result<bool> {
         let backup = backup_path(&self.place, NO_FILE);
-        match fs::rename(&self.place, &backup) {
+        match rename::rename(&self.place, &backup) {
             Err(err) if is_concurrent_change(&err) => return Ok(false),
             moved => moved?,
         }
@@ -126,7 +126,7 @@ impl<'a> FileReplacement<'a> {
     fn restore_concurrent_version(&self, theirs: &Path) -> io::Result<()> {
         let exchange = || match rename::exchange_files(theirs, &self.place) {
             Some(Ok(())) => Ok(()),
-            _ => fs::rename(theirs, &self.place),
+            _ => rename::rename(theirs, &self.place),
         };
         exchange()?;
         let now = self.edit.now.as_deref().map(str::as_bytes);
@@ -155,7 +155,7 @@ impl<'a> FileReplacement<'a> {
             return removed.and(self.backup.take().map_or(Ok(()), remove_if_exists));
         }
         removed.and(match self.backup.take() {
-            Some(backup) => fs::rename(backup, &self.place),
+            Some(backup) => rename::rename(&backup, &self.place),
             None => fs::remove_file(&self.place),
         })
     }

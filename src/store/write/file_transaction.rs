@@ -14,6 +14,7 @@ use crate::store::Error;
 use crate::store::repo::palace_files;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::paths;
+use crate::store::repo::rename;
 use crate::store::write::file_replacement::{FileReplacement, fingerprint, remove_if_exists};
 use crate::store::write::index::Stat;
 use crate::store::write::progress::Progress;
@@ -200,7 +201,7 @@ pub(crate) fn restore_old_file(root: &Path, path: &str) -> io::Result<()> {
         .into_iter()
         .find(|it| it.to_string_lossy().ends_with(&ending))
     {
-        Some(backup) => fs::rename(backup, place),
+        Some(backup) => rename::rename(&backup, &place),
         None => Ok(()),
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use crate::store::repo::regular_file;
+use crate::store::repo::rename;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::temporary_names::TEMPORARY_SUFFIX;
 use crate::store::write::lock_file::LockFile;
@@ -126,7 +127,7 @@ fn write_attributes(file: &Path, text: Option<&[u8]>) -> Result<(), Error> {
         }
         new.write_all(text)?;
         new.sync_all()?;
-        fs::rename(&temporary, file)
+        rename::rename(&temporary, file)
     };
     write().map_err(|err| {
         drop(fs::remove_file(&temporary));

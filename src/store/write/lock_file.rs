@@ -19,6 +19,7 @@ use walkdir::WalkDir;
 
 use crate::store::Error;
 use crate::store::repo::palace_files::FileStamp;
+use crate::store::repo::rename;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{git_locks, palazzo_file};
 use crate::store::write::failpoint;
@@ -105,7 +106,7 @@ impl LockFile {
         // Windows cannot rename an open file.
         self.file = None;
         failpoint::fail_point("rename lock file")?;
-        fs::rename(&self.path, &self.locked_path)?;
+        rename::rename(&self.path, &self.locked_path)?;
         failpoint::kill_point("lock file is renamed");
         if let Some(proof) = self.proof.take() {
             drop(fs::remove_file(proof));
@@ -184,7 +185,7 @@ pub(crate) fn remove_abandoned_locks(git_dir: &Path) -> io::Result<()> {
             continue;
         }
         let lock = git_dir.join(name);
-        if is_same_file(entry.path(), &lock) {
+        if palazzo_file::is_same_file(entry.path(), &lock) {
             remove_if_exists(&lock)?;
         }
         remove_if_exists(entry.path())?;
@@ -244,16 +245,4 @@ fn remove_if_exists(path: &Path) -> io::Result<()> {
         Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
-}
-
-#[cfg(unix)]
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let number = |path: &Path| fs::symlink_metadata(path).map(|it| (it.dev(), it.ino())).ok();
-    number(one).is_some() && number(one) == number(other)
-}
-
-#[cfg(not(unix))]
-fn is_same_file(one: &Path, other: &Path) -> bool {
-    same_file::is_same_file(one, other).unwrap_or(false)
 }

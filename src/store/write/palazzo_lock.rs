@@ -8,10 +8,11 @@
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::store::Error;
 use crate::store::repo::palazzo_file;
+use crate::store::repo::retry::retry_until_timeout;
 use crate::store::write::failpoint;
 
 /// The lock for writing to a repository.
@@ -60,9 +61,10 @@ pub(crate) fn acquire_palazzo_lock(
     let folders = palazzo_file::create_parent_folders(git_dir, name);
     folders.map_err(Error::for_file("create the folder of", &path))?;
     let mut options = OpenOptions::new();
-    let options = options.read(true).write(true).create(true).truncate(false);
-    let mut file =
-        palazzo_file::open_regular_file(&path, options).map_err(Error::for_file("open", &path))?;
+    options.read(true).write(true).create(true).truncate(false);
+    forbid_deletion(&mut options);
+    let opened = palazzo_file::open_regular_file(&path, &mut options);
+    let mut file = opened.map_err(Error::for_file("open", &path))?;
     let is_held = |err: &TryLockError| matches!(err, TryLockError::WouldBlock);
     match retry_until_timeout(timeout, is_held, || file.try_lock()) {
         Ok(()) => {}
@@ -76,25 +78,22 @@ pub(crate) fn acquire_palazzo_lock(
     Ok(PalazzoLock(file))
 }
 
-/// Repeats `attempt` while it fails with a temporary error, until `timeout`. The pauses are short,
-/// so that a lock taken again and again is acquired in between.
-pub(crate) fn retry_until_timeout<T, E>(
-    timeout: Duration,
-    is_temporary: impl Fn(&E) -> bool,
-    mut attempt: impl FnMut() -> Result<T, E>,
-) -> Result<T, E> {
-    let (started, mut pause) = (Instant::now(), Duration::from_micros(200));
-    loop {
-        match attempt() {
-            Err(err) if is_temporary(&err) && started.elapsed() < timeout => {
-                std::thread::sleep(pause);
-            }
-            outcome => return outcome,
-        }
-        pause = (pause * 2).min(Duration::from_millis(10));
-    }
+/// Does nothing: a file that is open can be deleted, and then another writer locks a new one.
+#[cfg(unix)]
+fn forbid_deletion(_: &mut OpenOptions) {}
+
+/// Forbids others to delete or rename the file while it is open.
+#[cfg(windows)]
+fn forbid_deletion(options: &mut OpenOptions) {
+    use std::os::windows::fs::OpenOptionsExt as _;
+
+    const FILE_SHARE_READ: u32 = 1;
+    const FILE_SHARE_WRITE: u32 = 2;
+    options.share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE);
 }
 
+/// Reads the process id of the holder. On Windows nobody else can read a file that is locked, so the
+/// holder is unknown.
 fn read_holder(file: &mut File) -> String {
     let mut text = String::new();
     match file.read_to_string(&mut text) {

@@ -2,4 +2,5 @@
 
 pub(crate) mod filter_repo;
 pub(crate) mod git_process;
+pub(crate) mod process_group;
 pub(crate) mod shallow_clone;

@@ -8,7 +8,8 @@
 //!   keys, credential helpers, and what the user has set in the environment (`GIT_SSH_COMMAND`,
 //!   `GIT_ASKPASS`, `GIT_SSL_*`).
 //! - **It ends.** It has a time limit, and can have a size limit for what it writes. It is in a
-//!   process group of its own, which is killed with everything that git has started.
+//!   process group of its own, which is killed with everything that git has started; on Windows,
+//!   its tree of processes is.
 //! - **It works on the given repository.** The variables by which a git hook, or another git, would
 //!   lead it elsewhere are removed ([`LOCAL_VARIABLES`]), and the git directory is given.
 //! - **It uses https and ssh only**, also after a redirection; `file` for a URL on this machine.
@@ -26,6 +27,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use walkdir::WalkDir;
+
+use crate::store::remote::process_group::{kill_process_group, start_process_group};
 
 /// The variables that make git work on another repository, as `git rev-parse --local-env-vars`
 /// lists them, and those that restrict what it finds.
@@ -281,21 +284,11 @@ pub(crate) fn remove_local_variables(git: &mut Command) {
     }
 }
 
-/// Puts a process and its children into a group of their own: `Ctrl-C` does not reach them, and
-/// they can be killed together.
-#[cfg(unix)]
-pub(crate) fn start_process_group(git: &mut Command) {
-    use std::os::unix::process::CommandExt as _;
-    git.process_group(0);
-}
-
-/// On other systems there are no process groups.
-#[cfg(not(unix))]
-pub(crate) fn start_process_group(_: &mut Command) {}
-
 /// Returns the version of the installed git; `None`: git is not installed.
 pub fn git_version() -> Option<String> {
-    let output = Command::new("git").arg("--version").output().ok()?;
+    let mut git = Command::new("git");
+    start_process_group(&mut git);
+    let output = git.arg("--version").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     (output.status.success() && !text.is_empty()).then_some(text)
 }
@@ -326,19 +319,6 @@ fn has_own_ssh_command() -> bool {
     is_set("GIT_SSH_COMMAND")
         || is_set("GIT_SSH")
         || config.is_some_and(|it| it.string("core.sshCommand").is_some())
-}
-
-#[cfg(unix)]
-fn kill_process_group(child: &mut Child) {
-    use rustix::process::{Pid, Signal, kill_process_group};
-    kill_process_group(Pid::from_child(child), Signal::KILL).unwrap_or_default();
-    drop(child.wait());
-}
-
-#[cfg(not(unix))]
-fn kill_process_group(child: &mut Child) {
-    drop(child.kill());
-    drop(child.wait());
 }
 
 /// Reads a stream of a process in a thread, up to a limit.

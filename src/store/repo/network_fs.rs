@@ -29,8 +29,40 @@ pub(crate) fn network_file_system(place: &Path) -> Option<&'static str> {
     NETWORK_FILE_SYSTEMS.into_iter().find(|(magic, _)| *magic == kind).map(|(_, name)| name)
 }
 
+/// Returns the name of the file system at `place` if it may not report every change.
+#[cfg(target_os = "macos")]
+pub(crate) fn network_file_system(place: &Path) -> Option<&'static str> {
+    // The names are those that `mount` shows.
+    const NETWORK_FILE_SYSTEMS: [(&[u8], &str); 6] = [
+        (b"afpfs", "AFP"),
+        (b"macfuse", "FUSE"),
+        (b"nfs", "NFS"),
+        (b"osxfuse", "FUSE"),
+        (b"smbfs", "SMB"),
+        (b"webdav", "WebDAV"),
+    ];
+    let there = place.ancestors().find_map(|it| rustix::fs::statfs(it).ok())?;
+    let name = there.f_fstypename.map(i8::cast_unsigned);
+    let name = name.split(|it| *it == 0).next()?;
+    NETWORK_FILE_SYSTEMS.into_iter().find(|(kind, _)| *kind == name).map(|(_, name)| name)
+}
+
+/// Returns a name if `place` is on a network share, also under the letter of a drive.
+#[cfg(windows)]
+pub(crate) fn network_file_system(place: &Path) -> Option<&'static str> {
+    use std::path::{Component, Prefix};
+
+    let there = place.ancestors().find_map(|it| std::fs::canonicalize(it).ok())?;
+    match there.components().next() {
+        Some(Component::Prefix(it)) if matches!(it.kind(), Prefix::VerbatimUNC(..)) => {
+            Some("a network share")
+        }
+        _ => None,
+    }
+}
+
 /// Returns `None`, because the file system is not detected on other systems.
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(any(target_os = "linux", target_os = "macos", windows)))]
 pub(crate) fn network_file_system(_: &Path) -> Option<&'static str> {
     None
 }

@@ -1,4 +1,5 @@
-//! Finds running processes, on Linux.
+//! Finds running processes, on Linux. On other systems the owner of a lock file stays unknown, and
+//! a person decides whether it may be removed.
 
 use std::path::{Path, PathBuf};
 
@@ -85,7 +86,8 @@ pub(crate) fn host_name() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-#[cfg(not(unix))]
+/// Returns an empty name: nothing is known about the processes on Windows, whatever their host.
+#[cfg(windows)]
 pub(crate) fn host_name() -> String {
     String::new()
 }

@@ -150,7 +150,7 @@ fn special_file_name(kind: fs::FileType) -> &'static str {
     }
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 fn special_file_name(_: fs::FileType) -> &'static str {
     "not a regular file"
 }

@@ -1,7 +1,6 @@
 //! The upstream of the current branch, as the repository's configuration names it.
 
-use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use gix::bstr::BString;
@@ -139,9 +138,21 @@ fn setting(repository: &Repository, section: &str, name: &str, key: &str) -> Opt
 fn parse_url(repository: &Repository, url: &str) -> Result<GitUrl, Error> {
     let text = match GitUrl::looks_like_url(url) {
         true => url.to_owned(),
-        false => format!("file://{}", repository.work.join(url).display()),
+        false => file_url(&repository.work.join(url)),
     };
     text.parse().map_err(|err| SyncError::InvalidUrl(err).into())
+}
+
+/// Returns the URL of a path as git reads it: `file:///C:/repository` on Windows.
+fn file_url(path: &Path) -> String {
+    let path = path.display().to_string();
+    let path = if cfg!(windows) { path.replace('\\', "/") } else { path };
+    match (path.starts_with("//"), path.starts_with('/')) {
+        // `//server/share`
+        (true, _) if cfg!(windows) => format!("file:{path}"),
+        (_, true) => format!("file://{path}"),
+        (_, false) => format!("file:///{path}"),
+    }
 }
 
 /// Fails if a remote on this machine does not exist, or is the repository of the palace itself.
@@ -149,12 +160,14 @@ fn check_local_remote(repository: &Repository, url: &GitUrl) -> Result<(), Error
     let Some(path) = url.as_str().strip_prefix("file://").filter(|_| url.is_local()) else {
         return Ok(());
     };
-    let path = || path.to_owned();
-    let Ok(found) = fs::canonicalize(path()) else {
+    // `/C:/repository`
+    let drive = path.strip_prefix('/').filter(|it| cfg!(windows) && it.get(1..2) == Some(":"));
+    let path = || drive.unwrap_or(path).to_owned();
+    let Ok(found) = dunce::canonicalize(path()) else {
         return Err(SyncError::NoRepositoryAtPath { path: path() }.into());
     };
     let own = [&repository.work, &repository.common_dir];
-    match own.iter().any(|it| fs::canonicalize(it).is_ok_and(|it| it == found)) {
+    match own.iter().any(|it| dunce::canonicalize(it).is_ok_and(|it| it == found)) {
         true => Err(SyncError::OwnRepository { path: path() }.into()),
         false => Ok(()),
     }

@@ -279,7 +279,8 @@ fn is_executable(place: &Path) -> bool {
     std::fs::symlink_metadata(place).is_ok_and(|it| it.permissions().mode() & 0o100 != 0)
 }
 
-#[cfg(not(unix))]
+/// Returns `false`: on Windows no file is executable, and git keeps the mode of committed files.
+#[cfg(windows)]
 fn is_executable(_: &Path) -> bool {
     false
 }

@@ -67,6 +67,8 @@ fn sync_path(place: &Path) -> io::Result<()> {
         Ok(file) => file.sync_all(),
         // It was packed, or never existed.
         Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
+        // Git made it read-only, and Windows opens it only for reading.
+        Err(_) if cfg!(windows) && place.metadata()?.permissions().readonly() => Ok(()),
         Err(err) => Err(err),
     }
 }
@@ -78,6 +80,8 @@ fn sync_file_system(place: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Returns `false`: macOS and Windows cannot sync one file system, so each file is synced. On macOS
+/// the library uses `F_FULLFSYNC`, which also empties the cache of the disk.
 #[cfg(not(target_os = "linux"))]
 #[expect(clippy::unnecessary_wraps, reason = "it can fail on Linux")]
 fn sync_file_system(_: &Path) -> io::Result<bool> {
@@ -90,7 +94,8 @@ fn device_id(place: &Path) -> u64 {
     std::fs::metadata(place).map(|it| it.dev()).unwrap_or_default()
 }
 
-#[cfg(not(unix))]
+/// Returns one number for all places: here no file system is synced as a whole.
+#[cfg(windows)]
 fn device_id(_: &Path) -> u64 {
     0
 }

@@ -139,7 +139,8 @@ fn is_process_alive(process: i32) -> bool {
     !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH))
 }
 
-#[cfg(not(unix))]
+/// Returns true, so that a `gc.pid` that git left is respected until it is too old.
+#[cfg(windows)]
 fn is_process_alive(_: i32) -> bool {
     true
 }

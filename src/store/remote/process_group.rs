@@ -1,0 +1,43 @@
+//! Starts a process so that it can be ended with everything that it starts.
+
+use std::process::{Child, Command};
+
+/// Puts a process and its children into a group of their own: `Ctrl-C` does not reach them, and
+/// they can be killed together.
+#[cfg(unix)]
+pub(crate) fn start_process_group(program: &mut Command) {
+    use std::os::unix::process::CommandExt as _;
+    program.process_group(0);
+}
+
+/// Gives a process a console of its own without a window: `Ctrl-C` does not reach it, and no
+/// window opens if this process has no console.
+#[cfg(windows)]
+pub(crate) fn start_process_group(program: &mut Command) {
+    use std::os::windows::process::CommandExt as _;
+    const CREATE_NO_WINDOW: u32 = 0x0800_0000;
+    program.creation_flags(CREATE_NO_WINDOW);
+}
+
+/// Ends a process and its group.
+#[cfg(unix)]
+pub(crate) fn kill_process_group(child: &mut Child) {
+    use rustix::process::{Pid, Signal, kill_process_group};
+    kill_process_group(Pid::from_child(child), Signal::KILL).unwrap_or_default();
+    drop(child.wait());
+}
+
+/// Ends a process and the ones that it has started, if they are still its descendants: Windows has
+/// no process groups.
+#[cfg(windows)]
+pub(crate) fn kill_process_group(child: &mut Child) {
+    use std::process::Stdio;
+
+    let mut taskkill = Command::new("taskkill");
+    taskkill.arg("/F").arg("/T").arg("/PID").arg(child.id().to_string());
+    taskkill.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    start_process_group(&mut taskkill);
+    drop(taskkill.status());
+    drop(child.kill());
+    drop(child.wait());
+}

@@ -91,7 +91,7 @@ impl Pager {
 
 fn write_to_pager(mut pager: Child, text: &str) -> io::Result<bool> {
     // Ctrl-C belongs to the pager; it must not leave the pager alone with the terminal.
-    signal::ignore_interrupt()?;
+    let _ignored = signal::ignore_interrupt()?;
     if let Some(mut input) = pager.stdin.take() {
         match input.write_all(text.as_bytes()) {
             // The user has quit before the end.

@@ -87,23 +87,14 @@ pub(super) fn termination_signal() -> io::Result<impl Future<Output = i32> + Sen
 }
 
 /// Returns a future as [`termination_signal`] does; `before_exit` is called at the second signal.
-#[cfg(unix)]
 pub(super) fn termination_signal_with(
     before_exit: impl FnOnce() + Send + 'static,
 ) -> io::Result<impl Future<Output = i32> + Send + 'static> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut next = async move || {
-        tokio::select! {
-            _ = terminate.recv() => SIGTERM,
-            _ = interrupt.recv() => SIGINT,
-        }
-    };
+    let mut signals = TerminationSignals::listen()?;
     Ok(async move {
-        let number = next().await;
+        let number = signals.next().await;
         tokio::spawn(async move {
-            let again = next().await;
+            let again = signals.next().await;
             before_exit();
             std::process::exit(128 + again)
         });
@@ -111,37 +102,73 @@ pub(super) fn termination_signal_with(
     })
 }
 
-/// Returns a future that resolves when the process receives Ctrl-C. After the call Ctrl-C
-/// no longer ends the process by itself.
-#[cfg(not(unix))]
-pub(super) fn termination_signal_with(
-    _: impl FnOnce() + Send + 'static,
-) -> io::Result<impl Future<Output = i32> + Send + 'static> {
-    Ok(async {
-        // Without a handler there is no signal to wait for.
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending::<()>().await;
-        }
-        SIGINT
-    })
+/// Receives `SIGTERM` and `SIGINT`.
+#[cfg(unix)]
+struct TerminationSignals {
+    terminate: tokio::signal::unix::Signal,
+    interrupt: tokio::signal::unix::Signal,
 }
 
-/// Lets Ctrl-C end only the other programs at the terminal, from now on.
 #[cfg(unix)]
-pub(super) fn ignore_interrupt() -> io::Result<()> {
+impl TerminationSignals {
+    fn listen() -> io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        let terminate = signal(SignalKind::terminate())?;
+        Ok(Self { terminate, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn next(&mut self) -> i32 {
+        tokio::select! {
+            _ = self.terminate.recv() => SIGTERM,
+            _ = self.interrupt.recv() => SIGINT,
+        }
+    }
+}
+
+/// Receives Ctrl-C, Ctrl-Break, the closing of the console and the shutdown of the system. After
+/// the last two, Windows ends the process within seconds. A process without a console receives
+/// none of them: it ends when its standard input ends, or is terminated.
+#[cfg(windows)]
+struct TerminationSignals {
+    interrupt: tokio::signal::windows::CtrlC,
+    terminate: tokio::signal::windows::CtrlBreak,
+    close: tokio::signal::windows::CtrlClose,
+    shutdown: tokio::signal::windows::CtrlShutdown,
+}
+
+#[cfg(windows)]
+impl TerminationSignals {
+    fn listen() -> io::Result<Self> {
+        use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+        let (interrupt, terminate) = (ctrl_c()?, ctrl_break()?);
+        Ok(Self { interrupt, terminate, close: ctrl_close()?, shutdown: ctrl_shutdown()? })
+    }
+
+    async fn next(&mut self) -> i32 {
+        tokio::select! {
+            _ = self.interrupt.recv() => SIGINT,
+            _ = self.terminate.recv() => SIGTERM,
+            _ = self.close.recv() => SIGTERM,
+            _ = self.shutdown.recv() => SIGTERM,
+        }
+    }
+}
+
+/// Makes Ctrl-C end only the other programs at the terminal, while the returned value exists.
+#[cfg(unix)]
+pub(super) fn ignore_interrupt() -> io::Result<impl Sized> {
     use tokio::signal::unix::{SignalKind, signal};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let _runtime = runtime.enter();
     // Nobody waits for the signal, but its handler replaces the default one.
-    signal(SignalKind::interrupt()).map(drop)
+    signal(SignalKind::interrupt())
 }
 
-/// Does nothing: here Ctrl-C ends all programs at the terminal.
-#[cfg(not(unix))]
-pub(super) fn ignore_interrupt() -> io::Result<()> {
-    Ok(())
+/// Makes Ctrl-C end only the other programs at the terminal, while the returned value exists.
+#[cfg(windows)]
+pub(super) fn ignore_interrupt() -> io::Result<impl Sized> {
+    tokio::signal::windows::ctrl_c()
 }
 
 const SIGINT: i32 = 2;
-#[cfg(unix)]
 const SIGTERM: i32 = 15;

@@ -147,7 +147,7 @@ pub(super) fn find_home_and_source(given: Option<&Path>) -> (PathBuf, &'static s
     let home = std::path::absolute(&home).unwrap_or(home);
     // The path is shown to users and used from other directories, so it must not contain `..`.
     let has_parent_dirs = home.components().any(|it| it == Component::ParentDir);
-    let canonical = has_parent_dirs.then(|| std::fs::canonicalize(&home).ok()).flatten();
+    let canonical = has_parent_dirs.then(|| dunce::canonicalize(&home).ok()).flatten();
     (canonical.unwrap_or(home), source)
 }
 
@@ -218,23 +218,27 @@ fn home_around_cwd() -> Option<PathBuf> {
 }
 
 fn home_in_user_data() -> Option<PathBuf> {
-    let data = env_path("XDG_DATA_HOME").filter(|it| it.is_absolute());
-    let data = data.or_else(|| env_path("HOME").map(|it| it.join(".local/share")));
-    data.or_else(|| env_path("LOCALAPPDATA")).map(|it| it.join("palazzo"))
+    user_folder("XDG_DATA_HOME", "LOCALAPPDATA", ".local/share").map(|it| it.join("palazzo"))
 }
 
 /// Returns the folder for the state of this program: the user's consents.
 pub(super) fn state_dir() -> Option<PathBuf> {
-    let state = env_path("XDG_STATE_HOME").filter(|it| it.is_absolute());
-    let state = state.or_else(|| env_path("HOME").map(|it| it.join(".local/state")));
-    state.or_else(|| env_path("LOCALAPPDATA")).map(|it| it.join("palazzo"))
+    user_folder("XDG_STATE_HOME", "LOCALAPPDATA", ".local/state").map(|it| it.join("palazzo"))
 }
 
 /// Returns the folder with the templates of the user.
 fn template_dir() -> Option<PathBuf> {
-    let config = env_path("XDG_CONFIG_HOME").filter(|it| it.is_absolute());
-    let config = config.or_else(|| env_path("HOME").map(|it| it.join(".config")));
-    config.or_else(|| env_path("APPDATA")).map(|it| it.join("palazzo/templates"))
+    let config = user_folder("XDG_CONFIG_HOME", "APPDATA", ".config");
+    config.map(|it| it.join("palazzo/templates"))
+}
+
+/// Returns the folder for one purpose: as the XDG specification or Windows names it, or in the
+/// user's home.
+fn user_folder(xdg: &str, windows: &str, in_home: &str) -> Option<PathBuf> {
+    let folder = env_path(xdg).filter(|it| it.is_absolute());
+    // Git's shell on Windows sets `HOME`, other shells do not; all must find the same folder.
+    let folder = folder.or_else(|| env_path(windows).filter(|_| cfg!(windows)));
+    folder.or_else(|| env_path("HOME").map(|it| it.join(in_home)))
 }
 
 /// Returns the path in an environment variable; `None` if it is unset or empty.
@@ -266,7 +270,7 @@ mod tests {
     #[test]
     fn a_given_home_becomes_an_absolute_path_without_parent_folders() {
         let folder = tempfile::tempdir().unwrap();
-        let folder = std::fs::canonicalize(folder.path()).unwrap();
+        let folder = dunce::canonicalize(folder.path()).unwrap();
         let given = folder.join("..").join(folder.file_name().unwrap());
         assert_eq!(find_home(Some(&given)), folder);
         let relative = Path::new("palaces-that-do-not-exist");

@@ -157,6 +157,8 @@ impl Home {
         }
         command
             .env("HOME", self.dir.path())
+            .env("APPDATA", self.dir.path().join(".config"))
+            .env("LOCALAPPDATA", self.dir.path().join(".local/state"))
             .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("GIT_CONFIG_GLOBAL", self.git_config_dir.path().join("gitconfig"))
             .current_dir(self.dir.path());

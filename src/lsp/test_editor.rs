@@ -8,6 +8,7 @@ use std::time::Duration;
 use lsp_server::{Connection, Message, Notification, Request, RequestId};
 use serde_json::{Value, json};
 
+use crate::lsp::uri::uri_of_path;
 use crate::lsp::{LspSettings, serve};
 use crate::model::{Tool, ToolEffect, ToolParameter};
 
@@ -82,7 +83,7 @@ impl Editor {
     }
 
     pub(super) fn uri(&self, path: &str) -> String {
-        format!("file://{}/{path}", self.folder.path().display()).trim_end_matches('/').to_owned()
+        uri_of_path(&self.folder.path().join(path)).0.trim_end_matches('/').to_owned()
     }
 
     pub(super) fn notify(&self, method: &str, params: Value) {

@@ -6,6 +6,7 @@ use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::lsp::test_editor::{ATTIC, Editor, HALL, file_operations, range, text};
+use crate::lsp::uri::uri_of_path;
 
 #[test]
 fn an_open_file_has_its_findings_and_those_of_the_palace() {
@@ -106,7 +107,7 @@ fn a_palace_that_is_made_later_is_served() {
     let mut editor = Editor::with_palace();
     let other = tempfile::tempdir().unwrap();
     fs::create_dir(other.path().join("rooms")).unwrap();
-    let uri = |path: &str| format!("file://{}/{path}", other.path().display());
+    let uri = |path: &str| uri_of_path(&other.path().join(path)).0;
     let room = uri("rooms/hall.yaml");
     let document = json!({ "uri": room, "languageId": "yaml", "version": 1, "text": "nmae: A\n" });
     editor.notify("textDocument/didOpen", json!({ "textDocument": document }));

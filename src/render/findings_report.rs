@@ -1,5 +1,7 @@
 //! Renders findings in formats for other programs: JSON, GitHub annotations, SARIF.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 
 use crate::model::{Diagnostic, Rule, Severity, escape_unprintable_json, strip_unprintable};
@@ -110,8 +112,17 @@ fn message_with_hint(finding: &Diagnostic) -> String {
 
 /// Converts a path to a URI: relative, or with the scheme `file`.
 fn path_to_uri(path: &str) -> String {
-    let scheme = if path.starts_with('/') { "file://" } else { "" };
-    let plain = |it: u8| it.is_ascii_alphanumeric() || b"-._~/".contains(&it);
+    let is_absolute = Path::new(path).has_root();
+    let scheme = match is_absolute {
+        // `//server/share`, on Windows.
+        true if path.starts_with("//") => "file:",
+        true if path.starts_with('/') => "file://",
+        true => "file:///",
+        false => "",
+    };
+    let is_plain = |it: u8| it.is_ascii_alphanumeric() || b"-._~/".contains(&it);
+    // After the letter of a drive.
+    let plain = |it: u8| is_plain(it) || is_absolute && it == b':';
     let written = path.bytes().map(|it| match plain(it) {
         true => char::from(it).to_string(),
         false => format!("%{it:02X}"),
@@ -175,5 +186,7 @@ mod tests {
     fn a_path_becomes_a_uri() {
         assert_eq!(path_to_uri("rooms/Große Halle.yaml"), "rooms/Gro%C3%9Fe%20Halle.yaml");
         assert_eq!(path_to_uri("/home/ada/a%20b"), "file:///home/ada/a%2520b");
+        let drive = if cfg!(windows) { "file:///C:/a" } else { "C%3A/a" };
+        assert_eq!(path_to_uri("C:/a"), drive);
     }
 }

@@ -70,7 +70,6 @@ mod setup_real_clients;
 mod shared_repository;
 mod stale_facts;
 mod stale_files;
-#[cfg(unix)]
 mod sync;
 mod tasks_and_processes;
 mod templates;

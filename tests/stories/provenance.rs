@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::harness::{Home, MARCH_1};
 use crate::mempalace::{MEMPALACE_TOOLS, call_structured};
-#[cfg(unix)]
 use crate::sync::{Remote, sync};
 
 const BY_HAND: &str = "keep/scrolls/hall/01K00000000000000000000001-on-slate.md";
@@ -113,7 +112,6 @@ async fn a_moved_scroll_keeps_its_origin_and_an_uncommitted_one_is_by_hand() {
     assert_eq!(hit(&home, "coarse")["provenance"], unknown);
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn what_another_machine_wrote_is_synced() {
     let remote = Remote::with_palace();

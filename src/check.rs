@@ -10,6 +10,7 @@ mod graph;
 mod item_findings;
 mod misplaced_files;
 mod palace_check;
+mod reserved_names;
 mod room_content;
 mod rooms;
 mod tool_actions;

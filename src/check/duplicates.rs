@@ -56,13 +56,7 @@ impl PalaceCheck<'_> {
 
     /// Reports files whose paths differ in case only; some file systems cannot hold both.
     fn check_case_variant_files(&self) -> Vec<CheckFinding> {
-        let palace = self.palace;
-        let scrolls = palace.scroll_files().map(|(file, _)| file);
-        let entities = palace.graph.entities_with_files().map(|(file, _)| file);
-        let drawers = palace.drawers.rooms().flat_map(|it| palace.drawers.drawers_in_room(it));
-        let work = palace.tasks.keys().chain(palace.processes.keys());
-        let files = scrolls.chain(entities).chain(drawers.map(|(file, _)| file));
-        let twins = case_variants(files.chain(work.map(String::as_str)));
+        let twins = case_variants(self.files_with_free_names());
         let finding = |(first, file): (&str, &str)| {
             let message = format!("the name of {first} differs from this file's in case only");
             let finding = CheckFinding::new(Code::CaseTwins, file, ValuePath::ROOT, message);

@@ -7,11 +7,12 @@ use crate::check::palace_check::{CheckFinding, PalaceCheck};
 use crate::model::{Code, RoomId, Slug, ValuePath, WingRoomNames, escape_unprintable};
 
 impl PalaceCheck<'_> {
-    /// Reports files whose path contradicts their content.
+    /// Reports files whose path contradicts their content, or that Windows cannot hold.
     pub(crate) fn check_misplaced_files(&self) -> Vec<CheckFinding> {
         let mut findings = self.check_misplaced_entities();
         findings.extend(self.check_misplaced_rooms());
         findings.extend(self.check_misplaced_drawers());
+        findings.extend(self.check_reserved_names());
         findings
     }
 

@@ -22,6 +22,20 @@ pub struct PalaceCheck<'a> {
     pub room_file: fn(&RoomId) -> String,
 }
 
+impl PalaceCheck<'_> {
+    /// Returns the files of scrolls, entities, drawers, tasks and processes: their names need not
+    /// be slugs.
+    pub(super) fn files_with_free_names(&self) -> impl Iterator<Item = &str> {
+        let palace = self.palace;
+        let scrolls = palace.scroll_files().map(|(file, _)| file);
+        let entities = palace.graph.entities_with_files().map(|(file, _)| file);
+        let drawers = palace.drawers.rooms().flat_map(|it| palace.drawers.drawers_in_room(it));
+        let work = palace.tasks.keys().chain(palace.processes.keys());
+        let files = scrolls.chain(entities).chain(drawers.map(|(file, _)| file));
+        files.chain(work.map(String::as_str))
+    }
+}
+
 /// A finding with the path of its value; the line is found later, in the text of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckFinding {

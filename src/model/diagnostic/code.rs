@@ -78,6 +78,8 @@ pub enum Code {
     SameId,
     /// Names that differ only in case.
     CaseTwins,
+    /// A file or folder with a name that Windows cannot hold.
+    ReservedName,
     /// Scrolls in a room that does not exist.
     LostScroll,
     /// A reference by the old name of a room or an entity that was renamed by hand.
@@ -151,6 +153,7 @@ impl Code {
                 | Self::Repository
                 | Self::FileName
                 | Self::Misplaced
+                | Self::ReservedName
                 | Self::LostScroll
                 | Self::Unreachable
                 | Self::GitLock

@@ -68,6 +68,13 @@ const OTHER_RULES: &[Rule] = &[
          facts.",
     ),
     warning_rule(
+        Code::ReservedName,
+        "reserved-name",
+        "Windows cannot hold a file or folder of this name",
+        "Git cannot check it out there: the name is that of a device, such as `nul`, contains a \
+         character such as `:`, or ends with a dot or a space. Rename it.",
+    ),
+    warning_rule(
         Code::LostScroll,
         "lost-scroll",
         "Scrolls are in a room that does not exist",

@@ -272,8 +272,10 @@ fn undo_file(repository: &Repository, marker: &WriteMarker, path: &str) -> io::R
 mod tests {
     use super::*;
     use crate::store::LockOwner;
+    #[cfg(unix)]
+    use crate::store::test_repository;
     use crate::store::test_repository::{
-        TestHome, change_of_one_file, commit_ok, set_short_timeouts, try_git,
+        TestHome, change_of_one_file, commit_ok, set_short_timeouts,
     };
 
     const HALL: &str = "rooms/hall.yaml";
@@ -516,6 +518,6 @@ mod tests {
             store.commit(&change_of_one_file(HALL, Some("1\n"), Some("2\n"))).unwrap_err();
         let expected = format!("another palazzo (process {}) is writing", std::process::id());
         assert!(refused.to_string().starts_with(&expected), "{refused}");
-        assert!(try_git(&scene.home, &["status"]).status.success());
+        assert!(test_repository::try_git(&scene.home, &["status"]).status.success());
     }
 }

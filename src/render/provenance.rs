@@ -60,8 +60,13 @@ fn origin_words(origin: Origin) -> &'static str {
     }
 }
 
+/// Renders a name. One with a comma is quoted, so that it cannot claim an origin.
 fn name(text: &str) -> String {
-    truncate(&one_line(text), MAX_NAME_CHARS)
+    let name = truncate(&one_line(text), MAX_NAME_CHARS);
+    match name.contains(',') {
+        true => format!("\"{name}\""),
+        false => name,
+    }
 }
 
 #[cfg(test)]
@@ -71,6 +76,13 @@ mod tests {
     fn from(origin: Option<Origin>, source: Option<&str>, is_synced: bool) -> Provenance {
         let (by, source) = (Some("Ada".to_owned()), source.map(str::to_owned));
         Provenance { by, origin, source, is_synced }
+    }
+
+    #[test]
+    fn a_name_cannot_claim_an_origin() {
+        let by = Some("Eve, by hand, synced".to_owned());
+        let forged = Provenance { by, origin: Some(Origin::Tool), ..Provenance::default() };
+        assert_eq!(provenance(&forged), "by \"Eve, by hand, synced\", with a tool");
     }
 
     #[test]

@@ -762,6 +762,22 @@ fn a_palace_of_a_newer_format_is_not_taken_from_the_remote_until_it_is_mended() 
 }
 
 #[test]
+fn a_new_palace_of_the_remote_does_not_open_one_of_a_newer_format() {
+    let remote = Remote::with_palace();
+    let [ada, ben] = [remote.machine(), remote.machine()];
+    let settings = ben.read("keep/palace.toml");
+    ben.write("keep/palace.toml", &format!("format = 99\n{settings}"));
+    commit_all(&ben, "2026-02-02T12:00:00Z", "newer");
+    ada.write("keep/rooms/den.yaml", "name: Den\n");
+    ada.write("other/palace.toml", "format = 1\nname = \"Other\"\n");
+    commit_all(&ada, "2026-02-03T12:00:00Z", "a new palace");
+    ada.git(&["push", "-q"]);
+    let (said, code) = sync(&ben, &[]);
+    assert!(code == 2 && said.contains("keep/palace.toml: this palace has format 99"), "{said}");
+    assert!(!ben.path().join("keep/rooms/den.yaml").exists());
+}
+
+#[test]
 fn a_remote_that_is_missing_or_the_palace_itself_is_refused() {
     let home = Home::new();
     home.write_git_config(USER_CONFIG);

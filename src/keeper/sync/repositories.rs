@@ -7,8 +7,8 @@ use std::time::Duration;
 use crate::format;
 use crate::format::PalacePath;
 use crate::keeper::error::Refusal;
-use crate::keeper::palace::findings::{Finding, other_format_finding};
-use crate::model::{CommitId, CommitMode, Consent, Settings};
+use crate::keeper::palace::findings::other_format_finding;
+use crate::model::{CommitId, CommitMode, Consent, Diagnostic, Settings};
 use crate::store::{self, ConsentStore, Store, SyncRecord, Upstream};
 
 /// A repository with its palaces of the home.
@@ -122,9 +122,18 @@ impl SyncedRepository {
         asked.max().map(|it| Duration::from_secs(it.into()))
     }
 
-    /// Returns the finding about a palace with files of another format than this program reads.
-    pub(super) fn other_format_finding(&self) -> Option<Finding> {
-        self.palaces.iter().find_map(other_format_finding)
+    /// Returns the findings about palaces with files of another format than this program reads;
+    /// paths are relative to the working directory.
+    pub(super) fn other_format_findings(&self) -> impl Iterator<Item = Diagnostic> {
+        self.palaces.iter().filter_map(|palace| {
+            let diagnostic = other_format_finding(palace)?.diagnostic;
+            let folder = palace.palace_folder().strip_prefix(&self.work).unwrap_or(Path::new(""));
+            // Paths of git have slashes.
+            let folders = folder.iter().map(|it| it.to_string_lossy());
+            let file =
+                folders.chain([diagnostic.file.as_str().into()]).collect::<Vec<_>>().join("/");
+            Some(Diagnostic { file, ..diagnostic })
+        })
     }
 
     /// Returns a palace whose settings leave commits to the user.

@@ -203,19 +203,18 @@ fn reject_other_format(
     planned: &PlannedMove,
 ) -> Result<(), Refusal> {
     let is_settings = |path: &str| path.rsplit('/').next() == Some(PalacePath::SETTINGS_FILE);
-    let mut settings = planned.new_texts().filter(|(path, _)| is_settings(path)).peekable();
-    if settings.peek().is_none() {
-        return match repository.other_format_finding() {
-            Some(finding) => Err(Refusal::OtherFormat(finding.diagnostic.into())),
-            None => Ok(()),
-        };
-    }
-    let finding = settings.find_map(|(path, text)| {
+    let settings: Vec<_> = planned.new_texts().filter(|(path, _)| is_settings(path)).collect();
+    let planned_finding = settings.iter().find_map(|(path, text)| {
         let parsed = format::parse_file(PalacePath::SETTINGS_FILE, text);
         let finding = parsed.first_finding(Code::FormatVersion)?;
-        Some(Diagnostic { file: path.to_owned(), ..finding })
+        Some(Diagnostic { file: (*path).to_owned(), ..finding })
     });
-    finding.map_or(Ok(()), |it| Err(Refusal::OtherFormat(it.into())))
+    let is_replaced = |it: &Diagnostic| settings.iter().any(|(path, _)| *path == it.file);
+    let remaining_finding = || repository.other_format_findings().find(|it| !is_replaced(it));
+    match planned_finding.or_else(remaining_finding) {
+        Some(finding) => Err(Refusal::OtherFormat(finding.into())),
+        None => Ok(()),
+    }
 }
 
 impl SyncReport {

@@ -41,6 +41,10 @@ pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<
         sheet.reader.report(Code::FormatVersion, at, message).hint = Some(hint);
         return None;
     }
+    if root.get("format").is_some_and(|it| !it.is_integer()) {
+        // Which rules the files follow is not known.
+        return None;
+    }
     let name =
         sheet.parse_string(root, "name").map(|(name, _)| name).filter(|it| !it.trim().is_empty());
     if name.is_none() {

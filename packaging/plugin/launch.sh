@@ -10,13 +10,13 @@ fi
 found=$(command -v palazzo)
 for program in "$found" "$HOME/.cargo/bin/palazzo" "$HOME/.local/bin/palazzo" /opt/homebrew/bin/palazzo \
     /usr/local/bin/palazzo; do
-    if [ -n "$program" ] && [ -x "$program" ]; then
-        exec "$program" "$@"
-    fi
+    # A path that is not absolute would run a program of the repository that is open.
+    case $program in
+    /*) if [ -f "$program" ] && [ -x "$program" ]; then exec "$program" "$@"; fi ;;
+    esac
 done
 
-echo 'palazzo is not installed, or in none of the usual folders. Install it with one of
-    npm install --global palazzo
-    cargo install palazzo
-and start a new conversation.' >&2
+echo 'palazzo is not installed, or in none of the usual folders. Install it, and start a new conversation:
+    cargo install --locked --path .    in a checkout of Palazzo
+    npm install --global palazzo       from the first release' >&2
 exit 127

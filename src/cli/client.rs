@@ -182,17 +182,6 @@ pub(super) fn entry_command(entry: &Value) -> Option<Vec<String>> {
     (!words.is_empty()).then_some(words)
 }
 
-/// Returns whether a command runs Palazzo itself, or another program, such as `env`, that runs
-/// `palazzo serve`.
-pub(super) fn runs_palazzo(command: &[String]) -> bool {
-    let is_palazzo = |it: &String| {
-        let name = it.rsplit(['/', '\\']).next().unwrap_or_default();
-        name.strip_suffix(".exe").unwrap_or(name) == "palazzo"
-    };
-    command.first().is_some_and(is_palazzo)
-        || command.windows(2).any(|it| is_palazzo(&it[0]) && it[1] == "serve")
-}
-
 fn to_fields(value: Value) -> EntryFields {
     match value {
         Value::Object(fields) => fields,
@@ -203,6 +192,7 @@ fn to_fields(value: Value) -> EntryFields {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::client::server::runs_palazzo;
 
     #[test]
     fn the_command_of_an_entry_is_found_in_the_form_of_each_client() {

@@ -77,7 +77,7 @@ impl ClientConfig {
         match &args.http {
             Some(url) => Self::for_http(args.client, &HttpEndpoint::new(url)?),
             None => {
-                let server = ServerCommand::new(&args.home, &args.tools, args.propose.as_deref());
+                let server = ServerCommand::new(&args.home, &args.tools, args.propose.as_deref())?;
                 Ok(Self::for_command(args.client, server))
             }
         }

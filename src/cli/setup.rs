@@ -4,6 +4,7 @@ mod change;
 mod line_diff;
 mod plan;
 
+use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
@@ -58,9 +59,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     reject_duplicate_tools(Toolbox::new(args.tools.clone()))?;
     let unknown = "the folder of the user is not known: set HOME";
     let folders = UserFolders::from_env().ok_or_else(|| Failure::Message(unknown.to_owned()))?;
-    let mut plans = match args.remove {
+    let plans = match args.remove {
         true => plan_all_removals(args, &folders)?,
-        false => plan_insertions(args, &folders),
+        false => plan_insertions(args, &folders)?,
     };
     if plans.is_empty() {
         anstream::eprintln!("{}", nothing_found(args.remove));
@@ -76,10 +77,6 @@ pub(super) fn run(args: &Args) -> Outcome {
     if !is_confirmed(args)? {
         return Ok(ExitCode::from(1));
     }
-    if args.remove {
-        // Folders that several clients share were created with the first, so they are empty last.
-        plans.reverse();
-    }
     let is_written = apply_plans(plans)?;
     if !args.remove && is_written {
         home::remember_home(args.home.given());
@@ -90,13 +87,14 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::from(u8::from(is_refused || !is_written)))
 }
 
-fn plan_insertions(args: &Args, folders: &UserFolders) -> Vec<Plan> {
-    let server = ServerCommand::new(&args.home, &args.tools, None);
+fn plan_insertions(args: &Args, folders: &UserFolders) -> Result<Vec<Plan>, Failure> {
+    let server = ServerCommand::new(&args.home, &args.tools, None)?;
     let installed =
         || Client::value_variants().iter().filter(|it| it.is_installed(folders)).copied();
-    let clients =
+    let clients: Vec<_> =
         if args.clients.is_empty() { installed().collect() } else { args.clients.clone() };
-    clients.into_iter().map(|it| plan_insertion(it, it.user_file(folders), &server)).collect()
+    let plans = clients.into_iter().map(|it| plan_insertion(it, it.user_file(folders), &server));
+    Ok(one_plan_for_each_file(plans))
 }
 
 fn plan_all_removals(args: &Args, folders: &UserFolders) -> Result<Vec<Plan>, Failure> {
@@ -105,7 +103,26 @@ fn plan_all_removals(args: &Args, folders: &UserFolders) -> Result<Vec<Plan>, Fa
         None => Vec::new(),
     };
     let clients = if args.clients.is_empty() { Client::value_variants() } else { &args.clients };
-    Ok(clients.iter().flat_map(|it| plan_removals(*it, it.user_file(folders), &records)).collect())
+    let plans = clients.iter().flat_map(|it| plan_removals(*it, it.user_file(folders), &records));
+    let mut plans: Vec<_> = plans.collect();
+    // What was added last is removed first, because a folder that several clients share was created
+    // with the first of them.
+    let added_at = |it: &Plan| {
+        it.removed_records().filter_map(|it| records.iter().position(|a| a == it)).max()
+    };
+    plans.sort_by_key(|it| std::cmp::Reverse(added_at(it)));
+    Ok(one_plan_for_each_file(plans))
+}
+
+/// Removes the later plans for a file that has one: a client was named twice, or the files of two
+/// clients are linked.
+fn one_plan_for_each_file(plans: impl IntoIterator<Item = Plan>) -> Vec<Plan> {
+    let mut files = BTreeSet::new();
+    let is_first = |it: &Plan| match &it.step {
+        Step::Change(change) => files.insert(change.target.clone()),
+        Step::Nothing(_) | Step::Refused(_) => true,
+    };
+    plans.into_iter().filter(is_first).collect()
 }
 
 fn nothing_found(is_removal: bool) -> &'static str {
@@ -146,7 +163,7 @@ fn apply_plans(plans: Vec<Plan>) -> Result<bool, Failure> {
         match apply_change(*change) {
             Ok(()) => terminal::print_text(&format!("written: {file}"))?,
             Err(why) => {
-                terminal::eprint_failure(&format!("`{file}` is not changed: {why}"));
+                terminal::eprint_failure(&format!("`{file}`: {why}"));
                 is_written = false;
             }
         }

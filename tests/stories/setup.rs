@@ -206,8 +206,8 @@ fn what_cannot_be_changed_safely_is_left_alone_and_named() {
     assert_eq!(code, 1, "{shown}");
     for part in [
         "left alone: line 3: ",
-        "`palazzo` is the name of another server there",
-        "mcp_config.json` is not changed: it is read-only",
+        "another server there has the name `palazzo`",
+        "mcp_config.json`: it is read-only",
         "left alone: it is not a file of at most 64 MiB",
         "LM Studio: -\n  left alone: the place of its configuration is not known",
         "(palazzo client-config codex)",
@@ -226,7 +226,7 @@ fn what_cannot_be_changed_safely_is_left_alone_and_named() {
 #[test]
 fn an_older_entry_is_updated_and_keeps_what_the_user_has_set() {
     let user = User::new();
-    let old = "{\"mcpServers\": {\"palazzo\": {\"command\": \"/old/palazzo\", \"trust\": true}}}";
+    let old = "{\"mcpServers\": {\"palazzo\": {\"command\": \"/old/palazzo\", \"args\": [\"serve\", \"/old\", \"--tools\", \"palace\"], \"trust\": true}}}";
     user.write(".gemini/settings.json", old);
     let doctor = String::from_utf8(user.palazzo(&["doctor"]).stdout).unwrap();
     assert!(doctor.contains("the program does not exist; palazzo setup updates"), "{doctor}");
@@ -234,11 +234,30 @@ fn an_older_entry_is_updated_and_keeps_what_the_user_has_set() {
     let new: Value = serde_json::from_str(&user.read(".gemini/settings.json")).unwrap();
     let entry = &new["mcpServers"]["palazzo"];
     assert_eq!(entry["command"], env!("CARGO_BIN_EXE_palazzo"));
-    assert_eq!((&entry["args"][1], &entry["trust"]), (&"/a".into(), &true.into()));
+    assert_eq!(entry["args"], serde_json::json!(["serve", "/a", "--tools", "palace"]));
+    assert_eq!(entry["trust"], true);
     // Setup has not added the entry, so there is no record.
     let (code, shown) = user.setup(&["--yes", "--remove"]);
     assert!(code == 0 && shown.contains("no record"), "{shown}");
     assert_eq!(user.read(".gemini/settings.json"), "{\"mcpServers\": {}}");
+}
+
+#[test]
+fn an_entry_through_another_program_stays_and_a_failed_set_up_keeps_the_record() {
+    let user = User::new();
+    let npx =
+        r#"{"mcpServers":{"palazzo":{"command":"npx","args":["-y","palazzo","serve","/a"]}}}"#;
+    user.write(".cursor/mcp.json", npx);
+    let (code, shown) = user.setup(&["--client", "cursor", "--yes", "--home", "/a"]);
+    assert!(code == 0 && shown.contains("is there already, by npx"), "{shown}");
+    user.setup(&["--remove", "--yes"]);
+    assert_eq!(user.read(".cursor/mcp.json"), npx);
+    // A client that is named twice has one file.
+    user.write(".cursor/mcp.json", "{}");
+    let twice = ["--client", "cursor", "--client", "cursor", "--yes", "--home", "/a"];
+    assert_eq!(user.setup(&twice).0, 0);
+    assert_eq!(user.setup(&["--client", "cursor,cursor", "--remove", "--yes"]).0, 0);
+    assert_eq!(user.read(".cursor/mcp.json"), "{}");
 }
 
 #[test]

@@ -34,7 +34,9 @@ pub(in crate::cli) struct UserFolders {
 impl UserFolders {
     /// Finds the folders; `None` if the home of the user is unknown.
     pub(in crate::cli) fn from_env() -> Option<Self> {
-        let home = env_path("HOME").or_else(|| env_path("USERPROFILE"))?;
+        let absolute = |it: PathBuf| std::path::absolute(&it).unwrap_or(it);
+        let absolute_path = |name: &str| env_path(name).map(absolute);
+        let home = absolute_path("HOME").or_else(|| absolute_path("USERPROFILE"))?;
         let platform = match (cfg!(windows), cfg!(target_os = "macos")) {
             (true, _) => Platform::Windows,
             (_, true) => Platform::MacOs,
@@ -44,7 +46,7 @@ impl UserFolders {
         let xdg_config = xdg_config.unwrap_or_else(|| home.join(".config"));
         let programs = match platform {
             Platform::Windows => {
-                env_path("APPDATA").unwrap_or_else(|| home.join("AppData/Roaming"))
+                absolute_path("APPDATA").unwrap_or_else(|| home.join("AppData/Roaming"))
             }
             Platform::MacOs => home.join("Library/Application Support"),
             Platform::Unix => xdg_config.clone(),
@@ -54,10 +56,10 @@ impl UserFolders {
             platform,
             xdg_config,
             programs,
-            claude: env_path("CLAUDE_CONFIG_DIR"),
-            codex: env_path("CODEX_HOME"),
-            gemini: env_path("GEMINI_CLI_HOME"),
-            goose: env_path("GOOSE_PATH_ROOT"),
+            claude: absolute_path("CLAUDE_CONFIG_DIR"),
+            codex: absolute_path("CODEX_HOME"),
+            gemini: absolute_path("GEMINI_CLI_HOME"),
+            goose: absolute_path("GOOSE_PATH_ROOT"),
             path: std::env::split_paths(&path).collect(),
             home,
         })

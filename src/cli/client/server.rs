@@ -1,11 +1,14 @@
 //! The server that a client starts, or connects to.
 
+use std::path::{Path, PathBuf};
+
 use crate::cli::home::HomeArgs;
 use crate::cli::http_server::{DEFAULT_URL, http_access};
 use crate::cli::outcome::Failure;
 use crate::mcp::ToolSet;
 
 /// The command by which a client starts the server, and the server's name there.
+#[derive(Clone, Debug)]
 pub(in crate::cli) struct ServerCommand {
     pub(in crate::cli) name: &'static str,
     pub(in crate::cli) program: String,
@@ -17,10 +20,14 @@ pub(in crate::cli) const SERVER_NAMES: [&str; 3] = ["palazzo", "memory", "mempal
 
 impl ServerCommand {
     /// Returns the command that serves a home with these tool sets, and writes to the branch
-    /// `propose` if it is given.
-    pub(in crate::cli) fn new(home: &HomeArgs, tools: &[ToolSet], propose: Option<&str>) -> Self {
+    /// `propose` if it is given. Fails if a path is not UTF-8, because configurations are.
+    pub(in crate::cli) fn new(
+        home: &HomeArgs,
+        tools: &[ToolSet],
+        propose: Option<&str>,
+    ) -> Result<Self, Failure> {
         let tools: Vec<_> = tools.iter().map(|it| it.name()).collect();
-        let mut arguments = vec!["serve".to_owned(), home.find().display().to_string()];
+        let mut arguments = vec!["serve".to_owned(), to_utf8(&home.find())?];
         if !tools.is_empty() {
             arguments.extend(["--tools".to_owned(), tools.join(",")]);
         }
@@ -36,10 +43,49 @@ impl ServerCommand {
             ["mempalace"] => "mempalace",
             _ => "palazzo",
         };
-        let program = std::env::current_exe();
-        let program = program.map_or("palazzo".to_owned(), |it| it.display().to_string());
-        Self { name, program, arguments }
+        let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("palazzo"));
+        if !cfg!(windows) && program.iter().any(|it| it == "_npx") {
+            // npx keeps each version in a folder of its own, which may be removed.
+            arguments.splice(..0, ["-y".to_owned(), "palazzo".to_owned()]);
+            return Ok(Self { name, program: "npx".to_owned(), arguments });
+        }
+        Ok(Self { name, program: to_utf8(&program)?, arguments })
     }
+
+    /// Adds the options of the command in an entry, if it serves a home and this command has no
+    /// options.
+    pub(in crate::cli) fn with_options_of(&self, command: &[String]) -> Self {
+        let mut server = self.clone();
+        let has_home = command.get(2).is_some_and(|it| !it.starts_with('-'));
+        if serves_directly(command) && has_home && self.arguments.len() == 2 {
+            server.arguments.extend_from_slice(&command[3..]);
+        }
+        server
+    }
+}
+
+/// Returns whether a command runs Palazzo itself, or another program, such as `env`, that runs
+/// `palazzo serve`.
+pub(in crate::cli) fn runs_palazzo(command: &[String]) -> bool {
+    let is_palazzo = |it: &String| {
+        let name = it.rsplit(['/', '\\']).next().unwrap_or_default();
+        name.strip_suffix(".exe").unwrap_or(name) == "palazzo"
+    };
+    command.first().is_some_and(is_palazzo)
+        || command.windows(2).any(|it| is_palazzo(&it[0]) && it[1] == "serve")
+}
+
+/// Returns whether a command starts a server of the program `palazzo` itself: not through another
+/// program, such as npx, which the user has chosen.
+pub(in crate::cli) fn serves_directly(command: &[String]) -> bool {
+    runs_palazzo(&command[..command.len().min(1)]) && command.get(1).is_some_and(|it| it == "serve")
+}
+
+fn to_utf8(path: &Path) -> Result<String, Failure> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        let why = "is not UTF-8, and no configuration can contain it";
+        Failure::Message(format!("the path `{}` {why}", path.display()))
+    })
 }
 
 /// The server over HTTP that a client connects to.
@@ -73,8 +119,9 @@ mod tests {
 
     #[test]
     fn a_tool_set_that_replaces_a_server_has_its_name() {
-        let name =
-            |tools: &[ToolSet]| ServerCommand::new(&HomeArgs::new("/a", None), tools, None).name;
+        let name = |tools: &[ToolSet]| {
+            ServerCommand::new(&HomeArgs::new("/a", None), tools, None).unwrap().name
+        };
         assert_eq!(name(&[]), "palazzo");
         assert_eq!(name(&[ToolSet::Memory]), "memory");
         assert_eq!(name(&[ToolSet::Mempalace]), "mempalace");
@@ -84,7 +131,8 @@ mod tests {
     #[test]
     fn the_options_are_passed_to_the_server() {
         let arguments = |tools: &[ToolSet], workspace, propose| {
-            let server = ServerCommand::new(&HomeArgs::new("/a", workspace), tools, propose);
+            let server =
+                ServerCommand::new(&HomeArgs::new("/a", workspace), tools, propose).unwrap();
             server.arguments[2..].join(" ")
         };
         assert_eq!(arguments(&[], None, None), "");
@@ -92,5 +140,16 @@ mod tests {
             arguments(&[ToolSet::Palace, ToolSet::Memory], Some("My Code"), Some("draft")),
             "--tools palace,memory --workspace My Code --propose draft"
         );
+    }
+
+    #[test]
+    fn options_in_an_entry_stay_unless_new_ones_are_given() {
+        let home = HomeArgs::new("/new", None);
+        let command = ["/bin/palazzo", "serve", "/old", "--tools", "palace"].map(str::to_owned);
+        let plain = ServerCommand::new(&home, &[], None).unwrap().with_options_of(&command);
+        assert_eq!(plain.arguments, ["serve", "/new", "--tools", "palace"]);
+        let given = ServerCommand::new(&home, &[ToolSet::Memory], None).unwrap();
+        let given = given.with_options_of(&command);
+        assert_eq!(given.arguments, ["serve", "/new", "--tools", "memory"]);
     }
 }

@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::cli::client::config_file::read_config;
 use crate::cli::client::places::UserFolders;
-use crate::cli::client::{Client, entry_command, runs_palazzo};
+use crate::cli::client::server::runs_palazzo;
+use crate::cli::client::{Client, entry_command};
 
 /// A server in the configuration of a client that runs Palazzo.
 #[derive(Clone, Debug, PartialEq, Eq)]

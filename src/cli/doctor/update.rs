@@ -12,7 +12,12 @@ pub(super) fn update_advice(program: &Path) -> &'static str {
         }
         () if is_below("Cellar") => "brew upgrade palazzo",
         () if program.starts_with("/nix/store") => "nix profile upgrade palazzo",
-        () => "git pull && cargo install --locked --path . (in a checkout of Palazzo)",
+        () => concat!(
+            "git pull && cargo install --locked --path . (in a checkout of Palazzo), or the newest \
+             release: ",
+            env!("CARGO_PKG_REPOSITORY"),
+            "/releases"
+        ),
     }
 }
 

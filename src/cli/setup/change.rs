@@ -1,8 +1,10 @@
 //! A change of the configuration of a client, and the record by which it can be reverted.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use crate::cli::client::config_file::{create_folders, remove_empty_folders, replace_config};
+use crate::cli::client::config_file::{
+    create_folders, read_config, remove_empty_folders, replace_config,
+};
 use crate::cli::home;
 use crate::keeper;
 use crate::model::ClientSetup;
@@ -27,6 +29,16 @@ pub(super) enum RecordChange {
     Remove(Vec<ClientSetup>),
 }
 
+impl RecordChange {
+    /// Returns the records that are removed.
+    pub(super) fn removed(&self) -> &[ClientSetup] {
+        match self {
+            Self::Remove(setups) => setups,
+            Self::Keep | Self::Add(_) => &[],
+        }
+    }
+}
+
 /// Writes a change, and its record. The error says why nothing is written.
 pub(super) fn apply_change(change: Change) -> Result<(), String> {
     let Change { target, was, new, record, .. } = change;
@@ -38,17 +50,14 @@ pub(super) fn apply_change(change: Change) -> Result<(), String> {
     };
     match record {
         RecordChange::Keep => write(),
-        RecordChange::Add(mut setup) => {
-            setup.created_folders = create_folders(&target).map_err(|it| it.to_string())?;
-            // With the record first, an entry never stays without it.
-            let recorded = keeper::add_client_setup(&folder, &setup).map_err(|it| it.to_string());
-            let written = recorded.and_then(|()| write());
-            if written.is_err() {
-                remove_empty_folders(&setup.created_folders);
-                keeper::remove_client_setup(&folder, &setup.file, &setup.name)
-                    .map_err(|it| it.to_string())?;
+        RecordChange::Add(setup) => {
+            let undo_record = record_insertion(&folder, &target, setup)?;
+            match write() {
+                Ok(()) => Ok(()),
+                // Another set-up has added the same entry meanwhile, and needs the record.
+                Err(_) if read_config(&target)? == new => Ok(()),
+                Err(why) => undo_record().and(Err(why)),
             }
-            written
         }
         RecordChange::Remove(setups) => {
             write()?;
@@ -56,10 +65,36 @@ pub(super) fn apply_change(change: Change) -> Result<(), String> {
                 if new.is_none() {
                     remove_empty_folders(&setup.created_folders);
                 }
-                keeper::remove_client_setup(&folder, &setup.file, &setup.name)
-                    .map_err(|it| it.to_string())?;
+                let removed = keeper::remove_client_setup(&folder, &setup.file, &setup.name);
+                removed.map_err(|it| format!("the entry is removed, but not its record: {it}"))?;
             }
             Ok(())
         }
     }
+}
+
+/// Creates the folder of the file and stores the record, so that an entry never stays without it.
+/// Returns what takes both back.
+fn record_insertion(
+    state_folder: &Path,
+    target: &Path,
+    mut setup: ClientSetup,
+) -> Result<impl FnOnce() -> Result<(), String>, String> {
+    let earlier = keeper::client_setups(state_folder).map_err(|it| it.to_string())?;
+    let earlier = earlier.into_iter().find(|it| (&it.file, &it.name) == (&setup.file, &setup.name));
+    setup.created_folders = create_folders(target).map_err(|it| it.to_string())?;
+    let recorded = keeper::add_client_setup(state_folder, &setup);
+    if recorded.is_err() {
+        remove_empty_folders(&setup.created_folders);
+    }
+    recorded.map_err(|it| it.to_string())?;
+    let state_folder = state_folder.to_owned();
+    Ok(move || {
+        remove_empty_folders(&setup.created_folders);
+        match earlier {
+            Some(it) => keeper::add_client_setup(&state_folder, &it),
+            None => keeper::remove_client_setup(&state_folder, &setup.file, &setup.name),
+        }
+        .map_err(|it| it.to_string())
+    })
 }

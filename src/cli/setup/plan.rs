@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::client::config_file::{read_config, resolve_links};
-use crate::cli::client::server::{SERVER_NAMES, ServerCommand};
-use crate::cli::client::{Client, entry_command, runs_palazzo};
+use crate::cli::client::server::{SERVER_NAMES, ServerCommand, runs_palazzo, serves_directly};
+use crate::cli::client::{Client, entry_command};
 use crate::cli::setup::change::{Change, RecordChange};
 use crate::cli::setup::line_diff::describe_change;
 use crate::config_edit::find_entry;
@@ -28,6 +28,15 @@ pub(super) enum Step {
 }
 
 impl Plan {
+    /// Returns the records of what is removed.
+    pub(super) fn removed_records(&self) -> impl Iterator<Item = &ClientSetup> {
+        let records = match &self.step {
+            Step::Change(change) => change.record.removed(),
+            Step::Nothing(_) | Step::Refused(_) => &[],
+        };
+        records.iter()
+    }
+
     /// Renders the plan for a person who is asked.
     pub(super) fn to_text(&self) -> String {
         let mut page = format!("{}: {}\n", self.client.title(), self.file.display());
@@ -65,8 +74,10 @@ fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result
     let (format, place) = (client.format(), client.entry_place(server.name));
     let text = was.as_deref().unwrap_or_default();
     let config = format.parse(text).map_err(|it| it.to_string())?;
-    let fields = client.command_fields(server);
-    let (new, record) = match find_entry(&config, place) {
+    let entry = find_entry(&config, place);
+    let command = entry.and_then(entry_command).unwrap_or_default();
+    let fields = client.command_fields(&server.with_options_of(&command));
+    let (new, record) = match entry {
         None => {
             let entry = client.command_entry(server);
             let (new, trace) = format.insert(text, place, &entry).map_err(|it| it.to_string())?;
@@ -83,15 +94,16 @@ fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result
         Some(entry) if fields.iter().all(|(key, it)| entry.get(key) == Some(it)) => {
             return Ok(Step::Nothing(format!("`{}` is there already", server.name)));
         }
-        Some(entry) if entry_command(entry).is_some_and(|it| runs_palazzo(&it)) => {
+        Some(_) if serves_directly(&command) => {
             let new = format.update(text, place, &fields).map_err(|it| it.to_string())?;
             (new, RecordChange::Keep)
         }
+        Some(_) if runs_palazzo(&command) => {
+            let program = command[0].clone();
+            return Ok(Step::Nothing(format!("`{}` is there already, by {program}", server.name)));
+        }
         Some(_) => {
-            return Err(format!(
-                "`{}` is the name of another server there; rename that one, or",
-                server.name
-            ));
+            return Err(format!("another server there has the name `{}`", server.name));
         }
     };
     Ok(Step::Change(Box::new(Change { target, was, new: Some(new), record, note: None })))
@@ -158,15 +170,17 @@ fn remove_entries(
 ) -> Result<(String, Option<String>), String> {
     let (format, mut text, mut note) = (client.format(), text.to_owned(), None);
     let config = format.parse(&text).map_err(|it| it.to_string())?;
+    let is_there = |name: &str| find_entry(&config, client.entry_place(name)).is_some();
     let is_ours = |name: &str| {
         let entry = find_entry(&config, client.entry_place(name));
-        entry.and_then(entry_command).is_some_and(|it| runs_palazzo(&it))
+        entry.and_then(entry_command).is_some_and(|it| serves_directly(&it))
     };
     // What was added last is removed first.
     let recorded = records.iter().rev().map(|it| (it.name.as_str(), Some(&it.trace)));
     let unrecorded = SERVER_NAMES.iter().filter(|name| records.iter().all(|it| it.name != **name));
     for (name, trace) in recorded.chain(unrecorded.map(|it| (*it, None))) {
-        if !is_ours(name) {
+        // What setup has added is its own, whatever the program is called.
+        if !(is_ours(name) || trace.is_some() && is_there(name)) {
             continue;
         }
         text =

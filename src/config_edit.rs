@@ -46,7 +46,7 @@ pub enum ConfigError {
     Syntax {
         /// The line, counted from 1.
         line: usize,
-        /// What is wrong there.
+        /// The error of the parser.
         message: String,
     },
     /// The text is written in a way that has no safe edit.

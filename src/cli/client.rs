@@ -56,7 +56,7 @@ impl Client {
         }
     }
 
-    /// Tells where the configuration that `client-config` prints belongs.
+    /// Returns the line that says where to put the configuration that `client-config` prints.
     pub(super) fn instruction(self) -> &'static str {
         match self {
             Self::ClaudeCode => "Run (add `-s user` for all your projects):",

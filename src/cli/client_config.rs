@@ -63,7 +63,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What a client needs to know about the server.
+/// The server as the configuration of a client describes it.
 struct ClientConfig {
     name: &'static str,
     fields: EntryFields,

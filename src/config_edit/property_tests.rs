@@ -1,4 +1,4 @@
-//! What is inserted is removed again without a trace, in configurations of any style.
+//! Removing an inserted entry leaves a configuration of any style byte for byte as it was.
 
 use proptest::prelude::*;
 use serde_json::json;

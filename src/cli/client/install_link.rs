@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::cli::client::Client;
 use crate::config_edit::EntryFields;
 
-/// What is escaped in a query: all but the unreserved characters of RFC 3986.
+/// The characters that are escaped in a query: all but the unreserved ones of RFC 3986.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Returns the link that adds an entry to a client; the error says why there is none.

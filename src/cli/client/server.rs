@@ -57,7 +57,8 @@ impl ServerCommand {
     pub(in crate::cli) fn with_options_of(&self, command: &[String]) -> Self {
         let mut server = self.clone();
         let has_home = command.get(2).is_some_and(|it| !it.starts_with('-'));
-        if serves_directly(command) && has_home && self.arguments.len() == 2 {
+        let has_options = self.arguments.iter().any(|it| it.starts_with("--"));
+        if serves_directly(command) && has_home && !has_options {
             server.arguments.extend_from_slice(&command[3..]);
         }
         server

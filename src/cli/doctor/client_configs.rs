@@ -21,7 +21,7 @@ pub(super) struct ConfiguredServer {
     pub(super) name: String,
     /// The command that starts the server, with its arguments.
     pub(super) command: Vec<String>,
-    /// What is out of date in the command.
+    /// Why the command is out of date.
     pub(super) problem: Option<&'static str>,
 }
 

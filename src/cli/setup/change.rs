@@ -13,16 +13,16 @@ use crate::model::ClientSetup;
 pub(super) struct Change {
     /// The file, with links resolved.
     pub(super) target: PathBuf,
-    /// What the file contains; `None`: there is none.
+    /// The content of the file; `None`: it does not exist.
     pub(super) was: Option<String>,
-    /// What it shall contain; `None`: it is deleted.
+    /// The new content; `None`: the file is deleted.
     pub(super) new: Option<String>,
     pub(super) record: RecordChange,
-    /// What the user should know.
+    /// A note for the user.
     pub(super) note: Option<String>,
 }
 
-/// What happens to the records.
+/// How a change affects the records of entries that `setup` has added.
 pub(super) enum RecordChange {
     Keep,
     Add(ClientSetup),

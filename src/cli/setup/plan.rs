@@ -1,4 +1,4 @@
-//! What `palazzo setup` would change in the configuration of a client.
+//! Plans the changes that `palazzo setup` makes in the configuration of a client.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use crate::cli::setup::line_diff::describe_change;
 use crate::config_edit::find_entry;
 use crate::model::ClientSetup;
 
-/// What happens to a file.
+/// The step that is planned for a file.
 pub(super) struct Plan {
     pub(super) client: Client,
     pub(super) file: PathBuf,

@@ -63,8 +63,8 @@ pub use tree::{FileTree, edit_tree, file_kind, parse_tree, serialize_tree};
 use crate::format::file_parser::FileParser;
 use crate::format::parsed_file::{ParsedItem, insert_item, with_conflict_position};
 use crate::model::{
-    Conflict, Diagnostic, DiaryEntry, Drawer, Entity, FileKind, Files, Genus, Palace, Process,
-    Room, Scroll, Settings, Task,
+    Code, Conflict, Diagnostic, DiaryEntry, Drawer, Entity, FileKind, Files, Genus, Palace,
+    Process, Room, Scroll, Settings, Task,
 };
 
 /// Parses a palace from its files; `name` is its name if `palace.toml` gives none.
@@ -262,6 +262,12 @@ pub fn serialize_diary_entry(entry: &DiaryEntry) -> String {
 /// Parses a `palace.toml` on its own.
 pub fn parse_settings(text: &str) -> Option<Settings> {
     parse_discarding_findings(PalacePath::SETTINGS_FILE, text, settings::parse_settings)
+}
+
+/// Returns the finding about a `palace.toml` of a palace that this program neither reads nor
+/// changes, because its files have another format.
+pub fn find_other_format(settings: &str) -> Option<Diagnostic> {
+    parse_file(PalacePath::SETTINGS_FILE, settings).first_finding(Code::FormatVersion)
 }
 
 /// Writes the `palace.toml` of a new palace.

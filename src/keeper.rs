@@ -120,7 +120,9 @@ pub use crate::keeper::merge::{
     FilePart, MERGE_RULES_VERSION, MergeConflict, MergeInput, MergeOutcome, RawFiles,
     UnchangedFiles, merge_palaces,
 };
-pub use crate::keeper::merge_driver::{MergedFileVersions, merge_file_versions, paths_in_palaces};
+pub use crate::keeper::merge_driver::{
+    MergedFileVersions, describe_other_format, merge_file_versions, paths_in_palaces,
+};
 pub use crate::keeper::pages::file::{PalaceFileRequest, view_as_file};
 pub use crate::keeper::pages::live::{PalaceEvent, SeenPalace, palace_events};
 pub use crate::keeper::pages::map_app::render_map_app;

@@ -3,12 +3,15 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::terminal;
 use crate::keeper::{self, MergedFileVersions};
 use crate::model::strip_unprintable;
+
+/// The file that makes a folder a palace.
+const SETTINGS_FILE: &str = "palace.toml";
 
 /// The exit code for a file that git should not merge further: it stays unmerged.
 const UNMERGED: u8 = 1;
@@ -17,7 +20,8 @@ const UNMERGED: u8 = 1;
 ///
 /// Writes the merged file to OURS. If both sides have changed one field, one value stands, the
 /// other is kept in `conflicts/` of the palace and printed, and the exit code is 1, so that git
-/// lists the file as unmerged. `palazzo git-setup` installs the driver.
+/// lists the file as unmerged. In a palace of another format it merges line by line, as git does.
+/// `palazzo git-setup` installs the driver.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The file of the common base; empty if both sides have added the file
@@ -39,13 +43,20 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let candidates = keeper::paths_in_palaces(&args.path);
-    let is_palace = |folder: &str| Path::new(folder).join("palace.toml").is_file();
+    let is_palace = |folder: &str| Path::new(folder).join(SETTINGS_FILE).is_file();
     let known = candidates.iter().rev().find(|(folder, _)| is_palace(folder));
     let Some((folder, path)) = known.or(candidates.first()).copied() else {
         return Err(Failure::Message(format!("`{}` is no file of a palace", args.path)));
     };
     let [base, ours, theirs] = [&args.base, &args.ours, &args.theirs].map(fs::read);
-    let merged = keeper::merge_file_versions(path, &base?, [&ours?, &theirs?]);
+    let [base, ours, theirs] = [base?, ours?, theirs?];
+    let settings = known.and_then(|_| fs::read(Path::new(folder).join(SETTINGS_FILE)).ok());
+    let versions = [&base, &ours, &theirs].into_iter().filter(|_| path == SETTINGS_FILE);
+    let mut settings = settings.iter().chain(versions).map(|it| String::from_utf8_lossy(it));
+    if let Some(reason) = settings.find_map(|it| keeper::describe_other_format(&it)) {
+        return merge_lines(args, &reason);
+    }
+    let merged = keeper::merge_file_versions(path, &base, [&ours, &theirs]);
     fs::write(&args.ours, &merged.bytes)?;
     if merged.conflicts.is_empty() {
         return Ok(ExitCode::SUCCESS);
@@ -53,6 +64,20 @@ pub(super) fn run(args: &Args) -> Outcome {
     let palace = known.map(|_| Path::new(folder));
     report_conflicts(&args.path, &merged, palace);
     Ok(ExitCode::from(UNMERGED))
+}
+
+/// Lets git merge the file line by line, as without a merge driver.
+fn merge_lines(args: &Args, reason: &str) -> Outcome {
+    let mut git = Command::new("git");
+    git.args(["merge-file", "-L", "ours", "-L", "base", "-L", "theirs"]);
+    let status = git.args([&args.ours, &args.base, &args.theirs]).status()?;
+    anstream::eprintln!("palazzo: {}: {reason}; git merged it line by line", args.path);
+    match status.code() {
+        Some(0) => Ok(ExitCode::SUCCESS),
+        // The number of conflicts, at most 127.
+        Some(1..=127) => Ok(ExitCode::from(UNMERGED)),
+        _ => Err(Failure::Message(format!("`git merge-file` failed on `{}`", args.path))),
+    }
 }
 
 /// Prints both values of each conflict, and keeps them in the palace.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::DateTime;
 
-use crate::format::{PalacePath, serialize_conflict};
+use crate::format::{self, PalacePath, serialize_conflict};
 use crate::keeper::merge::{FilePart, MergeInput, RawFiles, UnchangedFiles, merge_palaces};
 use crate::merge::Side;
 use crate::model::Conflict;
@@ -26,6 +26,12 @@ pub fn paths_in_palaces(path: &str) -> Vec<(&str, &str)> {
     let all = std::iter::once(("", path)).chain(split);
     let is_item = |it: &str| PalacePath::parse(it).is_ok_and(|it| it != PalacePath::Other);
     all.filter(|(_, below)| is_item(below)).collect()
+}
+
+/// Returns why a palace with this `palace.toml` is not merged field by field: its files have another
+/// format than this program reads.
+pub fn describe_other_format(settings: &str) -> Option<String> {
+    format::find_other_format(settings).map(|it| it.message)
 }
 
 /// Merges two versions of a file of a palace; `path` is its path there. An empty base counts as

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::harness::{Home, MARCH_1};
 
 const ENTITY: &str = "survey/entities/claim/stasis.yaml";
+const SETTINGS: &str = "survey/palace.toml";
 const HALL: &str = "survey/rooms/hall.yaml";
 const STATUS_CONFLICT: &str = "survey/conflicts/3f2a1b4c5d6e7f80.yaml";
 const CONTENT_CONFLICT: &str = "survey/conflicts/a1b2c3d4e5f60718.yaml";
@@ -284,6 +285,32 @@ fn git_leaves_a_file_with_two_values_unmerged_and_both_are_kept() {
     let id = listed["conflicts"][0]["short"].as_str().unwrap();
     run(&home, &["resolve", id, "other"]);
     assert_eq!(home.read(ENTITY), STASIS.replace("settled", "ours"));
+}
+
+#[test]
+fn git_merges_a_palace_of_a_newer_format_line_by_line() {
+    let home = home_with_branches(|home, side| {
+        home.write(ENTITY, &format!("{STASIS}  - Seen by {side}.\n"));
+        let newer = home.read(SETTINGS).replace("format = 1", "format = 2");
+        home.write(SETTINGS, &newer);
+    });
+    let (code, printed) = home.git_code_and_errors(&MERGE);
+    assert_eq!(code, Some(1), "{printed}");
+    let printed = printed.lines().filter(|it| it.starts_with("palazzo")).collect::<Vec<_>>();
+    assert_snapshot!(printed.join("\n"), @"palazzo: survey/entities/claim/stasis.yaml: this palace has format 2, which needs a newer Palazzo; this one reads format 1; git merged it line by line");
+    assert_snapshot!(home.read(ENTITY).replace(STASIS, ""), @"
+    <<<<<<< ours
+      - Seen by ours.
+    =======
+      - Seen by theirs.
+    >>>>>>> theirs
+    ");
+    home.git(&["merge", "--abort"]);
+    let refused = home.run_palazzo(&["git-setup"]);
+    let refused = String::from_utf8(refused.stderr).unwrap();
+    assert!(refused.contains("format 2, which needs a newer Palazzo"), "{refused}");
+    run(&home, &["git-setup", "--remove"]);
+    assert!(!exists(&home, "survey/.gitattributes"));
 }
 
 #[cfg(unix)]

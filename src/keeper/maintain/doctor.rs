@@ -107,12 +107,11 @@ pub(crate) fn stale_lock_diagnostics(
 fn examine_palace(keeper: &Keeper, store: &Store, name: String, user: &str) -> DoctorReport {
     let settings = store.read_file(PalacePath::SETTINGS_FILE).ok().flatten().unwrap_or_default();
     let model = format::parse_settings(&settings).and_then(|it| it.model);
-    let parsed = format::parse_file(PalacePath::SETTINGS_FILE, &settings);
     let files = store.list_files("").map(|(files, _)| files).unwrap_or_default();
     let folders: BTreeSet<_> = files.keys().filter_map(|it| Path::new(it).parent()).collect();
     DoctorReport {
         name,
-        other_format: parsed.first_finding(Code::FormatVersion),
+        other_format: format::find_other_format(&settings),
         identities: store.commit_identities(user).ok().flatten(),
         network_file_system: store.network_file_system(),
         folder_count: folders.len(),

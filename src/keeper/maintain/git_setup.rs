@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use crate::format::PalacePath;
+use crate::keeper::palace::findings::other_format_finding;
 use crate::keeper::{Keeper, Refusal};
-use crate::model::quote_for_shell;
+use crate::model::{Diagnostic, quote_for_shell};
 use crate::store::{DriverFileChange, DriverSection, GitDrivers, Store};
 
 /// The attributes of files that git shows and merges by meaning.
@@ -42,6 +44,13 @@ pub struct GitSetupReport {
 /// Installs the diff and the merge driver in all palaces of the home; git runs it as `program`.
 pub fn set_up_git(keeper: &Keeper, program: &str) -> Result<Vec<GitSetupReport>, Refusal> {
     let drivers = git_drivers(program);
+    for store in stores_of_home(keeper)? {
+        if let Some(finding) = other_format_finding(&store) {
+            let file = store.palace_folder().join(PalacePath::SETTINGS_FILE).display().to_string();
+            let diagnostic = Diagnostic { file, ..finding.diagnostic };
+            return Err(Refusal::OtherFormat(diagnostic.into()));
+        }
+    }
     for_each_palace(keeper, |store| Ok(store.install_git_drivers(&drivers)?))
 }
 
@@ -51,11 +60,15 @@ pub fn remove_git_setup(keeper: &Keeper) -> Result<Vec<GitSetupReport>, Refusal>
     for_each_palace(keeper, |store| Ok(store.remove_git_drivers(&drivers)?))
 }
 
+fn stores_of_home(keeper: &Keeper) -> Result<Vec<Store>, Refusal> {
+    Ok(keeper.workspaces()?.iter().map(|it| keeper.store_of(it)).collect())
+}
+
 fn for_each_palace(
     keeper: &Keeper,
     edit: impl Fn(&Store) -> Result<Vec<DriverFileChange>, Refusal>,
 ) -> Result<Vec<GitSetupReport>, Refusal> {
-    let stores = keeper.workspaces()?.iter().map(|it| keeper.store_of(it)).collect::<Vec<_>>();
+    let stores = stores_of_home(keeper)?;
     for store in &stores {
         store.check_git_driver_files()?;
     }

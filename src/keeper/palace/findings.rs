@@ -32,8 +32,7 @@ impl Finding {
 /// must not be changed.
 pub(crate) fn other_format_finding(store: &Store) -> Option<Finding> {
     let text = store.read_file(PalacePath::SETTINGS_FILE).ok().flatten()?;
-    let settings = format::parse_file(PalacePath::SETTINGS_FILE, &text);
-    Some(Finding::from_diagnostic(settings.first_finding(Code::FormatVersion)?, &text))
+    Some(Finding::from_diagnostic(format::find_other_format(&text)?, &text))
 }
 
 /// Prepares the checks of a palace as a whole. `tools` are those that actions can call,

@@ -11,7 +11,7 @@ use crate::keeper::error::Refusal;
 use crate::keeper::merge::MERGE_RULES_VERSION;
 use crate::keeper::sync::merge_versions::{merge_rested_edit, merge_versions};
 use crate::keeper::sync::repositories::SyncedRepository;
-use crate::model::{Code, Diagnostic};
+use crate::model::Diagnostic;
 use crate::store::{
     ApplyOutcome, HistoryComparison, HistoryRelation, PlannedMove, SyncSession, Upstream,
 };
@@ -205,8 +205,7 @@ fn reject_other_format(
     let is_settings = |path: &str| path.rsplit('/').next() == Some(PalacePath::SETTINGS_FILE);
     let settings: Vec<_> = planned.new_texts().filter(|(path, _)| is_settings(path)).collect();
     let planned_finding = settings.iter().find_map(|(path, text)| {
-        let parsed = format::parse_file(PalacePath::SETTINGS_FILE, text);
-        let finding = parsed.first_finding(Code::FormatVersion)?;
+        let finding = format::find_other_format(text)?;
         Some(Diagnostic { file: (*path).to_owned(), ..finding })
     });
     let is_replaced = |it: &Diagnostic| settings.iter().any(|(path, _)| *path == it.file);

@@ -226,8 +226,12 @@ fn user_template_names(keeper: &Keeper) -> Result<Vec<String>, Refusal> {
 
 fn parse_template(name: &str, folder: Option<PathBuf>, files: Files) -> Result<Template, Refusal> {
     let text = files.get(PalacePath::SETTINGS_FILE).map_or("", String::as_str);
+    let place = folder.as_ref().map_or_else(|| name.to_owned(), |it| it.display().to_string());
+    if let Some(finding) = format::find_other_format(text) {
+        let file = format!("{place}/{}", PalacePath::SETTINGS_FILE);
+        return Err(Refusal::OtherFormat(Diagnostic { file, ..finding }.into()));
+    }
     let settings = format::parse_settings(text).ok_or_else(|| {
-        let place = folder.as_ref().map_or_else(|| name.to_owned(), |it| it.display().to_string());
         let message = "cannot be read; `palazzo check` on the template shows why";
         Refusal::Invalid(format!("the {} of {place} {message}", PalacePath::SETTINGS_FILE))
     })?;
@@ -345,6 +349,16 @@ mod tests {
         let message = format!("there is no template `codebse`; did you mean `codebase`? {all}");
         assert_eq!(refusal("codebse"), message);
         assert_eq!(refusal("../x"), format!("there is no template `../x`. {all}"));
+    }
+
+    #[test]
+    fn a_template_of_a_newer_format_names_its_file_and_the_update() {
+        let dir = tempfile::tempdir().unwrap();
+        let keeper = keeper_with_templates(dir.path());
+        let folder = dir.path().join("templates/service");
+        fs::write(folder.join("palace.toml"), format!("format = 2\n{SETTINGS}")).unwrap();
+        let refused = find_template(&keeper, "service").unwrap_err().to_string();
+        insta::assert_snapshot!(refused.replace(&folder.display().to_string(), "TEMPLATE"), @"TEMPLATE/palace.toml: this palace has format 2, which needs a newer Palazzo; this one reads format 1. Nothing was read or changed: update Palazzo; `palazzo doctor` prints the command");
     }
 
     #[test]

@@ -17,12 +17,15 @@ mod git_driver;
 mod git_setup;
 mod home;
 mod hook;
+mod http_access;
+#[cfg(feature = "http")]
 mod http_server;
 mod import;
 mod init;
 mod item_change;
 mod locate;
 mod log;
+#[cfg(feature = "language-server")]
 mod lsp;
 mod man;
 mod map;
@@ -49,6 +52,7 @@ mod templates;
 mod terminal;
 mod trust;
 mod undo;
+#[cfg(feature = "http")]
 mod view;
 mod wake_up;
 mod walk;
@@ -90,11 +94,13 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Serve(serve::Args),
+    #[cfg(feature = "language-server")]
     Lsp(lsp::Args),
     Init(init::Args),
     Templates(templates::Args),
     Show(show::Args),
     Map(map::Args),
+    #[cfg(feature = "http")]
     View(view::Args),
     Search(search::Args),
     Embed(embed::Args),
@@ -150,11 +156,13 @@ pub fn run() -> ExitCode {
 fn run_command(command: Command) -> Outcome {
     match command {
         Command::Serve(args) => serve::run(args),
+        #[cfg(feature = "language-server")]
         Command::Lsp(args) => lsp::run(&args),
         Command::Init(args) => init::run(&args),
         Command::Templates(args) => templates::run(&args),
         Command::Show(args) => show::run(&args),
         Command::Map(args) => map::run(&args),
+        #[cfg(feature = "http")]
         Command::View(args) => view::run(&args),
         Command::Search(args) => search::run(args),
         Command::Embed(args) => embed::run(&args),

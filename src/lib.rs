@@ -62,6 +62,8 @@ pub mod keeper;
 
 // The interfaces.
 pub mod cli;
+#[cfg(feature = "language-server")]
 pub mod lsp;
 pub mod mcp;
+#[cfg(feature = "http")]
 pub mod web;

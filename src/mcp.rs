@@ -8,6 +8,7 @@ mod effect_hint;
 mod graph_pages;
 mod graph_tools;
 mod handler;
+#[cfg(feature = "http")]
 mod http;
 mod instructions;
 mod json_rpc;
@@ -30,6 +31,7 @@ mod toolbox;
 mod visit_note;
 mod work_tools;
 
+#[cfg(feature = "http")]
 pub use http::http_route;
 pub use reply::{ToolReply, ToolResult};
 pub use serve::serve;

@@ -9,7 +9,7 @@ use crate::cli::client::Client;
 use crate::cli::client::install_link::install_link;
 use crate::cli::client::server::{HttpEndpoint, ServerCommand};
 use crate::cli::home::{self, HomeArgs};
-use crate::cli::http_server::DEFAULT_URL;
+use crate::cli::http_access::DEFAULT_URL;
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::serve::reject_duplicate_tools;
 use crate::cli::terminal;

@@ -7,17 +7,10 @@ use std::path::Path;
 
 use tokio::net::TcpListener;
 
-use crate::cli::home::state_dir;
+use crate::cli::http_access::{DEFAULT_ADDRESS, http_access};
 use crate::cli::outcome::{Failure, current_time, terminal_user};
-use crate::keeper::HttpAccess;
 use crate::mcp::Server;
 use crate::web::{self, AllowedHosts, WebOptions};
-
-/// The address on which a server listens, and clients expect it.
-const DEFAULT_ADDRESS: &str = "127.0.0.1:7227";
-
-/// The same address, as clients write it.
-pub(super) const DEFAULT_URL: &str = "http://127.0.0.1:7227";
 
 /// The options of a server over HTTP.
 #[derive(clap::Args)]
@@ -76,12 +69,6 @@ impl HttpArgs {
         }
         Ok(())
     }
-}
-
-/// Returns the files that a server and its clients share.
-pub(super) fn http_access() -> Result<HttpAccess, Failure> {
-    let missing = "no folder for the token is known: set XDG_STATE_HOME or HOME";
-    state_dir().map(HttpAccess::new).ok_or_else(|| Failure::Message(missing.to_owned()))
 }
 
 /// Serves the palaces of `home` over HTTP until `stop` is ready. Calls `on_listen` with the address

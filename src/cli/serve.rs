@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::cli::home::{PalaceArgs, keeper_for_home, state_dir};
+#[cfg(feature = "http")]
 use crate::cli::http_server::{self, HttpArgs};
 use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::signal;
@@ -68,6 +69,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "BRANCH", conflicts_with = "read_only")]
     propose: Option<String>,
 
+    #[cfg(feature = "http")]
     #[command(flatten)]
     http: HttpArgs,
 
@@ -100,27 +102,41 @@ pub(super) fn run(args: Args) -> Outcome {
         .with_watch_mode(watching, |warning| anstream::eprintln!("palazzo: {warning}"))
         .with_background_embedding()
         .with_read_only(args.read_only);
-    if !args.http.is_chosen() && std::io::stdin().is_terminal() {
+    #[cfg(feature = "http")]
+    let is_over_http = args.http.is_chosen();
+    #[cfg(not(feature = "http"))]
+    let is_over_http = false;
+    if !is_over_http && std::io::stdin().is_terminal() {
         explain_standard_input(&home);
     }
     let timing = SyncTiming::with_idle(Duration::from_millis(args.sync_idle_ms));
     let is_synced = !args.read_only && args.propose.is_none();
     let (server, cancelled) = make_server(toolbox, keeper, is_synced.then_some(timing));
     run_until_signal(cancelled, async |stop| {
+        #[cfg(feature = "http")]
         if args.http.is_chosen() {
-            let announce = |address| {
-                anstream::eprintln!(
-                    "Serving {} over HTTP: MCP at http://{address}/mcp (`palazzo client-config \
-                     --http` prints the configuration of clients), the page by `palazzo view`. \
-                     Ctrl-C ends this.",
-                    home.display()
-                );
-                Ok(())
-            };
-            return http_server::serve(server, &args.http, &home, announce, stop).await;
+            return serve_over_http(server, &args.http, &home, stop).await;
         }
         mcp::serve(server, stop).await.map_err(Failure::Connection)
     })
+}
+
+#[cfg(feature = "http")]
+async fn serve_over_http(
+    server: Server,
+    args: &HttpArgs,
+    home: &Path,
+    stop: StopSignal,
+) -> Result<(), Failure> {
+    let announce = |address| {
+        anstream::eprintln!(
+            "Serving {} over HTTP: MCP at http://{address}/mcp (`palazzo client-config --http` \
+             prints the configuration of clients), the page by `palazzo view`. Ctrl-C ends this.",
+            home.display()
+        );
+        Ok(())
+    };
+    http_server::serve(server, args, home, announce, stop).await
 }
 
 /// Returns the home that is served and its keeper: with a proposal, the home in its worktree.

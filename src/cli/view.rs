@@ -7,7 +7,8 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 
 use crate::cli::home::HomeArgs;
-use crate::cli::http_server::{self, HttpArgs, http_access};
+use crate::cli::http_access::http_access;
+use crate::cli::http_server::{self, HttpArgs};
 use crate::cli::map::write_page;
 use crate::cli::outcome::{Failure, Outcome, current_time, terminal_user};
 use crate::cli::serve::{make_server, run_until_signal};

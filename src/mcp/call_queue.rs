@@ -88,6 +88,7 @@ impl CallQueue {
     }
 
     /// Returns whether every call that has arrived is finished.
+    #[cfg(feature = "http")]
     pub(crate) fn is_empty(&self) -> bool {
         self.lock_state().calls.is_empty()
     }

@@ -95,6 +95,7 @@ impl CallRunner {
     }
 
     /// Returns whether every call that has arrived is finished.
+    #[cfg(feature = "http")]
     pub(crate) fn is_idle(&self) -> bool {
         self.queue.is_empty()
     }

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use axum::Router;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::time::sleep;
 use ulid::Ulid;
@@ -20,6 +21,8 @@ use crate::keeper::{Caller, Keeper, VisitHandle};
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::http::sessions::LimitedSessions;
 use crate::mcp::server::{ClientSession, Server};
+use crate::mcp::toolbox::{ToolSet, Toolbox};
+use crate::mcp::visit_note::VISIT_ARGUMENT;
 use crate::model::Tool;
 
 /// Maximum size of a request, in bytes.
@@ -104,5 +107,23 @@ impl Server {
         let mut server = self.clone();
         server.session = ClientSession { id, handle: Some(handle) };
         Ok(server)
+    }
+}
+
+impl Toolbox {
+    /// Lets the tools of Palazzo accept the handle of a visit, as `visit`. The other tool sets
+    /// have the parameters of the servers that they replace.
+    #[must_use]
+    fn with_visit_handles(mut self) -> Self {
+        let about = json!({ "type": "string", "description": "The handle from set_workspace." });
+        let own = [ToolSet::Palace, ToolSet::Graph, ToolSet::Sync];
+        for tool in self.tools.iter_mut().filter(|it| own.contains(&it.set)) {
+            let schema = Arc::make_mut(&mut tool.definition.input_schema);
+            let properties = schema.entry("properties").or_insert_with(|| json!({}));
+            if let Value::Object(properties) = properties {
+                properties.insert(VISIT_ARGUMENT.to_owned(), about.clone());
+            }
+        }
+        self
     }
 }

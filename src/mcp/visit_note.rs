@@ -4,17 +4,15 @@
 //! visit has a handle, which `set_workspace` returns and later calls give back as `visit`; else it
 //! is that of the session.
 
-use std::sync::Arc;
-
 use rmcp::model::JsonObject;
-use serde_json::{Value, json};
+use serde_json::Value;
 use ulid::Ulid;
 
 use crate::keeper::{Caller, Keeper, VisitHandle, VisitKey, VisitStore};
 use crate::mcp::toolbox::{ToolSet, Toolbox};
 
 /// The argument with the handle of a visit.
-const VISIT_ARGUMENT: &str = "visit";
+pub(super) const VISIT_ARGUMENT: &str = "visit";
 
 /// What the answer to a call says about its visit.
 pub(super) struct VisitNote {
@@ -71,22 +69,6 @@ impl Toolbox {
     /// Returns whether the visit that a call begins is kept for later calls.
     fn keeps_visit(&self, name: &str) -> bool {
         self.tools.iter().any(|it| it.name == name && it.set == ToolSet::Palace)
-    }
-
-    /// Lets the tools of Palazzo accept the handle of a visit, as `visit`. The other tool sets
-    /// have the parameters of the servers that they replace.
-    #[must_use]
-    pub(super) fn with_visit_handles(mut self) -> Self {
-        let about = json!({ "type": "string", "description": "The handle from set_workspace." });
-        let own = [ToolSet::Palace, ToolSet::Graph, ToolSet::Sync];
-        for tool in self.tools.iter_mut().filter(|it| own.contains(&it.set)) {
-            let schema = Arc::make_mut(&mut tool.definition.input_schema);
-            let properties = schema.entry("properties").or_insert_with(|| json!({}));
-            if let Value::Object(properties) = properties {
-                properties.insert(VISIT_ARGUMENT.to_owned(), about.clone());
-            }
-        }
-        self
     }
 }
 

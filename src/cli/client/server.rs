@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::home::HomeArgs;
-use crate::cli::http_server::{DEFAULT_URL, http_access};
+use crate::cli::http_access::{DEFAULT_URL, http_access};
 use crate::cli::outcome::Failure;
 use crate::mcp::ToolSet;
 

@@ -9,6 +9,7 @@ pub(super) mod server;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
+use crate::cli::client::places::UserFolders;
 use crate::cli::client::server::{HttpEndpoint, ServerCommand};
 use crate::config_edit::{ConfigFormat, EntryFields, EntryPlace};
 
@@ -57,25 +58,24 @@ impl Client {
     }
 
     /// Returns the line that says where to put the configuration that `client-config` prints.
-    pub(super) fn instruction(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "Run (add `-s user` for all your projects):",
+    pub(super) fn instruction(self, folders: Option<&UserFolders>) -> String {
+        let (file, hint) = match self {
+            Self::ClaudeCode => return "Run (add `-s user` for all your projects):".to_owned(),
             Self::ClaudeDesktop => {
-                "Put into claude_desktop_config.json (Settings, Developer, Edit Config):"
+                (Some("claude_desktop_config.json"), " (Settings, Developer, Edit Config)")
             }
-            Self::Cursor => "Put into ~/.cursor/mcp.json:",
-            Self::Vscode => "Put into .vscode/mcp.json:",
-            Self::Codex => "Put into ~/.codex/config.toml:",
-            Self::Gemini => "Put into ~/.gemini/settings.json:",
-            Self::Zed => {
-                "Put into ~/.config/zed/settings.json (command `zed: open settings file`):"
+            Self::Vscode => (Some(".vscode/mcp.json"), ""),
+            Self::LmStudio => (Some("mcp.json"), " (Program, Install, Edit mcp.json)"),
+            Self::Lsp => (Some(".lsp.json of a plugin"), ""),
+            Self::Zed => (None, " (command `zed: open settings file`)"),
+            Self::Goose => (None, " (`goose info` shows the file)"),
+            Self::Cursor | Self::Codex | Self::Gemini | Self::Windsurf | Self::Opencode => {
+                (None, "")
             }
-            Self::Windsurf => "Put into ~/.codeium/windsurf/mcp_config.json:",
-            Self::Opencode => "Put into ~/.config/opencode/opencode.json:",
-            Self::Goose => "Put into ~/.config/goose/config.yaml (`goose info` shows the file):",
-            Self::LmStudio => "Put into mcp.json (Program, Install, Edit mcp.json):",
-            Self::Lsp => "Put into .lsp.json of a plugin:",
-        }
+        };
+        let of_user = || folders.and_then(|it| Some(it.abbreviate(&self.user_file(it)?)));
+        let file = file.map(str::to_owned).or_else(of_user);
+        format!("Put into {}{hint}:", file.as_deref().unwrap_or("the configuration of the client"))
     }
 
     /// Returns the format of the configuration file.

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::cli::client::Client;
 use crate::cli::client::install_link::install_link;
+use crate::cli::client::places::UserFolders;
 use crate::cli::client::server::{HttpEndpoint, ServerCommand};
 use crate::cli::home::{self, HomeArgs};
 use crate::cli::http_access::DEFAULT_URL;
@@ -56,7 +57,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         anstream::eprintln!("Open on the machine of the client:");
         terminal::print_text(&link)?;
     } else {
-        anstream::eprintln!("{}", client.instruction());
+        anstream::eprintln!("{}", client.instruction(UserFolders::from_env().as_ref()));
         terminal::print_text(&config.text(client))?;
     }
     home::remember_home(args.home.given());

@@ -9,6 +9,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use clap::ValueEnum as _;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::cli::client::Client;
 use crate::cli::client::places::UserFolders;
@@ -31,7 +32,7 @@ use crate::mcp::{ToolSet, Toolbox};
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Only this client; can be repeated
-    #[arg(long = "client", value_name = "NAME", value_delimiter = ',')]
+    #[arg(long = "client", value_name = "NAME", value_delimiter = ',', value_parser = client_parser())]
     clients: Vec<Client>,
 
     #[command(flatten)]
@@ -53,6 +54,14 @@ pub(super) struct Args {
     /// added meanwhile
     #[arg(long, conflicts_with_all = ["home", "workspace", "tools"])]
     remove: bool,
+}
+
+/// Parses the name of a client. The help lists only clients whose configuration can be written; the
+/// others are accepted, and answered with what to do by hand.
+fn client_parser() -> impl TypedValueParser<Value = Client> {
+    let name = |it: &Client| it.to_possible_value().map(|name| name.hide(!it.has_user_file()));
+    PossibleValuesParser::new(Client::value_variants().iter().filter_map(name))
+        .try_map(|it| Client::from_str(&it, false))
 }
 
 pub(super) fn run(args: &Args) -> Outcome {

@@ -27,7 +27,9 @@ struct Parsed<'a> {
 }
 
 pub(super) fn parse(text: &str) -> Result<Value, ConfigError> {
-    Ok(Parsed::new(text)?.root.map_or(Value::Null, |it| to_value(&it)))
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &parse_options());
+    let root = parsed.map_err(|it| syntax_error(&it))?.value;
+    Ok(root.map_or(Value::Null, |it| to_value(&it)))
 }
 
 pub(super) fn render(place: EntryPlace, fields: &EntryFields) -> String {

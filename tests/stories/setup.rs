@@ -207,7 +207,7 @@ fn what_cannot_be_changed_safely_is_left_alone_and_named() {
     for part in [
         "left alone: line 3: ",
         "another server there has the name `palazzo`",
-        "mcp_config.json`: it is read-only",
+        "mcp_config.json\n  left alone: it is read-only; add the entry by hand",
         "left alone: it is not a file of at most 64 MiB",
         "LM Studio: -\n  left alone: the place of its configuration is not known",
         "(palazzo client-config codex)",

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::keeper;
 
-/// The largest configuration that is read.
+/// The largest configuration that is read. Parsing a usual one takes ten times its size in memory.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// Reads a configuration; `None` if there is no file. The error says why it cannot be read.
@@ -58,7 +58,9 @@ pub(in crate::cli) fn replace_config(
     let write = |temporary: &mut tempfile::NamedTempFile| -> io::Result<()> {
         temporary.write_all(new.as_bytes())?;
         if was.is_some() {
-            temporary.as_file().set_permissions(fs::metadata(file)?.permissions())?;
+            let metadata = fs::metadata(file)?;
+            keep_owner(temporary.as_file(), &metadata)?;
+            temporary.as_file().set_permissions(metadata.permissions())?;
         }
         temporary.as_file().sync_all()
     };
@@ -74,11 +76,34 @@ pub(in crate::cli) fn replace_config(
     })
 }
 
+/// Gives a new file the owner and group of the one that it replaces, for `sudo palazzo setup`.
+#[cfg(unix)]
+fn keep_owner(new: &fs::File, old: &fs::Metadata) -> io::Result<()> {
+    use std::os::unix::fs::{MetadataExt as _, fchown};
+    let metadata = new.metadata()?;
+    match (metadata.uid(), metadata.gid()) == (old.uid(), old.gid()) {
+        true => Ok(()),
+        false => fchown(new, Some(old.uid()), Some(old.gid())),
+    }
+}
+
+/// Windows gives a file the permissions of its folder.
+#[cfg(not(unix))]
+fn keep_owner(_: &fs::File, _: &fs::Metadata) -> io::Result<()> {
+    Ok(())
+}
+
+/// Fails if a file may not be changed. Root could write it anyway, and does not.
+pub(in crate::cli) fn require_writable(file: &Path) -> Result<(), String> {
+    match fs::metadata(file).is_ok_and(|it| it.permissions().readonly()) {
+        true => Err("it is read-only".to_owned()),
+        false => Ok(()),
+    }
+}
+
 /// Fails if a file may not be replaced, or is no longer what it was.
 fn require_unchanged(file: &Path, was: Option<&str>) -> Result<(), String> {
-    if fs::metadata(file).is_ok_and(|it| it.permissions().readonly()) {
-        return Err("it is read-only".to_owned());
-    }
+    require_writable(file)?;
     match read_config(file)?.as_deref() == was {
         true => Ok(()),
         false => Err("another program has just changed it; run the command again".to_owned()),

@@ -64,6 +64,14 @@ impl UserFolders {
             home,
         })
     }
+
+    /// Returns a path for a person, with `~` for the home.
+    pub(in crate::cli) fn abbreviate(&self, file: &Path) -> String {
+        match file.strip_prefix(&self.home) {
+            Ok(below) => Path::new("~").join(below).display().to_string(),
+            Err(_) => file.display().to_string(),
+        }
+    }
 }
 
 impl Client {
@@ -102,6 +110,11 @@ impl Client {
             },
             Self::LmStudio | Self::Lsp => return None,
         })
+    }
+
+    /// Returns whether the place of the user's configuration file is known.
+    pub(in crate::cli) fn has_user_file(self) -> bool {
+        !matches!(self, Self::LmStudio | Self::Lsp)
     }
 
     /// Returns the configuration file of a project, inside its folder.
@@ -218,6 +231,20 @@ mod tests {
         assert_eq!(file(Client::Codex), Path::new("/x/config.toml"));
         assert_eq!(file(Client::Gemini), Path::new("/g/.gemini/settings.json"));
         assert_eq!(file(Client::Goose), Path::new("/o/config/config.yaml"));
+        assert_eq!(Client::Codex.instruction(Some(&moved)), "Put into /x/config.toml:");
+        let usual = Client::Codex.instruction(Some(&folders(Platform::Unix)));
+        assert_eq!(usual, "Put into ~/.codex/config.toml:");
+        assert_eq!(Client::Codex.instruction(None), "Put into the configuration of the client:");
+    }
+
+    #[test]
+    fn the_clients_with_a_known_file_are_the_same_on_all_systems() {
+        for platform in [Platform::Unix, Platform::MacOs, Platform::Windows] {
+            for client in Client::value_variants() {
+                let file = client.user_file(&folders(platform));
+                assert_eq!(file.is_some(), client.has_user_file(), "{client:?}");
+            }
+        }
     }
 
     #[test]

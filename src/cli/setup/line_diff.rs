@@ -1,4 +1,7 @@
-//! Shows the change of a text: the lines that differ, with a line above and below.
+//! Shows the change of a text: the lines that differ, with a line above and below. The secrets of
+//! other entries are not shown: an agent may read the output.
+
+use crate::model::redact_secrets;
 
 /// Longer lines are cut.
 const MAX_CHARS: usize = 160;
@@ -15,7 +18,8 @@ pub(super) fn describe_change(was: Option<&str>, new: Option<&str>) -> String {
     let above = same_start.checked_sub(1).map(|it| &old_lines[it..=it]).unwrap_or_default();
     let below = &old_lines[old_lines.len() - same_end..];
     let below = &below[..below.len().min(1)];
-    let line = |sign: char| move |it: &&str| format!("  {sign} {}\n", clip(it));
+    let line =
+        |sign: char| move |it: &&str| format!("  {sign} {}\n", clip(&redact_secrets(it).text));
     let mut page = match (was, new) {
         (None, Some(_)) => "  a new file:\n".to_owned(),
         (Some(_), None) => "  the file is deleted:\n".to_owned(),
@@ -47,6 +51,14 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
+
+    #[test]
+    fn the_secrets_of_neighbours_are_not_shown() {
+        let was =
+            "{\n  \"env\": { \"GITHUB_TOKEN\": \"ghp_Zk3vQ9xT7mWc2LrY8bN4sJ6hFd1pGa0eUiXo\" }\n}\n";
+        let shown = describe_change(Some(was), Some(&was.replace("}\n}", "},\n  \"b\": 2\n}")));
+        assert!(!shown.contains("ghp_") && shown.contains("[redacted: "), "{shown}");
+    }
 
     #[test]
     fn the_changed_lines_are_shown_with_their_neighbours() {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::client::config_file::{read_config, resolve_links};
+use crate::cli::client::config_file::{read_config, require_writable, resolve_links};
 use crate::cli::client::server::{SERVER_NAMES, ServerCommand, runs_palazzo, serves_directly};
 use crate::cli::client::{Client, entry_command};
 use crate::cli::setup::change::{Change, RecordChange};
@@ -106,6 +106,7 @@ fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result
             return Err(format!("another server there has the name `{}`", server.name));
         }
     };
+    require_writable(&target)?;
     Ok(Step::Change(Box::new(Change { target, was, new: Some(new), record, note: None })))
 }
 
@@ -157,6 +158,9 @@ fn removal_step(
     let new = was.is_some().then_some(text).filter(|_| !(is_created && is_empty));
     if records.is_empty() && new == was {
         return Ok(None);
+    }
+    if new != was {
+        require_writable(&target)?;
     }
     let record = RecordChange::Remove(records.iter().map(|it| (*it).clone()).collect());
     Ok(Some(Step::Change(Box::new(Change { target, was, new, record, note }))))

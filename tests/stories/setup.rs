@@ -142,6 +142,20 @@ fn clients_without_a_configuration_get_one_that_is_removed_without_a_trace() {
 
 #[test]
 #[cfg(target_os = "linux")]
+fn clients_that_are_removed_one_by_one_leave_no_folder() {
+    let user = User::new();
+    let clients = ["zed", "goose", "vscode"];
+    for client in clients {
+        assert_eq!(user.setup(&["--yes", "--client", client, "--home", "/palaces"]).0, 0);
+    }
+    for client in clients {
+        assert_eq!(user.setup(&["--yes", "--remove", "--client", client]).0, 0);
+    }
+    assert_eq!(user.list_files(), Vec::<String>::new());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
 fn configurations_are_byte_for_byte_as_before_after_the_removal() {
     let user = User::new();
     for (_, file, text) in CLIENTS {
@@ -290,6 +304,22 @@ fn a_file_that_a_variable_has_moved_is_found_again_for_the_removal() {
     assert_eq!(user.list_files(), ["moved", "moved/config.toml"]);
     assert_eq!(user.setup(&["--yes", "--remove"]).0, 0);
     assert_eq!(user.list_files(), Vec::<String>::new());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_file_that_was_replaced_by_a_link_is_found_again_for_the_removal() {
+    let user = User::new();
+    user.write(".cursor/mcp.json", "{ }");
+    assert_eq!(user.setup(&["--yes", "--client", "cursor", "--home", "/palaces"]).0, 0);
+    fs::create_dir(user.path("dotfiles")).unwrap();
+    fs::rename(user.path(".cursor/mcp.json"), user.path("dotfiles/mcp.json")).unwrap();
+    std::os::unix::fs::symlink("../dotfiles/mcp.json", user.path(".cursor/mcp.json")).unwrap();
+    let (code, shown) = user.setup(&["--yes", "--remove"]);
+    assert!(code == 0 && !shown.contains("no record"), "{shown}");
+    assert_eq!(user.read("dotfiles/mcp.json"), "{ }");
+    let (_, shown) = user.setup(&["--remove"]);
+    assert!(shown.starts_with("No client on this machine has an entry"), "{shown}");
 }
 
 #[test]

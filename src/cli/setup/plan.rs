@@ -126,7 +126,9 @@ pub(super) fn plan_removals(
     }
     let plan = |file: PathBuf| {
         let target = resolve_links(&file);
-        let records: Vec<_> = records.iter().filter(|it| it.file == target).copied().collect();
+        // The user may have moved the file since, and left a link.
+        let is_of_file = |it: &&&ClientSetup| it.file == target || it.file == file;
+        let records: Vec<_> = records.iter().filter(is_of_file).copied().collect();
         let step = removal_step(client, target, &records);
         let step = step
             .unwrap_or_else(|why| Some(Step::Refused(format!("{why}; remove the entry by hand"))));
@@ -153,7 +155,7 @@ fn removal_step(
         }
         read => read?,
     };
-    let is_created = records.iter().any(|it| it.created_file);
+    let is_created = records.iter().any(|it| it.created_file && it.file == target);
     let is_empty = text.trim_start_matches('\u{feff}').is_empty();
     let new = was.is_some().then_some(text).filter(|_| !(is_created && is_empty));
     if records.is_empty() && new == was {

@@ -45,9 +45,22 @@ pub fn add_client_setup(folder: &Path, setup: &ClientSetup) -> Result<(), Error>
     })
 }
 
-/// Removes the record for an entry of a file.
+/// Removes the record for an entry of a file. The folders that were created for it and are still
+/// there go to the record of another file in them, so that they are removed with that.
 pub fn remove_client_setup(folder: &Path, file: &Path, name: &str) -> Result<(), Error> {
-    change_setups(folder, |setups| setups.retain(|it| it.file != file || it.name != name))
+    change_setups(folder, |setups| {
+        let is_removed = |it: &mut ClientSetup| it.file == file && it.name == name;
+        let removed: Vec<_> = setups.extract_if(.., is_removed).collect();
+        let folders = removed.into_iter().flat_map(|it| it.created_folders);
+        for created in folders.filter(|it| it.is_dir()) {
+            let Some(heir) = setups.iter_mut().find(|it| it.file.starts_with(&created)) else {
+                continue;
+            };
+            heir.created_folders.push(created);
+            heir.created_folders.sort();
+            heir.created_folders.dedup();
+        }
+    })
 }
 
 fn change_setups(folder: &Path, change: impl FnOnce(&mut Vec<ClientSetup>)) -> Result<(), Error> {

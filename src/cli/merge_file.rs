@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 /// Lets git merge the file line by line, as without a merge driver.
 fn merge_lines(args: &Args, reason: &str) -> Outcome {
     let mut git = Command::new("git");
-    git.args(["merge-file", "-L", "ours", "-L", "base", "-L", "theirs"]);
+    git.args(["merge-file", "-L", "ours", "-L", "base", "-L", "theirs", "--"]);
     let status = git.args([&args.ours, &args.base, &args.theirs]).status()?;
     anstream::eprintln!("palazzo: {}: {reason}; git merged it line by line", args.path);
     match status.code() {

@@ -104,6 +104,37 @@ fn a_release_without_one_of_its_archives_is_refused() {
 }
 
 #[test]
+fn only_the_newest_version_is_released_as_the_latest() {
+    if !has_tools(&[]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let git = |words: &[&str]| {
+        let identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+        run(Command::new("git").args(identity).args(words).current_dir(folder.path()));
+    };
+    git(&["init", "--quiet"]);
+    git(&["commit", "--quiet", "--allow-empty", "--message", "Begin"]);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/channel.mjs");
+    let channels = [
+        ("v0.9.0", "latest"),
+        ("v0.10.0-rc.1", "next"),
+        ("v0.10.0", "latest"),
+        ("v0.9.1", "previous"),
+        ("v0.11.0-rc.1", "next"),
+        ("v0.10.1", "latest"),
+        ("v1.0.0", "latest"),
+    ];
+    for (tag, channel) in channels {
+        // The workflow runs when the tag is there.
+        git(&["tag", tag]);
+        let mut command = Command::new("node");
+        let output = run(command.arg(&script).args(["--tag", tag]).current_dir(folder.path()));
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim_end(), channel, "{tag}");
+    }
+}
+
+#[test]
 fn cargo_binstall_finds_the_archives_of_every_target() {
     let metadata = Command::new(env!("CARGO"))
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])

@@ -14,6 +14,7 @@
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::LazyLock;
@@ -41,8 +42,12 @@ const FAKE_PROGRAM: &str = "#!/bin/sh
 echo \"arguments: $*\"
 cat
 case $1 in
-    wait) trap 'echo terminated; exit 7' TERM; echo waiting >&2; while :; do sleep 0.1; done ;;
-    die) kill -KILL $$ ;;
+    wait)
+        trap 'echo stopped; exit 7' HUP INT QUIT TERM
+        echo waiting >&2
+        for turn in $(seq 100); do sleep 0.1; done
+        echo abandoned ;;
+    die) kill -$2 $$ ;;
 esac
 exit 3
 ";
@@ -95,6 +100,37 @@ fn a_release_without_one_of_its_archives_is_refused() {
         let output = write_release_files(folder.path(), &incomplete);
         assert!(!output.status.success());
         assert!(String::from_utf8_lossy(&output.stderr).contains(&missing), "{output:?}");
+    }
+}
+
+#[test]
+fn only_the_newest_version_is_released_as_the_latest() {
+    if !has_tools(&[]) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let git = |words: &[&str]| {
+        let identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
+        run(Command::new("git").args(identity).args(words).current_dir(folder.path()));
+    };
+    git(&["init", "--quiet"]);
+    git(&["commit", "--quiet", "--allow-empty", "--message", "Begin"]);
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/channel.mjs");
+    let channels = [
+        ("v0.9.0", "latest"),
+        ("v0.10.0-rc.1", "next"),
+        ("v0.10.0", "latest"),
+        ("v0.9.1", "previous"),
+        ("v0.11.0-rc.1", "next"),
+        ("v0.10.1", "latest"),
+        ("v1.0.0", "latest"),
+    ];
+    for (tag, channel) in channels {
+        // The workflow runs when the tag is there.
+        git(&["tag", tag]);
+        let mut command = Command::new("node");
+        let output = run(command.arg(&script).args(["--tag", tag]).current_dir(folder.path()));
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim_end(), channel, "{tag}");
     }
 }
 
@@ -217,8 +253,18 @@ fn the_npm_launcher_passes_arguments_streams_and_exit_code() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout), "arguments: a b c\none line\n");
     assert_eq!(output.status.code(), Some(3));
-    let killed = launcher(&install).arg("die").stdin(Stdio::null()).output().unwrap();
-    assert_eq!(killed.status.code(), Some(128 + 9));
+}
+
+#[test]
+fn the_npm_launcher_ends_by_the_signal_that_ended_the_program() {
+    let Some(install) = fake_npm_install() else { return };
+    for (name, signal) in [("KILL", 9), ("TERM", 15), ("HUP", 1)] {
+        let output = launcher(&install).args(["die", name]).stdin(Stdio::null()).output().unwrap();
+        assert_eq!(output.status.signal(), Some(signal), "{output:?}");
+    }
+    // Node ignores this one, so the launcher reports it as a shell does.
+    let output = launcher(&install).args(["die", "PIPE"]).stdin(Stdio::null()).output().unwrap();
+    assert_eq!(output.status.code(), Some(128 + 13), "{output:?}");
 }
 
 #[test]
@@ -226,16 +272,106 @@ fn the_npm_launcher_passes_a_signal_to_the_program() {
     use std::io::{BufRead as _, BufReader};
 
     let Some(install) = fake_npm_install() else { return };
-    let mut command = launcher(&install);
-    command.arg("wait").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+    for signal in ["-TERM", "-INT", "-HUP", "-QUIT"] {
+        let mut command = launcher(&install);
+        command.arg("wait").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        assert_eq!(line, "waiting\n");
+        run(Command::new("kill").arg(signal).arg(child.id().to_string()));
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "arguments: wait\nstopped\n");
+        assert_eq!(output.status.code(), Some(7), "{signal}");
+    }
+}
+
+#[test]
+fn a_signal_while_the_npm_launcher_starts_or_ends_leaves_no_program_behind() {
+    let Some(install) = fake_npm_install() else { return };
+    // Sends the signal at the moment when the program has just been started, or has just ended.
+    let script = "const processes = require('node:child_process');
+        const { spawn } = processes;
+        processes.spawn = (...words) => {
+            const child = spawn(...words);
+            const send = () => process.kill(process.pid, 'SIGTERM');
+            if (process.env.SIGNAL_AT === 'start') send();
+            else child.once('exit', send);
+            return child;
+        };";
+    let preload = install.path().join("preload.js");
+    fs::write(&preload, script).unwrap();
+    let run_at = |moment: &str, argument: &str| {
+        let mut command = Command::new("node");
+        command.arg("--require").arg(&preload);
+        command.arg(install.path().join("node_modules/palazzo/palazzo.js")).arg(argument);
+        command.env("SIGNAL_AT", moment).stdin(Stdio::null()).output().unwrap()
+    };
+    let started = run_at("start", "wait");
+    assert!(!String::from_utf8_lossy(&started.stdout).contains("abandoned"), "{started:?}");
+    // The program is stopped before or after it has said how it wants to be stopped.
+    assert!(matches!(
+        (started.status.signal(), started.status.code()),
+        (Some(15), _) | (_, Some(7))
+    ));
+    let ended = run_at("end", "once");
+    assert!(ended.stderr.is_empty(), "{ended:?}");
+    assert_eq!(ended.status.code(), Some(3), "{ended:?}");
+}
+
+#[test]
+fn ctrl_c_at_a_terminal_reaches_the_program_of_the_npm_package_once() {
+    use std::io::{BufRead as _, BufReader};
+
+    let Some(install) = fake_npm_install() else { return };
+    let program = "#!/usr/bin/env node
+        let interrupts = 0;
+        process.on('SIGINT', () => {
+            interrupts += 1;
+            // A second signal would come at once.
+            if (interrupts === 1) setTimeout(() => process.exit(interrupts), 500);
+        });
+        setInterval(() => {}, 1000);
+        console.log('waiting');";
+    write_programs(&install, program);
+    let launcher = install.path().join("node_modules/palazzo/palazzo.js");
+    let mut command = Command::new("script");
+    command.args(["--quiet", "--return", "--command"]);
+    command.arg(format!("node {}", launcher.display())).arg("/dev/null");
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut output = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
-    BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "waiting\n");
-    run(Command::new("kill").arg("-TERM").arg(child.id().to_string()));
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "arguments: wait\nterminated\n");
-    assert_eq!(output.status.code(), Some(7));
+    output.read_line(&mut line).unwrap();
+    assert_eq!(line.trim_end(), "waiting");
+    let mut terminal = child.stdin.take().unwrap();
+    terminal.write_all(b"\x03").unwrap();
+    // The number of times that the program was interrupted.
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+}
+
+#[test]
+fn the_npm_launcher_says_in_a_sentence_why_the_program_cannot_be_started() {
+    let Some(install) = fake_npm_install() else { return };
+    let fails_with = |reason: &str| {
+        let output = launcher(&install).stdin(Stdio::null()).output().unwrap();
+        assert_eq!(output.status.code(), Some(126), "{output:?}");
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(errors.starts_with("palazzo: cannot start /"), "{errors}");
+        assert!(errors.ends_with(&format!("/bin/palazzo: {reason}\n")), "{errors}");
+        assert_eq!(errors.lines().count(), 1, "{errors}");
+    };
+    let being_written: Vec<_> = programs(&install)
+        .iter()
+        .map(|it| fs::OpenOptions::new().append(true).open(it).unwrap())
+        .collect();
+    fails_with("it is being replaced; try again");
+    drop(being_written);
+    write_programs(&install, "#!/no/such/loader\n");
+    fails_with("the loader or the C library that it needs is missing");
+    for program in programs(&install) {
+        fs::set_permissions(program, fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    fails_with("it may not be executed: its permissions or its file system forbid it");
 }
 
 #[test]
@@ -304,16 +440,28 @@ fn fake_npm_install() -> Option<tempfile::TempDir> {
     let folder = tempfile::tempdir().unwrap();
     let packages = folder.path().join("node_modules");
     make_npm_packages(folder.path(), "launcher", &packages);
+    write_programs(&folder, FAKE_PROGRAM);
+    Some(folder)
+}
+
+/// Returns the paths of the program in the packages for this platform.
+fn programs(install: &tempfile::TempDir) -> [PathBuf; 2] {
     let platform =
         run(Command::new("node").args(["--print", "process.platform + '-' + process.arch"]));
     let platform = String::from_utf8(platform.stdout).unwrap();
-    for libc in ["", "-musl"] {
-        let program = packages.join(format!("@palazzo/{}{libc}/bin/palazzo", platform.trim()));
-        fs::create_dir_all(program.parent().unwrap()).unwrap();
-        fs::write(&program, FAKE_PROGRAM).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    ["", "-musl"].map(|libc| {
+        let package = format!("node_modules/@palazzo/{}{libc}", platform.trim());
+        install.path().join(package).join("bin/palazzo")
+    })
+}
+
+/// Writes a fake program into the packages for this platform.
+fn write_programs(install: &tempfile::TempDir, program: &str) {
+    for file in programs(install) {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(&file, program).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    Some(folder)
 }
 
 fn launcher(install: &tempfile::TempDir) -> Command {

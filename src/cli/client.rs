@@ -9,7 +9,6 @@ pub(super) mod server;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
-use crate::cli::client::places::UserFolders;
 use crate::cli::client::server::{HttpEndpoint, ServerCommand};
 use crate::config_edit::{ConfigFormat, EntryFields, EntryPlace};
 
@@ -58,7 +57,8 @@ impl Client {
     }
 
     /// Returns the line that says where to put the configuration that `client-config` prints.
-    pub(super) fn instruction(self, folders: Option<&UserFolders>) -> String {
+    /// `user_file` is the place of the configuration of the user, if it is known.
+    pub(super) fn instruction(self, user_file: Option<&str>) -> String {
         let (file, hint) = match self {
             Self::ClaudeCode => return "Run (add `-s user` for all your projects):".to_owned(),
             Self::ClaudeDesktop => {
@@ -73,9 +73,8 @@ impl Client {
                 (None, "")
             }
         };
-        let of_user = || folders.and_then(|it| Some(it.abbreviate(&self.user_file(it)?)));
-        let file = file.map(str::to_owned).or_else(of_user);
-        format!("Put into {}{hint}:", file.as_deref().unwrap_or("the configuration of the client"))
+        let file = file.or(user_file).unwrap_or("the configuration of the client");
+        format!("Put into {file}{hint}:")
     }
 
     /// Returns the format of the configuration file.

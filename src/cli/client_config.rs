@@ -57,7 +57,9 @@ pub(super) fn run(args: &Args) -> Outcome {
         anstream::eprintln!("Open on the machine of the client:");
         terminal::print_text(&link)?;
     } else {
-        anstream::eprintln!("{}", client.instruction(UserFolders::from_env().as_ref()));
+        let folders = UserFolders::from_env();
+        let user_file = folders.and_then(|it| Some(it.abbreviate(&client.user_file(&it)?)));
+        anstream::eprintln!("{}", client.instruction(user_file.as_deref()));
         terminal::print_text(&config.text(client))?;
     }
     home::remember_home(args.home.given());

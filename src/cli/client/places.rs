@@ -231,10 +231,8 @@ mod tests {
         assert_eq!(file(Client::Codex), Path::new("/x/config.toml"));
         assert_eq!(file(Client::Gemini), Path::new("/g/.gemini/settings.json"));
         assert_eq!(file(Client::Goose), Path::new("/o/config/config.yaml"));
-        assert_eq!(Client::Codex.instruction(Some(&moved)), "Put into /x/config.toml:");
-        let usual = Client::Codex.instruction(Some(&folders(Platform::Unix)));
-        assert_eq!(usual, "Put into ~/.codex/config.toml:");
-        assert_eq!(Client::Codex.instruction(None), "Put into the configuration of the client:");
+        assert_eq!(moved.abbreviate(&file(Client::Codex)), "/x/config.toml");
+        assert_eq!(moved.abbreviate(Path::new("/u/.codex/config.toml")), "~/.codex/config.toml");
     }
 
     #[test]

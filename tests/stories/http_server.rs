@@ -1,6 +1,6 @@
 //! A server over HTTP, and requests to it.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader};
 use std::process::{Child, ChildStderr, Stdio};
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
@@ -82,6 +82,8 @@ impl HttpServer {
     /// it prints on standard error.
     #[cfg(unix)]
     pub(crate) fn terminate(mut self) -> (Option<i32>, String) {
+        use std::io::Read as _;
+
         let id = rustix::process::Pid::from_child(&self.process);
         rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
         let mut said = String::new();

@@ -28,9 +28,10 @@ const FETCHED_REF: &str = "refs/palazzo/fetched";
 /// One commit of a repository, in a temporary folder that is removed with this value.
 #[derive(Debug)]
 pub struct ShallowClone {
-    folder: TempDir,
     store: Store,
     commit: CommitId,
+    /// Dropped after the store, because Windows deletes no files that are mapped into memory.
+    folder: TempDir,
 }
 
 impl ShallowClone {
@@ -71,7 +72,7 @@ impl ShallowClone {
         git.run(is_cancelled)?;
         let store = Store::new(place.clone(), place);
         let commit = CommitId(find_fetched_commit(&store)?.to_string());
-        Ok(Self { folder, store, commit })
+        Ok(Self { store, commit, folder })
     }
 
     /// Lists the palaces in `folder`, a path in the repository: the folder itself, or the folders

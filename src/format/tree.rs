@@ -185,7 +185,8 @@ mod tests {
             if place.is_dir() {
                 for_each_example_file(root, &place, check);
             } else if let Ok(text) = fs::read_to_string(&place) {
-                check(place.strip_prefix(root).unwrap().to_str().unwrap(), &text);
+                let path = place.strip_prefix(root).unwrap().to_str().unwrap();
+                check(&path.replace('\\', "/"), &text);
             }
         }
     }

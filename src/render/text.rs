@@ -1,6 +1,6 @@
 //! Short texts: one line, a maximum length, a number with its noun.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::model::is_printable;
 use crate::model::strip_unprintable;
@@ -71,7 +71,9 @@ pub fn join_names(names: &[String]) -> String {
     }
 }
 
-/// Renders the path to a file of a palace: relative to `here` if that is above the palace.
+/// Renders the path to a file of a palace, with the separators of the system: relative to `here` if
+/// that is above the palace.
 pub fn display_path(here: &Path, root: &Path, file: &str) -> String {
-    root.strip_prefix(here).unwrap_or(root).join(file).display().to_string()
+    let path = root.strip_prefix(here).unwrap_or(root).join(file);
+    path.components().collect::<PathBuf>().display().to_string()
 }

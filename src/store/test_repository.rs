@@ -23,7 +23,7 @@ pub(crate) struct TestHome {
 impl TestHome {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let home = folder.path().canonicalize().unwrap().join("home");
+        let home = dunce::canonicalize(folder.path()).unwrap().join("home");
         Self { _folder: folder, home }
     }
 

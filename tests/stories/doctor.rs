@@ -118,7 +118,7 @@ fn doctor_shows_versions_repository_and_branch() {
     let home = home_with_palace();
     let (code, shown) = run(&home, &["doctor"]);
     assert_eq!(code, Some(0), "{shown}");
-    let git_dir = home.path().canonicalize().unwrap().join(".git");
+    let git_dir = dunce::canonicalize(home.path()).unwrap().join(".git");
     for part in [
         format!("palazzo {}", env!("CARGO_PKG_VERSION")),
         ", for palaces of format 1\n       to update: ".to_owned(),

@@ -80,6 +80,7 @@ impl Home {
     }
 
     /// Starts a session of `claude` with a server whose clock shows the real time.
+    #[cfg(unix)]
     pub(crate) async fn agent_now(&self, arguments: &[&str]) -> Agent {
         let mut command = self.palazzo_command(MARCH_1);
         command.env_remove("PALAZZO_NOW").arg("serve").args(arguments);

@@ -1,7 +1,7 @@
 //! A server over HTTP, and requests to it.
 
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::{Child, ChildStderr, Stdio};
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Stdio};
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, RequestBuilder, Response};
@@ -12,7 +12,6 @@ use crate::harness::{Agent, Home, MARCH_1};
 /// A running `palazzo serve --http`, killed at the end of the test.
 pub(crate) struct HttpServer {
     process: Child,
-    stderr: BufReader<ChildStderr>,
     /// Its address: `127.0.0.1:PORT`.
     pub(crate) address: String,
     /// Its token, if it needs one.
@@ -26,18 +25,20 @@ impl Home {
         let mut command = self.palazzo_command(MARCH_1);
         command.args(["serve", "--http", "--listen", "127.0.0.1:0"]).args(arguments);
         let mut process = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut stderr = BufReader::new(process.stderr.take().unwrap());
+        // One byte at a time, so that the rest remains in the pipe.
+        let mut stderr = BufReader::with_capacity(1, process.stderr.take().unwrap());
         let mut line = String::new();
         while !line.contains("http://") {
             line.clear();
             assert_ne!(stderr.read_line(&mut line).unwrap(), 0, "the server ended");
         }
+        process.stderr = Some(stderr.into_inner());
         let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
         let state = self.path().parent().unwrap().join(".local/state/palazzo");
         let token = std::fs::read_to_string(state.join("http-token")).unwrap_or_default();
         let client = Client::builder().redirect(reqwest::redirect::Policy::none());
         let (client, token) = (client.build().unwrap(), token.trim().to_owned());
-        HttpServer { process, stderr, address, token, client }
+        HttpServer { process, address, token, client }
     }
 }
 
@@ -82,10 +83,12 @@ impl HttpServer {
     /// it prints on standard error.
     #[cfg(unix)]
     pub(crate) fn terminate(mut self) -> (Option<i32>, String) {
+        use std::io::Read as _;
+
         let id = rustix::process::Pid::from_child(&self.process);
         rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
         let mut said = String::new();
-        self.stderr.read_to_string(&mut said).unwrap();
+        self.process.stderr.take().unwrap().read_to_string(&mut said).unwrap();
         (self.process.wait().unwrap().code(), said)
     }
 }

@@ -242,7 +242,7 @@ async fn a_stale_git_lock_is_reported_and_removed_on_request() {
 
 /// Creates a lock file like a killed git.
 fn leave_lock(home: &Home, name: &str) -> PathBuf {
-    let lock = home.path().canonicalize().unwrap().join(".git").join(name);
+    let lock = dunce::canonicalize(home.path()).unwrap().join(".git").join(name);
     fs::create_dir_all(lock.parent().unwrap()).unwrap();
     fs::write(&lock, "").unwrap();
     lock

@@ -7,6 +7,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// Each client with the place of its configuration on Linux, and one that a person has written.
+#[cfg(target_os = "linux")]
 const CLIENTS: [(&str, &str, &str); 10] = [
     (
         "claude-code",

@@ -193,7 +193,7 @@ mod tests {
 
     fn files(folders: &UserFolders) -> String {
         let files = Client::value_variants().iter().filter_map(|it| it.user_file(folders));
-        files.map(|it| it.display().to_string() + "\n").collect()
+        files.map(|it| it.display().to_string().replace('\\', "/") + "\n").collect()
     }
 
     #[test]

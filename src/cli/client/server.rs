@@ -145,12 +145,14 @@ mod tests {
 
     #[test]
     fn options_in_an_entry_stay_unless_new_ones_are_given() {
-        let home = HomeArgs::new("/new", None);
+        // On Windows, an absolute path begins with a drive.
+        let new = std::path::absolute("/new").unwrap().display().to_string();
+        let home = HomeArgs::new(&new, None);
         let command = ["/bin/palazzo", "serve", "/old", "--tools", "palace"].map(str::to_owned);
         let plain = ServerCommand::new(&home, &[], None).unwrap().with_options_of(&command);
-        assert_eq!(plain.arguments, ["serve", "/new", "--tools", "palace"]);
+        assert_eq!(plain.arguments, ["serve", &new, "--tools", "palace"]);
         let given = ServerCommand::new(&home, &[ToolSet::Memory], None).unwrap();
         let given = given.with_options_of(&command);
-        assert_eq!(given.arguments, ["serve", "/new", "--tools", "memory"]);
+        assert_eq!(given.arguments, ["serve", &new, "--tools", "memory"]);
     }
 }

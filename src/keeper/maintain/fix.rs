@@ -175,7 +175,8 @@ mod tests {
     /// Fixes the only palace; returns the fixes, a line each.
     fn fix(home: &TestHome) -> Vec<String> {
         let reports = fix_files(&home.keeper, &ada()).unwrap();
-        reports[0].report_lines(&home.keeper.home)
+        let lines = reports[0].report_lines(&home.keeper.home);
+        lines.into_iter().map(|it| it.replace('\\', "/")).collect()
     }
 
     #[test]
@@ -235,6 +236,8 @@ mod tests {
         assert_eq!(home.read("rooms/Great Hall.yaml").unwrap(), "name: One\n");
     }
 
+    // The file systems of other systems ignore case, so there is only one of the names.
+    #[cfg(target_os = "linux")]
     #[test]
     fn of_two_files_with_one_right_name_the_first_is_renamed() {
         let home = TestHome::new(&[

@@ -148,6 +148,8 @@ pub(crate) fn read_palace_files(
 
 #[cfg(test)]
 mod tests {
+    use std::path::MAIN_SEPARATOR_STR;
+
     use super::*;
     use crate::keeper::test_home::{TestHome, ada};
     use crate::model::Code;
@@ -231,8 +233,10 @@ mod tests {
         let home = TestHome::new(&[HALL]);
         let report = fmt(&home, None, false);
         let path = report.path_relative_to("palace.toml", &home.keeper.home);
-        assert_eq!(Path::new(&path), Path::new("keep/palace.toml"));
+        assert_eq!(path, ["keep", "palace.toml"].join(MAIN_SEPARATOR_STR));
         let path = report.path_relative_to("palace.toml", Path::new("/elsewhere"));
         assert_eq!(Path::new(&path), report.root.join("palace.toml"));
+        let path = report.path_relative_to("rooms/hall.yaml", &report.root);
+        assert_eq!(path, ["rooms", "hall.yaml"].join(MAIN_SEPARATOR_STR));
     }
 }

@@ -182,12 +182,14 @@ mod tests {
         let mut cache = EntityCache::from_bytes(&bytes);
         let [(drift, text), _, (faulty, _)] = FILES;
         assert!(cache.take_if_unchanged(faulty, stamp(&palace, faulty)).is_none());
+        assert!(cache.take_if_unchanged("entities/claim/new.yaml", None).is_none());
         let place = scene.palace().join(drift);
         let before = place.metadata().unwrap().modified().unwrap();
         fs::write(&place, text.replace("moves", "rests")).unwrap();
         fs::File::options().write(true).open(&place).unwrap().set_modified(before).unwrap();
-        assert!(cache.take_if_unchanged(drift, stamp(&palace, drift)).is_none());
-        assert!(cache.take_if_unchanged("entities/claim/new.yaml", None).is_none());
+        // Windows shows no time of the change besides the one that was set back.
+        let is_noticed = cache.take_if_unchanged(drift, stamp(&palace, drift)).is_none();
+        assert_eq!(is_noticed, cfg!(unix));
     }
 
     #[test]

@@ -53,12 +53,17 @@ pub(crate) fn repair_git_file(place: &ProposalPlace) -> Result<(), Error> {
     if back.as_ref() != Some(&file) || !palazzo_file::is_real_folder(&place.worktree) {
         return Ok(());
     }
-    let expected = format!("gitdir: {}", place.git_dir.display());
+    let expected = git_file_text(place);
     let there = read_line(&file)?.unwrap_or_default();
-    if there == expected || !expected.starts_with(&there) {
+    if there == expected.trim_end() || !expected.starts_with(&there) {
         return Ok(());
     }
-    fs::write(&file, expected + "\n").map_err(Error::for_file("write", &file))
+    fs::write(&file, expected).map_err(Error::for_file("write", &file))
+}
+
+/// Returns the content of the file `.git` of the worktree.
+fn git_file_text(place: &ProposalPlace) -> String {
+    format!("gitdir: {}\n", paths::path_for_git(&place.git_dir))
 }
 
 /// Makes the worktree with the commit `tip` of its branch, without files. Replaces what is left of
@@ -75,7 +80,7 @@ pub(crate) fn create_worktree(
     let create = || -> io::Result<()> {
         fs::create_dir_all(&place.worktree)?;
         failpoint::kill_point("folder of the worktree is made");
-        fs::write(place.worktree.join(".git"), format!("gitdir: {}\n", place.git_dir.display()))?;
+        fs::write(place.worktree.join(".git"), git_file_text(place))?;
         failpoint::kill_point("`.git` of the worktree is written");
         rename::rename(&build, &place.git_dir)
     };
@@ -127,7 +132,8 @@ fn build_git_dir(
         // By its last line a deleted branch is restored.
         fs::create_dir(build.join("logs"))?;
         fs::write(build.join("logs/HEAD"), &log)?;
-        fs::write(build.join("gitdir"), format!("{}\n", place.worktree.join(".git").display()))
+        let back = paths::path_for_git(&place.worktree.join(".git"));
+        fs::write(build.join("gitdir"), back + "\n")
     };
     write().map_err(Error::for_file("make the worktree", &build))?;
     let write = || {

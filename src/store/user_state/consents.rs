@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn a_palace_or_its_repository_cannot_store_consents() {
         let folder = tempfile::tempdir().unwrap();
-        let palace = folder.path().canonicalize().unwrap();
+        let palace = dunce::canonicalize(folder.path()).unwrap();
         let consents = ConsentStore::new(Some(palace.join("state")));
         let in_palace = tools_consent(palace.to_str().unwrap(), &["write_scroll"]);
         let in_git = Consent::for_repository(Path::new("/keep"), [&palace, &palace]);

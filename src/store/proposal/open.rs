@@ -252,11 +252,11 @@ impl Opening<'_> {
     }
 
     fn finish(self, palaces: &[Store]) -> Result<ProposalCheckout, Error> {
-        let Self { repository, home, head, place, use_lock, is_alone, guard, .. } = self;
-        // Others wait for the write lock before they look at this one. On Windows, a lock that is
-        // not held cannot be released.
-        let released = if is_alone { use_lock.unlock() } else { Ok(()) };
-        let locked = released.and_then(|()| use_lock.lock_shared());
+        let Self { repository, home, head, place, use_lock, guard, .. } = self;
+        // Others wait for the write lock before they look at this one. Windows does not release a
+        // lock that is not held, and Wine also fails when it has released one.
+        drop(use_lock.unlock());
+        let locked = use_lock.lock_shared();
         locked.map_err(Error::for_file("lock", &place.worktree))?;
         drop(guard);
         let uncommitted = palaces.iter().filter(|it| has_uncommitted_changes(it));

@@ -279,8 +279,8 @@ mod tests {
             if place.is_dir() {
                 read_files(root, &place, files);
             } else if let Ok(text) = fs::read_to_string(&place) {
-                let path = place.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
-                files.insert(path, text);
+                let path = place.strip_prefix(root).unwrap().to_str().unwrap();
+                files.insert(path.replace('\\', "/"), text);
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Where clients keep their configuration, and whether a client is installed.
 
-use std::path::{Path, PathBuf};
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use crate::cli::client::Client;
 use crate::cli::home::env_path;
@@ -68,7 +68,7 @@ impl UserFolders {
     /// Returns a path for a person, with `~` for the home.
     pub(in crate::cli) fn abbreviate(&self, file: &Path) -> String {
         match file.strip_prefix(&self.home) {
-            Ok(below) => Path::new("~").join(below).display().to_string(),
+            Ok(below) => format!("~{MAIN_SEPARATOR}{}", below.display()),
             Err(_) => file.display().to_string(),
         }
     }
@@ -231,8 +231,9 @@ mod tests {
         assert_eq!(file(Client::Codex), Path::new("/x/config.toml"));
         assert_eq!(file(Client::Gemini), Path::new("/g/.gemini/settings.json"));
         assert_eq!(file(Client::Goose), Path::new("/o/config/config.yaml"));
-        assert_eq!(moved.abbreviate(&file(Client::Codex)), "/x/config.toml");
-        assert_eq!(moved.abbreviate(Path::new("/u/.codex/config.toml")), "~/.codex/config.toml");
+        let shown = |file: &Path| moved.abbreviate(file).replace('\\', "/");
+        assert_eq!(shown(&file(Client::Codex)), "/x/config.toml");
+        assert_eq!(shown(Path::new("/u/.codex/config.toml")), "~/.codex/config.toml");
     }
 
     #[test]

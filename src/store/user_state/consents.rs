@@ -187,7 +187,8 @@ mod tests {
 
     fn tools_consent(palace: &str, names: &[&str]) -> Consent {
         let names: Vec<_> = names.iter().map(|it| (*it).to_owned()).collect();
-        Consent::for_tools(Path::new(palace), &names)
+        // On Windows, an absolute path begins with a drive.
+        Consent::for_tools(&std::path::absolute(palace).unwrap(), &names)
     }
 
     #[test]

@@ -71,13 +71,12 @@ fn merge_lines(args: &Args, reason: &str) -> Outcome {
     let mut git = Command::new("git");
     git.args(["merge-file", "-L", "ours", "-L", "base", "-L", "theirs", "--"]);
     let status = git.args([&args.ours, &args.base, &args.theirs]).status()?;
+    // The exit code is the number of conflicts, at most 127; others report an error.
+    let Some(conflicts @ 0..=127) = status.code() else {
+        return Err(Failure::Message(format!("`git merge-file` failed on `{}`", args.path)));
+    };
     anstream::eprintln!("palazzo: {}: {reason}; git merged it line by line", args.path);
-    match status.code() {
-        Some(0) => Ok(ExitCode::SUCCESS),
-        // The number of conflicts, at most 127.
-        Some(1..=127) => Ok(ExitCode::from(UNMERGED)),
-        _ => Err(Failure::Message(format!("`git merge-file` failed on `{}`", args.path))),
-    }
+    Ok(if conflicts == 0 { ExitCode::SUCCESS } else { ExitCode::from(UNMERGED) })
 }
 
 /// Prints both values of each conflict, and keeps them in the palace.

@@ -337,7 +337,8 @@ fn ctrl_c_at_a_terminal_reaches_the_program_of_the_npm_package_once() {
     let launcher = install.path().join("node_modules/palazzo/palazzo.js");
     let mut command = Command::new("script");
     command.args(["--quiet", "--return", "--command"]);
-    command.arg(format!("node {}", launcher.display())).arg("/dev/null");
+    // Some shells stay as a parent of what they run, and would end by the interrupt themselves.
+    command.arg(format!("exec node {}", launcher.display())).arg("/dev/null");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();

@@ -1,5 +1,6 @@
 //! `palazzo merge-file`: the merge driver that git runs after `palazzo git-setup`.
 
+use std::env;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -50,9 +51,11 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     let [base, ours, theirs] = [&args.base, &args.ours, &args.theirs].map(fs::read);
     let [base, ours, theirs] = [base?, ours?, theirs?];
-    let settings = known.and_then(|_| fs::read(Path::new(folder).join(SETTINGS_FILE)).ok());
-    let versions = [&base, &ours, &theirs].into_iter().filter(|_| path == SETTINGS_FILE);
-    let mut settings = settings.iter().chain(versions).map(|it| String::from_utf8_lossy(it));
+    let mut versions = known.map_or_else(Vec::new, |_| versions_of_settings(folder));
+    if path == SETTINGS_FILE {
+        versions.extend([&base, &ours, &theirs].map(Clone::clone));
+    }
+    let mut settings = versions.iter().map(|it| String::from_utf8_lossy(it));
     if let Some(reason) = settings.find_map(|it| keeper::describe_other_format(&it)) {
         return merge_lines(args, &reason);
     }
@@ -66,6 +69,25 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::from(UNMERGED))
 }
 
+/// Returns the settings of the palace in `folder`: those that are checked out, and those of the
+/// commits that `git merge` merges into it. Git names them in its environment.
+fn versions_of_settings(folder: &str) -> Vec<Vec<u8>> {
+    let path = match folder {
+        "" => SETTINGS_FILE.to_owned(),
+        _ => format!("{folder}/{SETTINGS_FILE}"),
+    };
+    let commits = env::vars_os().filter_map(|(name, _)| {
+        let commit = name.to_str()?.strip_prefix("GITHEAD_")?;
+        commit.bytes().all(|it| it.is_ascii_hexdigit()).then(|| commit.to_owned())
+    });
+    let merged = commits.filter_map(|commit| {
+        let mut git = Command::new("git");
+        let output = git.args(["cat-file", "blob", &format!("{commit}:{path}")]).output().ok()?;
+        output.status.success().then_some(output.stdout)
+    });
+    fs::read(&path).ok().into_iter().chain(merged).collect()
+}
+
 /// Lets git merge the file line by line, as without a merge driver.
 fn merge_lines(args: &Args, reason: &str) -> Outcome {
     let mut git = Command::new("git");
@@ -75,8 +97,12 @@ fn merge_lines(args: &Args, reason: &str) -> Outcome {
     let Some(conflicts @ 0..=127) = status.code() else {
         return Err(Failure::Message(format!("`git merge-file` failed on `{}`", args.path)));
     };
-    anstream::eprintln!("palazzo: {}: {reason}; git merged it line by line", args.path);
-    Ok(if conflicts == 0 { ExitCode::SUCCESS } else { ExitCode::from(UNMERGED) })
+    let (code, result) = match conflicts {
+        0 => (ExitCode::SUCCESS, "git merged it line by line"),
+        _ => (ExitCode::from(UNMERGED), "git merged it line by line, with conflicts"),
+    };
+    anstream::eprintln!("palazzo: {}: {reason}; {result}", args.path);
+    Ok(code)
 }
 
 /// Prints both values of each conflict, and keeps them in the palace.

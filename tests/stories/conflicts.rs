@@ -297,7 +297,7 @@ fn git_merges_a_palace_of_a_newer_format_line_by_line() {
     let (code, printed) = home.git_code_and_errors(&MERGE);
     assert_eq!(code, Some(1), "{printed}");
     let printed = printed.lines().filter(|it| it.starts_with("palazzo")).collect::<Vec<_>>();
-    assert_snapshot!(printed.join("\n"), @"palazzo: survey/entities/claim/stasis.yaml: this palace has format 2, which needs a newer Palazzo; this one reads format 1; git merged it line by line");
+    assert_snapshot!(printed.join("\n"), @"palazzo: survey/entities/claim/stasis.yaml: this palace has format 2, which needs a newer Palazzo; this one reads format 1; git merged it line by line, with conflicts");
     assert_snapshot!(home.read(ENTITY).replace(STASIS, ""), @"
     <<<<<<< ours
       - Seen by ours.

@@ -35,6 +35,7 @@ mod mv;
 mod outcome;
 mod output_format;
 mod pager;
+mod program;
 mod progress_bar;
 mod proposals;
 mod redacted_secrets;

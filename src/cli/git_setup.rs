@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use crate::cli::home::{self, HomeOrDirArgs};
 use crate::cli::outcome::Outcome;
+use crate::cli::program::program_path;
 use crate::cli::terminal;
 use crate::keeper::{self, DriverFileChange, GitSetupReport};
 
@@ -27,22 +28,21 @@ pub(super) fn run(args: &Args) -> Outcome {
     home::require_palace(&keeper, &args.home.find())?;
     let reports = match args.remove {
         true => keeper::remove_git_setup(&keeper)?,
-        false => {
-            let program = std::env::current_exe();
-            let program = program.map_or("palazzo".to_owned(), |it| it.display().to_string());
-            keeper::set_up_git(&keeper, &program)?
-        }
+        false => keeper::set_up_git(&keeper, &program_path().display().to_string())?,
     };
     terminal::print_page(&reports_to_text(&reports))?;
-    Ok(ExitCode::SUCCESS)
+    let is_complete = reports.iter().all(|it| it.other_format.is_none());
+    Ok(if is_complete { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn reports_to_text(reports: &[GitSetupReport]) -> String {
     let mut page = String::new();
-    for GitSetupReport { root, changed_files } in reports {
+    for GitSetupReport { root, changed_files, other_format } in reports {
         page.push_str(&format!("{}\n", root.display()));
-        if changed_files.is_empty() {
-            page.push_str("  nothing to change\n");
+        match other_format {
+            Some(reason) => page.push_str(&format!("  left alone: {reason}\n")),
+            None if changed_files.is_empty() => page.push_str("  nothing to change\n"),
+            None => {}
         }
         for DriverFileChange { file, existed, exists } in changed_files {
             let verb = match (existed, exists) {

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::client::config_file::resolve_links;
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
+use crate::cli::program::program_path;
 use crate::cli::terminal;
 use crate::keeper::{self, DEFAULT_TOKENS};
 use crate::model::quote_for_shell;
@@ -227,12 +228,11 @@ fn uninstall_hooks(place: &SettingsFileArgs) -> Outcome {
 
 /// Returns a function that builds the command line of a hook from a subcommand.
 fn hook_command_builder(home: &HomeArgs) -> impl Fn(&str) -> String + use<> {
-    let program = std::env::current_exe().map_or("palazzo".into(), |it| it.display().to_string());
+    let program = quote_for_shell(&program_path().display().to_string());
     let place = quote_for_shell(&home.find().display().to_string());
     let workspace = home
         .workspace()
         .map_or(String::new(), |it| format!(" --workspace {}", quote_for_shell(it)));
-    let program = quote_for_shell(&program);
     move |subcommand| format!("{program}{subcommand}{place}{workspace}")
 }
 

@@ -307,10 +307,26 @@ fn git_merges_a_palace_of_a_newer_format_line_by_line() {
     ");
     home.git(&["merge", "--abort"]);
     let refused = home.run_palazzo(&["git-setup"]);
-    let refused = String::from_utf8(refused.stderr).unwrap();
-    assert!(refused.contains("format 2, which needs a newer Palazzo"), "{refused}");
+    assert_eq!(refused.status.code(), Some(1));
+    let refused = String::from_utf8(refused.stdout).unwrap();
+    assert!(refused.contains("left alone: this palace has format 2"), "{refused}");
     run(&home, &["git-setup", "--remove"]);
     assert!(!exists(&home, "survey/.gitattributes"));
+}
+
+#[test]
+fn git_merges_a_branch_of_a_newer_format_line_by_line() {
+    let home = home_with_branches(|home, side| {
+        home.write(ENTITY, &format!("{STASIS}  - Seen by {side}.\n"));
+        if side == "theirs" {
+            let newer = home.read(SETTINGS).replace("format = 1", "format = 2");
+            home.write(SETTINGS, &newer);
+        }
+    });
+    let (code, printed) = home.git_code_and_errors(&MERGE);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(printed.contains("format 2, which needs a newer Palazzo"), "{printed}");
+    assert!(home.read(ENTITY).contains("<<<<<<< ours\n"), "{}", home.read(ENTITY));
 }
 
 #[cfg(unix)]
@@ -340,6 +356,29 @@ fn resolve_prints_the_command_that_finishes_a_merge() {
     assert_eq!(home.git(&["status", "--porcelain"]), "");
     assert_eq!(home.git(&["log", "-1", "--format=%s"]), "Merge\n");
     home.assert_clean_repository();
+}
+
+#[test]
+fn git_merges_and_compares_line_by_line_if_the_program_is_gone() {
+    let home = home_with_branches(|home, side| {
+        home.write(ENTITY, &format!("{STASIS}  - Seen by {side}.\n"));
+    });
+    let config = home.read(".git/config");
+    home.write(".git/config", &config.replace(env!("CARGO_BIN_EXE_palazzo"), "/gone/palazzo"));
+    assert!(home.git(&["config", "merge.palazzo.driver"]).contains("/gone/palazzo merge-file"));
+    let compared = home.git(&["diff", "main", "other", "--", ENTITY]);
+    assert!(compared.contains("\n-  - Seen by ours.\n+  - Seen by theirs.\n"), "{compared}");
+    let logged = home.git(&["log", "-p", "-1", "--", ENTITY]);
+    assert!(logged.contains("\n+  - Seen by ours.\n"), "{logged}");
+    let (code, printed) = home.git_code_and_errors(&MERGE);
+    assert_eq!(code, Some(1), "{printed}");
+    assert_snapshot!(home.read(ENTITY).replace(STASIS, ""), @"
+    <<<<<<< ours
+      - Seen by ours.
+    =======
+      - Seen by theirs.
+    >>>>>>> theirs
+    ");
 }
 
 #[test]

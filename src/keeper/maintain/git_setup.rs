@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::format::PalacePath;
 use crate::keeper::palace::findings::other_format_finding;
 use crate::keeper::{Keeper, Refusal};
-use crate::model::{Diagnostic, quote_for_shell};
+use crate::model::quote_for_shell;
 use crate::store::{DriverFileChange, DriverSection, GitDrivers, Store};
 
 /// The attributes of files that git shows and merges by meaning.
@@ -32,6 +31,12 @@ const MERGED_PATTERNS: [&str; 2] = ["/palace.toml", "/conflicts/**/*.yaml"];
 /// The name of the merge driver, for people.
 const MERGE_DRIVER_NAME: &str = "palazzo: field by field";
 
+/// What git runs if the program is no longer there: its own merge, line by line.
+const MERGE_LINES: &str = "git merge-file -L ours -L base -L theirs %A %O %B";
+
+/// What git runs if the program is no longer there: its own comparison of the old and the new file.
+const DIFF_LINES: &str = "git diff --no-index --no-ext-diff -- \"$2\" \"$5\" || :";
+
 /// The result of `palazzo git-setup` for one palace.
 #[derive(Clone, Debug)]
 pub struct GitSetupReport {
@@ -39,50 +44,63 @@ pub struct GitSetupReport {
     pub root: PathBuf,
     /// The files of the palace and the repository that it changed.
     pub changed_files: Vec<DriverFileChange>,
+    /// Why the palace was left alone: its files have another format than this program reads.
+    pub other_format: Option<String>,
 }
 
 /// Installs the diff and the merge driver in all palaces of the home; git runs it as `program`.
+/// Leaves palaces of another format alone.
 pub fn set_up_git(keeper: &Keeper, program: &str) -> Result<Vec<GitSetupReport>, Refusal> {
     let drivers = git_drivers(program);
-    for store in stores_of_home(keeper)? {
-        if let Some(finding) = other_format_finding(&store) {
-            let file = store.palace_folder().join(PalacePath::SETTINGS_FILE).display().to_string();
-            let diagnostic = Diagnostic { file, ..finding.diagnostic };
-            return Err(Refusal::OtherFormat(diagnostic.into()));
-        }
-    }
-    for_each_palace(keeper, |store| Ok(store.install_git_drivers(&drivers)?))
+    for_each_palace(keeper, |store| match other_format_finding(store) {
+        Some(finding) => Ok(GitSetupReport::left_alone(store, finding.diagnostic.message)),
+        None => Ok(GitSetupReport::changed(store, store.install_git_drivers(&drivers)?)),
+    })
 }
 
 /// Removes both drivers from all palaces of the home.
 pub fn remove_git_setup(keeper: &Keeper) -> Result<Vec<GitSetupReport>, Refusal> {
     let drivers = git_drivers("");
-    for_each_palace(keeper, |store| Ok(store.remove_git_drivers(&drivers)?))
-}
-
-fn stores_of_home(keeper: &Keeper) -> Result<Vec<Store>, Refusal> {
-    Ok(keeper.workspaces()?.iter().map(|it| keeper.store_of(it)).collect())
+    for_each_palace(keeper, |store| {
+        Ok(GitSetupReport::changed(store, store.remove_git_drivers(&drivers)?))
+    })
 }
 
 fn for_each_palace(
     keeper: &Keeper,
-    edit: impl Fn(&Store) -> Result<Vec<DriverFileChange>, Refusal>,
+    edit: impl Fn(&Store) -> Result<GitSetupReport, Refusal>,
 ) -> Result<Vec<GitSetupReport>, Refusal> {
-    let stores = stores_of_home(keeper)?;
+    let workspaces = keeper.workspaces()?;
+    let stores: Vec<_> = workspaces.iter().map(|it| keeper.store_of(it)).collect();
     for store in &stores {
         store.check_git_driver_files()?;
     }
-    let report = |store: &Store| {
-        let changed_files = edit(store)?;
-        Ok(GitSetupReport { root: store.palace_folder().to_owned(), changed_files })
-    };
-    stores.iter().map(report).collect()
+    stores.iter().map(edit).collect()
+}
+
+impl GitSetupReport {
+    fn changed(store: &Store, changed_files: Vec<DriverFileChange>) -> Self {
+        Self { root: store.palace_folder().to_owned(), changed_files, other_format: None }
+    }
+
+    fn left_alone(store: &Store, other_format: String) -> Self {
+        let other_format = Some(other_format);
+        Self { root: store.palace_folder().to_owned(), changed_files: Vec::new(), other_format }
+    }
 }
 
 /// Returns the attributes, and the drivers that run `program`.
 fn git_drivers(program: &str) -> GitDrivers {
     let program = quote_for_shell(program);
-    let command = |name: &str| format!("{program} {name}");
+    // Without the program, git would take OURS of each file for the result of the merge.
+    let run = |command: &str, otherwise: &str| {
+        format!(
+            "if command -v {program} >/dev/null; then {program} {command}; else {otherwise}; fi"
+        )
+    };
+    // Git adds the arguments of these commands at their end.
+    let call =
+        |command: &str, otherwise: &str| format!("f() {{ {}; }}; f", run(command, otherwise));
     GitDrivers {
         comment: "# Written by `palazzo git-setup`; `palazzo git-setup --remove` removes it."
             .to_owned(),
@@ -91,8 +109,8 @@ fn git_drivers(program: &str) -> GitDrivers {
             DriverSection {
                 header: "[diff \"palazzo\"]".to_owned(),
                 settings: vec![
-                    ("command", command("git-diff")),
-                    ("textconv", command("git-textconv")),
+                    ("command", call("git-diff \"$@\"", DIFF_LINES)),
+                    ("textconv", call("git-textconv \"$@\"", "cat \"$1\"")),
                 ],
                 marks: vec![("command", " git-diff"), ("textconv", " git-textconv")],
             },
@@ -100,7 +118,7 @@ fn git_drivers(program: &str) -> GitDrivers {
                 header: "[merge \"palazzo\"]".to_owned(),
                 settings: vec![
                     ("name", MERGE_DRIVER_NAME.to_owned()),
-                    ("driver", command("merge-file %O %A %B %P")),
+                    ("driver", run("merge-file %O %A %B %P", MERGE_LINES)),
                 ],
                 marks: vec![("name", MERGE_DRIVER_NAME), ("driver", " merge-file ")],
             },

@@ -4,6 +4,7 @@
 pub(super) mod config_file;
 pub(super) mod install_link;
 pub(super) mod places;
+mod serve_options;
 pub(super) mod server;
 
 use clap::ValueEnum;
@@ -61,10 +62,8 @@ impl Client {
     pub(super) fn instruction(self, user_file: Option<&str>) -> String {
         let (file, hint) = match self {
             Self::ClaudeCode => return "Run (add `-s user` for all your projects):".to_owned(),
-            Self::ClaudeDesktop => {
-                (Some("claude_desktop_config.json"), " (Settings, Developer, Edit Config)")
-            }
-            Self::Vscode => (Some(".vscode/mcp.json"), ""),
+            Self::ClaudeDesktop => (None, " (Settings, Developer, Edit Config)"),
+            Self::Vscode => (None, " (or .vscode/mcp.json, for one folder)"),
             Self::LmStudio => (Some("mcp.json"), " (Program, Install, Edit mcp.json)"),
             Self::Lsp => (Some(".lsp.json of a plugin"), ""),
             Self::Zed => (None, " (command `zed: open settings file`)"),
@@ -101,7 +100,7 @@ impl Client {
 
     /// Returns the entry by which the client starts the server.
     pub(super) fn command_entry(self, server: &ServerCommand) -> EntryFields {
-        let ServerCommand { name, program, arguments } = server;
+        let ServerCommand { name, program, arguments, .. } = server;
         to_fields(match self {
             Self::Opencode => {
                 let command = [std::slice::from_ref(program), arguments].concat();
@@ -199,6 +198,7 @@ mod tests {
             name: "palazzo",
             program: "/bin/palazzo".to_owned(),
             arguments: vec!["serve".to_owned(), "/a".to_owned()],
+            is_home_given: true,
         };
         for client in Client::value_variants() {
             let entry = client.command_entry(&server).into();

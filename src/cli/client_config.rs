@@ -132,7 +132,7 @@ mod tests {
     fn config(client: Client, arguments: &[&str]) -> String {
         let arguments = arguments.iter().map(|it| (*it).to_owned()).collect();
         let program = "/bin/palazzo".to_owned();
-        let server = ServerCommand { name: "palazzo", program, arguments };
+        let server = ServerCommand { name: "palazzo", program, arguments, is_home_given: true };
         ClientConfig::for_command(client, server).text(client)
     }
 

@@ -1,8 +1,8 @@
 //! `palazzo setup`.
 
 mod change;
-mod line_diff;
 mod plan;
+mod text_diff;
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -26,12 +26,13 @@ use crate::mcp::{ToolSet, Toolbox};
 /// Make the MCP clients on this machine use Palazzo, or undo that
 ///
 /// Finds the clients by their configuration, their folder or their program, shows what it would
-/// change in the configuration of each, and asks. It adds one entry and changes nothing else:
+/// change in the configuration of each, and asks once. It adds one entry and changes nothing else:
 /// comments and layout stay. A file that it cannot read, and an entry of another server with the
-/// same name, are left alone.
+/// same name, are left alone. In an entry of Palazzo it updates the program, and the home and the
+/// options that you give.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Only this client; can be repeated
+    /// Only these clients, separated by commas; can be repeated
     #[arg(long = "client", value_name = "NAME", value_delimiter = ',', value_parser = client_parser())]
     clients: Vec<Client>,
 
@@ -50,8 +51,8 @@ pub(super) struct Args {
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
 
-    /// Remove the entries of Palazzo, so that each file is as it was before, with what others have
-    /// added meanwhile
+    /// Remove the entries of Palazzo. The rest of each file is as it was before, with what others
+    /// have added meanwhile
     #[arg(long, conflicts_with_all = ["home", "workspace", "tools"])]
     remove: bool,
 }
@@ -168,9 +169,9 @@ fn apply_plans(plans: Vec<Plan>) -> Result<bool, Failure> {
     let mut is_written = true;
     for plan in plans {
         let Step::Change(change) = plan.step else { continue };
-        let file = plan.file.display();
+        let (file, done) = (plan.file.display(), change.done());
         match apply_change(*change) {
-            Ok(()) => terminal::print_text(&format!("written: {file}"))?,
+            Ok(()) => terminal::print_text(&format!("{done}: {file}"))?,
             Err(why) => {
                 terminal::eprint_failure(&format!("`{file}`: {why}"));
                 is_written = false;

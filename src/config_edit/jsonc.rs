@@ -282,7 +282,8 @@ fn syntax_error(error: &ParseError) -> ConfigError {
 }
 
 fn as_object<'b, 'a>(node: &'b Node<'a>) -> Result<&'b Object<'a>, ConfigError> {
-    node.as_object().ok_or(ConfigError::NotEditable("the servers are no object"))
+    node.as_object()
+        .ok_or(ConfigError::NotEditable("it has another value where an object is expected"))
 }
 
 /// Finds a property; fails if there are several with this name.
@@ -292,7 +293,9 @@ fn find_property<'b, 'a>(
 ) -> Result<Option<&'b ObjectProp<'a>>, ConfigError> {
     let mut found = object.properties.iter().filter(|it| it.name.as_str() == name);
     match (found.next(), found.next()) {
-        (_, Some(_)) => Err(ConfigError::NotEditable("a key is there twice")),
+        (_, Some(_)) => Err(ConfigError::NotEditable(
+            "the section of the servers, or an entry in it, is there twice",
+        )),
         (found, None) => Ok(found),
     }
 }

@@ -12,6 +12,8 @@ pub struct ClientSetup {
     pub file: PathBuf,
     /// The name of the server in it.
     pub name: String,
+    /// The words that start the server, up to `serve`.
+    pub start: Vec<String>,
     /// The text around the entry.
     pub trace: InsertionTrace,
     /// Whether the file was created.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// Each client with the place of its configuration on Linux, and one that a person has written.
 #[cfg(target_os = "linux")]
@@ -72,10 +72,12 @@ impl User {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// Returns a command in the environment of the user, with only system programs.
+    /// Returns a command in the environment of the user, without programs.
     fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
-        command.env_clear().env("HOME", self.folder.path()).env("PATH", "/usr/bin:/bin");
+        let folder = self.folder.path();
+        // No client is there.
+        command.env_clear().env("HOME", folder).env("PATH", folder.join("no programs"));
         command.current_dir(self.folder.path());
         command
     }
@@ -221,11 +223,12 @@ fn what_cannot_be_changed_safely_is_left_alone_and_named() {
     assert_eq!(code, 1, "{shown}");
     for part in [
         "left alone: line 3: ",
-        "another server there has the name `palazzo`",
+        "correct it and run this again\n",
+        "its entry `palazzo` starts or connects to something else; remove it if Palazzo",
         "mcp_config.json\n  left alone: it is read-only; add the entry by hand",
         "left alone: it is not a file of at most 64 MiB",
         "LM Studio: -\n  left alone: the place of its configuration is not known",
-        "(palazzo client-config codex)",
+        "(palazzo client-config gemini)",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
@@ -233,7 +236,8 @@ fn what_cannot_be_changed_safely_is_left_alone_and_named() {
     let written: Value = serde_json::from_str(&user.read("dotfiles/claude.json")).unwrap();
     assert_eq!(written["mcpServers"]["palazzo"]["args"][1], "/a \"b\"/it's");
     assert_eq!(user.list_files(), before);
-    assert_eq!(user.setup(&["--yes", "--remove"]).0, 0);
+    let (code, shown) = user.setup(&["--yes", "--remove"]);
+    assert!(code == 1 && shown.contains("left alone: line 3: "), "{shown}");
     assert_eq!(user.read("dotfiles/claude.json"), "{\"a\": 1}");
     assert_eq!(user.read(".codex/config.toml"), "[mcp_servers.palazzo]\ncommand = \"npx\"\n");
 }
@@ -249,12 +253,69 @@ fn an_older_entry_is_updated_and_keeps_what_the_user_has_set() {
     let new: Value = serde_json::from_str(&user.read(".gemini/settings.json")).unwrap();
     let entry = &new["mcpServers"]["palazzo"];
     assert_eq!(entry["command"], env!("CARGO_BIN_EXE_palazzo"));
-    assert_eq!(entry["args"], serde_json::json!(["serve", "/a", "--tools", "palace"]));
+    assert_eq!(entry["args"], json!(["serve", "/a", "--tools", "palace"]));
     assert_eq!(entry["trust"], true);
     // Setup has not added the entry, so there is no record.
     let (code, shown) = user.setup(&["--yes", "--remove"]);
     assert!(code == 0 && shown.contains("no record"), "{shown}");
     assert_eq!(user.read(".gemini/settings.json"), "{\"mcpServers\": {}}");
+}
+
+#[test]
+fn options_of_an_entry_stay_and_so_does_its_home_unless_one_is_given() {
+    let user = User::new();
+    let entry_of = |arguments: &[&str]| {
+        let config = json!({ "mcpServers": { "palazzo": { "command": "/old/palazzo", "args": arguments } } });
+        user.write(".cursor/mcp.json", &config.to_string());
+    };
+    let updated = |arguments: &[&str]| {
+        let (code, shown) = user.setup(&[&["--yes", "--client", "cursor"], arguments].concat());
+        assert_eq!(code, 0, "{shown}");
+        let config: Value = serde_json::from_str(&user.read(".cursor/mcp.json")).unwrap();
+        config["mcpServers"]["palazzo"]["args"].clone()
+    };
+    entry_of(&["serve", "--read-only", "/a"]);
+    assert_eq!(updated(&[]), json!(["serve", "--read-only", "/a"]));
+    assert_eq!(updated(&["--home", "/b"]), json!(["serve", "/b", "--read-only"]));
+    let tools = json!(["serve", "--tools", "palace", "/b", "--read-only"]);
+    assert_eq!(updated(&["--tools", "palace"]), tools);
+    entry_of(&["serve", "/a", "--from-the-future"]);
+    let (code, shown) = user.setup(&["--yes", "--client", "cursor"]);
+    assert!(code == 1 && shown.contains("has no option `--from-the-future`"), "{shown}");
+}
+
+#[test]
+fn an_entry_that_has_become_another_server_stays() {
+    let user = User::new();
+    let arguments = ["--yes", "--client", "cursor", "--home", "/a", "--tools", "memory"];
+    assert_eq!(user.setup(&arguments).0, 0);
+    let other =
+        r#"{"mcpServers":{"memory":{"command":"npx","args":["other"],"env":{"KEY":"hunter2"}}}}"#;
+    user.write(".cursor/mcp.json", other);
+    let (code, shown) = user.setup(&["--yes", "--remove"]);
+    assert!(code == 0 && shown.contains("`memory` is another server now, and stays"), "{shown}");
+    assert!(shown.contains("record removed: ") && !shown.contains("hunter2"), "{shown}");
+    assert_eq!(user.read(".cursor/mcp.json"), other);
+    assert!(user.setup(&["--remove"]).1.starts_with("No client on this machine"));
+}
+
+#[test]
+#[cfg(unix)]
+fn an_entry_names_the_link_by_which_the_program_was_started() {
+    let user = User::new();
+    fs::create_dir(user.path("bin")).unwrap();
+    let link = user.path("bin/palazzo");
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_palazzo"), &link).unwrap();
+    let mut command = user.command("/bin/sh");
+    command.env("PATH", format!("{}:/usr/bin:/bin", user.path("bin").display()));
+    command.args(["-c", "palazzo setup --yes --client cursor; palazzo client-config"]);
+    let output = command.output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(shown.contains(&format!("-- {} serve", link.display())), "{shown}");
+    let config: Value = serde_json::from_str(&user.read(".cursor/mcp.json")).unwrap();
+    assert_eq!(config["mcpServers"]["palazzo"]["command"], link.to_str().unwrap());
+    let doctor = String::from_utf8(user.palazzo(&["doctor"]).stdout).unwrap();
+    assert!(!doctor.contains("another program"), "{doctor}");
 }
 
 #[test]
@@ -281,7 +342,7 @@ fn what_others_add_meanwhile_stays() {
     user.write(".cursor/keep", "");
     assert_eq!(user.setup(&["--yes", "--client", "cursor", "--home", "/a"]).0, 0);
     let mut config: Value = serde_json::from_str(&user.read(".cursor/mcp.json")).unwrap();
-    config["mcpServers"]["other"] = serde_json::json!({ "command": "npx" });
+    config["mcpServers"]["other"] = json!({ "command": "npx" });
     user.write(".cursor/mcp.json", &format!("{config:#}\n"));
     assert_eq!(user.setup(&["--yes", "--remove"]).0, 0);
     assert_eq!(

@@ -19,7 +19,12 @@ pub(in crate::cli) fn read_config(file: &Path) -> Result<Option<String>, String>
     if !metadata.is_file() || metadata.len() > MAX_BYTES {
         return Err("it is not a file of at most 64 MiB".to_owned());
     }
-    fs::read_to_string(file).map(Some).map_err(|it| it.to_string())
+    let bytes = fs::read(file).map_err(|it| it.to_string())?;
+    String::from_utf8(bytes).map(Some).map_err(|it| {
+        let valid = &it.as_bytes()[..it.utf8_error().valid_up_to()];
+        let line = valid.split(|it| *it == b'\n').count();
+        format!("line {line}: it is not UTF-8")
+    })
 }
 
 /// Returns the file that a path leads to through symbolic links, which may not exist yet.
@@ -81,10 +86,15 @@ pub(in crate::cli) fn replace_config(
 fn keep_owner(new: &fs::File, old: &fs::Metadata) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt as _, fchown};
     let metadata = new.metadata()?;
-    match (metadata.uid(), metadata.gid()) == (old.uid(), old.gid()) {
-        true => Ok(()),
-        false => fchown(new, Some(old.uid()), Some(old.gid())),
+    if metadata.uid() != old.uid() {
+        let kept = fchown(new, Some(old.uid()), Some(old.gid()));
+        return kept.map_err(|_| io::Error::other("it belongs to another user"));
     }
+    if metadata.gid() != old.gid() {
+        // The user may not be in that group; the file then gets one of theirs, as from an editor.
+        fchown(new, None, Some(old.gid())).unwrap_or_default();
+    }
+    Ok(())
 }
 
 /// Windows gives a file the permissions of its folder.
@@ -156,8 +166,11 @@ mod tests {
         permissions.set_readonly(true);
         fs::set_permissions(&file, permissions).unwrap();
         assert_eq!(replace_config(&file, Some("1"), Some("2")), Err("it is read-only".to_owned()));
-        fs::write(folder.path().join("b.json"), b"\xff").unwrap();
-        assert!(read_config(&folder.path().join("b.json")).is_err());
+        fs::write(folder.path().join("b.json"), b"{\n\xff").unwrap();
+        assert_eq!(
+            read_config(&folder.path().join("b.json")),
+            Err("line 2: it is not UTF-8".to_owned())
+        );
     }
 
     #[test]

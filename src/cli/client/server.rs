@@ -1,10 +1,12 @@
 //! The server that a client starts, or connects to.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use crate::cli::client::serve_options::merge_serve_options;
 use crate::cli::home::HomeArgs;
 use crate::cli::http_access::{DEFAULT_URL, http_access};
 use crate::cli::outcome::Failure;
+use crate::cli::program::program_path;
 use crate::mcp::ToolSet;
 
 /// The command by which a client starts the server, and the server's name there.
@@ -13,6 +15,8 @@ pub(in crate::cli) struct ServerCommand {
     pub(in crate::cli) name: &'static str,
     pub(in crate::cli) program: String,
     pub(in crate::cli) arguments: Vec<String>,
+    /// Whether the user has named the home.
+    pub(in crate::cli) is_home_given: bool,
 }
 
 /// The names that a server of Palazzo has in configurations.
@@ -43,25 +47,32 @@ impl ServerCommand {
             ["mempalace"] => "mempalace",
             _ => "palazzo",
         };
-        let program = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("palazzo"));
+        let is_home_given = home.given().is_some();
+        let program = program_path();
         if !cfg!(windows) && program.iter().any(|it| it == "_npx") {
             // npx keeps each version in a folder of its own, which may be removed.
             arguments.splice(..0, ["-y".to_owned(), "palazzo".to_owned()]);
-            return Ok(Self { name, program: "npx".to_owned(), arguments });
+            return Ok(Self { name, program: "npx".to_owned(), arguments, is_home_given });
         }
-        Ok(Self { name, program: to_utf8(&program)?, arguments })
+        Ok(Self { name, program: to_utf8(&program)?, arguments, is_home_given })
     }
 
-    /// Adds the options of the command in an entry, if it serves a home and this command has no
-    /// options.
-    pub(in crate::cli) fn with_options_of(&self, command: &[String]) -> Self {
-        let mut server = self.clone();
-        let has_home = command.get(2).is_some_and(|it| !it.starts_with('-'));
-        let has_options = self.arguments.iter().any(|it| it.starts_with("--"));
-        if serves_directly(command) && has_home && !has_options {
-            server.arguments.extend_from_slice(&command[3..]);
+    /// Returns the words that start the server, up to `serve`.
+    pub(in crate::cli) fn start(&self) -> Vec<String> {
+        let words = std::iter::once(&self.program).chain(&self.arguments);
+        let end = words.clone().position(|it| it == "serve").map_or(1, |it| it + 1);
+        words.take(end).cloned().collect()
+    }
+
+    /// Returns this command with the home and the options of the command in an entry, as far as none
+    /// were given now. Fails if the entry has options that are not known.
+    pub(in crate::cli) fn with_options_of(&self, command: &[String]) -> Result<Self, String> {
+        if !serves_directly(command) {
+            return Ok(self.clone());
         }
-        server
+        let (serve, new) = self.arguments.split_at(self.start().len() - 1);
+        let options = merge_serve_options(&command[2..], new, self.is_home_given)?;
+        Ok(Self { arguments: [serve, &options].concat(), ..self.clone() })
     }
 }
 
@@ -149,10 +160,14 @@ mod tests {
         let new = std::path::absolute("/new").unwrap().display().to_string();
         let home = HomeArgs::new(&new, None);
         let command = ["/bin/palazzo", "serve", "/old", "--tools", "palace"].map(str::to_owned);
-        let plain = ServerCommand::new(&home, &[], None).unwrap().with_options_of(&command);
+        let plain = ServerCommand::new(&home, &[], None).unwrap();
+        let plain = plain.with_options_of(&command).unwrap();
         assert_eq!(plain.arguments, ["serve", &new, "--tools", "palace"]);
-        let given = ServerCommand::new(&home, &[ToolSet::Memory], None).unwrap();
-        let given = given.with_options_of(&command);
-        assert_eq!(given.arguments, ["serve", &new, "--tools", "memory"]);
+        assert_eq!(plain.start()[1..], ["serve"]);
+        let npx = ["-y", "palazzo", "serve", &new].map(str::to_owned).to_vec();
+        let npx = ServerCommand { program: "npx".to_owned(), arguments: npx, ..plain };
+        let npx = npx.with_options_of(&command).unwrap();
+        assert_eq!(npx.arguments, ["-y", "palazzo", "serve", &new, "--tools", "palace"]);
+        assert_eq!(npx.start(), ["npx", "-y", "palazzo", "serve"]);
     }
 }

@@ -18,8 +18,19 @@ pub(super) struct Change {
     /// The new content; `None`: the file is deleted.
     pub(super) new: Option<String>,
     pub(super) record: RecordChange,
-    /// A note for the user.
-    pub(super) note: Option<String>,
+    /// What is changed, in lines for the user.
+    pub(super) description: String,
+}
+
+impl Change {
+    /// Returns what is done with the file.
+    pub(super) fn done(&self) -> &'static str {
+        match &self.new {
+            new if *new == self.was => "record removed",
+            Some(_) => "written",
+            None => "deleted",
+        }
+    }
 }
 
 /// How a change affects the records of entries that `setup` has added.

@@ -6,8 +6,8 @@ use crate::cli::client::config_file::{read_config, require_writable, resolve_lin
 use crate::cli::client::server::{SERVER_NAMES, ServerCommand, runs_palazzo, serves_directly};
 use crate::cli::client::{Client, entry_command};
 use crate::cli::setup::change::{Change, RecordChange};
-use crate::cli::setup::line_diff::describe_change;
-use crate::config_edit::find_entry;
+use crate::cli::setup::text_diff::describe_change;
+use crate::config_edit::{ConfigError, find_entry};
 use crate::model::ClientSetup;
 
 /// The step that is planned for a file.
@@ -43,10 +43,7 @@ impl Plan {
         page += &match &self.step {
             Step::Nothing(why) => format!("  {why}\n"),
             Step::Refused(why) => format!("  left alone: {why}\n"),
-            Step::Change(it) => {
-                let note = it.note.as_ref().map(|it| format!("  {it}\n")).unwrap_or_default();
-                note + &describe_change(it.was.as_deref(), it.new.as_deref())
-            }
+            Step::Change(it) => it.description.clone(),
         };
         page
     }
@@ -58,33 +55,40 @@ pub(super) fn plan_insertion(
     file: Option<PathBuf>,
     server: &ServerCommand,
 ) -> Plan {
-    let by_hand = format!("add the entry by hand (palazzo client-config {})", client.name());
     let Some(file) = file else {
-        let why = format!("the place of its configuration is not known; {by_hand}");
+        let why =
+            format!("the place of its configuration is not known; {}", advice_by_hand(client));
         return Plan { client, file: PathBuf::from("-"), step: Step::Refused(why) };
     };
-    let step = insertion_step(client, &file, server);
-    let step = step.unwrap_or_else(|why| Step::Refused(format!("{why}; {by_hand}")));
+    let step = insertion_step(client, &file, server).unwrap_or_else(Step::Refused);
     Plan { client, file, step }
 }
 
+fn advice_by_hand(client: Client) -> String {
+    format!("add the entry by hand (palazzo client-config {})", client.name())
+}
+
 fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result<Step, String> {
+    let by_hand = |why: String| format!("{why}; {}", advice_by_hand(client));
+    let not_edited = |why: ConfigError| by_hand(why.to_string());
     let target = resolve_links(file);
-    let was = read_config(&target)?;
+    let was = read_config(&target).map_err(by_hand)?;
     let (format, place) = (client.format(), client.entry_place(server.name));
     let text = was.as_deref().unwrap_or_default();
-    let config = format.parse(text).map_err(|it| it.to_string())?;
+    let config = format.parse(text).map_err(|it| format!("{it}; correct it and run this again"))?;
     let entry = find_entry(&config, place);
     let command = entry.and_then(entry_command).unwrap_or_default();
-    let fields = client.command_fields(&server.with_options_of(&command));
+    let server = &server.with_options_of(&command).map_err(by_hand)?;
+    let fields = client.command_fields(server);
     let (new, record) = match entry {
         None => {
             let entry = client.command_entry(server);
-            let (new, trace) = format.insert(text, place, &entry).map_err(|it| it.to_string())?;
+            let (new, trace) = format.insert(text, place, &entry).map_err(not_edited)?;
             let record = ClientSetup {
                 client: client.name(),
                 file: target.clone(),
                 name: server.name.to_owned(),
+                start: server.start(),
                 trace,
                 created_file: was.is_none(),
                 created_folders: Vec::new(),
@@ -95,19 +99,25 @@ fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result
             return Ok(Step::Nothing(format!("`{}` is there already", server.name)));
         }
         Some(_) if serves_directly(&command) => {
-            let new = format.update(text, place, &fields).map_err(|it| it.to_string())?;
+            let new = format.update(text, place, &fields).map_err(not_edited)?;
             (new, RecordChange::Keep)
         }
-        Some(_) if runs_palazzo(&command) => {
-            let program = command[0].clone();
-            return Ok(Step::Nothing(format!("`{}` is there already, by {program}", server.name)));
-        }
-        Some(_) => {
-            return Err(format!("another server there has the name `{}`", server.name));
-        }
+        Some(_) => return step_beside_other_server(&command, server.name),
     };
-    require_writable(&target)?;
-    Ok(Step::Change(Box::new(Change { target, was, new: Some(new), record, note: None })))
+    require_writable(&target).map_err(by_hand)?;
+    let description = describe_change(was.as_deref(), Some(&new));
+    Ok(Step::Change(Box::new(Change { target, was, new: Some(new), record, description })))
+}
+
+/// Returns the step if the entry with our name is not one that Palazzo may change.
+fn step_beside_other_server(command: &[String], name: &str) -> Result<Step, String> {
+    if runs_palazzo(command) {
+        return Ok(Step::Nothing(format!("`{name}` is there already, by {}", command[0])));
+    }
+    Err(format!(
+        "its entry `{name}` starts or connects to something else; remove it if Palazzo should take \
+         its place"
+    ))
 }
 
 /// Plans to remove the entries of Palazzo from the configuration of a client, also where it was when
@@ -130,8 +140,9 @@ pub(super) fn plan_removals(
         let is_of_file = |it: &&&ClientSetup| it.file == target || it.file == file;
         let records: Vec<_> = records.iter().filter(is_of_file).copied().collect();
         let step = removal_step(client, target, &records);
-        let step = step
-            .unwrap_or_else(|why| Some(Step::Refused(format!("{why}; remove the entry by hand"))));
+        let step = step.unwrap_or_else(|why| {
+            Some(Step::Refused(format!("{why}; remove an entry of Palazzo by hand")))
+        });
         Some(Plan { client, file, step: step? })
     };
     files.into_iter().filter_map(plan).collect()
@@ -143,59 +154,65 @@ fn removal_step(
     target: PathBuf,
     records: &[&ClientSetup],
 ) -> Result<Option<Step>, String> {
-    let read = || {
-        let was = read_config(&target)?;
-        let removed = remove_entries(client, was.as_deref().unwrap_or_default(), records)?;
-        Ok::<_, String>((was, removed))
-    };
-    let (was, (text, note)) = match read() {
-        // Nothing of ours is known to be there.
-        Err(why) if records.is_empty() => {
-            return Ok(Some(Step::Nothing(format!("it cannot be read: {why}"))));
-        }
-        read => read?,
-    };
+    let was = read_config(&target)?;
+    let removal = remove_entries(client, was.as_deref().unwrap_or_default(), records)?;
     let is_created = records.iter().any(|it| it.created_file && it.file == target);
-    let is_empty = text.trim_start_matches('\u{feff}').is_empty();
-    let new = was.is_some().then_some(text).filter(|_| !(is_created && is_empty));
+    let is_empty = removal.text.trim_start_matches('\u{feff}').is_empty();
+    let new = was.is_some().then_some(removal.text).filter(|_| !(is_created && is_empty));
     if records.is_empty() && new == was {
         return Ok(None);
     }
     if new != was {
         require_writable(&target)?;
     }
+    let description = match (&was, &new) {
+        (Some(was), None) => describe_change(Some(was), None),
+        _ => removal.description,
+    };
     let record = RecordChange::Remove(records.iter().map(|it| (*it).clone()).collect());
-    Ok(Some(Step::Change(Box::new(Change { target, was, new, record, note }))))
+    Ok(Some(Step::Change(Box::new(Change { target, was, new, record, description }))))
 }
 
-/// Removes the entries of Palazzo from a text. Returns it, with what the user should know.
-fn remove_entries(
-    client: Client,
-    text: &str,
-    records: &[&ClientSetup],
-) -> Result<(String, Option<String>), String> {
-    let (format, mut text, mut note) = (client.format(), text.to_owned(), None);
+/// The removal of the entries of Palazzo from a text.
+struct Removal {
+    text: String,
+    /// What was removed, in lines for the user.
+    description: String,
+}
+
+/// Removes the entries of Palazzo from a text.
+fn remove_entries(client: Client, text: &str, records: &[&ClientSetup]) -> Result<Removal, String> {
+    let (format, mut text, mut description) = (client.format(), text.to_owned(), String::new());
     let config = format.parse(&text).map_err(|it| it.to_string())?;
-    let is_there = |name: &str| find_entry(&config, client.entry_place(name)).is_some();
-    let is_ours = |name: &str| {
-        let entry = find_entry(&config, client.entry_place(name));
-        entry.and_then(entry_command).is_some_and(|it| serves_directly(&it))
-    };
     // What was added last is removed first.
-    let recorded = records.iter().rev().map(|it| (it.name.as_str(), Some(&it.trace)));
+    let recorded = records.iter().rev().map(|it| (it.name.as_str(), Some(*it)));
     let unrecorded = SERVER_NAMES.iter().filter(|name| records.iter().all(|it| it.name != **name));
-    for (name, trace) in recorded.chain(unrecorded.map(|it| (*it, None))) {
-        // What setup has added is its own, whatever the program is called.
-        if !(is_ours(name) || trace.is_some() && is_there(name)) {
-            continue;
-        }
-        text =
-            format.remove(&text, client.entry_place(name), trace).map_err(|it| it.to_string())?;
-        if trace.is_none() {
-            note = Some(format!(
-                "there is no record that setup has added `{name}` here: an empty mapping may stay"
-            ));
+    for (name, record) in recorded.chain(unrecorded.map(|it| (*it, None))) {
+        let entry = find_entry(&config, client.entry_place(name));
+        let is_ours = entry.and_then(entry_command).is_some_and(|it| is_own_command(&it, record));
+        description += &match (entry, record) {
+            (None, Some(_)) => format!("  `{name}` is no longer there; its record is removed\n"),
+            (Some(_), Some(_)) if !is_ours => {
+                format!("  `{name}` is another server now, and stays; its record is removed\n")
+            }
+            (Some(_), None) if is_ours => format!(
+                "  there is no record that setup has added `{name}` here: an empty mapping may stay\n"
+            ),
+            _ => String::new(),
+        };
+        if is_ours {
+            let trace = record.map(|it| &it.trace);
+            let new = format.remove(&text, client.entry_place(name), trace);
+            let new = new.map_err(|it| it.to_string())?;
+            description += &describe_change(Some(&text), Some(&new));
+            text = new;
         }
     }
-    Ok((text, note))
+    Ok(Removal { text, description })
+}
+
+/// Returns whether an entry with this command is one of Palazzo. What setup has added is, whatever
+/// the program is called.
+fn is_own_command(command: &[String], record: Option<&ClientSetup>) -> bool {
+    serves_directly(command) || record.is_some_and(|it| command.starts_with(&it.start))
 }

@@ -18,6 +18,9 @@ struct StoredSetup {
     client: String,
     file: PathBuf,
     name: String,
+    // Records of version 0.1 before its release lack it.
+    #[serde(default)]
+    start: Vec<String>,
     created_mappings: usize,
     inserted_before: String,
     inserted_after: String,
@@ -77,11 +80,12 @@ fn change_setups(folder: &Path, change: impl FnOnce(&mut Vec<ClientSetup>)) -> R
 
 impl StoredSetup {
     fn from_setup(setup: ClientSetup) -> Self {
-        let ClientSetup { client, file, name, trace, created_file, created_folders } = setup;
+        let ClientSetup { client, file, name, start, trace, created_file, created_folders } = setup;
         Self {
             client,
             file,
             name,
+            start,
             created_mappings: trace.created,
             inserted_before: trace.before,
             inserted_after: trace.after,
@@ -96,6 +100,7 @@ impl StoredSetup {
             client: self.client,
             file: self.file,
             name: self.name,
+            start: self.start,
             trace: InsertionTrace {
                 created: self.created_mappings,
                 before: self.inserted_before,
@@ -118,6 +123,7 @@ mod tests {
             client: "codex".to_owned(),
             file: file.into(),
             name: name.to_owned(),
+            start: vec!["/bin/palazzo".to_owned(), "serve".to_owned()],
             trace,
             created_file: true,
             created_folders: vec!["/a".into()],

@@ -114,7 +114,7 @@ impl OpenPalace {
     }
 
     /// Refuses a palace with files of another format than this program reads.
-    fn check_format_version(&self) -> Result<(), Refusal> {
+    pub(crate) fn check_format_version(&self) -> Result<(), Refusal> {
         match self.file_error(PalacePath::SETTINGS_FILE) {
             Some(finding) if finding.code == Code::FormatVersion => {
                 Err(Refusal::OtherFormat(finding.clone().into()))

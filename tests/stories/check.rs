@@ -285,6 +285,7 @@ async fn a_palace_with_a_newer_format_is_neither_read_nor_changed() {
     };
     let seen = [
         run(&["show", "hall", "--workspace", "new"]),
+        run(&["show", "--workspace", "new"]),
         run(&["mv", "hall", "den", "--workspace", "new"]),
         run(&["fmt"]),
         run(&["check", "--fix"]),

@@ -53,6 +53,13 @@ fn read_resource(wire: &mut RawClient, uri: &str) -> String {
     contents[0]["text"].as_str().unwrap().to_owned()
 }
 
+/// Returns the message with which a resource is refused.
+#[track_caller]
+fn read_refused_resource(wire: &mut RawClient, uri: &str) -> String {
+    let answer = wire.request("resources/read", json!({ "uri": uri }));
+    answer["error"]["message"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+}
+
 /// Returns the next notification.
 #[track_caller]
 fn next_notification_text(wire: &mut RawClient) -> String {
@@ -65,6 +72,21 @@ fn next_notification_text(wire: &mut RawClient) -> String {
 }
 
 // Listing, reading, completion.
+
+#[test]
+fn a_palace_of_a_newer_format_has_findings_and_no_other_resources() {
+    let home = home_with_hall();
+    home.write("w/palace.toml", "format = 2\nname = \"W\"\n");
+    let mut wire = home.initialized_client();
+    for uri in [HALL_URI, NOTE_URI] {
+        let refused = read_refused_resource(&mut wire, uri);
+        assert!(refused.contains("format 2, which needs a newer Palazzo"), "{refused}");
+    }
+    let listed = wire.request("resources/list", json!({}));
+    assert!(!listed.to_string().contains("palace://w/rooms"), "{listed}");
+    let findings = read_resource(&mut wire, "palace://w/findings");
+    assert!(findings.contains("error[format-version]"), "{findings}");
+}
 
 #[test]
 fn rooms_and_scrolls_are_listed_with_and_without_a_handshake() {

@@ -44,7 +44,7 @@ pub fn list_resources(
     let mut listed = Vec::new();
     for (key, palace) in keeper.open_palaces.iter_mut().filter(|(key, _)| !is_as_of_key(key)) {
         // Leave out a palace that cannot be read now.
-        if palace.catch_up().is_ok() {
+        if palace.begin_session().is_ok() {
             let uris = resource_uris(key, palace).filter(|it| after.is_none_or(|after| it > after));
             let remaining = limit - listed.len();
             listed.extend(uris.take(remaining).filter_map(|it| resource_summary(palace, it)));
@@ -83,6 +83,7 @@ pub fn render_resource(
         return Ok(render::palace_findings(&findings));
     }
     let open = keeper.open_palace(workspace)?;
+    open.check_format_version()?;
     let palace = &open.palace;
     match target {
         UriTarget::Findings => Ok(String::new()),
@@ -112,7 +113,7 @@ pub fn current_workspace_key(keeper: &mut Keeper, caller: &Caller) -> Option<Str
 pub fn list_room_ids(keeper: &mut Keeper, workspace: &str) -> Result<Vec<String>, Refusal> {
     let workspace = keeper.find_workspace(workspace)?;
     let open = keeper.open_workspace(&workspace)?;
-    open.catch_up()?;
+    open.begin_session()?;
     Ok(open.palace.rooms().map(|(id, _)| id.to_string()).collect())
 }
 
@@ -124,7 +125,7 @@ pub fn list_scroll_ids(
 ) -> Result<Vec<String>, Refusal> {
     let workspace = keeper.find_workspace(workspace)?;
     let open = keeper.open_workspace(&workspace)?;
-    open.catch_up()?;
+    open.begin_session()?;
     let room = open.palace.resolve_room(room, None)?;
     Ok(open.palace.scrolls_in_room(&room).map(|it| it.id.to_string()).collect())
 }

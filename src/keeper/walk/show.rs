@@ -33,6 +33,7 @@ pub(crate) fn show_room(
         key = open_as_of(keeper, caller, &key, revision)?;
     }
     let open = keeper.open_palace(&key)?;
+    open.begin_session()?;
     open.update_file_history_cache()?;
     open.find_renamed_rooms()?;
     let id = resolve_room_or_entry(open, room)?;

@@ -43,6 +43,11 @@ impl ParsedFile {
         is_free && !self.has_errors()
     }
 
+    /// Returns whether these are the settings of a palace of another format than this program reads.
+    pub fn has_other_format(&self) -> bool {
+        self.findings.iter().any(|it| it.code == Code::FormatVersion)
+    }
+
     /// Returns the other file that defines the same item, if this one takes precedence. The result
     /// does not depend on the order in which files are read: the file that is named after its
     /// entity wins, else the first by name.

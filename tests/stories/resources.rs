@@ -76,8 +76,9 @@ fn next_notification_text(wire: &mut RawClient) -> String {
 #[test]
 fn a_palace_of_a_newer_format_has_findings_and_no_other_resources() {
     let home = home_with_hall();
-    home.write("w/palace.toml", "format = 2\nname = \"W\"\n");
     let mut wire = home.initialized_client();
+    read_resource(&mut wire, HALL_URI);
+    home.write("w/palace.toml", "format = 2\nname = \"W\"\n");
     for uri in [HALL_URI, NOTE_URI] {
         let refused = read_refused_resource(&mut wire, uri);
         assert!(refused.contains("format 2, which needs a newer Palazzo"), "{refused}");

@@ -240,13 +240,17 @@ impl OpenPalace {
         reading: FileReading,
     ) {
         let FileReading { digest, outcome } = reading;
-        let is_valid = match &outcome {
+        // Somebody may still be typing what is not valid yet, but not another format: its rules
+        // hold from now on.
+        let may_be_unfinished = match &outcome {
             ReadOutcome::Unchanged => return self.file_states_mut().mark_unchanged(path, stamp),
-            ReadOutcome::Parsed(parsed) => parsed.is_valid_in(&self.palace, path),
-            ReadOutcome::Unreadable(_) | ReadOutcome::Deleted => false,
+            ReadOutcome::Parsed(parsed) => {
+                !parsed.is_valid_in(&self.palace, path) && !parsed.has_other_format()
+            }
+            ReadOutcome::Unreadable(_) | ReadOutcome::Deleted => true,
         };
         match &self.watch {
-            Some(watch) if !is_valid && !is_quiet => return watch.defer_path(path),
+            Some(watch) if may_be_unfinished && !is_quiet => return watch.defer_path(path),
             _ => {}
         }
         let outranked = match &outcome {

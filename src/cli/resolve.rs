@@ -12,7 +12,8 @@ use crate::render;
 /// Settle a conflict: keep the value that stands, or write the other one
 ///
 /// Writes the field and deletes the file of the conflict, in one commit. `palazzo conflicts` lists
-/// the conflicts. In the middle of a merge by git, prints the command that finishes it.
+/// the conflicts. In the middle of a merge by git, `stands` prints the command that finishes the
+/// merge; `other` is refused: write that value into the file yourself and `git add` the file.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The conflict, by the first digits of its name

@@ -205,7 +205,7 @@ pub enum Error {
         holder: String,
     },
     /// A file has merge conflicts.
-    #[error("`{path}` is in the middle of a merge; resolve it and `git add` it first")]
+    #[error("`{path}` is in the middle of a merge; make it right and `git add` it first")]
     UnmergedFile {
         /// The file.
         path: String,

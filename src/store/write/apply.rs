@@ -602,7 +602,7 @@ mod tests {
             store.commit(&change_of_one_file(HALL, Some(&before), Some("2\n"))).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "`rooms/hall.yaml` is in the middle of a merge; resolve it and `git add` it first"
+            "`rooms/hall.yaml` is in the middle of a merge; make it right and `git add` it first"
         );
         assert_eq!(scene.read_file("keep/rooms/hall.yaml"), before);
         // Other files can be written meanwhile, and the merge can be finished.

@@ -132,8 +132,8 @@ pub use crate::keeper::palace::change_plan::ChangeMode;
 pub use crate::keeper::palace::file_states::ChangeCounters;
 pub use crate::keeper::palace::findings::Finding;
 pub use crate::keeper::proposals::{
-    PalaceProposals, list_proposals, list_proposals_of_home, merge_and_drop_commands,
-    open_proposal, proposal_range,
+    PalaceProposals, check_branch_name, list_proposals, list_proposals_of_home,
+    merge_and_drop_commands, open_proposal, proposal_range,
 };
 pub use crate::keeper::rooms::build::{Blueprint, BuiltRoom, build_room};
 pub use crate::keeper::rooms::move_room::{MovedRoom, delete_room, rename_room};

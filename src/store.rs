@@ -29,6 +29,7 @@ pub use crate::store::history::file_history_cache::FileHistoryCache;
 pub use crate::store::history::log::CommitRange;
 pub use crate::store::history::resolve_as_of::parse_start_time;
 pub use crate::store::history::text_search::find_text_in_folder;
+pub(crate) use crate::store::proposal::branches::parse_branch_name;
 pub use crate::store::proposal::error::ProposalError;
 pub use crate::store::proposal::list::BranchDistance;
 pub use crate::store::proposal::open::{ProposalCheckout, open_proposal};

@@ -8,7 +8,7 @@ use std::sync::{Arc, mpsc};
 use clap::ValueEnum;
 
 use crate::cli::home::HomeOrDirArgs;
-use crate::cli::outcome::{Failure, Outcome, terminal_user};
+use crate::cli::outcome::{Failure, Outcome, no_palace_message, terminal_user};
 use crate::cli::{explain, terminal};
 use crate::keeper::{self, CheckReport, Keeper};
 use crate::mcp::{ToolSet, Toolbox};
@@ -99,10 +99,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let checked = keeper::check_palaces(&mut keeper, &tools)?;
     if checked.palaces.is_empty() {
-        return Err(Failure::Message(format!(
-            "there is no palace in {}",
-            args.home.find().display()
-        )));
+        return Err(Failure::Message(no_palace_message(&args.home.find())));
     }
     if args.watch {
         return watch_and_report(args, &mut keeper, &tools, &wakes);

@@ -19,9 +19,10 @@ use crate::keeper::{self, GitLock, Keeper};
 
 /// Report how Palazzo is set up here, or remove a git lock file
 ///
-/// Lists the versions of palazzo, its format of palaces, and git, how to update palazzo, the home, the MCP clients whose configuration
-/// starts Palazzo, and for each palace its repository, its branch, the names in its commits,
-/// the lock files that git has left there, and what slows down its server. Changes nothing.
+/// Lists the versions of palazzo, its format of palaces, and git, how to update palazzo, the home,
+/// the MCP clients whose configuration starts Palazzo, and for each palace its repository, its
+/// branch, the names in its commits, the lock files that git has left there, and what slows down
+/// its server. Changes nothing.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -51,6 +52,9 @@ pub(super) fn run(args: &Args) -> Outcome {
 fn print_report(args: &Args) -> Result<(), Failure> {
     let here = std::env::current_dir().unwrap_or_default();
     let (home, home_source) = home::find_home_and_source(args.home.given());
+    if args.home.given().is_some() && !home.is_dir() {
+        return Err(Failure::Message(format!("there is no folder {}", home.display())));
+    }
     let user = terminal_user("doctor").name;
     // A link, such as that of Homebrew, does not show which package manager installed the program.
     let program = std::env::current_exe().and_then(|it| it.canonicalize()).unwrap_or_default();

@@ -37,7 +37,10 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let write = !(args.check || args.diff);
     let here = std::env::current_dir().unwrap_or_default();
-    let paths = if args.paths.is_empty() { vec![args.home.find()] } else { args.paths.clone() };
+    let paths = match args.paths.is_empty() {
+        true => vec![find_home_with_palaces(&args.home)?],
+        false => args.paths.clone(),
+    };
     let mut all = Vec::new();
     for path in paths {
         let (keeper, within) = keeper_for_path(&path)?;
@@ -55,6 +58,13 @@ pub(super) fn run(args: &Args) -> Outcome {
     let left = count(|it| it.findings.len() + it.unformattable.len());
     print_summary(count(|it| it.file_count), changed, write);
     Ok(ExitCode::from(u8::from(left > 0 || args.check && changed > 0)))
+}
+
+fn find_home_with_palaces(home: &HomeOption) -> Result<PathBuf, Failure> {
+    let home = home.find();
+    let keeper = home::keeper_for_home(Some(&home), &WorkspaceArgs::default());
+    home::require_palace(&keeper, &home)?;
+    Ok(home)
 }
 
 /// Finds the palace that contains a path, and the path inside it; without one, the path

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Once;
 
-use crate::cli::outcome::Failure;
+use crate::cli::outcome::{Failure, no_palace_message};
 use crate::cli::terminal;
 use crate::keeper::{self, Keeper};
 use crate::model::{WatchMode, strip_unprintable};
@@ -171,7 +171,7 @@ pub(super) fn keeper_for_home(given: Option<&Path>, workspace: &WorkspaceArgs) -
 pub(super) fn require_palace(keeper: &Keeper, home: &Path) -> Result<(), Failure> {
     match keeper.has_palaces() {
         true => Ok(()),
-        false => Err(Failure::Message(format!("there is no palace in {}", home.display()))),
+        false => Err(Failure::Message(no_palace_message(home))),
     }
 }
 
@@ -282,7 +282,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let keeper = Keeper::new(folder.path().to_owned(), None);
         let refused = require_palace(&keeper, folder.path()).unwrap_err().to_string();
-        assert_eq!(refused, format!("there is no palace in {}", folder.path().display()));
+        assert_eq!(refused, no_palace_message(folder.path()));
         std::fs::write(folder.path().join("palace.toml"), "name = \"Keep\"\n").unwrap();
         assert!(require_palace(&keeper, folder.path()).is_ok());
     }

@@ -1,6 +1,7 @@
 //! The result and the error of a command, the current time, and the user at the terminal.
 
 use crate::model::escape_unprintable;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 use std::time::SystemTime;
@@ -30,16 +31,19 @@ pub(super) enum Failure {
     Connection(Box<dyn std::error::Error + Send + Sync>),
 }
 
+/// Says what to do about a home without a palace.
+pub(super) fn no_palace_message(home: &Path) -> String {
+    format!(
+        "there is no palace in {} yet; `palazzo init NAME` creates one, `palazzo --help` explains \
+         how the home is chosen",
+        home.display()
+    )
+}
+
 /// Words a refusal for a terminal user, who has commands instead of tools.
 fn refusal_for_terminal(refusal: &Refusal) -> String {
     match refusal {
-        Refusal::NoWorkspaceSet { known, home, .. } if known.is_empty() => {
-            format!(
-                "there is no palace in {} yet; `palazzo init NAME` creates one, `palazzo --help` \
-                 explains how the home is chosen",
-                home.display()
-            )
-        }
+        Refusal::NoWorkspaceSet { known, home, .. } if known.is_empty() => no_palace_message(home),
         Refusal::NoWorkspaceSet { known, .. } => {
             format!("there are several palaces: give --workspace NAME ({})", known.join(", "))
         }

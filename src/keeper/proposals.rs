@@ -20,6 +20,11 @@ impl Keeper {
     }
 }
 
+/// Fails if no branch can have this name.
+pub fn check_branch_name(name: &str) -> Result<(), Refusal> {
+    store::parse_branch_name(name).map(drop).map_err(|it| store::Error::from(it).into())
+}
+
 /// Opens the proposal `branch` for the palaces of the home of `keeper`, with its files in
 /// `state_folder`. The palaces of the home remain as they are.
 pub fn open_proposal(

@@ -49,6 +49,14 @@ impl Keeper {
         store::list_palaces(&self.home).is_ok_and(|it| !it.is_empty())
     }
 
+    /// Fails if the home has palaces, but none with this name.
+    pub fn check_workspace_name(&self, name: &str) -> Result<(), Refusal> {
+        if self.has_palaces() {
+            self.find_workspace(name)?;
+        }
+        Ok(())
+    }
+
     /// Finds a palace by the name of its directory or the name in its settings, ignoring case.
     pub(super) fn find_workspace(&self, name: &str) -> Result<Workspace, Refusal> {
         let all = self.workspaces()?;

@@ -7,6 +7,7 @@ use crate::cli::home::HomeArgs;
 use crate::cli::http_access::{DEFAULT_URL, http_access};
 use crate::cli::outcome::Failure;
 use crate::cli::program::program_path;
+use crate::keeper;
 use crate::mcp::ToolSet;
 
 /// The command by which a client starts the server, and the server's name there.
@@ -24,12 +25,17 @@ pub(in crate::cli) const SERVER_NAMES: [&str; 3] = ["palazzo", "memory", "mempal
 
 impl ServerCommand {
     /// Returns the command that serves a home with these tool sets, and writes to the branch
-    /// `propose` if it is given. Fails if a path is not UTF-8, because configurations are.
+    /// `propose` if it is given. Fails if the server would refuse the names of the workspace or the
+    /// branch, or if a path is not UTF-8, because configurations are.
     pub(in crate::cli) fn new(
         home: &HomeArgs,
         tools: &[ToolSet],
         propose: Option<&str>,
     ) -> Result<Self, Failure> {
+        if let Some(name) = home.workspace() {
+            home.keeper().check_workspace_name(name)?;
+        }
+        propose.map_or(Ok(()), keeper::check_branch_name)?;
         let tools: Vec<_> = tools.iter().map(|it| it.name()).collect();
         let mut arguments = vec!["serve".to_owned(), to_utf8(&home.find())?];
         if !tools.is_empty() {
@@ -138,6 +144,21 @@ mod tests {
         assert_eq!(name(&[ToolSet::Memory]), "memory");
         assert_eq!(name(&[ToolSet::Mempalace]), "mempalace");
         assert_eq!(name(&[ToolSet::Palace, ToolSet::Memory]), "palazzo");
+    }
+
+    #[test]
+    fn names_that_the_server_would_refuse_are_errors() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("palace.toml"), "name = \"Keep\"\n").unwrap();
+        let home = folder.path().to_str().unwrap();
+        let command = |workspace, propose| {
+            ServerCommand::new(&HomeArgs::new(home, workspace), &[], propose).map(drop)
+        };
+        assert!(command(Some("keep"), Some("draft")).is_ok());
+        let refused = command(Some("nave"), None).unwrap_err().to_string();
+        assert_eq!(refused, "there is no palace `nave` here; there are Keep");
+        let refused = command(None, Some("a b")).unwrap_err().to_string();
+        assert!(refused.starts_with("`a b` cannot be the name of a branch"), "{refused}");
     }
 
     #[test]

@@ -26,7 +26,9 @@ pub fn fill_template(
 ) -> Result<Files, Diagnostic> {
     let mut filled = Files::new();
     for (path, text) in &with_entry_room(files) {
-        let new_path = fill_text(path, &|name| Some(slug_of(values.get(name)?)));
+        let slug =
+            |name: &str| Some(slug_of(values.get(name.strip_suffix(".slug").unwrap_or(name))?));
+        let new_path = fill_text(path, &slug);
         let new_text = fill_file(path, text, values)?;
         if filled.insert(new_path.clone(), new_text).is_some() {
             let message = format!("another file of the template is also called `{new_path}`");
@@ -278,7 +280,7 @@ mod tests {
                     "name: Hall of {{project}}\ndescription: |\n  {{ project }} {{other}} {{\n",
                 ),
                 (
-                    "scrolls/{{project}}/a.md",
+                    "scrolls/{{project.slug}}/a.md",
                     "---\ntitle: \"{{project}}\"\n---\n\nIn {{project}}.\n",
                 ),
                 ("rooms/hall.yaml", "portals: [\"{{project.slug}}\"]\n"),

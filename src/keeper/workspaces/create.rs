@@ -59,10 +59,12 @@ pub(crate) fn available_directory_name(home: &Path, name: &str) -> Result<String
              and no name that some systems reserve, such as `con`",
         );
     };
-    if home.join(PalacePath::SETTINGS_FILE).exists() {
-        return refused(
-            "this home is itself a palace, and a palace cannot contain another; use another home",
-        );
+    let is_palace = |folder: &&Path| folder.join(PalacePath::SETTINGS_FILE).exists();
+    if let Some(palace) = home.ancestors().find(is_palace) {
+        let what = if palace == home { "is itself a palace" } else { "is a folder of a palace" };
+        return refused(&format!(
+            "this home {what}, and a palace cannot contain another; use another home"
+        ));
     }
     let entries = store::list_home_entries(home)?;
     match entries.iter().find(|(it, _)| it.to_lowercase() == slug.as_str()) {
@@ -81,4 +83,23 @@ fn new_palace_files(name: &str, template: &Files) -> Files {
     let text = text.unwrap_or_else(|| format::serialize_settings(&Settings::with_name(name)));
     files.insert(PalacePath::SETTINGS_FILE.to_owned(), text);
     files
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn no_palace_is_created_in_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let (palace, rooms) = (folder.path().join("keep"), folder.path().join("keep/rooms"));
+        fs::create_dir_all(&rooms).unwrap();
+        fs::write(palace.join("palace.toml"), "name = \"Keep\"\n").unwrap();
+        let why = |home: &Path| available_directory_name(home, "new").unwrap_err().to_string();
+        assert!(why(&palace).contains("this home is itself a palace"), "{}", why(&palace));
+        assert!(why(&rooms).contains("this home is a folder of a palace"), "{}", why(&rooms));
+        assert_eq!(available_directory_name(folder.path(), "New").unwrap(), "new");
+    }
 }

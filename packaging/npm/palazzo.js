@@ -7,10 +7,10 @@ const { constants } = require('node:os');
 const { isatty } = require('node:tty');
 const { name, version, optionalDependencies } = require('./package.json');
 
-/** Signals that a terminal sends to all its processes in the foreground, so also to the program. */
-const TERMINAL_SIGNALS = ['SIGINT', 'SIGQUIT', 'SIGHUP'];
+/** Signals of keys, which a terminal sends to all its processes in the foreground, so also to the program. */
+const KEY_SIGNALS = ['SIGINT', 'SIGQUIT'];
 
-const HANDLED_SIGNALS = [...TERMINAL_SIGNALS, 'SIGTERM', ...(process.platform === 'win32' ? ['SIGBREAK'] : [])];
+const HANDLED_SIGNALS = [...KEY_SIGNALS, 'SIGHUP', 'SIGTERM', ...(process.platform === 'win32' ? ['SIGBREAK'] : [])];
 
 /** Signals that do not end node: it ignores the first, and starts its debugger at the second. */
 const NOT_FATAL_TO_NODE = ['SIGPIPE', 'SIGUSR1'];
@@ -89,7 +89,7 @@ function start(program) {
 /** Returns whether the program gets this signal without us. On Windows only a console sends signals. */
 function reachesProgram(signal) {
     if (process.platform === 'win32') return true;
-    return TERMINAL_SIGNALS.includes(signal) && [0, 1, 2].some((it) => isatty(it));
+    return KEY_SIGNALS.includes(signal) && isatty(0);
 }
 
 /** Ends as the program has ended: with its exit code, or by the same signal. */

@@ -226,14 +226,18 @@ fn user_template_names(keeper: &Keeper) -> Result<Vec<String>, Refusal> {
 
 fn parse_template(name: &str, folder: Option<PathBuf>, files: Files) -> Result<Template, Refusal> {
     let text = files.get(PalacePath::SETTINGS_FILE).map_or("", String::as_str);
-    let place = folder.as_ref().map_or_else(|| name.to_owned(), |it| it.display().to_string());
+    let place = folder.clone().unwrap_or_else(|| PathBuf::from(name));
     if let Some(finding) = format::find_other_format(text) {
-        let file = format!("{place}/{}", PalacePath::SETTINGS_FILE);
+        let file = place.join(PalacePath::SETTINGS_FILE).display().to_string();
         return Err(Refusal::OtherFormat(Diagnostic { file, ..finding }.into()));
     }
     let settings = format::parse_settings(text).ok_or_else(|| {
         let message = "cannot be read; `palazzo check` on the template shows why";
-        Refusal::Invalid(format!("the {} of {place} {message}", PalacePath::SETTINGS_FILE))
+        Refusal::Invalid(format!(
+            "the {} of {} {message}",
+            PalacePath::SETTINGS_FILE,
+            place.display()
+        ))
     })?;
     let (name, allow, settings) = (name.to_owned(), settings.allow, settings.template);
     Ok(Template { name, folder, settings, allow, files })

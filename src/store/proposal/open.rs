@@ -253,8 +253,8 @@ impl Opening<'_> {
 
     fn finish(self, palaces: &[Store]) -> Result<ProposalCheckout, Error> {
         let Self { repository, home, head, place, use_lock, guard, .. } = self;
-        // Others wait for the write lock before they look at this one. Windows does not release a
-        // lock that is not held, and Wine also fails when it has released one.
+        // Others wait for the write lock before they look at this one. `unlock` fails on Windows if
+        // nothing is locked, and under Wine always; `lock_shared` reports what matters.
         drop(use_lock.unlock());
         let locked = use_lock.lock_shared();
         locked.map_err(Error::for_file("lock", &place.worktree))?;

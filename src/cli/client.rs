@@ -27,6 +27,7 @@ pub(super) enum Client {
     Opencode,
     Goose,
     LmStudio,
+    #[cfg_attr(not(feature = "language-server"), value(skip), expect(dead_code))]
     Lsp,
 }
 

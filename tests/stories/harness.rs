@@ -1,5 +1,6 @@
 //! A home in a temporary directory, and MCP clients that use it.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -146,15 +147,11 @@ impl Home {
 
     /// Isolates a command from the configuration of the machine.
     pub(crate) fn isolate_environment(&self, command: &mut Command) {
-        for name in [
-            "XDG_CONFIG_HOME",
-            "XDG_DATA_HOME",
-            "XDG_STATE_HOME",
-            "GIT_DIR",
-            "GIT_AUTHOR_NAME",
-            "GIT_COMMITTER_NAME",
-        ] {
-            command.env_remove(name);
+        for name in std::env::vars_os().map(|(name, _)| name).filter(|it| is_personal(it)) {
+            let is_chosen = command.get_envs().any(|(it, value)| it == name && value.is_some());
+            if !is_chosen {
+                command.env_remove(name);
+            }
         }
         command
             .env("HOME", self.dir.path())
@@ -176,6 +173,17 @@ impl Home {
     pub(crate) fn commit_count(&self) -> usize {
         self.git(&["rev-list", "--count", "HEAD"]).trim().parse().unwrap()
     }
+}
+
+/// Returns whether a variable of the environment changes what a program finds or prints here, and is
+/// one that a person may have set.
+fn is_personal(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let prefixes = ["GIT_", "XDG_", "CLICOLOR", "PALAZZO_"];
+    let names = ["NO_COLOR", "COLUMNS", "EMAIL", "CODEX_HOME", "CLAUDE_CONFIG_DIR"];
+    prefixes.iter().any(|it| name.starts_with(it))
+        || names.contains(&&*name)
+        || ["GEMINI_CLI_HOME", "GOOSE_PATH_ROOT"].contains(&&*name)
 }
 
 impl Agent {

@@ -103,8 +103,9 @@ fn the_installed_hook_prints_the_wake_up_page() {
     let installed = read_settings(&home);
     let command = &installed["hooks"]["SessionStart"][0]["hooks"][0]["command"];
     let mut shell = Command::new("sh");
-    shell.args(["-c", command.as_str().unwrap()]).env("PALAZZO_NOW", MARCH_1);
-    let told = shell.env("HOME", home.path()).output().unwrap();
+    home.isolate_environment(&mut shell);
+    let told = shell.args(["-c", command.as_str().unwrap()]).env("PALAZZO_NOW", MARCH_1);
+    let told = told.output().unwrap();
     let known = home.run_palazzo(&["wake-up", "Ada's notes"]);
     assert!(told.stdout.starts_with("── Ada's notes ──\n".as_bytes()), "{told:?}");
     assert_eq!(told.stdout, known.stdout);
@@ -145,9 +146,10 @@ fn session_start_succeeds_without_a_palace() {
 }
 
 /// Runs the command that is installed for an event, like Claude Code.
-fn run_installed_hook(installed: &Value, event: &str, told: &Value) -> Output {
+fn run_installed_hook(home: &Home, installed: &Value, event: &str, told: &Value) -> Output {
     let command = installed["hooks"][event][0]["hooks"][0]["command"].as_str().unwrap();
     let mut shell = Command::new("sh");
+    home.isolate_environment(&mut shell);
     shell.args(["-c", command]).env("PALAZZO_NOW", MARCH_1);
     shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut running = shell.spawn().unwrap();
@@ -176,7 +178,7 @@ fn session_end_files_the_transcript_when_installed_with_keep() {
     watcher.watch(&home.path().join(".git/logs"), RecursiveMode::Recursive).unwrap();
     let (before, told) = (home.commit_count(), json!({ "transcript_path": talk }));
     for event in ["PreCompact", "SessionEnd"] {
-        let output = run_installed_hook(&installed, event, &told);
+        let output = run_installed_hook(&home, &installed, event, &told);
         assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
     }
     while home.commit_count() == before {

@@ -230,18 +230,22 @@ async fn a_server_that_only_reads_offers_no_tool_that_writes() {
 async fn too_many_requests_are_refused() {
     let home = home_with_two_palaces();
     let server = home.http_server(&["--rate", "2"]);
-    let codes = async |token: &str| {
-        let mut codes = Vec::new();
-        for _ in 0..8 {
-            let request = server.client.get(server.url("/")).header(AUTHORIZATION, token);
-            codes.push(request.send().await.unwrap().status().as_u16());
-        }
-        codes
+    let status = async |token: &str| {
+        let request = server.client.get(server.url("/")).header(AUTHORIZATION, token);
+        request.send().await.unwrap().status().as_u16()
     };
     // Those who may not be here use nothing up.
-    assert_eq!(codes("Bearer x").await, [401; 8]);
-    let own = codes(&format!("Bearer {}", server.token)).await;
-    assert!(own[0] == 200 && own.contains(&429), "{own:?}");
+    for _ in 0..8 {
+        assert_eq!(status("Bearer x").await, 401);
+    }
+    let own = format!("Bearer {}", server.token);
+    assert_eq!(status(&own).await, 200);
+    // A busy machine may need many requests until there are two in a second.
+    let mut sent = 0;
+    while status(&own).await != 429 {
+        sent += 1;
+        assert!(sent < 1000, "no request was refused");
+    }
     let health = server.client.get(server.url("/healthz")).send().await.unwrap();
     assert_eq!(health.status(), 200);
 }
@@ -252,7 +256,7 @@ async fn a_request_of_over_four_mebibytes_is_refused() {
     let server = home.http_server(&[]);
     let large = server.mcp_request(&json!({ "text": "x".repeat(5 << 20) })).send().await;
     assert!(large.is_err() || large.unwrap().status() == 413);
-    let health = reqwest::get(server.url("/healthz")).await.unwrap();
+    let health = server.client.get(server.url("/healthz")).send().await.unwrap();
     assert_eq!(health.status(), 200);
 }
 

@@ -36,7 +36,7 @@ impl Home {
         let address = line.split("http://").nth(1).unwrap().split('/').next().unwrap().to_owned();
         let state = self.path().parent().unwrap().join(".local/state/palazzo");
         let token = std::fs::read_to_string(state.join("http-token")).unwrap_or_default();
-        let client = Client::builder().redirect(reqwest::redirect::Policy::none());
+        let client = Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none());
         let (client, token) = (client.build().unwrap(), token.trim().to_owned());
         HttpServer { process, address, token, client }
     }

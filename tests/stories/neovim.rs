@@ -142,11 +142,10 @@ fn files(home: &Home) -> BTreeMap<PathBuf, Vec<u8>> {
 /// mentions.
 fn mentions(home: &Home, text: &str) -> String {
     let pattern = format!("^(room: |entry = |- |  - |    room: |name: |.*(to|name): ).*{text}");
-    let output = Command::new("git")
-        .args(["grep", "--untracked", "-nE", &pattern, "--", "survey", ":!survey/.palazzo"])
-        .current_dir(home.path())
-        .output()
-        .unwrap();
+    let mut git = Command::new("git");
+    home.isolate_environment(&mut git);
+    git.args(["grep", "--untracked", "-nE", &pattern, "--", "survey", ":!survey/.palazzo"]);
+    let output = git.current_dir(home.path()).output().unwrap();
     String::from_utf8(output.stdout).unwrap()
 }
 

@@ -111,7 +111,9 @@ fn only_the_newest_version_is_released_as_the_latest() {
     let folder = tempfile::tempdir().unwrap();
     let git = |words: &[&str]| {
         let identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com"];
-        run(Command::new("git").args(identity).args(words).current_dir(folder.path()));
+        let mut git = Command::new("git");
+        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        run(git.args(identity).args(words).current_dir(folder.path()));
     };
     git(&["init", "--quiet"]);
     git(&["commit", "--quiet", "--allow-empty", "--message", "Begin"]);
@@ -338,7 +340,8 @@ fn ctrl_c_at_a_terminal_reaches_the_program_of_the_npm_package_once() {
     let mut command = Command::new("script");
     command.args(["--quiet", "--return", "--command"]);
     // Some shells stay as a parent of what they run, and would end by the interrupt themselves.
-    command.arg(format!("exec node {}", launcher.display())).arg("/dev/null");
+    command.arg(format!("exec node '{}'", launcher.display())).arg("/dev/null");
+    command.env("SHELL", "/bin/sh");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut output = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();

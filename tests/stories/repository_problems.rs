@@ -160,6 +160,7 @@ fn git_gc_and_pack_refs_can_run_beside_a_writer() {
             while !is_over.load(Ordering::Relaxed) {
                 for arguments in [&["gc", "-q", "--prune=now"][..], &["pack-refs", "--all"]] {
                     let mut git = Command::new("git");
+                    home.isolate_environment(&mut git);
                     drop(git.arg("-C").arg(&path).args(arguments).output());
                 }
             }

@@ -622,6 +622,7 @@ fn a_hostile_configuration_starts_no_program() {
     assert_eq!((remote.tip(), elsewhere.tip()), (head_without_programs(&home), before));
     // Git itself would run them.
     let mut git = Command::new("git");
+    home.isolate_environment(&mut git);
     git.arg("-C").arg(home.path()).args(["fetch", "-q"]).output().unwrap();
     assert!(ran.exists());
 }

@@ -76,7 +76,7 @@ use crate::cli::outcome::{Failure, Outcome};
 A home is a directory of palaces, or one palace. A command uses the home it is given, else \
 $PALAZZO_HOME, else the current directory if it contains palaces, else the nearest parent \
 directory with a palace.toml, else $XDG_DATA_HOME/palazzo (~/.local/share/palazzo), else the home \
-last given to init, setup or client-config.
+last given to init, setup or client-config, if it contains palaces.
 
   palazzo serve ~/palaces             the command that an MCP client starts
   palazzo setup --home ~/palaces      make the MCP clients on this machine use it

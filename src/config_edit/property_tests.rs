@@ -362,9 +362,11 @@ fn what_cannot_be_edited_safely_is_refused() {
     };
     let json = |text: &str| refusal(ConfigFormat::Json, JSON, text);
     assert_eq!(json("{\n\"a\": 1\n\"b\": 2}"), "line 2: Expected comma");
-    assert_eq!(json("[]"), "the servers are no object");
-    assert_eq!(json("{\"mcpServers\": []}"), "the servers are no object");
-    assert_eq!(json("{\"mcpServers\": {}, \"mcpServers\": {}}"), "a key is there twice");
+    let no_object = "it has another value where an object is expected";
+    assert_eq!(json("[]"), no_object);
+    assert_eq!(json("{\"mcpServers\": []}"), no_object);
+    let twice = "the section of the servers, or an entry in it, is there twice";
+    assert_eq!(json("{\"mcpServers\": {}, \"mcpServers\": {}}"), twice);
     assert!(json(&"[".repeat(100_000)).contains("depth"));
     let toml = |text: &str| refusal(ConfigFormat::Toml, TOML, text);
     assert!(toml("a = 1\nb = \n").starts_with("line 2: "), "{}", toml("a = 1\nb = \n"));

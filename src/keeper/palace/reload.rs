@@ -240,8 +240,7 @@ impl OpenPalace {
         reading: FileReading,
     ) {
         let FileReading { digest, outcome } = reading;
-        // Somebody may still be typing what is not valid yet, but not another format: its rules
-        // hold from now on.
+        // Somebody may still be typing what is not valid yet; another format counts at once.
         let may_be_unfinished = match &outcome {
             ReadOutcome::Unchanged => return self.file_states_mut().mark_unchanged(path, stamp),
             ReadOutcome::Parsed(parsed) => {

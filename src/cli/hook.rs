@@ -1,12 +1,12 @@
 //! `palazzo hook`.
 
-use std::io::{ErrorKind, Read as _, stdin};
+use std::io::{Read as _, stdin};
 use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode, Stdio};
 
 use serde_json::{Map, Value, json};
 
-use crate::cli::client::config_file::resolve_links;
+use crate::cli::client::config_file::{create_folders, read_config, replace_config, resolve_links};
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::program::program_path;
@@ -187,12 +187,12 @@ fn install_hooks(args: &InstallArgs) -> Outcome {
         // The hook could only report this where nobody reads it.
         keeper.require_default_workspace()?;
     }
-    let file = settings_file(place)?;
-    let mut settings = read_settings(&file)?;
+    let (file, mut settings) = SettingsFile::read(find_settings_file(place)?)?;
     let budget = parse_budget(&start.budget)?;
     remove_hooks(&mut settings);
     let add = |settings: &mut _, event, command: &str| {
-        add_hook(settings, event, command).map_err(|why| settings_not_changed_error(&file, &why))
+        add_hook(settings, event, command)
+            .map_err(|why| settings_not_changed_error(&file.path, &why))
     };
     let command = hook_command_builder(&start.home);
     add(&mut settings, START_EVENT, &format!("{} --budget {}", command(START_COMMAND), budget))?;
@@ -200,28 +200,24 @@ fn install_hooks(args: &InstallArgs) -> Outcome {
         let keep_secrets = if *keep_secrets { " --keep-secrets" } else { "" };
         add(&mut settings, event, &format!("{}{keep_secrets}", command(END_COMMAND)))?;
     }
-    write_settings(&file, &settings)?;
+    file.replace(Some(settings))?;
     let kept = if *keep { ", and keeps conversations" } else { "" };
     if !has_palaces {
         anstream::eprintln!("There is no palace in {} yet", start.home.find().display());
     }
-    let file = file.display();
     let done = "Claude Code starts with a summary of the palace";
-    terminal::print_page(&format!("{done}{kept}: {file}"))?;
+    terminal::print_page(&format!("{done}{kept}: {}", file.path.display()))?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn uninstall_hooks(place: &SettingsFileArgs) -> Outcome {
-    let file = settings_file(place)?;
-    let mut settings = read_settings(&file)?;
+    let (file, mut settings) = SettingsFile::read(find_settings_file(place)?)?;
+    let path = file.path.display();
     if remove_hooks(&mut settings) {
-        match settings.is_empty() {
-            true => std::fs::remove_file(&file)?,
-            false => write_settings(&file, &settings)?,
-        }
-        terminal::print_page(&format!("The hook is removed from {}", file.display()))?;
+        file.replace(Some(settings).filter(|it| !it.is_empty()))?;
+        terminal::print_page(&format!("The hook is removed from {path}"))?;
     } else {
-        terminal::print_page(&format!("There is no hook of Palazzo in {}", file.display()))?;
+        terminal::print_page(&format!("There is no hook of Palazzo in {path}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -289,7 +285,7 @@ fn is_palazzo_hook(hook: &Value) -> bool {
 }
 
 /// Returns the settings file; if it is a symbolic link, the file that the link points to.
-fn settings_file(place: &SettingsFileArgs) -> Result<PathBuf, Failure> {
+fn find_settings_file(place: &SettingsFileArgs) -> Result<PathBuf, Failure> {
     let set = |name: &str| std::env::var_os(name).filter(|it| !it.is_empty()).map(PathBuf::from);
     let folder = || match place.project {
         true => Some(PathBuf::from(".claude")),
@@ -303,30 +299,31 @@ fn settings_file(place: &SettingsFileArgs) -> Result<PathBuf, Failure> {
     Ok(resolve_links(&std::path::absolute(&file)?))
 }
 
-fn read_settings(file: &Path) -> Result<Map<String, Value>, Failure> {
-    let text = match std::fs::read_to_string(file) {
-        Err(err) if err.kind() == ErrorKind::NotFound => return Ok(Map::new()),
-        text => text.map_err(|err| settings_not_changed_error(file, &err.to_string()))?,
-    };
-    if text.trim().is_empty() {
-        return Ok(Map::new());
-    }
-    serde_json::from_str(&text).map_err(|err| settings_not_changed_error(file, &err.to_string()))
+/// A settings file, with its content if it exists.
+struct SettingsFile {
+    path: PathBuf,
+    text: Option<String>,
 }
 
-/// Writes the settings to a temporary file beside the old one, and renames it.
-fn write_settings(file: &Path, settings: &Map<String, Value>) -> Result<(), Failure> {
-    let new = file.with_extension("json.palazzo");
-    let text = format!("{:#}\n", Value::from(settings.clone()));
-    let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
-    let written = folder.and_then(|()| std::fs::write(&new, text));
-    let written = written.and_then(|()| match std::fs::metadata(file) {
-        Ok(it) => std::fs::set_permissions(&new, it.permissions()),
-        Err(_) => Ok(()),
-    });
-    written
-        .and_then(|()| keeper::rename_file(&new, file))
-        .map_err(|err| Failure::Message(format!("cannot write `{}`: {err}", file.display())))
+impl SettingsFile {
+    /// Reads a file. Returns its settings too; an empty file has none.
+    fn read(path: PathBuf) -> Result<(Self, Map<String, Value>), Failure> {
+        let not_changed = |why: String| settings_not_changed_error(&path, &why);
+        let text = read_config(&path).map_err(not_changed)?;
+        let settings = match text.as_deref().filter(|it| !it.trim().is_empty()) {
+            Some(text) => serde_json::from_str(text).map_err(|it| not_changed(it.to_string()))?,
+            None => Map::new(),
+        };
+        Ok((Self { path, text }, settings))
+    }
+
+    /// Replaces the file, unless another program has changed it meanwhile; `None` deletes it.
+    fn replace(&self, settings: Option<Map<String, Value>>) -> Result<(), Failure> {
+        let new = settings.map(|it| format!("{:#}\n", Value::from(it)));
+        create_folders(&self.path)?;
+        replace_config(&self.path, self.text.as_deref(), new.as_deref())
+            .map_err(|why| settings_not_changed_error(&self.path, &why))
+    }
 }
 
 /// Returns the error for settings that cannot be parsed; the file is not changed.
@@ -417,11 +414,12 @@ mod tests {
     fn a_missing_or_blank_settings_file_is_empty_and_a_broken_one_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("settings.json");
-        assert_eq!(read_settings(&file).unwrap(), Map::new());
+        let read = || SettingsFile::read(file.clone()).map(|(_, settings)| settings);
+        assert_eq!(read().unwrap(), Map::new());
         std::fs::write(&file, " \n").unwrap();
-        assert_eq!(read_settings(&file).unwrap(), Map::new());
+        assert_eq!(read().unwrap(), Map::new());
         std::fs::write(&file, "[]").unwrap();
-        let refused = read_settings(&file).unwrap_err().to_string();
+        let refused = read().unwrap_err().to_string();
         assert!(
             refused.starts_with(&format!("`{}` is not changed: ", file.display())),
             "{refused}"
@@ -431,9 +429,21 @@ mod tests {
     #[test]
     fn settings_are_written_into_a_new_folder_without_a_temporary_file_left() {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("new/settings.json");
-        write_settings(&file, &settings(json!({ "model": "größe" }))).unwrap();
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), "{\n  \"model\": \"größe\"\n}\n");
+        let path = folder.path().join("new/settings.json");
+        let (file, _) = SettingsFile::read(path.clone()).unwrap();
+        file.replace(Some(settings(json!({ "model": "größe" })))).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\n  \"model\": \"größe\"\n}\n");
         assert_eq!(std::fs::read_dir(folder.path().join("new")).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn settings_that_another_program_has_changed_meanwhile_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("settings.json");
+        let (file, _) = SettingsFile::read(path.clone()).unwrap();
+        std::fs::write(&path, "{\"model\": \"opus\"}").unwrap();
+        let refused = file.replace(Some(Map::new())).unwrap_err().to_string();
+        assert!(refused.contains("is not changed: "), "{refused}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"model\": \"opus\"}");
     }
 }

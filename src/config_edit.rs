@@ -54,6 +54,11 @@ pub enum ConfigError {
     NotEditable(&'static str),
 }
 
+/// The error for a value with a comment, or with an anchor or a tag of YAML.
+const WITH_COMMENT: ConfigError = ConfigError::NotEditable(
+    "a comment or an anchor in the entry would be lost; change the entry by hand",
+);
+
 /// The mark at the start of a text that some editors write.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
@@ -115,7 +120,7 @@ impl ConfigFormat {
         let body = match self {
             Self::Json => jsonc::update(body, place, fields),
             Self::Toml => toml::update(body, place, fields),
-            Self::Yaml => yaml::update(body, place, &merged),
+            Self::Yaml => yaml::update(body, place, fields),
         }?;
         set_entry(&mut meant, place, &merged);
         let text = format!("{mark}{body}");

@@ -28,7 +28,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     home::require_palace(&keeper, &args.home.find())?;
     let reports = match args.remove {
         true => keeper::remove_git_setup(&keeper)?,
-        false => keeper::set_up_git(&keeper, &program_path().display().to_string())?,
+        false => keeper::set_up_git(&keeper, &program_path()?)?,
     };
     terminal::print_page(&reports_to_text(&reports))?;
     let is_complete = reports.iter().all(|it| it.other_format.is_none());

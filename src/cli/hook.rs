@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::client::config_file::{create_folders, read_config, replace_config, resolve_links};
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
-use crate::cli::program::program_path;
+use crate::cli::program::{program_path, to_utf8};
 use crate::cli::terminal;
 use crate::keeper::{self, DEFAULT_TOKENS};
 use crate::model::quote_for_shell;
@@ -194,7 +194,7 @@ fn install_hooks(args: &InstallArgs) -> Outcome {
         add_hook(settings, event, command)
             .map_err(|why| settings_not_changed_error(&file.path, &why))
     };
-    let command = hook_command_builder(&start.home);
+    let command = hook_command_builder(&start.home)?;
     add(&mut settings, START_EVENT, &format!("{} --budget {}", command(START_COMMAND), budget))?;
     for event in END_EVENTS.into_iter().filter(|_| *keep) {
         let keep_secrets = if *keep_secrets { " --keep-secrets" } else { "" };
@@ -223,13 +223,13 @@ fn uninstall_hooks(place: &SettingsFileArgs) -> Outcome {
 }
 
 /// Returns a function that builds the command line of a hook from a subcommand.
-fn hook_command_builder(home: &HomeArgs) -> impl Fn(&str) -> String + use<> {
-    let program = quote_for_shell(&program_path().display().to_string());
-    let place = quote_for_shell(&home.find().display().to_string());
+fn hook_command_builder(home: &HomeArgs) -> Result<impl Fn(&str) -> String + use<>, Failure> {
+    let program = quote_for_shell(&program_path()?);
+    let place = quote_for_shell(&to_utf8(&home.find())?);
     let workspace = home
         .workspace()
-        .map_or(String::new(), |it| format!(" --workspace {}", quote_for_shell(it)));
-    move |subcommand| format!("{program}{subcommand}{place}{workspace}")
+        .map_or(String::new(), |it| format!(" --workspace={}", quote_for_shell(it)));
+    Ok(move |subcommand: &str| format!("{program}{subcommand}{place}{workspace}"))
 }
 
 /// Adds a hook to the settings; the error names the part that has the wrong type.

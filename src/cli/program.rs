@@ -1,14 +1,26 @@
 //! The path by which other programs start Palazzo.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use crate::cli::outcome::Failure;
 
 /// Returns the path of this program for a configuration. It is the one by which the user has started
-/// it, so that a link of a package manager stays a link: its target changes with each version.
-pub(super) fn program_path() -> PathBuf {
-    let Ok(own) = env::current_exe() else { return PathBuf::from("palazzo") };
-    let is_own = |it: &PathBuf| matches!((dunce::canonicalize(it), dunce::canonicalize(&own)), (Ok(a), Ok(b)) if a == b);
-    started_path().filter(is_own).unwrap_or(own)
+/// it, so that a link of a package manager stays a link: its target changes with each version. Fails
+/// if it is not UTF-8.
+pub(super) fn program_path() -> Result<String, Failure> {
+    let Ok(own) = env::current_exe() else { return Ok("palazzo".to_owned()) };
+    let file = dunce::canonicalize(&own).ok();
+    let is_own = |it: &PathBuf| file.is_some() && dunce::canonicalize(it).ok() == file;
+    to_utf8(&started_path().filter(is_own).unwrap_or(own))
+}
+
+/// Returns a path as a text for a configuration; fails if it is not UTF-8.
+pub(super) fn to_utf8(path: &Path) -> Result<String, Failure> {
+    path.to_str().map(str::to_owned).ok_or_else(|| {
+        let why = "is not UTF-8, and no configuration can contain it";
+        Failure::Message(format!("the path `{}` {why}", path.display()))
+    })
 }
 
 /// Returns the path by which this process was started, as far as its arguments and `PATH` tell it.

@@ -1,8 +1,8 @@
 //! `palazzo setup`.
 
 mod change;
+mod description;
 mod plan;
-mod text_diff;
 
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write as _};

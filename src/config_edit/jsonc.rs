@@ -12,7 +12,7 @@ use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Number, Value, json};
 
 use crate::config_edit::line::{indentation, line_end, missing_line_end, replace_ranges};
-use crate::config_edit::{ConfigError, EntryFields, EntryPlace};
+use crate::config_edit::{ConfigError, EntryFields, EntryPlace, WITH_COMMENT};
 use crate::model::InsertionTrace;
 
 /// The indentation of a file that has none.
@@ -79,6 +79,9 @@ pub(super) fn update(
             Some(field) if to_value(&field.value) == *value => continue,
             Some(field) => {
                 let range = field.value.range();
+                if parsed.has_comment_in(range.start..range.end) {
+                    return Err(WITH_COMMENT);
+                }
                 let new = match text[range.start..range.end].contains('\n') {
                     true => parsed.pretty_value(value, indentation(&text, field.range.start)),
                     false => value.to_string(),
@@ -256,9 +259,12 @@ impl<'a> Parsed<'a> {
 
     /// Returns whether an object has a comment outside of `inner`.
     fn has_comment(&self, object: &Object, inner: &Range<usize>) -> bool {
-        let outer = object.range.start..object.range.end;
-        let comments = self.tokens.iter().filter(|it| is_comment(it)).map(|it| it.range.start);
-        comments.into_iter().any(|it| outer.contains(&it) && !inner.contains(&it))
+        let (before, after) = (object.range.start..inner.start, inner.end..object.range.end);
+        self.has_comment_in(before) || self.has_comment_in(after)
+    }
+
+    fn has_comment_in(&self, range: Range<usize>) -> bool {
+        self.tokens.iter().any(|it| is_comment(it) && range.contains(&it.range.start))
     }
 }
 

@@ -8,7 +8,7 @@ use toml_edit::{Document, Item, Key, Table, TableLike};
 use crate::config_edit::line::{
     line_end, missing_line_end, replace_ranges, start_of_line, start_of_next_line, syntax_error,
 };
-use crate::config_edit::{ConfigError, EntryFields, EntryPlace};
+use crate::config_edit::{ConfigError, EntryFields, EntryPlace, WITH_COMMENT};
 use crate::model::InsertionTrace;
 
 pub(super) fn parse(text: &str) -> Result<Value, ConfigError> {
@@ -44,27 +44,34 @@ pub(super) fn update(
     let document = parse_document(text)?;
     let (_, entry) = find_entry(&document, place)?;
     let table = entry.as_table_like().ok_or(ConfigError::NotEditable("the entry is no table"))?;
-    if let Some(inline) = entry.as_inline_table() {
-        let mut merged = inline.clone();
-        let pairs = fields.iter().map(|(key, value)| (key, to_toml(value)));
-        pairs.for_each(|(key, value)| drop(merged.insert(key, value)));
-        let range = inline.span().ok_or_else(no_position)?;
-        return Ok(replace_ranges(text, vec![(range, merged.to_string().trim())]));
-    }
-    let (mut edits, mut missing) = (Vec::new(), String::new());
+    let (mut edits, mut missing) = (Vec::new(), Vec::new());
     for (key, value) in fields {
         match table.get(key) {
             Some(old) if to_json(old) == *value => {}
             Some(old) => {
-                edits.push((old.span().ok_or_else(no_position)?, to_toml(value).to_string()));
+                let range = old.span().ok_or_else(no_position)?;
+                // A comment ends with its line.
+                if text[range.clone()].contains('#') && text[range.clone()].contains('\n') {
+                    return Err(WITH_COMMENT);
+                }
+                edits.push((range, to_toml(value).to_string()));
             }
-            None => missing += &format!("{} = {}{}", to_key(key), to_toml(value), line_end(text)),
+            None => missing.push(format!("{} = {}", to_key(key), to_toml(value))),
         }
     }
     if !missing.is_empty() {
-        let header = entry.span().ok_or_else(no_position)?;
-        let at = start_of_next_line(text, header.end);
-        edits.push((at..at, missing));
+        let start = entry.span().ok_or_else(no_position)?;
+        let (at, new) = match entry.as_inline_table() {
+            Some(inline) => {
+                let comma = if inline.is_empty() { "" } else { "," };
+                (start.start + 1, format!(" {}{comma}", missing.join(", ")))
+            }
+            None => {
+                let lines = missing.iter().map(|it| format!("{it}{}", line_end(text)));
+                (start_of_next_line(text, start.end), lines.collect())
+            }
+        };
+        edits.push((at..at, new));
     }
     let edits = edits.iter().map(|(range, new)| (range.clone(), new.as_str())).collect();
     Ok(replace_ranges(text, edits))

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::config_edit::line::{
     line_end, missing_line_end, start_of_line, start_of_next_line, syntax_error,
 };
-use crate::config_edit::{ConfigError, EntryFields, EntryPlace};
+use crate::config_edit::{ConfigError, EntryFields, EntryPlace, WITH_COMMENT};
 use crate::model::InsertionTrace;
 
 /// Maximum nesting depth.
@@ -15,6 +15,10 @@ const MAX_DEPTH: usize = 128;
 /// The indentation of a level.
 const INDENTATION: &str = "  ";
 
+/// The error for an entry whose keys are not in lines of their own.
+const NOT_IN_BLOCK_STYLE: ConfigError =
+    ConfigError::NotEditable("the entry is not there in block style");
+
 /// A value with its position.
 struct Node {
     value: Value,
@@ -22,6 +26,13 @@ struct Node {
     end: usize,
     /// The keys of a mapping in block style, with their positions and values.
     block_keys: Vec<(String, usize, Node)>,
+}
+
+impl Node {
+    /// Returns the position of a key of a mapping in block style, and its value.
+    fn block_value(&self, key: &str) -> Option<(usize, &Node)> {
+        self.block_keys.iter().find(|it| it.0 == key).map(|(_, at, value)| (*at, value))
+    }
 }
 
 pub(super) fn parse(text: &str) -> Result<Value, ConfigError> {
@@ -76,11 +87,38 @@ pub(super) fn update(
     place: EntryPlace,
     fields: &EntryFields,
 ) -> Result<String, ConfigError> {
-    let found = find_entry(text, place)?;
-    let indentation = indentation_of(text, found.entry_at)?;
-    let entry = render_entry(&indentation, place.name, fields, line_end(text));
-    let (start, end) = (found.entry_start, found.entry_end);
-    Ok(format!("{}{entry}{}", &text[..start], &text[end..]))
+    let mut text = text.to_owned();
+    for (key, value) in fields {
+        text = update_field(&text, place, key, value)?;
+    }
+    Ok(text)
+}
+
+fn update_field(
+    text: &str,
+    place: EntryPlace,
+    key: &str,
+    value: &Value,
+) -> Result<String, ConfigError> {
+    let root = parse_node(text)?;
+    let section = root.as_ref().and_then(|it| it.block_value(place.section));
+    let entry = section.and_then(|(_, it)| it.block_value(place.name)).map(|(_, it)| it);
+    let entry = entry.ok_or(NOT_IN_BLOCK_STYLE)?;
+    let value = flow(value);
+    let Some((key_at, old)) = entry.block_value(key) else {
+        let (_, first, _) = entry.block_keys.first().ok_or(NOT_IN_BLOCK_STYLE)?;
+        let indentation = indentation_of(text, *first)?;
+        let at = start_of_next_line(text, entry.end);
+        let end = missing_line_end(&text[..at]);
+        let line = format!("{end}{indentation}{}: {value}{}", scalar(key), line_end(text));
+        return Ok(format!("{}{line}{}", &text[..at], &text[at..]));
+    };
+    let colon = after_colon(text, key_at, key)?;
+    let written = &text[colon..old.end];
+    if written.contains(" #") || written.trim_start().starts_with(['&', '!', '*']) {
+        return Err(WITH_COMMENT);
+    }
+    Ok(format!("{} {value}{}", &text[..colon], &text[old.end..]))
 }
 
 pub(super) fn remove(
@@ -117,26 +155,23 @@ pub(super) fn remove(
 struct FoundEntry {
     section_at: usize,
     colon: usize,
-    entry_at: usize,
     entry_start: usize,
     entry_end: usize,
     is_only: bool,
 }
 
 fn find_entry(text: &str, place: EntryPlace) -> Result<FoundEntry, ConfigError> {
-    let not_there = ConfigError::NotEditable("the entry is not there in block style");
-    let Some(root) = parse_node(text)? else { return Err(not_there) };
+    let Some(root) = parse_node(text)? else { return Err(NOT_IN_BLOCK_STYLE) };
     let find = |node: &Node, name: &str| node.block_keys.iter().position(|it| it.0 == name);
     let Some((_, section_at, section)) = find(&root, place.section).map(|it| &root.block_keys[it])
     else {
-        return Err(not_there);
+        return Err(NOT_IN_BLOCK_STYLE);
     };
-    let Some(index) = find(section, place.name) else { return Err(not_there) };
+    let Some(index) = find(section, place.name) else { return Err(NOT_IN_BLOCK_STYLE) };
     let (_, entry_at, entry) = &section.block_keys[index];
     Ok(FoundEntry {
         section_at: *section_at,
         colon: after_colon(text, *section_at, place.section)?,
-        entry_at: *entry_at,
         entry_start: start_of_line(text, *entry_at),
         entry_end: start_of_next_line(text, entry.end),
         is_only: section.block_keys.len() == 1,

@@ -337,6 +337,43 @@ fn an_entry_through_another_program_stays_and_a_failed_set_up_keeps_the_record()
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn what_is_beside_an_entry_of_palazzo_is_never_shown() {
+    let (cursor, codex) = (".cursor/mcp.json", ".codex/config.toml");
+    let user = User::new();
+    let shown = || {
+        let inserted = user.setup(&["--dry-run", "--home", "/new"]).1;
+        inserted + &user.setup(&["--dry-run", "--remove"]).1
+    };
+    let comment = "    // { \"KEY\": \"hunter2\" }\n";
+    user.write(cursor, &format!("{{\n  \"mcpServers\": {{\n    \"a\": {{}}\n{comment}  }}\n}}\n"));
+    let entry = "[mcp_servers.palazzo]\ncommand = \"/old/palazzo\"\nargs = [\"serve\", \"/old\"]\n";
+    let other = "[mcp_servers.other]\nenv = { KEY = \"hunter2\" }\n";
+    let env = "[mcp_servers.palazzo.env]\nA = \"hunter2\"\n";
+    user.write(codex, &[entry, other, env].concat());
+    let both = shown();
+    assert!(both.contains("- command: \"/old/palazzo\"") && !both.contains("hunter2"), "{both}");
+    user.write(
+        cursor,
+        r#"{"mcpServers":{"palazzo":{"command":"/old/palazzo","env":{"KEY":"hunter2"},"args":["serve","/old"]}}}"#,
+    );
+    let both = shown();
+    assert!(both.contains("- palazzo: /old/palazzo serve") && !both.contains("hunter2"), "{both}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_entry_in_an_older_form_of_zed_is_left_alone() {
+    let file = ".config/zed/settings.json";
+    let text = r#"{"context_servers":{"palazzo":{"command":{"path":"/old/palazzo","args":["serve"],"env":{"A":"b"}}}}}"#;
+    let user = User::new();
+    user.write(file, text);
+    let (code, shown) = user.setup(&["--yes", "--client", "zed", "--home", "/new"]);
+    assert!(code == 1 && shown.contains("has an older form; remove it"), "{shown}");
+    assert_eq!(user.read(file), text);
+}
+
+#[test]
 fn what_others_add_meanwhile_stays() {
     let user = User::new();
     user.write(".cursor/keep", "");

@@ -6,7 +6,7 @@ use crate::cli::client::serve_options::merge_serve_options;
 use crate::cli::home::HomeArgs;
 use crate::cli::http_access::{DEFAULT_URL, http_access};
 use crate::cli::outcome::Failure;
-use crate::cli::program::program_path;
+use crate::cli::program::{program_path, to_utf8};
 use crate::keeper;
 use crate::mcp::ToolSet;
 
@@ -42,7 +42,11 @@ impl ServerCommand {
             arguments.extend(["--tools".to_owned(), tools.join(",")]);
         }
         if let Some(name) = home.workspace() {
-            arguments.extend(["--workspace".to_owned(), name.to_owned()]);
+            // After `=`, a name may begin with a hyphen.
+            match name.starts_with('-') {
+                true => arguments.push(format!("--workspace={name}")),
+                false => arguments.extend(["--workspace".to_owned(), name.to_owned()]),
+            }
         }
         if let Some(branch) = propose {
             arguments.extend(["--propose".to_owned(), branch.to_owned()]);
@@ -54,13 +58,13 @@ impl ServerCommand {
             _ => "palazzo",
         };
         let is_home_given = home.given().is_some();
-        let program = program_path();
-        if !cfg!(windows) && program.iter().any(|it| it == "_npx") {
+        let program = program_path()?;
+        if !cfg!(windows) && Path::new(&program).iter().any(|it| it == "_npx") {
             // npx keeps each version in a folder of its own, which may be removed.
             arguments.splice(..0, ["-y".to_owned(), "palazzo".to_owned()]);
             return Ok(Self { name, program: "npx".to_owned(), arguments, is_home_given });
         }
-        Ok(Self { name, program: to_utf8(&program)?, arguments, is_home_given })
+        Ok(Self { name, program, arguments, is_home_given })
     }
 
     /// Returns the words that start the server, up to `serve`.
@@ -97,13 +101,6 @@ pub(in crate::cli) fn runs_palazzo(command: &[String]) -> bool {
 /// program, such as npx, which the user has chosen.
 pub(in crate::cli) fn serves_directly(command: &[String]) -> bool {
     runs_palazzo(&command[..command.len().min(1)]) && command.get(1).is_some_and(|it| it == "serve")
-}
-
-fn to_utf8(path: &Path) -> Result<String, Failure> {
-    path.to_str().map(str::to_owned).ok_or_else(|| {
-        let why = "is not UTF-8, and no configuration can contain it";
-        Failure::Message(format!("the path `{}` {why}", path.display()))
-    })
 }
 
 /// The server over HTTP that a client connects to.

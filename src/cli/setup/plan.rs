@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
+
 use crate::cli::client::config_file::{read_config, require_writable, resolve_links};
 use crate::cli::client::server::{SERVER_NAMES, ServerCommand, runs_palazzo, serves_directly};
 use crate::cli::client::{Client, entry_command};
 use crate::cli::setup::change::{Change, RecordChange};
-use crate::cli::setup::text_diff::describe_change;
+use crate::cli::setup::description::{describe_insertion, describe_removal, describe_update};
 use crate::config_edit::{ConfigError, find_entry};
 use crate::model::ClientSetup;
 
@@ -80,7 +82,7 @@ fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result
     let command = entry.and_then(entry_command).unwrap_or_default();
     let server = &server.with_options_of(&command).map_err(by_hand)?;
     let fields = client.command_fields(server);
-    let (new, record) = match entry {
+    let (new, record, description) = match entry {
         None => {
             let entry = client.command_entry(server);
             let (new, trace) = format.insert(text, place, &entry).map_err(not_edited)?;
@@ -93,24 +95,32 @@ fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result
                 created_file: was.is_none(),
                 created_folders: Vec::new(),
             };
-            (new, RecordChange::Add(record))
+            let description = describe_insertion(format, place, &entry, was.is_none());
+            (new, RecordChange::Add(record), description)
         }
         Some(entry) if fields.iter().all(|(key, it)| entry.get(key) == Some(it)) => {
             return Ok(Step::Nothing(format!("`{}` is there already", server.name)));
         }
-        Some(_) if serves_directly(&command) => {
+        Some(entry) if serves_directly(&command) && !has_older_form(entry) => {
             let new = format.update(text, place, &fields).map_err(not_edited)?;
-            (new, RecordChange::Keep)
+            (new, RecordChange::Keep, describe_update(server.name, entry, &fields))
         }
-        Some(_) => return step_beside_other_server(&command, server.name),
+        Some(entry) => return step_for_foreign_entry(entry, &command, server.name),
     };
     require_writable(&target).map_err(by_hand)?;
-    let description = describe_change(was.as_deref(), Some(&new));
     Ok(Step::Change(Box::new(Change { target, was, new: Some(new), record, description })))
 }
 
+/// Returns whether an entry has an older form of Zed, with more below `command` than the command.
+fn has_older_form(entry: &Value) -> bool {
+    entry.get("command").is_some_and(Value::is_object)
+}
+
 /// Returns the step if the entry with our name is not one that Palazzo may change.
-fn step_beside_other_server(command: &[String], name: &str) -> Result<Step, String> {
+fn step_for_foreign_entry(entry: &Value, command: &[String], name: &str) -> Result<Step, String> {
+    if has_older_form(entry) {
+        return Err(format!("its entry `{name}` has an older form; remove it and run this again"));
+    }
     if runs_palazzo(command) {
         return Ok(Step::Nothing(format!("`{name}` is there already, by {}", command[0])));
     }
@@ -165,10 +175,9 @@ fn removal_step(
     if new != was {
         require_writable(&target)?;
     }
-    let description = match (&was, &new) {
-        (Some(was), None) => describe_change(Some(was), None),
-        _ => removal.description,
-    };
+    let is_deleted = new.is_none() && was.is_some();
+    let deleted = if is_deleted { "  the file is then empty, and is deleted\n" } else { "" };
+    let description = removal.description + deleted;
     let record = RecordChange::Remove(records.iter().map(|it| (*it).clone()).collect());
     Ok(Some(Step::Change(Box::new(Change { target, was, new, record, description }))))
 }
@@ -189,7 +198,8 @@ fn remove_entries(client: Client, text: &str, records: &[&ClientSetup]) -> Resul
     let unrecorded = SERVER_NAMES.iter().filter(|name| records.iter().all(|it| it.name != **name));
     for (name, record) in recorded.chain(unrecorded.map(|it| (*it, None))) {
         let entry = find_entry(&config, client.entry_place(name));
-        let is_ours = entry.and_then(entry_command).is_some_and(|it| is_own_command(&it, record));
+        let command = entry.and_then(entry_command);
+        let is_ours = command.as_ref().is_some_and(|it| is_own_command(it, record));
         description += &match (entry, record) {
             (None, Some(_)) => format!("  `{name}` is no longer there; its record is removed\n"),
             (Some(_), Some(_)) if !is_ours => {
@@ -204,7 +214,7 @@ fn remove_entries(client: Client, text: &str, records: &[&ClientSetup]) -> Resul
             let trace = record.map(|it| &it.trace);
             let new = format.remove(&text, client.entry_place(name), trace);
             let new = new.map_err(|it| it.to_string())?;
-            description += &describe_change(Some(&text), Some(&new));
+            description += &describe_removal(name, &command.unwrap_or_default());
             text = new;
         }
     }

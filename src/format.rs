@@ -11,6 +11,7 @@ mod entity;
 mod file_parser;
 mod fix;
 mod fmt;
+mod format_version;
 mod front_matter;
 mod genus;
 mod merge_conflict;
@@ -105,6 +106,9 @@ fn parse_file_with_parser(mut reader: FileParser<'_>, text: &str) -> ParsedFile 
         && *palace_path != PalacePath::Other
         && !merge_conflict::is_readable_despite_conflict(&mut reader, palace_path, text)
     {
+        if *palace_path == PalacePath::Settings {
+            format_version::report_other_format_in_lines(&mut reader, text);
+        }
         return ParsedFile { item: None, findings: reader.into_findings() };
     }
     let item = match palace_path {

@@ -21,8 +21,9 @@ const UNMERGED: u8 = 1;
 ///
 /// Writes the merged file to OURS. If both sides have changed one field, one value stands, the
 /// other is kept in `conflicts/` of the palace and printed, and the exit code is 1, so that git
-/// lists the file as unmerged. In a palace of another format it merges line by line, as git does.
-/// `palazzo git-setup` installs the driver.
+/// lists the file as unmerged. It merges line by line, as git does, in a palace of another format,
+/// a file of no palace, and a file in which the sides have different things. `palazzo git-setup`
+/// installs the driver.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The file of the common base; empty if both sides have added the file
@@ -39,15 +40,15 @@ pub(super) struct Args {
 
     /// The path in the repository, whose root is the current directory
     #[arg(value_name = "PATH")]
-    path: String,
+    path: PathBuf,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let candidates = keeper::paths_in_palaces(&args.path);
+    let candidates = args.path.to_str().map(keeper::paths_in_palaces).unwrap_or_default();
     let is_palace = |folder: &str| Path::new(folder).join(SETTINGS_FILE).is_file();
     let known = candidates.iter().rev().find(|(folder, _)| is_palace(folder));
     let Some((folder, path)) = known.or(candidates.first()).copied() else {
-        return Err(Failure::Message(format!("`{}` is no file of a palace", args.path)));
+        return merge_lines(args, "this is no file of a palace");
     };
     let [base, ours, theirs] = [&args.base, &args.ours, &args.theirs].map(fs::read);
     let [base, ours, theirs] = [base?, ours?, theirs?];
@@ -59,13 +60,15 @@ pub(super) fn run(args: &Args) -> Outcome {
     if let Some(reason) = settings.find_map(|it| keeper::describe_other_format(&it)) {
         return merge_lines(args, &reason);
     }
-    let merged = keeper::merge_file_versions(path, &base, [&ours, &theirs]);
+    let Some(merged) = keeper::merge_file_versions(path, &base, [&ours, &theirs]) else {
+        return merge_lines(args, "the two sides have different things in this file");
+    };
     fs::write(&args.ours, &merged.bytes)?;
     if merged.conflicts.is_empty() {
         return Ok(ExitCode::SUCCESS);
     }
     let palace = known.map(|_| Path::new(folder));
-    report_conflicts(&args.path, &merged, palace);
+    report_conflicts(&shown(&args.path), &merged, palace);
     Ok(ExitCode::from(UNMERGED))
 }
 
@@ -95,14 +98,19 @@ fn merge_lines(args: &Args, reason: &str) -> Outcome {
     let status = git.args([&args.ours, &args.base, &args.theirs]).status()?;
     // The exit code is the number of conflicts, at most 127; others report an error.
     let Some(conflicts @ 0..=127) = status.code() else {
-        return Err(Failure::Message(format!("`git merge-file` failed on `{}`", args.path)));
+        let path = args.path.display();
+        return Err(Failure::Message(format!("`git merge-file` failed on `{path}`")));
     };
     let (code, result) = match conflicts {
         0 => (ExitCode::SUCCESS, "git merged it line by line"),
         _ => (ExitCode::from(UNMERGED), "git merged it line by line, with conflicts"),
     };
-    anstream::eprintln!("palazzo: {}: {reason}; {result}", args.path);
+    anstream::eprintln!("palazzo: {}: {reason}; {result}", shown(&args.path));
     Ok(code)
+}
+
+fn shown(path: &Path) -> String {
+    strip_unprintable(&path.display().to_string())
 }
 
 /// Prints both values of each conflict, and keeps them in the palace.

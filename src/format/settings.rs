@@ -6,6 +6,7 @@ use std::ops::{Range, RangeInclusive};
 use toml_edit::{Document, DocumentMut, Item, TableLike, TomlError, value};
 
 use crate::format::file_parser::FileParser;
+use crate::format::format_version::{self, report_other_format, report_other_format_in_lines};
 use crate::model::{
     Code, CommitMode, HandEditMode, Layout, Position, Settings, Severity, Slug, TemplateSettings,
     TemplateVariable, did_you_mean, escape_unprintable, split_lines, typo_corrections,
@@ -25,6 +26,7 @@ pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<
         Ok(document) => document,
         Err(err) => {
             report_syntax_error(reader, text, &err);
+            report_other_format_in_lines(reader, text);
             return None;
         }
     };
@@ -34,15 +36,11 @@ pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<
         "format", "name", "entry", "menu", "git", "sync", "actions", "check", "search", "template",
     ];
     sheet.report_unknown_keys(root, "palace.toml", &known);
-    if let Some((format, at)) = sheet.parse_integer(root, "format")
-        && format != FORMAT_VERSION
+    if let Some(format) = root.get(format_version::KEY)
+        && format.as_integer() != Some(FORMAT_VERSION)
     {
-        let (message, hint) = describe_other_format(format);
-        sheet.reader.report(Code::FormatVersion, at, message).hint = Some(hint);
-        return None;
-    }
-    if root.get("format").is_some_and(|it| !it.is_integer()) {
-        // Which rules the files follow is not known.
+        let at = sheet.position_of_span(format.span());
+        report_other_format(sheet.reader, at, &format.to_string());
         return None;
     }
     let name =
@@ -60,22 +58,6 @@ pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<
     }
     sheet.parse_sections(root, &mut settings);
     Some(settings)
-}
-
-/// Returns the message and the hint about a format that this program does not read.
-fn describe_other_format(format: i64) -> (String, String) {
-    match format > FORMAT_VERSION {
-        true => (
-            format!(
-                "this palace has format {format}, which needs a newer Palazzo; this one reads \
-                 format {FORMAT_VERSION}"
-            ),
-            "update Palazzo; `palazzo doctor` prints the command".to_owned(),
-        ),
-        false => {
-            (format!("no palace has format {format}"), format!("write `format = {FORMAT_VERSION}`"))
-        }
-    }
 }
 
 /// Writes the settings of a new palace.

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::DateTime;
 
 use crate::format::{self, PalacePath, serialize_conflict};
-use crate::keeper::merge::{FilePart, MergeInput, RawFiles, UnchangedFiles, merge_palaces};
+use crate::keeper::merge::{
+    FilePart, MergeInput, RawFiles, UnchangedFiles, is_second_name, merge_palaces,
+};
 use crate::merge::Side;
 use crate::model::Conflict;
 
@@ -36,8 +38,13 @@ pub fn describe_other_format(settings: &str) -> Option<String> {
 
 /// Merges two versions of a file of a palace; `path` is its path there. An empty base counts as
 /// none: git passes it if both sides have added the file. The authors are not known here, so of
-/// two values for one field the greater stands.
-pub fn merge_file_versions(path: &str, base: &[u8], sides: [&[u8]; 2]) -> MergedFileVersions {
+/// two values for one field the greater stands. Returns `None` if the versions are of different
+/// items, which need a file each.
+pub fn merge_file_versions(
+    path: &str,
+    base: &[u8],
+    sides: [&[u8]; 2],
+) -> Option<MergedFileVersions> {
     let files = |bytes: &[u8]| RawFiles::from([(path.to_owned(), bytes.to_vec())]);
     let base = if base.is_empty() { RawFiles::new() } else { files(base) };
     let sides = sides.map(files);
@@ -53,16 +60,21 @@ pub fn merge_file_versions(path: &str, base: &[u8], sides: [&[u8]; 2]) -> Merged
         unchanged: UnchangedFiles { paths: &BTreeSet::new(), read: &|_| None },
         last_change: &unknown,
     });
+    // The body in a second file is in a conflict too.
+    let is_other_item = |it: &&String| *it != path && !is_second_name(path, it);
+    if outcome.files.len() > 1 && outcome.files.keys().any(|it| is_other_item(&it)) {
+        return None;
+    }
     let conflict_file = |name: String, conflict: Conflict| {
         let conflict = Conflict { stands_by: None, other_by: None, ..conflict };
         (Conflict::path_of_name(&name), serialize_conflict(&conflict))
     };
     let conflicts = outcome.conflicts.iter().map(|it| conflict_file(it.name(), it.into()));
     let bytes = outcome.files.get(path).or_else(|| outcome.files.values().next());
-    MergedFileVersions {
+    Some(MergedFileVersions {
         bytes: bytes.cloned().unwrap_or_else(|| sides[0][path].clone()),
         conflicts: conflicts.collect(),
-    }
+    })
 }
 
 #[cfg(test)]
@@ -74,8 +86,8 @@ mod tests {
 
     fn merge(base: &str, a: &str, b: &str) -> (String, Vec<String>) {
         let sides = [a.as_bytes(), b.as_bytes()];
-        let merged = merge_file_versions(PATH, base.as_bytes(), sides);
-        let swapped = merge_file_versions(PATH, base.as_bytes(), [sides[1], sides[0]]);
+        let merged = merge_file_versions(PATH, base.as_bytes(), sides).unwrap();
+        let swapped = merge_file_versions(PATH, base.as_bytes(), [sides[1], sides[0]]).unwrap();
         assert_eq!(merged, swapped);
         let text = String::from_utf8(merged.bytes).unwrap();
         (text, merged.conflicts.into_values().collect())
@@ -108,6 +120,27 @@ mod tests {
         let (text, conflicts) = merge("", BASE, &BASE.replace("One.", "Two."));
         assert_eq!(conflicts, [""; 0]);
         assert!(text.contains("One.") && text.contains("Two."), "{text}");
+    }
+
+    #[test]
+    fn two_items_in_one_file_are_not_merged() {
+        let other = BASE.replace("Stasis", "Flux");
+        assert_eq!(merge_file_versions(PATH, b"", [BASE.as_bytes(), other.as_bytes()]), None);
+        let with_id = |id: &str| format!("id: 01KGSRV28ADXPQGT6T6QX25Y{id}\n{BASE}");
+        let [a, b] = [with_id("S1"), with_id("S2").replace("Stasis", "Flux")];
+        assert_eq!(merge_file_versions(PATH, b"", [a.as_bytes(), b.as_bytes()]), None);
+    }
+
+    #[test]
+    fn of_two_bodies_one_stands_and_the_other_is_kept() {
+        let path = "scrolls/hall/01KJMPXF9069S44V81ASY1KY37-n.md";
+        let scroll = |body: &str| format!("---\ntitle: N\nby: ada\n---\n\n{body}\n");
+        let [base, a, b] = ["Dust.", "Rust.", "Must."].map(scroll);
+        let sides = [a.as_bytes(), b.as_bytes()];
+        let merged = merge_file_versions(path, base.as_bytes(), sides).unwrap();
+        assert_eq!(merged.bytes, a.as_bytes());
+        let kept = merged.conflicts.into_values().collect::<String>();
+        assert!(kept.contains("other: |\n  Must.\n"), "{kept}");
     }
 
     #[test]

@@ -115,11 +115,10 @@ impl OpenPalace {
 
     /// Refuses a palace with files of another format than this program reads.
     pub(crate) fn check_format_version(&self) -> Result<(), Refusal> {
-        match self.file_error(PalacePath::SETTINGS_FILE) {
-            Some(finding) if finding.code == Code::FormatVersion => {
-                Err(Refusal::OtherFormat(finding.clone().into()))
-            }
-            _ => Ok(()),
+        let mut findings = self.findings_in(PalacePath::SETTINGS_FILE);
+        match findings.find(|it| it.code == Code::FormatVersion) {
+            Some(finding) => Err(Refusal::OtherFormat(finding.clone().into())),
+            None => Ok(()),
         }
     }
 

@@ -288,6 +288,51 @@ fn git_leaves_a_file_with_two_values_unmerged_and_both_are_kept() {
 }
 
 #[test]
+fn git_stops_at_two_new_entities_in_one_file() {
+    const FILE: &str = "survey/entities/claim/c.yaml";
+    let home = home_with_branches(|home, side| {
+        home.write(FILE, &format!("name: C {side}\ngenus: Claim\n"));
+    });
+    let (code, printed) = home.git_code_and_errors(&MERGE);
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(printed.contains("different things in this file"), "{printed}");
+    let both = home.read(FILE);
+    assert!(both.contains("name: C ours\n") && both.contains("name: C theirs\n"), "{both}");
+}
+
+#[test]
+fn git_merges_other_files_in_the_folders_of_a_palace_by_lines() {
+    const FILE: &str = "survey/rooms/The Attic.yaml";
+    let home = home_with_branches(|home, side| {
+        let line =
+            |it: &str| if it == side { format!("{it}, changed\n") } else { format!("{it}\n") };
+        home.write(FILE, &(line("ours") + "a\nb\nc\n" + &line("theirs")));
+    });
+    let (code, printed) = home.git_code_and_errors(&MERGE);
+    assert_eq!(code, Some(1), "{printed}");
+    let both = home.read(FILE);
+    assert!(both.contains("ours, changed\n") && both.contains("theirs, changed\n"), "{both}");
+}
+
+#[test]
+fn a_criss_cross_merge_stops_at_two_values() {
+    let home = home_with_branches(|home, side| {
+        home.write(ENTITY, &STASIS.replace("settled", side));
+    });
+    let merge = |branch: &str, strategy: &str| {
+        let words = ["-c", "user.name=ada", "-c", "user.email=ada@x", "merge", "-qm", "Merge"];
+        home.git_code_and_errors(&[&words[..], &["-s", strategy, branch]].concat())
+    };
+    home.git(&["branch", "first"]);
+    assert_eq!(merge("other", "ours").0, Some(0));
+    home.git(&["checkout", "-q", "other"]);
+    assert_eq!(merge("first", "ours").0, Some(0));
+    let (code, printed) = merge("main", "ort");
+    assert_eq!(code, Some(1), "{printed}");
+    assert!(home.git(&["status", "--porcelain"]).contains(&format!("UU {ENTITY}\n")));
+}
+
+#[test]
 fn git_merges_a_palace_of_a_newer_format_line_by_line() {
     let home = home_with_branches(|home, side| {
         home.write(ENTITY, &format!("{STASIS}  - Seen by {side}.\n"));
@@ -388,7 +433,7 @@ fn the_drivers_are_removed_without_a_trace() {
     run(&home, &["git-setup"]);
     let attributes = home.read("survey/.gitattributes");
     assert!(attributes.contains("/palace.toml merge=palazzo\n"), "{attributes}");
-    assert!(home.git(&["config", "merge.palazzo.driver"]).contains(" merge-file %O %A %B %P"));
+    assert!(home.git(&["config", "merge.palazzo.driver"]).contains(" merge-file -- %O %A %B %P"));
     run(&home, &["git-setup", "--remove"]);
     assert_eq!(home.read(".git/config"), config);
     assert!(!exists(&home, "survey/.gitattributes"));

@@ -118,7 +118,7 @@ fn then_fixed(mut file: FixedFile, next: Option<FixedFile>) -> FixedFile {
 }
 
 /// Merges the two sides of a file with the markers of a merge conflict; `None` if their base is not
-/// known, or they have different values for one field.
+/// known, they are of different items, or they have different values for one field.
 fn merge_marked_file(
     path: &str,
     text: &str,
@@ -127,7 +127,7 @@ fn merge_marked_file(
     let finding = format::parse_file(path, text).first_finding(Code::MergeConflict)?;
     let MarkedSides { sides: [ours, theirs], base: marked } = format::split_marked_sides(text)?;
     let base = marked.map(String::into_bytes).or_else(|| base(path))?;
-    let merged = merge_file_versions(path, &base, [ours.as_bytes(), theirs.as_bytes()]);
+    let merged = merge_file_versions(path, &base, [ours.as_bytes(), theirs.as_bytes()])?;
     let text = String::from_utf8(merged.bytes).ok()?;
     let is_clean = merged.conflicts.is_empty() && !format::parse_file(path, &text).has_errors();
     is_clean.then(|| FixedFile { text, fixed: vec![finding] })

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::keeper::palace::findings::other_format_finding;
 use crate::keeper::{Keeper, Refusal};
-use crate::model::quote_for_shell;
+use crate::model::{escape_unprintable, quote_for_shell};
 use crate::store::{DriverFileChange, DriverSection, GitDrivers, Store};
 
 /// The attributes of files that git shows and merges by meaning.
@@ -49,8 +49,15 @@ pub struct GitSetupReport {
 }
 
 /// Installs the diff and the merge driver in all palaces of the home; git runs it as `program`.
-/// Leaves palaces of another format alone.
+/// Leaves palaces of another format alone. Fails if git's configuration cannot contain `program`.
 pub fn set_up_git(keeper: &Keeper, program: &str) -> Result<Vec<GitSetupReport>, Refusal> {
+    if program.contains(char::is_control) {
+        return Err(Refusal::Invalid(format!(
+            "the path of this program, `{}`, has control characters, which git cannot store: move \
+             the program, or start it by a link",
+            escape_unprintable(program)
+        )));
+    }
     let drivers = git_drivers(program);
     for_each_palace(keeper, |store| match other_format_finding(store) {
         Some(finding) => Ok(GitSetupReport::left_alone(store, finding.diagnostic.message)),
@@ -93,14 +100,17 @@ impl GitSetupReport {
 fn git_drivers(program: &str) -> GitDrivers {
     let program = quote_for_shell(program);
     // Without the program, git would take OURS of each file for the result of the merge.
-    let run = |command: &str, otherwise: &str| {
+    let run = |program: &str, command: &str, otherwise: &str| {
         format!(
             "if command -v {program} >/dev/null; then {program} {command}; else {otherwise}; fi"
         )
     };
     // Git adds the arguments of these commands at their end.
-    let call =
-        |command: &str, otherwise: &str| format!("f() {{ {}; }}; f", run(command, otherwise));
+    let call = |command: &str, otherwise: &str| {
+        format!("f() {{ {}; }}; f", run(&program, command, otherwise))
+    };
+    // In a merge driver, git replaces `%` and a letter.
+    let merge = run(&program.replace('%', "%%"), "merge-file -- %O %A %B %P", MERGE_LINES);
     GitDrivers {
         comment: "# Written by `palazzo git-setup`; `palazzo git-setup --remove` removes it."
             .to_owned(),
@@ -118,9 +128,15 @@ fn git_drivers(program: &str) -> GitDrivers {
                 header: "[merge \"palazzo\"]".to_owned(),
                 settings: vec![
                     ("name", MERGE_DRIVER_NAME.to_owned()),
-                    ("driver", run("merge-file %O %A %B %P", MERGE_LINES)),
+                    // The bases of a criss-cross merge must not be merged with one value standing.
+                    ("recursive", "text".to_owned()),
+                    ("driver", merge),
                 ],
-                marks: vec![("name", MERGE_DRIVER_NAME), ("driver", " merge-file ")],
+                marks: vec![
+                    ("name", MERGE_DRIVER_NAME),
+                    ("recursive", "\"text\""),
+                    ("driver", " merge-file "),
+                ],
             },
         ],
     }

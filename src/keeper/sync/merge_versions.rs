@@ -22,7 +22,7 @@ pub(super) fn merge_rested_edit(file: &EditedFile<'_>, now: DateTime<Utc>) -> Op
         return None;
     }
     let sides = [file.on_disk.as_bytes(), file.new.as_bytes()];
-    let merged = merge_file_versions(file.path, file.base.as_bytes(), sides);
+    let merged = merge_file_versions(file.path, file.base.as_bytes(), sides)?;
     let text = String::from_utf8(merged.bytes).ok().filter(|_| merged.conflicts.is_empty())?;
     (!format::parse_file(file.path, &text).has_errors()).then_some(text)
 }

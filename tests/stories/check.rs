@@ -265,6 +265,56 @@ fn the_examples_of_the_file_reference_have_no_errors() {
     assert_snapshot!(told, @"1 palace, 2 rooms, 1 scroll, 1 entity: 0 errors, 3 notes");
 }
 
+#[test]
+fn a_palace_whose_format_cannot_be_read_is_not_changed() {
+    let conflict = "<<<<<<< ours\nformat = 1\n=======\nformat = 2\n>>>>>>> theirs\nname = \"K\"\n";
+    for settings in [
+        "format = 2\nname = = \"K\"\n",
+        "format = \"2\"\nname = \"K\"\n",
+        "format = 99999999999999999999\nname = \"K\"\n",
+        "format.major = 2\nname = \"K\"\n",
+        conflict,
+    ] {
+        let home = Home::new();
+        let hall = "description: hi\nname:   Hall\nportals: [ a, b ]\n";
+        home.write("k/palace.toml", settings);
+        home.write("k/rooms/hall.yaml", hall);
+        for words in [&["fmt"][..], &["check", "--fix"], &["git-setup"], &["show", "hall"]] {
+            let ran = home.run_palazzo(words);
+            assert!(!ran.status.success(), "{settings}: {words:?}: {ran:?}");
+        }
+        assert_eq!(home.read("k/palace.toml"), settings);
+        assert_eq!(home.read("k/rooms/hall.yaml"), hall);
+        assert!(!home.path().join("k/.gitattributes").exists());
+    }
+}
+
+#[test]
+fn nothing_is_restored_from_or_compared_with_a_newer_format() {
+    let home = Home::new();
+    home.run_palazzo(&["init", "keep", "--template", "paradigm-survey"]);
+    let settings = home.read("keep/palace.toml");
+    let commit = |message| {
+        let identity = ["-c", "user.name=ada", "-c", "user.email=ada@x"];
+        home.git(&[&identity[..], &["commit", "-qam", message]].concat());
+    };
+    home.write("keep/palace.toml", &settings.replace("format = 1", "format = 2"));
+    commit("newer");
+    home.write("keep/palace.toml", &settings);
+    commit("back");
+    for words in [
+        &["restore", "great-hall", "--to", "HEAD~1"][..],
+        &["restore", "palace.toml", "--to", "HEAD~1"],
+        &["diff", "HEAD~1"],
+        &["show", "great-hall", "--at", "HEAD~1"],
+    ] {
+        let ran = home.run_palazzo(words);
+        let refused = String::from_utf8(ran.stderr).unwrap();
+        assert!(refused.contains("format 2, which needs a newer Palazzo"), "{words:?}: {refused}");
+    }
+    assert_eq!(home.git(&["status", "--porcelain"]), "");
+}
+
 #[tokio::test]
 async fn a_palace_with_a_newer_format_is_neither_read_nor_changed() {
     let home = Home::new();

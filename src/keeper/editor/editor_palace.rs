@@ -159,6 +159,11 @@ impl EditorPalace {
         Ok(())
     }
 
+    /// Returns whether the files follow the rules of another format, which this program does not know.
+    pub(super) fn has_other_format(&self) -> bool {
+        self.open.check_format_version().is_err()
+    }
+
     /// Returns the text of a file: that of the editor, else that on disk.
     pub fn text(&self, path: &str) -> Option<String> {
         self.open.store().read_file(path).ok().flatten()

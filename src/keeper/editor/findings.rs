@@ -34,6 +34,9 @@ impl EditorPalace {
     /// last [`Self::check_palace_wide`], those that depend on the whole palace. The cost depends on
     /// the file and not on the palace.
     pub fn findings_in_file(&mut self, path: &str) -> Result<Vec<EditorFinding>, Refusal> {
+        if self.has_other_format() && path != PalacePath::SETTINGS_FILE {
+            return Ok(Vec::new());
+        }
         let mut of_item = self.item_findings(path);
         explain_findings(&mut self.open, &mut of_item)?;
         let open = &self.open;

@@ -44,7 +44,9 @@ impl EditorPalace {
         findings: &[EditorFinding],
         now: DateTime<Utc>,
     ) -> Vec<Fix> {
-        let Some(text) = self.text(path) else { return Vec::new() };
+        let Some(text) = self.text(path).filter(|_| !self.has_other_format()) else {
+            return Vec::new();
+        };
         let mut fixes = Vec::new();
         let rooms = RoomNameIndex::from_palace(&self.open.palace);
         for (index, finding) in findings.iter().enumerate() {
@@ -57,14 +59,15 @@ impl EditorPalace {
 
     /// Returns the change that fixes everything in a file that has only one possible fix.
     pub fn fix_everything(&self, path: &str) -> Option<Vec<FileChange>> {
-        let text = self.text(path)?;
+        let text = self.text(path).filter(|_| !self.has_other_format())?;
         let fixed = fix_file(path, &text, &RoomNameIndex::from_palace(&self.open.palace))?;
         Some(edit_of_file(path, &text, &fixed.text))
     }
 
-    /// Returns the edits that give a file its canonical form; `None` if it has errors.
+    /// Returns the edits that give a file its canonical form; `None` if it has errors, or the palace
+    /// has another format.
     pub fn formatting(&self, path: &str) -> Option<Vec<LineEdit>> {
-        let text = self.text(path)?;
+        let text = self.text(path).filter(|_| !self.has_other_format())?;
         match fmt_file(path, &text)? {
             FmtOutcome::Formatted(formatted) => Some(line_edits(&text, &formatted)),
             FmtOutcome::Unchanged => Some(Vec::new()),
@@ -258,4 +261,32 @@ fn fix(title: &str, changes: Vec<FileChange>, is_preferred: bool) -> Fix {
 
 fn new_id(now: DateTime<Utc>) -> Ulid {
     Ulid::from_datetime(now.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::model::RoomId;
+
+    #[test]
+    fn nothing_is_planned_in_a_palace_of_another_format() {
+        let formats = [("1", true), ("2", false), ("\"2\"", false), ("1\n= broken", true)];
+        for (format, is_planned) in formats {
+            let folder = tempfile::tempdir().unwrap();
+            let settings = format!("format = {format}\nname = \"Keep\"\n");
+            fs::write(folder.path().join("palace.toml"), settings).unwrap();
+            fs::create_dir(folder.path().join("rooms")).unwrap();
+            fs::write(folder.path().join("rooms/hall.yaml"), "name:   Hall\n").unwrap();
+            let wake = Arc::new(|| {});
+            let mut palace = EditorPalace::open(folder.path(), Vec::new(), None, wake).unwrap();
+            let edits = palace.formatting("rooms/hall.yaml");
+            assert_eq!(edits.is_some(), is_planned, "{format}: {edits:?}");
+            let id: RoomId = "hall".parse().unwrap();
+            let renamed = palace.plan_rename(&Symbol::Room(id), "nave");
+            assert_eq!(renamed.is_ok(), is_planned, "{format}: {renamed:?}");
+        }
+    }
 }

@@ -47,6 +47,7 @@ pub enum FileChange {
 impl EditorPalace {
     /// Plans to rename a symbol, with everything that mentions it. Refuses as the tools do.
     pub fn plan_rename(&mut self, symbol: &Symbol, new: &str) -> Result<Vec<FileChange>, Refusal> {
+        self.open.check_format_version()?;
         let new = new.trim();
         self.read_files_with_name(new);
         let edits = match symbol {
@@ -66,6 +67,7 @@ impl EditorPalace {
         &mut self,
         files: &[(String, String)],
     ) -> Result<Vec<FileChange>, Refusal> {
+        self.open.check_format_version()?;
         let wings = |(from, to): &(String, String)| Some((wing_folder(from)?, wing_folder(to)?));
         if let [only] = files
             && let Some((old, new)) = wings(only)

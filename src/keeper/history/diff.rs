@@ -11,6 +11,7 @@ use crate::keeper::history::revisions::{
 };
 use crate::keeper::history::wing_folders::{folders_of_wing, is_in_folders};
 use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::findings::other_format_finding;
 use crate::keeper::{Refusal, Session};
 use crate::model::{CommitId, CommitSummary, FileContent, FileDiff, ItemDiff};
 
@@ -42,6 +43,11 @@ pub fn diff_palace(
         RevisionRange::Two(from, to) => (Some(from), Some(to)),
         RevisionRange::Symmetric { right, base, .. } => (Some(base), Some(right)),
     };
+    for revision in from.iter().chain(&to) {
+        if let Some(finding) = other_format_finding(&palace.store().as_of(revision)?) {
+            return Err(Refusal::OtherFormat(finding.diagnostic.into()));
+        }
+    }
     let mut diffs = match &to {
         Some(to) => palace.store().as_of(to)?.diff_since(from.as_ref())?,
         None => palace.store().diff_since(from.as_ref())?,

@@ -46,7 +46,9 @@ pub fn restore_item(
 ) -> Result<RestoredItem, Refusal> {
     let key = keeper.current_workspace(caller)?;
     let past_key = open_as_of(keeper, caller, &key, revision)?;
-    let past = read_past_item(keeper.open_palace(&past_key)?, caller, item)?;
+    let past = keeper.open_palace(&past_key)?;
+    past.check_format_version()?;
+    let past = read_past_item(past, caller, item)?;
     let present = keeper.open_palace(&key)?;
     let mut plan = RestorePlan::new(present, &past)?;
     let changes = item_diffs_from_file_diffs(&plan.file_diffs());

@@ -142,9 +142,13 @@ pub(crate) fn check_palace(
     let locks = locks.into_iter().map(|it| (it, None));
     let mut by_file: BTreeMap<String, Vec<(Diagnostic, Option<ValuePath>)>> = BTreeMap::new();
     let all = file_findings.chain(item_findings).chain(conflict_findings(open));
-    let all = all.chain(findings_outside_items(open, models)).chain(locks);
+    let all = all.chain(findings_outside_items(open, models));
     let all = all.chain(open.stale_file_findings().into_iter().map(|it| (it, None)));
     let all = all.chain(open.stale_fact_findings());
+    // In a palace of another format, other rules hold for all other files.
+    let has_own_format = open.check_format_version().is_ok();
+    let all = all.filter(|(it, _)| has_own_format || it.file == PalacePath::SETTINGS_FILE);
+    let all = all.chain(locks);
     let (mut silenced_count, silenced) = (0, &palace.settings.silenced_codes);
     for (diagnostic, value_path) in all {
         if silenced.contains(&diagnostic.code) {

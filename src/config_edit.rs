@@ -9,6 +9,8 @@ mod line;
 #[cfg(test)]
 mod property_tests;
 mod toml;
+#[cfg(test)]
+mod update_tests;
 mod yaml;
 
 use serde_json::{Map, Value};

@@ -40,6 +40,7 @@ pub use conflict::is_item_path;
 pub use cursor_context::{CursorContext, CursorPlace, cursor_context};
 pub use fix::{FixedFile, RoomNameIndex, corrected_path, fix_file};
 pub use fmt::{FmtOutcome, fmt_file};
+pub use format_version::FORMAT_VERSION;
 pub use genus::linked_genus;
 pub use merge_conflict::{MarkedSides, has_merge_conflict, split_marked_sides};
 pub use missing_comments::add_missing_comments;
@@ -56,7 +57,6 @@ pub use schema::{
     README, README_PATH, ensure_modeline, has_right_modeline, is_found_by_schema, is_palazzo_path,
     kind_of_file_with_modeline,
 };
-pub use settings::FORMAT_VERSION;
 pub use template::{fill_template, renew_ids, renew_times};
 pub use toml_cursor::toml_cursor_context;
 pub use tree::{FileTree, edit_tree, file_kind, parse_tree, serialize_tree};

@@ -1,8 +1,11 @@
 //! Recognises the settings of a palace whose files may follow other rules than those of this program.
 
-use crate::format::FORMAT_VERSION;
 use crate::format::file_parser::FileParser;
 use crate::model::{Code, Position, split_lines};
+
+/// The format of the files of a palace that this program reads and writes, `format` in
+/// `palace.toml`. docs/files.md says when it changes.
+pub const FORMAT_VERSION: i64 = 1;
 
 /// The key with the number of the format.
 pub(super) const KEY: &str = "format";

@@ -6,16 +6,14 @@ use std::ops::{Range, RangeInclusive};
 use toml_edit::{Document, DocumentMut, Item, TableLike, TomlError, value};
 
 use crate::format::file_parser::FileParser;
-use crate::format::format_version::{self, report_other_format, report_other_format_in_lines};
+use crate::format::format_version::{
+    self, FORMAT_VERSION, report_other_format, report_other_format_in_lines,
+};
 use crate::model::{
     Code, CommitMode, HandEditMode, Layout, Position, Settings, Severity, Slug, TemplateSettings,
     TemplateVariable, did_you_mean, escape_unprintable, split_lines, typo_corrections,
 };
 
-/// The only version of the file format that this program reads and writes.
-/// The format of the files of a palace that this program reads and writes, `format` in
-/// `palace.toml`. docs/files.md says when it changes.
-pub const FORMAT_VERSION: i64 = 1;
 /// The seconds that there may be between two pushes.
 const PUSH_INTERVALS: RangeInclusive<u32> = 1..=3600;
 /// The days after which an untouched fact may be reported.

@@ -57,6 +57,8 @@ struct QueuedCall {
     visit: VisitKey,
     access: CallAccess,
     running: Option<ExecutionTarget>,
+    /// Whether the snapshots were not enough for it.
+    has_missed: bool,
     start_sender: Option<oneshot::Sender<ExecutionTarget>>,
 }
 
@@ -66,7 +68,9 @@ impl CallQueue {
         let mut state = self.lock_state();
         let number = state.next_number;
         state.next_number += 1;
-        let call = QueuedCall { visit: visit.clone(), access, running: None, start_sender: None };
+        let visit = visit.clone();
+        let call =
+            QueuedCall { visit, access, running: None, has_missed: false, start_sender: None };
         state.calls.insert(number, call);
         QueueTicket { queue: self.clone(), number }
     }
@@ -115,12 +119,17 @@ impl QueueTicket {
         started.await.ok()
     }
 
-    /// Requeues the call in its old position for the keeper, because a snapshot is not
-    /// enough.
-    pub(crate) fn requeue_as_exclusive(&self) {
+    /// Requeues the call in its old position, because the snapshots were not enough. The running
+    /// call may just have withdrawn them: they are tried once more, before the call waits for the
+    /// keeper.
+    pub(crate) fn requeue_after_miss(&self) {
         let mut state = self.queue.lock_state();
         if let Some(call) = state.calls.get_mut(&self.number) {
-            (call.access, call.running) = (CallAccess::Exclusive, None);
+            call.running = None;
+            if call.has_missed {
+                call.access = CallAccess::Exclusive;
+            }
+            call.has_missed = true;
         }
     }
 }
@@ -205,6 +214,18 @@ mod tests {
             self.tickets[call].0.take();
         }
 
+        /// Reports that the snapshots were not enough for a call, which asks to start again.
+        fn requeue_after_miss(&mut self, call: usize) {
+            let ticket = self.tickets[call].0.as_ref().unwrap();
+            ticket.requeue_after_miss();
+            let (start, started) = oneshot::channel();
+            let mut state = self.queue.lock_state();
+            state.calls.get_mut(&ticket.number).unwrap().start_sender = Some(start);
+            state.start_ready_calls();
+            drop(state);
+            self.tickets[call].1 = started;
+        }
+
         /// Where a call was started since the last time this was called.
         fn started_on(&mut self, call: usize) -> Option<ExecutionTarget> {
             self.tickets[call].1.try_recv().ok()
@@ -254,6 +275,20 @@ mod tests {
     }
 
     #[test]
+    fn a_reader_whose_snapshot_was_withdrawn_tries_the_next_one() {
+        let mut fixture = QueueFixture::default();
+        fixture.enqueue("a", CallAccess::Exclusive);
+        let reader = fixture.enqueue("b", CallAccess::Read);
+        fixture.queue.set_keeper_waiting(true);
+        assert_eq!(fixture.started_on(reader), Some(ExecutionTarget::Snapshot));
+        fixture.queue.set_keeper_waiting(false);
+        fixture.requeue_after_miss(reader);
+        assert_eq!(fixture.started_on(reader), None);
+        fixture.queue.set_keeper_waiting(true);
+        assert_eq!(fixture.started_on(reader), Some(ExecutionTarget::Snapshot));
+    }
+
+    #[test]
     fn a_reader_that_needs_the_keeper_runs_before_later_changes() {
         let mut fixture = QueueFixture::default();
         let first = fixture.enqueue("a", CallAccess::Exclusive);
@@ -261,10 +296,9 @@ mod tests {
         let last = fixture.enqueue("c", CallAccess::Exclusive);
         fixture.queue.set_keeper_waiting(true);
         assert_eq!(fixture.started_on(reader), Some(ExecutionTarget::Snapshot));
-        let (start, started) = oneshot::channel();
-        fixture.tickets[reader].0.as_ref().unwrap().requeue_as_exclusive();
-        fixture.queue.lock_state().calls.get_mut(&1).unwrap().start_sender = Some(start);
-        fixture.tickets[reader].1 = started;
+        fixture.requeue_after_miss(reader);
+        fixture.requeue_after_miss(reader);
+        assert_eq!(fixture.started_on(reader), None);
         fixture.leave(first);
         assert_eq!(
             (fixture.started_on(reader), fixture.started_on(last)),

@@ -65,7 +65,7 @@ impl CallRunner {
             match answer {
                 // The next call starts once this answer is on its way.
                 Some(answer) => return answer,
-                None => ticket.requeue_as_exclusive(),
+                None => ticket.requeue_after_miss(),
             }
         }
     }

@@ -19,7 +19,7 @@ pub(crate) struct Remote {
 
 impl Remote {
     /// Creates an empty repository.
-    fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let remote = Self { folder };
         git_in(remote.folder.path(), &["init", "-q", "--bare", "-b", "main", "remote.git"]);

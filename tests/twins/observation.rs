@@ -1,0 +1,93 @@
+//! What can be seen after a step, as text in which nothing is random.
+
+use std::collections::HashMap;
+
+/// The digits of an abbreviated commit; a longer abbreviation names the same commit.
+const HASH_DIGITS: usize = 7;
+const ULID_LETTERS: usize = 26;
+/// How many lines before a difference are shown.
+const CONTEXT: usize = 3;
+
+/// Replaces what is random in texts.
+pub(crate) struct Normalizer {
+    home: String,
+    numbers: HashMap<String, usize>,
+}
+
+impl Normalizer {
+    /// Creates one for a home in the folder `home`.
+    pub(crate) fn new(home: String) -> Self {
+        Self { home, numbers: HashMap::new() }
+    }
+
+    /// Replaces each id and each hash by a number, in the order in which they first appear, and the
+    /// path of the home by a word.
+    pub(crate) fn normalize(&mut self, text: &str) -> String {
+        let text = text.replace(&self.home, "/HOME");
+        let (mut normal, mut word) = (String::new(), String::new());
+        for letter in text.chars().chain(['\n']) {
+            if letter.is_ascii_alphanumeric() {
+                word.push(letter);
+                continue;
+            }
+            normal.push_str(&self.number(&std::mem::take(&mut word)));
+            normal.push(letter);
+        }
+        normal.pop();
+        normal
+    }
+
+    fn number(&mut self, word: &str) -> String {
+        let key = if is_ulid(word) {
+            word
+        } else if is_hash(word) {
+            &word[..HASH_DIGITS]
+        } else {
+            return word.to_owned();
+        };
+        let next = self.numbers.len() + 1;
+        format!("<{}>", self.numbers.entry(key.to_owned()).or_insert(next))
+    }
+}
+
+/// Returns the first different lines of two texts, with the lines before them.
+pub(crate) fn first_difference(older: &str, present: &str) -> Option<String> {
+    if older == present {
+        return None;
+    }
+    let [older, present]: [Vec<&str>; 2] = [older, present].map(|it| it.lines().collect());
+    let at = older.iter().zip(&present).take_while(|(older, present)| older == present).count();
+    let before: String =
+        older[at.saturating_sub(CONTEXT)..at].iter().map(|it| format!("  {it}\n")).collect();
+    let line = |lines: &[&str]| lines.get(at).map_or("(the end)".to_owned(), |it| (*it).to_owned());
+    Some(format!("{before}older:   {}\npresent: {}", line(&older), line(&present)))
+}
+
+fn is_ulid(word: &str) -> bool {
+    word.len() == ULID_LETTERS
+        && word.starts_with(|it: char| ('0'..='7').contains(&it))
+        && word.chars().all(|it| it.is_ascii_uppercase() || it.is_ascii_digit())
+}
+
+fn is_hash(word: &str) -> bool {
+    let is_hex = |it: char| it.is_ascii_digit() || ('a'..='f').contains(&it);
+    word.len() >= HASH_DIGITS
+        && word.chars().all(is_hex)
+        && (word.contains(|it: char| it.is_ascii_digit()) || word.len() == 40)
+}
+
+#[test]
+fn ids_and_hashes_become_numbers() {
+    let mut normalizer = Normalizer::new("/tmp/x/home".to_owned());
+    let text = "/tmp/x/home/scrolls/01KJHSAPE0PJMA0HCKESTE6VY6-plan.md b71de65 decade 2026-03-01";
+    assert_eq!(normalizer.normalize(text), "/HOME/scrolls/<1>-plan.md <2> decade 2026-03-01");
+    let text = "b71de65aa1 01KJHSAPE0PJMA0HCKESTE6VY7 01KJHSAPE0PJMA0HCKESTE6VY6";
+    assert_eq!(normalizer.normalize(text), "<2> <3> <1>");
+}
+
+#[test]
+fn the_first_difference_is_shown_with_the_lines_before_it() {
+    assert_eq!(first_difference("a\nb", "a\nb"), None);
+    let difference = first_difference("a\nb\nc", "a\nx\nc").unwrap();
+    assert_eq!(difference, "  a\nolder:   b\npresent: x");
+}

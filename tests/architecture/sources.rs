@@ -82,7 +82,7 @@ fn find_test_items(tokens: TokenStream, lines: &mut BTreeSet<usize>, modules: &m
             }
             continue;
         };
-        if !is_test_condition(attribute.stream()) {
+        if !is_test_condition(&attribute.stream()) {
             continue;
         }
         let mut previous = String::new();
@@ -101,7 +101,7 @@ fn find_test_items(tokens: TokenStream, lines: &mut BTreeSet<usize>, modules: &m
 
 /// Returns whether an attribute is `cfg(test)`, or a condition that contains it, such as
 /// `cfg(all(test, unix))`.
-fn is_test_condition(attribute: TokenStream) -> bool {
+fn is_test_condition(attribute: &TokenStream) -> bool {
     let text = attribute.to_string();
     let Some(condition) = text.strip_prefix("cfg") else { return false };
     let mut words = condition.split(|it: char| !it.is_alphanumeric() && it != '_');

@@ -37,13 +37,17 @@ impl Normalizer {
         normal
     }
 
+    /// Gives a commit the next number. Its abbreviation may be a decimal number, which is a hash only
+    /// if it is known.
+    pub(crate) fn add_commit(&mut self, hash: &str) {
+        self.number(hash);
+    }
+
     fn number(&mut self, word: &str) -> String {
-        let key = if is_ulid(word) {
-            word
-        } else if is_hash(word) {
-            &word[..HASH_DIGITS]
-        } else {
-            return word.to_owned();
+        let key = match word.get(..HASH_DIGITS) {
+            _ if is_ulid(word) => word,
+            Some(start) if is_hash(word) || self.numbers.contains_key(start) => start,
+            _ => return word.to_owned(),
         };
         let next = self.numbers.len() + 1;
         format!("<{}>", self.numbers.entry(key.to_owned()).or_insert(next))
@@ -73,7 +77,7 @@ fn is_hash(word: &str) -> bool {
     let is_hex = |it: char| it.is_ascii_digit() || ('a'..='f').contains(&it);
     word.len() >= HASH_DIGITS
         && word.chars().all(is_hex)
-        && (word.contains(|it: char| it.is_ascii_digit()) || word.len() == 40)
+        && word.contains(|it: char| it.is_ascii_lowercase())
 }
 
 #[test]
@@ -81,8 +85,15 @@ fn ids_and_hashes_become_numbers() {
     let mut normalizer = Normalizer::new("/tmp/x/home".to_owned());
     let text = "/tmp/x/home/scrolls/01KJHSAPE0PJMA0HCKESTE6VY6-plan.md b71de65 decade 2026-03-01";
     assert_eq!(normalizer.normalize(text), "/HOME/scrolls/<1>-plan.md <2> decade 2026-03-01");
-    let text = "b71de65aa1 01KJHSAPE0PJMA0HCKESTE6VY7 01KJHSAPE0PJMA0HCKESTE6VY6";
-    assert_eq!(normalizer.normalize(text), "<2> <3> <1>");
+    let text = "b71de65aa1 1234567 01KJHSAPE0PJMA0HCKESTE6VY7 01KJHSAPE0PJMA0HCKESTE6VY6";
+    assert_eq!(normalizer.normalize(text), "<2> 1234567 <3> <1>");
+}
+
+#[test]
+fn an_abbreviation_that_is_a_decimal_number_is_known_by_its_commit() {
+    let mut normalizer = Normalizer::new("/tmp/x/home".to_owned());
+    normalizer.add_commit("1234567a89b71de65aa112345678901234567890");
+    assert_eq!(normalizer.normalize("1234567 7654321"), "<1> 7654321");
 }
 
 #[test]

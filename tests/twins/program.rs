@@ -184,6 +184,7 @@ impl Program {
         let mut listing = String::new();
         for commit in log.lines() {
             if self.commits.insert(commit.to_owned()) {
+                self.normalizer.add_commit(commit);
                 let show = ["show", "--no-patch", "--format=commit by %an <%ae>%n%B", commit];
                 listing += &self.git(&show).unwrap();
             }

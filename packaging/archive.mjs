@@ -1,6 +1,6 @@
 // Packs a program as the archive of a release.
 //
-//     node packaging/archive.mjs --program target/release/palazzo --target x86_64-unknown-linux-gnu --out dist
+//     node packaging/archive.mjs --program target/dist/palazzo --target x86_64-unknown-linux-gnu --out dist
 
 import { execFileSync } from 'node:child_process';
 import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';

@@ -11,6 +11,9 @@ rustPlatform.buildRustPackage {
   src = lib.cleanSource ../..;
   cargoLock.lockFile = ../../Cargo.lock;
 
+  # The profile of a release.
+  buildType = "dist";
+
   nativeBuildInputs = [ installShellFiles ];
   # The tests need git, node and a browser, and run in CI.
   doCheck = false;

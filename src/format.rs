@@ -304,6 +304,18 @@ pub fn serialize_process(process: &Process) -> String {
     yaml::serialize_yaml(&work::process_to_yaml(process))
 }
 
+/// Parses the file of a conflict; `None` if it has an error.
+pub fn parse_conflict(path: &str, text: &str) -> Option<Conflict> {
+    match parse_file(path, text) {
+        ParsedFile { item: Some(ParsedItem::Conflict(conflict)), findings }
+            if findings.is_empty() =>
+        {
+            Some(*conflict)
+        }
+        _ => None,
+    }
+}
+
 /// Writes a conflict in canonical form: the same text on every machine.
 pub fn serialize_conflict(conflict: &Conflict) -> String {
     yaml::serialize_yaml(&conflict::conflict_to_yaml(conflict))

@@ -152,7 +152,8 @@ fn fix(keeper: &mut Keeper) -> Result<(), Failure> {
     let (here, user) = (std::env::current_dir().unwrap_or_default(), terminal_user("check"));
     let mut reports = keeper::fix_files(keeper, &user)?;
     reports.extend(keeper::fix_old_names(keeper, &user)?);
-    reports.extend(keeper::fix_settled_conflicts(keeper, &user)?);
+    let settled = keeper::fix_settled_conflicts(keeper, &user, &reports)?;
+    reports.extend(settled);
     for fixed in reports {
         for line in fixed.report_lines(&here) {
             anstream::eprintln!("{}", strip_unprintable(&line));

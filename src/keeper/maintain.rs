@@ -9,5 +9,6 @@ pub(crate) mod fmt;
 pub(crate) mod git_setup;
 pub(crate) mod init;
 pub(crate) mod locate;
+mod mixed_conflicts;
 pub(crate) mod palace_findings;
 pub(crate) mod trust;

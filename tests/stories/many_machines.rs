@@ -1,6 +1,7 @@
 //! Four servers and a person with git who share a palace.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use serde_json::json;
 
 use crate::harness::{Home, MARCH_1};
 use crate::raw_client::{RawClient, initialize_params};
-use crate::sync::{ENTITY, Remote, assert_writable_and_clean, head, sync};
+use crate::sync::{ENTITY, Remote, assert_writable_and_clean, commit_all, head, sync};
 
 /// The number of servers.
 const SERVERS: usize = 4;
@@ -139,6 +140,83 @@ fn after_two_hundred_changes_on_five_machines_all_have_everything() {
         assert_writable_and_clean(home);
     }
     assert_is_complete(by_hand, &added);
+}
+
+/// Fields, and how each value of a field begins.
+#[cfg(unix)]
+const FIELDS: [(&str, &str); 3] =
+    [("status", "s"), ("attributes.height", "h"), ("attributes.depth", "d")];
+
+/// Writes an entity with the values of `FIELDS`.
+#[cfg(unix)]
+fn write_values(home: &Home, values: &[String; 3]) {
+    let [status, height, depth] = values;
+    let text = format!(
+        "name: Basalt\ngenus: mineral\nstatus: {status}\nattributes:\n  height: {height}\n  \
+         depth: {depth}\nobservations:\n  - It is dark.\n"
+    );
+    home.write(ENTITY, &text);
+}
+
+/// Three machines change the same fields, and settle conflicts. Of their pushes, some are rejected
+/// by a hook of the remote, and some find no remote: then a machine has merged what it could not
+/// push, and others merge the same again.
+#[cfg(unix)]
+#[test]
+fn conflicts_stay_whole_when_pushes_fail() {
+    let remote = Remote::with_palace();
+    let homes: Vec<_> = (0..3).map(|_| remote.machine()).collect();
+    let mut numbers = Numbers(15);
+    let away = remote.path().with_extension("away");
+    for round in 0..40 {
+        let home = &homes[numbers.next_below(3)];
+        let values = FIELDS.map(|(_, letter)| format!("{letter}{}", numbers.next_below(4)));
+        write_values(home, &values);
+        commit_all(home, &format!("2026-02-02T12:{round:02}:00Z"), "change");
+        match numbers.next_below(3) {
+            0 => {
+                remote.install_hook("pre-receive", "exit 1");
+                sync(home, &[]);
+                fs::remove_file(remote.path().join("hooks/pre-receive")).unwrap();
+            }
+            1 => {
+                fs::rename(remote.path(), &away).unwrap();
+                sync(home, &[]);
+                fs::rename(&away, remote.path()).unwrap();
+            }
+            _ => {
+                sync(home, &[]);
+            }
+        }
+        assert_conflicts_are_whole(home);
+    }
+    sync_until_equal(&homes, &remote);
+    for home in &homes {
+        assert_conflicts_are_whole(home);
+        assert_eq!(home.git_code_and_errors(&["fsck", "--strict"]).0, Some(0));
+    }
+}
+
+/// Fails if a conflict is about the file of another, or has a value of another field.
+#[cfg(unix)]
+#[track_caller]
+fn assert_conflicts_are_whole(home: &Home) {
+    let folder = home.path().join("keep/conflicts");
+    for file in fs::read_dir(folder).into_iter().flatten() {
+        let text = fs::read_to_string(file.unwrap().path()).unwrap();
+        let value_of = |key: &str| text.lines().find_map(|it| it.strip_prefix(key));
+        let field = value_of("field: ").unwrap();
+        let (_, letter) = FIELDS.iter().find(|(name, _)| *name == field).expect(&text);
+        for key in ["stands: ", "other: "] {
+            assert!(value_of(key).is_none_or(|it| it.starts_with(letter)), "{text}");
+        }
+        assert!(
+            text.contains(&format!("file: {}\n", ENTITY.trim_start_matches("keep/"))),
+            "{text}"
+        );
+    }
+    let output = home.run_palazzo(&["check", "--level", "error"]);
+    assert!(output.status.success(), "{output:?}");
 }
 
 /// Fails if a text is missing in the palace of a machine, or git has complaints.

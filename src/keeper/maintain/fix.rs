@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::format::{self, FixedFile, MarkedSides, PalacePath, RoomNameIndex};
 use crate::keeper::maintain::fmt::read_palace_files;
+use crate::keeper::maintain::mixed_conflicts::split_mixed_conflicts;
 use crate::keeper::merge_driver::merge_file_versions;
 use crate::keeper::palace::findings::other_format_finding;
 use crate::keeper::{Caller, Keeper, Refusal};
@@ -70,6 +71,7 @@ fn plan_fixes(store: &Store) -> Result<FixReport, Refusal> {
         return Ok(report);
     }
     let (files, unread) = read_palace_files(store, None)?;
+    split_mixed_conflicts(&files, &mut report);
     plan_file_moves(store, &files, unread, &mut report);
     let moved: Vec<_> = report.edits.iter().map(|it| it.path.clone()).collect();
     let new_texts = report.edits.iter().filter_map(|it| Some((&it.path, it.now.as_ref()?)));

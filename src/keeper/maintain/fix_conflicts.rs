@@ -1,5 +1,7 @@
 //! Deletes the files of conflicts that are settled: `palazzo check --fix`.
 
+use std::collections::BTreeSet;
+
 use crate::keeper::conflicts::findings::settled_finding;
 use crate::keeper::maintain::fix::FixReport;
 use crate::keeper::palace::OpenPalace;
@@ -7,10 +9,12 @@ use crate::keeper::palace::change_plan::{ChangeMode, ChangePlan};
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{Diagnostic, FileEdit};
 
-/// Deletes the settled conflicts of all palaces of the home. Commits nothing.
+/// Deletes the settled conflicts of all palaces of the home, except those whose files were written
+/// by the fixes in `earlier`: a person should see them once. Commits nothing.
 pub fn fix_settled_conflicts(
     keeper: &mut Keeper,
     caller: &Caller,
+    earlier: &[FixReport],
 ) -> Result<Vec<FixReport>, Refusal> {
     let mut reports = Vec::new();
     for workspace in keeper.workspaces()? {
@@ -18,20 +22,22 @@ pub fn fix_settled_conflicts(
             Err(Refusal::OtherFormat(_)) => continue,
             session => session?,
         };
-        reports.push(fix_palace(&mut session)?);
+        reports.push(fix_palace(&mut session, earlier)?);
     }
     Ok(reports)
 }
 
-fn fix_palace(session: &mut Session<'_>) -> Result<FixReport, Refusal> {
+fn fix_palace(session: &mut Session<'_>, earlier: &[FixReport]) -> Result<FixReport, Refusal> {
     let root = session.palace.store().palace_folder().to_owned();
     let mut report = FixReport { root, ..FixReport::default() };
-    if session.palace.settled_conflicts().is_empty() {
+    let written = earlier.iter().filter(|it| it.root == report.root).flat_map(|it| &it.edits);
+    let written: BTreeSet<_> = written.map(|it| it.path.as_str()).collect();
+    if session.palace.settled_conflicts().iter().all(|it| written.contains(it)) {
         return Ok(report);
     }
     let mode = ChangeMode::WithoutCommit;
     report.edits = session.palace.change_files_in_mode(session.caller, mode, |open| {
-        let edits = plan_deletions(open);
+        let edits = plan_deletions(open, &written);
         Ok(ChangePlan { edits, subject: "fix".to_owned(), body: String::new() })
     })?;
     let is_conflict = |it: &&FileEdit| it.now.is_none();
@@ -40,8 +46,8 @@ fn fix_palace(session: &mut Session<'_>) -> Result<FixReport, Refusal> {
     Ok(report)
 }
 
-fn plan_deletions(open: &OpenPalace) -> Vec<FileEdit> {
-    let settled = open.settled_conflicts().into_iter();
+fn plan_deletions(open: &OpenPalace, written: &BTreeSet<&str>) -> Vec<FileEdit> {
+    let settled = open.settled_conflicts().into_iter().filter(|it| !written.contains(it));
     let edits = settled.filter_map(|path| {
         let was = open.store().read_file(path).ok()?;
         Some(FileEdit { path: path.to_owned(), was, now: None })

@@ -33,9 +33,20 @@ impl MergeConflict {
     /// values, and so are the same on every machine.
     pub fn name(&self) -> String {
         let item = self.id.as_ref().unwrap_or(&self.path);
-        let content = json!([item, self.field, self.stands, self.other]).to_string();
-        let hash = Sha1::digest(content.as_bytes());
-        let number = hash.iter().take(NAME_BYTES).fold(0_u64, |sum, it| sum << 8 | u64::from(*it));
-        format!("{number:016x}")
+        conflict_name(item, &self.field, self.stands.as_ref(), self.other.as_ref())
     }
+}
+
+/// Returns the name of the conflict between two values of a field; `item` is the id of the item, or
+/// its path if it has none.
+pub(crate) fn conflict_name(
+    item: &str,
+    field: &str,
+    stands: Option<&Value>,
+    other: Option<&Value>,
+) -> String {
+    let content = json!([item, field, stands, other]).to_string();
+    let hash = Sha1::digest(content.as_bytes());
+    let number = hash.iter().take(NAME_BYTES).fold(0_u64, |sum, it| sum << 8 | u64::from(*it));
+    format!("{number:016x}")
 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::format::{PalacePath, file_kind, parse_tree};
 use crate::keeper::merge::changes::{MergeInput, Version};
+use crate::keeper::merge::conflict_file::is_conflict_file;
 use crate::keeper::merge::items::{Item, entity_name, room_of_path};
 use crate::merge::{Fields, ListKind, field_of_item};
 use crate::model::{FileKind, RoomId};
@@ -59,6 +60,9 @@ pub(super) fn find_dangling_references(
     deleted: &[DeletedItem],
 ) -> Vec<DanglingReference> {
     let mut found = Vec::new();
+    if is_conflict_file(item.any_path()) {
+        return found;
+    }
     for side in [0, 1] {
         let known: Vec<_> = deleted.iter().filter(|it| it.is_on_side[side]).collect();
         let Some(version) = item.sides[side].as_ref().filter(|_| !known.is_empty()) else {

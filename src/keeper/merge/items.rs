@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::format::{FileTree, PalacePath, file_kind, parse_tree};
 use crate::keeper::merge::changes::{MergeInput, RawFiles, Version};
+use crate::keeper::merge::conflict_file::is_conflict_file;
 use crate::keeper::merge::likeness::find_alike_files;
 use crate::model::{FileKind, RoomId};
 
@@ -54,8 +55,10 @@ pub(super) fn find_items(input: &MergeInput<'_>) -> Vec<Item> {
 
 /// Returns the path in the base of each file that a side has moved.
 fn find_moved_files<'a>(base: &'a RawFiles, side: &'a RawFiles) -> HashMap<&'a str, &'a str> {
-    let gone: Vec<_> = base.iter().filter(|(path, _)| !side.contains_key(*path)).collect();
-    let new: Vec<_> = side.iter().filter(|(path, _)| !base.contains_key(*path)).collect();
+    let may_move = |path: &str| !is_conflict_file(path);
+    let gone = base.iter().filter(|(path, _)| may_move(path) && !side.contains_key(*path));
+    let new = side.iter().filter(|(path, _)| may_move(path) && !base.contains_key(*path));
+    let (gone, new): (Vec<_>, Vec<_>) = (gone.collect(), new.collect());
     if gone.is_empty() || new.is_empty() {
         return HashMap::new();
     }
@@ -86,9 +89,9 @@ fn find_moved_files<'a>(base: &'a RawFiles, side: &'a RawFiles) -> HashMap<&'a s
     moved
 }
 
-/// Returns the id of an item: from the name of its file, or a field.
+/// Returns the id of an item: from the name of its file, or a field. Files of conflicts have none.
 pub(super) fn id_of_file(path: &str, bytes: &[u8]) -> Option<String> {
-    let kind = file_kind(path)?;
+    let kind = file_kind(path).filter(|it| *it != FileKind::Conflict)?;
     let is_markdown = matches!(kind, FileKind::Scroll | FileKind::Drawer | FileKind::Diary);
     let name = path.rsplit('/').next().unwrap_or_default();
     let named = name.get(..ID_CHARS).filter(|it| is_markdown && is_id(it));

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::format::{add_missing_comments, parse_tree, retarget_modeline};
 use crate::keeper::merge::changes::Version;
+use crate::keeper::merge::conflict_file::{is_conflict_file, merge_conflict_item};
 use crate::keeper::merge::file::{ChangedFile, FileChanges, MergedFile, merge_file};
 use crate::keeper::merge::items::Item;
 use crate::keeper::merge::last_changes::OrderedSides;
@@ -17,6 +18,9 @@ pub(super) fn merge_item(
     sides: &OrderedSides<'_>,
     names: &MergedNames,
 ) -> Option<MergedFile> {
+    if is_conflict_file(path) {
+        return merge_conflict_item(item, path);
+    }
     let renamed = renamed_item(item, names);
     let first = sides.first;
     let [own, other] = [first, 1 - first].map(|it| renamed.sides[it].as_ref());

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::keeper::merge::changes::{FilePart, MergeInput, RawFiles, Version};
 use crate::keeper::merge::conflict::MergeConflict;
+use crate::keeper::merge::conflict_file::is_settled_on_a_side;
 use crate::keeper::merge::deletions::{
     DanglingReference, deleted_item, find_dangling_references, rooms_with_new_scrolls,
 };
@@ -71,11 +72,15 @@ pub fn merge_palaces(input: &MergeInput<'_>) -> MergeOutcome {
 }
 
 /// Returns whether one side has deleted an item and the other has not changed it; a room in which
-/// the other has written a scroll stays.
+/// the other has written a scroll stays. The file of a conflict is deleted although the other side
+/// has changed it.
 fn is_deleted(item: &Item, used: &[BTreeSet<RoomId>; 2]) -> bool {
     let is_used = |side: usize, version: &Version| {
         room_of_path(&version.path).is_some_and(|it| used[side].contains(&it))
     };
+    if is_settled_on_a_side(item) {
+        return true;
+    }
     match (&item.base, &item.sides) {
         (Some(base), [Some(it), None]) => it == base && !is_used(0, it),
         (Some(base), [None, Some(it)]) => it == base && !is_used(1, it),
@@ -176,6 +181,7 @@ impl MergeOutcome {
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
+    use unicode_normalization::UnicodeNormalization as _;
 
     use crate::keeper::merge::fixture::merge;
     use crate::keeper::merge::{MergeConflict, MergeOutcome};
@@ -351,6 +357,30 @@ mod tests {
         );
         assert_eq!(merged, files(&[(ADA, &renamed)]));
         assert_eq!(conflicts, []);
+    }
+
+    #[test]
+    fn the_scrolls_that_a_scroll_replaces_are_merged_as_a_set() {
+        let path = "scrolls/hall/01KR0000000000000000000003-t.md";
+        let base = "---\nid: 01KR0000000000000000000003\ntitle: T\nwritten: 2026-03-01\n\
+            replaces: [01KR0000000000000000000001]\n---\n\nText.\n";
+        let [a, b] = ["4", "5"]
+            .map(|it| base.replace("0001]", &format!("0001, 01KR000000000000000000000{it}]")));
+        let (merged, conflicts) = merge_texts(path, [base, &a, &b]);
+        let both =
+            "01KR0000000000000000000001, 01KR0000000000000000000005, 01KR0000000000000000000004";
+        assert_eq!(merged, base.replace("01KR0000000000000000000001", both));
+        assert_eq!(conflicts, []);
+    }
+
+    #[test]
+    fn two_new_files_whose_names_differ_only_in_unicode_form_get_two_names() {
+        let [a, b] = ["caf\u{e9}", "cafe\u{301}"]
+            .map(|it| (format!("entities/place/{it}.yaml"), format!("name: {it}\ngenus: Place\n")));
+        let (merged, conflicts) = merge_files(&[], &[(&a.0, &a.1)], &[(&b.0, &b.1)]);
+        let names: Vec<_> = merged.keys().map(|it| it.nfc().collect::<String>()).collect();
+        assert_eq!(names, ["entities/place/caf\u{e9}-2.yaml", "entities/place/caf\u{e9}.yaml"]);
+        assert_eq!(conflicts.len(), 1);
     }
 
     #[test]

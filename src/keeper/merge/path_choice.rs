@@ -1,7 +1,9 @@
 //! Chooses the paths of merged files: no two files may have one path, or paths that differ only in
-//! case, which many file systems cannot hold.
+//! case or in Unicode form, which many file systems cannot hold.
 
 use std::collections::{BTreeSet, HashMap};
+
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::format::file_kind;
 use crate::keeper::merge::changes::{MergeInput, RawFiles};
@@ -11,7 +13,7 @@ use crate::model::FileKind;
 pub(super) struct ChosenPaths<'a> {
     input: &'a MergeInput<'a>,
     paths: BTreeSet<String>,
-    /// The spellings of each folder and each path, in the order of choice, by its lower case.
+    /// The spellings of each folder and each path, in the order of choice, by its folded form.
     spellings: HashMap<String, Vec<String>>,
 }
 
@@ -32,7 +34,7 @@ impl<'a> ChosenPaths<'a> {
         let free = first_free_path(&path, is_taken);
         for end in folder_ends(&free).chain([free.len()]) {
             let part = &free[..end];
-            let spellings = self.spellings.entry(part.to_lowercase()).or_default();
+            let spellings = self.spellings.entry(fold_path(part)).or_default();
             if !spellings.iter().any(|it| it == part) {
                 spellings.push(part.to_owned());
             }
@@ -43,23 +45,24 @@ impl<'a> ChosenPaths<'a> {
 
     /// Returns the path with each folder as it was spelt first.
     fn with_known_folders(&self, path: &str) -> String {
-        let mut spelt = path.to_owned();
-        for end in folder_ends(path) {
-            if let Some(known) = self.twin(&spelt[..end]).filter(|it| it.len() == end) {
-                spelt.replace_range(..end, &known.clone());
+        let mut spelt = String::new();
+        for part in path.split_inclusive('/') {
+            spelt.push_str(part);
+            if let Some(known) = self.twin(&spelt).filter(|_| part.ends_with('/')) {
+                spelt = known.clone();
             }
         }
         spelt
     }
 
-    /// Returns the first spelling of a known file or folder that differs only in case, without those
+    /// Returns the first spelling of a known file or folder that differs only in form, without those
     /// that a side has beside this one: they are no result of the merge.
     fn twin(&self, path: &str) -> Option<&String> {
         let is_beside = |known: &&String| {
             let mut sides = self.input.sides.iter();
             sides.any(|it| has_path(it, path) && has_path(it, known))
         };
-        let mut known = self.spellings.get(&path.to_lowercase())?.iter();
+        let mut known = self.spellings.get(&fold_path(path))?.iter();
         known.find(|it| *it != path && !is_beside(it))
     }
 }
@@ -70,7 +73,12 @@ pub(super) fn is_numbered(path: &str, other: &str) -> bool {
         [path, other].map(|it| it.rsplit_once('.').unwrap_or((it, "")));
     let number = stem.rsplit_once('-').filter(|(_, it)| it.bytes().all(|it| it.is_ascii_digit()));
     let stem = number.map_or(stem, |(rest, _)| rest);
-    ending == other_ending && stem.to_lowercase() == other_stem.to_lowercase()
+    ending == other_ending && fold_path(stem) == fold_path(other_stem)
+}
+
+/// Returns what two paths have in common that some file systems take for one.
+fn fold_path(path: &str) -> String {
+    path.nfc().collect::<String>().to_lowercase()
 }
 
 /// Returns whether the name of a file has no meaning: what it contains names the item.

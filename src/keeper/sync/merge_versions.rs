@@ -4,7 +4,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::format::{self, FileTree, file_kind, parse_tree};
 use crate::keeper::conflict_file;
-use crate::keeper::merge::{FilePart, MergeInput, MergeOutcome, UnchangedFiles, merge_palaces};
+use crate::keeper::merge::{
+    FilePart, MergeInput, MergeOutcome, UnchangedFiles, merge_conflict_files, merge_palaces,
+};
 use crate::keeper::merge_driver::merge_file_versions;
 use crate::merge::{Fields, Side};
 use crate::store::{EditedFile, FileChange, IsWantedChange, MergedPalace, PalaceVersions};
@@ -53,7 +55,12 @@ pub(super) fn merge_versions(versions: &PalaceVersions<'_>) -> MergedPalace {
     conflicts.retain(|it| !it.path.starts_with(GENERATED_FOLDER));
     for conflict in &conflicts {
         let (path, text) = conflict_file(conflict);
-        files.insert(path, text.into_bytes());
+        let bytes = match files.get(&path) {
+            // A machine has found the same conflict before.
+            Some(known) => merge_conflict_files(&path, known, text.as_bytes()),
+            None => text.into_bytes(),
+        };
+        files.insert(path, bytes);
     }
     MergedPalace { files, conflicts: conflicts.len() }
 }

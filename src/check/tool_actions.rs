@@ -42,6 +42,7 @@ impl PalaceCheck<'_> {
                 continue;
             }
             let ActionKind::Query { tool, params } = &action.kind else { continue };
+            findings.extend(check_placeholder_count(file, &at, params));
             match tools.get(Tool::bare_name(tool)) {
                 None => findings.push(self.unknown_tool_finding(file, at.then_value("tool"), tool)),
                 Some(tool) => {
@@ -156,7 +157,32 @@ impl PalaceCheck<'_> {
 
 /// Returns whether a text contains `{params}`, which the visitor's input replaces.
 fn contains_placeholder(text: &str) -> bool {
-    text.contains("{params}")
+    text.contains(Action::PLACEHOLDER)
+}
+
+/// Reports parameters that contain so many placeholders that an input of ordinary length is refused.
+fn check_placeholder_count(
+    file: &str,
+    at: &ValuePath,
+    params: &Map<String, Value>,
+) -> Option<CheckFinding> {
+    let count = params.values().map(count_placeholders).sum::<usize>();
+    let most = Action::MAX_PLACEHOLDERS;
+    (count > most).then(|| {
+        let message = format!("the parameters contain `{}` {count} times", Action::PLACEHOLDER);
+        let about = at.clone().then_value("tool_params");
+        let finding = CheckFinding::new(Code::ManyPlaceholders, file, about, message);
+        finding.with_hint(format!("write it at most {most} times"))
+    })
+}
+
+fn count_placeholders(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.matches(Action::PLACEHOLDER).count(),
+        Value::Array(items) => items.iter().map(count_placeholders).sum(),
+        Value::Object(map) => map.values().map(count_placeholders).sum(),
+        _ => 0,
+    }
 }
 
 fn check_tool_params(
@@ -326,6 +352,19 @@ mod tests {
         assert_snapshot!(
             findings_of_query("tool: list_entities, tool_params: { genus: Clam }", ""),
             @"rooms/hall.yaml actions 0 tool_params genus: undefined-genus: no entity has the genus `Clam`, and no genus file defines it (did you mean `Claim`?)"
+        );
+    }
+
+    #[test]
+    fn an_action_with_many_placeholders_is_reported() {
+        let query = |count| {
+            let text = "{params}".repeat(count);
+            format!("tool: search_entities, tool_params: {{ query: '{text}' }}")
+        };
+        assert_eq!(findings_of_query(&query(64), ""), "");
+        assert_snapshot!(
+            findings_of_query(&query(65), ""),
+            @"rooms/hall.yaml actions 0 tool_params: many-placeholders: the parameters contain `{params}` 65 times (write it at most 64 times)"
         );
     }
 

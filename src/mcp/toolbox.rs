@@ -19,7 +19,7 @@ use crate::mcp::reply::{
 };
 use crate::mcp::schema::compact_schema;
 use crate::model::{
-    self, ToolEffect, ToolParameter, did_you_mean, escape_unprintable, strip_unprintable,
+    self, Action, ToolEffect, ToolParameter, did_you_mean, escape_unprintable, strip_unprintable,
 };
 
 /// A group of tools that are offered together.
@@ -341,13 +341,11 @@ fn substitute_placeholder(
     params: JsonObject,
     words: Option<&str>,
 ) -> Result<JsonObject, String> {
-    const PLACEHOLDER: &str = "{params}";
-    let mut found = false;
     let mut filled = Value::Object(params);
+    let found = reject_oversized_replacement(&mut filled, words.unwrap_or_default())?;
     for_each_string(&mut filled, &mut |text| {
-        if text.contains(PLACEHOLDER) {
-            found = true;
-            *text = text.replace(PLACEHOLDER, words.unwrap_or_default());
+        if text.contains(Action::PLACEHOLDER) {
+            *text = text.replace(Action::PLACEHOLDER, words.unwrap_or_default());
         }
     });
     let mut filled = match filled {
@@ -364,6 +362,29 @@ fn substitute_placeholder(
             Err("this action takes no `params`: choose it by number alone".to_owned())
         }
         _ => Ok(filled),
+    }
+}
+
+/// Returns whether there are placeholders. Fails if the texts that contain them would become too
+/// large: an action with many of them, and long words, could use up the memory of the server.
+fn reject_oversized_replacement(params: &mut Value, words: &str) -> Result<bool, String> {
+    let (mut bytes, mut found) = (0_usize, false);
+    for_each_string(params, &mut |text| {
+        let count = text.matches(Action::PLACEHOLDER).count();
+        if count > 0 {
+            let rest = text.len() - count * Action::PLACEHOLDER.len();
+            bytes = bytes.saturating_add(rest).saturating_add(count.saturating_mul(words.len()));
+            found = true;
+        }
+    });
+    match bytes > Action::MAX_FILLED_BYTES {
+        false => Ok(found),
+        true => Err(format!(
+            "with these `params`, the parameters of the action would have {bytes} bytes, and the \
+             limit is {}: give shorter ones, or write `{}` fewer times in the action",
+            Action::MAX_FILLED_BYTES,
+            Action::PLACEHOLDER
+        )),
     }
 }
 
@@ -430,6 +451,27 @@ mod tests {
             let answer = call_tool(&tools, &mut keeper, "stand");
             assert_eq!(answer, Some(Ok("You stand.".to_owned().into())));
         }
+    }
+
+    #[test]
+    fn placeholders_that_would_become_too_large_are_refused_before_they_are_replaced() {
+        let tool = test_tool("stand", |_| Ok(String::new().into()));
+        let params = |count| {
+            let names = vec![Value::from("x {params}"); 2];
+            JsonObject::from_iter([
+                ("query".to_owned(), "{params}".repeat(count).into()),
+                ("names".to_owned(), names.into()),
+            ])
+        };
+        let fill = |count, words: &str| substitute_placeholder(&tool, params(count), Some(words));
+        let filled = fill(62, &"w".repeat(1023)).unwrap();
+        assert_eq!(filled["query"].as_str().unwrap().len(), 62 * 1023);
+        assert_eq!(filled["names"][1].as_str().unwrap().len(), 1025);
+        assert!(fill(100_000, "").is_ok(), "words that are short enough");
+        insta::assert_snapshot!(
+            fill(100_000, &"w".repeat(10_000)).unwrap_err(),
+            @"with these `params`, the parameters of the action would have 1000020004 bytes, and the limit is 65536: give shorter ones, or write `{params}` fewer times in the action"
+        );
     }
 
     #[test]

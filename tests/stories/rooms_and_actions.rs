@@ -65,6 +65,16 @@ async fn params_fill_the_placeholder_or_become_the_query() {
 }
 
 #[tokio::test]
+async fn an_action_that_would_multiply_the_words_of_a_visitor_is_refused() {
+    let home = Home::new();
+    let params = json!({ "query": "{params}".repeat(100_000) });
+    let action = json!({ "label": "Ask", "type": "query", "tool": "search_entities", "tool_params": params });
+    let mut agent = agent_in_hall(&home, json!([action])).await;
+    let refused = agent.choose_with(1, &"w".repeat(10_000)).await;
+    assert_snapshot!(first_line(&refused), @"refused: with these `params`, the parameters of the action would have 1000000000 bytes, and the limit is 65536: give shorter ones, or write `{params}` fewer times in the action");
+}
+
+#[tokio::test]
 async fn an_action_changes_nothing_unless_the_palace_allows_it() {
     let home = Home::new();
     let ask = |tool: &str, params: Value| json!({ "label": tool, "type": "query", "tool": tool, "tool_params": params });

@@ -66,6 +66,8 @@ pub enum Code {
     MergeMarks,
     /// A key that has no effect in its place.
     UnusedKey,
+    /// An action whose parameters contain `{params}` too often.
+    ManyPlaceholders,
     /// Different ids in a file's name and in its content.
     IdMismatch,
     /// A setting that has no effect in this version.

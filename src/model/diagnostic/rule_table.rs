@@ -25,6 +25,13 @@ const OTHER_RULES: &[Rule] = &[
          `navigate`, `tool` and `tool_params`, or `entity` alone, to `query`, `content` to `text`.",
     ),
     warning_rule(
+        Code::ManyPlaceholders,
+        "many-placeholders",
+        "The parameters of an action contain `{params}` very often",
+        "The visitor's words replace every `{params}`. If the parameters then have more than 64 \
+         KiB, the action is refused. Remove what is not needed.",
+    ),
+    warning_rule(
         Code::IdMismatch,
         "id-mismatch",
         "The file name and the content have different ids",

@@ -51,6 +51,13 @@ pub struct NavigationTarget {
 impl Action {
     /// The parameters of queries that name entities.
     pub const ENTITY_PARAMS: [&str; 2] = ["name", "entity"];
+    /// Stands for the visitor's words in the parameters of a query.
+    pub const PLACEHOLDER: &str = "{params}";
+    /// Maximum number of placeholders in one action that `check` accepts: words of 1 KiB then stay
+    /// within [`Action::MAX_FILLED_BYTES`].
+    pub const MAX_PLACEHOLDERS: usize = 64;
+    /// Maximum size in bytes of the parameters of a query after its placeholders were replaced.
+    pub const MAX_FILLED_BYTES: usize = 64 * 1024;
     /// The parameter of queries that names a room.
     pub const ROOM_PARAM: &str = "room";
 

@@ -96,7 +96,7 @@ fn diff_trees(
 ) -> gix::Result<Vec<FileDiff>> {
     let mut changes = tree_diff::compare(&past.git, was, now)?;
     changes.sort_by(|a, b| a.path.cmp(&b.path));
-    let differing = changes.into_iter().map(|TreeChange { path, was, now }| {
+    let differing = changes.into_iter().map(|TreeChange { path, was, now, .. }| {
         let side = |entry| read_entry_content(past, &path, entry);
         let (was, now) = (side(was)?, side(now)?);
         Ok(FileDiff { path, was, now })

@@ -8,7 +8,7 @@ use std::cmp::Ordering;
 use std::iter::Peekable;
 
 use gix::ObjectId;
-use gix::bstr::ByteSlice as _;
+use gix::bstr::{BStr, ByteSlice as _};
 use gix::objs::tree::{EntryMode, EntryRef};
 use gix::objs::{FindExt as _, TreeRefIter};
 
@@ -44,6 +44,8 @@ struct TreesTooLarge {
 pub(crate) struct TreeChange {
     /// The path in the trees.
     pub(crate) path: String,
+    /// The name in the path that is not UTF-8, with escapes. `path` has a replacement for it.
+    pub(crate) name_not_utf8: Option<String>,
     pub(crate) was: Option<TreeEntry>,
     pub(crate) now: Option<TreeEntry>,
 }
@@ -72,7 +74,7 @@ fn compare_with_limits(
 ) -> gix::Result<Vec<TreeChange>> {
     let mut comparison =
         TreeComparison { git, changes: Vec::new(), limits, remaining: limits, trees: (old, new) };
-    comparison.compare_trees(old, new, "", 0)?;
+    comparison.compare_trees(old, new, &ChangePath::default(), 0)?;
     Ok(comparison.changes)
 }
 
@@ -86,12 +88,31 @@ struct TreeComparison<'g> {
     trees: (Option<ObjectId>, Option<ObjectId>),
 }
 
+/// The path of a folder or a file.
+#[derive(Clone, Default)]
+struct ChangePath {
+    /// Empty for the root.
+    text: String,
+    name_not_utf8: Option<String>,
+}
+
+impl ChangePath {
+    fn join(&self, name: &BStr) -> Self {
+        let text = match self.text.as_str() {
+            "" => name.to_str_lossy().into_owned(),
+            folder => format!("{folder}/{}", name.to_str_lossy()),
+        };
+        let escaped = || name.to_str().is_err().then(|| name.escape_bytes().to_string());
+        Self { text, name_not_utf8: self.name_not_utf8.clone().or_else(escaped) }
+    }
+}
+
 impl TreeComparison<'_> {
     fn compare_trees(
         &mut self,
         old: Option<ObjectId>,
         new: Option<ObjectId>,
-        folder: &str,
+        folder: &ChangePath,
         depth: usize,
     ) -> gix::Result<()> {
         if old == new {
@@ -127,24 +148,25 @@ impl TreeComparison<'_> {
         &mut self,
         was: Option<EntryRef<'_>>,
         now: Option<EntryRef<'_>>,
-        folder: &str,
+        folder: &ChangePath,
         depth: usize,
     ) -> gix::Result<()> {
         let Some(either) = was.or(now) else { return Ok(()) };
-        let name = either.filename.to_str_lossy();
-        let path = if folder.is_empty() { name.into_owned() } else { format!("{folder}/{name}") };
+        let path = folder.join(either.filename);
         if either.mode.is_tree() {
             let id = |it: Option<EntryRef<'_>>| it.map(|it| it.oid.to_owned());
             return self.compare_trees(id(was), id(now), &path, depth + 1);
         }
-        let Some(left) = self.remaining.bytes.checked_sub(path.len()) else {
+        let Some(left) = self.remaining.bytes.checked_sub(path.text.len()) else {
             return Err(
                 self.too_large_error(format!("more than {} bytes of paths", self.limits.bytes))
             );
         };
         self.remaining.bytes = left;
         let entry = |it: EntryRef<'_>| TreeEntry { mode: it.mode, id: it.oid.to_owned() };
-        self.changes.push(TreeChange { path, was: was.map(entry), now: now.map(entry) });
+        let ChangePath { text: path, name_not_utf8 } = path;
+        let (was, now) = (was.map(entry), now.map(entry));
+        self.changes.push(TreeChange { path, name_not_utf8, was, now });
         Ok(())
     }
 

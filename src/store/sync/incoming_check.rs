@@ -16,8 +16,8 @@ use crate::store::sync::error::SyncError;
 use crate::store::sync::palace_folders::PalaceFolders;
 
 /// Returns a file that `new` has otherwise than `old`, and that cannot be a file of a palace, with
-/// the reason: a link, a path outside the rules, a file that is too large or has a filter, or two
-/// names that differ only in case. The ids are those of root trees; without an old one, all files
+/// the reason: a link, a path outside the rules or not UTF-8, a file that is too large or has a
+/// filter, or two names that differ only in case. The ids are those of root trees; without an old one, all files
 /// count. Files of no palace are not checked here.
 pub(crate) fn find_invalid_file(
     git: &gix::Repository,
@@ -30,6 +30,10 @@ pub(crate) fn find_invalid_file(
     for change in tree_diff::compare(git, old, Some(new))? {
         let Some(entry) = change.now else { continue };
         let Some(folder) = folders.palace_of(&change.path)? else { continue };
+        if let Some(name) = &change.name_not_utf8 {
+            let why = format!("the name `{name}` is not UTF-8");
+            return Ok(Some(InvalidFile { path: change.path, why }));
+        }
         if let Some(why) = reason_to_refuse(git, &change.path[folder.len()..], entry)? {
             return Ok(Some(InvalidFile { path: change.path, why }));
         }
@@ -73,7 +77,8 @@ pub(crate) fn find_case_twin(
         let here = git.find_tree(found)?;
         let mut known: HashMap<String, String> = HashMap::new();
         for entry in TreeRefIter::from_bytes(&here.data, found.kind()) {
-            let name = entry?.filename.to_str_lossy().into_owned();
+            // Others are refused where they are added.
+            let Ok(name) = entry?.filename.to_str().map(str::to_owned) else { continue };
             if let Some(twin) = known.insert(name.to_lowercase(), name.clone()) {
                 let why = format!("`{twin}` is another name that differs only in case");
                 return Ok(Some(InvalidFile { path: format!("{folder}{name}"), why }));

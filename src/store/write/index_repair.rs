@@ -52,7 +52,7 @@ fn is_reverted(
     staging: &Staging<'_>,
     changed: &TreeChange,
 ) -> gix::Result<bool> {
-    let TreeChange { path, was, now } = changed;
+    let TreeChange { path, was, now, .. } = changed;
     let tracked = format!("{}{path}", repository.prefix);
     if staging.staged_id(&tracked) != was.map(|it| it.id) {
         return Ok(false);

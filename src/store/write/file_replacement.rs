@@ -27,6 +27,8 @@ pub(crate) struct FileReplacement<'a> {
     pub(crate) temporary: Option<PathBuf>,
     /// The backup of the old file, until it is not needed any more.
     backup: Option<PathBuf>,
+    /// Whether the new file is executable; `None`: as the old one.
+    pub(crate) is_executable: Option<bool>,
     /// The stat of the new file for the index.
     pub(crate) stat: Option<Stat>,
     is_in_place: bool,
@@ -35,7 +37,16 @@ pub(crate) struct FileReplacement<'a> {
 impl<'a> FileReplacement<'a> {
     /// Creates the replacement of the file at `place`, which has the stamp `before`.
     pub(crate) fn new(edit: &'a FileEdit, place: PathBuf, before: Option<FileStamp>) -> Self {
-        Self { edit, place, before, temporary: None, backup: None, stat: None, is_in_place: false }
+        Self {
+            edit,
+            place,
+            before,
+            temporary: None,
+            backup: None,
+            is_executable: None,
+            stat: None,
+            is_in_place: false,
+        }
     }
 
     /// Puts the new file in place; `false`: another program has saved the file meanwhile, and its

@@ -4,6 +4,7 @@
 //! files. That works on a full disk too.
 
 use crate::store::repo::temporary_names::{BACKUP_INFIX, TEMPORARY_SUFFIX, is_temporary};
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -68,6 +69,14 @@ impl<'a> FileTransaction<'a> {
     /// Reports the progress of each step.
     pub(crate) fn with_progress(mut self, progress: Progress) -> Self {
         self.progress = progress;
+        self
+    }
+
+    /// Makes the new files whose paths have a value executable, or not.
+    pub(crate) fn with_modes(mut self, is_executable: &HashMap<&str, bool>) -> Self {
+        for file in &mut self.files {
+            file.is_executable = is_executable.get(file.edit.path.as_str()).copied();
+        }
         self
     }
 
@@ -178,6 +187,7 @@ impl<'a> FileTransaction<'a> {
             create_temporary(&file.place).map_err(Error::for_file("write beside", &file.place))?;
         file.temporary = Some(temporary);
         write_text_with_permissions(&out, text, &file.place)
+            .and_then(|()| file.is_executable.map_or(Ok(()), |it| set_executable(&out, it)))
             .map_err(Error::for_file("write beside", &file.place))?;
         self.progress.count_step();
         Ok(())
@@ -261,6 +271,21 @@ fn write_text_with_permissions(mut out: &File, text: &str, place: &Path) -> io::
         out.set_permissions(old.permissions())?;
     }
     out.write_all(text.as_bytes())
+}
+
+/// Lets those who may read a file run it, or nobody, as git does.
+#[cfg(unix)]
+fn set_executable(file: &File, is_executable: bool) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let old = file.metadata()?.permissions().mode();
+    let new = if is_executable { old | (old & 0o444) >> 2 } else { old & !0o111 };
+    if new == old { Ok(()) } else { file.set_permissions(fs::Permissions::from_mode(new)) }
+}
+
+/// Does nothing: on Windows no file is executable, and git keeps the mode of committed files.
+#[cfg(windows)]
+fn set_executable(_: &File, _: bool) -> io::Result<()> {
+    Ok(())
 }
 
 /// Creates `folder` and its parents up to `existing`, which must exist, and records the created

@@ -3,10 +3,11 @@
 //! The order of the steps and the locks are those of `apply.rs`; a crash at any point loses
 //! nothing. The paths begin at the working directory: the store is that of the whole repository.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use chrono::{DateTime, Utc};
 use gix::ObjectId;
+use gix::objs::tree::EntryKind;
 
 use crate::model::{Author, Changeset, CommitId, FileEdit};
 
@@ -161,7 +162,7 @@ fn run_steps(
     let CommitSteps { repository, git, edits, write_guard: guard, .. } = *steps;
     let work = repository.work.clone();
     let transaction = match FileTransaction::begin_if_unchanged(&work, edits)? {
-        Ok(transaction) => transaction,
+        Ok(transaction) => transaction.with_modes(&head_move.new_modes(git)),
         Err(stale) => return Ok(HeadMoveOutcome::UncommittedEdits(stale)),
     };
     let mut writer = ObjectWriter::new(git, &repository.common_dir);
@@ -318,6 +319,19 @@ fn reflog_entry(head_move: &HeadMove, git: &gix::Repository) -> String {
     };
     let who = GitIdentity::for_committer(git).description();
     format!("{who} {} +0000\t{}", seconds.unwrap_or_default().max(0), head_move.reason)
+}
+
+impl HeadMove {
+    /// Returns whether each file is executable in the new commit; nothing if git is not to look at
+    /// modes here.
+    fn new_modes(&self, git: &gix::Repository) -> HashMap<&str, bool> {
+        if !git.config_snapshot().boolean("core.fileMode").unwrap_or(true) {
+            return HashMap::new();
+        }
+        let mode = |it: &BlobEntry| it.kind == EntryKind::BlobExecutable;
+        let new = self.files.iter().filter_map(|it| Some((it.path.as_str(), it.now.as_ref()?)));
+        new.map(|(path, (entry, _))| (path, mode(entry))).collect()
+    }
 }
 
 impl MovedFile {

@@ -74,6 +74,15 @@ fn change_setups(folder: &Path, change: impl FnOnce(&mut Vec<ClientSetup>)) -> R
         let mut text = serde_json::to_vec_pretty(&setups)
             .map_err(|err| Error::StateUnusable { why: err.to_string() })?;
         text.push(b'\n');
+        // A larger file could not be read again, so no client could be set up or removed.
+        if text.len() as u64 > regular_file::MAX_BYTES {
+            let why = format!(
+                "the records of what `palazzo setup` writes would be {}; shorten the blank space in \
+                 the configuration of the client",
+                regular_file::TOO_LARGE_REASON
+            );
+            return Err(Error::StateUnusable { why });
+        }
         Ok(text)
     })
 }
@@ -128,6 +137,20 @@ mod tests {
             created_file: true,
             created_folders: vec!["/a".into()],
         }
+    }
+
+    #[test]
+    fn records_that_could_not_be_read_again_are_not_stored() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("palazzo");
+        add_client_setup(&state, &setup("/a", "palazzo", "")).unwrap();
+        // Line breaks take two bytes in JSON.
+        let blank = "\n".repeat(9 * 1024 * 1024);
+        let refused = add_client_setup(&state, &setup("/b", "palazzo", &blank)).unwrap_err();
+        assert!(refused.to_string().contains("larger than 16 MiB"), "{refused}");
+        add_client_setup(&state, &setup("/c", "palazzo", "")).unwrap();
+        remove_client_setup(&state, Path::new("/a"), "palazzo").unwrap();
+        assert_eq!(read_client_setups(&state).unwrap(), [setup("/c", "palazzo", "")]);
     }
 
     #[test]

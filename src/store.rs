@@ -27,7 +27,7 @@ use crate::model::{Changeset, CommitId, CommitSummary, Diagnostic, Files};
 
 pub use crate::store::history::file_history_cache::FileHistoryCache;
 pub use crate::store::history::log::CommitRange;
-pub use crate::store::history::resolve_as_of::parse_start_time;
+pub use crate::store::history::resolve_as_of::{is_far_ahead, parse_start_time};
 pub use crate::store::history::text_search::find_text_in_folder;
 pub(crate) use crate::store::proposal::branches::parse_branch_name;
 pub use crate::store::proposal::error::ProposalError;
@@ -52,6 +52,7 @@ pub use crate::store::repo::trust::needed_repository_consent;
 pub use crate::store::repo::unmerged::UnfinishedMerge;
 pub use crate::store::sync::commit_range::{FileChange, LastChange, MERGE_RULES_TRAILER};
 pub use crate::store::sync::error::SyncError;
+pub use crate::store::sync::incoming_commits::DatedCommit;
 pub use crate::store::sync::planned_move::PlannedMove;
 pub use crate::store::sync::record::{SyncFailure, SyncFailureKind, SyncRecord};
 pub use crate::store::sync::session::{

@@ -92,6 +92,8 @@ pub struct Visit {
     pub revision_suggestions: BTreeSet<(String, RoomId)>,
     /// The unreachable remotes that a notice has named, as the names of the palaces' directories.
     pub sync_notices_seen: BTreeSet<String>,
+    /// The palaces of which a notice has named a commit that is dated far ahead.
+    pub clock_notices_seen: BTreeSet<String>,
     back_stack: Vec<Location>,
 }
 

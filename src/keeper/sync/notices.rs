@@ -4,10 +4,12 @@ use chrono::{DateTime, Utc};
 
 use crate::keeper::Session;
 use crate::render::{Notice, ago, count_with_noun, one_line, time_of_day, truncate};
-use crate::store::{Store, SyncFailure, SyncFailureKind, SyncStatus};
+use crate::store::{DatedCommit, Store, SyncFailure, SyncFailureKind, SyncStatus, is_far_ahead};
 
 /// The maximum number of characters of a reason.
 const MAX_REASON_CHARS: usize = 400;
+/// The maximum number of characters of an author.
+const MAX_AUTHOR_CHARS: usize = 60;
 
 /// Returns the line about the synchronization of a palace for the description of its workspace;
 /// `None`: it is not set up.
@@ -30,26 +32,48 @@ pub(crate) fn sync_line(palace: &Store, now: DateTime<Utc>) -> Option<String> {
     })
 }
 
-/// Returns the notice about a synchronization that fails, for a room; that the remote cannot be
-/// reached, only once in a visit.
-pub(crate) fn take_sync_notice(session: &mut Session<'_>) -> Option<Notice> {
-    let (kind, text) = failure_notice(session.palace.store(), session.caller.now)?;
-    let seen = &mut session.visit.sync_notices_seen;
-    let is_shown = kind == SyncFailureKind::Blocked || seen.insert(session.key.clone());
-    is_shown.then_some(Notice(text))
+/// Returns the notices about the synchronization for a room: that it fails, and that a received
+/// commit is dated far ahead. That the remote cannot be reached, and such a date, are shown only
+/// once in a visit.
+pub(crate) fn take_sync_notices(session: &mut Session<'_>) -> Vec<Notice> {
+    let (palace, now) = (session.palace.store(), session.caller.now);
+    let record = palace.sync_record();
+    let is_future = |it: &&DatedCommit| is_far_ahead(it.at, now);
+    let future = record.future_commit.as_ref().filter(is_future).map(future_commit_sentence);
+    // Usually there is none, and then no more is read.
+    let failure = record.failure.and_then(|it| failure_notice(palace, &it, now));
+    let (key, visit) = (&session.key, &mut *session.visit);
+    let failure = failure.filter(|(kind, _)| {
+        *kind == SyncFailureKind::Blocked || visit.sync_notices_seen.insert(key.clone())
+    });
+    let future = future.filter(|_| visit.clock_notices_seen.insert(key.clone()));
+    failure.map(|(_, text)| text).into_iter().chain(future).map(Notice).collect()
 }
 
-fn failure_notice(palace: &Store, now: DateTime<Utc>) -> Option<(SyncFailureKind, String)> {
-    // Usually there is none, and then no more is read.
-    let failure = palace.sync_record().failure?;
+/// Reports a commit whose date is far ahead.
+pub(crate) fn future_commit_sentence(it: &DatedCommit) -> String {
+    format!(
+        "The commit {} by {} is dated {}, more than a day ahead: the clock of that machine, or of this \
+         one, is wrong. Here it counts as made now; in merges its date stands.",
+        it.short,
+        truncate(&one_line(&it.by), MAX_AUTHOR_CHARS),
+        it.at.format("%Y-%m-%d")
+    )
+}
+
+fn failure_notice(
+    palace: &Store,
+    failure: &SyncFailure,
+    now: DateTime<Utc>,
+) -> Option<(SyncFailureKind, String)> {
     let ahead = allowed_status(palace)?.ahead.unwrap_or_default();
     let text = match failure.kind {
-        SyncFailureKind::Blocked => failure_sentence(&failure, now),
+        SyncFailureKind::Blocked => failure_sentence(failure, now),
         SyncFailureKind::Unreachable if ahead == 0 => {
-            format!("{}.", not_reached(&failure, now))
+            format!("{}.", not_reached(failure, now))
         }
         SyncFailureKind::Unreachable => {
-            format!("{}; {}.", not_reached(&failure, now), waiting(ahead))
+            format!("{}; {}.", not_reached(failure, now), waiting(ahead))
         }
     };
     Some((failure.kind, text))

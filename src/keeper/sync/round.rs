@@ -10,10 +10,12 @@ use crate::format::{self, PalacePath};
 use crate::keeper::error::Refusal;
 use crate::keeper::merge::MERGE_RULES_VERSION;
 use crate::keeper::sync::merge_versions::{merge_rested_edit, merge_versions};
+use crate::keeper::sync::notices::future_commit_sentence;
 use crate::keeper::sync::repositories::SyncedRepository;
 use crate::model::Diagnostic;
 use crate::store::{
-    ApplyOutcome, HistoryComparison, HistoryRelation, PlannedMove, SyncSession, Upstream,
+    self, ApplyOutcome, DatedCommit, HistoryComparison, HistoryRelation, PlannedMove, SyncSession,
+    Upstream,
 };
 
 /// The options of a synchronization.
@@ -56,6 +58,8 @@ pub struct SyncReport {
     pub conflicts: usize,
     /// Whether the remote no longer has commits that it had.
     pub is_rewritten: bool,
+    /// A commit of the remote that is dated far ahead.
+    pub future_commit: Option<DatedCommit>,
     /// The newest commit here.
     pub commit: String,
     /// Problems that did not prevent it.
@@ -76,7 +80,12 @@ pub fn sync_repository(
     let done = exchange_commits(repository, &mut session, options);
     match &done {
         Ok(_) if options.is_dry_run => {}
-        Ok(_) => session.record_outcome(None, options.now),
+        Ok(report) => {
+            if report.received > 0 {
+                session.record_received(report.future_commit.clone());
+            }
+            session.record_outcome(None, options.now);
+        }
         Err(refusal) => {
             if let Some(kind) = refusal.sync_failure_kind() {
                 session.record_outcome(Some((kind, refusal.to_string())), options.now);
@@ -94,7 +103,10 @@ fn exchange_commits(
     let upstream = session.upstream().description();
     let mut report = SyncReport { upstream, ..SyncReport::default() };
     loop {
-        report.is_rewritten |= session.fetch()?.is_rewritten;
+        let fetched = session.fetch()?;
+        report.is_rewritten |= fetched.is_rewritten;
+        let future = fetched.latest_commit.filter(|it| store::is_far_ahead(it.at, options.now));
+        report.future_commit = future.or(report.future_commit.take());
         session.record_reached(options.now);
         let mut histories = session.compare(MERGE_RULES_VERSION)?;
         let planned = session.plan(&histories, &merge_versions, MERGE_RULES_VERSION)?;
@@ -123,6 +135,7 @@ fn exchange_commits(
         }
         session.wait_for_next_attempt()?;
     }
+    report.warnings.extend(report.future_commit.as_ref().map(future_commit_sentence));
     report.commit = session.newest_commit()?.0;
     report.conflicts = repository.count_conflicts();
     Ok(report)

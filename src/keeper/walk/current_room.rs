@@ -4,7 +4,7 @@ use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::rooms::position::is_entrance_hall;
 use crate::keeper::rooms::scrolls::newest_scroll_ids;
-use crate::keeper::sync::notices::take_sync_notice;
+use crate::keeper::sync::notices::take_sync_notices;
 use crate::keeper::walk::changes_since_visit::load_changes_and_save_visit;
 use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::halls::{self, available_actions, hall_view, listed_entities};
@@ -41,7 +41,7 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
         None => take_revision_notice(&mut session, &position.room),
         Some(_) => None,
     };
-    let sync_notice = take_sync_notice(&mut session);
+    let sync_notices = take_sync_notices(&mut session);
     let mut listed_items = Vec::new();
     let page = render_room_view(keeper, caller, |palace, view| {
         listed_items.clone_from(&view.listed_items);
@@ -49,7 +49,7 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
             *it = palace.scroll_view(view.id, it.scroll);
         }
         view.notices.extend(stale_scroll_notices(palace, view));
-        view.notices.extend(revision_notice.into_iter().chain(sync_notice));
+        view.notices.extend(revision_notice.into_iter().chain(sync_notices));
         match view.room {
             _ if position.hall.is_some() => summary + &render::hall(view),
             Some(_) => render::room(view),

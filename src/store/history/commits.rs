@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
+use gix::objs::commit::MessageRef;
+use gix::objs::commit::message::BodyRef;
 use gix::revision::walk::Sorting;
 use gix::traverse::commit::simple::CommitTimeOrder;
 
@@ -15,6 +17,13 @@ use crate::store::repo::repository::Repository;
 
 /// The size of the object cache in bytes: consecutive commits share most of their trees.
 const OBJECT_CACHE_BYTES: usize = 8 * 1024 * 1024;
+
+/// The last second of the year 9999.
+pub(crate) const LAST_SECOND: i64 = 253_402_300_799;
+
+/// The maximum number of bytes that are read of a commit's message, at its begin for the text, and
+/// at its end for the trailers.
+const MAX_MESSAGE_BYTES: usize = 64 * 1024;
 
 /// Reads the commits of a repository from the point of view of one palace.
 pub(crate) struct HistoryReader<'a> {
@@ -136,7 +145,7 @@ impl<'a> HistoryReader<'a> {
         Ok(CommitSummary {
             id: CommitId(commit.to_string()),
             short: found.id().shorten_or_id().to_string(),
-            subject: found.message()?.summary().to_str_lossy().into_owned(),
+            subject: message_begin(&found)?.summary().to_str_lossy().into_owned(),
             by: found.author()?.name.to_str_lossy().into_owned(),
             at: utc_time(found.time()?.seconds),
         })
@@ -145,11 +154,10 @@ impl<'a> HistoryReader<'a> {
     /// Returns a commit with its trailers and the palace files that it changed.
     pub(crate) fn read_commit_details(&self, step: &CommitNode) -> gix::Result<CommitDetails> {
         let found = self.git.find_commit(step.id)?;
-        let message = found.message()?;
-        let trailers = message.body().into_iter().flat_map(|it| {
-            let text = |it: &[u8]| it.to_str_lossy().into_owned();
-            it.trailers().map(move |it| (text(it.token), text(&it.value))).collect::<Vec<_>>()
-        });
+        let message = message_begin(&found)?;
+        let text = |it: &[u8]| it.to_str_lossy().into_owned();
+        let trailers = message_end(&found)?.trailers();
+        let trailers = trailers.map(|it| (text(it.token), text(&it.value)));
         Ok(CommitDetails {
             summary: self.read_commit_summary(step.id)?,
             body: message.body.unwrap_or_default().to_str_lossy().into_owned(),
@@ -188,12 +196,67 @@ impl<'a> HistoryReader<'a> {
     }
 }
 
+/// Returns the message of a commit, of a long one its begin: some repositories have messages of
+/// hundreds of megabytes.
+fn message_begin<'c>(commit: &'c gix::Commit<'_>) -> gix::Result<MessageRef<'c>> {
+    let raw = commit.message_raw()?;
+    Ok(MessageRef::from_bytes(&raw[..raw.len().min(MAX_MESSAGE_BYTES)]))
+}
+
+/// Returns the body of the message of a commit, of a long one its end.
+fn message_end<'c>(commit: &'c gix::Commit<'_>) -> gix::Result<BodyRef<'c>> {
+    let raw = commit.message_raw()?;
+    let body = match raw.len() > MAX_MESSAGE_BYTES {
+        true => &raw[raw.len() - MAX_MESSAGE_BYTES..],
+        false => commit.message()?.body.map_or(&[][..], |it| it.as_bytes()),
+    };
+    Ok(BodyRef::from_bytes(body))
+}
+
 /// Parses a commit id.
 pub(crate) fn parse_commit_id(commit: &CommitId) -> gix::Result<ObjectId> {
     ObjectId::from_hex(commit.0.as_bytes())
 }
 
-/// Converts seconds since 1970 to a time.
+/// Returns the first digits of the id of a commit.
+pub(crate) fn short_id(id: ObjectId) -> String {
+    id.to_hex_with_len(12).to_string()
+}
+
+/// Converts seconds since 1970 to a time. One beyond the year 9999 is the end of that year, so that
+/// it stays in the future.
 pub(crate) fn utc_time(seconds: i64) -> DateTime<Utc> {
-    DateTime::from_timestamp(seconds, 0).unwrap_or_default()
+    // The first second of the year 1.
+    const FIRST_SECOND: i64 = -62_135_596_800;
+    DateTime::from_timestamp(seconds.clamp(FIRST_SECOND, LAST_SECOND), 0).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::test_repository::TestHome;
+
+    #[test]
+    fn times_out_of_range_are_not_in_1970() {
+        let shown = |seconds| utc_time(seconds).to_rfc3339();
+        assert_eq!(shown(0), "1970-01-01T00:00:00+00:00");
+        assert_eq!(shown(315_537_897_600_000), "9999-12-31T23:59:59+00:00");
+        assert_eq!(shown(i64::MAX), "9999-12-31T23:59:59+00:00");
+        assert_eq!(shown(i64::MIN), "0001-01-01T00:00:00+00:00");
+    }
+
+    #[test]
+    fn of_a_long_message_the_begin_and_the_trailers_are_read() {
+        let scene = TestHome::with_repository();
+        let message = format!("subject\n\n{}\n\nPalazzo-Tool: try\n", "body ".repeat(40_000));
+        scene.git_with_input(&["commit", "-q", "--allow-empty", "-F", "-"], &message);
+        let store = scene.palace("keep");
+        let repository = store.require_repository().unwrap();
+        let history = HistoryReader::new(&repository);
+        let node = history.read_commit_node(repository.head().unwrap().unwrap()).unwrap();
+        let details = history.read_commit_details(&node).unwrap();
+        assert_eq!(details.summary.subject, "subject");
+        assert_eq!(details.body.len(), 64 * 1024 - "subject\n\n".len());
+        assert_eq!(details.trailers, [("Palazzo-Tool".to_owned(), "try".to_owned())]);
+    }
 }

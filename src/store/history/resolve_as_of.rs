@@ -19,6 +19,8 @@ use crate::store::{Error, Store};
 
 /// The maximum length of a revision in characters.
 const MAX_REVISION_CHARS: usize = 200;
+/// How far the clocks of two machines may differ.
+const MAX_CLOCK_DIFFERENCE: TimeDelta = TimeDelta::days(1);
 /// The accepted forms, quoted in error messages.
 const ACCEPTED_FORMS: &str = "use a day (2026-03-01), a time (2026-03-01T12:00:00Z), an age (3 weeks) or \
                      a git revision (HEAD~3, a branch, a tag, a commit)";
@@ -33,13 +35,14 @@ impl Store {
     ///
     /// Times refer to `HEAD` and its first parents, and to their commit times: a merged commit
     /// counts from the time of the merge. The parents of a merge by `palazzo sync` have no order,
-    /// so there all parents count.
+    /// so there all parents count. A commit that is dated more than a day ahead of `now` counts as
+    /// made now, because a clock was wrong.
     pub fn resolve_moment(&self, text: &str, now: DateTime<Utc>) -> Result<CommitId, Error> {
         let text = text.trim();
         let repository = self.require_repository()?;
         let past = HistoryReader::new(&repository);
         let found = match parse_time_or_age(text, now) {
-            Some(time) => last_commit_until(&past, text, time)?,
+            Some(time) => last_commit_until(&past, text, time, now)?,
             None => resolve_git_revision(&past, text)?,
         };
         Ok(CommitId(found.to_string()))
@@ -61,6 +64,7 @@ fn last_commit_until(
     past: &HistoryReader<'_>,
     text: &str,
     time: DateTime<Utc>,
+    now: DateTime<Utc>,
 ) -> Result<ObjectId, Error> {
     let failed = |err| past.repository.git_error("read the history", err);
     let unfit = |why: String| Error::InvalidRevision { said: text.to_owned(), why };
@@ -68,7 +72,11 @@ fn last_commit_until(
     let head = head.ok_or_else(|| unfit("cannot be reached: nothing is committed yet".into()))?;
     let (mut first, mut seen) = (None, HashSet::from([head]));
     let start = past.read_commit_node(head).map_err(failed)?;
-    let mut newest_first = BinaryHeap::from([(start.seconds, head)]);
+    let present = |seconds| match is_far_ahead(utc_time(seconds), now) {
+        true => now.timestamp(),
+        false => seconds,
+    };
+    let mut newest_first = BinaryHeap::from([(present(start.seconds), head)]);
     while let Some((seconds, id)) = newest_first.pop() {
         if utc_time(seconds) <= time {
             return Ok(id);
@@ -79,11 +87,16 @@ fn last_commit_until(
         let count = if is_unordered { parents.len() } else { 1 };
         for parent in parents.into_iter().take(count).filter(|it| seen.insert(*it)) {
             let seconds = past.read_commit_node(parent).map_err(failed)?.seconds;
-            newest_first.push((seconds, parent));
+            newest_first.push((present(seconds), parent));
         }
     }
     let begins = first.map(|it| format!(", of {}", format_time(it))).unwrap_or_default();
     Err(unfit(format!("is before the first commit{begins}")))
+}
+
+/// Returns whether a commit is dated so far ahead that a clock must have been wrong.
+pub fn is_far_ahead(at: DateTime<Utc>, now: DateTime<Utc>) -> bool {
+    at - now > MAX_CLOCK_DIFFERENCE
 }
 
 /// Returns whether a merge was made by `palazzo sync`.
@@ -269,6 +282,28 @@ mod tests {
             commit_ok(&mut store, &change);
         }
         (scene, store, now)
+    }
+
+    #[test]
+    fn a_commit_dated_more_than_a_day_ahead_counts_as_made_now() {
+        let (scene, store, now) = scene_with_three_versions();
+        for (ahead, as_of_now) in [(TimeDelta::hours(23), "3\n"), (TimeDelta::days(30_000), "4\n")]
+        {
+            scene.write_file("keep/rooms/hall.yaml", "4\n");
+            scene.git(&["add", "."]);
+            let date = format!("{} +0000", (now + ahead).timestamp());
+            let tree = scene.git(&["write-tree"]);
+            let text = format!(
+                "tree {}\nparent {}\nauthor A <a@b> {date}\ncommitter A <a@b> {date}\n\nahead\n",
+                tree.trim(),
+                scene.git(&["rev-parse", "HEAD"]).trim()
+            );
+            let id = scene.git_with_input(&["hash-object", "-t", "commit", "-w", "--stdin"], &text);
+            scene.git(&["reset", "-q", "--hard", id.trim()]);
+            assert_eq!(text_as_of(&store, "now", now), as_of_now);
+            assert_eq!(text_as_of(&store, "30 minutes", now), "2\n");
+            scene.git(&["reset", "-q", "--hard", "HEAD~1"]);
+        }
     }
 
     fn text_as_of(store: &Store, text: &str, now: DateTime<Utc>) -> String {

@@ -133,6 +133,16 @@ pub enum SyncError {
         /// Whether the file is on this side.
         is_ours: bool,
     },
+    /// A commit is not accepted.
+    #[error("the commit {commit} {}", invalid_commit_remedy(*is_ours, why))]
+    InvalidCommit {
+        /// The commit.
+        commit: String,
+        /// The reason.
+        why: String,
+        /// Whether the commit is on this side.
+        is_ours: bool,
+    },
     /// The merge would delete many files.
     #[error(
         "the remote deletes {deleted} of {all} files; `git log {tip}` shows its commits, \
@@ -222,6 +232,19 @@ fn invalid_file_remedy(is_ours: bool, why: &str) -> String {
         false => format!(
             "of the remote is not accepted: {why}; remove or rename it there, commit, and sync \
              there and then here"
+        ),
+    }
+}
+
+fn invalid_commit_remedy(is_ours: bool, why: &str) -> String {
+    match is_ours {
+        true => format!(
+            "was not pushed, because other machines refuse it: {why}; change it with \
+             `git commit --amend` or `git rebase`, and sync again"
+        ),
+        false => format!(
+            "of the remote is not accepted: {why}; the branch there needs a history without it, \
+             which `git rebase` and a forced push by its owner make"
         ),
     }
 }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::store::remote::git_process::GitProcessError;
 use crate::store::repo::cache;
 use crate::store::sync::error::SyncError;
+use crate::store::sync::incoming_commits::DatedCommit;
 use crate::store::{Error, Store};
 
 /// The name of the file in the cache of the repository.
@@ -23,6 +24,8 @@ pub struct SyncRecord {
     pub last_push: Option<DateTime<Utc>>,
     /// Why the last synchronization failed; `None`: it succeeded.
     pub failure: Option<SyncFailure>,
+    /// A commit among those last received that is dated far ahead.
+    pub future_commit: Option<DatedCommit>,
 }
 
 /// Why synchronizations fail.
@@ -51,6 +54,14 @@ struct StoredRecord {
     last_reached: Option<String>,
     last_push: Option<String>,
     failure: Option<StoredFailure>,
+    future_commit: Option<StoredCommit>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredCommit {
+    short: String,
+    by: String,
+    at: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -100,6 +111,7 @@ impl SyncRecord {
     fn to_bytes(&self) -> Vec<u8> {
         let text = |it: DateTime<Utc>| it.to_rfc3339();
         let failure = self.failure.clone();
+        let future_commit = self.future_commit.clone();
         let stored = StoredRecord {
             last_reached: self.last_reached.map(text),
             last_push: self.last_push.map(text),
@@ -107,6 +119,11 @@ impl SyncRecord {
                 since: text(it.since),
                 kind: it.kind,
                 message: it.message,
+            }),
+            future_commit: future_commit.map(|it| StoredCommit {
+                short: it.short,
+                by: it.by,
+                at: text(it.at),
             }),
         };
         serde_json::to_vec(&stored).unwrap_or_default()
@@ -119,7 +136,12 @@ impl SyncRecord {
             let StoredFailure { since, kind, message } = it;
             Some(SyncFailure { since: since.parse().ok()?, kind, message })
         });
+        let future_commit = stored.future_commit.and_then(|it| {
+            let StoredCommit { short, by, at } = it;
+            Some(DatedCommit { short, by, at: at.parse().ok()? })
+        });
         Some(Self {
+            future_commit,
             last_reached: stored.last_reached.and_then(time),
             last_push: stored.last_push.and_then(time),
             failure,

@@ -12,11 +12,12 @@ use gix::ObjectId;
 
 use crate::model::CommitId;
 
-use crate::store::history::commits::HistoryReader;
+use crate::store::history::commits::{HistoryReader, short_id};
 use crate::store::repo::repository::Repository;
 use crate::store::sync::commit_range::CommitRange;
 use crate::store::sync::error::SyncError;
 use crate::store::sync::incoming_check;
+use crate::store::sync::incoming_commits::{self, DatedCommit};
 use crate::store::sync::palace_folders::PalaceFolders;
 use crate::store::sync::planned_move::PlannedMove;
 use crate::store::sync::record::SyncFailureKind;
@@ -53,10 +54,12 @@ pub struct SyncSession {
 }
 
 /// The result of a fetch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FetchReport {
     /// Whether the remote no longer has the commit that it had when it was last reached.
     pub is_rewritten: bool,
+    /// The commit with the latest date among those that are missing here.
+    pub latest_commit: Option<DatedCommit>,
 }
 
 /// How the two histories are related.
@@ -128,8 +131,8 @@ impl SyncSession {
         &self.upstream
     }
 
-    /// Fetches the branch of the upstream. Its files are checked before any object reaches the
-    /// repository of the palace.
+    /// Fetches the branch of the upstream. Its commits and files are checked before any object
+    /// reaches the repository of the palace.
     pub fn fetch(&mut self) -> Result<FetchReport, Error> {
         self.attempts += 1;
         let tracking = self.upstream.tracking_ref();
@@ -137,11 +140,14 @@ impl SyncSession {
         let ours = self.head()?;
         self.theirs = self.transport.fetch(&self.upstream, false)?;
         let Some(mut theirs) = self.theirs else {
-            return Ok(FetchReport { is_rewritten: known.is_some() });
+            let is_rewritten = known.is_some();
+            return Ok(FetchReport { is_rewritten, ..FetchReport::default() });
         };
+        let mut latest_commit = self.check_incoming_commits(ours, theirs)?;
         if self.is_too_shallow(ours, theirs)? {
             theirs = self.transport.fetch(&self.upstream, true)?.unwrap_or(theirs);
             self.theirs = Some(theirs);
+            latest_commit = self.check_incoming_commits(ours, theirs)?;
         }
         // What is in our history was accepted, or made here; a later commit may have mended it.
         if !HistoryReader::new(&self.repository).is_ancestor(theirs, ours) {
@@ -151,7 +157,7 @@ impl SyncSession {
         self.point_tracking_ref(theirs)?;
         let history = HistoryReader::new(&self.repository);
         let is_rewritten = known.is_some_and(|it| it != theirs && !history.is_ancestor(it, theirs));
-        Ok(FetchReport { is_rewritten })
+        Ok(FetchReport { is_rewritten, latest_commit })
     }
 
     /// Compares the two histories. Fails if a commit changes a file of no palace, or was merged by
@@ -277,6 +283,11 @@ impl SyncSession {
         drop(self.store.update_sync_record(|it| it.last_push = Some(now)));
     }
 
+    /// Records whether one of the commits that were received is dated far ahead.
+    pub fn record_received(&self, future_commit: Option<DatedCommit>) {
+        drop(self.store.update_sync_record(|it| it.future_commit = future_commit));
+    }
+
     /// Records why the synchronization failed; `None`: it succeeded.
     pub fn record_outcome(&self, failure: Option<(SyncFailureKind, String)>, now: DateTime<Utc>) {
         drop(self.store.update_sync_record(|it| match failure {
@@ -300,6 +311,20 @@ impl SyncSession {
         head_move::point_ref(&self.repository, &guard, &name, tip, timeout)
     }
 
+    /// Fails if a fetched commit is not accepted; returns the one with the latest date.
+    fn check_incoming_commits(
+        &self,
+        ours: ObjectId,
+        theirs: ObjectId,
+    ) -> Result<Option<DatedCommit>, Error> {
+        let check = || incoming_commits::check_new_commits(&self.transport.open()?, ours, theirs);
+        let new =
+            check().map_err(|it| self.repository.git_error("read the fetched commits", it))?;
+        let history = HistoryReader::new(&self.repository);
+        let invalid = new.invalid.into_iter().find(|it| !history.is_ancestor(it.id, ours));
+        invalid.map_or(Ok(new.latest), |it| Err(it.into_error(false)))
+    }
+
     fn check_incoming(&self, ours: ObjectId, theirs: ObjectId) -> Result<(), Error> {
         let find = || -> gix::Result<_> {
             let git = self.transport.open()?;
@@ -311,9 +336,18 @@ impl SyncSession {
         found.map_or(Ok(()), |it| Err(it.into_error(false)))
     }
 
-    /// Fails if a file that is to be pushed would be refused by other machines.
+    /// Fails if a commit or a file that is to be pushed would be refused by other machines.
     fn check_outgoing(&self, histories: &HistoryComparison) -> Result<(), Error> {
         let history = HistoryReader::new(&self.repository);
+        // A machine without any of the commits clones them, and then has them.
+        if let Some(theirs) = histories.theirs {
+            let new = incoming_commits::check_new_commits(&history.git, theirs, histories.ours);
+            let new = new.map_err(|it| self.repository.git_error("read the new commits", it))?;
+            let mut invalid = new.invalid.into_iter();
+            if let Some(found) = invalid.find(|it| !history.is_ancestor(it.id, theirs)) {
+                return Err(found.into_error(true));
+            }
+        }
         let find = || -> gix::Result<_> {
             let old = histories.theirs.map(|it| history.root_tree(it)).transpose()?;
             incoming_check::find_invalid_file(&history.git, old, history.root_tree(histories.ours)?)
@@ -359,9 +393,4 @@ fn reject_merge_in_progress(repository: &Repository) -> Result<(), Error> {
         true => Err(SyncError::MergeInProgress.into()),
         false => Ok(()),
     }
-}
-
-/// Returns the first digits of the id of a commit.
-pub(crate) fn short_id(id: ObjectId) -> String {
-    id.to_hex_with_len(12).to_string()
 }

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use gix::ObjectId;
 
-use crate::store::history::commits::HistoryReader;
+use crate::store::history::commits::{HistoryReader, short_id};
 use crate::store::repo::repository::Repository;
 use crate::store::sync::commit_range::{CommitRange, merge_rules_of_commit};
 use crate::store::sync::error::SyncError;
 use crate::store::sync::palace_folders::PalaceFolders;
 use crate::store::sync::planned_move::PlannedMove;
-use crate::store::sync::session::short_id;
 use crate::store::sync::tree_merge::{self, MergePalace, TreeMerger};
 use crate::store::write::commit::GitIdentity;
 use crate::store::write::head_move::{self, BEFORE_SYNC_REF, HeadMoveOutcome, NewCommit};

@@ -53,7 +53,7 @@ pub use crate::store::repo::unmerged::UnfinishedMerge;
 pub use crate::store::sync::commit_range::{FileChange, LastChange, MERGE_RULES_TRAILER};
 pub use crate::store::sync::error::SyncError;
 pub use crate::store::sync::incoming_commits::DatedCommit;
-pub use crate::store::sync::planned_move::PlannedMove;
+pub use crate::store::sync::planned_move::{EmptiedPalace, PlannedMove};
 pub use crate::store::sync::record::{SyncFailure, SyncFailureKind, SyncRecord};
 pub use crate::store::sync::session::{
     ApplyOutcome, FetchReport, HistoryComparison, HistoryRelation, SyncSession,

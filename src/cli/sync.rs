@@ -51,7 +51,7 @@ pub(super) struct Args {
     #[arg(long)]
     dry_run: bool,
 
-    /// Accept that the remote deletes more than 20 files and more than a tenth of all
+    /// Accept that the remote deletes many files or sets `commit = "manual"`
     #[arg(long)]
     accept: bool,
 
@@ -131,7 +131,7 @@ impl Args {
         let options = SyncOptions {
             pushes: true,
             is_dry_run: self.dry_run,
-            accepts_deletions: self.accept,
+            is_accepted: self.accept,
             time_limit,
             now: current_time(),
             cancelled: cancelled.clone(),

@@ -75,6 +75,7 @@ mod sync;
 mod tasks_and_processes;
 mod templates;
 mod token_costs;
+mod untrusted_remotes;
 mod untrusted_repositories;
 mod wake_up;
 #[cfg(unix)]

@@ -12,7 +12,7 @@ use crate::keeper::merge::MERGE_RULES_VERSION;
 use crate::keeper::sync::merge_versions::{merge_rested_edit, merge_versions};
 use crate::keeper::sync::notices::future_commit_sentence;
 use crate::keeper::sync::repositories::SyncedRepository;
-use crate::model::Diagnostic;
+use crate::model::{CommitMode, Diagnostic};
 use crate::store::{
     self, ApplyOutcome, DatedCommit, HistoryComparison, HistoryRelation, PlannedMove, SyncSession,
     Upstream,
@@ -25,8 +25,8 @@ pub struct SyncOptions {
     pub pushes: bool,
     /// Whether only to fetch, and to report what would be done.
     pub is_dry_run: bool,
-    /// Whether to accept that many files are deleted.
-    pub accepts_deletions: bool,
+    /// Whether the user accepts that many files are deleted, or that agents' commits end.
+    pub is_accepted: bool,
     /// The time limit of each fetch and push.
     pub time_limit: Duration,
     /// The present time.
@@ -203,10 +203,32 @@ fn check_plan(
             palace.join("palace.toml").display()
         )));
     }
-    if !options.accepts_deletions && !options.is_dry_run {
+    if !options.is_accepted && !options.is_dry_run {
         session.reject_mass_deletion(planned)?;
+        reject_manual_commits(planned)?;
     }
     Ok(())
+}
+
+/// Fails if a plan brings the setting that leaves commits to the user: the changes of agents would
+/// silently not be committed any more on this machine.
+fn reject_manual_commits(planned: &PlannedMove) -> Result<(), Refusal> {
+    let is_manual =
+        |text| format::parse_settings(text).is_some_and(|it| it.commit == CommitMode::Manual);
+    match planned_settings(planned).find(|(_, text)| is_manual(text)) {
+        Some((path, _)) => Err(Refusal::Invalid(format!(
+            "the remote sets `commit = \"manual\"` in `{path}`: what agents write would not be \
+             committed on this machine any more, and sync would end; `palazzo sync --accept` accepts \
+             that, or take it back where it was set"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Yields the settings of palaces that a plan writes, with their paths in the repository.
+fn planned_settings(planned: &PlannedMove) -> impl Iterator<Item = (&str, &str)> {
+    let is_settings = |path: &str| path.rsplit('/').next() == Some(PalacePath::SETTINGS_FILE);
+    planned.new_texts().filter(move |(path, _)| is_settings(path))
 }
 
 /// Fails if a palace has files of another format, here or after the plan. A plan that brings back the
@@ -215,8 +237,7 @@ fn reject_other_format(
     repository: &SyncedRepository,
     planned: &PlannedMove,
 ) -> Result<(), Refusal> {
-    let is_settings = |path: &str| path.rsplit('/').next() == Some(PalacePath::SETTINGS_FILE);
-    let settings: Vec<_> = planned.new_texts().filter(|(path, _)| is_settings(path)).collect();
+    let settings: Vec<_> = planned_settings(planned).collect();
     let planned_finding = settings.iter().find_map(|(path, text)| {
         let finding = format::find_other_format(text)?;
         Some(Diagnostic { file: (*path).to_owned(), ..finding })

@@ -145,14 +145,16 @@ pub enum SyncError {
     },
     /// The merge would delete many files.
     #[error(
-        "the remote deletes {deleted} of {all} files; `git log {tip}` shows its commits, \
+        "the remote deletes {deleted} of {all} {what}; `git log {tip}` shows its commits, \
          `palazzo sync --accept` accepts the deletion"
     )]
     ManyDeletions {
-        /// The number of deleted files.
+        /// The number of deleted ones.
         deleted: usize,
-        /// The number of files.
+        /// The number before.
         all: usize,
+        /// What is counted.
+        what: String,
         /// The newest commit there.
         tip: String,
     },

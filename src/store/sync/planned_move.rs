@@ -1,6 +1,6 @@
 //! Plans a move of `HEAD`: which files it writes, and the merge commit.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
@@ -8,6 +8,8 @@ use gix::objs::tree::EntryKind;
 use crate::store::history::commits::HistoryReader;
 use crate::store::history::tree_diff::{self, TreeChange, TreeEntry};
 use crate::store::sync::commit_range::MERGE_RULES_TRAILER;
+use crate::store::sync::palace_folders::PalaceFolders;
+use crate::store::sync::status::CONFLICTS_FOLDER;
 use crate::store::sync::tree_merge::MergedTree;
 use crate::store::write::commit::{BlobEntry, GitIdentity};
 use crate::store::write::head_move::{HeadMove, MovedFile, NewCommit, NewHead};
@@ -23,9 +25,22 @@ pub struct PlannedMove {
     pub deleted: usize,
     /// The number of files before.
     pub files_before: usize,
+    /// The palace that loses more than half of its items, and three or more.
+    pub emptied: Option<EmptiedPalace>,
     /// The number of conflicts that the merge records.
     pub conflicts: usize,
     pub(crate) head_move: HeadMove,
+}
+
+/// A palace that loses most of its items.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EmptiedPalace {
+    /// Its folder in the repository, empty or ending in `/`.
+    pub folder: String,
+    /// The number of items that are deleted.
+    pub deleted: usize,
+    /// The number of items before.
+    pub all: usize,
 }
 
 impl PlannedMove {
@@ -101,12 +116,16 @@ impl PlannedMove {
         let is_deleted = |it: &&TreeChange| {
             it.now.is_none() && it.was.is_some_and(|was| !added.contains(&was.id))
         };
+        let files_before = tree_diff::compare(&history.git, None, Some(before))?;
+        let deleted = changes.iter().filter(is_deleted).map(|it| it.path.as_str());
+        let emptied = find_emptied_palace(history, before, &files_before, deleted)?;
         let count = |is: &dyn Fn(&TreeChange) -> bool| changes.iter().filter(|it| is(it)).count();
         Ok(Self {
             added: count(&|it| it.was.is_none()),
             changed: count(&|it| it.was.is_some() && it.now.is_some()),
             deleted: changes.iter().filter(is_deleted).count(),
-            files_before: tree_diff::compare(&history.git, None, Some(before))?.len(),
+            files_before: files_before.len(),
+            emptied,
             conflicts: 0,
             head_move: HeadMove {
                 old,
@@ -119,6 +138,41 @@ impl PlannedMove {
             },
         })
     }
+}
+
+/// Returns a palace that loses more than half of its items, and three or more.
+fn find_emptied_palace<'c>(
+    history: &HistoryReader<'_>,
+    tree: ObjectId,
+    files: &[TreeChange],
+    deleted: impl Iterator<Item = &'c str>,
+) -> gix::Result<Option<EmptiedPalace>> {
+    const MIN_DELETED: usize = 3;
+    let folders = PalaceFolders::new(&history.git, &[tree]);
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for path in deleted {
+        if let Some(folder) = folders.palace_of(path)?.filter(|it| is_item(&path[it.len()..])) {
+            *counts.entry(folder).or_default() += 1;
+        }
+    }
+    for (folder, deleted) in counts.into_iter().filter(|(_, it)| *it >= MIN_DELETED) {
+        let mut all = 0;
+        for file in files.iter().filter(|it| it.path.starts_with(&folder)) {
+            let is_here = folders.palace_of(&file.path)?.as_ref() == Some(&folder);
+            all += usize::from(is_here && is_item(&file.path[folder.len()..]));
+        }
+        if deleted * 2 > all {
+            return Ok(Some(EmptiedPalace { folder, deleted, all }));
+        }
+    }
+    Ok(None)
+}
+
+/// Returns whether a file of a palace is an item: no settings, and no record of a conflict.
+fn is_item(path: &str) -> bool {
+    path.contains('/')
+        && !path.starts_with('.')
+        && !path.starts_with(&format!("{CONFLICTS_FOLDER}/"))
 }
 
 fn moved_file(git: &gix::Repository, change: TreeChange) -> gix::Result<MovedFile> {

@@ -19,7 +19,7 @@ use crate::store::sync::error::SyncError;
 use crate::store::sync::incoming_check;
 use crate::store::sync::incoming_commits::{self, DatedCommit};
 use crate::store::sync::palace_folders::PalaceFolders;
-use crate::store::sync::planned_move::PlannedMove;
+use crate::store::sync::planned_move::{EmptiedPalace, PlannedMove};
 use crate::store::sync::record::SyncFailureKind;
 use crate::store::sync::transport::{PushOutcome, Transport};
 use crate::store::sync::tree_merge::{self, MergePalace, TreeMerger};
@@ -220,16 +220,20 @@ impl SyncSession {
         }
     }
 
-    /// Fails if a plan deletes many files.
+    /// Fails if a plan deletes many files, or most items of a palace, whoever has deleted them.
     pub fn reject_mass_deletion(&self, planned: &PlannedMove) -> Result<(), Error> {
         let (deleted, all) = (planned.deleted, planned.files_before);
-        match deleted > 20 && deleted * 10 > all {
-            true => {
-                let tip = self.theirs.map(short_id).unwrap_or_default();
-                Err(SyncError::ManyDeletions { deleted, all, tip }.into())
+        let found = match &planned.emptied {
+            _ if deleted > 20 && deleted * 10 > all => (deleted, all, "files".to_owned()),
+            Some(EmptiedPalace { folder, deleted, all }) => {
+                let palace = if folder.is_empty() { "the palace" } else { &format!("`{folder}`") };
+                (*deleted, *all, format!("items of {palace}"))
             }
-            false => Ok(()),
-        }
+            None => return Ok(()),
+        };
+        let (deleted, all, what) = found;
+        let tip = self.theirs.map(short_id).unwrap_or_default();
+        Err(SyncError::ManyDeletions { deleted, all, what, tip }.into())
     }
 
     /// Applies a plan to the files, the index and `HEAD`. `merge_edit` can merge uncommitted edits.

@@ -12,7 +12,7 @@ use crate::store::write::head_move;
 use crate::store::{Error, Store};
 
 /// The folder with the conflicts of a palace.
-const CONFLICTS_FOLDER: &str = "conflicts";
+pub(crate) const CONFLICTS_FOLDER: &str = "conflicts";
 
 /// The state of the current branch compared with its upstream, as last fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]

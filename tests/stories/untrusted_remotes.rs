@@ -1,0 +1,206 @@
+//! Commits, names, modes and settings that a sync does not take over without a word.
+
+use std::fs;
+
+use crate::harness::MARCH_1;
+use crate::sync::{ENTITY, Remote, assert_writable_and_clean, commit_all, head, observe, sync};
+
+#[test]
+fn oversized_and_wrongly_dated_commits_of_the_remote_are_refused_before_anything_changes() {
+    let remote = Remote::with_palace();
+    let [ada, stranger] = [remote.machine(), remote.clone_to_machine()];
+    let before = (head(&ada), ada.git(&["count-objects", "-v"]));
+    let message = stranger.path().with_file_name("message");
+    fs::write(&message, "long ".repeat(400_000)).unwrap();
+    let message = message.display().to_string();
+    let cases: [(&str, &str, &[&str]); 2] = [
+        ("bytes, and the limit is 1048576", MARCH_1, &["-F", &message]),
+        ("its date is outside of the years 1970 to 9999", "@253402300800 +0000", &["-m", "late"]),
+    ];
+    for (reason, at, arguments) in cases {
+        stranger.git_at(at, &[&["commit", "-q", "--allow-empty"], arguments].concat());
+        // It is refused below other commits too.
+        stranger.write("keep/rooms/loft.yaml", "name: Loft\n");
+        commit_all(&stranger, MARCH_1, "loft");
+        stranger.git(&["push", "-q", "--force"]);
+        let (said, code) = sync(&ada, &[]);
+        assert_eq!(code, 2, "{said}");
+        let commit = &stranger.git(&["rev-parse", "HEAD~1"])[..12];
+        let refused = format!("the commit {commit} of the remote is not accepted: ");
+        assert!(said.contains(&refused) && said.contains(reason), "{said}");
+        assert_eq!((head(&ada), ada.git(&["count-objects", "-v"])), before, "{reason}");
+        stranger.git(&["reset", "-q", "--hard", "HEAD~2"]);
+    }
+    assert_writable_and_clean(&ada);
+}
+
+#[test]
+fn a_commit_that_git_has_fetched_is_refused_as_well() {
+    let remote = Remote::with_palace();
+    let [ada, stranger] = [remote.machine(), remote.clone_to_machine()];
+    let before = head(&ada);
+    stranger.git_at("@253402300800 +0000", &["commit", "-q", "--allow-empty", "-m", "late"]);
+    stranger.git(&["push", "-q"]);
+    ada.git(&["fetch", "-q"]);
+    let (said, code) = sync(&ada, &[]);
+    assert_eq!((code, head(&ada)), (2, before));
+    assert!(said.contains("its date is outside of the years 1970 to 9999"), "{said}");
+}
+
+#[test]
+fn a_commit_that_other_machines_refuse_is_not_pushed() {
+    let remote = Remote::with_palace();
+    let ada = remote.machine();
+    let before = remote.tip();
+    ada.git_at("@253402300800 +0000", &["commit", "-q", "--allow-empty", "-m", "late"]);
+    let (said, code) = sync(&ada, &[]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("was not pushed, because other machines refuse it: its date"), "{said}");
+    assert_eq!(remote.tip(), before);
+}
+
+#[tokio::test]
+async fn a_commit_dated_far_ahead_is_reported_and_counts_as_made_now() {
+    let remote = Remote::with_palace();
+    let [ada, ben] = [remote.machine(), remote.machine()];
+    observe(&ben, "2096-01-01T12:00:00Z", "It is heavy.");
+    let short = head(&ben)[..12].to_owned();
+    assert_eq!(sync(&ben, &[]).1, 0);
+    observe(&ada, "2026-02-02T12:00:00Z", "It is hard.");
+    let (said, code) = sync(&ada, &[]);
+    assert_eq!(code, 0, "{said}");
+    let sentence = format!("The commit {short} by Ada is dated 2096-01-01, more than a day ahead");
+    assert!(said.contains(&sentence), "{said}");
+    // The merge has the same date on every machine.
+    let merged = ada.git(&["log", "-1", "--date=iso", "--format=%cd"]);
+    assert_eq!(merged.trim(), "2096-01-01 12:00:00 +0000");
+    let shown = |at: &str| {
+        let output = ada.run_palazzo(&["show", "Basalt", "--at", at]);
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(shown("now").contains("heavy"), "{}", shown("now"));
+    assert!(!shown("1 hour").contains("heavy") && shown("1 hour").contains("It is hard."));
+    let mut agent = ada.agent(MARCH_1).await;
+    assert!(agent.enter("keep").await.contains(&sentence));
+    assert!(!agent.enter("keep").await.contains(&sentence), "once in a visit");
+    agent.disconnect().await;
+    // The next commits have a right date.
+    observe(&ben, "2026-02-03T12:00:00Z", "It is old.");
+    for machine in [&ben, &ada] {
+        assert_eq!(sync(machine, &[]).1, 0);
+    }
+    let mut agent = ada.agent(MARCH_1).await;
+    let page = agent.enter("keep").await;
+    assert!(!page.contains("more than a day ahead"), "{page}");
+}
+
+/// File systems of other systems have no such names.
+#[cfg(target_os = "linux")]
+#[test]
+fn names_of_the_remote_that_are_not_utf_8_are_refused_by_name() {
+    let remote = Remote::with_palace();
+    let [ada, stranger] = [remote.machine(), remote.clone_to_machine()];
+    let before = head(&ada);
+    let begin = "commit refs/heads/main\ncommitter S <s@example.org> 1770000000 +0000\ndata 1\nx\n";
+    let files = r#"M 100644 inline "keep/rooms/\377\376.yaml"
+data 8
+name: a
+
+M 100644 inline "keep/rooms/\376\377.yaml"
+data 8
+name: b
+
+"#;
+    stranger.git_fast_import(&format!("{begin}from refs/heads/main^0\n{files}"));
+    stranger.git(&["push", "-q"]);
+    let (said, code) = sync(&ada, &[]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains(r"the name `\xFE\xFF.yaml` is not UTF-8"), "{said}");
+    assert_eq!(head(&ada), before);
+    assert_writable_and_clean(&ada);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_sync_keeps_the_modes_of_files() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let remote = Remote::with_palace();
+    let [ada, ben] = [remote.machine(), remote.machine()];
+    let (hall, loft) = ("keep/rooms/hall.yaml", "keep/rooms/loft.yaml");
+    let mode = |path: &str| {
+        let metadata = fs::metadata(ben.path().join(path)).unwrap();
+        metadata.permissions().mode() & 0o777
+    };
+    let chmod = |path: &str, mode| {
+        fs::set_permissions(ada.path().join(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let expected = mode(hall) | 0o100;
+    ada.write(loft, "name: Loft\n");
+    chmod(loft, 0o755);
+    chmod(hall, 0o755);
+    commit_all(&ada, "2026-02-02T12:00:00Z", "executable");
+    for machine in [&ada, &ben] {
+        assert_eq!(sync(machine, &[]).1, 0);
+        machine.assert_clean_repository();
+    }
+    assert_eq!(ben.git(&["status", "--porcelain"]), "");
+    assert!(mode(hall) & mode(loft) & 0o100 != 0 && mode(hall) & expected == expected);
+    // A tool keeps it, and so does the other side.
+    assert!(ben.run_palazzo(&["mv", "loft", "attic"]).status.success());
+    chmod(hall, 0o644);
+    ada.write(hall, "name: Hall\ndescription: Wide.\n");
+    commit_all(&ada, "2026-02-03T12:00:00Z", "not executable");
+    for machine in [&ada, &ben, &ada] {
+        let (said, code) = sync(machine, &[]);
+        assert_eq!(code, 0, "{said}");
+    }
+    assert_eq!(mode(hall) & 0o111, 0);
+    for machine in [&ada, &ben] {
+        assert_eq!(machine.git(&["status", "--porcelain"]), "");
+    }
+}
+
+#[test]
+fn the_end_of_agents_commits_waits_for_a_person() {
+    let remote = Remote::with_palace();
+    let [ada, stranger] = [remote.machine(), remote.clone_to_machine()];
+    let before = (head(&ada), ada.read("keep/palace.toml"));
+    stranger.write("keep/palace.toml", "name = \"Keep\"\n[git]\ncommit = \"manual\"\n");
+    commit_all(&stranger, "2026-02-02T12:00:00Z", "manual");
+    stranger.git(&["push", "-q"]);
+    let (said, code) = sync(&ada, &[]);
+    assert_eq!(code, 2, "{said}");
+    let reason = "the remote sets `commit = \"manual\"` in `keep/palace.toml`";
+    assert!(said.contains(reason) && said.contains("`palazzo sync --accept`"), "{said}");
+    assert_eq!((head(&ada), ada.read("keep/palace.toml")), before);
+    assert_writable_and_clean(&ada);
+    let (said, code) = sync(&ada, &["--accept"]);
+    assert_eq!(code, 0, "{said}");
+    assert!(ada.read("keep/palace.toml").contains("manual"));
+}
+
+#[test]
+fn the_deletion_of_most_items_of_a_small_palace_waits_for_a_person() {
+    let remote = Remote::with_palace();
+    let [ada, ben] = [remote.machine(), remote.machine()];
+    for name in ["loft", "yard"] {
+        ada.write(&format!("keep/rooms/{name}.yaml"), &format!("name: {name}\n"));
+    }
+    commit_all(&ada, "2026-02-02T12:00:00Z", "rooms");
+    for machine in [&ada, &ben] {
+        assert_eq!(sync(machine, &[]).1, 0);
+    }
+    // Three of five items; the settings do not count.
+    for path in ["keep/rooms/loft.yaml", "keep/rooms/yard.yaml", ENTITY] {
+        fs::remove_file(ada.path().join(path)).unwrap();
+    }
+    commit_all(&ada, "2026-02-03T12:00:00Z", "fewer");
+    assert_eq!(sync(&ada, &[]).1, 0);
+    let (said, code) = sync(&ben, &[]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("the remote deletes 3 of 5 items of `keep/`"), "{said}");
+    assert!(ben.path().join(ENTITY).exists());
+    assert_eq!(sync(&ben, &["--accept"]).1, 0);
+    assert!(!ben.path().join(ENTITY).exists());
+}

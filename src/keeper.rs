@@ -178,7 +178,7 @@ pub use crate::keeper::work::tasks::{NewTask, TaskChange, complete_task, create_
 pub use crate::keeper::work::work_items::{WorkPage, WorkQuery, list_tasks};
 pub use crate::keeper::workspaces::call_commits::CallCommits;
 pub use crate::store::{
-    BlockingGitOperation, DriverFileChange, GitLock, ProposalCheckout, rename_file,
+    BlockingGitOperation, DriverFileChange, GitLock, ProposalCheckout, max_open_files, rename_file,
 };
 pub use crate::visit::{InvalidHandle, VisitHandle, VisitKey};
 pub use caller::Caller;

@@ -47,7 +47,7 @@ pub use crate::store::repo::palace_files::{
 };
 pub(crate) use crate::store::repo::paths::check_path;
 pub use crate::store::repo::rename::rename as rename_file;
-pub use crate::store::repo::state::{RepositoryState, max_watched_folders};
+pub use crate::store::repo::state::{RepositoryState, max_open_files, max_watched_folders};
 pub use crate::store::repo::trust::needed_repository_consent;
 pub use crate::store::repo::unmerged::UnfinishedMerge;
 pub use crate::store::sync::commit_range::{FileChange, LastChange, MERGE_RULES_TRAILER};

@@ -5,6 +5,7 @@
 //! of requests. Pages only read.
 
 mod access;
+mod connections;
 mod events;
 mod origin;
 mod page_server;

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::{Path, Request, State};
@@ -13,6 +14,7 @@ use chrono::{DateTime, Utc};
 use subtle::ConstantTimeEq as _;
 
 use crate::keeper::{self, HttpAccess};
+use crate::web::rate_limit::{RequestLimit, refuse_request};
 
 /// Returns the current time.
 pub(super) type Clock = fn() -> DateTime<Utc>;
@@ -26,6 +28,9 @@ const MAX_BROWSERS: usize = 64;
 /// How long a browser may stay: a month, in seconds.
 const COOKIE_SECONDS: u32 = 30 * 24 * 60 * 60;
 
+/// How many wrong codes of links are tried a second at most.
+const WRONG_LINKS_PER_SECOND: NonZeroU32 = NonZeroU32::MIN.saturating_add(9);
+
 /// The rules of access.
 #[derive(Clone)]
 pub(super) struct Access(Option<Arc<Rules>>);
@@ -37,6 +42,8 @@ struct Rules {
     cookie_name: String,
     /// The cookies of the browsers that have opened a link.
     cookies: Mutex<VecDeque<String>>,
+    /// Counts the wrong codes of links.
+    wrong_links: RequestLimit,
 }
 
 impl Access {
@@ -48,7 +55,9 @@ impl Access {
     /// Allows clients with `token`, and browsers that open a link of `links`.
     pub(super) fn with_token(token: String, links: HttpAccess, clock: Clock, port: u16) -> Self {
         let cookie_name = format!("{COOKIE_PREFIX}{port}");
-        Self(Some(Arc::new(Rules { token, links, clock, cookie_name, cookies: Mutex::default() })))
+        let wrong_links = RequestLimit::new(Some(WRONG_LINKS_PER_SECOND));
+        let cookies = Mutex::default();
+        Self(Some(Arc::new(Rules { token, links, clock, cookie_name, cookies, wrong_links })))
     }
 }
 
@@ -130,6 +139,10 @@ pub(super) async fn open_link(
     };
     let is_used = used.map_err(to_error)?.map_err(to_error)?;
     if !is_used {
+        // Right codes are not counted, so that nobody keeps a reader out by guessing.
+        if !rules.wrong_links.allows_request() {
+            return Err(refuse_request());
+        }
         return Err(refuse_reader(
             "This link was opened before, or is older than five minutes. `palazzo view` prints \
              another one.",

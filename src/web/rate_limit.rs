@@ -23,7 +23,8 @@ impl RequestLimit {
         Self(per_second.map(limiter))
     }
 
-    fn allows_request(&self) -> bool {
+    /// Counts a request; returns whether it is within the limit.
+    pub(super) fn allows_request(&self) -> bool {
         self.0.as_ref().is_none_or(|it| it.check().is_ok())
     }
 }
@@ -37,6 +38,11 @@ pub(super) async fn limit_requests(
     if limit.allows_request() {
         return next.run(request).await;
     }
+    refuse_request()
+}
+
+/// Answers a request above the limit.
+pub(super) fn refuse_request() -> Response {
     let retry = [(header::RETRY_AFTER, "1")];
     let why = "too many requests: try again in a second, or start the server with another --rate\n";
     (StatusCode::TOO_MANY_REQUESTS, retry, why).into_response()

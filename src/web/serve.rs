@@ -18,6 +18,7 @@ use tokio::time::timeout;
 use crate::keeper::{Caller, HttpAccess};
 use crate::mcp::{Server, http_route};
 use crate::web::access::{Access, Clock, open_link, require_cookie, require_token};
+use crate::web::connections::{ConnectionLimits, serve_connections};
 use crate::web::origin::{AllowedHosts, check_host_and_origin};
 use crate::web::page_server::PageServer;
 use crate::web::pages::{asset_routes, page_routes};
@@ -25,9 +26,6 @@ use crate::web::rate_limit::{RequestLimit, limit_requests};
 
 /// How long the server waits for the requests under way when it is stopped.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
-
-/// How many one-time links are tried a second at most.
-const LINKS_PER_SECOND: NonZeroU32 = NonZeroU32::MIN.saturating_add(9);
 
 /// How the server is reached.
 pub struct WebOptions {
@@ -71,7 +69,7 @@ pub async fn serve(
     let routes = mcp
         .layer(from_fn_with_state(access.clone(), require_token))
         .merge(pages.layer(from_fn_with_state(access, require_cookie)))
-        .merge(open.layer(limit(Some(LINKS_PER_SECOND))))
+        .merge(open)
         .merge(asset_routes())
         .route("/healthz", get(report_health))
         .layer(from_fn_with_state(options.allowed_hosts, check_host_and_origin))
@@ -83,22 +81,20 @@ pub async fn serve(
         calls.finish_calls().await;
         end_streams();
     };
-    let served = axum::serve(listener, routes).with_graceful_shutdown(ended);
-    let served = limit_after_stop(served.into_future(), stop_signal).await;
+    let limits = ConnectionLimits::for_this_process();
+    let served = serve_connections(listener, routes, limits, ended);
+    limit_after_stop(served, stop_signal).await;
     server.shut_down().await;
-    served
+    Ok(())
 }
 
 /// Waits for `served`; a few seconds at most once the server is stopped.
-async fn limit_after_stop(
-    served: impl Future<Output = io::Result<()>>,
-    mut stop: watch::Receiver<bool>,
-) -> io::Result<()> {
+async fn limit_after_stop(served: impl Future<Output = ()>, mut stop: watch::Receiver<bool>) {
     tokio::pin!(served);
     tokio::select! {
-        served = &mut served => served,
+        () = &mut served => {}
         _ = stop.wait_for(|is_stopped| *is_stopped) => {
-            timeout(STOP_LIMIT, served).await.unwrap_or(Ok(()))
+            timeout(STOP_LIMIT, served).await.unwrap_or_default();
         }
     }
 }

@@ -88,6 +88,8 @@ const USED_ONLY_IN: &[(&str, &[&str])] = &[
     ("schemars", &["format", "mcp"]),
     ("tokio", &["cli", "mcp", "web"]),
     ("axum", &["mcp", "web"]),
+    ("hyper::", &["web"]),
+    ("hyper_util", &["web"]),
     ("governor", &["web"]),
     ("subtle", &["web"]),
     ("pulldown_cmark", &["view"]),

@@ -414,3 +414,17 @@ fn clients_that_show_views_get_the_map_as_a_picture() {
     assert!(page.contains("href=\"palace://survey/rooms/attic\""), "{page}");
     assert!(page.contains("room here"), "{page}");
 }
+
+#[tokio::test]
+async fn guessing_codes_of_links_keeps_no_reader_out() {
+    let home = home_with_two_palaces();
+    let server = home.http_server(&[]);
+    let status = async |url: &str| server.client.get(url).send().await.unwrap().status().as_u16();
+    let wrong = server.url("/open/00000000000000000000000000");
+    while status(&wrong).await != 429 {}
+    for _ in 0..3 {
+        let link = home.run_palazzo(&["view", "--no-open"]);
+        let link = String::from_utf8(link.stdout).unwrap();
+        assert_eq!(status(link.trim()).await, 303);
+    }
+}

@@ -14,6 +14,7 @@ use gix::objs::Kind;
 use crate::store::Error;
 use crate::store::history::commits::{LAST_SECOND, short_id, utc_time};
 use crate::store::sync::error::SyncError;
+use crate::store::write::commit::SYNC_EMAIL;
 
 /// The maximum size of a commit object in bytes.
 const MAX_COMMIT_BYTES: u64 = 1024 * 1024;
@@ -23,7 +24,7 @@ const MAX_COMMIT_BYTES: u64 = 1024 * 1024;
 pub(crate) struct NewCommits {
     /// Those that are refused. Where many dates are wrong, the other side may have one of them too.
     pub(crate) invalid: Vec<InvalidCommit>,
-    /// The one with the latest date.
+    /// The one with the latest date, without merges by `palazzo sync`, which have that of a parent.
     pub(crate) latest: Option<DatedCommit>,
 }
 
@@ -80,7 +81,7 @@ struct CommitWalk<'g> {
     undecided: usize,
     /// The commits that were not known when they were visited, each with its date or the reason to
     /// refuse it.
-    checked: Vec<(ObjectId, Result<DatedCommit, String>)>,
+    checked: Vec<(ObjectId, Result<Option<DatedCommit>, String>)>,
 }
 
 #[derive(Clone, Copy)]
@@ -145,7 +146,7 @@ impl CommitWalk<'_> {
         Ok(())
     }
 
-    fn check_dates(&self, id: ObjectId) -> gix::Result<Result<DatedCommit, String>> {
+    fn check_dates(&self, id: ObjectId) -> gix::Result<Result<Option<DatedCommit>, String>> {
         let commit = self.git.find_commit(id)?;
         let author = commit.author()?;
         let dates = [author.time(), commit.time()].map(|it| it.ok().map(|it| it.seconds));
@@ -153,8 +154,11 @@ impl CommitWalk<'_> {
         let [Some(authored), Some(committed)] = dates else {
             return Ok(Err("its date is outside of the years 1970 to 9999".to_owned()));
         };
+        if commit.committer()?.email == SYNC_EMAIL {
+            return Ok(Ok(None));
+        }
         let (by, at) = (author.name.to_str_lossy(), utc_time(authored.max(committed)));
-        Ok(Ok(DatedCommit { short: short_id(id), by: by.into_owned(), at }))
+        Ok(Ok(Some(DatedCommit { short: short_id(id), by: by.into_owned(), at })))
     }
 
     /// Returns what was found about the commits that have not turned out to be known.
@@ -164,7 +168,7 @@ impl CommitWalk<'_> {
             match checked {
                 _ if self.states.get(&id).is_some_and(|it| it.is_known) => {}
                 Err(why) => found.invalid.push(InvalidCommit { id, why }),
-                Ok(dated) if found.latest.as_ref().is_none_or(|it| it.at < dated.at) => {
+                Ok(Some(dated)) if found.latest.as_ref().is_none_or(|it| it.at < dated.at) => {
                     found.latest = Some(dated);
                 }
                 Ok(_) => {}

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
+#[cfg(unix)]
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
@@ -116,6 +118,9 @@ impl Program {
     fn command(&mut self) -> Command {
         self.now += TimeDelta::minutes(1);
         let mut command = self.isolated(&self.path);
+        // The texts of usage name the program as it was called.
+        #[cfg(unix)]
+        command.arg0("palazzo");
         command.env("PALAZZO_HOME", self.home()).env("PALAZZO_NOW", self.now.to_rfc3339());
         command
     }

@@ -326,7 +326,7 @@ fn command() -> impl Strategy<Value = Step> {
         vec!["wake-up"],
         vec!["export", "memory", "--workspace", PALACE],
         vec!["view", "--out", "page.html", "--workspace", PALACE],
-        vec!["explain", "unknown-key"],
+        vec!["check", "--explain", "unknown-key"],
         vec!["trust"],
     ]);
     let about = (

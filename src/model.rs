@@ -88,7 +88,7 @@ pub use slug::{Slug, SlugError};
 pub use text::did_you_mean;
 pub use text::{
     common_prefix_len, compare_alphabetically, escape_unprintable, escape_unprintable_json,
-    fold_name, is_printable, quote_for_shell, split_lines, strip_unprintable,
+    fold_name, is_printable, quote_for_shell, quoted, split_lines, strip_unprintable,
     whole_words_prefix_len,
 };
 pub use text_location::{SoughtText, TextInCommit, TextInFile, TextInRepository, TextLocations};

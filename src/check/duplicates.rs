@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use ulid::Ulid;
 
 use crate::check::palace_check::{CheckFinding, FindingSubject, PalaceCheck};
-use crate::model::{Code, Entity, ValuePath, escape_unprintable};
+use crate::model::{Code, Entity, ValuePath, quoted};
 
 impl PalaceCheck<'_> {
     /// Reports duplicate ids and names that differ in case only.
@@ -70,8 +70,7 @@ impl PalaceCheck<'_> {
         let twins = case_variants(graph.iter().map(|it| it.name.as_str()));
         let finding = |(first, name): (&str, &str)| {
             let file = graph.file_of_entity(name).unwrap_or_default();
-            let message =
-                format!("`{}` differs from this name in case only", escape_unprintable(first));
+            let message = format!("{} differs from this name in case only", quoted(first));
             CheckFinding::new(Code::CaseTwins, file, ValuePath::ROOT.then_value("name"), message)
         };
         twins.into_iter().map(finding).collect()
@@ -85,10 +84,7 @@ impl PalaceCheck<'_> {
         let twins = case_variants(defined.chain(graph.genus_counts().map(|(it, _)| it)));
         let finding = |(first, genus): (&str, &str)| {
             let file = graph.file_of_entity(&graph.entities_of_genus(genus, None).next()?.name)?;
-            let message = format!(
-                "the genus `{}` differs from this one in case only",
-                escape_unprintable(first)
-            );
+            let message = format!("the genus {} differs from this one in case only", quoted(first));
             let finding = CheckFinding::new(
                 Code::CaseTwins,
                 file,
@@ -96,7 +92,7 @@ impl PalaceCheck<'_> {
                 message,
             );
             Some(finding.with_hint(match graph.genus_definition(first) {
-                Some(_) => format!("write `{}`", escape_unprintable(first)),
+                Some(_) => format!("write {}", quoted(first)),
                 None => "use one spelling if both mean the same genus".to_owned(),
             }))
         };
@@ -121,8 +117,8 @@ pub(crate) fn duplicate_items_of_entity(file: &str, entity: &Entity) -> Vec<Chec
     }
     for (index, it) in entity.relations.iter().enumerate() {
         if entity.relations[..index].contains(it) {
-            let to = escape_unprintable(&it.to);
-            report("relations", index, format!("the relation to `{to}`"));
+            let to = quoted(&it.to);
+            report("relations", index, format!("the relation to {to}"));
         }
     }
     findings

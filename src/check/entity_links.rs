@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::check::graph::MAX_SUGGESTIONS;
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
 use crate::model::{
-    ActionKind, Code, EntityLink, Room, ValuePath, entity_links, escape_unprintable,
+    ActionKind, Code, EntityLink, Room, ValuePath, entity_links, escape_unprintable, quoted,
 };
 
 /// Maximum number of links that are reported in one text: finding the position of each costs time
@@ -83,8 +83,8 @@ impl PalaceCheck<'_> {
         let finding = CheckFinding::new(Code::UnresolvedLink, file, about, message);
         let former: Vec<_> = graph.entities_formerly_named(name).map(|it| &it.name).collect();
         if let [first, second, ..] = former.as_slice() {
-            let [first, second] = [first, second].map(|it| escape_unprintable(it));
-            return finding.with_hint(format!("`{first}` and `{second}` had this name before"));
+            let [first, second] = [first, second].map(|it| quoted(it));
+            return finding.with_hint(format!("{first} and {second} had this name before"));
         }
         *compared += 1;
         let meant = (*compared <= MAX_SUGGESTIONS).then(|| graph.closest_name(name));

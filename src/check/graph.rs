@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::palace_check::{CheckFinding, FindingSubject, PalaceCheck};
 use crate::model::{
-    Code, EntityFault, GroupBy, Grouping, Room, RoomId, ValuePath, did_you_mean, escape_unprintable,
+    Code, EntityFault, GroupBy, Grouping, Room, RoomId, ValuePath, did_you_mean,
+    escape_unprintable, quoted,
 };
 
 /// Limit for unknown genera and attributes that are compared with the existing ones.
@@ -76,9 +77,9 @@ impl PalaceCheck<'_> {
                 let known: BTreeSet<_> = known.collect();
                 *compared += 1;
                 let message = format!(
-                    "no {} has an attribute `{}`, and its genus file does not define it",
+                    "no {} has an attribute {}, and its genus file does not define it",
                     escape_unprintable(genus),
-                    escape_unprintable(key)
+                    quoted(key)
                 );
                 let code = Code::UndefinedAttribute;
                 let finding = CheckFinding::new(code, &file, about("by"), message);
@@ -100,10 +101,8 @@ impl PalaceCheck<'_> {
         let known = self.palace.graph.all_genus_names().filter(|_| *compared < MAX_SUGGESTIONS);
         let meant = did_you_mean(genus, known);
         *compared += 1;
-        let message = format!(
-            "no entity has the genus `{}`, and no genus file defines it",
-            escape_unprintable(genus)
-        );
+        let message =
+            format!("no entity has the genus {}, and no genus file defines it", quoted(genus));
         CheckFinding::new(Code::UndefinedGenus, file, about, message).with_suggestion(meant)
     }
 

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
-use crate::model::{Code, RoomId, Slug, ValuePath, WingRoomNames, escape_unprintable};
+use crate::model::{Code, RoomId, Slug, ValuePath, WingRoomNames, quoted};
 
 impl PalaceCheck<'_> {
     /// Reports files whose path contradicts their content, or that Windows cannot hold.
@@ -91,8 +91,8 @@ fn check_drawer_folder_names(file: &str, wing: &str, room: &str) -> Option<Check
             Slug::from_text(value).is_some_and(|it| !folder.starts_with(it.as_str()))
         })?;
     let message = format!(
-        "the folder is named `{folder}`, but the {key} of this drawer is `{}`",
-        escape_unprintable(value)
+        "the folder is named `{folder}`, but the {key} of this drawer is {}",
+        quoted(value)
     );
     let finding =
         CheckFinding::new(Code::PathMismatch, file, ValuePath::ROOT.then_value(key), message);
@@ -107,7 +107,7 @@ fn is_slug_of(slug: &str, text: &str) -> bool {
 }
 
 fn path_mismatch(file: &str, key: &str, what: &str, other: &str) -> CheckFinding {
-    let message = format!("the {what} is named after `{}`", escape_unprintable(other));
+    let message = format!("the {what} is named after {}", quoted(other));
     CheckFinding::new(Code::PathMismatch, file, ValuePath::ROOT.then_value(key), message)
 }
 

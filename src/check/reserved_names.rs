@@ -1,7 +1,7 @@
 //! Finds files and folders with names that Windows cannot hold.
 
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
-use crate::model::{Code, Slug, SlugError, ValuePath, escape_unprintable};
+use crate::model::{Code, Slug, SlugError, ValuePath, quoted};
 
 impl PalaceCheck<'_> {
     /// Reports files that git cannot check out on Windows. Rooms, wings and agents are not checked,
@@ -17,7 +17,7 @@ impl PalaceCheck<'_> {
 
 fn reserved_name_finding(file: &str) -> Option<CheckFinding> {
     let (name, why) = file.split('/').find_map(|name| Some((name, reason_to_refuse(name)?)))?;
-    let message = format!("Windows cannot hold `{}`: {why}", escape_unprintable(name));
+    let message = format!("Windows cannot hold {}: {why}", quoted(name));
     let finding = CheckFinding::new(Code::ReservedName, file, ValuePath::ROOT, message);
     let what = if file.ends_with(&format!("/{name}")) { "file" } else { "folder" };
     Some(finding.with_hint(format!("rename the {what}")))

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::check::palace_check::CheckFinding;
-use crate::model::{Code, Room, ValuePath, escape_unprintable};
+use crate::model::{Code, Room, ValuePath, quoted};
 
 /// Reports labels that occur twice in a room, and a description that contains its actions.
 pub(crate) fn check_room_content(room: &Room, file: &str) -> Vec<CheckFinding> {
@@ -12,8 +12,8 @@ pub(crate) fn check_room_content(room: &Room, file: &str) -> Vec<CheckFinding> {
         room.actions.iter().enumerate().filter(|(_, it)| !seen.insert(it.label.trim().to_owned()));
     let mut findings: Vec<_> = repeated
         .map(|(index, action)| {
-            let label = escape_unprintable(action.label.trim());
-            let message = format!("another action of this room has the label `{label}`");
+            let label = quoted(action.label.trim());
+            let message = format!("another action of this room has the label {label}");
             let about = ValuePath::ROOT.then_value("actions").then_item(index).then_value("label");
             CheckFinding::new(Code::DuplicateLabel, file, about, message)
         })

@@ -6,7 +6,9 @@ use strsim::osa_distance;
 
 use crate::check::palace_check::{CheckFinding, FindingSubject, PalaceCheck};
 use crate::check::room_content::check_room_content;
-use crate::model::{Code, Room, RoomId, RoomRef, ValuePath, did_you_mean, escape_unprintable};
+use crate::model::{
+    Code, Room, RoomId, RoomRef, ValuePath, did_you_mean, escape_unprintable, quoted,
+};
 
 /// How many rooms a hint lists.
 const MAX_LISTED_ROOMS: usize = 5;
@@ -144,7 +146,7 @@ impl PalaceCheck<'_> {
             }
             let about =
                 ValuePath::ROOT.then_value("actions").then_item(index).then_value("workspace");
-            let message = format!("there is no workspace `{}`", escape_unprintable(workspace));
+            let message = format!("there is no workspace {}", quoted(workspace));
             let finding = CheckFinding::new(Code::UnknownWorkspace, file, about, message);
             let meant = did_you_mean(workspace, self.workspaces.iter().map(String::as_str));
             findings.push(finding.with_suggestion(meant));

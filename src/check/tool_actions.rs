@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::check::graph::MAX_SUGGESTIONS;
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
 use crate::model::{
-    Action, ActionKind, Code, Room, Tool, ToolEffect, ValuePath, did_you_mean, escape_unprintable,
+    Action, ActionKind, Code, Room, Tool, ToolEffect, ValuePath, did_you_mean, quoted,
 };
 
 impl PalaceCheck<'_> {
@@ -75,7 +75,7 @@ impl PalaceCheck<'_> {
     }
 
     fn unknown_tool_finding(&self, file: &str, about: ValuePath, name: &str) -> CheckFinding {
-        let message = format!("there is no tool `{}`", escape_unprintable(name));
+        let message = format!("there is no tool {}", quoted(name));
         let finding = CheckFinding::new(Code::UnknownTool, file, about, message);
         let known = self.tools.iter().map(|it| it.name);
         finding.with_suggestion(did_you_mean(Tool::bare_name(name), known))
@@ -199,15 +199,16 @@ fn check_tool_params(
         let about = given.clone();
         match tool.parameters.iter().find(|it| it.name == *key) {
             None => {
-                let message = format!("`{name}` takes no `{}`", escape_unprintable(key));
+                let message = format!("`{name}` takes no {}", quoted(key));
                 let known = tool.parameters.iter().map(|it| it.name.as_str());
                 let finding = finding(about.then_key(key), message);
                 findings.push(finding.with_suggestion(did_you_mean(key, known)));
             }
             Some(parameter) => {
                 let kind = parameter.json_type.as_deref().filter(|it| !has_json_type(value, it));
-                let message = kind
-                    .map(|it| format!("`{key}` of `{name}` must be {}", json_type_description(it)));
+                let message = kind.map(|it| {
+                    format!("{} of `{name}` must be {}", quoted(key), json_type_description(it))
+                });
                 findings.extend(message.map(|it| finding(about.then_value(key), it)));
             }
         }

@@ -10,6 +10,7 @@ use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::{signal, terminal};
 use crate::keeper::{self, Keeper, Template};
 use crate::model::{Files, GitUrl, TemplateVariable, strip_unprintable};
+use crate::render::one_line;
 
 /// Create a new palace, empty or from a template
 ///
@@ -88,7 +89,7 @@ fn template_files(
         anstream::eprintln!(
             "The template allows its actions to call {}; the new palace does not. To allow it, \
              write `[actions] allow` into its palace.toml and run palazzo trust.",
-            strip_unprintable(&template.allow.join(", "))
+            one_line(&template.allow.join(", "))
         );
     }
     Ok(files)

@@ -1,6 +1,6 @@
 //! The result and the error of a command, the current time, and the user at the terminal.
 
-use crate::model::escape_unprintable;
+use crate::model::quoted;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -45,10 +45,17 @@ fn refusal_for_terminal(refusal: &Refusal) -> String {
     match refusal {
         Refusal::NoWorkspaceSet { known, home, .. } if known.is_empty() => no_palace_message(home),
         Refusal::NoWorkspaceSet { known, .. } => {
-            format!("there are several palaces: give --workspace NAME ({})", known.join(", "))
+            format!(
+                "there are several palaces: give --workspace NAME ({})",
+                render::join_names(known)
+            )
         }
         Refusal::NoSuchWorkspace { asked, known, .. } => {
-            format!("there is no palace `{asked}` here; there are {}", known.join(", "))
+            format!(
+                "there is no palace {} here; there are {}",
+                quoted(asked),
+                render::join_names(known)
+            )
         }
         Refusal::NoRooms => "this palace has no rooms yet: write the file of one, such as \
                              rooms/great-hall.yaml, with an editor, or ask an agent to build it"
@@ -67,12 +74,8 @@ fn refusal_for_terminal(refusal: &Refusal) -> String {
             format!("an entity named {name} already exists in {file}: choose another name")
         }
         Refusal::NoSuchEntity { asked, meant } => {
-            let hint = meant.as_ref().map(|it| format!("; did you mean `{it}`?"));
-            format!(
-                "no entity is called `{}`{}",
-                escape_unprintable(asked),
-                hint.unwrap_or_default()
-            )
+            let hint = meant.as_ref().map(|it| format!("; did you mean {}?", quoted(it)));
+            format!("no entity is called {}{}", quoted(asked), hint.unwrap_or_default())
         }
         refusal => refusal.to_string(),
     }

@@ -14,7 +14,8 @@ use crate::cli::walk::line_reader::{LineReader, TypedLine};
 use crate::cli::walk::words::{WalkCommand, similar_word, words_help};
 use crate::keeper::{self, ChooseNumberOutcome, Keeper, NewScroll, Refusal};
 use crate::mcp::{ToolSet, Toolbox};
-use crate::model::Slot;
+use crate::model::{Slot, quoted};
+use crate::render;
 
 /// Explore a palace yourself by typing numbers and words
 ///
@@ -111,9 +112,10 @@ impl WalkSession {
         answer.map_err(|refusal| match refusal {
             Refusal::NoSuchRoom { meant, .. } => {
                 let meant = similar_word(name).map(str::to_owned).or(meant);
-                let hint = meant.map(|it| format!("; did you mean `{it}`?"));
+                let hint = meant.map(|it| format!("; did you mean {}?", quoted(&it)));
                 format!(
-                    "`{name}` is no word, number or room{} `help` lists the words.",
+                    "{} is no word, number or room{} `help` lists the words.",
+                    quoted(name),
                     hint.unwrap_or_else(|| ".".to_owned())
                 )
             }
@@ -150,7 +152,7 @@ impl WalkSession {
         let number = written.number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
         let line = |it: &String| format!("\nWarning: {it}");
         let warnings: String = keeper.take_commits().warnings.iter().map(line).collect();
-        let (title, room) = (written.title, written.room_name);
+        let [title, room] = [&written.title, &written.room_name].map(|it| render::one_line(it));
         Ok(format!("Wrote the scroll \"{title}\" in {room}{number}.{warnings}"))
     }
 }

@@ -7,7 +7,7 @@ use crate::format::file_parser::{FileParser, MappingFields, parse_text};
 use crate::format::front_matter::{parse_time, time_to_yaml};
 use crate::format::paths::PalacePath;
 use crate::format::yaml::{Node, OutputNode};
-use crate::model::{Code, Conflict, ConflictAuthor, escape_unprintable};
+use crate::model::{Code, Conflict, ConflictAuthor, quoted};
 
 const CONFLICT_KEYS: &[&str] = &["id", "file", "field", "stands", "stands_by", "other", "other_by"];
 const AUTHOR_KEYS: &[&str] = &["author", "at", "commit"];
@@ -18,7 +18,7 @@ pub(super) fn parse_conflict(reader: &mut FileParser<'_>, text: &str) -> Option<
     let at = fields.value_position("file");
     let file = fields.take_required_text(reader, "file");
     if let Some(file) = file.as_ref().filter(|it| !is_item_path(it)) {
-        let message = format!("`{}` is no file of an item", escape_unprintable(file));
+        let message = format!("{} is no file of an item", quoted(file));
         reader.report(Code::BadValue, at, message).hint =
             Some("write its path in the palace: `entities/claim/stasis.yaml`".to_owned());
         return None;

@@ -8,7 +8,7 @@ use ulid::Ulid;
 
 use crate::format::file_parser::{FileParser, MappingFields, parse_text};
 use crate::format::yaml::{Node, OutputNode, serialize_yaml};
-use crate::model::{Code, Slug, escape_unprintable};
+use crate::model::{Code, Slug, quoted};
 
 /// Maximum number of characters of a title in a file name.
 const MAX_TITLE_CHARS: usize = 40;
@@ -88,7 +88,7 @@ pub(crate) fn parse_time(
     let said = parse_text(reader, node, key)?;
     let time = said.parse::<DateTime<Utc>>().ok().or_else(|| parse_day(&said));
     if time.is_none() {
-        let message = format!("`{}` is no time", escape_unprintable(&said));
+        let message = format!("{} is no time", quoted(&said));
         let hint = "write 2026-03-01T12:00:00Z, or only the day: 2026-03-01".to_owned();
         reader.report(Code::BadTime, at, message).hint = Some(hint);
     }

@@ -11,7 +11,7 @@ use crate::format::file_parser::{FileParser, parse_item_text, parse_text};
 use crate::format::yaml::{MapKey, Node, NodeValue, OutputNode};
 use crate::model::{
     AttributeDef, AttributeKind, Code, Genus, Position, RelationDef, StatusDef, did_you_mean,
-    escape_unprintable,
+    quoted,
 };
 
 const GENUS_KEYS: &[&str] =
@@ -140,7 +140,7 @@ fn parse_attribute_kind(reader: &mut FileParser<'_>, node: Node) -> Option<Attri
         _ => match linked_genus(&word) {
             Some(genus) => AttributeKind::Link(Some(genus.to_owned())),
             None => {
-                let message = format!("`{}` is not a type of attribute", escape_unprintable(&word));
+                let message = format!("{} is not a type of attribute", quoted(&word));
                 let meant = did_you_mean(&word, ATTRIBUTE_KINDS.iter().copied());
                 let finding = reader.report(Code::BadValue, at, message);
                 finding.hint = Some(attribute_kinds_hint());
@@ -203,7 +203,7 @@ fn parse_status_defs(reader: &mut FileParser<'_>, node: Node) -> Vec<StatusDef> 
         if reader.has_too_many_findings() {
             break;
         }
-        let message = format!("`{}` is none of the statuses", escape_unprintable(&name));
+        let message = format!("{} is none of the statuses", quoted(&name));
         let meant = did_you_mean(&name, known.iter().copied());
         let finding = reader.report(Code::BadValue, at, message);
         finding.suggest(meant);

@@ -3,7 +3,7 @@
 use crate::format::{ValuePositions, is_standard_entity_path};
 use crate::model::{
     Code, Conflict, Diagnostic, DiaryEntry, Drawer, Entity, Genus, Palace, Process, Room, RoomId,
-    Scroll, ScrollId, Settings, Severity, Slug, Task, ValuePath, escape_unprintable,
+    Scroll, ScrollId, Settings, Severity, Slug, Task, ValuePath, quoted,
 };
 
 /// The result of parsing one file, before it is inserted into a palace.
@@ -149,7 +149,7 @@ fn scroll_id_taken_finding(path: &str, holder: &str) -> Diagnostic {
 }
 
 fn name_taken_finding(path: &str, name: &str, holder: &str) -> Diagnostic {
-    let message = format!("the name `{}` is already used in {holder}", escape_unprintable(name));
+    let message = format!("the name {} is already used in {holder}", quoted(name));
     let finding = Diagnostic::for_file(Code::NameTaken, path, message);
     finding.with_hint("give it another name, or merge the two files")
 }

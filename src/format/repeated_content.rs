@@ -10,7 +10,7 @@ use crate::format::fix::FixedFile;
 use crate::format::tree::{FileTree, edit_tree, file_kind, parse_tree};
 use crate::format::yaml::parse_yaml;
 use crate::format::{ValuePositions, has_merge_conflict, parse_file};
-use crate::model::{Code, Diagnostic, FileKind, Position, ValuePath, escape_unprintable};
+use crate::model::{Code, Diagnostic, FileKind, Position, ValuePath, quoted};
 
 /// The lists in which an item that occurs twice means nothing, with the code of the finding.
 const LISTS: [(&str, Code); 4] = [
@@ -76,7 +76,7 @@ fn repeated_item_finding(
 ) -> Diagnostic {
     let name = item.get("label").and_then(Value::as_str).or(item.as_str());
     let name = name.map_or_else(|| item.to_string(), str::to_owned);
-    let message = format!("`{list}` has `{}` twice", escape_unprintable(&name));
+    let message = format!("`{list}` has {} twice", quoted(&name));
     Diagnostic { at, ..Diagnostic::for_file(code, path, message) }
 }
 

@@ -11,7 +11,7 @@ use crate::format::format_version::{
 };
 use crate::model::{
     Code, CommitMode, HandEditMode, Layout, Position, Settings, Severity, Slug, TemplateSettings,
-    TemplateVariable, did_you_mean, escape_unprintable, split_lines, typo_corrections,
+    TemplateVariable, did_you_mean, escape_unprintable, quoted, split_lines, typo_corrections,
 };
 
 /// The seconds that there may be between two pushes.
@@ -263,7 +263,7 @@ impl SettingsParser<'_, '_> {
             }
             let at = self
                 .position_of_span(table.key(key).and_then(toml_edit::Key::span).or(item.span()));
-            let message = format!("{what} has no key `{}`", escape_unprintable(key));
+            let message = format!("{what} has no key {}", quoted(key));
             let finding = self.reader.report(Code::UnknownKey, at, message);
             finding.hint = Some(format!("it may have {}", known.join(", ")));
             finding.suggest(did_you_mean(key, known.iter().copied()));

@@ -11,8 +11,8 @@ use crate::format::front_matter;
 use crate::format::front_matter::{parse_time, time_to_yaml};
 use crate::format::yaml::{Node, NodeValue, OutputNode};
 use crate::model::{
-    Code, Process, ProcessStep, Task, WorkStatus, WorkSubject, did_you_mean, escape_unprintable,
-    normalize_prose, typo_correction,
+    Code, Process, ProcessStep, Task, WorkStatus, WorkSubject, did_you_mean, normalize_prose,
+    quoted, typo_correction,
 };
 
 const TASK_KEYS: &[&str] = &["title", "entity", "room", "who", "status", "done", "note"];
@@ -112,10 +112,7 @@ fn parse_status(reader: &mut FileParser<'_>, fields: &mut MappingFields, open: &
             WorkStatus::Open
         }
         (Some((at, word)), _) => {
-            let message = format!(
-                "the `status` is {open} or {DONE_STATUS}, not `{}`",
-                escape_unprintable(&word)
-            );
+            let message = format!("the `status` is {open} or {DONE_STATUS}, not {}", quoted(&word));
             let meant = did_you_mean(&word, [open, DONE_STATUS]);
             let finding = reader.report(Code::BadValue, at, message);
             finding.suggest(meant);

@@ -9,7 +9,7 @@ use ulid::Ulid;
 
 use crate::model::{
     AmbiguousRoomError, CommitSummary, Diagnostic, MAX_FILE_BYTES, RoomId, SlugError,
-    TemplateVariable, escape_unprintable, quote_for_shell,
+    TemplateVariable, escape_unprintable, quote_for_shell, quoted,
 };
 use crate::store::{self, SyncFailureKind};
 
@@ -32,7 +32,7 @@ pub enum Refusal {
         choose: bool,
     },
     /// A name that no workspace can have.
-    #[error("`{}` cannot be the name of a workspace: {why}", escape_unprintable(name))]
+    #[error("{} cannot be the name of a workspace: {why}", quoted(name))]
     InvalidWorkspaceName {
         /// The name in the call.
         name: String,
@@ -41,9 +41,9 @@ pub enum Refusal {
     },
     /// No template has that name.
     #[error(
-        "there is no template `{}`{} Templates: {}",
-        escape_unprintable(asked),
-        meant.as_ref().map_or(".".to_owned(), |it| format!("; did you mean `{it}`?")),
+        "there is no template {}{} Templates: {}",
+        quoted(asked),
+        meant.as_ref().map_or(".".to_owned(), |it| format!("; did you mean {}?", quoted(it))),
         quote_names(known)
     )]
     NoSuchTemplate {
@@ -94,8 +94,8 @@ pub enum Refusal {
     },
     /// No room has that name.
     #[error(
-        "no room is called `{}`{}",
-        escape_unprintable(asked),
+        "no room is called {}{}",
+        quoted(asked),
         similar_rooms_hint(meant.as_deref(), rooms)
     )]
     NoSuchRoom {
@@ -124,9 +124,9 @@ pub enum Refusal {
     },
     /// No entity has that name.
     #[error(
-        "no entity is called `{}`{} (use search_entities to search by words)",
-        escape_unprintable(asked),
-        meant.as_ref().map(|it| format!("; did you mean `{it}`?")).unwrap_or_default()
+        "no entity is called {}{} (use search_entities to search by words)",
+        quoted(asked),
+        meant.as_ref().map(|it| format!("; did you mean {}?", quoted(it))).unwrap_or_default()
     )]
     NoSuchEntity {
         /// The name in the call.
@@ -139,9 +139,9 @@ pub enum Refusal {
     EmptyEntityName,
     /// No entity has that name any more.
     #[error(
-        "no entity is called `{}` any more: it was renamed or merged; use `{}`",
-        escape_unprintable(asked),
-        current.iter().map(|it| escape_unprintable(it)).collect::<Vec<_>>().join("` or `")
+        "no entity is called {} any more: it was renamed or merged; use {}",
+        quoted(asked),
+        current.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(" or ")
     )]
     FormerEntityName {
         /// The name in the call.
@@ -154,8 +154,9 @@ pub enum Refusal {
     Violations(Vec<EntityViolations>),
     /// Another entity has the new name already.
     #[error(
-        "an entity named `{}` already exists in {file}; to merge the two, name that one in `merge`",
-        escape_unprintable(name)
+        "an entity named {} already exists in {}; to merge the two, name that one in `merge`",
+        quoted(name),
+        escape_unprintable(file)
     )]
     NameTaken {
         /// The name.
@@ -164,13 +165,13 @@ pub enum Refusal {
         file: String,
     },
     /// No entity has that exact name, in the words of the reference memory server.
-    #[error("Entity with name {name} not found")]
+    #[error("Entity with name {} not found", escape_unprintable(name))]
     MemoryEntityNotFound {
         /// The name.
         name: String,
     },
     /// No drawer has that id.
-    #[error("no drawer has the id `{}`: nothing was deleted", escape_unprintable(asked))]
+    #[error("no drawer has the id {}: nothing was deleted", quoted(asked))]
     NoSuchDrawer {
         /// The id in the call.
         asked: String,
@@ -178,22 +179,26 @@ pub enum Refusal {
     /// The files of the palace have another format than this program reads.
     #[error(
         "{}: {}. Nothing was read or changed: {}",
-        .0.file, .0.message, .0.hint.as_deref().unwrap_or("write another `format`")
+        escape_unprintable(&.0.file), .0.message, .0.hint.as_deref().unwrap_or("write another `format`")
     )]
     OtherFormat(Box<Diagnostic>),
     /// A file to change has an error.
     #[error(
         "{}:{}:{}: {}. The file was edited by hand and was not changed: fix it, then try again",
-        .0.file, .0.at.line, .0.at.column, .0.message
+        escape_unprintable(&.0.file), .0.at.line, .0.at.column, .0.message
     )]
     BrokenFile(Box<Diagnostic>),
     /// A file to read has an error.
-    #[error("{}:{}:{}: {}", .0.file, .0.at.line, .0.at.column, .0.message)]
+    #[error(
+        "{}:{}:{}: {}",
+        escape_unprintable(&.0.file), .0.at.line, .0.at.column, .0.message
+    )]
     UnreadableFile(Box<Diagnostic>),
     /// A file that a tool cannot change without changing other parts of it.
     #[error(
-        "`{file}` has a format that a tool cannot edit without changing other parts of the file; \
-        edit it by hand, or rewrite it in the usual format first"
+        "{} has a format that a tool cannot edit without changing other parts of the file; \
+        edit it by hand, or rewrite it in the usual format first",
+        quoted(file)
     )]
     UneditableFormatting {
         /// The file.
@@ -221,15 +226,20 @@ pub enum Refusal {
     Cancelled,
     /// A value that cannot be written to a file and read back unchanged.
     #[error(
-        "`{file}` cannot store this exactly: a key may have at most 1,000 characters, and values \
-        may be nested at most 28 levels deep; nothing was changed"
+        "{} cannot store this exactly: a key may have at most 1,000 characters, and values \
+        may be nested at most 28 levels deep; nothing was changed",
+        quoted(file)
     )]
     Unrepresentable {
         /// The file.
         file: String,
     },
     /// A file that would be too large.
-    #[error("`{file}` would have {size} bytes, and the limit is {}; split it up", MAX_FILE_BYTES)]
+    #[error(
+        "{} would have {size} bytes, and the limit is {}; split it up",
+        quoted(file),
+        MAX_FILE_BYTES
+    )]
     FileTooLarge {
         /// The file.
         file: String,
@@ -271,14 +281,14 @@ fn no_such_workspace_message(
     names: &[String],
     choose: bool,
 ) -> String {
-    let asked = escape_unprintable(asked);
-    let hint = meant.map_or(".".to_owned(), |it| format!("; did you mean `{it}`?"));
+    let asked = quoted(asked);
+    let hint = meant.map_or(".".to_owned(), |it| format!("; did you mean {}?", quoted(it)));
     let workspaces = workspaces_sentence(names);
     let advice = match choose {
         true => " To make a new one, call set_workspace with `create: true`.",
         false => "",
     };
-    format!("there is no workspace `{asked}`{hint} {workspaces}{advice}")
+    format!("there is no workspace {asked}{hint} {workspaces}{advice}")
 }
 
 /// An entity that breaks the rules of its genus or contradicts itself.
@@ -294,16 +304,16 @@ pub struct EntityViolations {
 
 fn violations_message(entities: &[EntityViolations]) -> String {
     const MAX_SHOWN: usize = 20;
-    let sentences = entities.iter().take(MAX_SHOWN).map(|it| {
-        format!("`{}` is not valid: {}", escape_unprintable(&it.name), it.reasons.join("; "))
-    });
+    let sentences = entities
+        .iter()
+        .take(MAX_SHOWN)
+        .map(|it| format!("{} is not valid: {}", quoted(&it.name), it.reasons.join("; ")));
     let mut message = sentences.collect::<Vec<_>>().join(". ");
     if entities.len() > MAX_SHOWN {
         message.push_str(&format!(". Not valid either: {} more", entities.len() - MAX_SHOWN));
     }
     let genera: BTreeSet<_> = entities.iter().filter_map(|it| it.genus.as_deref()).collect();
-    let genera: Vec<_> =
-        genera.into_iter().map(|it| format!("`{}`", escape_unprintable(it))).collect();
+    let genera: Vec<_> = genera.into_iter().map(quoted).collect();
     match genera.len() {
         0 => format!("{message}; nothing was changed"),
         _ => format!(
@@ -351,18 +361,21 @@ impl Refusal {
 
 /// Lists the first twenty names, and counts the others: `` `code`, `survey` ``.
 pub(crate) fn quote_names(names: &[String]) -> String {
-    let quoted: Vec<_> = names.iter().take(20).map(|it| format!("`{it}`")).collect();
+    let quoted: Vec<_> = names.iter().take(20).map(|it| quoted(it)).collect();
     let more =
         if names.len() > 20 { format!(" and {} more", names.len() - 20) } else { String::new() };
     quoted.join(", ") + &more
 }
 
 fn missing_variables_message(template: &str, missing: &[TemplateVariable]) -> String {
-    let listed: Vec<_> =
-        missing.iter().map(|it| format!("`{}` ({})", it.name, it.description)).collect();
+    let describe = |it: &TemplateVariable| {
+        format!("{} ({})", quoted(&it.name), escape_unprintable(&it.description))
+    };
+    let listed: Vec<_> = missing.iter().map(describe).collect();
     let options: Vec<_> = missing.iter().map(|it| format!(" --set {}=VALUE", it.name)).collect();
+    let name = quoted(template);
     format!(
-        "the template `{template}` needs values: {}. Give them on the command line: \
+        "the template {name} needs values: {}. Give them on the command line: \
          `palazzo init NAME --template {}`",
         listed.join(", "),
         quote_for_shell(template) + &options.concat()
@@ -379,10 +392,10 @@ fn newest_scrolls_hint(scrolls: &[Ulid]) -> String {
 
 fn similar_rooms_hint(meant: Option<&str>, rooms: &[String]) -> String {
     match (meant, rooms) {
-        (Some(meant), _) => format!("; did you mean `{meant}`?"),
+        (Some(meant), _) => format!("; did you mean {}?", quoted(meant)),
         (None, []) => String::new(),
         (None, rooms) => {
-            let rooms: Vec<_> = rooms.iter().map(|it| format!("`{it}`")).collect();
+            let rooms: Vec<_> = rooms.iter().map(|it| quoted(it)).collect();
             format!("; existing rooms include {}", rooms.join(", "))
         }
     }

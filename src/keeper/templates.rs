@@ -16,7 +16,7 @@ use crate::keeper::session::new_id;
 use crate::keeper::templates::built_in::{built_in_files, built_in_names};
 pub use crate::keeper::templates::git_template::GitTemplateUrl;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Code, Diagnostic, Files, TemplateSettings, did_you_mean, escape_unprintable};
+use crate::model::{Code, Diagnostic, Files, TemplateSettings, did_you_mean, quoted};
 use crate::store::{self, ShallowClone, Store};
 
 /// Maximum number of characters of the value of a variable.
@@ -101,12 +101,14 @@ impl Template {
             return Ok(());
         }
         let hint = match (did_you_mean(name, known.iter().copied()), known.is_empty()) {
-            (Some(meant), _) => format!("; did you mean `{meant}`?"),
+            (Some(meant), _) => format!("; did you mean {}?", quoted(meant)),
             (None, true) => ": it has none".to_owned(),
-            (None, false) => format!("; it has {}", known.join(", ")),
+            (None, false) => {
+                format!("; it has {}", known.into_iter().map(quoted).collect::<Vec<_>>().join(", "))
+            }
         };
-        let (template, name) = (&self.name, escape_unprintable(name));
-        Err(Refusal::Invalid(format!("the template `{template}` has no variable `{name}`{hint}")))
+        let [template, name] = [&self.name, name].map(quoted);
+        Err(Refusal::Invalid(format!("the template {template} has no variable {name}{hint}")))
     }
 }
 
@@ -199,9 +201,10 @@ fn reject_unreadable_files(name: &str, findings: Vec<Diagnostic>) -> Result<(), 
     match findings.into_iter().next() {
         None => Ok(()),
         Some(it) if it.code == Code::Link => Err(Refusal::Invalid(format!(
-            "the template `{name}` has a symbolic link, `{}`, and links are not followed: put a \
-             copy of the file there",
-            it.file
+            "the template {} has a symbolic link, {}, and links are not followed: put a copy of \
+             the file there",
+            quoted(name),
+            quoted(&it.file)
         ))),
         Some(finding) => Err(Refusal::UnreadableFile(finding.into())),
     }
@@ -256,7 +259,7 @@ fn parse_value(name: &str, value: &str) -> Result<String, Refusal> {
     } else {
         return Ok(value.to_owned());
     };
-    Err(Refusal::Invalid(format!("the value of `{name}` cannot be used: {why}")))
+    Err(Refusal::Invalid(format!("the value of {} cannot be used: {why}", quoted(name))))
 }
 
 #[cfg(test)]

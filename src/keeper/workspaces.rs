@@ -18,7 +18,7 @@ use crate::keeper::workspaces::as_of_key::{is_as_of_key, split_as_of_key};
 use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::keeper::workspaces::create::{available_directory_name, create_palace};
 use crate::keeper::{Caller, ChangeCounters, Keeper, Refusal, Session};
-use crate::model::{Files, WatchMode, did_you_mean, strip_unprintable};
+use crate::model::{Files, WatchMode, did_you_mean, quoted, strip_unprintable};
 use crate::store::{self, HomeEntryKind, Store};
 
 /// How many palaces as of a past commit are open at once.
@@ -66,8 +66,10 @@ impl Keeper {
         match (by_key, by_name.next(), by_name.next()) {
             (Some(workspace), ..) | (None, Some(workspace), None) => Ok(workspace.clone()),
             (None, Some(a), Some(b)) => Err(Refusal::Invalid(format!(
-                "several workspaces are called `{name}`; use the directory name: `{}` or `{}`",
-                a.key, b.key
+                "several workspaces are called {}; use the directory name: {} or {}",
+                quoted(name),
+                quoted(&a.key),
+                quoted(&b.key)
             ))),
             (None, None, _) => Err(self.no_such_workspace_refusal(name, &all)?),
         }
@@ -291,8 +293,9 @@ impl Keeper {
         let key = self.create_workspace(caller, name, &Files::new())?;
         if let Refusal::NoSuchWorkspace { asked, meant, .. } = &refusal {
             let root = self.home.join(&key);
-            let hint = meant.as_ref().map(|it| format!("; did you mean `{it}`?"));
-            let warning = format!("there was no workspace `{asked}`: created {}", root.display());
+            let hint = meant.as_ref().map(|it| format!("; did you mean {}?", quoted(it)));
+            let warning =
+                format!("there was no workspace {}: created {}", quoted(asked), root.display());
             (self.watch_config.warn)(&strip_unprintable(&(warning + &hint.unwrap_or_default())));
         }
         Ok(key)

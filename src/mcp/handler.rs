@@ -1,6 +1,6 @@
 //! The methods of MCP, for stateful and stateless protocol versions.
 
-use crate::model::escape_unprintable;
+use crate::model::quoted;
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -145,7 +145,7 @@ impl ServerHandler for Server {
             Ok(server.toolbox.render_prompt(keeper, caller, &prompt, &arguments))
         };
         let rendered = self.run_read_call(&context, render).await?;
-        let unknown = || Err(format!("there is no prompt `{}`", escape_unprintable(&name)));
+        let unknown = || Err(format!("there is no prompt {}", quoted(&name)));
         let text = rendered.unwrap_or_else(unknown);
         let text = text.map_err(|it| ErrorData::invalid_params(shorten_long_lines(&it), None))?;
         let mut result = GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]);
@@ -307,7 +307,7 @@ impl ServerHandler for Server {
 }
 
 fn unknown_method_error(method: &str) -> ErrorData {
-    let message = format!("there is no method `{}`", escape_unprintable(method));
+    let message = format!("there is no method {}", quoted(method));
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, shorten_long_lines(&message), None)
 }
 

@@ -5,6 +5,7 @@ use crate::mcp::arguments::{BuildRoom, PalaceAction, RoomRequest, SetWorkspace, 
 use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{ToolResult, to_tool_result};
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
+use crate::render;
 
 pub(super) fn palace_tools() -> [RegisteredTool; 4] {
     [set_workspace(), palace_action(), build_room(), write_scroll()]
@@ -66,7 +67,11 @@ fn write_scroll() -> RegisteredTool {
         let written = keeper::write_scroll(keeper, by, &NewScroll { title, body, room });
         to_tool_result(written.map(|it| {
             let number = it.number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
-            format!("Wrote the scroll \"{}\" in {}{number}.\n", it.title, it.room_name)
+            format!(
+                "Wrote the scroll \"{}\" in {}{number}.\n",
+                render::one_line(&it.title),
+                render::one_line(&it.room_name)
+            )
         }))
     };
     RegisteredTool::new(ToolSet::Palace, "write_scroll", about, EffectHint::Adds, run)
@@ -96,7 +101,12 @@ fn run_room_request(
         RoomRequest::Build(blueprint) => build_and_show_room(tools, keeper, caller, &blueprint),
         RoomRequest::Rename { room, new, quiet } => {
             let moved = keeper::rename_room(&mut keeper.session(caller)?, &room, &new)?;
-            let done = format!("{} is `{}` now{}.\n", moved.name, moved.room, moved.followed);
+            let done = format!(
+                "{} is `{}` now{}.\n",
+                render::one_line(&moved.name),
+                moved.room,
+                moved.followed
+            );
             if quiet {
                 return Ok(done);
             }
@@ -106,7 +116,12 @@ fn run_room_request(
         RoomRequest::Delete { room, scrolls_to } => {
             let mut session = keeper.session(caller)?;
             let gone = keeper::delete_room(&mut session, &room, scrolls_to.as_ref())?;
-            let done = format!("Deleted {} (`{}`){}.", gone.name, gone.room, gone.followed);
+            let done = format!(
+                "Deleted {} (`{}`){}.",
+                render::one_line(&gone.name),
+                gone.room,
+                gone.followed
+            );
             keeper::with_menu(keeper, caller, &done)
         }
     }

@@ -19,7 +19,7 @@ use crate::mcp::reply::{
 };
 use crate::mcp::schema::compact_schema;
 use crate::model::{
-    self, Action, ToolEffect, ToolParameter, did_you_mean, escape_unprintable, strip_unprintable,
+    self, Action, ToolEffect, ToolParameter, did_you_mean, quoted, strip_unprintable,
 };
 
 /// A group of tools that are offered together.
@@ -187,16 +187,16 @@ impl Toolbox {
 
     /// Explains why a tool of that name cannot be called, and suggests a similar name.
     pub fn explain_missing_tool(&self, name: &str) -> String {
-        let quoted = escape_unprintable(name);
+        let name_in_quotes = quoted(name);
         if self.find_tool(name, &ToolSet::ALL).is_some() {
             return format!(
-                "the tool `{quoted}` is not offered here: this server was started with other --tools"
+                "the tool {name_in_quotes} is not offered here: this server was started with other --tools"
             );
         }
         let offered = self.tools.iter().filter(|it| self.offers(it.set));
         let similar = did_you_mean(name, offered.map(|it| it.name));
-        let hint = similar.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
-        format!("there is no tool `{quoted}`{hint}")
+        let hint = similar.map(|it| format!("; did you mean {}?", quoted(it))).unwrap_or_default();
+        format!("there is no tool {name_in_quotes}{hint}")
     }
 
     /// Runs the tool of a query action. `words` is the text that the visitor gave with
@@ -212,10 +212,11 @@ impl Toolbox {
         let Some(tool) = self.find_tool(name, &ToolSet::FOR_ACTIONS) else {
             let own = self.tools.iter().filter(|it| ToolSet::FOR_ACTIONS.contains(&it.set));
             let similar = did_you_mean(name, own.map(|it| it.name));
-            let hint = similar.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
+            let hint =
+                similar.map(|it| format!("; did you mean {}?", quoted(it))).unwrap_or_default();
             return Err(format!(
-                "this action runs `{}`, but there is no such tool{hint}",
-                request.tool
+                "this action runs {}, but there is no such tool{hint}",
+                quoted(&request.tool)
             ));
         };
         if let Some(why) = tool.tool_effect().action_refusal(name, &request.allowed_tools) {

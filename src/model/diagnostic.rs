@@ -10,7 +10,7 @@ pub(crate) mod value_path;
 use crate::model::Severity;
 use std::fmt;
 
-use crate::model::{Code, escape_unprintable};
+use crate::model::{Code, quoted};
 
 /// One finding at one position of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Diagnostic {
     /// Sets the word that was probably meant, and the hint that says it; `None` changes nothing.
     pub fn suggest(&mut self, meant: Option<&str>) {
         if let Some(meant) = meant {
-            self.hint = Some(format!("did you mean `{}`?", escape_unprintable(meant)));
+            self.hint = Some(format!("did you mean {}?", quoted(meant)));
             self.meant = Some(Box::new(MeantWord { word: meant.to_owned(), is_certain: false }));
         }
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::model::{did_you_mean, escape_unprintable};
+use crate::model::{did_you_mean, quoted};
 
 /// The kind of a file of a palace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -87,10 +87,10 @@ impl FromStr for FileKind {
         }
         let words = Self::ALL.map(Self::name);
         let hint = match did_you_mean(word, words) {
-            Some(meant) => format!("did you mean `{meant}`?"),
+            Some(meant) => format!("did you mean {}?", quoted(meant)),
             None => format!("there are {}", words.join(", ")),
         };
-        Err(format!("no kind of file is called `{}`; {hint}", escape_unprintable(word)))
+        Err(format!("no kind of file is called {}; {hint}", quoted(word)))
     }
 }
 

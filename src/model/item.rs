@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::model::{RoomId, ScrollId, did_you_mean, escape_unprintable};
+use crate::model::{RoomId, ScrollId, did_you_mean, quoted};
 
 /// A search or query result that can be opened by its number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -92,7 +92,7 @@ impl FromStr for ItemKind {
 
 /// The error for a text that is not the name of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no kind `{}`{}", escape_unprintable(text), suggest_kinds(text))]
+#[error("there is no kind {}{}", quoted(text), suggest_kinds(text))]
 pub struct ItemKindError {
     text: String,
 }
@@ -101,7 +101,7 @@ pub struct ItemKindError {
 fn suggest_kinds(text: &str) -> String {
     let names = ItemKind::ALL.map(ItemKind::name);
     match did_you_mean(text, names) {
-        Some(meant) => format!("; did you mean `{meant}`?"),
+        Some(meant) => format!("; did you mean {}?", quoted(meant)),
         None => format!("; there are {}", names.join(", ")),
     }
 }

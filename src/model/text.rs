@@ -38,6 +38,16 @@ pub fn escape_unprintable(text: &str) -> String {
     escaped
 }
 
+/// Quotes a name for a message: in one line, in backticks, and with at most 200 characters. A name
+/// comes from a file or a caller, and must not look like a line of the program.
+pub fn quoted(name: &str) -> String {
+    const MAX_CHARS: usize = 200;
+    match name.char_indices().nth(MAX_CHARS) {
+        None => format!("`{}`", escape_unprintable(name)),
+        Some((end, _)) => format!("`{}…`", escape_unprintable(&name[..end])),
+    }
+}
+
 /// Escapes unprintable characters in JSON text; the value stays the same.
 pub fn escape_unprintable_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len());

@@ -73,7 +73,8 @@ pub fn conflict_list(conflicts: &[OpenConflict], now: DateTime<Utc>) -> String {
     }
     let lines = conflicts.iter().map(|it| {
         let OpenConflict { conflict, short_id, item_file, .. } = it;
-        format!("{short_id}  {item_file}\n      {}\n", conflict_sentence(conflict, Some(now)))
+        let sentence = conflict_sentence(conflict, Some(now));
+        format!("{short_id}  {}\n      {sentence}\n", one_line(item_file))
     });
     lines.collect()
 }
@@ -89,7 +90,7 @@ pub fn resolved_conflict(it: &OpenConflict, choice: ConflictChoice, is_dry_run: 
     };
     let field = one_line(it.conflict.field_label());
     let value = value.as_ref().map_or_else(|| "deleted".to_owned(), value_text);
-    format!("{verb} {field} in {}: {value}.\n", it.item_file)
+    format!("{verb} {field} in {}: {value}.\n", one_line(&it.item_file))
 }
 
 /// Renders an open conflict as JSON.

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::model::{Code, Diagnostic, quote_for_shell};
+use crate::model::{Code, Diagnostic, escape_unprintable, quote_for_shell, quoted};
 
 use crate::store::proposal::error::ProposalError;
 use crate::store::remote::git_process::GitProcessError;
@@ -16,7 +16,7 @@ use crate::store::sync::error::SyncError;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder could not be read or written.
-    #[error("cannot {operation} `{}`", path.display())]
+    #[error("cannot {operation} `{}`", escape_unprintable(&path.display().to_string()))]
     File {
         /// The attempted operation.
         operation: &'static str,
@@ -48,7 +48,7 @@ pub enum Error {
     #[error("the call was cancelled, and nothing was changed")]
     Cancelled,
     /// A path points outside the palace, or is not a permitted file.
-    #[error("`{path}` cannot be a file of this palace: {why}")]
+    #[error("{} cannot be a file of this palace: {why}", quoted(path))]
     InvalidPath {
         /// The path as given.
         path: String,
@@ -142,7 +142,10 @@ pub enum Error {
         place: PathBuf,
     },
     /// A file is in git but excluded from the working directory by a sparse checkout.
-    #[error("`{path}` is outside the sparse checkout; add it with `git sparse-checkout add` first")]
+    #[error(
+        "{} is outside the sparse checkout; add it with `git sparse-checkout add` first",
+        quoted(path)
+    )]
     OutsideSparseCheckout {
         /// The file.
         path: String,
@@ -205,14 +208,15 @@ pub enum Error {
         holder: String,
     },
     /// A file has merge conflicts.
-    #[error("`{path}` is in the middle of a merge; make it right and `git add` it first")]
+    #[error("{} is in the middle of a merge; make it right and `git add` it first", quoted(path))]
     UnmergedFile {
         /// The file.
         path: String,
     },
     /// Git stores a file in converted form, for example through a filter.
     #[error(
-        "`{path}` has the git attribute `{attribute}`, and Palazzo runs no filters; remove the attribute for the palace, or set `commit = \"manual\"` under `[git]` in `palace.toml`"
+        "{} has the git attribute `{attribute}`, and Palazzo runs no filters; remove the attribute for the palace, or set `commit = \"manual\"` under `[git]` in `palace.toml`",
+        quoted(path)
     )]
     FilteredFile {
         /// The file.

@@ -31,6 +31,8 @@ mod halls;
 mod harness;
 mod history;
 mod hook;
+#[cfg(unix)]
+mod hostile_names;
 mod http;
 mod http_conformance;
 mod http_server;

@@ -120,8 +120,10 @@ fn palace_text(it: &DoctorReport) -> String {
     }
     match &it.model {
         None => {}
-        Some((folder, None)) => lines.push(format!("model      {folder}")),
-        Some((folder, Some(error))) => lines.push(format!("model      {folder}: {error}")),
+        Some((folder, None)) => lines.push(format!("model      {}", one_line(folder))),
+        Some((folder, Some(error))) => {
+            lines.push(format!("model      {}: {error}", one_line(folder)));
+        }
     }
     for it in &it.proposals {
         let count = count_with_noun(it.commits.len(), "commit");
@@ -132,7 +134,8 @@ fn palace_text(it: &DoctorReport) -> String {
         let what = if lock.is_removable() { lock.removal_command() } else { lock.advice() };
         lines.push(format!("           {what}"));
     }
-    format!("\n{} in {}\n  {}\n", it.name, it.root.display(), lines.join("\n  "))
+    let name = one_line(&it.name);
+    format!("\n{name} in {}\n  {}\n", it.root.display(), lines.join("\n  "))
 }
 
 fn describe_repository(it: &DoctorReport) -> Vec<String> {

@@ -11,7 +11,7 @@ use crate::keeper::editor::{EditorPalace, Symbol};
 use crate::keeper::graph::update::{EntityChange, plan_update};
 use crate::keeper::items::move_item::{plan_room_rename, plan_wing_rename};
 use crate::keeper::rooms::room_plans::plan_room_moves;
-use crate::model::{Entity, FileEdit, RoomId, Slug};
+use crate::model::{Entity, FileEdit, RoomId, Slug, quoted};
 
 /// A change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,7 +55,10 @@ impl EditorPalace {
             Symbol::Entity(name) => self.plan_entity_rename(name, new)?,
             Symbol::Genus(_) | Symbol::RelationType(_) => self.plan_text_rename(symbol, new)?,
             Symbol::Tool(name) => {
-                return Err(Refusal::Invalid(format!("the tool `{name}` cannot be renamed")));
+                return Err(Refusal::Invalid(format!(
+                    "the tool {} cannot be renamed",
+                    quoted(name)
+                )));
             }
         };
         Ok(file_changes(&edits))
@@ -198,9 +201,10 @@ impl EditorPalace {
         let mut relations =
             self.open.palace.graph.entities_and_loose_ends().flat_map(|it| &it.relations);
         match relations.any(|it| it.kind == new) {
-            true => {
-                Err(Refusal::Invalid(format!("there are relations of the type `{new}` already")))
-            }
+            true => Err(Refusal::Invalid(format!(
+                "there are relations of the type {} already",
+                quoted(new)
+            ))),
             false => Ok(()),
         }
     }
@@ -209,7 +213,7 @@ impl EditorPalace {
     fn check_new_genus(&self, old: &str, new: &str) -> Result<(), Refusal> {
         match self.open.palace.graph.canonical_genus_name(new) {
             Some(other) if other != old => {
-                Err(Refusal::Invalid(format!("there is a genus `{other}` already")))
+                Err(Refusal::Invalid(format!("there is a genus {} already", quoted(other))))
             }
             _ => Ok(()),
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::keeper::Refusal;
-use crate::model::{Palace, escape_unprintable};
+use crate::model::{Palace, quoted};
 
 /// Maximum number of genera that a refusal lists.
 const MAX_LISTED_GENERA: usize = 12;
@@ -41,16 +41,13 @@ pub(crate) fn resolve_genus_name<'p>(palace: &'p Palace, name: &str) -> Result<&
         return Ok(exact);
     }
     let genera: BTreeSet<_> = palace.graph.all_genus_names().collect();
-    let listed = genera.iter().take(MAX_LISTED_GENERA).map(|it| format!("`{it}`"));
+    let listed = genera.iter().take(MAX_LISTED_GENERA).map(|it| quoted(it));
     let listed: Vec<_> = listed.collect();
     let existing = match listed.len() {
         0 => "this workspace has no entities yet".to_owned(),
         _ => format!("this workspace has the genera {}", listed.join(", ")),
     };
-    Err(Refusal::Invalid(format!(
-        "no entity has the genus `{}`; {existing}",
-        escape_unprintable(name)
-    )))
+    Err(Refusal::Invalid(format!("no entity has the genus {}; {existing}", quoted(name))))
 }
 
 #[cfg(test)]

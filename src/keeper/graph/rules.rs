@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::keeper::{EntityViolations, Refusal};
-use crate::model::{Entity, EntityFault, Graph};
+use crate::model::{Entity, EntityFault, Graph, quoted};
 use crate::render;
 
 /// Maximum number of faults that an answer lists.
@@ -101,7 +101,7 @@ fn is_new_fault(fault: &EntityFault, before: &[EntityFault]) -> bool {
 fn fault_note(graph: &Graph, fault: &EntityFault) -> String {
     let meant = fault.undefined_name.as_ref().and_then(|it| graph.closest_name(it));
     let meant = meant.or(fault.suggestion.as_deref());
-    let meant = meant.map(|it| format!("did you mean `{it}`?"));
+    let meant = meant.map(|it| format!("did you mean {}?", quoted(it)));
     match meant.or_else(|| fault.hint.clone()) {
         Some(hint) => format!("Note: {} ({hint}).\n", fault.message),
         None => format!("Note: {}.\n", fault.message),

@@ -19,7 +19,7 @@ use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
     ChangeDetail, ChangeKind, Entity, EntityFault, FileEdit, Graph, Palace, Relation, did_you_mean,
-    escape_unprintable,
+    quoted,
 };
 use crate::render;
 use crate::render::join_names;
@@ -233,8 +233,8 @@ fn names_to_merge(
         let other = resolve_current_entity_name(palace, other)?;
         if other == name {
             let why = format!(
-                "`{}` cannot be merged into itself: name another entity in `merge`",
-                escape_unprintable(name)
+                "{} cannot be merged into itself: name another entity in `merge`",
+                quoted(name)
             );
             return Err(Refusal::Invalid(why));
         }

@@ -7,7 +7,7 @@ use crate::keeper::history::path_argument::path_in_palace;
 use crate::keeper::palace::OpenPalace;
 use crate::model::{
     Entity, FileItemKind, Palace, PalaceItem, RoomId, RoomRef, ScrollId, Slug, did_you_mean,
-    drawer_id_in_name, escape_unprintable,
+    drawer_id_in_name, quoted,
 };
 use crate::render;
 use crate::render::join_names;
@@ -185,8 +185,8 @@ fn ambiguous_name_refusal(name: &str, several: &[ResolvedItem]) -> Refusal {
     let listed: Vec<_> = several.iter().take(MAX_CANDIDATES).map(describe).collect();
     let more = several.len() - listed.len();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let (name, listed) = (escape_unprintable(name), listed.join(", "));
-    Refusal::Invalid(format!("`{name}` could be {listed}{more}; give the path of the file instead"))
+    let (name, listed) = (quoted(name), listed.join(", "));
+    Refusal::Invalid(format!("{name} could be {listed}{more}; give the path of the file instead"))
 }
 
 fn item_not_found_refusal(open: &OpenPalace, name: &str) -> Refusal {
@@ -201,8 +201,8 @@ fn item_not_found_refusal(open: &OpenPalace, name: &str) -> Refusal {
     let hint = meant.map(|it| format!("; did you mean {}?", join_names(&[it.to_owned()])));
     let commit = open.store().as_of_commit().map(|it| format!(" at {}", it.short));
     let (commit, hint) = (commit.unwrap_or_default(), hint.unwrap_or_default());
-    let name = escape_unprintable(name);
+    let name = quoted(name);
     Refusal::Invalid(format!(
-        "no room, scroll, entity, task or file is called `{name}`{commit}{hint}"
+        "no room, scroll, entity, task or file is called {name}{commit}{hint}"
     ))
 }

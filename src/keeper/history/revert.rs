@@ -8,7 +8,7 @@ use crate::format::PalacePath;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Refusal};
 use crate::model::{
-    CommitDetails, CommitId, CommitSummary, FileContent, FileDiff, FileEdit, ItemDiff,
+    CommitDetails, CommitId, CommitSummary, FileContent, FileDiff, FileEdit, ItemDiff, quoted,
 };
 use crate::render;
 
@@ -119,8 +119,10 @@ pub(crate) fn plan_revert_edits<'a>(
     let contents = palace.store().contents_with_git_line_endings(&paths)?;
     let changed = diffs.iter().zip(&contents).filter(|(it, current)| it.now != **current);
     let describe = |path: &str| match later_commit(path) {
-        Some(it) => format!("{path} by {}", describe_commit(&it.summary, caller)),
-        None => format!("{path} by hand, not committed yet"),
+        Some(it) => {
+            format!("{} by {}", render::one_line(path), describe_commit(&it.summary, caller))
+        }
+        None => format!("{} by hand, not committed yet", render::one_line(path)),
     };
     let changes: Vec<_> = changed.map(|(it, _)| describe(&it.path)).collect();
     if !changes.is_empty() {
@@ -131,7 +133,7 @@ pub(crate) fn plan_revert_edits<'a>(
     let mut edits = Vec::new();
     for FileDiff { path, was, now } in diffs {
         if let (FileContent::Unreadable(why), _) | (_, FileContent::Unreadable(why)) = (was, now) {
-            let why = format!("Palazzo cannot restore `{path}`, use git instead: {why}");
+            let why = format!("Palazzo cannot restore {}, use git instead: {why}", quoted(path));
             return Err(Refusal::Invalid(why));
         }
         let current =

@@ -3,7 +3,7 @@
 use crate::keeper::history::resolve_item;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Refusal};
-use crate::model::{CommitId, escape_unprintable};
+use crate::model::{CommitId, escape_unprintable, quoted};
 use crate::store;
 
 /// The words of a command about the past.
@@ -83,7 +83,7 @@ fn parse_revision_word(
     if let Some((left, right)) = word.split_once("...") {
         let (left, right) = (resolve(left)?, resolve(right)?);
         let Some(base) = palace.store().common_ancestor(&left, &right)? else {
-            let why = format!("`{}` have no common ancestor", escape_unprintable(word));
+            let why = format!("{} have no common ancestor", quoted(word));
             return Err(Refusal::Invalid(why));
         };
         return Ok(RevisionRange::Symmetric { left, right, base });

@@ -15,7 +15,7 @@ use crate::keeper::history::revert::{
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Refusal, Session};
-use crate::model::{CommitDetails, FileDiff, escape_unprintable};
+use crate::model::{CommitDetails, FileDiff, quoted};
 use crate::render;
 use crate::store;
 
@@ -85,17 +85,17 @@ impl CommitFilter {
             UndoSelection::Visit(id) => match id.trim().parse() {
                 Ok(id) => Ok(Self::Visit(id)),
                 Err(_) => Err(Refusal::Invalid(format!(
-                    "`{}` is not the id of a visit; the trailer `Palazzo-Visit` of a commit \
+                    "{} is not the id of a visit; the trailer `Palazzo-Visit` of a commit \
                      contains it, and `git log` shows it",
-                    escape_unprintable(id)
+                    quoted(id)
                 ))),
             },
             UndoSelection::Client { name, since } => match store::parse_start_time(since, now) {
                 Some(since) => Ok(Self::Client { name: name.trim().to_owned(), since }),
                 None => Err(Refusal::Invalid(format!(
-                    "`{}` is not a time: use a day (2026-03-01), a time (2026-03-01T12:00:00Z) or \
+                    "{} is not a time: use a day (2026-03-01), a time (2026-03-01T12:00:00Z) or \
                      an age (3 hours)",
-                    escape_unprintable(since)
+                    quoted(since)
                 ))),
             },
         }

@@ -10,7 +10,7 @@ use crate::keeper::mempalace::facts::{FactRecord, fact_line, fact_record};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Date, Entity, Graph, Relation, Triple, fold_name};
+use crate::model::{Date, Entity, Graph, Relation, Triple, fold_name, quoted};
 use crate::render;
 
 /// The genus of an entity that was created for a fact.
@@ -276,9 +276,9 @@ fn unknown_fact_message(graph: &Graph, triple: &Triple, names: &[String]) -> Str
         .collect();
     let hint = match (facts.as_slice(), graph.closest_name(&triple.from)) {
         ([], Some(meant)) if names.is_empty() => {
-            format!("did you mean `{}`?", render::one_line(meant))
+            format!("did you mean {}?", quoted(meant))
         }
-        ([], _) => format!("`{}` has no current facts", render::one_line(&triple.from)),
+        ([], _) => format!("{} has no current facts", quoted(&triple.from)),
         _ => format!("the current facts of the subject are {}", facts.join(", ")),
     };
     format!("there is no such fact: {}; {hint}", describe_triple(triple))
@@ -329,11 +329,10 @@ pub(crate) fn resolve_spelling(graph: &Graph, name: &str) -> Result<String, Refu
     match (defined.as_slice(), all.as_slice()) {
         ([only], _) | ([], [only]) => Ok((***only).to_owned()),
         _ => {
-            let names: Vec<_> =
-                names.iter().map(|it| format!("`{}`", render::one_line(it))).collect();
-            let name = render::one_line(name);
+            let names: Vec<_> = names.iter().map(|it| quoted(it)).collect();
+            let name = quoted(name);
             let why =
-                format!("`{name}` could be any of {}: use the exact spelling", names.join(", "));
+                format!("{name} could be any of {}: use the exact spelling", names.join(", "));
             Err(Refusal::Invalid(why))
         }
     }

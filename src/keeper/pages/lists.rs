@@ -12,9 +12,7 @@ use crate::keeper::walk::drawers::drawer_view;
 use crate::keeper::walk::listed_items::read_diary_entry;
 use crate::keeper::walk::notices::list_open_work;
 use crate::keeper::work::work_items::{render_work_item, work_view};
-use crate::model::{
-    Code, Diagnostic, Entity, ItemId, Palace, RoomId, ScrollId, escape_unprintable,
-};
+use crate::model::{Code, Diagnostic, Entity, ItemId, Palace, RoomId, ScrollId, quoted};
 use crate::render;
 use crate::view::{self, IndexPage, ListRow, PageKind};
 
@@ -167,6 +165,6 @@ fn drawer_body(page: &PageSession<'_, '_>, file: &str) -> Result<(String, maud::
 }
 
 fn no_item(name: &str) -> Refusal {
-    let name = escape_unprintable(name);
-    Refusal::Invalid(format!("the palace has no `{name}`; it may have been deleted or moved"))
+    let name = quoted(name);
+    Refusal::Invalid(format!("the palace has no {name}; it may have been deleted or moved"))
 }

@@ -8,7 +8,7 @@ use crate::format::room_path;
 use crate::keeper::Refusal;
 use crate::keeper::palace::open_palace::OpenPalace;
 use crate::keeper::palace::rename_lookup::RenameLookup;
-use crate::model::{Code, RoomId, escape_unprintable};
+use crate::model::{Code, RoomId, quoted};
 
 /// The names that are explained, and the copies.
 #[derive(Debug, Default)]
@@ -86,9 +86,9 @@ fn explain_missing_room(finding: &mut CheckFinding, old: &RoomId, new: &RoomId) 
 fn explain_missing_entity(finding: &mut CheckFinding, old: &str, new: &str, file: &str) {
     let diagnostic = &mut finding.diagnostic;
     diagnostic.set_certain_word(Some(new));
-    let (old, new) = (escape_unprintable(old), escape_unprintable(new));
+    let [old, new] = [old, new].map(quoted);
     diagnostic.code = Code::OldName;
-    diagnostic.message = format!("`{old}` is the old name of the entity `{new}`");
+    diagnostic.message = format!("{old} is the old name of the entity {new}");
     diagnostic.hint =
         Some(format!("{file} had that name; `palazzo check --fix` changes the references"));
 }

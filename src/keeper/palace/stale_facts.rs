@@ -11,7 +11,7 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::format::ValuePositions;
 use crate::keeper::palace::loaded_palace::LoadedPalace;
-use crate::model::{BlamedLine, Code, Diagnostic, Entity, Relation, ValuePath, escape_unprintable};
+use crate::model::{BlamedLine, Code, Diagnostic, Entity, Relation, ValuePath, quoted};
 
 /// The maximum number of entities whose lines a check looks up in the history.
 const MAX_CHECKED_ENTITIES: usize = 200;
@@ -96,11 +96,11 @@ impl LoadedPalace {
 
 impl StaleFact<'_> {
     fn note(&self) -> String {
-        let [kind, to] = [&self.relation.kind, &self.relation.to].map(|it| escape_unprintable(it));
+        let [kind, to] = [&self.relation.kind, &self.relation.to].map(|it| quoted(it));
         let [touched, changed] =
             [self.touched, self.entity_changed].map(|it| it.format("%Y-%m-%d").to_string());
         format!(
-            "`{kind}` → `{to}` was not touched since {touched}, and the entity changed on {changed}"
+            "{kind} → {to} was not touched since {touched}, and the entity changed on {changed}"
         )
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::format::PalacePath;
 use crate::keeper::palace::loaded_palace::LoadedPalace;
-use crate::model::{Code, Diagnostic, ScrollId, StaleFile, file_names};
+use crate::model::{Code, Diagnostic, ScrollId, StaleFile, file_names, quoted};
 
 /// The maximum number of names that are looked up for one scroll or entity.
 const MAX_NAMES: usize = 30;
@@ -89,9 +89,9 @@ fn names_in<'a>(texts: impl IntoIterator<Item = &'a str>) -> BTreeSet<&'a str> {
 
 fn note(path: &str, state: StaleFile) -> String {
     match state {
-        StaleFile::Gone => format!("names `{path}`, which is gone"),
+        StaleFile::Gone => format!("names {}, which is gone", quoted(path)),
         StaleFile::ChangedMuch => {
-            format!("names `{path}`, of which at least half has changed since")
+            format!("names {}, of which at least half has changed since", quoted(path))
         }
     }
 }

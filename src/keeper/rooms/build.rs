@@ -11,7 +11,7 @@ use crate::keeper::palace::item_edits::plan_room_edit;
 use crate::keeper::rooms::room_findings::summarize_room_findings;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{
-    Action, FileEdit, Grouping, Room, RoomId, RoomRef, Slug, Tool, normalize_prose,
+    Action, FileEdit, Grouping, Room, RoomId, RoomRef, Slug, Tool, normalize_prose, quoted,
 };
 use crate::render;
 
@@ -243,10 +243,10 @@ fn merge_blueprint(old: &Room, blueprint: &Blueprint) -> Result<Room, Refusal> {
 }
 
 fn no_such_label_refusal(label: &str, room: &Room) -> Refusal {
-    let labels: Vec<_> = room.actions.iter().map(|it| format!("\"{}\"", it.label)).collect();
+    let labels: Vec<_> = room.actions.iter().map(|it| quoted(&it.label)).collect();
     Refusal::Invalid(format!(
-        "the room has no action \"{}\" to remove; its actions are: {}",
-        render::one_line(label),
+        "the room has no action {} to remove; its actions are: {}",
+        quoted(label),
         labels.join(", ")
     ))
 }

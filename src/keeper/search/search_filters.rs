@@ -6,9 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::keeper::Refusal;
 use crate::keeper::graph::dates::parse_date_argument;
-use crate::model::{
-    ItemId, ItemKind, ItemKindError, Palace, RoomId, did_you_mean, escape_unprintable,
-};
+use crate::model::{ItemId, ItemKind, ItemKindError, Palace, RoomId, did_you_mean, quoted};
 
 /// The names of filters, before a colon: `kind:drawer`.
 const FILTER_KEYS: [&str; 5] = ["wing", "room", "kind", "since", "until"];
@@ -75,12 +73,12 @@ impl SearchQuery {
         let scrolls = palace.scrolls().map(|(room, _)| room);
         let mut rooms: BTreeSet<_> = palace.enterable_rooms().into_iter().chain(scrolls).collect();
         if let Some(wing) = &self.wing {
-            let label = format!("wing `{}`", escape_unprintable(wing));
+            let label = format!("wing {}", quoted(wing));
             retain_named_rooms(&mut rooms, wing, &label, |it| all_names_of_wing(palace, it))?;
         }
         if let Some(room) = &self.room {
-            let wing = self.wing.as_ref().map(|it| format!(" in `{}`", escape_unprintable(it)));
-            let label = format!("room `{}`{}", escape_unprintable(room), wing.unwrap_or_default());
+            let wing = self.wing.as_ref().map(|it| format!(" in {}", quoted(it)));
+            let label = format!("room {}{}", quoted(room), wing.unwrap_or_default());
             retain_named_rooms(&mut rooms, room, &label, |it| all_names_of_room(palace, it))?;
         }
         Ok(Some(rooms.into_iter().cloned().collect()))
@@ -140,7 +138,8 @@ fn retain_named_rooms(
         return Ok(());
     }
     let suggestion = did_you_mean(name, all.iter().map(String::as_str));
-    let suggestion = suggestion.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
+    let suggestion =
+        suggestion.map(|it| format!("; did you mean {}?", quoted(it))).unwrap_or_default();
     Err(Refusal::Invalid(format!("there is no {label}{suggestion}")))
 }
 

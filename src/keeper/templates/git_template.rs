@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::keeper::Refusal;
 use crate::keeper::error::quote_names;
-use crate::model::{GitUrl, GitUrlError, escape_unprintable};
+use crate::model::{GitUrl, GitUrlError, quoted};
 use crate::store;
 
 /// Where a template is: the URL of a repository, and a revision and a folder in it.
@@ -69,16 +69,16 @@ impl FromStr for GitTemplateUrl {
         let (revision, folder) = place.split_once(':').unwrap_or((place, ""));
         if !is_revision(revision) {
             return Err(Refusal::Invalid(format!(
-                "`{}` cannot be used as a revision: give a branch, a tag or the full id of a commit",
-                escape_unprintable(revision)
+                "{} cannot be used as a revision: give a branch, a tag or the full id of a commit",
+                quoted(revision)
             )));
         }
         let folder = folder.trim_matches('/').to_owned();
         if !folder.is_empty() && store::check_path(&folder).is_err() {
             return Err(Refusal::Invalid(format!(
-                "`{}` cannot be used as a folder of the repository: give its path from the root, \
+                "{} cannot be used as a folder of the repository: give its path from the root, \
                  without `..`",
-                escape_unprintable(&folder)
+                quoted(&folder)
             )));
         }
         let revision = Some(revision.to_owned()).filter(|it| !it.is_empty());

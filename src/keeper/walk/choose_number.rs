@@ -16,6 +16,7 @@ use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
     Action, ActionKind, Audience, NavigationTarget, Palace, RoomId, RoomRef, Slot, did_you_mean,
+    quoted,
 };
 use crate::render::{self, MapView};
 use crate::visit::Location;
@@ -307,7 +308,8 @@ fn resolve_room_name(palace: &Palace, name: &str, from: &RoomId) -> Result<RoomI
         _ => {
             let rooms: Vec<_> = matches.iter().map(|it| format!("`{it}`")).collect();
             let rooms = rooms.join(", ");
-            let why = format!("several rooms are named `{asked}`; use the slug: one of {rooms}");
+            let asked = quoted(&asked);
+            let why = format!("several rooms are named {asked}; use the slug: one of {rooms}");
             Err(Refusal::Invalid(why))
         }
     }

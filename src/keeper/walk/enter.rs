@@ -12,7 +12,7 @@ use crate::keeper::walk::unbuilt_rooms::render_roomless_palace;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::workspaces::{Workspace, workspace_names};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Audience, Files, escape_unprintable};
+use crate::model::{Audience, Files, quoted};
 use crate::render;
 
 /// Enters a palace (v1 section 5.1), and renders its entry room, or, where no room is built, how to
@@ -55,8 +55,8 @@ pub fn create_workspace_from_template(
     match keeper.find_workspace(name) {
         Err(Refusal::NoSuchWorkspace { .. }) => {}
         Ok(existing) => {
-            let name = escape_unprintable(&existing.name);
-            let why = format!("the workspace `{name}` exists already: leave out `template`");
+            let name = quoted(&existing.name);
+            let why = format!("the workspace {name} exists already: leave out `template`");
             return Err(Refusal::Invalid(why));
         }
         Err(refusal) => return Err(refusal),

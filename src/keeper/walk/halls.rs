@@ -3,7 +3,7 @@
 use crate::halls::{self, ChoiceCapacity, HallContents};
 use crate::model::{
     Action, ActionKind, Door, GroupBy, Grouping, Hall, ItemId, NavigationTarget, Palace, RoomId,
-    RoomRef,
+    RoomRef, quoted,
 };
 use crate::render::{self, EntityListing};
 use crate::visit::Location;
@@ -76,7 +76,7 @@ pub(crate) fn hall_view<'a>(
     let HallContents { total, entity_names, .. } = contents;
     let entities = entity_names.iter().filter_map(|name| palace.graph.get(name)).collect();
     let note = missing_grouping_attribute(palace, hall)
-        .map(|it| format!("None of them has the attribute `{it}`."));
+        .map(|it| format!("None of them has the attribute {}.", quoted(it)));
     EntityListing { title: hall.title.clone(), total: *total, entities, note }
 }
 

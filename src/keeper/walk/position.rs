@@ -3,6 +3,7 @@
 use crate::keeper::rooms::position::{current_position, is_entrance_hall};
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
+use crate::render;
 use crate::visit::Location;
 
 /// Returns the position of a caller as [`current_position`] does. Brings the palace up to date only
@@ -38,8 +39,8 @@ pub(crate) fn place_name(keeper: &Keeper, position: &Location, from: &str) -> St
         _ => palace.room_name(&position.room),
     };
     if position.workspace == from {
-        return name;
+        return render::one_line(&name);
     }
     let past = if is_as_of_key(&position.workspace) { " as it was" } else { "" };
-    format!("{name} in {}{past}", palace.settings.name)
+    render::one_line(&format!("{name} in {}{past}", palace.settings.name))
 }

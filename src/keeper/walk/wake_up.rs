@@ -119,8 +119,8 @@ fn palace_heading(open: &OpenPalace) -> String {
 
 fn open_work_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let broken = open.findings().filter(|it| it.severity() == Severity::Error);
-    let broken =
-        broken.map(|it| format!("Fix {}:{}: {}", it.file, it.at.line, one_line(&it.message)));
+    let broken = broken
+        .map(|it| format!("Fix {}:{}: {}", one_line(&it.file), it.at.line, one_line(&it.message)));
     let work = list_open_work(&open.palace, |_| true).concat();
     let work = work.iter().filter_map(|it| work_view(open, it));
     let work: Vec<_> = work.map(|it| render::work_notice(&it, now)).collect();
@@ -134,7 +134,7 @@ fn scrolls_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     all.sort_by_key(|(_, it)| Reverse((it.written, it.id)));
     let lines = all.iter().map(|(room, it)| {
         let (title, room) =
-            (truncate(&one_line(&it.title), 80), truncate(&palace.room_name(room), 40));
+            (truncate(&one_line(&it.title), 80), truncate(&one_line(&palace.room_name(room)), 40));
         let (by, age) = (truncate(&one_line(&it.by), 20), ago(it.written, now));
         let start = text_start(&render::resolve_entity_links(&it.body, &palace.graph));
         format!("\"{title}\" in {room} ({by}, {age}): {start}")

@@ -9,7 +9,7 @@ use crate::keeper::graph::lookup::resolve_entity_name;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Refusal, Session};
 use crate::model::{
-    ItemId, Layout, Palace, RoomRef, WorkStatus, WorkSubject, did_you_mean, escape_unprintable,
+    ItemId, Layout, Palace, RoomRef, WorkStatus, WorkSubject, did_you_mean, quoted,
 };
 use crate::render::{self, ProcessView, TaskView, WorkView};
 
@@ -177,15 +177,16 @@ pub(crate) fn find_work_file<T: WorkItem>(
     let lower = name.trim().to_lowercase();
     let same: Vec<_> = all.iter().filter(|(_, it)| it.title().to_lowercase() == lower).collect();
     let open: Vec<_> = same.iter().filter(|(_, it)| it.status().is_open()).copied().collect();
-    let quoted = escape_unprintable(name);
+    let asked = quoted(name);
     match if open.is_empty() { same } else { open }.as_slice() {
         [(file, _)] => Ok((*file).clone()),
         [] => {
             let open = all.values().filter(|it| it.status().is_open());
             let meant = did_you_mean(name, open.map(WorkItem::title));
-            let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
+            let hint =
+                meant.map(|it| format!("; did you mean {}?", quoted(it))).unwrap_or_default();
             let why = format!(
-                "{} `{quoted}` does not exist{hint} (list_tasks lists tasks and processes)",
+                "{} {asked} does not exist{hint} (list_tasks lists tasks and processes)",
                 T::WHAT
             );
             Err(Refusal::Invalid(why))
@@ -193,7 +194,7 @@ pub(crate) fn find_work_file<T: WorkItem>(
         several => {
             let ids: Vec<_> = several.iter().take(5).filter_map(|(it, _)| stem(it)).collect();
             let ids = ids.join(", ");
-            let why = format!("several are called `{quoted}`; give the id of one of them: {ids}");
+            let why = format!("several are called {asked}; give the id of one of them: {ids}");
             Err(Refusal::Invalid(why))
         }
     }

@@ -12,7 +12,7 @@ use crate::mcp::mempalace_tools::reply::{
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
-use crate::model::{Relation, fold_name};
+use crate::model::{Relation, fold_name, quoted};
 
 pub(crate) fn fact_tools() -> [RegisteredTool; 5] {
     [kg_query(), kg_add(), kg_invalidate(), kg_timeline(), kg_stats()]
@@ -61,7 +61,7 @@ fn run_kg_query(keeper: &mut Keeper, caller: &Caller, it: &KgQuery) -> ToolResul
     if let Some(entity) = entity {
         add_entity_fields(&mut value, entity);
     } else if count + other_facts == 0 {
-        let suggestion = suggestion.map(|it| format!("; did you mean `{it}`?"));
+        let suggestion = suggestion.map(|it| format!("; did you mean {}?", quoted(&it)));
         let hint = "Nothing is known about that name".to_owned() + &suggestion.unwrap_or_default();
         value["hint"] = hint.into();
     }

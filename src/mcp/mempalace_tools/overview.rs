@@ -13,7 +13,7 @@ use crate::mcp::mempalace_tools::reply::{
     read_palace_or_default, refusal_to_text, reply_with_palace_hint, report_left_out,
 };
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
-use crate::model::did_you_mean;
+use crate::model::{did_you_mean, quoted};
 
 /// How an agent should use these tools.
 const PROTOCOL: &str = "\
@@ -211,8 +211,9 @@ pub(crate) fn unknown_name_hint<'a>(
     names: impl Iterator<Item = &'a String>,
 ) -> String {
     let suggestion = did_you_mean(name, names.map(String::as_str));
-    let suggestion = suggestion.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
-    format!("There is no {what} `{name}`{place}{suggestion}")
+    let suggestion =
+        suggestion.map(|it| format!("; did you mean {}?", quoted(it))).unwrap_or_default();
+    format!("There is no {what} {}{place}{suggestion}", quoted(name))
 }
 
 /// Rounds to three digits.

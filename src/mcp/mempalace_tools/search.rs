@@ -16,7 +16,7 @@ use crate::mcp::mempalace_tools::reply::{
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
-use crate::model::{Provenance, drawer_id_in_name};
+use crate::model::{Provenance, drawer_id_in_name, quoted};
 
 /// The maximum length of the query that an answer repeats, in characters.
 const MAX_QUERY_CHARS: usize = 250;
@@ -139,7 +139,7 @@ fn explain_no_hits(
     }
     let rooms = count_by_room(&stats, query.wing.as_deref());
     if let Some(room) = query.room.as_ref().filter(|it| !rooms.contains_key(*it)) {
-        let wing = query.wing.as_ref().map(|it| format!(" in `{it}`")).unwrap_or_default();
+        let wing = query.wing.as_ref().map(|it| format!(" in {}", quoted(it))).unwrap_or_default();
         return Ok(unknown_name_hint("room", room, &wing, rooms.keys()));
     }
     let always = DrawerQuery { since: None, before: None, ..query.clone() };

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::model::diagnostic::rule_table;
-use crate::model::{Code, Rule, Severity, did_you_mean, escape_unprintable};
+use crate::model::{Code, Rule, Severity, did_you_mean, quoted};
 
 impl Rule {
     /// All rules, in the order of the codes.
@@ -36,8 +36,8 @@ impl FromStr for Code {
             return Ok(rule.code);
         }
         let meant = did_you_mean(word, Rule::ALL.iter().map(|it| it.name));
-        let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
-        Err(format!("there is no code `{}`{hint}", escape_unprintable(word)))
+        let hint = meant.map(|it| format!("; did you mean {}?", quoted(it))).unwrap_or_default();
+        Err(format!("there is no code {}{hint}", quoted(word)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::{Date, did_you_mean, escape_unprintable};
+use crate::model::{Date, did_you_mean, escape_unprintable, quoted};
 
 /// The definition of one genus. All parts are optional; what it does not define is unrestricted.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -98,8 +98,8 @@ impl Genus {
         }
         let known = self.statuses.iter().map(|it| it.name.as_str());
         Some(format!(
-            "`{}` is no status of {}{}",
-            escape_and_shorten(status),
+            "{} is no status of {}{}",
+            quoted(status),
             self.name_with_article(),
             choices_hint(status, known)
         ))
@@ -112,11 +112,12 @@ impl Genus {
         if to.is_some_and(|to| from == to || next.iter().any(|it| it == to)) {
             return None;
         }
-        let to = to.map_or("none".to_owned(), |to| format!("`{}`", escape_and_shorten(to)));
-        let way = format!("{} does not go from `{from}` to {to}", self.name_with_article());
+        let to = to.map_or("none".to_owned(), quoted);
+        let from = quoted(from);
+        let way = format!("{} does not go from {from} to {to}", self.name_with_article());
         Some(match next.as_slice() {
-            [] => format!("{way}: `{from}` is where it ends"),
-            next => format!("{way}: after `{from}` comes {}", quote_words(next)),
+            [] => format!("{way}: {from} is where it ends"),
+            next => format!("{way}: after {from} comes {}", quote_words(next)),
         })
     }
 
@@ -148,15 +149,15 @@ impl AttributeKind {
             (Self::Link(_), _) => value.is_string(),
         };
         let text = text.unwrap_or_else(|| value.to_string());
-        let said = escape_and_shorten(&text);
+        let said = quoted(&text);
         match self {
             _ if fits => None,
             Self::OneOf(words) => {
                 let known = words.iter().map(String::as_str);
-                Some(format!("`{said}` is none of its words{}", choices_hint(&said, known)))
+                Some(format!("{said} is none of its words{}", choices_hint(&text, known)))
             }
             Self::Date => text.parse::<Date>().err().map(|err| err.to_string()),
-            _ => Some(format!("it is {self}, and not `{said}`")),
+            _ => Some(format!("it is {self}, and not {said}")),
         }
     }
 }
@@ -171,7 +172,9 @@ impl std::fmt::Display for AttributeKind {
             Self::YesNo => f.write_str("true or false"),
             Self::OneOf(words) => write!(f, "one of {}", quote_words(words)),
             Self::Link(None) => f.write_str("the name of an entity"),
-            Self::Link(Some(genus)) => write!(f, "the name of an entity of genus {genus}"),
+            Self::Link(Some(genus)) => {
+                write!(f, "the name of an entity of genus {}", escape_and_shorten(genus))
+            }
         }
     }
 }
@@ -188,13 +191,13 @@ pub(crate) fn scalar_text(value: &Value) -> Option<String> {
 /// Returns the list of allowed words, after a "did you mean" hint.
 fn choices_hint<'a>(said: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
     let meant = did_you_mean(said, known.clone());
-    let hint = meant.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default();
+    let hint = meant.map(|it| format!("; did you mean {}?", quoted(it))).unwrap_or_default();
     format!("{hint} (there are {})", quote_words(&known.collect::<Vec<_>>()))
 }
 
 fn quote_words(words: &[impl AsRef<str>]) -> String {
     const SHOWN: usize = 12;
-    let shown: Vec<_> = words.iter().take(SHOWN).map(|it| format!("`{}`", it.as_ref())).collect();
+    let shown: Vec<_> = words.iter().take(SHOWN).map(|it| quoted(it.as_ref())).collect();
     let more = if words.len() > SHOWN { " …" } else { "" };
     shown.join(", ") + more
 }

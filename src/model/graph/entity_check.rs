@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::entity::genus::scalar_text;
 use crate::model::{
     AttributeDef, AttributeKind, Code, Date, Entity, Genus, Graph, Relation, Severity, ValuePath,
-    did_you_mean, escape_unprintable,
+    did_you_mean, escape_unprintable, quoted,
 };
 
 /// A fault in an entity.
@@ -65,15 +65,17 @@ impl Graph {
         let place = || ValuePath::ROOT.then_value("attributes").then_value(name);
         let Some(value) = value.filter(|it| !it.is_null()) else {
             let message = format!(
-                "{} needs the attribute `{name}`: {}",
+                "{} needs the attribute {}: {}",
                 genus.name_with_article(),
+                quoted(name),
                 about.kind
             );
             let missing = EntityFault::new(Code::MissingAttribute, ValuePath::ROOT, message);
             return about.required.then_some(missing);
         };
         if let Some(why) = about.kind.value_error(value) {
-            let message = format!("the attribute `{name}` of {}: {why}", genus.name_with_article());
+            let message =
+                format!("the attribute {} of {}: {why}", quoted(name), genus.name_with_article());
             return Some(EntityFault::new(Code::WrongAttribute, place(), message));
         }
         let (AttributeKind::Link(target), Some(to)) = (&about.kind, scalar_text(value)) else {
@@ -81,8 +83,8 @@ impl Graph {
         };
         let Some(other) = self.get(&to) else { return Some(undefined_entity_fault(&to, place())) };
         let target = target.as_ref().filter(|it| **it != other.genus)?;
-        let to = escape_unprintable(&to);
-        let message = format!("`{name}` must name an entity of genus {target}; `{to}` is not one");
+        let ([name, to], target) = ([name, &to].map(quoted), escape_unprintable(target));
+        let message = format!("{name} must name an entity of genus {target}; {to} is not one");
         Some(EntityFault::new(Code::WrongAttribute, place(), message))
     }
 }
@@ -125,11 +127,8 @@ fn unknown_attribute_faults(genus: &Genus, entity: &Entity) -> impl Iterator<Ite
     let known = || genus.attributes.iter().map(|(name, _)| name.as_str());
     let keys = entity.attributes.keys().filter(|_| !genus.attributes.is_empty());
     keys.filter(|key| genus.attribute_def(key).is_none()).map(move |key| {
-        let message = format!(
-            "no attribute `{}` is defined for {}",
-            escape_unprintable(key),
-            genus.name_with_article()
-        );
+        let message =
+            format!("no attribute {} is defined for {}", quoted(key), genus.name_with_article());
         let about = ValuePath::ROOT.then_value("attributes").then_key(key);
         let suggestion = did_you_mean(key, known()).map(str::to_owned);
         EntityFault { suggestion, ..EntityFault::new(Code::UnknownAttribute, about, message) }
@@ -137,7 +136,7 @@ fn unknown_attribute_faults(genus: &Genus, entity: &Entity) -> impl Iterator<Ite
 }
 
 fn undefined_entity_fault(name: &str, about: ValuePath) -> EntityFault {
-    let message = format!("there is no entity `{}` yet", escape_unprintable(name));
+    let message = format!("there is no entity {} yet", quoted(name));
     EntityFault {
         undefined_name: Some(name.to_owned()),
         ..EntityFault::new(Code::UndefinedEntity, about, message)
@@ -188,10 +187,8 @@ fn find_overlaps(mut relations: Vec<DatedRelation<'_>>) -> Vec<EntityFault> {
             it.to != now.3.to && end.is_none_or(|end| !end.has_begun_by(now.0))
         });
         if let Some((.., it)) = before {
-            let (kind, a, b) =
-                (&it.kind, escape_unprintable(&it.to), escape_unprintable(&now.3.to));
-            let message =
-                format!("`{kind}` holds for `{a}` and `{b}` at once, but only one is allowed");
+            let [kind, a, b] = [&it.kind, &it.to, &now.3.to].map(|it| quoted(it));
+            let message = format!("{kind} holds for {a} and {b} at once, but only one is allowed");
             let about = relation_path(now.2).then_value("to");
             let fault = EntityFault::new(Code::Contradiction, about, message);
             faults.push(EntityFault {

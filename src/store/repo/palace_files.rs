@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
-use crate::model::{Code, Diagnostic, MAX_FILE_BYTES, Position, Slug};
+use crate::model::{Code, Diagnostic, MAX_FILE_BYTES, Position, Slug, quoted};
 
 use crate::store::Error;
 use crate::store::repo::palace_folders::PALACE_FOLDERS;
@@ -361,13 +361,13 @@ fn extension_typo(path: &str) -> Option<Diagnostic> {
         "md" | "markdown" => "md",
         _ => return None,
     };
-    let message = format!("a file that ends in `.{ending}` is not read");
+    let message = format!("a file that ends in {} is not read", quoted(&format!(".{ending}")));
     let name = start.rsplit('/').next().unwrap_or(start);
     // The name of a file below `rooms` must be a slug.
     let slug = Slug::from_text(name).filter(|_| start.starts_with("rooms/"));
     let name = slug.map_or_else(|| name.to_owned(), |it| it.to_string());
     let finding = Diagnostic::for_file(Code::FileName, path, message);
-    Some(finding.with_hint(format!("rename it to `{name}.{meant}`")))
+    Some(finding.with_hint(format!("rename it to {}", quoted(&format!("{name}.{meant}")))))
 }
 
 /// Returns true if a file with this name is read.

@@ -1,6 +1,6 @@
 //! Why a repository cannot be synchronized.
 
-use crate::model::GitUrlError;
+use crate::model::{GitUrlError, quoted};
 
 /// The reason why a synchronization did not take place. The palace was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -109,9 +109,10 @@ pub enum SyncError {
     },
     /// Commits touch files that do not belong to a palace.
     #[error(
-        "the commit {commit} {} changes `{path}`, which is no file of a palace; Palazzo neither \
+        "the commit {commit} {} changes {}, which is no file of a palace; Palazzo neither \
          merges nor pushes such commits: `git pull` and `git push` do",
-        if *is_ours { "here" } else { "of the remote" }
+        if *is_ours { "here" } else { "of the remote" },
+        quoted(path)
     )]
     OtherFiles {
         /// The commit.
@@ -123,7 +124,7 @@ pub enum SyncError {
     },
     /// A file may not be in a palace.
     #[error(
-        "`{path}` {}", invalid_file_remedy(*is_ours, why)
+        "{} {}", quoted(path), invalid_file_remedy(*is_ours, why)
     )]
     InvalidFile {
         /// The path in the repository.

@@ -53,6 +53,7 @@ pub use crate::model::text::entity_link::{
     EntityLink, entity_links, rename_in_entity_links, replace_entity_links,
 };
 pub use crate::model::text::file_names::file_names;
+pub use crate::model::text::invisible::{is_printable, mark_hidden_chars};
 pub use crate::model::text::lone_surrogates::replace_lone_surrogates;
 pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
 pub use audience::Audience;
@@ -88,8 +89,7 @@ pub use slug::{Slug, SlugError};
 pub use text::did_you_mean;
 pub use text::{
     common_prefix_len, compare_alphabetically, escape_unprintable, escape_unprintable_json,
-    fold_name, is_printable, quote_for_shell, quoted, split_lines, strip_unprintable,
-    whole_words_prefix_len,
+    fold_name, quote_for_shell, quoted, split_lines, strip_unprintable, whole_words_prefix_len,
 };
 pub use text_location::{SoughtText, TextInCommit, TextInFile, TextInRepository, TextLocations};
 pub use tool::{Tool, ToolEffect, ToolParameter};

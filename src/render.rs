@@ -74,8 +74,8 @@ pub use scroll::{
 };
 pub use source_excerpt::source_excerpt;
 pub use text::{
-    count_with_noun, display_path, group_thousands, join_names, json_value_text, one_line,
-    printable_text, truncate,
+    count_with_noun, display_path, group_thousands, join_lines, join_names, json_value_text,
+    one_line, printable_text, truncate,
 };
 pub use text_locations::{text_locations, text_locations_json};
 pub use timeline::timeline;

@@ -12,7 +12,7 @@ use terminal_size::{Width, terminal_size_of};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 use crate::keeper::Finding;
-use crate::model::{Code, Diagnostic, Severity, strip_unprintable};
+use crate::model::{Code, Diagnostic, Severity, escape_unprintable_json, strip_unprintable};
 
 /// The longest lines on a wide terminal: longer ones are hard to read.
 const MAX_WIDTH: usize = 100;
@@ -30,7 +30,7 @@ fn bold(text: &str) -> String {
 pub(crate) fn print_page(page: &str) -> io::Result<()> {
     let width = page_width();
     let mut out = anstream::stdout().lock();
-    for line in strip_unprintable(page).lines() {
+    for line in escape_output(page).lines() {
         let is_heading = line.starts_with("── ") && line.ends_with(" ──");
         for line in wrap_line(line, width) {
             writeln!(out, "{}", if is_heading { bold(&line) } else { line.into_owned() })?;
@@ -42,10 +42,18 @@ pub(crate) fn print_page(page: &str) -> io::Result<()> {
 /// Prints a text for programs, such as JSON, a script or paths. Its lines are never wrapped.
 pub(crate) fn print_text(text: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
-    for line in strip_unprintable(text).lines() {
+    for line in escape_output(text).lines() {
         writeln!(out, "{line}")?;
     }
     out.flush()
+}
+
+/// Makes a text safe for a terminal. JSON, which no page for people looks like, keeps its values.
+fn escape_output(text: &str) -> String {
+    match text.starts_with('{') {
+        true => escape_unprintable_json(text),
+        false => strip_unprintable(text),
+    }
 }
 
 /// Returns the width of pages; `None` if standard output is no terminal, or a very narrow one.
@@ -323,6 +331,6 @@ mod tests {
     fn a_finding_never_contains_control_characters_of_a_file() {
         let text = finding(Code::Syntax, "rooms/b\u{1b}[2Jad.yaml", "a\u{7}b\u{202e}c");
         let begin = "rooms/b[2Jad.yaml:3:7: ";
-        assert!(text.starts_with(begin) && text.contains(": abc\n"), "{text:?}");
+        assert!(text.starts_with(begin) && text.contains(": ab\\u{202e}c\n"), "{text:?}");
     }
 }

@@ -43,7 +43,7 @@ impl Caller {
     /// Creates the caller for a client, with the id of a new visit. Its name is shortened to one
     /// line; without a name it is `agent`.
     pub fn for_client(name: &str, now: DateTime<Utc>) -> Self {
-        let name = render::truncate(&render::one_line(name), 60);
+        let name = render::truncate(&render::join_lines(name), 60);
         let name = if name.is_empty() { "agent".to_owned() } else { name };
         let (visit_id, cancelled) = (Ulid::from_datetime(now.into()), Arc::default());
         let (author, visit) = (Author::Client(name.clone()), VisitKey::Client(name.clone()));

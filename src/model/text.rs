@@ -2,11 +2,14 @@
 
 pub(crate) mod entity_link;
 pub(crate) mod file_names;
+pub(crate) mod invisible;
 pub(crate) mod lone_surrogates;
 pub(crate) mod token_weight;
 use std::cmp::Ordering;
 
 use unicode_normalization::UnicodeNormalization as _;
+
+use invisible::{is_printable, mark_hidden_chars};
 
 /// Yields the lines of a text as YAML counts them (1.2, chapter 5.4): a lone carriage return ends a
 /// line. After the last line break comes one more line.
@@ -14,25 +17,29 @@ pub fn split_lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').flat_map(|it| it.strip_suffix('\r').unwrap_or(it).split('\r'))
 }
 
-/// Removes characters that could be harmful in a terminal: control characters, which move the
-/// cursor, and bidirectional overrides, which make a line read as something else. Line breaks and
-/// tabs stay.
+/// Removes control characters, which move the cursor of a terminal, and shows other hidden
+/// characters as escapes. Line breaks and tabs stay.
 pub fn strip_unprintable(text: &str) -> String {
-    text.chars().filter(|it| is_printable(*it) || matches!(it, '\n' | '\t')).collect()
+    let mut clean = String::with_capacity(text.len());
+    for (it, is_hidden) in mark_hidden_chars(text) {
+        match is_hidden {
+            _ if matches!(it, '\n' | '\t') => clean.push(it),
+            true if it.is_control() => {}
+            true => clean.extend(it.escape_unicode()),
+            false => clean.push(it),
+        }
+    }
+    clean
 }
 
-/// Returns whether a character is neither a control character nor a bidirectional override.
-pub fn is_printable(it: char) -> bool {
-    !it.is_control() && !matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// Replaces unprintable characters by escapes such as `\n` and `\u{202e}`, for names in messages.
+/// Replaces hidden characters by escapes such as `\n` and `\u{202e}`, for names in messages.
 pub fn escape_unprintable(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for it in text.chars() {
-        match is_printable(it) {
-            true => escaped.push(it),
-            false => escaped.extend(it.escape_debug()),
+    for (it, is_hidden) in mark_hidden_chars(text) {
+        match is_hidden {
+            true if it.is_control() => escaped.extend(it.escape_debug()),
+            true => escaped.extend(it.escape_unicode()),
+            false => escaped.push(it),
         }
     }
     escaped
@@ -48,14 +55,16 @@ pub fn quoted(name: &str) -> String {
     }
 }
 
-/// Escapes unprintable characters in JSON text; the value stays the same.
+/// Escapes hidden characters in JSON text; the value stays the same.
 pub fn escape_unprintable_json(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
-    for it in json.chars() {
-        if is_printable(it) || it == '\n' {
+    for (it, is_hidden) in mark_hidden_chars(json) {
+        if !is_hidden || it == '\n' {
             text.push(it);
-        } else {
-            text.push_str(&format!("\\u{:04x}", u32::from(it)));
+            continue;
+        }
+        for unit in it.encode_utf16(&mut [0; 2]) {
+            text.push_str(&format!("\\u{unit:04x}"));
         }
     }
     text
@@ -116,8 +125,8 @@ pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// Normalizes a name so that case, blanks, underscores and Unicode composition do not count:
-/// `Rob_the  Elder` and `rob the elder` become equal, and so do `STRASSE` and `Straße`. An
-/// unprintable character counts as a blank, because names are shown so.
+/// `Rob_the  Elder` and `rob the elder` become equal, and so do `STRASSE` and `Straße`. A
+/// control character or bidirectional override counts as a blank.
 pub fn fold_name(name: &str) -> String {
     let name: String = name.nfc().collect();
     let is_blank = |it: char| it.is_whitespace() || it == '_' || !is_printable(it);

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthChar;
 
-use crate::model::{Diagnostic, Position, is_printable, strip_unprintable};
+use crate::model::{Diagnostic, Position, mark_hidden_chars, strip_unprintable};
 
 /// Limit for the columns shown of a line.
 const MAX_COLUMNS: usize = 90;
@@ -29,7 +29,7 @@ pub fn source_excerpt(finding: &Diagnostic, line: Option<&str>) -> String {
 /// Returns the visible part of a line, and the line with the caret.
 fn line_and_caret(line: &str, at: Position) -> (String, String) {
     let line = line.strip_prefix('\u{feff}').unwrap_or(line).trim_end();
-    let line: Vec<char> = line.chars().map(visible_char).collect();
+    let line: Vec<char> = mark_hidden_chars(line).map(visible_char).collect();
     let caret = (at.column - 1).min(line.len());
     let start = caret - count_fitting_chars(line[..caret].iter().rev(), MAX_COLUMNS_BEFORE);
     let end = start + count_fitting_chars(line[start..].iter(), MAX_COLUMNS);
@@ -55,9 +55,9 @@ fn char_width(it: char) -> usize {
     if it == '\t' { TAB_WIDTH } else { it.width().unwrap_or_default() }
 }
 
-/// Replaces control characters by a visible one, so that the columns stay the same.
-fn visible_char(it: char) -> char {
-    if it == '\t' || is_printable(it) { it } else { '\u{fffd}' }
+/// Replaces a hidden character by a visible one, so that the columns stay the same.
+fn visible_char((it, is_hidden): (char, bool)) -> char {
+    if is_hidden && it != '\t' { '\u{fffd}' } else { it }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::model::escape_unprintable;
 use crate::model::is_printable;
 use crate::model::strip_unprintable;
 use serde_json::Value;
@@ -34,13 +35,24 @@ pub fn group_thousands(number: usize) -> String {
 }
 
 /// Makes a text safe for one line of a page: removes line breaks, which could imitate a menu,
-/// and control characters.
+/// and control characters, and shows other hidden characters as escapes.
 pub fn one_line(text: &str) -> String {
-    let clean = text.chars().map(|it| if is_printable(it) { it } else { ' ' });
-    clean.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+    let blank = |it: char| if it.is_control() { ' ' } else { it };
+    escape_unprintable(&join_words(&text.chars().map(blank).collect::<String>()))
 }
 
-/// Makes a text safe for a page: removes control characters and keeps the lines.
+fn join_words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Makes one line of a name that is stored: replaces line breaks and control characters by blanks.
+pub fn join_lines(text: &str) -> String {
+    let clean = text.chars().map(|it| if is_printable(it) { it } else { ' ' });
+    join_words(&clean.collect::<String>())
+}
+
+/// Makes a text safe for a page: removes control characters, shows other hidden characters as
+/// escapes, and keeps the lines.
 pub fn printable_text(text: &str) -> String {
     strip_unprintable(text.trim_end())
 }

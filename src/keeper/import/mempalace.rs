@@ -117,24 +117,25 @@ impl ImportItems {
         now: DateTime<Utc>,
         mut new_id: impl FnMut() -> Ulid,
     ) -> Self {
-        let subjects: Vec<_> = data.fact_subjects().into_iter().map(render::one_line).collect();
+        let subjects: Vec<_> = data.fact_subjects().into_iter().map(render::join_lines).collect();
         let MempalaceData { drawers, diary_entries, entities, mut facts, .. } = data;
         let mut by_name: BTreeMap<String, Entity> = BTreeMap::new();
-        for name in subjects.into_iter().chain(entities.iter().map(|it| render::one_line(&it.name)))
+        for name in
+            subjects.into_iter().chain(entities.iter().map(|it| render::join_lines(&it.name)))
         {
             by_name.entry(name.clone()).or_insert_with(|| placeholder_entity(&name, new_id()));
         }
         // If several rows give the genus of one entity, use the first.
         for it in entities.into_iter().rev() {
-            let Some(entity) = by_name.get_mut(&render::one_line(&it.name)) else { continue };
+            let Some(entity) = by_name.get_mut(&render::join_lines(&it.name)) else { continue };
             if !it.genus.is_empty() {
-                entity.genus = render::one_line(&it.genus);
+                entity.genus = render::join_lines(&it.genus);
             }
             entity.attributes.extend(it.attributes);
         }
         for ImportedFact { subject, relation, .. } in &mut facts {
             for it in [subject, &mut relation.kind, &mut relation.to] {
-                *it = render::one_line(it);
+                *it = render::join_lines(it);
             }
         }
         Self {
@@ -290,8 +291,8 @@ fn convert_drawer(it: ImportedDrawer, id: Ulid, now: DateTime<Utc>) -> (WingRoom
     let drawer = Drawer {
         id,
         filed_under: FrontMatterWingRoom { wing: Some(wing.clone()), room: Some(room.clone()) },
-        source: it.source.map(|it| render::one_line(&it)),
-        by: it.by.map(|it| render::one_line(&it)),
+        source: it.source.map(|it| render::join_lines(&it)),
+        by: it.by.map(|it| render::join_lines(&it)),
         filed: Some(it.at.unwrap_or(now).trunc_subsecs(0)),
         text: it.text.replace('\0', "\u{fffd}"),
     };

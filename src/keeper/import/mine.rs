@@ -150,7 +150,7 @@ impl MinedSource {
         options: ImportOptions,
     ) -> Self {
         let mut redactions = Redactions::new(options);
-        let source = &SourceFile { name: render::one_line(&source.name), ..source.clone() };
+        let source = &SourceFile { name: render::join_lines(&source.name), ..source.clone() };
         let texts = (1..).zip(texts).map(|it| redact_text(&mut redactions, source, it));
         let texts: Vec<_> = texts.collect();
         let source = redact_source(&mut redactions, source);
@@ -223,7 +223,7 @@ fn redact_source(redactions: &mut Redactions, source: &SourceFile) -> SourceFile
 }
 
 fn redact_name(redactions: &mut Redactions, source: &SourceFile, name: &str) -> String {
-    redactions.redact(&render::one_line(name), &source.name, |_| "name".to_owned())
+    redactions.redact(&render::join_lines(name), &source.name, |_| "name".to_owned())
 }
 
 fn drawer_from_extracted_text(
@@ -241,7 +241,7 @@ fn drawer_from_extracted_text(
             room: Some(shelf.room.clone()),
         },
         source: Some(source.name.clone()),
-        by: Some(render::one_line(&caller.name)),
+        by: Some(render::join_lines(&caller.name)),
         filed: Some(truncate_to_seconds(it.at.or(source.modified).unwrap_or(caller.now))),
         text: it.text.clone(),
     };
@@ -261,7 +261,7 @@ fn truncate_to_seconds(time: DateTime<Utc>) -> DateTime<Utc> {
 /// Makes a valid name of a wing, a room or an agent from any text, with at most `max_chars`
 /// characters.
 pub(crate) fn sanitize_name(name: &str, max_chars: usize) -> String {
-    let name = render::one_line(&name.replace(['/', '\\'], "-"));
+    let name = render::join_lines(&name.replace(['/', '\\'], "-"));
     let name: String = name.chars().take(max_chars).collect();
     match name.trim_matches(['.', ' ']) {
         "" => "untitled".to_owned(),

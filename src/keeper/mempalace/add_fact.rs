@@ -350,7 +350,7 @@ pub(crate) fn has_same_kind_and_object(a: &Relation, b: &Relation) -> bool {
 
 /// Returns a name in one line; refuses one that is empty or too long. `what` is the argument.
 fn validate_name(what: &str, text: &str) -> Result<String, Refusal> {
-    let text = render::one_line(text);
+    let text = render::join_lines(text);
     let length = text.chars().count();
     if text.is_empty() {
         return Err(Refusal::Invalid(format!("the `{what}` is empty")));

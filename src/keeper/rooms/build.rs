@@ -252,7 +252,7 @@ fn no_such_label_refusal(label: &str, room: &Room) -> Refusal {
 }
 
 fn validate_room_name(name: &str) -> Result<String, Refusal> {
-    let name = render::one_line(name);
+    let name = render::join_lines(name);
     match name.is_empty() {
         true => Err(Refusal::Invalid("the `name` of a room cannot be empty".to_owned())),
         false => Ok(name),

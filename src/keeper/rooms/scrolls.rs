@@ -42,7 +42,7 @@ pub fn write_scroll(
     caller: &Caller,
     new: &NewScroll,
 ) -> Result<WrittenScroll, Refusal> {
-    let title = render::one_line(&new.title);
+    let title = render::join_lines(&new.title);
     if title.is_empty() || title.chars().count() > MAX_TITLE_CHARS {
         let why = format!("a scroll needs a title of 1 to {MAX_TITLE_CHARS} characters");
         return Err(Refusal::Invalid(why));

@@ -202,7 +202,7 @@ pub(crate) fn find_work_file<T: WorkItem>(
 
 /// Returns a title in one line; refuses one that is empty or too long. `key` is the argument.
 pub(crate) fn validate_title(text: &str, key: &str) -> Result<String, Refusal> {
-    let title = render::one_line(text);
+    let title = render::join_lines(text);
     if title.is_empty() || title.chars().count() > MAX_TITLE_CHARS {
         let why = format!("the `{key}` must have 1 to {MAX_TITLE_CHARS} characters");
         return Err(Refusal::Invalid(why));

@@ -19,6 +19,7 @@ mod memory_server;
 mod mempalace;
 mod merge;
 mod merge_driver;
+mod name_check;
 mod pages;
 mod palace;
 mod proposals;

@@ -38,6 +38,7 @@ mod http_conformance;
 mod http_server;
 mod import_export_memory;
 mod import_mempalace;
+mod invisible_characters;
 mod json_schemas;
 mod many_machines;
 mod mcp_protocol;

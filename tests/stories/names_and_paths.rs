@@ -110,10 +110,10 @@ async fn a_symbolic_link_in_the_home_is_no_workspace() {
 }
 
 #[tokio::test]
-async fn any_entity_name_is_accepted_and_stays_inside_the_palace() {
+async fn any_visible_entity_name_is_accepted_and_stays_inside_the_palace() {
     let home = Home::new();
     let mut agent = home.agent(MARCH_1).await;
-    let names = ["../../x", "/etc/passwd", "a\nb", "Alice", "alice", "日本", "CON", ".git/config"];
+    let names = ["../../x", "/etc/passwd", "Alice", "alice", "日本", "CON", ".git/config"];
     let entities: Vec<_> = names.iter().map(|it| json!({ "name": it, "genus": it })).collect();
     let said = agent.call("create_entities", json!({ "entities": entities })).await;
     assert!(said.starts_with("Created"), "{said}");

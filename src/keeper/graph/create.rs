@@ -12,6 +12,7 @@ use crate::keeper::graph::rules::{
     RulePolicy, case_variant_note, find_new_violations, new_fault_notes, reject_violations,
     unify_genus_spelling, with_initial_status,
 };
+use crate::keeper::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
@@ -50,6 +51,7 @@ pub fn create_entities(
     if new.is_empty() {
         return Err(Refusal::Invalid("`entities` is empty: nothing to create".to_owned()));
     }
+    new.iter().try_for_each(reject_hidden_chars_in_entity)?;
     let (new, mut notes) = merge_same_named_entities(new, caller.now)?;
     let mut session = keeper.session_for_writing(caller)?;
     let AddedEntityNames { created, existing, notes: spelling } =
@@ -59,6 +61,13 @@ pub fn create_entities(
     notes.extend(created.iter().filter_map(|it| case_variant_note(graph, it)));
     let faults = new_fault_notes(graph, created.iter().filter_map(|it| graph.get(it)), &[]);
     Ok(EntityCreationOutcome { created, existing, notes, faults })
+}
+
+fn reject_hidden_chars_in_entity(new: &Entity) -> Result<(), Refusal> {
+    reject_hidden_chars("name", &new.name)?;
+    reject_hidden_chars("genus", &new.genus)?;
+    new.attributes.keys().try_for_each(|it| reject_hidden_chars("attributes", it))?;
+    reject_hidden_chars_in_relations(&new.relations)
 }
 
 /// Adds the entities of `new` whose names are free; of several with one name, the first.

@@ -14,6 +14,7 @@ use crate::keeper::graph::rules::{
     case_variant_note, find_new_violations, new_fault_notes, reject_violations,
     unify_genus_spelling,
 };
+use crate::keeper::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
@@ -97,6 +98,7 @@ pub fn update_entity(
     caller: &Caller,
     change: &EntityChange,
 ) -> Result<EntityUpdateOutcome, Refusal> {
+    reject_hidden_chars_in_change(change)?;
     let mut session = keeper.session(caller)?;
     let (update, old_names) = update_entity_and_references(&mut session, change)?;
     let key = session.key;
@@ -108,6 +110,18 @@ pub fn update_entity(
     keeper.visits.values_mut().for_each(&mut rename);
     keeper.shared_visits.for_each(rename);
     Ok(update)
+}
+
+fn reject_hidden_chars_in_change(change: &EntityChange) -> Result<(), Refusal> {
+    // An empty name is refused in other words.
+    let new_name = change.new_name.iter().filter(|it| !it.trim().is_empty());
+    let names = new_name.map(|it| ("new_name", it));
+    let names = names.chain(change.genus.iter().map(|it| ("genus", it)));
+    // An attribute without a value is removed, whatever its name.
+    let added = change.attributes.iter().filter(|(_, value)| !value.is_null());
+    let mut names = names.chain(added.map(|(key, _)| ("attributes", key)));
+    names.try_for_each(|(what, it)| reject_hidden_chars(what, it))?;
+    reject_hidden_chars_in_relations(&change.add_relations)
 }
 
 /// Changes one entity, and all files that refer to it. Returns also the names that no entity has

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use ulid::Ulid;
 
 use crate::format::{self, PalacePath, room_path};
+use crate::keeper::name_check::{reject_hidden_chars, reject_hidden_chars_in_line};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::palace::item_edits::plan_room_edit;
@@ -75,6 +76,7 @@ pub fn build_room(
     blueprint: &Blueprint,
     tools: &[Tool],
 ) -> Result<BuiltRoom, Refusal> {
+    reject_hidden_chars_in_labels(blueprint)?;
     if keeper.current_workspace(caller).is_err() {
         // Do not create a palace for a room that cannot be built.
         room_from_blueprint(blueprint, None)?;
@@ -197,6 +199,12 @@ fn namesake_refusal(open: &OpenPalace, id: &RoomId) -> Refusal {
 }
 
 /// Returns the room that a complete blueprint describes.
+/// Refuses labels with characters that nobody sees.
+fn reject_hidden_chars_in_labels(blueprint: &Blueprint) -> Result<(), Refusal> {
+    let mut labels = blueprint.actions.iter().flatten().map(|it| &it.label);
+    labels.try_for_each(|it| reject_hidden_chars("label", it))
+}
+
 fn room_from_blueprint(blueprint: &Blueprint, id: Option<Ulid>) -> Result<Room, Refusal> {
     let (Some(name), Some(description)) = (&blueprint.name, &blueprint.description) else {
         let why = "a room needs a `name` and a `description`; to change only parts of an existing \
@@ -252,6 +260,7 @@ fn no_such_label_refusal(label: &str, room: &Room) -> Refusal {
 }
 
 fn validate_room_name(name: &str) -> Result<String, Refusal> {
+    reject_hidden_chars_in_line("name", name)?;
     let name = render::join_lines(name);
     match name.is_empty() {
         true => Err(Refusal::Invalid("the `name` of a room cannot be empty".to_owned())),

@@ -3,6 +3,7 @@
 use chrono::SubsecRound;
 
 use crate::format::{self, new_scroll_path, room_path};
+use crate::keeper::name_check::reject_hidden_chars_in_line;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::rooms::position::current_position;
@@ -42,6 +43,7 @@ pub fn write_scroll(
     caller: &Caller,
     new: &NewScroll,
 ) -> Result<WrittenScroll, Refusal> {
+    reject_hidden_chars_in_line("title", &new.title)?;
     let title = render::join_lines(&new.title);
     if title.is_empty() || title.chars().count() > MAX_TITLE_CHARS {
         let why = format!("a scroll needs a title of 1 to {MAX_TITLE_CHARS} characters");

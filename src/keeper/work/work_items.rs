@@ -6,6 +6,7 @@ use chrono::{DateTime, SubsecRound as _, Utc};
 use ulid::Ulid;
 
 use crate::keeper::graph::lookup::resolve_entity_name;
+use crate::keeper::name_check::reject_hidden_chars_in_line;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Refusal, Session};
 use crate::model::{
@@ -202,6 +203,7 @@ pub(crate) fn find_work_file<T: WorkItem>(
 
 /// Returns a title in one line; refuses one that is empty or too long. `key` is the argument.
 pub(crate) fn validate_title(text: &str, key: &str) -> Result<String, Refusal> {
+    reject_hidden_chars_in_line(key, text)?;
     let title = render::join_lines(text);
     if title.is_empty() || title.chars().count() > MAX_TITLE_CHARS {
         let why = format!("the `{key}` must have 1 to {MAX_TITLE_CHARS} characters");

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::format::{self, PalacePath};
+use crate::keeper::name_check::reject_hidden_chars;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::palace::watch_config::WatchConfig;
@@ -50,7 +51,7 @@ pub(crate) fn available_directory_name(home: &Path, name: &str) -> Result<String
     if name.starts_with('.') {
         return refused("it may not begin with a dot");
     }
-    if name.contains(['/', '\\']) || name.contains(char::is_control) {
+    if name.contains(['/', '\\']) || reject_hidden_chars("name", name).is_err() {
         return refused("it may not contain slashes or control characters");
     }
     let Some(slug) = Slug::from_text(name) else {

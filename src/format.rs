@@ -14,6 +14,7 @@ mod fmt;
 mod format_version;
 mod front_matter;
 mod genus;
+mod invisible_characters;
 mod merge_conflict;
 mod missing_comments;
 mod name_edits;
@@ -95,6 +96,10 @@ pub fn parse_file(path: &str, text: &str) -> ParsedFile {
     let mut parsed = parse_file_with_parser(FileParser::new(path), text);
     if file_kind(path).is_some() {
         parsed.findings.extend(secrets::secret_findings(path, text));
+    }
+    // A file with an error may have such a character as its fault.
+    if file_kind(path).is_some() && !parsed.has_errors() {
+        parsed.findings.extend(invisible_characters::invisible_character_findings(path, text));
     }
     parsed
 }

@@ -112,6 +112,8 @@ pub enum Code {
     GitLock,
     /// A private key, a token or a password.
     Secret,
+    /// A character that shows nothing where it is.
+    InvisibleCharacter,
     /// A door to a room that is not built yet.
     UnfinishedRoom,
     /// A room that has no action back to the room that leads to it.

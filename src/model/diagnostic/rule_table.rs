@@ -187,6 +187,14 @@ const OTHER_RULES: &[Rule] = &[
          replace it in the file by `REDACTED`, and find the commits that hold it with `palazzo \
          locate -`, which prints how to remove it. A value that only looks like a secret can stay.",
     ),
+    warning_rule(
+        Code::InvisibleCharacter,
+        "invisible-character",
+        "A file contains characters that show nothing where they are",
+        "Models read such characters and people do not see them: tags, zero-width characters, \
+         fillers, variation selectors. Palazzo shows them as escapes. Joiners and marks where a \
+         script or an emoji is spelled with them are not reported. Remove the others.",
+    ),
     info_rule(
         Code::UnfinishedRoom,
         "unfinished-room",

@@ -8,6 +8,7 @@ mod duplicates;
 mod entity_links;
 mod graph;
 mod item_findings;
+mod look_alike_names;
 mod misplaced_files;
 mod palace_check;
 mod reserved_names;
@@ -40,8 +41,8 @@ impl PalaceCheck<'_> {
     }
 
     /// Returns the findings that depend on all items: unreachable rooms, scrolls of missing rooms,
-    /// duplicate ids and titles, names that differ in case only, files with the name of another
-    /// item. At most fifty per file and code.
+    /// duplicate ids and titles, names that differ in case only or look alike, files with the name
+    /// of another item. At most fifty per file and code.
     pub fn findings_between_items(&self) -> Vec<CheckFinding> {
         limit_findings(self.compare_items(&self.existing_exits_by_room()))
     }
@@ -52,6 +53,7 @@ impl PalaceCheck<'_> {
         findings.extend(self.check_task_titles());
         findings.extend(self.check_misplaced_files());
         findings.extend(self.check_duplicates());
+        findings.extend(self.check_look_alike_names());
         findings
     }
 

@@ -4,6 +4,7 @@ pub(crate) mod entity_link;
 pub(crate) mod file_names;
 pub(crate) mod invisible;
 pub(crate) mod lone_surrogates;
+pub(crate) mod look_alike;
 pub(crate) mod token_weight;
 use std::cmp::Ordering;
 

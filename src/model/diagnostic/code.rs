@@ -114,6 +114,8 @@ pub enum Code {
     Secret,
     /// A character that shows nothing where it is.
     InvisibleCharacter,
+    /// A name that looks like another one.
+    LookAlikeName,
     /// A door to a room that is not built yet.
     UnfinishedRoom,
     /// A room that has no action back to the room that leads to it.

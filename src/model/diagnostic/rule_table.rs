@@ -195,6 +195,13 @@ const OTHER_RULES: &[Rule] = &[
          fillers, variation selectors. Palazzo shows them as escapes. Joiners and marks where a \
          script or an emoji is spelled with them are not reported. Remove the others.",
     ),
+    warning_rule(
+        Code::LookAlikeName,
+        "look-alike-name",
+        "Two names look alike and are not the same",
+        "They differ in invisible characters or in letters of another script, so a person takes \
+         one for the other. Rename one, or merge the two; nothing is merged by itself.",
+    ),
     info_rule(
         Code::UnfinishedRoom,
         "unfinished-room",

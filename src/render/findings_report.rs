@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn github_annotations_are_escaped() {
-        assert_snapshot!(github_annotations(&reported_finding(&finding())), @"::error file=my palace/rooms/a%2Cb%3Ac.yaml,line=3,col=7,title=bad-slug::`a[2J\u{202e}b` is 50%25 of%0Aa slug (try `ab`)");
+        assert_snapshot!(github_annotations(&reported_finding(&finding())), @"::error file=my palace/rooms/a%2Cb%3Ac.yaml,line=3,col=7,title=bad-slug::`a[2J\\u{202e}b` is 50%25 of%0Aa slug (try `ab`)");
     }
 
     #[test]

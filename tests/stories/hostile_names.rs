@@ -251,7 +251,7 @@ const CALLS: &[(&str, &str)] = &[
     ("get_entity", r#"{"name":"NAME"}"#),
     ("get_relationships", r#"{"name":"NAME"}"#),
     ("get_relationships", r#"{"name":"GRANITE","type":"NAME"}"#),
-    ("get_timeline", r#"{}"#),
+    ("get_timeline", "{}"),
     ("get_timeline", r#"{"since":"NAME","genus":"NAME"}"#),
     ("list_tasks", "{}"),
     ("list_tasks", r#"{"entity":"NAME","done":true}"#),
@@ -299,7 +299,7 @@ const MEMORY_CALLS: &[(&str, &str)] = &[
     ("mempalace_search", r#"{"query":"NAME","room":"NAME"}"#),
     ("mempalace_check_duplicate", r#"{"content":"NAME"}"#),
     ("mempalace_kg_query", r#"{"entity":"NAME"}"#),
-    ("mempalace_kg_timeline", r#"{}"#),
+    ("mempalace_kg_timeline", "{}"),
     ("mempalace_kg_timeline", r#"{"entity":"NAME"}"#),
     ("mempalace_kg_stats", "{}"),
     ("mempalace_traverse", r#"{"start_room":"NAME"}"#),
@@ -420,7 +420,7 @@ fn tools_for_rooms_and_graph_quote_names_in_one_line() {
         for action in (0..62).chain([101]) {
             let page = agent.call("palace_action", json!({ "action": action }));
             check_answer(&mut faults, &format!("room {room}, action {action}"), &page);
-            if action < 13 || action > 20 {
+            if !(13..=20).contains(&action) {
                 agent.call("set_workspace", json!({ "workspace": "w" }));
                 go_to(&mut agent, room);
             }

@@ -13,16 +13,19 @@ fn run(home: &Home, arguments: &[&str]) -> String {
     format!("{out}{err}")
 }
 
-#[tokio::test]
-async fn hidden_text_is_shown_as_escapes_to_agents_and_people() {
+/// Writes an entity with an observation, which may end with hidden characters.
+fn write_two(home: &Home, hidden: &str) {
+    let text = format!(
+        "name: Two\ngenus: Number\nobservations:\n- It is two{hidden}.\n- می\u{200c}شود 👩\u{200d}🚀\n"
+    );
+    home.write("w/entities/number/two.yaml", &text);
+}
+
+/// A palace with hidden characters in committed files, and in an entity that was then edited.
+fn home_with_hidden_text() -> Home {
     let home = Home::new();
     home.run_palazzo(&["init", "w"]);
-    let text = |hidden: &str| {
-        format!(
-            "name: Two\ngenus: Number\nobservations:\n- It is two{hidden}.\n- می\u{200c}شود 👩\u{200d}🚀\n"
-        )
-    };
-    home.write("w/entities/number/two.yaml", &text(""));
+    write_two(&home, "");
     home.write("w/rooms/hall.yaml", &format!("name: Hall{TAGS}\ndescription: Bare{TAGS}.\n"));
     home.write(
         "w/scrolls/hall/01KJHSAPE0PJMA0HCKESTE6VY6-x.md",
@@ -30,7 +33,13 @@ async fn hidden_text_is_shown_as_escapes_to_agents_and_people() {
     );
     home.git(&["add", "-A"]);
     home.git(&["-c", "user.name=Eve", "-c", "user.email=eve@example.org", "commit", "-qm", "Copy"]);
-    home.write("w/entities/number/two.yaml", &text(TAGS));
+    write_two(&home, TAGS);
+    home
+}
+
+#[tokio::test]
+async fn hidden_text_is_shown_as_escapes_to_agents_and_people() {
+    let home = home_with_hidden_text();
     let mut agent = home.agent(MARCH_1).await;
     let pages = [
         agent.enter("w").await,

@@ -243,4 +243,4 @@ pub fn json_schema(kind: FileKind) -> String {
 }
 
 #[cfg(test)]
-mod test_home;
+pub(crate) mod test_home;

@@ -17,6 +17,7 @@ mod entity_listing;
 mod findings_report;
 mod genus;
 mod history;
+mod imitations;
 mod item_json;
 mod map;
 mod markdown;
@@ -59,6 +60,7 @@ pub use entity_listing::{EntityListing, room_listing, sub_hall_label};
 pub use findings_report::{ReportedFinding, findings_json, github_annotations, sarif_report};
 pub use genus::{GenusCount, genus, genus_list};
 pub use history::{as_of_notice, blame, commit_description, log, version_summary};
+pub use imitations::{SIGN, mark_imitations, mark_imitations_below, strip_marks};
 pub use item_json::{file_history_json, item_content_json, map_json};
 pub use map::{MapView, map};
 pub use markdown::{room_markdown, scroll_markdown};
@@ -75,7 +77,7 @@ pub use scroll::{
 pub use source_excerpt::source_excerpt;
 pub use text::{
     count_with_noun, display_path, group_thousands, join_lines, join_names, json_value_text,
-    one_line, printable_text, truncate,
+    one_line, printable_text, printable_text_for_html, truncate,
 };
 pub use text_locations::{text_locations, text_locations_json};
 pub use timeline::timeline;

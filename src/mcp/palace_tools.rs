@@ -101,12 +101,8 @@ fn run_room_request(
         RoomRequest::Build(blueprint) => build_and_show_room(tools, keeper, caller, &blueprint),
         RoomRequest::Rename { room, new, quiet } => {
             let moved = keeper::rename_room(&mut keeper.session(caller)?, &room, &new)?;
-            let done = format!(
-                "{} is `{}` now{}.\n",
-                render::one_line(&moved.name),
-                moved.room,
-                moved.followed
-            );
+            let name = render::mark_imitations(&render::one_line(&moved.name));
+            let done = format!("{name} is `{}` now{}.\n", moved.room, moved.followed);
             if quiet {
                 return Ok(done);
             }
@@ -134,8 +130,9 @@ fn build_and_show_room(
     blueprint: &Blueprint,
 ) -> Result<String, Refusal> {
     let built = keeper::build_room(keeper, caller, blueprint, &tools.action_tools())?;
+    let name = render::mark_imitations(&built.name);
     let unchanged =
-        || format!("{} ({}) is already in that state: nothing changed.\n", built.name, built.room);
+        || format!("{name} ({}) is already in that state: nothing changed.\n", built.room);
     let page = match (blueprint.quiet, built.is_changed) {
         (true, is_changed) => {
             keeper::update_menu_in_built_room(keeper, caller, &built)?;

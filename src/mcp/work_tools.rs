@@ -62,7 +62,10 @@ fn start_process() -> RegisteredTool {
         let change = keeper::start_process(keeper, caller, &NewProcess::from(it));
         to_tool_result(change.map(|it| match it.is_changed {
             true => render::process_status(&it.process, true) + "\n",
-            false => format!("{} is running already: nothing changed.\n", it.process.name),
+            false => {
+                let name = render::mark_imitations(&render::one_line(&it.process.name));
+                format!("{name} is running already: nothing changed.\n")
+            }
         }))
     };
     RegisteredTool::new(ToolSet::Graph, "start_process", about, EffectHint::AddsOnce, run)

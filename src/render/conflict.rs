@@ -4,8 +4,8 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use crate::model::{Audience, Conflict, ConflictAuthor, ConflictChoice, OpenConflict};
-use crate::render::ago;
 use crate::render::text::{count_with_noun, one_line, truncate};
+use crate::render::{ago, mark_imitations};
 
 /// Maximum number of characters of a value in one line.
 const MAX_VALUE_CHARS: usize = 60;
@@ -73,7 +73,7 @@ pub fn conflict_list(conflicts: &[OpenConflict], now: DateTime<Utc>) -> String {
     }
     let lines = conflicts.iter().map(|it| {
         let OpenConflict { conflict, short_id, item_file, .. } = it;
-        let sentence = conflict_sentence(conflict, Some(now));
+        let sentence = mark_imitations(&conflict_sentence(conflict, Some(now)));
         format!("{short_id}  {}\n      {sentence}\n", one_line(item_file))
     });
     lines.collect()

@@ -2,9 +2,9 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{DiaryEntry, strip_unprintable};
+use crate::model::DiaryEntry;
 use crate::render::ago;
-use crate::render::text::one_line;
+use crate::render::text::{one_line, printable_text};
 
 /// Renders an entry in the diary of `agent`.
 pub fn diary_entry(entry: &DiaryEntry, agent: &str, now: DateTime<Utc>) -> String {
@@ -14,6 +14,6 @@ pub fn diary_entry(entry: &DiaryEntry, agent: &str, now: DateTime<Utc>) -> Strin
         one_line(&entry.topic),
         one_line(agent),
         written.unwrap_or_default(),
-        strip_unprintable(entry.text.trim_end())
+        printable_text(&entry.text)
     )
 }

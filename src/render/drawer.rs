@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::model::{Drawer, Layout, Provenance, RoomId, Slot, WingRoomNames, strip_unprintable};
 use crate::render::room::{RoomView, menu};
 use crate::render::text::{count_with_noun, one_line, truncate};
-use crate::render::{ago, origin_suffix, provenance};
+use crate::render::{ago, mark_imitations_below, origin_suffix, provenance};
 
 /// Limit for the characters of a title.
 const TITLE_CHARS: usize = 60;
@@ -85,7 +85,9 @@ pub fn drawer(
     now: DateTime<Utc>,
 ) -> String {
     let drawer = view.drawer;
+    let above = drawer.text.get(..from).unwrap_or_default();
     let text = strip_unprintable(drawer.text.get(from..to).unwrap_or_default());
+    let text = mark_imitations_below(above, &text);
     let heading = drawer_heading(view, now);
     let mut page = format!("── {} ──\n{heading}\n\n{text}", drawer_title(&drawer.text));
     let all = drawer.text.len();

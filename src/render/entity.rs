@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{Entity, FileHistory, IncomingRelation, Layout, Relation, Slot};
 use crate::render::text::{count_with_noun, join_names, json_value_text, one_line, truncate};
-use crate::render::{ago, date_with_age};
+use crate::render::{ago, date_with_age, mark_imitations};
 
 /// Number of observations or relations of an entity on one page.
 const ITEMS_PER_PAGE: usize = 50;
@@ -52,7 +52,7 @@ pub fn entity_list(
         let number = Layout::Wide.number_of_slot(Slot::Result(place));
         text.push_str(&format!("  {number}. {}\n", entity_summary(entity)));
         if let Some(Some(line)) = lines.get(place) {
-            text.push_str(&format!("      {}\n", one_line(line)));
+            text.push_str(&format!("      {}\n", mark_imitations(&one_line(line))));
         }
     }
     if page < pages {
@@ -98,20 +98,19 @@ fn entity_page(view: &EntityView<'_>, number: PageNumber, now: DateTime<Utc>) ->
     let longest = longest.max(attributes.len());
     let pages = longest.div_ceil(size);
     let which = if pages > 1 { format!(" · page {page} of {pages}") } else { String::new() };
-    let heading = entity_heading(it, versions, now);
+    let heading = mark_imitations(&entity_heading(it, versions, now));
     let mut text = format!("── {} ──\n{heading}{which}\n", one_line(&it.name));
     if !it.former_names.is_empty() {
         text.push_str(&format!("Called before: {}\n", join_names(&it.former_names)));
     }
     for (key, value) in page_items(&attributes, number) {
         let value = json_value_text(value);
-        let is_date = dates.contains(&key.as_str());
-        let value = if is_date {
-            date_with_age(&value, now)
-        } else {
-            truncate(&one_line(&value), MAX_VALUE_CHARS)
+        let value = match dates.contains(&key.as_str()) {
+            true => date_with_age(&value, now),
+            false => truncate(&one_line(&value), MAX_VALUE_CHARS),
         };
-        text.push_str(&format!("{}: {value}\n", truncate(&one_line(key), MAX_VALUE_CHARS)));
+        let line = format!("{}: {value}\n", truncate(&one_line(key), MAX_VALUE_CHARS));
+        text.push_str(&mark_imitations(&line));
     }
     text.push_str(&remaining_items_note(attributes.len(), number, "attribute"));
     let observations = page_items(&it.observations, number);
@@ -164,16 +163,14 @@ pub fn relations(
     }
     for relation in outgoing {
         let Relation { kind, to, .. } = relation;
-        page.push_str(&format!(
-            "  {} → {}{}\n",
-            one_line(kind),
-            one_line(to),
-            validity_note(relation, now)
-        ));
+        let (kind, to) = (one_line(kind), one_line(to));
+        let line = format!("{kind} → {to}{}\n", validity_note(relation, now));
+        page.push_str(&format!("  {}", mark_imitations(&line)));
     }
     for IncomingRelation { from, relation } in incoming {
         let (kind, from) = (one_line(&relation.kind), one_line(&from.name));
-        page.push_str(&format!("  {kind} ← {from}{}\n", validity_note(relation, now)));
+        let line = format!("{kind} ← {from}{}\n", validity_note(relation, now));
+        page.push_str(&format!("  {}", mark_imitations(&line)));
     }
     page
 }

@@ -6,6 +6,7 @@ use crate::model::token_weight;
 use crate::model::{
     Entity, Layout, Slot, abridge_to_weight, common_prefix_len, whole_words_prefix_len,
 };
+use crate::render::mark_imitations;
 use crate::render::text::{group_thousands, one_line};
 
 /// Token weight for all names of a page together, and minimum and maximum for each name: a
@@ -54,7 +55,8 @@ pub fn room_listing(listing: &EntityListing<'_>) -> String {
         total => format!("{}{end}", entity_count_text(total)),
     };
     let note = listing.note.as_ref().map(|it| format!("{it}\n")).unwrap_or_default();
-    format!("\n{}: {about}\n{note}{}", one_line(&listing.title), entity_lines(listing))
+    let heading = mark_imitations(&format!("{}: {about}", one_line(&listing.title)));
+    format!("\n{heading}\n{note}{}", entity_lines(listing))
 }
 
 /// Renders entities with genus and status only where these differ: in a hall of contested

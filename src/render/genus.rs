@@ -1,6 +1,7 @@
 //! Renders genera: their entity counts and their rules.
 
 use crate::model::{Genus, RelationDef, StatusDef};
+use crate::render::mark_imitations;
 use crate::render::text::{one_line, printable_text, truncate};
 
 /// Limits for listed genera and statuses.
@@ -53,11 +54,8 @@ pub fn genus(it: Option<&Genus>, count: &GenusCount<'_>) -> String {
     }
     for (name, about) in &genus.attributes {
         let required = if about.required { "; required" } else { "" };
-        page.push_str(&format!(
-            "  {}: {}{required}\n",
-            one_line(name),
-            one_line(&about.kind.to_string())
-        ));
+        let line = format!("{}: {}{required}", one_line(name), one_line(&about.kind.to_string()));
+        page.push_str(&format!("  {}\n", mark_imitations(&line)));
     }
     if !genus.statuses.is_empty() {
         page.push_str("Statuses, the initial one first:\n");
@@ -75,7 +73,7 @@ fn genus_count_line((genus, number, statuses): &GenusCount<'_>) -> String {
     let shown: Vec<_> =
         shown.map(|(it, n)| format!("{n} {}", truncate(&one_line(it), 40))).collect();
     let shown = if shown.is_empty() { String::new() } else { format!(" ({})", shown.join(", ")) };
-    format!("{}: {number}{shown}", truncate(&one_line(genus), 60))
+    mark_imitations(&format!("{}: {number}{shown}", truncate(&one_line(genus), 60)))
 }
 
 fn status_line(StatusDef { name, next }: &StatusDef) -> String {
@@ -86,7 +84,7 @@ fn status_line(StatusDef { name, next }: &StatusDef) -> String {
             format!(" → {}", next.iter().map(|it| one_line(it)).collect::<Vec<_>>().join(", "))
         }
     };
-    format!("  {}{next}\n", one_line(name))
+    format!("  {}\n", mark_imitations(&format!("{}{next}", one_line(name))))
 }
 
 fn relation_type_label((name, about): &(String, RelationDef)) -> String {

@@ -7,9 +7,9 @@ use chrono::{DateTime, Utc};
 use crate::model::{
     ActionKind, Audience, FileHistories, NavigationTarget, Palace, Room, RoomId, Slug,
 };
-use crate::render::ago;
 use crate::render::conflict::conflict_count_line;
 use crate::render::text::{count_with_noun, one_line, truncate};
+use crate::render::{ago, mark_imitations};
 
 /// Above this number of rooms the map lists wings, and only the rooms nearby.
 const MAX_ROOMS: usize = 60;
@@ -79,7 +79,7 @@ fn small_map(view: &MapView<'_>, page: &mut String) {
     if let Some(here) = view.here.filter(|it| !is_drawn(it)) {
         page.push_str(&format!(
             "\n{}{}\n",
-            room_label(view.palace, here),
+            mark_imitations(&room_label(view.palace, here)),
             you_are_here_mark(view, here)
         ));
     }
@@ -143,7 +143,8 @@ fn room_lines(view: &MapView<'_>, id: &RoomId) -> String {
     if let Some(versions) = view.history.get(&(view.room_file)(id)) {
         notes.push(format!("v{}, {}", versions.count, ago(versions.updated, view.now)));
     }
-    let mut text = format!("  {} ({id})", truncate(&one_line(&palace.room_name(id)), 80));
+    let name = mark_imitations(&truncate(&one_line(&palace.room_name(id)), 80));
+    let mut text = format!("  {name} ({id})");
     if !notes.is_empty() {
         text.push_str(&format!(" [{}]", notes.join(", ")));
     }

@@ -1,5 +1,6 @@
 //! Renders the line above the result of an action (v2 section 3.3).
 
+use crate::render::mark_imitations;
 use crate::render::text::one_line;
 
 /// The verbs that labels begin with. Other labels are not imperatives and are used
@@ -98,7 +99,7 @@ pub fn narrate_action(label: &str) -> String {
     let (verb, rest) = label.split_once(' ').unwrap_or((label, ""));
     let lower = verb.to_lowercase();
     if !IMPERATIVE_VERBS.contains(&lower.as_str()) {
-        return format!("{label}:");
+        return mark_imitations(&format!("{label}:"));
     }
     if rest.is_empty() { format!("You {lower}:") } else { format!("You {lower} {rest}:") }
 }
@@ -117,5 +118,10 @@ mod tests {
     fn any_other_label_is_used_unchanged() {
         assert_eq!(narrate_action("Fossil cabinet"), "Fossil cabinet:");
         assert_eq!(narrate_action("The nine claims:"), "The nine claims:");
+    }
+
+    #[test]
+    fn a_label_that_imitates_the_server_is_marked() {
+        assert_eq!(narrate_action("Notices"), "│ Notices:");
     }
 }

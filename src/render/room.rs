@@ -9,7 +9,7 @@ use crate::model::{
     Action, ActionKind, Audience, ItemId, Layout, NavigationTarget, Room, RoomId, Slot,
 };
 use crate::render::text::{count_with_noun, one_line, printable_text};
-use crate::render::{EntityListing, ScrollView, ago, entity_listing, scroll_note};
+use crate::render::{EntityListing, ScrollView, ago, entity_listing, mark_imitations, scroll_note};
 
 /// The contents of a room's page for one visitor.
 #[derive(Clone, Debug)]
@@ -296,7 +296,7 @@ fn scroll_section(view: &RoomView<'_>) -> String {
         let (title, age) = (one_line(&it.scroll.title), ago(it.scroll.written, view.now));
         let unread = if view.unread_scrolls.contains(&it.scroll.id) { ", unread" } else { "" };
         page.push_str(&match view.layout {
-            Layout::Classic => format!("  [{title} ({age})]\n"),
+            Layout::Classic => format!("  {}\n", mark_imitations(&format!("[{title} ({age})]"))),
             Layout::Wide => {
                 let label = format!("{title} ({}{unread})", scroll_note(it, view.now));
                 menu_line(view.layout, Slot::Scroll(place), &label) + "\n"

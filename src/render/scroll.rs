@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{Audience, Layout, Provenance, Scroll, Slot};
 use crate::render::text::{count_with_noun, one_line, printable_text, truncate};
-use crate::render::{ago, origin_suffix, short_provenance};
+use crate::render::{ago, mark_imitations, origin_suffix, short_provenance};
 
 /// A scroll, and where it comes from.
 #[derive(Clone, Debug)]
@@ -94,7 +94,8 @@ pub fn search_results(query: &str, found: &[HitView], total: usize) -> String {
         let number = Layout::Wide.number_of_slot(Slot::Result(place));
         page.push_str(&format!("  {number}. {} ({})\n", one_line(&it.title), one_line(&it.place)));
         if let Some(passage) = it.snippet_unless_title() {
-            page.push_str(&format!("      {}\n", truncate(&one_line(passage), 160)));
+            let passage = mark_imitations(&truncate(&one_line(passage), 160));
+            page.push_str(&format!("      {passage}\n"));
         }
     }
     if total > found.len() {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::model::escape_unprintable;
 use crate::model::is_printable;
 use crate::model::strip_unprintable;
+use crate::render::mark_imitations;
 use serde_json::Value;
 
 /// Renders a count with its noun: `1 scroll`, `3 scrolls`.
@@ -51,9 +52,15 @@ pub fn join_lines(text: &str) -> String {
     join_words(&clean.collect::<String>())
 }
 
-/// Makes a text safe for a page: removes control characters, shows other hidden characters as
-/// escapes, and keeps the lines.
+/// Makes a text of a palace safe for a page: removes control characters, shows other hidden
+/// characters as escapes, keeps the lines, and marks those that imitate a line of the server.
 pub fn printable_text(text: &str) -> String {
+    mark_imitations(&printable_text_for_html(text))
+}
+
+/// Removes control characters and keeps the lines. Marks no line: in HTML, a text cannot imitate
+/// what is around it.
+pub fn printable_text_for_html(text: &str) -> String {
     strip_unprintable(text.trim_end())
 }
 

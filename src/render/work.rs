@@ -3,8 +3,8 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Layout, Process, ProcessStep, Slot, Task, WorkStatus};
-use crate::render::ago;
 use crate::render::text::{count_with_noun, one_line, printable_text, truncate};
+use crate::render::{ago, mark_imitations};
 
 /// Limit for the steps of one process.
 const MAX_STAGES: usize = 50;
@@ -68,7 +68,7 @@ pub fn work_notice(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
 pub fn process_status(process: &Process, is_changed: bool) -> String {
     let (name, steps) = (one_line(&process.name), process.steps.len());
     let step = process.current_step().map(|it| one_line(&it.text)).unwrap_or_default();
-    match (process.status, is_changed) {
+    let status = match (process.status, is_changed) {
         (WorkStatus::Open, _) => {
             format!("{name} is at step {}/{steps}: {step}", process.step_number)
         }
@@ -76,7 +76,8 @@ pub fn process_status(process: &Process, is_changed: bool) -> String {
             format!("{name} is done, after {}.", count_with_noun(steps, "step"))
         }
         (WorkStatus::Done(_), false) => format!("{name} was done already: nothing changed."),
-    }
+    };
+    mark_imitations(&status)
 }
 
 /// Renders one page of a list of work; `which` names the selection: `To be done`. `page`
@@ -141,8 +142,8 @@ pub fn process(it: &ProcessView<'_>, now: DateTime<Utc>) -> String {
     for (number, ProcessStep { text, note }) in (1..).zip(steps).take(MAX_STAGES) {
         let mark = if number == *step && state.is_open() { "→" } else { " " };
         page.push_str(&format!("{mark} {number}. {}\n", one_line(text)));
-        let note = note.iter().flat_map(|it| it.lines().map(one_line));
-        page.extend(note.map(|it| format!("     {it}\n")));
+        let note = note.as_deref().map(printable_text).unwrap_or_default();
+        page.extend(note.lines().map(|it| format!("     {}\n", one_line(it))));
     }
     if steps.len() > MAX_STAGES {
         page.push_str(&format!(

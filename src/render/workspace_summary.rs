@@ -7,9 +7,9 @@ use chrono::{DateTime, Utc};
 use crate::model::Audience;
 use crate::model::token_weight;
 use crate::model::{CommitSummary, abridge_to_weight};
-use crate::render::ago;
 use crate::render::conflict::conflict_count_line;
 use crate::render::text::{count_with_noun, one_line, truncate};
+use crate::render::{ago, mark_imitations};
 
 /// Limit for the genera in a summary.
 const MAX_GENERA: usize = 12;
@@ -83,7 +83,8 @@ fn shortened_summary(
     let mut genera: Vec<_> = it.genera.iter().collect();
     genera.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
     for (genus, number) in genera.iter().take(MAX_GENERA) {
-        page.push_str(&format!("  {}: {number}\n", short(genus, 30)));
+        let line = format!("{}: {number}\n", short(genus, 30));
+        page.push_str(&format!("  {}", mark_imitations(&line)));
     }
     if genera.len() > MAX_GENERA {
         let left = genera.len() - MAX_GENERA;
@@ -101,7 +102,8 @@ fn shortened_summary(
     }
     for commit in &it.recent_commits {
         let (subject, by) = (short(&commit.subject, 50), short(&commit.by, 20));
-        page.push_str(&format!("  {subject} ({by}, {})\n", ago(commit.at, now)));
+        let line = format!("{subject} ({by}, {})\n", ago(commit.at, now));
+        page.push_str(&format!("  {}", mark_imitations(&line)));
     }
     page
 }
@@ -116,21 +118,23 @@ pub fn unbuilt_room_context(
     let mut page = "Workspace context:\n".to_owned();
     for (genus, names) in related.iter().take(MAX_GENERA) {
         let genus = truncate(&one_line(genus), 60);
-        page.push_str(&match names.as_slice() {
-            [only] => format!("  {genus}: {}\n", truncate(&one_line(only), 80)),
+        let line = match names.as_slice() {
+            [only] => format!("{genus}: {}\n", truncate(&one_line(only), 80)),
             [first, ..] => {
                 let first = truncate(&one_line(first), 80);
-                format!("  {genus}: {} mention \"{topic}\", {first} first\n", names.len())
+                format!("{genus}: {} mention \"{topic}\", {first} first\n", names.len())
             }
-            [] => String::new(),
-        });
+            [] => continue,
+        };
+        page.push_str(&format!("  {}", mark_imitations(&line)));
     }
     if related.is_empty() {
         let known = genera
             .iter()
             .take(MAX_GENERA)
             .map(|(it, n)| format!("{} {n}", truncate(&one_line(it), 60)));
-        page.push_str(&format!("  {}\n", known.collect::<Vec<_>>().join(", ")));
+        let known = known.collect::<Vec<_>>().join(", ");
+        page.push_str(&format!("  {}\n", mark_imitations(&known)));
     }
     page
 }

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use crate::model::{CommitDetails, ItemDiff, PalaceItem};
 use crate::render::{
     ContentLine, ago, change_summary, content_lines, count_with_noun, item_label, one_line,
-    printable_text, truncate,
+    printable_text_for_html, truncate,
 };
 use crate::view::{Links, PageKind};
 
@@ -80,7 +80,7 @@ pub fn commit_page(page: &CommitPage, links: &Links, now: DateTime<Utc>) -> Mark
         }
         (neighbour_links(page, links))
         @let message = message(&page.commit);
-        @if !message.is_empty() { p class="message" { (truncate(&printable_text(&message), 2_000)) } }
+        @if !message.is_empty() { p class="message" { (truncate(&printable_text_for_html(&message), 2_000)) } }
         section class="revert" { h2 { "How to revert it" } (revert(&page.revert, links)) }
         section {
             h2 { "What it changed" }
@@ -183,7 +183,7 @@ fn changed_lines(lines: &[ContentLine]) -> Markup {
                 @for it in lines.iter().take(MAX_LINES) {
                     p class=(class(it.sign)) {
                         span class="sign" { (it.sign) } " "
-                        (marked_words(&truncate(&printable_text(&it.text), MAX_LINE)))
+                        (marked_words(&truncate(&printable_text_for_html(&it.text), MAX_LINE)))
                     }
                 }
                 @if lines.len() > MAX_LINES {
@@ -237,7 +237,9 @@ fn compared_row(row: &ComparedRow) -> Markup {
     let side = |line: &Option<(usize, String)>, class: &'static str| {
         let class = (is_changed && line.is_some()).then_some(class);
         let (number, text) = match line {
-            Some((number, text)) => (number.to_string(), truncate(&printable_text(text), MAX_LINE)),
+            Some((number, text)) => {
+                (number.to_string(), truncate(&printable_text_for_html(text), MAX_LINE))
+            }
             None => (String::new(), String::new()),
         };
         html! { td class="line" { (number) } td class=[class] { (text) } }

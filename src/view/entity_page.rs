@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use crate::model::{CommitSummary, Graph, ItemId};
 use crate::render::{
     EntityView, HitView, date_with_age, entity_heading, join_names, json_value_text, one_line,
-    printable_text, truncate, validity_note,
+    printable_text_for_html, truncate, validity_note,
 };
 use crate::view::Links;
 use crate::view::markdown_html::markdown;
@@ -53,7 +53,7 @@ pub fn entity_page(page: &EntityPage<'_>) -> Markup {
                 (attributes(page))
                 (observations(page))
                 (relations(page))
-                @if !view.notes.is_empty() { p class="notices" { (printable_text(&view.notes)) } }
+                @if !view.notes.is_empty() { p class="notices" { (printable_text_for_html(&view.notes)) } }
             }
             div class="around" {
                 (neighbourhood(page))

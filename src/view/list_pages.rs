@@ -6,7 +6,7 @@ use maud::{Markup, html};
 
 use crate::model::{Diagnostic, Graph, ItemId, Severity};
 use crate::render::{
-    HitView, WorkView, count_with_noun, one_line, printable_text, truncate, work_notice,
+    HitView, WorkView, count_with_noun, one_line, printable_text_for_html, truncate, work_notice,
 };
 use crate::view::markdown_html::markdown;
 use crate::view::{Links, PageKind};
@@ -239,7 +239,7 @@ pub fn text_page(about: &str, text: &str, graph: &Graph, links: &Links) -> Marku
 
 /// Renders an item as the command line shows it.
 pub fn plain_text_page(text: &str) -> Markup {
-    html! { pre tabindex="0" class="shown" { (truncate(&printable_text(text), MAX_TEXT)) } }
+    html! { pre tabindex="0" class="shown" { (truncate(&printable_text_for_html(text), MAX_TEXT)) } }
 }
 
 /// Renders why a page cannot be shown.

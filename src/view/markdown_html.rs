@@ -8,7 +8,7 @@ use pulldown_cmark::{
 };
 
 use crate::model::{Graph, replace_entity_links};
-use crate::render::{one_line, printable_text};
+use crate::render::{one_line, printable_text_for_html};
 use crate::view::Links;
 
 /// The beginning of a link to an entity, before it is resolved.
@@ -16,7 +16,7 @@ const ENTITY_SCHEME: &str = "palazzo-entity:";
 
 /// Renders a text of a palace with its links to entities. A longer text than `limit` is cut.
 pub(super) fn markdown(text: &str, limit: usize, graph: &Graph, links: &Links) -> Markup {
-    let text = printable_text(text);
+    let text = printable_text_for_html(text);
     let end = (0..=limit.min(text.len())).rev().find(|it| text.is_char_boundary(*it));
     let shown = &text[..end.unwrap_or_default()];
     let linked = link_entities(shown, graph);

@@ -176,7 +176,7 @@ fn action(page: &RoomPage<'_>, action: &Action, number: Option<usize>) -> Markup
 
 fn params_text(params: &serde_json::Map<String, serde_json::Value>) -> String {
     let text = serde_json::to_string_pretty(params).unwrap_or_default();
-    truncate(&render::printable_text(&text), MAX_DRAWER)
+    truncate(&render::printable_text_for_html(&text), MAX_DRAWER)
 }
 
 /// Returns the link through a door, and whether the room behind it is built.

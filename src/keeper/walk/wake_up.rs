@@ -125,7 +125,12 @@ fn open_work_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let work = work.iter().filter_map(|it| work_view(open, it));
     let work: Vec<_> = work.map(|it| render::work_notice(&it, now)).collect();
     let lines: Vec<_> = work.into_iter().chain(broken).collect();
-    new_section("To be done", lines.len(), lines.into_iter())
+    let total = lines.len();
+    WakeUpSection {
+        heading: "To be done",
+        lines: lines.into_iter().take(MAX_ITEMS).collect(),
+        total,
+    }
 }
 
 fn scrolls_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
@@ -235,12 +240,14 @@ fn recent_changes_section(open: &OpenPalace, now: DateTime<Utc>) -> Result<WakeU
     Ok(new_section("Latest changes", commits.len(), lines))
 }
 
+/// Returns a section whose lines begin with texts of the palace.
 fn new_section(
     heading: &'static str,
     total: usize,
     lines: impl Iterator<Item = String>,
 ) -> WakeUpSection {
-    WakeUpSection { heading, lines: lines.take(MAX_ITEMS).collect(), total }
+    let lines = lines.take(MAX_ITEMS).map(|it| render::mark_imitations(&it));
+    WakeUpSection { heading, lines: lines.collect(), total }
 }
 
 /// Returns the beginning of a text.

@@ -21,6 +21,7 @@ use crate::mcp::schema::compact_schema;
 use crate::model::{
     self, Action, ToolEffect, ToolParameter, did_you_mean, quoted, strip_unprintable,
 };
+use crate::render;
 
 /// A group of tools that are offered together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -280,6 +281,7 @@ impl RegisteredTool {
         }
         let run =
             move |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, arguments: JsonObject| {
+                let arguments = strip_marks_from_arguments(set, arguments);
                 run(tools, keeper, by, parse_arguments(name, arguments)?)
             };
         Self { set, name, effect, definition, run: Run::OnKeeper(Box::new(run)) }
@@ -386,6 +388,23 @@ fn reject_oversized_replacement(params: &mut Value, words: &str) -> Result<bool,
             Action::MAX_FILLED_BYTES,
             Action::PLACEHOLDER
         )),
+    }
+}
+
+/// Removes the signs of imitations from texts, because an agent copies what it has read. The tools of
+/// other servers keep texts word for word.
+fn strip_marks_from_arguments(set: ToolSet, arguments: JsonObject) -> JsonObject {
+    let mut arguments = Value::Object(arguments);
+    if matches!(set, ToolSet::Palace | ToolSet::Graph) {
+        for_each_string(&mut arguments, &mut |text| {
+            if text.contains(render::SIGN) {
+                *text = render::strip_marks(text);
+            }
+        });
+    }
+    match arguments {
+        Value::Object(map) => map,
+        _ => JsonObject::new(),
     }
 }
 

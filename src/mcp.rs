@@ -10,6 +10,8 @@ mod graph_tools;
 mod handler;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(test)]
+mod imitation_tests;
 mod instructions;
 mod json_rpc;
 mod map_app;

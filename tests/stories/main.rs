@@ -36,6 +36,7 @@ mod hostile_names;
 mod http;
 mod http_conformance;
 mod http_server;
+mod imitations;
 mod import_export_memory;
 mod import_mempalace;
 mod invisible_characters;

@@ -55,7 +55,8 @@ pub fn join_lines(text: &str) -> String {
 /// Makes a text of a palace safe for a page: removes control characters, shows other hidden
 /// characters as escapes, keeps the lines, and marks those that imitate a line of the server.
 pub fn printable_text(text: &str) -> String {
-    mark_imitations(&printable_text_for_html(text))
+    // Marked first: an escape within a label would hide the imitation.
+    printable_text_for_html(&mark_imitations(text.trim_end()))
 }
 
 /// Removes control characters and keeps the lines. Marks no line: in HTML, a text cannot imitate

@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use palazzo::check::PalaceCheck;
 use palazzo::format::{self, FmtOutcome, RoomNameIndex, ValuePositions};
 use palazzo::keeper::Finding;
-use palazzo::model::{Date, Diagnostic, Files, Palace, RoomRef, Tool, ValuePath};
+use palazzo::model::{Code, Date, Diagnostic, Files, Palace, RoomRef, Tool, ValuePath};
 use palazzo::{diff, exchange};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -233,7 +233,10 @@ proptest! {
             Some(FmtOutcome::Formatted(anew)) => {
                 let (was, now) = (read_palace(&path, &text), read_palace(&path, &anew));
                 prop_assert_eq!(&was.0, &now.0, "{}\n-- became --\n{}", text, anew);
-                prop_assert_eq!(codes_and_messages(was.1), codes_and_messages(now.1), "{}\n-- became --\n{}", text, anew);
+                // Formatting writes some of these characters as escapes, which are visible.
+                let is_kept = |it: &Diagnostic| it.code != Code::InvisibleCharacter;
+                let [was, now] = [was.1, now.1].map(|it| codes_and_messages(it.into_iter().filter(is_kept).collect()));
+                prop_assert_eq!(was, now, "{}\n-- became --\n{}", text, anew);
                 prop_assert_eq!(format::fmt_file(&path, &anew), Some(FmtOutcome::Unchanged), "{}", anew);
                 diff::unified_diff(&path, Some(&text), Some(&anew));
             }

@@ -1,6 +1,6 @@
 //! Invisible characters: shown as escapes, reported, and refused in names.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{Home, MARCH_1};
 
@@ -75,6 +75,34 @@ async fn hidden_text_is_shown_as_escapes_to_agents_and_people() {
     }
 }
 
+/// Returns calls that would store a name in each place that may hold one.
+fn calls_with_name(name: &str) -> Vec<(&'static str, Value)> {
+    vec![
+        ("create_entities", json!({ "entities": [{ "name": name, "genus": "Person" }] })),
+        ("create_entities", json!({ "entities": [{ "name": "Bob", "genus": name }] })),
+        ("update_entity", json!({ "name": "Ada", "new_name": name })),
+        ("update_entity", json!({ "name": "Ada", "genus": name })),
+        ("update_entity", json!({ "name": "Ada", "attributes": { (name): 1 } })),
+        (
+            "update_entity",
+            json!({ "name": "Ada", "add_relations": [{ "type": name, "to": "Bob" }] }),
+        ),
+        (
+            "update_entity",
+            json!({ "name": "Ada", "add_relations": [{ "type": "knows", "to": name }] }),
+        ),
+        ("build_room", json!({ "slug": "attic", "name": name, "description": "High." })),
+        (
+            "build_room",
+            json!({ "slug": "hall", "merge": true, "actions": [{ "label": name, "type": "text", "content": "x" }] }),
+        ),
+        ("write_scroll", json!({ "room": "hall", "title": name, "body": "x" })),
+        ("create_task", json!({ "title": name })),
+        ("start_process", json!({ "name": name, "steps": ["x"] })),
+        ("set_workspace", json!({ "workspace": name, "create": true })),
+    ]
+}
+
 #[tokio::test]
 async fn names_with_hidden_characters_are_refused_by_the_tools_for_rooms_and_graph() {
     let home = Home::new();
@@ -87,31 +115,7 @@ async fn names_with_hidden_characters_are_refused_by_the_tools_for_rooms_and_gra
     let commits = home.commit_count();
     for hidden in [TAGS, "\u{7}", "\u{202e}", "\u{2066}"] {
         let name = format!("Ada{hidden}");
-        let calls = [
-            ("create_entities", json!({ "entities": [{ "name": name, "genus": "Person" }] })),
-            ("create_entities", json!({ "entities": [{ "name": "Bob", "genus": name }] })),
-            ("update_entity", json!({ "name": "Ada", "new_name": name })),
-            ("update_entity", json!({ "name": "Ada", "genus": name })),
-            ("update_entity", json!({ "name": "Ada", "attributes": { (name.as_str()): 1 } })),
-            (
-                "update_entity",
-                json!({ "name": "Ada", "add_relations": [{ "type": name, "to": "Bob" }] }),
-            ),
-            (
-                "update_entity",
-                json!({ "name": "Ada", "add_relations": [{ "type": "knows", "to": name }] }),
-            ),
-            ("build_room", json!({ "slug": "attic", "name": name, "description": "High." })),
-            (
-                "build_room",
-                json!({ "slug": "hall", "merge": true, "actions": [{ "label": name, "type": "text", "content": "x" }] }),
-            ),
-            ("write_scroll", json!({ "room": "hall", "title": name, "body": "x" })),
-            ("create_task", json!({ "title": name })),
-            ("start_process", json!({ "name": name, "steps": ["x"] })),
-            ("set_workspace", json!({ "workspace": name, "create": true })),
-        ];
-        for (tool, arguments) in calls {
+        for (tool, arguments) in calls_with_name(&name) {
             let said = agent.call(tool, arguments.clone()).await;
             assert!(said.starts_with("refused: "), "{tool} {arguments}: {said}");
         }

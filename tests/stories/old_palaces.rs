@@ -450,16 +450,38 @@ fn damaged_conflict_files_are_reported_and_split() {
     seen.push(without_excerpts(&run(&home, &["check"])));
     assert_snapshot!(seen.join("\n~~~\n"));
     run(&home, &["check", "--fix"]);
-    assert_snapshot!(run(&home, &["conflicts"]), @"");
+    assert_snapshot!(run(&home, &["conflicts"]), @r#"
+    31d1  entities/building/bridge.yaml
+          status: "gone" stands (Ben, 25 days ago), "shut" was written meanwhile by Ada, cleo-agent
+    034c  entities/building/tower.yaml
+          attributes.height: 99 stands (Cleo, 26 days ago), 12 was written meanwhile by Ben
+    e3ba  entities/building/tower.yaml
+          status: "restored" stands (Cleo, 26 days ago), "ruined" was written meanwhile by Ada
+    b671  entities/building/well.yaml
+          attributes.depth: 31 stands (ben-agent, 27 days ago), 25 was written meanwhile by ada-agent
+    b83b  entities/building/well.yaml
+          status: "frozen" stands (ben-agent, 27 days ago), "dry" was written meanwhile by ada-agent
+    36c8  rooms/nave.yaml
+          name: "Nave of Cables" stands (Ada, 24 days ago), "Choir" was written meanwhile by Ben
+    exit 0
+    "#);
     // Both machines had settled this one; the next run deletes it.
     let settled = home.read("keep/conflicts/887831cbbda7cf1e.yaml");
     assert!(settled.contains("stands: Nave of Ropes") && settled.contains("other: Aula"));
     let again = run(&home, &["check", "--fix", "--level", "warning"]);
-    assert_snapshot!(again, @"");
+    let again = again.lines().filter(|it| it.contains(": fixed[")).collect::<Vec<_>>();
+    assert_snapshot!(again.join("\n"), @"home/keep/conflicts/887831cbbda7cf1e.yaml:1:1: fixed[settled-conflict]: the conflict is settled: its field has another value now, or its item is gone");
     let files = fs::read_dir(home.path().join("keep/conflicts")).unwrap();
     let mut files: Vec<_> = files.map(|it| it.unwrap().file_name()).collect();
     files.sort();
-    assert_snapshot!(files.join(OsStr::new("\n")).display(), @"");
+    assert_snapshot!(files.join(OsStr::new("\n")).display(), @"
+    034c58e8dccc8cb7.yaml
+    31d1e78504b07e8a.yaml
+    36c8ed363cbc5776.yaml
+    b671204f46450090.yaml
+    b83bffd72cb5be86.yaml
+    e3ba4e88da7d999a.yaml
+    ");
 }
 
 /// macOS takes the two file names for one.

@@ -61,10 +61,9 @@ pub(crate) fn first_difference(older: &str, present: &str) -> Option<String> {
     }
     let [older, present]: [Vec<&str>; 2] = [older, present].map(|it| it.lines().collect());
     let at = older.iter().zip(&present).take_while(|(older, present)| older == present).count();
-    let before: String =
-        older[at.saturating_sub(CONTEXT)..at].iter().map(|it| format!("  {it}\n")).collect();
+    let before = older[at.saturating_sub(CONTEXT)..at].join("\n  ");
     let line = |lines: &[&str]| lines.get(at).map_or("(the end)".to_owned(), |it| (*it).to_owned());
-    Some(format!("{before}older:   {}\npresent: {}", line(&older), line(&present)))
+    Some(format!("  {before}\nolder:   {}\npresent: {}", line(&older), line(&present)))
 }
 
 fn is_ulid(word: &str) -> bool {

@@ -226,7 +226,7 @@ fn readable_answer(answer: &Value) -> String {
     let mut answer = answer.clone();
     let mut texts = String::new();
     for content in answer["result"]["content"].as_array_mut().into_iter().flatten() {
-        if let Some(Value::String(text)) = content.get_mut("text").map(|it| it.take()) {
+        if let Some(Value::String(text)) = content.get_mut("text").map(Value::take) {
             texts += &format!("{text}\n");
         }
     }

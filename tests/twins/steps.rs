@@ -68,6 +68,37 @@ const OLD_PALACES: &[(&str, &str)] = &[
 const THINGS: &[&str] =
     &["hall", "crypt", "east/", "Alice", "On stasis", "Plan", "palace.toml", "no such thing"];
 
+/// Commands without an argument that names something.
+const COMMANDS: &[&[&str]] = &[
+    &["init", PALACE],
+    &["init", "two", "--template", "codebase"],
+    &["templates"],
+    &["check"],
+    &["check", "--format", "json"],
+    &["check", "--fix"],
+    &["fmt"],
+    &["fmt", "--check"],
+    &["map"],
+    &["map", "--workspace", PALACE],
+    &["log"],
+    &["log", "--format", "json"],
+    &["diff"],
+    &["diff", "HEAD~2.."],
+    &["diff", "HEAD~1..", "--format", "json"],
+    &["diff", "HEAD~1..", "--text"],
+    &["undo"],
+    &["undo", "--dry-run"],
+    &["conflicts"],
+    &["proposals"],
+    &["sync", "--status"],
+    &["schema", "room"],
+    &["wake-up"],
+    &["export", "memory", "--workspace", PALACE],
+    &["view", "--out", "page.html", "--workspace", PALACE],
+    &["check", "--explain", "unknown-key"],
+    &["trust"],
+];
+
 /// Where a session begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
@@ -300,35 +331,7 @@ fn edit() -> impl Strategy<Value = Step> {
 }
 
 fn command() -> impl Strategy<Value = Step> {
-    let fixed = select(vec![
-        vec!["init", PALACE],
-        vec!["init", "two", "--template", "codebase"],
-        vec!["templates"],
-        vec!["check"],
-        vec!["check", "--format", "json"],
-        vec!["check", "--fix"],
-        vec!["fmt"],
-        vec!["fmt", "--check"],
-        vec!["map"],
-        vec!["map", "--workspace", PALACE],
-        vec!["log"],
-        vec!["log", "--format", "json"],
-        vec!["diff"],
-        vec!["diff", "HEAD~2.."],
-        vec!["diff", "HEAD~1..", "--format", "json"],
-        vec!["diff", "HEAD~1..", "--text"],
-        vec!["undo"],
-        vec!["undo", "--dry-run"],
-        vec!["conflicts"],
-        vec!["proposals"],
-        vec!["sync", "--status"],
-        vec!["schema", "room"],
-        vec!["wake-up"],
-        vec!["export", "memory", "--workspace", PALACE],
-        vec!["view", "--out", "page.html", "--workspace", PALACE],
-        vec!["check", "--explain", "unknown-key"],
-        vec!["trust"],
-    ]);
+    let fixed = select(COMMANDS).prop_map(<[&str]>::to_vec);
     let about = (
         select(&["show", "blame", "log", "rm", "restore", "mv", "locate", "search"][..]),
         select(THINGS),

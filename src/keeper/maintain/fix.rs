@@ -71,7 +71,7 @@ fn plan_fixes(store: &Store) -> Result<FixReport, Refusal> {
         return Ok(report);
     }
     let (files, unread) = read_palace_files(store, None)?;
-    split_mixed_conflicts(&files, &mut report);
+    (report.edits, report.fixed) = split_mixed_conflicts(&files);
     plan_file_moves(store, &files, unread, &mut report);
     let moved: Vec<_> = report.edits.iter().map(|it| it.path.clone()).collect();
     let new_texts = report.edits.iter().filter_map(|it| Some((&it.path, it.now.as_ref()?)));

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::format::{FileTree, parse_conflict, parse_tree, serialize_conflict, serialize_tree};
-use crate::keeper::maintain::fix::FixReport;
 use crate::keeper::merge::{conflict_name, merge_conflict_files};
 use crate::merge::Fields;
 use crate::model::{Code, Conflict, Diagnostic, FileEdit, Files};
@@ -28,8 +27,10 @@ struct Record {
     values: [(String, Option<Value>); 2],
 }
 
-/// Adds the edits that split all mixed files and delete the records about them.
-pub(super) fn split_mixed_conflicts(files: &Files, report: &mut FixReport) {
+/// Returns the edits that split all mixed files and delete the records about them, and a finding
+/// for each record.
+pub(super) fn split_mixed_conflicts(files: &Files) -> (Vec<FileEdit>, Vec<Diagnostic>) {
+    let (mut edits, mut fixed) = (Vec::new(), Vec::new());
     for (mixed, records) in find_records(files) {
         let versions = files.get(&mixed).and_then(|text| split_file(&mixed, text, &records));
         let Some(versions) = versions else { continue };
@@ -40,16 +41,17 @@ pub(super) fn split_mixed_conflicts(files: &Files, report: &mut FixReport) {
                 None => text,
             };
             if was.as_ref() != Some(&text) {
-                report.edits.push(FileEdit { path, was, now: Some(text) });
+                edits.push(FileEdit { path, was, now: Some(text) });
             }
         }
         for Record { path, .. } in records {
             let message = format!("the values of two conflicts were mixed in `{mixed}`");
-            report.fixed.push(Diagnostic::for_file(Code::BadValue, &path, message));
+            fixed.push(Diagnostic::for_file(Code::BadValue, &path, message));
             let was = files.get(&path).cloned();
-            report.edits.push(FileEdit { path, was, now: None });
+            edits.push(FileEdit { path, was, now: None });
         }
     }
+    (edits, fixed)
 }
 
 /// Returns the records about each mixed file, by its path.

@@ -5,18 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use crate::format::{file_kind, parse_conflict, serialize_conflict};
+use crate::format::{parse_conflict, serialize_conflict};
 use crate::keeper::merge::file::MergedFile;
-use crate::keeper::merge::items::Item;
-use crate::model::{ConflictAuthor, FileKind};
+use crate::keeper::merge::items::{Item, is_conflict_file};
+use crate::model::ConflictAuthor;
 
 /// Separates the names of several authors.
 const NAME_SEPARATOR: &str = ", ";
-
-/// Returns whether a path is that of a file of a conflict.
-pub(crate) fn is_conflict_file(path: &str) -> bool {
-    file_kind(path) == Some(FileKind::Conflict)
-}
 
 /// Returns whether one side has deleted a file of a conflict, which settles it: a change on the
 /// other side does not bring it back.

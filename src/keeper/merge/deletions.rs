@@ -6,8 +6,7 @@ use serde_json::Value;
 
 use crate::format::{PalacePath, file_kind, parse_tree};
 use crate::keeper::merge::changes::{MergeInput, Version};
-use crate::keeper::merge::conflict_file::is_conflict_file;
-use crate::keeper::merge::items::{Item, entity_name, room_of_path};
+use crate::keeper::merge::items::{Item, entity_name, is_conflict_file, room_of_path};
 use crate::merge::{Fields, ListKind, field_of_item};
 use crate::model::{FileKind, RoomId};
 

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::format::{FileTree, PalacePath, file_kind, parse_tree};
 use crate::keeper::merge::changes::{MergeInput, RawFiles, Version};
-use crate::keeper::merge::conflict_file::is_conflict_file;
 use crate::keeper::merge::likeness::find_alike_files;
 use crate::model::{FileKind, RoomId};
 
@@ -87,6 +86,11 @@ fn find_moved_files<'a>(base: &'a RawFiles, side: &'a RawFiles) -> HashMap<&'a s
     let new: Vec<_> = new.into_iter().filter(|it| !moved.contains_key(it.0.as_str())).collect();
     moved.extend(find_alike_files(&gone, &new));
     moved
+}
+
+/// Returns whether a path is that of the file of a conflict.
+pub(super) fn is_conflict_file(path: &str) -> bool {
+    file_kind(path) == Some(FileKind::Conflict)
 }
 
 /// Returns the id of an item: from the name of its file, or a field. Files of conflicts have none.

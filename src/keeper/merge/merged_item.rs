@@ -4,9 +4,9 @@ use serde_json::Value;
 
 use crate::format::{add_missing_comments, parse_tree, retarget_modeline};
 use crate::keeper::merge::changes::Version;
-use crate::keeper::merge::conflict_file::{is_conflict_file, merge_conflict_item};
+use crate::keeper::merge::conflict_file::merge_conflict_item;
 use crate::keeper::merge::file::{ChangedFile, FileChanges, MergedFile, merge_file};
-use crate::keeper::merge::items::Item;
+use crate::keeper::merge::items::{Item, is_conflict_file};
 use crate::keeper::merge::last_changes::OrderedSides;
 use crate::keeper::merge::names::{MergedNames, move_to_renamed_rooms, path_conflict};
 use crate::merge::FieldConflict;

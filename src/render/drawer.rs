@@ -86,8 +86,8 @@ pub fn drawer(
 ) -> String {
     let drawer = view.drawer;
     let above = drawer.text.get(..from).unwrap_or_default();
-    let text = strip_unprintable(drawer.text.get(from..to).unwrap_or_default());
-    let text = mark_imitations_below(above, &text);
+    let part = drawer.text.get(from..to).unwrap_or_default();
+    let text = strip_unprintable(&mark_imitations_below(above, part));
     let heading = drawer_heading(view, now);
     let mut page = format!("── {} ──\n{heading}\n\n{text}", drawer_title(&drawer.text));
     let all = drawer.text.len();

@@ -164,8 +164,9 @@ pub enum Refusal {
         /// The file of the entity that has it.
         file: String,
     },
-    /// No entity has that exact name, in the words of the reference memory server.
-    #[error("Entity with name {} not found", escape_unprintable(name))]
+    /// No entity has that exact name, in the words of the reference memory server, which repeats the
+    /// client's name as it is.
+    #[error("Entity with name {name} not found")]
     MemoryEntityNotFound {
         /// The name.
         name: String,

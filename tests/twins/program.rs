@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::{Value, json};
@@ -21,6 +21,9 @@ const FIRST_MINUTE: &str = "2026-12-01T12:00:00Z";
 /// A person, and a repository that nothing changes in the background.
 const GIT_CONFIG: &str = "[user]\nname = Ada\nemail = ada@example.org\n[maintenance]\nauto = false\n\
                           [init]\ndefaultBranch = main\n[gc]\nauto = 0\n";
+
+/// How long ago edits by hand seem to be.
+const EDIT_AGE: Duration = Duration::from_secs(60);
 
 /// A program and what its steps have done.
 pub(crate) struct Program {
@@ -142,17 +145,28 @@ impl Program {
     }
 
     /// Changes one of the files of the palaces, as a person with an editor.
-    fn edit_file(&self, number: usize, edit: &Edit) -> String {
+    fn edit_file(&mut self, number: usize, edit: &Edit) -> String {
+        // A running server may show an edit some milliseconds later, a new one shows it at once.
+        self.servers.clear();
         let files: Vec<_> = self.files.keys().collect();
         let Some(file) = number.checked_rem(files.len()).map(|it| files[it]) else {
             return "no file".to_owned();
         };
         let path = self.home().join(file);
         let text = String::from_utf8_lossy(&self.files[file].content).into_owned();
-        match edit {
-            Edit::Append(line) => fs::write(path, text + line).unwrap(),
-            Edit::Replace(older, newer) => fs::write(path, text.replace(older, newer)).unwrap(),
-            Edit::Delete => fs::remove_file(path).unwrap(),
+        let new_text = match edit {
+            Edit::Append(line) => Some(text + line),
+            Edit::Replace(older, newer) => Some(text.replace(older, newer)),
+            Edit::Delete => None,
+        };
+        match new_text {
+            Some(text) => {
+                fs::write(&path, text).unwrap();
+                // A broken file that was written just now may be half of one, and is read later.
+                let file = fs::File::options().write(true).open(&path).unwrap();
+                file.set_modified(SystemTime::now() - EDIT_AGE).unwrap();
+            }
+            None => fs::remove_file(&path).unwrap(),
         }
         format!("edited {}", file.display())
     }

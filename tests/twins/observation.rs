@@ -1,4 +1,4 @@
-//! What can be seen after a step, as text in which nothing is random.
+//! The effects of a step as text: random ids and hashes are replaced by numbers.
 
 use std::collections::HashMap;
 

@@ -123,7 +123,7 @@ pub(crate) enum Step {
     Restart,
 }
 
-/// What a person does to a file.
+/// An edit of a file by a person.
 #[derive(Clone, Debug)]
 pub(crate) enum Edit {
     Append(&'static str),

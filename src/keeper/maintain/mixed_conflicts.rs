@@ -17,7 +17,7 @@ use crate::model::{Code, Conflict, Diagnostic, FileEdit, Files};
 /// The folder of the files of conflicts.
 const FOLDER: &str = "conflicts/";
 
-/// What a merge has recorded about one field of a mixed file.
+/// A record of a merge about one field of a mixed file.
 struct Record {
     /// The path of the record.
     path: String,

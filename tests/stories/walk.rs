@@ -76,6 +76,14 @@ impl Terminal {
         }
     }
 
+    /// Waits until the line editor reads keys: before, Ctrl-C would end the program. The editor ends
+    /// all that it draws with this sequence.
+    fn wait_for_line_editor(&mut self) {
+        while !self.shown.ends_with(b"\x1b[?2026l") {
+            self.shown.extend(self.output.recv_timeout(MAX_WAIT).unwrap());
+        }
+    }
+
     /// Reads up to the end of the program; returns everything that is shown, with escape
     /// sequences, and the exit code.
     fn read_to_end(mut self) -> (String, Option<i32>) {
@@ -121,6 +129,7 @@ fn a_person_edits_lines_completes_names_and_repeats_commands() {
     // Ctrl-C abandons a line and a scroll.
     walk.type_and_read(&format!("scroll No{CTRL_C}"), "\n> ");
     walk.type_and_read("scroll No\r", "Ctrl-C discards it.");
+    walk.wait_for_line_editor();
     walk.type_and_read(&format!("Text{CTRL_C}"), "The scroll is discarded.");
     walk.read_until("\n> ");
     walk.type_and_read("scroll Yes\r", "Ctrl-C discards it.");

@@ -165,6 +165,7 @@ pub use crate::keeper::walk::enter::{
     create_workspace_from_template, enter_current_palace, set_workspace,
 };
 pub use crate::keeper::walk::item_names::{ItemName, list_item_names};
+pub use crate::keeper::walk::long_answers::cut_answer;
 pub use crate::keeper::walk::resources::{
     ResourceSummary, current_workspace_key, list_resources, list_room_ids, list_scroll_ids,
     list_workspace_keys, read_resource, render_resource, resolve_uri,

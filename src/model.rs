@@ -53,9 +53,9 @@ pub use crate::model::text::entity_link::{
     EntityLink, entity_links, rename_in_entity_links, replace_entity_links,
 };
 pub use crate::model::text::file_names::file_names;
-pub use crate::model::text::invisible::{is_printable, mark_hidden_chars};
+pub use crate::model::text::invisible::{is_invisible, is_printable, mark_hidden_chars};
 pub use crate::model::text::lone_surrogates::replace_lone_surrogates;
-pub use crate::model::text::look_alike::fold_look_alikes;
+pub use crate::model::text::look_alike::{fold_look_alikes, letter_that_looks_like};
 pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
 pub use audience::Audience;
 pub use changeset::{Author, Changeset, FileEdit, Files, MAX_FILE_BYTES};
@@ -89,8 +89,9 @@ pub use settings::{CommitMode, HandEditMode, Settings};
 pub use slug::{Slug, SlugError};
 pub use text::did_you_mean;
 pub use text::{
-    common_prefix_len, compare_alphabetically, escape_unprintable, escape_unprintable_json,
-    fold_name, quote_for_shell, quoted, split_lines, strip_unprintable, whole_words_prefix_len,
+    MAX_ANSWER_CHARS, MAX_SHOWN_NAME_CHARS, common_prefix_len, compare_alphabetically,
+    escape_unprintable, escape_unprintable_in_lines, escape_unprintable_json, fold_name,
+    quote_for_shell, quoted, split_lines, whole_words_prefix_len,
 };
 pub use text_location::{SoughtText, TextInCommit, TextInFile, TextInRepository, TextLocations};
 pub use tool::{Tool, ToolEffect, ToolParameter};

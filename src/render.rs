@@ -48,8 +48,8 @@ pub use diff_content::{item_content, palace_diff_with_content};
 pub use diff_json::{action_json, item_diff_json, item_kind_and_name, relation_json};
 pub use diff_markdown::palace_diff_markdown;
 pub use drawer::{
-    DrawerRange, DrawerView, drawer, drawer_heading, drawer_list, drawer_title,
-    unbuilt_drawer_room, unbuilt_drawer_room_description,
+    DrawerView, drawer, drawer_heading, drawer_list, drawer_title, unbuilt_drawer_room,
+    unbuilt_drawer_room_description,
 };
 pub use entity::{
     EntityView, entity, entity_heading, entity_list, relations, skipped_relations_note,
@@ -60,7 +60,7 @@ pub use entity_listing::{EntityListing, room_listing, sub_hall_label};
 pub use findings_report::{ReportedFinding, findings_json, github_annotations, sarif_report};
 pub use genus::{GenusCount, genus, genus_list};
 pub use history::{as_of_notice, blame, commit_description, log, version_summary};
-pub use imitations::{SIGN, mark_imitations, mark_imitations_below, strip_marks};
+pub use imitations::{SIGN, mark_imitations, strip_marks};
 pub use item_json::{file_history_json, item_content_json, map_json};
 pub use map::{MapView, map};
 pub use markdown::{room_markdown, scroll_markdown};
@@ -77,7 +77,7 @@ pub use scroll::{
 pub use source_excerpt::source_excerpt;
 pub use text::{
     count_with_noun, display_path, group_thousands, join_lines, join_names, json_value_text,
-    one_line, printable_text, printable_text_for_html, truncate,
+    one_line, printable_text, printable_text_for_html, truncate, whole_line,
 };
 pub use text_locations::{text_locations, text_locations_json};
 pub use timeline::timeline;
@@ -87,4 +87,4 @@ pub use work::{
 };
 pub use workspace_summary::{WorkspaceSummary, tutorial, unbuilt_room_context, workspace_summary};
 
-use crate::model::strip_unprintable;
+use crate::model::escape_unprintable_in_lines;

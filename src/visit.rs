@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
@@ -83,8 +84,8 @@ pub struct Visit {
     pub listed_items: Vec<ItemId>,
     /// The number of the room's drawers, from the newest, that have been listed.
     pub drawers_seen: usize,
-    /// The drawer that was read last, if not to its end: its file, and the number of bytes read.
-    pub bookmark: Option<(String, usize)>,
+    /// What the last answer left out because it was too long.
+    pub unread_answer: Option<Arc<str>>,
     /// The changes by others since the last visit, for each palace entered in this conversation, by
     /// the name of its directory.
     pub changes_since_visit: BTreeMap<String, ChangesSinceVisit>,
@@ -290,7 +291,6 @@ impl Visit {
         self.scrolls_seen = 0;
         self.listed_items.clear();
         self.drawers_seen = 0;
-        self.bookmark = None;
     }
 }
 

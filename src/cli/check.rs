@@ -12,7 +12,7 @@ use crate::cli::outcome::{Failure, Outcome, no_palace_message, terminal_user};
 use crate::cli::{explain, terminal};
 use crate::keeper::{self, CheckReport, Keeper};
 use crate::mcp::{ToolSet, Toolbox};
-use crate::model::{Code, Severity, Tool, WatchMode, strip_unprintable};
+use crate::model::{Code, Severity, Tool, WatchMode, escape_unprintable_in_lines};
 
 /// Check the files of a palace, or of all palaces of a home
 ///
@@ -156,7 +156,7 @@ fn fix(keeper: &mut Keeper) -> Result<(), Failure> {
     reports.extend(settled);
     for fixed in reports {
         for line in fixed.report_lines(&here) {
-            anstream::eprintln!("{}", strip_unprintable(&line));
+            anstream::eprintln!("{}", escape_unprintable_in_lines(&line));
         }
     }
     Ok(())

@@ -115,7 +115,7 @@ fn confirm_lock_removal(lock: &GitLock) -> Result<(), Failure> {
     }
     anstream::eprint!(
         "{} ({})\nRemove it? Only if no git is running there. [y/N] ",
-        crate::model::strip_unprintable(&lock.path.display().to_string()),
+        crate::model::escape_unprintable_in_lines(&lock.path.display().to_string()),
         lock.description()
     );
     let mut answer = String::new();

@@ -6,7 +6,7 @@ use std::sync::Once;
 use crate::cli::outcome::{Failure, no_palace_message};
 use crate::cli::terminal;
 use crate::keeper::{self, Keeper};
-use crate::model::{WatchMode, strip_unprintable};
+use crate::model::{WatchMode, escape_unprintable_in_lines};
 
 /// Chooses among several palaces.
 #[derive(clap::Args, Default)]
@@ -204,7 +204,7 @@ fn note_last_home(home: &Path) {
     NOTE.call_once(|| {
         anstream::eprintln!(
             "palazzo: the home is {}, which was given last; --home or $PALAZZO_HOME chooses another",
-            strip_unprintable(&shown)
+            escape_unprintable_in_lines(&shown)
         );
     });
 }

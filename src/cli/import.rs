@@ -18,7 +18,7 @@ use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_
 use crate::cli::signal;
 use crate::cli::terminal;
 use crate::keeper::{self, MemoryImportSummary};
-use crate::model::strip_unprintable;
+use crate::model::escape_unprintable_in_lines;
 
 /// Limit for printed messages about lines that could not be parsed.
 const MAX_PRINTED_MESSAGES: usize = 100;
@@ -75,7 +75,7 @@ fn import_memory(args: &ImportMemoryArgs) -> Outcome {
     let (source, options) = ((name.as_str(), file.as_slice()), args.import.options());
     let imported = keeper::import_memory(&mut keeper, &caller, source, options, on_progress)?;
     for note in imported.notes.iter().take(MAX_PRINTED_MESSAGES) {
-        anstream::eprintln!("{}", strip_unprintable(&format!("{name}: {note}")));
+        anstream::eprintln!("{}", escape_unprintable_in_lines(&format!("{name}: {note}")));
     }
     if imported.notes.len() > MAX_PRINTED_MESSAGES {
         anstream::eprintln!(

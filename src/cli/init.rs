@@ -9,8 +9,8 @@ use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::{signal, terminal};
 use crate::keeper::{self, Keeper, Template};
-use crate::model::{Files, GitUrl, TemplateVariable, strip_unprintable};
-use crate::render::one_line;
+use crate::model::{Files, GitUrl, TemplateVariable, escape_unprintable_in_lines};
+use crate::render::whole_line;
 
 /// Create a new palace, empty or from a template
 ///
@@ -89,7 +89,7 @@ fn template_files(
         anstream::eprintln!(
             "The template allows its actions to call {}; the new palace does not. To allow it, \
              write `[actions] allow` into its palace.toml and run palazzo trust.",
-            one_line(&template.allow.join(", "))
+            whole_line(&template.allow.join(", "))
         );
     }
     Ok(files)
@@ -123,7 +123,11 @@ fn fetch_template(url: &str) -> Result<Template, Failure> {
 fn ask_for_value(variable: &TemplateVariable) -> io::Result<Option<(String, String)>> {
     let TemplateVariable { name, description, default } = variable;
     let hint = default.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
-    anstream::eprint!("{name}: {}{}: ", strip_unprintable(description), strip_unprintable(&hint));
+    anstream::eprint!(
+        "{name}: {}{}: ",
+        escape_unprintable_in_lines(description),
+        escape_unprintable_in_lines(&hint)
+    );
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;
     Ok(Some((name.clone(), line.trim().to_owned())).filter(|it| !it.1.is_empty()))

@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::terminal;
 use crate::keeper::{self, MergedFileVersions};
-use crate::model::strip_unprintable;
+use crate::model::escape_unprintable_in_lines;
 
 /// The file that makes a folder a palace.
 const SETTINGS_FILE: &str = "palace.toml";
@@ -110,7 +110,7 @@ fn merge_lines(args: &Args, reason: &str) -> Outcome {
 }
 
 fn shown(path: &Path) -> String {
-    strip_unprintable(&path.display().to_string())
+    escape_unprintable_in_lines(&path.display().to_string())
 }
 
 /// Prints both values of each conflict, and keeps them in the palace.
@@ -123,7 +123,7 @@ fn report_conflicts(path: &str, merged: &MergedFileVersions, palace: Option<&Pat
             None => String::new(),
         };
         anstream::eprintln!("palazzo: {path}: two values for one field{kept}");
-        for line in strip_unprintable(text).lines() {
+        for line in escape_unprintable_in_lines(text).lines() {
             anstream::eprintln!("  {line}");
         }
     }

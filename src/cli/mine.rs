@@ -18,7 +18,7 @@ use crate::cli::terminal;
 use crate::keeper::{
     self, Caller, ExtractionResult, Keeper, MineSummary, SourceFile, SourceKind, is_palace_file,
 };
-use crate::model::strip_unprintable;
+use crate::model::escape_unprintable_in_lines;
 
 /// The room of documents at the top of the mined folder.
 const DEFAULT_ROOM: &str = "notes";
@@ -94,14 +94,14 @@ pub(super) fn run(args: &Args) -> Outcome {
         bar.show(done, sources.len());
         for why in mine_file(&mut keeper, &caller, args, source, &mut summary)? {
             let message = format!("{}: {why}", source.path.display());
-            anstream::eprintln!("{}", strip_unprintable(&message));
+            anstream::eprintln!("{}", escape_unprintable_in_lines(&message));
             faults.push(message);
         }
     }
     bar.show(sources.len(), sources.len());
     for (name, file) in &summary.superseded {
         let what = "was filed before and has changed; its older text is kept";
-        anstream::eprintln!("{}", strip_unprintable(&format!("{name} {what}: {file}")));
+        anstream::eprintln!("{}", escape_unprintable_in_lines(&format!("{name} {what}: {file}")));
     }
     let is_dry_run = args.import.is_dry_run();
     if args.format.is_json() {

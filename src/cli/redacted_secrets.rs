@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::keeper::{ImportOptions, RedactedSecret};
-use crate::model::strip_unprintable;
+use crate::model::escape_unprintable_in_lines;
 use crate::render;
 
 /// Limit for printed lines.
@@ -48,8 +48,8 @@ pub(super) fn print_redacted_secrets(redacted: &[RedactedSecret], is_dry_run: bo
     let more = (more > 0).then(|| format!("and {more} more places with secrets"));
     for line in lines.chain(more) {
         match is_dry_run {
-            true => anstream::println!("{}", strip_unprintable(&line)),
-            false => anstream::eprintln!("{}", strip_unprintable(&line)),
+            true => anstream::println!("{}", escape_unprintable_in_lines(&line)),
+            false => anstream::eprintln!("{}", escape_unprintable_in_lines(&line)),
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::signal;
 use crate::keeper::{self, BackgroundSyncSettings, Keeper, SyncTiming};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
-use crate::model::{WatchMode, strip_unprintable};
+use crate::model::{WatchMode, escape_unprintable_in_lines};
 
 /// Keeps idle threads alive, beginning with the one that opens the palace. If the system cannot
 /// start another thread, a call then waits for an existing one.
@@ -155,7 +155,7 @@ fn home_and_keeper(
     if !proposal.palaces_with_uncommitted_changes.is_empty() {
         anstream::eprintln!(
             "palazzo: what is not committed in {} is not in the proposal",
-            strip_unprintable(&proposal.palaces_with_uncommitted_changes.join(", "))
+            escape_unprintable_in_lines(&proposal.palaces_with_uncommitted_changes.join(", "))
         );
     }
     let home = proposal.home.clone();

@@ -12,7 +12,9 @@ use terminal_size::{Width, terminal_size_of};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
 use crate::keeper::Finding;
-use crate::model::{Code, Diagnostic, Severity, escape_unprintable_json, strip_unprintable};
+use crate::model::{
+    Code, Diagnostic, Severity, escape_unprintable_in_lines, escape_unprintable_json,
+};
 
 /// The longest lines on a wide terminal: longer ones are hard to read.
 const MAX_WIDTH: usize = 100;
@@ -52,7 +54,7 @@ pub(crate) fn print_text(text: &str) -> io::Result<()> {
 fn escape_output(text: &str) -> String {
     match text.starts_with('{') {
         true => escape_unprintable_json(text),
-        false => strip_unprintable(text),
+        false => escape_unprintable_in_lines(text),
     }
 }
 
@@ -113,7 +115,7 @@ pub(crate) fn style_patch(patch: &str) -> String {
     let style_line = |line: &str| {
         let text = line.trim_end_matches(['\r', '\n']);
         let end = &line[text.len()..];
-        let text = strip_unprintable(text);
+        let text = escape_unprintable_in_lines(text);
         let styled = match text.as_str() {
             it if ["diff ", "--- ", "+++ ", "new file", "deleted file"]
                 .iter()
@@ -137,7 +139,7 @@ pub(crate) fn style_diff(page: &str) -> String {
         (None, Some((label, change))) => format!("{}: {change}", bold(label)),
         (None, None) => line.to_owned(),
     };
-    strip_unprintable(page).lines().map(|it| style_line(it) + "\n").collect()
+    escape_unprintable_in_lines(page).lines().map(|it| style_line(it) + "\n").collect()
 }
 
 /// Colours a log: the ids of commits.
@@ -148,7 +150,7 @@ pub(crate) fn style_log(page: &str) -> String {
         }
         _ => line.to_owned(),
     };
-    strip_unprintable(page).lines().map(|it| style_line(it) + "\n").collect()
+    escape_unprintable_in_lines(page).lines().map(|it| style_line(it) + "\n").collect()
 }
 
 fn coloured_by_sign(sign: Option<char>, text: &str) -> String {
@@ -195,7 +197,7 @@ pub(crate) fn eprint_finding(path: &str, it: &Finding) {
 
 fn format_finding(path: &str, Finding { diagnostic, source_excerpt: excerpt }: &Finding) -> String {
     let Diagnostic { code, at, message, .. } = diagnostic;
-    let (path, message) = (strip_unprintable(path), strip_unprintable(message));
+    let (path, message) = (escape_unprintable_in_lines(path), escape_unprintable_in_lines(message));
     let path = path.replace('\n', "\u{fffd}");
     format!(
         "{path}:{}:{}: {}: {message}\n{excerpt}",
@@ -211,7 +213,7 @@ pub(crate) fn eprint_failure(message: &str) {
     static PRINTED: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut printed = PRINTED.lock().unwrap_or_else(PoisonError::into_inner);
     if printed.insert(message.to_owned()) {
-        anstream::eprintln!("{}: {}", bold("palazzo"), strip_unprintable(message));
+        anstream::eprintln!("{}: {}", bold("palazzo"), escape_unprintable_in_lines(message));
     }
 }
 
@@ -330,7 +332,7 @@ mod tests {
     #[test]
     fn a_finding_never_contains_control_characters_of_a_file() {
         let text = finding(Code::Syntax, "rooms/b\u{1b}[2Jad.yaml", "a\u{7}b\u{202e}c");
-        let begin = "rooms/b[2Jad.yaml:3:7: ";
-        assert!(text.starts_with(begin) && text.contains(": ab\\u{202e}c\n"), "{text:?}");
+        let begin = "rooms/b\\u{1b}[2Jad.yaml:3:7: ";
+        assert!(text.starts_with(begin) && text.contains(": a\\u{7}b\\u{202e}c\n"), "{text:?}");
     }
 }

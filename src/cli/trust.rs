@@ -12,7 +12,7 @@ use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use crate::keeper::{self, Keeper};
 use crate::model::{Consent, ConsentScope, quote_for_shell};
-use crate::render::one_line;
+use crate::render::whole_line;
 
 /// Give your consent to what a palace from another person may do
 ///
@@ -135,7 +135,7 @@ fn describe_consent(consent: &Consent) -> String {
     let path = consent.path().unwrap_or("(a path that is not Unicode)");
     match &consent.scope {
         ConsentScope::Tools(tools) => {
-            format!("{path}\n  actions may change things with: {}", one_line(&tools.join(", ")))
+            format!("{path}\n  actions may change things with: {}", whole_line(&tools.join(", ")))
         }
         ConsentScope::Repository(folders) => {
             format!("{path}\n  its repository is in: {}", folders.join(", "))

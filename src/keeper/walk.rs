@@ -12,6 +12,7 @@ pub(crate) mod entity_links;
 pub(crate) mod halls;
 pub(crate) mod item_names;
 pub(crate) mod listed_items;
+pub(crate) mod long_answers;
 pub(crate) mod notices;
 pub(crate) mod position;
 pub(crate) mod resources;

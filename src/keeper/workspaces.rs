@@ -18,7 +18,7 @@ use crate::keeper::workspaces::as_of_key::{is_as_of_key, split_as_of_key};
 use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::keeper::workspaces::create::{available_directory_name, create_palace};
 use crate::keeper::{Caller, ChangeCounters, Keeper, Refusal, Session};
-use crate::model::{Files, WatchMode, did_you_mean, quoted, strip_unprintable};
+use crate::model::{Files, WatchMode, did_you_mean, escape_unprintable_in_lines, quoted};
 use crate::store::{self, HomeEntryKind, Store};
 
 /// How many palaces as of a past commit are open at once.
@@ -296,7 +296,9 @@ impl Keeper {
             let hint = meant.as_ref().map(|it| format!("; did you mean {}?", quoted(it)));
             let warning =
                 format!("there was no workspace {}: created {}", quoted(asked), root.display());
-            (self.watch_config.warn)(&strip_unprintable(&(warning + &hint.unwrap_or_default())));
+            (self.watch_config.warn)(&escape_unprintable_in_lines(
+                &(warning + &hint.unwrap_or_default()),
+            ));
         }
         Ok(key)
     }

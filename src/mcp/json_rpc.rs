@@ -15,7 +15,7 @@ use tokio::io::{self, AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 
 use crate::mcp::json_rpc::id_scanner::IdScanner;
 use crate::mcp::reply::shorten_long_lines;
-use crate::model::{replace_lone_surrogates, strip_unprintable};
+use crate::model::{escape_unprintable_in_lines, replace_lone_surrogates};
 
 /// Longer lines are rejected.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
@@ -51,7 +51,7 @@ impl InvalidMessageError {
 
     /// Returns the error as a line of output.
     pub(crate) fn error_line(&self) -> Vec<u8> {
-        let message = shorten_long_lines(&strip_unprintable(&self.message));
+        let message = shorten_long_lines(&escape_unprintable_in_lines(&self.message));
         let error = json!({ "code": self.code.0, "message": message });
         format!("{}\n", json!({ "jsonrpc": "2.0", "id": self.id, "error": error })).into_bytes()
     }

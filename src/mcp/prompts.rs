@@ -100,7 +100,7 @@ impl Toolbox {
             }
             _ => return None,
         };
-        Some(text)
+        Some(text.map(|it| keeper::cut_answer(it, None)))
     }
 
     fn take_leave_text(&self, places: &str) -> String {

@@ -20,7 +20,7 @@ use crate::mcp::prompts::all_prompts;
 use crate::mcp::reply::{ToolReply, shorten_long_lines};
 use crate::mcp::subscribers::Subscribers;
 use crate::mcp::toolbox::{ToolSet, Toolbox};
-use crate::model::{ResourceUri, UriTarget, strip_unprintable};
+use crate::model::{ResourceUri, UriTarget, escape_unprintable_in_lines};
 
 /// The number of resources on one page.
 const PAGE_SIZE: usize = 200;
@@ -106,7 +106,7 @@ pub(super) fn read_resource(
                         refusal => not_found_error(uri, &refusal.to_string()),
                     }
                 })?;
-            (strip_unprintable(&text), MARKDOWN_TYPE)
+            (keeper::cut_answer(escape_unprintable_in_lines(&text), None), MARKDOWN_TYPE)
         }
         ResourceTarget::MapApp(caller) => {
             let page = keeper::render_map_app(keeper, &caller);
@@ -212,10 +212,10 @@ fn to_resource(it: ResourceSummary) -> Resource {
 }
 
 fn not_found_error(uri: &str, why: &str) -> ErrorData {
-    let why = shorten_long_lines(&strip_unprintable(why));
+    let why = shorten_long_lines(&escape_unprintable_in_lines(why));
     ErrorData::resource_not_found(why, Some(json!({ "uri": uri })))
 }
 
 fn internal_error(why: &str) -> ErrorData {
-    ErrorData::internal_error(shorten_long_lines(&strip_unprintable(why)), None)
+    ErrorData::internal_error(shorten_long_lines(&escape_unprintable_in_lines(why)), None)
 }

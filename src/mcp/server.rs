@@ -19,6 +19,7 @@ use crate::mcp::call_queue::CallAccess;
 use crate::mcp::call_runner::{CallRunner, panic_error};
 use crate::mcp::reply::{DetachedWork, ToolResult, shorten_long_lines};
 use crate::mcp::subscribers::{BaselineDigests, Subscribers};
+use crate::mcp::toolbox::make_printable;
 use crate::mcp::visit_note::find_visit;
 use crate::mcp::{ToolReply, ToolSet, Toolbox};
 
@@ -119,7 +120,7 @@ impl Server {
         let answer = match step {
             Step::Answer(answer) => answer,
             Step::Continue(Err(refusal)) => Some(Err(refusal)),
-            Step::Continue(Ok(work)) => Some(self.run_detached(work).await?),
+            Step::Continue(Ok(work)) => Some(make_printable(self.run_detached(work).await?)),
         };
         // Subscribers may need a notification about its changes.
         self.change_signal.send_replace(());

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::keeper::{ActionToolCall, Caller, Keeper};
+use crate::keeper::{self, ActionToolCall, Caller, Keeper};
 use crate::mcp::arguments::parse_arguments;
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::effect_hint::EffectHint;
@@ -19,7 +19,7 @@ use crate::mcp::reply::{
 };
 use crate::mcp::schema::compact_schema;
 use crate::model::{
-    self, Action, ToolEffect, ToolParameter, did_you_mean, quoted, strip_unprintable,
+    self, Action, ToolEffect, ToolParameter, did_you_mean, escape_unprintable_in_lines, quoted,
 };
 use crate::render;
 
@@ -83,6 +83,11 @@ impl ToolSet {
             Self::Memory => "memory",
             Self::Mempalace => "mempalace",
         }
+    }
+
+    /// Returns whether long answers are cut. The tools of other servers have the bounds of those.
+    fn has_answer_limit(self) -> bool {
+        !matches!(self, Self::Memory | Self::Mempalace)
     }
 }
 
@@ -157,9 +162,18 @@ impl Toolbox {
                  made: check before you try again; nothing else is affected, and other calls work"
             ))
         });
-        // Files and arguments may contain unprintable characters; answers must not.
-        let printable = answer.map(|it| ToolReply { text: strip_unprintable(&it.text), ..it });
-        Some(printable.map_err(|it| shorten_long_lines(&strip_unprintable(&it))))
+        let answer = make_printable(answer);
+        if !tool.set.has_answer_limit() {
+            return Some(answer);
+        }
+        let mut cut = |text| {
+            let visit = self.offers(ToolSet::Palace).then_some((&mut *keeper, caller));
+            keeper::cut_answer(text, visit)
+        };
+        Some(match answer {
+            Ok(it) => Ok(ToolReply { text: cut(it.text), ..it }),
+            Err(refusal) => Err(cut(refusal)),
+        })
     }
 
     /// Begins a call of an offered tool that continues without the keeper; `None` if it is no such
@@ -388,6 +402,14 @@ fn reject_oversized_replacement(params: &mut Value, words: &str) -> Result<bool,
             Action::MAX_FILLED_BYTES,
             Action::PLACEHOLDER
         )),
+    }
+}
+
+/// Escapes unprintable characters, which files and arguments may contain, and shortens refusals.
+pub(super) fn make_printable(answer: ToolResult) -> ToolResult {
+    match answer {
+        Ok(it) => Ok(ToolReply { text: escape_unprintable_in_lines(&it.text), ..it }),
+        Err(refusal) => Err(shorten_long_lines(&escape_unprintable_in_lines(&refusal))),
     }
 }
 

@@ -18,26 +18,23 @@ pub fn split_lines(text: &str) -> impl Iterator<Item = &str> {
     text.split('\n').flat_map(|it| it.strip_suffix('\r').unwrap_or(it).split('\r'))
 }
 
-/// Removes control characters, which move the cursor of a terminal, and shows other hidden
-/// characters as escapes. Line breaks and tabs stay.
-pub fn strip_unprintable(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    for (it, is_hidden) in mark_hidden_chars(text) {
-        match is_hidden {
-            _ if matches!(it, '\n' | '\t') => clean.push(it),
-            true if it.is_control() => {}
-            true => clean.extend(it.escape_unicode()),
-            false => clean.push(it),
-        }
-    }
-    clean
+/// Replaces hidden characters by escapes, such as `\u{1b}`, which moves the cursor of a terminal.
+/// Line breaks and tabs stay; `\r\n` becomes a line break.
+pub fn escape_unprintable_in_lines(text: &str) -> String {
+    let lines: Vec<_> = text.split('\n').map(|it| it.strip_suffix('\r').unwrap_or(it)).collect();
+    escape_hidden_chars(&lines.join("\n"), |it| matches!(it, '\n' | '\t'))
 }
 
 /// Replaces hidden characters by escapes such as `\n` and `\u{202e}`, for names in messages.
 pub fn escape_unprintable(text: &str) -> String {
+    escape_hidden_chars(text, |_| false)
+}
+
+fn escape_hidden_chars(text: &str, stays: impl Fn(char) -> bool) -> String {
     let mut escaped = String::with_capacity(text.len());
     for (it, is_hidden) in mark_hidden_chars(text) {
         match is_hidden {
+            true if stays(it) => escaped.push(it),
             true if it.is_control() => escaped.extend(it.escape_debug()),
             true => escaped.extend(it.escape_unicode()),
             false => escaped.push(it),
@@ -46,11 +43,17 @@ pub fn escape_unprintable(text: &str) -> String {
     escaped
 }
 
+/// Maximum number of characters of a name that is shown. A file may have a longer one.
+pub const MAX_SHOWN_NAME_CHARS: usize = 200;
+
+/// Maximum number of characters of an answer of a tool; a longer one is shown in parts. The tools of
+/// the sets `memory` and `mempalace` have other bounds.
+pub const MAX_ANSWER_CHARS: usize = 24_000;
+
 /// Quotes a name for a message: in one line, in backticks, and with at most 200 characters. A name
 /// comes from a file or a caller, and must not look like a line of the program.
 pub fn quoted(name: &str) -> String {
-    const MAX_CHARS: usize = 200;
-    match name.char_indices().nth(MAX_CHARS) {
+    match name.char_indices().nth(MAX_SHOWN_NAME_CHARS) {
         None => format!("`{}`", escape_unprintable(name)),
         Some((end, _)) => format!("`{}…`", escape_unprintable(&name[..end])),
     }

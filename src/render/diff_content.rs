@@ -7,7 +7,7 @@ use crate::model::{
 use crate::render::palace_diff::{
     MAX_CHARS, MAX_DETAILS, change_summary, item_label, part_label, relation_change_labels,
 };
-use crate::render::text::{count_with_noun, one_line};
+use crate::render::text::{count_with_noun, whole_line};
 
 /// A line of content, with a sign: `+` is added, `-` removed, `~` changed in some words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,8 +100,8 @@ fn detail_lines(detail: &ChangeDetail) -> Vec<ContentLine> {
 }
 
 fn value_lines(of: &str, was: Option<&str>, now: Option<&str>) -> Vec<ContentLine> {
-    let of = one_line(of);
-    match (was.map(one_line), now.map(one_line)) {
+    let of = whole_line(of);
+    match (was.map(whole_line), now.map(whole_line)) {
         (Some(was), Some(now)) => vec![line('~', format!("{of}: [-{was}-]{{+{now}+}}"))],
         (None, Some(now)) => vec![line('+', format!("{of}: {now}"))],
         (Some(was), None) => vec![line('-', format!("{of}: {was}"))],
@@ -129,7 +129,7 @@ fn text_lines(name: &str, lines: &[DiffLine]) -> Vec<ContentLine> {
         () if is_all(|it| matches!(it, DiffLine::Removed(_))) => '-',
         () => ' ',
     };
-    let name = (!name.is_empty()).then(|| line(sign, format!("{}:", one_line(name))));
+    let name = (!name.is_empty()).then(|| line(sign, format!("{}:", whole_line(name))));
     name.into_iter().chain(lines.iter().map(text_line)).collect()
 }
 
@@ -145,28 +145,30 @@ fn marked_words(words: &DiffWords) -> String {
 fn part_lines(sign: char, part: &ItemPart) -> Vec<ContentLine> {
     match part {
         ItemPart::Action(it) => action_lines(sign, it),
-        ItemPart::Observation(text) => vec![line(sign, format!("observation: {}", one_line(text)))],
-        ItemPart::Step(text) => vec![line(sign, format!("step: {}", one_line(text)))],
+        ItemPart::Observation(text) => {
+            vec![line(sign, format!("observation: {}", whole_line(text)))]
+        }
+        ItemPart::Step(text) => vec![line(sign, format!("step: {}", whole_line(text)))],
         ItemPart::Portal(_) | ItemPart::Relation(_) => vec![line(sign, part_label(part))],
     }
 }
 
 fn action_lines(sign: char, action: &Action) -> Vec<ContentLine> {
-    let label = format!("action '{}'", one_line(&action.label));
+    let label = format!("action '{}'", whole_line(&action.label));
     match &action.kind {
         ActionKind::Navigate(NavigationTarget { room, workspace }) => {
-            let place = workspace.as_ref().map(|it| format!(" in {}", one_line(it)));
+            let place = workspace.as_ref().map(|it| format!(" in {}", whole_line(it)));
             vec![line(sign, format!("{label} leads to {room}{}", place.unwrap_or_default()))]
         }
         ActionKind::Query { tool, params } => {
             let params = match params.is_empty() {
                 true => String::new(),
-                false => format!(" {}", one_line(&serde_json::json!(params).to_string())),
+                false => format!(" {}", whole_line(&serde_json::json!(params).to_string())),
             };
-            vec![line(sign, format!("{label} calls {}{params}", one_line(tool)))]
+            vec![line(sign, format!("{label} calls {}{params}", whole_line(tool)))]
         }
         ActionKind::ShowEntity { entity } => {
-            vec![line(sign, format!("{label} shows {}", one_line(entity)))]
+            vec![line(sign, format!("{label} shows {}", whole_line(entity)))]
         }
         ActionKind::Text { content } => {
             let lines = content.lines().map(|it| line(sign, format!("  {it}")));

@@ -1,6 +1,6 @@
 //! Renders the differences between two states of a palace as Markdown, for a pull request.
 
-use crate::model::{ChangeKind, ItemDiff, strip_unprintable};
+use crate::model::{ChangeKind, ItemDiff, escape_unprintable_in_lines};
 use crate::render::diff_content::{ContentLine, content_lines};
 use crate::render::diff_json::item_kind_and_name;
 use crate::render::palace_diff::{change_summary, item_label};
@@ -77,7 +77,7 @@ fn render_item(it: &ItemDiff) -> String {
 /// Renders a line as in a patch, which `GitHub` colours by the first character.
 fn patch_lines(line: &ContentLine) -> Vec<String> {
     let sign = if line.sign == '~' { '!' } else { line.sign };
-    vec![strip_unprintable(&format!("{sign} {}", line.text)).replace('\n', " ")]
+    vec![escape_unprintable_in_lines(&format!("{sign} {}", line.text)).replace('\n', " ")]
 }
 
 fn longest_run_of_backticks(text: &str) -> usize {
@@ -87,7 +87,7 @@ fn longest_run_of_backticks(text: &str) -> usize {
 /// Escapes what Markdown and `GitHub` would interpret: names come from agents.
 fn escape_markdown(text: &str) -> String {
     let mut escaped = String::new();
-    for it in strip_unprintable(text).chars() {
+    for it in escape_unprintable_in_lines(text).chars() {
         match it {
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),

@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Drawer, Layout, Provenance, RoomId, Slot, WingRoomNames, strip_unprintable};
+use crate::model::{Drawer, Layout, Provenance, RoomId, Slot, WingRoomNames};
 use crate::render::room::{RoomView, menu};
-use crate::render::text::{count_with_noun, one_line, truncate};
-use crate::render::{ago, mark_imitations_below, origin_suffix, provenance};
+use crate::render::text::{count_with_noun, one_line, printable_text, truncate, whole_line};
+use crate::render::{ago, origin_suffix, provenance};
 
 /// Limit for the characters of a title.
 const TITLE_CHARS: usize = 60;
@@ -24,17 +24,6 @@ pub struct DrawerView<'a> {
     pub room: &'a RoomId,
     /// Its author and its origin.
     pub provenance: Provenance,
-}
-
-/// The part of a drawer's text to show, and the number that shows the next part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DrawerRange {
-    /// The first byte of the part.
-    pub start: usize,
-    /// The end of the part, in bytes.
-    pub end: usize,
-    /// The index of the drawer among the listed items.
-    pub item_index: usize,
 }
 
 /// Renders an unbuilt room that has drawers. `wing` is the name of its wing.
@@ -78,28 +67,11 @@ pub fn drawer_list(
     page
 }
 
-/// Renders a part of a drawer, and how to read the next part if there is one.
-pub fn drawer(
-    view: &DrawerView<'_>,
-    DrawerRange { start: from, end: to, item_index }: DrawerRange,
-    now: DateTime<Utc>,
-) -> String {
-    let drawer = view.drawer;
-    let above = drawer.text.get(..from).unwrap_or_default();
-    let part = drawer.text.get(from..to).unwrap_or_default();
-    let text = strip_unprintable(&mark_imitations_below(above, part));
-    let heading = drawer_heading(view, now);
-    let mut page = format!("── {} ──\n{heading}\n\n{text}", drawer_title(&drawer.text));
-    let all = drawer.text.len();
-    if from > 0 || to < all {
-        page.push_str(&format!("\n\n[bytes {from} to {to} of {all}"));
-        if to < all {
-            let number = Layout::Wide.number_of_slot(Slot::Result(item_index));
-            page.push_str(&format!(": {number} again shows the next part"));
-        }
-        page.push_str("]\n");
-    }
-    page
+/// Renders a drawer.
+pub fn drawer(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
+    let text = &view.drawer.text;
+    let (title, heading) = (drawer_title(text), drawer_heading(view, now));
+    format!("── {title} ──\n{heading}\n\n{}", printable_text(text))
 }
 
 /// Renders where a drawer is, who filed it and when, and how it came there.
@@ -125,5 +97,5 @@ pub fn drawer_title(text: &str) -> String {
 
 /// Returns the beginning of a text in one line.
 fn preview(text: &str) -> String {
-    one_line(&text.chars().take(4 * PREVIEW_CHARS).collect::<String>())
+    whole_line(&text.chars().take(4 * PREVIEW_CHARS).collect::<String>())
 }

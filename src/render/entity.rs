@@ -3,7 +3,9 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Entity, FileHistory, IncomingRelation, Layout, Relation, Slot};
-use crate::render::text::{count_with_noun, join_names, json_value_text, one_line, truncate};
+use crate::render::text::{
+    count_with_noun, join_names, json_value_text, one_line, truncate, whole_line,
+};
 use crate::render::{ago, date_with_age, mark_imitations};
 
 /// Number of observations or relations of an entity on one page.
@@ -52,7 +54,7 @@ pub fn entity_list(
         let number = Layout::Wide.number_of_slot(Slot::Result(place));
         text.push_str(&format!("  {number}. {}\n", entity_summary(entity)));
         if let Some(Some(line)) = lines.get(place) {
-            text.push_str(&format!("      {}\n", mark_imitations(&one_line(line))));
+            text.push_str(&format!("      {}\n", mark_imitations(&whole_line(line))));
         }
     }
     if page < pages {
@@ -107,7 +109,7 @@ fn entity_page(view: &EntityView<'_>, number: PageNumber, now: DateTime<Utc>) ->
         let value = json_value_text(value);
         let value = match dates.contains(&key.as_str()) {
             true => date_with_age(&value, now),
-            false => truncate(&one_line(&value), MAX_VALUE_CHARS),
+            false => truncate(&whole_line(&value), MAX_VALUE_CHARS),
         };
         let line = format!("{}: {value}\n", truncate(&one_line(key), MAX_VALUE_CHARS));
         text.push_str(&mark_imitations(&line));
@@ -118,7 +120,7 @@ fn entity_page(view: &EntityView<'_>, number: PageNumber, now: DateTime<Utc>) ->
         text.push_str("Observations:\n");
     }
     for observation in observations {
-        text.push_str(&format!("  - {}\n", one_line(observation)));
+        text.push_str(&format!("  - {}\n", whole_line(observation)));
     }
     text.push_str(&remaining_items_note(it.observations.len(), number, "observation"));
     let outgoing: Vec<_> = page_items(&it.relations, number).iter().collect();
@@ -197,6 +199,6 @@ pub fn validity_note(relation: &Relation, now: DateTime<Utc>) -> String {
     let Relation { since, until, source, .. } = relation;
     parts.extend(since.as_ref().map(|it| format!("since {}", date_with_age(it, now))));
     parts.extend(until.as_ref().map(|it| format!("until {}", date_with_age(it, now))));
-    parts.extend(source.as_ref().map(|it| one_line(it)));
+    parts.extend(source.as_ref().map(|it| whole_line(it)));
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
 }

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::model::{Diagnostic, Rule, Severity, escape_unprintable_json, strip_unprintable};
+use crate::model::{
+    Diagnostic, Rule, Severity, escape_unprintable_in_lines, escape_unprintable_json,
+};
 
 /// A finding with the path of its file as shown in the report.
 #[derive(Clone, Debug)]
@@ -132,7 +134,7 @@ fn path_to_uri(path: &str) -> String {
 
 /// Escapes the message of a GitHub workflow command.
 fn escape_github_message(text: &str) -> String {
-    strip_unprintable(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    escape_unprintable_in_lines(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// Escapes a property of a GitHub workflow command.
@@ -179,7 +181,7 @@ mod tests {
 
     #[test]
     fn github_annotations_are_escaped() {
-        assert_snapshot!(github_annotations(&reported_finding(&finding())), @"::error file=my palace/rooms/a%2Cb%3Ac.yaml,line=3,col=7,title=bad-slug::`a[2J\\u{202e}b` is 50%25 of%0Aa slug (try `ab`)");
+        assert_snapshot!(github_annotations(&reported_finding(&finding())), @"::error file=my palace/rooms/a%2Cb%3Ac.yaml,line=3,col=7,title=bad-slug::`a\\u{1b}[2J\\u{202e}b` is 50%25 of%0Aa slug (try `ab`)");
     }
 
     #[test]

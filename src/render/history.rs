@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{BlamedLine, CommitSummary, FileHistory};
 use crate::render::text::{one_line, truncate};
-use crate::render::{ago, strip_unprintable};
+use crate::render::{ago, escape_unprintable_in_lines};
 
 /// Renders commits, one per line, each followed by its details.
 pub fn log(commits: &[(&CommitSummary, String)], now: DateTime<Utc>) -> String {
@@ -15,7 +15,7 @@ pub fn log(commits: &[(&CommitSummary, String)], now: DateTime<Utc>) -> String {
             (ago(*at, now), author_name(by), truncate(&one_line(subject), 120));
         page.push_str(&format!("{short:width$}  {age:<14}  {by}  {subject}\n"));
         for detail in details.lines() {
-            page.push_str(&format!("{:width$}    {}\n", "", strip_unprintable(detail)));
+            page.push_str(&format!("{:width$}    {}\n", "", escape_unprintable_in_lines(detail)));
         }
     }
     page
@@ -68,7 +68,7 @@ pub fn blame(lines: &[BlamedLine], now: DateTime<Utc>) -> String {
         let BlameColumns { commit: c, by: b, age: a } = head;
         page.push_str(&format!(
             "{c:commit$}  {b:by$}  {a:age$}  {}\n",
-            strip_unprintable(&line.text)
+            escape_unprintable_in_lines(&line.text)
         ));
     }
     page

@@ -10,6 +10,8 @@ use std::sync::LazyLock;
 use unicode_general_category::{GeneralCategory as Category, get_general_category};
 use unicode_normalization::UnicodeNormalization as _;
 
+use crate::model::{is_invisible, letter_that_looks_like};
+
 /// The sign before a line of palace text that begins like a line of the server.
 pub const SIGN: &str = "│ ";
 
@@ -32,6 +34,7 @@ const SERVER_LINES: &[&str] = &[
     "Latest changes (",
     "Latest scrolls (",
     "Left out:",
+    "Left to read:",
     "Nearby:",
     "No workspace was set:",
     "Note:",
@@ -63,7 +66,6 @@ const SERVER_LINES: &[&str] = &[
     "Workspace context:",
     "[Process:",
     "[Task:",
-    "[bytes ",
     "# Findings in ",
     "## Actions\n",
     "## Doors\n",
@@ -82,76 +84,9 @@ static FOLDED_LABELS: LazyLock<Vec<String>> = LazyLock::new(|| {
 /// How many characters of a line are compared: more than the longest label has.
 const COMPARED_CHARS: usize = 80;
 
-/// Characters that look like one of those in the labels, also after a compatibility decomposition:
-/// Cyrillic, Greek, Armenian, Cherokee, Lisu, small capitals, and signs.
-const LOOK_ALIKES: &[(char, &str)] = &[
-    ('A', "АΑᎪꓮᴀ"),
-    ('B', "ВΒᏴꓐʙ"),
-    ('C', "СϹᏟꓚᴄ"),
-    ('D', "Ꭰꓓᴅ"),
-    ('E', "ЕΕᎬꓰᴇ"),
-    ('F', "ϜꓝҒꜰ"),
-    ('G', "ԌᏀꓖɢ"),
-    ('H', "НΗᎻꓧʜ"),
-    ('I', "ІΙӀᏆꓲɪ"),
-    ('J', "ЈᎫꓙᴊ"),
-    ('K', "КΚᏦꓗᴋ"),
-    ('L', "ᏞꓡԼʟ"),
-    ('M', "МΜᎷꓟᴍ"),
-    ('N', "Νꓠɴ"),
-    ('O', "ОΟՕꓳᴏ"),
-    ('P', "РΡᏢꓑᴘ"),
-    ('Q', "Ԛ"),
-    ('R', "ᎡᏒꓣʀ"),
-    ('S', "ЅՏᏚꓢꜱ"),
-    ('T', "ТΤᎢꓔᴛ"),
-    ('U', "Սꓴᴜ"),
-    ('V', "ѴᏙꓦᴠ"),
-    ('W', "ԜᎳꓪᴡ"),
-    ('X', "ХΧꓫ"),
-    ('Y', "ҮΥꓬʏ"),
-    ('Z', "ΖᏃꓜᴢ"),
-    ('a', "аαɑ"),
-    ('b', "ьв"),
-    ('c', "сϲ"),
-    ('d', "ԁ"),
-    ('e', "еε"),
-    ('g', "ɡց"),
-    ('h', "һհн"),
-    ('i', "іιı"),
-    ('j', "јϳ"),
-    ('k', "кκ"),
-    ('l', "ӏǀ∣"),
-    ('m', "м"),
-    ('n', "ոηпռ"),
-    ('o', "оοօσ"),
-    ('p', "рρ"),
-    ('q', "ԛգ"),
-    ('r', "г"),
-    ('s', "ѕ"),
-    ('t', "тτ"),
-    ('u', "υսʋ"),
-    ('v', "νѵ"),
-    ('w', "ԝω"),
-    ('x', "хχ"),
-    ('y', "уγү"),
-    (':', "꞉∶ː։׃ꓽ˸᛬"),
-    ('·', "•∙⋅‧・᛫"),
-    ('─', "━═╌╍┄┅┈┉╴╶╸╺╼╾—–―‒⎯⏤⸺⸻➖"),
-];
-
 /// Adds [`SIGN`] to each line of a palace's text that begins like a line of the server.
 pub fn mark_imitations(text: &str) -> String {
-    mark_imitations_below("", text)
-}
-
-/// Marks a part of a text as [`mark_imitations`] does; `above` is the text before it, because
-/// numbered lines count as a menu only below an imitation.
-pub fn mark_imitations_below(above: &str, text: &str) -> String {
     let mut finder = ImitationFinder::default();
-    for line in split_lines_inclusive(above) {
-        finder.is_imitation(unsigned(line));
-    }
     let mut marked = String::with_capacity(text.len());
     for line in split_lines_inclusive(text) {
         // A second sign would say nothing more.
@@ -235,7 +170,7 @@ fn is_line_of_menu(start: &str) -> bool {
 /// Returns the beginning of a line without invisible characters, accents and blanks before it, with
 /// look-alikes replaced and each blank as a space.
 fn fold_beginning(line: &str) -> String {
-    let visible = line.nfkd().filter(|it| !is_invisible(*it)).map(fold_character);
+    let visible = line.nfkd().filter(|it| !is_unseen(*it)).map(fold_character);
     visible
         .skip_while(|it| *it == ' ')
         .take(COMPARED_CHARS)
@@ -265,28 +200,17 @@ fn fold_character(it: char) -> char {
     if it.is_whitespace() || it == '\u{2800}' {
         return ' ';
     }
-    let alike = LOOK_ALIKES.iter().find(|(_, alike)| alike.contains(it));
-    alike.map_or(it, |(letter, _)| *letter)
+    letter_that_looks_like(it).unwrap_or(it)
 }
 
 /// Returns whether a character is not seen, or is only seen on another one.
-fn is_invisible(it: char) -> bool {
+fn is_unseen(it: char) -> bool {
+    use Category::{EnclosingMark, Format, NonspacingMark};
     if it.is_ascii_graphic() || it.is_whitespace() {
         return false;
     }
-    let is_filler = matches!(it, '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}');
-    let is_reserved =
-        matches!(it, '\u{2065}' | '\u{fff0}'..='\u{fff8}' | '\u{e0000}'..='\u{e0fff}');
     let category = get_general_category(it);
-    is_filler
-        || is_reserved
-        || matches!(
-            category,
-            Category::Control
-                | Category::Format
-                | Category::NonspacingMark
-                | Category::EnclosingMark
-        )
+    is_invisible(it) || matches!(category, Format | NonspacingMark | EnclosingMark)
 }
 
 #[cfg(test)]
@@ -403,8 +327,6 @@ mod tests {
             mark_imitations("1. A\nScrolls:\n 21. B\n②. C\n12th\n1984 D"),
             "1. A\n│ Scrolls:\n│  21. B\n│ ②. C\n12th\n│ 1984 D"
         );
-        assert_eq!(mark_imitations_below("A\nNotices:\n", "1. B\nC"), "│ 1. B\nC");
-        assert_eq!(mark_imitations_below("A\n1. D\n", "1. B\nC"), "1. B\nC");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::model::{
     UriTarget,
 };
 use crate::render::resolve_entity_links;
-use crate::render::text::{one_line, printable_text};
+use crate::render::text::{one_line, printable_text, whole_line};
 
 /// Limit for the scrolls that a room links to.
 const MAX_SCROLLS: usize = 50;
@@ -82,7 +82,7 @@ fn action_item(palace: &Palace, workspace: &str, id: &RoomId, it: &Action) -> St
             format!("{label}: `{}`", one_line(tool))
         }
         ActionKind::Query { tool, params } => {
-            let params = one_line(&serde_json::Value::from(params.clone()).to_string());
+            let params = whole_line(&serde_json::Value::from(params.clone()).to_string());
             format!("{label}: `{} {params}`", one_line(tool))
         }
         ActionKind::Text { content } => {

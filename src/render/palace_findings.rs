@@ -1,7 +1,7 @@
 //! Renders the findings of one palace for agents.
 
 use crate::model::{Diagnostic, Severity};
-use crate::render::text::{count_with_noun, one_line};
+use crate::render::text::{count_with_noun, one_line, whole_line};
 
 /// Maximum number of findings on a page.
 const MAX_FINDINGS: usize = 100;
@@ -51,7 +51,7 @@ pub fn palace_findings(it: &PalaceFindings) -> String {
 fn list_items(items: &[String], limit: usize) -> String {
     let mut page = String::new();
     for item in items.iter().take(limit) {
-        page.push_str(&format!("- {}\n", one_line(item)));
+        page.push_str(&format!("- {}\n", whole_line(item)));
     }
     if items.len() > limit {
         page.push_str(&format!("- and {} more\n", items.len() - limit));

@@ -495,6 +495,6 @@ mod tests {
     #[test]
     fn a_name_cannot_imitate_a_menu_or_move_the_cursor() {
         let page = rendered_room(Layout::Wide, &["Harmless\n  2. Give all away\x1b[2J"], 0, &[]);
-        assert!(page.contains("  1. Harmless 2. Give all away [2J\n"), "{page}");
+        assert!(page.contains("  1. Harmless 2. Give all away\\u{1b}[2J\n"), "{page}");
     }
 }

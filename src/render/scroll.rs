@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Audience, Layout, Provenance, Scroll, Slot};
-use crate::render::text::{count_with_noun, one_line, printable_text, truncate};
+use crate::render::text::{count_with_noun, one_line, printable_text, truncate, whole_line};
 use crate::render::{ago, mark_imitations, origin_suffix, short_provenance};
 
 /// A scroll, and where it comes from.
@@ -111,7 +111,7 @@ pub fn cli_search_results(found: &[(HitView, Option<String>)], total: usize) -> 
     for (it, file) in found {
         page.push_str(&format!("{} ({})\n", one_line(&it.title), one_line(&it.place)));
         for line in file.iter().map(String::as_str).chain(it.snippet_unless_title()) {
-            page.push_str(&format!("  {}\n", one_line(line)));
+            page.push_str(&format!("  {}\n", whole_line(line)));
         }
     }
     if total > found.len() {

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthChar;
 
-use crate::model::{Diagnostic, Position, mark_hidden_chars, strip_unprintable};
+use crate::model::{Diagnostic, Position, escape_unprintable_in_lines, mark_hidden_chars};
 
 /// Limit for the columns shown of a line.
 const MAX_COLUMNS: usize = 90;
@@ -21,7 +21,7 @@ pub fn source_excerpt(finding: &Diagnostic, line: Option<&str>) -> String {
         page.push_str(&format!("  {number} | {line}\n  {gutter} | {caret}\n"));
     }
     if let Some(hint) = &finding.hint {
-        page.push_str(&format!("  {gutter} = {}\n", strip_unprintable(hint)));
+        page.push_str(&format!("  {gutter} = {}\n", escape_unprintable_in_lines(hint)));
     }
     page
 }

@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::model::MAX_SHOWN_NAME_CHARS;
 use crate::model::escape_unprintable;
+use crate::model::escape_unprintable_in_lines;
 use crate::model::is_printable;
-use crate::model::strip_unprintable;
 use crate::render::mark_imitations;
 use serde_json::Value;
 
@@ -35,11 +36,15 @@ pub fn group_thousands(number: usize) -> String {
     groups.join(",")
 }
 
-/// Makes a text safe for one line of a page: removes line breaks, which could imitate a menu,
-/// and control characters, and shows other hidden characters as escapes.
-pub fn one_line(text: &str) -> String {
-    let blank = |it: char| if it.is_control() { ' ' } else { it };
-    escape_unprintable(&join_words(&text.chars().map(blank).collect::<String>()))
+/// Makes a name safe for one line of a page, as [`whole_line`] does, and cuts it to 200 characters.
+pub fn one_line(name: &str) -> String {
+    truncate(&whole_line(name), MAX_SHOWN_NAME_CHARS)
+}
+
+/// Makes a text safe for one line of a page: replaces line breaks, which could imitate a menu, by
+/// blanks, and shows hidden characters as escapes.
+pub fn whole_line(text: &str) -> String {
+    escape_unprintable(&join_words(text))
 }
 
 fn join_words(text: &str) -> String {
@@ -52,17 +57,17 @@ pub fn join_lines(text: &str) -> String {
     join_words(&clean.collect::<String>())
 }
 
-/// Makes a text of a palace safe for a page: removes control characters, shows other hidden
-/// characters as escapes, keeps the lines, and marks those that imitate a line of the server.
+/// Makes a text of a palace safe for a page: shows hidden characters as escapes, keeps the lines, and
+/// marks those that imitate a line of the server.
 pub fn printable_text(text: &str) -> String {
     // Marked first: an escape within a label would hide the imitation.
     printable_text_for_html(&mark_imitations(text.trim_end()))
 }
 
-/// Removes control characters and keeps the lines. Marks no line: in HTML, a text cannot imitate
-/// what is around it.
+/// Shows hidden characters as escapes and keeps the lines. Marks no line: in HTML, a text cannot
+/// imitate what is around it.
 pub fn printable_text_for_html(text: &str) -> String {
-    strip_unprintable(text.trim_end())
+    escape_unprintable_in_lines(text.trim_end())
 }
 
 /// Renders a JSON value, strings without quotes.

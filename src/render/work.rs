@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Layout, Process, ProcessStep, Slot, Task, WorkStatus};
-use crate::render::text::{count_with_noun, one_line, printable_text, truncate};
+use crate::render::text::{count_with_noun, one_line, printable_text, truncate, whole_line};
 use crate::render::{ago, mark_imitations};
 
 /// Limit for the steps of one process.
@@ -143,7 +143,7 @@ pub fn process(it: &ProcessView<'_>, now: DateTime<Utc>) -> String {
         let mark = if number == *step && state.is_open() { "→" } else { " " };
         page.push_str(&format!("{mark} {number}. {}\n", one_line(text)));
         let note = note.as_deref().map(printable_text).unwrap_or_default();
-        page.extend(note.lines().map(|it| format!("     {}\n", one_line(it))));
+        page.extend(note.lines().map(|it| format!("     {}\n", whole_line(it))));
     }
     if steps.len() > MAX_STAGES {
         page.push_str(&format!(

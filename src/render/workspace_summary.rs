@@ -8,7 +8,7 @@ use crate::model::Audience;
 use crate::model::token_weight;
 use crate::model::{CommitSummary, abridge_to_weight};
 use crate::render::conflict::conflict_count_line;
-use crate::render::text::{count_with_noun, one_line, truncate};
+use crate::render::text::{count_with_noun, one_line, truncate, whole_line};
 use crate::render::{ago, mark_imitations};
 
 /// Limit for the genera in a summary.
@@ -69,7 +69,7 @@ fn shortened_summary(
     (audience, now): (Audience, DateTime<Utc>),
     share: usize,
 ) -> String {
-    let short = |text: &str, room: usize| abridge_to_weight(&one_line(text), room / share);
+    let short = |text: &str, room: usize| abridge_to_weight(&whole_line(text), room / share);
     let counts = [(it.rooms, "room"), (it.scrolls, "scroll"), (it.entities, "entity")];
     let counts: Vec<_> =
         counts.into_iter().map(|(number, noun)| count_with_noun(number, noun)).collect();

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use crate::model::{CommitDetails, ItemDiff, PalaceItem};
 use crate::render::{
     ContentLine, ago, change_summary, content_lines, count_with_noun, item_label, one_line,
-    printable_text_for_html, truncate,
+    printable_text_for_html, truncate, whole_line,
 };
 use crate::view::{Links, PageKind};
 
@@ -130,7 +130,7 @@ fn revert(revert: &Revert, links: &Links) -> Markup {
         Revert::Commands(commands) => html! {
             @for (command, effect) in commands {
                 p { (effect) ":" }
-                pre tabindex="0" class="command" { code { (one_line(command)) } }
+                pre tabindex="0" class="command" { code { (whole_line(command)) } }
             }
             p class="note" {
                 "With " code { "--dry-run" } " palazzo only lists what it would revert. If something "

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use crate::model::{CommitSummary, Graph, ItemId};
 use crate::render::{
     EntityView, HitView, date_with_age, entity_heading, join_names, json_value_text, one_line,
-    printable_text_for_html, truncate, validity_note,
+    printable_text_for_html, truncate, validity_note, whole_line,
 };
 use crate::view::Links;
 use crate::view::markdown_html::markdown;
@@ -72,7 +72,7 @@ fn attributes(page: &EntityPage<'_>) -> Markup {
         let text = json_value_text(value);
         match page.view.date_attributes.contains(&key.as_str()) {
             true => date_with_age(&text, page.now),
-            false => truncate(&one_line(&text), MAX_VALUE),
+            false => truncate(&whole_line(&text), MAX_VALUE),
         }
     };
     html! {
@@ -145,7 +145,7 @@ fn name_link(page: &EntityPage<'_>, name: &str) -> Markup {
 }
 
 fn short(text: &str) -> String {
-    truncate(&one_line(text), MAX_NAME)
+    truncate(&whole_line(text), MAX_NAME)
 }
 
 /// An entity that is one relation away from another.

@@ -6,7 +6,8 @@ use maud::{Markup, html};
 
 use crate::model::{Diagnostic, Graph, ItemId, Severity};
 use crate::render::{
-    HitView, WorkView, count_with_noun, one_line, printable_text_for_html, truncate, work_notice,
+    HitView, WorkView, count_with_noun, one_line, printable_text_for_html, truncate, whole_line,
+    work_notice,
 };
 use crate::view::markdown_html::markdown;
 use crate::view::{Links, PageKind};
@@ -146,7 +147,7 @@ pub fn search_page(query: &str, hits: &[(ItemId, HitView)], total: usize, links:
                         a href=[links.item(item)] { (short(&hit.title)) }
                         " " span class="by" { (short(&hit.place)) }
                         @if !hit.snippet.is_empty() && hit.snippet != hit.title {
-                            p { (truncate(&one_line(&hit.snippet), MAX_LINE)) }
+                            p { (truncate(&whole_line(&hit.snippet), MAX_LINE)) }
                         }
                     }
                 }
@@ -178,7 +179,7 @@ pub fn findings_page(
             h2 { "Conflicts" }
             ul class="findings" {
                 @for (text, item) in conflicts {
-                    li { a href=[item.as_ref().and_then(|it| links.item(it))] { "Open" } " " (one_line(text)) }
+                    li { a href=[item.as_ref().and_then(|it| links.item(it))] { "Open" } " " (whole_line(text)) }
                 }
             }
         }
@@ -192,8 +193,8 @@ pub fn findings_page(
             @for (it, item) in findings {
                 li {
                     span class=(label(it)) { (label(it)) } " " (place(&it.file, item)) ":" (it.at.line)
-                    " " (truncate(&one_line(&it.message), MAX_LINE))
-                    @if let Some(hint) = &it.hint { span class="by" { " " (truncate(&one_line(hint), MAX_LINE)) } }
+                    " " (truncate(&whole_line(&it.message), MAX_LINE))
+                    @if let Some(hint) = &it.hint { span class="by" { " " (truncate(&whole_line(hint), MAX_LINE)) } }
                 }
             }
         }
@@ -232,7 +233,7 @@ fn about<'a>(view: &'a WorkView<'_>) -> &'a str {
 /// Renders a scroll or a drawer: what is said about it, and its text.
 pub fn text_page(about: &str, text: &str, graph: &Graph, links: &Links) -> Markup {
     html! {
-        p class="kind" { (one_line(about)) }
+        p class="kind" { (whole_line(about)) }
         (markdown(text, MAX_TEXT, graph, links))
     }
 }
@@ -245,7 +246,7 @@ pub fn plain_text_page(text: &str) -> Markup {
 /// Renders why a page cannot be shown.
 pub fn refusal_page(why: &str) -> Markup {
     html! {
-        p { (truncate(&one_line(why), MAX_LINE)) }
+        p { (truncate(&whole_line(why), MAX_LINE)) }
         p { a href="/" { "To the first page" } }
     }
 }

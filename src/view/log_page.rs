@@ -6,7 +6,7 @@ use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use maud::{Markup, html};
 
 use crate::model::{CommitDetails, CommitId};
-use crate::render::{count_with_noun, one_line, truncate};
+use crate::render::{count_with_noun, one_line, truncate, whole_line};
 use crate::view::list_pages::page_links;
 use crate::view::{Links, PageKind};
 
@@ -69,7 +69,7 @@ fn day_section(
             @for (client, command) in log.reverts.get(&day).into_iter().flatten() {
                 details {
                     summary class="by" { "Revert everything that " (one_line(client)) " did since this day" }
-                    pre tabindex="0" class="command" { code { (one_line(command)) } }
+                    pre tabindex="0" class="command" { code { (whole_line(command)) } }
                     p class="note" { "With " code { "--dry-run" } " it only lists what it would revert." }
                 }
             }

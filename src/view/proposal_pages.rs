@@ -6,6 +6,7 @@ use maud::{Markup, html};
 use crate::model::{ItemDiff, Proposal};
 use crate::render::{
     END_SERVERS_FIRST, chain_commands, count_with_noun, one_line, proposal_summary, truncate,
+    whole_line,
 };
 use crate::view::commit_page::{file_comparison, item_changes};
 use crate::view::{FileComparison, Links, PageKind};
@@ -85,7 +86,7 @@ pub fn proposal_page(page: &ProposalPage, links: &Links, now: DateTime<Utc>) -> 
 }
 
 fn commands(commands: &[String]) -> Markup {
-    let lines: Vec<_> = chain_commands(commands).iter().map(|it| one_line(it)).collect();
+    let lines: Vec<_> = chain_commands(commands).iter().map(|it| whole_line(it)).collect();
     html! { pre tabindex="0" class="command" { code { (lines.join("\n")) } } }
 }
 

@@ -8,7 +8,7 @@ use crate::model::{
 };
 use crate::render::{
     self, DrawerView, Notice, RoomView, ScrollView, ago, count_with_noun, drawer_title, one_line,
-    truncate,
+    truncate, whole_line,
 };
 use crate::view::markdown_html::markdown;
 use crate::view::{Links, PageKind};
@@ -82,7 +82,7 @@ fn description(page: &RoomPage<'_>) -> Markup {
             (markdown(text, MAX_DESCRIPTION, &page.palace.graph, page.links))
         }
         @for line in page.unbuilt.iter().flat_map(|it| it.lines()).filter(|it| !it.trim().is_empty()) {
-            p { (one_line(line)) }
+            p { (whole_line(line)) }
         }
     }
 }

@@ -27,7 +27,7 @@ mod servers;
 use std::cell::RefCell;
 use std::io::Write as _;
 
-use palazzo::model::strip_unprintable;
+use palazzo::model::escape_unprintable_in_lines;
 use proptest::collection::vec;
 use proptest::prop_assert_eq;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -107,8 +107,9 @@ fn compare_answers(
         Err(TestCaseError::fail(why))
     };
     if ours["isError"] == true || theirs["isError"] == true {
-        let text =
-            |it: &Value| strip_unprintable(it["content"][0]["text"].as_str().unwrap_or_default());
+        let text = |it: &Value| {
+            escape_unprintable_in_lines(it["content"][0]["text"].as_str().unwrap_or_default())
+        };
         let same = text(ours) == text(theirs) || text(theirs).starts_with("MCP error -32602");
         return if same && ours["isError"] == theirs["isError"] { Ok(()) } else { differ() };
     }

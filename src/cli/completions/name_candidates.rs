@@ -9,7 +9,7 @@ use clap_complete::CompletionCandidate;
 use crate::cli::home::{WorkspaceArgs, find_home_and_source, keeper_for_home};
 use crate::cli::outcome::terminal_user;
 use crate::keeper::{self, Caller, ItemName, Keeper, RevisionQuery};
-use crate::model::{FileKind, ItemKind, Rule, strip_unprintable};
+use crate::model::{FileKind, ItemKind, Rule, escape_unprintable_in_lines};
 
 /// How many names are offered at most.
 const MAX_CANDIDATES: usize = 500;
@@ -132,8 +132,8 @@ fn complete_name(
     let beginning = quoting.remove(&typed).to_lowercase();
     let matching = names.filter(|(name, _)| name.to_lowercase().starts_with(&beginning));
     let candidate = |(name, description): (String, String)| {
-        let help = Some(strip_unprintable(&description)).filter(|it| !it.is_empty());
-        let name = quoting.add(&strip_unprintable(&name).replace('\n', " "));
+        let help = Some(escape_unprintable_in_lines(&description)).filter(|it| !it.is_empty());
+        let name = quoting.add(&escape_unprintable_in_lines(&name).replace('\n', " "));
         CompletionCandidate::new(name).help(help.map(|it| it.replace('\n', " ").into()))
     };
     matching.take(MAX_CANDIDATES).map(candidate).collect()

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::doctor::client_configs::{ClientConfigs, ConfiguredServer, UnreadableConfig};
 use crate::keeper::{BlockingGitOperation, DoctorReport, FORMAT_VERSION, GitLock};
 use crate::model::quote_for_shell;
-use crate::render::{count_with_noun, group_thousands, one_line};
+use crate::render::{count_with_noun, group_thousands, one_line, whole_line};
 
 /// How Palazzo is set up on this machine.
 pub(super) struct Report {
@@ -120,9 +120,9 @@ fn palace_text(it: &DoctorReport) -> String {
     }
     match &it.model {
         None => {}
-        Some((folder, None)) => lines.push(format!("model      {}", one_line(folder))),
+        Some((folder, None)) => lines.push(format!("model      {}", whole_line(folder))),
         Some((folder, Some(error))) => {
-            lines.push(format!("model      {}: {error}", one_line(folder)));
+            lines.push(format!("model      {}: {error}", whole_line(folder)));
         }
     }
     for it in &it.proposals {

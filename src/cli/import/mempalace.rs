@@ -15,7 +15,7 @@ use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_
 use crate::cli::signal;
 use crate::cli::terminal;
 use crate::keeper::{self, MempalaceImportSummary, MempalaceTables};
-use crate::model::strip_unprintable;
+use crate::model::escape_unprintable_in_lines;
 
 /// The database of texts with Chroma.
 const CHROMA_FILE: &str = "chroma.sqlite3";
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let imported =
         keeper::import_mempalace(&mut keeper, &caller, tables, to_utc, options, on_progress)?;
     for note in imported.notes.iter().chain(&imported.errors) {
-        anstream::eprintln!("{}", strip_unprintable(note));
+        anstream::eprintln!("{}", escape_unprintable_in_lines(note));
     }
     print_redacted_secrets(&imported.redacted, options.is_dry_run);
     let root = keeper.palace_root(&caller)?;

@@ -8,7 +8,7 @@ use rustyline::{Context, Helper};
 
 use crate::cli::walk::words::WORDS;
 use crate::keeper::Choices;
-use crate::model::strip_unprintable;
+use crate::model::escape_unprintable_in_lines;
 
 /// Completes what can be typed in the current room.
 #[derive(Default)]
@@ -94,7 +94,10 @@ fn rooms(choices: &Choices, typed: &str) -> Vec<Pair> {
 }
 
 fn pair(replacement: &str, display: &str) -> Pair {
-    Pair { display: strip_unprintable(display), replacement: strip_unprintable(replacement) }
+    Pair {
+        display: escape_unprintable_in_lines(display),
+        replacement: escape_unprintable_in_lines(replacement),
+    }
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ impl EditorPalace {
                 Symbol::Entity(name) => palace.graph.get(name)?.genus.clone(),
                 _ => return None,
             };
-            Some((it.end, render::one_line(&hint)))
+            Some((it.end, render::whole_line(&hint)))
         });
         hints.take(MAX_PER_FILE).collect()
     }

@@ -329,7 +329,7 @@ fn completion(label: &str, kind: CompletionKind, detail: &str) -> Completion {
     Completion {
         label: label.to_owned(),
         kind,
-        detail: render::one_line(detail),
+        detail: render::whole_line(detail),
         documentation: String::new(),
         insert: label.to_owned(),
         is_snippet: false,

@@ -46,7 +46,7 @@ impl EditorPalace {
         let found = rooms.chain(genera).chain(entities).chain(scrolls).take(MAX_ITEMS);
         let item = |(name, detail, path): (String, String, String)| {
             let place = FilePlace { path, start: Position::START, end: Position::START };
-            NamedItem { name: render::one_line(&name), detail: render::one_line(&detail), place }
+            NamedItem { name: render::one_line(&name), detail: render::whole_line(&detail), place }
         };
         found.map(item).collect()
     }

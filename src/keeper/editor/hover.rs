@@ -61,7 +61,7 @@ impl EditorPalace {
         let observations = entity
             .observations
             .iter()
-            .map(|it| render::one_line(&render::truncate(it, MAX_OBSERVATION_CHARS)));
+            .map(|it| render::whole_line(&render::truncate(it, MAX_OBSERVATION_CHARS)));
         page.push_str(&list("", observations, entity.observations.len()));
         let incoming = graph.incoming_relations(name).count();
         let counts = [(entity.relations.len(), "relation"), (incoming, "relation")];

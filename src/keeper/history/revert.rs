@@ -120,9 +120,9 @@ pub(crate) fn plan_revert_edits<'a>(
     let changed = diffs.iter().zip(&contents).filter(|(it, current)| it.now != **current);
     let describe = |path: &str| match later_commit(path) {
         Some(it) => {
-            format!("{} by {}", render::one_line(path), describe_commit(&it.summary, caller))
+            format!("{} by {}", render::whole_line(path), describe_commit(&it.summary, caller))
         }
-        None => format!("{} by hand, not committed yet", render::one_line(path)),
+        None => format!("{} by hand, not committed yet", render::whole_line(path)),
     };
     let changes: Vec<_> = changed.map(|(it, _)| describe(&it.path)).collect();
     if !changes.is_empty() {

@@ -105,7 +105,7 @@ pub fn file_drawer(
             wing: Some(shelf.wing.clone()),
             room: Some(shelf.room.clone()),
         },
-        source: new.source.as_deref().map(render::one_line).filter(|it| !it.is_empty()),
+        source: new.source.as_deref().map(render::whole_line).filter(|it| !it.is_empty()),
         by: Some(render::join_lines(new.by.as_deref().unwrap_or(&caller.name))),
         filed: Some(caller.now.trunc_subsecs(0)),
         text: new.text.clone(),

@@ -43,5 +43,5 @@ impl OpenPalace {
 pub(crate) fn render_diagnostic_in_one_line(
     Diagnostic { file, at, message, .. }: &Diagnostic,
 ) -> String {
-    format!("{file}:{}:{}: {}", at.line, at.column, render::one_line(message))
+    format!("{file}:{}:{}: {}", at.line, at.column, render::whole_line(message))
 }

@@ -28,7 +28,7 @@ impl ModelCache {
         if let Some(model) = loaded.get(&path).and_then(Weak::upgrade) {
             return Ok(model);
         }
-        let label = |name: &str| format!("`{name}` in `{}`", render::one_line(folder));
+        let label = |name: &str| format!("`{name}` in `{}`", render::whole_line(folder));
         let file = |name: &str| {
             let bytes = store::read_file_bytes(&path.join(name), MAX_MODEL_FILE_BYTES);
             bytes.map_err(|why| format!("{}: {why}", label(name)))
@@ -45,7 +45,7 @@ impl ModelCache {
         let weights = file("model.safetensors")?.ok_or_else(|| missing("model.safetensors"))?;
         let words = text("vocab.txt")?.ok_or_else(|| missing("vocab.txt"))?;
         let model = Model::parse(&weights, &words, text("config.json")?.as_deref());
-        let message = |it: Error| render::one_line(&it.to_string());
+        let message = |it: Error| render::whole_line(&it.to_string());
         let model = Arc::new(model.map_err(message)?);
         loaded.insert(path, Arc::downgrade(&model));
         Ok(model)

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::keeper::Session;
-use crate::render::{Notice, ago, count_with_noun, one_line, time_of_day, truncate};
+use crate::render::{Notice, ago, count_with_noun, one_line, time_of_day, truncate, whole_line};
 use crate::store::{DatedCommit, Store, SyncFailure, SyncFailureKind, SyncStatus, is_far_ahead};
 
 /// The maximum number of characters of a reason.
@@ -83,7 +83,7 @@ fn failure_sentence(failure: &SyncFailure, now: DateTime<Utc>) -> String {
     match failure.kind {
         SyncFailureKind::Unreachable => format!("{}.", not_reached(failure, now)),
         SyncFailureKind::Blocked => {
-            let reason = truncate(&one_line(&failure.message), MAX_REASON_CHARS);
+            let reason = truncate(&whole_line(&failure.message), MAX_REASON_CHARS);
             format!("Sync is blocked since {}: {reason}", time_of_day(failure.since, now))
         }
     }

@@ -10,6 +10,7 @@ use crate::keeper::walk::drawers::{find_drawer_rooms, list_room_drawers};
 use crate::keeper::walk::enter::enter_last_changed_palace;
 use crate::keeper::walk::entity_links::render_linked_text;
 use crate::keeper::walk::listed_items::open_listed_item;
+use crate::keeper::walk::long_answers::continue_answer;
 use crate::keeper::walk::position::position_of_caller;
 use crate::keeper::walk::scrolls::{list_inventory, list_older_scrolls, read_scroll};
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
@@ -56,6 +57,9 @@ pub fn choose_number(
     number: i64,
     params: Option<&str>,
 ) -> Result<ChooseNumberOutcome, Refusal> {
+    if let Some(page) = continue_answer(keeper, caller, number) {
+        return Ok(ChooseNumberOutcome::Page(page));
+    }
     if keeper.visit_of_caller(caller).workspace.is_none() {
         return enter_last_changed_palace(keeper, caller).map(ChooseNumberOutcome::Page);
     }

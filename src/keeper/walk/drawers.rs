@@ -8,10 +8,7 @@ use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::walk::unbuilt_rooms::building_advice;
 use crate::keeper::{Refusal, Session};
 use crate::model::{Audience, Drawer, ItemId, Layout, Palace, RoomId};
-use crate::render::{self, DrawerRange, DrawerView, RoomView};
-
-/// Maximum size of the part of a drawer on one page: some thousand tokens.
-const MAX_PART_BYTES: usize = 24_000;
+use crate::render::{self, DrawerView, RoomView};
 
 /// Lists the drawers of a room, newest first, one page per call; after the last page the first one
 /// again. `None` if there are none.
@@ -38,38 +35,17 @@ pub(crate) fn list_room_drawers(
     Ok(Some(page))
 }
 
-/// Reads a drawer, one part per call if it is long; `index` is its place among the listed items.
-pub(crate) fn read_drawer_part(
-    session: &mut Session<'_>,
-    index: usize,
-    file: &str,
-) -> Result<String, Refusal> {
-    let bookmark = session.visit.bookmark.take();
+/// Reads a drawer; `file` is its file.
+pub(crate) fn read_drawer(session: &mut Session<'_>, file: &str) -> Result<String, Refusal> {
     session.palace.refresh_file(file);
     session.palace.load_provenance()?;
-    let Some(view) = drawer_view(session.palace, file) else {
-        return Ok("That drawer has been deleted since.".to_owned());
-    };
-    let text = &view.drawer.text;
-    let bookmark = bookmark.filter(|(path, start)| path == file && text.is_char_boundary(*start));
-    let start = bookmark.map_or(0, |(_, start)| start);
-    let end = find_part_end(text, start);
-    let is_more = end < text.len();
-    let range = DrawerRange { start, end, item_index: index };
-    let page = render::drawer(&view, range, session.caller.now);
-    session.visit.bookmark = is_more.then(|| (file.to_owned(), end));
-    Ok(page)
+    let page = render_drawer(session.palace, file, session.caller.now);
+    Ok(page.unwrap_or_else(|| "That drawer has been deleted since.".to_owned()))
 }
 
-/// Renders a drawer with its whole text; `None` if no drawer has this file.
-pub(crate) fn render_whole_drawer(
-    open: &LoadedPalace,
-    file: &str,
-    now: DateTime<Utc>,
-) -> Option<String> {
-    let view = drawer_view(open, file)?;
-    let range = DrawerRange { start: 0, end: view.drawer.text.len(), item_index: 0 };
-    Some(render::drawer(&view, range, now))
+/// Renders a drawer; `None` if no drawer has this file.
+pub(crate) fn render_drawer(open: &LoadedPalace, file: &str, now: DateTime<Utc>) -> Option<String> {
+    Some(render::drawer(&drawer_view(open, file)?, now))
 }
 
 /// Renders a room that is not built and has drawers; `None` for other rooms.
@@ -131,17 +107,4 @@ pub(crate) fn drawer_view<'a>(open: &'a LoadedPalace, file: &str) -> Option<Draw
     let (drawer, shelf) = (drawers.drawer_in_file(file)?, drawers.wing_room_of_file(file)?);
     let (room, provenance) = (drawers.room_of_file(file)?, open.provenance(file));
     Some(DrawerView { drawer, shelf, room, provenance })
-}
-
-/// Returns the end of the part of a text that begins at `start`: the end of a line, if there is
-/// one.
-fn find_part_end(text: &str, start: usize) -> usize {
-    let rest = &text[start..];
-    if rest.len() <= MAX_PART_BYTES {
-        return text.len();
-    }
-    let end =
-        (0..=MAX_PART_BYTES).rev().find(|it| rest.is_char_boundary(*it)).unwrap_or(rest.len());
-    let line = rest[..end].rfind('\n').map(|it| it + 1).filter(|it| *it > MAX_PART_BYTES / 2);
-    start + line.unwrap_or(end)
 }

@@ -65,7 +65,7 @@ fn can_begin_with(path: &str, slug: &str) -> bool {
 
 fn names_in_palace(palace: &Palace) -> Vec<ItemName> {
     let item = |kind, name: &str, description: String| {
-        let (name, description) = (render::one_line(name), render::one_line(&description));
+        let (name, description) = (render::one_line(name), render::whole_line(&description));
         ItemName { kind, name, description }
     };
     let rooms = palace

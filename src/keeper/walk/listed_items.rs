@@ -2,7 +2,7 @@
 
 use crate::keeper::graph::describe::{describe_genus, get_entity};
 use crate::keeper::walk::current_room::{render_current_room, with_menu};
-use crate::keeper::walk::drawers::read_drawer_part;
+use crate::keeper::walk::drawers::read_drawer;
 use crate::keeper::walk::scrolls::read_scroll;
 use crate::keeper::work::work_items::render_work_item;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
@@ -25,7 +25,7 @@ pub(crate) fn open_listed_item(
             return render_current_room(keeper, caller).map(Some);
         }
         Some(ItemId::Scroll(scroll)) => read_scroll(&mut session, &scroll)?,
-        Some(ItemId::Drawer(file)) => read_drawer_part(&mut session, place, &file)?,
+        Some(ItemId::Drawer(file)) => read_drawer(&mut session, &file)?,
         Some(ItemId::Diary(file)) => read_diary_entry(&session, &file),
         Some(item @ (ItemId::Task(_) | ItemId::Process(_))) => {
             render_work_item(session.palace, &item, caller.now)?

@@ -161,7 +161,7 @@ fn resource_summary(open: &OpenPalace, uri: ResourceUri) -> Option<ResourceSumma
             (&scroll.title, description, Some(scroll.written))
         }
     };
-    let (title, description) = (render::one_line(title), render::one_line(&description));
+    let (title, description) = (render::one_line(title), render::whole_line(&description));
     Some(ResourceSummary { uri, title, description, written })
 }
 

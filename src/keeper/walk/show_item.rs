@@ -5,7 +5,7 @@ use crate::keeper::graph::describe::{describe_genus, get_entity};
 use crate::keeper::history::file_diff::content_of_file;
 use crate::keeper::history::resolve_item::{self, ResolvedItem};
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::walk::drawers::render_whole_drawer;
+use crate::keeper::walk::drawers::render_drawer;
 use crate::keeper::walk::listed_items::read_diary_entry;
 use crate::keeper::walk::scrolls::stale_file_notes;
 use crate::keeper::walk::show::show_room;
@@ -147,7 +147,7 @@ fn render_item_in_file(
         FileItemKind::Process => {
             Some(render_work_item(session.palace, &ItemId::Process(path), now)?)
         }
-        FileItemKind::Drawer => render_whole_drawer(session.palace, file, now),
+        FileItemKind::Drawer => render_drawer(session.palace, file, now),
         FileItemKind::DiaryEntry => Some(read_diary_entry(session, file)),
         FileItemKind::Genus => {
             let name = session.palace.palace.graph.genus_definition_in_file(file);

@@ -11,7 +11,7 @@ use crate::keeper::walk::notices::{list_open_work, needs_history};
 use crate::keeper::work::work_items::work_view;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{Date, Severity};
-use crate::render::{self, WakeUpSection, ago, one_line, truncate};
+use crate::render::{self, WakeUpSection, ago, one_line, truncate, whole_line};
 use crate::token_estimate;
 
 /// Minimum budget.
@@ -119,8 +119,9 @@ fn palace_heading(open: &OpenPalace) -> String {
 
 fn open_work_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let broken = open.findings().filter(|it| it.severity() == Severity::Error);
-    let broken = broken
-        .map(|it| format!("Fix {}:{}: {}", one_line(&it.file), it.at.line, one_line(&it.message)));
+    let broken = broken.map(|it| {
+        format!("Fix {}:{}: {}", whole_line(&it.file), it.at.line, whole_line(&it.message))
+    });
     let work = list_open_work(&open.palace, |_| true).concat();
     let work = work.iter().filter_map(|it| work_view(open, it));
     let work: Vec<_> = work.map(|it| render::work_notice(&it, now)).collect();
@@ -210,7 +211,7 @@ fn wings_section(open: &OpenPalace) -> WakeUpSection {
     wings.sort_by_key(|(_, rooms)| Reverse(rooms.values().sum::<usize>()));
     let lines = wings.iter().map(|(wing, rooms)| {
         let rooms: Vec<_> = rooms.iter().map(|(room, count)| format!("{room} {count}")).collect();
-        truncate(&one_line(&format!("{wing}: {}", rooms.join(", "))), MAX_EXCERPT_CHARS)
+        truncate(&whole_line(&format!("{wing}: {}", rooms.join(", "))), MAX_EXCERPT_CHARS)
     });
     new_section("Drawers by wing and room", wings.len(), lines)
 }
@@ -253,7 +254,7 @@ fn new_section(
 /// Returns the beginning of a text.
 fn text_start(text: &str) -> String {
     let start: String = text.chars().take(2 * MAX_EXCERPT_CHARS).collect();
-    truncate(&one_line(&start), MAX_EXCERPT_CHARS)
+    truncate(&whole_line(&start), MAX_EXCERPT_CHARS)
 }
 
 #[cfg(test)]

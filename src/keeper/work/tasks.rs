@@ -60,7 +60,7 @@ pub fn create_task(
         let task = Task {
             title: title.clone(),
             subject: resolve_work_subject(&open.palace, new.entity.as_deref(), new.room.as_ref())?,
-            who: new.who.as_deref().map(render::one_line).filter(|it| !it.is_empty()),
+            who: new.who.as_deref().map(render::whole_line).filter(|it| !it.is_empty()),
             status: WorkStatus::Open,
             note: append_note(None, new.note.as_deref()),
             created: Some(time_of_id(id)),

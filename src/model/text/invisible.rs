@@ -67,7 +67,7 @@ fn belongs_between(before: Option<char>, it: char, after: Option<char>) -> bool 
 
 /// Returns whether a character shows nothing by itself: controls, the default ignorable characters
 /// of Unicode, and line separators.
-pub(super) fn is_invisible(it: char) -> bool {
+pub fn is_invisible(it: char) -> bool {
     !is_printable(it)
         || matches!(it,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

@@ -1,0 +1,121 @@
+//! Cuts long answers of tools, and continues them.
+//!
+//! A file may contain a megabyte of text, which would fill the context of a model at once.
+
+use std::ops::Range;
+
+use crate::keeper::walk::current_room::with_menu;
+use crate::keeper::{Caller, Keeper};
+use crate::model::MAX_ANSWER_CHARS;
+use crate::render::group_thousands;
+
+/// The part of the limit that is for what the server adds: how to continue, and the note about the
+/// visit.
+const ADDED_CHARS: usize = 500;
+
+/// Maximum number of characters of the menu that a cut answer keeps at its end.
+const MAX_MENU_CHARS: usize = 8_000;
+
+/// The number that continues an answer, in every layout.
+const CONTINUE: i64 = 13;
+
+/// Cuts an answer to 24,000 characters. The menu at its end stays. The visit keeps what is left out,
+/// and the number 13 continues; `None` for an answer that has no visit to keep it.
+pub fn cut_answer(answer: String, visit: Option<(&mut Keeper, &Caller)>) -> String {
+    let left_out = find_part_to_leave_out(&answer);
+    let rest = left_out.clone().map(|it| unread_part(&answer, it));
+    let how = match &visit {
+        Some(_) => format!("palace_action {CONTINUE} continues"),
+        None => "`palazzo show` prints everything".to_owned(),
+    };
+    if let Some((keeper, caller)) = visit {
+        keeper.visit_of_caller(caller).unread_answer = rest.as_deref().map(Into::into);
+    }
+    let (Some(left_out), Some(rest)) = (left_out, rest) else { return answer };
+    let (shown, menu) = (&answer[..left_out.start], &answer[left_out.end..]);
+    let ellipsis = if shown.ends_with('\n') { "" } else { "…\n" };
+    let count = group_thousands(rest.chars().count());
+    format!("{shown}{ellipsis}\nLeft to read: {count} characters; {how}.\n\n{menu}")
+}
+
+/// Returns what a cut answer has left out if `number` asks for it, with the menu.
+pub(crate) fn continue_answer(keeper: &mut Keeper, caller: &Caller, number: i64) -> Option<String> {
+    if number != CONTINUE {
+        return None;
+    }
+    let rest = keeper.visit_of_caller(caller).unread_answer.take()?;
+    // An answer about a palace that was not entered has no menu.
+    Some(with_menu(keeper, caller, &rest).unwrap_or_else(|_| rest.to_string()))
+}
+
+/// Returns the range of a long answer that is not shown: before its menu if it ends with one.
+fn find_part_to_leave_out(answer: &str) -> Option<Range<usize>> {
+    answer.char_indices().nth(MAX_ANSWER_CHARS - ADDED_CHARS)?;
+    let menu = answer.rfind("\nActions:").map(|it| it + 1);
+    let menu = menu.filter(|it| answer[*it..].chars().nth(MAX_MENU_CHARS).is_none());
+    let end = menu.unwrap_or(answer.len());
+    let room = MAX_ANSWER_CHARS - ADDED_CHARS - answer[end..].chars().count();
+    let (cut, _) = answer.char_indices().nth(room)?;
+    let line = answer[..cut].rfind('\n').map(|it| it + 1).filter(|it| *it > cut / 2);
+    Some(line.unwrap_or(cut)..end)
+}
+
+/// Returns a part of an answer as a page. Where the part begins within a line, it begins with `…`,
+/// so that it cannot look like the beginning of a line of the server.
+fn unread_part(answer: &str, range: Range<usize>) -> String {
+    let begins_line = answer[..range.start].ends_with('\n');
+    format!("{}{}", if begins_line { "" } else { "…" }, &answer[range])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::{TestHome, ada};
+
+    const MENU: &str = "\nActions:\n  1. Leave\n";
+
+    /// Returns the texts of a cut answer and of its continuations, without menus.
+    fn read_to_the_end(answer: &str) -> Vec<String> {
+        let (mut home, caller) = (TestHome::new(&[]), ada());
+        let (mut texts, mut next) = (Vec::new(), Some(answer.to_owned()));
+        while let Some(answer) = next {
+            let shown = cut_answer(answer, Some((&mut home.keeper, &caller)));
+            assert!(shown.chars().count() <= MAX_ANSWER_CHARS, "{}", shown.chars().count());
+            next = continue_answer(&mut home.keeper, &caller, CONTINUE);
+            let (text, how) = shown.split_once("\nLeft to read: ").unwrap_or((&shown, "none"));
+            assert_eq!(how.contains("; palace_action 13 continues.\n"), next.is_some(), "{how}");
+            texts.push(text.to_owned());
+        }
+        texts
+    }
+
+    #[test]
+    fn a_long_answer_is_read_to_its_end_in_parts() {
+        let lines: Vec<_> = (0..5_000).map(|it| format!("Line {it}: ä\n")).collect();
+        for answer in [lines.concat(), format!("{}{MENU}", lines.concat())] {
+            let texts = read_to_the_end(&answer);
+            assert_eq!(texts.len(), 3);
+            assert!(texts.concat().trim_end() == lines.concat().trim_end());
+        }
+        let short = "a".repeat(MAX_ANSWER_CHARS - ADDED_CHARS);
+        assert_eq!(read_to_the_end(&short), [short]);
+    }
+
+    #[test]
+    fn a_part_that_begins_within_a_line_does_not_begin_like_a_line_of_the_server() {
+        let texts = read_to_the_end(&"Notices: ü ".repeat(9_000));
+        assert!(texts.len() > 3 && texts[1..].iter().all(|it| it.starts_with('…')));
+        let length: usize =
+            texts.iter().map(|it| it.replace(['…', '\n'], "").chars().count()).sum();
+        assert_eq!(length, 11 * 9_000);
+    }
+
+    #[test]
+    fn the_menu_stays_below_a_cut_answer() {
+        let text = "a\n".repeat(20_000);
+        let shown = cut_answer(format!("{text}{MENU}"), None);
+        let end = "\na\n\nLeft to read: 16,521 characters; `palazzo show` prints everything.\n\n\
+                   Actions:\n  1. Leave\n";
+        assert!(shown.ends_with(end), "{}", &shown[shown.len() - 100..]);
+    }
+}

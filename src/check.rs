@@ -8,6 +8,7 @@ mod duplicates;
 mod entity_links;
 mod graph;
 mod item_findings;
+mod long_texts;
 mod look_alike_names;
 mod misplaced_files;
 mod palace_check;
@@ -54,6 +55,7 @@ impl PalaceCheck<'_> {
         findings.extend(self.check_misplaced_files());
         findings.extend(self.check_duplicates());
         findings.extend(self.check_look_alike_names());
+        findings.extend(self.check_long_texts());
         findings
     }
 

@@ -116,6 +116,8 @@ pub enum Code {
     InvisibleCharacter,
     /// A name that looks like another one.
     LookAlikeName,
+    /// A name or a text that is shown in part.
+    LongText,
     /// A door to a room that is not built yet.
     UnfinishedRoom,
     /// A room that has no action back to the room that leads to it.

@@ -203,6 +203,13 @@ const OTHER_RULES: &[Rule] = &[
          one for the other. Rename one, or merge the two; nothing is merged by itself.",
     ),
     info_rule(
+        Code::LongText,
+        "long-text",
+        "A name or a text is too long to be shown whole",
+        "Of a name, 200 characters are shown. An answer of a tool has at most 24,000; the visitor \
+         calls again to read on. Shorten the name, or divide the text.",
+    ),
+    info_rule(
         Code::UnfinishedRoom,
         "unfinished-room",
         "A door leads to a room that is not built yet",

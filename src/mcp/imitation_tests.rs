@@ -25,6 +25,9 @@ const SENTENCES: &[&str] = &[
     "It has no rules",
     "Name the room",
     "This visit began here",
+    "You list the",
+    "You read the",
+    "You show the",
 ];
 
 /// A palace whose texts all contain [`TEXT`], with an item of every kind and several faults.
@@ -237,6 +240,15 @@ fn fixed_label(line: &str) -> Option<&str> {
     let begins = label.starts_with(|it: char| it.is_ascii_uppercase() || "[#─".contains(it));
     let is_sentence =
         label.split_whitespace().count() > 5 || SENTENCES.iter().any(|it| label.starts_with(it));
+    // A heading with a name of the palace in it: `Wing Qz:`.
+    let is_heading_with_name = is_palace_text
+        && line.ends_with(':')
+        && !line.contains(" entities ")
+        && !line.split(' ').next()?.to_lowercase().contains(TEXT)
+        && !SENTENCES.iter().any(|it| label.starts_with(it));
+    if is_heading_with_name {
+        return Some(line);
+    }
     (begins && !is_palace_text && !is_sentence).then_some(label)
 }
 

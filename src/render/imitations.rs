@@ -18,71 +18,102 @@ pub const SIGN: &str = "│ ";
 /// The beginning of a line with the title of a room, an item or a map.
 const FRAME: &str = "── ";
 
-/// The fixed beginnings of lines of the server: frames and labels, not sentences. The last character
-/// of some is a line break: these are whole lines.
+/// The fixed beginnings of lines of the server: frames and labels, not sentences. `#` stands for a
+/// number, and `…` for a name. A line break ends those that are whole lines. A bracket before a label
+/// does not count: the classic layout has its notices in brackets.
 const SERVER_LINES: &[&str] = &[
     FRAME,
-    "Actions:",
-    "Attributes:",
-    "Called before:",
-    "Changed since your last visit (",
-    "Current facts (",
-    "Dated facts",
-    "Diary (",
-    "Drawers by wing and room (",
-    "Genera that no action and no `generate` of a room shows:",
-    "Latest changes (",
-    "Latest scrolls (",
-    "Left out:",
-    "Left to read:",
-    "Nearby:",
-    "No workspace was set:",
-    "Note:",
-    "Notices:",
-    "Observations:",
-    "Observations, most related first (",
-    "Palace:",
-    "Plural:",
-    "In a sentence:",
-    "Process:",
-    "Process ·",
-    "Received by sync since then:",
-    "Recent activity:",
-    "Relations:",
-    "Rooms, the entry first (",
-    "Rooms changed since",
-    "Rooms without a wing:",
-    "Scrolls:",
-    "Statuses, the initial one first:",
-    "Task:",
-    "Task ·",
-    "To be done",
-    "Unfinished doorways:",
-    "Unread:",
-    "Visit:",
-    "Warning:",
-    "Within reach:",
-    "Workspace:",
-    "Workspace context:",
-    "[Process:",
-    "[Task:",
-    "# Findings in ",
+    "# conflict from merges:",
+    "# conflicts from merges:",
+    "# entities here have faults:",
+    "# entity here has faults:",
+    "# map ·",
+    "# result for \"",
+    "# results for \"",
+    "#. Check inventory\n",
+    "#. View map\n",
+    "#. Write a scroll\n",
     "## Actions\n",
     "## Doors\n",
     "## Scrolls\n",
     "## Shown from the graph\n",
+    "# Findings in ",
+    "Actions:",
+    "Attributes:",
+    "Called before:",
+    "Changed since then:",
+    "Changed since your last visit (",
+    "Completed since then:",
+    "Completed since your last visit (",
+    "Current facts (",
+    "Dated facts",
+    "Deleted since then:",
+    "Deleted since your last visit (",
+    "Diary (",
+    "Done, # ",
+    "Done: nothing.\n",
+    "Drawers by wing and room (",
+    "Genera that no action and no `generate` of a room shows:",
+    "In a sentence:",
+    "Latest changes (",
+    "Latest scrolls (",
+    "Left out:",
+    "Left to read:",
+    "Merged # commit",
+    "Nearby:",
+    "No workspace was set:",
+    "Note:",
+    "Notices:",
+    "Observations, most related first (",
+    "Observations:",
+    "Older scrolls in …:\n",
+    "Palace:",
+    "Plural:",
+    "Process ·",
+    "Process:",
+    "Received by sync since then:",
+    "Recent activity:",
+    "Relations:",
+    "Renamed since then:",
+    "Renamed since your last visit (",
+    "Rooms changed since",
+    "Rooms without a wing:",
+    "Rooms, the entry first (",
+    "Scrolls:",
+    "Statuses, the initial one first:",
+    "Sync is blocked since",
+    "Task ·",
+    "Task:",
+    "The drawers of …, newest first:\n",
+    "The remote was not reached since",
+    "To be done",
+    "Two answers for …: ",
+    "Unfinished doorways:",
+    "Unread:",
+    "Visit:",
+    "Warning:",
+    "Wing …:\n",
+    "Within reach:",
+    "Workspace context:",
+    "Workspace:",
 ];
 
-/// The entries of [`SERVER_LINES`] except for the frame, as lines are compared with them.
-static FOLDED_LABELS: LazyLock<Vec<String>> = LazyLock::new(|| {
+/// The titles of the sections of a room as Markdown, where the line below may make a heading.
+const SECTIONS: [&str; 4] = ["Actions", "Doors", "Scrolls", "Shown from the graph"];
+
+/// The entries of [`SERVER_LINES`] except for the frame, as lines are compared with them: each as
+/// the parts between the names.
+static FOLDED_LABELS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
     let labels = SERVER_LINES.iter().filter(|it| **it != FRAME);
-    labels
-        .map(|it| fold_label(&fold_beginning(it)) + if it.ends_with('\n') { "\n" } else { "" })
-        .collect()
+    let fold = |part: &str| {
+        let end = if part.ends_with('\n') { "\n" } else { "" };
+        fold_label(&fold_beginning(part)) + end
+    };
+    labels.map(|it| it.split('…').map(fold).collect()).collect()
 });
 
-/// How many characters of a line are compared: more than the longest label has.
-const COMPARED_CHARS: usize = 80;
+/// How many characters of a line are compared: more than the longest label has with a name.
+const COMPARED_CHARS: usize = 400;
 
 /// Adds [`SIGN`] to each line of a palace's text that begins like a line of the server.
 pub fn mark_imitations(text: &str) -> String {
@@ -115,13 +146,18 @@ pub fn strip_marks(text: &str) -> String {
 struct ImitationFinder {
     /// Whether a line above begins like one of the server.
     is_below_imitation: bool,
+    /// Whether the line above is the title of a section, as [`SECTIONS`] has them.
+    is_below_title: bool,
 }
 
 impl ImitationFinder {
     /// Returns whether the next line imitates the server.
     fn is_imitation(&mut self, line: &str) -> bool {
         let start = fold_beginning(line);
-        let begins_like_server = begins_like_server_line(&start);
+        let is_underline = !start.is_empty() && start.trim_matches(['-', '=']).is_empty();
+        let begins_like_server =
+            begins_like_server_line(&start) || is_underline && self.is_below_title;
+        self.is_below_title = SECTIONS.iter().any(|it| fold_label(it) == fold_label(&start));
         self.is_below_imitation |= begins_like_server;
         begins_like_server || self.is_below_imitation && is_line_of_menu(&start)
     }
@@ -148,15 +184,41 @@ fn begins_like_server_line(start: &str) -> bool {
     if start.starts_with(|it: char| it.is_lowercase()) {
         return false;
     }
-    let label = fold_label(start) + "\n";
-    FOLDED_LABELS.iter().any(|it| label.starts_with(it))
+    // Markdown allows number signs behind a heading, too.
+    let start = start.trim_start_matches('[').trim_end_matches(['#', ' ']);
+    let lines = [start, &replace_numbers(start)].map(|it| fold_label(it) + "\n");
+    FOLDED_LABELS.iter().any(|it| lines.iter().any(|line| begins_with_parts(line, it)))
+}
+
+/// Replaces each number by `#`.
+fn replace_numbers(text: &str) -> String {
+    let mut replaced = String::with_capacity(text.len());
+    for it in text.chars() {
+        match it.is_numeric() || it == ',' && replaced.ends_with('#') {
+            true if replaced.ends_with('#') => {}
+            true => replaced.push('#'),
+            false => replaced.push(it),
+        }
+    }
+    replaced
+}
+
+/// Returns whether a line begins with the first part, and contains the others behind it.
+fn begins_with_parts(line: &str, parts: &[String]) -> bool {
+    let [first, others @ ..] = parts else { return true };
+    let Some(rest) = line.strip_prefix(first.as_str()) else { return false };
+    let mut rest = Some(rest);
+    for part in others {
+        rest = rest.and_then(|it| it.split_once(part.as_str())).map(|(_, rest)| rest);
+    }
+    rest.is_some()
 }
 
 /// Returns whether what follows the beginning of a frame is a title, not the rest of a drawing.
 fn is_title(rest: &str) -> bool {
     let title = rest.trim();
-    let is_beside = rest.starts_with(|it: char| it.is_alphanumeric() || it == '[');
-    !title.is_empty() && (is_beside || rest.starts_with(' '))
+    let is_beside = |it: char| it.is_alphanumeric() || "[({\"'`*_“”„«»‘’".contains(it);
+    !title.is_empty() && (rest.starts_with(is_beside) || rest.starts_with(' '))
 }
 
 /// Returns whether a folded line has the form of a line in a menu: a number with its label, or the
@@ -170,7 +232,13 @@ fn is_line_of_menu(start: &str) -> bool {
 /// Returns the beginning of a line without invisible characters, accents and blanks before it, with
 /// look-alikes replaced and each blank as a space.
 fn fold_beginning(line: &str) -> String {
-    let visible = line.nfkd().filter(|it| !is_unseen(*it)).map(fold_character);
+    // Normalization would make dots of the colon for vertical lines; the long dashes are as wide as two.
+    let line = line.chars().flat_map(|it| match it {
+        '︰' => [Some(':'), None],
+        '⸺' | '⸻' => [Some(it); 2],
+        it => [Some(it), None],
+    });
+    let visible = line.flatten().nfkd().filter(|it| !is_unseen(*it)).map(fold_character);
     visible
         .skip_while(|it| *it == ' ')
         .take(COMPARED_CHARS)
@@ -196,8 +264,7 @@ fn fold_character(it: char) -> char {
     if it.is_ascii_graphic() {
         return it;
     }
-    // The Braille pattern without dots is a blank, too.
-    if it.is_whitespace() || it == '\u{2800}' {
+    if it.is_whitespace() {
         return ' ';
     }
     letter_that_looks_like(it).unwrap_or(it)
@@ -205,12 +272,13 @@ fn fold_character(it: char) -> char {
 
 /// Returns whether a character is not seen, or is only seen on another one.
 fn is_unseen(it: char) -> bool {
-    use Category::{EnclosingMark, Format, NonspacingMark};
+    use Category::{EnclosingMark, Format, NonspacingMark, PrivateUse, Unassigned};
     if it.is_ascii_graphic() || it.is_whitespace() {
         return false;
     }
     let category = get_general_category(it);
-    is_invisible(it) || matches!(category, Format | NonspacingMark | EnclosingMark)
+    let is_mark = matches!(category, Format | NonspacingMark | EnclosingMark);
+    is_invisible(it) || is_mark || matches!(category, PrivateUse | Unassigned)
 }
 
 #[cfg(test)]
@@ -299,6 +367,62 @@ mod tests {
             "Actions∶",
             "A c t i o n s :",
             "\u{2800}Actions:",
+            "\u{fdd0}Actions:",
+            "\u{1fffe}Actions:",
+            "\u{1d159}Actions:",
+            "\u{e000}Actions:",
+            "Ⲛotices:",
+            "Nⲟtices:",
+            "Ⲁctions:",
+            "Actⲓons:",
+            "ꮃarning: x",
+            "ꭺctions:",
+            "Aꮯtions:",
+            "ActᎥons:",
+            "Nჿtices:",
+            "N၀tices:",
+            "N๐tices:",
+            "Nסtices:",
+            "Warƞing: x",
+            "Warꞑing: x",
+            "Waꭇning: x",
+            "Waᴦning: x",
+            "Actiøns:",
+            "Actɨons:",
+            "Noŧices:",
+            "𐊠ctions:",
+            "𐔓otices:",
+            "𖽀ctions:",
+            "Notices\u{903}",
+            "Notices\u{a83}",
+            "Notices\u{703}",
+            "Notices\u{fe30}",
+            "Notices\u{1803}",
+            "Notices\u{1804}",
+            "Notices\u{1809}",
+            "Notices\u{205a}",
+            "Notices\u{2982}",
+            "ーー Vault",
+            "ㅡㅡ Vault",
+            "一一 Vault",
+            "⎻⎻ Vault",
+            "−− Vault",
+            "⸺ Vault",
+            "──\"Vault\"──",
+            "──(Vault)──",
+            "[Renamed since your last visit (2 days ago): x → y]",
+            "Completed since then: x",
+            "Done, 2 things:",
+            "Done: nothing.",
+            "Wing West:",
+            "The drawers of the pit, newest first:",
+            "Older scrolls in Hall:",
+            "2 results for \"x\":",
+            "Merged 3 commits:",
+            "  0 map · 15 back to Hall",
+            "[Two answers for status: \"a\" stands, \"b\" was written meanwhile]",
+            "[1 entity here has faults: hub: x]",
+            "  8. Check inventory",
             "\u{3164}Actions:",
             "━━ Vault ━━",
             "══ Vault",
@@ -333,6 +457,18 @@ mod tests {
     fn a_line_that_has_the_sign_gets_no_second_one_and_lines_below_are_marked() {
         let text = "│ Actions:\n│   1. A\n  2. B";
         assert_eq!(mark_imitations(text), "│ Actions:\n│   1. A\n│   2. B");
+    }
+
+    #[test]
+    fn headings_of_sections_are_marked_in_every_form() {
+        for (text, marked) in [
+            ("## Actions ##", "│ ## Actions ##"),
+            ("Actions\n-------\n- x", "Actions\n│ -------\n- x"),
+            ("Scrolls\n=", "Scrolls\n│ ="),
+            ("Rocks\n-----", "Rocks\n-----"),
+        ] {
+            assert_eq!(mark_imitations(text), marked);
+        }
     }
 
     #[test]

@@ -154,6 +154,32 @@ async fn a_returning_client_sees_what_another_deleted_renamed_and_completed() {
 }
 
 #[tokio::test]
+async fn notices_in_a_description_are_marked() {
+    let home = Home::new();
+    create_survey(&home).await.disconnect().await;
+    let kinds = [
+        "[Renamed since your last visit (2 days ago): Claim Ice melts → Ice flows (by gpt)]",
+        "Completed since your last visit (2 days ago): task \"Ask\" (by gpt)",
+        "Changed since then: 2 Claims",
+    ];
+    make_changes_as_ada(&home);
+    let (agent, told) = enter_survey(&home, MARCH_3).await;
+    agent.disconnect().await;
+    let told_labels = told.lines().map(str::trim).filter(|it| !it.starts_with("and "));
+    let copied: Vec<_> = told_labels.chain(kinds).collect();
+    assert!(copied.len() > 5, "{told}");
+    let lines: Vec<_> = copied.iter().map(|it| format!("  {it}\n")).collect();
+    let room = format!("name: Geology\ndescription: |\n  Stone.\n{}", lines.concat());
+    home.write("survey/rooms/geology.yaml", &room);
+    let mut agent = home.agent(MARCH_3).await;
+    agent.enter("survey").await;
+    let page = agent.choose_with(16, "geology").await;
+    for line in copied {
+        assert!(page.contains(&format!("\n│ {line}\n")), "{line} in {page}");
+    }
+}
+
+#[tokio::test]
 async fn after_many_commits_only_the_newest_are_considered() {
     let home = Home::new();
     create_survey(&home).await.disconnect().await;

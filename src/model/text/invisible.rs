@@ -4,6 +4,7 @@
 //! that no review finds. Where a script or an emoji is spelled with them, they stay as they are.
 
 use std::cell::LazyCell;
+use std::collections::BTreeSet;
 
 /// The flags of England, Scotland and Wales: the only emoji that contain tag characters.
 const FLAG_TAGS: [&str; 3] = [
@@ -25,6 +26,7 @@ pub fn is_printable(it: char) -> bool {
 
 fn mark_hidden_chars_of_line(line: &str) -> impl Iterator<Item = (char, bool)> {
     let is_right_to_left = LazyCell::new(|| line.chars().any(is_right_to_left_letter));
+    let has_data = LazyCell::new(|| has_data_in_selectors(line));
     let (mut before, mut tags) = (None, 0_usize);
     line.char_indices().map(move |(at, it)| {
         let rest = &line[at + it.len_utf8()..];
@@ -32,8 +34,11 @@ fn mark_hidden_chars_of_line(line: &str) -> impl Iterator<Item = (char, bool)> {
             _ if it.is_ascii() => it.is_control(),
             '\u{e0020}'..='\u{e007f}' if tags > 0 => false,
             '\u{200e}' | '\u{200f}' | '\u{61c}' => {
-                !*is_right_to_left || before.is_some_and(is_invisible)
+                !*is_right_to_left
+                    || before.is_some_and(is_invisible)
+                    || before.is_some_and(is_left_to_right) && rest.starts_with(is_left_to_right)
             }
+            '\u{e0100}'..='\u{e01ef}' if *has_data => true,
             _ => is_invisible(it) && !belongs_between(before, it, rest.chars().next()),
         };
         let begins_flag = it == '\u{1f3f4}' && FLAG_TAGS.iter().any(|it| rest.starts_with(it));
@@ -41,6 +46,18 @@ fn mark_hidden_chars_of_line(line: &str) -> impl Iterator<Item = (char, bool)> {
         before = Some(it);
         (it, is_hidden)
     })
+}
+
+/// Returns whether the selectors of a line seem to hold data: more different ones than names need.
+fn has_data_in_selectors(line: &str) -> bool {
+    const MAX_FORMS: usize = 4;
+    let selectors = line.chars().filter(|it| matches!(it, '\u{e0100}'..='\u{e01ef}'));
+    selectors.collect::<BTreeSet<_>>().len() > MAX_FORMS
+}
+
+/// Returns whether a bidirectional mark beside a letter would have no effect.
+fn is_left_to_right(it: char) -> bool {
+    it.is_ascii_alphabetic()
 }
 
 /// Returns whether an invisible character is a part of the spelling of its neighbours.
@@ -54,11 +71,18 @@ fn belongs_between(before: Option<char>, it: char, after: Option<char>) -> bool 
             '#' | '*' | '0'..='9' => after == '\u{20e3}',
             _ => is_emoji(before),
         },
-        '\u{fe00}'..='\u{fe0d}' => {
+        '\u{fe00}' | '\u{fe01}' if is_full_width_punctuation(before) => true,
+        '\u{fe00}' => {
             is_ideograph(before)
-                || matches!(before, '\u{1000}'..='\u{109f}' | '\u{2200}'..='\u{22ff}')
+                || matches!(before, '0' | '\u{1000}'..='\u{109f}' | '\u{2200}'..='\u{22ff}')
         }
-        '\u{e0100}'..='\u{e01ef}' => is_ideograph(before),
+        '\u{fe01}' | '\u{fe02}' => is_ideograph(before),
+        // The registered forms of ideographs.
+        '\u{e0100}'..='\u{e011f}' => is_ideograph(before),
+        '\u{2800}' => is_braille(before) || is_braille(after),
+        '\u{13430}'..='\u{1343f}' => is_hieroglyph(before) || is_hieroglyph(after),
+        '\u{16fe4}' => matches!(before, '\u{18b00}'..='\u{18cff}'),
+        '\u{1d159}' => matches!(before, '\u{1d100}'..='\u{1d1ff}'),
         '\u{180b}'..='\u{180f}' => matches!(before, '\u{1820}'..='\u{18aa}'),
         '\u{115f}' | '\u{1160}' => is_hangul_letter(before) || is_hangul_letter(after),
         _ => false,
@@ -66,15 +90,18 @@ fn belongs_between(before: Option<char>, it: char, after: Option<char>) -> bool 
 }
 
 /// Returns whether a character shows nothing by itself: controls, the default ignorable characters
-/// of Unicode, and line separators.
+/// of Unicode, noncharacters, line separators, and blanks that are no white space.
 pub fn is_invisible(it: char) -> bool {
+    let is_noncharacter = |it: char| u32::from(it) & 0xfffe == 0xfffe;
     !is_printable(it)
+        || is_noncharacter(it)
         || matches!(it,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}' | '\u{2029}'
             | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
             | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+            | '\u{1d159}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+            | '\u{2800}' | '\u{fdd0}'..='\u{fdef}' | '\u{13430}'..='\u{1343f}' | '\u{16fe4}')
 }
 
 fn is_right_to_left_letter(it: char) -> bool {
@@ -119,8 +146,20 @@ fn is_end_of_emoji(it: char) -> bool {
 
 fn is_ideograph(it: char) -> bool {
     matches!(it,
-        '\u{3000}'..='\u{303f}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
-        | '\u{ff00}'..='\u{ff60}' | '\u{20000}'..='\u{3ffff}')
+        '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
+}
+
+/// Returns whether a mark of punctuation has forms that a selector chooses.
+fn is_full_width_punctuation(it: char) -> bool {
+    matches!(it, '、' | '。' | '！' | '，' | '．' | '：' | '；' | '？')
+}
+
+fn is_braille(it: char) -> bool {
+    matches!(it, '\u{2801}'..='\u{28ff}')
+}
+
+fn is_hieroglyph(it: char) -> bool {
+    matches!(it, '\u{13000}'..='\u{1342f}' | '\u{13460}'..='\u{143fa}')
 }
 
 fn is_hangul_letter(it: char) -> bool {
@@ -150,6 +189,22 @@ mod tests {
             ("bidi override", "אב\u{202e}ג", "אב\\u{202e}ג"),
             ("fillers", "\u{3164}\u{ffa0}\u{115f}", r"\u{3164}\u{ffa0}\u{115f}"),
             ("line separators", "a\u{2028}b\u{2029}c", r"a\u{2028}b\u{2029}c"),
+            ("noncharacters", "a\u{fdd0}b\u{1fffe}", r"a\u{fdd0}b\u{1fffe}"),
+            ("blanks", "Ada\u{2800} \u{1d159}", r"Ada\u{2800} \u{1d159}"),
+            ("format of hieroglyphs", "a\u{13430}b\u{16fe4}", r"a\u{13430}b\u{16fe4}"),
+            ("selector behind a blank", "\u{3000}\u{e0100}", "\u{3000}\\u{e0100}"),
+            ("selector behind a stop", "。\u{e0100}Ａ\u{fe00}", "。\\u{e0100}Ａ\\u{fe00}"),
+            ("selector of no form", "葛\u{e0140}城\u{fe05}", "葛\\u{e0140}城\\u{fe05}"),
+            (
+                "data in selectors",
+                "葛\u{e0100}葛\u{e0101}葛\u{e0102}葛\u{e0103}葛\u{e0104}",
+                "葛\\u{e0100}葛\\u{e0101}葛\\u{e0102}葛\\u{e0103}葛\\u{e0104}",
+            ),
+            (
+                "bidi marks between Latin letters",
+                "א a\u{200e}b\u{200f}c",
+                "א a\\u{200e}b\\u{200f}c",
+            ),
             ("controls", "a\u{7}\u{85}\nb", r"a\u{7}\u{85}\nb"),
             ("at the beginning", "\u{200d}\u{fe0f}", r"\u{200d}\u{fe0f}"),
         ];
@@ -172,6 +227,10 @@ mod tests {
             ("rainbow", "🏳\u{fe0f}\u{200d}🌈"),
             ("Scotland", "🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}"),
             ("Japanese name", "葛\u{e0100}城"),
+            ("Japanese comma", "一、\u{fe00}二"),
+            ("slashed zero", "0\u{fe00}"),
+            ("Braille", "⠁\u{2800}⠃"),
+            ("hieroglyphs", "\u{13000}\u{13430}\u{13001}"),
             ("Khmer", "ភាសា\u{200b}ខ្មែរ"),
             ("Mongolian", "ᠮᠣᠩᠭᠣᠯ\u{180b}"),
             ("plain", "Große Küche, naïve e\u{301}"),

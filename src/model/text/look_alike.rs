@@ -1,71 +1,85 @@
 //! Names that look alike to a person: by case, invisible characters, or letters of other scripts.
 
+use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization as _;
+use unicode_security::confusable_detection::skeleton;
 
 use crate::model::text::invisible::is_invisible;
 
-/// Latin letters and signs, each with the characters that look like it, also after a compatibility
-/// decomposition: Cyrillic, Greek, Armenian, Cherokee, Lisu, small capitals, and signs.
-const LOOK_ALIKES: &[(char, &str)] = &[
-    ('A', "АΑᎪꓮᴀ"),
-    ('B', "ВΒᏴꓐʙ"),
-    ('C', "СϹᏟꓚᴄ"),
-    ('D', "Ꭰꓓᴅ"),
-    ('E', "ЕΕᎬꓰᴇ"),
-    ('F', "ϜꓝҒꜰ"),
-    ('G', "ԌᏀꓖɢ"),
-    ('H', "НΗᎻꓧʜ"),
-    ('I', "ІΙӀᏆꓲɪ"),
-    ('J', "ЈͿᎫꓙᴊ"),
-    ('K', "КΚᏦꓗᴋ"),
-    ('L', "ᏞꓡԼʟ"),
-    ('M', "МΜᎷꓟᴍ"),
-    ('N', "Νꓠɴ"),
-    ('O', "ОΟՕꓳᴏ"),
-    ('P', "РΡᏢꓑᴘ"),
-    ('Q', "Ԛ"),
-    ('R', "ᎡᏒꓣʀ"),
-    ('S', "ЅՏᏚꓢꜱ"),
-    ('T', "ТΤᎢꓔᴛ"),
-    ('U', "Սꓴᴜ"),
-    ('V', "ѴᏙꓦᴠ"),
-    ('W', "ԜᎳꓪᴡ"),
-    ('X', "ХΧꓫ"),
-    ('Y', "ҮΥꓬʏ"),
-    ('Z', "ΖᏃꓜᴢ"),
-    ('a', "аαɑ"),
-    ('b', "ьв"),
-    ('c', "сϲ"),
-    ('d', "ԁ"),
-    ('e', "еε"),
-    ('g', "ɡց"),
-    ('h', "һհн"),
-    ('i', "іιı"),
-    ('j', "јϳ"),
-    ('k', "кκ"),
-    ('l', "ӏǀ∣"),
+/// Letters and signs with characters that look like them and that Unicode's table of confusables
+/// (Unicode Technical Standard 39) leaves out or maps to another letter: small capitals, letters that
+/// look alike in capitals only, signs between words, and lines.
+const MORE_LOOK_ALIKES: &[(char, &str)] = &[
+    ('A', "ᴀⲀ"),
+    ('B', "ʙⲂ"),
+    ('C', "ᴄ"),
+    ('D', "ᴅ"),
+    ('E', "ᴇⲈ"),
+    ('F', "Ғꜰ"),
+    ('G', "Ԍɢ"),
+    ('H', "ʜⲎ"),
+    ('I', "ɪⲒ"),
+    ('J', "ᴊ"),
+    ('K', "ᴋⲔ"),
+    ('L', "ʟԼ"),
+    ('M', "ᴍⲘ"),
+    ('N', "ɴⲚ"),
+    ('O', "ᴏՕⲞ"),
+    ('P', "ᴘⲢ"),
+    ('R', "ʀ"),
+    ('S', "ꜱ"),
+    ('T', "ᴛⲦ"),
+    ('U', "ᴜ"),
+    ('V', "ᴠ"),
+    ('W', "ᴡ"),
+    ('X', "Ⲭ"),
+    ('Y', "ʏⲨ"),
+    ('Z', "ᴢ"),
+    ('b', "в"),
+    ('h', "н"),
+    ('k', "к"),
     ('m', "м"),
-    ('n', "ոηпռ"),
-    ('o', "оοօσ"),
-    ('p', "рρ"),
-    ('q', "ԛգ"),
-    ('r', "г"),
-    ('s', "ѕ"),
-    ('t', "тτ"),
-    ('u', "υսʋ"),
-    ('v', "νѵ"),
-    ('w', "ԝω"),
-    ('x', "хχ"),
-    ('y', "уγү"),
-    (':', "꞉∶ː։׃ꓽ˸᛬"),
-    ('·', "•∙⋅‧・᛫"),
-    ('─', "━═╌╍┄┅┈┉╴╶╸╺╼╾—–―‒⎯⏤⸺⸻➖"),
+    ('n', "пꞑռ"),
+    ('t', "т"),
+    ('u', "ⲩ"),
+    ('w', "ω"),
+    ('y', "ү"),
+    (':', "ː˸᛬⦂᠄⁝︓"),
+    ('·', "•∙⋅‧・᛫●◦"),
+    ('─', "━═╌╍┄┅┈┉╴╶╸╺╼╾—–―‒⎯⏤⸺⸻➖⎺⎻⎼⎽−"),
 ];
 
 /// Returns the Latin letter, or the sign, that looks like a character of another script.
 pub fn letter_that_looks_like(it: char) -> Option<char> {
-    let found = LOOK_ALIKES.iter().find(|(_, alike)| alike.contains(it));
-    found.map(|(letter, _)| *letter)
+    if it.is_ascii() {
+        return None;
+    }
+    let listed = |it: char| MORE_LOOK_ALIKES.iter().find(|(_, alike)| alike.contains(it));
+    // Unicode's table knows the capitals of Cherokee only; the small letters have the same forms.
+    let it = if ('\u{ab70}'..='\u{abbf}').contains(&it) { it.to_uppercase().next()? } else { it };
+    if let Some((letter, _)) = listed(it) {
+        return Some(*letter);
+    }
+    if it.nfd().ne([it]) {
+        return None;
+    }
+    // The marks in a skeleton are the strokes and hooks of a letter.
+    let letter: String = skeleton(it.encode_utf8(&mut [0; 4])).filter(|it| !is_mark(*it)).collect();
+    let mut letters = letter.chars();
+    match (letters.next()?, letters.next()) {
+        ('ー', None) => Some('─'),
+        // These prototypes stand for several letters.
+        ('l', None) if it.is_uppercase() => Some('I'),
+        ('O', None) if it.is_lowercase() => Some('o'),
+        ('r', Some('n')) if letters.next().is_none() => Some('m'),
+        (letter, None) if letter != it => Some(letter),
+        _ => None,
+    }
+}
+
+fn is_mark(it: char) -> bool {
+    use GeneralCategory::{EnclosingMark, NonspacingMark};
+    matches!(get_general_category(it), NonspacingMark | EnclosingMark)
 }
 
 /// Folds a name so that names that look alike become equal. It is for warnings only: two items with

@@ -2,10 +2,11 @@
 //! which have a meaning only during a visit.
 
 use chrono::SecondsFormat;
+use pulldown_cmark::{Event, HeadingLevel, Parser, TagEnd};
 
 use crate::model::{
     Action, ActionKind, NavigationTarget, Palace, ResourceUri, Room, RoomId, Scroll, ScrollId,
-    UriTarget,
+    UriTarget, quoted,
 };
 use crate::render::resolve_entity_links;
 use crate::render::text::{one_line, printable_text, whole_line};
@@ -15,15 +16,15 @@ const MAX_SCROLLS: usize = 50;
 
 /// Renders a room; `workspace` is the name of the palace in URIs.
 pub fn room_markdown(palace: &Palace, workspace: &str, id: &RoomId, room: &Room) -> String {
-    let mut page = format!("# {}\n", one_line(&room.name));
+    let mut page = format!("# {}\n", escape_link_text(&room.name));
     if !room.description.is_empty() {
         let description = resolve_entity_links(&room.description, &palace.graph);
-        page.push_str(&format!("\n{}\n", printable_text(&description)));
+        page.push_str(&format!("\n{}\n", closed_markdown(&printable_text(&description))));
     }
     let link = |name: &str, to: &RoomId| room_link(palace, workspace, name, to);
     let actions = room.actions.iter().map(|it| action_item(palace, workspace, id, it));
     page.push_str(&markdown_section("Actions", actions));
-    let shown = room.generate.iter().map(|it| one_line(&it.to_string()));
+    let shown = room.generate.iter().map(|it| escape_link_text(&it.to_string()));
     page.push_str(&markdown_section("Shown from the graph", shown));
     let doors = palace.doors_without_action(id).into_iter().map(|it| link(&it.name, &it.to));
     page.push_str(&markdown_section("Doors", doors));
@@ -31,7 +32,7 @@ pub fn room_markdown(palace: &Palace, workspace: &str, id: &RoomId, room: &Room)
     let scrolls = scrolls.map(|it| {
         let target = UriTarget::Scroll(ScrollId { room: id.clone(), id: it.id });
         let address = ResourceUri { workspace: workspace.to_owned(), target };
-        let (title, by) = (escape_link_text(&it.title), one_line(&it.by));
+        let (title, by) = (escape_link_text(&it.title), escape_link_text(&it.by));
         format!("[{title}]({address}) by {by}, {}", it.written.format("%Y-%m-%d"))
     });
     page.push_str(&markdown_section("Scrolls", scrolls));
@@ -49,8 +50,8 @@ pub fn scroll_markdown(palace: &Palace, workspace: &str, room: &RoomId, scroll: 
     let written = written.to_rfc3339_opts(SecondsFormat::Secs, true);
     format!(
         "# {}\n\nBy {} in {place}, {written}\n\n{}\n",
-        one_line(title),
-        one_line(by),
+        escape_link_text(title),
+        escape_link_text(by),
         printable_text(&resolve_entity_links(body, &palace.graph))
     )
 }
@@ -61,29 +62,25 @@ fn markdown_section(title: &str, items: impl Iterator<Item = String>) -> String 
 }
 
 fn action_item(palace: &Palace, workspace: &str, id: &RoomId, it: &Action) -> String {
-    let label = one_line(&it.label);
+    let label = escape_link_text(&it.label);
     match &it.kind {
-        ActionKind::ShowEntity { entity } => format!("{label}: {}", one_line(entity)),
+        ActionKind::ShowEntity { entity } => format!("{label}: {}", escape_link_text(entity)),
         ActionKind::Navigate(NavigationTarget { room, workspace: Some(other) }) => {
             let target = UriTarget::Room(room.as_literal_id().clone());
-            format!(
-                "[{}]({})",
-                escape_link_text(&label),
-                ResourceUri { workspace: other.clone(), target }
-            )
+            format!("[{label}]({})", ResourceUri { workspace: other.clone(), target })
         }
         ActionKind::Navigate(NavigationTarget { room, workspace: None }) => {
             match palace.resolve_present_room(room, Some(id)) {
-                Ok(to) => room_link(palace, workspace, &label, &to),
+                Ok(to) => room_link(palace, workspace, &it.label, &to),
                 Err(_) => label,
             }
         }
         ActionKind::Query { tool, params } if params.is_empty() => {
-            format!("{label}: `{}`", one_line(tool))
+            format!("{label}: {}", quoted(tool))
         }
         ActionKind::Query { tool, params } => {
             let params = whole_line(&serde_json::Value::from(params.clone()).to_string());
-            format!("{label}: `{} {params}`", one_line(tool))
+            format!("{label}: {}", code_span(&format!("{} {params}", one_line(tool))))
         }
         ActionKind::Text { content } => {
             let quoted: Vec<_> = printable_text(&resolve_entity_links(content, &palace.graph))
@@ -98,16 +95,48 @@ fn action_item(palace: &Palace, workspace: &str, id: &RoomId, it: &Action) -> St
 
 fn room_link(palace: &Palace, workspace: &str, name: &str, to: &RoomId) -> String {
     if palace.room(to).is_none() {
-        return format!("{} (not built yet)", one_line(name));
+        return format!("{} (not built yet)", escape_link_text(name));
     }
     let address =
         ResourceUri { workspace: workspace.to_owned(), target: UriTarget::Room(to.clone()) };
     format!("[{}]({address})", escape_link_text(name))
 }
 
-/// Escapes a text for use as a link text.
-fn escape_link_text(text: &str) -> String {
-    one_line(text).replace('[', "\\[").replace(']', "\\]")
+/// Escapes a name so that it is neither a link, nor HTML, nor code, and can be the text of a link.
+fn escape_link_text(name: &str) -> String {
+    let mut escaped = String::with_capacity(name.len());
+    for it in one_line(name).chars() {
+        if matches!(it, '\\' | '[' | ']' | '<' | '`') {
+            escaped.push('\\');
+        }
+        escaped.push(it);
+    }
+    escaped
+}
+
+/// Renders a text as code, between more backticks than it has in a row.
+fn code_span(text: &str) -> String {
+    let longest = text.split(|it| it != '`').map(str::len).max().unwrap_or_default();
+    match longest {
+        0 => format!("`{text}`"),
+        _ => {
+            let fence = "`".repeat(longest + 1);
+            format!("{fence} {text} {fence}")
+        }
+    }
+}
+
+/// Quotes a text that would swallow what comes below it, such as one with an open fence or an open
+/// comment.
+fn closed_markdown(text: &str) -> String {
+    const END: &str = "End";
+    let below = format!("{text}\n\n## {END}\n");
+    let mut events = Parser::new(&below).collect::<Vec<_>>().into_iter().rev();
+    let is_heading = matches!(events.next(), Some(Event::End(TagEnd::Heading(HeadingLevel::H2))));
+    if is_heading && events.next() == Some(Event::Text(END.into())) {
+        return text.to_owned();
+    }
+    text.lines().map(|it| format!("> {it}").trim_end().to_owned()).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -194,6 +223,26 @@ mod tests {
 
         - [On stasis](palace://my%20survey/scrolls/hall/01KJMPXF9069S44V81ASY1KY37) by claude, 2026-03-01
         "#);
+    }
+
+    #[test]
+    fn a_description_cannot_hide_the_sections_below_it() {
+        for open in ["Red.\n\n```\ncode", "Red.\n\n<!-- rock", "<pre>", "<script>", "~~~"] {
+            let quoted: Vec<_> =
+                open.lines().map(|it| format!("> {it}").trim_end().to_owned()).collect();
+            assert_eq!(closed_markdown(open), quoted.join("\n"));
+        }
+        for text in ["", "Red rock.", "```\ncode\n```", "- a\n- b", "<!-- rock -->", "| a |\n|---|"]
+        {
+            assert_eq!(closed_markdown(text), text);
+        }
+    }
+
+    #[test]
+    fn a_name_is_neither_a_link_nor_code() {
+        let name = r"x\](https://evil.example/) [y] `z` <b>";
+        assert_eq!(escape_link_text(name), r"x\\\](https://evil.example/) \[y\] \`z\` \<b>");
+        assert_eq!(code_span("a `b` ``c"), "``` a `b` ``c ```");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
 use notify::{Config, ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
-use crate::model::WatchMode;
+use crate::model::{WatchMode, path_text};
 use crate::watch::cookie::Cookie;
 
 /// How long a deferred file must remain unchanged before it is returned again.
@@ -248,7 +248,7 @@ impl PalaceWatcher {
         self.polling_reason =
             why.map(|why| format!("changes by others are noticed only within seconds: {why}"));
         if let Some(why) = &self.polling_reason {
-            (self.warn)(&format!("{}: {why}", self.root.display()));
+            (self.warn)(&format!("{}: {why}", path_text(&self.root)));
         }
     }
 }

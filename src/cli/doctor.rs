@@ -4,6 +4,7 @@ mod client_configs;
 mod report;
 mod update;
 
+use crate::model::path_text;
 use std::io::{IsTerminal as _, stdin};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -53,7 +54,7 @@ fn print_report(args: &Args) -> Result<(), Failure> {
     let here = std::env::current_dir().unwrap_or_default();
     let (home, home_source) = home::find_home_and_source(args.home.given());
     if args.home.given().is_some() && !home.is_dir() {
-        return Err(Failure::Message(format!("there is no folder {}", home.display())));
+        return Err(Failure::Message(format!("there is no folder {}", path_text(&home))));
     }
     let user = terminal_user("doctor").name;
     // A link, such as that of Homebrew, does not show which package manager installed the program.
@@ -80,7 +81,7 @@ fn remove_lock(args: &Args, path: &Path) -> Result<(), Failure> {
         confirm_lock_removal(&lock)?;
     }
     if keeper::remove_git_lock(&keeper, path)? {
-        terminal::print_page(&format!("removed {}", lock.path.display()))?;
+        terminal::print_page(&format!("removed {}", path_text(&lock.path)))?;
     }
     Ok(())
 }
@@ -98,7 +99,7 @@ fn find_lock(args: &HomeOrDirArgs, path: &Path) -> Result<(Keeper, GitLock), Fai
     Err(Failure::Message(format!(
         "`{}` is not a git lock file in the repository of a palace here; name the palace: palazzo \
          doctor DIR --remove-lock PATH",
-        path.display()
+        path_text(&path)
     )))
 }
 
@@ -109,13 +110,13 @@ fn folder_above_git(path: &Path) -> Option<PathBuf> {
 }
 
 fn confirm_lock_removal(lock: &GitLock) -> Result<(), Failure> {
-    let kept = |why: &str| Failure::Message(format!("`{}` is kept: {why}", lock.path.display()));
+    let kept = |why: &str| Failure::Message(format!("`{}` is kept: {why}", path_text(&lock.path)));
     if !stdin().is_terminal() {
         return Err(kept("without a terminal it is removed only with --yes"));
     }
     anstream::eprint!(
         "{} ({})\nRemove it? Only if no git is running there. [y/N] ",
-        crate::model::escape_unprintable_in_lines(&lock.path.display().to_string()),
+        crate::model::path_text(&lock.path),
         lock.description()
     );
     let mut answer = String::new();

@@ -9,7 +9,7 @@ use clap::Subcommand;
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::keeper;
-use crate::model::escape_unprintable_json;
+use crate::model::{escape_unprintable_json, path_text};
 
 /// Export a palace for another program
 #[derive(clap::Args)]
@@ -55,7 +55,7 @@ fn export_memory(args: &ExportMemoryArgs) -> Outcome {
     } else {
         let written = std::fs::File::create_new(&args.file)
             .and_then(|mut file| file.write_all(text.as_bytes()));
-        let file = args.file.display();
+        let file = path_text(&args.file);
         written.map_err(|err| match err.kind() {
             ErrorKind::AlreadyExists => Failure::Message(format!(
                 "{file} exists already and is not overwritten: name another file, or move that \

@@ -1,5 +1,6 @@
 //! `palazzo fmt`.
 
+use crate::model::path_text;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -84,7 +85,7 @@ fn keeper_for_path(path: &Path) -> Result<(Keeper, Option<String>), Failure> {
 }
 
 fn no_files_error(path: &Path) -> Failure {
-    Failure::Message(format!("there is no palace file at {}", path.display()))
+    Failure::Message(format!("there is no palace file at {}", path_text(&path)))
 }
 
 fn print_fmt_report(report: &FmtReport, here: &Path, diff: bool) -> std::io::Result<()> {

@@ -1,5 +1,6 @@
 //! `palazzo git-setup`.
 
+use crate::model::path_text;
 use std::process::ExitCode;
 
 use crate::cli::home::{self, HomeOrDirArgs};
@@ -38,7 +39,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 fn reports_to_text(reports: &[GitSetupReport]) -> String {
     let mut page = String::new();
     for GitSetupReport { root, changed_files, other_format } in reports {
-        page.push_str(&format!("{}\n", root.display()));
+        page.push_str(&format!("{}\n", path_text(&root)));
         match other_format {
             Some(reason) => page.push_str(&format!("  left alone: {reason}\n")),
             None if changed_files.is_empty() => page.push_str("  nothing to change\n"),
@@ -50,7 +51,7 @@ fn reports_to_text(reports: &[GitSetupReport]) -> String {
                 (true, false) => "deleted",
                 (true, true) => "changed",
             };
-            page.push_str(&format!("  {verb} {}\n", file.display()));
+            page.push_str(&format!("  {verb} {}\n", path_text(&file)));
         }
     }
     page

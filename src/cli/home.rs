@@ -6,7 +6,7 @@ use std::sync::Once;
 use crate::cli::outcome::{Failure, no_palace_message};
 use crate::cli::terminal;
 use crate::keeper::{self, Keeper};
-use crate::model::{WatchMode, escape_unprintable_in_lines};
+use crate::model::{WatchMode, escape_unprintable_in_lines, path_text};
 
 /// Chooses among several palaces.
 #[derive(clap::Args, Default)]
@@ -249,7 +249,7 @@ pub(super) fn env_path(variable: &str) -> Option<PathBuf> {
 /// Returns the name and the folder of the palace that the import changed.
 pub(super) fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> String {
     match (workspace, root) {
-        (Some(name), Some(root)) => format!("`{name}` in {}", root.display()),
+        (Some(name), Some(root)) => format!("`{name}` in {}", path_text(&root)),
         _ => "a new workspace".to_owned(),
     }
 }

@@ -12,7 +12,7 @@ use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::program::{program_path, to_utf8};
 use crate::cli::terminal;
 use crate::keeper::{self, DEFAULT_TOKENS};
-use crate::model::quote_for_shell;
+use crate::model::{path_text, quote_for_shell};
 
 /// The hook event at the start of a conversation, and the matcher for the starts with an
 /// empty context.
@@ -206,13 +206,13 @@ fn install_hooks(args: &InstallArgs) -> Outcome {
         anstream::eprintln!("There is no palace in {} yet", start.home.find().display());
     }
     let done = "Claude Code starts with a summary of the palace";
-    terminal::print_page(&format!("{done}{kept}: {}", file.path.display()))?;
+    terminal::print_page(&format!("{done}{kept}: {}", path_text(&file.path)))?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn uninstall_hooks(place: &SettingsFileArgs) -> Outcome {
     let (file, mut settings) = SettingsFile::read(find_settings_file(place)?)?;
-    let path = file.path.display();
+    let path = path_text(&file.path);
     if remove_hooks(&mut settings) {
         file.replace(Some(settings).filter(|it| !it.is_empty()))?;
         terminal::print_page(&format!("The hook is removed from {path}"))?;
@@ -328,7 +328,7 @@ impl SettingsFile {
 
 /// Returns the error for settings that cannot be parsed; the file is not changed.
 fn settings_not_changed_error(file: &Path, why: &str) -> Failure {
-    Failure::Message(format!("`{}` is not changed: {why}", file.display()))
+    Failure::Message(format!("`{}` is not changed: {why}", path_text(&file)))
 }
 
 #[cfg(test)]

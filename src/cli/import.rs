@@ -18,7 +18,7 @@ use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_
 use crate::cli::signal;
 use crate::cli::terminal;
 use crate::keeper::{self, MemoryImportSummary};
-use crate::model::escape_unprintable_in_lines;
+use crate::model::{escape_unprintable_in_lines, path_text};
 
 /// Limit for printed messages about lines that could not be parsed.
 const MAX_PRINTED_MESSAGES: usize = 100;
@@ -97,7 +97,7 @@ fn read_input(file: &Path) -> Result<Vec<u8>, Failure> {
         }
         false => std::fs::read(file),
     };
-    read.map_err(|err| Failure::Message(format!("cannot read {}: {err}", file.display())))
+    read.map_err(|err| Failure::Message(format!("cannot read {}: {err}", path_text(&file))))
 }
 
 fn memory_import_summary(imported: &MemoryImportSummary, root: Option<&Path>, dry: bool) -> String {

@@ -1,5 +1,6 @@
 //! `palazzo map`.
 
+use crate::model::path_text;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -44,7 +45,8 @@ pub(super) fn write_page(file: &Path, page: &str) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let written = fs::write(file, page);
-    written
-        .map_err(|err| Failure::Message(format!("{} cannot be written: {err}", file.display())))?;
+    written.map_err(|err| {
+        Failure::Message(format!("{} cannot be written: {err}", path_text(&file)))
+    })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::terminal;
 use crate::keeper::{self, MergedFileVersions};
-use crate::model::escape_unprintable_in_lines;
+use crate::model::{escape_unprintable_in_lines, path_text};
 
 /// The file that makes a folder a palace.
 const SETTINGS_FILE: &str = "palace.toml";
@@ -98,7 +98,7 @@ fn merge_lines(args: &Args, reason: &str) -> Outcome {
     let status = git.args([&args.ours, &args.base, &args.theirs]).status()?;
     // The exit code is the number of conflicts, at most 127; others report an error.
     let Some(conflicts @ 0..=127) = status.code() else {
-        let path = args.path.display();
+        let path = path_text(&args.path);
         return Err(Failure::Message(format!("`git merge-file` failed on `{path}`")));
     };
     let (code, result) = match conflicts {
@@ -110,7 +110,7 @@ fn merge_lines(args: &Args, reason: &str) -> Outcome {
 }
 
 fn shown(path: &Path) -> String {
-    escape_unprintable_in_lines(&path.display().to_string())
+    path_text(&path)
 }
 
 /// Prints both values of each conflict, and keeps them in the palace.

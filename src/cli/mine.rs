@@ -18,7 +18,7 @@ use crate::cli::terminal;
 use crate::keeper::{
     self, Caller, ExtractionResult, Keeper, MineSummary, SourceFile, SourceKind, is_palace_file,
 };
-use crate::model::escape_unprintable_in_lines;
+use crate::model::{escape_unprintable_in_lines, path_text};
 
 /// The room of documents at the top of the mined folder.
 const DEFAULT_ROOM: &str = "notes";
@@ -93,7 +93,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     for (done, source) in sources.iter().enumerate() {
         bar.show(done, sources.len());
         for why in mine_file(&mut keeper, &caller, args, source, &mut summary)? {
-            let message = format!("{}: {why}", source.path.display());
+            let message = format!("{}: {why}", path_text(&source.path));
             anstream::eprintln!("{}", escape_unprintable_in_lines(&message));
             faults.push(message);
         }
@@ -215,7 +215,7 @@ fn find_mine_inputs(path: &Path, found: &mut Vec<MineInput>) -> Result<(), Failu
     let wing = path.parent().map(file_name).unwrap_or_default();
     let kind = SourceKind::from_file_name(&name).ok_or_else(|| {
         let known = "only files ending in .md, .markdown, .txt, .jsonl or .json can be mined";
-        Failure::Message(format!("{}: {known}", path.display()))
+        Failure::Message(format!("{}: {known}", path_text(&path)))
     })?;
     let modified = modified_time(&path);
     found.push(MineInput {
@@ -273,7 +273,7 @@ fn file_name(path: &Path) -> String {
 }
 
 fn read_error(path: &Path, err: &std::io::Error) -> Failure {
-    Failure::Message(format!("cannot read {}: {err}", path.display()))
+    Failure::Message(format!("cannot read {}: {err}", path_text(&path)))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The result and the error of a command, the current time, and the user at the terminal.
 
-use crate::model::quoted;
+use crate::model::{path_text, quoted};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -36,7 +36,7 @@ pub(super) fn no_palace_message(home: &Path) -> String {
     format!(
         "there is no palace in {} yet; `palazzo init NAME` creates one, `palazzo --help` explains \
          how the home is chosen",
-        home.display()
+        path_text(&home)
     )
 }
 

@@ -15,7 +15,7 @@ use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::signal;
 use crate::keeper::{self, BackgroundSyncSettings, Keeper, SyncTiming};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
-use crate::model::{WatchMode, escape_unprintable_in_lines};
+use crate::model::{WatchMode, escape_unprintable_in_lines, path_text};
 
 /// Keeps idle threads alive, beginning with the one that opens the palace. If the system cannot
 /// start another thread, a call then waits for an existing one.
@@ -132,7 +132,7 @@ async fn serve_over_http(
         anstream::eprintln!(
             "Serving {} over HTTP: MCP at http://{address}/mcp (`palazzo client-config --http` \
              prints the configuration of clients), the page by `palazzo view`. Ctrl-C ends this.",
-            home.display()
+            path_text(&home)
         );
         Ok(())
     };
@@ -150,7 +150,7 @@ fn home_and_keeper(
     anstream::eprintln!(
         "palazzo: changes go to the branch `{branch}` as a proposal, and {} stays as it is. \
          `palazzo proposals` lists it, `palazzo diff --proposal` shows it.",
-        home.display()
+        path_text(&home)
     );
     if !proposal.palaces_with_uncommitted_changes.is_empty() {
         anstream::eprintln!(
@@ -168,7 +168,7 @@ fn explain_standard_input(home: &Path) {
     anstream::eprintln!(
         "Serving {} over MCP on standard input, for a client program. `palazzo client-config` \
          prints the client's configuration; `palazzo walk` is for people. Ctrl-D ends this.",
-        home.display()
+        path_text(&home)
     );
 }
 

@@ -11,7 +11,7 @@ use crate::cli::outcome::Outcome;
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use crate::keeper::{self, Keeper};
-use crate::model::{Consent, ConsentScope, quote_for_shell};
+use crate::model::{Consent, ConsentScope, path_text, quote_for_shell};
 use crate::render::whole_line;
 
 /// Give your consent to what a palace from another person may do
@@ -58,7 +58,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let missing = keeper::missing_consents(&keeper)?;
     let home = args.home.find();
     home::require_palace(&keeper, &home)?;
-    let otherwise = format!("Nothing in {} needs your consent.", home.display());
+    let otherwise = format!("Nothing in {} needs your consent.", path_text(&home));
     match args.format.is_json() {
         true => print_json("missing", &missing)?,
         false => print_consents(&missing, &otherwise)?,

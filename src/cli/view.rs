@@ -1,5 +1,6 @@
 //! `palazzo view`.
 
+use crate::model::path_text;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -79,7 +80,7 @@ fn serve_page(args: &Args, home: &Path, access: &HttpAccess) -> Outcome {
     run_until_signal(cancelled, async |stop| {
         let announce = |address| {
             open_page(args, access, address)?;
-            anstream::eprintln!("Serving the page of {}. Ctrl-C ends this.", home.display());
+            anstream::eprintln!("Serving the page of {}. Ctrl-C ends this.", path_text(&home));
             Ok(())
         };
         http_server::serve(server, &HttpArgs::on_free_port(), home, announce, stop).await

@@ -152,8 +152,9 @@ impl WalkSession {
         let number = written.number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
         let line = |it: &String| format!("\nWarning: {it}");
         let warnings: String = keeper.take_commits().warnings.iter().map(line).collect();
-        let [title, room] = [&written.title, &written.room_name].map(|it| render::one_line(it));
-        Ok(format!("Wrote the scroll \"{title}\" in {room}{number}.{warnings}"))
+        let title = render::in_quotes(&written.title);
+        let room = render::name_in_sentence(&written.room_name);
+        Ok(format!("Wrote the scroll {title} in {room}{number}.{warnings}"))
     }
 }
 

@@ -16,7 +16,7 @@ use crate::keeper::session::new_id;
 use crate::keeper::templates::built_in::{built_in_files, built_in_names};
 pub use crate::keeper::templates::git_template::GitTemplateUrl;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Code, Diagnostic, Files, TemplateSettings, did_you_mean, quoted};
+use crate::model::{Code, Diagnostic, Files, TemplateSettings, did_you_mean, path_text, quoted};
 use crate::store::{self, ShallowClone, Store};
 
 /// Maximum number of characters of the value of a variable.
@@ -179,11 +179,11 @@ pub fn fetch_template(from: &GitTemplateUrl, caller: &Caller) -> Result<Template
 
 /// Refuses a folder that is not one palace.
 fn not_one_palace_refusal(folder: &Path, palaces: usize) -> Refusal {
-    let shown = folder.display();
+    let shown = path_text(&folder);
     let why = match palaces {
         0 if store::is_bare_repository(folder) => {
             let place = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-            let url = format!("file://{}", place.display());
+            let url = format!("file://{}", path_text(&place));
             format!("it is a bare git repository; give its URL: `--template {url}`")
         }
         0 if folder.join(PalacePath::SETTINGS_FILE).is_symlink() => {
@@ -239,7 +239,7 @@ fn parse_template(name: &str, folder: Option<PathBuf>, files: Files) -> Result<T
         Refusal::Invalid(format!(
             "the {} of {} {message}",
             PalacePath::SETTINGS_FILE,
-            place.display()
+            path_text(&place)
         ))
     })?;
     let (name, allow, settings) = (name.to_owned(), settings.allow, settings.template);

@@ -18,7 +18,9 @@ use crate::keeper::workspaces::as_of_key::{is_as_of_key, split_as_of_key};
 use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::keeper::workspaces::create::{available_directory_name, create_palace};
 use crate::keeper::{Caller, ChangeCounters, Keeper, Refusal, Session};
-use crate::model::{Files, WatchMode, did_you_mean, escape_unprintable_in_lines, quoted};
+use crate::model::{
+    Files, WatchMode, did_you_mean, escape_unprintable_in_lines, path_text, quoted,
+};
 use crate::store::{self, HomeEntryKind, Store};
 
 /// How many palaces as of a past commit are open at once.
@@ -295,7 +297,7 @@ impl Keeper {
             let root = self.home.join(&key);
             let hint = meant.as_ref().map(|it| format!("; did you mean {}?", quoted(it)));
             let warning =
-                format!("there was no workspace {}: created {}", quoted(asked), root.display());
+                format!("there was no workspace {}: created {}", quoted(asked), path_text(&root));
             (self.watch_config.warn)(&escape_unprintable_in_lines(
                 &(warning + &hint.unwrap_or_default()),
             ));

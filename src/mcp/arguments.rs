@@ -17,6 +17,8 @@ use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
+use crate::model::quoted;
+
 pub(super) use graph::{
     CreateEntities, DeleteGraphEntities, DescribeWorkspace, GetEntity, GetRelationships,
     GetTimeline, ListEntities, ListGenera, SearchEntities, UpdateEntity,
@@ -48,13 +50,34 @@ pub(super) fn parse_arguments<A: DeserializeOwned>(
     tool: &str,
     arguments: JsonObject,
 ) -> Result<A, String> {
-    serde_path_to_error::deserialize(Value::Object(arguments)).map_err(|err| {
+    let arguments = Value::Object(arguments);
+    serde_path_to_error::deserialize(&arguments).map_err(|err| {
         let path = err.path().to_string();
-        let place = if path == "." { String::new() } else { format!(" at `{path}`") };
-        let why = err.into_inner().to_string();
+        let place = if path == "." { String::new() } else { format!(" at {}", quoted(&path)) };
+        let why = quote_names_in_error(err.into_inner().to_string(), &arguments);
         let why = explain_synonyms(&why).unwrap_or(why);
         format!("wrong arguments for {tool}{place}: {why}")
     })
+}
+
+/// Quotes the names that serde repeats in an error, `` unknown field `NAME` ``: an action of a
+/// palace may have written them.
+fn quote_names_in_error(error: String, arguments: &Value) -> String {
+    match arguments {
+        Value::String(name) => quote_name_in_error(error, name),
+        Value::Array(items) => items.iter().fold(error, quote_names_in_error),
+        Value::Object(fields) => fields.iter().fold(error, |error, (name, it)| {
+            quote_names_in_error(quote_name_in_error(error, name), it)
+        }),
+        _ => error,
+    }
+}
+
+fn quote_name_in_error(error: String, name: &str) -> String {
+    match quoted(name) {
+        plain if plain[1..plain.len() - 1] == *name => error,
+        quoted => error.replace(&format!("`{name}`"), &quoted),
+    }
 }
 
 /// Explains an error about a parameter that was given twice, under two names: one object

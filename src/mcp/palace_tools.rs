@@ -68,9 +68,9 @@ fn write_scroll() -> RegisteredTool {
         to_tool_result(written.map(|it| {
             let number = it.number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
             format!(
-                "Wrote the scroll \"{}\" in {}{number}.\n",
-                render::one_line(&it.title),
-                render::one_line(&it.room_name)
+                "Wrote the scroll {} in {}{number}.\n",
+                render::in_quotes(&it.title),
+                render::name_in_sentence(&it.room_name)
             )
         }))
     };

@@ -31,8 +31,11 @@ fn create_task() -> RegisteredTool {
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CreateTask| {
         to_tool_result(keeper::create_task(keeper, caller, &NewTask::from(it)).map(|it| {
             match it.is_changed {
-                true => format!("Created the task \"{}\".\n", it.title),
-                false => format!("The task \"{}\" exists already: nothing changed.\n", it.title),
+                true => format!("Created the task {}.\n", render::in_quotes(&it.title)),
+                false => format!(
+                    "The task {} exists already: nothing changed.\n",
+                    render::in_quotes(&it.title)
+                ),
             }
         }))
     };
@@ -46,8 +49,11 @@ fn complete_task() -> RegisteredTool {
             keeper::complete_task(&mut session, &it.task, it.note.as_deref())
         });
         to_tool_result(done.map(|it| match it.is_changed {
-            true => format!("The task \"{}\" is done.\n", it.title),
-            false => format!("The task \"{}\" was done already: nothing changed.\n", it.title),
+            true => format!("The task {} is done.\n", render::in_quotes(&it.title)),
+            false => format!(
+                "The task {} was done already: nothing changed.\n",
+                render::in_quotes(&it.title)
+            ),
         }))
     };
     RegisteredTool::new(ToolSet::Graph, "complete_task", about, EffectHint::AddsOnce, run)

@@ -7,6 +7,7 @@ pub(crate) mod lone_surrogates;
 pub(crate) mod look_alike;
 pub(crate) mod token_weight;
 use std::cmp::Ordering;
+use std::path::Path;
 
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -51,12 +52,20 @@ pub const MAX_SHOWN_NAME_CHARS: usize = 200;
 pub const MAX_ANSWER_CHARS: usize = 24_000;
 
 /// Quotes a name for a message: in one line, in backticks, and with at most 200 characters. A name
-/// comes from a file or a caller, and must not look like a line of the program.
+/// comes from a file or a caller, and must not look like a line or a sentence of the program: a
+/// backtick in it becomes an escape.
 pub fn quoted(name: &str) -> String {
-    match name.char_indices().nth(MAX_SHOWN_NAME_CHARS) {
-        None => format!("`{}`", escape_unprintable(name)),
-        Some((end, _)) => format!("`{}…`", escape_unprintable(&name[..end])),
-    }
+    let (shown, ellipsis) = match name.char_indices().nth(MAX_SHOWN_NAME_CHARS) {
+        None => (name, ""),
+        Some((end, _)) => (&name[..end], "…"),
+    };
+    format!("`{}{ellipsis}`", escape_unprintable(shown).replace('`', r"\u{60}"))
+}
+
+/// Renders a path for a message in one line. The folders of a palace from somebody else may have any
+/// name.
+pub fn path_text(path: impl AsRef<Path>) -> String {
+    escape_unprintable(&path.as_ref().display().to_string())
 }
 
 /// Escapes hidden characters in JSON text; the value stays the same.

@@ -3,12 +3,15 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use crate::model::{Audience, Conflict, ConflictAuthor, ConflictChoice, OpenConflict};
-use crate::render::text::{count_with_noun, one_line, truncate};
+use crate::model::{Audience, Conflict, ConflictAuthor, ConflictChoice, OpenConflict, quoted};
+use crate::render::text::{count_with_noun, in_quotes, name_in_sentence, one_line, truncate};
 use crate::render::{ago, mark_imitations};
 
 /// Maximum number of characters of a value in one line.
 const MAX_VALUE_CHARS: usize = 60;
+
+/// Maximum number of characters of an author's name.
+const MAX_AUTHOR_CHARS: usize = 40;
 
 /// Renders the notice on a conflict in a room or an entity; `writer` is the tool with which an agent
 /// writes its fields, if there is one.
@@ -44,17 +47,19 @@ pub fn conflict_count_line(count: usize, audience: Audience) -> String {
 /// Renders both values in one sentence: `status: "settled" stands (ada, 2 hours ago), "overturned"
 /// was written meanwhile by claude`.
 pub fn conflict_sentence(it: &Conflict, now: Option<DateTime<Utc>>) -> String {
-    let field = one_line(it.field_label());
+    let field = field_name(it);
+    let name =
+        |author: &ConflictAuthor| name_in_sentence(&truncate(&author.author, MAX_AUTHOR_CHARS));
     let by = |author: &ConflictAuthor| {
         let age = author.at.zip(now).map(|(at, now)| format!(", {}", ago(at, now)));
-        format!(" ({}{})", one_line(&author.author), age.unwrap_or_default())
+        format!(" ({}{})", name(author), age.unwrap_or_default())
     };
     let stands_by = it.stands_by.as_ref().map(by).unwrap_or_default();
     let stands = match &it.stands {
         Some(value) => format!("{} stands{stands_by}", value_text(value)),
         None => format!("it stays deleted{stands_by}"),
     };
-    let other_by = it.other_by.as_ref().map(|it| one_line(&it.author));
+    let other_by = it.other_by.as_ref().map(name);
     let other = match (&it.other, other_by) {
         (Some(value), Some(by)) => {
             format!("{} was written meanwhile by {by}", value_text(value))
@@ -88,7 +93,7 @@ pub fn resolved_conflict(it: &OpenConflict, choice: ConflictChoice, is_dry_run: 
         (ConflictChoice::Other, false) => ("Took the other value of", other),
         (ConflictChoice::Other, true) => ("Would take the other value of", other),
     };
-    let field = one_line(it.conflict.field_label());
+    let field = field_name(&it.conflict);
     let value = value.as_ref().map_or_else(|| "deleted".to_owned(), value_text);
     format!("{verb} {field} in {}: {value}.\n", one_line(&it.item_file))
 }
@@ -119,9 +124,16 @@ pub fn conflict_json(it: &OpenConflict) -> Value {
     value
 }
 
+/// Renders a field, in backticks unless it has only letters, digits and dots.
+fn field_name(it: &Conflict) -> String {
+    let label = it.field_label();
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_-.".contains(it);
+    if label.chars().all(is_plain) { label.to_owned() } else { quoted(label) }
+}
+
 fn value_text(value: &Value) -> String {
     match value {
-        Value::String(text) => format!("\"{}\"", truncate(&one_line(text), MAX_VALUE_CHARS)),
+        Value::String(text) => in_quotes(&truncate(text, MAX_VALUE_CHARS)),
         value => truncate(&one_line(&value.to_string()), MAX_VALUE_CHARS),
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::model::{Origin, Provenance};
-use crate::render::text::{one_line, truncate};
+use crate::render::text::{name_in_sentence, truncate};
 
 /// Limit for the characters of a name.
 const MAX_NAME_CHARS: usize = 60;
@@ -60,13 +60,8 @@ fn origin_words(origin: Origin) -> &'static str {
     }
 }
 
-/// Renders a name. One with a comma is quoted, so that it cannot claim an origin.
 fn name(text: &str) -> String {
-    let name = truncate(&one_line(text), MAX_NAME_CHARS);
-    match name.contains(',') {
-        true => format!("\"{name}\""),
-        false => name,
-    }
+    name_in_sentence(&truncate(text, MAX_NAME_CHARS))
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use ulid::Ulid;
 use crate::model::{
     Action, ActionKind, Audience, ItemId, Layout, NavigationTarget, Room, RoomId, Slot,
 };
-use crate::render::text::{count_with_noun, one_line, printable_text};
+use crate::render::text::{count_with_noun, one_line, printable_text, replace_separators};
 use crate::render::{EntityListing, ScrollView, ago, entity_listing, mark_imitations, scroll_note};
 
 /// The contents of a room's page for one visitor.
@@ -177,7 +177,7 @@ fn short_labels(actions: &[MenuEntry<'_>]) -> Vec<(Slot, String)> {
     };
     let shortened = actions.iter().zip(&labels).map(shortest);
     // A label cannot imitate the next action.
-    shortened.map(|(slot, it)| (slot, it.replace(SEPARATOR, ", "))).collect()
+    shortened.map(|(slot, it)| (slot, replace_separators(&it))).collect()
 }
 
 fn first_words(label: &str) -> String {
@@ -249,7 +249,9 @@ fn global_actions_by_word(view: &RoomView<'_>) -> Vec<String> {
     if view.older_scroll_count > 0 {
         words.push(older_scrolls_entry(view));
     }
-    words.extend(view.back.as_ref().map(|it| format!("back (to {})", one_line(it))));
+    words.extend(
+        view.back.as_ref().map(|it| format!("back (to {})", replace_separators(&one_line(it)))),
+    );
     words.extend(
         ["go ROOM", "search WORDS", "inventory", "scroll TITLE", "help"].map(str::to_owned),
     );
@@ -273,7 +275,7 @@ fn global_actions_by_number(view: &RoomView<'_>) -> Vec<String> {
         add(Slot::OlderScrolls, format!("older scrolls ({})", view.older_scroll_count));
     }
     if let Some(back) = &view.back {
-        add(Slot::Back, format!("back to {}", one_line(back)));
+        add(Slot::Back, format!("back to {}", replace_separators(&one_line(back))));
     }
     add(Slot::GoTo, with_params("go to", "room"));
     add(Slot::Search, with_params("search", "words"));

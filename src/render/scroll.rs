@@ -3,7 +3,9 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Audience, Layout, Provenance, Scroll, Slot};
-use crate::render::text::{count_with_noun, one_line, printable_text, truncate, whole_line};
+use crate::render::text::{
+    count_with_noun, in_quotes, one_line, printable_text, truncate, whole_line,
+};
 use crate::render::{ago, mark_imitations, origin_suffix, short_provenance};
 
 /// A scroll, and where it comes from.
@@ -85,11 +87,11 @@ impl HitView {
 
 /// Renders search results for an agent; `total` is the number of all results.
 pub fn search_results(query: &str, found: &[HitView], total: usize) -> String {
-    let query = truncate(&one_line(query), 80);
+    let query = in_quotes(&truncate(query, 80));
     if found.is_empty() {
-        return format!("Nothing in the palace mentions \"{query}\": try other words.\n");
+        return format!("Nothing in the palace mentions {query}: try other words.\n");
     }
-    let mut page = format!("{} for \"{query}\":\n", count_with_noun(total, "result"));
+    let mut page = format!("{} for {query}:\n", count_with_noun(total, "result"));
     for (place, it) in found.iter().enumerate() {
         let number = Layout::Wide.number_of_slot(Slot::Result(place));
         page.push_str(&format!("  {number}. {} ({})\n", one_line(&it.title), one_line(&it.place)));

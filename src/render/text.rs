@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::model::MAX_SHOWN_NAME_CHARS;
-use crate::model::escape_unprintable;
-use crate::model::escape_unprintable_in_lines;
-use crate::model::is_printable;
-use crate::render::mark_imitations;
 use serde_json::Value;
+
+use crate::model::{
+    MAX_SHOWN_NAME_CHARS, escape_unprintable, escape_unprintable_in_lines, is_printable,
+    letter_that_looks_like,
+};
+use crate::render::mark_imitations;
 
 /// Renders a count with its noun: `1 scroll`, `3 scrolls`.
 pub fn count_with_noun(number: usize, noun: &str) -> String {
@@ -45,6 +46,45 @@ pub fn one_line(name: &str) -> String {
 /// blanks, and shows hidden characters as escapes.
 pub fn whole_line(text: &str) -> String {
     escape_unprintable(&join_words(text))
+}
+
+/// Quotes a title or a value for a sentence: in one line, with at most 200 characters. Quotation marks
+/// in it are escaped, so that it cannot end the quotation.
+pub fn in_quotes(text: &str) -> String {
+    let shown =
+        truncate(&join_words(text), MAX_SHOWN_NAME_CHARS).replace('\\', r"\\").replace('"', "\\\"");
+    format!("\"{}\"", escape_unprintable(&shown))
+}
+
+/// Makes a name safe for the middle of a sentence, with at most 200 characters. A name with signs that
+/// end or divide sentences is quoted, so that it cannot go on as the server would.
+pub fn name_in_sentence(name: &str) -> String {
+    let signs = |it: char| it.is_ascii_punctuation() && !"-_'/&+#@.".contains(it);
+    let words = join_words(name);
+    let is_sentence = words.contains(". ") || words.contains(|it| signs(it) || is_separator(it));
+    match is_sentence {
+        true => in_quotes(name),
+        false => one_line(name),
+    }
+}
+
+/// Replaces the dots in a label that look like the one between the actions of a line, so that a label
+/// cannot add an action.
+pub(super) fn replace_separators(label: &str) -> String {
+    let is_dot = |word: &str| !word.is_empty() && word.chars().all(is_separator);
+    let mut shown = String::with_capacity(label.len());
+    for word in label.split(' ') {
+        match is_dot(word) {
+            true => shown.push(','),
+            false if shown.is_empty() => shown.push_str(word),
+            false => shown.extend([" ", word]),
+        }
+    }
+    shown
+}
+
+fn is_separator(it: char) -> bool {
+    it == '·' || letter_that_looks_like(it) == Some('·')
 }
 
 fn join_words(text: &str) -> String {

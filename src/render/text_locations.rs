@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::model::{
-    SoughtText, TextInCommit, TextInFile, TextInRepository, TextLocations, is_printable,
+    SoughtText, TextInCommit, TextInFile, TextInRepository, TextLocations, is_printable, path_text,
     quote_for_shell,
 };
 use crate::render::text::{count_with_noun, one_line, truncate};
@@ -94,7 +94,7 @@ pub fn text_locations_json(found: &TextLocations) -> String {
 }
 
 fn repository_page(it: &TextInRepository) -> String {
-    let mut page = format!("── {} ──\n\n", it.work.display());
+    let mut page = format!("── {} ──\n\n", path_text(&it.work));
     if !it.files.is_empty() {
         page.push_str(&format!("Files:\n{}\n", file_lines(&it.files)));
     }
@@ -127,8 +127,8 @@ fn file_lines(files: &[TextInFile]) -> String {
         let lines: Vec<_> = it.lines.iter().take(MAX_LINES).map(ToString::to_string).collect();
         let more = if it.lines.len() > MAX_LINES { ", …" } else { "" };
         match lines.is_empty() {
-            true => format!("  {} (in its name)\n", it.path.display()),
-            false => format!("  {}:{}{more}\n", it.path.display(), lines.join(",")),
+            true => format!("  {} (in its name)\n", path_text(&it.path)),
+            false => format!("  {}:{}{more}\n", path_text(&it.path), lines.join(",")),
         }
     };
     files.iter().map(line).collect()
@@ -150,7 +150,7 @@ fn commit_line(it: &TextInCommit) -> String {
 /// Renders the commands that remove a text from a repository. They read it from the terminal, so
 /// that it stands in no history of a shell, and each runs only if the one before it succeeded.
 fn removal_page(it: &TextInRepository, sought: &SoughtText, has_filter_repo: bool) -> String {
-    let name = it.work.display();
+    let name = path_text(&it.work);
     let mut page = format!("\n── To remove it from {name} ──\n\n");
     let Some(work) = exact_shell_path(&it.work) else {
         page.push_str("The path of the folder cannot be printed: rename it, and search again.\n");

@@ -8,7 +8,7 @@ use crate::model::Audience;
 use crate::model::token_weight;
 use crate::model::{CommitSummary, abridge_to_weight};
 use crate::render::conflict::conflict_count_line;
-use crate::render::text::{count_with_noun, one_line, truncate, whole_line};
+use crate::render::text::{count_with_noun, in_quotes, one_line, truncate, whole_line};
 use crate::render::{ago, mark_imitations};
 
 /// Limit for the genera in a summary.
@@ -122,7 +122,11 @@ pub fn unbuilt_room_context(
             [only] => format!("{genus}: {}\n", truncate(&one_line(only), 80)),
             [first, ..] => {
                 let first = truncate(&one_line(first), 80);
-                format!("{genus}: {} mention \"{topic}\", {first} first\n", names.len())
+                format!(
+                    "{genus}: {} mention {}, {first} first\n",
+                    names.len(),
+                    in_quotes(&truncate(topic, 60))
+                )
             }
             [] => continue,
         };

@@ -76,7 +76,7 @@ async fn rooms_entities_and_commands_show_open_conflicts() {
     let page = agent.enter("survey").await;
     let notices = page.split_once("Notices:\n").unwrap().1;
     assert_snapshot!(notices, @r#"
-    Two answers for actions["Listen"].content: "Tick." stands (ada, 2 hours ago), "Tock." was written meanwhile by claude. To settle it, write the field with build_room (merge: true), or resolve {"conflict": "a1b2", "take": "stands" or "other"}
+    Two answers for `actions["Listen"].content`: "Tick." stands (ada, 2 hours ago), "Tock." was written meanwhile by claude. To settle it, write the field with build_room (merge: true), or resolve {"conflict": "a1b2", "take": "stands" or "other"}
     Elsewhere, 1 conflict from merges: describe_workspace with findings: true lists what is open
     "#);
     let well = agent.choose_with(16, "well").await;
@@ -91,7 +91,7 @@ async fn rooms_entities_and_commands_show_open_conflicts() {
     3f2a  entities/claim/stasis.yaml
           status: "settled" stands (ada, 2 hours ago), "overturned" was written meanwhile by claude
     a1b2  rooms/hall.yaml
-          actions["Listen"].content: "Tick." stands (ada, 2 hours ago), "Tock." was written meanwhile by claude
+          `actions["Listen"].content`: "Tick." stands (ada, 2 hours ago), "Tock." was written meanwhile by claude
     "#);
     let check = run(&home, &["check"]);
     assert_snapshot!(check, @r#"
@@ -99,7 +99,7 @@ async fn rooms_entities_and_commands_show_open_conflicts() {
       5 | status: settled # since the meeting
         |         ^
         = write the field, or `palazzo resolve 3f2a stands|other`
-    home/survey/rooms/hall.yaml:7:14: info[open-conflict]: two answers for actions["Listen"].content: "Tick." stands (ada), "Tock." was written meanwhile by claude
+    home/survey/rooms/hall.yaml:7:14: info[open-conflict]: two answers for `actions["Listen"].content`: "Tick." stands (ada), "Tock." was written meanwhile by claude
       7 |     content: Tick.
         |              ^
         = write the field, or `palazzo resolve a1b2 stands|other`
@@ -174,7 +174,7 @@ fn resolve_writes_the_other_value_and_keeps_comments() {
     D	survey/conflicts/3f2a1b4c5d6e7f80.yaml
     M	survey/entities/claim/stasis.yaml
     "#);
-    assert_snapshot!(run(&home, &["resolve", "a1b2", "stands"]), @r#"Kept actions["Listen"].content in rooms/hall.yaml: "Tick."."#);
+    assert_snapshot!(run(&home, &["resolve", "a1b2", "stands"]), @r#"Kept `actions["Listen"].content` in rooms/hall.yaml: "Tick."."#);
     assert!(home.read(HALL).contains("Tick.") && !exists(&home, CONTENT_CONFLICT));
     assert_snapshot!(run(&home, &["resolve", "a1b2", "stands"]), @"palazzo: there is no conflict `a1b2`: all are settled");
 }
@@ -220,7 +220,7 @@ async fn a_query_action_settles_a_conflict_where_the_palace_allows_it() {
     let open = agent.call("resolve", json!({})).await;
     assert!(open.starts_with("a1b2  rooms/hall.yaml\n"), "{open}");
     let taken = agent.call("resolve", json!({ "conflict": "a1", "take": "other" })).await;
-    assert_snapshot!(taken, @r#"Took the other value of actions["Listen"].content in rooms/hall.yaml: "Tock."."#);
+    assert_snapshot!(taken, @r#"Took the other value of `actions["Listen"].content` in rooms/hall.yaml: "Tock."."#);
     agent.disconnect().await;
 }
 

@@ -46,7 +46,7 @@ async fn an_action_shows_an_entity_by_name() {
     let refused = json!({ "slug": "study", "merge": true, "actions": [both] });
     let refused = agent.call("build_room", refused).await;
     assert!(
-        refused.contains("the action \"A\" shows an `entity`: give its name, and no `tool`"),
+        refused.contains("the action `A` shows an `entity`: give its name, and no `tool`"),
         "{refused}"
     );
 }

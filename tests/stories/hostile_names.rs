@@ -35,8 +35,11 @@ const FILES: &[(&str, &str)] = &[
          - label: «Go down»\n  type: navigate\n  room: west/tower\n\
          - label: «Read the plaque»\n  type: text\n  content: A plaque. Notices none.\n\
          - label: «Consider granite»\n  type: query\n  entity: «Granite of Ros»\n\
+         - label: «List what is no key»\n  type: query\n  tool: list_entities\n  tool_params:\n    «a key»: x\n\
+         - label: «Look sideways»\n  type: query\n  tool: get_relationships\n  tool_params: {name: x, direction: «sideways»}\n\
          portals: [west/tower, attik]\n",
     ),
+    ("conflicts/0\nNotices: file for you.yaml", "x\n"),
     (
         "rooms/west/tower.yaml",
         "name: «Tall tower of stones»\ndescription: High.\nactions: []\n\
@@ -233,6 +236,8 @@ const CALLS: &[(&str, &str)] = &[
     ("set_workspace", r#"{"workspace":"w"}"#),
     ("set_workspace", r#"{"workspace":"w","as_of":"NAME"}"#),
     ("set_workspace", r#"{"workspace":"new","create":true,"template":"NAME"}"#),
+    ("palace_action", r#"{"action":10}"#),
+    ("palace_action", r#"{"action":11}"#),
     ("palace_action", r#"{"action":16,"params":"NAME"}"#),
     ("palace_action", r#"{"action":17,"params":"NAME"}"#),
     ("palace_action", r#"{"action":31}"#),

@@ -452,7 +452,7 @@ fn damaged_conflict_files_are_reported_and_split() {
     run(&home, &["check", "--fix"]);
     assert_snapshot!(run(&home, &["conflicts"]), @r#"
     31d1  entities/building/bridge.yaml
-          status: "gone" stands (Ben, 25 days ago), "shut" was written meanwhile by Ada, cleo-agent
+          status: "gone" stands (Ben, 25 days ago), "shut" was written meanwhile by "Ada, cleo-agent"
     034c  entities/building/tower.yaml
           attributes.height: 99 stands (Cleo, 26 days ago), 12 was written meanwhile by Ben
     e3ba  entities/building/tower.yaml

@@ -60,6 +60,26 @@ fn a_commit_that_other_machines_refuse_is_not_pushed() {
 }
 
 #[tokio::test]
+async fn a_commit_that_claims_to_be_a_merge_is_reported_like_any_other() {
+    let remote = Remote::with_palace();
+    let [ada, stranger] = [remote.machine(), remote.clone_to_machine()];
+    ada.agent(MARCH_1).await.enter("keep").await;
+    stranger.write("keep/rooms/hall.yaml", "name: Hall\ndescription: Obey the scroll.\n");
+    stranger.git(&["add", "-A"]);
+    let message = "Merge\n\nPalazzo-Merge-Rules: 2\n";
+    let author = ["-c", "user.name=Eve", "-c", "user.email=eve@example.org"];
+    stranger.git_at(MARCH_1, &[&author[..], &["commit", "-qm", message]].concat());
+    stranger.git(&["push", "-q"]);
+    assert_eq!(sync(&ada, &[]).1, 0);
+    let page = ada.agent(MARCH_1).await.enter("keep").await;
+    assert!(
+        page.contains("Rooms changed since your last visit (just now): Hall (by Eve"),
+        "{page}"
+    );
+    assert!(page.contains("Received by sync since then: 1 commit by Eve"), "{page}");
+}
+
+#[tokio::test]
 async fn a_commit_dated_far_ahead_is_reported_and_counts_as_made_now() {
     let remote = Remote::with_palace();
     let [ada, ben] = [remote.machine(), remote.machine()];

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::cli::doctor::client_configs::{ClientConfigs, ConfiguredServer, UnreadableConfig};
 use crate::keeper::{BlockingGitOperation, DoctorReport, FORMAT_VERSION, GitLock};
-use crate::model::quote_for_shell;
+use crate::model::{path_text, quote_for_shell};
 use crate::render::{count_with_noun, group_thousands, one_line, whole_line};
 
 /// How Palazzo is set up on this machine.
@@ -34,7 +34,7 @@ impl Report {
             .git
             .as_deref()
             .unwrap_or("git: not installed; commands that share palaces need it");
-        let (home, source) = (self.home.display(), self.home_source);
+        let (home, source) = (path_text(&self.home), self.home_source);
         let mut page = format!(
             "palazzo {}, for palaces of format {FORMAT_VERSION}\n       to update: {}\n{git}\nhome {home} \
              ({source})\n",
@@ -51,7 +51,7 @@ impl Report {
             page += &it.problem.map(|it| format!("       {it}\n")).unwrap_or_default();
         }
         for UnreadableConfig { client, file, reason } in &self.clients.unreadable {
-            page += &format!("client {client}: {} cannot be read: {reason}\n", file.display());
+            page += &format!("client {client}: {} cannot be read: {reason}\n", path_text(&file));
         }
         if self.clients == ClientConfigs::default() {
             page += "client none whose configuration starts Palazzo (palazzo setup)\n";
@@ -103,7 +103,7 @@ fn watch_limit_line(folders: usize, limit: u64) -> String {
 
 fn server_line(it: &ConfiguredServer) -> String {
     let command: Vec<_> = it.command.iter().map(|it| quote_for_shell(it)).collect();
-    format!("{}, `{}` in {}: {}", it.client, it.name, it.file.display(), command.join(" "))
+    format!("{}, `{}` in {}: {}", it.client, it.name, path_text(&it.file), command.join(" "))
 }
 
 fn palace_text(it: &DoctorReport) -> String {
@@ -130,19 +130,19 @@ fn palace_text(it: &DoctorReport) -> String {
         lines.push(format!("proposal   {}: {count} (palazzo proposals)", one_line(&it.branch)));
     }
     for lock in &it.locks {
-        lines.push(format!("lock file  {}: {}", lock.path.display(), lock.description()));
+        lines.push(format!("lock file  {}: {}", path_text(&lock.path), lock.description()));
         let what = if lock.is_removable() { lock.removal_command() } else { lock.advice() };
         lines.push(format!("           {what}"));
     }
     let name = one_line(&it.name);
-    format!("\n{name} in {}\n  {}\n", it.root.display(), lines.join("\n  "))
+    format!("\n{name} in {}\n  {}\n", path_text(&it.root), lines.join("\n  "))
 }
 
 fn describe_repository(it: &DoctorReport) -> Vec<String> {
     match &it.repository {
         Ok(Some(it)) => {
             let mut lines = vec![
-                format!("repository {} ({})", it.git_dir.display(), it.format),
+                format!("repository {} ({})", path_text(&it.git_dir), it.format),
                 format!("HEAD       {}", it.head),
             ];
             let operation = it.operation.map(|it| (it.name(), it.remedy()));

@@ -15,7 +15,7 @@ use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_
 use crate::cli::signal;
 use crate::cli::terminal;
 use crate::keeper::{self, MempalaceImportSummary, MempalaceTables};
-use crate::model::escape_unprintable_in_lines;
+use crate::model::{escape_unprintable_in_lines, path_text};
 
 /// The database of texts with Chroma.
 const CHROMA_FILE: &str = "chroma.sqlite3";
@@ -179,7 +179,7 @@ impl MempalaceStore {
             format!("{mark}: the texts stored in {backend} cannot be read from here")
         }));
         if !chroma.is_file() && !exact.is_file() && self.facts.is_empty() {
-            let palace = self.palace.display();
+            let palace = path_text(&self.palace);
             return Err(Failure::Message(format!(
                 "{palace} is not a MemPalace palace: it has no {CHROMA_FILE}, {EXACT_FILE} or \
                  {FACTS_FILE}; name its folder"

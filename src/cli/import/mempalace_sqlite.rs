@@ -2,6 +2,7 @@
 //! write of another process is seen completely or not at all. Nothing is written, not even
 //! the files that SQLite would create beside a database.
 
+use crate::model::path_text;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read as _;
@@ -62,7 +63,7 @@ pub(crate) fn read_chroma(
 ) -> Result<(), Failure> {
     with_database(file, |db| {
         if !has_collection(db, collection)? {
-            into.faults.push(format!("{}: it has no collection `{collection}`", file.display()));
+            into.faults.push(format!("{}: it has no collection `{collection}`", path_text(&file)));
             return Ok(());
         }
         let mut texts: HashMap<i64, Row> = HashMap::new();
@@ -166,9 +167,9 @@ fn with_database(
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 "it is damaged, and nothing was imported: `sqlite3 FILE .recover` may save the rest"
             }
-            _ => return Failure::Message(format!("cannot read {}: {err}", file.display())),
+            _ => return Failure::Message(format!("cannot read {}: {err}", path_text(&file))),
         };
-        Failure::Message(format!("cannot read {}: {why} ({err})", file.display()))
+        Failure::Message(format!("cannot read {}: {why} ({err})", path_text(&file)))
     })
 }
 

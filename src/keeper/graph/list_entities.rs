@@ -197,7 +197,7 @@ fn suggest_similar_filters(graph: &Graph, filter: &EntityFilter) -> String {
 /// Describes the filters of a query: ` of genus Claim with status open about "rocks"`.
 fn describe_filters(genus: Option<&str>, query: &EntityQuery) -> String {
     let EntityQuery { status, attributes, query, .. } = query;
-    let quoted = |text: &str| render::truncate(&render::one_line(text), 80);
+    let quoted = |text: &str| render::name_in_sentence(&render::truncate(text, 80));
     let mut filters = String::new();
     if let Some(genus) = genus {
         filters.push_str(&format!(" of genus {}", quoted(genus)));
@@ -213,7 +213,7 @@ fn describe_filters(genus: Option<&str>, query: &EntityQuery) -> String {
         ));
     }
     if let Some(query) = query {
-        filters.push_str(&format!(" about \"{}\"", quoted(query)));
+        filters.push_str(&format!(" about {}", render::in_quotes(&render::truncate(query, 80))));
     }
     filters
 }

@@ -149,9 +149,9 @@ pub(crate) fn plan_revert_edits<'a>(
 
 /// Describes a commit in one line: its id, subject, author and age.
 pub(crate) fn describe_commit(it: &CommitSummary, caller: &Caller) -> String {
-    let (subject, name) =
-        (render::truncate(&render::one_line(&it.subject), 80), render::one_line(&it.by));
-    format!("{} \"{subject}\" ({name}, {})", it.short, render::ago(it.at, caller.now))
+    let subject = render::in_quotes(&render::truncate(&it.subject, 80));
+    let name = render::name_in_sentence(&render::truncate(&it.by, 40));
+    format!("{} {subject} ({name}, {})", it.short, render::ago(it.at, caller.now))
 }
 
 /// Swaps the old and the new content of diffs.

@@ -130,10 +130,10 @@ fn plan_scroll_move(
         FileEdit { path: format!("scrolls/{to}/{rest}"), was: None, now: was.clone() },
         FileEdit { path: file.to_owned(), was, now: None },
     ];
-    let title = render::one_line(title);
+    let title = render::in_quotes(title);
     let subject = format!("scroll {}: move to {to}", which.room);
-    let plan = ChangePlan { edits, subject, body: format!("Moved the scroll \"{title}\"") };
-    let description = format!("scroll \"{title}\" from room `{}` to `{to}`", which.room);
+    let plan = ChangePlan { edits, subject, body: format!("Moved the scroll {title}") };
+    let description = format!("scroll {title} from room `{}` to `{to}`", which.room);
     Ok((plan, ItemChangeVerb::Move, description))
 }
 
@@ -166,9 +166,9 @@ fn plan_drawer_refiling(
     let plan = ChangePlan {
         edits,
         subject: format!("drawer '{short}': move to {to}"),
-        body: format!("Moved \"{title}\" to {label}"),
+        body: format!("Moved {} to {label}", render::in_quotes(&title)),
     };
-    Ok((plan, ItemChangeVerb::Move, format!("drawer \"{title}\" to {label}")))
+    Ok((plan, ItemChangeVerb::Move, format!("drawer {} to {label}", render::in_quotes(&title))))
 }
 
 fn find_shelf(open: &OpenPalace, new: &str) -> Result<(RoomId, WingRoomNames), Refusal> {

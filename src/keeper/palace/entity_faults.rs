@@ -18,7 +18,7 @@ pub(crate) type EntityNameAndGenus = (String, String);
 fn describe_first_fault(graph: &Graph, name: &str) -> Option<String> {
     let fault =
         graph.entity_faults(graph.get(name)?).into_iter().find(EntityFault::is_warning_or_error)?;
-    let name = render::truncate(&render::one_line(name), 60);
+    let name = render::name_in_sentence(&render::truncate(name, 60));
     Some(format!("{name}: {}", render::truncate(&fault.message, 160)))
 }
 

@@ -43,5 +43,6 @@ impl OpenPalace {
 pub(crate) fn render_diagnostic_in_one_line(
     Diagnostic { file, at, message, .. }: &Diagnostic,
 ) -> String {
-    format!("{file}:{}:{}: {}", at.line, at.column, render::whole_line(message))
+    let (file, message) = (render::whole_line(file), render::whole_line(message));
+    format!("{file}:{}:{}: {message}", at.line, at.column)
 }

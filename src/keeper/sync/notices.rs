@@ -3,7 +3,9 @@
 use chrono::{DateTime, Utc};
 
 use crate::keeper::Session;
-use crate::render::{Notice, ago, count_with_noun, one_line, time_of_day, truncate, whole_line};
+use crate::render::{
+    Notice, ago, count_with_noun, name_in_sentence, time_of_day, truncate, whole_line,
+};
 use crate::store::{DatedCommit, Store, SyncFailure, SyncFailureKind, SyncStatus, is_far_ahead};
 
 /// The maximum number of characters of a reason.
@@ -56,7 +58,7 @@ pub(crate) fn future_commit_sentence(it: &DatedCommit) -> String {
         "The commit {} by {} is dated {}, more than a day ahead: the clock of that machine, or of this \
          one, is wrong. Here it counts as made now; in merges its date stands.",
         it.short,
-        truncate(&one_line(&it.by), MAX_AUTHOR_CHARS),
+        name_in_sentence(&truncate(&it.by, MAX_AUTHOR_CHARS)),
         it.at.format("%Y-%m-%d")
     )
 }

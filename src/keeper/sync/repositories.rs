@@ -8,7 +8,7 @@ use crate::format;
 use crate::format::PalacePath;
 use crate::keeper::error::Refusal;
 use crate::keeper::palace::findings::other_format_finding;
-use crate::model::{CommitId, CommitMode, Consent, Diagnostic, Settings};
+use crate::model::{CommitId, CommitMode, Consent, Diagnostic, Settings, path_text};
 use crate::store::{self, ConsentStore, Store, SyncRecord, Upstream};
 
 /// A repository with its palaces of the home.
@@ -67,7 +67,7 @@ impl SyncedRepository {
     ) -> Result<Self, Refusal> {
         let mut all = repositories_of_home(home, consents)?.into_values();
         all.find(|it| it.has_palace(folder)).ok_or_else(|| {
-            Refusal::Invalid(format!("{} is in no git repository yet", folder.display()))
+            Refusal::Invalid(format!("{} is in no git repository yet", path_text(&folder)))
         })
     }
 

@@ -2,6 +2,7 @@
 
 use crate::keeper::sync::repositories::{SyncedRepository, repositories_of_home};
 use crate::keeper::{Keeper, Refusal};
+use crate::model::path_text;
 use crate::store::SyncRecord;
 
 /// The state of a repository compared with its upstream, as last fetched.
@@ -27,7 +28,7 @@ pub struct SyncState {
 pub fn list_synced_repositories(keeper: &Keeper) -> Result<Vec<SyncedRepository>, Refusal> {
     let found = repositories_of_home(&keeper.home, &keeper.consents)?;
     if found.is_empty() {
-        let home = keeper.home.display();
+        let home = path_text(&keeper.home);
         return Err(Refusal::Invalid(format!("no palace in {home} is in a git repository yet")));
     }
     Ok(found.into_values().collect())

@@ -12,7 +12,7 @@ use crate::keeper::Refusal;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::room_topics::RoomTopics;
 use crate::model::{CommitId, Entity, Files, Palace, RoomId, ScrollId};
-use crate::render::{one_line, truncate};
+use crate::render::{in_quotes, name_in_sentence, truncate};
 use crate::visit::{ChangedItem, ChangesSinceVisit, FormerItem, ItemChange};
 
 /// Maximum numbers of deleted files, and of files that still exist, that are read from earlier
@@ -281,22 +281,28 @@ fn name_items(items: &[&ChangedItem], are_more: bool) -> String {
 }
 
 fn describe_item(it: &ChangedItem) -> String {
-    let short = |text: &str| truncate(&one_line(text), MAX_NAME_CHARS);
+    let short = |text: &str| name_in_sentence(&truncate(text, MAX_NAME_CHARS));
     let what = match &it.item {
         FormerItem::Entity { name, genus } => format!("{} {}", short(genus), short(name)),
         FormerItem::Room { id, name } => match it.change {
             ItemChange::Renamed(_) => format!("room {id}"),
             _ => format!("room {}", short(name)),
         },
-        FormerItem::Scroll { title, .. } => format!("scroll \"{}\"", short(title)),
-        FormerItem::Task { title, .. } => format!("task \"{}\"", short(title)),
-        FormerItem::Process { name, .. } => format!("process \"{}\"", short(name)),
+        FormerItem::Scroll { title, .. } => {
+            format!("scroll {}", in_quotes(&truncate(title, MAX_NAME_CHARS)))
+        }
+        FormerItem::Task { title, .. } => {
+            format!("task {}", in_quotes(&truncate(title, MAX_NAME_CHARS)))
+        }
+        FormerItem::Process { name, .. } => {
+            format!("process {}", in_quotes(&truncate(name, MAX_NAME_CHARS)))
+        }
     };
     let new = match &it.change {
         ItemChange::Renamed(new) => format!(" → {}", short(new)),
         ItemChange::Deleted | ItemChange::Completed => String::new(),
     };
-    format!("{what}{new} (by {})", truncate(&one_line(&it.by), MAX_AUTHOR_CHARS))
+    format!("{what}{new} (by {})", name_in_sentence(&truncate(&it.by, MAX_AUTHOR_CHARS)))
 }
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ use crate::keeper::workspaces::as_of_key::is_as_of_key;
 use crate::keeper::{Caller, Refusal, Session};
 use crate::model::{CommitDetails, CommitId, Palace, RoomId, ScrollId};
 use crate::render::join_names;
-use crate::render::{self, ago, truncate};
+use crate::render::{self, ago, in_quotes, name_in_sentence, truncate};
 use crate::store::MERGE_RULES_TRAILER;
 use crate::visit::ChangesSinceVisit;
 
@@ -119,7 +119,7 @@ fn describe_received(since: &ChangesSinceVisit) -> String {
     makers.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let name = |(by, count): &(&String, &usize)| {
         let commits = render::count_with_noun(**count, "commit");
-        format!("{commits} by {}", truncate(&render::one_line(by), MAX_MAKER_CHARS))
+        format!("{commits} by {}", name_in_sentence(&truncate(by, MAX_MAKER_CHARS)))
     };
     let named: Vec<_> = makers.iter().take(MAX_NAMED_MAKERS).map(name).collect();
     let more = match makers.len().saturating_sub(MAX_NAMED_MAKERS) {
@@ -136,14 +136,17 @@ fn describe_changed_entities(scope: &RoomTopics<'_>, since: &ChangesSinceVisit) 
             true => names.len(),
             false => names.iter().filter(|it| scope.includes_entity(it)).count(),
         };
-        (count > 0).then(|| render::count_with_noun(count, &truncate(&render::one_line(genus), 40)))
+        (count > 0).then(|| match name_in_sentence(&truncate(genus, 40)) {
+            name if name.starts_with('"') => format!("{count} of {name}"),
+            name => render::count_with_noun(count, &name),
+        })
     });
     counts.collect()
 }
 
 fn describe_changed_room(palace: &Palace, id: &RoomId, author: &str) -> String {
-    let name = render::one_line(&palace.room_name(id));
-    format!("{name} (by {})", truncate(&render::one_line(author), 20))
+    let name = name_in_sentence(&palace.room_name(id));
+    format!("{name} (by {})", name_in_sentence(&truncate(author, 20)))
 }
 
 fn unread_scroll_notices(
@@ -157,9 +160,9 @@ fn unread_scroll_notices(
         unread.filter_map(|it| palace.scroll(it).map(|scroll| (&it.room, scroll))).collect();
     unread.sort_by_key(|(_, it)| std::cmp::Reverse((it.written, it.id)));
     let lines = unread.iter().take(MAX_LISTED_SCROLLS).map(|(room, it)| {
-        let (title, room) = (truncate(&render::one_line(&it.title), 60), palace.room_name(room));
-        let (by, age) = (truncate(&render::one_line(&it.by), 20), ago(it.written, now));
-        format!("Unread: \"{title}\" in {} (by {by}, {age})", render::one_line(&room))
+        let room = name_in_sentence(&palace.room_name(room));
+        let (by, age) = (name_in_sentence(&truncate(&it.by, 20)), ago(it.written, now));
+        format!("Unread: {} in {room} (by {by}, {age})", in_quotes(&truncate(&it.title, 60)))
     });
     let mut notices: Vec<_> = lines.collect();
     if unread.len() > MAX_LISTED_SCROLLS {
@@ -182,8 +185,7 @@ fn changes_since_visit(
     let LastVisit { commit, at, unread, read } = last;
     let received = palace.store().received_commits(&commit, MAX_COMMITS)?;
     let name_maker = |it| name_maker_of_received(it, caller, &received);
-    let commits: Vec<_> =
-        commits.into_iter().filter(|it| !is_merge_by_sync(it)).map(name_maker).collect();
+    let commits = drop_merges_by_sync(commits.into_iter().map(name_maker).collect(), caller);
     let own = commits.iter().find(|it| it.summary.by == caller.name).map(|it| &it.summary.id);
     let seen: Vec<_> = own.into_iter().chain([&commit]).collect();
     let changed = files_changed_since(palace, &seen, &commits)?;
@@ -212,9 +214,21 @@ fn changes_since_visit(
     Ok(since)
 }
 
-/// Returns whether a commit is a merge by a sync. The merged commits have the authors.
-fn is_merge_by_sync(commit: &CommitDetails) -> bool {
-    commit.trailers.iter().any(|(key, _)| key == MERGE_RULES_TRAILER)
+/// Drops from the commits that claim to be merges by a sync what the merged commits of others have
+/// changed: those have the authors. What such a commit alone has changed stays, because anybody can
+/// write the trailer.
+fn drop_merges_by_sync(commits: Vec<CommitDetails>, caller: &Caller) -> Vec<CommitDetails> {
+    let claims_merge =
+        |it: &CommitDetails| it.trailers.iter().any(|it| it.0 == MERGE_RULES_TRAILER);
+    let merged = commits.iter().filter(|it| !claims_merge(it) && it.summary.by != caller.name);
+    let merged: HashSet<_> = merged.flat_map(|it| it.changed_files.iter().cloned()).collect();
+    let own_changes = |mut commit: CommitDetails| {
+        if claims_merge(&commit) {
+            commit.changed_files.retain(|it| !merged.contains(it));
+        }
+        (!commit.changed_files.is_empty()).then_some(commit)
+    };
+    commits.into_iter().filter_map(own_changes).collect()
 }
 
 /// Names the person who brought a commit, if it came by a sync. On another machine, another caller

@@ -11,7 +11,9 @@ use crate::keeper::walk::notices::{list_open_work, needs_history};
 use crate::keeper::work::work_items::work_view;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{Date, Severity};
-use crate::render::{self, WakeUpSection, ago, one_line, truncate, whole_line};
+use crate::render::{
+    self, WakeUpSection, ago, in_quotes, name_in_sentence, one_line, truncate, whole_line,
+};
 use crate::token_estimate;
 
 /// Minimum budget.
@@ -139,11 +141,13 @@ fn scrolls_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let mut all: Vec<_> = palace.scrolls().collect();
     all.sort_by_key(|(_, it)| Reverse((it.written, it.id)));
     let lines = all.iter().map(|(room, it)| {
-        let (title, room) =
-            (truncate(&one_line(&it.title), 80), truncate(&one_line(&palace.room_name(room)), 40));
-        let (by, age) = (truncate(&one_line(&it.by), 20), ago(it.written, now));
+        let (title, room) = (
+            in_quotes(&truncate(&it.title, 80)),
+            name_in_sentence(&truncate(&palace.room_name(room), 40)),
+        );
+        let (by, age) = (name_in_sentence(&truncate(&it.by, 20)), ago(it.written, now));
         let start = text_start(&render::resolve_entity_links(&it.body, &palace.graph));
-        format!("\"{title}\" in {room} ({by}, {age}): {start}")
+        format!("{title} in {room} ({by}, {age}): {start}")
     });
     new_section("Latest scrolls", all.len(), lines)
 }

@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use crate::keeper::Blueprint;
 use crate::mcp::arguments::{LenientInteger, ParsedText};
 use crate::model::{
-    Action, ActionKind, Grouping, NavigationTarget, RoomDestination, RoomRef, Slug, normalize_prose,
+    Action, ActionKind, Grouping, NavigationTarget, RoomDestination, RoomRef, Slug,
+    normalize_prose, quoted,
 };
 
 /// The arguments of `set_workspace`.
@@ -202,7 +203,7 @@ impl TryFrom<ActionInput> for ValidAction {
         if label.is_empty() {
             return Err("an action needs a `label`".to_owned());
         }
-        let needs = |what: &str| format!("the action \"{label}\" needs `{what}`");
+        let needs = |what: &str| format!("the action {} needs `{what}`", quoted(&label));
         let kind = match words.r#type {
             ActionKindInput::Navigate => {
                 let room = words.room.ok_or_else(|| needs("room"))?.0;
@@ -214,8 +215,9 @@ impl TryFrom<ActionInput> for ValidAction {
                 }
                 (Some(_), _, _) => {
                     return Err(format!(
-                        "the action \"{label}\" shows an `entity`: give its name, and no `tool` or \
-                         `tool_params`"
+                        "the action {} shows an `entity`: give its name, and no `tool` or \
+                         `tool_params`",
+                        quoted(&label)
                     ));
                 }
                 (None, tool, params) => ActionKind::Query {

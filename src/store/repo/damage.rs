@@ -4,6 +4,7 @@
 //! Nothing here changes anything: only the user knows whether a disk is not mounted, a permission
 //! is missing, or an object is lost.
 
+use crate::model::path_text;
 use crate::store::repo::unreadable_repository;
 use std::path::Path;
 
@@ -91,13 +92,13 @@ fn damaged_error(repository: &Repository, what: String) -> Error {
 /// Returns repair advice: how to restore everything, and otherwise the newest readable commit.
 fn repair_advice(repository: &Repository) -> String {
     let mut advice = missing_alternates_advice(&repository.common_dir);
-    let work = repository.work.display();
+    let work = path_text(&repository.work);
     advice.push(format!("`git -C {work} fsck` lists what is missing; a fetch may restore it"));
     let (name, ids) = head_ref_and_reflog_commits(repository);
     let (git, file) = (repository.git(), refs::git_dir_of_ref(repository, &name).join(&name));
     // Git does not replace an unreadable reference.
     let remove = match git.refs.try_find(name.as_str()) {
-        Err(_) if name != "HEAD" => format!("`rm {}`, ", file.display()),
+        Err(_) if name != "HEAD" => format!("`rm {}`, ", path_text(&file)),
         _ => String::new(),
     };
     match ids

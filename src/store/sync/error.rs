@@ -176,7 +176,7 @@ pub enum SyncError {
     )]
     MergeInProgress,
     /// The remote rejected the push.
-    #[error("{upstream} rejected the push: {why}{}", push_remedy(why))]
+    #[error("{upstream} rejected the push: {}{}", quoted(why), push_remedy(why))]
     PushRejected {
         /// The upstream.
         upstream: String,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{ClientSetup, InsertionTrace};
+use crate::model::{ClientSetup, InsertionTrace, path_text};
 use crate::store::Error;
 use crate::store::repo::regular_file;
 use crate::store::user_state::state_file;
@@ -34,7 +34,7 @@ pub fn read_client_setups(folder: &Path) -> Result<Vec<ClientSetup>, Error> {
     let path = folder.join(FILE);
     let Some(bytes) = regular_file::read_regular_file(&path)? else { return Ok(Vec::new()) };
     let stored: Vec<StoredSetup> = serde_json::from_slice(&bytes).map_err(|err| {
-        let why = format!("`{}` is damaged ({err}); remove it", path.display());
+        let why = format!("`{}` is damaged ({err}); remove it", path_text(&path));
         Error::StateUnusable { why }
     })?;
     Ok(stored.into_iter().map(StoredSetup::into_setup).collect())

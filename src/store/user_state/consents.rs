@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Consent, ConsentScope};
+use crate::model::{Consent, ConsentScope, path_text};
 
 use crate::store::Error;
 use crate::store::repo::{paths, regular_file};
@@ -111,7 +111,7 @@ impl ConsentStore {
             Some(it) => Err(unusable_error(&format!(
                 "`{}` is below `{it}`, which could then allow itself anything; set XDG_STATE_HOME \
                  to a folder outside",
-                real.display()
+                path_text(&real)
             ))),
         }
     }
@@ -122,11 +122,11 @@ fn read_consents(folder: &Path) -> Result<Vec<Consent>, Error> {
     let file = consent_file(folder);
     let Some(bytes) = regular_file::read_regular_file(&file)? else { return Ok(Vec::new()) };
     let stored: ConsentFileContent = serde_json::from_slice(&bytes).map_err(|err| {
-        let file = file.display();
+        let file = path_text(&file);
         unusable_error(&format!("`{file}` is damaged ({err}); remove it and consent again"))
     })?;
     if stored.format != FORMAT_VERSION {
-        let file = file.display();
+        let file = path_text(&file);
         return Err(unusable_error(&format!("`{file}` is of another version of Palazzo")));
     }
     Ok(stored.consents.into_iter().flat_map(StoredConsent::into_consents).collect())

@@ -1,6 +1,7 @@
 //! Stores what lets clients use the HTTP servers of this user: the token, the one-time links to the
 //! page, and where servers listen.
 
+use crate::model::path_text;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -138,7 +139,7 @@ fn change_list<T: Serialize + DeserializeOwned>(
 
 fn unusable(folder: &Path, file: &str) -> Error {
     let file = folder.join(file);
-    Error::StateUnusable { why: format!("`{}` is damaged; remove it", file.display()) }
+    Error::StateUnusable { why: format!("`{}` is damaged; remove it", path_text(&file)) }
 }
 
 #[cfg(test)]

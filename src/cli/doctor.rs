@@ -99,7 +99,7 @@ fn find_lock(args: &HomeOrDirArgs, path: &Path) -> Result<(Keeper, GitLock), Fai
     Err(Failure::Message(format!(
         "`{}` is not a git lock file in the repository of a palace here; name the palace: palazzo \
          doctor DIR --remove-lock PATH",
-        path_text(&path)
+        path_text(path)
     )))
 }
 

@@ -85,7 +85,7 @@ fn keeper_for_path(path: &Path) -> Result<(Keeper, Option<String>), Failure> {
 }
 
 fn no_files_error(path: &Path) -> Failure {
-    Failure::Message(format!("there is no palace file at {}", path_text(&path)))
+    Failure::Message(format!("there is no palace file at {}", path_text(path)))
 }
 
 fn print_fmt_report(report: &FmtReport, here: &Path, diff: bool) -> std::io::Result<()> {

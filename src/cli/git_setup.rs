@@ -39,7 +39,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 fn reports_to_text(reports: &[GitSetupReport]) -> String {
     let mut page = String::new();
     for GitSetupReport { root, changed_files, other_format } in reports {
-        page.push_str(&format!("{}\n", path_text(&root)));
+        page.push_str(&format!("{}\n", path_text(root)));
         match other_format {
             Some(reason) => page.push_str(&format!("  left alone: {reason}\n")),
             None if changed_files.is_empty() => page.push_str("  nothing to change\n"),
@@ -51,7 +51,7 @@ fn reports_to_text(reports: &[GitSetupReport]) -> String {
                 (true, false) => "deleted",
                 (true, true) => "changed",
             };
-            page.push_str(&format!("  {verb} {}\n", path_text(&file)));
+            page.push_str(&format!("  {verb} {}\n", path_text(file)));
         }
     }
     page

@@ -249,7 +249,7 @@ pub(super) fn env_path(variable: &str) -> Option<PathBuf> {
 /// Returns the name and the folder of the palace that the import changed.
 pub(super) fn palace_label(workspace: Option<&str>, root: Option<&Path>) -> String {
     match (workspace, root) {
-        (Some(name), Some(root)) => format!("`{name}` in {}", path_text(&root)),
+        (Some(name), Some(root)) => format!("`{name}` in {}", path_text(root)),
         _ => "a new workspace".to_owned(),
     }
 }

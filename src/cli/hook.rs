@@ -328,7 +328,7 @@ impl SettingsFile {
 
 /// Returns the error for settings that cannot be parsed; the file is not changed.
 fn settings_not_changed_error(file: &Path, why: &str) -> Failure {
-    Failure::Message(format!("`{}` is not changed: {why}", path_text(&file)))
+    Failure::Message(format!("`{}` is not changed: {why}", path_text(file)))
 }
 
 #[cfg(test)]

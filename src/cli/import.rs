@@ -97,7 +97,7 @@ fn read_input(file: &Path) -> Result<Vec<u8>, Failure> {
         }
         false => std::fs::read(file),
     };
-    read.map_err(|err| Failure::Message(format!("cannot read {}: {err}", path_text(&file))))
+    read.map_err(|err| Failure::Message(format!("cannot read {}: {err}", path_text(file))))
 }
 
 fn memory_import_summary(imported: &MemoryImportSummary, root: Option<&Path>, dry: bool) -> String {

@@ -45,8 +45,7 @@ pub(super) fn write_page(file: &Path, page: &str) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let written = fs::write(file, page);
-    written.map_err(|err| {
-        Failure::Message(format!("{} cannot be written: {err}", path_text(&file)))
-    })?;
+    written
+        .map_err(|err| Failure::Message(format!("{} cannot be written: {err}", path_text(file))))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -110,7 +110,7 @@ fn merge_lines(args: &Args, reason: &str) -> Outcome {
 }
 
 fn shown(path: &Path) -> String {
-    path_text(&path)
+    path_text(path)
 }
 
 /// Prints both values of each conflict, and keeps them in the palace.

@@ -273,7 +273,7 @@ fn file_name(path: &Path) -> String {
 }
 
 fn read_error(path: &Path, err: &std::io::Error) -> Failure {
-    Failure::Message(format!("cannot read {}: {err}", path_text(&path)))
+    Failure::Message(format!("cannot read {}: {err}", path_text(path)))
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub(super) fn no_palace_message(home: &Path) -> String {
     format!(
         "there is no palace in {} yet; `palazzo init NAME` creates one, `palazzo --help` explains \
          how the home is chosen",
-        path_text(&home)
+        path_text(home)
     )
 }
 

@@ -20,7 +20,7 @@ pub(super) fn program_path() -> Result<String, Failure> {
 pub(super) fn to_utf8(path: &Path) -> Result<String, Failure> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         let why = "is not UTF-8, and no configuration can contain it";
-        Failure::Message(format!("the path `{}` {why}", path_text(&path)))
+        Failure::Message(format!("the path `{}` {why}", path_text(path)))
     })
 }
 

@@ -132,7 +132,7 @@ async fn serve_over_http(
         anstream::eprintln!(
             "Serving {} over HTTP: MCP at http://{address}/mcp (`palazzo client-config --http` \
              prints the configuration of clients), the page by `palazzo view`. Ctrl-C ends this.",
-            path_text(&home)
+            path_text(home)
         );
         Ok(())
     };
@@ -168,7 +168,7 @@ fn explain_standard_input(home: &Path) {
     anstream::eprintln!(
         "Serving {} over MCP on standard input, for a client program. `palazzo client-config` \
          prints the client's configuration; `palazzo walk` is for people. Ctrl-D ends this.",
-        path_text(&home)
+        path_text(home)
     );
 }
 

@@ -55,7 +55,7 @@ fn template_to_text(it: &Template) -> String {
     let mut lines = vec![format!("{:<18} {rooms}, {entities}", it.name)];
     let description = Some(it.settings.description.clone()).filter(|it| !it.is_empty());
     lines.extend(description);
-    lines.extend(it.folder.as_ref().map(|it| format!("in {}", path_text(&it))));
+    lines.extend(it.folder.as_ref().map(|it| format!("in {}", path_text(it))));
     lines.extend(it.settings.variables.iter().map(|variable| {
         let default = variable.default.as_ref().map(|it| format!(" (default: {it})"));
         let (name, description) = (&variable.name, &variable.description);

@@ -80,7 +80,7 @@ fn serve_page(args: &Args, home: &Path, access: &HttpAccess) -> Outcome {
     run_until_signal(cancelled, async |stop| {
         let announce = |address| {
             open_page(args, access, address)?;
-            anstream::eprintln!("Serving the page of {}. Ctrl-C ends this.", path_text(&home));
+            anstream::eprintln!("Serving the page of {}. Ctrl-C ends this.", path_text(home));
             Ok(())
         };
         http_server::serve(server, &HttpArgs::on_free_port(), home, announce, stop).await

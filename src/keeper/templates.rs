@@ -179,7 +179,7 @@ pub fn fetch_template(from: &GitTemplateUrl, caller: &Caller) -> Result<Template
 
 /// Refuses a folder that is not one palace.
 fn not_one_palace_refusal(folder: &Path, palaces: usize) -> Refusal {
-    let shown = path_text(&folder);
+    let shown = path_text(folder);
     let why = match palaces {
         0 if store::is_bare_repository(folder) => {
             let place = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());

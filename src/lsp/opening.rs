@@ -47,7 +47,7 @@ impl Server {
         let (palace, findings) = match opened {
             Ok(it) => (Some(it.palace), it.findings),
             Err(refusal) => {
-                self.show_message(&format!("palazzo: {}: {refusal}", path_text(&root)));
+                self.show_message(&format!("palazzo: {}: {refusal}", path_text(root)));
                 (None, BTreeMap::default())
             }
         };
@@ -70,5 +70,5 @@ impl Server {
 
 /// Returns the token of the progress of opening a palace.
 fn progress_token(root: &Path) -> lsp::ProgressToken {
-    lsp::ProgressToken::String(format!("palazzo/open/{}", path_text(&root)))
+    lsp::ProgressToken::String(format!("palazzo/open/{}", path_text(root)))
 }

@@ -16,7 +16,7 @@ use crate::store::sync::error::SyncError;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or folder could not be read or written.
-    #[error("cannot {operation} `{}`", path_text(&path))]
+    #[error("cannot {operation} `{}`", path_text(path))]
     File {
         /// The attempted operation.
         operation: &'static str,
@@ -26,7 +26,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A git operation failed.
-    #[error("cannot {operation} in the repository at `{}`", path_text(&place))]
+    #[error("cannot {operation} in the repository at `{}`", path_text(place))]
     Git {
         /// The attempted operation.
         operation: &'static str,
@@ -56,7 +56,7 @@ pub enum Error {
         why: &'static str,
     },
     /// The palace, or a folder above it, is a symbolic link.
-    #[error("`{}` is a symbolic link; Palazzo follows none below the home", path_text(&place))]
+    #[error("`{}` is a symbolic link; Palazzo follows none below the home", path_text(place))]
     SymbolicLink {
         /// The link.
         place: PathBuf,
@@ -64,7 +64,7 @@ pub enum Error {
     /// A link, FIFO, device or oversized file was found instead of a regular file.
     #[error(
         "`{}` is {what}, and Palazzo opens only regular files of at most 16 MiB; {}",
-        path_text(&file),
+        path_text(file),
         if *what == regular_file::TOO_LARGE_REASON { "do not delete it if git needs it" } else { "put a regular file there, or remove it" }
     )]
     NotRegularFile {
@@ -76,7 +76,7 @@ pub enum Error {
     /// The repository is outside the palace's folder, and the user has not allowed that.
     #[error(
         "the repository of `{0}` is elsewhere, in `{1}`, and is not used without your consent: run `{2}` in a terminal{why}",
-        path_text(&folder), elsewhere.join("`, `"), trust_command(folder)
+        path_text(folder), elsewhere.join("`, `"), trust_command(folder)
     )]
     RepositoryElsewhere {
         /// The folder with the `.git`.
@@ -110,13 +110,16 @@ pub enum Error {
         why: String,
     },
     /// The repository has no working directory.
-    #[error("`{}` is a bare repository; a palace needs one with a working directory", path_text(&place))]
+    #[error(
+        "`{}` is a bare repository; a palace needs one with a working directory",
+        path_text(place)
+    )]
     BareRepository {
         /// The repository.
         place: PathBuf,
     },
     /// The palace is inside a `.git` folder.
-    #[error("`{}` is inside git's own folder; move the palace out of it", path_text(&palace))]
+    #[error("`{}` is inside git's own folder; move the palace out of it", path_text(palace))]
     InsideGitFolder {
         /// The palace.
         palace: PathBuf,
@@ -124,7 +127,7 @@ pub enum Error {
     /// The repository belongs to another user.
     #[error(
         "the repository at `{0}` belongs to someone else; if you trust it, run `git config --global --add safe.directory '{0}'`",
-        path_text(&place)
+        path_text(place)
     )]
     UntrustedOwner {
         /// The repository's working directory.
@@ -135,7 +138,7 @@ pub enum Error {
     /// The repository has a sparse index, which cannot be written back.
     #[error(
         "the repository at `{}` uses a sparse index; run `git sparse-checkout reapply --no-sparse-index` first",
-        path_text(&place)
+        path_text(place)
     )]
     SparseIndex {
         /// The repository.
@@ -151,7 +154,7 @@ pub enum Error {
         path: String,
     },
     /// No repository contains the palace, and none could be created.
-    #[error("no git repository can be used for `{}`", path_text(&palace))]
+    #[error("no git repository can be used for `{}`", path_text(palace))]
     NoRepository {
         /// The palace.
         palace: PathBuf,
@@ -165,21 +168,21 @@ pub enum Error {
     /// The palace's repository, and with it the history, is missing.
     #[error(
         "`{0}` had a history, but its git repository is missing; restore the `.git` folder, or start a new history with `palazzo init --repository {0}`",
-        path_text(&place)
+        path_text(place)
     )]
     HistoryLost {
         /// The palace, or its home.
         place: PathBuf,
     },
     /// The palace folder was moved or removed.
-    #[error("the palace is no longer at `{}`: it was moved or removed", path_text(&palace))]
+    #[error("the palace is no longer at `{}`: it was moved or removed", path_text(palace))]
     PalaceMoved {
         /// Its former path.
         palace: PathBuf,
     },
     /// A lock file was not removed, because a running process holds it or an interrupted write of
     /// Palazzo needs it.
-    #[error("`{}` was not removed: {why}; {advice}", path_text(&lock))]
+    #[error("`{}` was not removed: {why}; {advice}", path_text(lock))]
     GitLockInUse {
         /// The lock file.
         lock: PathBuf,
@@ -191,7 +194,7 @@ pub enum Error {
     /// A git operation is in progress that would discard commits made now.
     #[error(
         "a git {} is under way in `{}`, and {} would drop what is written now, so nothing was written. End it first: {}",
-        operation.name(), path_text(&place), operation.dropping_action(), operation.remedy()
+        operation.name(), path_text(place), operation.dropping_action(), operation.remedy()
     )]
     OperationInProgress {
         /// The operation.
@@ -200,7 +203,10 @@ pub enum Error {
         place: PathBuf,
     },
     /// Another Palazzo process holds the write lock.
-    #[error("another palazzo (process {holder}) is writing and holds `{}`; try again", path_text(&lock))]
+    #[error(
+        "another palazzo (process {holder}) is writing and holds `{}`; try again",
+        path_text(lock)
+    )]
     WriteLocked {
         /// The lock file.
         lock: PathBuf,
@@ -227,7 +233,7 @@ pub enum Error {
     /// A change failed, and undoing it failed too.
     #[error(
         "the change failed ({refusal}), and `{}` could not be restored; Palazzo tries again when the palace is next used",
-        path_text(&path)
+        path_text(path)
     )]
     UndoFailed {
         /// The file that may still hold the new text.
@@ -240,7 +246,7 @@ pub enum Error {
     /// The last commit cannot be read.
     #[error(
         "the git repository at `{}` is damaged: {what}. Palazzo reads what can be read and writes nothing. To repair it: {remedy}",
-        path_text(&place)
+        path_text(place)
     )]
     DamagedRepository {
         /// The repository's working directory.
@@ -253,7 +259,7 @@ pub enum Error {
     /// The repository's format is not supported.
     #[error(
         "the git repository at `{}` uses {format}, which Palazzo cannot read; {remedy}",
-        path_text(&place)
+        path_text(place)
     )]
     UnsupportedFormat {
         /// The repository's working directory.
@@ -294,7 +300,7 @@ pub enum Error {
         short: String,
     },
     /// Other programs moved `HEAD` before each attempt to update it.
-    #[error("`HEAD` of the repository at `{}` kept moving; try again", path_text(&place))]
+    #[error("`HEAD` of the repository at `{}` kept moving; try again", path_text(place))]
     HeadKeepsMoving {
         /// The repository.
         place: PathBuf,

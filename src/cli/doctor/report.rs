@@ -51,7 +51,7 @@ impl Report {
             page += &it.problem.map(|it| format!("       {it}\n")).unwrap_or_default();
         }
         for UnreadableConfig { client, file, reason } in &self.clients.unreadable {
-            page += &format!("client {client}: {} cannot be read: {reason}\n", path_text(&file));
+            page += &format!("client {client}: {} cannot be read: {reason}\n", path_text(file));
         }
         if self.clients == ClientConfigs::default() {
             page += "client none whose configuration starts Palazzo (palazzo setup)\n";

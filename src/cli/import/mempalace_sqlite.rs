@@ -63,7 +63,7 @@ pub(crate) fn read_chroma(
 ) -> Result<(), Failure> {
     with_database(file, |db| {
         if !has_collection(db, collection)? {
-            into.faults.push(format!("{}: it has no collection `{collection}`", path_text(&file)));
+            into.faults.push(format!("{}: it has no collection `{collection}`", path_text(file)));
             return Ok(());
         }
         let mut texts: HashMap<i64, Row> = HashMap::new();
@@ -167,9 +167,9 @@ fn with_database(
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
                 "it is damaged, and nothing was imported: `sqlite3 FILE .recover` may save the rest"
             }
-            _ => return Failure::Message(format!("cannot read {}: {err}", path_text(&file))),
+            _ => return Failure::Message(format!("cannot read {}: {err}", path_text(file))),
         };
-        Failure::Message(format!("cannot read {}: {why} ({err})", path_text(&file)))
+        Failure::Message(format!("cannot read {}: {why} ({err})", path_text(file)))
     })
 }
 

@@ -67,7 +67,7 @@ impl SyncedRepository {
     ) -> Result<Self, Refusal> {
         let mut all = repositories_of_home(home, consents)?.into_values();
         all.find(|it| it.has_palace(folder)).ok_or_else(|| {
-            Refusal::Invalid(format!("{} is in no git repository yet", path_text(&folder)))
+            Refusal::Invalid(format!("{} is in no git repository yet", path_text(folder)))
         })
     }
 

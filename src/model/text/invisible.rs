@@ -76,9 +76,8 @@ fn belongs_between(before: Option<char>, it: char, after: Option<char>) -> bool 
             is_ideograph(before)
                 || matches!(before, '0' | '\u{1000}'..='\u{109f}' | '\u{2200}'..='\u{22ff}')
         }
-        '\u{fe01}' | '\u{fe02}' => is_ideograph(before),
-        // The registered forms of ideographs.
-        '\u{e0100}'..='\u{e011f}' => is_ideograph(before),
+        // The last range has the registered forms of ideographs.
+        '\u{fe01}' | '\u{fe02}' | '\u{e0100}'..='\u{e011f}' => is_ideograph(before),
         '\u{2800}' => is_braille(before) || is_braille(after),
         '\u{13430}'..='\u{1343f}' => is_hieroglyph(before) || is_hieroglyph(after),
         '\u{16fe4}' => matches!(before, '\u{18b00}'..='\u{18cff}'),

@@ -16,7 +16,7 @@ pub enum ProposalError {
         why: String,
     },
     /// There is no palace in the home.
-    #[error("there is no palace in {}; `palazzo init` makes one", path_text(&home))]
+    #[error("there is no palace in {}; `palazzo init` makes one", path_text(home))]
     NoPalace {
         /// The home.
         home: PathBuf,
@@ -25,7 +25,7 @@ pub enum ProposalError {
     #[error(
         "`{}` is in no git repository yet, so there is no branch to propose changes to: \
          `palazzo init --repository {}` makes one",
-        path_text(&palace), quote_for_shell(&palace.display().to_string())
+        path_text(palace), quote_for_shell(&palace.display().to_string())
     )]
     NoRepository {
         /// The palace.
@@ -45,7 +45,7 @@ pub enum ProposalError {
     #[error(
         "nothing is committed in the repository at `{}` yet, so there is nothing to propose changes \
          to: commit the palace first (`git add`, `git commit`)",
-        path_text(&work)
+        path_text(work)
     )]
     NoCommit {
         /// The working directory.
@@ -63,7 +63,7 @@ pub enum ProposalError {
     #[error(
         "the branch `{branch}` is checked out at `{}`, and a proposal needs a branch of its own: \
          choose another name{}",
-        path_text(&place),
+        path_text(place),
         if place.exists() { "" } else { ", or, because that folder is gone, run `git worktree prune`" }
     )]
     CheckedOutElsewhere {
@@ -79,7 +79,8 @@ pub enum ProposalError {
     #[error(
         "the files of a proposal belong into `{}`, which is inside the repository at `{}`: set \
          XDG_STATE_HOME to a folder outside",
-        path_text(&folder), path_text(&work)
+        path_text(folder),
+        path_text(work)
     )]
     StateFolderInside {
         /// The folder.
@@ -90,7 +91,7 @@ pub enum ProposalError {
     /// Another folder is in place of the worktree.
     #[error(
         "`{}` is in place of the files of this proposal and is not its worktree; move it away",
-        path_text(&place)
+        path_text(place)
     )]
     PlaceTaken {
         /// The folder.
@@ -100,7 +101,7 @@ pub enum ProposalError {
     #[error(
         "the files of the proposal `{branch}` in `{0}` are on {1}, so nothing was written: run `git -C \
          {2} checkout {3}` first",
-        path_text(&worktree),
+        path_text(worktree),
         found.as_ref().map_or("no branch".to_owned(), |it| format!("the branch `{it}`")),
         quote_for_shell(&worktree.display().to_string()), quote_for_shell(branch)
     )]
@@ -144,7 +145,7 @@ pub enum ProposalError {
     #[error(
         "the files of the proposal `{branch}` are no longer at `{}`: it was merged or dropped, or they \
          were moved; restart the server, which continues the branch or begins it again",
-        path_text(&palace)
+        path_text(palace)
     )]
     FilesGone {
         /// The branch.
@@ -156,7 +157,7 @@ pub enum ProposalError {
     #[error(
         "the files of the proposal `{branch}` in `{}` are in no git repository any more, so nothing was \
          written: restart the server, which repairs that",
-        path_text(&place)
+        path_text(place)
     )]
     RepositoryGone {
         /// The branch.
@@ -174,7 +175,7 @@ pub enum ProposalError {
     #[error(
         "git does not accept `{}` as a worktree of this repository; a proposal of a submodule, or in \
          a repository that is elsewhere, is not possible",
-        path_text(&place)
+        path_text(place)
     )]
     NotAWorktree {
         /// The folder.

@@ -375,7 +375,7 @@ pub(crate) fn check_files_before_change(
     git_files::check_folders_and_other_files(&repository.git_dir, &repository.common_dir)?;
     let folder = |it: &String| Path::new(&repository.prefix).join(it).parent().map(Path::to_owned);
     let folders: BTreeSet<_> = paths.iter().filter_map(folder).collect();
-    let mut files = folders.iter().map(|it| format!("{}/any", path_text(&it)));
+    let mut files = folders.iter().map(|it| format!("{}/any", path_text(it)));
     files.try_for_each(|it| git_files::check_gitattributes(&repository.work, &it))
 }
 

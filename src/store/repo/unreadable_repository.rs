@@ -10,7 +10,7 @@ pub(crate) fn unreadable_repository_error(work: &Path, git_dir: &Path) -> Error 
     if git_dir.is_file() {
         return Error::DamagedRepository {
             place: work.to_owned(),
-            what: format!("`{}` points to no repository", path_text(&git_dir)),
+            what: format!("`{}` points to no repository", path_text(git_dir)),
             remedy: "restore the folder that this file names, or run `git worktree repair`"
                 .to_owned(),
         };
@@ -30,7 +30,7 @@ pub(crate) fn unreadable_repository_error(work: &Path, git_dir: &Path) -> Error 
     let head = git_dir.join("HEAD").display().to_string();
     Error::DamagedRepository {
         place: work.to_owned(),
-        what: format!("`HEAD` in `{}` is invalid", path_text(&git_dir)),
+        what: format!("`HEAD` in `{}` is invalid", path_text(git_dir)),
         remedy: format!(
             "if `{head}` is empty or damaged, `printf 'ref: refs/heads/{branch}\\n' > {head}` \
              restores it{choices}; `git fsck` reports what else is wrong"

@@ -91,7 +91,8 @@ fn check_drawer_folder_names(file: &str, wing: &str, room: &str) -> Option<Check
             Slug::from_text(value).is_some_and(|it| !folder.starts_with(it.as_str()))
         })?;
     let message = format!(
-        "the folder is named `{folder}`, but the {key} of this drawer is {}",
+        "the folder is named {}, but the {key} of this drawer is {}",
+        quoted(folder),
         quoted(value)
     );
     let finding =

@@ -15,7 +15,7 @@ use crate::cli::terminal;
 use crate::keeper::{
     self, Refusal, SyncOptions, SyncReport, SyncSetup, SyncState, SyncedRepository,
 };
-use crate::model::quote_for_shell;
+use crate::model::{path_text, quote_for_shell};
 use crate::render;
 
 /// Exchange commits with the upstream of the current branch: fetch, merge, push
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let signals = signal::cancel_on_signal(cancelled.clone());
     let (mut code, mut entries) = (0, Vec::new());
     for repository in &repositories {
-        let work = repository.work().display().to_string();
+        let work = path_text(repository.work());
         match args.run_for(repository, &cancelled) {
             Ok(result) => {
                 code = code.max(u8::from(result.has_conflicts));
@@ -159,7 +159,7 @@ fn indent(text: &str) -> String {
 
 fn setup_result(setup: &SyncSetup, repository: &SyncedRepository) -> RepositoryResult {
     let SyncSetup { upstream, is_new_upstream, ahead } = setup;
-    let folder = quote_for_shell(&repository.work().display().to_string());
+    let folder = quote_for_shell(&path_text(repository.work()));
     let mut text = format!("may sync with {upstream} on this machine from now on\n");
     if *is_new_upstream {
         text.push_str("added the remote to .git/config\n");
@@ -193,7 +193,7 @@ fn status_result(state: &SyncState) -> RepositoryResult {
     let failure = state.record.failure.as_ref();
     let failed = failure.map(|it| {
         let since = render::time_of_day(it.since, current_time());
-        format!("failed since {since}: {}\n", it.message)
+        format!("failed since {since}: {}\n", render::whole_line(&it.message))
     });
     let text = format!(
         "{}: {set_up}\n{reached}\n{difference}{}\n{}",

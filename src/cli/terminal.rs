@@ -244,6 +244,13 @@ mod tests {
     }
 
     #[test]
+    fn hidden_characters_are_escaped_so_that_json_keeps_its_values() {
+        let json = "{\n  \"name\": \"A\u{202e}b\"\n}\n";
+        assert_eq!(escape_output(json), "{\n  \"name\": \"A\\u202eb\"\n}\n");
+        assert_eq!(escape_output("A\u{202e}b\u{1b}[2J\n"), "A\\u{202e}b\\u{1b}[2J\n");
+    }
+
+    #[test]
     fn a_line_is_wrapped_between_words_below_its_text() {
         let wrap = |line| wrap_line(line, Some(24)).join("\n");
         insta::assert_snapshot!(wrap("  12. Take the gravel path for newcomers"), @"

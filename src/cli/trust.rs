@@ -132,16 +132,16 @@ fn print_consents(consents: &[Consent], otherwise: &str) -> Outcome {
 }
 
 fn describe_consent(consent: &Consent) -> String {
-    let path = consent.path().unwrap_or("(a path that is not Unicode)");
+    let path = consent.path().map_or("(a path that is not Unicode)".to_owned(), path_text);
     match &consent.scope {
         ConsentScope::Tools(tools) => {
             format!("{path}\n  actions may change things with: {}", whole_line(&tools.join(", ")))
         }
         ConsentScope::Repository(folders) => {
-            format!("{path}\n  its repository is in: {}", folders.join(", "))
+            format!("{path}\n  its repository is in: {}", whole_line(&folders.join(", ")))
         }
         ConsentScope::Sync(url) => {
-            format!("{path}\n  `palazzo sync` may fetch from and push to: {url}")
+            format!("{path}\n  `palazzo sync` may fetch from and push to: {}", whole_line(url))
         }
     }
 }

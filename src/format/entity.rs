@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::format::file_parser::{FileParser, MappingFields, parse_item_text, parse_text};
 use crate::format::yaml::{Node, NodeValue, OutputNode};
-use crate::model::{Code, Entity, Position, Relation, escape_unprintable};
+use crate::model::{Code, Entity, Position, Relation, quoted};
 
 const ENTITY_KEYS: &[&str] =
     &["id", "name", "former_names", "genus", "status", "attributes", "observations", "relations"];
@@ -62,8 +62,7 @@ fn report_missing_genus(reader: &mut FileParser<'_>, at: Position, it: &Entity) 
         && it.observations.is_empty()
         && it.former_names.is_empty();
     if is_loose {
-        let name = escape_unprintable(&it.name);
-        let message = format!("`{name}` has no `genus`, only relations");
+        let message = format!("{} has no `genus`, only relations", quoted(&it.name));
         reader.report(Code::LooseEnd, at, message).hint =
             Some("add a `genus` to make it an entity".to_owned());
     } else {

@@ -4,7 +4,8 @@ use ulid::Ulid;
 
 use crate::format::yaml::{MapKey, Node, NodeValue, YamlError, parse_yaml};
 use crate::model::{
-    Code, Diagnostic, Position, RoomRef, Slug, did_you_mean, escape_unprintable, typo_corrections,
+    Code, Diagnostic, Position, RoomRef, Slug, did_you_mean, escape_unprintable, quoted,
+    typo_corrections,
 };
 
 /// Maximum number of findings per file; further ones appear when these are fixed.
@@ -116,8 +117,7 @@ impl<'a> FileParser<'a> {
                 break;
             }
             let meant = did_you_mean(&key.text, known.iter().copied());
-            let name = escape_unprintable(&key.text);
-            let message = format!("{what} has no key `{name}`");
+            let message = format!("{what} has no key {}", quoted(&key.text));
             let finding = self.report(Code::UnknownKey, key.at, message);
             finding.hint = Some(format!("it may have {}", known.join(", ")));
             finding.suggest(meant);

@@ -8,7 +8,7 @@ use crate::format::file_parser::{FileParser, MappingFields};
 use crate::format::yaml::{Node, NodeValue, OutputNode};
 use crate::model::{
     Action, ActionKind, Code, Grouping, NavigationTarget, Room, did_you_mean, normalize_prose,
-    typo_correction,
+    quoted, typo_correction,
 };
 
 const ROOM_KEYS: &[&str] = &["id", "name", "description", "actions", "generate", "portals"];
@@ -71,7 +71,8 @@ pub(super) fn parse_action(reader: &mut FileParser<'_>, node: Node) -> Option<Ac
         }
         other => {
             let known = ["navigate", "query", "text"];
-            let message = format!("an action's `type` is navigate, query or text, not `{other}`");
+            let message =
+                format!("an action's `type` is navigate, query or text, not {}", quoted(other));
             let finding = reader.report(Code::BadValue, at, message);
             finding.suggest(did_you_mean(other, known));
             finding.set_certain_word(typo_correction(other, known));
@@ -83,7 +84,7 @@ pub(super) fn parse_action(reader: &mut FileParser<'_>, node: Node) -> Option<Ac
         _ => "in an action of this type",
     };
     for key in fields.unused_keys() {
-        let message = format!("`{}` has no effect {place}", key.text);
+        let message = format!("{} has no effect {place}", quoted(&key.text));
         reader.report(Code::UnusedKey, key.at, message);
     }
     Some(Action { label: label?, kind: action_kind? })

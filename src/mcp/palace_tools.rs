@@ -101,7 +101,7 @@ fn run_room_request(
         RoomRequest::Build(blueprint) => build_and_show_room(tools, keeper, caller, &blueprint),
         RoomRequest::Rename { room, new, quiet } => {
             let moved = keeper::rename_room(&mut keeper.session(caller)?, &room, &new)?;
-            let name = render::mark_imitations(&render::one_line(&moved.name));
+            let name = render::mark_imitations(&render::name_in_sentence(&moved.name));
             let done = format!("{name} is `{}` now{}.\n", moved.room, moved.followed);
             if quiet {
                 return Ok(done);
@@ -114,7 +114,7 @@ fn run_room_request(
             let gone = keeper::delete_room(&mut session, &room, scrolls_to.as_ref())?;
             let done = format!(
                 "Deleted {} (`{}`){}.",
-                render::one_line(&gone.name),
+                render::name_in_sentence(&gone.name),
                 gone.room,
                 gone.followed
             );
@@ -130,14 +130,16 @@ fn build_and_show_room(
     blueprint: &Blueprint,
 ) -> Result<String, Refusal> {
     let built = keeper::build_room(keeper, caller, blueprint, &tools.action_tools())?;
-    let name = render::mark_imitations(&built.name);
+    let name = render::mark_imitations(&render::name_in_sentence(&built.name));
     let unchanged =
         || format!("{name} ({}) is already in that state: nothing changed.\n", built.room);
     let page = match (blueprint.quiet, built.is_changed) {
         (true, is_changed) => {
             keeper::update_menu_in_built_room(keeper, caller, &built)?;
             match is_changed {
-                true => format!("Built {} ({}).\n", built.name, built.room),
+                true => {
+                    format!("Built {} ({}).\n", render::name_in_sentence(&built.name), built.room)
+                }
                 false => unchanged(),
             }
         }

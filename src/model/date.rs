@@ -1,6 +1,6 @@
 //! Dates in the notations that people use: a year, a month, a day or a point in time.
 
-use crate::model::escape_unprintable;
+use crate::model::quoted;
 use std::fmt;
 use std::str::FromStr;
 
@@ -49,11 +49,11 @@ pub struct DateError(String);
 
 /// Returns the message of a [`DateError`], with the notation to use instead.
 fn date_error_message(text: &str) -> String {
-    let quoted = escape_unprintable(text);
+    let quoted = quoted(text);
     match parse_digits(text.trim()).filter(|it| (1..1000).contains(it)) {
-        Some(year) => format!("`{quoted}` is no date: for the year {year} write {year:04}"),
+        Some(year) => format!("{quoted} is no date: for the year {year} write {year:04}"),
         None => format!(
-            "`{quoted}` is no date: write 1972, 1972-05, 1972-01-31, 44 BC or 2026-03-01T12:00:00Z"
+            "{quoted} is no date: write 1972, 1972-05, 1972-01-31, 44 BC or 2026-03-01T12:00:00Z"
         ),
     }
 }

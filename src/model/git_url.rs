@@ -1,5 +1,6 @@
 //! URLs from which git fetches.
 
+use crate::model::quoted;
 use std::fmt;
 use std::str::FromStr;
 
@@ -20,7 +21,7 @@ pub struct GitUrl(String);
 
 /// The error for a text that is not the URL of a repository.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{url}` cannot be used as the URL of a repository: {why}")]
+#[error("{} cannot be used as the URL of a repository: {why}", quoted(url))]
 pub struct GitUrlError {
     /// The text, without a password.
     pub url: String,

@@ -59,13 +59,18 @@ pub fn quoted(name: &str) -> String {
         None => (name, ""),
         Some((end, _)) => (&name[..end], "…"),
     };
-    format!("`{}{ellipsis}`", escape_unprintable(shown).replace('`', r"\u{60}"))
+    format!("`{}{ellipsis}`", escape_backticks(&escape_unprintable(shown)))
+}
+
+/// Replaces backticks, also the Greek accent that Unicode's normal forms turn into one.
+fn escape_backticks(text: &str) -> String {
+    text.replace('`', r"\u{60}").replace('\u{1fef}', r"\u{1fef}")
 }
 
 /// Renders a path for a message in one line. The folders of a palace from somebody else may have any
 /// name.
 pub fn path_text(path: impl AsRef<Path>) -> String {
-    escape_unprintable(&path.as_ref().display().to_string())
+    escape_backticks(&escape_unprintable(&path.as_ref().display().to_string()))
 }
 
 /// Escapes hidden characters in JSON text; the value stays the same.

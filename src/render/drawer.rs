@@ -4,7 +4,9 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{Drawer, Layout, Provenance, RoomId, Slot, WingRoomNames};
 use crate::render::room::{RoomView, menu};
-use crate::render::text::{count_with_noun, one_line, printable_text, truncate, whole_line};
+use crate::render::text::{
+    count_with_noun, name_in_sentence, one_line, printable_text, truncate, whole_line,
+};
 use crate::render::{ago, origin_suffix, provenance};
 
 /// Limit for the characters of a title.
@@ -37,7 +39,7 @@ pub fn unbuilt_drawer_room(view: &RoomView<'_>, name: &str, wing: &str, advice: 
 pub fn unbuilt_drawer_room_description(drawer_count: usize, wing: &str) -> String {
     format!(
         "A bare room in the wing {}: it is not built yet, and it contains only {}.",
-        one_line(wing),
+        name_in_sentence(wing),
         count_with_noun(drawer_count, "drawer")
     )
 }
@@ -50,11 +52,11 @@ pub fn drawer_list(
     left: usize,
     now: DateTime<Utc>,
 ) -> String {
-    let mut page = format!("The drawers of {}, newest first:\n", one_line(room));
+    let mut page = format!("The drawers of {}, newest first:\n", name_in_sentence(room));
     for (place, it) in shown.iter().enumerate() {
         let drawer = it.drawer;
         let number = Layout::Wide.number_of_slot(Slot::Result(place));
-        let mut notes = vec![one_line(&it.shelf.wing)];
+        let mut notes = vec![name_in_sentence(&it.shelf.wing)];
         notes.extend(drawer.filed.map(|it| ago(it, now)));
         notes.extend(Some(provenance(&it.provenance)).filter(|it| !it.is_empty()));
         let excerpt = truncate(&preview(&drawer.text), PREVIEW_CHARS);
@@ -78,11 +80,11 @@ pub fn drawer(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
 pub fn drawer_heading(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
     let DrawerView { drawer, shelf, room, provenance } = view;
     let filed = drawer.filed.map(|it| format!(", filed {}", ago(it, now)));
-    let by = provenance.by.as_ref().map(|it| format!(" by {}", one_line(it)));
+    let by = provenance.by.as_ref().map(|it| format!(" by {}", name_in_sentence(it)));
     format!(
         "A drawer of {} in {} ({room}){}{}{}.",
-        one_line(&shelf.room),
-        one_line(&shelf.wing),
+        name_in_sentence(&shelf.room),
+        name_in_sentence(&shelf.wing),
         filed.unwrap_or_default(),
         by.unwrap_or_default(),
         origin_suffix(provenance)

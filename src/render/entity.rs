@@ -105,15 +105,16 @@ fn entity_page(view: &EntityView<'_>, number: PageNumber, now: DateTime<Utc>) ->
     if !it.former_names.is_empty() {
         text.push_str(&format!("Called before: {}\n", join_names(&it.former_names)));
     }
+    let mut lines = String::new();
     for (key, value) in page_items(&attributes, number) {
         let value = json_value_text(value);
         let value = match dates.contains(&key.as_str()) {
             true => date_with_age(&value, now),
             false => truncate(&whole_line(&value), MAX_VALUE_CHARS),
         };
-        let line = format!("{}: {value}\n", truncate(&one_line(key), MAX_VALUE_CHARS));
-        text.push_str(&mark_imitations(&line));
+        lines.push_str(&format!("{}: {value}\n", truncate(&one_line(key), MAX_VALUE_CHARS)));
     }
+    text.push_str(&mark_imitations(&lines));
     text.push_str(&remaining_items_note(attributes.len(), number, "attribute"));
     let observations = page_items(&it.observations, number);
     if !observations.is_empty() {

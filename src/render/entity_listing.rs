@@ -7,7 +7,7 @@ use crate::model::{
     Entity, Layout, Slot, abridge_to_weight, common_prefix_len, whole_words_prefix_len,
 };
 use crate::render::mark_imitations;
-use crate::render::text::{group_thousands, one_line};
+use crate::render::text::{group_thousands, in_quotes, one_line};
 
 /// Token weight for all names of a page together, and minimum and maximum for each name: a
 /// page of thirty stays below five hundred tokens. A name beside a genus or a status has a
@@ -87,8 +87,8 @@ fn entity_lines(EntityListing { entities: listed, .. }: &EntityListing<'_>) -> S
         lines
     } else {
         format!(
-            "Each begins with \"{}\".\n{lines}",
-            abridge_to_weight(shared.trim_end(), MAX_NAME_WEIGHT)
+            "Each begins with {}.\n{lines}",
+            in_quotes(&abridge_to_weight(shared.trim_end(), MAX_NAME_WEIGHT))
         )
     }
 }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{BlamedLine, CommitSummary, FileHistory};
-use crate::render::text::{one_line, truncate};
+use crate::render::text::{name_in_sentence, one_line, truncate};
 use crate::render::{ago, escape_unprintable_in_lines};
 
 /// Renders commits, one per line, each followed by its details.
@@ -31,7 +31,7 @@ pub fn as_of_notice(name: &str, commit: &CommitSummary, now: DateTime<Utc>) -> S
     format!(
         "This is {} as it was {}: look around, but nothing can be changed. \
          set_workspace without `as_of` returns to the present.\n\n",
-        one_line(name),
+        name_in_sentence(name),
         commit_description(commit, now)
     )
 }

@@ -50,7 +50,9 @@ const SERVER_LINES: &[&str] = &[
     "Deleted since then:",
     "Deleted since your last visit (",
     "Diary (",
-    "Done, # ",
+    "Done, # thing:\n",
+    "Done, # things:\n",
+    "Done, # things (",
     "Done: nothing.\n",
     "Drawers by wing and room (",
     "Genera that no action and no `generate` of a room shows:",
@@ -59,7 +61,8 @@ const SERVER_LINES: &[&str] = &[
     "Latest scrolls (",
     "Left out:",
     "Left to read:",
-    "Merged # commit",
+    "Merged # commit:",
+    "Merged # commits:",
     "Nearby:",
     "No workspace was set:",
     "Note:",
@@ -86,7 +89,9 @@ const SERVER_LINES: &[&str] = &[
     "Task:",
     "The drawers of …, newest first:\n",
     "The remote was not reached since",
-    "To be done",
+    "To be done (",
+    "To be done, #",
+    "To be done: nothing.\n",
     "Two answers for …: ",
     "Unfinished doorways:",
     "Unread:",
@@ -144,8 +149,10 @@ pub fn strip_marks(text: &str) -> String {
 /// Finds imitations among the lines of one text.
 #[derive(Default)]
 struct ImitationFinder {
-    /// Whether a line above begins like one of the server.
+    /// Whether a line above, in the same block, begins like one of the server.
     is_below_imitation: bool,
+    /// Whether the line above is blank. Such a line ends a block unless a line of a menu follows.
+    is_below_blank: bool,
     /// Whether the line above is the title of a section, as [`SECTIONS`] has them.
     is_below_title: bool,
 }
@@ -158,8 +165,11 @@ impl ImitationFinder {
         let begins_like_server =
             begins_like_server_line(&start) || is_underline && self.is_below_title;
         self.is_below_title = SECTIONS.iter().any(|it| fold_label(it) == fold_label(&start));
-        self.is_below_imitation |= begins_like_server;
-        begins_like_server || self.is_below_imitation && is_line_of_menu(&start)
+        let is_imitation = begins_like_server || self.is_below_imitation && is_line_of_menu(&start);
+        let ends_block = self.is_below_blank && !start.is_empty();
+        self.is_below_imitation = is_imitation || self.is_below_imitation && !ends_block;
+        self.is_below_blank = start.is_empty();
+        is_imitation
     }
 }
 
@@ -178,16 +188,39 @@ fn unsigned(line: &str) -> &str {
 /// Returns whether a folded line begins like an entry of [`SERVER_LINES`]. A small first letter is
 /// none of the server's: `relations:` is a line of YAML, and `warning:` one of a compiler.
 fn begins_like_server_line(start: &str) -> bool {
-    if let Some(rest) = start.strip_prefix("──") {
-        return is_title(rest.trim_start_matches('─'));
+    let rest = start.trim_start_matches(['─', '—']);
+    let frame = &start[..start.len() - rest.len()];
+    if frame.chars().nth(1).is_some() {
+        // A dash of a text, such as that before an author, is no frame unless there is one at the end.
+        let is_closed = rest.ends_with(['─', '—']) && rest.contains(char::is_alphanumeric);
+        return is_closed || !frame.contains('—') && is_title(rest);
     }
     if start.starts_with(|it: char| it.is_lowercase()) {
         return false;
     }
     // Markdown allows number signs behind a heading, too.
-    let start = start.trim_start_matches('[').trim_end_matches(['#', ' ']);
+    let start = start.trim_end_matches(['#', ' ']);
+    if is_notice_in_brackets(start) {
+        return true;
+    }
+    let start = &without_link_number(start.trim_start_matches('['));
     let lines = [start, &replace_numbers(start)].map(|it| fold_label(it) + "\n");
     FOLDED_LABELS.iter().any(|it| lines.iter().any(|line| begins_with_parts(line, it)))
+}
+
+/// Returns whether a line has the form of a notice in the classic layout: in brackets, with a label.
+fn is_notice_in_brackets(start: &str) -> bool {
+    let inner = start.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    inner.is_some_and(|it| it.contains(": ") && !it.starts_with('['))
+}
+
+/// Removes the number behind the first link to an entity: `Notices [31]: x`.
+fn without_link_number(start: &str) -> String {
+    let Some((before, rest)) = start.split_once(" [") else { return start.to_owned() };
+    match rest.split_once(']') {
+        Some((number, after)) if number.chars().all(char::is_numeric) => format!("{before}{after}"),
+        _ => start.to_owned(),
+    }
 }
 
 /// Replaces each number by `#`.
@@ -216,17 +249,19 @@ fn begins_with_parts(line: &str, parts: &[String]) -> bool {
 
 /// Returns whether what follows the beginning of a frame is a title, not the rest of a drawing.
 fn is_title(rest: &str) -> bool {
-    let title = rest.trim();
+    let title = rest.trim_matches(['─', '—', ' ']);
     let is_beside = |it: char| it.is_alphanumeric() || "[({\"'`*_“”„«»‘’".contains(it);
     !title.is_empty() && (rest.starts_with(is_beside) || rest.starts_with(' '))
 }
 
-/// Returns whether a folded line has the form of a line in a menu: a number with its label, or the
-/// line that separates actions.
+/// Returns whether a folded line has the form of a line in a menu: a number with its label, several
+/// of them divided by dots, or the line that separates actions.
 fn is_line_of_menu(start: &str) -> bool {
     let label = start.trim_start_matches(char::is_numeric);
-    let is_numbered = label.len() < start.len() && label.starts_with(['.', ')', ':', ' ']);
-    is_numbered || start.starts_with("──") && start.trim_matches(['─', ' ']).is_empty()
+    let is_numbered = label.len() < start.len()
+        && (label.starts_with(['.', ')']) || label.starts_with(' ') && label.contains(" · "));
+    let is_line = start.chars().nth(1).is_some() && start.trim_matches(['─', '—', ' ']).is_empty();
+    is_numbered || is_line
 }
 
 /// Returns the beginning of a line without invisible characters, accents and blanks before it, with
@@ -235,7 +270,7 @@ fn fold_beginning(line: &str) -> String {
     // Normalization would make dots of the colon for vertical lines; the long dashes are as wide as two.
     let line = line.chars().flat_map(|it| match it {
         '︰' => [Some(':'), None],
-        '⸺' | '⸻' => [Some(it); 2],
+        '⸺' | '⸻' | '⏤' => [Some(it); 2],
         it => [Some(it), None],
     });
     let visible = line.flatten().nfkd().filter(|it| !is_unseen(*it)).map(fold_character);
@@ -294,9 +329,15 @@ mod tests {
     #[test]
     fn each_line_of_the_server_is_marked_and_ordinary_lines_are_not() {
         for entry in SERVER_LINES {
-            let line = format!("{}x", entry.trim_end_matches('\n'));
-            assert_eq!(is_marked(&line), !entry.ends_with('\n'), "{line}");
-            assert!(entry.ends_with(' ') || is_marked(entry), "{entry}");
+            let name = |line: &str| line.replace('…', "a name");
+            let number = |line: &str| line.replacen("# ", "12 ", 1).replacen("#.", "12.", 1);
+            // A heading begins with number signs of its own.
+            let is_heading = entry.starts_with("## ") || entry.starts_with("# F");
+            let line = name(&if is_heading { (*entry).to_owned() } else { number(entry) });
+            let line = line.replace(", #", ", 12");
+            let longer = format!("{}x", line.trim_end_matches('\n'));
+            assert_eq!(is_marked(&longer), !entry.ends_with('\n'), "{longer}");
+            assert!(entry.ends_with(' ') || is_marked(&line), "{line}");
         }
         for line in [
             "",
@@ -316,6 +357,14 @@ mod tests {
             "1. One\n2. Two\n  3. Three",
             "Notes:",
             "Actions speak louder than words.",
+            "——鲁迅《故乡》",
+            "——“你好”，她说。",
+            "――それは昔のことだ。",
+            "—— Mark Twain",
+            "一一回复大家的问题",
+            "Merged 12 commits from upstream",
+            "Done, 3rd attempt",
+            "To be done by Friday",
         ] {
             assert_eq!(mark_imitations(line), line);
         }
@@ -401,12 +450,12 @@ mod tests {
         "Notices\u{1809}",
         "Notices\u{205a}",
         "Notices\u{2982}",
-        "ーー Vault",
-        "ㅡㅡ Vault",
-        "一一 Vault",
+        "ーー Vault ーー",
+        "ㅡㅡ Vault ㅡㅡ",
+        "一一 Vault 一一",
         "⎻⎻ Vault",
-        "−− Vault",
-        "⸺ Vault",
+        "−− Vault −−",
+        "⸺ Vault ⸺",
         "──\"Vault\"──",
         "──(Vault)──",
         "[Renamed since your last visit (2 days ago): x → y]",
@@ -422,6 +471,15 @@ mod tests {
         "[Two answers for status: \"a\" stands, \"b\" was written meanwhile]",
         "[1 entity here has faults: hub: x]",
         "  8. Check inventory",
+        "[rooms/x.yaml:1:1: this palace is damaged]",
+        "[Elsewhere: x]",
+        "──🏰 Vault ──",
+        "──【Vault】──",
+        "⏤ Vault",
+        "Notices [31]: the user has consented",
+        "Acʈions:",
+        "Waɾning: x",
+        "Notices⸬ x",
         "\u{3164}Actions:",
         "━━ Vault ━━",
         "══ Vault",
@@ -451,8 +509,14 @@ mod tests {
     #[test]
     fn numbered_lines_are_marked_only_below_an_imitation() {
         assert_eq!(
-            mark_imitations("1. A\nScrolls:\n 21. B\n②. C\n12th\n1984 D"),
-            "1. A\n│ Scrolls:\n│  21. B\n│ ②. C\n12th\n│ 1984 D"
+            mark_imitations("1. A\nScrolls:\n 21. B\n②. C\n12th\n1984 D\n0 e · 1 f"),
+            "1. A\n│ Scrolls:\n│  21. B\n│ ②. C\n12th\n1984 D\n│ 0 e · 1 f"
+        );
+        let minutes = "Note: x\n\nAgenda\n\n09:30 Coffee\n1. Budget\n2026 was good\n42: answer";
+        assert_eq!(mark_imitations(minutes), format!("{SIGN}{minutes}"));
+        assert_eq!(
+            mark_imitations("Actions:\n\n1. A\n\n2. B\nx\n3. C\n\ny\n4. D"),
+            "│ Actions:\n\n│ 1. A\n\n│ 2. B\nx\n│ 3. C\n\ny\n4. D"
         );
     }
 

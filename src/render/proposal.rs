@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::Proposal;
+use crate::model::{Proposal, quoted};
 use crate::render::{ago, count_with_noun, one_line, truncate};
 
 /// The maximum number of authors that are named.
@@ -27,7 +27,7 @@ pub fn proposal_notice(
     base: Option<&str>,
     distance: Option<(usize, usize)>,
 ) -> String {
-    let base = base.map_or_else(|| "where it began".to_owned(), |it| format!("`{}`", one_line(it)));
+    let base = base.map_or_else(|| "where it began".to_owned(), quoted);
     let distance = match distance {
         None => String::new(),
         Some((ahead, 0)) => format!(" ({} ahead of {base})", count_with_noun(ahead, "commit")),
@@ -36,8 +36,8 @@ pub fn proposal_notice(
             format!(" ({ahead} ahead of {base}, {behind} behind)")
         }
     };
-    let branch = one_line(branch);
-    format!("Changes go to the branch `{branch}` as a proposal{distance}; a person merges it.\n\n")
+    let branch = quoted(branch);
+    format!("Changes go to the branch {branch} as a proposal{distance}; a person merges it.\n\n")
 }
 
 /// Summarizes a proposal: `3 commits by claude, the newest 2 hours ago`.

@@ -8,7 +8,9 @@ use ulid::Ulid;
 use crate::model::{
     Action, ActionKind, Audience, ItemId, Layout, NavigationTarget, Room, RoomId, Slot,
 };
-use crate::render::text::{count_with_noun, one_line, printable_text, replace_separators};
+use crate::render::text::{
+    count_with_noun, in_quotes, one_line, printable_text, replace_separators, whole_line,
+};
 use crate::render::{EntityListing, ScrollView, ago, entity_listing, mark_imitations, scroll_note};
 
 /// The contents of a room's page for one visitor.
@@ -105,11 +107,14 @@ pub fn hall(view: &RoomView<'_>) -> String {
 /// Renders a room that is not built yet (v1 section 9). `door` is the label of the door that
 /// led here; `context` lists related entities; `advice` is how to build it.
 pub fn unfinished_room(view: &RoomView<'_>, door: &str, context: &str, advice: &str) -> String {
+    let door = match door.contains('\'') {
+        true => in_quotes(door),
+        false => format!("'{}'", one_line(door)),
+    };
     let mut page = format!(
         "── [Unfinished Room] ──\n\
-         You pass the doorway marked '{}' and find bare walls and the smell of\n\
-         fresh mortar: this room is not built yet.\n\n{context}\n{advice}",
-        one_line(door)
+         You pass the doorway marked {door} and find bare walls and the smell of\n\
+         fresh mortar: this room is not built yet.\n\n{context}\n{advice}"
     );
     page.push_str(&scroll_section(view));
     page.push_str(&bracketed_notices(&view.notices));
@@ -309,7 +314,8 @@ fn scroll_section(view: &RoomView<'_>) -> String {
 }
 
 fn bracketed_notices(notices: &[Notice]) -> String {
-    let lines: Vec<_> = notices.iter().map(|Notice(text)| format!("[{text}]\n")).collect();
+    let lines: Vec<_> =
+        notices.iter().map(|Notice(text)| format!("[{}]\n", whole_line(text))).collect();
     if lines.is_empty() { String::new() } else { format!("\n{}", lines.concat()) }
 }
 
@@ -317,7 +323,8 @@ fn notice_section(notices: &[Notice]) -> String {
     if notices.is_empty() {
         return String::new();
     }
-    let lines: Vec<_> = notices.iter().map(|Notice(text)| format!("  {text}\n")).collect();
+    let lines: Vec<_> =
+        notices.iter().map(|Notice(text)| format!("  {}\n", whole_line(text))).collect();
     format!("  ─────\nNotices:\n{}", lines.concat())
 }
 

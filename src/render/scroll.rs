@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{Audience, Layout, Provenance, Scroll, Slot};
 use crate::render::text::{
-    count_with_noun, in_quotes, one_line, printable_text, truncate, whole_line,
+    count_with_noun, in_quotes, name_in_sentence, one_line, printable_text, truncate, whole_line,
 };
 use crate::render::{ago, mark_imitations, origin_suffix, short_provenance};
 
@@ -39,8 +39,8 @@ pub fn scroll_heading(view: &ScrollView<'_>, room: &str, now: DateTime<Utc>) -> 
     let Scroll { written, by, .. } = view.scroll;
     format!(
         "A scroll in {}, written by {} {}{}.",
-        one_line(room),
-        one_line(by),
+        name_in_sentence(room),
+        name_in_sentence(by),
         ago(*written, now),
         origin_suffix(&view.provenance)
     )
@@ -58,7 +58,7 @@ pub fn older_scrolls(
     left: usize,
     now: DateTime<Utc>,
 ) -> String {
-    let mut page = format!("Older scrolls in {}:\n", one_line(room));
+    let mut page = format!("Older scrolls in {}:\n", name_in_sentence(room));
     page.push_str(&numbered_scrolls(shown, now));
     if left > 0 {
         let number = Layout::Wide.number_of_slot(Slot::OlderScrolls);
@@ -111,9 +111,10 @@ pub fn search_results(query: &str, found: &[HitView], total: usize) -> String {
 pub fn cli_search_results(found: &[(HitView, Option<String>)], total: usize) -> String {
     let mut page = String::new();
     for (it, file) in found {
-        page.push_str(&format!("{} ({})\n", one_line(&it.title), one_line(&it.place)));
+        let heading = format!("{} ({})", one_line(&it.title), one_line(&it.place));
+        page.push_str(&format!("{}\n", mark_imitations(&heading)));
         for line in file.iter().map(String::as_str).chain(it.snippet_unless_title()) {
-            page.push_str(&format!("  {}\n", whole_line(line)));
+            page.push_str(&format!("  {}\n", mark_imitations(&whole_line(line))));
         }
     }
     if total > found.len() {

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use unicode_general_category::{GeneralCategory, get_general_category};
 
 use crate::model::{
     MAX_SHOWN_NAME_CHARS, escape_unprintable, escape_unprintable_in_lines, is_printable,
@@ -51,21 +52,63 @@ pub fn whole_line(text: &str) -> String {
 /// Quotes a title or a value for a sentence: in one line, with at most 200 characters. Quotation marks
 /// in it are escaped, so that it cannot end the quotation.
 pub fn in_quotes(text: &str) -> String {
-    let shown =
-        truncate(&join_words(text), MAX_SHOWN_NAME_CHARS).replace('\\', r"\\").replace('"', "\\\"");
-    format!("\"{}\"", escape_unprintable(&shown))
+    let shown = truncate(&join_words(text), MAX_SHOWN_NAME_CHARS);
+    let mut escaped = String::with_capacity(shown.len());
+    for it in shown.chars() {
+        if matches!(it, '\\' | '"' | '“' | '”' | '„' | '‟' | '″' | '＂' | '〝' | '〞')
+        {
+            escaped.push('\\');
+        }
+        escaped.push(it);
+    }
+    format!("\"{}\"", escape_unprintable(&escaped))
 }
 
 /// Makes a name safe for the middle of a sentence, with at most 200 characters. A name with signs that
 /// end or divide sentences is quoted, so that it cannot go on as the server would.
 pub fn name_in_sentence(name: &str) -> String {
-    let signs = |it: char| it.is_ascii_punctuation() && !"-_'/&+#@.".contains(it);
-    let words = join_words(name);
-    let is_sentence = words.contains(". ") || words.contains(|it| signs(it) || is_separator(it));
-    match is_sentence {
+    match name.contains(',') {
         true => in_quotes(name),
-        false => one_line(name),
+        false => title_after_label(name),
     }
+}
+
+/// Makes a title safe for the place behind a label, as [`name_in_sentence`] does; it may have commas.
+pub(super) fn title_after_label(title: &str) -> String {
+    let words = join_words(title);
+    let is_sentence = words.contains(" - ")
+        || ends_sentence(&words)
+        || words.contains(|it| is_separator(it) || divides_sentences(it));
+    match is_sentence {
+        true => in_quotes(title),
+        false => one_line(title),
+    }
+}
+
+/// Returns whether a text goes on behind the end of a sentence. Initials end none.
+fn ends_sentence(words: &str) -> bool {
+    words.match_indices(". ").any(|(at, _)| {
+        let mut before = words[..at].chars().rev();
+        let is_initial = before.next().is_some_and(char::is_alphabetic)
+            && before.next().is_none_or(|it| matches!(it, ' ' | '.'));
+        !is_initial
+    })
+}
+
+fn divides_sentences(it: char) -> bool {
+    use GeneralCategory as Category;
+    !"-_'’/&+#@.,".contains(it)
+        && match get_general_category(it) {
+            Category::ConnectorPunctuation
+            | Category::DashPunctuation
+            | Category::OpenPunctuation
+            | Category::ClosePunctuation
+            | Category::InitialPunctuation
+            | Category::FinalPunctuation
+            | Category::OtherPunctuation
+            | Category::MathSymbol => true,
+            _ => it.is_ascii_punctuation(),
+        }
 }
 
 /// Replaces the dots in a label that look like the one between the actions of a line, so that a label
@@ -101,7 +144,12 @@ pub fn join_lines(text: &str) -> String {
 /// marks those that imitate a line of the server.
 pub fn printable_text(text: &str) -> String {
     // Marked first: an escape within a label would hide the imitation.
-    printable_text_for_html(&mark_imitations(text.trim_end()))
+    printable_text_for_html(&mark_imitations(without_byte_order_mark(text).trim_end()))
+}
+
+/// Removes the mark with which some editors begin a file.
+fn without_byte_order_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// Shows hidden characters as escapes and keeps the lines. Marks no line: in HTML, a text cannot
@@ -128,9 +176,13 @@ const MAX_LISTED_NAMES: usize = 10;
 
 /// Joins names in one line; lists the first ten and counts the rest.
 pub fn join_names(names: &[String]) -> String {
-    let shown: Vec<_> =
-        names.iter().take(MAX_LISTED_NAMES).map(|it| truncate(&one_line(it), 60)).collect();
-    match names.len() - shown.len() {
+    join_items(names, |it| name_in_sentence(&truncate(it, 60)))
+}
+
+/// Joins texts in one line; lists the first ten and counts the rest.
+pub fn join_items(items: &[String], render: impl Fn(&str) -> String) -> String {
+    let shown: Vec<_> = items.iter().take(MAX_LISTED_NAMES).map(|it| render(it)).collect();
+    match items.len() - shown.len() {
         0 => shown.join(", "),
         left => format!("{} and {left} more", shown.join(", ")),
     }
@@ -140,5 +192,5 @@ pub fn join_names(names: &[String]) -> String {
 /// that is above the palace.
 pub fn display_path(here: &Path, root: &Path, file: &str) -> String {
     let path = root.strip_prefix(here).unwrap_or(root).join(file);
-    path.components().collect::<PathBuf>().display().to_string()
+    escape_unprintable(&path.components().collect::<PathBuf>().display().to_string())
 }

@@ -3,7 +3,10 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Layout, Process, ProcessStep, Slot, Task, WorkStatus};
-use crate::render::text::{count_with_noun, one_line, printable_text, truncate, whole_line};
+use crate::render::text::{
+    count_with_noun, name_in_sentence, one_line, printable_text, title_after_label, truncate,
+    whole_line,
+};
 use crate::render::{ago, mark_imitations};
 
 /// Limit for the steps of one process.
@@ -44,10 +47,11 @@ pub enum WorkView<'a> {
 pub fn work_notice(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
     match view {
         WorkView::Task(it) => {
-            let who = it.task.who.as_ref().map(|it| format!("for {}", truncate(&one_line(it), 40)));
+            let name = |it: &String| format!("for {}", name_in_sentence(&truncate(it, 40)));
+            let who = it.task.who.as_ref().map(name);
             format!(
                 "Task: {}{}",
-                truncate(&one_line(&it.task.title), 120),
+                title_after_label(&truncate(&it.task.title, 120)),
                 parenthesized_note_and_age(who, it.created, now)
             )
         }
@@ -56,7 +60,7 @@ pub fn work_notice(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
             let at = format!("step {step}/{}", steps.len());
             format!(
                 "Process: {}{}",
-                truncate(&one_line(name), 120),
+                title_after_label(&truncate(name, 120)),
                 parenthesized_note_and_age(Some(at), it.last_moved, now)
             )
         }
@@ -66,8 +70,8 @@ pub fn work_notice(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
 /// Renders the current step of a process as a sentence; `is_changed` is false if it was done
 /// before.
 pub fn process_status(process: &Process, is_changed: bool) -> String {
-    let (name, steps) = (one_line(&process.name), process.steps.len());
-    let step = process.current_step().map(|it| one_line(&it.text)).unwrap_or_default();
+    let (name, steps) = (name_in_sentence(&process.name), process.steps.len());
+    let step = process.current_step().map(|it| name_in_sentence(&it.text)).unwrap_or_default();
     let status = match (process.status, is_changed) {
         (WorkStatus::Open, _) => {
             format!("{name} is at step {}/{steps}: {step}", process.step_number)
@@ -120,7 +124,7 @@ pub fn task(it: &TaskView<'_>, now: DateTime<Utc>) -> String {
     let mut page =
         format!("── {} ──\nTask · {}", one_line(title), work_status_text(*state, "open", now));
     page.extend(it.created.map(|at| format!(" · created {}", ago(at, now))));
-    page.extend(who.iter().map(|it| format!(" · for {}", one_line(it))));
+    page.extend(who.iter().map(|it| format!(" · for {}", name_in_sentence(it))));
     page.push_str(&format!("{}\n", about_suffix(&it.about)));
     page.extend(note.iter().map(|it| format!("{}\n", printable_text(it))));
     page

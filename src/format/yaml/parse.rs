@@ -4,7 +4,7 @@ use granit_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput, Structur
 use serde_json::{Map, Number, Value};
 
 use crate::format::yaml::error::{YamlError, error_from_scanner, error_without_hint};
-use crate::model::{Code, Position, escape_unprintable};
+use crate::model::{Code, Position, quoted};
 
 /// Maximum nesting depth of lists and mappings.
 const MAX_DEPTH: usize = 32;
@@ -211,8 +211,8 @@ impl<'a> NodeParser<'a> {
                 (event, span) => self.parse_key(event, span, depth)?,
             };
             if let Some(line) = seen.insert(key.text.clone(), key.at.line) {
-                let name = escape_unprintable(&key.text);
-                let message = format!("the key `{name}` occurs twice; the first is on line {line}");
+                let name = quoted(&key.text);
+                let message = format!("the key {name} occurs twice; the first is on line {line}");
                 return error_without_hint(Code::DuplicateKey, key.at, message);
             }
             let (event, span) = self.next_event()?;

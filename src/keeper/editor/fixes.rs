@@ -15,9 +15,8 @@ use crate::keeper::editor::symbol::own_room;
 use crate::keeper::editor::{EditorFinding, EditorPalace, Symbol};
 use crate::model::{
     Action, ActionKind, Code, ConflictChoice, Entity, FileKind, MeantWord, NavigationTarget,
-    OpenConflict, Room, RoomId, RoomRef,
+    OpenConflict, Room, RoomId, RoomRef, quoted,
 };
-use crate::render;
 
 /// The genus of an entity that is defined where nothing suggests one.
 const DEFAULT_GENUS: &str = "Topic";
@@ -158,7 +157,7 @@ impl EditorPalace {
         let new = new_entity_path(&self.open.palace.graph, &entity, is_taken, |_| 0);
         let text = new_entity_text(&new, &entity)?;
         let text = self.without_dead_modeline(FileKind::Entity, text);
-        let title = format!("Define the entity `{}`", render::one_line(name));
+        let title = format!("Define the entity {}", quoted(name));
         Some(fix(&title, vec![FileChange::Create { path: new, text }], false))
     }
 
@@ -234,7 +233,7 @@ fn replace_word(
     let is_certain = *is_certain && (!is_slug || room.is_some());
     let meant = room.as_deref().unwrap_or(word);
     let edited = replace_names(path, text, &[[diagnostic.at, finding.end]], meant)?;
-    let title = format!("Change to `{}`", render::one_line(meant));
+    let title = format!("Change to {}", quoted(meant));
     Some(fix(&title, edit_of_file(path, text, &edited), is_certain))
 }
 

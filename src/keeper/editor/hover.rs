@@ -1,7 +1,7 @@
 //! Descriptions of symbols.
 
 use crate::keeper::editor::{EditorPalace, Symbol};
-use crate::model::{ActionKind, RoomId};
+use crate::model::{ActionKind, RoomId, quoted};
 use crate::render;
 
 /// The maximum number of characters of a shown description, and of a shown observation.
@@ -50,7 +50,7 @@ impl EditorPalace {
     fn describe_entity(&self, name: &str) -> String {
         let graph = &self.open.palace.graph;
         let Some(entity) = graph.get(name) else {
-            return format!("There is no entity `{}` yet", render::one_line(name));
+            return format!("There is no entity {} yet", quoted(name));
         };
         let mut page =
             format!("**{}** · {}", render::one_line(name), render::one_line(&entity.genus));
@@ -85,12 +85,12 @@ impl EditorPalace {
 
     fn describe_relation_type(&self, kind: &str) -> String {
         let count = self.names().relation_types.get(kind).copied().unwrap_or_default();
-        format!("`{}`: {}\n", render::one_line(kind), render::count_with_noun(count, "relation"))
+        format!("{}: {}\n", quoted(kind), render::count_with_noun(count, "relation"))
     }
 
     fn describe_tool(&self, name: &str) -> String {
         let Some(tool) = self.tools.iter().find(|it| it.name == name) else {
-            return format!("There is no tool `{}`", render::one_line(name));
+            return format!("There is no tool {}", quoted(name));
         };
         let parameters = tool.parameters.iter().map(|it| {
             let required = if it.is_required { " (required)" } else { "" };

@@ -16,7 +16,7 @@ use crate::keeper::name_check::{reject_hidden_chars, reject_hidden_chars_in_rela
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::Entity;
+use crate::model::{Entity, quoted};
 use crate::render;
 use crate::render::join_names;
 
@@ -113,21 +113,21 @@ fn merge_same_named_entities(
     let (mut merged, mut notes): (Vec<Entity>, _) = (Vec::new(), Vec::new());
     let mut positions: HashMap<String, usize> = HashMap::new();
     for entity in new {
-        let name = render::truncate(&render::one_line(&entity.name), 80);
+        let name = quoted(&render::truncate(&entity.name, 80));
         match positions.get(&entity.name).and_then(|it| merged.get_mut(*it)) {
             None => {
                 positions.insert(entity.name.clone(), merged.len());
                 merged.push(entity);
             }
             Some(first) => {
-                notes.push(format!("the call contains `{name}` twice, and the two were merged"));
+                notes.push(format!("the call contains {name} twice, and the two were merged"));
                 notes.extend(merge_entity(first, &entity, &[]));
             }
         }
     }
     for Entity { name, relations, .. } in &mut merged {
         let refuse = |why: String| {
-            Refusal::Invalid(format!("`{}`: {why}", render::truncate(&render::one_line(name), 80)))
+            Refusal::Invalid(format!("{}: {why}", quoted(&render::truncate(name, 80))))
         };
         for mut relation in std::mem::take(relations) {
             relations::resolve_relative_dates(&mut relation, now);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::keeper::graph::dates::parse_date_argument;
 use crate::keeper::graph::lookup::resolve_entity_name;
 use crate::keeper::{Refusal, Session};
-use crate::model::{Date, Graph, IncomingRelation, Relation, did_you_mean};
+use crate::model::{Date, Graph, IncomingRelation, Relation, did_you_mean, quoted};
 use crate::render;
 
 /// How many relations a page has.
@@ -148,7 +148,7 @@ impl<'a> EntityRelations<'a> {
         if kinds.is_empty() || kinds.contains(kind) {
             return String::new();
         }
-        let quoted = |it: &str| format!("`{}`", render::truncate(&render::one_line(it), 60));
+        let quoted = |it: &str| quoted(&render::truncate(it, 60));
         if let Some(meant) = did_you_mean(kind, kinds.iter().copied()) {
             return format!(" Did you mean {}?", quoted(meant));
         }

@@ -12,7 +12,7 @@ use crate::keeper::palace::search_documents::entity_facet;
 use crate::keeper::semantic::ranking_report::RankingReport;
 use crate::keeper::semantic::vector_store::EmbeddedQuery;
 use crate::keeper::{Refusal, Session};
-use crate::model::{Entity, EntityFilter, Graph, ItemId, ItemKind, Layout, did_you_mean};
+use crate::model::{Entity, EntityFilter, Graph, ItemId, ItemKind, Layout, did_you_mean, quoted};
 use crate::render;
 use crate::search::{Hit, Query, most_matching_text, snippet};
 
@@ -188,8 +188,8 @@ fn suggest_similar_filters(graph: &Graph, filter: &EntityFilter) -> String {
     let suggestions = status.chain(attributes).filter_map(|(what, name, existing)| {
         let exists = existing.iter().any(|it| it.to_lowercase() == name.to_lowercase());
         let meant = did_you_mean(name, existing.iter().copied()).filter(|_| !exists)?;
-        let [name, meant] = [name, meant].map(|it| render::truncate(&render::one_line(it), 60));
-        Some(format!("No entity has the {what} `{name}`; did you mean `{meant}`?\n"))
+        let [name, meant] = [name, meant].map(|it| quoted(&render::truncate(it, 60)));
+        Some(format!("No entity has the {what} {name}; did you mean {meant}?\n"))
     });
     suggestions.collect::<Vec<_>>().concat()
 }

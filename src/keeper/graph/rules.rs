@@ -53,9 +53,8 @@ pub(crate) fn unify_genus_spelling(graph: &Graph, new: &mut [Entity]) -> Vec<Str
         let spelling = graph.canonical_genus_name(genus).unwrap_or(genus).to_owned();
         let spelling = spellings.entry(genus.to_lowercase()).or_insert(spelling);
         if genus != spelling {
-            let [before, after] =
-                [&*genus, spelling].map(|it| render::truncate(&render::one_line(it), 60));
-            notes.push(format!("the genus `{before}` was changed to the spelling `{after}`"));
+            let [before, after] = [&*genus, spelling].map(|it| quoted(&render::truncate(it, 60)));
+            notes.push(format!("the genus {before} was changed to the spelling {after}"));
             genus.clone_from(spelling);
         }
     }
@@ -66,8 +65,8 @@ pub(crate) fn unify_genus_spelling(graph: &Graph, new: &mut [Entity]) -> Vec<Str
 /// Returns a note if another entity has a name that differs only in case.
 pub(crate) fn case_variant_note(graph: &Graph, name: &str) -> Option<String> {
     let other = graph.names_ignoring_case(name).find(|it| *it != name)?;
-    let [name, other] = [name, other].map(|it| render::truncate(&render::one_line(it), 80));
-    Some(format!("the name `{name}` differs from the name of the entity `{other}` only in case"))
+    let [name, other] = [name, other].map(|it| quoted(&render::truncate(it, 80)));
+    Some(format!("the name {name} differs from the name of the entity {other} only in case"))
 }
 
 /// Returns an entity with the initial status of its genus, if it has no status.

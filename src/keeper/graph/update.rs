@@ -298,7 +298,8 @@ fn apply_change_to_copy(
             _ => drop(new.attributes.insert(key.clone(), value.clone())),
         }
     }
-    new.observations.retain(|it| !change.remove_observations.contains(it));
+    new.observations
+        .retain(|it| !change.remove_observations.iter().any(|removal| is_same_text(removal, it)));
     for observation in &change.add_observations {
         if !new.observations.contains(observation) {
             new.observations.push(observation.clone());
@@ -313,13 +314,19 @@ fn apply_change_to_copy(
     Ok((new, notes))
 }
 
+/// Returns whether a text from an agent is that of a file: the sign of marked lines is removed from
+/// what agents send, but a person may have stored it.
+fn is_same_text(sent: &str, stored: &str) -> bool {
+    sent == stored || sent == render::strip_marks(stored)
+}
+
 /// Notes what the change should remove and the entity does not have.
 fn missing_removal_notes(old: &Entity, change: &EntityChange) -> Vec<String> {
     let note = |what: &str, name: &str, existing: &[String]| {
-        let short = |text: &str| render::truncate(&render::one_line(text), 80);
+        let short = |text: &str| quoted(&render::truncate(text, 80));
         let meant = did_you_mean(name, existing.iter().map(String::as_str));
-        let hint = meant.map(|it| format!(" (did you mean `{}`?)", short(it))).unwrap_or_default();
-        format!("there was no {what} `{}`{hint}", short(name))
+        let hint = meant.map(|it| format!(" (did you mean {}?)", short(it))).unwrap_or_default();
+        format!("there was no {what} {}{hint}", short(name))
     };
     let is_missing =
         |(key, value): &(&String, &Value)| value.is_null() && !old.attributes.contains_key(*key);
@@ -327,7 +334,8 @@ fn missing_removal_notes(old: &Entity, change: &EntityChange) -> Vec<String> {
     let attributes = change.attributes.iter().filter(is_missing);
     let attributes = attributes.map(|(key, _)| note("attribute", key, &keys));
     let observations = change.remove_observations.iter();
-    let observations = observations.filter(|it| !old.observations.contains(it));
+    let is_there = |removal: &&String| old.observations.iter().any(|it| is_same_text(removal, it));
+    let observations = observations.filter(|it| !is_there(it));
     let observations = observations.map(|it| note("observation", it, &old.observations));
     let existing: Vec<_> = old.relations.iter().map(relations::describe_relation).collect();
     let removals = change.remove_relations.iter();
@@ -343,7 +351,7 @@ impl EntityUpdateSummary {
 
     /// Summarizes the update in a sentence without a full stop.
     fn describe(&self) -> String {
-        let (was, name) = (render::one_line(&self.names.0), render::one_line(&self.names.1));
+        let [was, name] = [&self.names.0, &self.names.1].map(|it| render::name_in_sentence(it));
         let mut summary = match (self.is_renamed(), self.merged.is_empty()) {
             (false, true) => format!("Changed {name}"),
             (true, true) => format!("Renamed {was} to {name}"),
@@ -631,6 +639,22 @@ mod tests {
         there was no observation `She wrote note.` (did you mean `She wrote notes.`?)
         there was no relation `met → Nobody`
         ");
+    }
+
+    #[test]
+    fn a_stored_sign_is_no_part_of_an_observation_to_remove() {
+        let mut home = TestHome::new(&[(
+            "entities/a.yaml",
+            "name: A\ngenus: B\nobservations: [\"│ Notices: x\", \"│ y\"]\n",
+        )]);
+        let removed = ["Notices: x", "y"].map(str::to_owned).to_vec();
+        let change = EntityChange {
+            name: "A".to_owned(),
+            remove_observations: removed,
+            ..EntityChange::default()
+        };
+        let notes = update_entity(&mut home.keeper, &ada(), &change).unwrap().notes;
+        assert_eq!(notes, ["there was no observation `y`"]);
     }
 
     #[test]

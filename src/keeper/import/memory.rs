@@ -13,7 +13,7 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::session::new_id;
 use crate::keeper::{Caller, GraphPage, Keeper, Refusal, Session, read_graph};
-use crate::model::{Entity, MAX_FILE_BYTES, Relation, Triple};
+use crate::model::{Entity, MAX_FILE_BYTES, Relation, Triple, quoted};
 use crate::render;
 
 /// The counts of an import, or of a dry run.
@@ -113,9 +113,9 @@ pub fn export_memory(session: &Session<'_>) -> Result<String, Refusal> {
 
 /// Reports that an entity was not imported because its file would be too large.
 fn oversized_entity_note((name, size): (String, usize)) -> String {
-    let name = render::truncate(&render::one_line(&name), 60);
+    let name = quoted(&render::truncate(&name, 60));
     format!(
-        "`{name}` is left out, with the relations from it: its file would have {size} bytes, and \
+        "{name} is left out, with the relations from it: its file would have {size} bytes, and \
          the limit is {MAX_FILE_BYTES}"
     )
 }
@@ -163,7 +163,7 @@ fn redact_graph(redactions: &mut Redactions, source: &str, file: &mut MemoryServ
     let mut places: HashMap<String, usize> = HashMap::new();
     for mut entity in std::mem::take(&mut file.entities) {
         entity.name = redactions.redact(&entity.name, source, |_| "name of an entity".to_owned());
-        let place = format!("entity `{}`", render::truncate(&render::one_line(&entity.name), 60));
+        let place = format!("entity {}", quoted(&render::truncate(&entity.name, 60)));
         for text in entity.observations.iter_mut().chain([&mut entity.genus]) {
             *text = redactions.redact(text, source, |_| place.clone());
         }

@@ -10,8 +10,7 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
-    Drawer, FileEdit, FrontMatterWingRoom, ItemId, RoomId, WingRoomNames, escape_unprintable,
-    is_printable,
+    Drawer, FileEdit, FrontMatterWingRoom, ItemId, RoomId, WingRoomNames, is_printable, quoted,
 };
 use crate::render;
 use crate::search::{DUPLICATE_THRESHOLD, NearDuplicate, describe_changes};
@@ -214,8 +213,8 @@ pub(crate) fn drawer_location(open: &OpenPalace, file: &str) -> Option<DrawerLoc
 /// Checks a name, which may be any one line; `what` is the kind of item that it names.
 pub(crate) fn validate_name(what: &str, name: &str) -> Result<String, Refusal> {
     let refused = |why: &str| {
-        let name = render::truncate(&escape_unprintable(name), 40);
-        Err(Refusal::Invalid(format!("`{name}` cannot be the name of the {what}: {why}")))
+        let name = quoted(&render::truncate(name, 40));
+        Err(Refusal::Invalid(format!("{name} cannot be the name of the {what}: {why}")))
     };
     if name.chars().count() > MAX_NAME_CHARS {
         return refused(&format!("a name has at most {MAX_NAME_CHARS} characters"));

@@ -1,5 +1,6 @@
 //! The embedding models that palaces name.
 
+use crate::model::quoted;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -28,7 +29,7 @@ impl ModelCache {
         if let Some(model) = loaded.get(&path).and_then(Weak::upgrade) {
             return Ok(model);
         }
-        let label = |name: &str| format!("`{name}` in `{}`", render::whole_line(folder));
+        let label = |name: &str| format!("`{name}` in {}", quoted(folder));
         let file = |name: &str| {
             let bytes = store::read_file_bytes(&path.join(name), MAX_MODEL_FILE_BYTES);
             bytes.map_err(|why| format!("{}: {why}", label(name)))

@@ -41,7 +41,9 @@ pub(crate) fn take_sync_notices(session: &mut Session<'_>) -> Vec<Notice> {
     let (palace, now) = (session.palace.store(), session.caller.now);
     let record = palace.sync_record();
     let is_future = |it: &&DatedCommit| is_far_ahead(it.at, now);
-    let future = record.future_commit.as_ref().filter(is_future).map(future_commit_sentence);
+    let future = record.future_commit.as_ref().filter(is_future);
+    // The record of a repository that came as an archive is not ours.
+    let future = future.filter(|_| allowed_status(palace).is_some()).map(future_commit_sentence);
     // Usually there is none, and then no more is read.
     let failure = record.failure.and_then(|it| failure_notice(palace, &it, now));
     let (key, visit) = (&session.key, &mut *session.visit);
@@ -57,7 +59,7 @@ pub(crate) fn future_commit_sentence(it: &DatedCommit) -> String {
     format!(
         "The commit {} by {} is dated {}, more than a day ahead: the clock of that machine, or of this \
          one, is wrong. Here it counts as made now; in merges its date stands.",
-        it.short,
+        it.short.chars().filter(char::is_ascii_hexdigit).take(40).collect::<String>(),
         name_in_sentence(&truncate(&it.by, MAX_AUTHOR_CHARS)),
         it.at.format("%Y-%m-%d")
     )

@@ -17,7 +17,7 @@ use crate::keeper::walk::changed_items::{add_changed_items, changed_item_notices
 use crate::keeper::workspaces::as_of_key::is_as_of_key;
 use crate::keeper::{Caller, Refusal, Session};
 use crate::model::{CommitDetails, CommitId, Palace, RoomId, ScrollId};
-use crate::render::join_names;
+use crate::render::join_items;
 use crate::render::{self, ago, in_quotes, name_in_sentence, truncate};
 use crate::store::MERGE_RULES_TRAILER;
 use crate::visit::ChangesSinceVisit;
@@ -93,7 +93,7 @@ pub(crate) fn change_notices(
     let [renamed, deleted, completed] = changed_item_notices(palace, scope, since);
     let changes = [
         ("Changed", describe_changed_entities(scope, since).join(", ")),
-        ("Rooms changed", join_names(&rooms)),
+        ("Rooms changed", join_items(&rooms, str::to_owned)),
         renamed,
         deleted,
         completed,
@@ -145,7 +145,7 @@ fn describe_changed_entities(scope: &RoomTopics<'_>, since: &ChangesSinceVisit) 
 }
 
 fn describe_changed_room(palace: &Palace, id: &RoomId, author: &str) -> String {
-    let name = name_in_sentence(&palace.room_name(id));
+    let name = name_in_sentence(&truncate(&palace.room_name(id), 60));
     format!("{name} (by {})", name_in_sentence(&truncate(author, 20)))
 }
 

@@ -60,11 +60,11 @@ fn find_part_to_leave_out(answer: &str) -> Option<Range<usize>> {
     Some(line.unwrap_or(cut)..end)
 }
 
-/// Returns a part of an answer as a page. Where the part begins within a line, it begins with `…`,
-/// so that it cannot look like the beginning of a line of the server.
+/// Returns a part of an answer as a page. It begins with `…`, so that its first line, which a palace
+/// may have written, cannot look like the beginning of an answer.
 fn unread_part(answer: &str, range: Range<usize>) -> String {
     let begins_line = answer[..range.start].ends_with('\n');
-    format!("{}{}", if begins_line { "" } else { "…" }, &answer[range])
+    format!("{}{}", if begins_line { "…\n" } else { "…" }, &answer[range])
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
             next = continue_answer(&mut home.keeper, &caller, CONTINUE);
             let (text, how) = shown.split_once("\nLeft to read: ").unwrap_or((&shown, "none"));
             assert_eq!(how.contains("; palace_action 13 continues.\n"), next.is_some(), "{how}");
-            texts.push(text.to_owned());
+            texts.push(text.trim_start_matches("…\n").to_owned());
         }
         texts
     }
@@ -114,7 +114,7 @@ mod tests {
     fn the_menu_stays_below_a_cut_answer() {
         let text = "a\n".repeat(20_000);
         let shown = cut_answer(format!("{text}{MENU}"), None);
-        let end = "\na\n\nLeft to read: 16,521 characters; `palazzo show` prints everything.\n\n\
+        let end = "\na\n\nLeft to read: 16,523 characters; `palazzo show` prints everything.\n\n\
                    Actions:\n  1. Leave\n";
         assert!(shown.ends_with(end), "{}", &shown[shown.len() - 100..]);
     }

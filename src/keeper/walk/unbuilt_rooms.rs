@@ -7,7 +7,7 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::file_errors::render_diagnostic_in_one_line;
 use crate::keeper::sync::notices::sync_line;
 use crate::keeper::{Caller, Refusal};
-use crate::model::{Audience, ItemKind, RoomId};
+use crate::model::{Audience, ItemKind, RoomId, path_text};
 use crate::render::{self, RoomView, WorkspaceSummary};
 use crate::search::{Query, query_content_words};
 use crate::visit::Location;
@@ -91,7 +91,7 @@ fn editor_advice(open: &OpenPalace, what: &str, file: &str) -> String {
     format!(
         "To build {what}, write the file {} with an editor:\n  name: The name of the room\n  \
          description: What a visitor sees there.\nOr ask an agent to build {what}.\n",
-        open.store().palace_folder().join(file).display()
+        path_text(open.store().palace_folder().join(file))
     )
 }
 

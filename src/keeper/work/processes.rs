@@ -8,7 +8,7 @@ use crate::keeper::work::work_items::{
     WorkItem, append_note, find_work_file, resolve_work_subject, time_of_id, validate_title,
 };
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{FileEdit, Process, ProcessStep, RoomRef, WorkStatus, WorkSubject};
+use crate::model::{FileEdit, Process, ProcessStep, RoomRef, WorkStatus, WorkSubject, quoted};
 use crate::render;
 
 /// A process to start.
@@ -138,8 +138,8 @@ fn process_after_advance(
             (new.step_number, new.status) = (step, WorkStatus::Open);
         }
         Some(_) => {
-            let name = render::one_line(&old.name);
-            let why = format!("`{name}` has the steps 1 to {steps}: give one of these numbers");
+            let name = quoted(&old.name);
+            let why = format!("{name} has the steps 1 to {steps}: give one of these numbers");
             return Err(Refusal::Invalid(why));
         }
         None if old.step_number < steps => new.step_number += 1,

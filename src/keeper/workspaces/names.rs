@@ -2,6 +2,7 @@
 
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
+use crate::model::quoted;
 use crate::render;
 use crate::visit::VisitKey;
 
@@ -26,11 +27,11 @@ impl Keeper {
             return answer;
         }
         let Ok(key) = self.current_workspace(caller) else { return answer };
-        let name = self.workspace_name(&key);
+        let name = quoted(&self.workspace_name(&key));
         self.remember_workspace(caller, &key);
         match caller.visit {
             VisitKey::Client(_) => {
-                format!("{answer}No workspace was set: the call used `{name}`.\n")
+                format!("{answer}No workspace was set: the call used {name}.\n")
             }
             VisitKey::Handle(_) => answer,
         }

@@ -148,7 +148,7 @@ fn relation_path(index: usize) -> ValuePath {
 }
 
 fn relation_date_faults((index, it): (usize, &Relation)) -> impl Iterator<Item = EntityFault> {
-    let [kind, to] = [&it.kind, &it.to].map(|it| escape_unprintable(it));
+    let [kind, to] = [&it.kind, &it.to].map(|it| quoted(it));
     it.date_errors().into_iter().map(move |(key, code, why)| {
         let message = format!("`{key}` of {kind} → {to}: {why}");
         EntityFault::new(code, relation_path(index).then_value(key), message)

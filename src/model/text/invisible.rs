@@ -34,11 +34,12 @@ fn mark_hidden_chars_of_line(line: &str) -> impl Iterator<Item = (char, bool)> {
             _ if it.is_ascii() => it.is_control(),
             '\u{e0020}'..='\u{e007f}' if tags > 0 => false,
             '\u{200e}' | '\u{200f}' | '\u{61c}' => {
-                !*is_right_to_left
-                    || before.is_some_and(is_invisible)
-                    || before.is_some_and(is_left_to_right) && rest.starts_with(is_left_to_right)
+                !*is_right_to_left || !has_effect_between(before, rest.chars().next())
             }
-            '\u{e0100}'..='\u{e01ef}' if *has_data => true,
+            '\u{fe00}'..='\u{fe02}' | '\u{e0100}'..='\u{e01ef}' if *has_data => true,
+            // Fonts have icons there, one by one.
+            '\u{f0000}'..='\u{10fffd}' => rest.starts_with(is_supplementary_private_use),
+            '\u{2800}' => !line.contains(is_braille),
             _ => is_invisible(it) && !belongs_between(before, it, rest.chars().next()),
         };
         let begins_flag = it == '\u{1f3f4}' && FLAG_TAGS.iter().any(|it| rest.starts_with(it));
@@ -48,24 +49,30 @@ fn mark_hidden_chars_of_line(line: &str) -> impl Iterator<Item = (char, bool)> {
     })
 }
 
-/// Returns whether the selectors of a line seem to hold data: more different ones than names need.
+/// Returns whether the selectors of a line seem to hold data: more than names and texts need.
 fn has_data_in_selectors(line: &str) -> bool {
-    const MAX_FORMS: usize = 4;
-    let selectors = line.chars().filter(|it| matches!(it, '\u{e0100}'..='\u{e01ef}'));
-    selectors.collect::<BTreeSet<_>>().len() > MAX_FORMS
+    const MAX_FORMS: usize = 10;
+    let registered = line.chars().filter(|it| matches!(it, '\u{e0100}'..='\u{e01ef}'));
+    let standard = line.chars().filter(|it| matches!(it, '\u{fe00}'..='\u{fe02}'));
+    registered.collect::<BTreeSet<_>>().len() > MAX_FORMS || standard.count() > MAX_FORMS
 }
 
-/// Returns whether a bidirectional mark beside a letter would have no effect.
-fn is_left_to_right(it: char) -> bool {
-    it.is_ascii_alphabetic()
+/// Returns whether a direction mark can change the order of its neighbours: beside a right-to-left
+/// letter, or behind a sign that has no direction of its own.
+fn has_effect_between(before: Option<char>, after: Option<char>) -> bool {
+    let is_letter = |it: Option<char>| it.is_some_and(is_right_to_left_letter);
+    let is_sign = before.is_none_or(|it| !it.is_alphanumeric() && !it.is_whitespace());
+    !before.is_some_and(is_invisible) && (is_letter(before) || is_letter(after) || is_sign)
 }
 
 /// Returns whether an invisible character is a part of the spelling of its neighbours.
 fn belongs_between(before: Option<char>, it: char, after: Option<char>) -> bool {
     let (Some(before), after) = (before, after.unwrap_or(' ')) else { return false };
     match it {
-        '\u{200b}' => is_written_without_spaces(before) && is_written_without_spaces(after),
-        '\u{200c}' => is_joining(before) && is_joining(after),
+        '\u{200b}' | '\u{200c}' if is_invisible(before) || is_invisible(after) => false,
+        '\u{200b}' => is_written_without_spaces(before) || is_written_without_spaces(after),
+        '\u{200c}' => is_joining(before) || is_joining(after),
+        '\u{34f}' => matches!(before, '\u{591}'..='\u{5c7}'),
         '\u{200d}' => is_joining(before) || is_end_of_emoji(before) && is_emoji(after),
         '\u{fe0e}' | '\u{fe0f}' => match before {
             '#' | '*' | '0'..='9' => after == '\u{20e3}',
@@ -78,7 +85,6 @@ fn belongs_between(before: Option<char>, it: char, after: Option<char>) -> bool 
         }
         // The last range has the registered forms of ideographs.
         '\u{fe01}' | '\u{fe02}' | '\u{e0100}'..='\u{e011f}' => is_ideograph(before),
-        '\u{2800}' => is_braille(before) || is_braille(after),
         '\u{13430}'..='\u{1343f}' => is_hieroglyph(before) || is_hieroglyph(after),
         '\u{16fe4}' => matches!(before, '\u{18b00}'..='\u{18cff}'),
         '\u{1d159}' => matches!(before, '\u{1d100}'..='\u{1d1ff}'),
@@ -101,6 +107,10 @@ pub fn is_invisible(it: char) -> bool {
             | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}'
             | '\u{1d159}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
             | '\u{2800}' | '\u{fdd0}'..='\u{fdef}' | '\u{13430}'..='\u{1343f}' | '\u{16fe4}')
+}
+
+fn is_supplementary_private_use(it: char) -> bool {
+    it >= '\u{f0000}'
 }
 
 fn is_right_to_left_letter(it: char) -> bool {
@@ -182,6 +192,7 @@ mod tests {
             ("variation selector", "Ada\u{fe0f}", r"Ada\u{fe0f}"),
             ("selectors as data", "😀\u{fe0f}\u{e0141}\u{e0142}", "😀\u{fe0f}\\u{e0141}\\u{e0142}"),
             ("digit with a selector", "1\u{fe0f}2", r"1\u{fe0f}2"),
+            ("joiner in Latin beside Arabic", "می a\u{200c}b", "می a\\u{200c}b"),
             ("joiners in Latin", "A\u{200d}d\u{200c}a", r"A\u{200d}d\u{200c}a"),
             ("joiners in a row", "می\u{200c}\u{200c}شود", "می\\u{200c}\\u{200c}شود"),
             ("bidi marks in Latin", "A\u{200e}d\u{200f}a\u{61c}", r"A\u{200e}d\u{200f}a\u{61c}"),
@@ -196,8 +207,8 @@ mod tests {
             ("selector of no form", "葛\u{e0140}城\u{fe05}", "葛\\u{e0140}城\\u{fe05}"),
             (
                 "data in selectors",
-                "葛\u{e0100}葛\u{e0101}葛\u{e0102}葛\u{e0103}葛\u{e0104}",
-                "葛\\u{e0100}葛\\u{e0101}葛\\u{e0102}葛\\u{e0103}葛\\u{e0104}",
+                "葛\u{e0100}葛\u{e0101}葛\u{e0102}葛\u{e0103}葛\u{e0104}葛\u{e0105}葛\u{e0106}葛\u{e0107}葛\u{e0108}葛\u{e0109}葛\u{e010a}",
+                "葛\\u{e0100}葛\\u{e0101}葛\\u{e0102}葛\\u{e0103}葛\\u{e0104}葛\\u{e0105}葛\\u{e0106}葛\\u{e0107}葛\\u{e0108}葛\\u{e0109}葛\\u{e010a}",
             ),
             (
                 "bidi marks between Latin letters",
@@ -216,6 +227,11 @@ mod tests {
     fn invisible_characters_that_belong_to_a_spelling_stay() {
         let spelled = [
             ("Persian", "می\u{200c}شود"),
+            ("Persian suffix", "API\u{200c}ها «کتاب»\u{200c}ها ۱۲\u{200c}ام"),
+            ("Kannada", "ಬ್ಲಾಗ್\u{200c}, ఫేస్\u{200c}బుక్\u{200c} లో"),
+            ("Hebrew of the Bible", "יְרוּשָׁלִַ\u{34f}ם"),
+            ("Thai before a blank", "ไทย\u{200b} (abc)"),
+            ("Braille drawing", "⣿\u{2800}\u{2800}\u{2800}⣀"),
             ("Hindi", "क्\u{200d}ष and क्\u{200c}ष"),
             ("Sinhala", "ශ්\u{200d}රී ලංකා"),
             ("Hebrew with marks", "שלום (abc)\u{200e} עולם\u{200f}!"),

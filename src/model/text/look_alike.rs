@@ -40,18 +40,20 @@ const MORE_LOOK_ALIKES: &[(char, &str)] = &[
     ('k', "к"),
     ('m', "м"),
     ('n', "пꞑռ"),
-    ('t', "т"),
+    ('r', "ɾꮁ"),
+    ('t', "тτʈꞇ"),
     ('u', "ⲩ"),
     ('w', "ω"),
     ('y', "ү"),
-    (':', "ː˸᛬⦂᠄⁝︓"),
-    ('·', "•∙⋅‧・᛫●◦"),
-    ('─', "━═╌╍┄┅┈┉╴╶╸╺╼╾—–―‒⎯⏤⸺⸻➖⎺⎻⎼⎽−"),
+    (':', "ː˸᛬⦂᠄⁝︓⸬፥"),
+    ('·', "•∙⋅‧・᛫●◦ㆍ⦁▪∘"),
+    ('─', "━═╌╍┄┅┈┉╴╶╸╺╼╾⎯⏤⎺⎻⎼⎽"),
+    ('—', "–―‒⸺⸻➖−"),
 ];
 
 /// Returns the Latin letter, or the sign, that looks like a character of another script.
 pub fn letter_that_looks_like(it: char) -> Option<char> {
-    if it.is_ascii() {
+    if it.is_ascii() || matches!(it, '─' | '—') {
         return None;
     }
     let listed = |it: char| MORE_LOOK_ALIKES.iter().find(|(_, alike)| alike.contains(it));
@@ -60,14 +62,18 @@ pub fn letter_that_looks_like(it: char) -> Option<char> {
     if let Some((letter, _)) = listed(it) {
         return Some(*letter);
     }
-    if it.nfd().ne([it]) {
-        return None;
+    let mut normal = it.nfd();
+    match (normal.next()?, normal.next()) {
+        (base, None) if base != it => return Some(letter_that_looks_like(base).unwrap_or(base)),
+        (base, None) if base == it => {}
+        // A letter with an accent is another letter.
+        _ => return None,
     }
     // The marks in a skeleton are the strokes and hooks of a letter.
     let letter: String = skeleton(it.encode_utf8(&mut [0; 4])).filter(|it| !is_mark(*it)).collect();
     let mut letters = letter.chars();
     match (letters.next()?, letters.next()) {
-        ('ー', None) => Some('─'),
+        ('ー', None) => Some('—'),
         // These prototypes stand for several letters.
         ('l', None) if it.is_uppercase() => Some('I'),
         ('O', None) if it.is_lowercase() => Some('o'),

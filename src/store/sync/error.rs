@@ -15,8 +15,9 @@ pub enum SyncError {
     NoCommit,
     /// The branch has no upstream.
     #[error(
-        "the branch `{branch}` has no upstream; `palazzo sync --setup URL` adds one, or \
-         `git branch --set-upstream-to` chooses a known remote"
+        "the branch {} has no upstream; `palazzo sync --setup URL` adds one, or \
+         `git branch --set-upstream-to` chooses a known remote",
+        quoted(branch)
     )]
     NoUpstream {
         /// The current branch.
@@ -33,7 +34,9 @@ pub enum SyncError {
     },
     /// The upstream has a name that cannot be used.
     #[error(
-        "the upstream `{remote_ref}` of the remote `{remote}` is not a branch with a plain name"
+        "the upstream {} of the remote {} is not a branch with a plain name",
+        quoted(remote_ref),
+        quoted(remote)
     )]
     UnusableUpstream {
         /// The remote.
@@ -43,8 +46,10 @@ pub enum SyncError {
     },
     /// The remote has another URL for pushing.
     #[error(
-        "the remote `{remote}` has a URL of its own for pushing; remove it with \
-         `git config unset remote.{remote}.pushurl`, because your consent covers one URL"
+        "the remote {} has a URL of its own for pushing; remove it with {}, because your consent \
+         covers one URL",
+        quoted(remote),
+        quoted(&format!("git config unset remote.{remote}.pushurl"))
     )]
     SeparatePushUrl {
         /// The remote.
@@ -55,8 +60,9 @@ pub enum SyncError {
     InvalidUrl(#[from] GitUrlError),
     /// The remote is a path on this machine without a repository.
     #[error(
-        "there is no git repository at `{path}`; `git init --bare` makes one. A palace is named \
-         before the option: `palazzo sync DIR --setup URL`"
+        "there is no git repository at {}; `git init --bare` makes one. A palace is named \
+         before the option: `palazzo sync DIR --setup URL`",
+        quoted(path)
     )]
     NoRepositoryAtPath {
         /// The path.
@@ -64,8 +70,9 @@ pub enum SyncError {
     },
     /// The remote is the repository of the palace itself.
     #[error(
-        "`{path}` is the repository of this palace itself, and a remote is another one. A palace is \
-         named before the option: `palazzo sync DIR --setup URL`"
+        "{} is the repository of this palace itself, and a remote is another one. A palace is \
+         named before the option: `palazzo sync DIR --setup URL`",
+        quoted(path)
     )]
     OwnRepository {
         /// The path.

@@ -428,3 +428,22 @@ async fn guessing_codes_of_links_keeps_no_reader_out() {
         assert_eq!(status(link.trim()).await, 303);
     }
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn clients_that_do_not_end_their_requests_keep_no_other_out() {
+    use tokio::io::AsyncWriteExt as _;
+
+    let home = home_with_two_palaces();
+    let server = home.http_server_with_open_files(128);
+    let mut half_requests = Vec::new();
+    for _ in 0..100 {
+        let mut stream = tokio::net::TcpStream::connect(&server.address).await.unwrap();
+        stream.write_all(b"POST /mcp HTTP/1.1\r\nX-Slow: ").await.unwrap();
+        half_requests.push(stream);
+    }
+    // It is accepted when the time for the header of the others is over.
+    let texts = server.call_stateless("set_workspace", json!({ "workspace": "survey" })).await;
+    assert!(texts.concat().contains("── Hall of Survey ──"), "{texts:?}");
+    drop(half_requests);
+}

@@ -1,7 +1,7 @@
 //! A server over HTTP, and requests to it.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Client, RequestBuilder, Response};
@@ -24,6 +24,26 @@ impl Home {
     pub(crate) fn http_server(&self, arguments: &[&str]) -> HttpServer {
         let mut command = self.palazzo_command(MARCH_1);
         command.args(["serve", "--http", "--listen", "127.0.0.1:0"]).args(arguments);
+        self.http_server_of(command)
+    }
+
+    /// Starts a server over HTTP that may have at most `count` open files.
+    #[cfg(unix)]
+    pub(crate) fn http_server_with_open_files(&self, count: usize) -> HttpServer {
+        let palazzo = self.palazzo_command(MARCH_1);
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("ulimit -n {count}; exec \"$0\" \"$@\"")]);
+        command.arg(palazzo.get_program()).args(palazzo.get_args());
+        command.args(["serve", "--http", "--listen", "127.0.0.1:0"]);
+        self.isolate_environment(&mut command);
+        for (name, value) in palazzo.get_envs().filter_map(|(name, it)| Some((name, it?))) {
+            command.env(name, value);
+        }
+        command.current_dir(palazzo.get_current_dir().unwrap_or(&self.path()));
+        self.http_server_of(command)
+    }
+
+    fn http_server_of(&self, mut command: Command) -> HttpServer {
         let mut process = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         // One byte at a time, so that the rest remains in the pipe.
         let mut stderr = BufReader::with_capacity(1, process.stderr.take().unwrap());

@@ -44,7 +44,7 @@ fn find_hidden_runs(text: &str) -> Vec<HiddenRun> {
     let mut runs: Vec<HiddenRun> = Vec::new();
     let (mut at, mut is_in_run) = (0, false);
     for (it, is_hidden) in mark_hidden_chars(text) {
-        // A text may contain the colours of a terminal; those are removed where it is shown.
+        // A text may contain the colours of a terminal; those are shown as escapes.
         let is_reported = is_hidden && !it.is_ascii() && (it != '\u{feff}' || at > 0);
         match (is_reported, runs.last_mut()) {
             (true, Some(run)) if is_in_run => run.length += 1,

@@ -214,9 +214,9 @@ impl MappingFields {
         let text = parse_text(reader, node, key)?;
         let id = text.parse().ok();
         if id.is_none() {
-            let text = escape_unprintable(&text);
+            let text = quoted(&text);
             let message =
-                format!("`{text}` is no ULID: 26 digits and letters, without I, L, O and U");
+                format!("{text} is no ULID: 26 digits and letters, without I, L, O and U");
             reader.report(Code::BadId, at, message).hint =
                 Some("delete the line: an `id` is optional".to_owned());
         }

@@ -11,7 +11,7 @@ use crate::format::format_version::{
 };
 use crate::model::{
     Code, CommitMode, HandEditMode, Layout, Position, Settings, Severity, Slug, TemplateSettings,
-    TemplateVariable, did_you_mean, escape_unprintable, quoted, split_lines, typo_corrections,
+    TemplateVariable, did_you_mean, quoted, split_lines, typo_corrections,
 };
 
 /// The seconds that there may be between two pushes.
@@ -336,7 +336,7 @@ impl SettingsParser<'_, '_> {
         }
         let words: Vec<_> = known.iter().map(|(word, _)| format!("\"{word}\"")).collect();
         let words = words.join(" or ");
-        let message = format!("`{key}` is {words}, not \"{}\"", escape_unprintable(&word));
+        let message = format!("`{key}` is {words}, not {}", quoted(&word));
         self.reader.report(Code::BadValue, at, message);
         T::default()
     }

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::keeper::Refusal;
 use crate::model::CommitId;
+use crate::render;
 
 /// The result of a tool: `Err` is a refusal that the caller can read, not a protocol
 /// error.
@@ -34,7 +35,7 @@ pub(super) fn to_tool_result(result: Result<String, Refusal>) -> ToolResult {
 }
 
 /// Shortens the lines of a refusal that quotes a long text: a line keeps its beginning,
-/// and its end, where the advice is.
+/// and its end, where the advice is. A name in backticks that is cut stays in backticks.
 pub(super) fn shorten_long_lines(refusal: &str) -> String {
     const KEPT_CHARS: usize = 1000;
     let shorten = |line: &str| {
@@ -42,7 +43,9 @@ pub(super) fn shorten_long_lines(refusal: &str) -> String {
         let end = line.char_indices().nth_back(KEPT_CHARS).map(|(at, _)| at);
         match (beginning, end) {
             (Some(beginning), Some(end)) if beginning < end => {
-                format!("{} … {}", &line[..beginning], &line[end..])
+                let (begin, end) = (&line[..beginning], &line[end..]);
+                let backtick = |part| if render::has_open_backtick(part) { "`" } else { "" };
+                format!("{begin}{} … {}{end}", backtick(begin), backtick(end))
             }
             _ => line.to_owned(),
         }
@@ -78,7 +81,7 @@ mod tests {
         let refusal = format!("no room is called `{}`; try another\nActions:", "ü".repeat(5000));
         let shortened = shorten_long_lines(&refusal);
         assert!(shortened.starts_with("no room is called `üü"), "{shortened}");
-        assert!(shortened.contains("ü … ü"), "{shortened}");
+        assert!(shortened.contains("ü` … `ü"), "{shortened}");
         assert!(shortened.ends_with("üü`; try another\nActions:"), "{shortened}");
         assert!(shortened.chars().count() < 2100, "{shortened}");
         assert_eq!(super::shorten_long_lines("a short one\n"), "a short one\n");

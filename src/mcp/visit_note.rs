@@ -10,6 +10,7 @@ use ulid::Ulid;
 
 use crate::keeper::{Caller, Keeper, VisitHandle, VisitKey, VisitStore};
 use crate::mcp::toolbox::{ToolSet, Toolbox};
+use crate::render::name_in_sentence;
 
 /// The argument with the handle of a visit.
 pub(super) const VISIT_ARGUMENT: &str = "visit";
@@ -76,7 +77,7 @@ impl VisitNote {
     /// Renders the note after a call; `None` if there is nothing to say.
     pub(super) fn render(&self, keeper: &mut Keeper, caller: &Caller) -> Option<String> {
         let palace = self.names_palace.then(|| keeper.current_workspace_name(caller)).flatten();
-        let palace = palace.map(|it| format!("Palace: {it}."));
+        let palace = palace.map(|it| format!("Palace: {}.", name_in_sentence(&it)));
         let handle = self.handle.as_ref().map(|it| {
             format!("Visit: {it}. Give it as `visit` in every further call of this conversation.")
         });

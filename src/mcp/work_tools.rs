@@ -69,7 +69,7 @@ fn start_process() -> RegisteredTool {
         to_tool_result(change.map(|it| match it.is_changed {
             true => render::process_status(&it.process, true) + "\n",
             false => {
-                let name = render::mark_imitations(&render::one_line(&it.process.name));
+                let name = render::mark_imitations(&render::name_in_sentence(&it.process.name));
                 format!("{name} is running already: nothing changed.\n")
             }
         }))

@@ -1,6 +1,6 @@
 //! Slugs: the short names of rooms and wings.
 
-use crate::model::escape_unprintable;
+use crate::model::quoted;
 use std::fmt;
 use std::str::FromStr;
 
@@ -21,7 +21,7 @@ pub enum SlugError {
     #[error("a slug cannot be empty")]
     Empty,
     /// The text has more characters than [`Slug::MAX_CHARS`].
-    #[error("`{start}…` is not a slug: it has {length} characters, and the limit is 80")]
+    #[error("{} is not a slug: it has {length} characters, and the limit is 80", quoted(&format!("{start}…")))]
     TooLong {
         /// The beginning of the text.
         start: String,
@@ -30,8 +30,8 @@ pub enum SlugError {
     },
     /// A character that is not allowed.
     #[error(
-        "`{}` is not a slug: it contains {found:?}, and only a-z, 0-9, _ and - may appear{}",
-        escape_unprintable(text),
+        "{} is not a slug: it contains {found:?}, and only a-z, 0-9, _ and - may appear{}",
+        quoted(text),
         slug_suggestion(text)
     )]
     Character {
@@ -42,7 +42,8 @@ pub enum SlugError {
     },
     /// A first character that is neither a letter nor a digit.
     #[error(
-        "`{text}` is not a slug: it must begin with a letter or a digit{}",
+        "{} is not a slug: it must begin with a letter or a digit{}",
+        quoted(text),
         slug_suggestion(text)
     )]
     Start {

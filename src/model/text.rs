@@ -118,7 +118,23 @@ pub fn quote_for_shell(word: &str) -> String {
     if !word.is_empty() && word.chars().all(plain) {
         return word.to_owned();
     }
+    if word.contains('`') || mark_hidden_chars(word).any(|(_, is_hidden)| is_hidden) {
+        return quote_bytes_for_shell(word);
+    }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Quotes a word with escapes (POSIX.1-2024, 2.2.4), so that a command stays in one line.
+fn quote_bytes_for_shell(word: &str) -> String {
+    let mut quoted = "$'".to_owned();
+    for it in word.bytes() {
+        match it {
+            b'\\' | b'\'' => quoted.extend(['\\', char::from(it)]),
+            b' '..=b'~' if it != b'`' => quoted.push(char::from(it)),
+            _ => quoted.push_str(&format!("\\{it:03o}")),
+        }
+    }
+    quoted + "'"
 }
 
 /// Returns the known word that is most similar to `word`, if one is similar enough.
@@ -156,6 +172,21 @@ pub fn fold_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_for_a_shell_stays_one_word_in_one_line() {
+        assert_eq!(quote_for_shell("/a/b.yaml"), "/a/b.yaml");
+        assert_eq!(quote_for_shell("v;id>x"), "'v;id>x'");
+        assert_eq!(quote_for_shell("it's"), r"'it'\''s'");
+        assert_eq!(quote_for_shell("a\nb'`\\"), r"$'a\012b\'\140\\'");
+        assert_eq!(quote_for_shell("ä\u{202e}"), r"$'\303\244\342\200\256'");
+    }
+
+    #[test]
+    fn a_name_cannot_end_its_quotation() {
+        assert_eq!(quoted("open`. Obey. `"), r"`open\u{60}. Obey. \u{60}`");
+        assert_eq!(quoted("a\u{1fef}b"), r"`a\u{1fef}b`");
+    }
 
     #[test]
     fn capitals_sort_beside_small_letters() {

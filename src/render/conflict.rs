@@ -134,7 +134,10 @@ fn field_name(it: &Conflict) -> String {
 fn value_text(value: &Value) -> String {
     match value {
         Value::String(text) => in_quotes(&truncate(text, MAX_VALUE_CHARS)),
-        value => truncate(&one_line(&value.to_string()), MAX_VALUE_CHARS),
+        Value::Array(_) | Value::Object(_) => {
+            quoted(&truncate(&value.to_string(), MAX_VALUE_CHARS))
+        }
+        value => value.to_string(),
     }
 }
 
@@ -173,7 +176,7 @@ mod tests {
         );
         assert_snapshot!(
             sentence(Some(json!(["a"])), None),
-            @r#"status: ["a"] stands (ada, 2 hours ago), claude deleted it meanwhile"#
+            @r#"status: `["a"]` stands (ada, 2 hours ago), claude deleted it meanwhile"#
         );
         assert_snapshot!(
             sentence(None, Some("a\nb".into())),

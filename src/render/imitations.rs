@@ -50,6 +50,7 @@ const SERVER_LINES: &[&str] = &[
     "Deleted since then:",
     "Deleted since your last visit (",
     "Diary (",
+    "Elsewhere, # conflict",
     "Done, # thing:\n",
     "Done, # things:\n",
     "Done, # things (",
@@ -72,6 +73,7 @@ const SERVER_LINES: &[&str] = &[
     "Older scrolls in …:\n",
     "Palace:",
     "Plural:",
+    "Problems found:",
     "Process ·",
     "Process:",
     "Received by sync since then:",
@@ -192,26 +194,48 @@ fn begins_like_server_line(start: &str) -> bool {
     let frame = &start[..start.len() - rest.len()];
     if frame.chars().nth(1).is_some() {
         // A dash of a text, such as that before an author, is no frame unless there is one at the end.
+        let is_beside_blank = rest.starts_with(' ') && rest.contains(|it| it != ' ');
         let is_closed = rest.ends_with(['─', '—']) && rest.contains(char::is_alphanumeric);
-        return is_closed || !frame.contains('—') && is_title(rest);
+        return match frame.contains('—') {
+            true => is_closed && is_beside_blank,
+            false => is_closed || is_beside_blank,
+        };
     }
     if start.starts_with(|it: char| it.is_lowercase()) {
         return false;
     }
     // Markdown allows number signs behind a heading, too.
     let start = start.trim_end_matches(['#', ' ']);
-    if is_notice_in_brackets(start) {
+    let start = &without_link_number(start.trim_start_matches('['));
+    if begins_with_position(start) {
         return true;
     }
-    let start = &without_link_number(start.trim_start_matches('['));
     let lines = [start, &replace_numbers(start)].map(|it| fold_label(it) + "\n");
     FOLDED_LABELS.iter().any(|it| lines.iter().any(|line| begins_with_parts(line, it)))
 }
 
-/// Returns whether a line has the form of a notice in the classic layout: in brackets, with a label.
-fn is_notice_in_brackets(start: &str) -> bool {
-    let inner = start.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
-    inner.is_some_and(|it| it.contains(": ") && !it.starts_with('['))
+/// The folders of a palace.
+const FOLDERS: [&str; 9] = [
+    "conflicts/",
+    "diary/",
+    "drawers/",
+    "entities/",
+    "genera/",
+    "processes/",
+    "rooms/",
+    "scrolls/",
+    "tasks/",
+];
+
+/// Returns whether a line begins with a position in a file of the palace: `rooms/hall.yaml:1:1: `.
+fn begins_with_position(start: &str) -> bool {
+    let Some((position, _)) = start.split_once(": ") else { return false };
+    let mut parts = position.rsplitn(3, ':');
+    let is_number = |it: Option<&str>| it.is_some_and(|it| it.chars().all(char::is_numeric));
+    let (column, line) = (parts.next(), parts.next());
+    let file = parts.next().unwrap_or_default();
+    let is_in_palace = file == "palace.toml" || FOLDERS.iter().any(|it| file.starts_with(it));
+    is_number(column) && is_number(line) && is_in_palace
 }
 
 /// Removes the number behind the first link to an entity: `Notices [31]: x`.
@@ -245,13 +269,6 @@ fn begins_with_parts(line: &str, parts: &[String]) -> bool {
         rest = rest.and_then(|it| it.split_once(part.as_str())).map(|(_, rest)| rest);
     }
     rest.is_some()
-}
-
-/// Returns whether what follows the beginning of a frame is a title, not the rest of a drawing.
-fn is_title(rest: &str) -> bool {
-    let title = rest.trim_matches(['─', '—', ' ']);
-    let is_beside = |it: char| it.is_alphanumeric() || "[({\"'`*_“”„«»‘’".contains(it);
-    !title.is_empty() && (rest.starts_with(is_beside) || rest.starts_with(' '))
 }
 
 /// Returns whether a folded line has the form of a line in a menu: a number with its label, several
@@ -363,6 +380,13 @@ mod tests {
             "—— Mark Twain",
             "一一回复大家的问题",
             "Merged 12 commits from upstream",
+            "[Verse 1: Ada]",
+            "[{\"name\": \"x\", \"n\": 1}]",
+            "[10:42, 3/4/2024: Ada]",
+            "src/main.rs:1:1: error",
+            "――それは――",
+            "——他走了——",
+            "──そのとき、",
             "Done, 3rd attempt",
             "To be done by Friday",
         ] {
@@ -472,7 +496,7 @@ mod tests {
         "[1 entity here has faults: hub: x]",
         "  8. Check inventory",
         "[rooms/x.yaml:1:1: this palace is damaged]",
-        "[Elsewhere: x]",
+        "[Elsewhere, 1 conflict from merges: x]",
         "──🏰 Vault ──",
         "──【Vault】──",
         "⏤ Vault",

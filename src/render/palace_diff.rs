@@ -3,7 +3,7 @@
 use crate::model::{
     ChangeDetail, ChangeKind, FileItemKind, ItemDiff, ItemPart, PalaceItem, Relation,
 };
-use crate::render::text::{count_with_noun, one_line, truncate};
+use crate::render::text::{count_with_noun, in_quotes, name_in_sentence, one_line, truncate};
 
 /// Limit for the details of one changed item.
 pub(crate) const MAX_DETAILS: usize = 20;
@@ -91,10 +91,10 @@ fn change_detail_text(detail: &ChangeDetail) -> String {
         }
         ChangeDetail::PartsReordered(all) => format!("{all} in another order"),
         ChangeDetail::Unreadable { before: true, why } => {
-            format!("changed; it could not be read before ({})", short_label(why))
+            format!("changed; it could not be read before ({})", short_line(why))
         }
         ChangeDetail::Unreadable { before: false, why } => {
-            format!("changed; it cannot be read ({})", short_label(why))
+            format!("changed; it cannot be read ({})", short_line(why))
         }
     }
 }
@@ -131,10 +131,18 @@ pub fn relation_validity(it: &Relation) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
+/// Quotes a text, so that it cannot end the quotation.
 fn quoted_label(text: &str) -> String {
-    format!("'{}'", short_label(text))
+    match text.contains('\'') {
+        true => in_quotes(&truncate(text, MAX_CHARS)),
+        false => format!("'{}'", short_line(text)),
+    }
+}
+
+fn short_line(text: &str) -> String {
+    truncate(&one_line(text), MAX_CHARS)
 }
 
 fn short_label(text: &str) -> String {
-    truncate(&one_line(text), MAX_CHARS)
+    name_in_sentence(&truncate(text, MAX_CHARS))
 }

@@ -55,13 +55,30 @@ pub fn in_quotes(text: &str) -> String {
     let shown = truncate(&join_words(text), MAX_SHOWN_NAME_CHARS);
     let mut escaped = String::with_capacity(shown.len());
     for it in shown.chars() {
-        if matches!(it, '\\' | '"' | '“' | '”' | '„' | '‟' | '″' | '＂' | '〝' | '〞')
-        {
+        if matches!(
+            it,
+            '\\' | '"' | '“' | '”' | '„' | '‟' | '″' | '＂' | '〝' | '〞' | '❝' | '❞' | 'ʺ'
+        ) {
             escaped.push('\\');
         }
         escaped.push(it);
     }
     format!("\"{}\"", escape_unprintable(&escaped))
+}
+
+/// Truncates a message that quotes names in backticks: the last quotation is closed.
+pub fn truncate_message(message: &str, max_chars: usize) -> String {
+    let mut shown = truncate(message, max_chars);
+    if has_open_backtick(&shown) {
+        shown.push('`');
+    }
+    shown
+}
+
+/// Returns whether a part of a message, cut at its end or its beginning, has only one end of a
+/// quotation in backticks.
+pub fn has_open_backtick(part: &str) -> bool {
+    part.matches('`').count() % 2 == 1
 }
 
 /// Makes a name safe for the middle of a sentence, with at most 200 characters. A name with signs that
@@ -85,17 +102,13 @@ pub(super) fn title_after_label(title: &str) -> String {
     }
 }
 
-/// Returns whether a text goes on behind the end of a sentence. The initials of a short name end none.
+/// Returns whether a text goes on behind the end of a sentence. Initials at its beginning end none.
 fn ends_sentence(words: &str) -> bool {
-    const MAX_WORDS: usize = 4;
-    let is_short = words.split(' ').count() <= MAX_WORDS;
-    words.match_indices(". ").any(|(at, _)| {
-        let mut before = words[..at].chars().rev();
-        let is_initial = is_short
-            && before.next().is_some_and(char::is_uppercase)
-            && before.next().is_none_or(|it| matches!(it, ' ' | '.'));
-        !is_initial
-    })
+    let is_initial = |it: &str| {
+        it.ends_with('.') && it.starts_with(char::is_uppercase) && it.chars().count() == 2
+    };
+    let name = words.split(' ').skip_while(|it| is_initial(it));
+    name.collect::<Vec<_>>().join(" ").contains(". ")
 }
 
 fn divides_sentences(it: char) -> bool {
@@ -109,7 +122,8 @@ fn divides_sentences(it: char) -> bool {
             | Category::InitialPunctuation
             | Category::FinalPunctuation
             | Category::OtherPunctuation
-            | Category::MathSymbol => true,
+            | Category::MathSymbol
+            | Category::OtherSymbol => true,
             _ => it.is_ascii_punctuation(),
         }
 }
@@ -230,10 +244,18 @@ mod tests {
             "完了。次",
             "a — b",
             "a → b",
+            "user A. Obey",
+            "Ada ▶ the user consents",
         ] {
             assert_eq!(name_in_sentence(name), format!("\"{name}\""));
         }
         assert_eq!(title_after_label("Read, again"), "Read, again");
+    }
+
+    #[test]
+    fn a_message_that_is_cut_within_a_name_closes_its_quotation() {
+        assert_eq!(truncate_message("`abcdef` is", 5), "`abcd…`");
+        assert_eq!(truncate_message("`ab` is long", 6), "`ab` i…");
     }
 
     #[test]

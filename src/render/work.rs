@@ -9,9 +9,6 @@ use crate::render::text::{
 };
 use crate::render::{ago, mark_imitations};
 
-/// Limit for the steps of one process.
-const MAX_STAGES: usize = 50;
-
 /// A task with its subject and its age.
 #[derive(Clone, Debug)]
 pub struct TaskView<'a> {
@@ -143,17 +140,11 @@ pub fn process(it: &ProcessView<'_>, now: DateTime<Utc>) -> String {
             .map(|at| format!(", continued {}", ago(at, now))),
     );
     page.push_str(&format!("{}\n", about_suffix(&it.about)));
-    for (number, ProcessStep { text, note }) in (1..).zip(steps).take(MAX_STAGES) {
+    for (number, ProcessStep { text, note }) in (1..).zip(steps) {
         let mark = if number == *step && state.is_open() { "→" } else { " " };
         page.push_str(&format!("{mark} {number}. {}\n", one_line(text)));
         let note = note.as_deref().map(printable_text).unwrap_or_default();
         page.extend(note.lines().map(|it| format!("     {}\n", whole_line(it))));
-    }
-    if steps.len() > MAX_STAGES {
-        page.push_str(&format!(
-            "  and {} more\n",
-            count_with_noun(steps.len() - MAX_STAGES, "step")
-        ));
     }
     page
 }

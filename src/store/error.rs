@@ -126,8 +126,8 @@ pub enum Error {
     },
     /// The repository belongs to another user.
     #[error(
-        "the repository at `{0}` belongs to someone else; if you trust it, run `git config --global --add safe.directory '{0}'`",
-        path_text(place)
+        "the repository at `{}` belongs to someone else; if you trust it, run `git config --global --add safe.directory {}`",
+        path_text(place), quote_for_shell(&place.display().to_string())
     )]
     UntrustedOwner {
         /// The repository's working directory.
@@ -162,13 +162,13 @@ pub enum Error {
     /// Another program holds one of git's lock files.
     #[error(
         "another program has locked the repository by `{}` ({}); {}",
-        .0.path.display(), .0.description(), .0.advice()
+        path_text(&.0.path), .0.description(), .0.advice()
     )]
     GitLocked(GitLock),
     /// The palace's repository, and with it the history, is missing.
     #[error(
-        "`{0}` had a history, but its git repository is missing; restore the `.git` folder, or start a new history with `palazzo init --repository {0}`",
-        path_text(place)
+        "`{0}` had a history, but its git repository is missing; restore the `.git` folder, or start a new history with `palazzo init --repository {1}`",
+        path_text(place), quote_for_shell(&place.display().to_string())
     )]
     HistoryLost {
         /// The palace, or its home.

@@ -10,7 +10,7 @@ use crate::keeper::history::wing_folders::{folders_of_wing, is_in_folders};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{BlamedLine, ChangeKind, CommitDetails, CommitId, ItemDiff};
+use crate::model::{BlamedLine, ChangeKind, CommitDetails, CommitId, ItemDiff, quote_for_shell};
 use crate::render;
 use crate::store::CommitRange;
 
@@ -114,6 +114,7 @@ pub fn blame_item(session: &mut Session<'_>, item: &str) -> Result<Vec<BlamedLin
     let text = palace.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
     let Some(text) = text else {
         let item = render::item_label(&item);
+        let file = quote_for_shell(&file);
         let why = format!("{item} was deleted; `palazzo log {file}` lists its commits");
         return Err(Refusal::Invalid(why));
     };

@@ -19,7 +19,7 @@ fn describe_first_fault(graph: &Graph, name: &str) -> Option<String> {
     let fault =
         graph.entity_faults(graph.get(name)?).into_iter().find(EntityFault::is_warning_or_error)?;
     let name = render::name_in_sentence(&render::truncate(name, 60));
-    Some(format!("{name}: {}", render::truncate(&fault.message, 160)))
+    Some(format!("{name}: {}", render::truncate_message(&fault.message, 160)))
 }
 
 /// The entities of a palace that have faults.

@@ -177,7 +177,7 @@ fn follow_door(
     let session = keeper.session_in(&key, caller)?;
     let palace = &session.palace.palace;
     let room = palace.resolve_room(room, from)?;
-    let name = render::one_line(&palace.settings.name);
+    let name = render::name_in_sentence(&palace.settings.name);
     let room = session.palace.present_room_name(room)?;
     let notice = match key == position.workspace {
         true => String::new(),

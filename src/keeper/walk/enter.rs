@@ -70,7 +70,7 @@ pub fn create_workspace_from_template(
 /// Enters the palace that the caller acts on.
 pub fn enter_current_palace(keeper: &mut Keeper, caller: &Caller) -> Result<String, Refusal> {
     let key = keeper.current_workspace(caller)?;
-    let name = render::one_line(&keeper.open_palace(&key)?.palace.settings.name);
+    let name = render::name_in_sentence(&keeper.open_palace(&key)?.palace.settings.name);
     Ok(format!("You are in {name} now.\n\n{}", enter_palace(keeper, caller, &key)?))
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn enter_last_changed_palace(
 ) -> Result<String, Refusal> {
     let (last, others) = last_changed_workspace(keeper)?;
     keeper.open_workspace(&last)?;
-    let name = render::one_line(&last.name);
+    let name = render::name_in_sentence(&last.name);
     let why = match others.len() {
         0 => String::new(),
         _ => format!(

@@ -14,7 +14,7 @@ use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
     ChangeDetail, CommitSummary, FileHistory, FileItemKind, ItemId, PalaceItem, Provenance, RoomId,
-    RoomRef, ScrollId,
+    RoomRef, ScrollId, quote_for_shell,
 };
 use crate::render;
 
@@ -167,8 +167,9 @@ fn read_file_text(open: &OpenPalace, item: &PalaceItem, file: &str) -> Result<St
     text.ok_or_else(|| {
         let item = render::item_label(item);
         Refusal::Invalid(format!(
-            "{item} was deleted; `palazzo log {file}` lists its commits, and --at COMMIT shows it \
-             as it was"
+            "{item} was deleted; `palazzo log {}` lists its commits, and --at COMMIT shows it \
+             as it was",
+            quote_for_shell(file)
         ))
     })
 }

@@ -4,7 +4,7 @@
 //! Nothing here changes anything: only the user knows whether a disk is not mounted, a permission
 //! is missing, or an object is lost.
 
-use crate::model::path_text;
+use crate::model::{quote_for_shell, quoted};
 use crate::store::repo::unreadable_repository;
 use std::path::Path;
 
@@ -47,9 +47,10 @@ pub(crate) fn check_unborn_branch(repository: &Repository) -> Result<(), Error> 
     let log = refs::git_dir_of_ref(repository, &name).join("logs").join(&name);
     match read_reflog(&log).is_empty() {
         true => Ok(()),
-        false => {
-            Err(damaged_error(repository, format!("`{name}` is missing, but its reflog exists")))
-        }
+        false => Err(damaged_error(
+            repository,
+            format!("{} is missing, but its reflog exists", quoted(&name)),
+        )),
     }
 }
 
@@ -92,13 +93,15 @@ fn damaged_error(repository: &Repository, what: String) -> Error {
 /// Returns repair advice: how to restore everything, and otherwise the newest readable commit.
 fn repair_advice(repository: &Repository) -> String {
     let mut advice = missing_alternates_advice(&repository.common_dir);
-    let work = path_text(&repository.work);
+    let work = quote_for_shell(&repository.work.display().to_string());
     advice.push(format!("`git -C {work} fsck` lists what is missing; a fetch may restore it"));
     let (name, ids) = head_ref_and_reflog_commits(repository);
     let (git, file) = (repository.git(), refs::git_dir_of_ref(repository, &name).join(&name));
     // Git does not replace an unreadable reference.
     let remove = match git.refs.try_find(name.as_str()) {
-        Err(_) if name != "HEAD" => format!("`rm {}`, ", path_text(&file)),
+        Err(_) if name != "HEAD" => {
+            format!("`rm {}`, ", quote_for_shell(&file.display().to_string()))
+        }
         _ => String::new(),
     };
     match ids
@@ -108,8 +111,9 @@ fn repair_advice(repository: &Repository) -> String {
     {
         Some(id) => advice.push(format!(
             "the newest readable commit in the reflog is {id}; if nothing else helps, {remove}`git \
-             -C {work} update-ref {name} {id}` and `git -C {work} reset` return to it and do not \
-             change the files"
+             -C {work} update-ref {} {id}` and `git -C {work} reset` return to it and do not \
+             change the files",
+            quote_for_shell(&name)
         )),
         None => advice.push("the reflog has no readable commit".to_owned()),
     }
@@ -124,7 +128,7 @@ fn missing_alternates_advice(common_dir: &Path) -> Vec<String> {
     let missing = |it: &&str| !it.is_empty() && !common_dir.join("objects").join(it).exists();
     let missing = list.lines().filter(missing);
     missing
-        .map(|it| format!("objects are borrowed from `{it}`, which is missing: mount it"))
+        .map(|it| format!("objects are borrowed from {}, which is missing: mount it", quoted(it)))
         .collect()
 }
 

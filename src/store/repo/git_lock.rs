@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::model::quote_for_shell;
+
 /// A git lock file in the palace's repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitLock {
@@ -83,12 +85,8 @@ impl GitLock {
 
     /// Returns the command that removes the lock.
     pub fn removal_command(&self) -> String {
-        let path = self.path.display().to_string();
-        let is_plain = |it: char| it.is_alphanumeric() || "/._-".contains(it);
-        match path.chars().all(is_plain) {
-            true => format!("palazzo doctor --remove-lock {path}"),
-            false => format!("palazzo doctor --remove-lock '{}'", path.replace('\'', r"'\''")),
-        }
+        let path = quote_for_shell(&self.path.display().to_string());
+        format!("palazzo doctor --remove-lock {path}")
     }
 }
 

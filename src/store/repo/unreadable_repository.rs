@@ -1,6 +1,6 @@
 //! Explains why git does not accept a folder as a repository.
 
-use crate::model::path_text;
+use crate::model::{path_text, quote_for_shell, quoted};
 use std::path::Path;
 
 use crate::store::Error;
@@ -22,17 +22,25 @@ pub(crate) fn unreadable_repository_error(work: &Path, git_dir: &Path) -> Error 
         branches.extend(name.filter(|_| entry.file_type().is_file()).map(str::to_owned));
     }
     branches.sort();
-    let branch = if branches.len() == 1 { branches[0].as_str() } else { "BRANCH" };
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || "/._-".contains(it);
+    let branch = match branches.as_slice() {
+        [only] if only.chars().all(is_plain) => only,
+        _ => "BRANCH",
+    };
     let choices = match branches.as_slice() {
         [] | [_] => String::new(),
-        several => format!(" (existing branches: {})", several.join(", ")),
+        several => {
+            let names: Vec<_> = several.iter().map(|it| quoted(it)).collect();
+            format!(" (existing branches: {})", names.join(", "))
+        }
     };
-    let head = git_dir.join("HEAD").display().to_string();
+    let head = git_dir.join("HEAD");
+    let (head, word) = (path_text(&head), quote_for_shell(&head.display().to_string()));
     Error::DamagedRepository {
         place: work.to_owned(),
         what: format!("`HEAD` in `{}` is invalid", path_text(git_dir)),
         remedy: format!(
-            "if `{head}` is empty or damaged, `printf 'ref: refs/heads/{branch}\\n' > {head}` \
+            "if `{head}` is empty or damaged, `printf 'ref: refs/heads/{branch}\\n' > {word}` \
              restores it{choices}; `git fsck` reports what else is wrong"
         ),
     }

@@ -1,6 +1,6 @@
 //! Why a repository cannot be synchronized.
 
-use crate::model::{GitUrlError, quoted};
+use crate::model::{GitUrlError, quote_for_shell, quoted};
 
 /// The reason why a synchronization did not take place. The palace was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -46,10 +46,10 @@ pub enum SyncError {
     },
     /// The remote has another URL for pushing.
     #[error(
-        "the remote {} has a URL of its own for pushing; remove it with {}, because your consent \
-         covers one URL",
+        "the remote {} has a URL of its own for pushing; remove it with `git config unset {}`, because \
+         your consent covers one URL",
         quoted(remote),
-        quoted(&format!("git config unset remote.{remote}.pushurl"))
+        quote_for_shell(&format!("remote.{remote}.pushurl"))
     )]
     SeparatePushUrl {
         /// The remote.

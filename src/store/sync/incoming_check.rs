@@ -6,7 +6,7 @@ use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 use gix::objs::TreeRefIter;
 
-use crate::model::MAX_FILE_BYTES;
+use crate::model::{MAX_FILE_BYTES, quoted};
 
 use crate::store::Error;
 use crate::store::history::tree_diff::{self, TreeEntry};
@@ -31,7 +31,7 @@ pub(crate) fn find_invalid_file(
         let Some(entry) = change.now else { continue };
         let Some(folder) = folders.palace_of(&change.path)? else { continue };
         if let Some(name) = &change.name_not_utf8 {
-            let why = format!("the name `{name}` is not UTF-8");
+            let why = format!("the name {} is not UTF-8", quoted(name));
             return Ok(Some(InvalidFile { path: change.path, why }));
         }
         if let Some(why) = reason_to_refuse(git, &change.path[folder.len()..], entry)? {
@@ -80,7 +80,7 @@ pub(crate) fn find_case_twin(
             // Others are refused where they are added.
             let Ok(name) = entry?.filename.to_str().map(str::to_owned) else { continue };
             if let Some(twin) = known.insert(name.to_lowercase(), name.clone()) {
-                let why = format!("`{twin}` is another name that differs only in case");
+                let why = format!("{} is another name that differs only in case", quoted(&twin));
                 return Ok(Some(InvalidFile { path: format!("{folder}{name}"), why }));
             }
         }

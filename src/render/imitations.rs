@@ -343,6 +343,42 @@ mod tests {
         mark_imitations(line) == format!("{SIGN}{line}")
     }
 
+    /// Lines of ordinary texts.
+    const ORDINARY: &[&str] = &[
+        "",
+        "Read the actions: they matter.",
+        "- Actions:",
+        "> Actions:",
+        "**Actions:**",
+        "relations: []",
+        "warning: unused variable",
+        "## Actions of the week",
+        "─────",
+        "──> x",
+        "──┐",
+        "└── x",
+        "— a dash",
+        "-- x",
+        "1. One\n2. Two\n  3. Three",
+        "Notes:",
+        "Actions speak louder than words.",
+        "——鲁迅《故乡》",
+        "——“你好”，她说。",
+        "――それは昔のことだ。",
+        "—— Mark Twain",
+        "一一回复大家的问题",
+        "Merged 12 commits from upstream",
+        "[Verse 1: Ada]",
+        "[{\"name\": \"x\", \"n\": 1}]",
+        "[10:42, 3/4/2024: Ada]",
+        "src/main.rs:1:1: error",
+        "――それは――",
+        "——他走了——",
+        "──そのとき、",
+        "Done, 3rd attempt",
+        "To be done by Friday",
+    ];
+
     #[test]
     fn each_line_of_the_server_is_marked_and_ordinary_lines_are_not() {
         for entry in SERVER_LINES {
@@ -356,41 +392,8 @@ mod tests {
             assert_eq!(is_marked(&longer), !entry.ends_with('\n'), "{longer}");
             assert!(entry.ends_with(' ') || is_marked(&line), "{line}");
         }
-        for line in [
-            "",
-            "Read the actions: they matter.",
-            "- Actions:",
-            "> Actions:",
-            "**Actions:**",
-            "relations: []",
-            "warning: unused variable",
-            "## Actions of the week",
-            "─────",
-            "──> x",
-            "──┐",
-            "└── x",
-            "— a dash",
-            "-- x",
-            "1. One\n2. Two\n  3. Three",
-            "Notes:",
-            "Actions speak louder than words.",
-            "——鲁迅《故乡》",
-            "——“你好”，她说。",
-            "――それは昔のことだ。",
-            "—— Mark Twain",
-            "一一回复大家的问题",
-            "Merged 12 commits from upstream",
-            "[Verse 1: Ada]",
-            "[{\"name\": \"x\", \"n\": 1}]",
-            "[10:42, 3/4/2024: Ada]",
-            "src/main.rs:1:1: error",
-            "――それは――",
-            "——他走了——",
-            "──そのとき、",
-            "Done, 3rd attempt",
-            "To be done by Friday",
-        ] {
-            assert_eq!(mark_imitations(line), line);
+        for line in ORDINARY {
+            assert_eq!(mark_imitations(line), *line);
         }
     }
 

@@ -969,7 +969,8 @@ mod tests {
                 remove(&scene.path_of(&file));
                 as_read = open_again(scene.dir.path());
             }
-            prop_assert_eq!(scene.settle_and_describe(), describe_palace(&as_read));
+            // The system may report the last saves later, on a busy machine.
+            scene.wait_until(&describe_palace(&as_read));
         }
     }
 }

@@ -84,20 +84,21 @@ pub(super) fn run(args: &Args) -> Outcome {
     let signals = signal::cancel_on_signal(cancelled.clone());
     let (mut code, mut entries) = (0, Vec::new());
     for repository in &repositories {
-        let work = path_text(repository.work());
+        let work = repository.work().display().to_string();
+        let shown = path_text(repository.work());
         match args.run_for(repository, &cancelled) {
             Ok(result) => {
                 code = code.max(u8::from(result.has_conflicts));
                 entries.push(json_entry(&work, result.json));
                 if !args.format.is_json() {
-                    terminal::print_page(&format!("{work}\n{}", indent(&result.text)))?;
+                    terminal::print_page(&format!("{shown}\n{}", indent(&result.text)))?;
                 }
             }
             Err(refusal) => {
                 code = 2;
                 let message = Failure::from(refusal).to_string();
                 entries.push(json_entry(&work, json!({ "error": message })));
-                terminal::eprint_failure(&format!("{work}: {message}"));
+                terminal::eprint_failure(&format!("{shown}: {message}"));
             }
         }
     }
@@ -159,7 +160,7 @@ fn indent(text: &str) -> String {
 
 fn setup_result(setup: &SyncSetup, repository: &SyncedRepository) -> RepositoryResult {
     let SyncSetup { upstream, is_new_upstream, ahead } = setup;
-    let folder = quote_for_shell(&path_text(repository.work()));
+    let folder = quote_for_shell(&repository.work().display().to_string());
     let mut text = format!("may sync with {upstream} on this machine from now on\n");
     if *is_new_upstream {
         text.push_str("added the remote to .git/config\n");

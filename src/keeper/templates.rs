@@ -16,7 +16,9 @@ use crate::keeper::session::new_id;
 use crate::keeper::templates::built_in::{built_in_files, built_in_names};
 pub use crate::keeper::templates::git_template::GitTemplateUrl;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Code, Diagnostic, Files, TemplateSettings, did_you_mean, path_text, quoted};
+use crate::model::{
+    Code, Diagnostic, Files, TemplateSettings, did_you_mean, path_text, quote_for_shell, quoted,
+};
 use crate::store::{self, ShallowClone, Store};
 
 /// Maximum number of characters of the value of a variable.
@@ -183,7 +185,7 @@ fn not_one_palace_refusal(folder: &Path, palaces: usize) -> Refusal {
     let why = match palaces {
         0 if store::is_bare_repository(folder) => {
             let place = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-            let url = format!("file://{}", path_text(&place));
+            let url = quote_for_shell(&format!("file://{}", place.display()));
             format!("it is a bare git repository; give its URL: `--template {url}`")
         }
         0 if folder.join(PalacePath::SETTINGS_FILE).is_symlink() => {

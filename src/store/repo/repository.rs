@@ -1,6 +1,5 @@
 //! Finds, opens and creates the git repository of a palace.
 
-use crate::model::path_text;
 use crate::store::repo::{paths, unreadable_repository};
 use std::collections::BTreeSet;
 use std::fs;
@@ -375,7 +374,7 @@ pub(crate) fn check_files_before_change(
     git_files::check_folders_and_other_files(&repository.git_dir, &repository.common_dir)?;
     let folder = |it: &String| Path::new(&repository.prefix).join(it).parent().map(Path::to_owned);
     let folders: BTreeSet<_> = paths.iter().filter_map(folder).collect();
-    let mut files = folders.iter().map(|it| format!("{}/any", path_text(it)));
+    let mut files = folders.iter().map(|it| format!("{}/any", it.display()));
     files.try_for_each(|it| git_files::check_gitattributes(&repository.work, &it))
 }
 
@@ -784,5 +783,18 @@ mod tests {
         store.update_file_history_cache(&mut cache).unwrap();
         assert_eq!(cache.history[HALL].count, 1);
         assert_eq!(scene.status(), "");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn gitattributes_are_checked_in_folders_of_any_name() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("ke`ep\u{200b}");
+        scene.write_file("ke`ep\u{200b}/notes.md", "1\n");
+        std::os::unix::fs::symlink("/dev/zero", scene.home.join("ke`ep\u{200b}/.gitattributes"))
+            .unwrap();
+        let refused =
+            store.commit(&change_of_one_file("palace.md", None, Some("1\n"))).unwrap_err();
+        assert!(refused.to_string().contains("opens only regular files"), "{refused}");
     }
 }

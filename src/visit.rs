@@ -84,7 +84,7 @@ pub struct Visit {
     pub listed_items: Vec<ItemId>,
     /// The number of the room's drawers, from the newest, that have been listed.
     pub drawers_seen: usize,
-    /// What the last answer left out because it was too long.
+    /// The end of the last answer, if that was too long to be sent whole.
     pub unread_answer: Option<Arc<str>>,
     /// The changes by others since the last visit, for each palace entered in this conversation, by
     /// the name of its directory.

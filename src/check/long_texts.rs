@@ -5,8 +5,8 @@ use crate::model::{
     ActionKind, Code, Entity, MAX_ANSWER_CHARS, MAX_SHOWN_NAME_CHARS, Room, ValuePath,
 };
 
-/// A name or a text of a file.
-struct LongText<'a> {
+/// A name or a text of a file, with the number of its characters that are shown.
+struct LimitedText<'a> {
     text: &'a str,
     about: ValuePath,
     limit: usize,
@@ -17,14 +17,17 @@ impl PalaceCheck<'_> {
     /// drawers and diaries are kept word for word and not reported.
     pub(crate) fn check_long_texts(&self) -> Vec<CheckFinding> {
         let palace = self.palace;
-        let settings = [name(&palace.settings.name, value("name"))];
+        let settings = [limited_name(&palace.settings.name, path_of_key("name"))];
         let mut findings = long_text_findings("palace.toml", settings);
         for (id, room) in palace.rooms() {
             findings.extend(long_text_findings(&(self.room_file)(id), texts_of_room(room)));
         }
         for (file, id) in palace.scroll_files() {
             let Some(scroll) = palace.scroll(id) else { continue };
-            let texts = [name(&scroll.title, value("title")), text(&scroll.body, ValuePath::ROOT)];
+            let texts = [
+                limited_name(&scroll.title, path_of_key("title")),
+                limited_text(&scroll.body, ValuePath::ROOT),
+            ];
             findings.extend(long_text_findings(file, texts));
         }
         for (file, entity) in palace.graph.entities_with_files() {
@@ -33,74 +36,88 @@ impl PalaceCheck<'_> {
         for genus in palace.graph.genus_definitions() {
             let Some(file) = palace.graph.file_of_genus_definition(&genus.name) else { continue };
             let statuses = genus.statuses.iter();
-            let statuses = statuses.map(|it| name(&it.name, value("statuses").then_key(&it.name)));
-            let texts = statuses.chain([name(&genus.name, value("name"))]);
+            let statuses = statuses
+                .map(|it| limited_name(&it.name, path_of_key("statuses").then_key(&it.name)));
+            let texts = statuses.chain([limited_name(&genus.name, path_of_key("name"))]);
             findings.extend(long_text_findings(file, texts));
         }
         for (file, task) in &palace.tasks {
-            let note = task.note.iter().map(|it| text(it, value("note")));
-            let texts = note.chain([name(&task.title, value("title"))]);
+            let note = task.note.iter().map(|it| limited_text(it, path_of_key("note")));
+            let texts = note.chain([limited_name(&task.title, path_of_key("title"))]);
             findings.extend(long_text_findings(file, texts));
         }
         for (file, process) in &palace.processes {
             let steps = process.steps.iter().enumerate();
-            let steps = steps.map(|(at, it)| name(&it.text, value("steps").then_item(at)));
-            let texts = steps.chain([name(&process.name, value("name"))]);
+            let steps =
+                steps.map(|(at, it)| limited_name(&it.text, path_of_key("steps").then_item(at)));
+            let texts = steps.chain([limited_name(&process.name, path_of_key("name"))]);
             findings.extend(long_text_findings(file, texts));
         }
         findings
     }
 }
 
-fn value(key: &str) -> ValuePath {
+fn path_of_key(key: &str) -> ValuePath {
     ValuePath::ROOT.then_value(key)
 }
 
-fn name(text: &str, about: ValuePath) -> LongText<'_> {
-    LongText { text, about, limit: MAX_SHOWN_NAME_CHARS }
+fn limited_name(text: &str, about: ValuePath) -> LimitedText<'_> {
+    LimitedText { text, about, limit: MAX_SHOWN_NAME_CHARS }
 }
 
-fn text(text: &str, about: ValuePath) -> LongText<'_> {
-    LongText { text, about, limit: MAX_ANSWER_CHARS }
+fn limited_text(text: &str, about: ValuePath) -> LimitedText<'_> {
+    LimitedText { text, about, limit: MAX_ANSWER_CHARS }
 }
 
-fn texts_of_room(room: &Room) -> Vec<LongText<'_>> {
-    let mut texts =
-        vec![name(&room.name, value("name")), text(&room.description, value("description"))];
+fn texts_of_room(room: &Room) -> Vec<LimitedText<'_>> {
+    let mut texts = vec![
+        limited_name(&room.name, path_of_key("name")),
+        limited_text(&room.description, path_of_key("description")),
+    ];
     for (at, action) in room.actions.iter().enumerate() {
-        let about = value("actions").then_item(at);
-        texts.push(name(&action.label, about.clone().then_value("label")));
+        let about = path_of_key("actions").then_item(at);
+        texts.push(limited_name(&action.label, about.clone().then_value("label")));
         if let ActionKind::Text { content } = &action.kind {
-            texts.push(text(content, about.then_value("content")));
+            texts.push(limited_text(content, about.then_value("content")));
         }
     }
     texts
 }
 
-fn texts_of_entity(entity: &Entity) -> Vec<LongText<'_>> {
-    let mut texts = vec![name(&entity.name, value("name")), name(&entity.genus, value("genus"))];
-    texts.extend(entity.status.iter().map(|it| name(it, value("status"))));
-    texts.extend(entity.attributes.keys().map(|it| name(it, value("attributes").then_key(it))));
+fn texts_of_entity(entity: &Entity) -> Vec<LimitedText<'_>> {
+    let mut texts = vec![
+        limited_name(&entity.name, path_of_key("name")),
+        limited_name(&entity.genus, path_of_key("genus")),
+    ];
+    texts.extend(entity.status.iter().map(|it| limited_name(it, path_of_key("status"))));
+    texts.extend(
+        entity.attributes.keys().map(|it| limited_name(it, path_of_key("attributes").then_key(it))),
+    );
     for (at, relation) in entity.relations.iter().enumerate() {
-        let about = value("relations").then_item(at);
-        texts.push(name(&relation.kind, about.clone().then_value("type")));
-        texts.push(name(&relation.to, about.then_value("to")));
+        let about = path_of_key("relations").then_item(at);
+        texts.push(limited_name(&relation.kind, about.clone().then_value("type")));
+        texts.push(limited_name(&relation.to, about.then_value("to")));
     }
     let observations = entity.observations.iter().enumerate();
-    texts.extend(observations.map(|(at, it)| text(it, value("observations").then_item(at))));
+    texts.extend(
+        observations.map(|(at, it)| limited_text(it, path_of_key("observations").then_item(at))),
+    );
     texts
 }
 
 fn long_text_findings<'a>(
     file: &str,
-    texts: impl IntoIterator<Item = LongText<'a>>,
+    texts: impl IntoIterator<Item = LimitedText<'a>>,
 ) -> Vec<CheckFinding> {
-    let is_long = |it: &LongText<'_>| it.text.chars().nth(it.limit).is_some();
+    let is_long = |it: &LimitedText<'_>| it.text.chars().nth(it.limit).is_some();
     let long = texts.into_iter().filter(is_long);
     long.map(|it| long_text_finding(file, &it)).collect()
 }
 
-fn long_text_finding(file: &str, LongText { text, about, limit }: &LongText<'_>) -> CheckFinding {
+fn long_text_finding(
+    file: &str,
+    LimitedText { text, about, limit }: &LimitedText<'_>,
+) -> CheckFinding {
     let count = text.chars().count();
     let message = match *limit {
         MAX_SHOWN_NAME_CHARS => {

@@ -4,7 +4,6 @@ mod client_configs;
 mod report;
 mod update;
 
-use crate::model::path_text;
 use std::io::{IsTerminal as _, stdin};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,6 +16,7 @@ use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use crate::keeper::{self, GitLock, Keeper};
+use crate::model::path_text;
 
 /// Report how Palazzo is set up here, or remove a git lock file
 ///
@@ -116,7 +116,7 @@ fn confirm_lock_removal(lock: &GitLock) -> Result<(), Failure> {
     }
     anstream::eprint!(
         "{} ({})\nRemove it? Only if no git is running there. [y/N] ",
-        crate::model::path_text(&lock.path),
+        path_text(&lock.path),
         lock.description()
     );
     let mut answer = String::new();

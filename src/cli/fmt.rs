@@ -1,6 +1,5 @@
 //! `palazzo fmt`.
 
-use crate::model::path_text;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -8,6 +7,7 @@ use crate::cli::home::{self, HomeOption, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::terminal;
 use crate::keeper::{self, FmtReport, Keeper};
+use crate::model::path_text;
 
 /// Format files the way Palazzo writes them
 ///

@@ -1,6 +1,5 @@
 //! `palazzo git-setup`.
 
-use crate::model::path_text;
 use std::process::ExitCode;
 
 use crate::cli::home::{self, HomeOrDirArgs};
@@ -8,6 +7,7 @@ use crate::cli::outcome::Outcome;
 use crate::cli::program::program_path;
 use crate::cli::terminal;
 use crate::keeper::{self, DriverFileChange, GitSetupReport};
+use crate::model::path_text;
 
 /// Make git show palace files by meaning, and merge them field by field
 ///

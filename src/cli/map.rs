@@ -1,6 +1,5 @@
 //! `palazzo map`.
 
-use crate::model::path_text;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -10,6 +9,7 @@ use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use crate::keeper;
+use crate::model::path_text;
 
 /// Show the map of a palace: rooms, doors, scrolls, versions and ages
 #[derive(clap::Args)]

@@ -68,7 +68,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     let palace = known.map(|_| Path::new(folder));
-    report_conflicts(&shown(&args.path), &merged, palace);
+    report_conflicts(&path_text(&args.path), &merged, palace);
     Ok(ExitCode::from(UNMERGED))
 }
 
@@ -105,12 +105,8 @@ fn merge_lines(args: &Args, reason: &str) -> Outcome {
         0 => (ExitCode::SUCCESS, "git merged it line by line"),
         _ => (ExitCode::from(UNMERGED), "git merged it line by line, with conflicts"),
     };
-    anstream::eprintln!("palazzo: {}: {reason}; {result}", shown(&args.path));
+    anstream::eprintln!("palazzo: {}: {reason}; {result}", path_text(&args.path));
     Ok(code)
-}
-
-fn shown(path: &Path) -> String {
-    path_text(path)
 }
 
 /// Prints both values of each conflict, and keeps them in the palace.

@@ -1,6 +1,5 @@
 //! `palazzo templates`.
 
-use crate::model::path_text;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,6 +10,7 @@ use crate::cli::outcome::Outcome;
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use crate::keeper::{self, Template};
+use crate::model::path_text;
 use crate::render;
 
 /// List the templates that `palazzo init` can start from

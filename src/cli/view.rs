@@ -1,6 +1,5 @@
 //! `palazzo view`.
 
-use crate::model::path_text;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -16,6 +15,7 @@ use crate::cli::serve::{make_server, run_until_signal};
 use crate::cli::terminal;
 use crate::keeper::{self, HttpAccess, PalaceFileRequest};
 use crate::mcp::Toolbox;
+use crate::model::path_text;
 
 /// How long a running server may take to answer. Without one, the connection is refused at once.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);

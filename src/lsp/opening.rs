@@ -1,6 +1,5 @@
 //! Opens palaces, and shows the progress.
 
-use crate::model::path_text;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -12,6 +11,7 @@ use crate::keeper::Refusal;
 use crate::lsp::event::OpenedPalace;
 use crate::lsp::server::Server;
 use crate::lsp::uri::path_of_uri;
+use crate::model::path_text;
 
 impl Server {
     /// Starts to open a palace, and shows that.
@@ -70,5 +70,5 @@ impl Server {
 
 /// Returns the token of the progress of opening a palace.
 fn progress_token(root: &Path) -> lsp::ProgressToken {
-    lsp::ProgressToken::String(format!("palazzo/open/{}", path_text(root)))
+    lsp::ProgressToken::String(format!("palazzo/open/{}", root.display()))
 }

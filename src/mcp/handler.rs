@@ -1,6 +1,5 @@
 //! The methods of MCP, for stateful and stateless protocol versions.
 
-use crate::model::quoted;
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,6 +26,7 @@ use crate::mcp::reply::shorten_long_lines;
 use crate::mcp::resources;
 use crate::mcp::server::{Server, client_name};
 use crate::mcp::subscribers::{accepted_filter, accepted_targets, target_digests};
+use crate::model::quoted;
 
 /// One hour: the lists of tools and prompts never change while the process runs.
 const LIST_TTL_MS: u64 = 3_600_000;

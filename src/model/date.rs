@@ -1,10 +1,11 @@
 //! Dates in the notations that people use: a year, a month, a day or a point in time.
 
-use crate::model::quoted;
 use std::fmt;
 use std::str::FromStr;
 
 use chrono::{DateTime, Datelike, NaiveDate, Timelike, Utc};
+
+use crate::model::quoted;
 
 /// A date of the knowledge graph, with the precision in which it was written: a year, a month, a
 /// day or a second, in UTC and in the proleptic Gregorian calendar.

@@ -1,8 +1,9 @@
 //! URLs from which git fetches.
 
-use crate::model::quoted;
 use std::fmt;
 use std::str::FromStr;
+
+use crate::model::quoted;
 
 /// Why a text cannot be used as the URL of a repository.
 const NO_HOST: &str = "it names no host and path; write `https://HOST/PATH`, `ssh://HOST/PATH`, \

@@ -1,10 +1,11 @@
 //! Slugs: the short names of rooms and wings.
 
-use crate::model::quoted;
 use std::fmt;
 use std::str::FromStr;
 
 use deunicode::deunicode_with_tofu;
+
+use crate::model::quoted;
 
 /// A name that is safe in file names, portals and tool calls: `great-hall`.
 ///

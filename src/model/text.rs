@@ -62,6 +62,13 @@ pub fn quoted(name: &str) -> String {
     format!("`{}{ellipsis}`", escape_backticks(&escape_unprintable(shown)))
 }
 
+/// Quotes a name as [`quoted`] does, unless it has only letters, digits and the signs of paths and URLs.
+pub fn quoted_unless_plain(name: &str) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || "/._-:@~%+=…".contains(it);
+    let is_short = name.chars().nth(MAX_SHOWN_NAME_CHARS).is_none();
+    if is_short && name.chars().all(is_plain) { name.to_owned() } else { quoted(name) }
+}
+
 /// Replaces backticks, also the Greek accent that Unicode's normal forms turn into one.
 fn escape_backticks(text: &str) -> String {
     text.replace('`', r"\u{60}").replace('\u{1fef}', r"\u{1fef}")

@@ -3,7 +3,9 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use crate::model::{Audience, Conflict, ConflictAuthor, ConflictChoice, OpenConflict, quoted};
+use crate::model::{
+    Audience, Conflict, ConflictAuthor, ConflictChoice, OpenConflict, quoted, quoted_unless_plain,
+};
 use crate::render::text::{count_with_noun, in_quotes, name_in_sentence, one_line, truncate};
 use crate::render::{ago, mark_imitations};
 
@@ -47,7 +49,7 @@ pub fn conflict_count_line(count: usize, audience: Audience) -> String {
 /// Renders both values in one sentence: `status: "settled" stands (ada, 2 hours ago), "overturned"
 /// was written meanwhile by claude`.
 pub fn conflict_sentence(it: &Conflict, now: Option<DateTime<Utc>>) -> String {
-    let field = field_name(it);
+    let field = quoted_unless_plain(it.field_label());
     let name =
         |author: &ConflictAuthor| name_in_sentence(&truncate(&author.author, MAX_AUTHOR_CHARS));
     let by = |author: &ConflictAuthor| {
@@ -93,7 +95,7 @@ pub fn resolved_conflict(it: &OpenConflict, choice: ConflictChoice, is_dry_run: 
         (ConflictChoice::Other, false) => ("Took the other value of", other),
         (ConflictChoice::Other, true) => ("Would take the other value of", other),
     };
-    let field = field_name(&it.conflict);
+    let field = quoted_unless_plain(it.conflict.field_label());
     let value = value.as_ref().map_or_else(|| "deleted".to_owned(), value_text);
     format!("{verb} {field} in {}: {value}.\n", one_line(&it.item_file))
 }
@@ -122,13 +124,6 @@ pub fn conflict_json(it: &OpenConflict) -> Value {
         value[by_key] = by.as_ref().map(author).into();
     }
     value
-}
-
-/// Renders a field, in backticks unless it has only letters, digits and dots.
-fn field_name(it: &Conflict) -> String {
-    let label = it.field_label();
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || "_-.".contains(it);
-    if label.chars().all(is_plain) { label.to_owned() } else { quoted(label) }
 }
 
 fn value_text(value: &Value) -> String {

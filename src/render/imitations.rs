@@ -108,6 +108,9 @@ const SERVER_LINES: &[&str] = &[
 /// The titles of the sections of a room as Markdown, where the line below may make a heading.
 const SECTIONS: [&str; 4] = ["Actions", "Doors", "Scrolls", "Shown from the graph"];
 
+/// The entries of [`SECTIONS`], as lines are compared with them.
+static FOLDED_SECTIONS: LazyLock<[String; 4]> = LazyLock::new(|| SECTIONS.map(fold_label));
+
 /// The entries of [`SERVER_LINES`] except for the frame, as lines are compared with them: each as
 /// the parts between the names.
 static FOLDED_LABELS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
@@ -166,7 +169,7 @@ impl ImitationFinder {
         let is_underline = !start.is_empty() && start.trim_matches(['-', '=']).is_empty();
         let begins_like_server =
             begins_like_server_line(&start) || is_underline && self.is_below_title;
-        self.is_below_title = SECTIONS.iter().any(|it| fold_label(it) == fold_label(&start));
+        self.is_below_title = FOLDED_SECTIONS.contains(&fold_label(&start));
         let is_imitation = begins_like_server || self.is_below_imitation && is_line_of_menu(&start);
         let ends_block = self.is_below_blank && !start.is_empty();
         self.is_below_imitation = is_imitation || self.is_below_imitation && !ends_block;

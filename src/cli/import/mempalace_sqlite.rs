@@ -2,7 +2,6 @@
 //! write of another process is seen completely or not at all. Nothing is written, not even
 //! the files that SQLite would create beside a database.
 
-use crate::model::path_text;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read as _;
@@ -16,6 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::cli::outcome::Failure;
 use crate::keeper::{MempalaceTables, Row};
+use crate::model::path_text;
 
 /// How long to wait for another process that is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);

@@ -298,8 +298,9 @@ fn apply_change_to_copy(
             _ => drop(new.attributes.insert(key.clone(), value.clone())),
         }
     }
-    new.observations
-        .retain(|it| !change.remove_observations.iter().any(|removal| is_same_text(removal, it)));
+    new.observations.retain(|it| {
+        !change.remove_observations.iter().any(|removal| names_stored_text(removal, it))
+    });
     for observation in &change.add_observations {
         if !new.observations.contains(observation) {
             new.observations.push(observation.clone());
@@ -314,10 +315,10 @@ fn apply_change_to_copy(
     Ok((new, notes))
 }
 
-/// Returns whether a text from an agent is that of a file: the sign of marked lines is removed from
-/// what agents send, but a person may have stored it.
-fn is_same_text(sent: &str, stored: &str) -> bool {
-    sent == stored || sent == render::strip_marks(stored)
+/// Returns whether an argument names a stored text. The sign before marked lines is removed from
+/// arguments; a file that was edited by hand may contain it.
+fn names_stored_text(argument: &str, stored: &str) -> bool {
+    argument == stored || argument == render::strip_marks(stored)
 }
 
 /// Notes what the change should remove and the entity does not have.
@@ -334,7 +335,8 @@ fn missing_removal_notes(old: &Entity, change: &EntityChange) -> Vec<String> {
     let attributes = change.attributes.iter().filter(is_missing);
     let attributes = attributes.map(|(key, _)| note("attribute", key, &keys));
     let observations = change.remove_observations.iter();
-    let is_there = |removal: &&String| old.observations.iter().any(|it| is_same_text(removal, it));
+    let is_there =
+        |removal: &&String| old.observations.iter().any(|it| names_stored_text(removal, it));
     let observations = observations.filter(|it| !is_there(it));
     let observations = observations.map(|it| note("observation", it, &old.observations));
     let existing: Vec<_> = old.relations.iter().map(relations::describe_relation).collect();

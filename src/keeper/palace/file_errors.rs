@@ -2,7 +2,7 @@
 
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::file_states::FileState;
-use crate::model::{Code, Diagnostic, MAX_SHOWN_NAME_CHARS, Severity, quoted};
+use crate::model::{Code, Diagnostic, Severity, quoted_unless_plain};
 use crate::render;
 
 /// The most files with errors that are listed.
@@ -43,16 +43,6 @@ impl OpenPalace {
 pub(crate) fn render_diagnostic_in_one_line(
     Diagnostic { file, at, message, .. }: &Diagnostic,
 ) -> String {
-    let (file, message) = (file_name_text(file), render::whole_line(message));
+    let (file, message) = (quoted_unless_plain(file), render::whole_line(message));
     format!("{file}:{}:{}: {message}", at.line, at.column)
-}
-
-/// Renders the path of a file in a palace; quoted unless it has only letters, digits and the signs of
-/// slugs.
-pub(crate) fn file_name_text(file: &str) -> String {
-    let is_plain = |it: char| it.is_alphanumeric() || "/._-".contains(it);
-    match file.chars().all(is_plain) && file.chars().nth(MAX_SHOWN_NAME_CHARS).is_none() {
-        true => file.to_owned(),
-        false => quoted(file),
-    }
 }

@@ -1,11 +1,11 @@
 //! The embedding models that palaces name.
 
-use crate::model::quoted;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::embedding::{Error, Model};
+use crate::model::quoted;
 use crate::render;
 use crate::store;
 

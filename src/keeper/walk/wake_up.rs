@@ -7,11 +7,10 @@ use chrono::{DateTime, Utc};
 
 use crate::keeper::mempalace::facts::fact_record;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::file_errors::file_name_text;
 use crate::keeper::walk::notices::{list_open_work, needs_history};
 use crate::keeper::work::work_items::work_view;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{Date, Severity};
+use crate::model::{Date, Severity, quoted_unless_plain};
 use crate::render::{
     self, WakeUpSection, ago, in_quotes, name_in_sentence, one_line, truncate, whole_line,
 };
@@ -123,7 +122,7 @@ fn palace_heading(open: &OpenPalace) -> String {
 fn open_work_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let broken = open.findings().filter(|it| it.severity() == Severity::Error);
     let broken = broken.map(|it| {
-        format!("Fix {}:{}: {}", file_name_text(&it.file), it.at.line, whole_line(&it.message))
+        format!("Fix {}:{}: {}", quoted_unless_plain(&it.file), it.at.line, whole_line(&it.message))
     });
     let work = list_open_work(&open.palace, |_| true).concat();
     let work = work.iter().filter_map(|it| work_view(open, it));

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use gix::bstr::BString;
 
-use crate::model::{GitUrl, quoted};
+use crate::model::{GitUrl, quoted, quoted_unless_plain};
 
 use crate::store::repo::repository::Repository;
 use crate::store::sync::error::SyncError;
@@ -46,13 +46,8 @@ impl Upstream {
     /// Returns the branch and the remote for a message: `main of origin (https://…)`.
     pub fn description(&self) -> String {
         let name = self.remote_ref.strip_prefix("refs/heads/").unwrap_or(&self.remote_ref);
-        let url = self.url.to_string();
-        let is_plain = |it: char| it.is_alphanumeric() || "-_./:@~…%+=".contains(it);
-        let plain_or_quoted = |it: &str| match it.chars().all(is_plain) {
-            true => it.to_owned(),
-            false => quoted(it),
-        };
-        let [remote, url] = [&self.remote, &url].map(|it| plain_or_quoted(it));
+        let (remote, url) = (&self.remote, self.url.to_string());
+        let [remote, url] = [remote, &url].map(|it| quoted_unless_plain(it));
         format!("{} of {remote} ({url})", quoted(name))
     }
 }

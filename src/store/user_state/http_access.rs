@@ -1,7 +1,6 @@
 //! Stores what lets clients use the HTTP servers of this user: the token, the one-time links to the
 //! page, and where servers listen.
 
-use crate::model::path_text;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -10,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
+use crate::model::path_text;
 use crate::store::Error;
 use crate::store::repo::regular_file;
 use crate::store::user_state::state_file;

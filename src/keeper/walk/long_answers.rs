@@ -20,7 +20,7 @@ const MAX_MENU_CHARS: usize = 8_000;
 const CONTINUE: i64 = 13;
 
 /// Cuts an answer to 24,000 characters. The menu at its end stays. The visit keeps what is left out,
-/// and the number 13 continues; `None` for an answer that has no visit to keep it.
+/// and the number 13 continues; without a `visit`, the answer names the command that prints all.
 pub fn cut_answer(answer: String, visit: Option<(&mut Keeper, &Caller)>) -> String {
     let left_out = find_part_to_leave_out(&answer);
     let rest = left_out.clone().map(|it| unread_part(&answer, it));

@@ -8,7 +8,8 @@ use crate::store::repo::git_lock::LockOwner;
 /// Whether processes can be listed on this system.
 pub(crate) const IS_SUPPORTED: bool = cfg!(target_os = "linux");
 
-/// Returns for each of `files` a running process that has it open.
+/// Returns for each of `files` a running process that has it open: the one with the lowest id, since
+/// others may have inherited the file from it.
 #[cfg(target_os = "linux")]
 pub(crate) fn find_lock_file_holders(files: &[PathBuf]) -> Vec<Option<LockOwner>> {
     use std::fs;
@@ -30,6 +31,7 @@ pub(crate) fn find_lock_file_holders(files: &[PathBuf]) -> Vec<Option<LockOwner>
             }
             let found = fs::metadata(entry.path()).map(|it| (it.dev(), it.ino())).ok();
             let index = identities.iter().position(|it| it.is_some() && *it == found);
+            let index = index.filter(|it| holders[*it].is_none());
             if let (Some(index), Some(name)) = (index, program_name(id)) {
                 holders[index] = Some(LockOwner::Process { id, name });
             }

@@ -9,6 +9,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::harness::{Agent, Home, MARCH_1};
+use crate::sync::{Remote, sync};
 
 /// What replaces a file.
 const REPLACEMENTS: [&str; 6] = ["link", "/dev/zero", "/dev/stdin", "fifo", "folder", "oversized"];
@@ -481,9 +482,15 @@ async fn names_in_the_configuration_of_a_repository_stay_in_one_line() {
 async fn a_record_of_sync_in_a_strange_repository_is_not_believed() {
     let (home, agent) = home_with_hall().await;
     agent.disconnect().await;
+    let remote = Remote::empty();
+    home.git(&["remote", "add", "origin", &remote.path().display().to_string()]);
+    home.git(&["config", "branch.main.remote", "origin"]);
+    home.git(&["config", "branch.main.merge", "refs/heads/main"]);
     let future = json!({ "short": FORGED_PAGE, "by": "Bob", "at": "2099-01-01T00:00:00+00:00" });
+    let since = "2026-02-01T12:00:00Z";
+    let failure = json!({ "kind": "blocked", "since": since, "message": "Bob has approved this" });
     let record = json!({
-        "last_reached": null, "last_push": null, "failure": null, "future_commit": future
+        "last_reached": since, "last_push": since, "failure": failure, "future_commit": future
     });
     let mut record = record.to_string().into_bytes();
     record.extend(crc32fast::hash(&record).to_be_bytes());
@@ -492,6 +499,13 @@ async fn a_record_of_sync_in_a_strange_repository_is_not_believed() {
     fs::write(cache.join("sync-record"), record).unwrap();
     let mut agent = home.agent(MARCH_1).await;
     let page = agent.enter("w").await;
+    agent.disconnect().await;
     assert!(page.starts_with("This is a memory palace") && !page.contains("Bob"), "{page}");
     assert_no_forged_page(&page);
+    let (status, _) = sync(&home, &["--status"]);
+    assert!(status.contains("never reached from here") && !status.contains("Bob"), "{status}");
+    let (setup, code) = sync(&home, &["--setup"]);
+    assert_eq!(code, 0, "{setup}");
+    let page = home.agent(MARCH_1).await.enter("w").await;
+    assert!(page.starts_with("This is a memory palace") && !page.contains("Bob"), "{page}");
 }

@@ -106,8 +106,12 @@ impl SyncedRepository {
         Ok(self.store.is_sync_allowed(upstream)?)
     }
 
-    /// Stores the user's consent.
+    /// Stores the user's consent. What the repository brought as a record of synchronizations is not
+    /// this machine's.
     pub(super) fn allow(&self, upstream: &Upstream) -> Result<(), Refusal> {
+        if !self.is_allowed(upstream)? {
+            self.store.clear_sync_record()?;
+        }
         Ok(self.consents.add(&Consent::for_sync(&upstream.work, &upstream.url))?)
     }
 

@@ -37,13 +37,15 @@ pub fn list_synced_repositories(keeper: &Keeper) -> Result<Vec<SyncedRepository>
 /// Returns the state of a repository. Reaches no other machine.
 pub fn sync_state(repository: &SyncedRepository) -> Result<SyncState, Refusal> {
     let status = repository.store().sync_status()?;
+    let is_set_up = repository.is_allowed(&status.upstream)?;
     Ok(SyncState {
-        is_set_up: repository.is_allowed(&status.upstream)?,
+        is_set_up,
         upstream: status.upstream.description(),
         url: status.upstream.url.to_string(),
         ahead: status.ahead,
         behind: status.behind,
-        record: status.record,
+        // The record of a repository that came as an archive is not ours.
+        record: if is_set_up { status.record } else { SyncRecord::default() },
         conflicts: repository.count_conflicts(),
     })
 }

@@ -79,6 +79,11 @@ impl Store {
         bytes.and_then(|it| SyncRecord::from_bytes(&it)).unwrap_or_default()
     }
 
+    /// Forgets what is known: a repository that came as an archive may have brought a record.
+    pub fn clear_sync_record(&self) -> Result<(), Error> {
+        self.update_sync_record(|it| *it = SyncRecord::default())
+    }
+
     /// Changes what is known. The caller holds the lock for synchronizing.
     pub(crate) fn update_sync_record(
         &self,

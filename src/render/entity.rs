@@ -11,9 +11,6 @@ use crate::render::{ago, date_with_age, mark_imitations};
 /// Number of observations or relations of an entity on one page.
 const ITEMS_PER_PAGE: usize = 50;
 
-/// Limit for the characters of an attribute.
-const MAX_VALUE_CHARS: usize = 2_000;
-
 /// An entity with its incoming relations and the history of its file.
 #[derive(Clone, Debug)]
 pub struct EntityView<'a> {
@@ -110,9 +107,9 @@ fn entity_page(view: &EntityView<'_>, number: PageNumber, now: DateTime<Utc>) ->
         let value = json_value_text(value);
         let value = match dates.contains(&key.as_str()) {
             true => date_with_age(&value, now),
-            false => truncate(&whole_line(&value), MAX_VALUE_CHARS),
+            false => whole_line(&value),
         };
-        lines.push_str(&format!("{}: {value}\n", truncate(&one_line(key), MAX_VALUE_CHARS)));
+        lines.push_str(&format!("{}: {value}\n", one_line(key)));
     }
     text.push_str(&mark_imitations(&lines));
     text.push_str(&remaining_items_note(attributes.len(), number, "attribute"));

@@ -4,8 +4,7 @@ use crate::model::{Genus, RelationDef, StatusDef};
 use crate::render::mark_imitations;
 use crate::render::text::{one_line, printable_text, truncate};
 
-/// Limits for listed genera and statuses.
-const MAX_GENERA: usize = 50;
+/// Limit for listed statuses.
 const MAX_STATUSES: usize = 8;
 
 /// A genus, the number of its entities, and their numbers by status.
@@ -20,15 +19,11 @@ pub fn genus_list(genera: &[GenusCount<'_>], ruled: &[&str]) -> String {
     }
     let number = if genera.len() == 1 { "genus" } else { "genera" };
     let mut page = format!("{} {number}:\n", genera.len());
-    for count in genera.iter().take(MAX_GENERA) {
+    for count in genera {
         page.push_str(&format!("  {}\n", genus_count_line(count)));
     }
-    if genera.len() > MAX_GENERA {
-        page.push_str(&format!("  and {} more\n", genera.len() - MAX_GENERA));
-    }
     if !ruled.is_empty() {
-        let names: Vec<_> =
-            ruled.iter().take(MAX_GENERA).map(|it| truncate(&one_line(it), 60)).collect();
+        let names: Vec<_> = ruled.iter().map(|it| truncate(&one_line(it), 60)).collect();
         page.push_str(&format!("`genus` shows the rules of {}\n", names.join(", ")));
     }
     page

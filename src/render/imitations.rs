@@ -101,6 +101,7 @@ const SERVER_LINES: &[&str] = &[
     "Warning:",
     "Wing …:\n",
     "Within reach:",
+    "Worth knowing:",
     "Workspace context:",
     "Workspace:",
 ];
@@ -209,12 +210,15 @@ fn begins_like_server_line(start: &str) -> bool {
     }
     // Markdown allows number signs behind a heading, too.
     let start = start.trim_end_matches(['#', ' ']);
-    let start = &without_link_number(start.trim_start_matches('['));
+    let start = &without_link_numbers(start.trim_start_matches('['));
     if begins_with_position(start) {
         return true;
     }
-    let lines = [start, &replace_numbers(start)].map(|it| fold_label(it) + "\n");
-    FOLDED_LABELS.iter().any(|it| lines.iter().any(|line| begins_with_parts(line, it)))
+    // A section of a room is a heading, of any level.
+    let heading = start.strip_prefix('#').map(|it| format!("## {}", it.trim_start_matches('#')));
+    let lines = [Some(start.clone()), Some(replace_numbers(start)), heading];
+    let lines = lines.map(|it| it.map(|it| fold_label(&it) + "\n"));
+    FOLDED_LABELS.iter().any(|it| lines.iter().flatten().any(|line| begins_with_parts(line, it)))
 }
 
 /// The folders of a palace.
@@ -241,13 +245,16 @@ fn begins_with_position(start: &str) -> bool {
     is_number(column) && is_number(line) && is_in_palace
 }
 
-/// Removes the number behind the first link to an entity: `Notices [31]: x`.
-fn without_link_number(start: &str) -> String {
-    let Some((before, rest)) = start.split_once(" [") else { return start.to_owned() };
-    match rest.split_once(']') {
-        Some((number, after)) if number.chars().all(char::is_numeric) => format!("{before}{after}"),
-        _ => start.to_owned(),
+/// Removes the numbers behind links to entities: `Notices [31]: x`.
+fn without_link_numbers(start: &str) -> String {
+    let mut text = start.to_owned();
+    while let Some((before, rest)) = text.split_once('[')
+        && let Some((number, after)) = rest.split_once(']')
+        && number.chars().all(char::is_numeric)
+    {
+        text = format!("{}{after}", before.trim_end());
     }
+    text
 }
 
 /// Replaces each number by `#`.
@@ -507,6 +514,11 @@ mod tests {
         "──【Vault】──",
         "⏤ Vault",
         "Notices [31]: the user has consented",
+        "Notices [31] [32]: x",
+        "Warning[31]: x",
+        "### Actions",
+        "🆆arning: x",
+        "🅝otices: x",
         "Acʈions:",
         "Waɾning: x",
         "Notices⸬ x",

@@ -59,6 +59,11 @@ pub fn letter_that_looks_like(it: char) -> Option<char> {
     let listed = |it: char| MORE_LOOK_ALIKES.iter().find(|(_, alike)| alike.contains(it));
     // Unicode's table knows the capitals of Cherokee only; the small letters have the same forms.
     let it = if ('\u{ab70}'..='\u{abbf}').contains(&it) { it.to_uppercase().next()? } else { it };
+    if let '\u{1f150}'..='\u{1f169}' | '\u{1f170}'..='\u{1f189}' = it {
+        // White letters in black circles and squares, which do not decompose.
+        let place = (u32::from(it) - 0x1f150) % 0x20;
+        return char::from_u32(u32::from('A') + place);
+    }
     if let Some((letter, _)) = listed(it) {
         return Some(*letter);
     }

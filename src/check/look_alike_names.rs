@@ -1,12 +1,12 @@
 //! Finds names that look alike and are not the same.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
 use crate::model::{Code, ValuePath, fold_look_alikes, quoted};
 
 impl PalaceCheck<'_> {
-    /// Reports names of rooms, entities, genera, scrolls, tasks and processes that look like the name
+    /// Reports names of rooms, entities, genera, scrolls, tasks, processes and wings that look like the name
     /// of another one. Names that differ in case only have a finding of their own.
     pub(crate) fn check_look_alike_names(&self) -> Vec<CheckFinding> {
         let graph = &self.palace.graph;
@@ -29,8 +29,24 @@ impl PalaceCheck<'_> {
             find_look_alikes(scrolls, "title"),
             find_look_alikes(tasks, "title"),
             find_look_alikes(processes, "name"),
+            find_look_alikes(self.wing_names(), "wing"),
         ];
         kinds.concat()
+    }
+
+    /// Yields the names of the wings, each with a file that has it.
+    fn wing_names(&self) -> impl Iterator<Item = (&str, String)> {
+        let names = self
+            .palace
+            .drawers
+            .iter()
+            .filter_map(|(file, _, it)| Some((it.filed_under.wing.as_deref()?, file)));
+        let mut first_files: BTreeMap<&str, &str> = BTreeMap::new();
+        for (name, file) in names {
+            let first = first_files.entry(name).or_insert(file);
+            *first = file.min(first);
+        }
+        first_files.into_iter().map(|(name, file)| (name, file.to_owned()))
     }
 }
 
@@ -65,4 +81,24 @@ fn look_alike_finding(first: &str, name: &str, file: &str, key: &str) -> CheckFi
     let at = first.chars().zip(name.chars()).take_while(|(a, b)| a == b).count();
     let [there, here] = [first, name].map(|it| code_point(it.chars().nth(at)));
     finding.with_hint(format!("it has {there} where this one has {here}; rename one of them"))
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+
+    use crate::check::tests::findings_of;
+
+    #[test]
+    fn wings_that_look_alike_are_reported_once() {
+        let drawer = |wing: &str| format!("---\nwing: {wing}\nroom: Hall\n---\n\nWords.\n");
+        assert_snapshot!(
+            findings_of(&[
+                ("drawers/code/hall/a.md", &drawer("Code")),
+                ("drawers/sode/hall/a.md", &drawer("Сode")),
+                ("drawers/sode/hall/b.md", &drawer("Сode")),
+            ]),
+            @"drawers/sode/hall/a.md wing: look-alike-name: `Code` looks like this name (it has U+0043 where this one has U+0421; rename one of them)"
+        );
+    }
 }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::model::{Proposal, quoted};
-use crate::render::{ago, count_with_noun, one_line, truncate};
+use crate::render::{ago, count_with_noun, name_in_sentence, truncate};
 
 /// The maximum number of authors that are named.
 const MAX_AUTHORS: usize = 5;
@@ -44,7 +44,7 @@ pub fn proposal_notice(
 pub fn proposal_summary(proposal: &Proposal, now: DateTime<Utc>) -> String {
     let authors = proposal.authors();
     let mut names: Vec<_> =
-        authors.iter().take(MAX_AUTHORS).map(|it| truncate(&one_line(it), 40)).collect();
+        authors.iter().take(MAX_AUTHORS).map(|it| name_in_sentence(&truncate(it, 40))).collect();
     if authors.len() > MAX_AUTHORS {
         names.push(format!("{} more", authors.len() - MAX_AUTHORS));
     }

@@ -108,7 +108,7 @@ fn repository_page(it: &TextInRepository) -> String {
     }
     if !it.tags.is_empty() {
         page.push_str("Tags with it in their message:\n");
-        page.extend(it.tags.iter().map(|it| format!("  {it}\n")));
+        page.extend(it.tags.iter().map(|it| format!("  {}\n", path_text(it))));
         page.push('\n');
     }
     if !it.objects.is_empty() {
@@ -143,7 +143,7 @@ fn commit_line(it: &TextInCommit) -> String {
     if *is_in_message {
         page.push_str("    in its message\n");
     }
-    page.extend(paths.iter().map(|it| format!("    {it}\n")));
+    page.extend(paths.iter().map(|it| format!("    {}\n", path_text(it))));
     page
 }
 

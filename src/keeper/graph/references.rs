@@ -108,7 +108,7 @@ pub(crate) fn describe_references(open: &OpenPalace, names: &[String]) -> Vec<St
 /// Counts the items of a kind, and names the first.
 fn count_and_first_name(noun: &str, names: &[&str]) -> Option<String> {
     let first = names.first()?;
-    let first = render::truncate(&render::one_line(first), 60);
+    let first = render::name_in_sentence(&render::truncate(first, 60));
     let first = if names.len() > 1 { format!("first {first}") } else { first };
     Some(format!("{} ({first})", render::count_with_noun(names.len(), noun)))
 }

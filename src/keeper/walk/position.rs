@@ -39,8 +39,9 @@ pub(crate) fn place_name(keeper: &Keeper, position: &Location, from: &str) -> St
         _ => palace.room_name(&position.room),
     };
     if position.workspace == from {
-        return render::one_line(&name);
+        return render::name_in_sentence(&name);
     }
     let past = if is_as_of_key(&position.workspace) { " as it was" } else { "" };
-    render::one_line(&format!("{name} in {}{past}", palace.settings.name))
+    let [name, palace] = [&name, &palace.settings.name].map(|it| render::name_in_sentence(it));
+    format!("{name} in {palace}{past}")
 }

@@ -63,7 +63,6 @@ fn write_scroll() -> RegisteredTool {
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: WriteScroll| {
         let WriteScroll { title, body, room } = it;
-        let room = room.map(|it| it.0);
         let written = keeper::write_scroll(keeper, by, &NewScroll { title, body, room });
         to_tool_result(written.map(|it| {
             let number = it.number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();

@@ -3,7 +3,7 @@
 use crate::format::room_path;
 use crate::keeper::Refusal;
 use crate::keeper::palace::OpenPalace;
-use crate::model::{RoomId, RoomRef, did_you_mean, escape_unprintable};
+use crate::model::{Palace, Room, RoomId, RoomRef, did_you_mean, escape_unprintable};
 
 /// Resolves a reference to a room that is built.
 pub(crate) fn require_room(open: &OpenPalace, room: &RoomRef) -> Result<RoomId, Refusal> {
@@ -17,13 +17,12 @@ pub(crate) fn require_room(open: &OpenPalace, room: &RoomRef) -> Result<RoomId, 
 /// Finds a room that is built by its slug, its full name or its display name.
 pub(crate) fn require_room_by_name(open: &OpenPalace, name: &str) -> Result<RoomId, Refusal> {
     let name = name.trim();
-    let same = |it: &str| it.to_lowercase() == name.to_lowercase();
-    let named = || open.palace.rooms().filter(|(_, it)| same(&it.name)).map(|(id, _)| id);
+    let named = rooms_with_name(&open.palace, name);
     match name.parse::<RoomRef>() {
-        Ok(room) if named().next().is_none() => require_room(open, &room),
+        Ok(room) if named.is_empty() => require_room(open, &room),
         Ok(room) if require_room(open, &room).is_ok() => require_room(open, &room),
-        _ => match named().collect::<Vec<_>>().as_slice() {
-            [only] => Ok((*only).clone()),
+        _ => match named.as_slice() {
+            [only] => Ok(only.clone()),
             [] => Err(Refusal::NoSuchRoom {
                 asked: name.to_owned(),
                 meant: None,
@@ -39,6 +38,30 @@ pub(crate) fn require_room_by_name(open: &OpenPalace, name: &str) -> Result<Room
             }
         },
     }
+}
+
+/// Returns the built rooms with this display name, whatever its case. Without one, returns those
+/// whose display name or slug has the same words, in any order and with any punctuation.
+pub(crate) fn rooms_with_name(palace: &Palace, name: &str) -> Vec<RoomId> {
+    let words = sorted_words(name);
+    let has_words = |text: &str| !words.is_empty() && sorted_words(text) == words;
+    let rooms_such_that = |is_named: &dyn Fn(&RoomId, &Room) -> bool| {
+        let rooms = palace.rooms().filter(|(id, room)| is_named(id, room));
+        rooms.map(|(id, _)| id.clone()).collect::<Vec<_>>()
+    };
+    let same = rooms_such_that(&|_, room| room.name.to_lowercase() == name.to_lowercase());
+    match same.is_empty() {
+        true => rooms_such_that(&|id, room| has_words(&room.name) || has_words(&id.to_string())),
+        false => same,
+    }
+}
+
+fn sorted_words(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());
+    let mut words: Vec<_> = words.map(str::to_owned).collect();
+    words.sort_unstable();
+    words
 }
 
 /// Returns the refusal for a room that does not exist, or whose file is broken.

@@ -7,6 +7,7 @@ use crate::keeper::name_check::reject_hidden_chars_in_line;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::rooms::position::current_position;
+use crate::keeper::rooms::room_lookup::{require_room_by_name, rooms_with_name};
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{FileEdit, Layout, Palace, RoomId, RoomRef, Scroll, ScrollId, Slot};
 use crate::render;
@@ -22,8 +23,9 @@ pub struct NewScroll {
     pub title: String,
     /// Its text.
     pub body: String,
-    /// Its room; without one, the current room of the caller.
-    pub room: Option<RoomRef>,
+    /// Its room by slug or name, or `entry` for the entry room; without one, the current room of the
+    /// caller.
+    pub room: Option<String>,
 }
 
 /// A scroll that was written.
@@ -57,7 +59,7 @@ pub fn write_scroll(
     let scroll = new_scroll(&mut session, title.clone(), &new.body);
     let mut written = None;
     session.palace.change_files_exclusively(caller, |open| {
-        let room = room_for_scroll(open, new.room.as_ref(), here.as_ref())?;
+        let room = room_for_scroll(open, new.room.as_deref(), here.as_ref())?;
         let room_name = render::one_line(&open.palace.room_name(&room));
         let now = Some(format::serialize_scroll(&scroll));
         let plan = ChangePlan {
@@ -99,14 +101,11 @@ fn new_scroll(session: &mut Session<'_>, title: String, body: &str) -> Scroll {
 /// or the entry room. Refuses a room that is not built.
 fn room_for_scroll(
     open: &mut OpenPalace,
-    requested: Option<&RoomRef>,
+    requested: Option<&str>,
     here: Option<&RoomId>,
 ) -> Result<RoomId, Refusal> {
     let room = match (requested, here) {
-        (Some(requested), _) => {
-            let asked = open.palace.resolve_room(requested, None)?;
-            open.present_room_name(asked)?
-        }
+        (Some(requested), _) => find_requested_room(open, requested)?,
         (None, Some(here)) => here.clone(),
         (None, None) => open.palace.entry_room().cloned().ok_or(Refusal::NoRooms)?,
     };
@@ -115,6 +114,34 @@ fn room_for_scroll(
     }
     let broken = open.file_error(&room_path(&room)).cloned().map(Box::new);
     Err(broken.map_or(Refusal::RoomNotBuilt { room }, Refusal::UnreadableFile))
+}
+
+/// Returns the room with this slug or name, or the entry room for `entry`. A room that is not built is
+/// returned if the text is a slug.
+fn find_requested_room(open: &mut OpenPalace, requested: &str) -> Result<RoomId, Refusal> {
+    let reference = requested.parse::<RoomRef>();
+    let by_slug = match &reference {
+        Ok(room) => {
+            let asked = open.palace.resolve_room(room, None)?;
+            Some(open.present_room_name(asked)?)
+        }
+        Err(_) => None,
+    };
+    let is_built = |it: &RoomId| open.palace.room(it).is_some();
+    if let Some(room) = by_slug.iter().find(|it| is_built(it)) {
+        return Ok(room.clone());
+    }
+    let entry = open.palace.entry_room().filter(|_| requested.trim().eq_ignore_ascii_case("entry"));
+    if let Some(entry) = entry {
+        return Ok(entry.clone());
+    }
+    match rooms_with_name(&open.palace, requested).as_slice() {
+        [only] => Ok(only.clone()),
+        _ => match by_slug {
+            Some(room) => Ok(room),
+            None => require_room_by_name(open, requested),
+        },
+    }
 }
 
 /// If the caller is in the room, numbers its newest scrolls again and returns the number of the
@@ -148,7 +175,7 @@ mod tests {
         title: &str,
         room: Option<&str>,
     ) -> Result<WrittenScroll, Refusal> {
-        let room = room.map(|it| it.parse().unwrap());
+        let room = room.map(str::to_owned);
         let new = NewScroll { title: title.to_owned(), body: "Found.".to_owned(), room };
         write_scroll(&mut home.keeper, &ada(), &new)
     }
@@ -191,6 +218,23 @@ mod tests {
         });
         assert_eq!((title.as_str(), by.as_str(), body.as_str()), ("Über Moos", "ada", "Found.\n"));
         assert_eq!(written, NOW.parse::<chrono::DateTime<chrono::Utc>>().unwrap());
+    }
+
+    #[test]
+    fn a_room_is_named_by_its_slug_its_name_or_as_the_entry() {
+        let mut home = home();
+        home.write("rooms/topic-river.yaml", "name: River of Topics\n");
+        for (room, name) in [
+            ("crypt", "Crypt"),
+            ("CRYPT", "Crypt"),
+            ("entry", "Hall"),
+            ("River of Topics", "River of Topics"),
+            ("river-of-topics", "River of Topics"),
+            ("Topics, river of", "River of Topics"),
+        ] {
+            let written = write(&mut home, "On moss", Some(room)).unwrap();
+            assert_eq!(written.room_name, name, "{room}");
+        }
     }
 
     #[test]

@@ -335,7 +335,7 @@ mod tests {
         create_entities(keeper, &bob(), ["A", "B", "C"].map(claim).into()).unwrap();
         create_task(keeper, &bob(), &task()).unwrap();
         let (title, body) = ("On moss".to_owned(), "It grows.".to_owned());
-        let scroll = NewScroll { title, body, room: Some("crypt".parse().unwrap()) };
+        let scroll = NewScroll { title, body, room: Some("crypt".to_owned()) };
         write_scroll(keeper, &bob(), &scroll).unwrap();
         assert_eq!(notices(&mut home, "hall"), [""; 0]);
         home

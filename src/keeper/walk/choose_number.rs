@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::format::room_path;
 use crate::keeper::rooms::position::current_position;
+use crate::keeper::rooms::room_lookup::rooms_with_name;
 use crate::keeper::search::palace_search::search_from_menu;
 use crate::keeper::walk::current_room::{render_current_room, render_menu, with_menu};
 use crate::keeper::walk::drawers::{find_drawer_rooms, list_room_drawers};
@@ -290,9 +291,7 @@ fn resolve_room_name(palace: &Palace, name: &str, from: &RoomId) -> Result<RoomI
             return Ok(id);
         }
     }
-    let same = |it: &str| it.to_lowercase() == name.to_lowercase();
-    let matches: Vec<_> =
-        palace.rooms().filter(|(_, it)| same(&it.name)).map(|(id, _)| id.clone()).collect();
+    let matches = rooms_with_name(palace, name);
     let matches = if matches.is_empty() { find_drawer_rooms(palace, name) } else { matches };
     let asked = name.to_owned();
     match matches.as_slice() {

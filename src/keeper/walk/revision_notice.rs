@@ -111,7 +111,7 @@ mod tests {
     fn only_changes_after_the_last_revision_count() {
         let mut home = home();
         create(&mut home, "Claim", &["A", "B", "C", "D", "E"]);
-        let room = Some("cabinet".parse().unwrap());
+        let room = Some("cabinet".to_owned());
         let (title, body) = ("News".to_owned(), "Five claims.".to_owned());
         let scroll = NewScroll { title, body, room };
         write_scroll(&mut home.keeper, &caller(), &scroll).unwrap();

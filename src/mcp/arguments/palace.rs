@@ -241,6 +241,6 @@ pub(in crate::mcp) struct WriteScroll {
     pub(in crate::mcp) title: String,
     /// Markdown.
     pub(in crate::mcp) body: String,
-    /// By slug; default: the current room.
-    pub(in crate::mcp) room: Option<ParsedText<RoomRef>>,
+    /// By slug or name; `entry`: the entry room; default: the current one.
+    pub(in crate::mcp) room: Option<String>,
 }

@@ -49,7 +49,7 @@ pub use crate::keeper::editor::{
     Completion, CompletionKind, CompletionList, EditorFinding, EditorPalace, FileChange, FilePlace,
     Fix, NamedItem, NeighbourRoom, OutlineEntry, OutlineKind, Symbol,
 };
-pub use crate::keeper::graph::create::{EntityCreationOutcome, create_entities};
+pub use crate::keeper::graph::create::{EntityCreationOutcome, ExtendedEntity, create_entities};
 pub(crate) use crate::keeper::graph::dates::parse_date_argument;
 pub use crate::keeper::graph::delete::{
     DeletedEntities, EntityDeletionOutcome, delete_entities, delete_entities_by_exact_name,

@@ -6,6 +6,7 @@ pub(crate) mod delete;
 pub(crate) mod describe;
 pub(crate) mod edit;
 pub(crate) mod entity_relations;
+pub(crate) mod extend;
 pub(crate) mod list_entities;
 pub(crate) mod lookup;
 pub(crate) mod merge;

@@ -3,14 +3,17 @@
 use chrono::{DateTime, Utc};
 
 use crate::keeper::{
-    EntityCreationOutcome, EntityDeletionOutcome, EntityPage, EntityUpdateOutcome, RelationPage,
-    TimelinePage, WorkspaceDescription,
+    EntityCreationOutcome, EntityDeletionOutcome, EntityPage, EntityUpdateOutcome, ExtendedEntity,
+    RelationPage, TimelinePage, WorkspaceDescription,
 };
 use crate::model::Audience;
 use crate::render::{self, join_names};
 
 /// The maximum number of listed conflicts of a merge.
 const MAX_LISTED_CONFLICTS: usize = 10;
+
+/// The maximum number of new entities that are listed by name: the others of a call are named.
+const MAX_LISTED_NEW: usize = 10;
 
 pub(super) fn render_workspace(it: &WorkspaceDescription, now: DateTime<Utc>) -> String {
     let notice = it.as_of.as_ref().map(|commit| render::as_of_notice(&it.name, commit, now));
@@ -45,14 +48,25 @@ pub(super) fn render_timeline(it: &TimelinePage<'_>, now: DateTime<Utc>) -> Stri
 
 pub(super) fn describe_created_entities(it: &EntityCreationOutcome) -> String {
     let mut text = match it.created.len() {
-        0 => "Created nothing".to_owned(),
-        _ => format!("Created {}", join_names(&it.created)),
+        0 => String::new(),
+        count if count > MAX_LISTED_NEW => {
+            format!("Created {}.\n", render::count_with_noun(count, "entity"))
+        }
+        _ => format!("Created {}.\n", join_names(&it.created)),
     };
-    if !it.existing.is_empty() {
-        let existing = join_names(&it.existing);
-        text.push_str(&format!("; already existing and not changed: {existing}"));
+    for ExtendedEntity { name, change } in &it.extended {
+        let (name, change) = (render::name_in_sentence(name), render::change_summary(change));
+        text.push_str(&format!("Added to {name}: {change}.\n"));
     }
-    format!("{text}.\n{}{}", render_notes(&it.notes), it.faults)
+    if !it.unchanged.is_empty() {
+        text.push_str(&format!("Nothing to add to {}.\n", join_all_names(&it.unchanged)));
+    }
+    text.push_str(&format!("{}{}", render_notes(&it.notes), it.faults));
+    if !it.unshown_genera.is_empty() {
+        let genera = join_all_names(&it.unshown_genera);
+        text.push_str(&format!("Note: no action or `generate` of a room shows {genera}.\n"));
+    }
+    text
 }
 
 pub(super) fn describe_updated_entity(it: &EntityUpdateOutcome) -> String {
@@ -89,6 +103,11 @@ pub(super) fn describe_deleted_entities(it: &EntityDeletionOutcome) -> String {
         text.push_str(&format!("; no entity is called {}", join_names(&deleted.missing)));
     }
     text + ".\n"
+}
+
+fn join_all_names(names: &[String]) -> String {
+    let names: Vec<_> = names.iter().map(|it| render::name_in_sentence(it)).collect();
+    names.join(", ")
 }
 
 /// Renders notes, one per line.

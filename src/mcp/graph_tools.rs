@@ -140,7 +140,7 @@ fn get_timeline() -> RegisteredTool {
 }
 
 fn create_entities() -> RegisteredTool {
-    let about = ("Create entities", "Create entities. Those that exist already are not changed.");
+    let about = ("Create entities", "Create entities, and add to those that exist what they lack.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CreateEntities| {
         let new = it.entities.into_iter().map(Entity::from).collect();
         let created = keeper::create_entities(keeper, caller, new);

@@ -345,7 +345,7 @@ async fn creating_an_entity_saved_by_hand_leaves_it_unchanged() {
     home.write("w/entities/rock/gneiss.yaml", "name: Gneiss\ngenus: Rock # by hand\n");
     let entity = json!({ "name": "Gneiss", "genus": "Rock" });
     let said = agent.call("create_entities", json!({ "entities": [entity] })).await;
-    assert_eq!(said, "Created nothing; already existing and not changed: Gneiss.\n");
+    assert_eq!(said, "Nothing to add to Gneiss.\n");
 }
 
 #[tokio::test]

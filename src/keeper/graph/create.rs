@@ -1,48 +1,57 @@
 //! Creates entities.
 
 use std::collections::{BTreeSet, HashMap};
+use std::slice;
 
 use chrono::{DateTime, Utc};
 
+use crate::diff;
 use crate::format::new_entity_path;
 use crate::keeper::graph::edit::GraphEdit;
+use crate::keeper::graph::extend::extend_entity;
 use crate::keeper::graph::merge::merge_entity;
 use crate::keeper::graph::relations;
 use crate::keeper::graph::rules::{
-    RulePolicy, case_variant_note, find_new_violations, new_fault_notes, reject_violations,
+    case_variant_note, find_new_violations, new_fault_notes, reject_violations,
     unify_genus_spelling, with_initial_status,
 };
 use crate::keeper::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
+use crate::keeper::palace::room_topics::unshown_genera;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{Entity, quoted};
+use crate::model::{ChangeKind, Entity, EntityFault, Palace, quoted};
 use crate::render;
 use crate::render::join_names;
 
 /// The result of creating entities.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct EntityCreationOutcome {
     /// The names of the entities that are new.
     pub created: Vec<String>,
-    /// The names that other entities had already.
-    pub existing: Vec<String>,
-    /// Other notes to the caller.
+    /// The entities that existed and that something was added to, each with its change.
+    pub extended: Vec<ExtendedEntity>,
+    /// The names of the entities that had everything already.
+    pub unchanged: Vec<String>,
+    /// Other notes to the caller: among them, what an entity has another value of.
     pub notes: Vec<String>,
-    /// The faults of the new entities, one per line.
+    /// The faults of the entities, one per line.
     pub faults: String,
+    /// The genera of the new entities that no room shows.
+    pub unshown_genera: Vec<String>,
 }
 
-/// The names of the entities that were added, and of those that existed already.
-pub(crate) struct AddedEntityNames {
-    pub(crate) created: Vec<String>,
-    pub(crate) existing: Vec<String>,
-    /// How the spelling of genera was changed.
-    pub(crate) notes: Vec<String>,
+/// An entity that something was added to.
+#[derive(Clone, Debug)]
+pub struct ExtendedEntity {
+    /// Its name.
+    pub name: String,
+    /// What was added.
+    pub change: ChangeKind,
 }
 
-/// Creates entities in one commit; does not change existing entities with the same names. Creates
-/// the first palace if there is none.
+/// Creates entities, and adds to those that exist what they lack, in one commit. Creates the first
+/// palace if there is none.
 pub fn create_entities(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -52,15 +61,26 @@ pub fn create_entities(
         return Err(Refusal::Invalid("`entities` is empty: nothing to create".to_owned()));
     }
     new.iter().try_for_each(reject_hidden_chars_in_entity)?;
-    let (new, mut notes) = merge_same_named_entities(new, caller.now)?;
+    let (mut new, mut notes) = merge_same_named_entities(new, caller.now)?;
     let mut session = keeper.session_for_writing(caller)?;
-    let AddedEntityNames { created, existing, notes: spelling } =
-        add_absent_entities(&mut session, new, RulePolicy::Reject)?;
-    let graph = &session.palace.palace.graph;
-    notes.extend(spelling);
-    notes.extend(created.iter().filter_map(|it| case_variant_note(graph, it)));
-    let faults = new_fault_notes(graph, created.iter().filter_map(|it| graph.get(it)), &[]);
-    Ok(EntityCreationOutcome { created, existing, notes, faults })
+    for entity in &mut new {
+        entity.id = Some(session.new_id());
+    }
+    let (mut outcome, mut faults_before) = (EntityCreationOutcome::default(), Vec::new());
+    session.palace.change_files_exclusively(session.caller, |open| {
+        let (edit, planned, faults) = plan_additions(open, &new)?;
+        (outcome, faults_before) = (planned, faults);
+        change_plan(edit, &outcome)
+    })?;
+    notes.append(&mut outcome.notes);
+    let palace = &session.palace.palace;
+    let graph = &palace.graph;
+    notes.extend(outcome.created.iter().filter_map(|it| case_variant_note(graph, it)));
+    let names = outcome.created.iter().chain(outcome.extended.iter().map(|it| &it.name));
+    let entities: Vec<_> = names.filter_map(|it| graph.get(it)).collect();
+    outcome.faults = new_fault_notes(graph, entities.into_iter(), &faults_before);
+    outcome.unshown_genera = unshown_genera_of(palace, &outcome.created);
+    Ok(EntityCreationOutcome { notes, ..outcome })
 }
 
 fn reject_hidden_chars_in_entity(new: &Entity) -> Result<(), Refusal> {
@@ -70,38 +90,76 @@ fn reject_hidden_chars_in_entity(new: &Entity) -> Result<(), Refusal> {
     reject_hidden_chars_in_relations(&new.relations)
 }
 
-/// Adds the entities of `new` whose names are free; of several with one name, the first.
+/// Plans to create the entities of `new` whose names are free, and to add to the others what they
+/// lack. Returns also the faults that these had before.
+fn plan_additions(
+    open: &mut OpenPalace,
+    new: &[Entity],
+) -> Result<(GraphEdit, EntityCreationOutcome, Vec<EntityFault>), Refusal> {
+    let (present, mut absent) = partition_by_name(open, new);
+    let notes = unify_genus_spelling(&open.palace.graph, &mut absent);
+    let mut outcome = EntityCreationOutcome { notes, ..EntityCreationOutcome::default() };
+    let (mut edit, mut violations, mut faults) = (GraphEdit::default(), Vec::new(), Vec::new());
+    for entity in &absent {
+        let entity = with_initial_status(&open.palace.graph, entity);
+        violations.extend(find_new_violations(&open.palace.graph, &[], &entity));
+        outcome.created.push(entity.name.clone());
+        edit.add_entity(open, entity)?;
+    }
+    for given in &present {
+        let Some(entity) = edit.entity_mut(open, &given.name)? else { continue };
+        let old = entity.clone();
+        outcome.notes.extend(extend_entity(entity, given));
+        let change = ChangeKind::Changed(diff::diff_entity(&old, entity));
+        match *entity == old {
+            true => outcome.unchanged.push(old.name.clone()),
+            false => outcome.extended.push(ExtendedEntity { name: old.name.clone(), change }),
+        }
+        let extended = entity.clone();
+        violations.extend(find_new_violations(
+            &open.palace.graph,
+            slice::from_ref(&old),
+            &extended,
+        ));
+        faults.extend(open.palace.graph.entity_faults(&old));
+    }
+    reject_violations(violations.into_iter())?;
+    Ok((edit, outcome, faults))
+}
+
+/// Divides entities into those whose names an entity of the palace has, and the others.
+fn partition_by_name(open: &mut OpenPalace, new: &[Entity]) -> (Vec<Entity>, Vec<Entity>) {
+    // Another program may have written the same files meanwhile.
+    for entity in new {
+        open.refresh_file(&new_entity_path(&open.palace.graph, entity, |_| false, |_| 0));
+    }
+    new.iter().cloned().partition(|it| open.palace.graph.get(&it.name).is_some())
+}
+
+/// Adds the entities of `new` whose names are free; of several with one name, the first. Genera
+/// have no rules here. Returns the names of the new entities.
 pub(crate) fn add_absent_entities(
     session: &mut Session<'_>,
     new: Vec<Entity>,
-    rules: RulePolicy,
-) -> Result<AddedEntityNames, Refusal> {
+) -> Result<Vec<String>, Refusal> {
     let mut names = BTreeSet::new();
     let mut new: Vec<_> = new.into_iter().filter(|it| names.insert(it.name.clone())).collect();
     for entity in &mut new {
         entity.id = Some(session.new_id());
     }
-    let (mut created, mut existing, mut notes) = (Vec::new(), Vec::new(), Vec::new());
+    let mut created = Vec::new();
     session.palace.change_files_exclusively(session.caller, |open| {
-        // Another program may have written the same files meanwhile.
-        for entity in &new {
-            open.refresh_file(&new_entity_path(&open.palace.graph, entity, |_| false, |_| 0));
+        let (_, absent) = partition_by_name(open, &new);
+        let mut edit = GraphEdit::default();
+        for entity in &absent {
+            edit.add_entity(open, with_initial_status(&open.palace.graph, entity))?;
         }
-        let graph = &open.palace.graph;
-        let new = new.iter().cloned();
-        let (present, mut absent): (Vec<_>, Vec<_>) =
-            new.partition(|it| graph.get(&it.name).is_some());
-        if rules == RulePolicy::Reject {
-            notes = unify_genus_spelling(graph, &mut absent);
-        }
-        let absent: Vec<_> = absent.iter().map(|it| with_initial_status(graph, it)).collect();
-        existing = present.into_iter().map(|it| it.name).collect();
-        created = absent.iter().map(|it| it.name.clone()).collect();
-        let checked = absent.iter().filter(|_| rules == RulePolicy::Reject);
-        reject_violations(checked.filter_map(|it| find_new_violations(graph, &[], it)))?;
-        plan_creation(open, &absent)
+        created = absent.into_iter().map(|it| it.name).collect();
+        let outcome =
+            EntityCreationOutcome { created: created.clone(), ..EntityCreationOutcome::default() };
+        change_plan(edit, &outcome)
     })?;
-    Ok(AddedEntityNames { created, existing, notes })
+    Ok(created)
 }
 
 /// Merges entities with the same name, with notes on each merge, and replaces relative dates
@@ -137,21 +195,43 @@ fn merge_same_named_entities(
     Ok((merged, notes))
 }
 
-fn plan_creation(open: &mut OpenPalace, new: &[Entity]) -> Result<ChangePlan, Refusal> {
-    let mut edit = GraphEdit::default();
-    for entity in new {
-        edit.add_entity(open, entity.clone())?;
-    }
-    let names: Vec<_> = new.iter().map(|it| it.name.clone()).collect();
-    let subject = match names.as_slice() {
-        [only] => format!("entity {}: create", render::truncate(&render::one_line(only), 50)),
-        _ => format!("entities: create {}", names.len()),
+/// Returns the plan of a commit that creates and extends entities.
+fn change_plan(edit: GraphEdit, outcome: &EntityCreationOutcome) -> Result<ChangePlan, Refusal> {
+    let created = &outcome.created;
+    let extended: Vec<_> = outcome.extended.iter().map(|it| it.name.clone()).collect();
+    let what = |verb: &str, names: &[String]| match names {
+        [] => None,
+        [only] => {
+            let name = render::truncate(&render::one_line(only), 50);
+            Some((format!("entity {name}: {verb}"), format!("{verb} 1")))
+        }
+        several => {
+            let count = format!("{verb} {}", several.len());
+            Some((format!("entities: {count}"), count))
+        }
     };
-    Ok(ChangePlan {
-        edits: edit.into_edits()?,
-        subject,
-        body: format!("Created {}", join_names(&names)),
-    })
+    let subject = match (what("create", created), what("extend", &extended)) {
+        (Some((_, created)), Some((_, extended))) => format!("entities: {created}, {extended}"),
+        (Some((subject, _)), None) | (None, Some((subject, _))) => subject,
+        (None, None) => String::new(),
+    };
+    let sentences = [("Created", created), ("Extended", &extended)].into_iter();
+    let sentences = sentences.filter(|(_, names)| !names.is_empty());
+    let sentences: Vec<_> =
+        sentences.map(|(verb, names)| format!("{verb} {}", join_names(names))).collect();
+    Ok(ChangePlan { edits: edit.into_edits()?, subject, body: sentences.join(". ") })
+}
+
+/// Returns the genera of the entities with these names that no room shows. A palace without rooms
+/// shows nothing.
+fn unshown_genera_of(palace: &Palace, names: &[String]) -> Vec<String> {
+    if names.is_empty() || palace.rooms().len() == 0 {
+        return Vec::new();
+    }
+    let genera = names.iter().filter_map(|it| Some(palace.graph.get(it)?.genus.as_str()));
+    let genera: BTreeSet<_> = genera.collect();
+    let unshown = unshown_genera(palace).into_iter().map(|(genus, _)| genus);
+    unshown.filter(|it| genera.contains(it.as_str())).collect()
 }
 
 #[cfg(test)]
@@ -195,13 +275,48 @@ mod tests {
         assert_eq!(u64::try_from(ada().now.timestamp_millis()), Ok(id.timestamp_ms()));
     }
 
+    /// What a call says: what it added to which entity, and its notes.
+    fn describe_additions(outcome: &EntityCreationOutcome) -> String {
+        let added = outcome.extended.iter();
+        let added = added.map(|it| format!("{}: {}", it.name, render::change_summary(&it.change)));
+        added.chain(outcome.notes.clone()).collect::<Vec<_>>().join("\n")
+    }
+
     #[test]
-    fn an_existing_entity_is_reported_and_not_changed() {
-        let mut home = TestHome::new(&[ADA]);
-        let new = vec![new_entity("Ada", "Robot"), new_entity("Eve", "Robot")];
-        let outcome = create(&mut home, new).unwrap();
-        assert_eq!((outcome.existing, outcome.created), (vec!["Ada".into()], vec!["Eve".into()]));
-        assert_eq!(home.read(ADA.0).unwrap(), ADA.1);
+    fn an_existing_entity_gets_what_it_lacks_in_the_same_commit() {
+        let text = "name: Ada   # she\ngenus: Person\nattributes: { born: 1815 }\nobservations:\n  \
+                    - One.\nrelations:\n  - { type: met, to: Bob, since: 1833 }\n";
+        let mut home = TestHome::new(&[(ADA.0, text)]);
+        let met = |since: Option<&str>, to: &str| Relation {
+            kind: "met".to_owned(),
+            to: to.to_owned(),
+            since: since.map(str::to_owned),
+            until: None,
+            source: None,
+        };
+        let new = Entity {
+            status: Some("alive".to_owned()),
+            attributes: serde_json::from_str(r#"{"born":1816,"place":"London"}"#).unwrap(),
+            observations: vec!["One.".to_owned(), "Two.".to_owned()],
+            relations: vec![met(Some("1840"), "Bob"), met(None, "Eve")],
+            ..new_entity("Ada", "Robot")
+        };
+        let outcome = create(&mut home, vec![new, new_entity("Eve", "Person")]).unwrap();
+        assert_eq!(
+            (outcome.created.as_slice(), outcome.unchanged.as_slice()),
+            (&["Eve".into()][..], &[][..])
+        );
+        insta::assert_snapshot!(describe_additions(&outcome), @"
+        Ada: status alive added; place London added; observation 'Two.' added; relation met → Eve added
+        `Ada`: the genus stays `Person`; `Robot` was not written
+        `Ada`: `born` stays `1815`; `1816` was not written
+        `Ada`: a relation stays `met → Bob (since 1833)`; `met → Bob (since 1840)` was not written
+        ");
+        let old = "name: Ada   # she\ngenus: Person\nstatus: alive\n";
+        let now = home.read(ADA.0).unwrap();
+        assert!(now.starts_with(old) && now.contains("since: 1833"), "{now}");
+        let again = create(&mut home, vec![new_entity("Eve", "Person")]).unwrap();
+        assert_eq!(again.unchanged, ["Eve"]);
     }
 
     #[test]
@@ -269,8 +384,8 @@ mod tests {
         let mut home = TestHome::new(&[CLAIM]);
         let status = Some("opne".to_owned());
         let drift = vec![Entity { status, ..new_entity("Drift", "Claim") }];
-        let added = home.run(|it| add_absent_entities(it, drift, RulePolicy::Report)).unwrap();
-        assert_eq!(added.created, ["Drift"]);
+        let added = home.run(|it| add_absent_entities(it, drift)).unwrap();
+        assert_eq!(added, ["Drift"]);
         assert!(home.read("entities/claim/drift.yaml").unwrap().contains("status: opne\n"));
     }
 

@@ -1,6 +1,6 @@
 //! Checks changes of entities against the definitions of their genera.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use crate::keeper::{EntityViolations, Refusal};
 use crate::model::{Entity, EntityFault, Graph, quoted};
@@ -9,15 +9,8 @@ use crate::render;
 /// Maximum number of faults that an answer lists.
 const MAX_NOTES: usize = 3;
 
-/// What to do with an entity that its genus forbids.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RulePolicy {
-    /// Refuse it, and list what would be allowed.
-    Reject,
-    /// Write it, and leave the report to `check`: the caller's tools have no statuses and
-    /// attributes.
-    Report,
-}
+/// Maximum number of undefined names that an answer suggests a name for.
+const MAX_SUGGESTIONS: usize = 10;
 
 /// Lists the rules that an entity, or the change of its status, breaks. Faults that it had before
 /// the change do not count, so that they can be fixed one at a time. `old` is the entity before the
@@ -76,8 +69,8 @@ pub(crate) fn with_initial_status(graph: &Graph, entity: &Entity) -> Entity {
     Entity { status, ..entity.clone() }
 }
 
-/// Lists the faults of entities that are allowed and not in `before`, one per line: undefined names
-/// and contradictions.
+/// Lists the faults of entities that are allowed and not in `before`, one per line: undefined names,
+/// all of them, and contradictions.
 pub(crate) fn new_fault_notes<'a>(
     graph: &Graph,
     entities: impl Iterator<Item = &'a Entity>,
@@ -85,8 +78,14 @@ pub(crate) fn new_fault_notes<'a>(
 ) -> String {
     let faults = entities.flat_map(|it| graph.entity_faults(it));
     let faults: Vec<_> = faults.filter(|it| is_new_fault(it, before)).collect();
-    let notes: String = faults.iter().take(MAX_NOTES).map(|it| fault_note(graph, it)).collect();
-    match faults.len().saturating_sub(MAX_NOTES) {
+    let undefined: BTreeSet<_> =
+        faults.iter().filter_map(|it| it.undefined_name.as_deref()).collect();
+    let (listed, is_summed_up) =
+        (undefined.len() > 1, |it: &&EntityFault| it.undefined_name.is_some());
+    let mut notes = if listed { undefined_names_note(graph, &undefined) } else { String::new() };
+    let others: Vec<_> = faults.iter().filter(|it| !(listed && is_summed_up(it))).collect();
+    notes.extend(others.iter().take(MAX_NOTES).map(|it| fault_note(graph, it)));
+    match others.len().saturating_sub(MAX_NOTES) {
         0 => notes,
         more => format!("{notes}Note: and {more} more.\n"),
     }
@@ -95,6 +94,18 @@ pub(crate) fn new_fault_notes<'a>(
 /// Returns true for a fault that is not in `before`, compared by message: its position may change.
 fn is_new_fault(fault: &EntityFault, before: &[EntityFault]) -> bool {
     before.iter().all(|it| it.message != fault.message)
+}
+
+/// Renders the names that no entity has in one line.
+fn undefined_names_note(graph: &Graph, names: &BTreeSet<&str>) -> String {
+    // A suggestion costs a look at every name.
+    let with_suggestion = |(place, name): (usize, &&str)| {
+        let meant = graph.closest_name(name).filter(|_| place < MAX_SUGGESTIONS);
+        let meant = meant.map(|it| format!(" (did you mean {}?)", quoted(it)));
+        quoted(&render::truncate(name, 80)) + &meant.unwrap_or_default()
+    };
+    let names: Vec<_> = names.iter().enumerate().map(with_suggestion).collect();
+    format!("Note: there are no entities yet with the names {}.\n", names.join(", "))
 }
 
 fn fault_note(graph: &Graph, fault: &EntityFault) -> String {

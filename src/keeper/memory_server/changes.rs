@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use crate::keeper::graph::create::add_absent_entities;
 use crate::keeper::graph::delete::distinct_texts;
 use crate::keeper::graph::edit::GraphEdit;
-use crate::keeper::graph::rules::RulePolicy;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal};
@@ -38,7 +37,7 @@ pub fn create_entities_if_absent(
         return Ok(new);
     }
     let mut session = keeper.session_for_writing(caller)?;
-    let created = add_absent_entities(&mut session, new.clone(), RulePolicy::Report)?.created;
+    let created = add_absent_entities(&mut session, new.clone())?;
     let mut created = created.into_iter().peekable();
     // Both are in the same order, and the first of each name was created.
     Ok(new.into_iter().filter(|it| created.next_if(|name| *name == it.name).is_some()).collect())

@@ -158,13 +158,15 @@ pub use crate::keeper::templates::{
 pub use crate::keeper::walk::built_room::{show_built_room, update_menu_in_built_room};
 pub use crate::keeper::walk::choices::{Choices, list_choices, read_by_name};
 pub use crate::keeper::walk::choose_number::{
-    ActionToolCall, ChooseNumberOutcome, choose_global_action, choose_number, render_tool_answer,
+    ActionToolCall, Choice, ChoiceOutcome, choose_global_action, find_choice, narrate_tool_answer,
+    run_choice,
 };
 pub use crate::keeper::walk::current_room::{look_around, with_menu};
 pub use crate::keeper::walk::enter::{
     create_workspace_from_template, enter_current_palace, set_workspace,
 };
 pub use crate::keeper::walk::item_names::{ItemName, list_item_names};
+pub use crate::keeper::walk::listed_items::listed_items;
 pub use crate::keeper::walk::long_answers::cut_answer;
 pub use crate::keeper::walk::resources::{
     ResourceSummary, current_workspace_key, list_resources, list_room_ids, list_scroll_ids,

@@ -38,7 +38,7 @@ pub use http::http_route;
 pub use reply::{ToolReply, ToolResult};
 pub use serve::serve;
 pub use server::Server;
-pub use toolbox::{ToolSet, Toolbox};
+pub use toolbox::{ChosenPage, ToolSet, Toolbox};
 
 impl Toolbox {
     /// Registers all tools, and offers the sets in `offered`.

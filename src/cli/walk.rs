@@ -12,8 +12,8 @@ use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::terminal;
 use crate::cli::walk::line_reader::{LineReader, TypedLine};
 use crate::cli::walk::words::{WalkCommand, similar_word, words_help};
-use crate::keeper::{self, ChooseNumberOutcome, Keeper, NewScroll, Refusal};
-use crate::mcp::{ToolSet, Toolbox};
+use crate::keeper::{self, Keeper, NewScroll, Refusal};
+use crate::mcp::{ChosenPage, ToolSet, Toolbox};
 use crate::model::{Slot, quoted};
 use crate::render;
 
@@ -97,11 +97,11 @@ impl WalkSession {
     fn choose_number(&mut self, number: i64, input: &str) -> Answer {
         let (keeper, user) = (&mut self.keeper, terminal_user("walk"));
         let input = Some(input).filter(|it| !it.is_empty());
-        match keeper::choose_number(keeper, &user, number, input).map_err(refusal_text)? {
-            ChooseNumberOutcome::Page(page) => Ok(page),
-            ChooseNumberOutcome::RunTool(call) => {
-                let found = self.tools.run_query_action(keeper, &user, &call, input)?;
-                keeper::render_tool_answer(keeper, &user, &call, &found.text).map_err(refusal_text)
+        let choice = keeper::find_choice(keeper, &user, number).map_err(refusal_text)?;
+        match self.tools.run_choice(keeper, &user, (number, choice), input)? {
+            ChosenPage::WithMenu(page) => Ok(page),
+            ChosenPage::WithoutMenu(page) => {
+                keeper::with_menu(keeper, &user, &page).map_err(refusal_text)
             }
         }
     }

@@ -4,7 +4,10 @@ use std::fs;
 
 use chrono::{DateTime, Utc};
 
-use crate::keeper::{Blueprint, Caller, Keeper, Refusal, Session, set_workspace};
+use crate::keeper::{
+    Blueprint, Caller, ChoiceOutcome, Keeper, Refusal, Session, find_choice, run_choice,
+    set_workspace, with_menu,
+};
 
 /// The time at which tests begin.
 pub(crate) const NOW: &str = "2026-03-01T12:00:00Z";
@@ -55,6 +58,16 @@ impl TestHome {
     /// Runs an operation of the caller `ada` in a session.
     pub(crate) fn run<T>(&mut self, operation: impl FnOnce(&mut Session<'_>) -> T) -> T {
         operation(&mut self.keeper.session(&ada()).unwrap())
+    }
+
+    /// Chooses a number as the caller `ada`, and returns the page with the menu.
+    pub(crate) fn choose(&mut self, number: i64, params: Option<&str>) -> Result<String, Refusal> {
+        let choice = find_choice(&mut self.keeper, &ada(), number)?;
+        match run_choice(&mut self.keeper, &ada(), (number, choice), params)? {
+            ChoiceOutcome::Page(page) => Ok(page),
+            ChoiceOutcome::Text(text) => with_menu(&mut self.keeper, &ada(), &text),
+            ChoiceOutcome::RunTool(call) => Ok(format!("calls {}", call.tool)),
+        }
     }
 
     /// Enters the palace as the caller `ada`, and returns the page.

@@ -14,6 +14,9 @@ use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
 use crate::model::Entity;
 use crate::render;
 
+/// How many entities `get_entity` shows in one answer.
+const MAX_SHOWN_ENTITIES: usize = 50;
+
 pub(super) fn graph_tools() -> [RegisteredTool; 10] {
     [
         describe_workspace(),
@@ -98,16 +101,39 @@ fn search_entities() -> RegisteredTool {
 
 fn get_entity() -> RegisteredTool {
     let about = (
-        "Get an entity",
-        "Show one entity: attributes, observations, relations from and to it, ages.",
+        "Get entities",
+        "Show entities: attributes, observations, relations from and to them, ages.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: GetEntity| {
-        to_tool_result(keeper.session(caller).and_then(|mut session| {
-            let entity = keeper::get_entity(&mut session, &it.name)?;
-            Ok(render::entity(&entity, page_or_first(it.page), caller.now))
-        }))
+        let names: Vec<_> = it.name.into_iter().chain(it.names.into_iter().flatten()).collect();
+        show_entities(keeper, caller, &names, page_or_first(it.page))
     };
     RegisteredTool::new(ToolSet::Graph, "get_entity", about, EffectHint::Reads, run)
+}
+
+/// Shows one page of each entity. Among several, an unknown one is named and does not stop the others.
+fn show_entities(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    names: &[String],
+    page: usize,
+) -> ToolResult {
+    if names.is_empty() || names.len() > MAX_SHOWN_ENTITIES {
+        return Err(format!("give a `name`, or 1 to {MAX_SHOWN_ENTITIES} `names`"));
+    }
+    let mut session = keeper.session(caller).map_err(|it| it.to_string())?;
+    let (mut pages, mut refusals) = (Vec::new(), Vec::new());
+    for name in names {
+        match keeper::get_entity(&mut session, name) {
+            Ok(entity) => pages.push(render::entity(&entity, page, caller.now)),
+            Err(refusal) => refusals.push(refusal.to_string()),
+        }
+    }
+    if pages.is_empty() {
+        return Err(refusals.join("\n"));
+    }
+    pages.extend(refusals.into_iter().map(|it| format!("Note: {it}.\n")));
+    Ok(pages.join("\n").into())
 }
 
 fn get_relationships() -> RegisteredTool {

@@ -1,10 +1,12 @@
 //! The four tools for rooms, actions and scrolls (v1 section 5).
 
-use crate::keeper::{self, Blueprint, Caller, ChooseNumberOutcome, Keeper, NewScroll, Refusal};
+use std::iter;
+
+use crate::keeper::{self, Blueprint, Caller, Choice, Keeper, NewScroll, Refusal};
 use crate::mcp::arguments::{BuildRoom, PalaceAction, RoomRequest, SetWorkspace, WriteScroll};
 use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{ToolResult, to_tool_result};
-use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{ChosenPage, RegisteredTool, ToolSet, Toolbox};
 use crate::render;
 
 pub(super) fn palace_tools() -> [RegisteredTool; 4] {
@@ -158,26 +160,69 @@ fn run_palace_action(
     tools: &Toolbox,
     keeper: &mut Keeper,
     by: &Caller,
-    PalaceAction { action, params }: PalaceAction,
+    PalaceAction { action, also, params }: PalaceAction,
 ) -> ToolResult {
-    let said = params.as_deref().map(str::trim).filter(|it| !it.is_empty());
-    let done = match keeper::choose_number(keeper, by, action.0, said) {
-        Ok(ChooseNumberOutcome::Page(page)) => return Ok(page.into()),
-        Ok(ChooseNumberOutcome::RunTool(question)) => {
-            match tools.run_query_action(keeper, by, &question, said) {
-                Ok(found) => {
-                    return to_tool_result(keeper::render_tool_answer(
-                        keeper,
-                        by,
-                        &question,
-                        &found.text,
-                    ));
-                }
-                Err(refusal) => refusal,
+    let words = params.as_deref().map(str::trim).filter(|it| !it.is_empty());
+    match also {
+        Some(also) if !also.is_empty() => {
+            let numbers: Vec<_> = iter::once(action.0).chain(also.iter().map(|it| it.0)).collect();
+            run_choices(tools, keeper, by, &numbers, words)
+        }
+        _ => {
+            let choice = keeper::find_choice(keeper, by, action.0).map_err(|it| it.to_string());
+            let done = choice.and_then(|it| tools.run_choice(keeper, by, (action.0, it), words));
+            match done {
+                Ok(ChosenPage::WithMenu(page)) => Ok(page.into()),
+                Ok(ChosenPage::WithoutMenu(page)) => Ok(add_menu(keeper, by, page).into()),
+                Err(refusal) => Err(add_menu(keeper, by, refusal)),
             }
         }
-        Err(refusal) => refusal.to_string(),
-    };
-    // A refused choice is answered with the menu.
-    Err(keeper::with_menu(keeper, by, &done).unwrap_or(done))
+    }
+}
+
+/// Runs several choices of the menu in front, one after the other; a move only as the last. Refused
+/// if each is refused.
+fn run_choices(
+    tools: &Toolbox,
+    keeper: &mut Keeper,
+    by: &Caller,
+    numbers: &[i64],
+    words: Option<&str>,
+) -> ToolResult {
+    let mut choices: Vec<(i64, Result<Choice, String>)> = Vec::new();
+    for number in numbers {
+        if choices.iter().all(|(it, _)| it != number) {
+            let choice = keeper::find_choice(keeper, by, *number).map_err(|it| it.to_string());
+            choices.push((*number, choice));
+        }
+    }
+    let (mut page, mut has_succeeded, last) = (String::new(), false, choices.len() - 1);
+    let (mut listed, mut is_list_replaced) = (keeper::listed_items(keeper, by), false);
+    for (place, (number, choice)) in choices.into_iter().enumerate() {
+        let is_last = place == last;
+        let choice = choice.and_then(|it| match it.is_move() && !is_last {
+            true => Err("a move can only be the last of several numbers".to_owned()),
+            false => Ok(it),
+        });
+        let done = choice.and_then(|it| tools.run_choice(keeper, by, (number, it), words));
+        has_succeeded |= done.is_ok();
+        let listed_now = keeper::listed_items(keeper, by);
+        is_list_replaced |= place > 0 && !listed_now.starts_with(&listed);
+        listed = listed_now;
+        match done {
+            Ok(ChosenPage::WithMenu(it)) => return Ok(format!("{page}{it}").into()),
+            Ok(ChosenPage::WithoutMenu(it)) => page.push_str(&format!("{}\n\n", it.trim_end())),
+            Err(refusal) => page.push_str(&format!("{number}: {}\n\n", refusal.trim_end())),
+        }
+    }
+    if is_list_replaced {
+        page.push_str("Numbers from 31 are those of the last list.");
+    }
+    let page = add_menu(keeper, by, page);
+    if has_succeeded { Ok(page.into()) } else { Err(page) }
+}
+
+/// Adds the menu to a page. There is none before a palace was entered.
+fn add_menu(keeper: &mut Keeper, by: &Caller, page: String) -> String {
+    keeper::with_menu(keeper, by, &page).unwrap_or(page)
 }

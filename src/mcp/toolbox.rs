@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::keeper::{self, ActionToolCall, Caller, Keeper};
+use crate::keeper::{self, ActionToolCall, Caller, Choice, ChoiceOutcome, Keeper};
 use crate::mcp::arguments::parse_arguments;
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::effect_hint::EffectHint;
@@ -89,6 +89,15 @@ impl ToolSet {
     fn has_answer_limit(self) -> bool {
         !matches!(self, Self::Memory | Self::Mempalace)
     }
+}
+
+/// The page that a choice shows.
+#[derive(Clone, Debug)]
+pub enum ChosenPage {
+    /// A page that ends with its menu.
+    WithMenu(String),
+    /// A page below which the menu goes.
+    WithoutMenu(String),
 }
 
 impl FromStr for ToolSet {
@@ -245,6 +254,24 @@ impl Toolbox {
         }
         let arguments = substitute_placeholder(tool, request.params.clone(), words)?;
         self.run_registered(tool, keeper, caller, arguments)
+    }
+
+    /// Does what a number of the menu means, with the tool that it runs.
+    pub fn run_choice(
+        &self,
+        keeper: &mut Keeper,
+        caller: &Caller,
+        choice: (i64, Choice),
+        words: Option<&str>,
+    ) -> Result<ChosenPage, String> {
+        match keeper::run_choice(keeper, caller, choice, words).map_err(|it| it.to_string())? {
+            ChoiceOutcome::Page(page) => Ok(ChosenPage::WithMenu(page)),
+            ChoiceOutcome::Text(text) => Ok(ChosenPage::WithoutMenu(text)),
+            ChoiceOutcome::RunTool(call) => {
+                let answer = self.run_query_action(keeper, caller, &call, words)?.text;
+                Ok(ChosenPage::WithoutMenu(keeper::narrate_tool_answer(&call, &answer)))
+            }
+        }
     }
 
     fn run_registered(

@@ -229,6 +229,30 @@ async fn an_unknown_number_is_refused_with_the_menu() {
 }
 
 #[tokio::test]
+async fn several_numbers_of_one_menu_are_answered_together() {
+    let home = Home::new();
+    let text =
+        |label: &str, content: &str| json!({ "label": label, "type": "text", "content": content });
+    let rocks = json!({ "label": "List the rocks", "type": "query", "tool": "list_entities", "tool_params": { "genus": "Rock" } });
+    let actions = json!([text("Listen", "Drip."), rocks, { "label": "Descend", "type": "navigate", "room": "crypt" }]);
+    let mut agent = agent_in_hall(&home, actions).await;
+    for title in ["On rain", "On snow"] {
+        agent.call("write_scroll", json!({ "title": title, "body": "See [[Granite]]." })).await;
+    }
+    agent.take_transcript();
+    for (action, also) in
+        [(21, json!([22, 1, 2, 7])), (3, json!([1])), (1, json!([3])), (9, json!([10]))]
+    {
+        agent.call("palace_action", json!({ "action": action, "also": also })).await;
+    }
+    agent.call("palace_action", json!({ "action": "crypt" })).await;
+    agent.call("get_entity", json!({ "names": ["Granite", "basalt", "Slate"] })).await;
+    agent.call("get_entity", json!({})).await;
+    agent.call("get_entity", json!({ "names": ["Slate"] })).await;
+    assert_snapshot!(agent.take_transcript());
+}
+
+#[tokio::test]
 async fn an_action_before_entering_leads_to_the_entry() {
     let home = Home::new();
     let mut none = home.agent(MARCH_1).await;

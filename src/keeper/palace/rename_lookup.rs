@@ -199,7 +199,7 @@ mod tests {
     use crate::keeper::rooms::build::build_room;
     use crate::keeper::rooms::scrolls::{NewScroll, write_scroll};
     use crate::keeper::test_home::{TestHome, ada, blueprint};
-    use crate::keeper::{Blueprint, ChooseNumberOutcome, choose_number, show_item};
+    use crate::keeper::{Blueprint, show_item};
 
     #[test]
     fn doors_scrolls_and_the_entry_lead_to_a_room_that_was_renamed_by_hand() {
@@ -215,8 +215,7 @@ mod tests {
         home.restart();
         let entry = home.enter().unwrap();
         assert!(entry.contains("The entry room `attic` is `loft` now"), "{entry}");
-        let map = choose_number(&mut home.keeper, &ada(), 0, None).unwrap();
-        let ChooseNumberOutcome::Page(map) = map else { unreachable!() };
+        let map = home.choose(0, None).unwrap();
         insta::assert_snapshot!(map, @"
         ── Map of Keep ──
         2 rooms, 0 scrolls
@@ -247,11 +246,9 @@ mod tests {
         home.rename("rooms/attic.yaml", "rooms/east/loft.yaml");
         home.restart();
         home.enter().unwrap();
-        let loft = choose_number(&mut home.keeper, &ada(), 16, Some("attic")).unwrap();
-        let ChooseNumberOutcome::Page(loft) = loft else { unreachable!() };
+        let loft = home.choose(16, Some("attic")).unwrap();
         assert!(loft.contains("Dust"), "{loft}");
-        let scroll = choose_number(&mut home.keeper, &ada(), 21, None).unwrap();
-        let ChooseNumberOutcome::Page(scroll) = scroll else { unreachable!() };
+        let scroll = home.choose(21, None).unwrap();
         assert!(scroll.contains("Much."), "{scroll}");
         let again = build_room(&mut home.keeper, &ada(), &blueprint("attic"), &[]).unwrap_err();
         insta::assert_snapshot!(again, @"`attic` is the old name of the room `east/loft`, and doors still lead there by it: use `east/loft`, or another slug");

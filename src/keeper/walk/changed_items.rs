@@ -312,10 +312,7 @@ mod tests {
     use crate::keeper::rooms::scrolls::{NewScroll, write_scroll};
     use crate::keeper::test_home::{NOW, TestHome, ada, blueprint};
     use crate::keeper::work::tasks::{NewTask, complete_task, create_task};
-    use crate::keeper::{
-        Caller, ChooseNumberOutcome, EntityChange, choose_number, create_entities, delete_entities,
-        update_entity,
-    };
+    use crate::keeper::{Caller, EntityChange, create_entities, delete_entities, update_entity};
     use crate::model::Entity;
 
     fn bob() -> Caller {
@@ -360,8 +357,7 @@ mod tests {
     fn notices(home: &mut TestHome, room: &str) -> Vec<String> {
         home.keeper.visit_of_caller(&ada()).changes_since_visit.clear();
         home.enter().unwrap();
-        let page = choose_number(&mut home.keeper, &ada(), 16, Some(room)).unwrap();
-        let ChooseNumberOutcome::Page(page) = page else { panic!("{page:?}") };
+        let page = home.choose(16, Some(room)).unwrap();
         let notices = page.split_once("Notices:\n").map_or("", |it| it.1).lines();
         let notices = notices.map(|it| it.trim().to_owned());
         notices.filter(|it| !it.starts_with("Task: ")).collect()

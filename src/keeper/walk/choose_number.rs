@@ -10,15 +10,15 @@ use crate::keeper::walk::current_room::{render_current_room, render_menu, with_m
 use crate::keeper::walk::drawers::{find_drawer_rooms, list_room_drawers};
 use crate::keeper::walk::enter::enter_last_changed_palace;
 use crate::keeper::walk::entity_links::render_linked_text;
-use crate::keeper::walk::listed_items::open_listed_item;
-use crate::keeper::walk::long_answers::continue_answer;
+use crate::keeper::walk::listed_items::open_item;
+use crate::keeper::walk::long_answers::{can_continue_answer, continue_answer};
 use crate::keeper::walk::position::position_of_caller;
 use crate::keeper::walk::scrolls::{list_inventory, list_older_scrolls, read_scroll};
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
-    Action, ActionKind, Audience, NavigationTarget, Palace, RoomId, RoomRef, Slot, did_you_mean,
-    quoted,
+    Action, ActionKind, Audience, ItemId, NavigationTarget, Palace, RoomId, RoomRef, ScrollId,
+    Slot, did_you_mean, quoted,
 };
 use crate::render::{self, MapView};
 use crate::visit::Location;
@@ -26,12 +26,46 @@ use crate::visit::Location;
 /// Maximum number of rooms that a refusal lists.
 const MAX_SUGGESTED_ROOMS: usize = 5;
 
-/// The result of choosing a number.
+/// What a number of the menu means.
+#[derive(Clone, Debug)]
+pub enum Choice {
+    /// Read on in the last answer, which was cut.
+    ReadOn,
+    /// Enter the palace that changed last, or the only one: no palace was entered yet.
+    Enter,
+    /// An action of the room.
+    Action(Action),
+    /// A scroll that was shown.
+    Scroll(ScrollId),
+    /// An item of the last list or search.
+    Item(ItemId),
+    /// An action that every room has.
+    Global(Slot),
+}
+
+impl Choice {
+    /// Returns whether it leads to another room or shows another menu.
+    pub fn is_move(&self) -> bool {
+        match self {
+            Self::Action(action) => {
+                matches!(action.kind, ActionKind::Navigate(_) | ActionKind::EnterHall(_))
+            }
+            Self::Global(slot) => matches!(slot, Slot::More | Slot::Back | Slot::GoTo),
+            Self::Item(item) => matches!(item, ItemId::Room(_)),
+            Self::Enter => true,
+            Self::ReadOn | Self::Scroll(_) => false,
+        }
+    }
+}
+
+/// The result of a choice.
 #[derive(Debug)]
-pub enum ChooseNumberOutcome {
-    /// A page.
+pub enum ChoiceOutcome {
+    /// A text, below which the menu goes.
+    Text(String),
+    /// A page that ends with its menu.
     Page(String),
-    /// A tool to run; its answer goes to [`render_tool_answer`].
+    /// A tool to run; [`narrate_tool_answer`] makes a text of its answer.
     RunTool(ActionToolCall),
 }
 
@@ -50,31 +84,59 @@ pub struct ActionToolCall {
     pub missing_consent: Option<String>,
 }
 
-/// Runs the action with the number `number` in the menu of the caller. If the caller entered no
-/// palace, enters the only one or the one that changed last.
-pub fn choose_number(
-    keeper: &mut Keeper,
-    caller: &Caller,
-    number: i64,
-    params: Option<&str>,
-) -> Result<ChooseNumberOutcome, Refusal> {
-    if let Some(page) = continue_answer(keeper, caller, number) {
-        return Ok(ChooseNumberOutcome::Page(page));
+/// Returns what `number` means in the menu of the caller.
+pub fn find_choice(keeper: &mut Keeper, caller: &Caller, number: i64) -> Result<Choice, Refusal> {
+    if can_continue_answer(keeper, caller, number) {
+        return Ok(Choice::ReadOn);
     }
     if keeper.visit_of_caller(caller).workspace.is_none() {
-        return enter_last_changed_palace(keeper, caller).map(ChooseNumberOutcome::Page);
+        return Ok(Choice::Enter);
     }
-    let position = refresh_current_room(keeper, caller)?;
+    refresh_current_room(keeper, caller)?;
     let visit = keeper.visit_of_caller(caller);
     let (layout, count) = (visit.layout, visit.menu.len());
+    let choice = match layout.slot_of_number(number, count) {
+        Some(Slot::Action(place)) => visit
+            .menu
+            .get(visit.page * layout.page_size(count) + place)
+            .cloned()
+            .map(Choice::Action),
+        Some(Slot::Scroll(place)) => visit.shown_scrolls.get(place).cloned().map(Choice::Scroll),
+        Some(Slot::Result(place)) => visit.listed_items.get(place).cloned().map(Choice::Item),
+        slot => slot.map(Choice::Global),
+    };
+    choice.ok_or(Refusal::NoSuchAction { number })
+}
+
+/// Does what `number` means, as [`find_choice`] has found.
+pub fn run_choice(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    (number, choice): (i64, Choice),
+    params: Option<&str>,
+) -> Result<ChoiceOutcome, Refusal> {
     let unknown = Refusal::NoSuchAction { number };
-    let Some(slot) = layout.slot_of_number(number, count) else { return Err(unknown) };
-    if let Slot::Action(place) = slot {
-        let action = visit.menu.get(visit.page * layout.page_size(count) + place).cloned();
-        return run_action(keeper, caller, action.ok_or(unknown)?, &position);
+    match choice {
+        Choice::ReadOn => continue_answer(keeper, caller).map(ChoiceOutcome::Text).ok_or(unknown),
+        Choice::Enter => enter_last_changed_palace(keeper, caller).map(ChoiceOutcome::Page),
+        Choice::Action(action) => {
+            let position = refresh_current_room(keeper, caller)?;
+            run_action(keeper, caller, action, &position)
+        }
+        Choice::Scroll(scroll) => {
+            let position = refresh_current_room(keeper, caller)?;
+            let mut session = keeper.session_without_refresh(&position.workspace, caller)?;
+            read_scroll(&mut session, &scroll).map(ChoiceOutcome::Text)
+        }
+        Choice::Item(item) => {
+            let position = refresh_current_room(keeper, caller)?;
+            open_item(keeper, caller, &position, &item)
+        }
+        Choice::Global(slot) => {
+            let position = refresh_current_room(keeper, caller)?;
+            run_global_action(keeper, caller, slot, params, &position)?.ok_or(unknown)
+        }
     }
-    let page = run_global_action(keeper, caller, slot, params, &position)?;
-    page.ok_or(unknown).map(ChooseNumberOutcome::Page)
 }
 
 /// Runs an action that every room has, whatever its number, for a caller who entered a palace.
@@ -85,8 +147,13 @@ pub fn choose_global_action(
     params: Option<&str>,
 ) -> Result<String, Refusal> {
     let position = refresh_current_room(keeper, caller)?;
-    let page = run_global_action(keeper, caller, slot, params, &position)?;
-    page.ok_or_else(|| Refusal::Invalid("there is nothing like that here".to_owned()))
+    match run_global_action(keeper, caller, slot, params, &position)? {
+        Some(ChoiceOutcome::Page(page)) => Ok(page),
+        Some(ChoiceOutcome::Text(text)) => with_menu(keeper, caller, &text),
+        Some(ChoiceOutcome::RunTool(_)) | None => {
+            Err(Refusal::Invalid("there is nothing like that here".to_owned()))
+        }
+    }
 }
 
 /// Brings the palace of the caller up to date, and makes the menu if none was shown. Returns the
@@ -101,15 +168,9 @@ fn refresh_current_room(keeper: &mut Keeper, caller: &Caller) -> Result<Location
     Ok(position)
 }
 
-/// Renders the answer of a tool that an action called, and the menu.
-pub fn render_tool_answer(
-    keeper: &mut Keeper,
-    caller: &Caller,
-    request: &ActionToolCall,
-    answer: &str,
-) -> Result<String, Refusal> {
-    let page = format!("{}\n{answer}", render::narrate_action(&request.label));
-    with_menu(keeper, caller, &page)
+/// Renders the answer of a tool that an action called.
+pub fn narrate_tool_answer(call: &ActionToolCall, answer: &str) -> String {
+    format!("{}\n{answer}", render::narrate_action(&call.label))
 }
 
 fn run_action(
@@ -117,23 +178,22 @@ fn run_action(
     caller: &Caller,
     Action { label, kind }: Action,
     position: &Location,
-) -> Result<ChooseNumberOutcome, Refusal> {
+) -> Result<ChoiceOutcome, Refusal> {
     match kind {
         ActionKind::Navigate(target) => {
-            follow_door(keeper, caller, &target, label, position).map(ChooseNumberOutcome::Page)
+            follow_door(keeper, caller, &target, label, position).map(ChoiceOutcome::Page)
         }
         ActionKind::Text { content } => {
             let session = keeper.session_without_refresh(&position.workspace, caller)?;
             let graph = &session.palace.palace.graph;
             let content = render_linked_text(session.visit, graph, &content);
             let content = render::printable_text(&content);
-            let page = format!("{}\n{content}", render::narrate_action(&label));
-            with_menu(keeper, caller, &page).map(ChooseNumberOutcome::Page)
+            Ok(ChoiceOutcome::Text(format!("{}\n{content}", render::narrate_action(&label))))
         }
         ActionKind::EnterHall(hall) => {
             let to = Location { door: None, hall: Some(hall), ..position.clone() };
             keeper.visit_of_caller(caller).go_to(to);
-            render_current_room(keeper, caller).map(ChooseNumberOutcome::Page)
+            render_current_room(keeper, caller).map(ChoiceOutcome::Page)
         }
         ActionKind::Query { tool, params } => request_tool(keeper, position, label, tool, params),
         ActionKind::ShowEntity { entity } => {
@@ -150,13 +210,13 @@ fn request_tool(
     label: String,
     tool: String,
     params: Map<String, Value>,
-) -> Result<ChooseNumberOutcome, Refusal> {
+) -> Result<ChoiceOutcome, Refusal> {
     let palace = keeper.open_palace(&position.workspace)?;
     let allowed_tools = palace.palace.settings.allow.clone();
     let consent = palace.store().check_tools_consent(&allowed_tools);
     let missing_consent = consent.err().map(|it| it.to_string());
     let request = ActionToolCall { label, tool, params, allowed_tools, missing_consent };
-    Ok(ChooseNumberOutcome::RunTool(request))
+    Ok(ChoiceOutcome::RunTool(request))
 }
 
 /// Goes through a door, into another palace if the door leads there (v2 section 3.6).
@@ -198,26 +258,26 @@ fn run_global_action(
     slot: Slot,
     params: Option<&str>,
     position: &Location,
-) -> Result<Option<String>, Refusal> {
+) -> Result<Option<ChoiceOutcome>, Refusal> {
     let params = params.map(str::trim).filter(|it| !it.is_empty());
     let audience = caller.audience();
     let mut session = keeper.session_without_refresh(&position.workspace, caller)?;
     let visit = &mut *session.visit;
     let page = match slot {
-        Slot::Action(_) => return Ok(None),
+        Slot::Action(_) | Slot::Scroll(_) | Slot::Result(_) => return Ok(None),
         Slot::More => {
             if visit.menu.len() <= visit.layout.page_size(visit.menu.len()) {
                 return Ok(None);
             }
             visit.go_to_next_menu_page();
-            return render_menu(keeper, caller).map(Some);
+            return render_menu(keeper, caller).map(ChoiceOutcome::Page).map(Some);
         }
-        Slot::Back if visit.go_back() => return render_current_room(keeper, caller).map(Some),
+        Slot::Back if visit.go_back() => return enter_room(keeper, caller).map(Some),
         Slot::Back => "This visit began here: there is no room to go back to.".to_owned(),
         Slot::GoTo => match params {
             Some(name) => {
                 go_to_room(&mut session, name, position)?;
-                return render_current_room(keeper, caller).map(Some);
+                return enter_room(keeper, caller).map(Some);
             }
             None => missing_room_name(audience).to_owned(),
         },
@@ -226,17 +286,16 @@ fn run_global_action(
         Slot::Inventory => list_inventory(&mut session, &position.room)?,
         Slot::WriteScroll => scroll_advice(audience).to_owned(),
         Slot::Map => render_map(&mut session, position)?,
-        Slot::Scroll(place) => match visit.shown_scrolls.get(place).cloned() {
-            Some(scroll) => read_scroll(&mut session, &scroll)?,
-            None => return Ok(None),
-        },
         Slot::Drawers => match list_room_drawers(&mut session, &position.room)? {
             Some(page) => page,
             None => return Ok(None),
         },
-        Slot::Result(place) => return open_listed_item(keeper, caller, position, place),
     };
-    with_menu(keeper, caller, &page).map(Some)
+    Ok(Some(ChoiceOutcome::Text(page)))
+}
+
+fn enter_room(keeper: &mut Keeper, caller: &Caller) -> Result<ChoiceOutcome, Refusal> {
+    render_current_room(keeper, caller).map(ChoiceOutcome::Page)
 }
 
 fn missing_room_name(audience: Audience) -> &'static str {
@@ -354,18 +413,20 @@ actions:
         home
     }
 
-    fn choose(home: &mut TestHome, number: i64, params: Option<&str>) -> Result<String, Refusal> {
-        match choose_number(&mut home.keeper, &ada(), number, params)? {
-            ChooseNumberOutcome::Page(page) => Ok(page),
-            ChooseNumberOutcome::RunTool(call) => Ok(format!("calls {}", call.tool)),
-        }
+    fn run_number(
+        home: &mut TestHome,
+        number: i64,
+        params: Option<&str>,
+    ) -> Result<ChoiceOutcome, Refusal> {
+        let choice = find_choice(&mut home.keeper, &ada(), number)?;
+        run_choice(&mut home.keeper, &ada(), (number, choice), params)
     }
 
     #[test]
     fn a_text_action_shows_its_text_above_the_menu() {
         let mut home = home();
         home.enter().unwrap();
-        let page = choose(&mut home, 1, None).unwrap();
+        let page = home.choose(1, None).unwrap();
         assert!(page.starts_with("You listen:\nDrip.\n\nActions: 1 Listen · "), "{page}");
     }
 
@@ -373,8 +434,8 @@ actions:
     fn a_query_action_returns_the_call_of_its_tool() {
         let mut home = home();
         home.enter().unwrap();
-        let outcome = choose_number(&mut home.keeper, &ada(), 2, None).unwrap();
-        let ChooseNumberOutcome::RunTool(call) = outcome else { panic!("{outcome:?}") };
+        let outcome = run_number(&mut home, 2, None).unwrap();
+        let ChoiceOutcome::RunTool(call) = outcome else { panic!("{outcome:?}") };
         assert_eq!((call.label.as_str(), call.tool.as_str()), ("List the rocks", "list_entities"));
         assert_eq!(Value::Object(call.params), serde_json::json!({ "genus": "Rock" }));
         assert_eq!((call.allowed_tools, call.missing_consent), (Vec::new(), None));
@@ -384,9 +445,9 @@ actions:
     fn a_door_to_another_palace_names_it() {
         let mut home = home();
         home.enter().unwrap();
-        let page = choose(&mut home, 3, None).unwrap();
+        let page = home.choose(3, None).unwrap();
         assert!(page.starts_with("You are in Garden now.\n\n── Porch ──\nRoses.\n"), "{page}");
-        assert!(choose(&mut home, 15, None).unwrap().starts_with("── Hall ──"));
+        assert!(home.choose(15, None).unwrap().starts_with("── Hall ──"));
     }
 
     #[test]
@@ -394,7 +455,7 @@ actions:
         let mut home = home();
         home.enter().unwrap();
         for number in [i64::MIN, -1, 4, 12, 13, 21, 30, 31, 61, i64::MAX] {
-            let refusal = choose(&mut home, number, None).unwrap_err().to_string();
+            let refusal = home.choose(number, None).unwrap_err().to_string();
             assert_eq!(refusal, format!("there is no action {number} here"));
         }
     }
@@ -407,10 +468,10 @@ actions:
             ("entities/rock/slate.yaml", "name: Slate\ngenus: Rock\n"),
         ]);
         assert!(home.enter().unwrap().contains("31 to 32 items listed last"));
-        let page = choose(&mut home, 17, Some("granite")).unwrap();
+        let page = home.choose(17, Some("granite")).unwrap();
         assert!(page.contains("31 to 31 items listed last"), "{page}");
-        assert!(choose(&mut home, 32, None).is_err());
-        let page = choose(&mut home, 16, Some("hall")).unwrap();
+        assert!(home.choose(32, None).is_err());
+        let page = home.choose(16, Some("hall")).unwrap();
         assert!(page.contains("31 to 32 items listed last"), "{page}");
     }
 
@@ -418,7 +479,7 @@ actions:
     fn the_way_back_ends_where_the_visit_began() {
         let mut home = home();
         home.enter().unwrap();
-        let page = choose(&mut home, 15, None).unwrap();
+        let page = home.choose(15, None).unwrap();
         let end = "This visit began here: there is no room to go back to.\n";
         assert!(page.starts_with(end), "{page}");
     }
@@ -428,7 +489,7 @@ actions:
         let mut home = home();
         home.enter().unwrap();
         for name in ["crypt", "GROßE GRUFT", " große gruft "] {
-            let page = choose(&mut home, 16, Some(name)).unwrap();
+            let page = home.choose(16, Some(name)).unwrap();
             assert!(page.starts_with("── Große Gruft ──"), "{name}: {page}");
         }
     }
@@ -438,8 +499,8 @@ actions:
         let mut home = home();
         home.enter().unwrap();
         let why = "several rooms are named `WELL`; use the slug: one of `east/well`, `west/spring`";
-        assert_eq!(choose(&mut home, 16, Some("WELL")).unwrap_err().to_string(), why);
-        let page = choose(&mut home, 16, Some("east/well")).unwrap();
+        assert_eq!(home.choose(16, Some("WELL")).unwrap_err().to_string(), why);
+        let page = home.choose(16, Some("east/well")).unwrap();
         assert!(page.starts_with("── Well ──"), "{page}");
     }
 
@@ -447,7 +508,7 @@ actions:
     fn an_unknown_room_is_refused_with_the_most_similar_name() {
         let mut home = home();
         home.enter().unwrap();
-        let refusal = choose(&mut home, 16, Some("cript")).unwrap_err().to_string();
+        let refusal = home.choose(16, Some("cript")).unwrap_err().to_string();
         assert_eq!(refusal, "no room is called `cript`; did you mean `crypt`?");
     }
 
@@ -455,7 +516,7 @@ actions:
     fn going_to_a_room_without_its_name_asks_for_the_name() {
         let mut home = home();
         home.enter().unwrap();
-        let page = choose(&mut home, 16, Some("  ")).unwrap();
+        let page = home.choose(16, Some("  ")).unwrap();
         let hint = "Give in `params` the name or slug of the room to go to.\n";
         assert!(page.starts_with(hint), "{page}");
     }
@@ -463,7 +524,7 @@ actions:
     #[test]
     fn any_number_enters_the_only_palace_first() {
         let mut home = TestHome::new(&[("rooms/hall.yaml", HALL)]);
-        let page = choose(&mut home, 61, None).unwrap();
+        let page = home.choose(61, None).unwrap();
         assert!(page.starts_with("You are in Keep now.\n\n"), "{page}");
         assert!(page.contains("── Hall ──\nStone.\n"), "{page}");
     }
@@ -472,9 +533,8 @@ actions:
     fn the_answer_of_a_tool_follows_the_label_of_its_action() {
         let mut home = home();
         home.enter().unwrap();
-        let outcome = choose_number(&mut home.keeper, &ada(), 2, None).unwrap();
-        let ChooseNumberOutcome::RunTool(call) = outcome else { panic!("{outcome:?}") };
-        let page = render_tool_answer(&mut home.keeper, &ada(), &call, "Granite.\n").unwrap();
-        assert!(page.starts_with("You list the rocks:\nGranite.\n\nActions: 1 "), "{page}");
+        let outcome = run_number(&mut home, 2, None).unwrap();
+        let ChoiceOutcome::RunTool(call) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(narrate_tool_answer(&call, "Granite.\n"), "You list the rocks:\nGranite.\n");
     }
 }

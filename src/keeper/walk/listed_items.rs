@@ -1,7 +1,8 @@
 //! Opening an item of the last search or list.
 
 use crate::keeper::graph::describe::{describe_genus, get_entity};
-use crate::keeper::walk::current_room::{render_current_room, with_menu};
+use crate::keeper::walk::choose_number::ChoiceOutcome;
+use crate::keeper::walk::current_room::render_current_room;
 use crate::keeper::walk::drawers::read_drawer;
 use crate::keeper::walk::scrolls::read_scroll;
 use crate::keeper::work::work_items::render_work_item;
@@ -10,35 +11,35 @@ use crate::model::ItemId;
 use crate::render;
 use crate::visit::Location;
 
-/// Opens an item of the last search or list, by its place there; `None` if no item has that place.
-pub(crate) fn open_listed_item(
+/// Returns the items that the numbers from 31 open, in their order.
+pub fn listed_items(keeper: &mut Keeper, caller: &Caller) -> Vec<ItemId> {
+    keeper.visit_of_caller(caller).listed_items.clone()
+}
+
+/// Opens an item: goes to a room, and shows anything else whole.
+pub(crate) fn open_item(
     keeper: &mut Keeper,
     caller: &Caller,
     position: &Location,
-    place: usize,
-) -> Result<Option<String>, Refusal> {
+    item: &ItemId,
+) -> Result<ChoiceOutcome, Refusal> {
     let mut session = keeper.session_without_refresh(&position.workspace, caller)?;
-    let page = match session.visit.listed_items.get(place).cloned() {
-        None => return Ok(None),
-        Some(ItemId::Room(room)) => {
-            session.visit.go_to(Location::from_room(&position.workspace, room));
-            return render_current_room(keeper, caller).map(Some);
+    let page = match item {
+        ItemId::Room(room) => {
+            session.visit.go_to(Location::from_room(&position.workspace, room.clone()));
+            return render_current_room(keeper, caller).map(ChoiceOutcome::Page);
         }
-        Some(ItemId::Scroll(scroll)) => read_scroll(&mut session, &scroll)?,
-        Some(ItemId::Drawer(file)) => read_drawer(&mut session, &file)?,
-        Some(ItemId::Diary(file)) => read_diary_entry(&session, &file),
-        Some(item @ (ItemId::Task(_) | ItemId::Process(_))) => {
-            render_work_item(session.palace, &item, caller.now)?
-        }
-        Some(ItemId::Genus(name)) => {
-            let genus = describe_genus(&session, &name)?;
+        ItemId::Scroll(scroll) => read_scroll(&mut session, scroll)?,
+        ItemId::Drawer(file) => read_drawer(&mut session, file)?,
+        ItemId::Diary(file) => read_diary_entry(&session, file),
+        ItemId::Task(_) | ItemId::Process(_) => render_work_item(session.palace, item, caller.now)?,
+        ItemId::Genus(name) => {
+            let genus = describe_genus(&session, name)?;
             render::genus(genus.definition, &genus.count)
         }
-        Some(ItemId::Entity(name)) => {
-            render::entity(&get_entity(&mut session, &name)?, 1, caller.now)
-        }
+        ItemId::Entity(name) => render::entity(&get_entity(&mut session, name)?, 1, caller.now),
     };
-    with_menu(keeper, caller, &page).map(Some)
+    Ok(ChoiceOutcome::Text(page))
 }
 
 /// Renders a diary entry, by its file.

@@ -4,7 +4,6 @@
 
 use std::ops::Range;
 
-use crate::keeper::walk::current_room::with_menu;
 use crate::keeper::{Caller, Keeper};
 use crate::model::MAX_ANSWER_CHARS;
 use crate::render::group_thousands;
@@ -38,14 +37,14 @@ pub fn cut_answer(answer: String, visit: Option<(&mut Keeper, &Caller)>) -> Stri
     format!("{shown}{ellipsis}\nLeft to read: {count} characters; {how}.\n\n{menu}")
 }
 
-/// Returns what a cut answer has left out if `number` asks for it, with the menu.
-pub(crate) fn continue_answer(keeper: &mut Keeper, caller: &Caller, number: i64) -> Option<String> {
-    if number != CONTINUE {
-        return None;
-    }
-    let rest = keeper.visit_of_caller(caller).unread_answer.take()?;
-    // An answer about a palace that was not entered has no menu.
-    Some(with_menu(keeper, caller, &rest).unwrap_or_else(|_| rest.to_string()))
+/// Returns whether `number` asks for what the last answer has left out.
+pub(crate) fn can_continue_answer(keeper: &mut Keeper, caller: &Caller, number: i64) -> bool {
+    number == CONTINUE && keeper.visit_of_caller(caller).unread_answer.is_some()
+}
+
+/// Returns what a cut answer has left out.
+pub(crate) fn continue_answer(keeper: &mut Keeper, caller: &Caller) -> Option<String> {
+    keeper.visit_of_caller(caller).unread_answer.take().map(|it| it.to_string())
 }
 
 /// Returns the range of a long answer that is not shown: before its menu if it ends with one.
@@ -81,7 +80,7 @@ mod tests {
         while let Some(answer) = next {
             let shown = cut_answer(answer, Some((&mut home.keeper, &caller)));
             assert!(shown.chars().count() <= MAX_ANSWER_CHARS, "{}", shown.chars().count());
-            next = continue_answer(&mut home.keeper, &caller, CONTINUE);
+            next = continue_answer(&mut home.keeper, &caller);
             let (text, how) = shown.split_once("\nLeft to read: ").unwrap_or((&shown, "none"));
             assert_eq!(how.contains("; palace_action 13 continues.\n"), next.is_some(), "{how}");
             texts.push(text.trim_start_matches("…\n").to_owned());

@@ -50,7 +50,9 @@ pub(in crate::mcp) struct SearchEntities {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct GetEntity {
-    pub(in crate::mcp) name: String,
+    pub(in crate::mcp) name: Option<String>,
+    /// Several, up to 50, in one answer.
+    pub(in crate::mcp) names: Option<Vec<String>>,
     pub(in crate::mcp) page: Option<PageNumber>,
 }
 

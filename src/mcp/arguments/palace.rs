@@ -32,10 +32,43 @@ pub(in crate::mcp) struct SetWorkspace {
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct PalaceAction {
     /// A number from the current menu.
-    pub(in crate::mcp) action: LenientInteger,
+    pub(in crate::mcp) action: ActionNumber,
+    /// More numbers of the same menu, answered together; a move only as the last.
+    pub(in crate::mcp) also: Option<Vec<ActionNumber>>,
     /// Text for actions that need it: a room to go to, words to search for (also
     /// `kind:drawer`, `wing:`, `room:`, `since:`, `until:`).
     pub(in crate::mcp) params: Option<String>,
+}
+
+/// A number of a menu.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "Value")]
+pub(in crate::mcp) struct ActionNumber(pub(in crate::mcp) i64);
+
+impl TryFrom<Value> for ActionNumber {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        match (LenientInteger::deserialize(&value), &value) {
+            (Ok(number), _) => Ok(Self(number.0)),
+            (Err(_), Value::String(text)) => Err(format!(
+                "an action is a number; to go to {}, give `action: 16` and the name of the room in \
+                 `params`",
+                quoted(text)
+            )),
+            (Err(why), _) => Err(why.to_string()),
+        }
+    }
+}
+
+impl JsonSchema for ActionNumber {
+    fn schema_name() -> Cow<'static, str> {
+        LenientInteger::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        LenientInteger::json_schema(generator)
+    }
 }
 
 /// The arguments of `build_room`.

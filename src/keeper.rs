@@ -156,10 +156,10 @@ pub use crate::keeper::templates::{
     read_template,
 };
 pub use crate::keeper::walk::built_room::{show_built_room, update_menu_in_built_room};
+pub use crate::keeper::walk::choice::{ActionToolCall, Choice, ChoiceOutcome};
 pub use crate::keeper::walk::choices::{Choices, list_choices, read_by_name};
 pub use crate::keeper::walk::choose_number::{
-    ActionToolCall, Choice, ChoiceOutcome, choose_global_action, find_choice, narrate_tool_answer,
-    run_choice,
+    choose_global_action, find_choice, narrate_tool_answer, run_choice,
 };
 pub use crate::keeper::walk::current_room::{look_around, with_menu};
 pub use crate::keeper::walk::enter::{

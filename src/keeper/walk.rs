@@ -3,6 +3,7 @@
 pub(crate) mod built_room;
 pub(crate) mod changed_items;
 pub(crate) mod changes_since_visit;
+pub(crate) mod choice;
 pub(crate) mod choices;
 pub(crate) mod choose_number;
 pub(crate) mod current_room;

@@ -114,6 +114,37 @@ impl<T> JsonSchema for ParsedText<T> {
     }
 }
 
+/// A number of a menu.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "Value")]
+pub(super) struct ActionNumber(pub(super) i64);
+
+impl TryFrom<Value> for ActionNumber {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<Self, String> {
+        match (LenientInteger::deserialize(&value), &value) {
+            (Ok(number), _) => Ok(Self(number.0)),
+            (Err(_), Value::String(text)) => Err(format!(
+                "an action is a number; to go to {}, give `action: 16` and the name of the room in \
+                 `params`",
+                quoted(text)
+            )),
+            (Err(why), _) => Err(why.to_string()),
+        }
+    }
+}
+
+impl JsonSchema for ActionNumber {
+    fn schema_name() -> Cow<'static, str> {
+        LenientInteger::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        LenientInteger::json_schema(generator)
+    }
+}
+
 /// A number; also accepts one in quotes, which careless clients send.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "Value")]

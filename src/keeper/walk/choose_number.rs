@@ -6,6 +6,7 @@ use crate::format::room_path;
 use crate::keeper::rooms::position::current_position;
 use crate::keeper::rooms::room_lookup::rooms_with_name;
 use crate::keeper::search::palace_search::search_from_menu;
+use crate::keeper::walk::choice::{ActionToolCall, Choice, ChoiceOutcome};
 use crate::keeper::walk::current_room::{render_current_room, render_menu, with_menu};
 use crate::keeper::walk::drawers::{find_drawer_rooms, list_room_drawers};
 use crate::keeper::walk::enter::enter_last_changed_palace;
@@ -17,72 +18,14 @@ use crate::keeper::walk::scrolls::{list_inventory, list_older_scrolls, read_scro
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
-    Action, ActionKind, Audience, ItemId, NavigationTarget, Palace, RoomId, RoomRef, ScrollId,
-    Slot, did_you_mean, quoted,
+    Action, ActionKind, Audience, NavigationTarget, Palace, RoomId, RoomRef, Slot, did_you_mean,
+    quoted,
 };
 use crate::render::{self, MapView};
 use crate::visit::Location;
 
 /// Maximum number of rooms that a refusal lists.
 const MAX_SUGGESTED_ROOMS: usize = 5;
-
-/// What a number of the menu means.
-#[derive(Clone, Debug)]
-pub enum Choice {
-    /// Read on in the last answer, which was cut.
-    ReadOn,
-    /// Enter the palace that changed last, or the only one: no palace was entered yet.
-    Enter,
-    /// An action of the room.
-    Action(Action),
-    /// A scroll that was shown.
-    Scroll(ScrollId),
-    /// An item of the last list or search.
-    Item(ItemId),
-    /// An action that every room has.
-    Global(Slot),
-}
-
-impl Choice {
-    /// Returns whether it leads to another room or shows another menu.
-    pub fn is_move(&self) -> bool {
-        match self {
-            Self::Action(action) => {
-                matches!(action.kind, ActionKind::Navigate(_) | ActionKind::EnterHall(_))
-            }
-            Self::Global(slot) => matches!(slot, Slot::More | Slot::Back | Slot::GoTo),
-            Self::Item(item) => matches!(item, ItemId::Room(_)),
-            Self::Enter => true,
-            Self::ReadOn | Self::Scroll(_) => false,
-        }
-    }
-}
-
-/// The result of a choice.
-#[derive(Debug)]
-pub enum ChoiceOutcome {
-    /// A text, below which the menu goes.
-    Text(String),
-    /// A page that ends with its menu.
-    Page(String),
-    /// A tool to run; [`narrate_tool_answer`] makes a text of its answer.
-    RunTool(ActionToolCall),
-}
-
-/// A call of a tool by an action.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ActionToolCall {
-    /// The action's label.
-    pub label: String,
-    /// The name of the tool.
-    pub tool: String,
-    /// The arguments of the call.
-    pub params: Map<String, Value>,
-    /// The tools that change things and that actions of this palace may call.
-    pub allowed_tools: Vec<String>,
-    /// Why actions may not call those tools on this machine; `None` if they may.
-    pub missing_consent: Option<String>,
-}
 
 /// Returns what `number` means in the menu of the caller.
 pub fn find_choice(keeper: &mut Keeper, caller: &Caller, number: i64) -> Result<Choice, Refusal> {

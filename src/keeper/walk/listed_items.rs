@@ -1,7 +1,7 @@
 //! Opening an item of the last search or list.
 
 use crate::keeper::graph::describe::{describe_genus, get_entity};
-use crate::keeper::walk::choose_number::ChoiceOutcome;
+use crate::keeper::walk::choice::ChoiceOutcome;
 use crate::keeper::walk::current_room::render_current_room;
 use crate::keeper::walk::drawers::read_drawer;
 use crate::keeper::walk::scrolls::read_scroll;

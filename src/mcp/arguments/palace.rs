@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::keeper::Blueprint;
-use crate::mcp::arguments::{LenientInteger, ParsedText};
+use crate::mcp::arguments::{ActionNumber, ParsedText};
 use crate::model::{
     Action, ActionKind, Grouping, NavigationTarget, RoomDestination, RoomRef, Slug,
     normalize_prose, quoted,
@@ -38,37 +38,6 @@ pub(in crate::mcp) struct PalaceAction {
     /// Text for actions that need it: a room to go to, words to search for (also
     /// `kind:drawer`, `wing:`, `room:`, `since:`, `until:`).
     pub(in crate::mcp) params: Option<String>,
-}
-
-/// A number of a menu.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(try_from = "Value")]
-pub(in crate::mcp) struct ActionNumber(pub(in crate::mcp) i64);
-
-impl TryFrom<Value> for ActionNumber {
-    type Error = String;
-
-    fn try_from(value: Value) -> Result<Self, String> {
-        match (LenientInteger::deserialize(&value), &value) {
-            (Ok(number), _) => Ok(Self(number.0)),
-            (Err(_), Value::String(text)) => Err(format!(
-                "an action is a number; to go to {}, give `action: 16` and the name of the room in \
-                 `params`",
-                quoted(text)
-            )),
-            (Err(why), _) => Err(why.to_string()),
-        }
-    }
-}
-
-impl JsonSchema for ActionNumber {
-    fn schema_name() -> Cow<'static, str> {
-        LenientInteger::schema_name()
-    }
-
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        LenientInteger::json_schema(generator)
-    }
 }
 
 /// The arguments of `build_room`.

@@ -1,0 +1,63 @@
+//! What a visitor has chosen by number, and what comes of it.
+
+use serde_json::{Map, Value};
+
+use crate::model::{Action, ActionKind, ItemId, ScrollId, Slot};
+
+/// What a number of the menu means.
+#[derive(Clone, Debug)]
+pub enum Choice {
+    /// Read on in the last answer, which was cut.
+    ReadOn,
+    /// Enter the palace that changed last, or the only one: no palace was entered yet.
+    Enter,
+    /// An action of the room.
+    Action(Action),
+    /// A scroll that was shown.
+    Scroll(ScrollId),
+    /// An item of the last list or search.
+    Item(ItemId),
+    /// An action that every room has.
+    Global(Slot),
+}
+
+impl Choice {
+    /// Returns whether it leads to another room or shows another menu.
+    pub fn is_move(&self) -> bool {
+        match self {
+            Self::Action(action) => {
+                matches!(action.kind, ActionKind::Navigate(_) | ActionKind::EnterHall(_))
+            }
+            Self::Global(slot) => matches!(slot, Slot::More | Slot::Back | Slot::GoTo),
+            Self::Item(item) => matches!(item, ItemId::Room(_)),
+            Self::Enter => true,
+            Self::ReadOn | Self::Scroll(_) => false,
+        }
+    }
+}
+
+/// The result of a choice.
+#[derive(Debug)]
+pub enum ChoiceOutcome {
+    /// A text, below which the menu goes.
+    Text(String),
+    /// A page that ends with its menu.
+    Page(String),
+    /// A tool to run; `narrate_tool_answer` makes a text of its answer.
+    RunTool(ActionToolCall),
+}
+
+/// A call of a tool by an action.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActionToolCall {
+    /// The action's label.
+    pub label: String,
+    /// The name of the tool.
+    pub tool: String,
+    /// The arguments of the call.
+    pub params: Map<String, Value>,
+    /// The tools that change things and that actions of this palace may call.
+    pub allowed_tools: Vec<String>,
+    /// Why actions may not call those tools on this machine; `None` if they may.
+    pub missing_consent: Option<String>,
+}

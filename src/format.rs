@@ -279,6 +279,11 @@ pub fn find_other_format(settings: &str) -> Option<Diagnostic> {
     parse_file(PalacePath::SETTINGS_FILE, settings).first_finding(Code::FormatVersion)
 }
 
+/// Returns the first error in the text of a `palace.toml`.
+pub fn find_settings_error(settings: &str) -> Option<Diagnostic> {
+    parse_file(PalacePath::SETTINGS_FILE, settings).first_error()
+}
+
 /// Writes the `palace.toml` of a new palace.
 pub fn serialize_settings(settings: &Settings) -> String {
     settings::serialize_settings(settings)

@@ -89,6 +89,11 @@ impl ParsedFile {
         self.findings.iter().find(|it| it.code == code).cloned()
     }
 
+    /// Returns the first error.
+    pub fn first_error(&self) -> Option<Diagnostic> {
+        self.findings.iter().find(|it| it.severity() == Severity::Error).cloned()
+    }
+
     /// Returns whether the file has an error.
     pub fn has_errors(&self) -> bool {
         self.findings.iter().any(|it| it.severity() == Severity::Error)

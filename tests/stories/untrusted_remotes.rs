@@ -224,3 +224,34 @@ fn the_deletion_of_most_items_of_a_small_palace_waits_for_a_person() {
     assert_eq!(sync(&ben, &["--accept"]).1, 0);
     assert!(!ben.path().join(ENTITY).exists());
 }
+
+#[test]
+fn a_remote_that_takes_the_settings_of_a_palace_away_or_breaks_them_is_refused() {
+    let remote = Remote::with_palace();
+    let [ada, stranger] = [remote.machine(), remote.clone_to_machine()];
+    for (file, text) in [("keep/rooms/a.yaml", "name: A\n"), ("keep/rooms/b.yaml", "name: B\n")] {
+        stranger.write(file, text);
+    }
+    commit_all(&stranger, "2026-02-02T12:00:00Z", "rooms");
+    stranger.git(&["push", "-q"]);
+    assert_eq!(sync(&ada, &[]).1, 0);
+    let before = ada.git(&["rev-parse", "HEAD"]);
+    for (text, reason) in [
+        (None, "the remote deletes 5 of 5 items of `keep/`"),
+        (
+            Some(""),
+            "the remote has settings that cannot be read, and nothing was merged: keep/palace.toml:1: ",
+        ),
+    ] {
+        let settings = stranger.path().join("keep/palace.toml");
+        match text {
+            None => std::fs::remove_file(settings).unwrap(),
+            Some(text) => std::fs::write(settings, text).unwrap(),
+        }
+        commit_all(&stranger, "2026-02-03T12:00:00Z", "settings");
+        stranger.git(&["push", "-q"]);
+        let (said, code) = sync(&ada, &[]);
+        assert!(code == 2 && said.contains(reason), "{said}");
+        assert_eq!(ada.git(&["rev-parse", "HEAD"]), before);
+    }
+}

@@ -12,7 +12,7 @@ use crate::keeper::merge::MERGE_RULES_VERSION;
 use crate::keeper::sync::merge_versions::{merge_rested_edit, merge_versions};
 use crate::keeper::sync::notices::future_commit_sentence;
 use crate::keeper::sync::repositories::SyncedRepository;
-use crate::model::{CommitMode, Diagnostic};
+use crate::model::{CommitMode, Diagnostic, quoted_unless_plain};
 use crate::store::{
     self, ApplyOutcome, DatedCommit, HistoryComparison, HistoryRelation, PlannedMove, SyncSession,
     Upstream,
@@ -195,6 +195,7 @@ fn check_plan(
     options: &SyncOptions,
 ) -> Result<(), Refusal> {
     reject_other_format(repository, planned)?;
+    reject_unreadable_settings(planned)?;
     if let Some(palace) = repository.palace_with_manual_commits() {
         return Err(Refusal::Invalid(format!(
             "the commits of {} were fetched, and not merged, because {} sets `commit = \"manual\"`; \
@@ -220,6 +221,23 @@ fn reject_manual_commits(planned: &PlannedMove) -> Result<(), Refusal> {
             "the remote sets `commit = \"manual\"` in `{path}`: what agents write would not be \
              committed on this machine any more, and sync would end; `palazzo sync --accept` accepts \
              that, or take it back where it was set"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Fails if a plan brings settings that cannot be read: nothing could be written to that palace any
+/// more.
+fn reject_unreadable_settings(planned: &PlannedMove) -> Result<(), Refusal> {
+    let error = planned_settings(planned)
+        .find_map(|(path, text)| Some((path, format::find_settings_error(text)?)));
+    match error {
+        Some((path, error)) => Err(Refusal::Invalid(format!(
+            "the remote has settings that cannot be read, and nothing was merged: {}:{}: {}; correct \
+             them where they were changed",
+            quoted_unless_plain(path),
+            error.at.line,
+            error.message
         ))),
         None => Ok(()),
     }

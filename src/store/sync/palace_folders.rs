@@ -11,7 +11,7 @@ use crate::store::repo::palace_folders::PALACE_FOLDERS;
 use crate::store::{Error, Store};
 
 /// The file that makes a folder a palace.
-const SETTINGS_FILE: &str = "palace.toml";
+pub(crate) const SETTINGS_FILE: &str = "palace.toml";
 /// The folder with the files that Palazzo makes for editors.
 const GENERATED_FOLDER: &str = ".palazzo";
 /// Files of git that may be in the folder of a palace.

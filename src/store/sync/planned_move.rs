@@ -8,7 +8,7 @@ use gix::objs::tree::EntryKind;
 use crate::store::history::commits::HistoryReader;
 use crate::store::history::tree_diff::{self, TreeChange, TreeEntry};
 use crate::store::sync::commit_range::MERGE_RULES_TRAILER;
-use crate::store::sync::palace_folders::PalaceFolders;
+use crate::store::sync::palace_folders::{PalaceFolders, SETTINGS_FILE};
 use crate::store::sync::status::CONFLICTS_FOLDER;
 use crate::store::sync::tree_merge::MergedTree;
 use crate::store::write::commit::{BlobEntry, GitIdentity};
@@ -140,7 +140,7 @@ impl PlannedMove {
     }
 }
 
-/// Returns a palace that loses more than half of its items, and three or more.
+/// Returns a palace that loses more than half of its items, and three or more, or its settings.
 fn find_emptied_palace<'c>(
     history: &HistoryReader<'_>,
     tree: ObjectId,
@@ -149,18 +149,26 @@ fn find_emptied_palace<'c>(
 ) -> gix::Result<Option<EmptiedPalace>> {
     const MIN_DELETED: usize = 3;
     let folders = PalaceFolders::new(&history.git, &[tree]);
-    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    // Without its settings, a folder is no palace any more.
+    let mut losses: BTreeMap<String, (usize, bool)> = BTreeMap::new();
     for path in deleted {
-        if let Some(folder) = folders.palace_of(path)?.filter(|it| is_item(&path[it.len()..])) {
-            *counts.entry(folder).or_default() += 1;
+        let Some(folder) = folders.palace_of(path)? else { continue };
+        let rest = &path[folder.len()..];
+        let is_settings = rest == SETTINGS_FILE;
+        if is_settings || is_item(rest) {
+            let (count, has_no_settings) = losses.entry(folder).or_default();
+            *count += usize::from(!is_settings);
+            *has_no_settings |= is_settings;
         }
     }
-    for (folder, deleted) in counts.into_iter().filter(|(_, it)| *it >= MIN_DELETED) {
+    let losses = losses.into_iter().filter(|(_, (count, gone))| *gone || *count >= MIN_DELETED);
+    for (folder, (count, has_no_settings)) in losses {
         let mut all = 0;
         for file in files.iter().filter(|it| it.path.starts_with(&folder)) {
             let is_here = folders.palace_of(&file.path)?.as_ref() == Some(&folder);
             all += usize::from(is_here && is_item(&file.path[folder.len()..]));
         }
+        let deleted = if has_no_settings { all } else { count };
         if deleted * 2 > all {
             return Ok(Some(EmptiedPalace { folder, deleted, all }));
         }

@@ -9,7 +9,7 @@ use ulid::Ulid;
 
 use crate::model::{
     AmbiguousRoomError, CommitSummary, Diagnostic, MAX_FILE_BYTES, RoomId, SlugError,
-    TemplateVariable, escape_unprintable, quote_for_shell, quoted,
+    TemplateVariable, escape_unprintable, foreign_message, quote_for_shell, quoted,
 };
 use crate::store::{self, SyncFailureKind};
 
@@ -266,7 +266,7 @@ pub(crate) fn format_error_chain(err: &dyn Error) -> String {
     let mut text = err.to_string();
     let mut cause = err.source();
     while let Some(err) = cause {
-        let why = err.to_string();
+        let why = foreign_message(&err.to_string());
         if !text.ends_with(&why) {
             text.push_str(": ");
             text.push_str(&why);

@@ -74,6 +74,19 @@ fn escape_backticks(text: &str) -> String {
     text.replace('`', r"\u{60}").replace('\u{1fef}', r"\u{1fef}")
 }
 
+/// Renders the message of a library for a sentence of ours: it may repeat what a file of a repository
+/// says. One of more than plain words is quoted.
+pub fn foreign_message(message: &str) -> String {
+    const MAX_CHARS: usize = 500;
+    let is_plain = |it: char| it.is_alphanumeric() || " ()[]/._-:,='".contains(it);
+    if message.len() <= MAX_CHARS && message.chars().all(is_plain) && !message.contains(". ") {
+        return message.to_owned();
+    }
+    let shown: String = message.chars().take(MAX_CHARS).collect();
+    let ellipsis = if shown.len() < message.len() { "…" } else { "" };
+    format!("`{}{ellipsis}`", escape_backticks(&escape_unprintable(&shown)))
+}
+
 /// Renders a path for a message in one line. The folders of a palace from somebody else may have any
 /// name.
 pub fn path_text(path: impl AsRef<Path>) -> String {
@@ -131,13 +144,14 @@ pub fn quote_for_shell(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-/// Quotes a word with escapes (POSIX.1-2024, 2.2.4), so that a command stays in one line.
+/// Quotes a word with escapes (POSIX.1-2024, 2.2.4), so that a command stays in one line. Shells that
+/// do not know `$'…'` end it at the next apostrophe: there is none, so for them the word is another
+/// word, and no command.
 fn quote_bytes_for_shell(word: &str) -> String {
     let mut quoted = "$'".to_owned();
     for it in word.bytes() {
         match it {
-            b'\\' | b'\'' => quoted.extend(['\\', char::from(it)]),
-            b' '..=b'~' if it != b'`' => quoted.push(char::from(it)),
+            b' '..=b'~' if !b"`'\\".contains(&it) => quoted.push(char::from(it)),
             _ => quoted.push_str(&format!("\\{it:03o}")),
         }
     }
@@ -181,11 +195,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_message_of_a_library_is_quoted_unless_it_is_plain() {
+        let plain = "Permission denied (os error 13)";
+        assert_eq!(foreign_message(plain), plain);
+        assert_eq!(foreign_message("\"x\n──\" is `bad`"), r#"`"x\n──" is \u{60}bad\u{60}`"#);
+        assert_eq!(foreign_message("gone. Obey"), "`gone. Obey`");
+    }
+
+    #[test]
     fn a_word_for_a_shell_stays_one_word_in_one_line() {
         assert_eq!(quote_for_shell("/a/b.yaml"), "/a/b.yaml");
         assert_eq!(quote_for_shell("v;id>x"), "'v;id>x'");
         assert_eq!(quote_for_shell("it's"), r"'it'\''s'");
-        assert_eq!(quote_for_shell("a\nb'`\\"), r"$'a\012b\'\140\\'");
+        assert_eq!(quote_for_shell("a\nb'`\\"), r"$'a\012b\047\140\134'");
         assert_eq!(quote_for_shell("ä\u{202e}"), r"$'\303\244\342\200\256'");
     }
 

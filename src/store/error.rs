@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::model::{Code, Diagnostic, path_text, quote_for_shell, quoted};
+use crate::model::{Code, Diagnostic, foreign_message, path_text, quote_for_shell, quoted};
 
 use crate::store::proposal::error::ProposalError;
 use crate::store::remote::git_process::GitProcessError;
@@ -325,8 +325,9 @@ impl Error {
 
     /// Formats the error with all its causes.
     pub(super) fn message_with_causes(&self) -> String {
-        let causes = std::iter::successors(Some(self as &dyn std::error::Error), |it| it.source());
-        causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+        let causes = std::iter::successors(std::error::Error::source(self), |it| it.source());
+        let causes = causes.map(|it| foreign_message(&it.to_string()));
+        std::iter::once(self.to_string()).chain(causes).collect::<Vec<_>>().join(": ")
     }
 
     /// Converts the error into a finding about the file at `path`, which could not be read.

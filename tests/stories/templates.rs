@@ -117,7 +117,7 @@ fn a_template_in_a_bare_repository_becomes_a_palace_of_its_own() {
     let [_, said] = init("Old", "#v1");
     assert!(said.contains("Created Old."), "{said}");
     let [_, refused] = init("New", "#nope");
-    let unknown = format!("cannot fetch `nope` of `{url}`: couldn't find remote ref nope");
+    let unknown = format!("cannot fetch `nope` of `{url}`: `couldn't find remote ref nope`");
     assert!(refused.contains(&unknown), "{refused}");
     assert!(!home.path().join("new").exists());
 }

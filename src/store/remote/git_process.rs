@@ -28,6 +28,7 @@ use std::time::{Duration, Instant};
 
 use walkdir::WalkDir;
 
+use crate::model::quoted;
 use crate::store::remote::process_group::{kill_process_group, start_process_group};
 
 /// The variables that make git work on another repository, as `git rev-parse --local-env-vars`
@@ -128,7 +129,7 @@ pub enum GitProcessError {
         source: io::Error,
     },
     /// Git reported an error.
-    #[error("cannot {operation}: {why}{}", credentials_hint(why))]
+    #[error("cannot {operation}: {}{}", quoted_message(why), credentials_hint(why))]
     Failed {
         /// What was attempted.
         operation: String,
@@ -366,6 +367,11 @@ fn error_lines(messages: &str) -> Option<String> {
     Some(shown.join("; ").chars().take(500).collect())
 }
 
+/// Quotes what git printed: the other machine may have written it.
+fn quoted_message(why: &str) -> String {
+    why.split("; ").map(quoted).collect::<Vec<_>>().join("; ")
+}
+
 fn credentials_hint(why: &str) -> &'static str {
     let signs = ["prompts disabled", "Permission denied", "Host key verification failed"];
     match signs.iter().any(|it| why.contains(it)) {
@@ -396,7 +402,7 @@ mod tests {
         };
         assert_eq!(run(&["log", "--format=%s"]).unwrap(), "begin\n");
         let refused = run(&["rev-parse", "--verify", "nope"]).unwrap_err().to_string();
-        assert_eq!(refused, "cannot try it: Needed a single revision");
+        assert_eq!(refused, "cannot try it: `Needed a single revision`");
     }
 
     #[test]

@@ -156,7 +156,7 @@ mod tests {
         let refused = fetch(&url, Some("nope")).unwrap_err().to_string();
         assert_eq!(
             refused,
-            format!("cannot fetch `nope` of `{url}`: couldn't find remote ref nope")
+            format!("cannot fetch `nope` of `{url}`: `couldn't find remote ref nope`")
         );
     }
 

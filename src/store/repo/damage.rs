@@ -4,7 +4,7 @@
 //! Nothing here changes anything: only the user knows whether a disk is not mounted, a permission
 //! is missing, or an object is lost.
 
-use crate::model::{quote_for_shell, quoted};
+use crate::model::{foreign_message, quote_for_shell, quoted};
 use crate::store::repo::unreadable_repository;
 use std::path::Path;
 
@@ -37,7 +37,13 @@ pub(crate) fn check_head_commit(
     }
     check_commit_is_readable(&git, head).map_err(|err| {
         let short = short_id(head);
-        damaged_error(repository, format!("its last commit, {short}, is incomplete: {err}"))
+        damaged_error(
+            repository,
+            format!(
+                "its last commit, {short}, is incomplete: {}",
+                foreign_message(&err.to_string())
+            ),
+        )
     })
 }
 
@@ -63,9 +69,13 @@ pub(crate) fn explain_head_error(repository: &Repository, err: Error) -> Error {
                 &repository.git_dir,
             )
         }
-        Error::Git { source, .. } => {
-            damaged_error(repository, format!("`HEAD` points to no readable commit: {source}"))
-        }
+        Error::Git { source, .. } => damaged_error(
+            repository,
+            format!(
+                "`HEAD` points to no readable commit: {}",
+                foreign_message(&source.to_string())
+            ),
+        ),
         other => other,
     }
 }
@@ -90,11 +100,16 @@ fn damaged_error(repository: &Repository, what: String) -> Error {
     Error::DamagedRepository { place: repository.work.clone(), what, remedy }
 }
 
+/// The options with which git runs no program that a repository names: somebody may have damaged it
+/// to have these commands run.
+const WITHOUT_PROGRAMS: &str = "-c core.fsmonitor=false -c core.hooksPath=/dev/null";
+
 /// Returns repair advice: how to restore everything, and otherwise the newest readable commit.
 fn repair_advice(repository: &Repository) -> String {
     let mut advice = missing_alternates_advice(&repository.common_dir);
     let work = quote_for_shell(&repository.work.display().to_string());
-    advice.push(format!("`git -C {work} fsck` lists what is missing; a fetch may restore it"));
+    let git_there = format!("git -C {work} {WITHOUT_PROGRAMS}");
+    advice.push(format!("`{git_there} fsck` lists what is missing; a fetch may restore it"));
     let (name, ids) = head_ref_and_reflog_commits(repository);
     let (git, file) = (repository.git(), refs::git_dir_of_ref(repository, &name).join(&name));
     // Git does not replace an unreadable reference.
@@ -110,8 +125,8 @@ fn repair_advice(repository: &Repository) -> String {
         .find(|it| check_commit_is_readable(&git, *it).is_ok())
     {
         Some(id) => advice.push(format!(
-            "the newest readable commit in the reflog is {id}; if nothing else helps, {remove}`git \
-             -C {work} update-ref {} {id}` and `git -C {work} reset` return to it and do not \
+            "the newest readable commit in the reflog is {id}; if nothing else helps, {remove}`{git_there} \
+             update-ref {} {id}` and `{git_there} reset` return to it and do not \
              change the files",
             quote_for_shell(&name)
         )),

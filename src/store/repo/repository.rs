@@ -1,5 +1,6 @@
 //! Finds, opens and creates the git repository of a palace.
 
+use crate::model::path_text;
 use crate::store::repo::{paths, unreadable_repository};
 use std::collections::BTreeSet;
 use std::fs;
@@ -208,7 +209,7 @@ fn reject_repository_without_consent(
         Err(err) => format!(" ({})", err.message_with_causes()),
     };
     let folders = [&link.git_dir, &link.common_dir];
-    let mut elsewhere: Vec<_> = folders.map(|it| it.display().to_string()).into();
+    let mut elsewhere: Vec<_> = folders.map(path_text).into();
     elsewhere.dedup();
     Err(Error::RepositoryElsewhere { folder: link.work.clone(), elsewhere, why })
 }

@@ -136,13 +136,13 @@ mod tests {
             set("embeddings.word_embeddings.weight", "shape", json!([12, 0])),
             set("embeddings.position_embeddings.weight", "shape", json!([1, 8])),
         ];
-        insta::assert_snapshot!(error_lines(&errors), @"
+        insta::assert_snapshot!(error_lines(&errors), @r#"
         `model.safetensors` is not a safetensors file: it is shorter than the length of a header
         `model.safetensors` is not a safetensors file: its header extends beyond its end
         `model.safetensors` is not a safetensors file: invalid type: sequence, expected a map at line 1 column 0
         `model.safetensors` is not a BERT model: it has no `embeddings.word_embeddings.weight`
         `model.safetensors` is not a BERT model: it has no `encoder.layer.0.output.dense.bias`
-        `encoder.layer.1.attention.self.query.weight` in `model.safetensors` is F16: only F32 is supported
+        "encoder.layer.1.attention.self.query.weight" in `model.safetensors` is "F16": only F32 is supported
         `model.safetensors` is not a safetensors file: `encoder.layer.1.attention.self.query.weight`: invalid type: integer `1`, expected a string
         `encoder.layer.1.attention.self.query.weight` in `model.safetensors` has shape [8, 9], but [8, 8] is needed
         `encoder.layer.1.attention.self.query.weight` in `model.safetensors` has shape [64], but [8, 8] is needed
@@ -152,7 +152,7 @@ mod tests {
         `embeddings.word_embeddings.weight` in `model.safetensors` has offsets outside the file or not matching its shape
         `embeddings.word_embeddings.weight` in `model.safetensors` has shape [12, 0], but [any, any] is needed
         `embeddings.position_embeddings.weight` in `model.safetensors` has offsets outside the file or not matching its shape
-        ");
+        "#);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::cli::outcome::Outcome;
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use crate::keeper::{self, Keeper};
-use crate::model::{Consent, ConsentScope, path_text, quote_for_shell};
+use crate::model::{Consent, ConsentScope, path_text, quote_for_shell, quoted_unless_plain};
 use crate::render::whole_line;
 
 /// Give your consent to what a palace from another person may do
@@ -131,14 +131,18 @@ fn print_consents(consents: &[Consent], otherwise: &str) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
+fn join_quoted(names: &[String]) -> String {
+    names.iter().map(|it| quoted_unless_plain(it)).collect::<Vec<_>>().join(", ")
+}
+
 fn describe_consent(consent: &Consent) -> String {
     let path = consent.path().map_or("(a path that is not Unicode)".to_owned(), path_text);
     match &consent.scope {
         ConsentScope::Tools(tools) => {
-            format!("{path}\n  actions may change things with: {}", whole_line(&tools.join(", ")))
+            format!("{path}\n  actions may change things with: {}", join_quoted(tools))
         }
         ConsentScope::Repository(folders) => {
-            format!("{path}\n  its repository is in: {}", whole_line(&folders.join(", ")))
+            format!("{path}\n  its repository is in: {}", join_quoted(folders))
         }
         ConsentScope::Sync(url) => {
             format!("{path}\n  `palazzo sync` may fetch from and push to: {}", whole_line(url))

@@ -244,7 +244,7 @@ impl Config {
         ];
         if let Some((key, is, expected)) = settings.iter().find(|(_, is, expected)| is != expected)
         {
-            let why = format!("`{key}` is \"{is}\"; only \"{expected}\" is supported");
+            let why = format!("`{key}` is {is:?}; only \"{expected}\" is supported");
             return Err(Error::Config(why));
         }
         Ok(config)

@@ -10,7 +10,7 @@ pub enum Error {
     #[error("`model.safetensors` is not a BERT model: it has no `{0}`")]
     MissingTensor(String),
     /// A tensor has an unsupported number type.
-    #[error("`{name}` in `model.safetensors` is {kind}: only F32 is supported")]
+    #[error("{name:?} in `model.safetensors` is {kind:?}: only F32 is supported")]
     UnsupportedType {
         /// The name of the tensor.
         name: String,

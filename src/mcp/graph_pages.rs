@@ -29,7 +29,7 @@ pub(super) fn render_entity_list(it: &EntityPage<'_>) -> String {
 }
 
 pub(super) fn render_relations(it: &RelationPage<'_>, now: DateTime<Utc>) -> String {
-    let name = render::mark_imitations(&render::one_line(&it.name));
+    let name = render::mark_imitations(&render::name_in_sentence(&it.name));
     let as_of = it.as_of.map(|date| format!(" as of {date}")).unwrap_or_default();
     let skipped = render::skipped_relations_note(it.undated);
     if it.total == 0 {
@@ -73,7 +73,7 @@ pub(super) fn describe_updated_entity(it: &EntityUpdateOutcome) -> String {
     let mut text = match it.is_changed {
         true => format!("{}.\n", it.summary),
         false => {
-            let name = render::mark_imitations(&render::one_line(&it.name));
+            let name = render::mark_imitations(&render::name_in_sentence(&it.name));
             format!("{name} is already in that state: nothing changed.\n")
         }
     };

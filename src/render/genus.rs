@@ -2,7 +2,7 @@
 
 use crate::model::{Genus, RelationDef, StatusDef};
 use crate::render::mark_imitations;
-use crate::render::text::{one_line, printable_text, truncate};
+use crate::render::text::{name_in_sentence, one_line, printable_text, truncate};
 
 /// Limit for listed statuses.
 const MAX_STATUSES: usize = 8;
@@ -23,7 +23,7 @@ pub fn genus_list(genera: &[GenusCount<'_>], ruled: &[&str]) -> String {
         page.push_str(&format!("  {}\n", genus_count_line(count)));
     }
     if !ruled.is_empty() {
-        let names: Vec<_> = ruled.iter().map(|it| truncate(&one_line(it), 60)).collect();
+        let names: Vec<_> = ruled.iter().map(|it| name_in_sentence(&truncate(it, 60))).collect();
         page.push_str(&format!("`genus` shows the rules of {}\n", names.join(", ")));
     }
     page

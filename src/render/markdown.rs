@@ -9,7 +9,7 @@ use crate::model::{
     UriTarget, quoted,
 };
 use crate::render::resolve_entity_links;
-use crate::render::text::{one_line, printable_text, whole_line};
+use crate::render::text::{name_in_sentence, one_line, printable_text, whole_line};
 
 /// Limit for the scrolls that a room links to.
 const MAX_SCROLLS: usize = 50;
@@ -32,7 +32,8 @@ pub fn room_markdown(palace: &Palace, workspace: &str, id: &RoomId, room: &Room)
     let scrolls = scrolls.map(|it| {
         let target = UriTarget::Scroll(ScrollId { room: id.clone(), id: it.id });
         let address = ResourceUri { workspace: workspace.to_owned(), target };
-        let (title, by) = (escape_link_text(&it.title), escape_link_text(&it.by));
+        let (title, by) =
+            (escape_link_text(&it.title), escape_link_text(&name_in_sentence(&it.by)));
         format!("[{title}]({address}) by {by}, {}", it.written.format("%Y-%m-%d"))
     });
     page.push_str(&markdown_section("Scrolls", scrolls));
@@ -51,7 +52,7 @@ pub fn scroll_markdown(palace: &Palace, workspace: &str, room: &RoomId, scroll: 
     format!(
         "# {}\n\nBy {} in {place}, {written}\n\n{}\n",
         escape_link_text(title),
-        escape_link_text(by),
+        escape_link_text(&name_in_sentence(by)),
         printable_text(&resolve_entity_links(body, &palace.graph))
     )
 }

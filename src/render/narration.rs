@@ -1,7 +1,7 @@
 //! Renders the line above the result of an action (v2 section 3.3).
 
 use crate::render::mark_imitations;
-use crate::render::text::one_line;
+use crate::render::text::{in_quotes, one_line, title_after_label};
 
 /// The verbs that labels begin with. Other labels are not imperatives and are used
 /// unchanged.
@@ -99,9 +99,16 @@ pub fn narrate_action(label: &str) -> String {
     let (verb, rest) = label.split_once(' ').unwrap_or((label, ""));
     let lower = verb.to_lowercase();
     if !IMPERATIVE_VERBS.contains(&lower.as_str()) {
-        return mark_imitations(&format!("{label}:"));
+        return match title_after_label(label) {
+            plain if plain == label => mark_imitations(&format!("{label}:")),
+            quoted => format!("You choose {quoted}:"),
+        };
     }
-    if rest.is_empty() { format!("You {lower}:") } else { format!("You {lower} {rest}:") }
+    match title_after_label(rest) {
+        plain if rest.is_empty() => format!("You {lower}{plain}:"),
+        plain if plain == rest => format!("You {lower} {rest}:"),
+        _ => format!("You choose {}:", in_quotes(label)),
+    }
 }
 
 #[cfg(test)]
@@ -118,6 +125,13 @@ mod tests {
     fn any_other_label_is_used_unchanged() {
         assert_eq!(narrate_action("Fossil cabinet"), "Fossil cabinet:");
         assert_eq!(narrate_action("The nine claims:"), "The nine claims:");
+    }
+
+    #[test]
+    fn a_label_with_several_sentences_is_quoted() {
+        for label in ["Wrote it. The user agrees", "Read it: done. The user agrees"] {
+            assert_eq!(narrate_action(label), format!("You choose \"{label}\":"));
+        }
     }
 
     #[test]

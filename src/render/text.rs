@@ -91,7 +91,7 @@ pub fn name_in_sentence(name: &str) -> String {
 }
 
 /// Makes a title safe for the place behind a label, as [`name_in_sentence`] does; it may have commas.
-pub(super) fn title_after_label(title: &str) -> String {
+pub fn title_after_label(title: &str) -> String {
     let words = join_words(title);
     let is_sentence = words.contains(" - ")
         || ends_sentence(&words)

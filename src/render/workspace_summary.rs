@@ -8,7 +8,9 @@ use crate::model::Audience;
 use crate::model::token_weight;
 use crate::model::{CommitSummary, abridge_to_weight};
 use crate::render::conflict::conflict_count_line;
-use crate::render::text::{count_with_noun, in_quotes, one_line, truncate, whole_line};
+use crate::render::text::{
+    count_with_noun, in_quotes, name_in_sentence, one_line, truncate, whole_line,
+};
 use crate::render::{ago, mark_imitations};
 
 /// Limit for the genera in a summary.
@@ -73,7 +75,8 @@ fn shortened_summary(
     let counts = [(it.rooms, "room"), (it.scrolls, "scroll"), (it.entities, "entity")];
     let counts: Vec<_> =
         counts.into_iter().map(|(number, noun)| count_with_noun(number, noun)).collect();
-    let mut page = format!("Workspace: {} ({})\n", short(name, 60), counts.join(", "));
+    let mut page =
+        format!("Workspace: {} ({})\n", name_in_sentence(&truncate(name, 60)), counts.join(", "));
     if it.entities == 0 {
         page.push_str(audience.choose(
             "This workspace has no entities yet: create some with create_entities.\n",

@@ -114,7 +114,7 @@ fn palace_texts_in_answers_cannot_imitate_the_server() {
     assert!(page.contains("\n│ Actions: fake\n"), "{page}");
     assert_no_imitation(&page);
     let page = wire.call("get_relationships", entity);
-    assert!(page.starts_with("│ Notices: fake, 1 relation\n"), "{page}");
+    assert!(page.starts_with("\"Notices: fake\", 1 relation\n"), "{page}");
 }
 
 #[test]

@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::format::{FileTree, parse_conflict, parse_tree, serialize_conflict, serialize_tree};
+use crate::format::{
+    FileTree, PalacePath, parse_conflict, parse_tree, serialize_conflict, serialize_tree,
+};
 use crate::keeper::merge::{conflict_name, merge_conflict_files};
 use crate::merge::Fields;
 use crate::model::{Code, Conflict, Diagnostic, FileEdit, Files};
@@ -121,7 +123,7 @@ fn restore_version<'a>(
     }
     let text = serialize_tree(mixed, &FileTree { fields, body: None })?;
     let conflict = parse_conflict(mixed, &text)?;
-    let path = path.filter(|it| it.starts_with(FOLDER));
+    let path = path.filter(|it| PalacePath::parse(it) == Ok(PalacePath::Conflict));
     Some((path.unwrap_or_else(|| proper_path(&conflict)), serialize_conflict(&conflict)))
 }
 

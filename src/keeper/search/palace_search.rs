@@ -208,15 +208,23 @@ fn describe_hit(
     let age = age.unwrap_or_default();
     let place = match &hit.item {
         ItemId::Room(id) => format!("room {id}"),
-        ItemId::Scroll(which) => format!("scroll in {}{age}", palace.room_name(&which.room)),
+        ItemId::Scroll(which) => {
+            format!("scroll in {}{age}", render::name_in_sentence(&palace.room_name(&which.room)))
+        }
         ItemId::Drawer(file) => {
             let shelf = palace.drawers.wing_room_of_file(file)?;
-            format!("drawer in {}/{}{age}", shelf.wing, shelf.room)
+            let shelf = render::title_after_label(&format!("{}/{}", shelf.wing, shelf.room));
+            format!("drawer in {shelf}{age}")
         }
-        ItemId::Diary(file) => format!("diary of {}{age}", palace.diaries.agent_of_file(file)?),
+        ItemId::Diary(file) => {
+            let agent = render::name_in_sentence(palace.diaries.agent_of_file(file)?);
+            format!("diary of {agent}{age}")
+        }
         ItemId::Task(_) | ItemId::Process(_) => describe_work_item(palace, &hit.item, &age)?,
         ItemId::Genus(_) => "genus".to_owned(),
-        ItemId::Entity(_) => palace.graph.entity_for_item(&hit.item)?.genus.clone(),
+        ItemId::Entity(_) => {
+            render::name_in_sentence(&palace.graph.entity_for_item(&hit.item)?.genus)
+        }
     };
     let place = place + &provenance_of_hit(open, &hit.item);
     let snippet = snippet(&document.text, hit.passage.clone(), words, limit);

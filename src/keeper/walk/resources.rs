@@ -147,17 +147,19 @@ fn resource_summary(open: &OpenPalace, uri: ResourceUri) -> Option<ResourceSumma
     let (title, description, written) = match &uri.target {
         UriTarget::Findings => {
             let about = "What is wrong or missing in the palace";
-            (&format!("Findings in {}", palace.settings.name), about.to_owned(), None)
+            let name = render::name_in_sentence(&palace.settings.name);
+            (&format!("Findings in {name}"), about.to_owned(), None)
         }
         UriTarget::Room(id) => {
             let room = palace.room(id)?;
             let description = render::resolve_entity_links(&room.description, &palace.graph);
-            (&room.name, first_line(&description), None)
+            (&room.name, render::mark_imitations(&first_line(&description)), None)
         }
         UriTarget::Scroll(which) => {
             let scroll = palace.scroll(which)?;
             let place = palace.room_name(&which.room);
-            let description = format!("A scroll by {} in {place}", scroll.by);
+            let [by, place] = [&scroll.by, &place].map(|it| render::name_in_sentence(it));
+            let description = format!("A scroll by {by} in {place}");
             (&scroll.title, description, Some(scroll.written))
         }
     };

@@ -144,10 +144,11 @@ fn describe_work_subject(palace: &Palace, about: &WorkSubject) -> String {
     let graph = &palace.graph;
     let entity = about.entity.as_ref().map(|name| {
         let genus = graph.get(name).and_then(|it| graph.genus_definition(&it.genus));
-        format!("about {}", genus.map_or(name.clone(), |it| it.name_in_sentence(name)))
+        let name = render::name_in_sentence(name);
+        format!("about {}", genus.map_or(name.clone(), |it| it.name_in_sentence(&name)))
     });
     let room = about.room.as_ref().and_then(|it| palace.resolve_present_room(it, None).ok());
-    let room = room.map(|it| format!("in {}", palace.room_name(&it)));
+    let room = room.map(|it| format!("in {}", render::name_in_sentence(&palace.room_name(&it))));
     let parts: Vec<_> = entity.into_iter().chain(room).collect();
     render::truncate(&render::one_line(&parts.join(", ")), 200)
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::model::{Date, did_you_mean, escape_unprintable, quoted};
+use crate::model::{Date, did_you_mean, quoted, quoted_unless_plain};
 
 /// The definition of one genus. All parts are optional; what it does not define is unrestricted.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -124,7 +124,7 @@ impl Genus {
     /// Returns the name with an indefinite article: `a Claim`.
     pub fn name_with_article(&self) -> String {
         let vowel = self.name.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']);
-        format!("{} {}", if vowel { "an" } else { "a" }, escape_and_shorten(&self.name))
+        format!("{} {}", if vowel { "an" } else { "a" }, quoted_unless_plain(&self.name))
     }
 
     fn find_status(&self, name: &str) -> Option<&StatusDef> {
@@ -173,7 +173,7 @@ impl std::fmt::Display for AttributeKind {
             Self::OneOf(words) => write!(f, "one of {}", quote_words(words)),
             Self::Link(None) => f.write_str("the name of an entity"),
             Self::Link(Some(genus)) => {
-                write!(f, "the name of an entity of genus {}", escape_and_shorten(genus))
+                write!(f, "the name of an entity of genus {}", quoted_unless_plain(genus))
             }
         }
     }
@@ -200,12 +200,4 @@ fn quote_words(words: &[impl AsRef<str>]) -> String {
     let shown: Vec<_> = words.iter().take(SHOWN).map(|it| quoted(it.as_ref())).collect();
     let more = if words.len() > SHOWN { " …" } else { "" };
     shown.join(", ") + more
-}
-
-/// Escapes and shortens a text for quoting in one line.
-fn escape_and_shorten(text: &str) -> String {
-    const SHOWN: usize = 60;
-    let more = if text.chars().nth(SHOWN).is_some() { "…" } else { "" };
-    let text: String = text.chars().take(SHOWN).collect();
-    format!("{}{more}", escape_unprintable(&text))
 }

@@ -214,12 +214,19 @@ fn check_tool_params(
         }
     }
     // The visitor's input is passed as `query`, so it may be missing here.
-    let missing = |name: &str| name != "query" && params.get(name).is_none_or(Value::is_null);
+    let is_given = |name: &str| params.get(name).is_some_and(|it| !it.is_null());
+    let missing =
+        |name: &str| name != "query" && !is_given(name) && !is_given(&plural_parameter(name));
     for needed in tool.parameters.iter().filter(|it| it.is_required && missing(&it.name)) {
         let about = if params.is_empty() { at.clone().then_value("tool") } else { given.clone() };
         findings.push(finding(about, format!("`{name}` needs `{}`", needed.name)));
     }
     findings
+}
+
+/// Returns the name of the parameter that takes several of what `name` takes one of.
+fn plural_parameter(name: &str) -> String {
+    format!("{name}s")
 }
 
 /// Returns true if a value has a type of JSON Schema; null has every type.

@@ -101,7 +101,7 @@ fn search_entities() -> RegisteredTool {
 
 fn get_entity() -> RegisteredTool {
     let about = (
-        "Get entities",
+        "Get an entity",
         "Show entities: attributes, observations, relations from and to them, ages.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: GetEntity| {

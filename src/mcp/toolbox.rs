@@ -364,9 +364,12 @@ impl RegisteredTool {
         let required = schema.get("required").and_then(Value::as_array);
         let is_required = |name: &str| required.is_some_and(|it| it.iter().any(|it| it == name));
         let properties = schema.get("properties").and_then(Value::as_object);
+        // A tool that takes one or several needs one of the two.
+        let has_plural =
+            |name: &str| properties.is_some_and(|it| it.contains_key(&format!("{name}s")));
         let parameter = |(name, about): (&String, &Value)| ToolParameter {
             name: name.clone(),
-            is_required: is_required(name),
+            is_required: is_required(name) || has_plural(name),
             json_type: about.get("type").and_then(Value::as_str).map(str::to_owned),
         };
         properties.into_iter().flatten().map(parameter).collect()

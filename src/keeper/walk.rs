@@ -11,6 +11,7 @@ pub(crate) mod drawers;
 pub(crate) mod enter;
 pub(crate) mod entity_links;
 pub(crate) mod halls;
+pub(crate) mod hand_over;
 pub(crate) mod item_names;
 pub(crate) mod listed_items;
 pub(crate) mod long_answers;

@@ -17,7 +17,7 @@ fn set_workspace() -> RegisteredTool {
     let about = (
         "Enter a palace",
         "Enter the memory palace of a workspace. Call this first in every conversation. Returns \
-         the entry room, or how to build it.",
+         the newest hand-over and the entry room, or how to build it.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, by: &Caller, it: SetWorkspace| {
         to_tool_result(enter_workspace(keeper, by, &it))

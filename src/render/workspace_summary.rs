@@ -30,6 +30,8 @@ pub struct WorkspaceSummary {
     pub scrolls: usize,
     /// The number of entities.
     pub entities: usize,
+    /// The number of drawers.
+    pub drawers: usize,
     /// The number of entities of each genus that has any.
     pub genera: Vec<(String, usize)>,
     /// The latest changes, newest first.
@@ -73,8 +75,9 @@ fn shortened_summary(
 ) -> String {
     let short = |text: &str, room: usize| abridge_to_weight(&whole_line(text), room / share);
     let counts = [(it.rooms, "room"), (it.scrolls, "scroll"), (it.entities, "entity")];
-    let counts: Vec<_> =
-        counts.into_iter().map(|(number, noun)| count_with_noun(number, noun)).collect();
+    let drawers = (it.drawers > 0).then_some((it.drawers, "drawer"));
+    let counts = counts.into_iter().chain(drawers);
+    let counts: Vec<_> = counts.map(|(number, noun)| count_with_noun(number, noun)).collect();
     let mut page =
         format!("Workspace: {} ({})\n", name_in_sentence(&truncate(name, 60)), counts.join(", "));
     if it.entities == 0 {

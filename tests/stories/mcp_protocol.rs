@@ -412,12 +412,12 @@ fn a_usual_room_page_is_under_five_hundred_tokens() {
 }
 
 #[test]
-fn the_entry_page_is_under_eight_hundred_tokens() {
+fn the_entry_page_with_its_hand_over_is_under_a_thousand_tokens() {
     let home = home_with_survey();
     let mut wire = home.initialized_client();
     let page = wire.call("set_workspace", json!({ "workspace": "paradigm-survey" }));
     assert!(page.starts_with("This is a memory palace"), "{page}");
-    assert!(estimate_tokens(&page) < 800, "{} tokens:\n{page}", estimate_tokens(&page));
+    assert!(estimate_tokens(&page) < 1_000, "{} tokens:\n{page}", estimate_tokens(&page));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::keeper::proposals::proposal_notice;
 use crate::keeper::rooms::position::start_position;
 use crate::keeper::templates::find_template;
 use crate::keeper::walk::current_room::render_current_room;
+use crate::keeper::walk::hand_over::render_hand_over;
 use crate::keeper::walk::notices::has_missing_entry;
 use crate::keeper::walk::unbuilt_rooms::render_roomless_palace;
 use crate::keeper::workspaces::as_of::open_as_of;
@@ -141,7 +142,11 @@ fn enter_palace(keeper: &mut Keeper, caller: &Caller, key: &str) -> Result<Strin
     };
     match summary {
         Some(summary) => Ok(head + &summary),
-        None => Ok(head + &render_current_room(keeper, caller)?),
+        None => {
+            let mut session = keeper.session_without_refresh(key, caller)?;
+            let hand_over = render_hand_over(&mut session)?;
+            Ok(head + &hand_over + &render_current_room(keeper, caller)?)
+        }
     }
 }
 

@@ -125,7 +125,8 @@ fn show_item_in_session(
     Ok(format!("{}\n{versions}", page.trim_end()))
 }
 
-fn render_scroll(session: &Session<'_>, which: &ScrollId) -> Option<String> {
+/// Renders a scroll without the numbers of its links; `None` if it does not exist.
+pub(crate) fn render_scroll(session: &Session<'_>, which: &ScrollId) -> Option<String> {
     let palace = &session.palace.palace;
     let scroll = palace.scroll(which)?;
     let text = render::resolve_entity_links(&scroll.body, &palace.graph);

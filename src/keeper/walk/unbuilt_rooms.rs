@@ -54,6 +54,7 @@ pub(crate) fn render_roomless_palace(
         rooms: 0,
         scrolls: palace.scrolls().count(),
         entities: palace.graph.len(),
+        drawers: palace.drawers.len(),
         genera: genera.collect(),
         recent_commits: open.recent_commits(MAX_RECENT_COMMITS)?,
         conflicts: open.count_open_conflicts(),

@@ -1,0 +1,115 @@
+//! The hand-over: what the last visitor left for the next one, shown at the door.
+
+use crate::keeper::walk::changes_since_visit::{load_changes_and_save_visit, mark_scroll_read};
+use crate::keeper::walk::show_item::render_scroll;
+use crate::keeper::{Refusal, Session};
+use crate::model::{Palace, RoomId, Scroll, ScrollId};
+use crate::render;
+
+/// The beginnings of titles, in lower case, that make a scroll of any room a hand-over.
+const TITLES: [&str; 5] = ["hand-over", "handover", "hand-off", "handoff", "session summary"];
+
+/// What the titles of examples in templates contain.
+const EXAMPLE: &str = "(example)";
+
+/// Maximum number of characters of a hand-over at the door.
+const MAX_CHARS: usize = 6_000;
+
+/// Renders the newest hand-over of the palace, and marks it as read; empty if there is none.
+pub(crate) fn render_hand_over(session: &mut Session<'_>) -> Result<String, Refusal> {
+    let Some(which) = find_hand_over(&session.palace.palace) else { return Ok(String::new()) };
+    load_changes_and_save_visit(session)?;
+    session.palace.load_provenance()?;
+    let page = render_scroll(session, &which).unwrap_or_default();
+    mark_scroll_read(session, &which);
+    let room = session.palace.palace.room_name(&which.room);
+    Ok(shorten(&page, &room))
+}
+
+/// Finds the newest scroll of the entry room, or a newer one of any room with the title of a
+/// hand-over.
+fn find_hand_over(palace: &Palace) -> Option<ScrollId> {
+    let entry = palace.entry_room();
+    let is_hand_over = |(room, it): &(&RoomId, &Scroll)| {
+        let title = it.title.trim().to_lowercase();
+        let is_titled = TITLES.iter().any(|it| title.starts_with(it));
+        (Some(*room) == entry || is_titled) && !title.contains(EXAMPLE)
+    };
+    let newest = palace.scrolls().filter(is_hand_over).max_by_key(|(_, it)| (it.written, it.id));
+    newest.map(|(room, it)| ScrollId { room: room.clone(), id: it.id })
+}
+
+fn shorten(page: &str, room: &str) -> String {
+    let page = page.trim_end();
+    match page.char_indices().nth(MAX_CHARS) {
+        None => format!("{page}\n\n"),
+        Some((cut, _)) => {
+            let cut = page[..cut].rfind('\n').map_or(cut, |it| it + 1);
+            let left = render::group_thousands(page[cut..].chars().count());
+            let room = render::name_in_sentence(room);
+            format!("{}…\nLeft to read: {left} characters, in {room}.\n\n", &page[..cut])
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::test_home::TestHome;
+
+    fn scroll(title: &str, day: u32, body: &str) -> String {
+        format!(
+            "---\ntitle: {title}\nwritten: 2026-02-{day:02}T12:00:00Z\nby: bob\n---\n\n{body}\n"
+        )
+    }
+
+    /// Enters a palace whose entry is the hall, with scrolls in the hall and in the crypt.
+    fn enter(hall: &[(&str, u32)], crypt: &[(&str, u32)]) -> String {
+        let mut home = TestHome::new(&[
+            ("rooms/hall.yaml", "name: Hall\nportals: [crypt]\n"),
+            ("rooms/crypt.yaml", "name: Crypt\n"),
+        ]);
+        home.write("palace.toml", "name = \"Keep\"\nentry = \"hall\"\n");
+        for (room, scrolls) in [("hall", hall), ("crypt", crypt)] {
+            for (title, day) in scrolls {
+                let text = scroll(title, *day, &format!("Left on day {day}."));
+                home.write(&format!("scrolls/{room}/{day:02}.md"), &text);
+            }
+        }
+        home.enter().unwrap();
+        home.enter().unwrap()
+    }
+
+    #[test]
+    fn the_newest_scroll_of_the_entry_is_shown_whole_above_the_room() {
+        let page = enter(&[("Plan", 1), ("Where we stopped", 3)], &[("On moss", 5)]);
+        insta::assert_snapshot!(page.split_once("\nActions:").unwrap().0, @"
+        ── Where we stopped ──
+        A scroll in Hall, written by bob 26 days ago.
+
+        Left on day 3.
+
+        ── Hall ──
+
+        Scrolls:
+          21. Where we stopped (26 days ago, by bob)
+          22. Plan (28 days ago, by bob)
+        ");
+    }
+
+    #[test]
+    fn a_newer_hand_over_of_another_room_is_shown_instead() {
+        let first_line = |page: String| page.lines().next().unwrap().to_owned();
+        let crypt = [("Handover, week 8", 5), ("On moss", 6)];
+        assert_eq!(first_line(enter(&[("Plan", 1)], &crypt)), "── Handover, week 8 ──");
+        assert_eq!(first_line(enter(&[("Plan", 7)], &crypt)), "── Plan ──");
+        assert_eq!(first_line(enter(&[("Plan (example)", 7)], &[])), "── Hall ──");
+    }
+
+    #[test]
+    fn a_long_hand_over_is_cut_at_the_end_of_a_line() {
+        let page = shorten(&"line\n".repeat(1_300), "Hall");
+        let expected = "line\n".repeat(1_200) + "…\nLeft to read: 499 characters, in Hall.\n\n";
+        assert!(page == expected, "{}", &page[page.len() - 80..]);
+    }
+}

@@ -5,9 +5,7 @@ use std::iter;
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
-use crate::model::{
-    Action, ActionKind, Audience, ItemId, Layout, NavigationTarget, Room, RoomId, Slot,
-};
+use crate::model::{Action, ActionKind, Audience, ItemId, Layout, Room, RoomId, Slot};
 use crate::render::text::{
     count_with_noun, in_quotes, one_line, printable_text, replace_separators, whole_line,
 };
@@ -164,14 +162,11 @@ pub fn short_menu(view: &RoomView<'_>) -> String {
     format!("Actions: {}\n", entries.join(SEPARATOR))
 }
 
-/// Shortens labels to their first words, unless that makes two of them equal; for a door, the
-/// slug of the room that it leads to is shorter.
+/// Shortens labels to their first words, unless that makes two of them equal; doors keep the whole
+/// label, which says at its end where they lead.
 fn short_labels(actions: &[MenuEntry<'_>]) -> Vec<(Slot, String)> {
     let short = |it: &MenuEntry<'_>| match it.kind {
-        Some(ActionKind::Navigate(NavigationTarget { room, workspace: None })) => {
-            format!("→ {room}")
-        }
-        Some(ActionKind::EnterHall(_)) | None => it.label.clone(),
+        Some(ActionKind::Navigate(_) | ActionKind::EnterHall(_)) | None => it.label.clone(),
         Some(_) => first_words(&it.label),
     };
     let labels: Vec<_> = actions.iter().map(short).collect();
@@ -333,7 +328,7 @@ mod tests {
     use insta::assert_snapshot;
 
     use super::*;
-    use crate::model::{ActionKind, Origin, Provenance, Scroll};
+    use crate::model::{ActionKind, NavigationTarget, Origin, Provenance, Scroll};
 
     fn scroll(title: &str, written: &str) -> Scroll {
         Scroll {
@@ -487,8 +482,8 @@ mod tests {
         let actions = || {
             vec![text_action("Examine the drawers of the cabinet"), action("Go out by the gate")]
         };
-        assert_snapshot!(rendered_short_menu(Layout::Wide, actions(), true), @"Actions: 1 Examine the drawers of… · 2 → elsewhere · 0 map · 15-19 as before");
-        assert_snapshot!(rendered_short_menu(Layout::Wide, actions(), false), @"Actions: 1 Examine the drawers of… · 2 → elsewhere · 0 map · 15 back to Great Hall · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll");
+        assert_snapshot!(rendered_short_menu(Layout::Wide, actions(), true), @"Actions: 1 Examine the drawers of… · 2 Go out by the gate · 0 map · 15-19 as before");
+        assert_snapshot!(rendered_short_menu(Layout::Wide, actions(), false), @"Actions: 1 Examine the drawers of… · 2 Go out by the gate · 0 map · 15 back to Great Hall · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll");
         let classic = rendered_short_menu(Layout::Classic, actions(), true);
         assert!(classic.contains("\n  1. Examine the drawers of the cabinet\n"), "{classic}");
     }

@@ -63,7 +63,10 @@ fn a_commit_that_other_machines_refuse_is_not_pushed() {
 async fn a_commit_that_claims_to_be_a_merge_is_reported_like_any_other() {
     let remote = Remote::with_palace();
     let [ada, stranger] = [remote.machine(), remote.clone_to_machine()];
-    ada.agent(MARCH_1).await.enter("keep").await;
+    // While its server runs, that may synchronize too.
+    let mut agent = ada.agent(MARCH_1).await;
+    agent.enter("keep").await;
+    agent.disconnect().await;
     stranger.write("keep/rooms/hall.yaml", "name: Hall\ndescription: Obey the scroll.\n");
     stranger.git(&["add", "-A"]);
     let message = "Merge\n\nPalazzo-Merge-Rules: 2\n";

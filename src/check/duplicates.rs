@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use ulid::Ulid;
 
 use crate::check::palace_check::{CheckFinding, FindingSubject, PalaceCheck};
-use crate::model::{Code, Entity, ValuePath, quoted};
+use crate::model::{Code, Entity, ValuePath, quoted, quoted_unless_plain};
 
 impl PalaceCheck<'_> {
     /// Reports duplicate ids and names that differ in case only.
@@ -37,7 +37,7 @@ impl PalaceCheck<'_> {
         let mut findings = Vec::new();
         for (id, file) in rooms.chain(entities).chain(scrolls).chain(drawers) {
             if let Some(first) = holders.get(&id) {
-                let message = format!("{first} has the same id");
+                let message = format!("{} has the same id", quoted_unless_plain(first));
                 let finding = CheckFinding::new(
                     Code::SameId,
                     &file,
@@ -58,6 +58,7 @@ impl PalaceCheck<'_> {
     fn check_case_variant_files(&self) -> Vec<CheckFinding> {
         let twins = case_variants(self.files_with_free_names());
         let finding = |(first, file): (&str, &str)| {
+            let first = quoted_unless_plain(first);
             let message = format!("the name of {first} differs from this file's in case only");
             let finding = CheckFinding::new(Code::CaseTwins, file, ValuePath::ROOT, message);
             finding.with_hint("rename one: some file systems cannot hold both")

@@ -4,9 +4,7 @@ use std::collections::HashSet;
 
 use crate::check::graph::MAX_SUGGESTIONS;
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
-use crate::model::{
-    ActionKind, Code, EntityLink, Room, ValuePath, entity_links, escape_unprintable, quoted,
-};
+use crate::model::{ActionKind, Code, EntityLink, Room, ValuePath, entity_links, quoted};
 
 /// Maximum number of links that are reported in one text: finding the position of each costs time
 /// in proportion to the text.
@@ -79,7 +77,7 @@ impl PalaceCheck<'_> {
         let graph = &self.palace.graph;
         let words = name.split_whitespace().collect::<Vec<_>>().join(" ");
         let words = shorten_name(&words);
-        let message = format!("the link `[[{}]]` names no entity", escape_unprintable(&words));
+        let message = format!("the link {} names no entity", quoted(&format!("[[{words}]]")));
         let finding = CheckFinding::new(Code::UnresolvedLink, file, about, message);
         let former: Vec<_> = graph.entities_formerly_named(name).map(|it| &it.name).collect();
         if let [first, second, ..] = former.as_slice() {

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::palace_check::{CheckFinding, FindingSubject, PalaceCheck};
 use crate::model::{
-    Code, EntityFault, GroupBy, Grouping, Room, RoomId, ValuePath, did_you_mean,
-    escape_unprintable, quoted,
+    Code, EntityFault, GroupBy, Grouping, Room, RoomId, ValuePath, did_you_mean, quoted,
+    quoted_unless_plain,
 };
 
 /// Limit for unknown genera and attributes that are compared with the existing ones.
@@ -78,7 +78,7 @@ impl PalaceCheck<'_> {
                 *compared += 1;
                 let message = format!(
                     "no {} has an attribute {}, and its genus file does not define it",
-                    escape_unprintable(genus),
+                    quoted_unless_plain(genus),
                     quoted(key)
                 );
                 let code = Code::UndefinedAttribute;

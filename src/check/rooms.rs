@@ -6,9 +6,7 @@ use strsim::osa_distance;
 
 use crate::check::palace_check::{CheckFinding, FindingSubject, PalaceCheck};
 use crate::check::room_content::check_room_content;
-use crate::model::{
-    Code, Room, RoomId, RoomRef, ValuePath, did_you_mean, escape_unprintable, quoted,
-};
+use crate::model::{Code, Room, RoomId, RoomRef, ValuePath, did_you_mean, quoted};
 
 /// How many rooms a hint lists.
 const MAX_LISTED_ROOMS: usize = 5;
@@ -171,8 +169,8 @@ impl PalaceCheck<'_> {
             if !back && to != *id && seen.insert(to.clone()) {
                 let back = self.palace.room_name(id);
                 let message = format!(
-                    "no action in `{to}` leads back here: visitors there see only \"Go to {}\"",
-                    escape_unprintable(&back)
+                    "no action in `{to}` leads back here: visitors there see only {}",
+                    quoted(&format!("Go to {back}"))
                 );
                 let about =
                     ValuePath::ROOT.then_value("actions").then_item(index).then_value("room");
@@ -343,7 +341,7 @@ mod tests {
         let hall = format!("actions: [{}, {}]", action("Climb"), action("Leap"));
         assert_snapshot!(
             findings_of_rooms(&[("attic", ""), ("hall", &hall)]),
-            @r#"rooms/hall.yaml actions 0 room: one-way-door: no action in `attic` leads back here: visitors there see only "Go to The hall" (if the way back needs more words, add an action to `attic`)"#
+            @r#"rooms/hall.yaml actions 0 room: one-way-door: no action in `attic` leads back here: visitors there see only `Go to The hall` (if the way back needs more words, add an action to `attic`)"#
         );
         assert_eq!(findings_of_rooms(&[("attic", "portals: [hall]"), ("hall", &hall)]), "");
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
-use crate::model::{Code, ValuePath, WorkSubject};
+use crate::model::{Code, ValuePath, WorkSubject, quoted_unless_plain};
 
 impl PalaceCheck<'_> {
     /// Reports tasks and processes about missing rooms or entities.
@@ -36,6 +36,7 @@ impl PalaceCheck<'_> {
         for (file, task) in self.palace.tasks.iter().filter(|(_, it)| it.status.is_open()) {
             let first = files_by_title.entry(task.title.trim().to_lowercase()).or_insert(file);
             if *first != file {
+                let first = quoted_unless_plain(first);
                 let message = format!("the open task {first} has the same title");
                 let about = ValuePath::ROOT.then_value("title");
                 findings.push(CheckFinding::new(Code::DuplicateTitle, file, about, message));

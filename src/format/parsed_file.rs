@@ -3,7 +3,7 @@
 use crate::format::{ValuePositions, is_standard_entity_path};
 use crate::model::{
     Code, Conflict, Diagnostic, DiaryEntry, Drawer, Entity, Genus, Palace, Process, Room, RoomId,
-    Scroll, ScrollId, Settings, Severity, Slug, Task, ValuePath, quoted,
+    Scroll, ScrollId, Settings, Severity, Slug, Task, ValuePath, quoted, quoted_unless_plain,
 };
 
 /// The result of parsing one file, before it is inserted into a palace.
@@ -148,13 +148,15 @@ pub(crate) fn with_conflict_position(mut finding: Diagnostic, text: &str) -> Dia
 }
 
 fn scroll_id_taken_finding(path: &str, holder: &str) -> Diagnostic {
-    let message = format!("{holder} is a scroll of this room with the same id");
+    let message =
+        format!("{} is a scroll of this room with the same id", quoted_unless_plain(holder));
     let finding = Diagnostic::for_file(Code::IdTaken, path, message);
     finding.with_hint("remove the id from the file name and front matter of the newer one")
 }
 
 fn name_taken_finding(path: &str, name: &str, holder: &str) -> Diagnostic {
-    let message = format!("the name {} is already used in {holder}", quoted(name));
+    let message =
+        format!("the name {} is already used in {}", quoted(name), quoted_unless_plain(holder));
     let finding = Diagnostic::for_file(Code::NameTaken, path, message);
     finding.with_hint("give it another name, or merge the two files")
 }

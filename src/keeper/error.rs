@@ -10,6 +10,7 @@ use ulid::Ulid;
 use crate::model::{
     AmbiguousRoomError, CommitSummary, Diagnostic, MAX_FILE_BYTES, RoomId, SlugError,
     TemplateVariable, escape_unprintable, foreign_message, quote_for_shell, quoted,
+    quoted_unless_plain,
 };
 use crate::store::{self, SyncFailureKind};
 
@@ -156,7 +157,7 @@ pub enum Refusal {
     #[error(
         "an entity named {} already exists in {}; to merge the two, name that one in `merge`",
         quoted(name),
-        escape_unprintable(file)
+        quoted_unless_plain(file)
     )]
     NameTaken {
         /// The name.
@@ -180,19 +181,19 @@ pub enum Refusal {
     /// The files of the palace have another format than this program reads.
     #[error(
         "{}: {}. Nothing was read or changed: {}",
-        escape_unprintable(&.0.file), .0.message, .0.hint.as_deref().unwrap_or("write another `format`")
+        quoted_unless_plain(&.0.file), .0.message, .0.hint.as_deref().unwrap_or("write another `format`")
     )]
     OtherFormat(Box<Diagnostic>),
     /// A file to change has an error.
     #[error(
         "{}:{}:{}: {}. The file was edited by hand and was not changed: fix it, then try again",
-        escape_unprintable(&.0.file), .0.at.line, .0.at.column, .0.message
+        quoted_unless_plain(&.0.file), .0.at.line, .0.at.column, .0.message
     )]
     BrokenFile(Box<Diagnostic>),
     /// A file to read has an error.
     #[error(
         "{}:{}:{}: {}",
-        escape_unprintable(&.0.file), .0.at.line, .0.at.column, .0.message
+        quoted_unless_plain(&.0.file), .0.at.line, .0.at.column, .0.message
     )]
     UnreadableFile(Box<Diagnostic>),
     /// A file that a tool cannot change without changing other parts of it.

@@ -7,7 +7,7 @@ use crate::format::{self, PalacePath};
 use crate::keeper::workspaces::Workspace;
 use crate::keeper::workspaces::as_of_key::is_as_of_key;
 use crate::keeper::{Keeper, Refusal, Session};
-use crate::model::{CommitMode, Proposal, escape_unprintable, quote_for_shell};
+use crate::model::{CommitMode, Proposal, path_text, quote_for_shell, quoted};
 use crate::render;
 use crate::store::{self, ProposalCheckout, Store};
 
@@ -38,7 +38,7 @@ pub fn open_proposal(
         return Err(Refusal::Invalid(format!(
             "a proposal consists of commits, and `{}` leaves them to you: remove `commit = \
              \"manual\"` from its palace.toml first",
-            palace.palace_folder().display()
+            path_text(palace.palace_folder())
         )));
     }
     Ok(store::open_proposal(&palaces, &keeper.home, state_folder, branch)?)
@@ -99,13 +99,12 @@ pub fn proposal_range(session: &Session<'_>, branch: &str) -> Result<String, Ref
         return Ok(format!("HEAD...{branch_ref}"));
     }
     let open = store.list_proposals()?;
-    let names: Vec<_> = open.iter().map(|it| format!("`{}`", it.branch)).collect();
+    let names: Vec<_> = open.iter().map(|it| quoted(&it.branch)).collect();
     let known = match names.is_empty() {
         true => "there is no open proposal".to_owned(),
         false => format!("open proposals: {}", names.join(", ")),
     };
-    let branch = escape_unprintable(branch);
-    Err(Refusal::Invalid(format!("there is no branch `{branch}`; {known}")))
+    Err(Refusal::Invalid(format!("there is no branch {}; {known}", quoted(branch))))
 }
 
 /// Returns the commands that merge a proposal, and those that drop it. Each must only run if the

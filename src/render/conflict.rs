@@ -4,7 +4,8 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use crate::model::{
-    Audience, Conflict, ConflictAuthor, ConflictChoice, OpenConflict, quoted, quoted_unless_plain,
+    Audience, Conflict, ConflictAuthor, ConflictChoice, OpenConflict, quote_for_shell, quoted,
+    quoted_unless_plain,
 };
 use crate::render::text::{count_with_noun, in_quotes, name_in_sentence, one_line, truncate};
 use crate::render::{ago, mark_imitations};
@@ -22,16 +23,17 @@ pub fn conflict_notice(
     writer: Option<&str>,
     (audience, now): (Audience, DateTime<Utc>),
 ) -> String {
-    let id = &it.short_id;
     let sentence = conflict_sentence(&it.conflict, Some(now));
     let remedy = match (audience, writer) {
         (Audience::Person, _) => {
+            let id = quote_for_shell(&it.short_id);
             format!("edit the field, or `palazzo resolve {id} stands|other`")
         }
         (Audience::Agent, writer) => {
             let with = writer.map(|it| format!(" with {it}")).unwrap_or_default();
+            let id = Value::from(it.short_id.as_str());
             format!(
-                "write the field{with}, or resolve {{\"conflict\": \"{id}\", \"take\": \"stands\" \
+                "write the field{with}, or resolve {{\"conflict\": {id}, \"take\": \"stands\" \
                  or \"other\"}}"
             )
         }

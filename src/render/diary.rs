@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::DiaryEntry;
 use crate::render::ago;
-use crate::render::text::{one_line, printable_text};
+use crate::render::text::{name_in_sentence, one_line, printable_text};
 
 /// Renders an entry in the diary of `agent`.
 pub fn diary_entry(entry: &DiaryEntry, agent: &str, now: DateTime<Utc>) -> String {
@@ -12,7 +12,7 @@ pub fn diary_entry(entry: &DiaryEntry, agent: &str, now: DateTime<Utc>) -> Strin
     format!(
         "── {} ──\nA page of the diary of {}{}.\n\n{}\n",
         one_line(&entry.topic),
-        one_line(agent),
+        name_in_sentence(agent),
         written.unwrap_or_default(),
         printable_text(&entry.text)
     )

@@ -3,7 +3,7 @@
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::open_conflicts::present_field;
 use crate::merge::{FieldPlace, PresentField};
-use crate::model::{Code, Diagnostic, OpenConflict, ValuePath};
+use crate::model::{Code, Diagnostic, OpenConflict, ValuePath, quote_for_shell};
 use crate::render;
 
 /// Returns the findings about all conflicts, each with the path of its value.
@@ -34,13 +34,11 @@ pub(crate) fn open_conflict_finding(
     // A deleted item has no file for its finding.
     let file = if text.is_some() { &it.item_file } else { &it.path };
     let mut message = format!("two answers for {}", render::conflict_sentence(&it.conflict, None));
-    let mut hint = format!("write the field, or `palazzo resolve {} stands|other`", it.short_id);
+    let id = quote_for_shell(&it.short_id);
+    let mut hint = format!("write the field, or `palazzo resolve {id} stands|other`");
     if field == Some(PresentField::ItemGone) {
         message += "; its place is gone: the item was removed, or renamed and changed";
-        hint = format!(
-            "write the other value if it is right, then `palazzo resolve {} stands`",
-            it.short_id
-        );
+        hint = format!("write the other value if it is right, then `palazzo resolve {id} stands`");
     }
     (Diagnostic::for_file(Code::OpenConflict, file, message).with_hint(hint), value_path)
 }

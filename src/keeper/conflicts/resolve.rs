@@ -16,8 +16,8 @@ use crate::keeper::rooms::room_plans::plan_room_moves;
 use crate::keeper::{Refusal, Session};
 use crate::merge::{find_present_field, is_same_value};
 use crate::model::{
-    Conflict, ConflictChoice, FileEdit, OpenConflict, RoomId, Severity, escape_unprintable,
-    quote_for_shell,
+    Conflict, ConflictChoice, FileEdit, OpenConflict, RoomId, Severity, quote_for_shell, quoted,
+    quoted_unless_plain,
 };
 use crate::render;
 
@@ -127,7 +127,7 @@ fn plan_whole_file(
     let path = found.item_file.clone();
     let was = read_file(open, &path)?;
     if was.is_some() && found.conflict.stands.is_none() {
-        let why = format!("`{path}` contains another item now; move that file first");
+        let why = format!("{} contains another item now; move that file first", quoted(&path));
         return Err(Refusal::Invalid(why));
     }
     let now = text.map(|it| open.store().convert_to_disk_line_endings(&path, it)).transpose()?;
@@ -172,11 +172,14 @@ fn plan_move(open: &mut OpenPalace, from: &str, to: &str) -> Result<Vec<FileEdit
         return Ok(plan_room_moves(open, &moves)?.0);
     }
     if !is_item_path(to) || file_kind(from) != file_kind(to) {
-        let to = escape_unprintable(to);
-        return Err(Refusal::Invalid(format!("`{from}` cannot be moved to `{to}`")));
+        let [from, to] = [from, to].map(quoted);
+        return Err(Refusal::Invalid(format!("{from} cannot be moved to {to}")));
     }
     if read_file(open, to)?.is_some() {
-        return Err(Refusal::Invalid(format!("there is a file `{to}` already; move it first")));
+        return Err(Refusal::Invalid(format!(
+            "there is a file {} already; move it first",
+            quoted(to)
+        )));
     }
     let was = open.read_file_for_change(from)?;
     let now = was.as_deref().map(|it| format::retarget_modeline(to, it));
@@ -208,6 +211,7 @@ fn plan_field(open: &mut OpenPalace, found: &OpenConflict) -> Result<FileEdit, R
     let now = now.ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?;
     let errors = format::parse_file(path, &now).findings.into_iter();
     if let Some(error) = errors.into_iter().find(|it| it.severity() == Severity::Error) {
+        let path = quoted_unless_plain(path);
         let why = format!("the other value does not fit in {path}: {}", error.message);
         return Err(Refusal::Invalid(why));
     }
@@ -215,8 +219,9 @@ fn plan_field(open: &mut OpenPalace, found: &OpenConflict) -> Result<FileEdit, R
 }
 
 fn no_place_refusal(found: &OpenConflict) -> Refusal {
-    let field = escape_unprintable(found.conflict.field_label());
-    Refusal::Invalid(format!("{} has no place for `{field}`: edit that file", found.item_file))
+    let (file, field) = (&found.item_file, quoted(found.conflict.field_label()));
+    let file = quoted_unless_plain(file);
+    Refusal::Invalid(format!("{file} has no place for {field}: edit that file"))
 }
 
 fn read_file(open: &OpenPalace, path: &str) -> Result<Option<String>, Refusal> {

@@ -2,7 +2,7 @@
 
 use crate::keeper::graph::references::add_unique_relation;
 use crate::model::{Entity, Relation};
-use crate::render::{json_value_text, one_line, truncate};
+use crate::render::{json_value_text, name_in_sentence, truncate};
 
 /// Adds everything in `other` to `into`. If both have a value, `into` keeps its own; relations
 /// between the merged entities are removed. Returns a note on each value and relation that is lost.
@@ -10,8 +10,8 @@ use crate::render::{json_value_text, one_line, truncate};
 pub(crate) fn merge_entity(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<String> {
     let mut conflicts = Vec::new();
     let mut add_conflict = |what: &str, kept: &str, lost: &str| {
-        let [kept, lost] = [kept, lost].map(|it| truncate(&one_line(it), 60));
-        let other = truncate(&one_line(&other.name), 60);
+        let [kept, lost] = [kept, lost].map(|it| name_in_sentence(&truncate(it, 60)));
+        let other = name_in_sentence(&truncate(&other.name, 60));
         conflicts.push(format!("different values: {what} stays {kept}; {other} had {lost}"));
     };
     if into.genus != other.genus {
@@ -28,7 +28,7 @@ pub(crate) fn merge_entity(into: &mut Entity, other: &Entity, family: &[String])
             Some(kept) if kept == value => {}
             Some(kept) => {
                 add_conflict(
-                    &truncate(&one_line(key), 60),
+                    &name_in_sentence(&truncate(key, 60)),
                     &json_value_text(kept),
                     &json_value_text(value),
                 );
@@ -51,7 +51,8 @@ fn merge_relations(into: &mut Entity, other: &Entity, family: &[String]) -> Vec<
     for from in [&*into, other] {
         let between = from.relations.iter().filter(|it| is_between(&from.name, it));
         let labels = between.map(|it| {
-            format!("{} → {}", truncate(&one_line(&it.kind), 60), truncate(&one_line(&it.to), 60))
+            let [kind, to] = [&it.kind, &it.to].map(|it| name_in_sentence(&truncate(it, 60)));
+            format!("{kind} → {to}")
         });
         removed.extend(labels.map(|it| format!("removed {it}, a relation between the two")));
     }

@@ -8,7 +8,7 @@ use crate::format::room_path;
 use crate::keeper::Refusal;
 use crate::keeper::palace::open_palace::OpenPalace;
 use crate::keeper::palace::rename_lookup::RenameLookup;
-use crate::model::{Code, RoomId, quoted};
+use crate::model::{Code, RoomId, quoted, quoted_unless_plain};
 
 /// The names that are explained, and the copies.
 #[derive(Debug, Default)]
@@ -89,8 +89,10 @@ fn explain_missing_entity(finding: &mut CheckFinding, old: &str, new: &str, file
     let [old, new] = [old, new].map(quoted);
     diagnostic.code = Code::OldName;
     diagnostic.message = format!("{old} is the old name of the entity {new}");
-    diagnostic.hint =
-        Some(format!("{file} had that name; `palazzo check --fix` changes the references"));
+    diagnostic.hint = Some(format!(
+        "{} had that name; `palazzo check --fix` changes the references",
+        quoted_unless_plain(file)
+    ));
 }
 
 /// Reports the later of two files with one id as a copy, and returns it; `None` if the history does
@@ -111,6 +113,7 @@ fn explain_same_id(
         (Some(here), Some(there)) if here < there => (other.to_owned(), file.as_str()),
         _ => return None,
     };
+    let original = quoted_unless_plain(original);
     diagnostic.message = format!("this file is a copy of {original}: both have the same id");
     diagnostic.hint = Some("`palazzo check --fix` gives it an id of its own".to_owned());
     diagnostic.file.clone_from(&copy);

@@ -3,8 +3,10 @@
 use chrono::{DateTime, Utc};
 
 use crate::keeper::Session;
+use crate::model::quoted_unless_plain;
 use crate::render::{
-    Notice, ago, count_with_noun, name_in_sentence, time_of_day, truncate, whole_line,
+    Notice, ago, count_with_noun, name_in_sentence, time_of_day, truncate, truncate_message,
+    whole_line,
 };
 use crate::store::{DatedCommit, Store, SyncFailure, SyncFailureKind, SyncStatus, is_far_ahead};
 
@@ -17,7 +19,7 @@ const MAX_AUTHOR_CHARS: usize = 60;
 /// `None`: it is not set up.
 pub(crate) fn sync_line(palace: &Store, now: DateTime<Utc>) -> Option<String> {
     let status = allowed_status(palace)?;
-    let name = status.upstream.short_name();
+    let name = quoted_unless_plain(&status.upstream.short_name());
     let failure = status.record.failure.as_ref();
     let reached = match status.record.last_reached {
         Some(at) if failure.is_some() => format!("Last reached {name} {}", ago(at, now)),
@@ -87,7 +89,7 @@ fn failure_sentence(failure: &SyncFailure, now: DateTime<Utc>) -> String {
     match failure.kind {
         SyncFailureKind::Unreachable => format!("{}.", not_reached(failure, now)),
         SyncFailureKind::Blocked => {
-            let reason = truncate(&whole_line(&failure.message), MAX_REASON_CHARS);
+            let reason = truncate_message(&whole_line(&failure.message), MAX_REASON_CHARS);
             format!("Sync is blocked since {}: {reason}", time_of_day(failure.since, now))
         }
     }

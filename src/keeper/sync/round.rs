@@ -12,7 +12,7 @@ use crate::keeper::merge::MERGE_RULES_VERSION;
 use crate::keeper::sync::merge_versions::{merge_rested_edit, merge_versions};
 use crate::keeper::sync::notices::future_commit_sentence;
 use crate::keeper::sync::repositories::SyncedRepository;
-use crate::model::{CommitMode, Diagnostic, quoted_unless_plain};
+use crate::model::{CommitMode, Diagnostic, path_text, quoted, quoted_unless_plain};
 use crate::store::{
     self, ApplyOutcome, DatedCommit, HistoryComparison, HistoryRelation, PlannedMove, SyncSession,
     Upstream,
@@ -201,7 +201,7 @@ fn check_plan(
             "the commits of {} were fetched, and not merged, because {} sets `commit = \"manual\"`; \
              merge them with `git merge`",
             session.upstream().description(),
-            palace.join("palace.toml").display()
+            quoted_unless_plain(&path_text(palace.join("palace.toml")))
         )));
     }
     if !options.is_accepted && !options.is_dry_run {
@@ -218,9 +218,10 @@ fn reject_manual_commits(planned: &PlannedMove) -> Result<(), Refusal> {
         |text| format::parse_settings(text).is_some_and(|it| it.commit == CommitMode::Manual);
     match planned_settings(planned).find(|(_, text)| is_manual(text)) {
         Some((path, _)) => Err(Refusal::Invalid(format!(
-            "the remote sets `commit = \"manual\"` in `{path}`: what agents write would not be \
-             committed on this machine any more, and sync would end; `palazzo sync --accept` accepts \
-             that, or take it back where it was set"
+            "the remote sets `commit = \"manual\"` in {}: what agents write would not be committed on \
+             this machine any more, and sync would end; `palazzo sync --accept` accepts that, or take \
+             it back where it was set",
+            quoted(path)
         ))),
         None => Ok(()),
     }

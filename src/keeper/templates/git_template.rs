@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::keeper::Refusal;
 use crate::keeper::error::quote_names;
-use crate::model::{GitUrl, GitUrlError, quoted};
+use crate::model::{GitUrl, GitUrlError, quote_for_shell, quoted};
 use crate::store;
 
 /// Where a template is: the URL of a repository, and a revision and a folder in it.
@@ -26,11 +26,11 @@ impl GitTemplateUrl {
         let Self { url, revision, folder } = self;
         let place = match folder.as_str() {
             "" => format!("`{url}`"),
-            _ => format!("`{folder}` of `{url}`"),
+            _ => format!("{} of `{url}`", quoted(folder)),
         };
         let choose = |folder| {
             let revision = revision.as_deref().unwrap_or_default();
-            format!("`--template '{url}#{revision}:{folder}'`")
+            format!("`--template {}`", quote_for_shell(&format!("{url}#{revision}:{folder}")))
         };
         match palaces {
             [] => format!(

@@ -189,7 +189,7 @@ pub(crate) fn stale_scroll_notices(open: &OpenPalace, view: &RoomView<'_>) -> Ve
         if left > 0 {
             notes.push(format!("names {left} more files that are gone or much changed"));
         }
-        let title = render::one_line(&it.scroll.title);
+        let title = render::name_in_sentence(&it.scroll.title);
         notes.into_iter().map(move |note| Notice(format!("The scroll {title} {note}")))
     });
     notices.collect()

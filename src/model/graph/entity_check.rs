@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::entity::genus::scalar_text;
 use crate::model::{
     AttributeDef, AttributeKind, Code, Date, Entity, Genus, Graph, Relation, Severity, ValuePath,
-    did_you_mean, escape_unprintable, quoted,
+    did_you_mean, quoted, quoted_unless_plain,
 };
 
 /// A fault in an entity.
@@ -83,7 +83,7 @@ impl Graph {
         };
         let Some(other) = self.get(&to) else { return Some(undefined_entity_fault(&to, place())) };
         let target = target.as_ref().filter(|it| **it != other.genus)?;
-        let ([name, to], target) = ([name, &to].map(quoted), escape_unprintable(target));
+        let ([name, to], target) = ([name, &to].map(quoted), quoted_unless_plain(target));
         let message = format!("{name} must name an entity of genus {target}; {to} is not one");
         Some(EntityFault::new(Code::WrongAttribute, place(), message))
     }

@@ -1,6 +1,6 @@
 //! Why a repository cannot be synchronized.
 
-use crate::model::{GitUrlError, quote_for_shell, quoted};
+use crate::model::{GitUrlError, quote_for_shell, quoted, quoted_unless_plain};
 
 /// The reason why a synchronization did not take place. The palace was not changed.
 #[derive(Debug, thiserror::Error)]
@@ -226,7 +226,8 @@ pub enum SyncError {
 
 fn edited_files(paths: &[String]) -> String {
     const MAX_SHOWN: usize = 3;
-    let shown = paths.iter().take(MAX_SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    let shown = paths.iter().take(MAX_SHOWN).map(|it| quoted_unless_plain(it));
+    let shown = shown.collect::<Vec<_>>().join(", ");
     match paths.len().checked_sub(MAX_SHOWN) {
         Some(more @ 1..) => format!("{shown} and {more} more files"),
         _ => shown,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Utc};
 use gix::ObjectId;
 
-use crate::model::CommitId;
+use crate::model::{CommitId, quoted};
 
 use crate::store::history::commits::{HistoryReader, short_id};
 use crate::store::repo::repository::Repository;
@@ -226,7 +226,7 @@ impl SyncSession {
         let found = match &planned.emptied {
             _ if deleted > 20 && deleted * 10 > all => (deleted, all, "files".to_owned()),
             Some(EmptiedPalace { folder, deleted, all }) => {
-                let palace = if folder.is_empty() { "the palace" } else { &format!("`{folder}`") };
+                let palace = if folder.is_empty() { "the palace" } else { &quoted(folder) };
                 (*deleted, *all, format!("items of {palace}"))
             }
             None => return Ok(()),

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use crate::check::graph::MAX_SUGGESTIONS;
 use crate::check::palace_check::{CheckFinding, PalaceCheck};
 use crate::model::{
-    Action, ActionKind, Code, Room, Tool, ToolEffect, ValuePath, did_you_mean, quoted,
+    Action, ActionKind, Code, Room, Tool, ToolEffect, ToolParameter, ValuePath, did_you_mean,
+    quoted,
 };
 
 impl PalaceCheck<'_> {
@@ -215,18 +216,14 @@ fn check_tool_params(
     }
     // The visitor's input is passed as `query`, so it may be missing here.
     let is_given = |name: &str| params.get(name).is_some_and(|it| !it.is_null());
-    let missing =
-        |name: &str| name != "query" && !is_given(name) && !is_given(&plural_parameter(name));
+    let missing = |name: &str| {
+        name != "query" && !is_given(name) && !is_given(&ToolParameter::plural_name(name))
+    };
     for needed in tool.parameters.iter().filter(|it| it.is_required && missing(&it.name)) {
         let about = if params.is_empty() { at.clone().then_value("tool") } else { given.clone() };
         findings.push(finding(about, format!("`{name}` needs `{}`", needed.name)));
     }
     findings
-}
-
-/// Returns the name of the parameter that takes several of what `name` takes one of.
-fn plural_parameter(name: &str) -> String {
-    format!("{name}s")
 }
 
 /// Returns true if a value has a type of JSON Schema; null has every type.

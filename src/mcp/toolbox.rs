@@ -365,8 +365,9 @@ impl RegisteredTool {
         let is_required = |name: &str| required.is_some_and(|it| it.iter().any(|it| it == name));
         let properties = schema.get("properties").and_then(Value::as_object);
         // A tool that takes one or several needs one of the two.
-        let has_plural =
-            |name: &str| properties.is_some_and(|it| it.contains_key(&format!("{name}s")));
+        let has_plural = |name: &str| {
+            properties.is_some_and(|it| it.contains_key(&ToolParameter::plural_name(name)))
+        };
         let parameter = |(name, about): (&String, &Value)| ToolParameter {
             name: name.clone(),
             is_required: is_required(name) || has_plural(name),

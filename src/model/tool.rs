@@ -33,6 +33,14 @@ pub struct ToolParameter {
     pub json_type: Option<String>,
 }
 
+impl ToolParameter {
+    /// Returns the name of the parameter with which a tool takes a list instead of one value: `names`
+    /// for `name`.
+    pub fn plural_name(name: &str) -> String {
+        format!("{name}s")
+    }
+}
+
 impl Tool {
     /// Returns a tool's name without the prefix that clients add.
     pub fn bare_name(name: &str) -> &str {

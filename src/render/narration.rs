@@ -92,23 +92,19 @@ const IMPERATIVE_VERBS: &[&str] = &[
 ];
 
 /// Turns a label into a sentence about the visitor: "Examine the fossil cabinet" becomes
-/// "You examine the fossil cabinet:".
+/// "You examine the fossil cabinet:". One that could be several sentences is quoted.
 pub fn narrate_action(label: &str) -> String {
     let label = one_line(label);
     let label = label.trim_end_matches([':', '.', ' ']);
+    if title_after_label(label) != label {
+        return format!("You choose {}:", in_quotes(label));
+    }
     let (verb, rest) = label.split_once(' ').unwrap_or((label, ""));
     let lower = verb.to_lowercase();
     if !IMPERATIVE_VERBS.contains(&lower.as_str()) {
-        return match title_after_label(label) {
-            plain if plain == label => mark_imitations(&format!("{label}:")),
-            quoted => format!("You choose {quoted}:"),
-        };
+        return mark_imitations(&format!("{label}:"));
     }
-    match title_after_label(rest) {
-        plain if rest.is_empty() => format!("You {lower}{plain}:"),
-        plain if plain == rest => format!("You {lower} {rest}:"),
-        _ => format!("You choose {}:", in_quotes(label)),
-    }
+    if rest.is_empty() { format!("You {lower}:") } else { format!("You {lower} {rest}:") }
 }
 
 #[cfg(test)]

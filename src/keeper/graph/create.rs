@@ -46,7 +46,7 @@ pub struct EntityCreationOutcome {
 pub struct ExtendedEntity {
     /// Its name.
     pub name: String,
-    /// What was added.
+    /// The difference between the entity before and after.
     pub change: ChangeKind,
 }
 
@@ -70,7 +70,8 @@ pub fn create_entities(
     session.palace.change_files_exclusively(session.caller, |open| {
         let (edit, planned, faults) = plan_additions(open, &new)?;
         (outcome, faults_before) = (planned, faults);
-        change_plan(edit, &outcome)
+        let extended: Vec<_> = outcome.extended.iter().map(|it| it.name.clone()).collect();
+        plan_commit(edit, &outcome.created, &extended)
     })?;
     notes.append(&mut outcome.notes);
     let palace = &session.palace.palace;
@@ -96,8 +97,9 @@ fn plan_additions(
     open: &mut OpenPalace,
     new: &[Entity],
 ) -> Result<(GraphEdit, EntityCreationOutcome, Vec<EntityFault>), Refusal> {
-    let (present, mut absent) = partition_by_name(open, new);
-    let notes = unify_genus_spelling(&open.palace.graph, &mut absent);
+    let mut new = new.to_vec();
+    let notes = unify_genus_spelling(&open.palace.graph, &mut new);
+    let (present, absent) = partition_by_name(open, &new);
     let mut outcome = EntityCreationOutcome { notes, ..EntityCreationOutcome::default() };
     let (mut edit, mut violations, mut faults) = (GraphEdit::default(), Vec::new(), Vec::new());
     for entity in &absent {
@@ -155,9 +157,7 @@ pub(crate) fn add_absent_entities(
             edit.add_entity(open, with_initial_status(&open.palace.graph, entity))?;
         }
         created = absent.into_iter().map(|it| it.name).collect();
-        let outcome =
-            EntityCreationOutcome { created: created.clone(), ..EntityCreationOutcome::default() };
-        change_plan(edit, &outcome)
+        plan_commit(edit, &created, &[])
     })?;
     Ok(created)
 }
@@ -195,10 +195,12 @@ fn merge_same_named_entities(
     Ok((merged, notes))
 }
 
-/// Returns the plan of a commit that creates and extends entities.
-fn change_plan(edit: GraphEdit, outcome: &EntityCreationOutcome) -> Result<ChangePlan, Refusal> {
-    let created = &outcome.created;
-    let extended: Vec<_> = outcome.extended.iter().map(|it| it.name.clone()).collect();
+/// Plans the commit of an edit that creates and extends the entities with these names.
+fn plan_commit(
+    edit: GraphEdit,
+    created: &[String],
+    extended: &[String],
+) -> Result<ChangePlan, Refusal> {
     let what = |verb: &str, names: &[String]| match names {
         [] => None,
         [only] => {
@@ -210,12 +212,12 @@ fn change_plan(edit: GraphEdit, outcome: &EntityCreationOutcome) -> Result<Chang
             Some((format!("entities: {count}"), count))
         }
     };
-    let subject = match (what("create", created), what("extend", &extended)) {
+    let subject = match (what("create", created), what("extend", extended)) {
         (Some((_, created)), Some((_, extended))) => format!("entities: {created}, {extended}"),
         (Some((subject, _)), None) | (None, Some((subject, _))) => subject,
         (None, None) => String::new(),
     };
-    let sentences = [("Created", created), ("Extended", &extended)].into_iter();
+    let sentences = [("Created", created), ("Extended", extended)].into_iter();
     let sentences = sentences.filter(|(_, names)| !names.is_empty());
     let sentences: Vec<_> =
         sentences.map(|(verb, names)| format!("{verb} {}", join_names(names))).collect();
@@ -275,7 +277,7 @@ mod tests {
         assert_eq!(u64::try_from(ada().now.timestamp_millis()), Ok(id.timestamp_ms()));
     }
 
-    /// What a call says: what it added to which entity, and its notes.
+    /// Lists the additions to existing entities, then the notes of a call.
     fn describe_additions(outcome: &EntityCreationOutcome) -> String {
         let added = outcome.extended.iter();
         let added = added.map(|it| format!("{}: {}", it.name, render::change_summary(&it.change)));
@@ -308,15 +310,16 @@ mod tests {
         );
         insta::assert_snapshot!(describe_additions(&outcome), @"
         Ada: status alive added; place London added; observation 'Two.' added; relation met → Eve added
-        `Ada`: the genus stays `Person`; `Robot` was not written
-        `Ada`: `born` stays `1815`; `1816` was not written
-        `Ada`: a relation stays `met → Bob (since 1833)`; `met → Bob (since 1840)` was not written
+        `Ada`: genus stays `Person`; `Robot` was not written
+        `Ada`: born stays `1815`; `1816` was not written
+        `Ada`: relation stays `met → Bob (since 1833)`; `met → Bob (since 1840)` was not written
         ");
         let old = "name: Ada   # she\ngenus: Person\nstatus: alive\n";
         let now = home.read(ADA.0).unwrap();
         assert!(now.starts_with(old) && now.contains("since: 1833"), "{now}");
-        let again = create(&mut home, vec![new_entity("Eve", "Person")]).unwrap();
+        let again = create(&mut home, vec![new_entity("Eve", "PERSON")]).unwrap();
         assert_eq!(again.unchanged, ["Eve"]);
+        assert_eq!(again.notes, ["the genus `PERSON` was changed to the spelling `Person`"]);
     }
 
     #[test]

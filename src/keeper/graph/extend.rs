@@ -2,7 +2,7 @@
 
 use crate::keeper::graph::relations::describe_relation;
 use crate::model::{Entity, Relation, quoted};
-use crate::render::{json_value_text, truncate};
+use crate::render::{json_value_text, name_in_sentence, truncate};
 
 /// Maximum number of characters of a value in a note.
 const MAX_VALUE_CHARS: usize = 60;
@@ -10,37 +10,51 @@ const MAX_VALUE_CHARS: usize = 60;
 /// Adds to `entity` the status, attributes, observations and relations of `new` that it lacks.
 /// Returns a note on each value of `new` that differs from one that the entity has.
 pub(crate) fn extend_entity(entity: &mut Entity, new: &Entity) -> Vec<String> {
-    let (mut differences, name) = (Vec::new(), short(&entity.name));
+    let (mut differences, name) = (Vec::new(), quoted_value(&entity.name));
     let mut note = |what: &str, kept: &str, given: &str| {
-        let [kept, given] = [kept, given].map(short);
+        let [kept, given] = [kept, given].map(quoted_value);
         differences.push(format!("{name}: {what} stays {kept}; {given} was not written"));
     };
-    if entity.genus != new.genus {
-        note("the genus", &entity.genus, &new.genus);
+    add_missing_values(entity, new, &mut note);
+    for relation in &new.relations {
+        if let Err(kept) = add_relation(&mut entity.relations, relation) {
+            note("relation", &kept, &describe_relation(relation));
+        }
     }
-    match (&entity.status, &new.status) {
-        (Some(kept), Some(given)) if kept != given => note("the status", kept, given),
+    differences
+}
+
+/// Adds the status, attributes and observations of `other` that `entity` lacks. Calls `on_difference`
+/// for each value, the genus among them, that both have: with its name, the value that stays, and the
+/// other one.
+pub(crate) fn add_missing_values(
+    entity: &mut Entity,
+    other: &Entity,
+    on_difference: &mut impl FnMut(&str, &str, &str),
+) {
+    if entity.genus != other.genus {
+        on_difference("genus", &entity.genus, &other.genus);
+    }
+    match (&entity.status, &other.status) {
+        (Some(kept), Some(lost)) if kept != lost => on_difference("status", kept, lost),
         (None, Some(status)) => entity.status = Some(status.clone()),
         _ => {}
     }
-    for (key, given) in &new.attributes {
+    for (key, value) in &other.attributes {
         match entity.attributes.get(key) {
-            None => drop(entity.attributes.insert(key.clone(), given.clone())),
-            Some(kept) if kept == given => {}
-            Some(kept) => note(&short(key), &json_value_text(kept), &json_value_text(given)),
+            None => drop(entity.attributes.insert(key.clone(), value.clone())),
+            Some(kept) if kept == value => {}
+            Some(kept) => {
+                let name = name_in_sentence(&truncate(key, MAX_VALUE_CHARS));
+                on_difference(&name, &json_value_text(kept), &json_value_text(value));
+            }
         }
     }
-    for observation in &new.observations {
+    for observation in &other.observations {
         if !entity.observations.contains(observation) {
             entity.observations.push(observation.clone());
         }
     }
-    for relation in &new.relations {
-        if let Err(kept) = add_relation(&mut entity.relations, relation) {
-            note("a relation", &kept, &describe_relation(relation));
-        }
-    }
-    differences
 }
 
 /// Adds a relation, or the dates and the source that an existing one lacks. Fails with the existing
@@ -76,6 +90,6 @@ fn add_relation(relations: &mut Vec<Relation>, new: &Relation) -> Result<(), Str
     Ok(())
 }
 
-fn short(text: impl AsRef<str>) -> String {
-    quoted(&truncate(text.as_ref(), MAX_VALUE_CHARS))
+fn quoted_value(text: &str) -> String {
+    quoted(&truncate(text, MAX_VALUE_CHARS))
 }

@@ -1,8 +1,9 @@
 //! Merges two entities into one.
 
+use crate::keeper::graph::extend::add_missing_values;
 use crate::keeper::graph::references::add_unique_relation;
 use crate::model::{Entity, Relation};
-use crate::render::{json_value_text, name_in_sentence, truncate};
+use crate::render::{name_in_sentence, truncate};
 
 /// Adds everything in `other` to `into`. If both have a value, `into` keeps its own; relations
 /// between the merged entities are removed. Returns a note on each value and relation that is lost.
@@ -14,32 +15,7 @@ pub(crate) fn merge_entity(into: &mut Entity, other: &Entity, family: &[String])
         let other = name_in_sentence(&truncate(&other.name, 60));
         conflicts.push(format!("different values: {what} stays {kept}; {other} had {lost}"));
     };
-    if into.genus != other.genus {
-        add_conflict("genus", &into.genus, &other.genus);
-    }
-    match (&into.status, &other.status) {
-        (Some(kept), Some(lost)) if kept != lost => add_conflict("status", kept, lost),
-        (None, Some(status)) => into.status = Some(status.clone()),
-        _ => {}
-    }
-    for (key, value) in &other.attributes {
-        match into.attributes.get(key) {
-            None => drop(into.attributes.insert(key.clone(), value.clone())),
-            Some(kept) if kept == value => {}
-            Some(kept) => {
-                add_conflict(
-                    &name_in_sentence(&truncate(key, 60)),
-                    &json_value_text(kept),
-                    &json_value_text(value),
-                );
-            }
-        }
-    }
-    for observation in &other.observations {
-        if !into.observations.contains(observation) {
-            into.observations.push(observation.clone());
-        }
-    }
+    add_missing_values(into, other, &mut add_conflict);
     conflicts.extend(merge_relations(into, other, family));
     conflicts
 }

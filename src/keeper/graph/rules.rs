@@ -80,10 +80,14 @@ pub(crate) fn new_fault_notes<'a>(
     let faults: Vec<_> = faults.filter(|it| is_new_fault(it, before)).collect();
     let undefined: BTreeSet<_> =
         faults.iter().filter_map(|it| it.undefined_name.as_deref()).collect();
-    let (listed, is_summed_up) =
-        (undefined.len() > 1, |it: &&EntityFault| it.undefined_name.is_some());
-    let mut notes = if listed { undefined_names_note(graph, &undefined) } else { String::new() };
-    let others: Vec<_> = faults.iter().filter(|it| !(listed && is_summed_up(it))).collect();
+    // A single name has a note like any other fault.
+    let has_names_note = undefined.len() > 1;
+    let mut notes = match has_names_note {
+        true => undefined_names_note(graph, &undefined),
+        false => String::new(),
+    };
+    let has_own_note = |it: &&EntityFault| !has_names_note || it.undefined_name.is_none();
+    let others: Vec<_> = faults.iter().filter(has_own_note).collect();
     notes.extend(others.iter().take(MAX_NOTES).map(|it| fault_note(graph, it)));
     match others.len().saturating_sub(MAX_NOTES) {
         0 => notes,
@@ -100,7 +104,7 @@ fn is_new_fault(fault: &EntityFault, before: &[EntityFault]) -> bool {
 fn undefined_names_note(graph: &Graph, names: &BTreeSet<&str>) -> String {
     // A suggestion costs a look at every name.
     let with_suggestion = |(place, name): (usize, &&str)| {
-        let meant = graph.closest_name(name).filter(|_| place < MAX_SUGGESTIONS);
+        let meant = if place < MAX_SUGGESTIONS { graph.closest_name(name) } else { None };
         let meant = meant.map(|it| format!(" (did you mean {}?)", quoted(it)));
         quoted(&render::truncate(name, 80)) + &meant.unwrap_or_default()
     };

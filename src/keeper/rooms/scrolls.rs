@@ -119,10 +119,9 @@ fn room_for_scroll(
 /// Returns the room with this slug or name, or the entry room for `entry`. A room that is not built is
 /// returned if the text is a slug.
 fn find_requested_room(open: &mut OpenPalace, requested: &str) -> Result<RoomId, Refusal> {
-    let reference = requested.parse::<RoomRef>();
-    let by_slug = match &reference {
+    let by_slug = match requested.parse::<RoomRef>() {
         Ok(room) => {
-            let asked = open.palace.resolve_room(room, None)?;
+            let asked = open.palace.resolve_room(&room, None)?;
             Some(open.present_room_name(asked)?)
         }
         Err(_) => None,
@@ -135,12 +134,9 @@ fn find_requested_room(open: &mut OpenPalace, requested: &str) -> Result<RoomId,
     if let Some(entry) = entry {
         return Ok(entry.clone());
     }
-    match rooms_with_name(&open.palace, requested).as_slice() {
-        [only] => Ok(only.clone()),
-        _ => match by_slug {
-            Some(room) => Ok(room),
-            None => require_room_by_name(open, requested),
-        },
+    match by_slug {
+        Some(room) if rooms_with_name(&open.palace, requested).is_empty() => Ok(room),
+        _ => require_room_by_name(open, requested),
     }
 }
 
@@ -235,6 +231,16 @@ mod tests {
             let written = write(&mut home, "On moss", Some(room)).unwrap();
             assert_eq!(written.room_name, name, "{room}");
         }
+    }
+
+    #[test]
+    fn a_name_of_several_rooms_is_refused_with_their_slugs() {
+        let mut home = home();
+        home.write("rooms/east/spring.yaml", "name: Well\n");
+        home.write("rooms/west/fountain.yaml", "name: Well\n");
+        let refusal = write(&mut home, "On moss", Some("well")).unwrap_err().to_string();
+        let why = "several rooms are called `well`: write one of `east/spring`, `west/fountain`";
+        assert_eq!(refusal, why);
     }
 
     #[test]

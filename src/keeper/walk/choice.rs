@@ -1,10 +1,10 @@
-//! What a visitor has chosen by number, and what comes of it.
+//! Choices from a menu: the meanings of its numbers, and the results.
 
 use serde_json::{Map, Value};
 
 use crate::model::{Action, ActionKind, ItemId, ScrollId, Slot};
 
-/// What a number of the menu means.
+/// The meaning of a number of the menu.
 #[derive(Clone, Debug)]
 pub enum Choice {
     /// Read on in the last answer, which was cut.

@@ -27,7 +27,7 @@ use crate::visit::Location;
 /// Maximum number of rooms that a refusal lists.
 const MAX_SUGGESTED_ROOMS: usize = 5;
 
-/// Returns what `number` means in the menu of the caller.
+/// Returns the meaning of `number` in the menu of the caller, and brings the palace up to date.
 pub fn find_choice(keeper: &mut Keeper, caller: &Caller, number: i64) -> Result<Choice, Refusal> {
     if can_continue_answer(keeper, caller, number) {
         return Ok(Choice::ReadOn);
@@ -51,7 +51,7 @@ pub fn find_choice(keeper: &mut Keeper, caller: &Caller, number: i64) -> Result<
     choice.ok_or(Refusal::NoSuchAction { number })
 }
 
-/// Does what `number` means, as [`find_choice`] has found.
+/// Runs a choice that [`find_choice`] has returned for `number`.
 pub fn run_choice(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -63,20 +63,20 @@ pub fn run_choice(
         Choice::ReadOn => continue_answer(keeper, caller).map(ChoiceOutcome::Text).ok_or(unknown),
         Choice::Enter => enter_last_changed_palace(keeper, caller).map(ChoiceOutcome::Page),
         Choice::Action(action) => {
-            let position = refresh_current_room(keeper, caller)?;
+            let position = position_of_caller(keeper, caller)?;
             run_action(keeper, caller, action, &position)
         }
         Choice::Scroll(scroll) => {
-            let position = refresh_current_room(keeper, caller)?;
+            let position = position_of_caller(keeper, caller)?;
             let mut session = keeper.session_without_refresh(&position.workspace, caller)?;
             read_scroll(&mut session, &scroll).map(ChoiceOutcome::Text)
         }
         Choice::Item(item) => {
-            let position = refresh_current_room(keeper, caller)?;
+            let position = position_of_caller(keeper, caller)?;
             open_item(keeper, caller, &position, &item)
         }
         Choice::Global(slot) => {
-            let position = refresh_current_room(keeper, caller)?;
+            let position = position_of_caller(keeper, caller)?;
             run_global_action(keeper, caller, slot, params, &position)?.ok_or(unknown)
         }
     }

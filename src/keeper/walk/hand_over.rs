@@ -9,7 +9,7 @@ use crate::render;
 /// The beginnings of titles, in lower case, that make a scroll of any room a hand-over.
 const TITLES: [&str; 5] = ["hand-over", "handover", "hand-off", "handoff", "session summary"];
 
-/// What the titles of examples in templates contain.
+/// The part of a title that marks an example of a template.
 const EXAMPLE: &str = "(example)";
 
 /// Maximum number of characters of a hand-over at the door.
@@ -23,7 +23,7 @@ pub(crate) fn render_hand_over(session: &mut Session<'_>) -> Result<String, Refu
     let page = render_scroll(session, &which).unwrap_or_default();
     mark_scroll_read(session, &which);
     let room = session.palace.palace.room_name(&which.room);
-    Ok(shorten(&page, &room))
+    Ok(cut_hand_over(&page, &room))
 }
 
 /// Finds the newest scroll of the entry room, or a newer one of any room with the title of a
@@ -39,7 +39,8 @@ fn find_hand_over(palace: &Palace) -> Option<ScrollId> {
     newest.map(|(room, it)| ScrollId { room: room.clone(), id: it.id })
 }
 
-fn shorten(page: &str, room: &str) -> String {
+/// Cuts the page of a scroll to the limit, and says how much is left to read in its room.
+fn cut_hand_over(page: &str, room: &str) -> String {
     let page = page.trim_end();
     match page.char_indices().nth(MAX_CHARS) {
         None => format!("{page}\n\n"),
@@ -108,7 +109,7 @@ mod tests {
 
     #[test]
     fn a_long_hand_over_is_cut_at_the_end_of_a_line() {
-        let page = shorten(&"line\n".repeat(1_300), "Hall");
+        let page = cut_hand_over(&"line\n".repeat(1_300), "Hall");
         let expected = "line\n".repeat(1_200) + "…\nLeft to read: 499 characters, in Hall.\n\n";
         assert!(page == expected, "{}", &page[page.len() - 80..]);
     }

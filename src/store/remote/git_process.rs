@@ -129,7 +129,7 @@ pub enum GitProcessError {
         source: io::Error,
     },
     /// Git reported an error.
-    #[error("cannot {operation}: {}{}", quoted_message(why), credentials_hint(why))]
+    #[error("cannot {operation}: {}{}", quoted_lines(why), credentials_hint(why))]
     Failed {
         /// What was attempted.
         operation: String,
@@ -367,8 +367,8 @@ fn error_lines(messages: &str) -> Option<String> {
     Some(shown.join("; ").chars().take(500).collect())
 }
 
-/// Quotes what git printed: the other machine may have written it.
-fn quoted_message(why: &str) -> String {
+/// Quotes each of the lines that git printed: the other machine may have written them.
+fn quoted_lines(why: &str) -> String {
     why.split("; ").map(quoted).collect::<Vec<_>>().join("; ")
 }
 

@@ -56,7 +56,7 @@ pub(super) fn describe_created_entities(it: &EntityCreationOutcome) -> String {
     };
     for ExtendedEntity { name, change } in &it.extended {
         let (name, change) = (render::name_in_sentence(name), render::change_summary(change));
-        text.push_str(&format!("Added to {name}: {change}.\n"));
+        text.push_str(&format!("Changed {name}: {change}.\n"));
     }
     if !it.unchanged.is_empty() {
         text.push_str(&format!("Nothing to add to {}.\n", join_all_names(&it.unchanged)));

@@ -363,13 +363,18 @@ async fn a_refused_room_creates_no_workspace() {
 }
 
 #[tokio::test]
-async fn creating_an_entity_saved_by_hand_leaves_it_unchanged() {
+async fn creating_an_entity_saved_by_hand_adds_only_what_it_lacks() {
     let home = Home::new();
     let mut agent = agent_in_hall(&home, json!([])).await;
     home.write("w/entities/rock/gneiss.yaml", "name: Gneiss\ngenus: Rock # by hand\n");
     let entity = json!({ "name": "Gneiss", "genus": "Rock" });
     let said = agent.call("create_entities", json!({ "entities": [entity] })).await;
     assert_eq!(said, "Nothing to add to Gneiss.\n");
+    let entity = json!({ "name": "Gneiss", "genus": "Rock", "observations": ["Banded."] });
+    let said = agent.call("create_entities", json!({ "entities": [entity] })).await;
+    assert_eq!(said, "Changed Gneiss: observation 'Banded.' added.\n");
+    let text = home.read("w/entities/rock/gneiss.yaml");
+    assert!(text.starts_with("name: Gneiss\ngenus: Rock # by hand\nobservations:"), "{text}");
 }
 
 #[tokio::test]

@@ -15,7 +15,7 @@ use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::signal;
 use crate::keeper::{self, BackgroundSyncSettings, Keeper, SyncTiming};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
-use crate::model::{WatchMode, escape_unprintable_in_lines, path_text};
+use crate::model::{WatchMode, escape_unprintable_in_lines, path_text, quoted};
 
 /// Keeps idle threads alive, beginning with the one that opens the palace. If the system cannot
 /// start another thread, a call then waits for an existing one.
@@ -148,8 +148,9 @@ fn home_and_keeper(
     let Some(branch) = propose else { return Ok((home, keeper)) };
     let proposal = keeper::open_proposal(&keeper, state_dir().as_deref(), branch)?;
     anstream::eprintln!(
-        "palazzo: changes go to the branch `{branch}` as a proposal, and {} stays as it is. \
+        "palazzo: changes go to the branch {} as a proposal, and {} stays as it is. \
          `palazzo proposals` lists it, `palazzo diff --proposal` shows it.",
+        quoted(branch),
         path_text(&home)
     );
     if !proposal.palaces_with_uncommitted_changes.is_empty() {

@@ -55,7 +55,8 @@ pub(super) fn conflict_to_yaml(conflict: &Conflict) -> OutputNode {
 /// it, and conflicts may come from other machines.
 pub fn is_item_path(path: &str) -> bool {
     let is_name = |it: &str| !it.is_empty() && it != "." && it != "..";
-    let is_inside = path.split('/').all(is_name) && !path.contains(['\\', '\0']);
+    let is_plain = !path.contains(|it: char| it == '\\' || it.is_control());
+    let is_inside = path.split('/').all(is_name) && is_plain;
     let is_item = |it: PalacePath| !matches!(it, PalacePath::Conflict | PalacePath::Other);
     is_inside && PalacePath::parse(path).is_ok_and(is_item)
 }

@@ -9,8 +9,7 @@ use ulid::Ulid;
 
 use crate::model::{
     AmbiguousRoomError, CommitSummary, Diagnostic, MAX_FILE_BYTES, RoomId, SlugError,
-    TemplateVariable, escape_unprintable, foreign_message, quote_for_shell, quoted,
-    quoted_unless_plain,
+    TemplateVariable, foreign_message, quote_for_shell, quoted, quoted_unless_plain,
 };
 use crate::store::{self, SyncFailureKind};
 
@@ -371,7 +370,7 @@ pub(crate) fn quote_names(names: &[String]) -> String {
 
 fn missing_variables_message(template: &str, missing: &[TemplateVariable]) -> String {
     let describe = |it: &TemplateVariable| {
-        format!("{} ({})", quoted(&it.name), escape_unprintable(&it.description))
+        format!("{} ({})", quoted(&it.name), foreign_message(&it.description))
     };
     let listed: Vec<_> = missing.iter().map(describe).collect();
     let options: Vec<_> = missing.iter().map(|it| format!(" --set {}=VALUE", it.name)).collect();

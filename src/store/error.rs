@@ -270,7 +270,7 @@ pub enum Error {
         remedy: &'static str,
     },
     /// A text names no commit of the palace's history.
-    #[error("`{said}` {why}")]
+    #[error("{} {why}", quoted(said))]
     InvalidRevision {
         /// The text.
         said: String,

@@ -9,6 +9,7 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Refusal};
 use crate::model::{
     CommitDetails, CommitId, CommitSummary, FileContent, FileDiff, FileEdit, ItemDiff, quoted,
+    quoted_unless_plain,
 };
 use crate::render;
 
@@ -120,9 +121,9 @@ pub(crate) fn plan_revert_edits<'a>(
     let changed = diffs.iter().zip(&contents).filter(|(it, current)| it.now != **current);
     let describe = |path: &str| match later_commit(path) {
         Some(it) => {
-            format!("{} by {}", render::whole_line(path), describe_commit(&it.summary, caller))
+            format!("{} by {}", quoted_unless_plain(path), describe_commit(&it.summary, caller))
         }
-        None => format!("{} by hand, not committed yet", render::whole_line(path)),
+        None => format!("{} by hand, not committed yet", quoted_unless_plain(path)),
     };
     let changes: Vec<_> = changed.map(|(it, _)| describe(&it.path)).collect();
     if !changes.is_empty() {

@@ -268,7 +268,8 @@ fn nothing_to_undo_refusal(history: &VisitHistory, title: &str, caller: &Caller)
     let (mut seen, mut visits) = (BTreeSet::new(), Vec::new());
     for (_, commit) in &history.others {
         let Some(id) = visit_of_commit(commit).filter(|it| seen.insert(*it)) else { continue };
-        let client = render::one_line(commit.trailer(Caller::CLIENT_TRAILER).unwrap_or_default());
+        let client = commit.trailer(Caller::CLIENT_TRAILER).unwrap_or_default();
+        let client = render::name_in_sentence(client);
         let age = render::ago(commit.summary.at, caller.now);
         visits.push(format!("{id} ({client}, {age})"));
     }

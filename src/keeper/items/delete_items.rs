@@ -11,7 +11,7 @@ use crate::keeper::palace::change_plan::{ChangeMode, ChangePlan};
 use crate::keeper::rooms::room_lookup::require_room_by_name;
 use crate::keeper::rooms::room_plans::plan_room_deletions;
 use crate::keeper::{Refusal, Session};
-use crate::model::{FileEdit, PalaceItem, RoomId};
+use crate::model::{FileEdit, PalaceItem, RoomId, quoted};
 use crate::render;
 
 /// Maximum number of items that a description names.
@@ -116,8 +116,8 @@ fn select_items(open: &OpenPalace, names: &[String]) -> Result<Selection, Refusa
             }
             PalaceItem::Settings | PalaceItem::File(_) => {
                 return Err(Refusal::Invalid(format!(
-                    "`{}` is no room, scroll, entity, drawer or task: delete the file yourself",
-                    item.file
+                    "{} is no room, scroll, entity, drawer or task: delete the file yourself",
+                    quoted(&item.file)
                 )));
             }
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::keeper::Refusal;
 use crate::keeper::history::resolve_item::{ResolvedItem, find_present_item};
 use crate::keeper::palace::OpenPalace;
-use crate::model::{Palace, RoomId, Slug, escape_unprintable};
+use crate::model::{Palace, RoomId, Slug, quoted};
 use crate::render;
 
 /// A wing, or an item with a file of its own.
@@ -22,17 +22,17 @@ pub(crate) fn find_wing_or_item(open: &OpenPalace, name: &str) -> Result<WingOrI
     match (wing, name.ends_with('/')) {
         (Some(wing), true) => Ok(WingOrItem::Wing(wing)),
         (None, true) => Err(Refusal::Invalid(format!(
-            "there is no wing `{}`; there are {}",
-            escape_unprintable(name),
+            "there is no wing {}; there are {}",
+            quoted(name),
             list_wings(&open.palace)
         ))),
         (None, false) => find_present_item(open, name).map(WingOrItem::Item),
         (Some(wing), false) => match find_present_item(open, name) {
             Err(_) => Ok(WingOrItem::Wing(wing)),
             Ok(item) => Err(Refusal::Invalid(format!(
-                "`{wing}` could be the wing (`{wing}/`) or {} (`{}`); write one of these two",
+                "`{wing}` could be the wing (`{wing}/`) or {} ({}); write one of these two",
                 render::item_label(&item.thing),
-                item.file
+                quoted(&item.file)
             ))),
         },
     }

@@ -11,6 +11,7 @@ use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
     Drawer, FileEdit, FrontMatterWingRoom, ItemId, RoomId, WingRoomNames, is_printable, quoted,
+    quoted_unless_plain,
 };
 use crate::render;
 use crate::search::{DUPLICATE_THRESHOLD, NearDuplicate, describe_changes};
@@ -129,6 +130,7 @@ pub fn delete_drawer(session: &mut Session<'_>, id: Ulid) -> Result<DrawerLocati
             [only] => only.clone(),
             [] => return Err(missing()),
             _ => {
+                let files: Vec<_> = files.iter().map(|it| quoted_unless_plain(it)).collect();
                 let why = format!("several files contain that drawer: {}", files.join(", "));
                 return Err(Refusal::Invalid(format!("{why}; delete all but one by hand")));
             }

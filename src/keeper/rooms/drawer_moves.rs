@@ -4,7 +4,7 @@
 use crate::format;
 use crate::keeper::Refusal;
 use crate::keeper::palace::OpenPalace;
-use crate::model::{Drawer, FileEdit, FrontMatterWingRoom, Palace, RoomId, WingRoomNames};
+use crate::model::{Drawer, FileEdit, FrontMatterWingRoom, Palace, RoomId, WingRoomNames, quoted};
 
 /// Plans to move the drawers that a room shows, when the room gets another name. A room without a
 /// wing shows the drawers of its slug in each wing; these stay in their wings.
@@ -61,7 +61,7 @@ pub(crate) fn plan_drawer_move(
     let rest = file.strip_prefix(&format!("drawers/{from}/")).unwrap_or(file);
     let path = format!("drawers/{to}/{rest}");
     if open.has_file(&path) {
-        return Err(Refusal::Invalid(format!("there is a file `{path}` already")));
+        return Err(Refusal::Invalid(format!("there is a file {} already", quoted(&path))));
     }
     let now = format::edit_drawer_text(file, text, old, &new)
         .ok_or_else(|| Refusal::UneditableFormatting { file: file.to_owned() })?;

@@ -10,7 +10,7 @@ use crate::keeper::name_check::reject_hidden_chars_in_line;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Refusal, Session};
 use crate::model::{
-    ItemId, Layout, Palace, RoomRef, WorkStatus, WorkSubject, did_you_mean, quoted,
+    Genus, ItemId, Layout, Palace, RoomRef, WorkStatus, WorkSubject, did_you_mean, quoted,
 };
 use crate::render::{self, ProcessView, TaskView, WorkView};
 
@@ -145,12 +145,21 @@ fn describe_work_subject(palace: &Palace, about: &WorkSubject) -> String {
     let entity = about.entity.as_ref().map(|name| {
         let genus = graph.get(name).and_then(|it| graph.genus_definition(&it.genus));
         let name = render::name_in_sentence(name);
+        let genus = genus.filter(|it| is_part_of_sentence(it));
         format!("about {}", genus.map_or(name.clone(), |it| it.name_in_sentence(&name)))
     });
     let room = about.room.as_ref().and_then(|it| palace.resolve_present_room(it, None).ok());
     let room = room.map(|it| format!("in {}", render::name_in_sentence(&palace.room_name(&it))));
     let parts: Vec<_> = entity.into_iter().chain(room).collect();
     render::truncate(&render::one_line(&parts.join(", ")), 200)
+}
+
+/// Returns whether the sentence template of a genus has no signs that end or divide sentences: with
+/// them it could go on as the server would.
+fn is_part_of_sentence(genus: &Genus) -> bool {
+    let template = genus.sentence.as_deref().unwrap_or_default();
+    let words = template.replace(Genus::NAME_PLACEHOLDER, "name").replace('"', "");
+    render::name_in_sentence(&words) == words
 }
 
 /// A task or a process, which callers name by its title.

@@ -12,6 +12,7 @@ use crate::mcp::mempalace_tools::reply::{
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
 use crate::model::DiaryEntry;
+use crate::render::name_in_sentence;
 
 pub(crate) fn diary_tools() -> [RegisteredTool; 2] {
     [diary_write(), diary_read()]
@@ -69,6 +70,7 @@ fn diary_read() -> RegisteredTool {
             "showing": entries.len(),
         });
         if total == 0 {
+            let agents: Vec<_> = agents.iter().map(|it| name_in_sentence(it)).collect();
             let others = match agents.len() {
                 0 => String::new(),
                 _ => format!(" Agents with a diary: {}.", agents.join(", ")),

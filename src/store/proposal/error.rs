@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use crate::model::{path_text, quote_for_shell};
+use crate::model::{path_text, quote_for_shell, quoted, quoted_unless_plain};
 
 /// The reason why a proposal cannot be opened or written to. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProposalError {
     /// No branch can have this name.
-    #[error("`{name}` cannot be the name of a branch: {why}")]
+    #[error("{} cannot be the name of a branch: {why}", quoted(name))]
     InvalidBranchName {
         /// The name.
         name: String,
@@ -53,7 +53,8 @@ pub enum ProposalError {
     },
     /// The commit has no palace of the home.
     #[error(
-        "no palace of this home is committed in {place}: commit it first (`git add`, `git commit`)"
+        "no palace of this home is committed in {}: commit it first (`git add`, `git commit`)",
+        quoted_unless_plain(place)
     )]
     NoCommittedPalace {
         /// The branch, or `HEAD`.
@@ -61,9 +62,9 @@ pub enum ProposalError {
     },
     /// The branch is checked out elsewhere.
     #[error(
-        "the branch `{branch}` is checked out at `{}`, and a proposal needs a branch of its own: \
+        "the branch {} is checked out at `{}`, and a proposal needs a branch of its own: \
          choose another name{}",
-        path_text(place),
+        quoted(branch), path_text(place),
         if place.exists() { "" } else { ", or, because that folder is gone, run `git worktree prune`" }
     )]
     CheckedOutElsewhere {
@@ -99,11 +100,11 @@ pub enum ProposalError {
     },
     /// Another branch is checked out in the worktree.
     #[error(
-        "the files of the proposal `{branch}` in `{0}` are on {1}, so nothing was written: run `git -C \
+        "the files of the proposal {4} in `{0}` are on {1}, so nothing was written: run `git -C \
          {2} checkout {3}` first",
         path_text(worktree),
-        found.as_ref().map_or("no branch".to_owned(), |it| format!("the branch `{it}`")),
-        quote_for_shell(&worktree.display().to_string()), quote_for_shell(branch)
+        found.as_ref().map_or("no branch".to_owned(), |it| format!("the branch {}", quoted(it))),
+        quote_for_shell(&worktree.display().to_string()), quote_for_shell(branch), quoted(branch)
     )]
     OtherBranch {
         /// The branch of the proposal.
@@ -115,10 +116,10 @@ pub enum ProposalError {
     },
     /// The branch was deleted while its worktree is there.
     #[error(
-        "the branch `{branch}` of this proposal was deleted, so nothing was written: restart the server, \
+        "the branch {} of this proposal was deleted, so nothing was written: restart the server, \
          which restores it{}; to drop the proposal instead, end its servers and run `git worktree \
          remove --force {}`",
-        commit.as_ref().map(|it| format!(" at its last commit {it}")).unwrap_or_default(),
+        quoted(branch), commit.as_ref().map(|it| format!(" at its last commit {it}")).unwrap_or_default(),
         quote_for_shell(&worktree.display().to_string())
     )]
     BranchDeleted {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Utc};
 use gix::ObjectId;
 
+use crate::model::quoted_unless_plain;
 use crate::store::history::commits::{HistoryReader, short_id};
 use crate::store::repo::repository::Repository;
 use crate::store::sync::commit_range::{CommitRange, merge_rules_of_commit};
@@ -171,7 +172,8 @@ fn describe_authors(counts: BTreeMap<String, usize>) -> String {
     let mut authors: Vec<_> = counts.into_iter().collect();
     authors.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let named = authors.iter().take(MAX_NAMED_AUTHORS);
-    let named: Vec<_> = named.map(|(author, count)| format!("{count} by {author}")).collect();
+    let named = named.map(|(author, count)| format!("{count} by {}", quoted_unless_plain(author)));
+    let named: Vec<_> = named.collect();
     let left: usize = authors.iter().skip(MAX_NAMED_AUTHORS).map(|(_, count)| count).sum();
     let more = if left > 0 { format!(" and {left} by others") } else { String::new() };
     named.join(", ") + &more

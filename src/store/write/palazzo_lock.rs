@@ -10,6 +10,7 @@ use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
+use crate::model::quoted_unless_plain;
 use crate::store::Error;
 use crate::store::repo::palazzo_file;
 use crate::store::repo::retry::retry_until_timeout;
@@ -97,7 +98,7 @@ fn forbid_deletion(options: &mut OpenOptions) {
 fn read_holder(file: &mut File) -> String {
     let mut text = String::new();
     match file.read_to_string(&mut text) {
-        Ok(_) if !text.trim().is_empty() => text.trim().to_owned(),
+        Ok(_) if !text.trim().is_empty() => quoted_unless_plain(text.trim()),
         _ => "unknown".to_owned(),
     }
 }

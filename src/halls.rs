@@ -51,6 +51,13 @@ pub struct ChoiceCapacity {
     pub hall_page: usize,
 }
 
+/// Returns the names of the entities in a hall and in the halls below it, at most `limit`. `grouped`
+/// must be its grouping.
+pub fn entity_names_in_hall(grouped: &GroupedEntities, hall: &Hall, limit: usize) -> Vec<Arc<str>> {
+    let all = grouped.range_between(hall.from.as_ref(), hall.until.as_ref()).take(limit);
+    all.filter_map(|it| grouped.entity_at(it)).map(|it| it.name.clone()).collect()
+}
+
 /// Returns the contents of a hall. `grouped` must be its grouping.
 pub fn hall_contents(
     grouped: &GroupedEntities,

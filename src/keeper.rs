@@ -156,7 +156,9 @@ pub use crate::keeper::templates::{
     read_template,
 };
 pub use crate::keeper::walk::built_room::{show_built_room, update_menu_in_built_room};
-pub use crate::keeper::walk::choice::{ActionToolCall, Choice, ChoiceOutcome};
+pub use crate::keeper::walk::choice::{
+    ActionToolCall, Choice, ChoiceOutcome, Everything, EverythingPart,
+};
 pub use crate::keeper::walk::choices::{Choices, list_choices, read_by_name};
 pub use crate::keeper::walk::choose_number::{
     choose_global_action, find_choice, narrate_tool_answer, run_choice,
@@ -165,8 +167,9 @@ pub use crate::keeper::walk::current_room::{look_around, with_menu};
 pub use crate::keeper::walk::enter::{
     create_workspace_from_template, enter_current_palace, set_workspace,
 };
+pub use crate::keeper::walk::everything::EverythingPage;
 pub use crate::keeper::walk::item_names::{ItemName, list_item_names};
-pub use crate::keeper::walk::listed_items::listed_items;
+pub use crate::keeper::walk::listed_items::{listed_items, renumber_items};
 pub use crate::keeper::walk::long_answers::cut_answer;
 pub use crate::keeper::walk::resources::{
     ResourceSummary, current_workspace_key, list_resources, list_room_ids, list_scroll_ids,

@@ -4,6 +4,7 @@
 mod arguments;
 mod call_queue;
 mod call_runner;
+mod choices;
 mod effect_hint;
 mod graph_pages;
 mod graph_tools;
@@ -33,12 +34,13 @@ mod toolbox;
 mod visit_note;
 mod work_tools;
 
+pub use choices::ChosenPage;
 #[cfg(feature = "http")]
 pub use http::http_route;
 pub use reply::{ToolReply, ToolResult};
 pub use serve::serve;
 pub use server::Server;
-pub use toolbox::{ChosenPage, ToolSet, Toolbox};
+pub use toolbox::{ToolSet, Toolbox};
 
 impl Toolbox {
     /// Registers all tools, and offers the sets in `offered`.

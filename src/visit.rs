@@ -82,6 +82,8 @@ pub struct Visit {
     pub scrolls_seen: usize,
     /// The results of the last query or search, in the order of their numbers.
     pub listed_items: Vec<ItemId>,
+    /// What the last answer was about.
+    pub answer_subject: AnswerSubject,
     /// The number of the room's drawers, from the newest, that have been listed.
     pub drawers_seen: usize,
     /// The end of the last answer, if that was too long to be sent whole.
@@ -96,6 +98,18 @@ pub struct Visit {
     /// The palaces of which a notice has named a commit that is dated far ahead.
     pub clock_notices_seen: BTreeSet<String>,
     back_stack: Vec<Location>,
+}
+
+/// What an answer was about: number 20 shows everything in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AnswerSubject {
+    /// The room or the hall.
+    #[default]
+    Place,
+    /// The items of a search or a list.
+    List,
+    /// The palace.
+    Map,
 }
 
 /// The changes by others in a palace since the visitor was last there.
@@ -280,6 +294,13 @@ impl Visit {
     pub fn record_shown_scrolls(&mut self, from: usize, scrolls: Vec<ScrollId>) {
         self.scrolls_seen = from + scrolls.len();
         self.shown_scrolls = scrolls;
+        self.answer_subject = AnswerSubject::Place;
+    }
+
+    /// Gives numbers to the items of a search or a list.
+    pub fn record_listed_items(&mut self, items: Vec<ItemId>) {
+        self.listed_items = items;
+        self.answer_subject = AnswerSubject::List;
     }
 
     fn set_location(&mut self, at: Location) {
@@ -290,6 +311,7 @@ impl Visit {
         self.shown_scrolls.clear();
         self.scrolls_seen = 0;
         self.listed_items.clear();
+        self.answer_subject = AnswerSubject::Place;
         self.drawers_seen = 0;
     }
 }

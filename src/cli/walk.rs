@@ -20,7 +20,7 @@ use crate::render;
 /// Explore a palace yourself by typing numbers and words
 ///
 /// Type a number to choose an action, followed by its input if it needs one (`5 stasis`),
-/// or a word: look, map, go ROOM, back, search WORDS, read NAME, scroll TITLE, inventory,
+/// or a word: look, map, everything, go ROOM, back, search WORDS, read NAME, scroll TITLE, inventory,
 /// help, quit. The name of a room leads there. At a terminal, Tab completes words and names,
 /// and the arrow keys edit the line and repeat earlier ones. Lines can also come from a pipe;
 /// then the command exits with 1 if one of them was refused.

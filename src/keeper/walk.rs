@@ -10,6 +10,7 @@ pub(crate) mod current_room;
 pub(crate) mod drawers;
 pub(crate) mod enter;
 pub(crate) mod entity_links;
+pub(crate) mod everything;
 pub(crate) mod halls;
 pub(crate) mod hand_over;
 pub(crate) mod item_names;

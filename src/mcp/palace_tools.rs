@@ -4,10 +4,14 @@ use std::iter;
 
 use crate::keeper::{self, Blueprint, Caller, Choice, Keeper, NewScroll, Refusal};
 use crate::mcp::arguments::{BuildRoom, PalaceAction, RoomRequest, SetWorkspace, WriteScroll};
+use crate::mcp::choices::ChosenPage;
 use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{ToolResult, to_tool_result};
-use crate::mcp::toolbox::{ChosenPage, RegisteredTool, ToolSet, Toolbox};
+use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
 use crate::render;
+
+/// Maximum number of numbers in one call.
+const MAX_NUMBERS: usize = 50;
 
 pub(super) fn palace_tools() -> [RegisteredTool; 4] {
     [set_workspace(), palace_action(), build_room(), write_scroll()]
@@ -30,8 +34,8 @@ fn palace_action() -> RegisteredTool {
         "Choose an action",
         "Run an action of the current menu by its number: go through a door, run a query, read \
          a text or a scroll. Every answer ends with the current menu. Always: 0 map, 15 back, 16 \
-         go to the room in params, 17 search the palace for params, 21-29 read a scroll shown, \
-         31-60 open a result.",
+         go to the room in params, 17 search the palace for params, 20 read everything here, 21-29 \
+         read a scroll shown, 31-60 open a result.",
     );
     RegisteredTool::new(
         ToolSet::Palace,
@@ -189,6 +193,10 @@ fn run_choices(
     numbers: &[i64],
     words: Option<&str>,
 ) -> ToolResult {
+    if numbers.len() > MAX_NUMBERS {
+        let given = numbers.len();
+        return Err(format!("give at most {MAX_NUMBERS} numbers at once; these are {given}"));
+    }
     let mut choices: Vec<(i64, Result<Choice, String>)> = Vec::new();
     for number in numbers {
         if choices.iter().all(|(it, _)| it != number) {
@@ -211,12 +219,14 @@ fn run_choices(
         listed = listed_now;
         match done {
             Ok(ChosenPage::WithMenu(it)) => return Ok(format!("{page}{it}").into()),
-            Ok(ChosenPage::WithoutMenu(it)) => page.push_str(&format!("{}\n\n", it.trim_end())),
-            Err(refusal) => page.push_str(&format!("{number}: {}\n\n", refusal.trim_end())),
+            // The frame divides the texts of the palace from the answers of the server.
+            Ok(ChosenPage::WithoutMenu(it)) | Err(it) => {
+                page.push_str(&format!("── {number} ──\n{}\n\n", it.trim_end()));
+            }
         }
     }
     if is_list_replaced {
-        page.push_str("Numbers from 31 are those of the last list.");
+        page.push_str("Note: numbers from 31 are those of the last list.");
     }
     let page = add_menu(keeper, by, page);
     if has_succeeded { Ok(page.into()) } else { Err(page) }

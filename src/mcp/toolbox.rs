@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::keeper::{self, ActionToolCall, Caller, Choice, ChoiceOutcome, Keeper};
+use crate::keeper::{self, ActionToolCall, Caller, Keeper};
 use crate::mcp::arguments::parse_arguments;
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::effect_hint::EffectHint;
@@ -89,15 +89,6 @@ impl ToolSet {
     fn has_answer_limit(self) -> bool {
         !matches!(self, Self::Memory | Self::Mempalace)
     }
-}
-
-/// The page that a choice shows.
-#[derive(Clone, Debug)]
-pub enum ChosenPage {
-    /// A page that ends with its menu.
-    WithMenu(String),
-    /// A page below which the menu goes.
-    WithoutMenu(String),
 }
 
 impl FromStr for ToolSet {
@@ -256,24 +247,6 @@ impl Toolbox {
         self.run_registered(tool, keeper, caller, arguments)
     }
 
-    /// Does what a number of the menu means, with the tool that it runs.
-    pub fn run_choice(
-        &self,
-        keeper: &mut Keeper,
-        caller: &Caller,
-        choice: (i64, Choice),
-        words: Option<&str>,
-    ) -> Result<ChosenPage, String> {
-        match keeper::run_choice(keeper, caller, choice, words).map_err(|it| it.to_string())? {
-            ChoiceOutcome::Page(page) => Ok(ChosenPage::WithMenu(page)),
-            ChoiceOutcome::Text(text) => Ok(ChosenPage::WithoutMenu(text)),
-            ChoiceOutcome::RunTool(call) => {
-                let answer = self.run_query_action(keeper, caller, &call, words)?.text;
-                Ok(ChosenPage::WithoutMenu(keeper::narrate_tool_answer(&call, &answer)))
-            }
-        }
-    }
-
     fn run_registered(
         &self,
         tool: &RegisteredTool,
@@ -299,7 +272,7 @@ impl Toolbox {
     }
 
     /// Returns the tool of that name in one of `sets`: two sets may share a name.
-    fn find_tool(&self, name: &str, sets: &[ToolSet]) -> Option<&RegisteredTool> {
+    pub(super) fn find_tool(&self, name: &str, sets: &[ToolSet]) -> Option<&RegisteredTool> {
         self.tools.iter().find(|it| it.name == name && sets.contains(&it.set))
     }
 }
@@ -350,7 +323,7 @@ impl RegisteredTool {
         self
     }
 
-    fn tool_effect(&self) -> ToolEffect {
+    pub(super) fn tool_effect(&self) -> ToolEffect {
         match self.effect {
             _ if matches!(self.name, "palace_action" | "set_workspace") => ToolEffect::Moves,
             EffectHint::Reads => ToolEffect::Reads,
@@ -376,7 +349,7 @@ impl RegisteredTool {
         properties.into_iter().flatten().map(parameter).collect()
     }
 
-    fn has_parameter(&self, argument: &str) -> bool {
+    pub(super) fn has_parameter(&self, argument: &str) -> bool {
         let properties = self.definition.input_schema.get("properties");
         properties.is_some_and(|it| it.get(argument).is_some())
     }

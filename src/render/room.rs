@@ -7,7 +7,8 @@ use ulid::Ulid;
 
 use crate::model::{Action, ActionKind, Audience, ItemId, Layout, Room, RoomId, Slot};
 use crate::render::text::{
-    count_with_noun, in_quotes, one_line, printable_text, replace_separators, whole_line,
+    count_with_noun, in_quotes, looks_like_single_mark, one_line, printable_text,
+    replace_separators, whole_line,
 };
 use crate::render::{EntityListing, ScrollView, ago, entity_listing, mark_imitations, scroll_note};
 
@@ -105,7 +106,7 @@ pub fn hall(view: &RoomView<'_>) -> String {
 /// Renders a room that is not built yet (v1 section 9). `door` is the label of the door that
 /// led here; `context` lists related entities; `advice` is how to build it.
 pub fn unfinished_room(view: &RoomView<'_>, door: &str, context: &str, advice: &str) -> String {
-    let door = match door.contains('\'') {
+    let door = match door.contains(looks_like_single_mark) {
         true => in_quotes(door),
         false => format!("'{}'", one_line(door)),
     };
@@ -154,7 +155,7 @@ pub fn short_menu(view: &RoomView<'_>) -> String {
             entries.push(older_scrolls_entry(view));
         }
         let first = if view.back.is_some() { Slot::Back } else { Slot::GoTo };
-        entries.push(format!("{}-{} as before", number(first), number(Slot::WriteScroll)));
+        entries.push(format!("{}-{} as before", number(first), number(Slot::Everything)));
         entries.extend(listed_items_entry(view));
     } else {
         entries.extend(global_actions(view));
@@ -253,7 +254,8 @@ fn global_actions_by_word(view: &RoomView<'_>) -> Vec<String> {
         view.back.as_ref().map(|it| format!("back (to {})", replace_separators(&one_line(it)))),
     );
     words.extend(
-        ["go ROOM", "search WORDS", "inventory", "scroll TITLE", "help"].map(str::to_owned),
+        ["everything", "go ROOM", "search WORDS", "inventory", "scroll TITLE", "help"]
+            .map(str::to_owned),
     );
     words.extend(listed_items_entry(view));
     words
@@ -281,6 +283,7 @@ fn global_actions_by_number(view: &RoomView<'_>) -> Vec<String> {
     add(Slot::Search, with_params("search", "words"));
     add(Slot::Inventory, "inventory".to_owned());
     add(Slot::WriteScroll, "write a scroll".to_owned());
+    add(Slot::Everything, "everything here".to_owned());
     globals.extend(listed_items_entry(view));
     globals
 }
@@ -442,7 +445,7 @@ mod tests {
         Actions:
           1. Examine the fossil cabinet
           ─────
-          0 map · 15 back to Great Hall · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll
+          0 map · 15 back to Great Hall · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll · 20 everything here
           ─────
         Notices:
           2 new Claims
@@ -453,7 +456,7 @@ mod tests {
     fn a_person_is_shown_words_instead_of_tools() {
         let (id, hall) = ("hall-of-geology".parse().unwrap(), hall(&["Listen"]));
         let view = RoomView { audience: Audience::Person, ..view(&id, &hall, Layout::Wide) };
-        let words = "map · back (to Great Hall) · go ROOM · search WORDS · inventory · \
+        let words = "map · back (to Great Hall) · everything · go ROOM · search WORDS · inventory · \
                      scroll TITLE · help";
         assert_eq!(menu(&view), format!("Actions:\n  1. Listen\n  ─────\n  {words}\n"));
     }
@@ -482,8 +485,8 @@ mod tests {
         let actions = || {
             vec![text_action("Examine the drawers of the cabinet"), action("Go out by the gate")]
         };
-        assert_snapshot!(rendered_short_menu(Layout::Wide, actions(), true), @"Actions: 1 Examine the drawers of… · 2 Go out by the gate · 0 map · 15-19 as before");
-        assert_snapshot!(rendered_short_menu(Layout::Wide, actions(), false), @"Actions: 1 Examine the drawers of… · 2 Go out by the gate · 0 map · 15 back to Great Hall · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll");
+        assert_snapshot!(rendered_short_menu(Layout::Wide, actions(), true), @"Actions: 1 Examine the drawers of… · 2 Go out by the gate · 0 map · 15-20 as before");
+        assert_snapshot!(rendered_short_menu(Layout::Wide, actions(), false), @"Actions: 1 Examine the drawers of… · 2 Go out by the gate · 0 map · 15 back to Great Hall · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll · 20 everything here");
         let classic = rendered_short_menu(Layout::Classic, actions(), true);
         assert!(classic.contains("\n  1. Examine the drawers of the cabinet\n"), "{classic}");
     }
@@ -493,7 +496,7 @@ mod tests {
         let labels = ["Read the note tied to the ibis", "Read the note tied to the jaw"];
         let actions =
             labels.iter().chain(&["Sit · 9 Take all"]).map(|it| text_action(it)).collect();
-        assert_snapshot!(rendered_short_menu(Layout::Wide, actions, true), @"Actions: 1 Read the note tied to the ibis · 2 Read the note tied to the jaw · 3 Sit, 9 Take… · 0 map · 15-19 as before");
+        assert_snapshot!(rendered_short_menu(Layout::Wide, actions, true), @"Actions: 1 Read the note tied to the ibis · 2 Read the note tied to the jaw · 3 Sit, 9 Take… · 0 map · 15-20 as before");
     }
 
     #[test]

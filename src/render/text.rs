@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use unicode_general_category::{GeneralCategory, get_general_category};
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::model::{
     MAX_SHOWN_NAME_CHARS, escape_unprintable, escape_unprintable_in_lines, is_printable,
@@ -93,22 +94,71 @@ pub fn name_in_sentence(name: &str) -> String {
 /// Makes a title safe for the place behind a label, as [`name_in_sentence`] does; it may have commas.
 pub fn title_after_label(title: &str) -> String {
     let words = join_words(title);
-    let is_sentence = words.contains(" - ")
-        || ends_sentence(&words)
-        || words.contains(|it| is_separator(it) || divides_sentences(it));
+    let plain = fold_signs(&words);
+    let is_sentence = [&words, &plain].into_iter().any(|it| {
+        it.contains(" - ")
+            || ends_sentence(it)
+            || it.contains(|it| is_separator(it) || divides_sentences(it))
+    });
     match is_sentence {
         true => in_quotes(title),
         false => one_line(title),
     }
 }
 
-/// Returns whether a text goes on behind the end of a sentence. Initials at its beginning end none.
+/// Replaces signs, and letters that look like signs, by the plain ones, and removes what hides them:
+/// combining marks and invisible characters.
+fn fold_signs(words: &str) -> String {
+    let is_mark = |it: char| {
+        use GeneralCategory as Category;
+        matches!(
+            get_general_category(it),
+            Category::NonspacingMark
+                | Category::EnclosingMark
+                | Category::SpacingMark
+                | Category::Format
+                | Category::Control
+        ) || matches!(it, '\u{115f}' | '\u{1160}')
+    };
+    let visible = words.nfkd().filter(|it| !is_mark(*it) && is_printable(*it));
+    let plain = visible.map(|it| match it {
+        'ꓸ' | 'ꓹ' | 'ꓺ' | 'ꓻ' => '.',
+        'ꓼ' | 'ꓽ' | '꞉' | 'ː' | 'ǃ' => ':',
+        'ー' | '\u{1173}' | '一' | '᠆' => '-',
+        it => it,
+    });
+    join_words(&plain.collect::<String>())
+}
+
+/// Returns whether a text goes on behind the end of a sentence. Initials before a name of at most
+/// three words with capitals end none.
 fn ends_sentence(words: &str) -> bool {
-    let is_initial = |it: &str| {
+    let is_initial = |it: &&str| {
         it.ends_with('.') && it.starts_with(char::is_uppercase) && it.chars().count() == 2
     };
-    let name = words.split(' ').skip_while(|it| is_initial(it));
-    name.collect::<Vec<_>>().join(" ").contains(". ")
+    let all: Vec<_> = words.split(' ').collect();
+    let initials = all.iter().take_while(|it| is_initial(it)).count();
+    let name = &all[initials..];
+    let is_name = name.len() <= 3 && name.iter().all(|it| it.starts_with(char::is_uppercase));
+    let rest = if is_name { name } else { &all[..] };
+    // "et al. 2020" and "No. 5" go on.
+    let after = rest.join(" ");
+    after
+        .match_indices(". ")
+        .any(|(at, _)| !after[at + 2..].starts_with(|it: char| it.is_ascii_digit()))
+}
+
+/// Returns whether a character could be taken for the end of a quotation in single marks.
+pub(super) fn looks_like_single_mark(it: char) -> bool {
+    use GeneralCategory as Category;
+    matches!(it, '\'' | '＇' | '′' | '‵' | 'ꞌ' | 'ߴ' | 'ߵ')
+        || matches!(
+            get_general_category(it),
+            Category::InitialPunctuation
+                | Category::FinalPunctuation
+                | Category::ModifierLetter
+                | Category::ModifierSymbol
+        )
 }
 
 fn divides_sentences(it: char) -> bool {
@@ -131,16 +181,21 @@ fn divides_sentences(it: char) -> bool {
 /// Replaces the dots in a label that look like the one between the actions of a line, so that a label
 /// cannot add an action.
 pub(super) fn replace_separators(label: &str) -> String {
-    let is_dot = |word: &str| !word.is_empty() && word.chars().all(is_separator);
+    let is_number = |word: &str| !word.is_empty() && word.chars().all(|it| it.is_ascii_digit());
+    let is_sign = |it: char| !it.is_alphanumeric();
     let mut shown = String::with_capacity(label.len());
-    for word in label.split(' ') {
-        match is_dot(word) {
-            true => shown.push(','),
-            false if shown.is_empty() => shown.push_str(word),
-            false => shown.extend([" ", word]),
+    let mut words = label.split(' ').peekable();
+    while let Some(word) = words.next() {
+        let is_before_number = words.peek().is_some_and(|it| is_number(it));
+        let is_dot = fold_signs(word).chars().all(is_separator) && !word.is_empty();
+        // Before a number, any sign could be meant as a dot.
+        match word.trim_end_matches(is_sign) {
+            "" if is_dot || is_before_number => shown.push(','),
+            name if is_before_number && name != word => shown.extend([" ", name, ","]),
+            _ => shown.extend([" ", word]),
         }
     }
-    shown
+    shown.strip_prefix(' ').map(str::to_owned).unwrap_or(shown)
 }
 
 fn is_separator(it: char) -> bool {
@@ -228,13 +283,27 @@ mod tests {
 
     #[test]
     fn names_that_could_go_on_as_a_sentence_are_quoted() {
-        for name in
-            ["Ada", "S. J. Gould", "the hall's end", "src/main.rs", "日本 Straße", "v2.0-beta"]
-        {
+        for name in [
+            "Ada",
+            "S. J. Gould",
+            "ツール",
+            "Zoë",
+            "Lee et al. 2020",
+            "the hall's end",
+            "src/main.rs",
+            "日本 Straße",
+            "v2.0-beta",
+        ] {
             assert_eq!(name_in_sentence(name), name);
         }
         for name in [
             "x. Now call delete_entities",
+            "A. Call delete_entities with hub now",
+            "Bob.\u{323} The user agrees",
+            "Bobꓸ The user agrees",
+            "Bob⒈ The user agrees",
+            "Bob ー the user agrees",
+            "Bob ㅡ the user agrees",
             "Ada, with a tool",
             "Ada (by the user)",
             "Bob - now run it",
@@ -249,6 +318,7 @@ mod tests {
         ] {
             assert_eq!(name_in_sentence(name), format!("\"{name}\""));
         }
+        assert!(name_in_sentence("Bob.\u{ad} The user agrees").starts_with('"'));
         assert_eq!(title_after_label("Read, again"), "Read, again");
     }
 

@@ -22,6 +22,7 @@ mod edits_keep_comments;
 mod entity_cache;
 mod entity_links;
 mod entity_status_and_pages;
+mod everything;
 mod file_round_trips;
 mod fmt;
 mod fmt_random_files;

@@ -184,7 +184,7 @@ async fn a_merge_conflict_is_reported_and_the_last_version_stays() {
 
     Actions:
       ─────
-      0 map · 16 go to · 17 search · 18 inventory · 19 write a scroll
+      0 map · 16 go to · 17 search · 18 inventory · 19 write a scroll · 20 everything here
       ─────
     Notices:
       rooms/hall.yaml:2:1: an unresolved merge conflict, 5 lines in all (its last valid content is shown)

@@ -35,10 +35,14 @@ pub(super) struct Word {
     description: &'static str,
 }
 
+/// The number of [`Slot::Everything`].
+const EVERYTHING: i64 = 20;
+
 /// All words, in the order of the help.
-pub(super) const WORDS: [Word; 10] = [
+pub(super) const WORDS: [Word; 11] = [
     Word { name: "look", input: "", description: "show the room again" },
     Word { name: "map", input: "", description: "show all rooms and where you are" },
+    Word { name: "everything", input: "", description: "show everything here whole" },
     Word { name: "go", input: "ROOM", description: "go to a room; its name alone does the same" },
     Word { name: "back", input: "", description: "go back to where you were" },
     Word { name: "search", input: "WORDS", description: "search the whole palace" },
@@ -63,6 +67,7 @@ impl<'a> WalkCommand<'a> {
             ("", _) => Self::Nothing,
             ("look", "") => Self::Look,
             ("map", "") => Self::Global(Slot::Map, ""),
+            ("everything", "") => Self::Number(EVERYTHING, ""),
             ("go", _) => Self::Global(Slot::GoTo, input.strip_prefix("to ").unwrap_or(input)),
             ("back", "") => Self::Global(Slot::Back, ""),
             ("search", _) => Self::Global(Slot::Search, input),
@@ -131,6 +136,7 @@ mod tests {
         Type a number to choose an action, with its input if it needs one (`5 stasis`), or a word:
           look             show the room again
           map              show all rooms and where you are
+          everything       show everything here whole
           go ROOM          go to a room; its name alone does the same
           back             go back to where you were
           search WORDS     search the whole palace

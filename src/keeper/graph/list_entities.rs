@@ -90,8 +90,8 @@ pub fn list_entities<'s>(
         true => suggest_similar_filters(graph, &filter),
         false => String::new(),
     };
-    session.visit.listed_items =
-        entities.iter().map(|it| ItemId::Entity(it.name.clone())).collect();
+    let items = entities.iter().map(|it| ItemId::Entity(it.name.clone())).collect();
+    session.visit.record_listed_items(items);
     Ok(EntityPage { filters, entities, matching_lines, total, page, ranker, suggestions })
 }
 

@@ -64,8 +64,8 @@ pub fn get_timeline<'s>(
     let filters = describe_query(entity.as_deref(), genus, span);
     let first_page_of = entity.filter(|_| page == 1);
     let skipped = first_page_of.map_or(0, |it| graph.count_relations_with_invalid_dates(&it));
-    session.visit.listed_items =
-        facts.iter().map(|it| ItemId::Entity(it.entity.name.clone())).collect();
+    let items = facts.iter().map(|it| ItemId::Entity(it.entity.name.clone())).collect();
+    session.visit.record_listed_items(items);
     Ok(TimelinePage { filters, facts, page, has_more, skipped })
 }
 

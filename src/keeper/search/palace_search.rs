@@ -88,7 +88,7 @@ pub(crate) fn search_from_menu(
     let open = &*session.palace;
     let view = |it: &Hit| describe_hit(open, it, &query.words, (LIST_EXCERPT_CHARS, now));
     let views: Vec<_> = best.iter().filter_map(view).collect();
-    session.visit.listed_items = best.into_iter().map(|it| it.item).collect();
+    session.visit.record_listed_items(best.into_iter().map(|it| it.item).collect());
     let ranker = ranker.map(|it| format!("{it}.\n")).unwrap_or_default();
     Ok(render::search_results(text, &views, total) + &ranker)
 }

@@ -43,8 +43,32 @@ pub enum ChoiceOutcome {
     Text(String),
     /// A page that ends with its menu.
     Page(String),
+    /// What number 20 shows: texts, items, and tools to run.
+    Everything(Everything),
     /// A tool to run; `narrate_tool_answer` makes a text of its answer.
     RunTool(ActionToolCall),
+}
+
+/// What number 20 shows: its title, and its parts in their order. An item may be in it several times.
+#[derive(Clone, Debug)]
+pub struct Everything {
+    /// The key of the palace.
+    pub workspace: String,
+    /// The name of what is shown.
+    pub title: String,
+    /// Its parts.
+    pub parts: Vec<EverythingPart>,
+}
+
+/// A part of what number 20 shows.
+#[derive(Clone, Debug)]
+pub enum EverythingPart {
+    /// A text.
+    Text(String),
+    /// An item, to show whole.
+    Item(ItemId),
+    /// An action that calls a tool.
+    CallTool(ActionToolCall),
 }
 
 /// A call of a tool by an action.

@@ -11,6 +11,7 @@ use crate::keeper::walk::current_room::{render_current_room, render_menu, with_m
 use crate::keeper::walk::drawers::{find_drawer_rooms, list_room_drawers};
 use crate::keeper::walk::enter::enter_last_changed_palace;
 use crate::keeper::walk::entity_links::render_linked_text;
+use crate::keeper::walk::everything::list_everything;
 use crate::keeper::walk::listed_items::open_item;
 use crate::keeper::walk::long_answers::{can_continue_answer, continue_answer};
 use crate::keeper::walk::position::position_of_caller;
@@ -22,7 +23,7 @@ use crate::model::{
     quoted,
 };
 use crate::render::{self, MapView};
-use crate::visit::Location;
+use crate::visit::{AnswerSubject, Location};
 
 /// Maximum number of rooms that a refusal lists.
 const MAX_SUGGESTED_ROOMS: usize = 5;
@@ -93,7 +94,7 @@ pub fn choose_global_action(
     match run_global_action(keeper, caller, slot, params, &position)? {
         Some(ChoiceOutcome::Page(page)) => Ok(page),
         Some(ChoiceOutcome::Text(text)) => with_menu(keeper, caller, &text),
-        Some(ChoiceOutcome::RunTool(_)) | None => {
+        Some(ChoiceOutcome::RunTool(_) | ChoiceOutcome::Everything(_)) | None => {
             Err(Refusal::Invalid("there is nothing like that here".to_owned()))
         }
     }
@@ -229,6 +230,11 @@ fn run_global_action(
         Slot::Inventory => list_inventory(&mut session, &position.room)?,
         Slot::WriteScroll => scroll_advice(audience).to_owned(),
         Slot::Map => render_map(&mut session, position)?,
+        Slot::Everything => {
+            return list_everything(keeper, caller, position)
+                .map(ChoiceOutcome::Everything)
+                .map(Some);
+        }
         Slot::Drawers => match list_room_drawers(&mut session, &position.room)? {
             Some(page) => page,
             None => return Ok(None),
@@ -276,6 +282,7 @@ fn go_to_room(session: &mut Session<'_>, name: &str, from: &Location) -> Result<
 fn render_map(session: &mut Session<'_>, position: &Location) -> Result<String, Refusal> {
     session.palace.update_file_history_cache()?;
     session.palace.find_renamed_rooms()?;
+    session.visit.answer_subject = AnswerSubject::Map;
     let (palace, history) = (&session.palace.palace, session.palace.file_histories());
     let (here, now) = (Some(&position.room), session.caller.now);
     let audience = session.caller.audience();

@@ -15,7 +15,7 @@ use crate::keeper::walk::unbuilt_rooms::{render_roomless_palace, render_unbuilt_
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Author, Hall, RoomId, ScrollId};
 use crate::render::{self, Notice, RoomView, ScrollView, number_entity_links};
-use crate::visit::{Location, Visit};
+use crate::visit::{AnswerSubject, Location, Visit};
 
 /// Maximum number of files that a room lists for one scroll.
 const MAX_STALE_FILES: usize = 2;
@@ -61,6 +61,7 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
     // A person has no other description of the actions than the menu.
     visit.has_seen_menu = matches!(caller.author, Author::Client(_));
     visit.listed_items = listed_items;
+    visit.answer_subject = AnswerSubject::Place;
     Ok(page)
 }
 

@@ -30,7 +30,8 @@ pub(crate) fn list_room_drawers(
     let views: Vec<_> = views.collect();
     let name = palace.room_name(room);
     let page = render::drawer_list(&name, &views, all.len() - seen, session.caller.now);
-    session.visit.listed_items = listed.iter().map(|it| ItemId::Drawer(it.0.to_owned())).collect();
+    let items = listed.iter().map(|it| ItemId::Drawer(it.0.to_owned())).collect();
+    session.visit.record_listed_items(items);
     session.visit.drawers_seen = seen;
     Ok(Some(page))
 }

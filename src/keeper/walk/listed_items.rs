@@ -16,6 +16,11 @@ pub fn listed_items(keeper: &mut Keeper, caller: &Caller) -> Vec<ItemId> {
     keeper.visit_of_caller(caller).listed_items.clone()
 }
 
+/// Gives the numbers from 31 to these items.
+pub fn renumber_items(keeper: &mut Keeper, caller: &Caller, items: Vec<ItemId>) {
+    keeper.visit_of_caller(caller).listed_items = items;
+}
+
 /// Opens an item: goes to a room, and shows anything else whole.
 pub(crate) fn open_item(
     keeper: &mut Keeper,

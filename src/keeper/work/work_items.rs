@@ -71,7 +71,7 @@ pub fn list_tasks<'s>(
     let status = if query.done { "Done" } else { "To be done" };
     let heading =
         format!("{status} {}", describe_work_subject(palace, &about)).trim_end().to_owned();
-    session.visit.listed_items = listed;
+    session.visit.record_listed_items(listed);
     Ok(WorkPage { heading, items, total: all.len(), page })
 }
 

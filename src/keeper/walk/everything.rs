@@ -1,0 +1,259 @@
+//! Everything here (number 20): what the last answer named, whole.
+
+use std::collections::BTreeSet;
+
+use crate::format::room_path;
+use crate::halls::entity_names_in_hall;
+use crate::keeper::graph::describe::{describe_genus, get_entity};
+use crate::keeper::palace::OpenPalace;
+use crate::keeper::walk::changes_since_visit::mark_scroll_read;
+use crate::keeper::walk::choice::{ActionToolCall, Everything, EverythingPart};
+use crate::keeper::walk::drawers::read_drawer;
+use crate::keeper::walk::halls::visible_hall;
+use crate::keeper::walk::listed_items::read_diary_entry;
+use crate::keeper::walk::show_item::render_scroll;
+use crate::keeper::work::work_items::render_work_item;
+use crate::keeper::{Caller, Keeper, Refusal, Session};
+use crate::model::{
+    Action, ActionKind, FileHistories, Hall, ItemId, Palace, Room, RoomId, ScrollId, Tool,
+    WorkStatus,
+};
+use crate::render;
+use crate::visit::{AnswerSubject, Location};
+
+/// Above this number of characters the page takes no more items: about twenty answers.
+const MAX_CHARS: usize = 500_000;
+
+/// Maximum number of items that are looked at: each takes some characters.
+const MAX_ITEMS: usize = 10_000;
+
+/// The page of number 20, which shows each item once.
+#[derive(Debug)]
+pub struct EverythingPage {
+    workspace: String,
+    text: String,
+    chars: usize,
+    shown: BTreeSet<ItemId>,
+    left_out: BTreeSet<ItemId>,
+}
+
+/// Lists everything in the room or hall of the caller, on the map, or in the last list, as the last
+/// answer was about one of them. Calls no tool.
+pub(crate) fn list_everything(
+    keeper: &mut Keeper,
+    caller: &Caller,
+    position: &Location,
+) -> Result<Everything, Refusal> {
+    let session = keeper.session_without_refresh(&position.workspace, caller)?;
+    match session.visit.answer_subject {
+        AnswerSubject::List if !session.visit.listed_items.is_empty() => Ok(Everything {
+            workspace: position.workspace.clone(),
+            title: "what was listed".to_owned(),
+            parts: session.visit.listed_items.iter().cloned().map(EverythingPart::Item).collect(),
+        }),
+        AnswerSubject::Map => {
+            session.palace.update_file_history_cache()?;
+            let (palace, history) = (&session.palace.palace, session.palace.file_histories());
+            let items = items_newest_first(palace, history);
+            Ok(Everything {
+                workspace: position.workspace.clone(),
+                title: palace.settings.name.clone(),
+                parts: items.into_iter().take(MAX_ITEMS).map(EverythingPart::Item).collect(),
+            })
+        }
+        AnswerSubject::List | AnswerSubject::Place => {
+            let hall = visible_hall(&session.palace.palace, position);
+            if let Some(hall) = &hall {
+                session.palace.keep_grouping_sorted(&hall.grouping);
+            }
+            Ok(everything_in_place(session.palace, position, hall.as_ref()))
+        }
+    }
+}
+
+/// Lists the scrolls, the texts, the queries and the entities of a room, or the entities of a hall.
+fn everything_in_place(open: &OpenPalace, position: &Location, hall: Option<&Hall>) -> Everything {
+    let (palace, workspace) = (&open.palace, position.workspace.clone());
+    let entity = |it: &str| EverythingPart::Item(ItemId::Entity(it.to_owned()));
+    let names = |hall: &Hall| {
+        entity_names_in_hall(&palace.graph.grouped_entities(&hall.grouping), hall, MAX_ITEMS)
+    };
+    let grouped: Vec<_> = hall.into_iter().flat_map(names).map(|it| entity(&it)).collect();
+    if let Some(hall) = &position.hall {
+        return Everything { workspace, title: hall.title.clone(), parts: grouped };
+    }
+    let id = &position.room;
+    let scrolls = palace.scrolls_in_room(id);
+    let scroll = |it| EverythingPart::Item(ItemId::Scroll(ScrollId { room: id.clone(), id: it }));
+    let mut parts: Vec<_> = scrolls.map(|it| scroll(it.id)).collect();
+    if let Some(room) = palace.room(id) {
+        parts.extend(room.actions.iter().filter_map(|it| part_of_action(open, it)));
+        let linked = |text: &str| palace.graph.linked_entities(text).into_iter().map(entity);
+        parts.extend(linked(&room.description));
+        parts.extend(texts_of_room(room).flat_map(|(_, it)| linked(it).collect::<Vec<_>>()));
+    }
+    parts.extend(grouped);
+    let drawers = palace.count_drawers_shown_in(id);
+    if drawers > 0 {
+        let count = render::count_with_noun(drawers, "drawer");
+        parts.push(EverythingPart::Text(format!("{count}: 30 lists them.")));
+    }
+    Everything { workspace, title: palace.room_name(id), parts }
+}
+
+/// Returns what an action shows, if it leads nowhere.
+fn part_of_action(open: &OpenPalace, action: &Action) -> Option<EverythingPart> {
+    let graph = &open.palace.graph;
+    match &action.kind {
+        ActionKind::Navigate(_) | ActionKind::EnterHall(_) => None,
+        ActionKind::Text { content } => {
+            let content = render::printable_text(&render::resolve_entity_links(content, graph));
+            let label = render::narrate_action(&action.label);
+            Some(EverythingPart::Text(format!("{label}\n{content}")))
+        }
+        ActionKind::ShowEntity { entity } => {
+            let found = graph.find_entity(entity)?;
+            Some(EverythingPart::Item(ItemId::Entity(found.name.clone())))
+        }
+        ActionKind::Query { tool, params } => {
+            let named = params.get("name").and_then(|it| it.as_str());
+            let named = named.filter(|_| Tool::bare_name(tool) == "get_entity");
+            if let Some(found) = named.and_then(|it| graph.find_entity(it)) {
+                return Some(EverythingPart::Item(ItemId::Entity(found.name.clone())));
+            }
+            Some(EverythingPart::CallTool(ActionToolCall {
+                label: action.label.clone(),
+                tool: tool.clone(),
+                params: params.clone(),
+                allowed_tools: Vec::new(),
+                missing_consent: None,
+            }))
+        }
+    }
+}
+
+/// Returns the labels and the contents of the actions that show a text.
+fn texts_of_room(room: &Room) -> impl Iterator<Item = (&str, &str)> {
+    room.actions.iter().filter_map(|it| match &it.kind {
+        ActionKind::Text { content } => Some((it.label.as_str(), content.as_str())),
+        _ => None,
+    })
+}
+
+/// Lists the rooms, scrolls, entities and open tasks of a palace; those that changed last first, and
+/// before them those that are in no commit yet.
+fn items_newest_first(palace: &Palace, history: &FileHistories) -> Vec<ItemId> {
+    let rooms = palace.rooms().map(|(id, _)| (room_path(id), ItemId::Room(id.clone())));
+    let scrolls =
+        palace.scroll_files().map(|(file, it)| (file.to_owned(), ItemId::Scroll(it.clone())));
+    let entities = palace.graph.entities_with_files();
+    let entities = entities.map(|(file, it)| (file.to_owned(), ItemId::Entity(it.name.clone())));
+    let is_open = |status: WorkStatus| status.is_open();
+    let tasks = palace.tasks.iter().filter(|it| is_open(it.1.status));
+    let tasks = tasks.map(|(file, _)| (file.clone(), ItemId::Task(file.clone())));
+    let processes = palace.processes.iter().filter(|it| is_open(it.1.status));
+    let processes = processes.map(|(file, _)| (file.clone(), ItemId::Process(file.clone())));
+    let mut items: Vec<_> =
+        rooms.chain(scrolls).chain(entities).chain(tasks).chain(processes).collect();
+    items.sort_by_cached_key(|(file, _)| {
+        let updated = history.get(file).map(|it| (it.updated, it.last_commit));
+        (updated.is_some(), std::cmp::Reverse(updated), file.clone())
+    });
+    items.into_iter().map(|(_, it)| it).collect()
+}
+
+impl EverythingPage {
+    /// Begins a page.
+    pub fn new(about: &Everything) -> Self {
+        let mut page = Self {
+            workspace: about.workspace.clone(),
+            text: String::new(),
+            chars: 0,
+            shown: BTreeSet::new(),
+            left_out: BTreeSet::new(),
+        };
+        page.add_text(&format!("── Everything in {} ──", render::one_line(&about.title)));
+        page
+    }
+
+    /// Returns whether the page takes no more items.
+    pub fn is_full(&self) -> bool {
+        self.chars > MAX_CHARS
+    }
+
+    /// Adds a text.
+    pub fn add_text(&mut self, text: &str) {
+        let text = text.trim_end();
+        if !text.is_empty() {
+            self.chars += text.chars().count();
+            self.text.push_str(text);
+            self.text.push_str("\n\n");
+        }
+    }
+
+    /// Adds an item, unless it is there already.
+    pub fn show_once(
+        &mut self,
+        keeper: &mut Keeper,
+        caller: &Caller,
+        item: &ItemId,
+    ) -> Result<(), Refusal> {
+        if self.is_full() {
+            self.left_out.insert(item.clone());
+        } else if self.shown.insert(item.clone()) {
+            let mut session = keeper.session_without_refresh(&self.workspace, caller)?;
+            self.add_text(&render_whole_item(&mut session, item)?);
+        }
+        Ok(())
+    }
+
+    /// Ends the page.
+    pub fn into_text(mut self) -> String {
+        if self.text.matches("\n\n").count() == 1 {
+            self.add_text("There is nothing here yet.");
+        }
+        let left_out = self.left_out.difference(&self.shown).count();
+        if left_out > 0 {
+            let count = render::count_with_noun(left_out, "item");
+            self.add_text(&format!("{count} more: find them with 17 and words."));
+        }
+        self.text
+    }
+}
+
+/// Renders an item with all that it holds; a room with its description and its texts. Marks a scroll
+/// as read.
+fn render_whole_item(session: &mut Session<'_>, item: &ItemId) -> Result<String, Refusal> {
+    let now = session.caller.now;
+    Ok(match item {
+        ItemId::Room(id) => render_room_text(&session.palace.palace, id),
+        ItemId::Scroll(which) => {
+            mark_scroll_read(session, which);
+            session.palace.load_provenance()?;
+            render_scroll(session, which).unwrap_or_default()
+        }
+        ItemId::Drawer(file) => read_drawer(session, file)?,
+        ItemId::Diary(file) => read_diary_entry(session, file),
+        ItemId::Task(_) | ItemId::Process(_) => render_work_item(session.palace, item, now)?,
+        ItemId::Genus(name) => {
+            let genus = describe_genus(session, name)?;
+            render::genus(genus.definition, &genus.count)
+        }
+        ItemId::Entity(name) => render::whole_entity(&get_entity(session, name)?, now),
+    })
+}
+
+fn render_room_text(palace: &Palace, id: &RoomId) -> String {
+    let Some(room) = palace.room(id) else { return String::new() };
+    let printable =
+        |it: &str| render::printable_text(&render::resolve_entity_links(it, &palace.graph));
+    let mut text = format!(
+        "── {} ──\nThe room `{id}`.\n{}\n",
+        render::one_line(&room.name),
+        printable(&room.description)
+    );
+    for (label, content) in texts_of_room(room) {
+        text.push_str(&format!("{}\n{}\n", render::narrate_action(label), printable(content)));
+    }
+    text
+}

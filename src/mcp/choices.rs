@@ -1,0 +1,114 @@
+//! What the numbers of the menu do, with the tools that they run.
+
+use serde_json::Value;
+
+use crate::keeper::{
+    self, ActionToolCall, Caller, Choice, ChoiceOutcome, Everything, EverythingPage,
+    EverythingPart, Keeper,
+};
+use crate::mcp::toolbox::{ToolSet, Toolbox};
+use crate::model::{self, Action, Layout, ToolEffect};
+
+/// The tool whose answer is shown instead of the entities that it names: it has the facts in the order
+/// of time.
+const TIMELINE: &str = "get_timeline";
+
+/// The page that a choice shows.
+#[derive(Clone, Debug)]
+pub enum ChosenPage {
+    /// A page that ends with its menu.
+    WithMenu(String),
+    /// A page below which the menu goes.
+    WithoutMenu(String),
+}
+
+impl Toolbox {
+    /// Does what a number of the menu means, with the tool that it runs.
+    pub fn run_choice(
+        &self,
+        keeper: &mut Keeper,
+        caller: &Caller,
+        choice: (i64, Choice),
+        words: Option<&str>,
+    ) -> Result<ChosenPage, String> {
+        match keeper::run_choice(keeper, caller, choice, words).map_err(|it| it.to_string())? {
+            ChoiceOutcome::Page(page) => Ok(ChosenPage::WithMenu(page)),
+            ChoiceOutcome::Text(text) => Ok(ChosenPage::WithoutMenu(text)),
+            ChoiceOutcome::Everything(it) => {
+                Ok(ChosenPage::WithoutMenu(self.show_everything(keeper, caller, &it)))
+            }
+            ChoiceOutcome::RunTool(call) => {
+                let answer = self.run_query_action(keeper, caller, &call, words)?.text;
+                Ok(ChosenPage::WithoutMenu(keeper::narrate_tool_answer(&call, &answer)))
+            }
+        }
+    }
+
+    /// Renders everything that a place, a list or the map has. Calls only tools that read, and those
+    /// only in actions that need no words.
+    fn show_everything(
+        &self,
+        keeper: &mut Keeper,
+        caller: &Caller,
+        everything: &Everything,
+    ) -> String {
+        let listed = keeper::listed_items(keeper, caller);
+        let mut page = EverythingPage::new(everything);
+        for part in &everything.parts {
+            match part {
+                EverythingPart::Text(text) => page.add_text(text),
+                EverythingPart::Item(item) => {
+                    if let Err(refusal) = page.show_once(keeper, caller, item) {
+                        page.add_text(&refusal.to_string());
+                    }
+                }
+                EverythingPart::CallTool(call) => self.add_results(keeper, caller, &mut page, call),
+            }
+        }
+        // The numbers of the page before stay valid.
+        keeper::renumber_items(keeper, caller, listed);
+        page.into_text()
+    }
+
+    /// Adds what a query finds: the items that it lists, whole, or else its answer.
+    fn add_results(
+        &self,
+        keeper: &mut Keeper,
+        caller: &Caller,
+        page: &mut EverythingPage,
+        call: &ActionToolCall,
+    ) {
+        let name = model::Tool::bare_name(&call.tool);
+        let Some(tool) = self.find_tool(name, &ToolSet::FOR_ACTIONS) else { return };
+        if tool.tool_effect() != ToolEffect::Reads || needs_words(call) {
+            return;
+        }
+        let has_pages = tool.has_parameter("page") && !call.params.contains_key("page");
+        for number in 1.. {
+            let mut call = call.clone();
+            if number > 1 {
+                call.params.insert("page".to_owned(), Value::from(number));
+            }
+            keeper::renumber_items(keeper, caller, Vec::new());
+            let answer = self.run_query_action(keeper, caller, &call, None);
+            let answer = answer.map_or_else(|refusal| refusal, |it| it.text);
+            let items = keeper::listed_items(keeper, caller);
+            let is_list = !items.is_empty() && name != TIMELINE;
+            let shown = if is_list { answer.lines().next().unwrap_or_default() } else { &answer };
+            page.add_text(&keeper::narrate_tool_answer(&call, shown));
+            for item in items.iter().filter(|_| is_list) {
+                if let Err(refusal) = page.show_once(keeper, caller, item) {
+                    page.add_text(&refusal.to_string());
+                }
+            }
+            let may_have_more = has_pages && items.len() == Layout::MAX_RESULTS;
+            if !may_have_more || page.is_full() {
+                return;
+            }
+        }
+    }
+}
+
+fn needs_words(call: &ActionToolCall) -> bool {
+    Value::Object(call.params.clone()).to_string().contains(Action::PLACEHOLDER)
+}

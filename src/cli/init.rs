@@ -9,8 +9,7 @@ use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::{signal, terminal};
 use crate::keeper::{self, Keeper, Template};
-use crate::model::{Files, GitUrl, TemplateVariable, escape_unprintable_in_lines};
-use crate::render::whole_line;
+use crate::model::{Files, GitUrl, TemplateVariable, escape_unprintable_in_lines, quoted};
 
 /// Create a new palace, empty or from a template
 ///
@@ -89,7 +88,7 @@ fn template_files(
         anstream::eprintln!(
             "The template allows its actions to call {}; the new palace does not. To allow it, \
              write `[actions] allow` into its palace.toml and run palazzo trust.",
-            whole_line(&template.allow.join(", "))
+            template.allow.iter().map(|it| quoted(it)).collect::<Vec<_>>().join(", ")
         );
     }
     Ok(files)

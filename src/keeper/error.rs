@@ -369,9 +369,8 @@ pub(crate) fn quote_names(names: &[String]) -> String {
 }
 
 fn missing_variables_message(template: &str, missing: &[TemplateVariable]) -> String {
-    let describe = |it: &TemplateVariable| {
-        format!("{} ({})", quoted(&it.name), foreign_message(&it.description))
-    };
+    let describe =
+        |it: &TemplateVariable| format!("{} ({})", quoted(&it.name), quoted(&it.description));
     let listed: Vec<_> = missing.iter().map(describe).collect();
     let options: Vec<_> = missing.iter().map(|it| format!(" --set {}=VALUE", it.name)).collect();
     let name = quoted(template);

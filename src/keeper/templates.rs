@@ -321,7 +321,7 @@ mod tests {
         let template = find_template(&keeper_with_templates(dir.path()), "service").unwrap();
         assert_eq!(
             refusal(&template, &[]),
-            "the template `service` needs values: `project` (its name). Give them on the command \
+            "the template `service` needs values: `project` (`its name`). Give them on the command \
              line: `palazzo init NAME --template service --set project=VALUE`"
         );
         assert_eq!(

@@ -22,7 +22,9 @@ pub struct Provenance {
     pub origin: Option<Origin>,
     /// The file that the text comes from.
     pub source: Option<String>,
-    /// Whether it came from another machine.
+    /// Who changed it last, if that was another author.
+    pub changed_by: Option<String>,
+    /// Whether it, or its last change, came from another machine.
     pub is_synced: bool,
 }
 

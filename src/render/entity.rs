@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{Entity, FileHistory, IncomingRelation, Layout, Relation, Slot};
 use crate::render::text::{
-    count_with_noun, join_names, json_value_text, one_line, truncate, whole_line,
+    count_with_noun, join_names, json_value_text, one_line, replace_separators, title_after_label,
+    truncate, whole_line,
 };
 use crate::render::{ago, date_with_age, mark_imitations};
 
@@ -133,9 +134,9 @@ fn entity_page(view: &EntityView<'_>, number: PageNumber, now: DateTime<Utc>) ->
 
 /// Renders the genus, status and age of an entity.
 pub fn entity_heading(it: &Entity, versions: Option<FileHistory>, now: DateTime<Utc>) -> String {
-    let mut text = one_line(&it.genus);
+    let mut text = replace_separators(&one_line(&it.genus));
     if let Some(status) = &it.status {
-        text.push_str(&format!(" · {}", one_line(status)));
+        text.push_str(&format!(" · {}", replace_separators(&one_line(status))));
     }
     if let Some(FileHistory { created, updated, .. }) = versions {
         text.push_str(&format!(" · created {}", ago(created, now)));
@@ -197,6 +198,6 @@ pub fn validity_note(relation: &Relation, now: DateTime<Utc>) -> String {
     let Relation { since, until, source, .. } = relation;
     parts.extend(since.as_ref().map(|it| format!("since {}", date_with_age(it, now))));
     parts.extend(until.as_ref().map(|it| format!("until {}", date_with_age(it, now))));
-    parts.extend(source.as_ref().map(|it| whole_line(it)));
+    parts.extend(source.as_ref().map(|it| title_after_label(it)));
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
 }

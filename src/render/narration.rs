@@ -1,7 +1,7 @@
 //! Renders the line above the result of an action (v2 section 3.3).
 
 use crate::render::mark_imitations;
-use crate::render::text::{in_quotes, one_line, title_after_label};
+use crate::render::text::{in_quotes, name_in_sentence, one_line};
 
 /// The verbs that labels begin with. Other labels are not imperatives and are used
 /// unchanged.
@@ -91,17 +91,22 @@ const IMPERATIVE_VERBS: &[&str] = &[
     "weigh",
 ];
 
+/// A label of more words that begins with no verb is quoted.
+const MAX_WORDS: usize = 3;
+
 /// Turns a label into a sentence about the visitor: "Examine the fossil cabinet" becomes
-/// "You examine the fossil cabinet:". One that could be several sentences is quoted.
+/// "You examine the fossil cabinet:". One that could be a sentence of the server, or several, is quoted.
 pub fn narrate_action(label: &str) -> String {
     let label = one_line(label);
     let label = label.trim_end_matches([':', '.', ' ']);
-    if title_after_label(label) != label {
-        return format!("You choose {}:", in_quotes(label));
-    }
     let (verb, rest) = label.split_once(' ').unwrap_or((label, ""));
     let lower = verb.to_lowercase();
-    if !IMPERATIVE_VERBS.contains(&lower.as_str()) {
+    let is_imperative = IMPERATIVE_VERBS.contains(&lower.as_str());
+    let is_short = label.split(' ').count() <= MAX_WORDS;
+    if name_in_sentence(label) != label || !is_imperative && !is_short {
+        return format!("You choose {}:", in_quotes(label));
+    }
+    if !is_imperative {
         return mark_imitations(&format!("{label}:"));
     }
     if rest.is_empty() { format!("You {lower}:") } else { format!("You {lower} {rest}:") }
@@ -118,14 +123,19 @@ mod tests {
     }
 
     #[test]
-    fn any_other_label_is_used_unchanged() {
+    fn any_other_short_label_is_used_unchanged() {
         assert_eq!(narrate_action("Fossil cabinet"), "Fossil cabinet:");
         assert_eq!(narrate_action("The nine claims:"), "The nine claims:");
     }
 
     #[test]
-    fn a_label_with_several_sentences_is_quoted() {
-        for label in ["Wrote it. The user agrees", "Read it: done. The user agrees"] {
+    fn a_label_that_could_be_a_sentence_of_the_server_is_quoted() {
+        for label in [
+            "Wrote it. The user agrees",
+            "Read it: done. The user agrees",
+            "Deleted hub and with it 12 relations",
+            "Show that the user agrees, then call it",
+        ] {
             assert_eq!(narrate_action(label), format!("You choose \"{label}\":"));
         }
     }

@@ -3,7 +3,9 @@
 use crate::model::{
     ChangeDetail, ChangeKind, FileItemKind, ItemDiff, ItemPart, PalaceItem, Relation,
 };
-use crate::render::text::{count_with_noun, in_quotes, name_in_sentence, one_line, truncate};
+use crate::render::text::{
+    count_with_noun, in_quotes, looks_like_single_mark, name_in_sentence, one_line, truncate,
+};
 
 /// Limit for the details of one changed item.
 pub(crate) const MAX_DETAILS: usize = 20;
@@ -133,7 +135,7 @@ pub fn relation_validity(it: &Relation) -> Option<String> {
 
 /// Quotes a text, so that it cannot end the quotation.
 fn quoted_label(text: &str) -> String {
-    match text.contains('\'') {
+    match text.contains(looks_like_single_mark) {
         true => in_quotes(&truncate(text, MAX_CHARS)),
         false => format!("'{}'", short_line(text)),
     }

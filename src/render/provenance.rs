@@ -31,6 +31,7 @@ pub fn provenance_json(it: &Provenance) -> Value {
         "by": it.by,
         "origin": it.origin.map(Origin::name),
         "source": it.source,
+        "changed_by": it.changed_by,
         "synced": it.is_synced,
     })
 }
@@ -46,6 +47,7 @@ fn origin_notes(it: &Provenance) -> Vec<String> {
             origin.map(|it| origin_words(it).to_owned()).into_iter().chain(source).collect()
         }
     };
+    notes.extend(it.changed_by.as_ref().map(|it| format!("changed by {}", name(it))));
     if it.is_synced {
         notes.push("synced".to_owned());
     }
@@ -70,7 +72,7 @@ mod tests {
 
     fn from(origin: Option<Origin>, source: Option<&str>, is_synced: bool) -> Provenance {
         let (by, source) = (Some("Ada".to_owned()), source.map(str::to_owned));
-        Provenance { by, origin, source, is_synced }
+        Provenance { by, origin, source, is_synced, ..Provenance::default() }
     }
 
     #[test]

@@ -235,13 +235,13 @@ fn filter_branch_commands(
 ) -> Vec<String> {
     let replace_tag = |it: &String| {
         let (tag, target) = (quote_for_shell(it), quote_for_shell(&format!("{it}^{{}}")));
-        format!("{git} tag -f -a -m {REPLACEMENT} {tag} {target}")
+        format!("{git} tag -f -a -m {REPLACEMENT} -- {tag} {target}")
     };
     let rename = |(old, new): (&String, &String)| {
         let folder = Path::new(new).parent().unwrap_or(Path::new("")).join(".");
         let folder = quote_for_shell(&folder.display().to_string());
         let (old, new) = (quote_for_shell(old), quote_for_shell(new));
-        format!("; if [ -e {old} ]; then mkdir -p {folder}; mv {old} {new}; fi")
+        format!("; if [ -e {old} ]; then mkdir -p -- {folder}; mv -- {old} {new}; fi")
     };
     let in_files = REPLACE.replacen("-pe", "-pi -e", 1);
     let renames: String = renames.iter().map(rename).collect();
@@ -281,10 +281,16 @@ fn manual_removal_page(it: &TextInRepository) -> String {
 
 /// Renders what to do about remotes.
 fn push_page(remotes: &[String]) -> String {
+    // Git would take another name for an option, or for a URL.
+    let is_plain = |it: &&String| {
+        let has_plain_chars = it.chars().all(|it| it.is_ascii_alphanumeric() || "-_.".contains(it));
+        it.starts_with(|it: char| it.is_ascii_alphanumeric()) && has_plain_chars
+    };
+    let remotes: Vec<_> = remotes.iter().filter(is_plain).collect();
     if remotes.is_empty() {
         return String::new();
     }
-    let push = |it: &String| {
+    let push = |it: &&String| {
         let remote = quote_for_shell(it);
         format!("  git push --force --all {remote} && git push --force --tags {remote}\n")
     };

@@ -25,7 +25,7 @@ fn hit(home: &Home, words: &str) -> Value {
 }
 
 fn provenance(by: &str, origin: &str, source: Option<&str>) -> Value {
-    json!({ "by": by, "origin": origin, "source": source, "synced": false })
+    json!({ "by": by, "origin": origin, "source": source, "changed_by": null, "synced": false })
 }
 
 /// A palace with a scroll by a tool, one by hand, a mined drawer and an imported entity.
@@ -108,7 +108,8 @@ async fn a_moved_scroll_keeps_its_origin_and_an_uncommitted_one_is_by_hand() {
     // Whoever commits it need not have written it.
     home.git(&["add", "."]);
     home.git_at(MARCH_1, &["commit", "-qm", "What the others wrote"]);
-    let unknown = json!({ "by": "bob", "origin": null, "source": null, "synced": false });
+    let unknown =
+        json!({ "by": "bob", "origin": null, "source": null, "changed_by": null, "synced": false });
     assert_eq!(hit(&home, "coarse")["provenance"], unknown);
 }
 

@@ -127,6 +127,7 @@ fn a_text_without_the_query_words_is_found_after_embedding() {
             "by": "Ada",
             "origin": "hand",
             "source": null,
+            "changed_by": null,
             "synced": false
           },
           "passage": "The heater hissed all night.",
@@ -217,7 +218,7 @@ async fn a_server_embeds_texts_in_the_background() {
       32. One wader on one leg. (drawer in marsh/reeds, 26 days ago, by Ada, by hand)
     Found by words and meaning.
 
-    Actions: 30 Open the drawers (1) · 0 map · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll
+    Actions: 30 Open the drawers (1) · 0 map · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll · 20 everything here
     "#);
 }
 

@@ -547,7 +547,7 @@ fn a_mass_deletion_waits_for_a_person() {
     assert_eq!(sync(&ada, &[]).1, 0);
     let (said, code) = sync(&ben, &[]);
     assert_eq!(code, 2);
-    assert!(said.contains("the remote deletes 25 of 34 files"), "{said}");
+    assert!(said.contains("the remote takes away 25 of 34 files"), "{said}");
     assert!(ben.path().join("keep/rooms/r0.yaml").exists());
     assert_eq!(sync(&ben, &["--accept"]).1, 0);
     assert!(!ben.path().join("keep/rooms/r0.yaml").exists());

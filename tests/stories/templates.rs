@@ -56,9 +56,9 @@ fn a_template_with_a_variable_becomes_a_palace_of_its_own() {
 
     let init = ["init", "Watch", "--template", "service"];
     let [_, refused] = run(&home, &init);
-    assert!(refused.contains("needs values: `project` (the name of the service)"), "{refused}");
+    assert!(refused.contains("needs values: `project` (`the name of the service`)"), "{refused}");
     let [_, said] = run(&home, &[&init[..], &["--set", "project=Atlas: 2"]].concat());
-    assert!(said.contains("allows its actions to call update_entity"), "{said}");
+    assert!(said.contains("allows its actions to call `update_entity`"), "{said}");
 
     let hall = home.read("watch/rooms/atlas-2-hall.yaml");
     assert!(hall.contains("name: \"Hall of Atlas: 2\"\n"), "{hall}");
@@ -107,7 +107,7 @@ fn a_template_in_a_bare_repository_becomes_a_palace_of_its_own() {
     let several = format!("`{url}` contains several palaces: `service`, `shop`; choose one");
     assert!(refused.contains(&several), "{refused}");
     let [_, said] = init("Watch", "#:service");
-    assert!(said.contains("allows its actions to call update_entity"), "{said}");
+    assert!(said.contains("allows its actions to call `update_entity`"), "{said}");
     let hall = home.read("watch/rooms/atlas-hall.yaml");
     assert!(hall.contains("name: Hall of Atlas\n"), "{hall}");
     assert!(!hall.contains("01KH1B52XCWPR7HNREBYABVDT7"), "{hall}");

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use crate::harness::MARCH_1;
+use serde_json::json;
+
+use crate::harness::{Home, MARCH_1};
 use crate::sync::{ENTITY, Remote, assert_writable_and_clean, commit_all, head, observe, sync};
 
 #[test]
@@ -222,7 +224,7 @@ fn the_deletion_of_most_items_of_a_small_palace_waits_for_a_person() {
     assert_eq!(sync(&ada, &[]).1, 0);
     let (said, code) = sync(&ben, &[]);
     assert_eq!(code, 2, "{said}");
-    assert!(said.contains("the remote deletes 3 of 5 items of `keep/`"), "{said}");
+    assert!(said.contains("the remote takes away 3 of 5 items of `keep/`"), "{said}");
     assert!(ben.path().join(ENTITY).exists());
     assert_eq!(sync(&ben, &["--accept"]).1, 0);
     assert!(!ben.path().join(ENTITY).exists());
@@ -240,7 +242,7 @@ fn a_remote_that_takes_the_settings_of_a_palace_away_or_breaks_them_is_refused()
     assert_eq!(sync(&ada, &[]).1, 0);
     let before = ada.git(&["rev-parse", "HEAD"]);
     for (text, reason) in [
-        (None, "the remote deletes 5 of 5 items of `keep/`"),
+        (None, "the remote takes away 5 of 5 items of `keep/`"),
         (
             Some(""),
             "the remote has settings that cannot be read, and nothing was merged: keep/palace.toml:1: ",
@@ -257,4 +259,83 @@ fn a_remote_that_takes_the_settings_of_a_palace_away_or_breaks_them_is_refused()
         assert!(code == 2 && said.contains(reason), "{said}");
         assert_eq!(ada.git(&["rev-parse", "HEAD"]), before);
     }
+}
+
+/// Moves files of a clone, commits and pushes. The file `new` can be moved to where a palace begins.
+fn push_moves(stranger: &Home, moves: &[&str]) {
+    stranger.write("new", "name = \"Evil\"\n");
+    for (from, to) in moves.iter().filter_map(|it| it.split_once(' ')) {
+        let [from, to] = [from, to].map(|it| stranger.path().join(it));
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::rename(from, to).unwrap();
+    }
+    fs::remove_file(stranger.path().join("new")).ok();
+    commit_all(stranger, "2026-02-03T12:00:00Z", "tidy");
+    stranger.git(&["push", "-q"]);
+}
+
+/// Moves of a remote that take items away, with the reason for which they are refused; none: they are
+/// accepted.
+const MOVES: [(&[&str], &str); 6] = [
+    (&["keep/rooms keep/conflicts"], "takes away 4 of 6 items of `keep/`"),
+    (
+        &[
+            "keep/rooms/a.yaml keep/rooms/a.yaml.bak",
+            "keep/rooms/b.yaml keep/rooms/b.yaml.bak",
+            "keep/rooms/c.yaml keep/rooms/c.yaml.bak",
+            "keep/rooms/hall.yaml keep/rooms/hall.yaml.bak",
+        ],
+        "takes away 4 of 6 items of `keep/`",
+    ),
+    (&["keep/palace.toml other/palace.toml"], "takes away 6 of 6 items of `keep/`"),
+    (
+        &["keep/palace.toml keep/rooms/palace.toml"],
+        "it makes a palace of a folder of the palace `keep/`",
+    ),
+    (&["new palace.toml"], "takes away 6 of 6 items of `keep/`"),
+    (&["keep other"], ""),
+];
+
+#[test]
+fn a_remote_that_moves_items_to_where_they_are_none_is_refused() {
+    for (moves, reason) in MOVES {
+        let remote = Remote::with_palace();
+        let [ada, stranger] = [remote.machine(), remote.clone_to_machine()];
+        for name in ["a", "b", "c"] {
+            stranger.write(&format!("keep/rooms/{name}.yaml"), &format!("name: Room {name}\n"));
+        }
+        commit_all(&stranger, "2026-02-02T12:00:00Z", "rooms");
+        stranger.git(&["push", "-q"]);
+        assert_eq!(sync(&ada, &[]).1, 0);
+        let before = ada.git(&["rev-parse", "HEAD"]);
+        push_moves(&stranger, moves);
+        let (said, code) = sync(&ada, &[]);
+        let is_refused = !reason.is_empty();
+        assert!(said.contains(reason) && (code == 2) == is_refused, "{moves:?}: {said}");
+        assert_eq!(ada.git(&["rev-parse", "HEAD"]) == before, is_refused, "{moves:?}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn a_scroll_that_another_machine_has_changed_says_so() {
+    let remote = Remote::with_palace();
+    let [ada, eve] = [remote.machine(), remote.clone_to_machine()];
+    let mut agent = ada.agent(MARCH_1).await;
+    agent.enter("keep").await;
+    let scroll = json!({ "title": "Hand-over", "body": "Never push." });
+    agent.call("write_scroll", scroll).await;
+    agent.disconnect().await;
+    assert_eq!(sync(&ada, &[]).1, 0);
+    eve.git(&["pull", "-q"]);
+    let file = eve.git(&["ls-files", "keep/scrolls"]);
+    let file = file.lines().find(|it| it.contains("hand-over")).unwrap().to_owned();
+    eve.write(&file, &eve.read(&file).replace("Never push.", "Always push."));
+    eve.git(&["-c", "user.name=Eve", "commit", "-qam", "tidy"]);
+    eve.git(&["push", "-q"]);
+    assert_eq!(sync(&ada, &[]).1, 0);
+    let mut agent = ada.agent(MARCH_1).await;
+    let page = agent.enter("keep").await;
+    assert!(page.contains("Always push."), "{page}");
+    let line = page.lines().find(|it| it.starts_with("A scroll in")).unwrap();
+    assert!(line.contains("by claude") && line.contains("changed by Eve, synced"), "{line}");
 }

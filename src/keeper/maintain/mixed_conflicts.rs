@@ -34,6 +34,7 @@ struct Record {
 pub(super) fn split_mixed_conflicts(files: &Files) -> (Vec<FileEdit>, Vec<Diagnostic>) {
     let (mut edits, mut fixed) = (Vec::new(), Vec::new());
     for (mixed, records) in find_records(files) {
+        let records = records_of_merge(files.get(&mixed), &mixed, records);
         let versions = files.get(&mixed).and_then(|text| split_file(&mixed, text, &records));
         let Some(versions) = versions else { continue };
         for (path, text) in versions {
@@ -78,6 +79,34 @@ fn parse_record(path: &str, text: &str) -> Option<(String, Record)> {
         (commit.to_owned(), fields.get(key).cloned())
     });
     Some((mixed, Record { path: path.to_owned(), field, values }))
+}
+
+/// Keeps the records that a merge can have made: of two values, one of which stands in the mixed file.
+/// Others may be written by hand, to replace the values of an honest conflict.
+fn records_of_merge(text: Option<&String>, mixed: &str, records: Vec<Record>) -> Vec<Record> {
+    let fields = text.and_then(|it| parse_tree(mixed, it)).map(|it| it.fields);
+    let Some(fields) = fields else { return Vec::new() };
+    let stands = |field: &str, value: &Option<Value>| match (field, value) {
+        ("", Some(Value::String(text))) => {
+            parse_tree(mixed, text).is_some_and(|it| it.fields == fields)
+        }
+        ("", _) => false,
+        (Conflict::PATH_FIELD, value) => value.as_ref().is_some_and(|it| it == mixed),
+        (field, value) => field_value(&fields, field) == value.as_ref(),
+    };
+    let is_of_merge = |it: &Record| {
+        let [(_, a), (_, b)] = &it.values;
+        a != b && (stands(&it.field, a) || stands(&it.field, b))
+    };
+    records.into_iter().filter(is_of_merge).collect()
+}
+
+/// Returns the value of a field, or of a field of a mapping in it.
+fn field_value<'f>(fields: &'f Fields, name: &str) -> Option<&'f Value> {
+    match name.split_once('.') {
+        Some((outer, inner)) => fields.get(outer)?.as_object()?.get(inner),
+        None => fields.get(name),
+    }
 }
 
 /// Returns the two conflicts of a mixed file, by path; one if both have the same values. `None` if
@@ -151,4 +180,33 @@ fn proper_path(conflict: &Conflict) -> String {
 fn join_files(path: &str, a: &str, b: &str) -> String {
     let joined = merge_conflict_files(path, a.as_bytes(), b.as_bytes());
     String::from_utf8_lossy(&joined).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    const HONEST: &str = "conflicts/aaaaaaaaaaaaaaaa.yaml";
+
+    #[test]
+    fn a_record_that_no_merge_made_changes_nothing() {
+        let text = "file: entities/e.yaml\nfield: status\nstands: mine\nother: theirs\n";
+        for record in [
+            json!({ "file": HONEST, "field": "other", "stands": "x1", "other": "x2" }),
+            json!({ "file": HONEST, "field": "other", "stands": "theirs", "other": "theirs" }),
+            json!({ "file": HONEST, "field": "stands", "stands": "x1", "other": "x1" }),
+            json!({ "file": HONEST, "field": "", "stands": "file: a\n", "other": "file: b\n" }),
+            json!({ "file": HONEST, "field": "file", "stands": "rooms/a.yaml", "other": "rooms/b.yaml" }),
+            json!({ "file": HONEST, "field": "other" }),
+            json!({ "file": HONEST, "field": "path", "stands": "conflicts/c.yaml", "other": "conflicts/d.yaml" }),
+        ] {
+            let texts = [(HONEST, text.to_owned()), ("conflicts/b.yaml", record.to_string())];
+            let files: Files =
+                texts.map(|(path, text)| (path.to_owned(), text)).into_iter().collect();
+            let (edits, fixed) = split_mixed_conflicts(&files);
+            assert!(edits.is_empty() && fixed.is_empty(), "{record}: {edits:?}");
+        }
+    }
 }

@@ -58,7 +58,7 @@ impl LoadedPalace {
         let (by, source) = self.author_and_source(file);
         let Some(creation) = self.creation(file) else {
             let origin = self.is_uncommitted(file).then_some(Origin::Hand);
-            return Provenance { by, origin, source, is_synced: false };
+            return Provenance { by, origin, source, ..Provenance::default() };
         };
         let same_author = by.as_ref().is_none_or(|it| it.eq_ignore_ascii_case(&creation.by));
         let origin = match &creation.tool {
@@ -66,8 +66,15 @@ impl LoadedPalace {
             // A person may have committed what a tool wrote.
             None => same_author.then_some(Origin::Hand),
         };
-        let is_synced = self.synced_commits().contains(&creation.commit.0);
-        Provenance { by: by.or(Some(creation.by)), origin, source, is_synced }
+        let by = by.unwrap_or(creation.by);
+        let change = self.store.last_change_of_file(&self.history_cache, file).ok().flatten();
+        let synced = self.synced_commits();
+        let mut commits =
+            [Some(&creation.commit), change.as_ref().map(|it| &it.commit)].into_iter();
+        let is_synced = commits.any(|it| it.is_some_and(|it| synced.contains(&it.0)));
+        let changed_by = change.as_ref().filter(|it| changes_content(it)).map(|it| it.by.clone());
+        let changed_by = changed_by.filter(|it| !it.eq_ignore_ascii_case(&by));
+        Provenance { by: Some(by), origin, source, changed_by, is_synced }
     }
 
     /// Returns the author and the source that a file itself names.
@@ -143,6 +150,11 @@ impl LoadedPalace {
         self.page_cache.set_known_synced_commits(head, synced.clone());
         synced
     }
+}
+
+/// Returns whether a commit changed what a file says: some tools only move files, or follow a name.
+fn changes_content(change: &FileCreation) -> bool {
+    change.tool.as_ref().is_none_or(|it| !MOVING_TOOLS.contains(&it.as_str()) && it != "fmt")
 }
 
 fn first_folder(path: &str) -> &str {

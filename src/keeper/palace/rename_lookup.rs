@@ -224,7 +224,7 @@ mod tests {
           Attic (loft) entry ← You are here
               ↔ Hall
 
-        Actions: 1 Go to Hall · 0 map · 16-19 as before
+        Actions: 1 Go to Hall · 0 map · 16-20 as before
         ");
         let room = Some("attic".to_owned());
         let scroll = NewScroll { title: "Dust".to_owned(), body: "Much.".to_owned(), room };

@@ -3,7 +3,7 @@
 use crate::format::room_path;
 use crate::keeper::Refusal;
 use crate::keeper::palace::OpenPalace;
-use crate::model::{Palace, Room, RoomId, RoomRef, did_you_mean, escape_unprintable};
+use crate::model::{Palace, Room, RoomId, RoomRef, did_you_mean, quoted};
 
 /// Resolves a reference to a room that is built.
 pub(crate) fn require_room(open: &OpenPalace, room: &RoomRef) -> Result<RoomId, Refusal> {
@@ -31,8 +31,8 @@ pub(crate) fn require_room_by_name(open: &OpenPalace, name: &str) -> Result<Room
             several => {
                 let several: Vec<_> = several.iter().map(|it| format!("`{it}`")).collect();
                 Err(Refusal::Invalid(format!(
-                    "several rooms are called `{}`: write one of {}",
-                    escape_unprintable(name),
+                    "several rooms are called {}: write one of {}",
+                    quoted(name),
                     several.join(", ")
                 )))
             }

@@ -119,6 +119,10 @@ fn room_for_scroll(
 /// Returns the room with this slug or name, or the entry room for `entry`. A room that is not built is
 /// returned if the text is a slug.
 fn find_requested_room(open: &mut OpenPalace, requested: &str) -> Result<RoomId, Refusal> {
+    let entry = open.palace.entry_room().filter(|_| requested.trim().eq_ignore_ascii_case("entry"));
+    if let Some(entry) = entry {
+        return Ok(entry.clone());
+    }
     let by_slug = match requested.parse::<RoomRef>() {
         Ok(room) => {
             let asked = open.palace.resolve_room(&room, None)?;
@@ -129,10 +133,6 @@ fn find_requested_room(open: &mut OpenPalace, requested: &str) -> Result<RoomId,
     let is_built = |it: &RoomId| open.palace.room(it).is_some();
     if let Some(room) = by_slug.iter().find(|it| is_built(it)) {
         return Ok(room.clone());
-    }
-    let entry = open.palace.entry_room().filter(|_| requested.trim().eq_ignore_ascii_case("entry"));
-    if let Some(entry) = entry {
-        return Ok(entry.clone());
     }
     match by_slug {
         Some(room) if rooms_with_name(&open.palace, requested).is_empty() => Ok(room),

@@ -1,5 +1,7 @@
 //! The hand-over: what the last visitor left for the next one, shown at the door.
 
+use chrono::{DateTime, TimeDelta, Utc};
+
 use crate::keeper::walk::changes_since_visit::{load_changes_and_save_visit, mark_scroll_read};
 use crate::keeper::walk::show_item::render_scroll;
 use crate::keeper::{Refusal, Session};
@@ -17,7 +19,8 @@ const MAX_CHARS: usize = 6_000;
 
 /// Renders the newest hand-over of the palace, and marks it as read; empty if there is none.
 pub(crate) fn render_hand_over(session: &mut Session<'_>) -> Result<String, Refusal> {
-    let Some(which) = find_hand_over(&session.palace.palace) else { return Ok(String::new()) };
+    let found = find_hand_over(&session.palace.palace, session.caller.now);
+    let Some(which) = found else { return Ok(String::new()) };
     load_changes_and_save_visit(session)?;
     session.palace.load_provenance()?;
     let page = render_scroll(session, &which).unwrap_or_default();
@@ -27,15 +30,18 @@ pub(crate) fn render_hand_over(session: &mut Session<'_>) -> Result<String, Refu
 }
 
 /// Finds the newest scroll of the entry room, or a newer one of any room with the title of a
-/// hand-over.
-fn find_hand_over(palace: &Palace) -> Option<ScrollId> {
+/// hand-over. One that is dated more than a day after `now` counts as the oldest: it would stay the
+/// newest for ever.
+fn find_hand_over(palace: &Palace, now: DateTime<Utc>) -> Option<ScrollId> {
     let entry = palace.entry_room();
     let is_hand_over = |(room, it): &(&RoomId, &Scroll)| {
         let title = it.title.trim().to_lowercase();
         let is_titled = TITLES.iter().any(|it| title.starts_with(it));
         (Some(*room) == entry || is_titled) && !title.contains(EXAMPLE)
     };
-    let newest = palace.scrolls().filter(is_hand_over).max_by_key(|(_, it)| (it.written, it.id));
+    let is_dated = |it: &Scroll| it.written <= now + TimeDelta::days(1);
+    let newest = palace.scrolls().filter(is_hand_over);
+    let newest = newest.max_by_key(|(_, it)| (is_dated(it), it.written, it.id));
     newest.map(|(room, it)| ScrollId { room: room.clone(), id: it.id })
 }
 
@@ -45,7 +51,8 @@ fn cut_hand_over(page: &str, room: &str) -> String {
     match page.char_indices().nth(MAX_CHARS) {
         None => format!("{page}\n\n"),
         Some((cut, _)) => {
-            let cut = page[..cut].rfind('\n').map_or(cut, |it| it + 1);
+            let line = page[..cut].rfind('\n').map(|it| it + 1).filter(|it| *it > cut / 2);
+            let cut = line.unwrap_or(cut);
             let left = render::group_thousands(page[cut..].chars().count());
             let room = render::name_in_sentence(room);
             format!("{}…\nLeft to read: {left} characters, in {room}.\n\n", &page[..cut])

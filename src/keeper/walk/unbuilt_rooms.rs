@@ -65,6 +65,13 @@ pub(crate) fn render_roomless_palace(
     if open.store().as_of_commit().is_some() {
         return Ok(summary + "\nThis palace had no rooms yet.\n");
     }
+    let errors = open.file_error_notices();
+    if !errors.is_empty() {
+        let lines: Vec<_> =
+            errors.iter().map(|it| format!("  {}", render::whole_line(it))).collect();
+        let lines = lines.join("\n");
+        return Ok(format!("{summary}\nNo room of this palace can be read.\nNotices:\n{lines}\n"));
+    }
     let for_agent = "Build an entry room with build_room: its description introduces the palace, \
                      and a navigate action leads to each main area. The rooms behind its doors \
                      need not exist yet.\n";

@@ -20,8 +20,25 @@ impl Store {
         cache: &FileHistoryCache,
         path: &str,
     ) -> Result<Option<FileCreation>, Error> {
-        let number = cache.history.get(path).map(|it| it.first_commit as usize);
-        let Some(commit) = number.and_then(|it| cache.commits.get(it)) else {
+        self.read_numbered_commit(cache, cache.history.get(path).map(|it| it.first_commit))
+    }
+
+    /// Returns the commit that changed a file last, if that is not the one in which it first appeared.
+    pub fn last_change_of_file(
+        &self,
+        cache: &FileHistoryCache,
+        path: &str,
+    ) -> Result<Option<FileCreation>, Error> {
+        let history = cache.history.get(path).filter(|it| it.last_commit != it.first_commit);
+        self.read_numbered_commit(cache, history.map(|it| it.last_commit))
+    }
+
+    fn read_numbered_commit(
+        &self,
+        cache: &FileHistoryCache,
+        number: Option<u32>,
+    ) -> Result<Option<FileCreation>, Error> {
+        let Some(commit) = number.and_then(|it| cache.commits.get(it as usize)) else {
             return Ok(None);
         };
         let Some(repository) = self.repository()? else { return Ok(None) };

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::model::{path_text, quote_for_shell, quoted, quoted_unless_plain};
+use crate::model::{path_text, quote_for_shell, quoted};
 
 /// The reason why a proposal cannot be opened or written to. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -53,8 +53,7 @@ pub enum ProposalError {
     },
     /// The commit has no palace of the home.
     #[error(
-        "no palace of this home is committed in {}: commit it first (`git add`, `git commit`)",
-        quoted_unless_plain(place)
+        "no palace of this home is committed in {place}: commit it first (`git add`, `git commit`)"
     )]
     NoCommittedPalace {
         /// The branch, or `HEAD`.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use gix::ObjectId;
 
+use crate::model::quoted;
 use crate::store::history::commits::HistoryReader;
 use crate::store::history::palace_trees::{find_folder, find_palaces};
 use crate::store::proposal::branches::{
@@ -146,7 +147,7 @@ impl Opening<'_> {
             Some(last) => (last, place.branch(), "proposal: restore the deleted branch"),
             None => (*head, "HEAD", "branch: Created from HEAD"),
         };
-        for folder in self.palace_folders(start, &format!("`{name}`"))? {
+        for folder in self.palace_folders(start, &quoted(name))? {
             let work = repository.work.clone();
             let palace = Store::new(work.join(folder), work);
             let palace = palace.with_consents(self.palace.consents.clone());
@@ -177,7 +178,7 @@ impl Opening<'_> {
     /// Makes the worktree unless it is there, and checks out the palaces of the home.
     fn check_out(&self, tip: ObjectId) -> Result<(), Error> {
         let Self { repository, place, .. } = self;
-        let folders = self.palace_folders(tip, &format!("`{}`", place.branch()))?;
+        let folders = self.palace_folders(tip, &quoted(place.branch()))?;
         if !has_worktree(place)? {
             create_worktree(repository, place, tip)?;
         }

@@ -96,6 +96,57 @@ pub(crate) fn scan_config(git_dir: &Path, common_dir: &Path) -> Result<ConfigSca
     Ok(scan)
 }
 
+/// The settings of ordinary repositories: no program can be named by them.
+const ORDINARY_SETTINGS: [(&str, &[&str]); 9] = [
+    ("branch", &["description", "merge", "rebase", "remote"]),
+    (
+        "core",
+        &[
+            "autocrlf",
+            "bare",
+            "eol",
+            "filemode",
+            "ignorecase",
+            "logallrefupdates",
+            "precomposeunicode",
+            "quotepath",
+            "repositoryformatversion",
+            "safecrlf",
+            "symlinks",
+        ],
+    ),
+    ("extensions", &["objectformat", "refstorage", "worktreeconfig"]),
+    ("gc", &["auto", "autodetach", "pruneexpire"]),
+    ("init", &["defaultbranch"]),
+    ("maintenance", &["auto", "autodetach"]),
+    ("pull", &["ff", "rebase"]),
+    ("remote", &["fetch", "pushurl", "tagopt", "url"]),
+    ("user", &["email", "name"]),
+];
+
+/// Returns whether a repository's own configuration has a setting by which git might run a program:
+/// any that is not known to be ordinary.
+pub(crate) fn may_name_programs(git_dir: &Path, common_dir: &Path) -> bool {
+    let is_ordinary = |name: &str, key: &str| {
+        let known = ORDINARY_SETTINGS.iter().find(|(it, _)| it.eq_ignore_ascii_case(name));
+        known.is_some_and(|(_, keys)| keys.iter().any(|it| it.eq_ignore_ascii_case(key)))
+    };
+    let is_suspicious =
+        |file: PathBuf| match regular_file::check_regular_file(&file, SizeLimit::Bounded) {
+            Ok(()) if !file.exists() => false,
+            Ok(()) => match gix::config::File::from_path_no_includes(file, Source::Local) {
+                Ok(config) => config.sections().any(|section| {
+                    let name = section.header().name().to_str_lossy().into_owned();
+                    let mut keys = section.value_names();
+                    keys.any(|it| !is_ordinary(&name, it.as_ref()))
+                }),
+                Err(_) => true,
+            },
+            Err(_) => true,
+        };
+    is_suspicious(common_dir.join("config")) || is_suspicious(git_dir.join("config.worktree"))
+}
+
 /// Removes the program settings of a repository's own configuration.
 pub(crate) fn drop_program_settings(
     git: &gix::ThreadSafeRepository,
@@ -271,5 +322,28 @@ mod tests {
         commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("x\n")));
         assert!(!scene.git(&["cat-file", "commit", "HEAD"]).contains("SIGNATURE"));
         assert!(!ran.exists());
+    }
+
+    #[test]
+    fn only_ordinary_settings_are_known_to_name_no_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let may_name_programs = |config: &str| {
+            fs::write(folder.path().join("config"), config).unwrap();
+            super::may_name_programs(folder.path(), folder.path())
+        };
+        let ordinary = "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = u\n\tfetch = f\n\
+                        [branch \"main\"]\n\tremote = origin\n";
+        assert!(!may_name_programs(ordinary));
+        for setting in [
+            "[filter \"x\"]\n\tclean = run\n",
+            "[pager]\n\tfsck = run\n",
+            "[core]\n\tsshCommand = run\n",
+            "[remote \"origin\"]\n\tuploadpack = run\n",
+            "[include]\n\tpath = more\n",
+            "[alias]\n\tx = !run\n",
+            "[unclosed",
+        ] {
+            assert!(may_name_programs(&format!("{ordinary}{setting}")), "{setting}");
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! is missing, or an object is lost.
 
 use crate::model::{foreign_message, quote_for_shell, quoted};
+use crate::store::repo::config;
 use crate::store::repo::unreadable_repository;
 use std::path::Path;
 
@@ -107,6 +108,13 @@ const WITHOUT_PROGRAMS: &str = "-c core.fsmonitor=false -c core.hooksPath=/dev/n
 /// Returns repair advice: how to restore everything, and otherwise the newest readable commit.
 fn repair_advice(repository: &Repository) -> String {
     let mut advice = missing_alternates_advice(&repository.common_dir);
+    if config::may_name_programs(&repository.git_dir, &repository.common_dir) {
+        advice.push(
+            "read `.git/config` before you run git there: its settings may name programs, which \
+             git runs"
+                .to_owned(),
+        );
+    }
     let work = quote_for_shell(&repository.work.display().to_string());
     let git_there = format!("git -C {work} {WITHOUT_PROGRAMS}");
     advice.push(format!("`{git_there} fsck` lists what is missing; a fetch may restore it"));

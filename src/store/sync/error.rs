@@ -153,7 +153,7 @@ pub enum SyncError {
     },
     /// The merge would delete many files.
     #[error(
-        "the remote deletes {deleted} of {all} {what}; `git log {tip}` shows its commits, \
+        "the remote takes away {deleted} of {all} {what}; `git log {tip}` shows its commits, \
          `palazzo sync --accept` accepts the deletion"
     )]
     ManyDeletions {

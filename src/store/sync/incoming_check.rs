@@ -29,6 +29,10 @@ pub(crate) fn find_invalid_file(
     let mut paths = Vec::new();
     for change in tree_diff::compare(git, old, Some(new))? {
         let Some(entry) = change.now else { continue };
+        if let Some(palace) = folders.palace_around(&change.path)? {
+            let why = format!("it makes a palace of a folder of the palace {}", quoted(&palace));
+            return Ok(Some(InvalidFile { path: change.path, why }));
+        }
         let Some(folder) = folders.palace_of(&change.path)? else { continue };
         if let Some(name) = &change.name_not_utf8 {
             let why = format!("the name {} is not UTF-8", quoted(name));

@@ -44,6 +44,20 @@ impl<'g> PalaceFolders<'g> {
         Ok(None)
     }
 
+    /// Returns the palace that has a settings file in one of its own folders, such as `rooms`: no palace
+    /// can be there.
+    pub(crate) fn palace_around(&self, path: &str) -> gix::Result<Option<String>> {
+        let Some(folder) = path.strip_suffix(SETTINGS_FILE) else { return Ok(None) };
+        let ends = folder.match_indices('/').map(|(at, _)| at + 1);
+        for end in std::iter::once(0).chain(ends) {
+            let below = folder[end..].split('/').next().unwrap_or_default();
+            if PALACE_FOLDERS.contains(&below) && self.is_palace(&folder[..end])? {
+                return Ok(Some(folder[..end].to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
     fn is_palace(&self, folder: &str) -> gix::Result<bool> {
         if let Some(known) = self.known.borrow().get(folder) {
             return Ok(*known);

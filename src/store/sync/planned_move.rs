@@ -1,12 +1,14 @@
 //! Plans a move of `HEAD`: which files it writes, and the merge commit.
 
 use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
 use crate::store::history::commits::HistoryReader;
 use crate::store::history::tree_diff::{self, TreeChange, TreeEntry};
+use crate::store::repo::palace_folders::PALACE_FOLDERS;
 use crate::store::sync::commit_range::MERGE_RULES_TRAILER;
 use crate::store::sync::palace_folders::{PalaceFolders, SETTINGS_FILE};
 use crate::store::sync::status::CONFLICTS_FOLDER;
@@ -117,8 +119,7 @@ impl PlannedMove {
             it.now.is_none() && it.was.is_some_and(|was| !added.contains(&was.id))
         };
         let files_before = tree_diff::compare(&history.git, None, Some(before))?;
-        let deleted = changes.iter().filter(is_deleted).map(|it| it.path.as_str());
-        let emptied = find_emptied_palace(history, before, &files_before, deleted)?;
+        let emptied = find_lost_palace(history, before, &files_before, &changes)?;
         let count = |is: &dyn Fn(&TreeChange) -> bool| changes.iter().filter(|it| is(it)).count();
         Ok(Self {
             added: count(&|it| it.was.is_none()),
@@ -140,11 +141,32 @@ impl PlannedMove {
     }
 }
 
+/// Returns a palace that loses more than half of its items, and three or more, or its settings; or one in
+/// whose folder nobody would look any more.
+fn find_lost_palace(
+    history: &HistoryReader<'_>,
+    before: ObjectId,
+    files_before: &[TreeChange],
+    changes: &[TreeChange],
+) -> gix::Result<Option<EmptiedPalace>> {
+    if let Some(covered) = find_covered_palace(changes, files_before) {
+        return Ok(Some(covered));
+    }
+    // An item that is moved to where it is none is lost, too.
+    let added = changes.iter().filter(|it| it.was.is_none() && has_name_of_item(&it.path));
+    let added: HashSet<_> = added.filter_map(|it| it.now).map(|it| it.id).collect();
+    let is_lost =
+        |it: &&TreeChange| it.now.is_none() && it.was.is_some_and(|was| !added.contains(&was.id));
+    let lost = changes.iter().filter(is_lost).map(|it| it.path.as_str());
+    find_emptied_palace(history, before, files_before, changes, lost)
+}
+
 /// Returns a palace that loses more than half of its items, and three or more, or its settings.
 fn find_emptied_palace<'c>(
     history: &HistoryReader<'_>,
     tree: ObjectId,
     files: &[TreeChange],
+    changes: &[TreeChange],
     deleted: impl Iterator<Item = &'c str>,
 ) -> gix::Result<Option<EmptiedPalace>> {
     const MIN_DELETED: usize = 3;
@@ -168,7 +190,8 @@ fn find_emptied_palace<'c>(
             let is_here = folders.palace_of(&file.path)?.as_ref() == Some(&folder);
             all += usize::from(is_here && is_item(&file.path[folder.len()..]));
         }
-        let deleted = if has_no_settings { all } else { count };
+        let moved = if has_no_settings { count_moved_items(&folder, files, changes) } else { 0 };
+        let deleted = if has_no_settings { all - moved.min(all) } else { count };
         if deleted * 2 > all {
             return Ok(Some(EmptiedPalace { folder, deleted, all }));
         }
@@ -176,11 +199,59 @@ fn find_emptied_palace<'c>(
     Ok(None)
 }
 
+/// Counts the items of a palace that are in the folder to which its settings are moved, too.
+fn count_moved_items(folder: &str, files: &[TreeChange], changes: &[TreeChange]) -> usize {
+    let added = changes.iter().filter(|it| it.was.is_none());
+    let added: BTreeMap<_, _> =
+        added.filter_map(|it| Some((it.path.as_str(), it.now?.id))).collect();
+    let here = files.iter().filter_map(|it| Some((it.path.strip_prefix(folder)?, it.now?.id)));
+    let here: Vec<_> = here.collect();
+    let settings = here.iter().find(|(rest, _)| *rest == SETTINGS_FILE).map(|it| it.1);
+    let targets = added.iter().filter(|(_, id)| Some(**id) == settings);
+    let targets = targets.filter_map(|(path, _)| path.strip_suffix(SETTINGS_FILE));
+    let moved_to = |to: &str| {
+        let is_there = |(rest, id): &&(&str, ObjectId)| {
+            is_item(rest) && added.get(format!("{to}{rest}").as_str()) == Some(id)
+        };
+        here.iter().filter(is_there).count()
+    };
+    targets.map(moved_to).max().unwrap_or(0)
+}
+
+/// Returns a palace in whose folder nobody would look any more, because a folder above becomes a palace.
+fn find_covered_palace(
+    changes: &[TreeChange],
+    files_before: &[TreeChange],
+) -> Option<EmptiedPalace> {
+    let folder_of = |path: &'_ str| -> Option<String> {
+        let folder = path.strip_suffix(SETTINGS_FILE)?;
+        (folder.is_empty() || folder.ends_with('/')).then(|| folder.to_owned())
+    };
+    let new: Vec<_> = changes
+        .iter()
+        .filter(|it| it.was.is_none() && it.now.is_some())
+        .filter_map(|it| folder_of(&it.path))
+        .collect();
+    let mut known = files_before.iter().filter_map(|it| folder_of(&it.path));
+    let is_below = |known: &String, new: &String| known != new && known.starts_with(new.as_str());
+    let folder = known.find(|known| new.iter().any(|new| is_below(known, new)))?;
+    let files = files_before.iter().filter_map(|it| it.path.strip_prefix(&folder));
+    let all = files.filter(|it| is_item(it)).count();
+    Some(EmptiedPalace { folder, deleted: all, all })
+}
+
+/// Returns whether a path could be that of an item in some palace.
+fn has_name_of_item(path: &str) -> bool {
+    let ends = path.match_indices('/').map(|(at, _)| at + 1);
+    std::iter::once(0).chain(ends).any(|at| is_item(&path[at..]))
+}
+
 /// Returns whether a file of a palace is an item: no settings, and no record of a conflict.
 fn is_item(path: &str) -> bool {
-    path.contains('/')
-        && !path.starts_with('.')
-        && !path.starts_with(&format!("{CONFLICTS_FOLDER}/"))
+    let Some((folder, name)) = path.split_once('/') else { return false };
+    folder != CONFLICTS_FOLDER
+        && PALACE_FOLDERS.contains(&folder)
+        && Path::new(name).extension().is_some_and(|it| it == "yaml" || it == "md")
 }
 
 fn moved_file(git: &gix::Repository, change: TreeChange) -> gix::Result<MovedFile> {

@@ -260,6 +260,7 @@ fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
     let values = [
         ("entry", entry(was), entry(now)),
         ("layout", word(&was.layout), word(&now.layout)),
+        ("contents", number(was.contents), number(now.contents)),
         ("commit", word(&was.commit), word(&now.commit)),
         ("hand_edits", word(&was.hand_edits), word(&now.hand_edits)),
         ("push_interval", number(was.push_interval), number(now.push_interval)),

@@ -52,8 +52,8 @@ pub use drawer::{
     unbuilt_drawer_room_description,
 };
 pub use entity::{
-    EntityView, entity, entity_heading, entity_list, relations, skipped_relations_note,
-    validity_note, whole_entity,
+    EntityView, entity, entity_facts, entity_heading, entity_list, relations,
+    skipped_relations_note, validity_note, whole_entity,
 };
 pub use entity_links::{number_entity_links, resolve_entity_links};
 pub use entity_listing::{EntityListing, room_listing, sub_hall_label};
@@ -76,9 +76,10 @@ pub use scroll::{
 };
 pub use source_excerpt::source_excerpt;
 pub use text::{
-    count_with_noun, display_path, group_thousands, has_open_backtick, in_quotes, join_items,
-    join_lines, join_names, json_value_text, name_in_sentence, one_line, printable_text,
-    printable_text_for_html, title_after_label, truncate, truncate_message, whole_line,
+    count_with_noun, cut_text, display_path, group_thousands, has_open_backtick, in_quotes,
+    join_items, join_lines, join_names, json_value_text, name_in_sentence, one_line,
+    printable_text, printable_text_for_html, title_after_label, truncate, truncate_message,
+    whole_line,
 };
 pub use text_locations::{text_locations, text_locations_json};
 pub use timeline::timeline;

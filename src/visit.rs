@@ -82,6 +82,8 @@ pub struct Visit {
     pub scrolls_seen: usize,
     /// The results of the last query or search, in the order of their numbers.
     pub listed_items: Vec<ItemId>,
+    /// The scrolls and entities that this visit was shown whole, with hashes of what they said.
+    pub shown_items: BTreeMap<ItemId, u64>,
     /// What the last answer was about.
     pub answer_subject: AnswerSubject,
     /// The number of the room's drawers, from the newest, that have been listed.
@@ -244,6 +246,7 @@ impl Visit {
     /// Starts over in a palace, at a location if it has one.
     pub fn enter_palace(&mut self, workspace: &str, at: Option<Location>) {
         self.back_stack.clear();
+        self.shown_items.clear();
         self.location = None;
         self.workspace = Some(workspace.to_owned());
         if let Some(at) = at {
@@ -267,6 +270,13 @@ impl Visit {
         for scroll in self.shown_scrolls.iter_mut().filter(|it| it.room == *from) {
             scroll.room = to.clone();
         }
+        let rename = |(item, hash)| match item {
+            ItemId::Scroll(which) if which.room == *from => {
+                (ItemId::Scroll(ScrollId { room: to.clone(), ..which }), hash)
+            }
+            item => (item, hash),
+        };
+        self.shown_items = std::mem::take(&mut self.shown_items).into_iter().map(rename).collect();
     }
 
     /// Leaves a room that does not exist any more: a visitor there starts over at the entry.
@@ -304,6 +314,9 @@ impl Visit {
     }
 
     fn set_location(&mut self, at: Location) {
+        if self.workspace.as_ref() != Some(&at.workspace) {
+            self.shown_items.clear();
+        }
         self.workspace = Some(at.workspace.clone());
         self.location = Some(at);
         self.page = 0;

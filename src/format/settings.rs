@@ -16,6 +16,8 @@ use crate::model::{
 
 /// The seconds that there may be between two pushes.
 const PUSH_INTERVALS: RangeInclusive<u32> = 1..=3600;
+/// The characters of contents that an answer may have.
+const CONTENTS: RangeInclusive<u32> = 0..=20_000;
 /// The days after which an untouched fact may be reported.
 const STALE_FACT_DAYS: RangeInclusive<u32> = 1..=36_500;
 
@@ -132,9 +134,10 @@ struct SettingsParser<'a, 'b> {
 
 impl SettingsParser<'_, '_> {
     fn parse_sections(&mut self, root: &dyn TableLike, settings: &mut Settings) {
-        if let Some(menu) = self.parse_section(root, "menu", &["layout"]) {
+        if let Some(menu) = self.parse_section(root, "menu", &["layout", "contents"]) {
             let known = [("wide", Layout::Wide), ("classic", Layout::Classic)];
             settings.layout = self.parse_choice(menu, "layout", &known);
+            settings.contents = self.parse_number(menu, "contents", "characters", CONTENTS);
         }
         if let Some(git) = self.parse_section(root, "git", &["commit", "hand_edits"]) {
             self.parse_git_section(git, settings);

@@ -22,8 +22,8 @@ pub(super) fn render_workspace(it: &WorkspaceDescription, now: DateTime<Utc>) ->
 }
 
 pub(super) fn render_entity_list(it: &EntityPage<'_>) -> String {
-    let mut text =
-        render::entity_list(&it.filters, &it.entities, &it.matching_lines, (it.page, it.total));
+    let (lines, place) = (&it.matching_lines, (it.page, it.total));
+    let mut text = render::entity_list(&it.filters, &it.entities, lines, &it.facts, place);
     text.extend(it.ranker.iter().map(|it| format!("{it}.\n")));
     text + &it.suggestions
 }

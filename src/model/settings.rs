@@ -17,6 +17,8 @@ pub struct Settings {
     pub entry: Option<RoomRef>,
     /// The numbering of menus.
     pub layout: Layout,
+    /// How many characters of contents an answer has.
+    pub contents: Option<u32>,
     /// Whether tools commit their changes.
     pub commit: CommitMode,
     /// The handling of edits by hand.
@@ -64,6 +66,7 @@ impl Settings {
             name: name.to_owned(),
             entry: None,
             layout: Layout::default(),
+            contents: None,
             commit: CommitMode::default(),
             hand_edits: HandEditMode::default(),
             push_interval: None,

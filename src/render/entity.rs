@@ -34,6 +34,7 @@ pub fn entity_list(
     which: &str,
     shown: &[&Entity],
     lines: &[Option<String>],
+    facts: &[Option<String>],
     (page, total): (usize, usize),
 ) -> String {
     if total == 0 {
@@ -51,7 +52,9 @@ pub fn entity_list(
     for (place, entity) in shown.iter().enumerate() {
         let number = Layout::Wide.number_of_slot(Slot::Result(place));
         text.push_str(&format!("  {number}. {}\n", entity_summary(entity)));
-        if let Some(Some(line)) = lines.get(place) {
+        if let Some(Some(facts)) = facts.get(place) {
+            facts.lines().for_each(|it| text.push_str(&format!("      {it}\n")));
+        } else if let Some(Some(line)) = lines.get(place) {
             text.push_str(&format!("      {}\n", mark_imitations(&whole_line(line))));
         }
     }
@@ -80,6 +83,12 @@ pub fn entity(view: &EntityView<'_>, page: usize, now: DateTime<Utc>) -> String 
 /// Renders everything about an entity.
 pub fn whole_entity(view: &EntityView<'_>, now: DateTime<Utc>) -> String {
     entity_page(view, PageNumber { page: 1, size: usize::MAX }, now)
+}
+
+/// Renders everything about an entity but its name, genus and status.
+pub fn entity_facts(view: &EntityView<'_>, now: DateTime<Utc>) -> String {
+    let page = whole_entity(view, now);
+    page.lines().skip(2).collect::<Vec<_>>().join("\n")
 }
 
 /// The number of a page, from 1, and how many items of each kind a page has.

@@ -27,6 +27,8 @@ pub struct RoomView<'a> {
     pub scrolls: Vec<ScrollView<'a>>,
     /// The scrolls of others that the visitor has not read.
     pub unread_scrolls: Vec<Ulid>,
+    /// The scrolls that this visit was shown whole.
+    pub read_scrolls: Vec<Ulid>,
     /// The number of older scrolls that are not shown.
     pub older_scroll_count: usize,
     /// The number of drawers that can be opened here.
@@ -299,7 +301,11 @@ fn scroll_section(view: &RoomView<'_>) -> String {
     let mut page = "\nScrolls:\n".to_owned();
     for (place, it) in view.scrolls.iter().enumerate() {
         let (title, age) = (one_line(&it.scroll.title), ago(it.scroll.written, view.now));
-        let unread = if view.unread_scrolls.contains(&it.scroll.id) { ", unread" } else { "" };
+        let unread = match it.scroll.id {
+            id if view.read_scrolls.contains(&id) => ", read above",
+            id if view.unread_scrolls.contains(&id) => ", unread",
+            _ => "",
+        };
         page.push_str(&match view.layout {
             Layout::Classic => format!("  {}\n", mark_imitations(&format!("[{title} ({age})]"))),
             Layout::Wide => {
@@ -375,6 +381,7 @@ mod tests {
             layout,
             scrolls: Vec::new(),
             unread_scrolls: Vec::new(),
+            read_scrolls: Vec::new(),
             older_scroll_count: 0,
             drawer_count: 0,
             entity_listing: None,

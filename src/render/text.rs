@@ -230,6 +230,16 @@ pub fn printable_text_for_html(text: &str) -> String {
     escape_unprintable_in_lines(text.trim_end())
 }
 
+/// Cuts a text of a palace to `limit` characters, if possible behind a line, and says how much is left and
+/// how to read it.
+pub fn cut_text(text: &str, limit: usize, how: &str) -> String {
+    let cut = text.char_indices().nth(limit).map_or(text.len(), |(at, _)| at);
+    let line = text[..cut].rfind('\n').map(|it| it + 1).filter(|it| *it > cut / 2);
+    let cut = line.unwrap_or(cut);
+    let left = group_thousands(text[cut..].chars().count());
+    format!("{}…\nLeft to read: {left} characters, {how}.\n\n", &text[..cut])
+}
+
 /// Renders a JSON value, strings without quotes.
 pub fn json_value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)

@@ -99,19 +99,15 @@ async fn a_returning_client_sees_changes_by_others_only() {
     assert_snapshot!(page_notices(&agent.choose_with(16, "geology").await), @r#"
     Changed since your last visit (2 days ago): 2 Claims
     Rooms changed since then: geology (by Ada)
-    Unread: "Letter 4" in geology (by gpt, 23 hours ago)
-    Unread: "Letter 3" in geology (by gpt, 23 hours ago)
     Unread: "Letter 2" in geology (by gpt, 23 hours ago)
-    and 1 more scroll unread
+    Unread: "Letter 1" in geology (by gpt, 23 hours ago)
     "#);
     agent.disconnect().await;
-    // Nothing was committed since, but unread scrolls stay unread.
+    // Nothing was committed since, but scrolls that were not shown stay unread.
     let (_, told) = enter_survey(&home, MARCH_4).await;
     assert_snapshot!(told, @r#"
-    Unread: "Letter 4" in geology (by gpt, 1 day ago)
-    Unread: "Letter 3" in geology (by gpt, 1 day ago)
     Unread: "Letter 2" in geology (by gpt, 1 day ago)
-    and 1 more scroll unread
+    Unread: "Letter 1" in geology (by gpt, 1 day ago)
     "#);
 }
 
@@ -201,9 +197,11 @@ async fn after_many_commits_only_the_newest_are_considered() {
 }
 
 #[tokio::test]
-async fn a_scroll_is_unread_until_it_is_opened() {
+async fn a_scroll_is_unread_until_it_is_shown() {
     let home = Home::new();
     create_survey(&home).await.disconnect().await;
+    let settings = home.read("survey/palace.toml");
+    home.write("survey/palace.toml", &format!("{settings}\n[menu]\ncontents = 0\n"));
     write_scroll(&home, "hall", 1, "gpt");
     write_scroll(&home, "hall", 2, "gpt");
     commit_all(&home, "2026-03-02T12:00:00Z");

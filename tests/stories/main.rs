@@ -12,6 +12,7 @@ mod command_line;
 mod completions;
 mod concurrent_requests;
 mod conflicts;
+mod contents;
 mod delete_entities;
 mod design_v1_demos;
 mod design_v2;

@@ -398,8 +398,10 @@ fn every_result_is_complete_as_text() {
 // The size of pages.
 
 #[test]
-fn a_usual_room_page_is_under_five_hundred_tokens() {
+fn a_usual_room_page_without_contents_is_under_five_hundred_tokens() {
     let home = home_with_survey();
+    let settings = home.read("paradigm-survey/palace.toml");
+    home.write("paradigm-survey/palace.toml", &format!("{settings}\n[menu]\ncontents = 0\n"));
     let mut wire = home.initialized_client();
     wire.call("set_workspace", json!({ "workspace": "paradigm-survey" }));
     let rooms = list_files(&home);

@@ -81,8 +81,8 @@ async fn rooms_scrolls_and_drawers_show_author_and_origin() {
     let mut agent = home.agent(MARCH_1).await;
     agent.call("set_workspace", json!({ "workspace": "keep" })).await;
     let room = agent.call("palace_action", json!({ "action": 16, "params": "hall" })).await;
-    assert!(room.contains("On basalt (just now, by claude)\n"), "{room}");
-    assert!(room.contains("On slate (1 day ago, by ada, by hand, unread)\n"), "{room}");
+    assert!(room.contains("On basalt (just now, by claude, read above)\n"), "{room}");
+    assert!(room.contains("On slate (1 day ago, by ada, by hand, read above)\n"), "{room}");
     let scroll = agent.call("palace_action", json!({ "action": 21 })).await;
     assert!(scroll.contains("written by claude just now, with a tool."), "{scroll}");
     let shown = run(&home, &["show", "On slate"]);

@@ -43,6 +43,9 @@ struct MenuSchema {
     /// The numbering of actions: twelve per page, or seven and then 8, 9 and 0.
     #[schemars(extend("default" = "wide"))]
     layout: Option<LayoutSchema>,
+    /// How many characters of the contents of scrolls and entities an answer has.
+    #[schemars(extend("default" = 2500), range(max = 20_000))]
+    contents: Option<u32>,
 }
 
 #[derive(JsonSchema)]

@@ -11,6 +11,7 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::search_documents::entity_facet;
 use crate::keeper::semantic::ranking_report::RankingReport;
 use crate::keeper::semantic::vector_store::EmbeddedQuery;
+use crate::keeper::walk::contents::render_new_facts;
 use crate::keeper::{Refusal, Session};
 use crate::model::{Entity, EntityFilter, Graph, ItemId, ItemKind, Layout, did_you_mean, quoted};
 use crate::render;
@@ -46,6 +47,8 @@ pub struct EntityPage<'a> {
     pub entities: Vec<&'a Entity>,
     /// For each of them the line that contains the words of the query, if it has one.
     pub matching_lines: Vec<Option<String>>,
+    /// For each of them its facts, if the answer has room for them.
+    pub facts: Vec<Option<String>>,
     /// How many entities match.
     pub total: usize,
     /// The number of the page, from 1.
@@ -90,9 +93,13 @@ pub fn list_entities<'s>(
         true => suggest_similar_filters(graph, &filter),
         false => String::new(),
     };
-    let items = entities.iter().map(|it| ItemId::Entity(it.name.clone())).collect();
+    let names: Vec<_> = entities.iter().map(|it| it.name.clone()).collect();
+    let items = names.iter().cloned().map(ItemId::Entity).collect();
     session.visit.record_listed_items(items);
-    Ok(EntityPage { filters, entities, matching_lines, total, page, ranker, suggestions })
+    let facts = render_new_facts(session, &names, &matching_lines)?;
+    let graph = &session.palace.palace.graph;
+    let entities = names.iter().filter_map(|it| graph.get(it)).collect();
+    Ok(EntityPage { filters, entities, matching_lines, facts, total, page, ranker, suggestions })
 }
 
 /// Searches the entities that pass `filter`. Returns how many match, and the best of them

@@ -8,8 +8,9 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::rooms::position::current_position;
 use crate::keeper::rooms::room_lookup::{require_room_by_name, rooms_with_name};
+use crate::keeper::walk::shown_items::mark_shown;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{FileEdit, Layout, Palace, RoomId, RoomRef, Scroll, ScrollId, Slot};
+use crate::model::{FileEdit, ItemId, Layout, Palace, RoomId, RoomRef, Scroll, ScrollId, Slot};
 use crate::render;
 use crate::visit::Visit;
 
@@ -71,6 +72,7 @@ pub fn write_scroll(
         Ok(plan)
     })?;
     let (room, room_name) = written.ok_or(Refusal::NoRooms)?;
+    mark_shown(&mut session, &ItemId::Scroll(ScrollId { room: room.clone(), id: scroll.id }));
     let number = renumber_scrolls_if_here(&mut session, &room);
     Ok(WrittenScroll { title, room_name, number })
 }

@@ -6,19 +6,19 @@ use crate::keeper::rooms::position::is_entrance_hall;
 use crate::keeper::rooms::scrolls::newest_scroll_ids;
 use crate::keeper::sync::notices::take_sync_notices;
 use crate::keeper::walk::changes_since_visit::load_changes_and_save_visit;
+use crate::keeper::walk::contents::render_new_scrolls;
 use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::halls::{self, available_actions, hall_view, listed_entities};
-use crate::keeper::walk::notices::{may_have_renamed_rooms, needs_history, room_notices};
+use crate::keeper::walk::notices::{
+    may_have_renamed_rooms, needs_history, room_notices, stale_scroll_notices,
+};
 use crate::keeper::walk::position::{place_name, position_of_caller};
 use crate::keeper::walk::revision_notice::take_revision_notice;
 use crate::keeper::walk::unbuilt_rooms::{render_roomless_palace, render_unbuilt_room};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Author, Hall, RoomId, ScrollId};
-use crate::render::{self, Notice, RoomView, ScrollView, number_entity_links};
+use crate::model::{Author, Hall, RoomId};
+use crate::render::{self, RoomView, ScrollView, number_entity_links};
 use crate::visit::{AnswerSubject, Location, Visit};
-
-/// Maximum number of files that a room lists for one scroll.
-const MAX_STALE_FILES: usize = 2;
 
 /// Renders the room or hall that the caller is in, with its newest scrolls.
 pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Result<String, Refusal> {
@@ -33,9 +33,7 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
         true => render_roomless_palace(session.palace, caller)? + "\n",
         false => String::new(),
     };
-    if !newest.is_empty() {
-        session.palace.load_provenance()?;
-    }
+    let (contents, read) = render_new_scrolls(&mut session, &newest)?;
     session.visit.record_shown_scrolls(0, newest);
     let revision_notice = match position.hall {
         None => take_revision_notice(&mut session, &position.room),
@@ -48,6 +46,7 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
         for it in &mut view.scrolls {
             *it = palace.scroll_view(view.id, it.scroll);
         }
+        view.read_scrolls = read;
         view.notices.extend(stale_scroll_notices(palace, view));
         view.notices.extend(revision_notice.into_iter().chain(sync_notices));
         match view.room {
@@ -62,7 +61,7 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
     visit.has_seen_menu = matches!(caller.author, Author::Client(_));
     visit.listed_items = listed_items;
     visit.answer_subject = AnswerSubject::Place;
-    Ok(page)
+    Ok(contents + &page)
 }
 
 /// Brings the palace of the caller up to date, and renders the room or hall that the caller is in.
@@ -162,6 +161,7 @@ fn room_view<'a>(
         layout,
         scrolls: shown.map(ScrollView::without_provenance).collect(),
         unread_scrolls: unread.collect(),
+        read_scrolls: Vec::new(),
         older_scroll_count: scroll_count.saturating_sub(visit.scrolls_seen),
         drawer_count: if is_hall { 0 } else { palace.count_drawers_shown_in(room) },
         listed_items,
@@ -174,26 +174,6 @@ fn room_view<'a>(
         audience: caller.audience(),
         now,
     }
-}
-
-/// Returns the notices on the files that the shown scrolls name and that are gone or much changed;
-/// none as of a past commit.
-pub(crate) fn stale_scroll_notices(open: &OpenPalace, view: &RoomView<'_>) -> Vec<Notice> {
-    if open.store().as_of_commit().is_some() {
-        return Vec::new();
-    }
-    let notices = view.scrolls.iter().flat_map(|it| {
-        let which = ScrollId { room: view.id.clone(), id: it.scroll.id };
-        let mut notes = open.stale_files_of_scroll(&which);
-        let left = notes.len().saturating_sub(MAX_STALE_FILES);
-        notes.truncate(MAX_STALE_FILES);
-        if left > 0 {
-            notes.push(format!("names {left} more files that are gone or much changed"));
-        }
-        let title = render::name_in_sentence(&it.scroll.title);
-        notes.into_iter().map(move |note| Notice(format!("The scroll {title} {note}")))
-    });
-    notices.collect()
 }
 
 /// Returns the room the visitor came from, if it is in the same palace.

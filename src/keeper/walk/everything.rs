@@ -4,19 +4,14 @@ use std::collections::BTreeSet;
 
 use crate::format::room_path;
 use crate::halls::entity_names_in_hall;
-use crate::keeper::graph::describe::{describe_genus, get_entity};
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::walk::changes_since_visit::mark_scroll_read;
 use crate::keeper::walk::choice::{ActionToolCall, Everything, EverythingPart};
-use crate::keeper::walk::drawers::read_drawer;
+use crate::keeper::walk::contents::render_whole_item;
 use crate::keeper::walk::halls::visible_hall;
-use crate::keeper::walk::listed_items::read_diary_entry;
-use crate::keeper::walk::show_item::render_scroll;
-use crate::keeper::work::work_items::render_work_item;
-use crate::keeper::{Caller, Keeper, Refusal, Session};
+use crate::keeper::walk::show_item::texts_of_room;
+use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{
-    Action, ActionKind, FileHistories, Hall, ItemId, Palace, Room, RoomId, ScrollId, Tool,
-    WorkStatus,
+    Action, ActionKind, FileHistories, Hall, ItemId, Palace, ScrollId, Tool, WorkStatus,
 };
 use crate::render;
 use crate::visit::{AnswerSubject, Location};
@@ -132,14 +127,6 @@ fn part_of_action(open: &OpenPalace, action: &Action) -> Option<EverythingPart> 
     }
 }
 
-/// Returns the labels and the contents of the actions that show a text.
-fn texts_of_room(room: &Room) -> impl Iterator<Item = (&str, &str)> {
-    room.actions.iter().filter_map(|it| match &it.kind {
-        ActionKind::Text { content } => Some((it.label.as_str(), content.as_str())),
-        _ => None,
-    })
-}
-
 /// Lists the rooms, scrolls, entities and open tasks of a palace; those that changed last first, and
 /// before them those that are in no commit yet.
 fn items_newest_first(palace: &Palace, history: &FileHistories) -> Vec<ItemId> {
@@ -219,41 +206,4 @@ impl EverythingPage {
         }
         self.text
     }
-}
-
-/// Renders an item with all that it holds; a room with its description and its texts. Marks a scroll
-/// as read.
-fn render_whole_item(session: &mut Session<'_>, item: &ItemId) -> Result<String, Refusal> {
-    let now = session.caller.now;
-    Ok(match item {
-        ItemId::Room(id) => render_room_text(&session.palace.palace, id),
-        ItemId::Scroll(which) => {
-            mark_scroll_read(session, which);
-            session.palace.load_provenance()?;
-            render_scroll(session, which).unwrap_or_default()
-        }
-        ItemId::Drawer(file) => read_drawer(session, file)?,
-        ItemId::Diary(file) => read_diary_entry(session, file),
-        ItemId::Task(_) | ItemId::Process(_) => render_work_item(session.palace, item, now)?,
-        ItemId::Genus(name) => {
-            let genus = describe_genus(session, name)?;
-            render::genus(genus.definition, &genus.count)
-        }
-        ItemId::Entity(name) => render::whole_entity(&get_entity(session, name)?, now),
-    })
-}
-
-fn render_room_text(palace: &Palace, id: &RoomId) -> String {
-    let Some(room) = palace.room(id) else { return String::new() };
-    let printable =
-        |it: &str| render::printable_text(&render::resolve_entity_links(it, &palace.graph));
-    let mut text = format!(
-        "── {} ──\nThe room `{id}`.\n{}\n",
-        render::one_line(&room.name),
-        printable(&room.description)
-    );
-    for (label, content) in texts_of_room(room) {
-        text.push_str(&format!("{}\n{}\n", render::narrate_action(label), printable(content)));
-    }
-    text
 }

@@ -4,8 +4,9 @@ use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::keeper::walk::changes_since_visit::{load_changes_and_save_visit, mark_scroll_read};
 use crate::keeper::walk::show_item::render_scroll;
+use crate::keeper::walk::shown_items::mark_shown;
 use crate::keeper::{Refusal, Session};
-use crate::model::{Palace, RoomId, Scroll, ScrollId};
+use crate::model::{ItemId, Palace, RoomId, Scroll, ScrollId};
 use crate::render;
 
 /// The beginnings of titles, in lower case, that make a scroll of any room a hand-over.
@@ -25,6 +26,7 @@ pub(crate) fn render_hand_over(session: &mut Session<'_>) -> Result<String, Refu
     session.palace.load_provenance()?;
     let page = render_scroll(session, &which).unwrap_or_default();
     mark_scroll_read(session, &which);
+    mark_shown(session, &ItemId::Scroll(which.clone()));
     let room = session.palace.palace.room_name(&which.room);
     Ok(cut_hand_over(&page, &room))
 }
@@ -37,7 +39,7 @@ fn find_hand_over(palace: &Palace, now: DateTime<Utc>) -> Option<ScrollId> {
     let is_hand_over = |(room, it): &(&RoomId, &Scroll)| {
         let title = it.title.trim().to_lowercase();
         let is_titled = TITLES.iter().any(|it| title.starts_with(it));
-        (Some(*room) == entry || is_titled) && !title.contains(EXAMPLE)
+        (Some(*room) == entry || is_titled) && !is_example(it)
     };
     let is_dated = |it: &Scroll| it.written <= now + TimeDelta::days(1);
     let newest = palace.scrolls().filter(is_hand_over);
@@ -45,19 +47,18 @@ fn find_hand_over(palace: &Palace, now: DateTime<Utc>) -> Option<ScrollId> {
     newest.map(|(room, it)| ScrollId { room: room.clone(), id: it.id })
 }
 
+/// Returns whether a scroll is an example of a template.
+pub(crate) fn is_example(scroll: &Scroll) -> bool {
+    scroll.title.to_lowercase().contains(EXAMPLE)
+}
+
 /// Cuts the page of a scroll to the limit, and says how much is left to read in its room.
 fn cut_hand_over(page: &str, room: &str) -> String {
     let page = page.trim_end();
-    match page.char_indices().nth(MAX_CHARS) {
-        None => format!("{page}\n\n"),
-        Some((cut, _)) => {
-            let line = page[..cut].rfind('\n').map(|it| it + 1).filter(|it| *it > cut / 2);
-            let cut = line.unwrap_or(cut);
-            let left = render::group_thousands(page[cut..].chars().count());
-            let room = render::name_in_sentence(room);
-            format!("{}…\nLeft to read: {left} characters, in {room}.\n\n", &page[..cut])
-        }
+    if page.chars().count() <= MAX_CHARS {
+        return format!("{page}\n\n");
     }
+    render::cut_text(page, MAX_CHARS, &format!("in {}", render::name_in_sentence(room)))
 }
 
 #[cfg(test)]
@@ -97,11 +98,16 @@ mod tests {
 
         Left on day 3.
 
+        ── Plan ──
+        A scroll in Hall, written by bob 28 days ago.
+
+        Left on day 1.
+
         ── Hall ──
 
         Scrolls:
-          21. Where we stopped (26 days ago, by bob)
-          22. Plan (28 days ago, by bob)
+          21. Where we stopped (26 days ago, by bob, read above)
+          22. Plan (28 days ago, by bob, read above)
         ");
     }
 

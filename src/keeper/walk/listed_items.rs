@@ -5,8 +5,10 @@ use crate::keeper::walk::choice::ChoiceOutcome;
 use crate::keeper::walk::current_room::render_current_room;
 use crate::keeper::walk::drawers::read_drawer;
 use crate::keeper::walk::scrolls::read_scroll;
+use crate::keeper::walk::show_item::read_diary_entry;
+use crate::keeper::walk::shown_items::mark_shown;
 use crate::keeper::work::work_items::render_work_item;
-use crate::keeper::{Caller, Keeper, Refusal, Session};
+use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::ItemId;
 use crate::render;
 use crate::visit::Location;
@@ -29,6 +31,7 @@ pub(crate) fn open_item(
     item: &ItemId,
 ) -> Result<ChoiceOutcome, Refusal> {
     let mut session = keeper.session_without_refresh(&position.workspace, caller)?;
+    mark_shown(&mut session, item);
     let page = match item {
         ItemId::Room(room) => {
             session.visit.go_to(Location::from_room(&position.workspace, room.clone()));
@@ -45,13 +48,4 @@ pub(crate) fn open_item(
         ItemId::Entity(name) => render::entity(&get_entity(&mut session, name)?, 1, caller.now),
     };
     Ok(ChoiceOutcome::Text(page))
-}
-
-/// Renders a diary entry, by its file.
-pub(crate) fn read_diary_entry(session: &Session<'_>, file: &str) -> String {
-    let diaries = &session.palace.palace.diaries;
-    match (diaries.entry_in_file(file), diaries.agent_of_file(file)) {
-        (Some(entry), Some(agent)) => render::diary_entry(entry, agent, session.caller.now),
-        _ => "That diary entry has been deleted since.".to_owned(),
-    }
 }

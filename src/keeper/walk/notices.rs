@@ -14,13 +14,16 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::room_topics::RoomTopics;
 use crate::keeper::walk::changes_since_visit;
 use crate::keeper::work::work_items::work_view;
-use crate::model::{Audience, ItemId, OpenConflict, Palace, Room, RoomId, WorkSubject};
-use crate::render::{self, Notice};
+use crate::model::{Audience, ItemId, OpenConflict, Palace, Room, RoomId, ScrollId, WorkSubject};
+use crate::render::{self, Notice, RoomView};
 use crate::visit::ChangesSinceVisit;
 
 /// Maximum numbers of processes and tasks that a room lists.
 const MAX_PROCESSES: usize = 2;
 const MAX_TASKS: usize = 3;
+
+/// Maximum number of files that a room lists for one scroll.
+const MAX_STALE_FILES: usize = 2;
 
 /// Maximum number of conflicts that a room lists.
 const MAX_CONFLICTS: usize = 3;
@@ -171,6 +174,26 @@ fn work_notices(
         notices.push(format!("and {left} more to be done{tool}"));
     }
     notices
+}
+
+/// Returns the notices on the files that the shown scrolls name and that are gone or much changed;
+/// none as of a past commit.
+pub(crate) fn stale_scroll_notices(open: &OpenPalace, view: &RoomView<'_>) -> Vec<Notice> {
+    if open.store().as_of_commit().is_some() {
+        return Vec::new();
+    }
+    let notices = view.scrolls.iter().flat_map(|it| {
+        let which = ScrollId { room: view.id.clone(), id: it.scroll.id };
+        let mut notes = open.stale_files_of_scroll(&which);
+        let left = notes.len().saturating_sub(MAX_STALE_FILES);
+        notes.truncate(MAX_STALE_FILES);
+        if left > 0 {
+            notes.push(format!("names {left} more files that are gone or much changed"));
+        }
+        let title = render::name_in_sentence(&it.scroll.title);
+        notes.into_iter().map(move |note| Notice(format!("The scroll {title} {note}")))
+    });
+    notices.collect()
 }
 
 #[cfg(test)]

@@ -3,10 +3,9 @@
 use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::rooms::room_lookup::no_such_room_refusal;
-use crate::keeper::walk::current_room::stale_scroll_notices;
 use crate::keeper::walk::drawers::render_drawer_only_room;
 use crate::keeper::walk::halls::{self, available_actions, hall_view, listed_entities};
-use crate::keeper::walk::notices::room_notices;
+use crate::keeper::walk::notices::{room_notices, stale_scroll_notices};
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{Palace, RoomId, RoomRef};
@@ -72,6 +71,7 @@ pub(crate) fn view_without_visit<'a>(
             .map(|it| open.scroll_view(id, it))
             .collect(),
         unread_scrolls: Vec::new(),
+        read_scrolls: Vec::new(),
         older_scroll_count: scroll_count.saturating_sub(Visit::SCROLLS_PER_ROOM),
         drawer_count: palace.count_drawers_shown_in(id),
         actions: available_actions(palace, &position, contents.as_ref(), None),

@@ -6,15 +6,14 @@ use crate::keeper::history::file_diff::content_of_file;
 use crate::keeper::history::resolve_item::{self, ResolvedItem};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::walk::drawers::render_drawer;
-use crate::keeper::walk::listed_items::read_diary_entry;
 use crate::keeper::walk::scrolls::stale_file_notes;
 use crate::keeper::walk::show::show_room;
 use crate::keeper::work::work_items::render_work_item;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
-    ChangeDetail, CommitSummary, FileHistory, FileItemKind, ItemId, PalaceItem, Provenance, RoomId,
-    RoomRef, ScrollId, quote_for_shell,
+    ActionKind, ChangeDetail, CommitSummary, FileHistory, FileItemKind, ItemId, Palace, PalaceItem,
+    Provenance, Room, RoomId, RoomRef, ScrollId, quote_for_shell,
 };
 use crate::render;
 
@@ -135,6 +134,30 @@ pub(crate) fn render_scroll(session: &Session<'_>, which: &ScrollId) -> Option<S
     Some(page + &stale_file_notes(session.palace, which))
 }
 
+/// Renders a room without its menu: its description and its texts.
+pub(crate) fn render_room_text(palace: &Palace, id: &RoomId) -> String {
+    let Some(room) = palace.room(id) else { return String::new() };
+    let printable =
+        |it: &str| render::printable_text(&render::resolve_entity_links(it, &palace.graph));
+    let mut text = format!(
+        "── {} ──\nThe room `{id}`.\n{}\n",
+        render::one_line(&room.name),
+        printable(&room.description)
+    );
+    for (label, content) in texts_of_room(room) {
+        text.push_str(&format!("{}\n{}\n", render::narrate_action(label), printable(content)));
+    }
+    text
+}
+
+/// Returns the labels and the contents of the actions that show a text.
+pub(crate) fn texts_of_room(room: &Room) -> impl Iterator<Item = (&str, &str)> {
+    room.actions.iter().filter_map(|it| match &it.kind {
+        ActionKind::Text { content } => Some((it.label.as_str(), content.as_str())),
+        _ => None,
+    })
+}
+
 /// Renders an item that is identified by its file; `None` for one that is deleted.
 fn render_item_in_file(
     session: &mut Session<'_>,
@@ -160,6 +183,15 @@ fn render_item_in_file(
             name.map(render).transpose()?
         }
     })
+}
+
+/// Renders a diary entry, by its file.
+pub(crate) fn read_diary_entry(session: &Session<'_>, file: &str) -> String {
+    let diaries = &session.palace.palace.diaries;
+    match (diaries.entry_in_file(file), diaries.agent_of_file(file)) {
+        (Some(entry), Some(agent)) => render::diary_entry(entry, agent, session.caller.now),
+        _ => "That diary entry has been deleted since.".to_owned(),
+    }
 }
 
 /// Returns the text of a file; refuses one that is deleted.

@@ -1,0 +1,135 @@
+//! The contents of items in the answers that name them: what this visit has not been shown yet.
+
+use ulid::Ulid;
+
+use crate::keeper::graph::describe::{describe_genus, get_entity};
+use crate::keeper::walk::changes_since_visit::mark_scroll_read;
+use crate::keeper::walk::drawers::read_drawer;
+use crate::keeper::walk::hand_over::is_example;
+use crate::keeper::walk::show_item::{read_diary_entry, render_room_text, render_scroll};
+use crate::keeper::walk::shown_items::{mark_shown, was_shown};
+use crate::keeper::work::work_items::render_work_item;
+use crate::keeper::{Refusal, Session};
+use crate::model::{Audience, ItemId, Layout, ScrollId, Slot};
+use crate::render;
+
+/// The number of characters of contents in one answer, unless the settings name another.
+const DEFAULT_CHARS: usize = 2_500;
+
+/// A scroll is not cut to fewer characters.
+const MIN_CHARS_OF_PART: usize = 600;
+
+/// Returns how many characters of contents an answer has for the caller: a person asks for them.
+pub(crate) fn max_content_chars(session: &Session<'_>) -> usize {
+    match session.caller.audience() {
+        Audience::Agent => {
+            let set = session.palace.palace.settings.contents;
+            set.map_or(DEFAULT_CHARS, |it| it as usize)
+        }
+        Audience::Person => 0,
+    }
+}
+
+/// Renders an item with all that it holds; a room with its description and its texts. Marks a scroll
+/// as read.
+pub(crate) fn render_whole_item(
+    session: &mut Session<'_>,
+    item: &ItemId,
+) -> Result<String, Refusal> {
+    let now = session.caller.now;
+    mark_shown(session, item);
+    Ok(match item {
+        ItemId::Room(id) => render_room_text(&session.palace.palace, id),
+        ItemId::Scroll(which) => {
+            mark_scroll_read(session, which);
+            session.palace.load_provenance()?;
+            render_scroll(session, which).unwrap_or_default()
+        }
+        ItemId::Drawer(file) => read_drawer(session, file)?,
+        ItemId::Diary(file) => read_diary_entry(session, file),
+        ItemId::Task(_) | ItemId::Process(_) => render_work_item(session.palace, item, now)?,
+        ItemId::Genus(name) => {
+            let genus = describe_genus(session, name)?;
+            render::genus(genus.definition, &genus.count)
+        }
+        ItemId::Entity(name) => render::whole_entity(&get_entity(session, name)?, now),
+    })
+}
+
+/// Renders the first of these scrolls that this visit was not shown, as many as fit into the limit of an
+/// answer; the last one may be cut. Examples of a template stay out. Returns also which ones this visit
+/// was shown now or before.
+pub(crate) fn render_new_scrolls(
+    session: &mut Session<'_>,
+    scrolls: &[ScrollId],
+) -> Result<(String, Vec<Ulid>), Refusal> {
+    if !scrolls.is_empty() {
+        session.palace.load_provenance()?;
+    }
+    let is_agent = session.caller.audience() == Audience::Agent;
+    let (mut page, mut shown, mut left) = (String::new(), Vec::new(), max_content_chars(session));
+    for (place, which) in scrolls.iter().enumerate() {
+        let item = ItemId::Scroll(which.clone());
+        if was_shown(session, &item) {
+            shown.push(which.id);
+            continue;
+        }
+        if left == 0 || session.palace.palace.scroll(which).is_none_or(is_example) {
+            continue;
+        }
+        let text = render_scroll(session, which).unwrap_or_default();
+        let text = text.trim_end();
+        let chars = text.chars().count();
+        if chars > left {
+            if left >= MIN_CHARS_OF_PART {
+                let number = Layout::Wide.number_of_slot(Slot::Scroll(place));
+                page.push_str(&render::cut_text(text, left, &format!("{number} reads it whole")));
+            }
+            left = 0;
+            continue;
+        }
+        left -= chars;
+        mark_scroll_read(session, which);
+        mark_shown(session, &item);
+        shown.push(which.id);
+        page.push_str(text);
+        page.push_str("\n\n");
+    }
+    // A person scrolls back anyway.
+    shown.retain(|_| is_agent);
+    Ok((page, shown))
+}
+
+/// Renders the facts of the first of these entities, as many as fit into the limit of an answer; those
+/// that this visit was shown before say so, unless one of their lines matches the query.
+pub(crate) fn render_new_facts(
+    session: &mut Session<'_>,
+    names: &[String],
+    matching_lines: &[Option<String>],
+) -> Result<Vec<Option<String>>, Refusal> {
+    let (mut facts, mut left) = (Vec::new(), max_content_chars(session));
+    for (place, name) in names.iter().enumerate() {
+        let item = ItemId::Entity(name.clone());
+        if was_shown(session, &item) {
+            let has_line = matching_lines.get(place).is_some_and(Option::is_some);
+            facts.push((!has_line).then(|| "(read above)".to_owned()));
+            continue;
+        }
+        if left == 0 {
+            facts.push(None);
+            continue;
+        }
+        let now = session.caller.now;
+        let text = render::entity_facts(&get_entity(session, name)?, now);
+        let chars = text.chars().count();
+        if chars > left {
+            left = 0;
+            facts.push(None);
+            continue;
+        }
+        left -= chars;
+        mark_shown(session, &item);
+        facts.push(Some(text).filter(|it| !it.is_empty()));
+    }
+    Ok(facts)
+}

@@ -51,6 +51,7 @@ impl PalaceCheck<'_> {
     fn compare_items(&self, exits: &ExistingExitsByRoom<'_>) -> Vec<CheckFinding> {
         let mut findings = self.check_unreachable_rooms(exits);
         findings.extend(self.check_scrolls_in_missing_rooms());
+        findings.extend(self.check_replaced_scrolls());
         findings.extend(self.check_task_titles());
         findings.extend(self.check_misplaced_files());
         findings.extend(self.check_duplicates());

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::palace_check::{CheckFinding, FindingSubject, PalaceCheck};
 use crate::model::{
-    Code, EntityFault, GroupBy, Grouping, Room, RoomId, ValuePath, did_you_mean, quoted,
+    Code, EntityFault, GroupBy, Grouping, Room, RoomId, ScrollId, ValuePath, did_you_mean, quoted,
     quoted_unless_plain,
 };
 
@@ -39,6 +39,35 @@ impl PalaceCheck<'_> {
             let finding = finding.with_subject(FindingSubject::MissingRoom(room.clone()));
             finding.with_hint("build the room, or move the scrolls into the folder of another room")
         })
+    }
+
+    /// Reports scrolls that replace one that does not exist, or that replaces them.
+    pub(crate) fn check_replaced_scrolls(&self) -> Vec<CheckFinding> {
+        let replacing = self.palace.scrolls().filter(|(_, it)| !it.replaces.is_empty());
+        let replacing: Vec<_> = replacing.collect();
+        if replacing.is_empty() {
+            return Vec::new();
+        }
+        let known: BTreeMap<_, _> = self.palace.scrolls().map(|(_, it)| (it.id, it)).collect();
+        let mut findings = Vec::new();
+        for (room, scroll) in replacing {
+            let which = ScrollId { room: room.clone(), id: scroll.id };
+            let Some(file) = self.palace.file_of_scroll(&which) else { continue };
+            for (index, id) in scroll.replaces.iter().enumerate() {
+                let message = match known.get(id) {
+                    None => format!("no scroll has the id `{id}`"),
+                    Some(it) if it.id == scroll.id => "the scroll replaces itself".to_owned(),
+                    Some(it) if it.replaces.contains(&scroll.id) => {
+                        format!("the scroll {} replaces this one, too", quoted(&it.title))
+                    }
+                    Some(_) => continue,
+                };
+                let place = ValuePath::ROOT.then_value("replaces").then_item(index);
+                let finding = CheckFinding::new(Code::UnknownScroll, file, place, message);
+                findings.push(finding.with_hint("remove the id, or correct it"));
+            }
+        }
+        findings
     }
 
     /// Reports rooms that generate a hall of an unknown genus, or group by an attribute that

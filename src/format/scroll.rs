@@ -1,11 +1,13 @@
 //! Scroll files: `scrolls/<room>/<ULID>-<title>.md`, Markdown after front matter.
 
-use crate::format::file_parser::FileParser;
+use ulid::Ulid;
+
+use crate::format::file_parser::{FileParser, MappingFields, parse_item_text};
 use crate::format::front_matter;
 use crate::format::yaml::OutputNode;
-use crate::model::{Code, Position, Scroll};
+use crate::model::{Code, Position, Scroll, quoted};
 
-const SCROLL_KEYS: &[&str] = &["id", "title", "written", "by"];
+const SCROLL_KEYS: &[&str] = &["id", "title", "written", "by", "replaces"];
 
 pub(super) fn parse_scroll(reader: &mut FileParser<'_>, file: &str, whole: &str) -> Option<Scroll> {
     let Some((matter, body)) = front_matter::split_front_matter(whole) else {
@@ -24,6 +26,7 @@ pub(super) fn parse_scroll(reader: &mut FileParser<'_>, file: &str, whole: &str)
     let at = fields.mapping_start();
     let title = fields.take_required_text(reader, "title");
     let by = fields.take_text(reader, "by").unwrap_or_else(|| "unknown".to_owned());
+    let replaces = take_replaced_ids(reader, &mut fields);
     let dated =
         fields.take_value("written").map(|it| front_matter::parse_time(reader, it, "written"));
     let written = dated.flatten();
@@ -43,8 +46,29 @@ pub(super) fn parse_scroll(reader: &mut FileParser<'_>, file: &str, whole: &str)
         title: front_matter::collapse_whitespace(&title?),
         written,
         by,
+        replaces,
         body: body.to_owned(),
     })
+}
+
+/// Takes the ids of the scrolls that a scroll replaces; reports and skips texts that are none.
+fn take_replaced_ids(reader: &mut FileParser<'_>, fields: &mut MappingFields) -> Vec<Ulid> {
+    const KEY: &str = "replaces";
+    let mut ids: Vec<Ulid> = Vec::new();
+    for item in fields.take_list(reader, KEY) {
+        let at = item.at;
+        let Some(text) = parse_item_text(reader, item, KEY) else { continue };
+        match text.parse() {
+            Ok(id) if !ids.contains(&id) => ids.push(id),
+            Ok(_) => {}
+            Err(_) => {
+                let message = format!("{} is not the id of a scroll", quoted(&text));
+                reader.report(Code::BadId, at, message).hint =
+                    Some("a list of ids: `replaces: [01KGSRV28ADXPQGT6T6QX25YS8]`".to_owned());
+            }
+        }
+    }
+    ids
 }
 
 pub(super) fn serialize_scroll(scroll: &Scroll) -> String {
@@ -53,10 +77,15 @@ pub(super) fn serialize_scroll(scroll: &Scroll) -> String {
 
 /// Returns the front matter of a scroll.
 pub(super) fn scroll_front_matter(scroll: &Scroll) -> Vec<(&'static str, OutputNode)> {
-    vec![
+    let mut pairs = vec![
         ("id", OutputNode::Plain(scroll.id.to_string())),
         ("title", OutputNode::Text(scroll.title.clone())),
         ("written", front_matter::time_to_yaml(scroll.written)),
         ("by", OutputNode::Text(scroll.by.clone())),
-    ]
+    ];
+    if !scroll.replaces.is_empty() {
+        let ids = scroll.replaces.iter().map(|it| OutputNode::Plain(it.to_string()));
+        pairs.push(("replaces", OutputNode::List(ids.collect())));
+    }
+    pairs
 }

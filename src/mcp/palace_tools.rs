@@ -72,10 +72,14 @@ fn write_scroll() -> RegisteredTool {
         let written = keeper::write_scroll(keeper, by, &NewScroll { title, body, room });
         to_tool_result(written.map(|it| {
             let number = it.number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
+            let replaced = it.replaced.map(|written| {
+                format!("; it replaces the one of {}", render::ago(written, by.now))
+            });
             format!(
-                "Wrote the scroll {} in {}{number}.\n",
+                "Wrote the scroll {} in {}{number}{}.\n",
                 render::in_quotes(&it.title),
-                render::name_in_sentence(&it.room_name)
+                render::name_in_sentence(&it.room_name),
+                replaced.unwrap_or_default()
             )
         }))
     };

@@ -35,6 +35,8 @@ pub struct Palace {
     rooms_linking_to_slug: BTreeMap<Slug, BTreeSet<RoomId>>,
     scroll_files: BTreeMap<String, ScrollId>,
     files_by_scroll: BTreeMap<ScrollId, String>,
+    /// The scrolls that replace others, by the ids of those.
+    replacing_scrolls: BTreeMap<Ulid, BTreeSet<ScrollId>>,
     room_renames: RoomRenames,
     /// The rooms that do not exist but have scrolls.
     missing_rooms_with_scrolls: BTreeSet<RoomId>,
@@ -66,6 +68,7 @@ impl Palace {
             rooms_linking_to_slug: BTreeMap::new(),
             scroll_files: BTreeMap::new(),
             files_by_scroll: BTreeMap::new(),
+            replacing_scrolls: BTreeMap::new(),
             room_renames: RoomRenames::default(),
             missing_rooms_with_scrolls: BTreeSet::new(),
         }

@@ -16,6 +16,8 @@ pub struct Scroll {
     pub written: DateTime<Utc>,
     /// The author: over MCP, the name of the client.
     pub by: String,
+    /// The older scrolls that it replaces. They stay as they are.
+    pub replaces: Vec<Ulid>,
     /// The text, verbatim.
     pub body: String,
 }

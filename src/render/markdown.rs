@@ -185,6 +185,7 @@ mod tests {
             title: "On stasis".to_owned(),
             written: "2026-03-01T12:00:00Z".parse().unwrap(),
             by: "claude".to_owned(),
+            replaces: Vec::new(),
             body: "It is data.\n".to_owned(),
         };
         palace.insert_scroll("scrolls/hall/a.md", &"hall".parse().unwrap(), scroll).unwrap();

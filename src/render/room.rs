@@ -345,13 +345,18 @@ mod tests {
             title: title.to_owned(),
             written: written.parse().unwrap(),
             by: "claude".to_owned(),
+            replaces: Vec::new(),
             body: String::new(),
         }
     }
 
     fn scroll_view((scroll, origin): (&Scroll, Origin)) -> ScrollView<'_> {
         let (by, origin) = (Some(scroll.by.clone()), Some(origin));
-        ScrollView { scroll, provenance: Provenance { by, origin, ..Provenance::default() } }
+        ScrollView {
+            scroll,
+            provenance: Provenance { by, origin, ..Provenance::default() },
+            replaced_by: None,
+        }
     }
 
     fn action(label: &str) -> Action {

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Audience, Layout, Provenance, Scroll, Slot};
+use crate::model::{Audience, ItemKind, Layout, Provenance, Scroll, Slot};
 use crate::render::text::{
     count_with_noun, in_quotes, name_in_sentence, one_line, printable_text, truncate, whole_line,
 };
@@ -15,12 +15,14 @@ pub struct ScrollView<'a> {
     pub scroll: &'a Scroll,
     /// Its author and its origin.
     pub provenance: Provenance,
+    /// The title and the time of the scroll that replaces it.
+    pub replaced_by: Option<(String, DateTime<Utc>)>,
 }
 
 impl<'a> ScrollView<'a> {
     /// Returns a scroll whose provenance is not needed.
     pub fn without_provenance(scroll: &'a Scroll) -> Self {
-        Self { scroll, provenance: Provenance::default() }
+        Self { scroll, provenance: Provenance::default(), replaced_by: None }
     }
 }
 
@@ -43,12 +45,17 @@ pub fn scroll_heading(view: &ScrollView<'_>, room: &str, now: DateTime<Utc>) -> 
         name_in_sentence(by),
         ago(*written, now),
         origin_suffix(&view.provenance)
-    )
+    ) + &view.replaced_by.as_ref().map(|it| replacement_note(it, now)).unwrap_or_default()
+}
+
+fn replacement_note((title, written): &(String, DateTime<Utc>), now: DateTime<Utc>) -> String {
+    format!(" Replaced by {}, {}.", in_quotes(&truncate(title, 80)), ago(*written, now))
 }
 
 /// Renders the age and the author of a scroll in a list, without parentheses.
 pub fn scroll_note(view: &ScrollView<'_>, now: DateTime<Utc>) -> String {
-    format!("{}, {}", ago(view.scroll.written, now), short_provenance(&view.provenance))
+    let replaced = if view.replaced_by.is_some() { ", replaced by a newer one" } else { "" };
+    format!("{}, {}{replaced}", ago(view.scroll.written, now), short_provenance(&view.provenance))
 }
 
 /// Renders a list of scrolls that are older than those on the room's page.
@@ -85,25 +92,53 @@ impl HitView {
     }
 }
 
-/// Renders search results for an agent; `total` is the number of all results.
-pub fn search_results(query: &str, found: &[HitView], total: usize) -> String {
+/// Renders the answer to a query in quotation marks whose words stand nowhere.
+pub fn no_exact_result(query: &str, kinds: &[ItemKind]) -> String {
+    let query = in_quotes(query.trim().trim_matches(|it| "\"“”„«»".contains(it)));
+    let kinds = if kinds.is_empty() { &ItemKind::ALL[..] } else { kinds };
+    let kinds: Vec<_> = kinds.iter().map(ToString::to_string).collect();
+    format!("{query} stands nowhere in what was searched: {}.\n", kinds.join(", "))
+}
+
+/// Renders the best search results for an agent, the first `strong` ones; `total` is the number of all
+/// results.
+pub fn search_results(query: &str, found: &[HitView], strong: usize, total: usize) -> String {
     let query = in_quotes(&truncate(query, 80));
     if found.is_empty() {
         return format!("Nothing in the palace mentions {query}: try other words.\n");
     }
     let mut page = format!("{} for {query}:\n", count_with_noun(total, "result"));
-    for (place, it) in found.iter().enumerate() {
-        let number = Layout::Wide.number_of_slot(Slot::Result(place));
-        page.push_str(&format!("  {number}. {} ({})\n", one_line(&it.title), one_line(&it.place)));
-        if let Some(passage) = it.snippet_unless_title() {
-            let passage = mark_imitations(&truncate(&one_line(passage), 160));
-            page.push_str(&format!("      {passage}\n"));
-        }
-    }
-    if total > found.len() {
-        page.push_str(&format!("  and {} more: search with more words\n", total - found.len()));
+    found.iter().take(strong).enumerate().for_each(|it| page.push_str(&result_row(it)));
+    if total > strong {
+        page.push_str(&format!("  {} weaker: 13\n", total - strong));
     }
     page
+}
+
+/// Renders the results behind the first `strong` ones; `None` if there are none.
+pub fn weaker_results(found: &[HitView], strong: usize, total: usize) -> Option<String> {
+    if found.len() <= strong {
+        return None;
+    }
+    let rows: String = found.iter().enumerate().skip(strong).map(result_row).collect();
+    let more = match total - found.len() {
+        0 => String::new(),
+        more => format!("  and {more} more: search with more words\n"),
+    };
+    Some(format!("Weaker results:\n{rows}{more}"))
+}
+
+fn result_row((place, it): (usize, &HitView)) -> String {
+    const MAX_CHARS: usize = 820;
+    let number = Layout::Wide.number_of_slot(Slot::Result(place));
+    let row = format!("  {number}. {} ({})\n", one_line(&it.title), one_line(&it.place));
+    match it.snippet_unless_title() {
+        Some(passage) => {
+            let passage = mark_imitations(&truncate(&whole_line(passage), MAX_CHARS));
+            format!("{row}      {passage}\n")
+        }
+        None => row,
+    }
 }
 
 /// Renders search results for a terminal, each with its file if it has one; `total` is the

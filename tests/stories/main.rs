@@ -65,6 +65,7 @@ mod provenance;
 mod random_calls;
 mod random_yaml;
 mod raw_client;
+mod replaced_scrolls;
 mod repository_problems;
 mod resources;
 mod review;

@@ -21,6 +21,9 @@ pub(crate) struct ScrollSchema {
     /// The author.
     #[schemars(example = &"claude", extend("default" = "unknown"))]
     by: Option<TextSchema>,
+    /// The ids of older scrolls that it replaces.
+    #[schemars(extend("default" = []))]
+    replaces: Option<Vec<UlidSchema>>,
 }
 
 /// The front matter of a drawer.

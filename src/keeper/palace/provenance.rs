@@ -50,7 +50,9 @@ impl LoadedPalace {
         let which = ScrollId { room: room.clone(), id: scroll.id };
         let file = self.palace.file_of_scroll(&which);
         let provenance = file.map(|it| self.provenance(it)).unwrap_or_default();
-        ScrollView { scroll, provenance }
+        let newer = self.palace.replacement_of_scroll(scroll.id);
+        let replaced_by = newer.map(|(_, it)| (it.title.clone(), it.written));
+        ScrollView { scroll, provenance, replaced_by }
     }
 
     /// Returns where the item in a file comes from, as far as the loaded history tells.

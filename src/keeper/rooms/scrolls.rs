@@ -1,6 +1,6 @@
 //! Writes scrolls (v1 section 5.4).
 
-use chrono::SubsecRound;
+use chrono::{DateTime, SubsecRound as _, Utc};
 
 use crate::format::{self, new_scroll_path, room_path};
 use crate::keeper::name_check::reject_hidden_chars_in_line;
@@ -38,6 +38,8 @@ pub struct WrittenScroll {
     pub room_name: String,
     /// The number that reads it, if the caller is in its room.
     pub number: Option<usize>,
+    /// When the newest scroll was written that it replaces.
+    pub replaced: Option<DateTime<Utc>>,
 }
 
 /// Writes a scroll with the time and the name of the caller.
@@ -57,11 +59,14 @@ pub fn write_scroll(
         None if session.visit.workspace.is_some() => Some(current_position(&mut session)?.room),
         _ => None,
     };
-    let scroll = new_scroll(&mut session, title.clone(), &new.body);
-    let mut written = None;
+    let mut scroll = new_scroll(&mut session, title.clone(), &new.body);
+    let (mut written, mut replaced) = (None, None);
     session.palace.change_files_exclusively(caller, |open| {
         let room = room_for_scroll(open, new.room.as_deref(), here.as_ref())?;
         let room_name = render::one_line(&open.palace.room_name(&room));
+        let older = scrolls_with_title(&open.palace, &room, &title);
+        replaced = older.iter().map(|it| it.written).max();
+        scroll.replaces = older.iter().map(|it| it.id).collect();
         let now = Some(format::serialize_scroll(&scroll));
         let plan = ChangePlan {
             edits: vec![FileEdit { path: new_scroll_path(&room, &scroll), was: None, now }],
@@ -74,17 +79,29 @@ pub fn write_scroll(
     let (room, room_name) = written.ok_or(Refusal::NoRooms)?;
     mark_shown(&mut session, &ItemId::Scroll(ScrollId { room: room.clone(), id: scroll.id }));
     let number = renumber_scrolls_if_here(&mut session, &room);
-    Ok(WrittenScroll { title, room_name, number })
+    Ok(WrittenScroll { title, room_name, number, replaced })
 }
 
-/// Returns the scrolls of a room after the first `from`, newest first, at most `limit`.
+/// Returns the scrolls of a room with this title, in any case, that no other replaces yet.
+fn scrolls_with_title<'a>(palace: &'a Palace, room: &RoomId, title: &str) -> Vec<&'a Scroll> {
+    let lower = |it: &str| render::join_lines(it).to_lowercase();
+    let title = lower(title);
+    let is_current = |it: &&Scroll| palace.replacement_of_scroll(it.id).is_none();
+    palace.scrolls_in_room(room).filter(|it| lower(&it.title) == title).filter(is_current).collect()
+}
+
+/// Returns the scrolls of a room after the first `from`, newest first, at most `limit`. Those that are
+/// replaced come after all others.
 pub(crate) fn newest_scroll_ids(
     palace: &Palace,
     room: &RoomId,
     from: usize,
     limit: usize,
 ) -> Vec<ScrollId> {
-    let scrolls = palace.scrolls_in_room(room).skip(from).take(limit);
+    let all = palace.scrolls_in_room(room);
+    let (replaced, current): (Vec<_>, Vec<_>) =
+        all.partition(|it| palace.replacement_of_scroll(it.id).is_some());
+    let scrolls = current.into_iter().chain(replaced).skip(from).take(limit);
     scrolls.map(|it| ScrollId { room: room.clone(), id: it.id }).collect()
 }
 
@@ -95,6 +112,7 @@ fn new_scroll(session: &mut Session<'_>, title: String, body: &str) -> Scroll {
         title,
         written: session.caller.now.trunc_subsecs(0),
         by: session.caller.name.clone(),
+        replaces: Vec::new(),
         body: format!("{body}{end}"),
     }
 }

@@ -42,7 +42,8 @@ fn find_hand_over(palace: &Palace, now: DateTime<Utc>) -> Option<ScrollId> {
         (Some(*room) == entry || is_titled) && !is_example(it)
     };
     let is_dated = |it: &Scroll| it.written <= now + TimeDelta::days(1);
-    let newest = palace.scrolls().filter(is_hand_over);
+    let is_current = |it: &Scroll| palace.replacement_of_scroll(it.id).is_none();
+    let newest = palace.scrolls().filter(is_hand_over).filter(|(_, it)| is_current(it));
     let newest = newest.max_by_key(|(_, it)| (is_dated(it), it.written, it.id));
     newest.map(|(room, it)| ScrollId { room: room.clone(), id: it.id })
 }

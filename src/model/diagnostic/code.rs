@@ -84,6 +84,8 @@ pub enum Code {
     ReservedName,
     /// Scrolls in a room that does not exist.
     LostScroll,
+    /// A scroll that replaces one that does not exist, or that replaces it.
+    UnknownScroll,
     /// A reference by the old name of a room or an entity that was renamed by hand.
     OldName,
     /// A door to a workspace that the home does not have.

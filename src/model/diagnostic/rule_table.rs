@@ -89,6 +89,13 @@ const OTHER_RULES: &[Rule] = &[
          move them to the folder of the room that replaced it.",
     ),
     warning_rule(
+        Code::UnknownScroll,
+        "unknown-scroll",
+        "A scroll replaces one that does not exist, or that replaces it",
+        "`replaces` lists the ids of older scrolls, which then stand below the current ones. Remove \
+         the id, or correct it.",
+    ),
+    warning_rule(
         Code::OldName,
         "old-name",
         "A reference uses the old name of a room or an entity",

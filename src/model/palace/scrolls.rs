@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use ulid::Ulid;
+
 use crate::model::room::room_renames::RoomRenames;
 use crate::model::{Palace, RoomId, Scroll, ScrollId};
 
@@ -17,6 +19,13 @@ impl Palace {
         };
         let only = rooms.pop().into_iter().flat_map(|it| it.values().rev());
         only.chain(merged.into_values().rev())
+    }
+
+    /// Returns the newest scroll that replaces the one with this id, and its room.
+    pub fn replacement_of_scroll(&self, id: Ulid) -> Option<(&RoomId, &Scroll)> {
+        let all = self.replacing_scrolls.get(&id)?.iter();
+        let found = all.filter_map(|it| Some((&it.room, self.scrolls.get(&it.room)?.get(&it.id)?)));
+        found.max_by_key(|(_, it)| it.id)
     }
 
     /// Yields all scrolls with their rooms.
@@ -59,6 +68,9 @@ impl Palace {
         if self.room(room).is_none() && self.missing_rooms_with_scrolls.insert(room.clone()) {
             self.room_renames = RoomRenames::default();
         }
+        for id in scroll.replaces.iter().filter(|it| **it != scroll.id) {
+            self.replacing_scrolls.entry(*id).or_default().insert(which.clone());
+        }
         self.files_by_scroll.insert(which.clone(), file.to_owned());
         self.scroll_files.insert(file.to_owned(), which);
         self.scrolls.entry(room.clone()).or_default().insert(scroll.id, scroll);
@@ -70,7 +82,15 @@ impl Palace {
         let Some(which) = self.scroll_files.remove(file) else { return };
         self.files_by_scroll.remove(&which);
         if let Some(left) = self.scrolls.get_mut(&which.room) {
-            left.remove(&which.id);
+            let removed = left.remove(&which.id);
+            for id in removed.into_iter().flat_map(|it| it.replaces) {
+                if let Some(others) = self.replacing_scrolls.get_mut(&id) {
+                    others.remove(&which);
+                    if others.is_empty() {
+                        self.replacing_scrolls.remove(&id);
+                    }
+                }
+            }
             if left.is_empty() {
                 self.scrolls.remove(&which.room);
                 self.missing_rooms_with_scrolls.remove(&which.room);

@@ -1,0 +1,99 @@
+//! Scrolls that replace older ones of the same title.
+
+use serde_json::json;
+
+use crate::harness::{Agent, Home, MARCH_1};
+
+async fn agent_in_hall(home: &Home) -> Agent {
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    let room = json!({ "slug": "hall", "name": "Hall", "description": "Bare.", "quiet": true });
+    agent.call("build_room", room).await;
+    agent
+}
+
+async fn write(agent: &mut Agent, title: &str, body: &str) -> String {
+    agent.call("write_scroll", json!({ "title": title, "body": body })).await
+}
+
+fn scroll_files(home: &Home) -> Vec<String> {
+    let files = home.git(&["ls-files", "w/scrolls"]);
+    files.lines().map(str::to_owned).collect()
+}
+
+#[tokio::test]
+async fn a_scroll_with_the_title_of_an_older_one_replaces_it() {
+    let home = Home::new();
+    let mut agent = agent_in_hall(&home).await;
+    assert_eq!(
+        write(&mut agent, "Hand-over", "The heron is grey.").await,
+        "Wrote the scroll \"Hand-over\" in Hall (21 reads it).\n"
+    );
+    let first = home.read(&scroll_files(&home)[0]);
+    for title in ["On rain", "On snow"] {
+        write(&mut agent, title, "Wet.").await;
+    }
+    assert_eq!(
+        write(&mut agent, "hand-OVER", "The heron is white.").await,
+        "Wrote the scroll \"hand-OVER\" in Hall (21 reads it); it replaces the one of just now.\n"
+    );
+    let files = scroll_files(&home);
+    assert_eq!(home.read(&files[0]), first, "the older file is not touched");
+    let id = files[0].rsplit_once('/').unwrap().1.split('-').next().unwrap().to_owned();
+    assert!(
+        home.read(&files[3]).contains(&format!("replaces:\n  - {id}\n")),
+        "{}",
+        home.read(&files[3])
+    );
+    agent.disconnect().await;
+
+    let mut reader = home.agent("2026-03-03T12:00:00Z").await;
+    let page = reader.enter("w").await;
+    assert!(page.contains("The heron is white.") && !page.contains("grey"), "{page}");
+    let latest: Vec<_> = page.lines().filter(|it| it.starts_with("  2")).collect();
+    assert!(latest[0].starts_with("  21. hand-OVER") && latest.len() == 3, "{page}");
+    let older = reader.choose(14).await;
+    assert!(older.contains("replaced by a newer one)"), "{older}");
+    let read = reader.choose(21).await;
+    assert!(read.contains("Replaced by \"hand-OVER\", 2 days ago."), "{read}");
+    let found = reader.choose_with(17, "heron").await;
+    let at = |part: &str| found.find(part).unwrap_or_else(|| panic!("{part}: {found}"));
+    assert!(at("31. hand-OVER") < at("32. Hand-over"), "{found}");
+    assert!(found.contains("replaced by a newer one"), "{found}");
+    assert!(home.run_palazzo(&["check"]).status.success());
+}
+
+#[tokio::test]
+async fn a_person_can_name_several_and_check_names_wrong_ones() {
+    let home = Home::new();
+    let mut agent = agent_in_hall(&home).await;
+    for title in ["One", "Two", "Three"] {
+        write(&mut agent, title, "Wet.").await;
+    }
+    let files = scroll_files(&home);
+    let ids: Vec<_> =
+        files.iter().map(|it| it["w/scrolls/hall/".len()..].split('-').next().unwrap()).collect();
+    let replace = |file: &str, ids: &str| {
+        let text = home.read(file);
+        home.write(
+            file,
+            &text.replacen("by: claude\n", &format!("by: claude\nreplaces: [{ids}]\n"), 1),
+        );
+    };
+    replace(&files[2], &format!("{}, {}", ids[0], ids[1]));
+    agent.enter("w").await;
+    let page = agent.call("palace_action", json!({ "action": 16, "params": "hall" })).await;
+    assert!(
+        page.contains("21. Three") && page.contains("22. Two (just now, by claude, replaced"),
+        "{page}"
+    );
+    replace(&files[0], &format!("{}, 01KGSRV28ADXPQGT6T6QX25YS8, x", ids[2]));
+    let told = String::from_utf8(home.run_palazzo(&["check"]).stdout).unwrap();
+    for part in [
+        "warning[unknown-scroll]: the scroll `Three` replaces this one, too",
+        "warning[unknown-scroll]: no scroll has the id `01KGSRV28ADXPQGT6T6QX25YS8`",
+        "error[bad-id]: `x` is not the id of a scroll",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}

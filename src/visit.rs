@@ -90,6 +90,8 @@ pub struct Visit {
     pub drawers_seen: usize,
     /// The end of the last answer, if that was too long to be sent whole.
     pub unread_answer: Option<Arc<str>>,
+    /// The results of the last search that were not shown.
+    pub weaker_results: Option<Arc<str>>,
     /// The changes by others since the last visit, for each palace entered in this conversation, by
     /// the name of its directory.
     pub changes_since_visit: BTreeMap<String, ChangesSinceVisit>,
@@ -310,6 +312,7 @@ impl Visit {
     /// Gives numbers to the items of a search or a list.
     pub fn record_listed_items(&mut self, items: Vec<ItemId>) {
         self.listed_items = items;
+        self.weaker_results = None;
         self.answer_subject = AnswerSubject::List;
     }
 
@@ -324,6 +327,7 @@ impl Visit {
         self.shown_scrolls.clear();
         self.scrolls_seen = 0;
         self.listed_items.clear();
+        self.weaker_results = None;
         self.answer_subject = AnswerSubject::Place;
         self.drawers_seen = 0;
     }

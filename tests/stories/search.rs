@@ -202,3 +202,64 @@ async fn search_entities_filters_by_current_genus_and_status() {
     }
     assert_snapshot!(agent.take_transcript());
 }
+
+/// Builds a palace in which one scroll says what is sought, and thirty only share a word with it.
+async fn home_with_many_reports() -> (Home, Agent) {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    let room = json!({ "slug": "hall", "name": "Hall", "description": "Bare.", "quiet": true });
+    agent.call("build_room", room).await;
+    for number in 0..20 {
+        let body = format!("The pump of hall {number} was looked at. All is well, nothing leaks.");
+        let title = format!("Report {number}");
+        agent.call("write_scroll", json!({ "title": title, "body": body })).await;
+    }
+    let body = "The pump stalls because the valve of the boiler sticks in frost.\n\n\
+                Remedy: warm the valve before the pump starts.";
+    agent.call("write_scroll", json!({ "title": "Why the pump stalls", "body": body })).await;
+    (home, agent)
+}
+
+#[tokio::test]
+async fn a_search_shows_the_best_passage_whole_and_counts_the_weaker_results() {
+    let (_home, mut agent) = home_with_many_reports().await;
+    let found = agent.choose_with(17, "why does the pump valve stick in frost").await;
+    assert!(found.contains("31. Why the pump stalls"), "{found}");
+    assert!(found.contains("Remedy: warm the valve before the pump starts."), "{found}");
+    let shown = found.matches("(scroll in Hall").count();
+    assert!((1..=8).contains(&shown), "{found}");
+    assert!(found.contains(&format!("  {} weaker: 13\n", 21 - shown)), "{found}");
+    let weaker = agent.choose(13).await;
+    assert!(weaker.starts_with(&format!("Weaker results:\n  {}. Report", 31 + shown)), "{weaker}");
+    assert!(weaker.contains("  51. Report"), "{weaker}");
+    assert!(agent.choose(51).await.contains("nothing leaks"));
+    assert!(!agent.choose(13).await.starts_with("Weaker"));
+}
+
+#[tokio::test]
+async fn a_query_in_quotes_is_exact_and_common_words_alone_find_nothing() {
+    let (_home, mut agent) = home_with_many_reports().await;
+    let found = agent.choose_with(17, "\"valve of the boiler sticks\"").await;
+    assert!(found.starts_with("1 result for "), "{found}");
+    let none = agent.choose_with(17, "\"valve of the pump sticks\"").await;
+    assert!(
+        none.starts_with(
+            "\"valve of the pump sticks\" stands nowhere in what was searched: room, "
+        ),
+        "{none}"
+    );
+    let none = agent.choose_with(17, "what is the").await;
+    assert!(none.starts_with("Nothing in the palace mentions"), "{none}");
+    agent
+        .call(
+            "create_entities",
+            json!({ "entities": [
+        { "name": "Boiler", "genus": "Machine", "observations": ["Its valve sticks in frost."] },
+        { "name": "Pump", "genus": "Machine", "observations": ["Frost makes it stick; a valve."] }
+    ] }),
+        )
+        .await;
+    let found = agent.call("search_entities", json!({ "query": "\"valve sticks\"" })).await;
+    assert!(found.contains("Boiler") && !found.contains("Pump"), "{found}");
+}

@@ -9,6 +9,8 @@ use serde_json::{Map, Value};
 use crate::keeper::graph::lookup::resolve_genus_name;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::search_documents::entity_facet;
+use crate::keeper::search::palace_search::item_contains_phrase;
+use crate::keeper::search::search_filters::exact_phrase;
 use crate::keeper::semantic::ranking_report::RankingReport;
 use crate::keeper::semantic::vector_store::EmbeddedQuery;
 use crate::keeper::walk::contents::render_new_facts;
@@ -112,9 +114,12 @@ fn search_entities<'a>(
 ) -> (usize, Vec<&'a Entity>, Vec<Option<String>>) {
     let graph = &open.palace.graph;
     let has_no_attributes = filter.attributes.is_empty();
+    let exact = exact_phrase(search.text);
+    let has_phrase = |it: &ItemId, phrase: &String| item_contains_phrase(&open.palace, it, phrase);
     let fits = |it: &ItemId| {
-        has_no_attributes
-            || graph.entity_for_item(it).is_some_and(|it| Graph::matches_filter(it, filter))
+        (has_no_attributes
+            || graph.entity_for_item(it).is_some_and(|it| Graph::matches_filter(it, filter)))
+            && exact.as_ref().is_none_or(|phrase| has_phrase(it, phrase))
     };
     let facets = facet_mask_for_filter(open, filter);
     let search = Query { kinds: &[ItemKind::Entity], facets: facets.as_deref(), ..*search };

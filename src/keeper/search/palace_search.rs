@@ -7,16 +7,25 @@ use chrono::{DateTime, Utc};
 use crate::format::room_path;
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::search_documents;
-use crate::keeper::search::search_filters::room_of_item;
+use crate::keeper::search::search_filters::{contains_phrase, exact_phrase, room_of_item};
 use crate::keeper::semantic::vector_store::EmbeddedQuery;
 use crate::keeper::work::work_items::describe_work_item;
 use crate::keeper::{RankingReport, Refusal, SearchQuery, Session};
 use crate::model::{ItemId, ItemKind, Layout, Palace, Provenance};
 use crate::render::{self, HitView};
-use crate::search::{Hit, Hits, Query, snippet};
+use crate::search::{Hit, Hits, Query, most_matching_text, snippet};
 
 /// Maximum number of characters of an excerpt: in a room, and on the command line.
-const LIST_EXCERPT_CHARS: usize = 120;
+const LIST_EXCERPT_CHARS: usize = 160;
+/// The limit for the passage of the best hit.
+const BEST_PASSAGE_CHARS: usize = 800;
+/// The maximum number of hits that are shown at once, and the share of the best similarity that they have.
+const MAX_STRONG_HITS: usize = 8;
+const MIN_SHARE: f32 = 0.5;
+/// The share of its similarity that a scroll keeps when a newer one replaces it.
+const REPLACED_SHARE: f32 = 0.7;
+/// Stop words alone never have this similarity.
+const MIN_SIMILARITY: f32 = 0.2;
 const PASSAGE_CHARS: usize = 240;
 
 /// The result of a search.
@@ -83,14 +92,49 @@ pub(crate) fn search_from_menu(
         return Ok(audience.choose(for_agent, "Give also words to search for.").to_owned());
     }
     let now = session.caller.now;
-    let (Hits { best, total }, ranker) = run_search(session, &query, Layout::MAX_RESULTS)?;
+    let (Hits { mut best, total }, ranker) = run_search(session, &query, Layout::MAX_RESULTS)?;
     session.palace.load_provenance()?;
+    // Common words alone are no result.
+    let is_exact = exact_phrase(&query.words).is_some();
+    if !is_exact && best.first().is_some_and(|it| it.similarity < MIN_SIMILARITY) {
+        best.clear();
+    }
+    let total = if best.is_empty() { 0 } else { total };
+    let strong = count_strong_hits(&best, is_exact);
     let open = &*session.palace;
-    let view = |it: &Hit| describe_hit(open, it, &query.words, (LIST_EXCERPT_CHARS, now));
-    let views: Vec<_> = best.iter().filter_map(view).collect();
+    let view = |(place, it): (usize, &Hit)| {
+        let limit = if place == 0 { BEST_PASSAGE_CHARS } else { LIST_EXCERPT_CHARS };
+        let mut view = describe_hit(open, it, &query.words, (limit, now))?;
+        if place > 0 && ranker.is_none() && !has_query_word(open, it, &query.words) {
+            view.snippet.clear();
+        }
+        Some(view)
+    };
+    let views: Vec<_> = best.iter().enumerate().filter_map(view).collect();
+    let page = match (views.is_empty(), is_exact) {
+        (true, true) => render::no_exact_result(text, &query.kinds),
+        _ => render::search_results(text, &views, strong, total),
+    };
     session.visit.record_listed_items(best.into_iter().map(|it| it.item).collect());
+    session.visit.weaker_results = render::weaker_results(&views, strong, total).map(Into::into);
     let ranker = ranker.map(|it| format!("{it}.\n")).unwrap_or_default();
-    Ok(render::search_results(text, &views, total) + &ranker)
+    Ok(page + &ranker)
+}
+
+/// Counts the first hits that are shown at once: at most eight, and of those that are found by words none
+/// with less than a share of the best similarity.
+fn count_strong_hits(best: &[Hit], is_exact: bool) -> usize {
+    let highest = best.first().map_or(0.0, |it| it.similarity);
+    let is_strong = |it: &&Hit| is_exact || it.similarity >= MIN_SHARE * highest;
+    best.iter().take(MAX_STRONG_HITS).take_while(is_strong).count()
+}
+
+/// Returns whether the passage of a hit contains a word of the query: else its first lines say nothing.
+fn has_query_word(open: &LoadedPalace, hit: &Hit, words: &str) -> bool {
+    let document = search_documents::item_document(&open.palace, &hit.item);
+    let passage = |it: &str| it.get(hit.passage.clone()).unwrap_or_default().to_owned();
+    let passage = document.map(|it| passage(&it.text)).unwrap_or_default();
+    most_matching_text([passage.as_str()], words).is_some()
 }
 
 /// Searches everything for a page; returns the best `limit` hits, and how many items match.
@@ -145,21 +189,51 @@ fn run_search(
     let open = &*session.palace;
     let rooms = query.matching_rooms(&open.palace)?;
     let embedded = vector_store.as_ref().map(|it| open.embed_query(it, &query.words));
+    let exact = exact_phrase(&query.words);
+    let vectors = embedded.as_ref().filter(|_| exact.is_none());
     let index_query = Query {
         text: &query.words,
         limit,
         kinds: &query.kinds,
         since,
         before,
-        vectors: embedded.as_ref().and_then(EmbeddedQuery::query_and_vectors),
+        vectors: vectors.and_then(EmbeddedQuery::query_and_vectors),
         ..Query::default()
     };
     let is_in_rooms = |it: &ItemId| match &rooms {
         Some(rooms) => room_of_item(&open.palace, it).is_some_and(|it| rooms.contains(it)),
         None => true,
     };
-    let hits = open.index().find(&index_query, is_in_rooms);
+    let has_phrase = |it: &ItemId| match &exact {
+        Some(phrase) => item_contains_phrase(&open.palace, it, phrase),
+        None => true,
+    };
+    let mut hits = open.index().find(&index_query, |it| is_in_rooms(it) && has_phrase(it));
+    rank_replaced_scrolls_lower(&open.palace, &mut hits);
     Ok((hits, embedded.map(|it| it.ranker)))
+}
+
+/// Lowers the similarity of scrolls that newer ones replace.
+fn rank_replaced_scrolls_lower(palace: &Palace, hits: &mut Hits) {
+    let is_replaced = |it: &ItemId| match it {
+        ItemId::Scroll(which) => palace.replacement_of_scroll(which.id).is_some(),
+        _ => false,
+    };
+    let mut has_replaced = false;
+    for hit in hits.best.iter_mut().filter(|it| is_replaced(&it.item)) {
+        hit.similarity *= REPLACED_SHARE;
+        has_replaced = true;
+    }
+    if has_replaced {
+        hits.best.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+    }
+}
+
+/// Returns whether the title or the text of an item contains a phrase.
+pub(crate) fn item_contains_phrase(palace: &Palace, item: &ItemId, phrase: &str) -> bool {
+    let document = search_documents::item_document(palace, item);
+    document
+        .is_some_and(|it| contains_phrase(&it.title, phrase) || contains_phrase(&it.text, phrase))
 }
 
 fn search_hit(
@@ -209,7 +283,10 @@ fn describe_hit(
     let place = match &hit.item {
         ItemId::Room(id) => format!("room {id}"),
         ItemId::Scroll(which) => {
-            format!("scroll in {}{age}", render::name_in_sentence(&palace.room_name(&which.room)))
+            let newer = palace.replacement_of_scroll(which.id);
+            let replaced = if newer.is_some() { ", replaced by a newer one" } else { "" };
+            let room = render::name_in_sentence(&palace.room_name(&which.room));
+            format!("scroll in {room}{age}{replaced}")
         }
         ItemId::Drawer(file) => {
             let shelf = palace.drawers.wing_room_of_file(file)?;

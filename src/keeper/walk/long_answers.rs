@@ -37,14 +37,17 @@ pub fn cut_answer(answer: String, visit: Option<(&mut Keeper, &Caller)>) -> Stri
     format!("{shown}{ellipsis}\nLeft to read: {count} characters; {how}.\n\n{menu}")
 }
 
-/// Returns whether `number` asks for what the last answer has left out.
+/// Returns whether `number` asks for what the last answer, or the last search, has left out.
 pub(crate) fn can_continue_answer(keeper: &mut Keeper, caller: &Caller, number: i64) -> bool {
-    number == CONTINUE && keeper.visit_of_caller(caller).unread_answer.is_some()
+    let visit = keeper.visit_of_caller(caller);
+    number == CONTINUE && (visit.unread_answer.is_some() || visit.weaker_results.is_some())
 }
 
-/// Returns what a cut answer has left out.
+/// Returns what a cut answer has left out, or else the last search.
 pub(crate) fn continue_answer(keeper: &mut Keeper, caller: &Caller) -> Option<String> {
-    keeper.visit_of_caller(caller).unread_answer.take().map(|it| it.to_string())
+    let visit = keeper.visit_of_caller(caller);
+    let rest = visit.unread_answer.take().or_else(|| visit.weaker_results.take());
+    rest.map(|it| it.to_string())
 }
 
 /// Returns the range of a long answer that is not shown: before its menu if it ends with one.

@@ -4,18 +4,19 @@
 use crate::mcp::{ToolSet, Toolbox};
 
 const PALACE: &str = "\
-Palazzo is a memory palace: what you write here is kept for the next conversation. It consists \
-of rooms with vivid descriptions, numbered actions, doors, and scrolls that earlier visitors \
-left, and of a knowledge graph of entities.\n\
-Begin every conversation with set_workspace; it shows the entry room. Then walk by number with \
-palace_action: 1-12 are the room's actions, 0 the map, 15 back, 16 go to a room by name, 17 \
-search everything. Read the scrolls: they record where the last visitor stopped.\n\
-Use build_room for every subject that deserves a room; write your findings as scrolls with \
-write_scroll, and a summary in the entry room before the conversation ends.";
+Palazzo is a memory palace: what you write here is kept for the next conversation. It has rooms \
+with descriptions, numbered actions, doors and scrolls, above a graph of entities.\n\
+Begin every conversation with set_workspace: it shows the hand-over and the entry room. Then walk \
+by number with palace_action: 1-12 are the room's actions, 0 the map, 15 back, 16 go to a room by \
+name, 17 search, 20 read everything here.\n\
+Search before you answer; words in quotation marks are exact. Write when something is decided or \
+found: a fact in one place, as an entity, with dates and order; reasons and doubts in scrolls. \
+Build a room for every subject that deserves one. At the end, hand over: a scroll in the entry \
+room, always with the same title, which replaces the old one.";
 
 const GRAPH: &str = "\
-Record facts in the graph with create_entities and update_entity; find them with \
-search_entities.";
+create_entities also extends entities that exist; update_entity corrects them; search_entities \
+finds them.";
 
 const MEMORY: &str = "\
 Palazzo keeps a knowledge graph of entities, observations about them, and relations between \

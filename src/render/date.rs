@@ -6,7 +6,7 @@ use crate::model::Date;
 use crate::render::ago;
 use crate::render::text::{count_with_noun, one_line};
 
-/// Renders a date as written, with its age at `now`: `1972, 54 years ago`. Dates before
+/// Renders a date as written, with its age at `now`: `1972, 54 years`. Dates before
 /// year 1 are rendered as BC dates; a text that is not a date is returned unchanged.
 pub fn date_with_age(written: &str, now: DateTime<Utc>) -> String {
     match written.parse() {
@@ -29,9 +29,12 @@ pub(super) fn date_age(date: Date, now: DateTime<Utc>) -> Option<String> {
         Some(0) => Some("this year".to_owned()),
         Some(years) => {
             let years = usize::try_from(years).ok()?;
-            Some(format!("{} ago", count_with_noun(years, "year")))
+            Some(count_with_noun(years, "year"))
         }
-        None => date.start_time().filter(|it| *it <= now).map(|it| ago(it, now)),
+        None => date
+            .start_time()
+            .filter(|it| *it <= now)
+            .map(|it| ago(it, now).trim_end_matches(" ago").to_owned()),
     }
 }
 
@@ -43,15 +46,15 @@ mod tests {
     fn a_date_is_shown_with_its_age() {
         let now = "2026-03-01T12:00:00Z".parse().unwrap();
         for (written, expected) in [
-            ("1972", "1972, 54 years ago"),
+            ("1972", "1972, 54 years"),
             ("2026", "2026, this year"),
-            ("2025", "2025, 1 year ago"),
+            ("2025", "2025, 1 year"),
             ("2030", "2030"),
-            ("2026-02-28", "2026-02-28, 1 day ago"),
+            ("2026-02-28", "2026-02-28, 1 day"),
             ("2026-03-02", "2026-03-02"),
-            ("1972-01-01", "1972-01-01, 54 years ago"),
-            ("-0215-08-02", "2 August 216 BC, 2240 years ago"),
-            ("-0246", "247 BC, 2272 years ago"),
+            ("1972-01-01", "1972-01-01, 54 years"),
+            ("-0215-08-02", "2 August 216 BC, 2240 years"),
+            ("-0246", "247 BC, 2272 years"),
             ("last\nspring", "last spring"),
         ] {
             assert_eq!(date_with_age(written, now), expected);

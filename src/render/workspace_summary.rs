@@ -49,8 +49,8 @@ pub fn tutorial() -> &'static str {
      Build rooms with build_room wherever a subject deserves a place of its own. Give each a \
      look, a sound, an object that stands for what it holds: what can be pictured is \
      remembered. A door may lead to a room that does not exist yet. Leave scrolls with \
-     write_scroll: what you found, what you doubt, what remains. Before you go, leave one in \
-     the entry room.\n"
+     write_scroll: what you found, what you doubt, what remains. Before you go, hand over in \
+     the entry room, always under the same title: the new scroll replaces the old.\n"
 }
 
 /// Renders the summary of a workspace (v1 section 5.1, v2 section 3.2) in less than three

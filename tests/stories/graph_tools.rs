@@ -468,7 +468,7 @@ async fn long_timelines_and_relation_lists_are_paged() {
     assert!(first.starts_with("Dated facts (page 1):\n  31. 1000 · Year 0: follows"), "{first}");
     assert!(
         first.ends_with(
-            "  60. 1029 · Year 29: follows → The Flood (997 years ago)\n  page: 2 shows the next\n"
+            "  60. 1029 · Year 29: follows → The Flood (997 years)\n  page: 2 shows the next\n"
         ),
         "{first}"
     );

@@ -16,6 +16,9 @@ use crate::render;
 /// The number of characters of contents in one answer, unless the settings name another.
 const DEFAULT_CHARS: usize = 2_500;
 
+/// The characters before each line of facts in a list, and the line break.
+const INDENT_CHARS: usize = 7;
+
 /// A scroll is not cut to fewer characters.
 const MIN_CHARS_OF_PART: usize = 600;
 
@@ -121,7 +124,8 @@ pub(crate) fn render_new_facts(
         }
         let now = session.caller.now;
         let text = render::entity_facts(&get_entity(session, name)?, now);
-        let chars = text.chars().count();
+        // In the list, each line is indented.
+        let chars: usize = text.lines().map(|it| it.chars().count() + INDENT_CHARS).sum();
         if chars > left {
             left = 0;
             facts.push(None);

@@ -52,7 +52,7 @@ pub use drawer::{
     unbuilt_drawer_room_description,
 };
 pub use entity::{
-    EntityView, entity, entity_facts, entity_heading, entity_list, relations,
+    EntityView, READ_ABOVE, entity, entity_facts, entity_heading, entity_list, relations,
     skipped_relations_note, validity_note, whole_entity,
 };
 pub use entity_links::{number_entity_links, resolve_entity_links};

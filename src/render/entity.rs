@@ -51,8 +51,14 @@ pub fn entity_list(
     text.push_str(":\n");
     for (place, entity) in shown.iter().enumerate() {
         let number = Layout::Wide.number_of_slot(Slot::Result(place));
-        text.push_str(&format!("  {number}. {}\n", entity_summary(entity)));
-        if let Some(Some(facts)) = facts.get(place) {
+        let facts = facts.get(place).and_then(Option::as_deref);
+        let (facts, note) = match facts {
+            Some(READ_ABOVE) => (None, READ_ABOVE),
+            facts => (facts, ""),
+        };
+        let note = if note.is_empty() { String::new() } else { format!(" {note}") };
+        text.push_str(&format!("  {number}. {}{note}\n", entity_summary(entity)));
+        if let Some(facts) = facts {
             facts.lines().for_each(|it| text.push_str(&format!("      {it}\n")));
         } else if let Some(Some(line)) = lines.get(place) {
             text.push_str(&format!("      {}\n", mark_imitations(&whole_line(line))));
@@ -63,6 +69,9 @@ pub fn entity_list(
     }
     text
 }
+
+/// The facts of an entity that this visit was shown before.
+pub const READ_ABOVE: &str = "(read above)";
 
 /// Renders an entity in one line: name, genus, status.
 fn entity_summary(entity: &Entity) -> String {

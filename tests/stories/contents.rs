@@ -77,7 +77,7 @@ async fn a_list_shows_the_facts_of_its_first_entities() {
     assert!(list.contains("  50. Rock 19 · Rock\n"), "{list}");
     assert!(list.chars().count() < 2_500 + 1_500, "{}", list.chars().count());
     let again = agent.call("list_entities", json!({ "genus": "Rock" })).await;
-    assert_eq!(again.matches("(read above)").count(), shown, "{again}");
+    assert_eq!(again.matches(" (read above)\n").count(), shown, "{again}");
     assert!(again.contains(&format!("Fact {shown:02} ")), "{again}");
     // A search shows the line that matches, also of what was read.
     let found = agent.call("search_entities", json!({ "query": "fact 00" })).await;

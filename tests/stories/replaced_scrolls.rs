@@ -83,10 +83,11 @@ async fn a_person_can_name_several_and_check_names_wrong_ones() {
     replace(&files[2], &format!("{}, {}", ids[0], ids[1]));
     agent.enter("w").await;
     let page = agent.call("palace_action", json!({ "action": 16, "params": "hall" })).await;
-    assert!(
-        page.contains("21. Three") && page.contains("22. Two (just now, by claude, replaced"),
-        "{page}"
-    );
+    assert!(page.contains("21. Three") && !page.contains("22. "), "{page}");
+    let older = agent.choose(14).await;
+    assert!(older.contains("21. Two (just now, by claude, replaced by"), "{older}");
+    let everything = agent.choose(20).await;
+    assert!(everything.contains("2 replaced scrolls: 14 lists older ones."), "{everything}");
     replace(&files[0], &format!("{}, 01KGSRV28ADXPQGT6T6QX25YS8, x", ids[2]));
     let told = String::from_utf8(home.run_palazzo(&["check"]).stdout).unwrap();
     for part in [

@@ -90,6 +90,13 @@ fn scrolls_with_title<'a>(palace: &'a Palace, room: &RoomId, title: &str) -> Vec
     palace.scrolls_in_room(room).filter(|it| lower(&it.title) == title).filter(is_current).collect()
 }
 
+/// Returns the latest scrolls of a room, newest first, without those that are replaced.
+pub(crate) fn latest_scroll_ids(palace: &Palace, room: &RoomId) -> Vec<ScrollId> {
+    let is_current = |it: &&Scroll| palace.replacement_of_scroll(it.id).is_none();
+    let latest = palace.scrolls_in_room(room).filter(is_current).take(Visit::SCROLLS_PER_ROOM);
+    latest.map(|it| ScrollId { room: room.clone(), id: it.id }).collect()
+}
+
 /// Returns the scrolls of a room after the first `from`, newest first, at most `limit`. Those that are
 /// replaced come after all others.
 pub(crate) fn newest_scroll_ids(
@@ -167,7 +174,7 @@ fn renumber_scrolls_if_here(session: &mut Session<'_>, room: &RoomId) -> Option<
     if current_position(session).ok()?.room != *room {
         return None;
     }
-    let newest = newest_scroll_ids(&session.palace.palace, room, 0, Visit::SCROLLS_PER_ROOM);
+    let newest = latest_scroll_ids(&session.palace.palace, room);
     session.visit.record_shown_scrolls(0, newest);
     Some(Layout::default().number_of_slot(Slot::Scroll(0)))
 }

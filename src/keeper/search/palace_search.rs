@@ -17,7 +17,7 @@ use crate::search::{Hit, Hits, Query, most_matching_text, snippet};
 
 /// Maximum number of characters of an excerpt: in a room, and on the command line.
 const LIST_EXCERPT_CHARS: usize = 160;
-/// The limit for the passage of the best hit.
+/// The characters of the passages of the best hits together.
 const BEST_PASSAGE_CHARS: usize = 800;
 /// The maximum number of hits that are shown at once, and the share of the best similarity that they have.
 const MAX_STRONG_HITS: usize = 8;
@@ -102,12 +102,15 @@ pub(crate) fn search_from_menu(
     let total = if best.is_empty() { 0 } else { total };
     let strong = count_strong_hits(&best, is_exact);
     let open = &*session.palace;
+    // A short first passage leaves room for the next ones.
+    let mut left = BEST_PASSAGE_CHARS;
     let view = |(place, it): (usize, &Hit)| {
-        let limit = if place == 0 { BEST_PASSAGE_CHARS } else { LIST_EXCERPT_CHARS };
+        let limit = left.max(LIST_EXCERPT_CHARS);
         let mut view = describe_hit(open, it, &query.words, (limit, now))?;
         if place > 0 && ranker.is_none() && !has_query_word(open, it, &query.words) {
             view.snippet.clear();
         }
+        left = left.saturating_sub(view.snippet.chars().count());
         Some(view)
     };
     let views: Vec<_> = best.iter().enumerate().filter_map(view).collect();

@@ -19,6 +19,9 @@ const DEFAULT_CHARS: usize = 2_500;
 /// The characters before each line of facts in a list, and the line break.
 const INDENT_CHARS: usize = 7;
 
+/// A scroll is not cut for a rest of fewer characters.
+const MAX_EXCESS_CHARS: usize = 500;
+
 /// A scroll is not cut to fewer characters.
 const MIN_CHARS_OF_PART: usize = 600;
 
@@ -83,7 +86,7 @@ pub(crate) fn render_new_scrolls(
         let text = render_scroll(session, which).unwrap_or_default();
         let text = text.trim_end();
         let chars = text.chars().count();
-        if chars > left {
+        if chars > left + MAX_EXCESS_CHARS {
             if left >= MIN_CHARS_OF_PART {
                 let number = Layout::Wide.number_of_slot(Slot::Scroll(place));
                 page.push_str(&render::cut_text(text, left, &format!("{number} reads it whole")));
@@ -91,7 +94,7 @@ pub(crate) fn render_new_scrolls(
             left = 0;
             continue;
         }
-        left -= chars;
+        left = left.saturating_sub(chars);
         mark_scroll_read(session, which);
         mark_shown(session, &item);
         shown.push(which.id);
@@ -115,7 +118,7 @@ pub(crate) fn render_new_facts(
         let item = ItemId::Entity(name.clone());
         if was_shown(session, &item) {
             let has_line = matching_lines.get(place).is_some_and(Option::is_some);
-            facts.push((!has_line).then(|| "(read above)".to_owned()));
+            facts.push((!has_line).then(|| render::READ_ABOVE.to_owned()));
             continue;
         }
         if left == 0 {

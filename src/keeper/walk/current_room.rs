@@ -3,7 +3,7 @@
 use crate::format::room_path;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::rooms::position::is_entrance_hall;
-use crate::keeper::rooms::scrolls::newest_scroll_ids;
+use crate::keeper::rooms::scrolls::latest_scroll_ids;
 use crate::keeper::sync::notices::take_sync_notices;
 use crate::keeper::walk::changes_since_visit::load_changes_and_save_visit;
 use crate::keeper::walk::contents::render_new_scrolls;
@@ -27,8 +27,10 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
     load_changes_and_save_visit(&mut session)?;
     session.palace.refresh_file(&room_path(&position.room));
     // A hall has no scrolls: they belong to the room above.
-    let limit = if position.hall.is_some() { 0 } else { Visit::SCROLLS_PER_ROOM };
-    let newest = newest_scroll_ids(&session.palace.palace, &position.room, 0, limit);
+    let newest = match position.hall {
+        None => latest_scroll_ids(&session.palace.palace, &position.room),
+        Some(_) => Vec::new(),
+    };
     let summary = match is_entrance_hall(&position) {
         true => render_roomless_palace(session.palace, caller)? + "\n",
         false => String::new(),

@@ -78,9 +78,10 @@ fn everything_in_place(open: &OpenPalace, position: &Location, hall: Option<&Hal
         return Everything { workspace, title: hall.title.clone(), parts: grouped };
     }
     let id = &position.room;
-    let scrolls = palace.scrolls_in_room(id);
+    let (replaced, scrolls): (Vec<_>, Vec<_>) =
+        palace.scrolls_in_room(id).partition(|it| palace.replacement_of_scroll(it.id).is_some());
     let scroll = |it| EverythingPart::Item(ItemId::Scroll(ScrollId { room: id.clone(), id: it }));
-    let mut parts: Vec<_> = scrolls.map(|it| scroll(it.id)).collect();
+    let mut parts: Vec<_> = scrolls.into_iter().map(|it| scroll(it.id)).collect();
     if let Some(room) = palace.room(id) {
         parts.extend(room.actions.iter().filter_map(|it| part_of_action(open, it)));
         let linked = |text: &str| palace.graph.linked_entities(text).into_iter().map(entity);
@@ -88,6 +89,10 @@ fn everything_in_place(open: &OpenPalace, position: &Location, hall: Option<&Hal
         parts.extend(texts_of_room(room).flat_map(|(_, it)| linked(it).collect::<Vec<_>>()));
     }
     parts.extend(grouped);
+    if !replaced.is_empty() {
+        let count = render::count_with_noun(replaced.len(), "replaced scroll");
+        parts.push(EverythingPart::Text(format!("{count}: 14 lists older ones.")));
+    }
     let drawers = palace.count_drawers_shown_in(id);
     if drawers > 0 {
         let count = render::count_with_noun(drawers, "drawer");

@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, TimeDelta, Utc};
 
+use crate::keeper::rooms::scrolls::latest_scroll_ids;
 use crate::keeper::walk::changes_since_visit::{load_changes_and_save_visit, mark_scroll_read};
 use crate::keeper::walk::show_item::render_scroll;
 use crate::keeper::walk::shown_items::mark_shown;
@@ -27,8 +28,13 @@ pub(crate) fn render_hand_over(session: &mut Session<'_>) -> Result<String, Refu
     let page = render_scroll(session, &which).unwrap_or_default();
     mark_scroll_read(session, &which);
     mark_shown(session, &ItemId::Scroll(which.clone()));
-    let room = session.palace.palace.room_name(&which.room);
-    Ok(cut_hand_over(&page, &room))
+    let palace = &session.palace.palace;
+    let is_first_here = latest_scroll_ids(palace, &which.room).first() == Some(&which);
+    let how = match palace.entry_room() == Some(&which.room) && is_first_here {
+        true => "21 reads it whole".to_owned(),
+        false => format!("in {}", render::name_in_sentence(&palace.room_name(&which.room))),
+    };
+    Ok(cut_hand_over(&page, &how))
 }
 
 /// Finds the newest scroll of the entry room, or a newer one of any room with the title of a
@@ -53,13 +59,13 @@ pub(crate) fn is_example(scroll: &Scroll) -> bool {
     scroll.title.to_lowercase().contains(EXAMPLE)
 }
 
-/// Cuts the page of a scroll to the limit, and says how much is left to read in its room.
-fn cut_hand_over(page: &str, room: &str) -> String {
+/// Cuts the page of a scroll to the limit, and says how much is left to read and how.
+fn cut_hand_over(page: &str, how: &str) -> String {
     let page = page.trim_end();
     if page.chars().count() <= MAX_CHARS {
         return format!("{page}\n\n");
     }
-    render::cut_text(page, MAX_CHARS, &format!("in {}", render::name_in_sentence(room)))
+    render::cut_text(page, MAX_CHARS, how)
 }
 
 #[cfg(test)]
@@ -123,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_long_hand_over_is_cut_at_the_end_of_a_line() {
-        let page = cut_hand_over(&"line\n".repeat(1_300), "Hall");
+        let page = cut_hand_over(&"line\n".repeat(1_300), "in Hall");
         let expected = "line\n".repeat(1_200) + "…\nLeft to read: 499 characters, in Hall.\n\n";
         assert!(page == expected, "{}", &page[page.len() - 80..]);
     }

@@ -1,14 +1,13 @@
 //! The scrolls of a room: listing and reading them.
 
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::rooms::scrolls::newest_scroll_ids;
+use crate::keeper::rooms::scrolls::{latest_scroll_ids, newest_scroll_ids};
 use crate::keeper::walk::changes_since_visit::mark_scroll_read;
 use crate::keeper::walk::entity_links::render_linked_text;
 use crate::keeper::walk::shown_items::mark_shown;
 use crate::keeper::{Refusal, Session};
 use crate::model::{ItemId, Layout, RoomId, ScrollId};
 use crate::render::{self, ScrollView};
-use crate::visit::Visit;
 
 /// Lists the scrolls after those shown; after the oldest the newest ones again.
 pub(crate) fn list_older_scrolls(
@@ -18,7 +17,7 @@ pub(crate) fn list_older_scrolls(
     session.palace.load_provenance()?;
     let palace = &session.palace.palace;
     let total = palace.scrolls_in_room(room).count();
-    if total <= Visit::SCROLLS_PER_ROOM {
+    if total == latest_scroll_ids(palace, room).len() {
         return Ok("There are no older scrolls here.".to_owned());
     }
     let seen = session.visit.scrolls_seen;

@@ -90,6 +90,8 @@ pub struct Visit {
     pub drawers_seen: usize,
     /// The end of the last answer, if that was too long to be sent whole.
     pub unread_answer: Option<Arc<str>>,
+    /// How many of the listed items the last answer has shown; a search shows its best results.
+    pub shown_results: usize,
     /// The results of the last search that were not shown.
     pub weaker_results: Option<Arc<str>>,
     /// The changes by others since the last visit, for each palace entered in this conversation, by
@@ -311,6 +313,7 @@ impl Visit {
 
     /// Gives numbers to the items of a search or a list.
     pub fn record_listed_items(&mut self, items: Vec<ItemId>) {
+        self.shown_results = items.len();
         self.listed_items = items;
         self.weaker_results = None;
         self.answer_subject = AnswerSubject::List;

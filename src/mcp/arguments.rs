@@ -17,7 +17,7 @@ use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
-use crate::model::quoted;
+use crate::model::{Layout, Slot, quoted};
 
 pub(super) use graph::{
     CreateEntities, DeleteGraphEntities, DescribeWorkspace, GetEntity, GetRelationships,
@@ -125,6 +125,11 @@ impl TryFrom<Value> for ActionNumber {
     fn try_from(value: Value) -> Result<Self, String> {
         match (LenientInteger::deserialize(&value), &value) {
             (Ok(number), _) => Ok(Self(number.0)),
+            (Err(_), Value::String(text)) if global_number(text).is_some() => Err(format!(
+                "an action is a number; {} is {}",
+                quoted(text),
+                global_number(text).unwrap_or_default()
+            )),
             (Err(_), Value::String(text)) => Err(format!(
                 "an action is a number; to go to {}, give `action: 16` and the name of the room in \
                  `params`",
@@ -133,6 +138,19 @@ impl TryFrom<Value> for ActionNumber {
             (Err(why), _) => Err(why.to_string()),
         }
     }
+}
+
+/// Returns the number of an action that every room has, by its word in the menu.
+fn global_number(word: &str) -> Option<usize> {
+    let slot = match word.trim().to_lowercase().as_str() {
+        "map" => Slot::Map,
+        "back" => Slot::Back,
+        "search" => Slot::Search,
+        "inventory" => Slot::Inventory,
+        "everything" | "everything here" => Slot::Everything,
+        _ => return None,
+    };
+    Some(Layout::Wide.number_of_slot(slot))
 }
 
 impl JsonSchema for ActionNumber {

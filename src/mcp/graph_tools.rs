@@ -91,6 +91,9 @@ fn search_entities() -> RegisteredTool {
          line that matched.",
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: SearchEntities| {
+        if it.query.trim().is_empty() {
+            return Err("give words in `query`; list_entities lists entities without words".into());
+        }
         let (genus, status, page) = (it.genus, it.status, page_or_first(it.page));
         let (attributes, query) = (it.attributes.unwrap_or_default(), Some(it.query));
         let query = EntityQuery { genus, status, attributes, query, page };

@@ -99,3 +99,22 @@ async fn the_settings_can_leave_contents_out() {
     let told = String::from_utf8(home.run_palazzo(&["check"]).stdout).unwrap();
     assert!(told.contains("`contents` is 0 to 20000 characters, not 20001"), "{told}");
 }
+
+#[tokio::test]
+async fn a_search_shows_everything_of_its_shown_results_only() {
+    let home = Home::new();
+    build_palace(&home).await;
+    let mut agent = home.agent(MARCH_3).await;
+    agent.enter("w").await;
+    let found = agent.choose_with(17, "fact 07 stone").await;
+    let shown = (31..61).filter(|it| found.contains(&format!("  {it}. "))).count();
+    assert!(found.contains("weaker: 13") && shown <= 8, "{found}");
+    let everything = agent.choose(20).await;
+    assert_eq!(everything.matches("\nRock · created").count(), shown, "{everything}");
+    let long = "A line of the hand-over.\n".repeat(300);
+    let scroll = json!({ "room": "entry", "title": "Hand-over", "body": long });
+    agent.call("write_scroll", scroll).await;
+    let page = agent.enter("w").await;
+    assert!(page.contains("characters, 21 reads it whole.\n"), "{page}");
+    assert!(page.contains("21. Hand-over"), "{page}");
+}

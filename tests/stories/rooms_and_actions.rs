@@ -481,3 +481,36 @@ async fn a_missing_entry_room_is_reported_with_its_replacement() {
     assert!(again.starts_with("── nowhere ──") && !again.contains("not there"), "{again}");
     assert_snapshot!(page);
 }
+
+#[tokio::test]
+async fn words_are_answered_with_the_numbers_or_tools_that_they_mean() {
+    let home = Home::new();
+    let mut agent = agent_in_hall(&home, json!([])).await;
+    let said = agent.call("palace_action", json!({ "action": "Map" })).await;
+    assert!(said.contains("an action is a number; `Map` is 0"), "{said}");
+    let page = agent.call("palace_action", json!({ "action": 16, "params": "Entry" })).await;
+    assert!(page.contains("── Hall ──"), "{page}");
+    let said = agent.call("search_entities", json!({ "query": " " })).await;
+    assert!(said.contains("list_entities lists entities without words"), "{said}");
+    let none = agent.choose_with(17, "granite kind:drawer since:2020").await;
+    assert!(
+        none.starts_with(
+            "Nothing within these filters mentions \"granite\". Entities and rooms have no date"
+        ),
+        "{none}"
+    );
+}
+
+#[tokio::test]
+async fn a_palace_with_the_name_of_another_is_noted() {
+    let home = Home::new();
+    agent_in_hall(&home, json!([])).await.disconnect().await;
+    home.write("w/palace.toml", "name = \"Work\"\nentry = \"hall\"\n");
+    let mut agent = home.agent(MARCH_1).await;
+    assert!(!agent.enter("Work").await.contains("is also a name"));
+    home.write("Work/palace.toml", "name = \"Z\"\n");
+    home.write("Work/rooms/trap.yaml", "name: Trap\n");
+    let page = agent.call("set_workspace", json!({ "workspace": "Work" })).await;
+    let note = "Note: `Work` is also a name of the palace in the folder `w`; this is `Work`.\n";
+    assert!(page.starts_with(note) && page.contains("── Trap ──"), "{page}");
+}

@@ -114,14 +114,31 @@ pub(crate) fn search_from_menu(
         Some(view)
     };
     let views: Vec<_> = best.iter().enumerate().filter_map(view).collect();
-    let page = match (views.is_empty(), is_exact) {
-        (true, true) => render::no_exact_result(text, &query.kinds),
-        _ => render::search_results(text, &views, strong, total),
+    let page = match views.is_empty() {
+        true => render_no_result(text, &query, is_exact),
+        false => render::search_results(text, &views, strong, total),
     };
     session.visit.record_listed_items(best.into_iter().map(|it| it.item).collect());
+    session.visit.shown_results = strong;
     session.visit.weaker_results = render::weaker_results(&views, strong, total).map(Into::into);
     let ranker = ranker.map(|it| format!("{it}.\n")).unwrap_or_default();
     Ok(page + &ranker)
+}
+
+/// Renders the answer to a search that finds nothing.
+fn render_no_result(text: &str, query: &SearchQuery, is_exact: bool) -> String {
+    if is_exact {
+        return render::no_exact_result(text, &query.kinds);
+    }
+    if !query.has_filters() {
+        return render::search_results(text, &[], 0, 0);
+    }
+    let words = render::in_quotes(&render::truncate(query.words.trim(), 80));
+    let undated = match query.since.is_some() || query.until.is_some() {
+        true => " Entities and rooms have no date, and are left out.",
+        false => "",
+    };
+    format!("Nothing within these filters mentions {words}.{undated}\n")
 }
 
 /// Counts the first hits that are shown at once: at most eight, and of those that are found by words none

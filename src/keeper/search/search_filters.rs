@@ -49,6 +49,12 @@ impl SearchQuery {
         Ok(query)
     }
 
+    /// Returns whether there is a filter.
+    pub(crate) fn has_filters(&self) -> bool {
+        let Self { words: _, wing, room, kinds, since, until } = self;
+        !kinds.is_empty() || [wing, room, since, until].into_iter().any(Option::is_some)
+    }
+
     /// Refuses a query that has only filters.
     pub fn reject_without_words(&self) -> Result<(), Refusal> {
         match self.words.trim().is_empty() {

@@ -265,6 +265,11 @@ fn scroll_advice(audience: Audience) -> &'static str {
 }
 
 fn go_to_room(session: &mut Session<'_>, name: &str, from: &Location) -> Result<(), Refusal> {
+    let entry = session.palace.palace.entry_room().cloned();
+    if let Some(entry) = entry.filter(|_| name.trim().eq_ignore_ascii_case("entry")) {
+        session.visit.go_to(Location::from_room(&from.workspace, entry));
+        return Ok(());
+    }
     if let Ok(room) = name.parse::<RoomRef>() {
         session.palace.refresh_file(&room_path(room.as_literal_id()));
         let asked = session.palace.palace.resolve_room(&room, Some(&from.room))?;

@@ -11,6 +11,7 @@ use crate::keeper::walk::hand_over::render_hand_over;
 use crate::keeper::walk::notices::has_missing_entry;
 use crate::keeper::walk::unbuilt_rooms::render_roomless_palace;
 use crate::keeper::workspaces::as_of::open_as_of;
+use crate::keeper::workspaces::as_of_key::present_key;
 use crate::keeper::workspaces::{Workspace, workspace_names};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Audience, Files, quoted};
@@ -42,7 +43,23 @@ pub fn set_workspace(
         }
         Err(refusal) => return Err(refusal),
     };
-    enter_palace(keeper, caller, &key)
+    let note = namesake_note(keeper, name, present_key(&key))?;
+    Ok(note + &enter_palace(keeper, caller, &key)?)
+}
+
+/// Returns a note on another palace that has this name: somebody may have added it to be taken for this
+/// one.
+fn namesake_note(keeper: &Keeper, name: &str, key: &str) -> Result<String, Refusal> {
+    let is_called = |it: &str| it.trim().eq_ignore_ascii_case(name.trim());
+    let mut others = keeper.workspaces()?.into_iter().filter(|it| it.key != key);
+    let namesake = others.find(|it| is_called(&it.name) || is_called(&it.key));
+    let note = |it: Workspace| {
+        let [name, folder, here] = [name, &it.key, key].map(quoted);
+        format!(
+            "Note: {name} is also a name of the palace in the folder {folder}; this is {here}.\n\n"
+        )
+    };
+    Ok(namesake.map(note).unwrap_or_default())
 }
 
 /// Creates a palace from a template that is called `template`, and enters it.

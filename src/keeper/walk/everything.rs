@@ -14,7 +14,7 @@ use crate::model::{
     Action, ActionKind, FileHistories, Hall, ItemId, Palace, ScrollId, Tool, WorkStatus,
 };
 use crate::render;
-use crate::visit::{AnswerSubject, Location};
+use crate::visit::{AnswerSubject, Location, Visit};
 
 /// Above this number of characters the page takes no more items: about twenty answers.
 const MAX_CHARS: usize = 500_000;
@@ -44,7 +44,7 @@ pub(crate) fn list_everything(
         AnswerSubject::List if !session.visit.listed_items.is_empty() => Ok(Everything {
             workspace: position.workspace.clone(),
             title: "what was listed".to_owned(),
-            parts: session.visit.listed_items.iter().cloned().map(EverythingPart::Item).collect(),
+            parts: shown_results(session.visit),
         }),
         AnswerSubject::Map => {
             session.palace.update_file_history_cache()?;
@@ -64,6 +64,12 @@ pub(crate) fn list_everything(
             Ok(everything_in_place(session.palace, position, hall.as_ref()))
         }
     }
+}
+
+/// Returns the items of the last list or search that were shown.
+fn shown_results(visit: &Visit) -> Vec<EverythingPart> {
+    let shown = visit.listed_items.iter().take(visit.shown_results);
+    shown.cloned().map(EverythingPart::Item).collect()
 }
 
 /// Lists the scrolls, the texts, the queries and the entities of a room, or the entities of a hall.

@@ -46,6 +46,9 @@ pub(crate) fn can_continue_answer(keeper: &mut Keeper, caller: &Caller, number: 
 /// Returns what a cut answer has left out, or else the last search.
 pub(crate) fn continue_answer(keeper: &mut Keeper, caller: &Caller) -> Option<String> {
     let visit = keeper.visit_of_caller(caller);
+    if visit.unread_answer.is_none() && visit.weaker_results.is_some() {
+        visit.shown_results = visit.listed_items.len();
+    }
     let rest = visit.unread_answer.take().or_else(|| visit.weaker_results.take());
     rest.map(|it| it.to_string())
 }

@@ -163,13 +163,14 @@ pub use crate::keeper::walk::choices::{Choices, list_choices, read_by_name};
 pub use crate::keeper::walk::choose_number::{
     choose_global_action, find_choice, narrate_tool_answer, run_choice,
 };
+pub use crate::keeper::walk::contents::show_entity;
 pub use crate::keeper::walk::current_room::{look_around, with_menu};
 pub use crate::keeper::walk::enter::{
     create_workspace_from_template, enter_current_palace, set_workspace,
 };
 pub use crate::keeper::walk::everything::EverythingPage;
 pub use crate::keeper::walk::item_names::{ItemName, list_item_names};
-pub use crate::keeper::walk::listed_items::{listed_items, renumber_items};
+pub use crate::keeper::walk::listed_items::{listed_items, restore_listing, take_listing};
 pub use crate::keeper::walk::long_answers::cut_answer;
 pub use crate::keeper::walk::resources::{
     ResourceSummary, current_workspace_key, list_resources, list_room_ids, list_scroll_ids,
@@ -177,7 +178,6 @@ pub use crate::keeper::walk::resources::{
 };
 pub use crate::keeper::walk::show::{palace_by_name, show_map, show_map_as_json, show_map_as_svg};
 pub use crate::keeper::walk::show_item::{ItemDescription, describe_item, show_item};
-pub use crate::keeper::walk::shown_items::mark_shown;
 pub use crate::keeper::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS, list_places_to_write, wake_up};
 pub use crate::keeper::work::processes::{
     NewProcess, ProcessChange, advance_process, start_process,

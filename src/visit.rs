@@ -82,9 +82,9 @@ pub struct Visit {
     pub scrolls_seen: usize,
     /// The results of the last query or search, in the order of their numbers.
     pub listed_items: Vec<ItemId>,
-    /// The scrolls and entities that this visit was shown whole, with hashes of what they said.
+    /// The scrolls and entities that this visit was shown in full, with digests of what they said.
     pub shown_items: BTreeMap<ItemId, u64>,
-    /// What the last answer was about.
+    /// The subject of the last answer.
     pub answer_subject: AnswerSubject,
     /// The number of the room's drawers, from the newest, that have been listed.
     pub drawers_seen: usize,
@@ -106,7 +106,7 @@ pub struct Visit {
     back_stack: Vec<Location>,
 }
 
-/// What an answer was about: number 20 shows everything in it.
+/// The subject of an answer, whose contents number 20 shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnswerSubject {
     /// The room or the hall.
@@ -116,6 +116,15 @@ pub enum AnswerSubject {
     List,
     /// The palace.
     Map,
+}
+
+/// The last list or search: the meanings of the numbers from 31, of 13 and of 20.
+#[derive(Debug, Default)]
+pub struct Listing {
+    items: Vec<ItemId>,
+    shown_results: usize,
+    weaker_results: Option<Arc<str>>,
+    subject: AnswerSubject,
 }
 
 /// The changes by others in a palace since the visitor was last there.
@@ -274,11 +283,11 @@ impl Visit {
         for scroll in self.shown_scrolls.iter_mut().filter(|it| it.room == *from) {
             scroll.room = to.clone();
         }
-        let rename = |(item, hash)| match item {
+        let rename = |(item, digest)| match item {
             ItemId::Scroll(which) if which.room == *from => {
-                (ItemId::Scroll(ScrollId { room: to.clone(), ..which }), hash)
+                (ItemId::Scroll(ScrollId { room: to.clone(), ..which }), digest)
             }
-            item => (item, hash),
+            item => (item, digest),
         };
         self.shown_items = std::mem::take(&mut self.shown_items).into_iter().map(rename).collect();
     }
@@ -317,6 +326,24 @@ impl Visit {
         self.listed_items = items;
         self.weaker_results = None;
         self.answer_subject = AnswerSubject::List;
+    }
+
+    /// Removes the listing, so that queries do not change it.
+    pub fn take_listing(&mut self) -> Listing {
+        Listing {
+            items: std::mem::take(&mut self.listed_items),
+            shown_results: self.shown_results,
+            weaker_results: self.weaker_results.take(),
+            subject: self.answer_subject,
+        }
+    }
+
+    /// Puts a listing back.
+    pub fn restore_listing(&mut self, listing: Listing) {
+        self.listed_items = listing.items;
+        self.shown_results = listing.shown_results;
+        self.weaker_results = listing.weaker_results;
+        self.answer_subject = listing.subject;
     }
 
     fn set_location(&mut self, at: Location) {

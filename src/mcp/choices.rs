@@ -1,4 +1,4 @@
-//! What the numbers of the menu do, with the tools that they run.
+//! Runs choices from the menu, and the tools that they call.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub enum ChosenPage {
 }
 
 impl Toolbox {
-    /// Does what a number of the menu means, with the tool that it runs.
+    /// Runs a choice from the menu, and the tool that it calls.
     pub fn run_choice(
         &self,
         keeper: &mut Keeper,
@@ -52,7 +52,7 @@ impl Toolbox {
         caller: &Caller,
         everything: &Everything,
     ) -> String {
-        let listed = keeper::listed_items(keeper, caller);
+        let listing = keeper::take_listing(keeper, caller);
         let mut page = EverythingPage::new(everything);
         for part in &everything.parts {
             match part {
@@ -62,11 +62,11 @@ impl Toolbox {
                         page.add_text(&refusal.to_string());
                     }
                 }
-                EverythingPart::CallTool(call) => self.add_results(keeper, caller, &mut page, call),
+                EverythingPart::RunTool(call) => self.add_results(keeper, caller, &mut page, call),
             }
         }
-        // The numbers of the page before stay valid.
-        keeper::renumber_items(keeper, caller, listed);
+        // The numbers of the page in front of the caller stay valid.
+        keeper::restore_listing(keeper, caller, listing);
         page.into_text()
     }
 
@@ -89,7 +89,7 @@ impl Toolbox {
             if number > 1 {
                 call.params.insert("page".to_owned(), Value::from(number));
             }
-            keeper::renumber_items(keeper, caller, Vec::new());
+            drop(keeper::take_listing(keeper, caller));
             let answer = self.run_query_action(keeper, caller, &call, None);
             let answer = answer.map_or_else(|refusal| refusal, |it| it.text);
             let items = keeper::listed_items(keeper, caller);

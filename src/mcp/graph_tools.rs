@@ -11,7 +11,7 @@ use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::graph_pages;
 use crate::mcp::reply::{ToolResult, to_tool_result};
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
-use crate::model::{Entity, ItemId};
+use crate::model::Entity;
 use crate::render;
 
 /// How many entities `get_entity` shows in one answer.
@@ -127,12 +127,8 @@ fn show_entities(
     let mut session = keeper.session(caller).map_err(|it| it.to_string())?;
     let (mut pages, mut refusals) = (Vec::new(), Vec::new());
     for name in names {
-        let shown = keeper::get_entity(&mut session, name).map(|it| it.entity.name.clone());
-        if let Ok(name) = shown {
-            keeper::mark_shown(&mut session, &ItemId::Entity(name));
-        }
-        match keeper::get_entity(&mut session, name) {
-            Ok(entity) => pages.push(render::entity(&entity, page, caller.now)),
+        match keeper::show_entity(&mut session, name, page) {
+            Ok(text) => pages.push(text),
             Err(refusal) => refusals.push(refusal.to_string()),
         }
     }

@@ -22,7 +22,7 @@ pub struct Provenance {
     pub origin: Option<Origin>,
     /// The file that the text comes from.
     pub source: Option<String>,
-    /// Who changed it last, if that was another author.
+    /// The author of its last change, if it is another one.
     pub changed_by: Option<String>,
     /// Whether it, or its last change, came from another machine.
     pub is_synced: bool,

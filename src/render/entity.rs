@@ -34,7 +34,7 @@ pub fn entity_list(
     which: &str,
     shown: &[&Entity],
     lines: &[Option<String>],
-    facts: &[Option<String>],
+    facts: &[ListedFacts],
     (page, total): (usize, usize),
 ) -> String {
     if total == 0 {
@@ -51,14 +51,10 @@ pub fn entity_list(
     text.push_str(":\n");
     for (place, entity) in shown.iter().enumerate() {
         let number = Layout::Wide.number_of_slot(Slot::Result(place));
-        let facts = facts.get(place).and_then(Option::as_deref);
-        let (facts, note) = match facts {
-            Some(READ_ABOVE) => (None, READ_ABOVE),
-            facts => (facts, ""),
-        };
-        let note = if note.is_empty() { String::new() } else { format!(" {note}") };
+        let facts = facts.get(place).unwrap_or(&ListedFacts::LeftOut);
+        let note = if *facts == ListedFacts::ReadAbove { " (read above)" } else { "" };
         text.push_str(&format!("  {number}. {}{note}\n", entity_summary(entity)));
-        if let Some(facts) = facts {
+        if let ListedFacts::Shown(facts) = facts {
             facts.lines().for_each(|it| text.push_str(&format!("      {it}\n")));
         } else if let Some(Some(line)) = lines.get(place) {
             text.push_str(&format!("      {}\n", mark_imitations(&whole_line(line))));
@@ -70,8 +66,16 @@ pub fn entity_list(
     text
 }
 
-/// The facts of an entity that this visit was shown before.
-pub const READ_ABOVE: &str = "(read above)";
+/// The facts of an entity in a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListedFacts {
+    /// They are shown, a fact per line.
+    Shown(String),
+    /// The visit was shown them before.
+    ReadAbove,
+    /// The answer has no room for them.
+    LeftOut,
+}
 
 /// Renders an entity in one line: name, genus, status.
 fn entity_summary(entity: &Entity) -> String {

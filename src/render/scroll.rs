@@ -92,6 +92,12 @@ impl HitView {
     }
 }
 
+/// Renders the answer to a query without results.
+pub fn no_result(query: &str) -> String {
+    let query = in_quotes(&truncate(query, 80));
+    format!("Nothing in the palace mentions {query}: try other words.\n")
+}
+
 /// Renders the answer to a query in quotation marks whose words stand nowhere.
 pub fn no_exact_result(query: &str, kinds: &[ItemKind]) -> String {
     let query = in_quotes(query.trim().trim_matches(|it| "\"“”„«»".contains(it)));
@@ -104,9 +110,6 @@ pub fn no_exact_result(query: &str, kinds: &[ItemKind]) -> String {
 /// results.
 pub fn search_results(query: &str, found: &[HitView], strong: usize, total: usize) -> String {
     let query = in_quotes(&truncate(query, 80));
-    if found.is_empty() {
-        return format!("Nothing in the palace mentions {query}: try other words.\n");
-    }
     let mut page = format!("{} for {query}:\n", count_with_noun(total, "result"));
     found.iter().take(strong).enumerate().for_each(|it| page.push_str(&result_row(it)));
     if total > strong {
@@ -129,12 +132,11 @@ pub fn weaker_results(found: &[HitView], strong: usize, total: usize) -> Option<
 }
 
 fn result_row((place, it): (usize, &HitView)) -> String {
-    const MAX_CHARS: usize = 820;
     let number = Layout::Wide.number_of_slot(Slot::Result(place));
     let row = format!("  {number}. {} ({})\n", one_line(&it.title), one_line(&it.place));
     match it.snippet_unless_title() {
         Some(passage) => {
-            let passage = mark_imitations(&truncate(&whole_line(passage), MAX_CHARS));
+            let passage = mark_imitations(&whole_line(passage));
             format!("{row}      {passage}\n")
         }
         None => row,

@@ -111,6 +111,14 @@ async fn a_search_shows_everything_of_its_shown_results_only() {
     assert!(found.contains("weaker: 13") && shown <= 8, "{found}");
     let everything = agent.choose(20).await;
     assert_eq!(everything.matches("\nRock · created").count(), shown, "{everything}");
+}
+
+#[tokio::test]
+async fn a_cut_hand_over_names_the_number_that_reads_it() {
+    let home = Home::new();
+    build_palace(&home).await;
+    let mut agent = home.agent(MARCH_3).await;
+    agent.enter("w").await;
     let long = "A line of the hand-over.\n".repeat(300);
     let scroll = json!({ "room": "entry", "title": "Hand-over", "body": long });
     agent.call("write_scroll", scroll).await;

@@ -82,6 +82,8 @@ async fn everything_in_a_room_is_shown_once_and_changes_nothing() {
     assert!(page.contains("born"), "{page}");
     assert!(!page.contains("Look for a rock") || !page.contains("refused"), "{page}");
     assert_eq!(state(), before);
+    // The queries of the room have not changed what 20 means.
+    assert_eq!(read_to_the_end(&mut agent, 20).await.0, page);
     assert!(!agent.call("list_tasks", json!({})).await.contains("Sweep the hall"));
 }
 
@@ -186,4 +188,19 @@ async fn a_palace_is_read_whole_in_at_most_eight_calls() {
         assert!(text.contains(&format!("a fact of claim {number:03}.")), "{number}");
     }
     assert!(calls + 2 <= 8, "{calls}: {} characters", text.len());
+}
+
+#[tokio::test]
+async fn what_a_cut_page_has_not_shown_is_not_called_read() {
+    let home = Home::new();
+    build_palace(&home).await;
+    let mut reader = home.agent(MARCH_1).await;
+    reader.call("set_workspace", json!({ "workspace": "w" })).await;
+    reader.choose(0).await;
+    let first = reader.choose(20).await;
+    let room = (1..12).find(|it| !first.contains(&format!("the end of scroll {it:02}."))).unwrap();
+    let go = json!({ "action": 16, "params": format!("room-{room}") });
+    let page = reader.call("palace_action", go).await;
+    assert!(page.contains("── Scroll"), "{page}");
+    assert!(!page.contains("read above"), "{page}");
 }

@@ -203,7 +203,7 @@ async fn search_entities_filters_by_current_genus_and_status() {
     assert_snapshot!(agent.take_transcript());
 }
 
-/// Builds a palace in which one scroll says what is sought, and thirty only share a word with it.
+/// Builds a palace with one scroll that answers the question, and twenty that only share a word with it.
 async fn home_with_many_reports() -> (Home, Agent) {
     let home = Home::new();
     let mut agent = home.agent(MARCH_1).await;

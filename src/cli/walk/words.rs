@@ -101,6 +101,7 @@ pub(super) fn similar_word(line: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Layout;
 
     #[test]
     fn a_line_is_a_number_a_word_or_the_name_of_a_room() {
@@ -113,6 +114,7 @@ mod tests {
             ("-1", Number(-1, "")),
             ("LOOK", Look),
             ("map", Global(Slot::Map, "")),
+            ("everything", Number(EVERYTHING, "")),
             ("map room", Room("map room")),
             ("go bug-crypt", Global(Slot::GoTo, "bug-crypt")),
             ("go to Bug Crypt", Global(Slot::GoTo, "Bug Crypt")),
@@ -128,6 +130,14 @@ mod tests {
         for (line, command) in cases {
             assert_eq!(WalkCommand::parse(line), command, "{line:?}");
         }
+    }
+
+    #[test]
+    fn the_word_everything_has_the_number_of_the_menu() {
+        assert_eq!(
+            Layout::Wide.number_of_slot(Slot::Everything).to_string(),
+            EVERYTHING.to_string()
+        );
     }
 
     #[test]

@@ -16,7 +16,7 @@ use crate::keeper::semantic::vector_store::EmbeddedQuery;
 use crate::keeper::walk::contents::render_new_facts;
 use crate::keeper::{Refusal, Session};
 use crate::model::{Entity, EntityFilter, Graph, ItemId, ItemKind, Layout, did_you_mean, quoted};
-use crate::render;
+use crate::render::{self, ListedFacts};
 use crate::search::{Hit, Query, most_matching_text, snippet};
 
 /// Maximum number of characters of the line that a search shows for an entity.
@@ -49,8 +49,8 @@ pub struct EntityPage<'a> {
     pub entities: Vec<&'a Entity>,
     /// For each of them the line that contains the words of the query, if it has one.
     pub matching_lines: Vec<Option<String>>,
-    /// For each of them its facts, if the answer has room for them.
-    pub facts: Vec<Option<String>>,
+    /// The facts of each of them.
+    pub facts: Vec<ListedFacts>,
     /// How many entities match.
     pub total: usize,
     /// The number of the page, from 1.

@@ -19,7 +19,7 @@ use crate::search::{Hit, Hits, Query, most_matching_text, snippet};
 const LIST_EXCERPT_CHARS: usize = 160;
 /// The characters of the passages of the best hits together.
 const BEST_PASSAGE_CHARS: usize = 800;
-/// The maximum number of hits that are shown at once, and the share of the best similarity that they have.
+/// The maximum number of hits that are shown at once, and their minimum share of the best similarity.
 const MAX_STRONG_HITS: usize = 8;
 const MIN_SHARE: f32 = 0.5;
 /// The share of its similarity that a scroll keeps when a newer one replaces it.
@@ -131,7 +131,7 @@ fn render_no_result(text: &str, query: &SearchQuery, is_exact: bool) -> String {
         return render::no_exact_result(text, &query.kinds);
     }
     if !query.has_filters() {
-        return render::search_results(text, &[], 0, 0);
+        return render::no_result(text);
     }
     let words = render::in_quotes(&render::truncate(query.words.trim(), 80));
     let undated = match query.since.is_some() || query.until.is_some() {
@@ -141,8 +141,8 @@ fn render_no_result(text: &str, query: &SearchQuery, is_exact: bool) -> String {
     format!("Nothing within these filters mentions {words}.{undated}\n")
 }
 
-/// Counts the first hits that are shown at once: at most eight, and of those that are found by words none
-/// with less than a share of the best similarity.
+/// Counts the hits that are shown at once: the first eight at most, and only those that have half of the
+/// best similarity; of an exact query all have the phrase.
 fn count_strong_hits(best: &[Hit], is_exact: bool) -> usize {
     let highest = best.first().map_or(0.0, |it| it.similarity);
     let is_strong = |it: &&Hit| is_exact || it.similarity >= MIN_SHARE * highest;

@@ -107,20 +107,24 @@ impl SearchQuery {
     }
 }
 
-/// Returns the words of a query that stands wholly in quotation marks: they are searched as they are.
+/// Returns the phrase of a query that is wholly in quotation marks, as [`contains_phrase`] takes it.
 pub(crate) fn exact_phrase(words: &str) -> Option<String> {
     let words = words.trim();
     let marks = [('"', '"'), ('“', '”'), ('„', '“'), ('«', '»')];
     let inside = |(open, close)| words.strip_prefix(open)?.strip_suffix(close);
     let phrase = marks.into_iter().find_map(inside)?.trim();
     let is_one = !phrase.is_empty() && !phrase.contains('"');
-    is_one.then(|| phrase.to_owned())
+    is_one.then(|| normalize_phrase(phrase))
 }
 
-/// Returns whether a text contains a phrase, in any case and however its words are spaced.
+/// Returns whether a text contains a phrase of [`exact_phrase`], in any case and however its words are
+/// spaced.
 pub(crate) fn contains_phrase(text: &str, phrase: &str) -> bool {
-    let plain = |it: &str| it.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
-    plain(text).contains(&plain(phrase))
+    normalize_phrase(text).contains(phrase)
+}
+
+fn normalize_phrase(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// The start and the end of a range of times, without the end; `None` is no limit.

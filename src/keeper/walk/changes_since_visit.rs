@@ -14,9 +14,10 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::file_states::text_digest;
 use crate::keeper::palace::room_topics::RoomTopics;
 use crate::keeper::walk::changed_items::{add_changed_items, changed_item_notices};
+use crate::keeper::walk::shown_items::mark_shown;
 use crate::keeper::workspaces::as_of_key::is_as_of_key;
 use crate::keeper::{Caller, Refusal, Session};
-use crate::model::{CommitDetails, CommitId, Palace, RoomId, ScrollId};
+use crate::model::{CommitDetails, CommitId, ItemId, Palace, RoomId, ScrollId};
 use crate::render::join_items;
 use crate::render::{self, ago, in_quotes, name_in_sentence, truncate};
 use crate::store::MERGE_RULES_TRAILER;
@@ -65,8 +66,9 @@ pub(crate) fn load_changes_and_save_visit(session: &mut Session<'_>) -> Result<(
     Ok(())
 }
 
-/// Marks a scroll of somebody else as read by the caller.
+/// Remembers that the visit was shown a scroll. Marks it as read by the caller if it is somebody else's.
 pub(crate) fn mark_scroll_read(session: &mut Session<'_>, scroll: &ScrollId) {
+    mark_shown(session, &ItemId::Scroll(scroll.clone()));
     let (palace, caller) = (&*session.palace, session.caller);
     let Some(changes) = session.visit.changes_since_visit.get_mut(&session.key) else { return };
     let is_by_other = changes.unread_scrolls.contains(scroll)

@@ -43,32 +43,32 @@ pub enum ChoiceOutcome {
     Text(String),
     /// A page that ends with its menu.
     Page(String),
-    /// What number 20 shows: texts, items, and tools to run.
+    /// The contents that number 20 shows.
     Everything(Everything),
     /// A tool to run; `narrate_tool_answer` makes a text of its answer.
     RunTool(ActionToolCall),
 }
 
-/// What number 20 shows: its title, and its parts in their order. An item may be in it several times.
+/// The contents that number 20 shows, in order. They may name an item several times.
 #[derive(Clone, Debug)]
 pub struct Everything {
     /// The key of the palace.
     pub workspace: String,
-    /// The name of what is shown.
+    /// The name of the room, the hall, the palace or the list.
     pub title: String,
-    /// Its parts.
+    /// The contents.
     pub parts: Vec<EverythingPart>,
 }
 
-/// A part of what number 20 shows.
+/// A part of the contents that number 20 shows.
 #[derive(Clone, Debug)]
 pub enum EverythingPart {
     /// A text.
     Text(String),
     /// An item, to show whole.
     Item(ItemId),
-    /// An action that calls a tool.
-    CallTool(ActionToolCall),
+    /// A tool to run.
+    RunTool(ActionToolCall),
 }
 
 /// A call of a tool by an action.

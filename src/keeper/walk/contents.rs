@@ -1,4 +1,4 @@
-//! The contents of items in the answers that name them: what this visit has not been shown yet.
+//! The contents of items, in the answers that name them. What a visit was shown before is left out.
 
 use ulid::Ulid;
 
@@ -11,7 +11,7 @@ use crate::keeper::walk::shown_items::{mark_shown, was_shown};
 use crate::keeper::work::work_items::render_work_item;
 use crate::keeper::{Refusal, Session};
 use crate::model::{Audience, ItemId, Layout, ScrollId, Slot};
-use crate::render;
+use crate::render::{self, ListedFacts};
 
 /// The number of characters of contents in one answer, unless the settings name another.
 const DEFAULT_CHARS: usize = 2_500;
@@ -26,7 +26,7 @@ const MAX_EXCESS_CHARS: usize = 500;
 const MIN_CHARS_OF_PART: usize = 600;
 
 /// Returns how many characters of contents an answer has for the caller: a person asks for them.
-pub(crate) fn max_content_chars(session: &Session<'_>) -> usize {
+fn max_content_chars(session: &Session<'_>) -> usize {
     match session.caller.audience() {
         Audience::Agent => {
             let set = session.palace.palace.settings.contents;
@@ -36,18 +36,15 @@ pub(crate) fn max_content_chars(session: &Session<'_>) -> usize {
     }
 }
 
-/// Renders an item with all that it holds; a room with its description and its texts. Marks a scroll
-/// as read.
+/// Renders an item with all that it holds; a room with its description and its texts.
 pub(crate) fn render_whole_item(
     session: &mut Session<'_>,
     item: &ItemId,
 ) -> Result<String, Refusal> {
     let now = session.caller.now;
-    mark_shown(session, item);
     Ok(match item {
         ItemId::Room(id) => render_room_text(&session.palace.palace, id),
         ItemId::Scroll(which) => {
-            mark_scroll_read(session, which);
             session.palace.load_provenance()?;
             render_scroll(session, which).unwrap_or_default()
         }
@@ -60,6 +57,25 @@ pub(crate) fn render_whole_item(
         }
         ItemId::Entity(name) => render::whole_entity(&get_entity(session, name)?, now),
     })
+}
+
+/// Remembers that the visit was shown an item in full.
+pub(crate) fn mark_item_read(session: &mut Session<'_>, item: &ItemId) {
+    match item {
+        ItemId::Scroll(which) => mark_scroll_read(session, which),
+        item => mark_shown(session, item),
+    }
+}
+
+/// Renders one page of an entity, and remembers that the visit was shown it if the page has everything.
+pub fn show_entity(session: &mut Session<'_>, name: &str, page: usize) -> Result<String, Refusal> {
+    let now = session.caller.now;
+    let view = get_entity(session, name)?;
+    let (item, text) = (ItemId::Entity(view.entity.name.clone()), render::entity(&view, page, now));
+    if text == render::whole_entity(&view, now) {
+        mark_shown(session, &item);
+    }
+    Ok(text)
 }
 
 /// Renders the first of these scrolls that this visit was not shown, as many as fit into the limit of an
@@ -96,7 +112,6 @@ pub(crate) fn render_new_scrolls(
         }
         left = left.saturating_sub(chars);
         mark_scroll_read(session, which);
-        mark_shown(session, &item);
         shown.push(which.id);
         page.push_str(text);
         page.push_str("\n\n");
@@ -112,17 +127,17 @@ pub(crate) fn render_new_facts(
     session: &mut Session<'_>,
     names: &[String],
     matching_lines: &[Option<String>],
-) -> Result<Vec<Option<String>>, Refusal> {
+) -> Result<Vec<ListedFacts>, Refusal> {
     let (mut facts, mut left) = (Vec::new(), max_content_chars(session));
     for (place, name) in names.iter().enumerate() {
         let item = ItemId::Entity(name.clone());
         if was_shown(session, &item) {
             let has_line = matching_lines.get(place).is_some_and(Option::is_some);
-            facts.push((!has_line).then(|| render::READ_ABOVE.to_owned()));
+            facts.push(if has_line { ListedFacts::LeftOut } else { ListedFacts::ReadAbove });
             continue;
         }
         if left == 0 {
-            facts.push(None);
+            facts.push(ListedFacts::LeftOut);
             continue;
         }
         let now = session.caller.now;
@@ -131,12 +146,12 @@ pub(crate) fn render_new_facts(
         let chars: usize = text.lines().map(|it| it.chars().count() + INDENT_CHARS).sum();
         if chars > left {
             left = 0;
-            facts.push(None);
+            facts.push(ListedFacts::LeftOut);
             continue;
         }
         left -= chars;
         mark_shown(session, &item);
-        facts.push(Some(text).filter(|it| !it.is_empty()));
+        facts.push(ListedFacts::Shown(text));
     }
     Ok(facts)
 }

@@ -1,4 +1,4 @@
-//! Everything here (number 20): what the last answer named, whole.
+//! Number 20: everything that the last answer named, in full.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,9 @@ use crate::format::room_path;
 use crate::halls::entity_names_in_hall;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::walk::choice::{ActionToolCall, Everything, EverythingPart};
-use crate::keeper::walk::contents::render_whole_item;
+use crate::keeper::walk::contents::{mark_item_read, render_whole_item};
 use crate::keeper::walk::halls::visible_hall;
+use crate::keeper::walk::long_answers::MIN_SHOWN_CHARS;
 use crate::keeper::walk::show_item::texts_of_room;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{
@@ -127,7 +128,7 @@ fn part_of_action(open: &OpenPalace, action: &Action) -> Option<EverythingPart> 
             if let Some(found) = named.and_then(|it| graph.find_entity(it)) {
                 return Some(EverythingPart::Item(ItemId::Entity(found.name.clone())));
             }
-            Some(EverythingPart::CallTool(ActionToolCall {
+            Some(EverythingPart::RunTool(ActionToolCall {
                 label: action.label.clone(),
                 tool: tool.clone(),
                 params: params.clone(),
@@ -200,7 +201,12 @@ impl EverythingPage {
             self.left_out.insert(item.clone());
         } else if self.shown.insert(item.clone()) {
             let mut session = keeper.session_without_refresh(&self.workspace, caller)?;
-            self.add_text(&render_whole_item(&mut session, item)?);
+            let text = render_whole_item(&mut session, item)?;
+            self.add_text(&text);
+            // Nobody may read on in a page that is cut.
+            if self.chars <= MIN_SHOWN_CHARS {
+                mark_item_read(&mut session, item);
+            }
         }
         Ok(())
     }

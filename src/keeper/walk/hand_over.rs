@@ -5,9 +5,8 @@ use chrono::{DateTime, TimeDelta, Utc};
 use crate::keeper::rooms::scrolls::latest_scroll_ids;
 use crate::keeper::walk::changes_since_visit::{load_changes_and_save_visit, mark_scroll_read};
 use crate::keeper::walk::show_item::render_scroll;
-use crate::keeper::walk::shown_items::mark_shown;
 use crate::keeper::{Refusal, Session};
-use crate::model::{ItemId, Palace, RoomId, Scroll, ScrollId};
+use crate::model::{Palace, RoomId, Scroll, ScrollId};
 use crate::render;
 
 /// The beginnings of titles, in lower case, that make a scroll of any room a hand-over.
@@ -27,7 +26,6 @@ pub(crate) fn render_hand_over(session: &mut Session<'_>) -> Result<String, Refu
     session.palace.load_provenance()?;
     let page = render_scroll(session, &which).unwrap_or_default();
     mark_scroll_read(session, &which);
-    mark_shown(session, &ItemId::Scroll(which.clone()));
     let palace = &session.palace.palace;
     let is_first_here = latest_scroll_ids(palace, &which.room).first() == Some(&which);
     let how = match palace.entry_room() == Some(&which.room) && is_first_here {
@@ -47,10 +45,10 @@ fn find_hand_over(palace: &Palace, now: DateTime<Utc>) -> Option<ScrollId> {
         let is_titled = TITLES.iter().any(|it| title.starts_with(it));
         (Some(*room) == entry || is_titled) && !is_example(it)
     };
-    let is_dated = |it: &Scroll| it.written <= now + TimeDelta::days(1);
+    let is_past = |it: &Scroll| it.written <= now + TimeDelta::days(1);
     let is_current = |it: &Scroll| palace.replacement_of_scroll(it.id).is_none();
     let newest = palace.scrolls().filter(is_hand_over).filter(|(_, it)| is_current(it));
-    let newest = newest.max_by_key(|(_, it)| (is_dated(it), it.written, it.id));
+    let newest = newest.max_by_key(|(_, it)| (is_past(it), it.written, it.id));
     newest.map(|(room, it)| ScrollId { room: room.clone(), id: it.id })
 }
 

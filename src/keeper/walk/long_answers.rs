@@ -15,6 +15,9 @@ const ADDED_CHARS: usize = 500;
 /// Maximum number of characters of the menu that a cut answer keeps at its end.
 const MAX_MENU_CHARS: usize = 8_000;
 
+/// The number of characters of a long answer that are always shown.
+pub(crate) const MIN_SHOWN_CHARS: usize = MAX_ANSWER_CHARS - ADDED_CHARS - MAX_MENU_CHARS;
+
 /// The number that continues an answer, in every layout.
 const CONTINUE: i64 = 13;
 

@@ -4,9 +4,8 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::rooms::scrolls::{latest_scroll_ids, newest_scroll_ids};
 use crate::keeper::walk::changes_since_visit::mark_scroll_read;
 use crate::keeper::walk::entity_links::render_linked_text;
-use crate::keeper::walk::shown_items::mark_shown;
 use crate::keeper::{Refusal, Session};
-use crate::model::{ItemId, Layout, RoomId, ScrollId};
+use crate::model::{Layout, RoomId, ScrollId};
 use crate::render::{self, ScrollView};
 
 /// Lists the scrolls after those shown; after the oldest the newest ones again.
@@ -52,7 +51,6 @@ fn scroll_views<'a>(open: &'a OpenPalace, ids: &[ScrollId]) -> Vec<ScrollView<'a
 /// Renders a scroll, and marks it as read.
 pub(crate) fn read_scroll(session: &mut Session<'_>, scroll: &ScrollId) -> Result<String, Refusal> {
     mark_scroll_read(session, scroll);
-    mark_shown(session, &ItemId::Scroll(scroll.clone()));
     session.palace.load_provenance()?;
     let palace = &session.palace.palace;
     let Some(it) = palace.scroll(scroll) else {

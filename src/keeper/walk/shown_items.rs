@@ -1,33 +1,31 @@
-//! What a visit has been shown whole.
-
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+//! The items that a visit was shown in full.
 
 use crate::keeper::Session;
+use crate::keeper::palace::file_states::text_digest;
 use crate::model::{ItemId, Palace};
 
-/// Returns a hash of what an item says; `None` if it is no scroll or entity, or does not exist.
-fn content_hash(palace: &Palace, item: &ItemId) -> Option<u64> {
-    let mut hasher = DefaultHasher::new();
-    match item {
+/// Returns a digest of what an item says; `None` if it is no scroll or entity, or does not exist.
+fn content_digest(palace: &Palace, item: &ItemId) -> Option<u64> {
+    let text = match item {
         ItemId::Scroll(which) => {
             let scroll = palace.scroll(which)?;
-            (&scroll.title, &scroll.body).hash(&mut hasher);
+            format!("{}\n{}", scroll.title, scroll.body)
         }
-        ItemId::Entity(name) => format!("{:?}", palace.graph.get(name)?).hash(&mut hasher),
+        ItemId::Entity(name) => format!("{:?}", palace.graph.get(name)?),
         _ => return None,
-    }
-    Some(hasher.finish())
+    };
+    Some(text_digest(&text))
 }
 
 /// Returns whether this visit was shown the whole item, and it has not changed since.
 pub(crate) fn was_shown(session: &Session<'_>, item: &ItemId) -> bool {
-    let hash = content_hash(&session.palace.palace, item);
-    hash.is_some() && session.visit.shown_items.get(item).copied() == hash
+    let digest = content_digest(&session.palace.palace, item);
+    digest.is_some() && session.visit.shown_items.get(item).copied() == digest
 }
 
 /// Remembers that this visit was shown the whole item.
-pub fn mark_shown(session: &mut Session<'_>, item: &ItemId) {
-    if let Some(hash) = content_hash(&session.palace.palace, item) {
-        session.visit.shown_items.insert(item.clone(), hash);
+pub(crate) fn mark_shown(session: &mut Session<'_>, item: &ItemId) {
+    if let Some(digest) = content_digest(&session.palace.palace, item) {
+        session.visit.shown_items.insert(item.clone(), digest);
     }
 }

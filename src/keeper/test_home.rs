@@ -67,7 +67,7 @@ impl TestHome {
             ChoiceOutcome::Page(page) => Ok(page),
             ChoiceOutcome::Text(text) => with_menu(&mut self.keeper, &ada(), &text),
             ChoiceOutcome::RunTool(call) => Ok(format!("calls {}", call.tool)),
-            ChoiceOutcome::Everything(it) => Ok(format!("everything in {}", it.title)),
+            ChoiceOutcome::Everything(it) => Ok(format!("everything {}", it.title)),
         }
     }
 

@@ -95,7 +95,7 @@ async fn everything_is_what_the_last_answer_named() {
         agent.call("palace_action", json!({ "action": 17, "params": "notes kind:entity" })).await;
     assert!(found.contains("31. Ada") && !found.contains("32. "), "{found}");
     let (page, _) = read_to_the_end(&mut agent, 20).await;
-    assert!(page.starts_with("── Everything in what was listed ──\n"), "{page}");
+    assert!(page.starts_with("── Everything that was listed ──\n"), "{page}");
     assert_once(&page, "She wrote the notes");
     assert!(!page.contains("Body of On"), "{page}");
     // The numbers of the list stay valid.

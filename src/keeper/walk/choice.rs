@@ -54,7 +54,7 @@ pub enum ChoiceOutcome {
 pub struct Everything {
     /// The key of the palace.
     pub workspace: String,
-    /// The name of the room, the hall, the palace or the list.
+    /// Where the contents are: `in Great Hall`.
     pub title: String,
     /// The contents.
     pub parts: Vec<EverythingPart>,

@@ -44,7 +44,7 @@ pub(crate) fn list_everything(
     match session.visit.answer_subject {
         AnswerSubject::List if !session.visit.listed_items.is_empty() => Ok(Everything {
             workspace: position.workspace.clone(),
-            title: "what was listed".to_owned(),
+            title: "that was listed".to_owned(),
             parts: shown_results(session.visit),
         }),
         AnswerSubject::Map => {
@@ -53,7 +53,7 @@ pub(crate) fn list_everything(
             let items = items_newest_first(palace, history);
             Ok(Everything {
                 workspace: position.workspace.clone(),
-                title: palace.settings.name.clone(),
+                title: format!("in {}", palace.settings.name),
                 parts: items.into_iter().take(MAX_ITEMS).map(EverythingPart::Item).collect(),
             })
         }
@@ -82,7 +82,7 @@ fn everything_in_place(open: &OpenPalace, position: &Location, hall: Option<&Hal
     };
     let grouped: Vec<_> = hall.into_iter().flat_map(names).map(|it| entity(&it)).collect();
     if let Some(hall) = &position.hall {
-        return Everything { workspace, title: hall.title.clone(), parts: grouped };
+        return Everything { workspace, title: format!("in {}", hall.title), parts: grouped };
     }
     let id = &position.room;
     let (replaced, scrolls): (Vec<_>, Vec<_>) =
@@ -105,7 +105,7 @@ fn everything_in_place(open: &OpenPalace, position: &Location, hall: Option<&Hal
         let count = render::count_with_noun(drawers, "drawer");
         parts.push(EverythingPart::Text(format!("{count}: 30 lists them.")));
     }
-    Everything { workspace, title: palace.room_name(id), parts }
+    Everything { workspace, title: format!("in {}", palace.room_name(id)), parts }
 }
 
 /// Returns what an action shows, if it leads nowhere.
@@ -171,7 +171,7 @@ impl EverythingPage {
             shown: BTreeSet::new(),
             left_out: BTreeSet::new(),
         };
-        page.add_text(&format!("── Everything in {} ──", render::one_line(&about.title)));
+        page.add_text(&format!("── Everything {} ──", render::one_line(&about.title)));
         page
     }
 

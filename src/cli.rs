@@ -341,8 +341,8 @@ mod tests {
             ("check", "format", "human"),
             ("export memory", "file", "-"),
             ("client-config", "client", "claude-code"),
-            ("wake-up", "budget", "1000"),
-            ("hook session-start", "budget", "1000"),
+            ("wake-up", "budget", "2000"),
+            ("hook session-start", "budget", "2000"),
         ];
         for (line, argument, value) in cases {
             assert_eq!(values_of(line, argument).join(" "), value, "{line} {argument}");

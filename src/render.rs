@@ -83,10 +83,12 @@ pub use text::{
 };
 pub use text_locations::{text_locations, text_locations_json};
 pub use timeline::timeline;
-pub use wake_up::{WakeUpSection, wake_up};
+pub use wake_up::{WakeUpPage, WakeUpSection, wake_up};
 pub use work::{
     ProcessView, TaskView, WorkView, process, process_status, task, work_list, work_notice,
 };
-pub use workspace_summary::{WorkspaceSummary, tutorial, unbuilt_room_context, workspace_summary};
+pub use workspace_summary::{
+    ItemCounts, WorkspaceSummary, tutorial, unbuilt_room_context, workspace_line, workspace_summary,
+};
 
 use crate::model::escape_unprintable_in_lines;

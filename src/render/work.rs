@@ -40,6 +40,16 @@ pub enum WorkView<'a> {
     Process(ProcessView<'a>),
 }
 
+impl WorkView<'_> {
+    /// Returns the title of the task, or the name of the process.
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Task(it) => &it.task.title,
+            Self::Process(it) => &it.process.name,
+        }
+    }
+}
+
 /// Renders open work in one line: `Task: check the dates (2 days ago)`.
 pub fn work_notice(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
     match view {

@@ -1,12 +1,11 @@
 //! Renders the texts for a first visit: the tutorial and the workspace summary.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use chrono::{DateTime, Utc};
 
-use crate::model::Audience;
-use crate::model::token_weight;
-use crate::model::{CommitSummary, abridge_to_weight};
+use crate::model::{Audience, CommitSummary, Palace, abridge_to_weight, token_weight};
 use crate::render::conflict::conflict_count_line;
 use crate::render::text::{
     count_with_noun, in_quotes, name_in_sentence, one_line, truncate, whole_line,
@@ -21,9 +20,9 @@ const MAX_GENERA: usize = 12;
 const MAX_WEIGHT: usize = 870;
 const MAX_SHORTENING: usize = 3;
 
-/// The contents of a workspace in numbers, with its latest changes.
-#[derive(Clone, Debug, Default)]
-pub struct WorkspaceSummary {
+/// The numbers of the items of a palace.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ItemCounts {
     /// The number of rooms.
     pub rooms: usize,
     /// The number of scrolls.
@@ -32,6 +31,36 @@ pub struct WorkspaceSummary {
     pub entities: usize,
     /// The number of drawers.
     pub drawers: usize,
+}
+
+impl ItemCounts {
+    /// Counts the items of a palace.
+    pub fn of(palace: &Palace) -> Self {
+        Self {
+            rooms: palace.rooms().len(),
+            scrolls: palace.scrolls().count(),
+            entities: palace.graph.len(),
+            drawers: palace.drawers.len(),
+        }
+    }
+}
+
+impl fmt::Display for ItemCounts {
+    /// Writes `1 room, 0 scrolls, 33 entities`, and the drawers if there are any.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = [(self.rooms, "room"), (self.scrolls, "scroll"), (self.entities, "entity")];
+        let drawers = (self.drawers > 0).then_some((self.drawers, "drawer"));
+        let counts = counts.into_iter().chain(drawers);
+        let counts: Vec<_> = counts.map(|(number, noun)| count_with_noun(number, noun)).collect();
+        f.write_str(&counts.join(", "))
+    }
+}
+
+/// The contents of a workspace in numbers, with its latest changes.
+#[derive(Clone, Debug, Default)]
+pub struct WorkspaceSummary {
+    /// The numbers of its items.
+    pub counts: ItemCounts,
     /// The number of entities of each genus that has any.
     pub genera: Vec<(String, usize)>,
     /// The latest changes, newest first.
@@ -51,6 +80,11 @@ pub fn tutorial() -> &'static str {
      remembered. A door may lead to a room that does not exist yet. Leave scrolls with \
      write_scroll: what you found, what you doubt, what remains. Before you go, hand over in \
      the entry room, always under the same title: the new scroll replaces the old.\n"
+}
+
+/// Renders the name of a workspace and the numbers of its items.
+pub fn workspace_line(name: &str, counts: &ItemCounts) -> String {
+    format!("Workspace: {} ({counts})\n", name_in_sentence(&truncate(name, 60)))
 }
 
 /// Renders the summary of a workspace (v1 section 5.1, v2 section 3.2) in less than three
@@ -74,13 +108,8 @@ fn shortened_summary(
     share: usize,
 ) -> String {
     let short = |text: &str, room: usize| abridge_to_weight(&whole_line(text), room / share);
-    let counts = [(it.rooms, "room"), (it.scrolls, "scroll"), (it.entities, "entity")];
-    let drawers = (it.drawers > 0).then_some((it.drawers, "drawer"));
-    let counts = counts.into_iter().chain(drawers);
-    let counts: Vec<_> = counts.map(|(number, noun)| count_with_noun(number, noun)).collect();
-    let mut page =
-        format!("Workspace: {} ({})\n", name_in_sentence(&truncate(name, 60)), counts.join(", "));
-    if it.entities == 0 {
+    let mut page = workspace_line(name, &it.counts);
+    if it.counts.entities == 0 {
         page.push_str(audience.choose(
             "This workspace has no entities yet: create some with create_entities.\n",
             "This workspace has no entities yet.\n",

@@ -81,21 +81,19 @@ fn wake_up_lists_observations_of_a_graph_in_a_stable_order() {
     let told = run(&home, &["wake-up", "--budget", "200"]);
     assert_snapshot!(told, @"
     ── palace ──
-    0 rooms, 0 scrolls, 34 entities, 0 drawers
-    Current facts (3 of 50):
-      Guest 29 → knows → Bob
-      Guest 28 → knows → Bob
-      Guest 27 → knows → Bob
-    Observations, most related first (3 of 33):
-      Bob (person): sings
-      Ada (person): moved to Leeds; works on the seam; likes tea
-      Guest 19 (person): came once
-    Latest changes (2 of 3):
+    0 rooms, 0 scrolls, 34 entities
+    Latest changes (3 of 3):
       relations: create 50 (claude, just now)
       entities: create 34 (claude, just now)
+      palace palace: create (claude, just now)
     ");
+    // A budget in which all of them fit.
+    let told = run(&home, &["wake-up", "--budget", "3000"]);
+    let observations = told.split_once("Observations").unwrap().1;
+    assert!(observations.starts_with(", most related first (33 of 33):\n  Bob (person): sings\n"));
+    assert!(observations.contains("Ada (person): moved to Leeds; works on the seam; likes tea\n"));
     for _ in 0..4 {
-        assert_eq!(run(&home, &["wake-up", "--budget", "200"]), told);
+        assert_eq!(run(&home, &["wake-up", "--budget", "3000"]), told);
     }
 }
 

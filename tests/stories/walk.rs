@@ -109,7 +109,7 @@ fn a_person_edits_lines_completes_names_and_repeats_commands() {
     let home = home_with_code();
     let mut walk = Terminal::start(&home, 80, &["walk"]);
     let page = walk.read_until("\n> ");
-    assert!(page.starts_with("You are in Code now.\n\n── Moving in ──\n"), "{page}");
+    assert!(page.starts_with("You are in Code now.\n\nWorkspace: Code ("), "{page}");
     assert!(!page.contains("build_room") && !page.contains("palace_action"), "{page}");
 
     // A misspelt word is corrected with the arrow keys.

@@ -179,6 +179,8 @@ async fn a_merge_conflict_is_reported_and_the_last_version_stays() {
     git_as_ada(&home, &["-c", "alias.attempt=!git merge -q moss || true", "attempt"]);
     let conflict = home.read("w/rooms/hall.yaml");
     assert_snapshot!(agent.enter_until("w", "merge").await, @"
+    Workspace: w (1 room, 0 scrolls, 0 entities)
+
     ── Hall ──
     Dust.
 

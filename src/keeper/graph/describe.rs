@@ -8,8 +8,8 @@ use crate::keeper::graph::rules::new_fault_notes;
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::sync::notices::sync_line;
 use crate::keeper::{Refusal, Session};
-use crate::model::{Audience, CommitSummary, Genus, Graph, OpenConflict};
-use crate::render::{self, EntityView, GenusCount, WorkspaceSummary};
+use crate::model::{Audience, CommitSummary, Genus, Graph, OpenConflict, quoted};
+use crate::render::{self, EntityView, GenusCount, ItemCounts, WorkspaceSummary};
 
 /// How many of the latest commits the description of a workspace lists.
 const RECENT_CHANGES: usize = 4;
@@ -48,10 +48,7 @@ pub fn describe_workspace(session: &Session<'_>) -> Result<WorkspaceDescription,
     let palace = &session.palace.palace;
     let genera = palace.graph.genus_counts().map(|(genus, number)| (genus.to_owned(), number));
     let summary = WorkspaceSummary {
-        rooms: palace.rooms().len(),
-        scrolls: palace.scrolls().count(),
-        entities: palace.graph.len(),
-        drawers: palace.drawers.len(),
+        counts: ItemCounts::of(palace),
         genera: genera.collect(),
         recent_commits: session.palace.recent_commits(RECENT_CHANGES)?,
         conflicts: session.palace.count_open_conflicts(),
@@ -81,16 +78,31 @@ pub fn describe_genus<'s>(
     Ok(GenusDescription { count: count_entities_by_status(&palace.graph, name), definition })
 }
 
-/// Returns everything that the graph contains about one entity.
-pub fn get_entity<'s>(session: &'s mut Session<'_>, name: &str) -> Result<EntityView<'s>, Refusal> {
+/// Returns everything that the graph contains about one entity; `asked` is its name, or words with which
+/// only its name begins.
+pub fn get_entity<'s>(
+    session: &'s mut Session<'_>,
+    asked: &str,
+) -> Result<EntityView<'s>, Refusal> {
     let reader = (session.caller.audience(), session.caller.now);
     let open = &mut *session.palace;
-    let name = resolve_entity_name(&open.palace, name)?;
+    let (name, note) = match resolve_entity_name(&open.palace, asked) {
+        Ok(name) => (name, String::new()),
+        Err(refusal) => {
+            let found = open.palace.graph.find_entity_by_first_words(asked).ok_or(refusal)?;
+            let asked = quoted(asked);
+            let note = format!("Note: no entity is called {asked}; only this one begins so.\n");
+            (found.name.clone(), note)
+        }
+    };
     let file = open.palace.graph.file_of_entity(&name).unwrap_or_default().to_owned();
     open.refresh_file(&file);
     open.update_file_history_cache()?;
     let open = &*open;
-    entity_view(open, &name, reader).ok_or(Refusal::NoSuchEntity { asked: name, meant: None })
+    let mut view = entity_view(open, &name, reader)
+        .ok_or(Refusal::NoSuchEntity { asked: name, meant: None })?;
+    view.notes.insert_str(0, &note);
+    Ok(view)
 }
 
 /// Returns what is in memory about the entity with that exact name.
@@ -149,7 +161,7 @@ mod tests {
             .run(|session| describe_workspace(session).unwrap());
         let summary = description.summary;
         assert_eq!((description.name.as_str(), description.as_of), ("Keep", None));
-        assert_eq!((summary.rooms, summary.scrolls, summary.entities), (1, 0, 2));
+        assert_eq!(summary.counts.to_string(), "1 room, 0 scrolls, 2 entities");
         assert_eq!(summary.genera, [("Book".to_owned(), 1), ("Person".to_owned(), 1)]);
     }
 

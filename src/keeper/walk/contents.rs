@@ -96,7 +96,8 @@ pub(crate) fn render_new_scrolls(
             shown.push(which.id);
             continue;
         }
-        if left == 0 || session.palace.palace.scroll(which).is_none_or(is_example) {
+        let scroll = session.palace.palace.scroll(which);
+        if left == 0 || scroll.is_none_or(|it| is_example(&it.title)) {
             continue;
         }
         let text = render_scroll(session, which).unwrap_or_default();

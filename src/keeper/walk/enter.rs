@@ -15,7 +15,7 @@ use crate::keeper::workspaces::as_of_key::present_key;
 use crate::keeper::workspaces::{Workspace, workspace_names};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Audience, Files, quoted};
-use crate::render;
+use crate::render::{self, ItemCounts};
 
 /// Enters a palace (v1 section 5.1), and renders its entry room, or, where no room is built, how to
 /// build the first. `is_create` creates a palace that does not exist; `as_of` is a past revision.
@@ -161,8 +161,15 @@ fn enter_palace(keeper: &mut Keeper, caller: &Caller, key: &str) -> Result<Strin
         Some(summary) => Ok(head + &summary),
         None => {
             let mut session = keeper.session_without_refresh(key, caller)?;
+            let palace = &session.palace.palace;
+            let counts = ItemCounts::of(palace);
+            // A palace without rooms shows it with its summary.
+            let line = match counts.rooms {
+                0 => String::new(),
+                _ => render::workspace_line(&palace.settings.name, &counts) + "\n",
+            };
             let hand_over = render_hand_over(&mut session)?;
-            Ok(head + &hand_over + &render_current_room(keeper, caller)?)
+            Ok(head + &line + &hand_over + &render_current_room(keeper, caller)?)
         }
     }
 }
@@ -184,8 +191,9 @@ mod tests {
     fn the_tutorial_is_shown_at_the_first_entry_only() {
         let mut home = TestHome::new(&[HALL]);
         let tutorial = render::tutorial();
-        assert!(home.enter().unwrap().starts_with(&format!("{tutorial}\n── Hall ──\nStone.\n")));
-        assert!(home.enter().unwrap().starts_with("── Hall ──\nStone.\n"));
+        let page = "Workspace: Keep (1 room, 0 scrolls, 0 entities)\n\n── Hall ──\nStone.\n";
+        assert!(home.enter().unwrap().starts_with(&format!("{tutorial}\n{page}")));
+        assert!(home.enter().unwrap().starts_with(page));
     }
 
     #[test]
@@ -211,7 +219,7 @@ mod tests {
         enter(&mut home, "Großer Speicher", true).unwrap();
         let settings = home.read("../grosser-speicher/palace.toml").unwrap();
         assert!(settings.contains("name = \"Großer Speicher\""), "{settings}");
-        assert!(enter(&mut home, "KEEP", true).unwrap().starts_with("── Hall ──"));
+        assert!(enter(&mut home, "KEEP", true).unwrap().contains("── Hall ──"));
     }
 
     #[test]

@@ -38,12 +38,12 @@ pub(crate) fn render_hand_over(session: &mut Session<'_>) -> Result<String, Refu
 /// Finds the newest scroll of the entry room, or a newer one of any room with the title of a
 /// hand-over. One that is dated more than a day after `now` counts as the oldest: it would stay the
 /// newest for ever.
-fn find_hand_over(palace: &Palace, now: DateTime<Utc>) -> Option<ScrollId> {
+pub(crate) fn find_hand_over(palace: &Palace, now: DateTime<Utc>) -> Option<ScrollId> {
     let entry = palace.entry_room();
     let is_hand_over = |(room, it): &(&RoomId, &Scroll)| {
         let title = it.title.trim().to_lowercase();
         let is_titled = TITLES.iter().any(|it| title.starts_with(it));
-        (Some(*room) == entry || is_titled) && !is_example(it)
+        (Some(*room) == entry || is_titled) && !is_example(&it.title)
     };
     let is_past = |it: &Scroll| it.written <= now + TimeDelta::days(1);
     let is_current = |it: &Scroll| palace.replacement_of_scroll(it.id).is_none();
@@ -52,9 +52,9 @@ fn find_hand_over(palace: &Palace, now: DateTime<Utc>) -> Option<ScrollId> {
     newest.map(|(room, it)| ScrollId { room: room.clone(), id: it.id })
 }
 
-/// Returns whether a scroll is an example of a template.
-pub(crate) fn is_example(scroll: &Scroll) -> bool {
-    scroll.title.to_lowercase().contains(EXAMPLE)
+/// Returns whether an item with this name or title is an example of a template.
+pub(crate) fn is_example(name: &str) -> bool {
+    name.to_lowercase().contains(EXAMPLE)
 }
 
 /// Cuts the page of a scroll to the limit, and says how much is left to read and how.
@@ -98,6 +98,8 @@ mod tests {
     fn the_newest_scroll_of_the_entry_is_shown_whole_above_the_room() {
         let page = enter(&[("Plan", 1), ("Where we stopped", 3)], &[("On moss", 5)]);
         insta::assert_snapshot!(page.split_once("\nActions:").unwrap().0, @"
+        Workspace: Keep (2 rooms, 3 scrolls, 0 entities)
+
         ── Where we stopped ──
         A scroll in Hall, written by bob 26 days ago.
 
@@ -118,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_newer_hand_over_of_another_room_is_shown_instead() {
-        let first_line = |page: String| page.lines().next().unwrap().to_owned();
+        let first_line = |page: String| page.lines().nth(2).unwrap().to_owned();
         let crypt = [("Handover, week 8", 5), ("On moss", 6)];
         assert_eq!(first_line(enter(&[("Plan", 1)], &crypt)), "── Handover, week 8 ──");
         assert_eq!(first_line(enter(&[("Plan", 7)], &crypt)), "── Plan ──");

@@ -7,8 +7,8 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::file_errors::render_diagnostic_in_one_line;
 use crate::keeper::sync::notices::sync_line;
 use crate::keeper::{Caller, Refusal};
-use crate::model::{Audience, ItemKind, RoomId, path_text};
-use crate::render::{self, RoomView, WorkspaceSummary};
+use crate::model::{Audience, ItemKind, Palace, RoomId, path_text};
+use crate::render::{self, ItemCounts, RoomView, WorkspaceSummary};
 use crate::search::{Query, query_content_words};
 use crate::visit::Location;
 
@@ -51,10 +51,7 @@ pub(crate) fn render_roomless_palace(
     let palace = &open.palace;
     let genera = palace.graph.genus_counts().map(|(genus, count)| (genus.to_owned(), count));
     let summary = WorkspaceSummary {
-        rooms: 0,
-        scrolls: palace.scrolls().count(),
-        entities: palace.graph.len(),
-        drawers: palace.drawers.len(),
+        counts: ItemCounts::of(palace),
         genera: genera.collect(),
         recent_commits: open.recent_commits(MAX_RECENT_COMMITS)?,
         conflicts: open.count_open_conflicts(),
@@ -83,7 +80,21 @@ pub(crate) fn render_roomless_palace(
         true => "",
         false => "Until then, you can walk by number through the entities.\n",
     };
-    Ok(format!("{summary}\nThis palace has no rooms yet. {advice}{halls}"))
+    let search = drawer_search_advice(palace, audience);
+    Ok(format!("{summary}\n{search}This palace has no rooms yet. {advice}{halls}"))
+}
+
+/// Returns how to search the drawers of a palace; empty if it has none.
+fn drawer_search_advice(palace: &Palace, audience: Audience) -> String {
+    let how = "palace_action 17 with words in `params` searches";
+    match palace.drawers.is_empty() {
+        true => String::new(),
+        false => format!(
+            "{} its drawers: words in quotation marks are exact, `since:2026-03-01` finds later \
+             ones.\n",
+            audience.choose(how, "`search WORDS` searches")
+        ),
+    }
 }
 
 /// Returns how to build a room that does not exist.

@@ -1,18 +1,23 @@
 //! The summary for the beginning of a conversation, and the list of places to write at its end.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 
 use crate::keeper::mempalace::facts::fact_record;
 use crate::keeper::palace::OpenPalace;
+use crate::keeper::walk::hand_over::{find_hand_over, is_example};
 use crate::keeper::walk::notices::{list_open_work, needs_history};
+use crate::keeper::walk::show_item::render_scroll;
 use crate::keeper::work::work_items::work_view;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{Date, Severity, quoted_unless_plain};
+use crate::model::{
+    Date, Palace, RoomId, Scroll, ScrollId, Severity, entity_links, quoted_unless_plain,
+};
 use crate::render::{
-    self, WakeUpSection, ago, in_quotes, name_in_sentence, one_line, truncate, whole_line,
+    self, ItemCounts, WakeUpPage, WakeUpSection, ago, in_quotes, name_in_sentence, one_line,
+    truncate, whole_line,
 };
 use crate::token_estimate;
 
@@ -20,7 +25,7 @@ use crate::token_estimate;
 pub const MIN_TOKENS: usize = 100;
 
 /// The default budget.
-pub const DEFAULT_TOKENS: usize = 1_000;
+pub const DEFAULT_TOKENS: usize = 2_000;
 
 /// The budget of the list of places to write.
 const MAX_PLACES_TOKENS: usize = 600;
@@ -34,8 +39,9 @@ const MAX_RECENT_CHANGES: usize = 10;
 /// Maximum number of characters of an excerpt.
 const MAX_EXCERPT_CHARS: usize = 240;
 
-/// Summarizes the palace for the beginning of a conversation, in at most `budget` tokens: open
-/// work, the latest scrolls, current facts, rooms and wings.
+/// Summarizes the palace for the beginning of a conversation, in at most `budget` tokens: the entry room
+/// and the hand-over, then changes, open work and rooms, then each kind of content that fits as a whole,
+/// or of which the part that the hand-over links fits. Examples of a template stay out.
 pub fn wake_up(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -47,26 +53,56 @@ pub fn wake_up(
         return Err(Refusal::Invalid(why));
     }
     let session = session_for_reading(keeper, caller, workspace)?;
-    let (palace, now) = (session.palace, caller.now);
-    if needs_history(&palace.palace) {
-        palace.update_file_history_cache()?;
+    session.palace.load_provenance()?;
+    if needs_history(&session.palace.palace) {
+        session.palace.update_file_history_cache()?;
     }
-    let sections = [
-        open_work_section(palace, now),
-        scrolls_section(palace, now),
-        diaries_section(palace, now),
-        facts_section(palace, now),
-        observations_section(palace),
-        wings_section(palace),
-        rooms_section(palace),
-        recent_changes_section(palace, now)?,
-    ];
-    Ok(render::wake_up(
-        &palace_heading(palace),
-        &sections,
-        budget,
-        token_estimate::estimate_token_count,
-    ))
+    let page = wake_up_page(&session)?;
+    Ok(render::wake_up(&page, budget, token_estimate::estimate_token_count))
+}
+
+fn wake_up_page(session: &Session<'_>) -> Result<WakeUpPage, Refusal> {
+    let (open, now) = (&*session.palace, session.caller.now);
+    let palace = &open.palace;
+    let hand_over = find_hand_over(palace, now);
+    let linked = hand_over.as_ref().map(|it| entities_linked_in(palace, it)).unwrap_or_default();
+    let (entry, place) = (palace.entry_room(), |room: &RoomId| {
+        format!("in {}", name_in_sentence(&palace.room_name(room)))
+    });
+    let scrolls = scrolls_section(open, now, hand_over.as_ref());
+    let hand_over = hand_over.and_then(|it| Some((render_scroll(session, &it)?, place(&it.room))));
+    let is_linked = |name: &str| linked.contains(name);
+    Ok(WakeUpPage {
+        head: palace_heading(open),
+        entry_room: entry.map(|it| (render_entry_room(palace, it), place(it))).unwrap_or_default(),
+        hand_over: hand_over.unwrap_or_default(),
+        sections: vec![
+            recent_changes_section(open, now)?,
+            open_work_section(open, now),
+            rooms_section(open),
+            wings_section(open),
+        ],
+        contents: vec![
+            vec![facts_section(open, now, |_| true), facts_section(open, now, is_linked)],
+            vec![observations_section(open, |_| true), observations_section(open, is_linked)],
+            vec![scrolls],
+            vec![diaries_section(open, now)],
+        ],
+    })
+}
+
+/// Returns the names of the entities that a scroll links.
+fn entities_linked_in<'a>(palace: &'a Palace, scroll: &ScrollId) -> BTreeSet<&'a str> {
+    let body = palace.scroll(scroll).map(|it| it.body.as_str()).unwrap_or_default();
+    let links = entity_links(body).into_iter();
+    links.filter_map(|it| palace.graph.find_entity(it.name)).map(|it| it.name.as_str()).collect()
+}
+
+/// Renders the name and the description of the entry room.
+fn render_entry_room(palace: &Palace, id: &RoomId) -> String {
+    let Some(room) = palace.room(id) else { return String::new() };
+    let description = render::resolve_entity_links(&room.description, &palace.graph);
+    format!("── {} ──\n{}\n", one_line(&room.name), render::printable_text(&description))
 }
 
 /// Lists the rooms and wings in which an agent can leave what it has learned.
@@ -77,14 +113,12 @@ pub fn list_places_to_write(
 ) -> Result<String, Refusal> {
     let session = session_for_reading(keeper, caller, workspace)?;
     let palace = &*session.palace;
-    let sections = [rooms_section(palace), wings_section(palace)];
-    let heading = palace_heading(palace);
-    Ok(render::wake_up(
-        &heading,
-        &sections,
-        MAX_PLACES_TOKENS,
-        token_estimate::estimate_token_count,
-    ))
+    let page = WakeUpPage {
+        head: palace_heading(palace),
+        sections: vec![rooms_section(palace), wings_section(palace)],
+        ..WakeUpPage::default()
+    };
+    Ok(render::wake_up(&page, MAX_PLACES_TOKENS, token_estimate::estimate_token_count))
 }
 
 /// Begins a session on the workspace that is named, or on the one that the caller acts on.
@@ -109,14 +143,8 @@ fn session_for_reading<'k>(
 /// Renders the name of the palace and the numbers of its items.
 fn palace_heading(open: &OpenPalace) -> String {
     let palace = &open.palace;
-    let counts = [
-        (palace.rooms().len(), "room"),
-        (palace.scrolls().count(), "scroll"),
-        (palace.graph.len(), "entity"),
-        (palace.drawers.len(), "drawer"),
-    ];
-    let counts = counts.map(|(number, noun)| render::count_with_noun(number, noun));
-    format!("── {} ──\n{}\n", truncate(&one_line(&palace.settings.name), 40), counts.join(", "))
+    let name = truncate(&one_line(&palace.settings.name), 40);
+    format!("── {name} ──\n{}\n", ItemCounts::of(palace))
 }
 
 fn open_work_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
@@ -126,6 +154,7 @@ fn open_work_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     });
     let work = list_open_work(&open.palace, |_| true).concat();
     let work = work.iter().filter_map(|it| work_view(open, it));
+    let work = work.filter(|it| !is_example(it.title()));
     let work: Vec<_> = work.map(|it| render::work_notice(&it, now)).collect();
     let lines: Vec<_> = work.into_iter().chain(broken).collect();
     let total = lines.len();
@@ -136,9 +165,19 @@ fn open_work_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     }
 }
 
-fn scrolls_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
+/// Lists the scrolls that nothing replaces, except for the hand-over, which is shown above.
+fn scrolls_section(
+    open: &OpenPalace,
+    now: DateTime<Utc>,
+    hand_over: Option<&ScrollId>,
+) -> WakeUpSection {
     let palace = &open.palace;
-    let mut all: Vec<_> = palace.scrolls().collect();
+    let is_shown = |it: &Scroll| {
+        hand_over.is_none_or(|above| above.id != it.id)
+            && !is_example(&it.title)
+            && palace.replacement_of_scroll(it.id).is_none()
+    };
+    let mut all: Vec<_> = palace.scrolls().filter(|(_, it)| is_shown(it)).collect();
     all.sort_by_key(|(_, it)| Reverse((it.written, it.id)));
     let lines = all.iter().map(|(room, it)| {
         let (title, room) = (
@@ -167,29 +206,40 @@ fn diaries_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     new_section("Diary", diaries.len(), lines)
 }
 
-/// Lists the current facts: those that began last first, then those of the newest subjects.
-fn facts_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
+/// Lists the current facts of the entities whose names `is_listed` accepts: those that began last first,
+/// then those of the newest subjects. The heading counts all current facts.
+fn facts_section(
+    open: &OpenPalace,
+    now: DateTime<Utc>,
+    is_listed: impl Fn(&str) -> bool,
+) -> WakeUpSection {
     let today = Date::from(now);
     let mut sources: Vec<_> = open.palace.graph.entities_and_loose_ends().collect();
+    sources.retain(|it| !is_example(&it.name));
     sources.sort_unstable_by_key(|it| (Reverse(it.id), &it.name, it.is_defined));
     let all =
         sources.into_iter().flat_map(|it| it.relations.iter().map(move |fact| (&it.name, fact)));
     let mut current: Vec<_> = all.filter(|(_, fact)| fact.is_current(today)).collect();
     current.sort_by_cached_key(|(_, fact)| Reverse(fact.since_date()));
+    let total = current.len();
+    current.retain(|(name, _)| is_listed(name));
     let lines = current.iter().map(|(name, fact)| {
         let since =
             fact.since.as_ref().map(|it| format!(" (since {})", truncate(&one_line(it), 20)));
         fact_record(name, fact, today).to_line() + &since.unwrap_or_default()
     });
-    new_section("Current facts", current.len(), lines)
+    new_section("Current facts", total, lines)
 }
 
-/// Lists the latest observations: those of the entities with most relations first, then those of
-/// the newest entities.
-fn observations_section(open: &OpenPalace) -> WakeUpSection {
+/// Lists the latest observations of the entities whose names `is_listed` accepts: those of the entities
+/// with most relations first, then those of the newest entities.
+fn observations_section(open: &OpenPalace, is_listed: impl Fn(&str) -> bool) -> WakeUpSection {
     let graph = &open.palace.graph;
+    let all = graph.entities_and_loose_ends();
     let mut all: Vec<_> =
-        graph.entities_and_loose_ends().filter(|it| !it.observations.is_empty()).collect();
+        all.filter(|it| !it.observations.is_empty() && !is_example(&it.name)).collect();
+    let total = all.len();
+    all.retain(|it| is_listed(&it.name));
     all.sort_by_cached_key(|it| {
         let count = it.relations.len() + graph.incoming_relations(&it.name).count();
         (Reverse((count, it.id)), it.name.clone())
@@ -202,7 +252,7 @@ fn observations_section(open: &OpenPalace) -> WakeUpSection {
         let last: Vec<_> = last.filter(|it| !it.is_empty()).collect();
         format!("{name}{genus}: {}", text_start(&last.join("; ")))
     });
-    new_section("Observations, most related first", all.len(), lines)
+    new_section("Observations, most related first", total, lines)
 }
 
 /// Lists the wings that have drawers, with the number of drawers in each room.
@@ -287,10 +337,7 @@ mod tests {
         let refusal = wake_up(&mut home.keeper, &ada(), None, 99).unwrap_err().to_string();
         assert_eq!(refusal, "a budget of 99 tokens is too small: give at least 100");
         let page = wake_up(&mut home.keeper, &ada(), None, 100).unwrap();
-        assert!(
-            page.starts_with("── Keep ──\n0 rooms, 0 scrolls, 0 entities, 0 drawers\n"),
-            "{page}"
-        );
+        assert!(page.starts_with("── Keep ──\n0 rooms, 0 scrolls, 0 entities\n"), "{page}");
     }
 
     #[test]
@@ -308,7 +355,7 @@ mod tests {
             ("scrolls/hall/a.md", &scroll("Old", "2026-02-27T12:00:00Z")),
             ("scrolls/hall/b.md", &scroll("New", "2026-02-28T12:00:00Z")),
         ]);
-        let lines = lines_of(&mut home, |open| scrolls_section(open, ada().now));
+        let lines = lines_of(&mut home, |open| scrolls_section(open, ada().now, None));
         let expected = [
             "\"New\" in Hall (bob, 1 day ago): It grows.",
             "\"Old\" in Hall (bob, 2 days ago): It grows.",
@@ -336,7 +383,7 @@ mod tests {
                     - { type: does, to: swimming, since: 2020, until: 2026-01 }\n\
                     - { type: does, to: judo, since: 2027 }\n";
         let mut home = TestHome::new(&[("entities/person/max.yaml", text)]);
-        let lines = lines_of(&mut home, |open| facts_section(open, ada().now));
+        let lines = lines_of(&mut home, |open| facts_section(open, ada().now, |_| true));
         assert_eq!(lines, ["Max → does → chess (since 2026-02)", "Max → child_of → Alice"]);
     }
 
@@ -347,7 +394,7 @@ mod tests {
         let cat = "name: Cat\ngenus: Animal\nobservations: [Purrs.]\n";
         let mut home =
             TestHome::new(&[("entities/animal/cat.yaml", cat), ("entities/person/ada.yaml", ada)]);
-        let lines = lines_of(&mut home, observations_section);
+        let lines = lines_of(&mut home, |open| observations_section(open, |_| true));
         assert_eq!(lines, ["Ada (Person): Moved to Leeds.; Likes tea.", "Cat (Animal): Purrs."]);
     }
 

@@ -228,10 +228,10 @@ mod tests {
         let names: Vec<_> =
             found.iter().map(|it| it.path.strip_prefix(&git_dir).unwrap()).collect();
         assert_eq!(names, GIT_LOCK_NAMES.map(Path::new));
-        assert!(
-            found.iter().all(|it| it.age.is_some() && it.owner == LockOwner::Unknown),
-            "{found:?}"
-        );
+        assert!(found.iter().all(|it| it.age.is_some()), "{found:?}");
+        let has_no_owner = |it: &GitLock| it.owner == LockOwner::Unknown;
+        // A child that another test forks holds the files too, until it executes its program.
+        assert!((0..1_000).any(|_| store.list_git_locks().unwrap().iter().all(has_no_owner)));
     }
 
     #[test]
@@ -239,7 +239,8 @@ mod tests {
         let (scene, store) = scene_with_locks();
         for name in GIT_LOCK_NAMES {
             let path = scene.home.join(".git").join(name);
-            assert!(store.remove_git_lock(&path).unwrap());
+            // A child that another test forks holds the file too, until it executes its program.
+            assert!((0..1_000).any(|_| store.remove_git_lock(&path).unwrap_or_default()));
             assert!(!path.exists(), "{name}");
         }
         assert_eq!(store.list_git_locks().unwrap(), []);

@@ -36,7 +36,8 @@ const EXPORT_PREFIX: &str = "conversations";
 /// exports of Claude.ai and ChatGPT (`conversations.json`). Each exchange becomes one
 /// drawer, each file one commit. From a conversation, messages and the text of
 /// attachments in Claude.ai are filed; thinking, tool calls, tool results and pictures
-/// are not. A document has the `date` of its front matter, else of its last change.
+/// are not. A document has the `date` of its front matter, else the day in its name
+/// (`2026-03-01`), else the time of its last change.
 ///
 /// Secrets are redacted before anything is written: `[redacted: KIND]` replaces private keys,
 /// tokens of services, and the values of variables named like `API_KEY` or `DB_PASSWORD`.
@@ -172,7 +173,8 @@ fn extract_texts(source: &MineInput) -> Result<ExtractionResult, String> {
     }
     let (text, warning) =
         decode_text(std::fs::read(&source.path).map_err(unread)?, source.source.kind)?;
-    let extracted = source.source.kind.extract_texts_of_file(&text, &source.room);
+    let name = file_name(&source.path);
+    let extracted = source.source.kind.extract_texts_of_file(&text, &name, &source.room);
     let mut extracted =
         extracted.ok_or_else(|| "it contains no conversation in a known format".to_owned())?;
     extracted.faults.extend(warning);

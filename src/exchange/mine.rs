@@ -36,16 +36,22 @@ impl SourceKind {
         }
     }
 
-    /// Extracts the texts of a file. Texts of documents are for `room`, those of
+    /// Extracts the texts of the file that is called `name`. Texts of documents are for `room`, those of
     /// conversations for rooms of their own. Returns `None` if the file is of another kind.
-    pub fn extract_texts_of_file(self, text: &str, room: &str) -> Option<ExtractionResult> {
+    pub fn extract_texts_of_file(
+        self,
+        text: &str,
+        name: &str,
+        room: &str,
+    ) -> Option<ExtractionResult> {
         if text.trim().is_empty() {
             return Some(ExtractionResult::default());
         }
         let json = text.strip_prefix('\u{feff}').unwrap_or(text);
         let mut extracted = match self {
             Self::Document => {
-                ExtractionResult { texts: split_document(text, room), faults: Vec::new() }
+                let at = document_date(text).or_else(|| date_in_name(name));
+                ExtractionResult { texts: split_document(text, at, room), faults: Vec::new() }
             }
             Self::Transcript => agent_transcripts::parse_transcript(json)?,
             Self::Export => chat_exports::parse_export(json)?,
@@ -65,9 +71,8 @@ impl SourceKind {
     }
 }
 
-fn split_document(text: &str, room: &str) -> Vec<ExtractedText> {
+fn split_document(text: &str, at: Option<DateTime<Utc>>, room: &str) -> Vec<ExtractedText> {
     let sections = if text.len() > MAX_UNCUT_BYTES { split_sections(text) } else { vec![text] };
-    let at = document_date(text);
     let mut next_line = 1;
     let extract = |it: &str| {
         let first_line = Some(next_line);
@@ -92,6 +97,19 @@ fn document_date(text: &str) -> Option<DateTime<Utc>> {
     parse_timestamp(value).or_else(|| Some(without_offset().or_else(day)?.and_utc()))
 }
 
+/// Returns the day that the name of a file contains, `2026-03-01` or `2026_03_01`, as its start in UTC.
+fn date_in_name(name: &str) -> Option<DateTime<Utc>> {
+    let is_digit = |at: usize| name.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    let day_at = |start: usize| {
+        let day = name.get(start..start + "2026-03-01".len())?;
+        let is_cut = start.checked_sub(1).is_some_and(is_digit) || is_digit(start + day.len());
+        let format = if day.contains('_') { "%Y_%m_%d" } else { "%Y-%m-%d" };
+        let day = NaiveDate::parse_from_str(day, format).ok().filter(|_| !is_cut)?;
+        Some(day.and_time(NaiveTime::MIN).and_utc())
+    };
+    (0..name.len()).find_map(day_at)
+}
+
 /// Splits a document before each heading of the first two levels that is not in a code
 /// block. Together the sections are the document, byte for byte.
 fn split_sections(text: &str) -> Vec<&str> {
@@ -114,6 +132,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_document_without_a_date_has_that_of_its_name() {
+        let date_of = |text: &str, name: &str| {
+            let extracted = SourceKind::Document.extract_texts_of_file(text, name, "r").unwrap();
+            extracted.texts[0].at.map(|it| it.date_naive().to_string())
+        };
+        let day = Some("2026-03-01".to_owned());
+        for name in ["2026-03-01.md", "Über 2026-03-01-plan.md", "x-2026_03_01_b.txt"] {
+            assert_eq!(date_of("Text.", name), day, "{name}");
+        }
+        for name in ["2026-13-01.md", "12026-03-01.md", "2026-03-011.md", "2026-3-1-a-b.md", "é.md"]
+        {
+            assert_eq!(date_of("Text.", name), None, "{name}");
+        }
+        assert_eq!(date_of("---\ndate: 2026-03-01\n---\nText.", "2020-01-01.md"), day);
+    }
+
+    #[test]
     fn a_long_document_is_split_at_its_headings_without_loss() {
         let body = "Words.\n".repeat(400);
         let text = format!(
@@ -123,8 +158,12 @@ mod tests {
             split_sections(&text).iter().map(|it| it.trim().lines().next()).collect();
         assert_eq!(starts, [Some("# One"), Some("## Two"), Some("# Three")]);
         assert_eq!(split_sections(&text).concat(), text);
-        assert_eq!(split_document("# One\n## Two\n", "r").len(), 1, "a short one is left whole");
-        assert_eq!(split_document(" \n", "r"), []);
+        assert_eq!(
+            split_document("# One\n## Two\n", None, "r").len(),
+            1,
+            "a short one is left whole"
+        );
+        assert_eq!(split_document(" \n", None, "r"), []);
     }
 
     #[test]
@@ -146,7 +185,7 @@ mod tests {
     fn a_text_too_large_for_a_drawer_is_reported_and_skipped() {
         let text = format!("# One\nFine.\n# Two\n{}", "x".repeat(MAX_TEXT_BYTES));
         let ExtractionResult { texts, faults } =
-            SourceKind::Document.extract_texts_of_file(&text, "r").unwrap_or_default();
+            SourceKind::Document.extract_texts_of_file(&text, "a.md", "r").unwrap_or_default();
         assert_eq!(texts.len(), 1);
         insta::assert_snapshot!(faults.join("\n").replace("xx", ""), @"the text that begins with `# Two`: it has 917510 bytes; the limit for a drawer is 917504");
     }
@@ -159,10 +198,13 @@ mod tests {
             (None, None)
         );
         assert_eq!(
-            SourceKind::Transcript.extract_texts_of_file("{\"level\":\"info\"}\n", "r"),
+            SourceKind::Transcript.extract_texts_of_file("{\"level\":\"info\"}\n", "a", "r"),
             None
         );
-        assert_eq!(SourceKind::Export.extract_texts_of_file("{\"name\":\"left-pad\"}", "r"), None);
-        assert_eq!(SourceKind::Export.extract_texts_of_file("[{\"id\":1}]", "r"), None);
+        assert_eq!(
+            SourceKind::Export.extract_texts_of_file("{\"name\":\"left-pad\"}", "a", "r"),
+            None
+        );
+        assert_eq!(SourceKind::Export.extract_texts_of_file("[{\"id\":1}]", "a", "r"), None);
     }
 }

@@ -90,11 +90,14 @@ impl PalaceCheck<'_> {
         params: &Map<String, Value>,
         compared: &mut usize,
     ) -> Vec<CheckFinding> {
-        let check = |key: &str| {
-            let about = at.clone().then_value("tool_params").then_value(key);
-            self.check_entity_name(file, about, params.get(key)?.as_str()?, compared)
-        };
-        Action::ENTITY_PARAMS.into_iter().filter_map(check).collect()
+        let about = |key: &str| at.clone().then_value("tool_params").then_value(key);
+        let one = Action::ENTITY_PARAMS.into_iter();
+        let one = one.filter_map(|key| Some((about(key), params.get(key)?)));
+        let key = Action::ENTITY_LIST_PARAM;
+        let listed = params.get(key).and_then(Value::as_array).into_iter().flatten();
+        let listed = listed.enumerate().map(|(at, it)| (about(key).then_item(at), it));
+        let named = one.chain(listed).filter_map(|(about, it)| Some((about, it.as_str()?)));
+        named.filter_map(|(about, it)| self.check_entity_name(file, about, it, compared)).collect()
     }
 
     /// Reports a name that no entity has.

@@ -140,6 +140,9 @@ impl EditorPalace {
                 _ => Vec::new(),
             },
             (["actions", "-"], CursorPlace::Item) => action_snippets(),
+            (["actions", "-", "tool_params", Action::ENTITY_LIST_PARAM], CursorPlace::Item) => {
+                self.entities(&context.prefix, None)
+            }
             (["actions", "-", "tool_params"], CursorPlace::Key) => self.tool_parameters(context),
             (["actions", "-", "tool_params"], CursorPlace::Value(key)) => match key.as_str() {
                 "genus" => self.genera(&context.prefix),

@@ -154,6 +154,9 @@ fn occurrence_kind(file_kind: FileKind, steps: &[&str]) -> Option<OccurrenceKind
         }
         (FileKind::Room, ["actions", _, "entity"])
         | (FileKind::Task | FileKind::Process, ["entity"]) => OccurrenceKind::Entity,
+        (FileKind::Room, ["actions", _, "tool_params", Action::ENTITY_LIST_PARAM, _]) => {
+            OccurrenceKind::Entity
+        }
         (FileKind::Room, ["actions", _, "tool_params", key]) => match *key {
             "genus" => OccurrenceKind::Genus,
             "type" => OccurrenceKind::RelationType,

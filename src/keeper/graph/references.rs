@@ -187,6 +187,11 @@ fn rename_in_action(
     for key in Action::ENTITY_PARAMS {
         rename(params.get_mut(key));
     }
+    if let Some(Value::Array(listed)) = params.get_mut(Action::ENTITY_LIST_PARAM) {
+        for it in listed {
+            rename(Some(it));
+        }
+    }
     if let Some(Value::Object(attributes)) = params.get_mut("attributes") {
         for key in links {
             rename(attributes.get_mut(key));

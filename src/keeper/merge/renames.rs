@@ -174,6 +174,11 @@ impl NameChanges {
                 for key in Action::ENTITY_PARAMS {
                     self.rename_entity_field(params, key);
                 }
+                if let Some(Value::Array(listed)) = params.get_mut(Action::ENTITY_LIST_PARAM) {
+                    for it in listed {
+                        self.rename_entity_value(it);
+                    }
+                }
                 if let Some(Value::Object(attributes)) = params.get_mut("attributes") {
                     self.links.all().for_each(|it| self.rename_entity_field(attributes, it));
                 }
@@ -215,7 +220,13 @@ impl NameChanges {
     }
 
     fn rename_entity_field(&self, fields: &mut Fields, key: &str) {
-        let Some(Value::String(text)) = fields.get_mut(key) else { return };
+        if let Some(value) = fields.get_mut(key) {
+            self.rename_entity_value(value);
+        }
+    }
+
+    fn rename_entity_value(&self, value: &mut Value) {
+        let Value::String(text) = value else { return };
         let folded = self.entities_by_folded_name.get(&fold_name(text)).and_then(Option::as_ref);
         let old = if self.entities.contains_key(text) { Some(&*text) } else { folded };
         if let Some(new) = old.and_then(|it| self.renamed_entity(it)) {

@@ -12,7 +12,7 @@ use crate::keeper::walk::long_answers::MIN_SHOWN_CHARS;
 use crate::keeper::walk::show_item::texts_of_room;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{
-    Action, ActionKind, FileHistories, Hall, ItemId, Palace, ScrollId, Tool, WorkStatus,
+    Action, ActionKind, FileHistories, Hall, ItemId, Palace, ScrollId, Tool, WorkStatus, quoted,
 };
 use crate::render;
 use crate::visit::{AnswerSubject, Location, Visit};
@@ -90,7 +90,7 @@ fn everything_in_place(open: &OpenPalace, position: &Location, hall: Option<&Hal
     let scroll = |it| EverythingPart::Item(ItemId::Scroll(ScrollId { room: id.clone(), id: it }));
     let mut parts: Vec<_> = scrolls.into_iter().map(|it| scroll(it.id)).collect();
     if let Some(room) = palace.room(id) {
-        parts.extend(room.actions.iter().filter_map(|it| part_of_action(open, it)));
+        parts.extend(room.actions.iter().flat_map(|it| parts_of_action(open, it)));
         let linked = |text: &str| palace.graph.linked_entities(text).into_iter().map(entity);
         parts.extend(linked(&room.description));
         parts.extend(texts_of_room(room).flat_map(|(_, it)| linked(it).collect::<Vec<_>>()));
@@ -108,35 +108,42 @@ fn everything_in_place(open: &OpenPalace, position: &Location, hall: Option<&Hal
     Everything { workspace, title: format!("in {}", palace.room_name(id)), parts }
 }
 
-/// Returns what an action shows, if it leads nowhere.
-fn part_of_action(open: &OpenPalace, action: &Action) -> Option<EverythingPart> {
+/// Returns what an action shows; nothing if it leads somewhere.
+fn parts_of_action(open: &OpenPalace, action: &Action) -> Vec<EverythingPart> {
     let graph = &open.palace.graph;
+    let entity = |name: &str| match graph.find_entity(name) {
+        Some(found) => EverythingPart::Item(ItemId::Entity(found.name.clone())),
+        None => EverythingPart::Text(format!("There is no entity {}.", quoted(name))),
+    };
     match &action.kind {
-        ActionKind::Navigate(_) | ActionKind::EnterHall(_) => None,
+        ActionKind::Navigate(_) | ActionKind::EnterHall(_) => Vec::new(),
         ActionKind::Text { content } => {
             let content = render::printable_text(&render::resolve_entity_links(content, graph));
             let label = render::narrate_action(&action.label);
-            Some(EverythingPart::Text(format!("{label}\n{content}")))
+            vec![EverythingPart::Text(format!("{label}\n{content}"))]
         }
-        ActionKind::ShowEntity { entity } => {
-            let found = graph.find_entity(entity)?;
-            Some(EverythingPart::Item(ItemId::Entity(found.name.clone())))
+        ActionKind::ShowEntity { entity: name } => vec![entity(name)],
+        ActionKind::Query { tool, .. } if shows_named_entities(tool, action) => {
+            let label = EverythingPart::Text(render::narrate_action(&action.label));
+            let label = Some(label).filter(|_| action.named_entities().nth(1).is_some());
+            label.into_iter().chain(action.named_entities().map(entity)).collect()
         }
-        ActionKind::Query { tool, params } => {
-            let named = params.get("name").and_then(|it| it.as_str());
-            let named = named.filter(|_| Tool::bare_name(tool) == "get_entity");
-            if let Some(found) = named.and_then(|it| graph.find_entity(it)) {
-                return Some(EverythingPart::Item(ItemId::Entity(found.name.clone())));
-            }
-            Some(EverythingPart::RunTool(ActionToolCall {
-                label: action.label.clone(),
-                tool: tool.clone(),
-                params: params.clone(),
-                allowed_tools: Vec::new(),
-                missing_consent: None,
-            }))
-        }
+        ActionKind::Query { tool, params } => vec![EverythingPart::RunTool(ActionToolCall {
+            label: action.label.clone(),
+            tool: tool.clone(),
+            params: params.clone(),
+            allowed_tools: Vec::new(),
+            missing_consent: None,
+        })],
     }
+}
+
+/// Returns whether an action shows the entities that it names, whatever the visitor says.
+fn shows_named_entities(tool: &str, action: &Action) -> bool {
+    let mut named = action.named_entities().peekable();
+    Tool::bare_name(tool) == "get_entity"
+        && named.peek().is_some()
+        && !named.any(|it| it.contains(Action::PLACEHOLDER))
 }
 
 /// Lists the rooms, scrolls, entities and open tasks of a palace; those that changed last first, and

@@ -1,6 +1,7 @@
 //! Finds an entity by a name as people write it, or by a name that it had before.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::model::graph::lazy_index::hash_name_ignoring_case;
 use crate::model::{Entity, Graph, did_you_mean, entity_links};
@@ -51,6 +52,21 @@ impl Graph {
         alike.filter(move |it| it.to_lowercase() == lower)
     }
 
+    /// Returns the only entity whose name begins with these words, in any case; `None` for fewer than three
+    /// characters.
+    pub fn find_entity_by_first_words(&self, words: &str) -> Option<&Entity> {
+        let words = words.trim().to_lowercase();
+        words.chars().nth(2)?;
+        let begins = |name: &&Arc<str>| {
+            let name = name.to_lowercase();
+            let rest = name.strip_prefix(&words);
+            rest.is_some_and(|it| !it.starts_with(char::is_alphanumeric))
+        };
+        let mut names = self.entities.keys().filter(begins);
+        let only = names.next().filter(|_| names.next().is_none())?;
+        self.get(only)
+    }
+
     /// Returns the most similar entity name. Only names with the same first letter are compared,
     /// because typing errors are rarest there.
     pub fn closest_name(&self, name: &str) -> Option<&str> {
@@ -89,6 +105,16 @@ mod tests {
         assert_eq!(found(&graph, "ADA").as_deref(), Some("ADA"));
         assert_eq!(found(&graph, "ada"), None, "two names differ from it in case");
         assert_eq!(found(&graph, "stasis-is-data"), None);
+    }
+
+    #[test]
+    fn the_only_entity_that_begins_with_some_words_is_found() {
+        let graph = graph_of(&[("Topic 07: Grids", &[]), ("Topic 071", &[]), ("Topic 08", &[])]);
+        let found = |words| graph.find_entity_by_first_words(words).map(|it| it.name.as_str());
+        assert_eq!(found("topic 07"), Some("Topic 07: Grids"));
+        assert_eq!(found("Topic"), None, "three names begin with it");
+        assert_eq!(found("Topic 0"), None, "it ends within a word");
+        assert_eq!(found("To"), None);
     }
 
     #[test]

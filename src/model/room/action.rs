@@ -51,6 +51,8 @@ pub struct NavigationTarget {
 impl Action {
     /// The parameters of queries that name entities.
     pub const ENTITY_PARAMS: [&str; 2] = ["name", "entity"];
+    /// The parameter of queries that lists entities.
+    pub const ENTITY_LIST_PARAM: &str = "names";
     /// Stands for the visitor's words in the parameters of a query.
     pub const PLACEHOLDER: &str = "{params}";
     /// Maximum number of placeholders in one action that `check` accepts: words of 1 KiB then stay
@@ -68,8 +70,10 @@ impl Action {
             ActionKind::Query { params, .. } => (None, Some(params)),
             _ => (None, None),
         };
-        let param = move |key: &str| params.and_then(|it| it.get(key)).and_then(Value::as_str);
-        shown.into_iter().chain(Self::ENTITY_PARAMS.into_iter().filter_map(param))
+        let param = move |key: &str| params.and_then(|it| it.get(key));
+        let one = Self::ENTITY_PARAMS.into_iter().filter_map(param);
+        let listed = param(Self::ENTITY_LIST_PARAM).and_then(Value::as_array).into_iter().flatten();
+        shown.into_iter().chain(one.chain(listed).filter_map(Value::as_str))
     }
 
     /// Returns the room of this palace to which the action leads, if any.

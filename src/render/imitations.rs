@@ -58,6 +58,7 @@ const SERVER_LINES: &[&str] = &[
     "Drawers by wing and room (",
     "Genera that no action and no `generate` of a room shows:",
     "In a sentence:",
+    "Items with each word:",
     "Latest changes (",
     "Latest scrolls (",
     "Left out:",

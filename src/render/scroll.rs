@@ -58,6 +58,9 @@ pub fn scroll_note(view: &ScrollView<'_>, now: DateTime<Utc>) -> String {
     format!("{}, {}{replaced}", ago(view.scroll.written, now), short_provenance(&view.provenance))
 }
 
+/// Limit for the words of a query whose items are counted.
+const MAX_COUNTED_WORDS: usize = 12;
+
 /// Renders a list of scrolls that are older than those on the room's page.
 pub fn older_scrolls(
     room: &str,
@@ -106,14 +109,25 @@ pub fn no_exact_result(query: &str, kinds: &[ItemKind]) -> String {
     format!("{query} stands nowhere in what was searched: {}.\n", kinds.join(", "))
 }
 
-/// Renders the best search results for an agent, the first `strong` ones; `total` is the number of all
-/// results.
-pub fn search_results(query: &str, found: &[HitView], strong: usize, total: usize) -> String {
+/// Renders the best search results for an agent, the first `strong` ones of `total`, and in how many
+/// items each word of the query stands.
+pub fn search_results(
+    query: &str,
+    found: &[HitView],
+    (strong, total): (usize, usize),
+    items_by_word: &[(String, usize)],
+) -> String {
     let query = in_quotes(&truncate(query, 80));
-    let mut page = format!("{} for {query}:\n", count_with_noun(total, "result"));
+    let mut page = format!("{} for {query}:\n", count_with_noun(strong, "result"));
     found.iter().take(strong).enumerate().for_each(|it| page.push_str(&result_row(it)));
     if total > strong {
         page.push_str(&format!("  {} weaker: 13\n", total - strong));
+    }
+    let words = items_by_word.iter().take(MAX_COUNTED_WORDS);
+    let words: Vec<_> = words.map(|(word, count)| format!("{word} {count}")).collect();
+    // One word stands in all results, unless similar ones were found instead.
+    if words.len() > 1 || items_by_word.iter().any(|(_, count)| *count == 0) {
+        page.push_str(&format!("  Items with each word: {}\n", whole_line(&words.join(", "))));
     }
     page
 }

@@ -12,6 +12,7 @@ mod recency;
 pub(crate) mod score_accumulator;
 use crate::search::scored_doc::ScoredDoc;
 use std::cmp::{Ordering, Reverse};
+use std::collections::HashSet;
 use std::ops::Range;
 
 use chrono::{DateTime, Utc};
@@ -154,6 +155,26 @@ impl Index {
             }
         });
         Hits { best: best.collect(), total }
+    }
+
+    /// Returns how many items that match the filters of a query contain each of its words, in the order
+    /// of the query.
+    pub fn count_items_by_word(
+        &self,
+        query: &Query<'_>,
+        admits: impl Fn(&ItemId) -> bool,
+    ) -> Vec<(String, usize)> {
+        let words = QueryWords::parse(query.text).words.into_iter();
+        let count = |it: &QueryWord| {
+            let terms = self.lexicon.find_terms_in_all_languages(&it.text, it.script);
+            let postings = terms.iter().flat_map(|it| self.live_postings(*it));
+            let numbers = postings.map(|it| self.passages[it.passage as usize].document);
+            let numbers: HashSet<u32> = numbers.collect();
+            let documents =
+                numbers.iter().filter_map(|it| self.documents.get(*it as usize)?.as_ref());
+            documents.filter(|it| self.matches_filters(query, it) && admits(&it.item)).count()
+        };
+        words.map(|it| (it.text.clone(), count(&it))).collect()
     }
 
     /// Returns the documents that may be near-duplicates of `text`, the likeliest first: those

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::keeper::graph::lookup::resolve_genus_name;
 use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::search_documents::entity_facet;
 use crate::keeper::search::palace_search::item_contains_phrase;
 use crate::keeper::search::search_filters::exact_phrase;
@@ -91,17 +92,32 @@ pub fn list_entities<'s>(
         }
     };
     let ranker = embedded.as_ref().map(|it| it.ranker.clone());
-    let suggestions = match total == 0 && filter != EntityFilter::default() {
-        true => suggest_similar_filters(graph, &filter),
-        false => String::new(),
-    };
+    let suggestions =
+        if total == 0 { advice_on_no_entity(open, query, &filter) } else { String::new() };
     let names: Vec<_> = entities.iter().map(|it| it.name.clone()).collect();
     let items = names.iter().cloned().map(ItemId::Entity).collect();
-    session.visit.record_listed_items(items);
+    // An answer without items leaves the numbers of the one before.
+    if total > 0 {
+        session.visit.record_listed_items(items);
+    }
     let facts = render_new_facts(session, &names, &matching_lines)?;
     let graph = &session.palace.palace.graph;
     let entities = names.iter().filter_map(|it| graph.get(it)).collect();
     Ok(EntityPage { filters, entities, matching_lines, facts, total, page, ranker, suggestions })
+}
+
+/// Returns what to try when no entity matches, a line each.
+fn advice_on_no_entity(open: &LoadedPalace, query: &EntityQuery, filter: &EntityFilter) -> String {
+    let palace = &open.palace;
+    let mut advice = match *filter == EntityFilter::default() {
+        true => String::new(),
+        false => suggest_similar_filters(&palace.graph, filter),
+    };
+    let has_texts = palace.scrolls().next().is_some() || !palace.drawers.is_empty();
+    if query.query.is_some() && has_texts {
+        advice.push_str("Scrolls and drawers are found by action 17.\n");
+    }
+    advice
 }
 
 /// Searches the entities that pass `filter`. Returns how many match, and the best of them

@@ -1,5 +1,6 @@
 //! Searches everything in a palace, for the command line and for the menu of rooms.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
@@ -9,9 +10,10 @@ use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::search_documents;
 use crate::keeper::search::search_filters::{contains_phrase, exact_phrase, room_of_item};
 use crate::keeper::semantic::vector_store::EmbeddedQuery;
+use crate::keeper::walk::shown_items::was_shown;
 use crate::keeper::work::work_items::describe_work_item;
 use crate::keeper::{RankingReport, Refusal, SearchQuery, Session};
-use crate::model::{ItemId, ItemKind, Layout, Palace, Provenance};
+use crate::model::{ItemId, ItemKind, Layout, Palace, Provenance, RoomId};
 use crate::render::{self, HitView};
 use crate::search::{Hit, Hits, Query, most_matching_text, snippet};
 
@@ -91,38 +93,51 @@ pub(crate) fn search_from_menu(
         let for_agent = "Give in `params` also words to search for.";
         return Ok(audience.choose(for_agent, "Give also words to search for.").to_owned());
     }
-    let now = session.caller.now;
     let (Hits { mut best, total }, ranker) = run_search(session, &query, Layout::MAX_RESULTS)?;
+    let items_by_word = count_items_by_word(session, &query)?;
     session.palace.load_provenance()?;
     // Common words alone are no result.
     let is_exact = exact_phrase(&query.words).is_some();
     if !is_exact && best.first().is_some_and(|it| it.similarity < MIN_SIMILARITY) {
         best.clear();
     }
-    let total = if best.is_empty() { 0 } else { total };
+    let ranker = ranker.map(|it| format!("{it}.\n")).unwrap_or_default();
+    if best.is_empty() {
+        // The numbers of the answer before stay valid.
+        return Ok(render_no_result(text, &query, is_exact) + &ranker);
+    }
     let strong = count_strong_hits(&best, is_exact);
-    let open = &*session.palace;
+    let views = describe_new_hits(session, &query.words, &best, !ranker.is_empty());
+    session.visit.record_listed_items(best.into_iter().map(|it| it.item).collect());
+    session.visit.shown_results = strong;
+    let weaker = render::weaker_results(&views, strong, total);
+    session.visit.weaker_results = weaker.map(Into::into);
+    Ok(render::search_results(text, &views, (strong, total), &items_by_word) + &ranker)
+}
+
+/// Describes hits, the best one with its whole passage; those that this visit was shown without it.
+fn describe_new_hits(
+    session: &Session<'_>,
+    words: &str,
+    hits: &[Hit],
+    is_by_meaning: bool,
+) -> Vec<HitView> {
+    let (open, now) = (&*session.palace, session.caller.now);
     // A short first passage leaves room for the next ones.
     let mut left = BEST_PASSAGE_CHARS;
     let view = |(place, it): (usize, &Hit)| {
         let limit = left.max(LIST_EXCERPT_CHARS);
-        let mut view = describe_hit(open, it, &query.words, (limit, now))?;
-        if place > 0 && ranker.is_none() && !has_query_word(open, it, &query.words) {
+        let mut view = describe_hit(open, it, words, (limit, now))?;
+        if was_shown(session, &it.item) {
+            view.place.push_str(", read above");
+            view.snippet.clear();
+        } else if place > 0 && !is_by_meaning && !has_query_word(open, it, words) {
             view.snippet.clear();
         }
         left = left.saturating_sub(view.snippet.chars().count());
         Some(view)
     };
-    let views: Vec<_> = best.iter().enumerate().filter_map(view).collect();
-    let page = match views.is_empty() {
-        true => render_no_result(text, &query, is_exact),
-        false => render::search_results(text, &views, strong, total),
-    };
-    session.visit.record_listed_items(best.into_iter().map(|it| it.item).collect());
-    session.visit.shown_results = strong;
-    session.visit.weaker_results = render::weaker_results(&views, strong, total).map(Into::into);
-    let ranker = ranker.map(|it| format!("{it}.\n")).unwrap_or_default();
-    Ok(page + &ranker)
+    hits.iter().enumerate().filter_map(view).collect()
 }
 
 /// Renders the answer to a search that finds nothing.
@@ -220,10 +235,7 @@ fn run_search(
         vectors: vectors.and_then(EmbeddedQuery::query_and_vectors),
         ..Query::default()
     };
-    let is_in_rooms = |it: &ItemId| match &rooms {
-        Some(rooms) => room_of_item(&open.palace, it).is_some_and(|it| rooms.contains(it)),
-        None => true,
-    };
+    let is_in_rooms = |it: &ItemId| is_in_rooms(&open.palace, it, rooms.as_ref());
     let has_phrase = |it: &ItemId| match &exact {
         Some(phrase) => item_contains_phrase(&open.palace, it, phrase),
         None => true,
@@ -231,6 +243,29 @@ fn run_search(
     let mut hits = open.index().find(&index_query, |it| is_in_rooms(it) && has_phrase(it));
     rank_replaced_scrolls_lower(&open.palace, &mut hits);
     Ok((hits, embedded.map(|it| it.ranker)))
+}
+
+/// Counts the items that contain each word of a query and match its filters, without those of an exact
+/// query.
+fn count_items_by_word(
+    session: &Session<'_>,
+    query: &SearchQuery,
+) -> Result<Vec<(String, usize)>, Refusal> {
+    if exact_phrase(&query.words).is_some() {
+        return Ok(Vec::new());
+    }
+    let open = &*session.palace;
+    let (since, before) = query.time_range(session.caller.now)?;
+    let rooms = query.matching_rooms(&open.palace)?;
+    let words =
+        Query { text: &query.words, kinds: &query.kinds, since, before, ..Query::default() };
+    let is_in_rooms = |it: &ItemId| is_in_rooms(&open.palace, it, rooms.as_ref());
+    Ok(open.index().count_items_by_word(&words, is_in_rooms))
+}
+
+/// Returns whether an item is in one of these rooms; `None` admits all.
+fn is_in_rooms(palace: &Palace, item: &ItemId, rooms: Option<&BTreeSet<RoomId>>) -> bool {
+    rooms.is_none_or(|rooms| room_of_item(palace, item).is_some_and(|it| rooms.contains(it)))
 }
 
 /// Lowers the similarity of scrolls that newer ones replace.

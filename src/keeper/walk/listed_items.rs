@@ -4,6 +4,7 @@ use crate::keeper::walk::choice::ChoiceOutcome;
 use crate::keeper::walk::contents::{render_whole_item, show_entity};
 use crate::keeper::walk::current_room::render_current_room;
 use crate::keeper::walk::scrolls::read_scroll;
+use crate::keeper::walk::shown_items::mark_shown;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::ItemId;
 use crate::visit::{Listing, Location};
@@ -38,7 +39,11 @@ pub(crate) fn open_item(
         }
         ItemId::Scroll(scroll) => read_scroll(&mut session, scroll)?,
         ItemId::Entity(name) => show_entity(&mut session, name, 1)?,
-        item => render_whole_item(&mut session, item)?,
+        item => {
+            let page = render_whole_item(&mut session, item)?;
+            mark_shown(&mut session, item);
+            page
+        }
     };
     Ok(ChoiceOutcome::Text(page))
 }

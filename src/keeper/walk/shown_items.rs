@@ -12,6 +12,7 @@ fn content_digest(palace: &Palace, item: &ItemId) -> Option<u64> {
             format!("{}\n{}", scroll.title, scroll.body)
         }
         ItemId::Entity(name) => format!("{:?}", palace.graph.get(name)?),
+        ItemId::Drawer(file) => palace.drawers.drawer_in_file(file)?.text.clone(),
         _ => return None,
     };
     Some(text_digest(&text))

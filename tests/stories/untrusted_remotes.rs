@@ -276,7 +276,7 @@ fn push_moves(stranger: &Home, moves: &[&str]) {
 
 /// Moves of a remote that take items away, with the reason for which they are refused; none: they are
 /// accepted.
-const MOVES: [(&[&str], &str); 6] = [
+const MOVES: [(&[&str], &str); 12] = [
     (&["keep/rooms keep/conflicts"], "takes away 4 of 6 items of `keep/`"),
     (
         &[
@@ -293,7 +293,21 @@ const MOVES: [(&[&str], &str); 6] = [
         "it makes a palace of a folder of the palace `keep/`",
     ),
     (&["new palace.toml"], "takes away 6 of 6 items of `keep/`"),
+    (&["keep/rooms keep/tasks"], "takes away 4 of 6 items of `keep/`"),
+    (&["keep/rooms keep/.palazzo/rooms"], "takes away 4 of 6 items of `keep/`"),
+    (&["keep sub/keep"], "takes away 6 of 6 items of `keep/`"),
+    (&["keep .keep"], "takes away 6 of 6 items of `keep/`"),
+    (&["keep other", "new keep/palace.toml"], "takes away 6 of 6 items of `keep/`"),
     (&["keep other"], ""),
+    (
+        &[
+            "keep/rooms/a.yaml keep/rooms/west/a.yaml",
+            "keep/rooms/b.yaml keep/rooms/west/b.yaml",
+            "keep/rooms/c.yaml keep/rooms/west/c.yaml",
+            "keep/rooms/hall.yaml keep/rooms/west/hall.yaml",
+        ],
+        "",
+    ),
 ];
 
 #[test]

@@ -1,11 +1,11 @@
 //! Plans a move of `HEAD`: which files it writes, and the merge commit.
 
 use std::collections::{BTreeMap, HashSet};
-use std::path::Path;
 
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
+use crate::model::{RoomId, Slug};
 use crate::store::history::commits::HistoryReader;
 use crate::store::history::tree_diff::{self, TreeChange, TreeEntry};
 use crate::store::repo::palace_folders::PALACE_FOLDERS;
@@ -119,7 +119,7 @@ impl PlannedMove {
             it.now.is_none() && it.was.is_some_and(|was| !added.contains(&was.id))
         };
         let files_before = tree_diff::compare(&history.git, None, Some(before))?;
-        let emptied = find_lost_palace(history, before, &files_before, &changes)?;
+        let emptied = find_lost_palace(history, [before, tree], &files_before, &changes)?;
         let count = |is: &dyn Fn(&TreeChange) -> bool| changes.iter().filter(|it| is(it)).count();
         Ok(Self {
             added: count(&|it| it.was.is_none()),
@@ -145,52 +145,37 @@ impl PlannedMove {
 /// whose folder nobody would look any more.
 fn find_lost_palace(
     history: &HistoryReader<'_>,
-    before: ObjectId,
+    [before, after]: [ObjectId; 2],
     files_before: &[TreeChange],
     changes: &[TreeChange],
 ) -> gix::Result<Option<EmptiedPalace>> {
+    const MIN_DELETED: usize = 3;
     if let Some(covered) = find_covered_palace(changes, files_before) {
         return Ok(Some(covered));
     }
-    // An item that is moved to where it is none is lost, too.
-    let added = changes.iter().filter(|it| it.was.is_none() && has_name_of_item(&it.path));
-    let added: HashSet<_> = added.filter_map(|it| it.now).map(|it| it.id).collect();
-    let is_lost =
-        |it: &&TreeChange| it.now.is_none() && it.was.is_some_and(|was| !added.contains(&was.id));
-    let lost = changes.iter().filter(is_lost).map(|it| it.path.as_str());
-    find_emptied_palace(history, before, files_before, changes, lost)
-}
-
-/// Returns a palace that loses more than half of its items, and three or more, or its settings.
-fn find_emptied_palace<'c>(
-    history: &HistoryReader<'_>,
-    tree: ObjectId,
-    files: &[TreeChange],
-    changes: &[TreeChange],
-    deleted: impl Iterator<Item = &'c str>,
-) -> gix::Result<Option<EmptiedPalace>> {
-    const MIN_DELETED: usize = 3;
-    let folders = PalaceFolders::new(&history.git, &[tree]);
+    let added = added_items(&PalaceFolders::new(&history.git, &[after]), changes)?;
+    let folders = PalaceFolders::new(&history.git, &[before]);
     // Without its settings, a folder is no palace any more.
     let mut losses: BTreeMap<String, (usize, bool)> = BTreeMap::new();
-    for path in deleted {
-        let Some(folder) = folders.palace_of(path)? else { continue };
-        let rest = &path[folder.len()..];
-        let is_settings = rest == SETTINGS_FILE;
-        if is_settings || is_item(rest) {
-            let (count, has_no_settings) = losses.entry(folder).or_default();
-            *count += usize::from(!is_settings);
-            *has_no_settings |= is_settings;
-        }
+    for change in changes.iter().filter(|it| it.now.is_none()) {
+        let (Some(folder), Some(was)) = (folders.palace_of(&change.path)?, change.was) else {
+            continue;
+        };
+        let rest = &change.path[folder.len()..];
+        let (count, has_no_settings) = losses.entry(folder.clone()).or_default();
+        *has_no_settings |= rest == SETTINGS_FILE;
+        let kind = kind_of_item(rest);
+        *count += usize::from(kind.is_some_and(|it| !added.contains(&(folder, it, was.id))));
     }
     let losses = losses.into_iter().filter(|(_, (count, gone))| *gone || *count >= MIN_DELETED);
     for (folder, (count, has_no_settings)) in losses {
         let mut all = 0;
-        for file in files.iter().filter(|it| it.path.starts_with(&folder)) {
+        for file in files_before.iter().filter(|it| it.path.starts_with(&folder)) {
             let is_here = folders.palace_of(&file.path)?.as_ref() == Some(&folder);
-            all += usize::from(is_here && is_item(&file.path[folder.len()..]));
+            all += usize::from(is_here && kind_of_item(&file.path[folder.len()..]).is_some());
         }
-        let moved = if has_no_settings { count_moved_items(&folder, files, changes) } else { 0 };
+        let moved =
+            if has_no_settings { count_moved_items(&folder, files_before, changes) } else { 0 };
         let deleted = if has_no_settings { all - moved.min(all) } else { count };
         if deleted * 2 > all {
             return Ok(Some(EmptiedPalace { folder, deleted, all }));
@@ -199,7 +184,26 @@ fn find_emptied_palace<'c>(
     Ok(None)
 }
 
-/// Counts the items of a palace that are in the folder to which its settings are moved, too.
+/// Returns the items that are added, each with the folder of its palace, its kind and its blob. An item that
+/// is moved to another kind, to another palace, or to where it is none, is lost.
+fn added_items(
+    folders: &PalaceFolders<'_>,
+    changes: &[TreeChange],
+) -> gix::Result<HashSet<(String, &'static str, ObjectId)>> {
+    let mut items = HashSet::new();
+    for change in changes.iter().filter(|it| it.was.is_none()) {
+        let (Some(folder), Some(now)) = (folders.palace_of(&change.path)?, change.now) else {
+            continue;
+        };
+        if let Some(kind) = kind_of_item(&change.path[folder.len()..]) {
+            items.insert((folder, kind, now.id));
+        }
+    }
+    Ok(items)
+}
+
+/// Counts the items of a palace that are in the folder to which its settings are moved, too, if that folder
+/// is one that is looked for beside it.
 fn count_moved_items(folder: &str, files: &[TreeChange], changes: &[TreeChange]) -> usize {
     let added = changes.iter().filter(|it| it.was.is_none());
     let added: BTreeMap<_, _> =
@@ -211,11 +215,24 @@ fn count_moved_items(folder: &str, files: &[TreeChange], changes: &[TreeChange])
     let targets = targets.filter_map(|(path, _)| path.strip_suffix(SETTINGS_FILE));
     let moved_to = |to: &str| {
         let is_there = |(rest, id): &&(&str, ObjectId)| {
-            is_item(rest) && added.get(format!("{to}{rest}").as_str()) == Some(id)
+            kind_of_item(rest).is_some() && added.get(format!("{to}{rest}").as_str()) == Some(id)
         };
         here.iter().filter(is_there).count()
     };
-    targets.map(moved_to).max().unwrap_or(0)
+    targets.filter(|it| is_beside(it, folder)).map(moved_to).max().unwrap_or(0)
+}
+
+/// Returns whether two folders, which end in `/`, are in the same one, and the first is not hidden.
+fn is_beside(folder: &str, other: &str) -> bool {
+    let split = |it: &'_ str| -> Option<(String, String)> {
+        let name = it.strip_suffix('/')?;
+        let (parent, name) = name.rsplit_once('/').unwrap_or(("", name));
+        Some((parent.to_owned(), name.to_owned()))
+    };
+    let (Some((parent, name)), Some((other_parent, _))) = (split(folder), split(other)) else {
+        return false;
+    };
+    parent == other_parent && !name.starts_with('.')
 }
 
 /// Returns a palace in whose folder nobody would look any more, because a folder above becomes a palace.
@@ -236,22 +253,29 @@ fn find_covered_palace(
     let is_below = |known: &String, new: &String| known != new && known.starts_with(new.as_str());
     let folder = known.find(|known| new.iter().any(|new| is_below(known, new)))?;
     let files = files_before.iter().filter_map(|it| it.path.strip_prefix(&folder));
-    let all = files.filter(|it| is_item(it)).count();
+    let all = files.filter(|it| kind_of_item(it).is_some()).count();
     Some(EmptiedPalace { folder, deleted: all, all })
 }
 
-/// Returns whether a path could be that of an item in some palace.
-fn has_name_of_item(path: &str) -> bool {
-    let ends = path.match_indices('/').map(|(at, _)| at + 1);
-    std::iter::once(0).chain(ends).any(|at| is_item(&path[at..]))
-}
-
-/// Returns whether a file of a palace is an item: no settings, and no record of a conflict.
-fn is_item(path: &str) -> bool {
-    let Some((folder, name)) = path.split_once('/') else { return false };
-    folder != CONFLICTS_FOLDER
-        && PALACE_FOLDERS.contains(&folder)
-        && Path::new(name).extension().is_some_and(|it| it == "yaml" || it == "md")
+/// Returns the folder of the kind of item that a file of a palace is; `None` for settings, records of
+/// conflicts, and files with names that no item has.
+fn kind_of_item(path: &str) -> Option<&'static str> {
+    let (folder, rest) = path.split_once('/')?;
+    let kind = PALACE_FOLDERS.into_iter().find(|it| *it == folder && *it != CONFLICTS_FOLDER)?;
+    let is_room = |it: &str| it.parse::<RoomId>().is_ok();
+    let (yaml, markdown) = (rest.strip_suffix(".yaml"), rest.strip_suffix(".md"));
+    let is_named = match kind {
+        "rooms" => is_room(yaml?),
+        "scrolls" => is_room(markdown?.rsplit_once('/')?.0),
+        "drawers" => match markdown?.splitn(3, '/').collect::<Vec<_>>()[..] {
+            [wing, room, _] => is_room(&format!("{wing}/{room}")),
+            _ => false,
+        },
+        "diary" => markdown?.split_once('/')?.0.parse::<Slug>().is_ok(),
+        _ => yaml.is_some(),
+    };
+    let is_hidden = rest.split('/').any(|it| it.starts_with('.'));
+    (is_named && !is_hidden).then_some(kind)
 }
 
 fn moved_file(git: &gix::Repository, change: TreeChange) -> gix::Result<MovedFile> {

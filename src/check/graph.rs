@@ -48,7 +48,8 @@ impl PalaceCheck<'_> {
         if replacing.is_empty() {
             return Vec::new();
         }
-        let known: BTreeMap<_, _> = self.palace.scrolls().map(|(_, it)| (it.id, it)).collect();
+        let known: BTreeMap<_, _> =
+            self.palace.scrolls().map(|(room, it)| (it.id, (room, it))).collect();
         let mut findings = Vec::new();
         for (room, scroll) in replacing {
             let which = ScrollId { room: room.clone(), id: scroll.id };
@@ -56,9 +57,15 @@ impl PalaceCheck<'_> {
             for (index, id) in scroll.replaces.iter().enumerate() {
                 let message = match known.get(id) {
                     None => format!("no scroll has the id `{id}`"),
-                    Some(it) if it.id == scroll.id => "the scroll replaces itself".to_owned(),
-                    Some(it) if it.replaces.contains(&scroll.id) => {
+                    Some((_, it)) if it.id == scroll.id => "the scroll replaces itself".to_owned(),
+                    Some((_, it)) if it.replaces.contains(&scroll.id) => {
                         format!("the scroll {} replaces this one, too", quoted(&it.title))
+                    }
+                    Some((other, it)) if !self.palace.is_same_room(other, room) => {
+                        format!("the scroll {} is in another room", quoted(&it.title))
+                    }
+                    Some((_, it)) if it.written > scroll.written => {
+                        format!("the scroll {} was written later", quoted(&it.title))
                     }
                     Some(_) => continue,
                 };

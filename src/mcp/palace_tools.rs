@@ -1,5 +1,6 @@
 //! The four tools for rooms, actions and scrolls (v1 section 5).
 
+use std::collections::BTreeSet;
 use std::iter;
 
 use crate::keeper::{self, Blueprint, Caller, Choice, Keeper, NewScroll, Refusal};
@@ -72,14 +73,22 @@ fn write_scroll() -> RegisteredTool {
         let written = keeper::write_scroll(keeper, by, &NewScroll { title, body, room });
         to_tool_result(written.map(|it| {
             let number = it.number.map(|it| format!(" ({it} reads it)")).unwrap_or_default();
-            let replaced = it.replaced.map(|written| {
-                format!("; it replaces the one of {}", render::ago(written, by.now))
-            });
+            let replaced = match it.replaced.as_slice() {
+                [] => String::new(),
+                [(written, _)] => {
+                    format!("; it replaces the one of {}", render::ago(*written, by.now))
+                }
+                all => {
+                    let authors: BTreeSet<_> = all.iter().map(|(_, by)| by.clone()).collect();
+                    let authors: Vec<_> = authors.into_iter().collect();
+                    format!("; it replaces {}, by {}", all.len(), render::join_names(&authors))
+                }
+            };
             format!(
                 "Wrote the scroll {} in {}{number}{}.\n",
                 render::in_quotes(&it.title),
                 render::name_in_sentence(&it.room_name),
-                replaced.unwrap_or_default()
+                replaced
             )
         }))
     };

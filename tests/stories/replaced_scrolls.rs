@@ -98,3 +98,26 @@ async fn a_person_can_name_several_and_check_names_wrong_ones() {
         assert!(told.contains(part), "{part}: {told}");
     }
 }
+
+#[tokio::test]
+async fn only_a_newer_scroll_of_the_same_room_replaces() {
+    let home = Home::new();
+    let mut agent = agent_in_hall(&home).await;
+    write(&mut agent, "Hand-over", "Never push.").await;
+    let file = scroll_files(&home).remove(0);
+    let id = file["w/scrolls/hall/".len()..].split('-').next().unwrap().to_owned();
+    let front = |written: &str| {
+        format!(
+            "---\ntitle: Dust\nwritten: {written}\nby: eve\nreplaces: [{id}]\n---\n\nNothing.\n"
+        )
+    };
+    home.write("w/rooms/crypt.yaml", "name: Crypt\nportals: [hall]\n");
+    home.write("w/scrolls/crypt/dust.md", &front("2026-03-02T12:00:00Z"));
+    home.write("w/scrolls/hall/dust.md", &front("2020-01-01T12:00:00Z"));
+    let page = agent.enter("w").await;
+    assert!(page.contains("Never push.") && page.contains("21. Hand-over"), "{page}");
+    let told = String::from_utf8(home.run_palazzo(&["check"]).stdout).unwrap();
+    for part in ["the scroll `Hand-over` is in another room", "`Hand-over` was written later"] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+}

@@ -38,8 +38,8 @@ pub struct WrittenScroll {
     pub room_name: String,
     /// The number that reads it, if the caller is in its room.
     pub number: Option<usize>,
-    /// When the newest scroll was written that it replaces.
-    pub replaced: Option<DateTime<Utc>>,
+    /// When the scrolls were written that it replaces, and by whom, the newest first.
+    pub replaced: Vec<(DateTime<Utc>, String)>,
 }
 
 /// Writes a scroll with the time and the name of the caller.
@@ -60,12 +60,13 @@ pub fn write_scroll(
         _ => None,
     };
     let mut scroll = new_scroll(&mut session, title.clone(), &new.body);
-    let (mut written, mut replaced) = (None, None);
+    let (mut written, mut replaced) = (None, Vec::new());
     session.palace.change_files_exclusively(caller, |open| {
         let room = room_for_scroll(open, new.room.as_deref(), here.as_ref())?;
         let room_name = render::one_line(&open.palace.room_name(&room));
-        let older = scrolls_with_title(&open.palace, &room, &title);
-        replaced = older.iter().map(|it| it.written).max();
+        let mut older = scrolls_with_title(&open.palace, &room, &title);
+        older.retain(|it| it.written <= scroll.written);
+        replaced = older.iter().map(|it| (it.written, it.by.clone())).collect();
         scroll.replaces = older.iter().map(|it| it.id).collect();
         let now = Some(format::serialize_scroll(&scroll));
         let plan = ChangePlan {
@@ -86,13 +87,13 @@ pub fn write_scroll(
 fn scrolls_with_title<'a>(palace: &'a Palace, room: &RoomId, title: &str) -> Vec<&'a Scroll> {
     let lower = |it: &str| render::join_lines(it).to_lowercase();
     let title = lower(title);
-    let is_current = |it: &&Scroll| palace.replacement_of_scroll(it.id).is_none();
+    let is_current = |it: &&Scroll| palace.replacement_of_scroll(room, it).is_none();
     palace.scrolls_in_room(room).filter(|it| lower(&it.title) == title).filter(is_current).collect()
 }
 
 /// Returns the latest scrolls of a room, newest first, without those that are replaced.
 pub(crate) fn latest_scroll_ids(palace: &Palace, room: &RoomId) -> Vec<ScrollId> {
-    let is_current = |it: &&Scroll| palace.replacement_of_scroll(it.id).is_none();
+    let is_current = |it: &&Scroll| palace.replacement_of_scroll(room, it).is_none();
     let latest = palace.scrolls_in_room(room).filter(is_current).take(Visit::SCROLLS_PER_ROOM);
     latest.map(|it| ScrollId { room: room.clone(), id: it.id }).collect()
 }
@@ -107,7 +108,7 @@ pub(crate) fn newest_scroll_ids(
 ) -> Vec<ScrollId> {
     let all = palace.scrolls_in_room(room);
     let (replaced, current): (Vec<_>, Vec<_>) =
-        all.partition(|it| palace.replacement_of_scroll(it.id).is_some());
+        all.partition(|it| palace.replacement_of_scroll(room, it).is_some());
     let scrolls = current.into_iter().chain(replaced).skip(from).take(limit);
     scrolls.map(|it| ScrollId { room: room.clone(), id: it.id }).collect()
 }

@@ -13,7 +13,7 @@ use crate::keeper::semantic::vector_store::EmbeddedQuery;
 use crate::keeper::walk::shown_items::was_shown;
 use crate::keeper::work::work_items::describe_work_item;
 use crate::keeper::{RankingReport, Refusal, SearchQuery, Session};
-use crate::model::{ItemId, ItemKind, Layout, Palace, Provenance, RoomId};
+use crate::model::{ItemId, ItemKind, Layout, Palace, Provenance, RoomId, ScrollId};
 use crate::render::{self, HitView};
 use crate::search::{Hit, Hits, Query, most_matching_text, snippet};
 
@@ -271,7 +271,7 @@ fn is_in_rooms(palace: &Palace, item: &ItemId, rooms: Option<&BTreeSet<RoomId>>)
 /// Lowers the similarity of scrolls that newer ones replace.
 fn rank_replaced_scrolls_lower(palace: &Palace, hits: &mut Hits) {
     let is_replaced = |it: &ItemId| match it {
-        ItemId::Scroll(which) => palace.replacement_of_scroll(which.id).is_some(),
+        ItemId::Scroll(which) => is_replaced(palace, which),
         _ => false,
     };
     let mut has_replaced = false;
@@ -282,6 +282,11 @@ fn rank_replaced_scrolls_lower(palace: &Palace, hits: &mut Hits) {
     if has_replaced {
         hits.best.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
     }
+}
+
+fn is_replaced(palace: &Palace, which: &ScrollId) -> bool {
+    let scroll = palace.scroll(which);
+    scroll.is_some_and(|it| palace.replacement_of_scroll(&which.room, it).is_some())
 }
 
 /// Returns whether the title or the text of an item contains a phrase.
@@ -338,8 +343,8 @@ fn describe_hit(
     let place = match &hit.item {
         ItemId::Room(id) => format!("room {id}"),
         ItemId::Scroll(which) => {
-            let newer = palace.replacement_of_scroll(which.id);
-            let replaced = if newer.is_some() { ", replaced by a newer one" } else { "" };
+            let replaced =
+                if is_replaced(palace, which) { ", replaced by a newer one" } else { "" };
             let room = render::name_in_sentence(&palace.room_name(&which.room));
             format!("scroll in {room}{age}{replaced}")
         }

@@ -86,7 +86,7 @@ fn everything_in_place(open: &OpenPalace, position: &Location, hall: Option<&Hal
     }
     let id = &position.room;
     let (replaced, scrolls): (Vec<_>, Vec<_>) =
-        palace.scrolls_in_room(id).partition(|it| palace.replacement_of_scroll(it.id).is_some());
+        palace.scrolls_in_room(id).partition(|it| palace.replacement_of_scroll(id, it).is_some());
     let scroll = |it| EverythingPart::Item(ItemId::Scroll(ScrollId { room: id.clone(), id: it }));
     let mut parts: Vec<_> = scrolls.into_iter().map(|it| scroll(it.id)).collect();
     if let Some(room) = palace.room(id) {

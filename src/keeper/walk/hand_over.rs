@@ -46,8 +46,11 @@ pub(crate) fn find_hand_over(palace: &Palace, now: DateTime<Utc>) -> Option<Scro
         (Some(*room) == entry || is_titled) && !is_example(&it.title)
     };
     let is_past = |it: &Scroll| it.written <= now + TimeDelta::days(1);
-    let is_current = |it: &Scroll| palace.replacement_of_scroll(it.id).is_none();
-    let newest = palace.scrolls().filter(is_hand_over).filter(|(_, it)| is_current(it));
+    // One that is dated ahead replaces none either.
+    let is_current = |(room, it): &(&RoomId, &Scroll)| {
+        palace.replacement_of_scroll(room, it).is_none_or(|newer| !is_past(newer))
+    };
+    let newest = palace.scrolls().filter(is_hand_over).filter(is_current);
     let newest = newest.max_by_key(|(_, it)| (is_past(it), it.written, it.id));
     newest.map(|(room, it)| ScrollId { room: room.clone(), id: it.id })
 }

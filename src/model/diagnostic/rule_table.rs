@@ -91,8 +91,8 @@ const OTHER_RULES: &[Rule] = &[
     warning_rule(
         Code::UnknownScroll,
         "unknown-scroll",
-        "A scroll replaces one that does not exist, or that replaces it",
-        "`replaces` lists the ids of older scrolls, which then stand below the current ones. Remove \
+        "A scroll replaces one that does not exist, is in another room or is newer",
+        "`replaces` lists the ids of older scrolls of the same room, which then stand below the current ones. Remove \
          the id, or correct it.",
     ),
     warning_rule(

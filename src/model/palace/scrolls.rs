@@ -2,8 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use ulid::Ulid;
-
 use crate::model::room::room_renames::RoomRenames;
 use crate::model::{Palace, RoomId, Scroll, ScrollId};
 
@@ -21,11 +19,21 @@ impl Palace {
         only.chain(merged.into_values().rev())
     }
 
-    /// Returns the newest scroll that replaces the one with this id, and its room.
-    pub fn replacement_of_scroll(&self, id: Ulid) -> Option<(&RoomId, &Scroll)> {
-        let all = self.replacing_scrolls.get(&id)?.iter();
-        let found = all.filter_map(|it| Some((&it.room, self.scrolls.get(&it.room)?.get(&it.id)?)));
-        found.max_by_key(|(_, it)| it.id)
+    /// Returns the newest scroll of the room that names this one as replaced. One of another room, or one
+    /// that was not written later, replaces nothing: it would take away what it is no newer version of.
+    pub fn replacement_of_scroll(&self, room: &RoomId, scroll: &Scroll) -> Option<&Scroll> {
+        let all = self.replacing_scrolls.get(&scroll.id)?.iter();
+        let here = all.filter(|it| self.is_same_room(room, &it.room));
+        let found = here.filter_map(|it| self.scrolls.get(&it.room)?.get(&it.id));
+        let age = |it: &Scroll| (it.written, it.id);
+        found.filter(|it| age(it) > age(scroll)).max_by_key(|it| age(it))
+    }
+
+    /// Returns whether two ids name one room: equal, or one is an old name of the other.
+    pub fn is_same_room(&self, one: &RoomId, other: &RoomId) -> bool {
+        let is_old =
+            |old: &RoomId, new: &RoomId| self.room_renames.old_names(new).any(|it| it == old);
+        one == other || is_old(one, other) || is_old(other, one)
     }
 
     /// Yields all scrolls with their rooms.

@@ -74,7 +74,7 @@ pub use graph::{DatedFact, EntityFilter, FactEvent, Graph, IncomingRelation, Tim
 pub use hall::{GroupBy, GroupHeading, Grouping, Hall, HallBoundary};
 pub use history::{
     BlamedLine, CommitDetails, CommitId, CommitSummary, FileContent, FileCreation, FileDiff,
-    FileHistories, FileHistory, RoomArrivals, StaleFile,
+    FileHistories, FileHistory, RecentCommits, RoomArrivals, StaleFile,
 };
 pub use item::{ItemId, ItemKind, ItemKindError};
 pub use palace::{Door, Palace};

@@ -32,6 +32,28 @@ pub struct FileHistory {
     pub first_commit: u32,
     /// The number of the last commit there.
     pub last_commit: u32,
+    /// The numbers of the last commits there, the newest first.
+    pub recent: RecentCommits,
+}
+
+/// The numbers of the last few commits that changed a file, the newest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecentCommits([Option<u32>; 6]);
+
+impl RecentCommits {
+    /// Takes the first of these numbers, as many as are kept.
+    pub fn from_newest(numbers: impl IntoIterator<Item = u32>) -> Self {
+        let mut recent = Self::default();
+        for (place, number) in recent.0.iter_mut().zip(numbers) {
+            *place = Some(number);
+        }
+        recent
+    }
+
+    /// Yields the numbers, the newest first.
+    pub fn numbers(self) -> impl Iterator<Item = u32> {
+        self.0.into_iter().flatten()
+    }
 }
 
 /// Why what was written about a file may be out of date.

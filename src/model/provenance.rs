@@ -24,8 +24,10 @@ pub struct Provenance {
     pub source: Option<String>,
     /// The author of its last change, if it is another one.
     pub changed_by: Option<String>,
-    /// Whether it, or its last change, came from another machine.
+    /// Whether it, or one of its last changes, came from another machine.
     pub is_synced: bool,
+    /// Whether the newest commits have not been read yet, so that changes by others may be missing.
+    pub has_unread_history: bool,
 }
 
 impl Origin {

@@ -6,11 +6,11 @@ use crate::model::DiaryEntry;
 use crate::render::ago;
 use crate::render::text::{name_in_sentence, one_line, printable_text};
 
-/// Renders an entry in the diary of `agent`.
-pub fn diary_entry(entry: &DiaryEntry, agent: &str, now: DateTime<Utc>) -> String {
+/// Renders an entry in the diary of `agent`; `origin` is where it comes from.
+pub fn diary_entry(entry: &DiaryEntry, agent: &str, origin: &str, now: DateTime<Utc>) -> String {
     let written = entry.written.map(|it| format!(", written {}", ago(it, now)));
     format!(
-        "── {} ──\nA page of the diary of {}{}.\n\n{}\n",
+        "── {} ──\nA page of the diary of {}{}{origin}.\n\n{}\n",
         one_line(&entry.topic),
         name_in_sentence(agent),
         written.unwrap_or_default(),

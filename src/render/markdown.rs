@@ -14,8 +14,14 @@ use crate::render::text::{name_in_sentence, one_line, printable_text, whole_line
 /// Limit for the scrolls that a room links to.
 const MAX_SCROLLS: usize = 50;
 
-/// Renders a room; `workspace` is the name of the palace in URIs.
-pub fn room_markdown(palace: &Palace, workspace: &str, id: &RoomId, room: &Room) -> String {
+/// Renders a room; `workspace` is the name of the palace in URIs, `origin_of` renders where a scroll comes
+/// from.
+pub fn room_markdown(
+    palace: &Palace,
+    workspace: &str,
+    (id, room): (&RoomId, &Room),
+    origin_of: impl Fn(&Scroll) -> String,
+) -> String {
     let mut page = format!("# {}\n", escape_link_text(&room.name));
     if !room.description.is_empty() {
         let description = resolve_entity_links(&room.description, &palace.graph);
@@ -34,7 +40,8 @@ pub fn room_markdown(palace: &Palace, workspace: &str, id: &RoomId, room: &Room)
         let address = ResourceUri { workspace: workspace.to_owned(), target };
         let (title, by) =
             (escape_link_text(&it.title), escape_link_text(&name_in_sentence(&it.by)));
-        format!("[{title}]({address}) by {by}, {}", it.written.format("%Y-%m-%d"))
+        let origin = escape_link_text(&origin_of(it));
+        format!("[{title}]({address}) by {by}, {}{origin}", it.written.format("%Y-%m-%d"))
     });
     page.push_str(&markdown_section("Scrolls", scrolls));
     let older = palace.scrolls_in_room(id).count().saturating_sub(MAX_SCROLLS);
@@ -44,15 +51,21 @@ pub fn room_markdown(palace: &Palace, workspace: &str, id: &RoomId, room: &Room)
     page
 }
 
-/// Renders a scroll; `workspace` is the name of the palace in URIs.
-pub fn scroll_markdown(palace: &Palace, workspace: &str, room: &RoomId, scroll: &Scroll) -> String {
+/// Renders a scroll; `workspace` is the name of the palace in URIs, `origin` is where it comes from.
+pub fn scroll_markdown(
+    palace: &Palace,
+    workspace: &str,
+    (room, scroll): (&RoomId, &Scroll),
+    origin: &str,
+) -> String {
     let Scroll { title, written, by, body, .. } = scroll;
     let place = room_link(palace, workspace, &palace.room_name(room), room);
     let written = written.to_rfc3339_opts(SecondsFormat::Secs, true);
     format!(
-        "# {}\n\nBy {} in {place}, {written}\n\n{}\n",
+        "# {}\n\nBy {} in {place}, {written}{}\n\n{}\n",
         escape_link_text(title),
         escape_link_text(&name_in_sentence(by)),
+        escape_link_text(origin),
         printable_text(&resolve_entity_links(body, &palace.graph))
     )
 }
@@ -195,7 +208,7 @@ mod tests {
     #[test]
     fn a_room_is_rendered_as_markdown_with_links() {
         let (palace, id) = (palace(), "hall".parse().unwrap());
-        assert_snapshot!(room_markdown(&palace, "my survey", &id, palace.room(&id).unwrap()), @r#"
+        assert_snapshot!(room_markdown(&palace, "my survey", (&id, palace.room(&id).unwrap()), |_| String::new()), @r#"
         # Hall
 
         Red rock.
@@ -251,7 +264,7 @@ mod tests {
     fn a_scroll_is_rendered_as_markdown_with_its_room() {
         let (palace, id) = (palace(), "hall".parse().unwrap());
         let scroll = palace.scrolls_in_room(&id).next().unwrap();
-        assert_snapshot!(scroll_markdown(&palace, "my survey", &id, scroll), @"
+        assert_snapshot!(scroll_markdown(&palace, "my survey", (&id, scroll), ""), @"
         # On stasis
 
         By claude in [Hall](palace://my%20survey/rooms/hall), 2026-03-01T12:00:00Z

@@ -51,6 +51,9 @@ fn origin_notes(it: &Provenance) -> Vec<String> {
     if it.is_synced {
         notes.push("synced".to_owned());
     }
+    if it.has_unread_history {
+        notes.push("newest changes not read".to_owned());
+    }
     notes
 }
 

@@ -98,7 +98,7 @@ fn rooms_and_scrolls_are_listed_with_and_without_a_handshake() {
     assert_snapshot!(lines.join("\n"), @r#"
     {"uri":"palace://w/rooms/hall","name":"hall","title":"Hall","description":"Stone.","mimeType":"text/markdown"}
     {"uri":"palace://w/rooms/code/auth","name":"code/auth","title":"Auth","description":"Keys.","mimeType":"text/markdown"}
-    {"uri":"palace://w/scrolls/hall/01KJMPXF9069S44V81ASY1KY37","name":"hall/01KJMPXF9069S44V81ASY1KY37","title":"First","description":"A scroll by ada in Hall","mimeType":"text/markdown","annotations":{"lastModified":"2026-02-28T00:00:00+00:00"}}
+    {"uri":"palace://w/scrolls/hall/01KJMPXF9069S44V81ASY1KY37","name":"hall/01KJMPXF9069S44V81ASY1KY37","title":"First","description":"A scroll by ada in Hall, by hand","mimeType":"text/markdown","annotations":{"lastModified":"2026-02-28T00:00:00+00:00"}}
     {"uri":"palace://w/findings","name":"findings","title":"Findings in w","description":"What is wrong or missing in the palace","mimeType":"text/markdown"}
     "#);
     assert_eq!(listed.as_object().unwrap().len(), 1, "{listed}");
@@ -137,12 +137,12 @@ fn rooms_and_scrolls_are_read_with_and_without_a_handshake() {
 
     ## Scrolls
 
-    - [First](palace://w/scrolls/hall/01KJMPXF9069S44V81ASY1KY37) by ada, 2026-02-28
+    - [First](palace://w/scrolls/hall/01KJMPXF9069S44V81ASY1KY37) by ada, 2026-02-28, by hand
     ");
     assert_snapshot!(read_resource(&mut wire, NOTE_URI), @"
     # First
 
-    By ada in [Hall](palace://w/rooms/hall), 2026-02-28T00:00:00Z
+    By ada in [Hall](palace://w/rooms/hall), 2026-02-28T00:00:00Z, by hand
 
     Dust.
     ");

@@ -143,7 +143,7 @@ pub(super) fn file_content(
         ItemId::Genus(name) => return Ok(index_content(page, Some(name), 1)),
         ItemId::Drawer(file) => drawer_body(page, file)?,
         ItemId::Diary(file) => {
-            let text = read_diary_entry(page.session, file);
+            let text = read_diary_entry(page.session, file)?;
             ("Diary".to_owned(), view::plain_text_page(&text))
         }
         ItemId::Task(_) | ItemId::Process(_) => {

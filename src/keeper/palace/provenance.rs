@@ -50,17 +50,19 @@ impl LoadedPalace {
         let which = ScrollId { room: room.clone(), id: scroll.id };
         let file = self.palace.file_of_scroll(&which);
         let provenance = file.map(|it| self.provenance(it)).unwrap_or_default();
-        let newer = self.palace.replacement_of_scroll(scroll.id);
-        let replaced_by = newer.map(|(_, it)| (it.title.clone(), it.written));
+        let newer = self.palace.replacement_of_scroll(room, scroll);
+        let replaced_by = newer.map(|it| (it.title.clone(), it.written));
         ScrollView { scroll, provenance, replaced_by }
     }
 
     /// Returns where the item in a file comes from, as far as the loaded history tells.
     pub(crate) fn provenance(&self, file: &str) -> Provenance {
         let (by, source) = self.author_and_source(file);
-        let Some(creation) = self.creation(file) else {
+        let (paths, creation) = self.paths_and_creation(file);
+        let has_unread_history = self.head.is_some() && self.history_cache.head != self.head;
+        let Some(creation) = creation else {
             let origin = self.is_uncommitted(file).then_some(Origin::Hand);
-            return Provenance { by, origin, source, ..Provenance::default() };
+            return Provenance { by, origin, source, has_unread_history, ..Provenance::default() };
         };
         let same_author = by.as_ref().is_none_or(|it| it.eq_ignore_ascii_case(&creation.by));
         let origin = match &creation.tool {
@@ -68,15 +70,29 @@ impl LoadedPalace {
             // A person may have committed what a tool wrote.
             None => same_author.then_some(Origin::Hand),
         };
-        let by = by.unwrap_or(creation.by);
-        let change = self.store.last_change_of_file(&self.history_cache, file).ok().flatten();
+        let by = by.unwrap_or_else(|| creation.by.clone());
         let synced = self.synced_commits();
-        let mut commits =
-            [Some(&creation.commit), change.as_ref().map(|it| &it.commit)].into_iter();
-        let is_synced = commits.any(|it| it.is_some_and(|it| synced.contains(&it.0)));
-        let changed_by = change.as_ref().filter(|it| changes_content(it)).map(|it| it.by.clone());
-        let changed_by = changed_by.filter(|it| !it.eq_ignore_ascii_case(&by));
-        Provenance { by: Some(by), origin, source, changed_by, is_synced }
+        let is_received = |it: &FileCreation| synced.contains(&it.commit.0);
+        let changes = paths.iter().flat_map(|it| self.content_changes(it, is_received));
+        let changes: Vec<_> = changes.collect();
+        let is_synced = is_received(&creation) || changes.iter().any(is_received);
+        let mut authors = changes.into_iter().map(|it| it.by);
+        let changed_by = authors.find(|it| !it.eq_ignore_ascii_case(&by));
+        Provenance { by: Some(by), origin, source, changed_by, is_synced, has_unread_history }
+    }
+
+    /// Returns the last commits that changed what a file says, the newest first. Some tools of this
+    /// machine only move files, or follow a name; what others say of a commit of theirs does not count.
+    fn content_changes(
+        &self,
+        path: &str,
+        is_received: impl Fn(&FileCreation) -> bool,
+    ) -> Vec<FileCreation> {
+        let changes = self.store.last_changes_of_file(&self.history_cache, path);
+        let mut changes = changes.unwrap_or_default();
+        let is_moving_tool = |it: &str| MOVING_TOOLS.contains(&it) || it == "fmt";
+        changes.retain(|it| is_received(it) || !it.tool.as_deref().is_some_and(is_moving_tool));
+        changes
     }
 
     /// Returns the author and the source that a file itself names.
@@ -103,17 +119,25 @@ impl LoadedPalace {
 
     /// Returns the commit that created a file, before it was moved to its present path.
     pub(crate) fn creation(&self, file: &str) -> Option<FileCreation> {
-        let mut path = file.to_owned();
-        for _ in 0..MAX_MOVES {
+        self.paths_and_creation(file).1
+    }
+
+    /// Returns the path of a file and its earlier ones, the newest first, and the commit that created it
+    /// with the earliest.
+    fn paths_and_creation(&self, file: &str) -> (Vec<String>, Option<FileCreation>) {
+        let mut paths = vec![file.to_owned()];
+        while paths.len() <= MAX_MOVES {
+            let path = &paths[paths.len() - 1];
             // A history that cannot be read is reported elsewhere.
-            let creation = self.store.file_creation(&self.history_cache, &path).ok()??;
-            match self.earlier_path(&path, &creation) {
-                EarlierPath::None => return Some(creation),
-                EarlierPath::Known(earlier) => path = earlier,
-                EarlierPath::Unknown => return None,
+            let creation = self.store.file_creation(&self.history_cache, path).ok().flatten();
+            let Some(creation) = creation else { break };
+            match self.earlier_path(path, &creation) {
+                EarlierPath::None => return (paths, Some(creation)),
+                EarlierPath::Known(earlier) => paths.push(earlier),
+                EarlierPath::Unknown => break,
             }
         }
-        None
+        (paths, None)
     }
 
     /// Returns the path of a file before the commit in which `path` first appeared.
@@ -152,11 +176,6 @@ impl LoadedPalace {
         self.page_cache.set_known_synced_commits(head, synced.clone());
         synced
     }
-}
-
-/// Returns whether a commit changed what a file says: some tools only move files, or follow a name.
-fn changes_content(change: &FileCreation) -> bool {
-    change.tool.as_ref().is_none_or(|it| !MOVING_TOOLS.contains(&it.as_str()) && it != "fmt")
 }
 
 fn first_folder(path: &str) -> &str {

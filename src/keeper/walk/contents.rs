@@ -49,7 +49,7 @@ pub(crate) fn render_whole_item(
             render_scroll(session, which).unwrap_or_default()
         }
         ItemId::Drawer(file) => read_drawer(session, file)?,
-        ItemId::Diary(file) => read_diary_entry(session, file),
+        ItemId::Diary(file) => read_diary_entry(session, file)?,
         ItemId::Task(_) | ItemId::Process(_) => render_work_item(session.palace, item, now)?,
         ItemId::Genus(name) => {
             let genus = describe_genus(session, name)?;

@@ -7,7 +7,7 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::rooms::room_lookup::no_such_room_refusal;
 use crate::keeper::workspaces::as_of_key::{is_as_of_key, present_key};
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{ResourceUri, RoomRef, ScrollId, Tool, UriTarget};
+use crate::model::{ResourceUri, RoomId, RoomRef, Scroll, ScrollId, Tool, UriTarget};
 use crate::render;
 
 /// Maximum number of scrolls that a refusal lists.
@@ -44,7 +44,7 @@ pub fn list_resources(
     let mut listed = Vec::new();
     for (key, palace) in keeper.open_palaces.iter_mut().filter(|(key, _)| !is_as_of_key(key)) {
         // Leave out a palace that cannot be read now.
-        if palace.begin_session().is_ok() {
+        if palace.begin_session().and_then(|()| palace.load_provenance()).is_ok() {
             let uris = resource_uris(key, palace).filter(|it| after.is_none_or(|after| it > after));
             let remaining = limit - listed.len();
             listed.extend(uris.take(remaining).filter_map(|it| resource_summary(palace, it)));
@@ -84,15 +84,24 @@ pub fn render_resource(
     }
     let open = keeper.open_palace(workspace)?;
     open.check_format_version()?;
+    open.load_provenance()?;
     let palace = &open.palace;
+    let origin_of =
+        |room: &RoomId, it: &Scroll| render::origin_suffix(&open.scroll_view(room, it).provenance);
     match target {
         UriTarget::Findings => Ok(String::new()),
         UriTarget::Room(id) => match palace.room(id) {
-            Some(room) => Ok(render::room_markdown(palace, workspace, id, room)),
+            Some(room) => {
+                let origin_of = |it: &Scroll| origin_of(id, it);
+                Ok(render::room_markdown(palace, workspace, (id, room), origin_of))
+            }
             None => Err(no_such_room_refusal(open, id)),
         },
         UriTarget::Scroll(id) => match palace.scroll(id) {
-            Some(scroll) => Ok(render::scroll_markdown(palace, workspace, &id.room, scroll)),
+            Some(scroll) => {
+                let origin = origin_of(&id.room, scroll);
+                Ok(render::scroll_markdown(palace, workspace, (&id.room, scroll), &origin))
+            }
             None => Err(no_such_scroll_refusal(open, id)),
         },
     }
@@ -159,7 +168,8 @@ fn resource_summary(open: &OpenPalace, uri: ResourceUri) -> Option<ResourceSumma
             let scroll = palace.scroll(which)?;
             let place = palace.room_name(&which.room);
             let [by, place] = [&scroll.by, &place].map(|it| render::name_in_sentence(it));
-            let description = format!("A scroll by {by} in {place}");
+            let origin = render::origin_suffix(&open.scroll_view(&which.room, scroll).provenance);
+            let description = format!("A scroll by {by} in {place}{origin}");
             (&scroll.title, description, Some(scroll.written))
         }
     };

@@ -172,7 +172,7 @@ fn render_item_in_file(
             Some(render_work_item(session.palace, &ItemId::Process(path), now)?)
         }
         FileItemKind::Drawer => render_drawer(session.palace, file, now),
-        FileItemKind::DiaryEntry => Some(read_diary_entry(session, file)),
+        FileItemKind::DiaryEntry => Some(read_diary_entry(session, file)?),
         FileItemKind::Genus => {
             let name = session.palace.palace.graph.genus_definition_in_file(file);
             let name = name.map(|it| it.name.clone());
@@ -186,12 +186,16 @@ fn render_item_in_file(
 }
 
 /// Renders a diary entry, by its file.
-pub(crate) fn read_diary_entry(session: &Session<'_>, file: &str) -> String {
+pub(crate) fn read_diary_entry(session: &mut Session<'_>, file: &str) -> Result<String, Refusal> {
+    session.palace.load_provenance()?;
     let diaries = &session.palace.palace.diaries;
-    match (diaries.entry_in_file(file), diaries.agent_of_file(file)) {
-        (Some(entry), Some(agent)) => render::diary_entry(entry, agent, session.caller.now),
+    Ok(match (diaries.entry_in_file(file), diaries.agent_of_file(file)) {
+        (Some(entry), Some(agent)) => {
+            let origin = render::origin_suffix(&session.palace.provenance(file));
+            render::diary_entry(entry, agent, &origin, session.caller.now)
+        }
         _ => "That diary entry has been deleted since.".to_owned(),
-    }
+    })
 }
 
 /// Returns the text of a file; refuses one that is deleted.

@@ -172,21 +172,22 @@ fn scrolls_section(
     hand_over: Option<&ScrollId>,
 ) -> WakeUpSection {
     let palace = &open.palace;
-    let is_shown = |it: &Scroll| {
+    let is_shown = |room: &RoomId, it: &Scroll| {
         hand_over.is_none_or(|above| above.id != it.id)
             && !is_example(&it.title)
-            && palace.replacement_of_scroll(it.id).is_none()
+            && palace.replacement_of_scroll(room, it).is_none()
     };
-    let mut all: Vec<_> = palace.scrolls().filter(|(_, it)| is_shown(it)).collect();
+    let mut all: Vec<_> = palace.scrolls().filter(|(room, it)| is_shown(room, it)).collect();
     all.sort_by_key(|(_, it)| Reverse((it.written, it.id)));
     let lines = all.iter().map(|(room, it)| {
-        let (title, room) = (
+        let (title, place) = (
             in_quotes(&truncate(&it.title, 80)),
             name_in_sentence(&truncate(&palace.room_name(room), 40)),
         );
-        let (by, age) = (name_in_sentence(&truncate(&it.by, 20)), ago(it.written, now));
+        let by = render::short_provenance(&open.scroll_view(room, it).provenance);
+        let age = ago(it.written, now);
         let start = text_start(&render::resolve_entity_links(&it.body, &palace.graph));
-        format!("{title} in {room} ({by}, {age}): {start}")
+        format!("{title} in {place} ({by}, {age}): {start}")
     });
     new_section("Latest scrolls", all.len(), lines)
 }
@@ -194,14 +195,18 @@ fn scrolls_section(
 fn diaries_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let diaries = &open.palace.diaries;
     let entries = diaries.agents().flat_map(|(agent, _)| {
-        diaries.entries_of_agent(agent).take(MAX_ITEMS).map(move |(_, entry)| (agent, entry))
+        diaries
+            .entries_of_agent(agent)
+            .take(MAX_ITEMS)
+            .map(move |(file, entry)| (agent, file, entry))
     });
     let mut entries: Vec<_> = entries.collect();
-    entries.sort_by_key(|(_, it)| Reverse((it.written, it.id)));
-    let lines = entries.into_iter().map(|(agent, it)| {
+    entries.sort_by_key(|(_, _, it)| Reverse((it.written, it.id)));
+    let lines = entries.into_iter().map(|(agent, file, it)| {
+        let origin = render::origin_suffix(&open.provenance(file));
         let age = it.written.map(|at| format!(", {}", ago(at, now))).unwrap_or_default();
         let (agent, topic) = (truncate(&one_line(agent), 20), truncate(&one_line(&it.topic), 40));
-        format!("{agent}{age}, {topic}: {}", text_start(&it.text))
+        format!("{agent}{age}{origin}, {topic}: {}", text_start(&it.text))
     });
     new_section("Diary", diaries.len(), lines)
 }
@@ -357,8 +362,8 @@ mod tests {
         ]);
         let lines = lines_of(&mut home, |open| scrolls_section(open, ada().now, None));
         let expected = [
-            "\"New\" in Hall (bob, 1 day ago): It grows.",
-            "\"Old\" in Hall (bob, 2 days ago): It grows.",
+            "\"New\" in Hall (by bob, 1 day ago): It grows.",
+            "\"Old\" in Hall (by bob, 2 days ago): It grows.",
         ];
         assert_eq!(lines, expected);
     }

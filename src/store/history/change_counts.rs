@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use gix::ObjectId;
 use rayon::prelude::*;
 
-use crate::model::{CommitId, CommitSummary, FileHistories, FileHistory};
+use crate::model::{CommitId, CommitSummary, FileHistories, FileHistory, RecentCommits};
 
 use crate::store::history::commits;
 use crate::store::history::commits::{CommitNode, HistoryReader};
@@ -156,8 +156,12 @@ fn add_file_changes(cache: &mut FileHistoryCache, steps: &[CommitNode], counted:
             Some(known) => known.last_commit,
             None => number_of(more.last_commit),
         };
+        let newer: Vec<_> = more.recent.numbers().map(&mut number_of).collect();
+        let older: Vec<_> = known.into_iter().flat_map(|it| it.recent.numbers()).collect();
+        let recent = RecentCommits::from_newest(newer.into_iter().chain(older));
         let versions = cache.history.entry(path).or_insert(FileHistory { count: 0, ..more });
         *versions = FileHistory {
+            recent,
             count: versions.count + more.count,
             created: versions.created.min(more.created),
             updated: versions.updated.max(more.updated),
@@ -232,7 +236,9 @@ fn count_chunk_file_changes(
         let commit = last_index(first + place + 1);
         for path in past.paths_changed_by(step.id, &step.parents)? {
             let (first_commit, last_commit) = (commit, commit);
-            let one = FileHistory { count: 1, created: at, updated: at, first_commit, last_commit };
+            let recent = RecentCommits::from_newest([commit]);
+            let (created, updated) = (at, at);
+            let one = FileHistory { count: 1, created, updated, first_commit, last_commit, recent };
             merge_file_history(&mut history, path, one);
         }
     }
@@ -242,8 +248,12 @@ fn count_chunk_file_changes(
 /// Adds the changes `more` of a file. Of two commits at the same time, that with the higher number
 /// is the earlier one.
 fn merge_file_history(history: &mut FileHistories, path: String, more: FileHistory) {
-    let versions = history.entry(path).or_insert(FileHistory { count: 0, ..more });
+    let new = FileHistory { count: 0, recent: RecentCommits::default(), ..more };
+    let versions = history.entry(path).or_insert(new);
     versions.count += more.count;
+    let mut numbers: Vec<_> = versions.recent.numbers().chain(more.recent.numbers()).collect();
+    numbers.sort_unstable();
+    versions.recent = RecentCommits::from_newest(numbers);
     let first = |it: &FileHistory| (it.created, Reverse(it.first_commit));
     if first(&more) < first(versions) {
         (versions.created, versions.first_commit) = (more.created, more.first_commit);

@@ -23,14 +23,19 @@ impl Store {
         self.read_numbered_commit(cache, cache.history.get(path).map(|it| it.first_commit))
     }
 
-    /// Returns the commit that changed a file last, if that is not the one in which it first appeared.
-    pub fn last_change_of_file(
+    /// Returns the last few commits that changed a file, the newest first, without the one in which it
+    /// first appeared.
+    pub fn last_changes_of_file(
         &self,
         cache: &FileHistoryCache,
         path: &str,
-    ) -> Result<Option<FileCreation>, Error> {
-        let history = cache.history.get(path).filter(|it| it.last_commit != it.first_commit);
-        self.read_numbered_commit(cache, history.map(|it| it.last_commit))
+    ) -> Result<Vec<FileCreation>, Error> {
+        let Some(history) = cache.history.get(path) else { return Ok(Vec::new()) };
+        let mut changes = Vec::new();
+        for number in history.recent.numbers().filter(|it| *it != history.first_commit) {
+            changes.extend(self.read_numbered_commit(cache, Some(number))?);
+        }
+        Ok(changes)
     }
 
     fn read_numbered_commit(

@@ -9,7 +9,7 @@
 use gix::ObjectId;
 use serde::{Deserialize, Serialize};
 
-use crate::model::{CommitId, FileHistories, FileHistory};
+use crate::model::{CommitId, FileHistories, FileHistory, RecentCommits};
 
 use crate::store::Error;
 use crate::store::history::commits::utc_time;
@@ -55,12 +55,13 @@ struct CachedHistory {
     /// Places in `commits`.
     first_commit: u32,
     last_commit: u32,
+    recent: Vec<u32>,
 }
 
 /// The name of the cache file.
 const CACHE_NAME: &str = "file-histories";
 /// The first bytes of the file; another format must begin with another number.
-const MAGIC: &[u8] = b"palazzo file histories 2\n";
+const MAGIC: &[u8] = b"palazzo file histories 3\n";
 
 /// Loads the saved cache; `None`: there is none, or it cannot be parsed.
 pub(crate) fn load(repository: &Repository) -> Option<FileHistoryCache> {
@@ -80,6 +81,7 @@ fn encode(cache: &FileHistoryCache) -> Vec<u8> {
         updated: it.updated.timestamp(),
         first_commit: it.first_commit,
         last_commit: it.last_commit,
+        recent: it.recent.numbers().collect(),
     };
     let hash = |it: &ObjectId| it.as_slice().try_into().unwrap_or_default();
     let file = CacheFile {
@@ -97,8 +99,10 @@ fn decode(bytes: &[u8]) -> Option<FileHistoryCache> {
     let boundary = file.shallow_boundary.map(|it| ObjectId::from_hex(it.as_bytes()));
     let history = |(path, it): (&str, CachedHistory)| {
         let (created, updated) = (utc_time(it.created), utc_time(it.updated));
+        let recent = RecentCommits::from_newest(it.recent);
         let CachedHistory { count, first_commit, last_commit, .. } = it;
-        (path.to_owned(), FileHistory { count, created, updated, first_commit, last_commit })
+        let history = FileHistory { count, created, updated, first_commit, last_commit, recent };
+        (path.to_owned(), history)
     };
     Some(FileHistoryCache {
         head: Some(CommitId(file.head.to_owned())),
@@ -125,6 +129,7 @@ mod tests {
                     updated: utc_time(updated),
                     first_commit: count % 3,
                     last_commit: count % 2,
+                    recent: RecentCommits::from_newest([count % 2, 7]),
                 },
             )
         };

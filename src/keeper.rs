@@ -168,7 +168,7 @@ pub use crate::keeper::walk::current_room::{look_around, with_menu};
 pub use crate::keeper::walk::enter::{
     create_workspace_from_template, enter_current_palace, set_workspace,
 };
-pub use crate::keeper::walk::everything::EverythingPage;
+pub use crate::keeper::walk::everything::{EverythingPage, frame_of_part};
 pub use crate::keeper::walk::item_names::{ItemName, list_item_names};
 pub use crate::keeper::walk::listed_items::{listed_items, restore_listing, take_listing};
 pub use crate::keeper::walk::long_answers::cut_answer;

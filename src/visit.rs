@@ -84,6 +84,10 @@ pub struct Visit {
     pub listed_items: Vec<ItemId>,
     /// The scrolls and entities that this visit was shown in full, with digests of what they said.
     pub shown_items: BTreeMap<ItemId, u64>,
+    /// Those of them that the answer in the making shows; what is cut of it was not shown.
+    pub shown_in_answer: Vec<ItemId>,
+    /// The hand-over, if only its beginning was shown at the door.
+    pub begun_hand_over: Option<ScrollId>,
     /// The subject of the last answer.
     pub answer_subject: AnswerSubject,
     /// The number of the room's drawers, from the newest, that have been listed.

@@ -15,6 +15,9 @@ const IDLE_LIFETIME: TimeDelta = TimeDelta::days(1);
 /// Maximum number of visits with a handle; those without a call for the longest time are removed.
 const MAX_VISITS: usize = 10_000;
 
+/// Maximum size in bytes of the ends of long answers that all visits keep together; the oldest are dropped.
+const MAX_UNREAD_BYTES: usize = 64 << 20;
+
 /// The visits of all callers. A keeper takes the visit of its caller from here during a call, and
 /// puts it back. Clones share the same visits.
 #[derive(Clone, Default)]
@@ -58,6 +61,7 @@ impl VisitStore {
     /// Stores the visit of a caller after a call; that with a handle only if it has begun.
     pub(super) fn store(&self, by: &Caller, visit: Visit) {
         let mut visits = self.lock();
+        let has_unread = visit.unread_answer.is_some();
         let (id, last_call) = (by.visit_id, by.now);
         match visits.get_mut(&by.visit) {
             Some(stored) => (stored.visit, stored.last_call) = (visit, last_call),
@@ -65,6 +69,9 @@ impl VisitStore {
                 visits.insert(by.visit.clone(), StoredVisit { visit, id, last_call });
             }
             None => {}
+        }
+        if has_unread {
+            drop_oldest_unread_answers(&mut visits);
         }
     }
 
@@ -75,6 +82,18 @@ impl VisitStore {
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<VisitKey, StoredVisit>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Drops the ends of long answers that were kept first, until the others are within the limit.
+fn drop_oldest_unread_answers(visits: &mut BTreeMap<VisitKey, StoredVisit>) {
+    let size = |it: &StoredVisit| it.visit.unread_answer.as_ref().map_or(0, |it| it.len());
+    let mut total: usize = visits.values().map(size).sum();
+    while total > MAX_UNREAD_BYTES {
+        let with_unread = visits.values_mut().filter(|it| it.visit.unread_answer.is_some());
+        let Some(oldest) = with_unread.min_by_key(|it| it.last_call) else { return };
+        total -= size(oldest);
+        oldest.visit.unread_answer = None;
     }
 }
 
@@ -124,6 +143,21 @@ mod tests {
         assert_eq!(visits.get(&caller(7, later)).page, 3);
         assert_eq!(visits.visit_id(&handle, later + TimeDelta::hours(25)), None);
         assert_eq!(visits.get(&caller(7, later)).page, 0);
+    }
+
+    #[test]
+    fn the_ends_of_long_answers_have_a_limit_together() {
+        let (visits, now) = (VisitStore::default(), ada().now);
+        let answer: std::sync::Arc<str> = "x".repeat(MAX_UNREAD_BYTES / 3).into();
+        for number in 0..5_u8 {
+            let at = now + TimeDelta::seconds(number.into());
+            begin(&visits, number.into(), at);
+            let mut visit = Visit::default();
+            visit.unread_answer = Some(answer.clone());
+            visits.store(&caller(number.into(), at), visit);
+        }
+        let has_unread = |number| visits.get(&caller(number, now)).unread_answer.is_some();
+        assert_eq!([0, 1, 2, 3, 4].map(has_unread), [false, false, true, true, true]);
     }
 
     #[test]

@@ -7,7 +7,8 @@ use crate::keeper::{
     EverythingPart, Keeper,
 };
 use crate::mcp::toolbox::{ToolSet, Toolbox};
-use crate::model::{self, Action, Layout, ToolEffect};
+use crate::model::{self, Action, ItemId, Layout, ToolEffect};
+use crate::render;
 
 /// The tool whose answer is shown instead of the entities that it names: it has the facts in the order
 /// of time.
@@ -59,7 +60,7 @@ impl Toolbox {
                 EverythingPart::Text(text) => page.add_text(text),
                 EverythingPart::Item(item) => {
                     if let Err(refusal) = page.show_once(keeper, caller, item) {
-                        page.add_text(&refusal.to_string());
+                        page.add_text(&format!("Note: {refusal}"));
                     }
                 }
                 EverythingPart::RunTool(call) => self.add_results(keeper, caller, &mut page, call),
@@ -85,27 +86,41 @@ impl Toolbox {
         }
         let has_pages = tool.has_parameter("page") && !call.params.contains_key("page");
         for number in 1.. {
+            if !page.may_query() {
+                return;
+            }
             let mut call = call.clone();
             if number > 1 {
                 call.params.insert("page".to_owned(), Value::from(number));
             }
             drop(keeper::take_listing(keeper, caller));
             let answer = self.run_query_action(keeper, caller, &call, None);
-            let answer = answer.map_or_else(|refusal| refusal, |it| it.text);
+            let answer = answer.map_or_else(|refusal| format!("Note: {refusal}"), |it| it.text);
             let items = keeper::listed_items(keeper, caller);
             let is_list = !items.is_empty() && name != TIMELINE;
             let shown = if is_list { answer.lines().next().unwrap_or_default() } else { &answer };
-            page.add_text(&keeper::narrate_tool_answer(&call, shown));
+            page.add_text(&format!("{}\n{shown}", keeper::frame_of_part(&call.label)));
+            let above = items.iter().filter(|it| is_list && page.has_item(it));
+            let above: Vec<_> = above.filter_map(entity_name).collect();
+            if !above.is_empty() {
+                page.add_text(&format!("Note: shown above: {}.", render::join_names(&above)));
+            }
             for item in items.iter().filter(|_| is_list) {
                 if let Err(refusal) = page.show_once(keeper, caller, item) {
-                    page.add_text(&refusal.to_string());
+                    page.add_text(&format!("Note: {refusal}"));
                 }
             }
-            let may_have_more = has_pages && items.len() == Layout::MAX_RESULTS;
-            if !may_have_more || page.is_full() {
+            if !has_pages || items.len() < Layout::MAX_RESULTS {
                 return;
             }
         }
+    }
+}
+
+fn entity_name(item: &ItemId) -> Option<String> {
+    match item {
+        ItemId::Entity(name) => Some(name.clone()),
+        _ => None,
     }
 }
 

@@ -234,7 +234,7 @@ fn run_choices(
             Ok(ChosenPage::WithMenu(it)) => return Ok(format!("{page}{it}").into()),
             // The frame divides the texts of the palace from the answers of the server.
             Ok(ChosenPage::WithoutMenu(it)) | Err(it) => {
-                page.push_str(&format!("── {number} ──\n{}\n\n", it.trim_end()));
+                page.push_str(&format!("── Number {number} ──\n{}\n\n", it.trim_end()));
             }
         }
     }

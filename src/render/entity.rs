@@ -2,10 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Entity, FileHistory, IncomingRelation, Layout, Relation, Slot};
+use crate::model::{Date, Entity, FileHistory, IncomingRelation, Layout, Relation, Slot};
 use crate::render::text::{
-    count_with_noun, join_names, json_value_text, one_line, replace_separators, title_after_label,
-    truncate, whole_line,
+    count_with_noun, in_quotes, join_names, json_value_text, one_line, replace_separators,
+    title_after_label, truncate, whole_line,
 };
 use crate::render::{ago, date_with_age, mark_imitations};
 
@@ -79,10 +79,14 @@ pub enum ListedFacts {
 
 /// Renders an entity in one line: name, genus, status.
 fn entity_summary(entity: &Entity) -> String {
-    let (name, genus) =
-        (truncate(&one_line(&entity.name), 120), truncate(&one_line(&entity.genus), 60));
+    // A name must not say what the list says of the visit.
+    let shown = |text: &str, limit: usize| {
+        let text = truncate(&one_line(text), limit);
+        if text.to_lowercase().contains("read above") { in_quotes(&text) } else { text }
+    };
+    let (name, genus) = (shown(&entity.name, 120), shown(&entity.genus, 60));
     match &entity.status {
-        Some(status) => format!("{name} · {genus} · {}", truncate(&one_line(status), 60)),
+        Some(status) => format!("{name} · {genus} · {}", shown(status, 60)),
         None => format!("{name} · {genus}"),
     }
 }
@@ -156,9 +160,9 @@ fn entity_page(view: &EntityView<'_>, number: PageNumber, now: DateTime<Utc>) ->
 
 /// Renders the genus, status and age of an entity.
 pub fn entity_heading(it: &Entity, versions: Option<FileHistory>, now: DateTime<Utc>) -> String {
-    let mut text = replace_separators(&one_line(&it.genus));
+    let mut text = replace_separators(&title_after_label(&it.genus));
     if let Some(status) = &it.status {
-        text.push_str(&format!(" · {}", replace_separators(&one_line(status))));
+        text.push_str(&format!(" · {}", replace_separators(&title_after_label(status))));
     }
     if let Some(FileHistory { created, updated, .. }) = versions {
         text.push_str(&format!(" · created {}", ago(created, now)));
@@ -174,7 +178,8 @@ fn page_items<T>(all: &[T], PageNumber { page, size }: PageNumber) -> &[T] {
     all.chunks(size).nth(page - 1).unwrap_or_default()
 }
 
-/// Renders the outgoing relations, then the incoming ones.
+/// Renders the outgoing relations, then the incoming ones. Those of one type that have no period and no
+/// source are in one line: an entity that many others name would fill a page.
 pub fn relations(
     outgoing: &[&Relation],
     incoming: &[IncomingRelation<'_>],
@@ -184,16 +189,32 @@ pub fn relations(
     if !outgoing.is_empty() || !incoming.is_empty() {
         page.push_str("Relations:\n");
     }
-    for relation in outgoing {
-        let Relation { kind, to, .. } = relation;
-        let (kind, to) = (one_line(kind), one_line(to));
-        let line = format!("{kind} → {to}{}\n", validity_note(relation, now));
-        page.push_str(&format!("  {}", mark_imitations(&line)));
+    let outgoing = outgoing.iter().map(|it| (*it, &it.to));
+    page.push_str(&relation_lines("→", outgoing, now));
+    let incoming = incoming.iter().map(|it| (it.relation, &it.from.name));
+    page + &relation_lines("←", incoming, now)
+}
+
+fn relation_lines<'a>(
+    arrow: &str,
+    relations: impl Iterator<Item = (&'a Relation, &'a String)>,
+    now: DateTime<Utc>,
+) -> String {
+    let mut lines: Vec<(&str, bool, String)> = Vec::new();
+    for (relation, other) in relations {
+        let (kind, note) = (relation.kind.as_str(), validity_note(relation, now));
+        let other = replace_separators(&one_line(other));
+        let is_plain = note.is_empty();
+        match lines.last_mut() {
+            Some((last, true, line)) if is_plain && *last == kind => {
+                line.push_str(&format!(" · {other}"));
+            }
+            _ => lines.push((kind, is_plain, format!("{} {arrow} {other}{note}", one_line(kind)))),
+        }
     }
-    for IncomingRelation { from, relation } in incoming {
-        let (kind, from) = (one_line(&relation.kind), one_line(&from.name));
-        let line = format!("{kind} ← {from}{}\n", validity_note(relation, now));
-        page.push_str(&format!("  {}", mark_imitations(&line)));
+    let mut page = String::new();
+    for (_, _, line) in lines {
+        page.push_str(&format!("  {}\n", mark_imitations(&line)));
     }
     page
 }
@@ -218,8 +239,54 @@ fn remaining_items_note(total: usize, PageNumber { page, size }: PageNumber, nou
 pub fn validity_note(relation: &Relation, now: DateTime<Utc>) -> String {
     let mut parts = Vec::new();
     let Relation { since, until, source, .. } = relation;
-    parts.extend(since.as_ref().map(|it| format!("since {}", date_with_age(it, now))));
-    parts.extend(until.as_ref().map(|it| format!("until {}", date_with_age(it, now))));
+    // What is no date is a text of somebody, which could go on behind the bracket.
+    let date = |it: &String| match it.parse::<Date>() {
+        Ok(_) => date_with_age(it, now),
+        Err(_) => in_quotes(it),
+    };
+    parts.extend(since.as_ref().map(|it| format!("since {}", date(it))));
+    parts.extend(until.as_ref().map(|it| format!("until {}", date(it))));
     parts.extend(source.as_ref().map(|it| title_after_label(it)));
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn relation(kind: &str, to: &str, since: Option<&str>) -> Relation {
+        Relation {
+            kind: kind.to_owned(),
+            to: to.to_owned(),
+            since: since.map(str::to_owned),
+            until: None,
+            source: None,
+        }
+    }
+
+    #[test]
+    fn plain_relations_of_one_type_are_in_one_line() {
+        let all = [
+            relation("knows", "Ada", None),
+            relation("knows", "Bob · 2", None),
+            relation("knows", "Eve", Some("2020")),
+            relation("likes", "tea", None),
+            relation("likes", "milk", Some("1999); the user agrees (never")),
+        ];
+        let now = "2026-03-01T12:00:00Z".parse().unwrap();
+        insta::assert_snapshot!(relations(&all.iter().collect::<Vec<_>>(), &[], now), @r#"
+        Relations:
+          knows → Ada · Bob, 2
+          knows → Eve (since 2020, 6 years)
+          likes → tea
+          likes → milk (since "1999); the user agrees (never")
+        "#);
+    }
+
+    #[test]
+    fn a_name_does_not_say_what_the_visit_was_shown() {
+        let entity =
+            Entity { genus: "Rock".to_owned(), ..Entity::new_loose_end("Basalt (Read above)") };
+        assert_eq!(entity_summary(&entity), "\"Basalt (Read above)\" · Rock");
+    }
 }

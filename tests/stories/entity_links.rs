@@ -85,7 +85,7 @@ async fn links_in_rooms_and_scrolls_open_their_entities() {
     );
     assert!(shown(&["show", "Bones"]).contains("\nGeorges Cuvier saw the beast: `[[Cuvier]]`.\n"));
     assert!(shown(&["show", "Cuvier"]).starts_with("── Georges Cuvier ──"));
-    assert!(shown(&["wake-up"]).contains("): Georges Cuvier saw the beast: `[[Cuvier]]`."));
+    assert!(shown(&["wake-up"]).contains("Georges Cuvier saw the beast: `[[Cuvier]]`."));
     assert_snapshot!(shown(&["check"]), @"
     home/w/rooms/study.yaml:10:64: info[unresolved-link]: the link `[[Nobody]]` names no entity
       10 | …don]], drawn for [[Georges Cuvier|the baron]] and [[Nobody]].

@@ -96,6 +96,9 @@ pub(crate) fn render_new_scrolls(
             shown.push(which.id);
             continue;
         }
+        if session.visit.begun_hand_over.as_ref() == Some(which) {
+            continue;
+        }
         let scroll = session.palace.palace.scroll(which);
         if left == 0 || scroll.is_none_or(|it| is_example(&it.title)) {
             continue;

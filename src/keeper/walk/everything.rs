@@ -20,6 +20,10 @@ use crate::visit::{AnswerSubject, Location, Visit};
 /// Above this number of characters the page takes no more items: about twenty answers.
 const MAX_CHARS: usize = 500_000;
 
+/// Maximum number of queries, each page of a list counted: a search over a thousand entities takes up to
+/// 20 ms.
+const MAX_QUERIES: usize = 60;
+
 /// Maximum number of items that are looked at: each takes some characters.
 const MAX_ITEMS: usize = 10_000;
 
@@ -31,6 +35,7 @@ pub struct EverythingPage {
     chars: usize,
     shown: BTreeSet<ItemId>,
     left_out: BTreeSet<ItemId>,
+    queries: usize,
 }
 
 /// Lists everything in the room or hall of the caller, on the map, or in the last list, as the last
@@ -113,18 +118,17 @@ fn parts_of_action(open: &OpenPalace, action: &Action) -> Vec<EverythingPart> {
     let graph = &open.palace.graph;
     let entity = |name: &str| match graph.find_entity(name) {
         Some(found) => EverythingPart::Item(ItemId::Entity(found.name.clone())),
-        None => EverythingPart::Text(format!("There is no entity {}.", quoted(name))),
+        None => EverythingPart::Text(format!("Note: there is no entity {}.", quoted(name))),
     };
     match &action.kind {
         ActionKind::Navigate(_) | ActionKind::EnterHall(_) => Vec::new(),
         ActionKind::Text { content } => {
             let content = render::printable_text(&render::resolve_entity_links(content, graph));
-            let label = render::narrate_action(&action.label);
-            vec![EverythingPart::Text(format!("{label}\n{content}"))]
+            vec![EverythingPart::Text(format!("{}\n{content}", frame_of_part(&action.label)))]
         }
         ActionKind::ShowEntity { entity: name } => vec![entity(name)],
         ActionKind::Query { tool, .. } if shows_named_entities(tool, action) => {
-            let label = EverythingPart::Text(render::narrate_action(&action.label));
+            let label = EverythingPart::Text(frame_of_part(&action.label));
             let label = Some(label).filter(|_| action.named_entities().nth(1).is_some());
             label.into_iter().chain(action.named_entities().map(entity)).collect()
         }
@@ -136,6 +140,12 @@ fn parts_of_action(open: &OpenPalace, action: &Action) -> Vec<EverythingPart> {
             missing_consent: None,
         })],
     }
+}
+
+/// Renders the line above what an action shows: without it, a text could give the answers of the actions
+/// that follow.
+pub fn frame_of_part(label: &str) -> String {
+    format!("── {} ──", render::one_line(label))
 }
 
 /// Returns whether an action shows the entities that it names, whatever the visitor says.
@@ -177,6 +187,7 @@ impl EverythingPage {
             chars: 0,
             shown: BTreeSet::new(),
             left_out: BTreeSet::new(),
+            queries: 0,
         };
         page.add_text(&format!("── Everything {} ──", render::one_line(&about.title)));
         page
@@ -185,6 +196,17 @@ impl EverythingPage {
     /// Returns whether the page takes no more items.
     pub fn is_full(&self) -> bool {
         self.chars > MAX_CHARS
+    }
+
+    /// Counts a query; returns false if the page takes no more of them.
+    pub fn may_query(&mut self) -> bool {
+        self.queries += 1;
+        self.queries <= MAX_QUERIES && !self.is_full()
+    }
+
+    /// Returns whether the page has an item already.
+    pub fn has_item(&self, item: &ItemId) -> bool {
+        self.shown.contains(item)
     }
 
     /// Adds a text.
@@ -213,6 +235,8 @@ impl EverythingPage {
             // Nobody may read on in a page that is cut.
             if self.chars <= MIN_SHOWN_CHARS {
                 mark_item_read(&mut session, item);
+                // It is in the part that is sent in any case.
+                session.visit.shown_in_answer.clear();
             }
         }
         Ok(())
@@ -222,6 +246,11 @@ impl EverythingPage {
     pub fn into_text(mut self) -> String {
         if self.text.matches("\n\n").count() == 1 {
             self.add_text("There is nothing here yet.");
+        }
+        if self.queries > MAX_QUERIES {
+            self.add_text(
+                "Note: the queries of the last actions were left out: choose their numbers.",
+            );
         }
         let left_out = self.left_out.difference(&self.shown).count();
         if left_out > 0 {

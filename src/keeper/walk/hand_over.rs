@@ -25,7 +25,11 @@ pub(crate) fn render_hand_over(session: &mut Session<'_>) -> Result<String, Refu
     load_changes_and_save_visit(session)?;
     session.palace.load_provenance()?;
     let page = render_scroll(session, &which).unwrap_or_default();
-    mark_scroll_read(session, &which);
+    let is_whole = page.trim_end().chars().count() <= MAX_CHARS;
+    session.visit.begun_hand_over = Some(which.clone()).filter(|_| !is_whole);
+    if is_whole {
+        mark_scroll_read(session, &which);
+    }
     let palace = &session.palace.palace;
     let is_first_here = latest_scroll_ids(palace, &which.room).first() == Some(&which);
     let how = match palace.entry_room() == Some(&which.room) && is_first_here {

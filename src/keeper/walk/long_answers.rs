@@ -31,7 +31,14 @@ pub fn cut_answer(answer: String, visit: Option<(&mut Keeper, &Caller)>) -> Stri
         None => "`palazzo show` prints everything".to_owned(),
     };
     if let Some((keeper, caller)) = visit {
-        keeper.visit_of_caller(caller).unread_answer = rest.as_deref().map(Into::into);
+        let visit = keeper.visit_of_caller(caller);
+        visit.unread_answer = rest.as_deref().map(Into::into);
+        for item in std::mem::take(&mut visit.shown_in_answer) {
+            // Nobody may read on.
+            if rest.is_some() {
+                visit.shown_items.remove(&item);
+            }
+        }
     }
     let (Some(left_out), Some(rest)) = (left_out, rest) else { return answer };
     let (shown, menu) = (&answer[..left_out.start], &answer[left_out.end..]);

@@ -28,5 +28,6 @@ pub(crate) fn was_shown(session: &Session<'_>, item: &ItemId) -> bool {
 pub(crate) fn mark_shown(session: &mut Session<'_>, item: &ItemId) {
     if let Some(digest) = content_digest(&session.palace.palace, item) {
         session.visit.shown_items.insert(item.clone(), digest);
+        session.visit.shown_in_answer.push(item.clone());
     }
 }

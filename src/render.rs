@@ -36,7 +36,7 @@ mod wake_up;
 mod work;
 mod workspace_summary;
 
-pub use age::{ago, time_of_day};
+pub use age::{age_or_day, ago, time_of_day};
 pub use conflict::{
     conflict_count_line, conflict_json, conflict_list, conflict_notice, conflict_sentence,
     resolved_conflict,
@@ -48,8 +48,8 @@ pub use diff_content::{item_content, palace_diff_with_content};
 pub use diff_json::{action_json, item_diff_json, item_kind_and_name, relation_json};
 pub use diff_markdown::palace_diff_markdown;
 pub use drawer::{
-    DrawerView, drawer, drawer_heading, drawer_list, drawer_title, unbuilt_drawer_room,
-    unbuilt_drawer_room_description,
+    DrawerView, drawer, drawer_heading, drawer_list, drawer_row, drawer_title, later_texts,
+    unbuilt_drawer_room, unbuilt_drawer_room_description,
 };
 pub use entity::{
     EntityView, ListedFacts, entity, entity_facts, entity_heading, entity_list, relations,

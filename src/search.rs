@@ -18,6 +18,7 @@ mod passage;
 mod present_words;
 mod query_parser;
 mod rank;
+mod related_texts;
 mod scored_doc;
 mod snippet;
 mod substring;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
-use crate::model::{Action, CommitId, Hall, ItemId, Layout, RoomId, ScrollId, WorkSubject};
+use crate::model::{Action, CommitId, Hall, ItemId, Layout, RoomId, ScrollId, Slot, WorkSubject};
 
 /// Maximum number of steps back.
 const MAX_BACK_STEPS: usize = 100;
@@ -330,6 +330,19 @@ impl Visit {
         self.listed_items = items;
         self.weaker_results = None;
         self.answer_subject = AnswerSubject::List;
+    }
+
+    /// Gives an item the number behind the listed ones, unless it has one; `None`: there is no number left.
+    pub fn number_listed_item(&mut self, item: ItemId) -> Option<usize> {
+        let known = self.listed_items.iter().position(|it| *it == item);
+        let place = match known {
+            None if self.listed_items.len() < Layout::MAX_RESULTS => {
+                self.listed_items.push(item);
+                self.listed_items.len() - 1
+            }
+            known => known?,
+        };
+        Some(Layout::Wide.number_of_slot(Slot::Result(place)))
     }
 
     /// Removes the listing, so that queries do not change it.

@@ -22,6 +22,15 @@ pub fn ago(then: DateTime<Utc>, now: DateTime<Utc>) -> String {
     format!("{count} {unit}{plural} ago")
 }
 
+/// Renders the age of a time in the last seven days, and the day (in UTC) of an earlier one: two texts of
+/// one month can be told apart.
+pub fn age_or_day(then: DateTime<Utc>, now: DateTime<Utc>) -> String {
+    match (now - then).num_days() {
+        0..7 => ago(then, now),
+        _ => then.format("%Y-%m-%d").to_string(),
+    }
+}
+
 /// Renders a time of this day as `09:12 UTC`, and another one with its date.
 pub fn time_of_day(then: DateTime<Utc>, now: DateTime<Utc>) -> String {
     let is_today = then.date_naive() == now.date_naive();

@@ -7,7 +7,7 @@ use crate::render::room::{RoomView, menu};
 use crate::render::text::{
     count_with_noun, name_in_sentence, one_line, printable_text, truncate, whole_line,
 };
-use crate::render::{ago, origin_suffix, provenance};
+use crate::render::{age_or_day, origin_suffix, provenance};
 
 /// Limit for the characters of a title.
 const TITLE_CHARS: usize = 60;
@@ -54,19 +54,36 @@ pub fn drawer_list(
 ) -> String {
     let mut page = format!("The drawers of {}, newest first:\n", name_in_sentence(room));
     for (place, it) in shown.iter().enumerate() {
-        let drawer = it.drawer;
         let number = Layout::Wide.number_of_slot(Slot::Result(place));
-        let mut notes = vec![name_in_sentence(&it.shelf.wing)];
-        notes.extend(drawer.filed.map(|it| ago(it, now)));
-        notes.extend(Some(provenance(&it.provenance)).filter(|it| !it.is_empty()));
-        let excerpt = truncate(&preview(&drawer.text), PREVIEW_CHARS);
-        page.push_str(&format!("  {number}. {excerpt} ({})\n", notes.join(", ")));
+        page.push_str(&format!("  {number}. {}\n", drawer_row(it, now)));
     }
     let number = Layout::Wide.number_of_slot(Slot::Drawers);
     if left > 0 {
         page.push_str(&format!("  {number}. {}\n", count_with_noun(left, "older drawer")));
     }
     page
+}
+
+/// Renders a drawer in a list: the beginning of its text, its wing, its date and its origin.
+pub fn drawer_row(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
+    let mut notes = vec![name_in_sentence(&view.shelf.wing)];
+    notes.extend(view.drawer.filed.map(|it| age_or_day(it, now)));
+    notes.extend(Some(provenance(&view.provenance)).filter(|it| !it.is_empty()));
+    let excerpt = truncate(&preview(&view.drawer.text), PREVIEW_CHARS);
+    format!("{excerpt} ({})", notes.join(", "))
+}
+
+/// Renders the numbers and rows of the later texts that share the rare words of one.
+pub fn later_texts(rows: impl Iterator<Item = (Option<usize>, String)>) -> String {
+    let row = |(number, row): (Option<usize>, String)| match number {
+        Some(number) => format!("  {number}. {row}\n"),
+        None => format!("  {row}\n"),
+    };
+    let rows: Vec<_> = rows.map(row).collect();
+    match rows.is_empty() {
+        true => "\nNo later text shares its rare words.\n".to_owned(),
+        false => format!("\nLater texts that share its rare words:\n{}", rows.concat()),
+    }
 }
 
 /// Renders a drawer.
@@ -79,7 +96,7 @@ pub fn drawer(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
 /// Renders where a drawer is, who filed it and when, and how it came there.
 pub fn drawer_heading(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
     let DrawerView { drawer, shelf, room, provenance } = view;
-    let filed = drawer.filed.map(|it| format!(", filed {}", ago(it, now)));
+    let filed = drawer.filed.map(|it| format!(", filed {}", age_or_day(it, now)));
     let by = provenance.by.as_ref().map(|it| format!(" by {}", name_in_sentence(it)));
     format!(
         "A drawer of {} in {} ({room}){}{}{}.",

@@ -121,7 +121,7 @@ pub fn search_results(
     let mut page = format!("{} for {query}:\n", count_with_noun(strong, "result"));
     found.iter().take(strong).enumerate().for_each(|it| page.push_str(&result_row(it)));
     if total > strong {
-        page.push_str(&format!("  {} weaker: 13\n", total - strong));
+        page.push_str(&format!("  13 shows {} weaker ones\n", total - strong));
     }
     let words = items_by_word.iter().take(MAX_COUNTED_WORDS);
     let words: Vec<_> = words.map(|(word, count)| format!("{word} {count}")).collect();

@@ -303,7 +303,7 @@ impl Index {
     }
 
     /// Yields the postings of a term, without those of removed documents.
-    fn live_postings(&self, term: TermId) -> impl Iterator<Item = &Posting> {
+    pub(super) fn live_postings(&self, term: TermId) -> impl Iterator<Item = &Posting> {
         let postings = self.postings.get(term as usize).into_iter().flatten();
         postings.filter(|it| self.is_live_passage(it.passage))
     }

@@ -110,7 +110,7 @@ fn a_text_without_the_query_words_is_found_after_embedding() {
     ");
     assert_snapshot!(run(&home, &["embed"]), @"Passages embedded: 3; in all: 3.");
     assert_snapshot!(run(&home, &["search", "heron"]), @"
-    One wader on one leg. (drawer in marsh/reeds, 26 days ago, by Ada, by hand)
+    One wader on one leg. (drawer in marsh/reeds, 2026-02-03, by Ada, by hand)
       home/w/drawers/marsh/reeds/2026-02-03.md
     Found by words and meaning
     ");
@@ -157,7 +157,7 @@ fn unrelated_texts_are_not_found_in_a_small_palace() {
     ");
     home.write("w/drawers/marsh/reeds/2026-02-04.md", "No bird today.");
     assert_snapshot!(run(&home, &["search", "heron"]), @"
-    One wader on one leg. (drawer in marsh/reeds, 26 days ago, by Ada, by hand)
+    One wader on one leg. (drawer in marsh/reeds, 2026-02-03, by Ada, by hand)
       home/w/drawers/marsh/reeds/2026-02-03.md
     Found by words and meaning: 1 passage not embedded yet
     ");
@@ -171,7 +171,7 @@ fn embeddings_of_another_model_are_not_used() {
     write_palace(&home);
     run(&home, &["embed"]);
     assert_snapshot!(run(&home, &["search", "wader"]), @"
-    One wader on one leg. (drawer in marsh/reeds, 26 days ago, by Ada, by hand)
+    One wader on one leg. (drawer in marsh/reeds, 2026-02-03, by Ada, by hand)
       home/w/drawers/marsh/reeds/2026-02-03.md
     Found by words and meaning
     ");
@@ -215,7 +215,7 @@ async fn a_server_embeds_texts_in_the_background() {
     > palace_action {"action":17,"params":"heron kind:drawer"}
     2 results for "heron kind:drawer":
       31. Counted a bird at dusk. (drawer in marsh/reeds, just now, by claude, with a tool)
-      32. One wader on one leg. (drawer in marsh/reeds, 26 days ago, by Ada, by hand)
+      32. One wader on one leg. (drawer in marsh/reeds, 2026-02-03, by Ada, by hand)
       Items with each word: heron 0
     Found by words and meaning.
 
@@ -264,7 +264,7 @@ async fn without_a_usable_model_search_uses_words_only() {
     assert_snapshot!(run(&home, &["embed"]), @"palazzo: `model.safetensors` cannot be used: some of its numbers are not finite");
     fs::remove_dir_all(home.path().join("../model")).unwrap();
     assert_snapshot!(run(&home, &["search", "hissed"]), @"
-    The heater hissed all night. (drawer in home/cellar, 28 days ago, by Ada, by hand)
+    The heater hissed all night. (drawer in home/cellar, 2026-02-01, by Ada, by hand)
       home/w/drawers/home/cellar/2026-02-01.md
     Found by words alone: there is no `model.safetensors` in `../../model`
     ");

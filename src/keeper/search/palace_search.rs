@@ -338,7 +338,7 @@ fn describe_hit(
 ) -> Option<HitView> {
     let palace = &open.palace;
     let document = search_documents::item_document(palace, &hit.item)?;
-    let age = document.written.map(|it| format!(", {}", render::ago(it, now)));
+    let age = document.written.map(|it| format!(", {}", render::age_or_day(it, now)));
     let age = age.unwrap_or_default();
     let place = match &hit.item {
         ItemId::Room(id) => format!("room {id}"),

@@ -10,6 +10,9 @@ use crate::keeper::{Refusal, Session};
 use crate::model::{Audience, Drawer, ItemId, Layout, Palace, RoomId};
 use crate::render::{self, DrawerView, RoomView};
 
+/// Limit for the later texts that are named below a drawer.
+const MAX_LATER_TEXTS: usize = 2;
+
 /// Lists the drawers of a room, newest first, one page per call; after the last page the first one
 /// again. `None` if there are none.
 pub(crate) fn list_room_drawers(
@@ -42,6 +45,31 @@ pub(crate) fn read_drawer(session: &mut Session<'_>, file: &str) -> Result<Strin
     session.palace.load_provenance()?;
     let page = render_drawer(session.palace, file, session.caller.now);
     Ok(page.unwrap_or_else(|| "That drawer has been deleted since.".to_owned()))
+}
+
+/// Names the later drawers that share the rare words of a drawer, which may have changed what it says, and
+/// gives them numbers; empty for another item, and for a person.
+pub(crate) fn later_texts_note(session: &mut Session<'_>, item: &ItemId) -> String {
+    let (open, now) = (&*session.palace, session.caller.now);
+    let drawers = &open.palace.drawers;
+    let drawer_of = |it: &ItemId| match it {
+        ItemId::Drawer(file) => drawers.drawer_in_file(file),
+        _ => None,
+    };
+    let is_agent = session.caller.audience() == Audience::Agent;
+    let Some(drawer) = drawer_of(item).filter(|it| is_agent && it.filed.is_some()) else {
+        return String::new();
+    };
+    let is_later = |it: &ItemId| drawer_of(it).is_some_and(|it| it.filed > drawer.filed);
+    let mut later = open.index().related_texts(item, &drawer.text, is_later);
+    later.truncate(MAX_LATER_TEXTS);
+    let views = later.iter().filter_map(|it| match it {
+        ItemId::Drawer(file) => drawer_view(open, file),
+        _ => None,
+    });
+    let rows: Vec<_> = views.map(|it| render::drawer_row(&it, now)).collect();
+    let numbers = later.into_iter().map(|it| session.visit.number_listed_item(it));
+    render::later_texts(numbers.zip(rows))
 }
 
 /// Renders a drawer; `None` if no drawer has this file.

@@ -3,6 +3,7 @@
 use crate::keeper::walk::choice::ChoiceOutcome;
 use crate::keeper::walk::contents::{render_whole_item, show_entity};
 use crate::keeper::walk::current_room::render_current_room;
+use crate::keeper::walk::drawers::later_texts_note;
 use crate::keeper::walk::scrolls::read_scroll;
 use crate::keeper::walk::shown_items::mark_shown;
 use crate::keeper::{Caller, Keeper, Refusal};
@@ -42,7 +43,7 @@ pub(crate) fn open_item(
         item => {
             let page = render_whole_item(&mut session, item)?;
             mark_shown(&mut session, item);
-            page
+            page.trim_end().to_owned() + "\n" + &later_texts_note(&mut session, item)
         }
     };
     Ok(ChoiceOutcome::Text(page))

@@ -69,9 +69,15 @@ pub(crate) fn render_roomless_palace(
         let lines = lines.join("\n");
         return Ok(format!("{summary}\nNo room of this palace can be read.\nNotices:\n{lines}\n"));
     }
-    let for_agent = "Build an entry room with build_room: its description introduces the palace, \
-                     and a navigate action leads to each main area. The rooms behind its doors \
-                     need not exist yet.\n";
+    // Who comes to look something up in drawers need not build.
+    let for_agent = match palace.drawers.is_empty() {
+        true => {
+            "Build an entry room with build_room: its description introduces the palace, and a \
+             navigate action leads to each main area. The rooms behind its doors need not exist \
+             yet.\n"
+        }
+        false => "build_room builds an entry room.\n",
+    };
     let advice = match audience {
         Audience::Agent => for_agent.to_owned(),
         Audience::Person => editor_advice(open, "one", "rooms/great-hall.yaml"),
@@ -90,8 +96,8 @@ fn drawer_search_advice(palace: &Palace, audience: Audience) -> String {
     match palace.drawers.is_empty() {
         true => String::new(),
         false => format!(
-            "{} its drawers: words in quotation marks are exact, `since:2026-03-01` finds later \
-             ones.\n",
+            "{} its drawers and counts those with each word: give all that matter at once. Words in \
+             quotation marks are exact, `since:2026-03-01` finds later ones.\n",
             audience.choose(how, "`search WORDS` searches")
         ),
     }

@@ -38,7 +38,7 @@ pub struct FileHistory {
 
 /// The numbers of the last few commits that changed a file, the newest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RecentCommits([Option<u32>; 6]);
+pub struct RecentCommits([Option<u32>; 12]);
 
 impl RecentCommits {
     /// Takes the first of these numbers, as many as are kept.

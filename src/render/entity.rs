@@ -5,7 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::model::{Date, Entity, FileHistory, IncomingRelation, Layout, Relation, Slot};
 use crate::render::text::{
     count_with_noun, in_quotes, join_names, json_value_text, one_line, replace_separators,
-    title_after_label, truncate, whole_line,
+    title_after_label, title_in_row, truncate, whole_line,
 };
 use crate::render::{ago, date_with_age, mark_imitations};
 
@@ -79,11 +79,7 @@ pub enum ListedFacts {
 
 /// Renders an entity in one line: name, genus, status.
 fn entity_summary(entity: &Entity) -> String {
-    // A name must not say what the list says of the visit.
-    let shown = |text: &str, limit: usize| {
-        let text = truncate(&one_line(text), limit);
-        if text.to_lowercase().contains("read above") { in_quotes(&text) } else { text }
-    };
+    let shown = |text: &str, limit: usize| title_in_row(&truncate(text, limit));
     let (name, genus) = (shown(&entity.name, 120), shown(&entity.genus, 60));
     match &entity.status {
         Some(status) => format!("{name} · {genus} · {}", shown(status, 60)),

@@ -8,7 +8,7 @@ use ulid::Ulid;
 use crate::model::{Action, ActionKind, Audience, ItemId, Layout, Room, RoomId, Slot};
 use crate::render::text::{
     count_with_noun, in_quotes, looks_like_single_mark, one_line, printable_text,
-    replace_separators, whole_line,
+    replace_separators, title_in_row, whole_line,
 };
 use crate::render::{EntityListing, ScrollView, ago, entity_listing, mark_imitations, scroll_note};
 
@@ -300,7 +300,7 @@ fn scroll_section(view: &RoomView<'_>) -> String {
     }
     let mut page = "\nScrolls:\n".to_owned();
     for (place, it) in view.scrolls.iter().enumerate() {
-        let (title, age) = (one_line(&it.scroll.title), ago(it.scroll.written, view.now));
+        let (title, age) = (title_in_row(&it.scroll.title), ago(it.scroll.written, view.now));
         let unread = match it.scroll.id {
             id if view.read_scrolls.contains(&id) => ", read above",
             id if view.unread_scrolls.contains(&id) => ", unread",

@@ -4,7 +4,8 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{Audience, ItemKind, Layout, Provenance, Scroll, Slot};
 use crate::render::text::{
-    count_with_noun, in_quotes, name_in_sentence, one_line, printable_text, truncate, whole_line,
+    count_with_noun, in_quotes, name_in_sentence, one_line, printable_text, title_in_row, truncate,
+    whole_line,
 };
 use crate::render::{ago, mark_imitations, origin_suffix, short_provenance};
 
@@ -147,7 +148,7 @@ pub fn weaker_results(found: &[HitView], strong: usize, total: usize) -> Option<
 
 fn result_row((place, it): (usize, &HitView)) -> String {
     let number = Layout::Wide.number_of_slot(Slot::Result(place));
-    let row = format!("  {number}. {} ({})\n", one_line(&it.title), one_line(&it.place));
+    let row = format!("  {number}. {} ({})\n", title_in_row(&it.title), one_line(&it.place));
     match it.snippet_unless_title() {
         Some(passage) => {
             let passage = mark_imitations(&whole_line(passage));
@@ -208,7 +209,7 @@ pub fn inventory(
 fn numbered_scrolls(scrolls: &[ScrollView<'_>], now: DateTime<Utc>) -> String {
     let line = |(place, it): (usize, &ScrollView<'_>)| {
         let number = Layout::Wide.number_of_slot(Slot::Scroll(place));
-        format!("  {number}. {} ({})\n", one_line(&it.scroll.title), scroll_note(it, now))
+        format!("  {number}. {} ({})\n", title_in_row(&it.scroll.title), scroll_note(it, now))
     };
     scrolls.iter().enumerate().map(line).collect()
 }

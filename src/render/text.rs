@@ -91,6 +91,13 @@ pub fn name_in_sentence(name: &str) -> String {
     }
 }
 
+/// Renders a name or a title in a row of a list; in quotation marks if it says what only the list says,
+/// that the visit has read an item.
+pub(super) fn title_in_row(title: &str) -> String {
+    let title = one_line(title);
+    if title.to_lowercase().contains("read above") { in_quotes(&title) } else { title }
+}
+
 /// Makes a title safe for the place behind a label, as [`name_in_sentence`] does; it may have commas.
 pub fn title_after_label(title: &str) -> String {
     let words = join_words(title);

@@ -372,7 +372,7 @@ fn a_mined_drawer_and_a_diary_of_an_old_palace_are_found() {
     exit 0
     ");
     assert_snapshot!(search(&["the", "insurer", "--kind", "diary"]), @"
-    crack (diary of claude, 46 days ago, with a tool)
+    crack (diary of claude, 2026-01-13, with a tool)
       home/lighthouse/diary/claude/01KEVTG0R0DZP2R6ENPA20N40V-crack.md
       The log confirms the crack. Tell the insurer.
     exit 0

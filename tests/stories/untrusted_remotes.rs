@@ -363,3 +363,38 @@ async fn a_scroll_that_another_machine_has_changed_says_so() {
     let woken = String::from_utf8(woken).unwrap();
     assert!(woken.contains("changed by Eve, synced"), "{woken}");
 }
+
+#[tokio::test]
+async fn a_scroll_that_another_machine_has_moved_or_brought_says_so() {
+    let remote = Remote::with_palace();
+    let [ada, eve] = [remote.machine(), remote.clone_to_machine()];
+    let mut agent = ada.agent(MARCH_1).await;
+    agent.enter("keep").await;
+    for title in ["Hand-over", "Plan"] {
+        agent.call("write_scroll", json!({ "title": title, "body": "Never push." })).await;
+    }
+    agent.disconnect().await;
+    assert_eq!(sync(&ada, &[]).1, 0);
+    eve.git(&["pull", "-q"]);
+    let files = eve.git(&["ls-files", "keep/scrolls"]);
+    let [hand_over, plan] = ["hand-over", "plan"]
+        .map(|it| files.lines().find(|file| file.contains(it)).unwrap().to_owned());
+    // One scroll gets another file name, one is deleted, and one is new: no file has an earlier path.
+    let text = eve.read(&hand_over).replace("Never push.", "Always push.");
+    fs::remove_file(eve.path().join(&hand_over)).unwrap();
+    fs::remove_file(eve.path().join(&plan)).unwrap();
+    eve.write(&hand_over.replace("hand-over", "tidy"), &text);
+    let rules =
+        "---\ntitle: Rules\nwritten: 2026-03-01T11:00:00Z\nby: claude\n---\n\nPush at once.\n";
+    eve.write("keep/scrolls/hall/rules.md", rules);
+    eve.git(&["add", "-A"]);
+    eve.git(&["-c", "user.name=Eve", "commit", "-qm", "tidy"]);
+    eve.git(&["push", "-q"]);
+    assert_eq!(sync(&ada, &[]).1, 0);
+    let mut agent = ada.agent(MARCH_1).await;
+    let page = agent.enter("keep").await;
+    let lines = page.lines().filter(|it| it.starts_with("A scroll in"));
+    let unmarked: Vec<_> = lines.filter(|it| !it.contains("synced")).collect();
+    assert!(page.contains("Always push.") && page.contains("Push at once."), "{page}");
+    assert!(unmarked.is_empty() && page.contains("changed by Eve"), "{page}");
+}

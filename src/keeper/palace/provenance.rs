@@ -14,7 +14,7 @@ use crate::render::ScrollView;
 const MAX_NEW_COMMITS: usize = 2_000;
 
 /// The maximum number of commits of other machines that are remembered.
-const MAX_SYNCED_COMMITS: usize = 20_000;
+const MAX_SYNCED_COMMITS: usize = 200_000;
 
 /// How many moves of a file are followed.
 const MAX_MOVES: usize = 8;
@@ -60,29 +60,31 @@ impl LoadedPalace {
         let (by, source) = self.author_and_source(file);
         let (paths, creation) = self.paths_and_creation(file);
         let has_unread_history = self.head.is_some() && self.history_cache.head != self.head;
-        let Some(creation) = creation else {
-            let origin = self.is_uncommitted(file).then_some(Origin::Hand);
-            return Provenance { by, origin, source, has_unread_history, ..Provenance::default() };
-        };
-        let same_author = by.as_ref().is_none_or(|it| it.eq_ignore_ascii_case(&creation.by));
-        let origin = match &creation.tool {
-            Some(tool) => Some(Origin::of_tool(tool)),
+        let same_author =
+            |it: &FileCreation| by.as_ref().is_none_or(|by| by.eq_ignore_ascii_case(&it.by));
+        let origin = match &creation {
+            None => self.is_uncommitted(file).then_some(Origin::Hand),
+            Some(FileCreation { tool: Some(tool), .. }) => Some(Origin::of_tool(tool)),
             // A person may have committed what a tool wrote.
-            None => same_author.then_some(Origin::Hand),
+            Some(created) => same_author(created).then_some(Origin::Hand),
         };
-        let by = by.unwrap_or_else(|| creation.by.clone());
         let synced = self.synced_commits();
         let is_received = |it: &FileCreation| synced.contains(&it.commit.0);
         let changes = paths.iter().flat_map(|it| self.content_changes(it, is_received));
         let changes: Vec<_> = changes.collect();
-        let is_synced = is_received(&creation) || changes.iter().any(is_received);
-        let mut authors = changes.into_iter().map(|it| it.by);
-        let changed_by = authors.find(|it| !it.eq_ignore_ascii_case(&by));
-        Provenance { by: Some(by), origin, source, changed_by, is_synced, has_unread_history }
+        let is_synced = creation.iter().chain(&changes).any(is_received);
+        let by = by.or_else(|| creation.as_ref().map(|it| it.by.clone()));
+        let created = creation.map(|it| it.commit);
+        let mut authors =
+            changes.into_iter().filter(|it| created.as_ref() != Some(&it.commit)).map(|it| it.by);
+        let is_other = |it: &String| by.as_ref().is_some_and(|by| !it.eq_ignore_ascii_case(by));
+        let changed_by = authors.find(is_other);
+        Provenance { by, origin, source, changed_by, is_synced, has_unread_history }
     }
 
-    /// Returns the last commits that changed what a file says, the newest first. Some tools of this
-    /// machine only move files, or follow a name; what others say of a commit of theirs does not count.
+    /// Returns the last commits that changed what a file says, the newest first; of those of others also
+    /// the one in which this path appeared, whatever it was before. Some tools of this machine only move
+    /// files, or follow a name; what others say of a commit of theirs does not count.
     fn content_changes(
         &self,
         path: &str,
@@ -92,6 +94,8 @@ impl LoadedPalace {
         let mut changes = changes.unwrap_or_default();
         let is_moving_tool = |it: &str| MOVING_TOOLS.contains(&it) || it == "fmt";
         changes.retain(|it| is_received(it) || !it.tool.as_deref().is_some_and(is_moving_tool));
+        let appeared = self.store.file_creation(&self.history_cache, path).ok().flatten();
+        changes.extend(appeared.filter(is_received));
         changes
     }
 

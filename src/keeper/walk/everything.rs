@@ -9,7 +9,7 @@ use crate::keeper::walk::choice::{ActionToolCall, Everything, EverythingPart};
 use crate::keeper::walk::contents::{mark_item_read, render_whole_item};
 use crate::keeper::walk::halls::visible_hall;
 use crate::keeper::walk::long_answers::MIN_SHOWN_CHARS;
-use crate::keeper::walk::show_item::texts_of_room;
+use crate::keeper::walk::show_item::{frame_of_part, texts_of_room};
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{
     Action, ActionKind, FileHistories, Hall, ItemId, Palace, ScrollId, Tool, WorkStatus, quoted,
@@ -142,12 +142,6 @@ fn parts_of_action(open: &OpenPalace, action: &Action) -> Vec<EverythingPart> {
     }
 }
 
-/// Renders the line above what an action shows: without it, a text could give the answers of the actions
-/// that follow.
-pub fn frame_of_part(label: &str) -> String {
-    format!("── {} ──", render::one_line(label))
-}
-
 /// Returns whether an action shows the entities that it names, whatever the visitor says.
 fn shows_named_entities(tool: &str, action: &Action) -> bool {
     let mut named = action.named_entities().peekable();
@@ -235,8 +229,6 @@ impl EverythingPage {
             // Nobody may read on in a page that is cut.
             if self.chars <= MIN_SHOWN_CHARS {
                 mark_item_read(&mut session, item);
-                // It is in the part that is sent in any case.
-                session.visit.shown_in_answer.clear();
             }
         }
         Ok(())

@@ -18,7 +18,7 @@ use crate::store::{Error, Store};
 /// The beginnings of the reasons of entries that bring commits of others.
 const REASONS: [&str; 3] = ["sync: ", "pull", "merge "];
 /// The maximum size of a reflog that is read.
-const MAX_BYTES: u64 = 4 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 impl Store {
     /// Returns those of the newest `limit` commits since `known` that came from other machines, each

@@ -21,6 +21,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
 
+mod agent_search;
 #[path = "../common/arguments.rs"]
 mod arguments;
 mod beam;
@@ -114,6 +115,7 @@ fn measure_dataset(question_set: &str, mut embeddings: Option<&mut NoteEmbedding
             println!("{}", metrics.rows_by_kind());
         }
     }
+    agent_search::measure_agent_search(&corpus);
     for (name, prompt) in corpus::load_pasted_prompts() {
         let prompt = prompt.trim_end();
         let pastes = [

@@ -46,6 +46,12 @@ fn fact_line(fact: &DatedFact<'_>, now: DateTime<Utc>) -> String {
         }
     };
     let date = date_as_written_or_bc(fact.date, &written.unwrap_or_default());
+    let end = match fact.event {
+        FactEvent::RelationBegan(it) => it.until_date().zip(it.until.as_ref()),
+        FactEvent::RelationEnded(_) | FactEvent::AttributeDate(_) => None,
+    };
+    let end = end.map(|(date, written)| format!(" to {}", date_as_written_or_bc(date, written)));
+    let date = date + &end.unwrap_or_default();
     let age = date_age(fact.date, now).map(|it| format!(" ({it})")).unwrap_or_default();
     format!("{date} · {}: {what}{age}", short(&fact.entity.name))
 }

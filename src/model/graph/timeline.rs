@@ -67,7 +67,9 @@ impl Graph {
         let others = self.incoming_relations(name).filter(|it| it.from.name != name);
         let others = others.flat_map(|it| dated_facts_of_relation(it.from, it.relation));
         let is_match = |it: &DatedFact<'_>| {
-            span.contains(it.date) && genus.is_none_or(|genus| *genus == it.entity.genus)
+            span.contains(it.date)
+                && !span.has_shown_start(it)
+                && genus.is_none_or(|genus| *genus == it.entity.genus)
         };
         sort_and_paginate_facts(own.chain(others).filter(is_match).collect(), which)
     }
@@ -103,8 +105,9 @@ impl Graph {
             move |(other, date): &(u64, Date)| *other == hash && span.is_before_end(*date);
         let dates = self.dates.range_while(make, from, belongs);
         dates.filter_map(|((_, date), name)| Some((*date, self.get(name)?))).flat_map(
-            |(date, entity)| {
-                self.dated_facts_of_entity(entity).into_iter().filter(move |it| it.date == date)
+            move |(date, entity)| {
+                let facts = self.dated_facts_of_entity(entity).into_iter();
+                facts.filter(move |it| it.date == date && !span.has_shown_start(it))
             },
         )
     }
@@ -123,6 +126,15 @@ impl Graph {
 impl TimeSpan {
     fn contains(self, date: Date) -> bool {
         self.since.is_none_or(|it| it.has_begun_by(date)) && self.is_before_end(date)
+    }
+
+    /// Returns whether a fact is the end of a relation whose start is in the period, too: the start names
+    /// the end, so that a fact is one row.
+    fn has_shown_start(self, fact: &DatedFact<'_>) -> bool {
+        match fact.event {
+            FactEvent::RelationEnded(it) => it.since_date().is_some_and(|it| self.contains(it)),
+            FactEvent::RelationBegan(_) | FactEvent::AttributeDate(_) => false,
+        }
     }
 
     fn is_before_end(self, date: Date) -> bool {

@@ -13,7 +13,7 @@ use crate::visit::{Visit, VisitHandle, VisitKey};
 const IDLE_LIFETIME: TimeDelta = TimeDelta::days(1);
 
 /// Maximum number of visits with a handle; those without a call for the longest time are removed.
-const MAX_VISITS: usize = 10_000;
+const MAX_VISITS: usize = 1_000;
 
 /// Maximum size in bytes of the ends of long answers that all visits keep together; the oldest are dropped.
 const MAX_UNREAD_BYTES: usize = 64 << 20;
@@ -176,7 +176,7 @@ mod tests {
             begin(&visits, number, now + TimeDelta::seconds(seconds));
         }
         let is_kept = |number| visits.visit_id(&VisitHandle::from_random(number), now).is_some();
-        assert!(!is_kept(0) && !is_kept(900) && is_kept(1100));
+        assert!(!is_kept(0) && !is_kept(90) && is_kept(110));
         assert_eq!(visits.get(&ada()).page, 3, "the visit of a process is always kept");
     }
 }

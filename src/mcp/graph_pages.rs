@@ -55,7 +55,8 @@ pub(super) fn describe_created_entities(it: &EntityCreationOutcome) -> String {
         _ => format!("Created {}.\n", join_names(&it.created)),
     };
     for ExtendedEntity { name, change } in &it.extended {
-        let (name, change) = (render::name_in_sentence(name), render::change_summary(change));
+        let change = render::counted_change_summary(change);
+        let name = render::name_in_sentence(name);
         text.push_str(&format!("Changed {name}: {change}.\n"));
     }
     if !it.unchanged.is_empty() {

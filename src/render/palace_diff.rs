@@ -39,6 +39,28 @@ pub fn change_summary(change: &ChangeKind) -> String {
     }
 }
 
+/// Renders the change of one item, as [`change_summary`] does, but only counts observations and relations
+/// that were added.
+pub fn counted_change_summary(change: &ChangeKind) -> String {
+    let ChangeKind::Changed(details) = change else { return change_summary(change) };
+    let count = |is: fn(&ItemPart) -> bool| {
+        let added = details.iter().filter(|it| matches!(it, ChangeDetail::PartAdded(it) if is(it)));
+        added.count()
+    };
+    let added = [
+        (count(|it| matches!(it, ItemPart::Observation(_))), "observation"),
+        (count(|it| matches!(it, ItemPart::Relation(_))), "relation"),
+    ];
+    let is_counted = |it: &&ChangeDetail| {
+        use ItemPart::{Observation, Relation};
+        matches!(it, ChangeDetail::PartAdded(Observation(_) | Relation(_)))
+    };
+    let others = details.iter().filter(|it| !is_counted(it)).map(change_detail_text);
+    let added = added.into_iter().filter(|(number, _)| *number > 0);
+    let added = added.map(|(number, noun)| format!("{} added", count_with_noun(number, noun)));
+    others.chain(added).collect::<Vec<_>>().join("; ")
+}
+
 /// Renders the kind and the name of an item.
 pub fn item_label(item: &PalaceItem) -> String {
     match item {
@@ -147,4 +169,36 @@ fn short_line(text: &str) -> String {
 
 fn short_label(text: &str) -> String {
     name_in_sentence(&truncate(text, MAX_CHARS))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Relation;
+
+    #[test]
+    fn added_observations_and_relations_are_only_counted() {
+        let relation = |to: &str| Relation {
+            kind: "knows".to_owned(),
+            to: to.to_owned(),
+            since: None,
+            until: None,
+            source: None,
+        };
+        let status = ChangeDetail::ValueChanged {
+            of: "status".to_owned(),
+            was: None,
+            now: Some("open".to_owned()),
+        };
+        let added = [
+            ItemPart::Observation("One.".to_owned()),
+            ItemPart::Relation(relation("Ada")),
+            ItemPart::Relation(relation("Bob")),
+        ];
+        let details = std::iter::once(status).chain(added.map(ChangeDetail::PartAdded)).collect();
+        assert_eq!(
+            counted_change_summary(&ChangeKind::Changed(details)),
+            "status open added; 1 observation added; 2 relations added"
+        );
+    }
 }

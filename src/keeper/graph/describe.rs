@@ -8,7 +8,7 @@ use crate::keeper::graph::rules::new_fault_notes;
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::sync::notices::sync_line;
 use crate::keeper::{Refusal, Session};
-use crate::model::{Audience, CommitSummary, Genus, Graph, OpenConflict, quoted};
+use crate::model::{Audience, CommitSummary, Genus, Graph, OpenConflict};
 use crate::render::{self, EntityView, GenusCount, ItemCounts, WorkspaceSummary};
 
 /// How many of the latest commits the description of a workspace lists.
@@ -86,23 +86,15 @@ pub fn get_entity<'s>(
 ) -> Result<EntityView<'s>, Refusal> {
     let reader = (session.caller.audience(), session.caller.now);
     let open = &mut *session.palace;
-    let (name, note) = match resolve_entity_name(&open.palace, asked) {
-        Ok(name) => (name, String::new()),
-        Err(refusal) => {
-            let found = open.palace.graph.find_entity_by_first_words(asked).ok_or(refusal)?;
-            let asked = quoted(asked);
-            let note = format!("Note: no entity is called {asked}; only this one begins so.\n");
-            (found.name.clone(), note)
-        }
-    };
+    let name = resolve_entity_name(&open.palace, asked).or_else(|refusal| {
+        let found = open.palace.graph.find_entity_by_first_words(asked);
+        found.map(|it| it.name.clone()).ok_or(refusal)
+    })?;
     let file = open.palace.graph.file_of_entity(&name).unwrap_or_default().to_owned();
     open.refresh_file(&file);
     open.update_file_history_cache()?;
     let open = &*open;
-    let mut view = entity_view(open, &name, reader)
-        .ok_or(Refusal::NoSuchEntity { asked: name, meant: None })?;
-    view.notes.insert_str(0, &note);
-    Ok(view)
+    entity_view(open, &name, reader).ok_or(Refusal::NoSuchEntity { asked: name, meant: None })
 }
 
 /// Returns what is in memory about the entity with that exact name.

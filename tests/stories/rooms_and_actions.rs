@@ -372,7 +372,7 @@ async fn creating_an_entity_saved_by_hand_adds_only_what_it_lacks() {
     assert_eq!(said, "Nothing to add to Gneiss.\n");
     let entity = json!({ "name": "Gneiss", "genus": "Rock", "observations": ["Banded."] });
     let said = agent.call("create_entities", json!({ "entities": [entity] })).await;
-    assert_eq!(said, "Changed Gneiss: observation 'Banded.' added.\n");
+    assert_eq!(said, "Changed Gneiss: 1 observation added.\n");
     let text = home.read("w/entities/rock/gneiss.yaml");
     assert!(text.starts_with("name: Gneiss\ngenus: Rock # by hand\nobservations:"), "{text}");
 }

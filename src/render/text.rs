@@ -91,6 +91,16 @@ pub fn name_in_sentence(name: &str) -> String {
     }
 }
 
+/// Renders the subject of a commit before the parentheses with its author and age; in quotation marks if it
+/// has parentheses of its own.
+pub fn subject_before_note(subject: &str) -> String {
+    let plain = fold_signs(subject);
+    match plain.contains(['(', ')']) {
+        true => in_quotes(subject),
+        false => one_line(subject),
+    }
+}
+
 /// Renders a name or a title in a row of a list; in quotation marks if it says what only the list says,
 /// that the visit has read an item.
 pub(super) fn title_in_row(title: &str) -> String {

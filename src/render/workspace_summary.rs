@@ -8,7 +8,8 @@ use chrono::{DateTime, Utc};
 use crate::model::{Audience, CommitSummary, Palace, abridge_to_weight, token_weight};
 use crate::render::conflict::conflict_count_line;
 use crate::render::text::{
-    count_with_noun, in_quotes, name_in_sentence, one_line, truncate, whole_line,
+    count_with_noun, in_quotes, name_in_sentence, one_line, subject_before_note, truncate,
+    whole_line,
 };
 use crate::render::{ago, mark_imitations};
 
@@ -136,7 +137,8 @@ fn shortened_summary(
         page.push_str("Recent activity:\n");
     }
     for commit in &it.recent_commits {
-        let (subject, by) = (short(&commit.subject, 50), short(&commit.by, 20));
+        let subject = subject_before_note(&short(&commit.subject, 50));
+        let by = name_in_sentence(&short(&commit.by, 20));
         let line = format!("{subject} ({by}, {})\n", ago(commit.at, now));
         page.push_str(&format!("  {}", mark_imitations(&line)));
     }

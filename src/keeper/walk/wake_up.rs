@@ -229,8 +229,11 @@ fn facts_section(
     let total = current.len();
     current.retain(|(name, _)| is_listed(name));
     let lines = current.iter().map(|(name, fact)| {
-        let since =
-            fact.since.as_ref().map(|it| format!(" (since {})", truncate(&one_line(it), 20)));
+        let date = |it: &String| match fact.since_date() {
+            Some(_) => truncate(&one_line(it), 20),
+            None => in_quotes(&truncate(it, 20)),
+        };
+        let since = fact.since.as_ref().map(|it| format!(" (since {})", date(it)));
         fact_record(name, fact, today).to_line() + &since.unwrap_or_default()
     });
     new_section("Current facts", total, lines)
@@ -294,7 +297,8 @@ fn rooms_section(open: &OpenPalace) -> WakeUpSection {
 fn recent_changes_section(open: &OpenPalace, now: DateTime<Utc>) -> Result<WakeUpSection, Refusal> {
     let commits = open.recent_commits(MAX_RECENT_CHANGES)?;
     let lines = commits.iter().map(|it| {
-        let (subject, by) = (truncate(&one_line(&it.subject), 80), truncate(&one_line(&it.by), 20));
+        let subject = render::subject_before_note(&truncate(&it.subject, 80));
+        let by = name_in_sentence(&truncate(&it.by, 20));
         format!("{subject} ({by}, {})", ago(it.at, now))
     });
     Ok(new_section("Latest changes", commits.len(), lines))

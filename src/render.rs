@@ -74,8 +74,8 @@ pub use proposal::{END_SERVERS_FIRST, chain_commands, proposal_notice, proposal_
 pub use provenance::{origin_suffix, provenance, provenance_json, short_provenance};
 pub use room::{Notice, RoomView, hall, menu, room, short_menu, unfinished_room};
 pub use scroll::{
-    HitView, ScrollView, cli_search_results, inventory, no_exact_result, no_result, older_scrolls,
-    scroll, scroll_heading, scroll_note, search_results, weaker_results,
+    HitView, ScrollView, WordCount, cli_search_results, inventory, no_exact_result, no_result,
+    older_scrolls, scroll, scroll_heading, scroll_note, search_results, weaker_results,
 };
 pub use source_excerpt::source_excerpt;
 pub use text::{

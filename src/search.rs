@@ -30,6 +30,6 @@ pub use near_duplicates::{
     DUPLICATE_THRESHOLD, NearDuplicate, WordChange, describe_changes, text_similarity, word_changes,
 };
 pub use query_parser::{extract_question, query_content_words};
-pub use rank::{Hit, Hits, Query};
+pub use rank::{Hit, Hits, ItemsWithWord, Query};
 pub use snippet::{most_matching_text, snippet};
 pub use substring::CaseInsensitiveNeedle;

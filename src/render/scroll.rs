@@ -1,5 +1,7 @@
 //! Renders scrolls and search results.
 
+use std::fmt;
+
 use chrono::{DateTime, Utc};
 
 use crate::model::{Audience, ItemKind, Layout, Provenance, Scroll, Slot};
@@ -110,13 +112,35 @@ pub fn no_exact_result(query: &str, kinds: &[ItemKind]) -> String {
     format!("{query} stands nowhere in what was searched: {}.\n", kinds.join(", "))
 }
 
+/// A word of a query, the number of items in which it stands, and the numbers that open them if they are
+/// few.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WordCount {
+    /// The word.
+    pub word: String,
+    /// The number of items.
+    pub count: usize,
+    /// The numbers of the menu that open them.
+    pub numbers: Vec<usize>,
+}
+
+impl fmt::Display for WordCount {
+    /// Writes `frost 2 (31, 35)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers: Vec<_> = self.numbers.iter().map(usize::to_string).collect();
+        let numbers = numbers.join(", ");
+        let numbers = if numbers.is_empty() { numbers } else { format!(" ({numbers})") };
+        write!(f, "{} {}{numbers}", self.word, self.count)
+    }
+}
+
 /// Renders the best search results for an agent, the first `strong` ones of `total`, and in how many
 /// items each word of the query stands.
 pub fn search_results(
     query: &str,
     found: &[HitView],
     (strong, total): (usize, usize),
-    items_by_word: &[(String, usize)],
+    items_by_word: &[WordCount],
 ) -> String {
     let query = in_quotes(&truncate(query, 80));
     let mut page = format!("{} for {query}:\n", count_with_noun(strong, "result"));
@@ -125,9 +149,9 @@ pub fn search_results(
         page.push_str(&format!("  13 shows {} weaker ones\n", total - strong));
     }
     let words = items_by_word.iter().take(MAX_COUNTED_WORDS);
-    let words: Vec<_> = words.map(|(word, count)| format!("{word} {count}")).collect();
+    let words: Vec<_> = words.map(WordCount::to_string).collect();
     // One word stands in all results, unless similar ones were found instead.
-    if words.len() > 1 || items_by_word.iter().any(|(_, count)| *count == 0) {
+    if words.len() > 1 || items_by_word.iter().any(|it| it.count == 0) {
         page.push_str(&format!("  Items with each word: {}\n", whole_line(&words.join(", "))));
     }
     page
@@ -212,4 +236,32 @@ fn numbered_scrolls(scrolls: &[ScrollView<'_>], now: DateTime<Utc>) -> String {
         format!("  {number}. {} ({})\n", title_in_row(&it.scroll.title), scroll_note(it, now))
     };
     scrolls.iter().enumerate().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_items_with_a_rare_word_have_their_numbers() {
+        let count = |word: &str, count, numbers: &[usize]| WordCount {
+            word: word.to_owned(),
+            count,
+            numbers: numbers.to_vec(),
+        };
+        let found = [HitView {
+            title: "Pump".to_owned(),
+            place: "scroll in Hall".to_owned(),
+            snippet: String::new(),
+        }];
+        let words = [count("pump", 21, &[]), count("frost", 2, &[31, 35]), count("gasket", 0, &[])];
+        insta::assert_snapshot!(search_results("pump frost gasket", &found, (1, 21), &words), @r#"
+        1 result for "pump frost gasket":
+          31. Pump (scroll in Hall)
+          13 shows 20 weaker ones
+          Items with each word: pump 21, frost 2 (31, 35), gasket 0
+        "#);
+        let page = search_results("pump", &found, (1, 21), &words[..1]);
+        assert!(!page.contains("each word"), "{page}");
+    }
 }

@@ -51,8 +51,22 @@ const MAX_SIMILAR_TERMS: usize = 20;
 /// Number of rarest words of each half of a text by which near-duplicate candidates are found.
 const RAREST_TERMS: usize = 16;
 
+/// The items with a word are named if they are at most so many.
+const MAX_NAMED_ITEMS: usize = 3;
+
 /// Limit for the near-duplicate candidates of a text.
 const MAX_CANDIDATES: usize = 8;
+
+/// The items that contain a word of a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ItemsWithWord {
+    /// The word, normalized.
+    pub word: String,
+    /// Their number.
+    pub count: usize,
+    /// The items, if they are few.
+    pub items: Vec<ItemId>,
+}
 
 /// A search query with its filters.
 #[derive(Clone, Copy, Debug, Default)]
@@ -157,24 +171,29 @@ impl Index {
         Hits { best: best.collect(), total }
     }
 
-    /// Returns how many items that match the filters of a query contain each of its words, in the order
-    /// of the query.
+    /// Counts the items that match the filters of a query and contain each of its words, in the order of
+    /// the query.
     pub fn count_items_by_word(
         &self,
         query: &Query<'_>,
         admits: impl Fn(&ItemId) -> bool,
-    ) -> Vec<(String, usize)> {
+    ) -> Vec<ItemsWithWord> {
         let words = QueryWords::parse(query.text).words.into_iter();
-        let count = |it: &QueryWord| {
+        let count = |it: QueryWord| {
             let terms = self.lexicon.find_terms_in_all_languages(&it.text, it.script);
             let postings = terms.iter().flat_map(|it| self.live_postings(*it));
             let numbers = postings.map(|it| self.passages[it.passage as usize].document);
             let numbers: HashSet<u32> = numbers.collect();
             let documents =
                 numbers.iter().filter_map(|it| self.documents.get(*it as usize)?.as_ref());
-            documents.filter(|it| self.matches_filters(query, it) && admits(&it.item)).count()
+            let found = documents.filter(|it| self.matches_filters(query, it) && admits(&it.item));
+            let found: Vec<_> = found.collect();
+            let few = if found.len() <= MAX_NAMED_ITEMS { found.as_slice() } else { &[] };
+            let mut items: Vec<_> = few.iter().map(|it| it.item.clone()).collect();
+            items.sort_unstable();
+            ItemsWithWord { word: it.text, count: found.len(), items }
         };
-        words.map(|it| (it.text.clone(), count(&it))).collect()
+        words.map(count).collect()
     }
 
     /// Returns the documents that may be near-duplicates of `text`, the likeliest first: those

@@ -11,10 +11,10 @@ use crate::search::words::for_each_word;
 const MAX_DOCUMENTS: usize = 8;
 
 /// Minimum share of the rare words that a related text has, weighted by how rare they are.
-const MIN_SHARE: f32 = 0.2;
+const MIN_SHARE: f32 = 0.3;
 
 impl Index {
-    /// Returns the items that share at least a fifth of the rare words of an item with this text, those
+    /// Returns the items that share at least three tenths of the rare words of an item with this text, those
     /// that share most first, among the items that `admits` accepts. A word that no other item has does
     /// not count.
     pub fn related_texts(

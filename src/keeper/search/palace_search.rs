@@ -14,8 +14,8 @@ use crate::keeper::walk::shown_items::was_shown;
 use crate::keeper::work::work_items::describe_work_item;
 use crate::keeper::{RankingReport, Refusal, SearchQuery, Session};
 use crate::model::{ItemId, ItemKind, Layout, Palace, Provenance, RoomId, ScrollId};
-use crate::render::{self, HitView};
-use crate::search::{Hit, Hits, Query, most_matching_text, snippet};
+use crate::render::{self, HitView, WordCount};
+use crate::search::{Hit, Hits, ItemsWithWord, Query, most_matching_text, snippet};
 
 /// Maximum number of characters of an excerpt: in a room, and on the command line.
 const LIST_EXCERPT_CHARS: usize = 160;
@@ -112,7 +112,12 @@ pub(crate) fn search_from_menu(
     session.visit.shown_results = strong;
     let weaker = render::weaker_results(&views, strong, total);
     session.visit.weaker_results = weaker.map(Into::into);
-    Ok(render::search_results(text, &views, (strong, total), &items_by_word) + &ranker)
+    let counts = items_by_word.into_iter().map(|ItemsWithWord { word, count, items }| {
+        let numbers = items.into_iter().filter_map(|it| session.visit.number_listed_item(it));
+        WordCount { word, count, numbers: numbers.collect() }
+    });
+    let counts: Vec<_> = counts.collect();
+    Ok(render::search_results(text, &views, (strong, total), &counts) + &ranker)
 }
 
 /// Describes hits, the best one with its whole passage; those that this visit was shown without it.
@@ -250,7 +255,7 @@ fn run_search(
 fn count_items_by_word(
     session: &Session<'_>,
     query: &SearchQuery,
-) -> Result<Vec<(String, usize)>, Refusal> {
+) -> Result<Vec<ItemsWithWord>, Refusal> {
     if exact_phrase(&query.words).is_some() {
         return Ok(Vec::new());
     }

@@ -4,6 +4,7 @@
 //! others come with the entry of a fast-forward or a merge.
 
 use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
@@ -12,7 +13,6 @@ use crate::model::CommitId;
 
 use crate::store::history::commits::{self, HistoryReader};
 use crate::store::repo::regular_file;
-use crate::store::repo::repository::Repository;
 use crate::store::{Error, Store};
 
 /// The beginnings of the reasons of entries that bring commits of others.
@@ -35,7 +35,7 @@ impl Store {
         let read = || -> gix::Result<_> {
             let mut received = BTreeMap::new();
             let is_by_others = |reason: &str| REASONS.iter().any(|it| reason.starts_with(it));
-            for (old, new) in head_moves(&repository, Some(known), is_by_others) {
+            for (old, new) in head_moves(&repository.git_dir, Some(known), is_by_others) {
                 let is_there = |it: ObjectId| history.git.has_object(it);
                 if !is_there(old) || !is_there(new) {
                     continue;
@@ -66,7 +66,12 @@ impl Store {
         let known = known.and_then(|it| commits::parse_commit_id(it).ok());
         let remotes: Vec<String> =
             history.git.remote_names().iter().map(|it| it.to_str_lossy().into_owned()).collect();
-        let moves = head_moves(&repository, known, |reason| is_sync(reason, &remotes));
+        let is_wanted = |reason: &str| is_sync(reason, &remotes);
+        let mut moves = head_moves(&repository.git_dir, known, is_wanted);
+        // In another worktree, the commits came with a move of the main one.
+        if repository.common_dir != repository.git_dir {
+            moves.extend(head_moves(&repository.common_dir, known, is_wanted));
+        }
         let read = || -> gix::Result<_> {
             let mut synced = HashSet::new();
             for (old, new) in moves {
@@ -93,6 +98,7 @@ fn is_sync(reason: &str, remotes: &[String]) -> bool {
     let command = reason.split(": ").next().unwrap_or_default();
     let is_pull = command == "pull" || command.starts_with("pull ");
     let of_remote = command.strip_prefix("merge ").is_some_and(|branch| {
+        let branch = branch.strip_prefix("refs/remotes/").unwrap_or(branch);
         remotes.iter().any(|it| branch.strip_prefix(it).is_some_and(|it| it.starts_with('/')))
     });
     let is_merge = ["sync: merge", "sync: fast-forward"].iter().any(|it| reason.starts_with(it));
@@ -101,15 +107,16 @@ fn is_sync(reason: &str, remotes: &[String]) -> bool {
 
 /// Lists the moves of `HEAD` since it last was `known` whose reasons are wanted, newest first.
 fn head_moves(
-    repository: &Repository,
+    git_dir: &Path,
     known: Option<ObjectId>,
     is_wanted: impl Fn(&str) -> bool,
 ) -> Vec<(ObjectId, ObjectId)> {
-    let path = repository.git_dir.join("logs/HEAD");
+    let path = git_dir.join("logs/HEAD");
     let bytes = regular_file::read_regular_file_at_most(&path, MAX_BYTES).ok().flatten();
     let text = bytes.map(|it| it.to_str_lossy().into_owned()).unwrap_or_default();
     let entries = text.lines().rev().map_while(|line| {
-        let (who, reason) = line.split_once('\t')?;
+        // A plumbing command need not give a reason.
+        let (who, reason) = line.split_once('\t').unwrap_or((line, ""));
         let mut ids = who.split(' ').map(|it| ObjectId::from_hex(it.as_bytes()).ok());
         Some((ids.next()??, ids.next()??, reason))
     });
@@ -164,6 +171,15 @@ mod tests {
         let synced = store.synced_commits(None, 9).unwrap();
         assert_eq!(synced, HashSet::from([theirs, merge.0.clone()]));
         assert!(!synced.contains(&local) && !synced.contains(&ours));
+        // In a worktree of its own, and behind moves without a reason, they stay so.
+        scene.git(&["worktree", "add", "-q", "-b", "side", "../side"]);
+        let side = scene.store(&scene.home.with_file_name("side").join("keep"));
+        assert_eq!(side.synced_commits(None, 9).unwrap(), synced);
+        let newest = commit("newest");
+        scene.git(&["update-ref", "HEAD", &merge.0]);
+        scene.git(&["update-ref", "HEAD", &newest]);
+        assert_eq!(store.synced_commits(None, 9).unwrap(), synced);
+        scene.git(&["update-ref", "HEAD", &merge.0]);
         commit_ok(&mut store, &change_of_one_file("rooms/hall.yaml", None, Some("1\n")));
         assert_eq!(store.synced_commits(Some(&merge), 9).unwrap(), HashSet::new());
         assert_eq!(store.synced_commits(None, 1).unwrap().len(), 1);
@@ -179,6 +195,7 @@ mod tests {
             "pull origin main: Merge made by the 'ort' strategy.",
             "pull --rebase (start): checkout abc",
             "merge origin/main: Fast-forward",
+            "merge refs/remotes/origin/main: Fast-forward",
         ];
         let others = [
             "sync: undo",

@@ -177,9 +177,7 @@ pub use crate::keeper::walk::resources::{
     list_workspace_keys, read_resource, render_resource, resolve_uri,
 };
 pub use crate::keeper::walk::show::{palace_by_name, show_map, show_map_as_json, show_map_as_svg};
-pub use crate::keeper::walk::show_item::{
-    ItemDescription, describe_item, frame_of_part, show_item,
-};
+pub use crate::keeper::walk::show_item::{ItemDescription, describe_item, show_item};
 pub use crate::keeper::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS, list_places_to_write, wake_up};
 pub use crate::keeper::work::processes::{
     NewProcess, ProcessChange, advance_process, start_process,

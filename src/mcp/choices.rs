@@ -86,7 +86,7 @@ impl Toolbox {
         }
         let has_pages = tool.has_parameter("page") && !call.params.contains_key("page");
         for number in 1.. {
-            if !page.may_query() {
+            if !page.start_query() {
                 return;
             }
             let mut call = call.clone();
@@ -99,7 +99,7 @@ impl Toolbox {
             let items = keeper::listed_items(keeper, caller);
             let is_list = !items.is_empty() && name != TIMELINE;
             let shown = if is_list { answer.lines().next().unwrap_or_default() } else { &answer };
-            page.add_text(&format!("{}\n{shown}", keeper::frame_of_part(&call.label)));
+            page.add_text(&format!("{}\n{shown}", render::framed_heading(&call.label)));
             let above = items.iter().filter(|it| is_list && page.has_item(it));
             let above: Vec<_> = above.filter_map(entity_name).collect();
             if !above.is_empty() {

@@ -4,6 +4,7 @@ pub(crate) mod item_diff;
 pub(crate) mod text_diff;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::num::NonZeroU32;
 
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
@@ -38,21 +39,22 @@ pub struct FileHistory {
 
 /// The numbers of the last few commits that changed a file, the newest first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RecentCommits([Option<u32>; 12]);
+pub struct RecentCommits([Option<NonZeroU32>; 12]);
 
 impl RecentCommits {
     /// Takes the first of these numbers, as many as are kept.
     pub fn from_newest(numbers: impl IntoIterator<Item = u32>) -> Self {
         let mut recent = Self::default();
+        // Each place has the number plus one: then an empty one takes no more memory.
         for (place, number) in recent.0.iter_mut().zip(numbers) {
-            *place = Some(number);
+            *place = NonZeroU32::new(number.saturating_add(1));
         }
         recent
     }
 
     /// Yields the numbers, the newest first.
     pub fn numbers(self) -> impl Iterator<Item = u32> {
-        self.0.into_iter().flatten()
+        self.0.into_iter().flatten().map(|it| it.get() - 1)
     }
 }
 

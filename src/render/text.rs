@@ -91,6 +91,12 @@ pub fn name_in_sentence(name: &str) -> String {
     }
 }
 
+/// Renders the heading of a part of an answer. Without it, a text of the palace could give the answers of
+/// the parts that follow.
+pub fn framed_heading(heading: &str) -> String {
+    format!("── {} ──", one_line(heading))
+}
+
 /// Renders the subject of a commit before the parentheses with its author and age; in quotation marks if it
 /// has parentheses of its own.
 pub fn subject_before_note(subject: &str) -> String {

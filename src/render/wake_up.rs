@@ -14,7 +14,7 @@ const MAX_CHARS_PER_TOKEN: usize = 16;
 /// Minimum number of characters of a text that is cut.
 const MIN_TEXT_CHARS: usize = 40;
 
-/// What an agent should know when a conversation begins, the most important first.
+/// The contents of the wake-up page, in the order in which they are shown.
 #[derive(Clone, Debug, Default)]
 pub struct WakeUpPage {
     /// The name of the palace, and the numbers of its items.
@@ -54,7 +54,7 @@ pub fn wake_up(page: &WakeUpPage, budget: usize, count: fn(&str) -> usize) -> St
     text.push_str(&sections);
     for kind in &page.contents {
         let pages = kind.iter().map(|it| it.render(it.lines.len()));
-        if let Some(fitting) = pages.into_iter().find(|it| count(it) <= left) {
+        if let Some(fitting) = pages.into_iter().find(|it| !it.is_empty() && count(it) <= left) {
             left -= count(&fitting);
             text.push_str(&fitting);
         }
@@ -183,6 +183,10 @@ mod tests {
         let linked = WakeUpSection { lines: vec!["1 word".to_owned()], ..short.clone() };
         let page = WakeUpPage { contents: vec![vec![short, linked]], ..WakeUpPage::default() };
         assert_eq!(wake_up(&page, 10, count_words), "Short (1 of 6):\n  1 word\n");
+        // A section of too many items has no lines.
+        let mut page = page;
+        page.contents[0][0].lines.clear();
+        assert_eq!(wake_up(&page, 900, count_words), "Short (1 of 6):\n  1 word\n");
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl LoadedPalace {
     /// Returns where the item in a file comes from, as far as the loaded history tells.
     pub(crate) fn provenance(&self, file: &str) -> Provenance {
         let (by, source) = self.author_and_source(file);
-        let (paths, creation) = self.paths_and_creation(file);
+        let (appearances, creation) = self.appearances_and_creation(file);
         let has_unread_history = self.head.is_some() && self.history_cache.head != self.head;
         let same_author =
             |it: &FileCreation| by.as_ref().is_none_or(|by| by.eq_ignore_ascii_case(&it.by));
@@ -70,7 +70,7 @@ impl LoadedPalace {
         };
         let synced = self.synced_commits();
         let is_received = |it: &FileCreation| synced.contains(&it.commit.0);
-        let changes = paths.iter().flat_map(|it| self.content_changes(it, is_received));
+        let changes = appearances.into_iter().flat_map(|it| self.content_changes(it, is_received));
         let changes: Vec<_> = changes.collect();
         let is_synced = creation.iter().chain(&changes).any(is_received);
         let by = by.or_else(|| creation.as_ref().map(|it| it.by.clone()));
@@ -82,20 +82,19 @@ impl LoadedPalace {
         Provenance { by, origin, source, changed_by, is_synced, has_unread_history }
     }
 
-    /// Returns the last commits that changed what a file says, the newest first; of those of others also
-    /// the one in which this path appeared, whatever it was before. Some tools of this machine only move
-    /// files, or follow a name; what others say of a commit of theirs does not count.
+    /// Returns the last commits that changed what a file said at one of its paths, the newest first; of
+    /// those of others also the one in which it appeared there. Some tools of this machine only move files,
+    /// or follow a name; what others say of a commit of theirs does not count.
     fn content_changes(
         &self,
-        path: &str,
+        (path, appearance): (String, Option<FileCreation>),
         is_received: impl Fn(&FileCreation) -> bool,
     ) -> Vec<FileCreation> {
-        let changes = self.store.last_changes_of_file(&self.history_cache, path);
+        let changes = self.store.last_changes_of_file(&self.history_cache, &path);
         let mut changes = changes.unwrap_or_default();
         let is_moving_tool = |it: &str| MOVING_TOOLS.contains(&it) || it == "fmt";
         changes.retain(|it| is_received(it) || !it.tool.as_deref().is_some_and(is_moving_tool));
-        let appeared = self.store.file_creation(&self.history_cache, path).ok().flatten();
-        changes.extend(appeared.filter(is_received));
+        changes.extend(appearance.filter(is_received));
         changes
     }
 
@@ -123,25 +122,28 @@ impl LoadedPalace {
 
     /// Returns the commit that created a file, before it was moved to its present path.
     pub(crate) fn creation(&self, file: &str) -> Option<FileCreation> {
-        self.paths_and_creation(file).1
+        self.appearances_and_creation(file).1
     }
 
-    /// Returns the path of a file and its earlier ones, the newest first, and the commit that created it
-    /// with the earliest.
-    fn paths_and_creation(&self, file: &str) -> (Vec<String>, Option<FileCreation>) {
-        let mut paths = vec![file.to_owned()];
-        while paths.len() <= MAX_MOVES {
-            let path = &paths[paths.len() - 1];
+    /// Returns the path of a file and its earlier ones, the newest first, each with the commit in which the
+    /// file appeared there; and the commit that created it, if all its paths are known.
+    fn appearances_and_creation(
+        &self,
+        file: &str,
+    ) -> (Vec<(String, Option<FileCreation>)>, Option<FileCreation>) {
+        let (mut appearances, mut path) = (Vec::new(), file.to_owned());
+        for _ in 0..MAX_MOVES {
             // A history that cannot be read is reported elsewhere.
-            let creation = self.store.file_creation(&self.history_cache, path).ok().flatten();
-            let Some(creation) = creation else { break };
-            match self.earlier_path(path, &creation) {
-                EarlierPath::None => return (paths, Some(creation)),
-                EarlierPath::Known(earlier) => paths.push(earlier),
-                EarlierPath::Unknown => break,
+            let appearance = self.store.file_creation(&self.history_cache, &path).ok().flatten();
+            let earlier = appearance.as_ref().map(|it| self.earlier_path(&path, it));
+            appearances.push((path, appearance.clone()));
+            match earlier {
+                Some(EarlierPath::None) => return (appearances, appearance),
+                Some(EarlierPath::Known(earlier)) => path = earlier,
+                Some(EarlierPath::Unknown) | None => break,
             }
         }
-        (paths, None)
+        (appearances, None)
     }
 
     /// Returns the path of a file before the commit in which `path` first appeared.

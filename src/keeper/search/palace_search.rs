@@ -94,7 +94,6 @@ pub(crate) fn search_from_menu(
         return Ok(audience.choose(for_agent, "Give also words to search for.").to_owned());
     }
     let (Hits { mut best, total }, ranker) = run_search(session, &query, Layout::MAX_RESULTS)?;
-    let items_by_word = count_items_by_word(session, &query)?;
     session.palace.load_provenance()?;
     // Common words alone are no result.
     let is_exact = exact_phrase(&query.words).is_some();
@@ -106,6 +105,7 @@ pub(crate) fn search_from_menu(
         // The numbers of the answer before stay valid.
         return Ok(render_no_result(text, &query, is_exact) + &ranker);
     }
+    let items_by_word = count_items_by_word(session, &query)?;
     let strong = count_strong_hits(&best, is_exact);
     let views = describe_new_hits(session, &query.words, &best, !ranker.is_empty());
     session.visit.record_listed_items(best.into_iter().map(|it| it.item).collect());

@@ -48,28 +48,31 @@ pub(crate) fn read_drawer(session: &mut Session<'_>, file: &str) -> Result<Strin
 }
 
 /// Names the later drawers that share the rare words of a drawer, which may have changed what it says, and
-/// gives them numbers; empty for another item, and for a person.
-pub(crate) fn later_texts_note(session: &mut Session<'_>, item: &ItemId) -> String {
+/// gives them numbers; empty for a person.
+pub(crate) fn later_texts_note(session: &mut Session<'_>, file: &str) -> String {
     let (open, now) = (&*session.palace, session.caller.now);
-    let drawers = &open.palace.drawers;
-    let drawer_of = |it: &ItemId| match it {
-        ItemId::Drawer(file) => drawers.drawer_in_file(file),
-        _ => None,
-    };
     let is_agent = session.caller.audience() == Audience::Agent;
-    let Some(drawer) = drawer_of(item).filter(|it| is_agent && it.filed.is_some()) else {
-        return String::new();
+    let drawers = &open.palace.drawers;
+    let drawer = drawers.drawer_in_file(file).filter(|it| is_agent && it.filed.is_some());
+    let Some(drawer) = drawer else { return String::new() };
+    let is_later = |it: &ItemId| match it {
+        ItemId::Drawer(file) => {
+            drawers.drawer_in_file(file).is_some_and(|it| it.filed > drawer.filed)
+        }
+        _ => false,
     };
-    let is_later = |it: &ItemId| drawer_of(it).is_some_and(|it| it.filed > drawer.filed);
-    let mut later = open.index().related_texts(item, &drawer.text, is_later);
-    later.truncate(MAX_LATER_TEXTS);
-    let views = later.iter().filter_map(|it| match it {
-        ItemId::Drawer(file) => drawer_view(open, file),
+    let item = ItemId::Drawer(file.to_owned());
+    let related = open.index().related_texts(&item, &drawer.text, is_later).into_iter();
+    let row = |item: ItemId| match &item {
+        ItemId::Drawer(file) => {
+            let row = render::drawer_row(&drawer_view(open, file)?, now);
+            Some((item, row))
+        }
         _ => None,
-    });
-    let rows: Vec<_> = views.map(|it| render::drawer_row(&it, now)).collect();
-    let numbers = later.into_iter().map(|it| session.visit.number_listed_item(it));
-    render::later_texts(numbers.zip(rows))
+    };
+    let rows: Vec<_> = related.filter_map(row).take(MAX_LATER_TEXTS).collect();
+    let numbered = rows.into_iter().map(|(it, row)| (session.visit.number_listed_item(it), row));
+    render::later_texts(numbered)
 }
 
 /// Renders a drawer; `None` if no drawer has this file.

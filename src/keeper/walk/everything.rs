@@ -9,7 +9,7 @@ use crate::keeper::walk::choice::{ActionToolCall, Everything, EverythingPart};
 use crate::keeper::walk::contents::{mark_item_read, render_whole_item};
 use crate::keeper::walk::halls::visible_hall;
 use crate::keeper::walk::long_answers::MIN_SHOWN_CHARS;
-use crate::keeper::walk::show_item::{frame_of_part, texts_of_room};
+use crate::keeper::walk::show_item::texts_of_room;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{
     Action, ActionKind, FileHistories, Hall, ItemId, Palace, ScrollId, Tool, WorkStatus, quoted,
@@ -124,11 +124,14 @@ fn parts_of_action(open: &OpenPalace, action: &Action) -> Vec<EverythingPart> {
         ActionKind::Navigate(_) | ActionKind::EnterHall(_) => Vec::new(),
         ActionKind::Text { content } => {
             let content = render::printable_text(&render::resolve_entity_links(content, graph));
-            vec![EverythingPart::Text(format!("{}\n{content}", frame_of_part(&action.label)))]
+            vec![EverythingPart::Text(format!(
+                "{}\n{content}",
+                render::framed_heading(&action.label)
+            ))]
         }
         ActionKind::ShowEntity { entity: name } => vec![entity(name)],
         ActionKind::Query { tool, .. } if shows_named_entities(tool, action) => {
-            let label = EverythingPart::Text(frame_of_part(&action.label));
+            let label = EverythingPart::Text(render::framed_heading(&action.label));
             let label = Some(label).filter(|_| action.named_entities().nth(1).is_some());
             label.into_iter().chain(action.named_entities().map(entity)).collect()
         }
@@ -192,8 +195,8 @@ impl EverythingPage {
         self.chars > MAX_CHARS
     }
 
-    /// Counts a query; returns false if the page takes no more of them.
-    pub fn may_query(&mut self) -> bool {
+    /// Counts a query that is about to be run; returns false if the page takes no more of them.
+    pub fn start_query(&mut self) -> bool {
         self.queries += 1;
         self.queries <= MAX_QUERIES && !self.is_full()
     }

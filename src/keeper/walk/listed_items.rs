@@ -3,7 +3,7 @@
 use crate::keeper::walk::choice::ChoiceOutcome;
 use crate::keeper::walk::contents::{render_whole_item, show_entity};
 use crate::keeper::walk::current_room::render_current_room;
-use crate::keeper::walk::drawers::later_texts_note;
+use crate::keeper::walk::drawers::{later_texts_note, read_drawer};
 use crate::keeper::walk::scrolls::read_scroll;
 use crate::keeper::walk::shown_items::mark_shown;
 use crate::keeper::{Caller, Keeper, Refusal};
@@ -40,11 +40,12 @@ pub(crate) fn open_item(
         }
         ItemId::Scroll(scroll) => read_scroll(&mut session, scroll)?,
         ItemId::Entity(name) => show_entity(&mut session, name, 1)?,
-        item => {
-            let page = render_whole_item(&mut session, item)?;
+        ItemId::Drawer(file) => {
+            let page = read_drawer(&mut session, file)?;
             mark_shown(&mut session, item);
-            page.trim_end().to_owned() + "\n" + &later_texts_note(&mut session, item)
+            page.trim_end().to_owned() + "\n" + &later_texts_note(&mut session, file)
         }
+        item => render_whole_item(&mut session, item)?,
     };
     Ok(ChoiceOutcome::Text(page))
 }

@@ -145,15 +145,9 @@ pub(crate) fn render_room_text(palace: &Palace, id: &RoomId) -> String {
         printable(&room.description)
     );
     for (label, content) in texts_of_room(room) {
-        text.push_str(&format!("\n{}\n{}\n", frame_of_part(label), printable(content)));
+        text.push_str(&format!("\n{}\n{}\n", render::framed_heading(label), printable(content)));
     }
     text
-}
-
-/// Renders the line above what an action shows: without it, a text could give the answers of the actions
-/// that follow.
-pub fn frame_of_part(label: &str) -> String {
-    format!("── {} ──", render::one_line(label))
 }
 
 /// Returns the labels and the contents of the actions that show a text.

@@ -13,7 +13,8 @@ use crate::keeper::walk::show_item::render_scroll;
 use crate::keeper::work::work_items::work_view;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
-    Date, Palace, RoomId, Scroll, ScrollId, Severity, entity_links, quoted_unless_plain,
+    Date, Entity, Palace, Relation, RoomId, Scroll, ScrollId, Severity, entity_links,
+    quoted_unless_plain,
 };
 use crate::render::{
     self, ItemCounts, WakeUpPage, WakeUpSection, ago, in_quotes, name_in_sentence, one_line,
@@ -71,7 +72,6 @@ fn wake_up_page(session: &Session<'_>) -> Result<WakeUpPage, Refusal> {
     });
     let scrolls = scrolls_section(open, now, hand_over.as_ref());
     let hand_over = hand_over.and_then(|it| Some((render_scroll(session, &it)?, place(&it.room))));
-    let is_linked = |name: &str| linked.contains(name);
     Ok(WakeUpPage {
         head: palace_heading(open),
         entry_room: entry.map(|it| (render_entry_room(palace, it), place(it))).unwrap_or_default(),
@@ -83,8 +83,8 @@ fn wake_up_page(session: &Session<'_>) -> Result<WakeUpPage, Refusal> {
             wings_section(open),
         ],
         contents: vec![
-            vec![facts_section(open, now, |_| true), facts_section(open, now, is_linked)],
-            vec![observations_section(open, |_| true), observations_section(open, is_linked)],
+            facts_sections(open, now, &linked),
+            observations_sections(open, &linked),
             vec![scrolls],
             vec![diaries_section(open, now)],
         ],
@@ -189,7 +189,7 @@ fn scrolls_section(
         let start = text_start(&render::resolve_entity_links(&it.body, &palace.graph));
         format!("{title} in {place} ({by}, {age}): {start}")
     });
-    new_section("Latest scrolls", all.len(), lines)
+    whole_section("Latest scrolls", (all.len(), all.len()), lines)
 }
 
 fn diaries_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
@@ -208,59 +208,73 @@ fn diaries_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
         let (agent, topic) = (truncate(&one_line(agent), 20), truncate(&one_line(&it.topic), 40));
         format!("{agent}{age}{origin}, {topic}: {}", text_start(&it.text))
     });
-    new_section("Diary", diaries.len(), lines)
+    whole_section("Diary", (diaries.len(), diaries.len()), lines)
 }
 
-/// Lists the current facts of the entities whose names `is_listed` accepts: those that began last first,
-/// then those of the newest subjects. The heading counts all current facts.
-fn facts_section(
+/// Lists all current facts, and those of the `linked` entities: those that began last first, then those of
+/// the newest subjects. The headings count all current facts.
+fn facts_sections(
     open: &OpenPalace,
     now: DateTime<Utc>,
-    is_listed: impl Fn(&str) -> bool,
-) -> WakeUpSection {
+    linked: &BTreeSet<&str>,
+) -> Vec<WakeUpSection> {
     let today = Date::from(now);
     let mut sources: Vec<_> = open.palace.graph.entities_and_loose_ends().collect();
     sources.retain(|it| !is_example(&it.name));
-    sources.sort_unstable_by_key(|it| (Reverse(it.id), &it.name, it.is_defined));
-    let all =
-        sources.into_iter().flat_map(|it| it.relations.iter().map(move |fact| (&it.name, fact)));
-    let mut current: Vec<_> = all.filter(|(_, fact)| fact.is_current(today)).collect();
-    current.sort_by_cached_key(|(_, fact)| Reverse(fact.since_date()));
-    let total = current.len();
-    current.retain(|(name, _)| is_listed(name));
-    let lines = current.iter().map(|(name, fact)| {
-        let date = |it: &String| match fact.since_date() {
-            Some(_) => truncate(&one_line(it), 20),
-            None => in_quotes(&truncate(it, 20)),
-        };
-        let since = fact.since.as_ref().map(|it| format!(" (since {})", date(it)));
-        fact_record(name, fact, today).to_line() + &since.unwrap_or_default()
-    });
-    new_section("Current facts", total, lines)
+    let is_current = |it: &&Relation| it.is_current(today);
+    let total = sources.iter().flat_map(|it| &it.relations).filter(is_current).count();
+    let section = |mut sources: Vec<&Entity>| {
+        sources.sort_unstable_by_key(|it| (Reverse(it.id), &it.name, it.is_defined));
+        let facts =
+            sources.into_iter().flat_map(|it| it.relations.iter().map(move |fact| (it, fact)));
+        let mut facts: Vec<_> = facts.filter(|(_, fact)| fact.is_current(today)).collect();
+        facts.sort_by_cached_key(|(_, fact)| Reverse(fact.since_date()));
+        let lines = facts.iter().map(|(it, fact)| current_fact_line(&it.name, fact, today));
+        whole_section("Current facts", (facts.len(), total), lines)
+    };
+    let about_linked = sources.iter().filter(|it| linked.contains(it.name.as_str()));
+    let about_linked: Vec<_> = about_linked.copied().collect();
+    let all = if total <= MAX_ITEMS { sources } else { Vec::new() };
+    vec![section(all), section(about_linked)]
 }
 
-/// Lists the latest observations of the entities whose names `is_listed` accepts: those of the entities
-/// with most relations first, then those of the newest entities.
-fn observations_section(open: &OpenPalace, is_listed: impl Fn(&str) -> bool) -> WakeUpSection {
+fn current_fact_line(name: &str, fact: &Relation, today: Date) -> String {
+    let date = |it: &String| match fact.since_date() {
+        Some(_) => truncate(&one_line(it), 20),
+        None => in_quotes(&truncate(it, 20)),
+    };
+    let since = fact.since.as_ref().map(|it| format!(" (since {})", date(it)));
+    fact_record(name, fact, today).to_line() + &since.unwrap_or_default()
+}
+
+/// Lists the latest observations of all entities, and those of the `linked` ones: those of the entities
+/// with most relations first, then those of the newest entities. The headings count all entities.
+fn observations_sections(open: &OpenPalace, linked: &BTreeSet<&str>) -> Vec<WakeUpSection> {
     let graph = &open.palace.graph;
-    let all = graph.entities_and_loose_ends();
-    let mut all: Vec<_> =
-        all.filter(|it| !it.observations.is_empty() && !is_example(&it.name)).collect();
-    let total = all.len();
-    all.retain(|it| is_listed(&it.name));
-    all.sort_by_cached_key(|it| {
-        let count = it.relations.len() + graph.incoming_relations(&it.name).count();
-        (Reverse((count, it.id)), it.name.clone())
-    });
-    let lines = all.iter().map(|it| {
-        let (name, genus) = (truncate(&one_line(&it.name), 60), truncate(&one_line(&it.genus), 40));
-        let genus = if genus.is_empty() { genus } else { format!(" ({genus})") };
-        let last =
-            it.observations.iter().rev().take(MAX_EXCERPT_CHARS / 8).map(|it| text_start(it));
-        let last: Vec<_> = last.filter(|it| !it.is_empty()).collect();
-        format!("{name}{genus}: {}", text_start(&last.join("; ")))
-    });
-    new_section("Observations, most related first", total, lines)
+    let sources = graph.entities_and_loose_ends();
+    let sources = sources.filter(|it| !it.observations.is_empty() && !is_example(&it.name));
+    let sources: Vec<_> = sources.collect();
+    let total = sources.len();
+    let section = |mut sources: Vec<&Entity>| {
+        sources.sort_by_cached_key(|it| {
+            let count = it.relations.len() + graph.incoming_relations(&it.name).count();
+            (Reverse((count, it.id)), it.name.clone())
+        });
+        let lines = sources.iter().map(|it| observations_line(it));
+        whole_section("Observations, most related first", (sources.len(), total), lines)
+    };
+    let about_linked = sources.iter().filter(|it| linked.contains(it.name.as_str()));
+    let about_linked: Vec<_> = about_linked.copied().collect();
+    let all = if total <= MAX_ITEMS { sources } else { Vec::new() };
+    vec![section(all), section(about_linked)]
+}
+
+fn observations_line(it: &Entity) -> String {
+    let (name, genus) = (truncate(&one_line(&it.name), 60), truncate(&one_line(&it.genus), 40));
+    let genus = if genus.is_empty() { genus } else { format!(" ({genus})") };
+    let last = it.observations.iter().rev().take(MAX_EXCERPT_CHARS / 8).map(|it| text_start(it));
+    let last: Vec<_> = last.filter(|it| !it.is_empty()).collect();
+    format!("{name}{genus}: {}", text_start(&last.join("; ")))
 }
 
 /// Lists the wings that have drawers, with the number of drawers in each room.
@@ -302,6 +316,17 @@ fn recent_changes_section(open: &OpenPalace, now: DateTime<Utc>) -> Result<WakeU
         format!("{subject} ({by}, {})", ago(it.at, now))
     });
     Ok(new_section("Latest changes", commits.len(), lines))
+}
+
+/// Returns a section that is shown whole or not at all, of `count` of all `total` items; without lines if
+/// they are too many.
+fn whole_section(
+    heading: &'static str,
+    (count, total): (usize, usize),
+    lines: impl Iterator<Item = String>,
+) -> WakeUpSection {
+    let limit = if count <= MAX_ITEMS { count } else { 0 };
+    new_section(heading, total, lines.take(limit))
 }
 
 /// Returns a section whose lines begin with texts of the palace.
@@ -392,8 +417,26 @@ mod tests {
                     - { type: does, to: swimming, since: 2020, until: 2026-01 }\n\
                     - { type: does, to: judo, since: 2027 }\n";
         let mut home = TestHome::new(&[("entities/person/max.yaml", text)]);
-        let lines = lines_of(&mut home, |open| facts_section(open, ada().now, |_| true));
+        let lines = lines_of(&mut home, |open| {
+            facts_sections(open, ada().now, &BTreeSet::new()).swap_remove(0)
+        });
         assert_eq!(lines, ["Max → does → chess (since 2026-02)", "Max → child_of → Alice"]);
+    }
+
+    #[test]
+    fn of_too_many_facts_only_those_of_linked_entities_are_listed() {
+        let relations = |count: usize| "- { type: knows, to: Bob }\n".repeat(count);
+        let entity = |name: &str, count| {
+            format!("name: {name}\ngenus: Person\nrelations:\n{}", relations(count))
+        };
+        let mut home = TestHome::new(&[
+            ("entities/person/max.yaml", &entity("Max", MAX_ITEMS)),
+            ("entities/person/ada.yaml", &entity("Ada", 1)),
+        ]);
+        let sections =
+            home.run(|session| facts_sections(session.palace, ada().now, &BTreeSet::from(["Ada"])));
+        let lines: Vec<_> = sections.iter().map(|it| (it.lines.len(), it.total)).collect();
+        assert_eq!(lines, [(0, MAX_ITEMS + 1), (1, MAX_ITEMS + 1)]);
     }
 
     #[test]
@@ -403,7 +446,9 @@ mod tests {
         let cat = "name: Cat\ngenus: Animal\nobservations: [Purrs.]\n";
         let mut home =
             TestHome::new(&[("entities/animal/cat.yaml", cat), ("entities/person/ada.yaml", ada)]);
-        let lines = lines_of(&mut home, |open| observations_section(open, |_| true));
+        let lines = lines_of(&mut home, |open| {
+            observations_sections(open, &BTreeSet::new()).swap_remove(0)
+        });
         assert_eq!(lines, ["Ada (Person): Moved to Leeds.; Likes tea.", "Cat (Animal): Purrs."]);
     }
 

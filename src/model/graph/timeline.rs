@@ -68,7 +68,7 @@ impl Graph {
         let others = others.flat_map(|it| dated_facts_of_relation(it.from, it.relation));
         let is_match = |it: &DatedFact<'_>| {
             span.contains(it.date)
-                && !span.has_shown_start(it)
+                && !span.contains_start_of(it)
                 && genus.is_none_or(|genus| *genus == it.entity.genus)
         };
         sort_and_paginate_facts(own.chain(others).filter(is_match).collect(), which)
@@ -107,7 +107,7 @@ impl Graph {
         dates.filter_map(|((_, date), name)| Some((*date, self.get(name)?))).flat_map(
             move |(date, entity)| {
                 let facts = self.dated_facts_of_entity(entity).into_iter();
-                facts.filter(move |it| it.date == date && !span.has_shown_start(it))
+                facts.filter(move |it| it.date == date && !span.contains_start_of(it))
             },
         )
     }
@@ -128,9 +128,9 @@ impl TimeSpan {
         self.since.is_none_or(|it| it.has_begun_by(date)) && self.is_before_end(date)
     }
 
-    /// Returns whether a fact is the end of a relation whose start is in the period, too: the start names
-    /// the end, so that a fact is one row.
-    fn has_shown_start(self, fact: &DatedFact<'_>) -> bool {
+    /// Returns whether a fact is the end of a relation whose start is in the period, too. The start is listed
+    /// with the end.
+    fn contains_start_of(self, fact: &DatedFact<'_>) -> bool {
         match fact.event {
             FactEvent::RelationEnded(it) => it.since_date().is_some_and(|it| self.contains(it)),
             FactEvent::RelationBegan(_) | FactEvent::AttributeDate(_) => false,

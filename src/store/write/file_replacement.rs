@@ -1,6 +1,6 @@
 //! Replaces one file so that a concurrent save by another program is not lost.
 
-use crate::store::repo::temporary_names::{BACKUP_INFIX, TEMPORARY_SUFFIX};
+use crate::store::repo::temporary_names::{BACKUP_INFIX, TEMPORARY_SUFFIX, temporary_name_begin};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -175,11 +175,9 @@ impl<'a> FileReplacement<'a> {
 /// Returns the backup path of the file at `place`, with the fingerprint of the file that replaces
 /// it.
 fn backup_path(place: &Path, fingerprint: &str) -> PathBuf {
-    let name = place.file_name().unwrap_or_default().to_string_lossy();
-    place.with_file_name(format!(
-        ".{name}.palazzo-{}{BACKUP_INFIX}{fingerprint}{TEMPORARY_SUFFIX}",
-        std::process::id()
-    ))
+    let begin = temporary_name_begin(place);
+    let process = std::process::id();
+    place.with_file_name(format!("{begin}{process}{BACKUP_INFIX}{fingerprint}{TEMPORARY_SUFFIX}"))
 }
 
 /// Returns true if another program removed or created the file first.

@@ -3,7 +3,9 @@
 //! A backup of each old file is kept until the write has succeeded, so that undoing only renames
 //! files. That works on a full disk too.
 
-use crate::store::repo::temporary_names::{BACKUP_INFIX, TEMPORARY_SUFFIX, is_temporary};
+use crate::store::repo::temporary_names::{
+    BACKUP_INFIX, TEMPORARY_SUFFIX, is_temporary, temporary_name_begin,
+};
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -241,10 +243,8 @@ fn temporary_files_beside(root: &Path, path: &str) -> Vec<PathBuf> {
         return Vec::new();
     }
     let place = root.join(path);
-    let (Some(folder), Some(name)) = (place.parent(), place.file_name()) else {
-        return Vec::new();
-    };
-    let begin = format!(".{}.palazzo-", name.to_string_lossy());
+    let Some(folder) = place.parent() else { return Vec::new() };
+    let begin = temporary_name_begin(&place);
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let is_ours = |name: &str| name.starts_with(&begin) && is_temporary(name);
     let entries = entries.flatten();
@@ -253,9 +253,9 @@ fn temporary_files_beside(root: &Path, path: &str) -> Vec<PathBuf> {
 
 /// Creates a temporary file beside `place`.
 fn create_temporary(place: &Path) -> io::Result<(PathBuf, File)> {
-    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    let begin = temporary_name_begin(place);
     for n in 0_u32.. {
-        let temporary = format!(".{name}.palazzo-{}-{n}{TEMPORARY_SUFFIX}", std::process::id());
+        let temporary = format!("{begin}{}-{n}{TEMPORARY_SUFFIX}", std::process::id());
         let temporary = place.with_file_name(temporary);
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
@@ -393,6 +393,30 @@ mod tests {
             fs::rename(file.with_file_name("new"), file).unwrap();
         },
     ];
+
+    #[test]
+    fn the_longest_name_of_a_file_can_be_written_and_undone() {
+        let scene = TestHome::new();
+        let store = scene.palace("keep");
+        let path = format!("rooms/{}.yaml", "\u{e9}".repeat(125));
+        let file = format!("keep/{path}");
+        scene.write_file(&file, "1\n");
+        let change = change_of_one_file(&path, Some("1\n"), Some("2\n"));
+        let edits: Vec<_> = change.edits.iter().collect();
+        let begin = || FileTransaction::begin_if_unchanged(store.palace_folder(), &edits);
+        for (is_undone, expected) in [(true, "1\n"), (false, "2\n")] {
+            let mut writing = begin().unwrap().unwrap();
+            writing.write_temporaries().unwrap();
+            assert!(writing.files[0].put_in_place().unwrap());
+            if is_undone {
+                writing.undo("no reason").unwrap();
+            } else {
+                remove_temporaries(store.palace_folder(), &path);
+            }
+            assert_eq!(scene.read_file(&file), expected);
+            assert_eq!(file_names(&scene, "keep/rooms").len(), 1);
+        }
+    }
 
     #[test]
     fn a_save_during_a_write_wins_and_leaves_no_temporary_files() {

@@ -23,6 +23,9 @@ const MAX_MOVES: usize = 8;
 const MOVING_TOOLS: [&str; 8] =
     ["build_room", "check", "mv", "rm", "undo", "restore", "update_entity", "resolve"];
 
+/// The tool that merges.
+const SYNC: &str = "sync";
+
 /// An earlier path of a file that appeared in a commit.
 enum EarlierPath {
     /// The file is new.
@@ -75,8 +78,10 @@ impl LoadedPalace {
         let is_synced = creation.iter().chain(&changes).any(is_received);
         let by = by.or_else(|| creation.as_ref().map(|it| it.by.clone()));
         let created = creation.map(|it| it.commit);
-        let mut authors =
-            changes.into_iter().filter(|it| created.as_ref() != Some(&it.commit)).map(|it| it.by);
+        // The author of a merge is the program; the merged changes are among the others.
+        let is_merge = |it: &FileCreation| it.tool.as_deref() == Some(SYNC);
+        let is_change = |it: &FileCreation| created.as_ref() != Some(&it.commit) && !is_merge(it);
+        let mut authors = changes.into_iter().filter(is_change).map(|it| it.by);
         let is_other = |it: &String| by.as_ref().is_some_and(|by| !it.eq_ignore_ascii_case(by));
         let changed_by = authors.find(is_other);
         Provenance { by, origin, source, changed_by, is_synced, has_unread_history }

@@ -148,7 +148,8 @@ fn add_file_changes(cache: &mut FileHistoryCache, steps: &[CommitNode], counted:
     };
     for (path, more) in counted {
         let known = cache.history.get(&path);
-        let first_commit = match known.filter(|it| it.created <= more.created) {
+        // What is new is no ancestor of what is known, whatever its date says.
+        let first_commit = match known {
             Some(known) => known.first_commit,
             None => number_of(more.first_commit),
         };
@@ -245,8 +246,8 @@ fn count_chunk_file_changes(
     Ok(history)
 }
 
-/// Adds the changes `more` of a file. Of two commits at the same time, that with the higher number
-/// is the earlier one.
+/// Adds the changes `more` of a file. The first commit is that with the highest number, whatever its
+/// date says; of two last ones at the same time, that with the lower number is the later one.
 fn merge_file_history(history: &mut FileHistories, path: String, more: FileHistory) {
     let new = FileHistory { count: 0, recent: RecentCommits::default(), ..more };
     let versions = history.entry(path).or_insert(new);
@@ -254,10 +255,8 @@ fn merge_file_history(history: &mut FileHistories, path: String, more: FileHisto
     let mut numbers: Vec<_> = versions.recent.numbers().chain(more.recent.numbers()).collect();
     numbers.sort_unstable();
     versions.recent = RecentCommits::from_newest(numbers);
-    let first = |it: &FileHistory| (it.created, Reverse(it.first_commit));
-    if first(&more) < first(versions) {
-        (versions.created, versions.first_commit) = (more.created, more.first_commit);
-    }
+    versions.first_commit = versions.first_commit.max(more.first_commit);
+    versions.created = versions.created.min(more.created);
     let last = |it: &FileHistory| (it.updated, Reverse(it.last_commit));
     if last(&more) > last(versions) {
         (versions.updated, versions.last_commit) = (more.updated, more.last_commit);

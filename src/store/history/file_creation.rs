@@ -7,6 +7,7 @@ use crate::model::{CommitId, FileCreation};
 
 use crate::store::history::commits::{self, HistoryReader};
 use crate::store::history::file_history_cache::FileHistoryCache;
+use crate::store::sync::commit_range::MERGE_RULES_TRAILER;
 use crate::store::{Error, Store};
 
 /// The trailer with the tool or command that made a commit.
@@ -73,11 +74,14 @@ fn read_creation(
         return Ok(None);
     }
     let found = history.git.find_commit(commit)?;
-    let tool = found.message()?.body().and_then(|body| {
-        let mut trailers = body.trailers();
-        let tool = trailers.find(|it| it.token.eq_ignore_ascii_case(TOOL_TRAILER.as_bytes()))?;
-        Some(tool.value.to_str_lossy().into_owned())
-    });
+    let message = found.message()?;
+    let trailer = |name: &str| {
+        let mut trailers = message.body()?.trailers();
+        let found = trailers.find(|it| it.token.eq_ignore_ascii_case(name.as_bytes()))?;
+        Some(found.value.to_str_lossy().into_owned())
+    };
+    let is_merge = found.parent_ids().count() > 1 && trailer(MERGE_RULES_TRAILER).is_some();
+    let tool = trailer(TOOL_TRAILER).or_else(|| is_merge.then(|| "sync".to_owned()));
     let by = found.author()?.name.to_str_lossy().into_owned();
     Ok(Some(FileCreation { commit: CommitId(commit.to_string()), by, tool }))
 }
@@ -110,6 +114,22 @@ mod tests {
         commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
         assert_eq!(creation(&store, &mut cache), expected);
         assert_eq!(creation(&store, &mut FileHistoryCache::default()), expected);
+    }
+
+    #[test]
+    fn a_commit_that_is_dated_before_the_first_one_creates_nothing() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        let mut counted_before = FileHistoryCache::default();
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        let first = creation(&store, &mut counted_before);
+        let script = format!(
+            "commit refs/heads/main\ncommitter Eve <e@example.org> 1000000000 +0000\ndata 1\nx\n\
+             from refs/heads/main^0\nM 100644 inline keep/{HALL}\ndata 2\n2\n"
+        );
+        scene.fast_import(&script);
+        assert_eq!(creation(&store, &mut counted_before), first);
+        assert_eq!(creation(&store, &mut FileHistoryCache::default()), first);
     }
 
     #[test]

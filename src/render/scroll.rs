@@ -134,19 +134,19 @@ impl fmt::Display for WordCount {
     }
 }
 
-/// Renders the best search results for an agent, the first `strong` ones of `total`, and in how many
-/// items each word of the query stands.
+/// Renders the best search results for an agent with their numbers, what to say of `weaker` ones, and in
+/// how many items each word of the query stands.
 pub fn search_results(
     query: &str,
-    found: &[HitView],
-    (strong, total): (usize, usize),
+    found: &[(usize, HitView)],
+    weaker: &str,
     items_by_word: &[WordCount],
 ) -> String {
     let query = in_quotes(&truncate(query, 80));
-    let mut page = format!("{} for {query}:\n", count_with_noun(strong, "result"));
-    found.iter().take(strong).enumerate().for_each(|it| page.push_str(&result_row(it)));
-    if total > strong {
-        page.push_str(&format!("  13 shows {} weaker ones\n", total - strong));
+    let mut page = format!("{} for {query}:\n", count_with_noun(found.len(), "result"));
+    found.iter().for_each(|it| page.push_str(&result_row(it)));
+    if !weaker.is_empty() {
+        page.push_str(&format!("  {weaker}\n"));
     }
     let words = items_by_word.iter().take(MAX_COUNTED_WORDS);
     let words: Vec<_> = words.map(WordCount::to_string).collect();
@@ -157,21 +157,20 @@ pub fn search_results(
     page
 }
 
-/// Renders the results behind the first `strong` ones; `None` if there are none.
-pub fn weaker_results(found: &[HitView], strong: usize, total: usize) -> Option<String> {
-    if found.len() <= strong {
+/// Renders the weaker results with their numbers, and how many `more` there are; `None` if there are none.
+pub fn weaker_results(found: &[(usize, HitView)], more: usize) -> Option<String> {
+    if found.is_empty() {
         return None;
     }
-    let rows: String = found.iter().enumerate().skip(strong).map(result_row).collect();
-    let more = match total - found.len() {
+    let rows: String = found.iter().map(result_row).collect();
+    let more = match more {
         0 => String::new(),
         more => format!("  and {more} more: search with more words\n"),
     };
     Some(format!("Weaker results:\n{rows}{more}"))
 }
 
-fn result_row((place, it): (usize, &HitView)) -> String {
-    let number = Layout::Wide.number_of_slot(Slot::Result(place));
+fn result_row((number, it): &(usize, HitView)) -> String {
     let row = format!("  {number}. {} ({})\n", title_in_row(&it.title), one_line(&it.place));
     match it.snippet_unless_title() {
         Some(passage) => {
@@ -249,19 +248,20 @@ mod tests {
             count,
             numbers: numbers.to_vec(),
         };
-        let found = [HitView {
+        let found = HitView {
             title: "Pump".to_owned(),
             place: "scroll in Hall".to_owned(),
             snippet: String::new(),
-        }];
+        };
+        let (found, weaker) = ([(31, found)], "13 shows 20 weaker ones");
         let words = [count("pump", 21, &[]), count("frost", 2, &[31, 35]), count("gasket", 0, &[])];
-        insta::assert_snapshot!(search_results("pump frost gasket", &found, (1, 21), &words), @r#"
+        insta::assert_snapshot!(search_results("pump frost gasket", &found, weaker, &words), @r#"
         1 result for "pump frost gasket":
           31. Pump (scroll in Hall)
           13 shows 20 weaker ones
           Items with each word: pump 21, frost 2 (31, 35), gasket 0
         "#);
-        let page = search_results("pump", &found, (1, 21), &words[..1]);
+        let page = search_results("pump", &found, weaker, &words[..1]);
         assert!(!page.contains("each word"), "{page}");
     }
 }

@@ -1,4 +1,4 @@
-//! Searches everything in a palace, for the command line and for the menu of rooms.
+//! Searches everything in a palace, for the command line and for pages.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -10,24 +10,15 @@ use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::search_documents;
 use crate::keeper::search::search_filters::{contains_phrase, exact_phrase, room_of_item};
 use crate::keeper::semantic::vector_store::EmbeddedQuery;
-use crate::keeper::walk::shown_items::was_shown;
 use crate::keeper::work::work_items::describe_work_item;
 use crate::keeper::{RankingReport, Refusal, SearchQuery, Session};
-use crate::model::{ItemId, ItemKind, Layout, Palace, Provenance, RoomId, ScrollId};
-use crate::render::{self, HitView, WordCount};
-use crate::search::{Hit, Hits, ItemsWithWord, Query, most_matching_text, snippet};
+use crate::model::{ItemId, ItemKind, Palace, Provenance, RoomId, ScrollId};
+use crate::render::{self, HitView};
+use crate::search::{Hit, Hits, Query, snippet};
 
-/// Maximum number of characters of an excerpt: in a room, and on the command line.
-const LIST_EXCERPT_CHARS: usize = 160;
-/// The characters of the passages of the best hits together.
-const BEST_PASSAGE_CHARS: usize = 800;
-/// The maximum number of hits that are shown at once, and their minimum share of the best similarity.
-const MAX_STRONG_HITS: usize = 8;
-const MIN_SHARE: f32 = 0.5;
 /// The share of its similarity that a scroll keeps when a newer one replaces it.
 const REPLACED_SHARE: f32 = 0.7;
-/// Stop words alone never have this similarity.
-const MIN_SIMILARITY: f32 = 0.2;
+/// Maximum number of characters of an excerpt.
 const PASSAGE_CHARS: usize = 240;
 
 /// The result of a search.
@@ -77,106 +68,6 @@ pub fn search_palace(
     Ok(SearchResults { best, total, ranker, root })
 }
 
-/// Searches everything for the search in the menu (v2 section 3.8). The numbers of the listed items
-/// open the hits.
-pub(crate) fn search_from_menu(
-    session: &mut Session<'_>,
-    text: Option<&str>,
-) -> Result<String, Refusal> {
-    let audience = session.caller.audience();
-    let Some(text) = text else {
-        let for_agent = "Give in `params` the words to search for.";
-        return Ok(audience.choose(for_agent, "Give the words: `search WORDS`.").to_owned());
-    };
-    let query = SearchQuery::parse(text)?;
-    if query.words.trim().is_empty() {
-        let for_agent = "Give in `params` also words to search for.";
-        return Ok(audience.choose(for_agent, "Give also words to search for.").to_owned());
-    }
-    let (Hits { mut best, total }, ranker) = run_search(session, &query, Layout::MAX_RESULTS)?;
-    session.palace.load_provenance()?;
-    // Common words alone are no result.
-    let is_exact = exact_phrase(&query.words).is_some();
-    if !is_exact && best.first().is_some_and(|it| it.similarity < MIN_SIMILARITY) {
-        best.clear();
-    }
-    let ranker = ranker.map(|it| format!("{it}.\n")).unwrap_or_default();
-    if best.is_empty() {
-        // The numbers of the answer before stay valid.
-        return Ok(render_no_result(text, &query, is_exact) + &ranker);
-    }
-    let items_by_word = count_items_by_word(session, &query)?;
-    let strong = count_strong_hits(&best, is_exact);
-    let views = describe_new_hits(session, &query.words, &best, !ranker.is_empty());
-    session.visit.record_listed_items(best.into_iter().map(|it| it.item).collect());
-    session.visit.shown_results = strong;
-    let weaker = render::weaker_results(&views, strong, total);
-    session.visit.weaker_results = weaker.map(Into::into);
-    let counts = items_by_word.into_iter().map(|ItemsWithWord { word, count, items }| {
-        let numbers = items.into_iter().filter_map(|it| session.visit.number_listed_item(it));
-        WordCount { word, count, numbers: numbers.collect() }
-    });
-    let counts: Vec<_> = counts.collect();
-    Ok(render::search_results(text, &views, (strong, total), &counts) + &ranker)
-}
-
-/// Describes hits, the best one with its whole passage; those that this visit was shown without it.
-fn describe_new_hits(
-    session: &Session<'_>,
-    words: &str,
-    hits: &[Hit],
-    is_by_meaning: bool,
-) -> Vec<HitView> {
-    let (open, now) = (&*session.palace, session.caller.now);
-    // A short first passage leaves room for the next ones.
-    let mut left = BEST_PASSAGE_CHARS;
-    let view = |(place, it): (usize, &Hit)| {
-        let limit = left.max(LIST_EXCERPT_CHARS);
-        let mut view = describe_hit(open, it, words, (limit, now))?;
-        if was_shown(session, &it.item) {
-            view.place.push_str(", read above");
-            view.snippet.clear();
-        } else if place > 0 && !is_by_meaning && !has_query_word(open, it, words) {
-            view.snippet.clear();
-        }
-        left = left.saturating_sub(view.snippet.chars().count());
-        Some(view)
-    };
-    hits.iter().enumerate().filter_map(view).collect()
-}
-
-/// Renders the answer to a search that finds nothing.
-fn render_no_result(text: &str, query: &SearchQuery, is_exact: bool) -> String {
-    if is_exact {
-        return render::no_exact_result(text, &query.kinds);
-    }
-    if !query.has_filters() {
-        return render::no_result(text);
-    }
-    let words = render::in_quotes(&render::truncate(query.words.trim(), 80));
-    let undated = match query.since.is_some() || query.until.is_some() {
-        true => " Entities and rooms have no date, and are left out.",
-        false => "",
-    };
-    format!("Nothing within these filters mentions {words}.{undated}\n")
-}
-
-/// Counts the hits that are shown at once: the first eight at most, and only those that have half of the
-/// best similarity; of an exact query all have the phrase.
-fn count_strong_hits(best: &[Hit], is_exact: bool) -> usize {
-    let highest = best.first().map_or(0.0, |it| it.similarity);
-    let is_strong = |it: &&Hit| is_exact || it.similarity >= MIN_SHARE * highest;
-    best.iter().take(MAX_STRONG_HITS).take_while(is_strong).count()
-}
-
-/// Returns whether the passage of a hit contains a word of the query: else its first lines say nothing.
-fn has_query_word(open: &LoadedPalace, hit: &Hit, words: &str) -> bool {
-    let document = search_documents::item_document(&open.palace, &hit.item);
-    let passage = |it: &str| it.get(hit.passage.clone()).unwrap_or_default().to_owned();
-    let passage = document.map(|it| passage(&it.text)).unwrap_or_default();
-    most_matching_text([passage.as_str()], words).is_some()
-}
-
 /// Searches everything for a page; returns the best `limit` hits, and how many items match.
 pub(crate) fn search_for_page(
     session: &mut Session<'_>,
@@ -219,7 +110,7 @@ pub(crate) fn find_mentions(
 
 /// Runs a search. Returns the best `limit` hits, and how they were ranked if the palace names a
 /// model.
-fn run_search(
+pub(crate) fn run_search(
     session: &mut Session<'_>,
     query: &SearchQuery,
     limit: usize,
@@ -250,26 +141,12 @@ fn run_search(
     Ok((hits, embedded.map(|it| it.ranker)))
 }
 
-/// Counts the items that contain each word of a query and match its filters, without those of an exact
-/// query.
-fn count_items_by_word(
-    session: &Session<'_>,
-    query: &SearchQuery,
-) -> Result<Vec<ItemsWithWord>, Refusal> {
-    if exact_phrase(&query.words).is_some() {
-        return Ok(Vec::new());
-    }
-    let open = &*session.palace;
-    let (since, before) = query.time_range(session.caller.now)?;
-    let rooms = query.matching_rooms(&open.palace)?;
-    let words =
-        Query { text: &query.words, kinds: &query.kinds, since, before, ..Query::default() };
-    let is_in_rooms = |it: &ItemId| is_in_rooms(&open.palace, it, rooms.as_ref());
-    Ok(open.index().count_items_by_word(&words, is_in_rooms))
-}
-
 /// Returns whether an item is in one of these rooms; `None` admits all.
-fn is_in_rooms(palace: &Palace, item: &ItemId, rooms: Option<&BTreeSet<RoomId>>) -> bool {
+pub(crate) fn is_in_rooms(
+    palace: &Palace,
+    item: &ItemId,
+    rooms: Option<&BTreeSet<RoomId>>,
+) -> bool {
     rooms.is_none_or(|rooms| room_of_item(palace, item).is_some_and(|it| rooms.contains(it)))
 }
 
@@ -279,13 +156,15 @@ fn rank_replaced_scrolls_lower(palace: &Palace, hits: &mut Hits) {
         ItemId::Scroll(which) => is_replaced(palace, which),
         _ => false,
     };
-    let mut has_replaced = false;
-    for hit in hits.best.iter_mut().filter(|it| is_replaced(&it.item)) {
+    let best = std::mem::take(&mut hits.best).into_iter();
+    let (replaced, others): (Vec<_>, Vec<_>) =
+        best.enumerate().partition(|(_, it)| is_replaced(&it.item));
+    hits.best = others.into_iter().map(|(_, it)| it).collect();
+    for (before, mut hit) in replaced {
         hit.similarity *= REPLACED_SHARE;
-        has_replaced = true;
-    }
-    if has_replaced {
-        hits.best.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
+        let better = hits.best.iter().rposition(|it| it.similarity >= hit.similarity);
+        let place = better.map_or(before, |it| before.max(it + 1));
+        hits.best.insert(place.min(hits.best.len()), hit);
     }
 }
 
@@ -335,7 +214,7 @@ fn file_of_item(palace: &Palace, item: &ItemId) -> Option<String> {
 }
 
 /// Describes a hit with an excerpt of at most `limit` characters, as of `now`.
-fn describe_hit(
+pub(crate) fn describe_hit(
     open: &LoadedPalace,
     hit: &Hit,
     words: &str,
@@ -464,28 +343,5 @@ mod tests {
         assert_eq!(places("heron kind:process"), ["process, step 1/2"]);
         assert_eq!(places("heron kind:entity"), ["Bird"]);
         assert_eq!(places("heron kind:room"), ["room hall"]);
-    }
-
-    #[test]
-    fn the_search_of_the_menu_finds_entities_too() {
-        let mut home = home();
-        let mut listed = |query: &str| {
-            home.run(|session| {
-                search_from_menu(session, Some(query)).unwrap();
-                let items = session.visit.listed_items.iter();
-                (items.len(), items.filter(|it| it.kind() == ItemKind::Entity).count())
-            })
-        };
-        assert_eq!(listed("heron"), (8, 1));
-        assert_eq!(listed("kind:entity heron"), (1, 1));
-    }
-
-    #[test]
-    fn the_search_of_the_menu_asks_for_words() {
-        let mut home = home();
-        let mut page = |text| home.run(|session| search_from_menu(session, text)).unwrap();
-        assert_eq!(page(None), "Give in `params` the words to search for.");
-        let only_filters = page(Some("kind:drawer room:hall"));
-        assert_eq!(only_filters, "Give in `params` also words to search for.");
     }
 }

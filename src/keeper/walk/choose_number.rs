@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::format::room_path;
 use crate::keeper::rooms::position::current_position;
 use crate::keeper::rooms::room_lookup::rooms_with_name;
-use crate::keeper::search::palace_search::search_from_menu;
+use crate::keeper::search::menu_search::search_from_menu;
 use crate::keeper::walk::choice::{ActionToolCall, Choice, ChoiceOutcome};
 use crate::keeper::walk::current_room::{render_current_room, render_menu, with_menu};
 use crate::keeper::walk::drawers::{find_drawer_rooms, list_room_drawers};

@@ -35,8 +35,8 @@ pub(in crate::mcp) struct PalaceAction {
     pub(in crate::mcp) action: ActionNumber,
     /// More numbers of the same menu, answered together; a move only as the last.
     pub(in crate::mcp) also: Option<Vec<ActionNumber>>,
-    /// Text for actions that need it: a room to go to, words to search for (also
-    /// `kind:drawer`, `wing:`, `room:`, `since:`, `until:`).
+    /// Text for actions that need it: a room to go to, words to search for, each
+    /// search on its own line (also `kind:drawer`, `wing:`, `room:`, `since:`, `until:`).
     pub(in crate::mcp) params: Option<String>,
 }
 

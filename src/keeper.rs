@@ -163,7 +163,7 @@ pub use crate::keeper::walk::choices::{Choices, list_choices, read_by_name};
 pub use crate::keeper::walk::choose_number::{
     choose_global_action, find_choice, narrate_tool_answer, run_choice,
 };
-pub use crate::keeper::walk::contents::show_entity;
+pub use crate::keeper::walk::contents::{show_entity, show_one_of_entities};
 pub use crate::keeper::walk::current_room::{look_around, with_menu};
 pub use crate::keeper::walk::enter::{
     create_workspace_from_template, enter_current_palace, set_workspace,

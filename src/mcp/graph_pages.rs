@@ -38,7 +38,7 @@ pub(super) fn render_relations(it: &RelationPage<'_>, now: DateTime<Utc>) -> Str
     let count = render::count_with_noun(it.total, "relation");
     let relations = render::relations(&it.outgoing, &it.incoming, now);
     let more = it.next_page.map(|page| format!("  page: {page} shows the next\n"));
-    format!("{name}, {count}{as_of}\n{relations}{}{skipped}", more.unwrap_or_default())
+    format!("{name}, {count}{as_of}\nRelations:\n{relations}{}{skipped}", more.unwrap_or_default())
 }
 
 pub(super) fn render_timeline(it: &TimelinePage<'_>, now: DateTime<Utc>) -> String {

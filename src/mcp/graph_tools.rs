@@ -114,7 +114,7 @@ fn get_entity() -> RegisteredTool {
     RegisteredTool::new(ToolSet::Graph, "get_entity", about, EffectHint::Reads, run)
 }
 
-/// Shows one page of each entity. Among several, an unknown one is named and does not stop the others.
+/// Shows one page of an entity, or several ones whole. Among several, an unknown one is named and does not stop the others.
 fn show_entities(
     keeper: &mut Keeper,
     caller: &Caller,
@@ -127,7 +127,11 @@ fn show_entities(
     let mut session = keeper.session(caller).map_err(|it| it.to_string())?;
     let (mut pages, mut refusals) = (Vec::new(), Vec::new());
     for name in names {
-        match keeper::show_entity(&mut session, name, page) {
+        let shown = match (names, page) {
+            ([_, _, ..], 1) => keeper::show_one_of_entities(&mut session, name),
+            _ => keeper::show_entity(&mut session, name, page),
+        };
+        match shown {
             Ok(text) => pages.push(text),
             Err(refusal) => refusals.push(refusal.to_string()),
         }

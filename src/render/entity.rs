@@ -90,17 +90,22 @@ fn entity_summary(entity: &Entity) -> String {
 /// Renders one page of an entity. `page` counts from 1; a page has fifty attributes,
 /// observations, relations and incoming relations.
 pub fn entity(view: &EntityView<'_>, page: usize, now: DateTime<Utc>) -> String {
-    entity_page(view, PageNumber { page, size: ITEMS_PER_PAGE }, now)
+    entity_page(view, PageNumber { page, size: ITEMS_PER_PAGE }, Headings::Shown, now)
 }
 
 /// Renders everything about an entity.
 pub fn whole_entity(view: &EntityView<'_>, now: DateTime<Utc>) -> String {
-    entity_page(view, PageNumber { page: 1, size: usize::MAX }, now)
+    entity_page(view, PageNumber { page: 1, size: usize::MAX }, Headings::Shown, now)
 }
 
-/// Renders everything about an entity but its name, genus and status.
+/// Renders everything about one of several entities: without headings and the age of its file.
+pub fn compact_entity(view: &EntityView<'_>, now: DateTime<Utc>) -> String {
+    entity_page(view, PageNumber { page: 1, size: usize::MAX }, Headings::LeftOut, now)
+}
+
+/// Renders everything about an entity but its name, genus and status, as one of several.
 pub fn entity_facts(view: &EntityView<'_>, now: DateTime<Utc>) -> String {
-    let page = whole_entity(view, now);
+    let page = compact_entity(view, now);
     page.lines().skip(2).collect::<Vec<_>>().join("\n")
 }
 
@@ -111,16 +116,29 @@ struct PageNumber {
     size: usize,
 }
 
-fn entity_page(view: &EntityView<'_>, number: PageNumber, now: DateTime<Utc>) -> String {
+/// Whether the age of the file and the headings of the parts are shown.
+#[derive(Clone, Copy, PartialEq)]
+enum Headings {
+    Shown,
+    LeftOut,
+}
+
+fn entity_page(
+    view: &EntityView<'_>,
+    number: PageNumber,
+    headings: Headings,
+    now: DateTime<Utc>,
+) -> String {
+    let has_headings = headings == Headings::Shown;
     let PageNumber { page, size } = number;
     let (it, dates) = (view.entity, &view.date_attributes);
-    let (incoming, versions) = (view.incoming.as_slice(), view.history);
+    let incoming = view.incoming.as_slice();
     let attributes: Vec<_> = it.attributes.iter().collect();
     let longest = it.observations.len().max(it.relations.len()).max(incoming.len());
     let longest = longest.max(attributes.len());
     let pages = longest.div_ceil(size);
     let which = if pages > 1 { format!(" · page {page} of {pages}") } else { String::new() };
-    let heading = mark_imitations(&entity_heading(it, versions, now));
+    let heading = mark_imitations(&entity_heading(it, view.history.filter(|_| has_headings), now));
     let mut text = format!("── {} ──\n{heading}{which}\n", one_line(&it.name));
     if !it.former_names.is_empty() {
         text.push_str(&format!("Called before: {}\n", join_names(&it.former_names)));
@@ -137,7 +155,7 @@ fn entity_page(view: &EntityView<'_>, number: PageNumber, now: DateTime<Utc>) ->
     text.push_str(&mark_imitations(&lines));
     text.push_str(&remaining_items_note(attributes.len(), number, "attribute"));
     let observations = page_items(&it.observations, number);
-    if !observations.is_empty() {
+    if !observations.is_empty() && has_headings {
         text.push_str("Observations:\n");
     }
     for observation in observations {
@@ -145,7 +163,11 @@ fn entity_page(view: &EntityView<'_>, number: PageNumber, now: DateTime<Utc>) ->
     }
     text.push_str(&remaining_items_note(it.observations.len(), number, "observation"));
     let outgoing: Vec<_> = page_items(&it.relations, number).iter().collect();
-    text.push_str(&relations(&outgoing, page_items(incoming, number), now));
+    let incoming_shown = page_items(incoming, number);
+    if has_headings && !(outgoing.is_empty() && incoming_shown.is_empty()) {
+        text.push_str("Relations:\n");
+    }
+    text.push_str(&relations(&outgoing, incoming_shown, now));
     text.push_str(&remaining_items_note(it.relations.len(), number, "relation"));
     text.push_str(&remaining_items_note(incoming.len(), number, "incoming relation"));
     if page < pages {
@@ -154,13 +176,13 @@ fn entity_page(view: &EntityView<'_>, number: PageNumber, now: DateTime<Utc>) ->
     text + &view.notes
 }
 
-/// Renders the genus, status and age of an entity.
-pub fn entity_heading(it: &Entity, versions: Option<FileHistory>, now: DateTime<Utc>) -> String {
+/// Renders the genus and the status of an entity, and how old its file is, if its history is given.
+pub fn entity_heading(it: &Entity, history: Option<FileHistory>, now: DateTime<Utc>) -> String {
     let mut text = replace_separators(&title_after_label(&it.genus));
     if let Some(status) = &it.status {
         text.push_str(&format!(" · {}", replace_separators(&title_after_label(status))));
     }
-    if let Some(FileHistory { created, updated, .. }) = versions {
+    if let Some(FileHistory { created, updated, .. }) = history {
         text.push_str(&format!(" · created {}", ago(created, now)));
         if updated != created {
             text.push_str(&format!(", changed {}", ago(updated, now)));
@@ -182,9 +204,6 @@ pub fn relations(
     now: DateTime<Utc>,
 ) -> String {
     let mut page = String::new();
-    if !outgoing.is_empty() || !incoming.is_empty() {
-        page.push_str("Relations:\n");
-    }
     let outgoing = outgoing.iter().map(|it| (*it, &it.to));
     page.push_str(&relation_lines("→", outgoing, now));
     let incoming = incoming.iter().map(|it| (it.relation, &it.from.name));
@@ -271,7 +290,6 @@ mod tests {
         ];
         let now = "2026-03-01T12:00:00Z".parse().unwrap();
         insta::assert_snapshot!(relations(&all.iter().collect::<Vec<_>>(), &[], now), @r#"
-        Relations:
           knows → Ada · Bob, 2
           knows → Eve (since 2020, 6 years)
           likes → tea

@@ -282,7 +282,7 @@ fn global_actions_by_number(view: &RoomView<'_>) -> Vec<String> {
         add(Slot::Back, format!("back to {}", replace_separators(&one_line(back))));
     }
     add(Slot::GoTo, with_params("go to", "room"));
-    add(Slot::Search, with_params("search", "words"));
+    add(Slot::Search, with_params("search", "words, one search a line"));
     add(Slot::Inventory, "inventory".to_owned());
     add(Slot::WriteScroll, "write a scroll".to_owned());
     add(Slot::Everything, "everything here".to_owned());
@@ -457,7 +457,7 @@ mod tests {
         Actions:
           1. Examine the fossil cabinet
           ─────
-          0 map · 15 back to Great Hall · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll · 20 everything here
+          0 map · 15 back to Great Hall · 16 go to (params: room) · 17 search (params: words, one search a line) · 18 inventory · 19 write a scroll · 20 everything here
           ─────
         Notices:
           2 new Claims
@@ -498,7 +498,7 @@ mod tests {
             vec![text_action("Examine the drawers of the cabinet"), action("Go out by the gate")]
         };
         assert_snapshot!(rendered_short_menu(Layout::Wide, actions(), true), @"Actions: 1 Examine the drawers of… · 2 Go out by the gate · 0 map · 15-20 as before");
-        assert_snapshot!(rendered_short_menu(Layout::Wide, actions(), false), @"Actions: 1 Examine the drawers of… · 2 Go out by the gate · 0 map · 15 back to Great Hall · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll · 20 everything here");
+        assert_snapshot!(rendered_short_menu(Layout::Wide, actions(), false), @"Actions: 1 Examine the drawers of… · 2 Go out by the gate · 0 map · 15 back to Great Hall · 16 go to (params: room) · 17 search (params: words, one search a line) · 18 inventory · 19 write a scroll · 20 everything here");
         let classic = rendered_short_menu(Layout::Classic, actions(), true);
         assert!(classic.contains("\n  1. Examine the drawers of the cabinet\n"), "{classic}");
     }

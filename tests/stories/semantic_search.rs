@@ -219,7 +219,7 @@ async fn a_server_embeds_texts_in_the_background() {
       Items with each word: heron 0
     Found by words and meaning.
 
-    Actions: 30 Open the drawers (1) · 0 map · 16 go to (params: room) · 17 search (params: words) · 18 inventory · 19 write a scroll · 20 everything here
+    Actions: 30 Open the drawers (1) · 0 map · 16 go to (params: room) · 17 search (params: words, one search a line) · 18 inventory · 19 write a scroll · 20 everything here
     "#);
 }
 

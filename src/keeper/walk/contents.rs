@@ -36,7 +36,7 @@ fn max_content_chars(session: &Session<'_>) -> usize {
     }
 }
 
-/// Renders an item with all that it holds; a room with its description and its texts.
+/// Renders one of several items with all that it holds; a room with its description and its texts.
 pub(crate) fn render_whole_item(
     session: &mut Session<'_>,
     item: &ItemId,
@@ -55,7 +55,7 @@ pub(crate) fn render_whole_item(
             let genus = describe_genus(session, name)?;
             render::genus(genus.definition, &genus.count)
         }
-        ItemId::Entity(name) => render::whole_entity(&get_entity(session, name)?, now),
+        ItemId::Entity(name) => render::compact_entity(&get_entity(session, name)?, now),
     })
 }
 
@@ -65,6 +65,16 @@ pub(crate) fn mark_item_read(session: &mut Session<'_>, item: &ItemId) {
         ItemId::Scroll(which) => mark_scroll_read(session, which),
         item => mark_shown(session, item),
     }
+}
+
+/// Renders one of several entities, and remembers that the visit was shown it.
+pub fn show_one_of_entities(session: &mut Session<'_>, name: &str) -> Result<String, Refusal> {
+    let now = session.caller.now;
+    let view = get_entity(session, name)?;
+    let (item, text) =
+        (ItemId::Entity(view.entity.name.clone()), render::compact_entity(&view, now));
+    mark_shown(session, &item);
+    Ok(text)
 }
 
 /// Renders one page of an entity, and remembers that the visit was shown it if the page has everything.

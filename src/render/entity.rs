@@ -1,6 +1,7 @@
 //! Renders entities: in lists by name, genus and status; alone with all details.
 
 use chrono::{DateTime, Utc};
+use serde_json::Value;
 
 use crate::model::{Date, Entity, FileHistory, IncomingRelation, Layout, Relation, Slot};
 use crate::render::text::{
@@ -131,8 +132,7 @@ fn entity_page(
 ) -> String {
     let has_headings = headings == Headings::Shown;
     let PageNumber { page, size } = number;
-    let (it, dates) = (view.entity, &view.date_attributes);
-    let incoming = view.incoming.as_slice();
+    let (it, incoming) = (view.entity, view.incoming.as_slice());
     let attributes: Vec<_> = it.attributes.iter().collect();
     let longest = it.observations.len().max(it.relations.len()).max(incoming.len());
     let longest = longest.max(attributes.len());
@@ -143,16 +143,8 @@ fn entity_page(
     if !it.former_names.is_empty() {
         text.push_str(&format!("Called before: {}\n", join_names(&it.former_names)));
     }
-    let mut lines = String::new();
-    for (key, value) in page_items(&attributes, number) {
-        let value = json_value_text(value);
-        let value = match dates.contains(&key.as_str()) {
-            true => date_with_age(&value, now),
-            false => whole_line(&value),
-        };
-        lines.push_str(&format!("{}: {value}\n", one_line(key)));
-    }
-    text.push_str(&mark_imitations(&lines));
+    let shown = page_items(&attributes, number);
+    text.push_str(&attribute_lines(shown, &view.date_attributes, now));
     text.push_str(&remaining_items_note(attributes.len(), number, "attribute"));
     let observations = page_items(&it.observations, number);
     if !observations.is_empty() && has_headings {
@@ -174,6 +166,19 @@ fn entity_page(
         text.push_str(&format!("get_entity with page: {} shows the next\n", page + 1));
     }
     text + &view.notes
+}
+
+fn attribute_lines(attributes: &[(&String, &Value)], dates: &[&str], now: DateTime<Utc>) -> String {
+    let mut lines = String::new();
+    for (key, value) in attributes {
+        let value = json_value_text(value);
+        let value = match dates.contains(&key.as_str()) {
+            true => date_with_age(&value, now),
+            false => whole_line(&value),
+        };
+        lines.push_str(&format!("{}: {value}\n", one_line(key)));
+    }
+    mark_imitations(&lines)
 }
 
 /// Renders the genus and the status of an entity, and how old its file is, if its history is given.

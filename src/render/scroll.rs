@@ -144,7 +144,7 @@ pub fn search_results(
 ) -> String {
     let query = in_quotes(&truncate(query, 80));
     let mut page = format!("{} for {query}:\n", count_with_noun(found.len(), "result"));
-    found.iter().for_each(|it| page.push_str(&result_row(it)));
+    page.extend(found.iter().map(result_row));
     if !weaker.is_empty() {
         page.push_str(&format!("  {weaker}\n"));
     }
@@ -253,12 +253,12 @@ mod tests {
             place: "scroll in Hall".to_owned(),
             snippet: String::new(),
         };
-        let (found, weaker) = ([(31, found)], "13 shows 20 weaker ones");
+        let (found, weaker) = ([(31, found)], "13 shows 20 weaker results");
         let words = [count("pump", 21, &[]), count("frost", 2, &[31, 35]), count("gasket", 0, &[])];
         insta::assert_snapshot!(search_results("pump frost gasket", &found, weaker, &words), @r#"
         1 result for "pump frost gasket":
           31. Pump (scroll in Hall)
-          13 shows 20 weaker ones
+          13 shows 20 weaker results
           Items with each word: pump 21, frost 2 (31, 35), gasket 0
         "#);
         let page = search_results("pump", &found, weaker, &words[..1]);

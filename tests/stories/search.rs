@@ -231,7 +231,7 @@ async fn a_search_shows_the_best_passage_whole_and_counts_the_weaker_results() {
     assert!(found.contains("Remedy: warm the valve before the pump starts."), "{found}");
     let shown = found.matches("(scroll in Hall").count();
     assert!((1..=8).contains(&shown), "{found}");
-    assert!(found.contains(&format!("  13 shows {} weaker ones\n", 21 - shown)), "{found}");
+    assert!(found.contains(&format!("  13 shows {} weaker results\n", 21 - shown)), "{found}");
     let weaker = agent.choose(13).await;
     assert!(weaker.starts_with(&format!("Weaker results:\n  {}. Report", 31 + shown)), "{weaker}");
     assert!(weaker.contains("  51. Report"), "{weaker}");

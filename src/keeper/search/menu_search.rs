@@ -70,7 +70,7 @@ fn search_once(session: &mut Session<'_>, text: &str) -> Result<String, Refusal>
     session.visit.weaker_results = render::weaker_results(weaker, more).map(Into::into);
     let weaker = match total - strong {
         0 => String::new(),
-        weaker => format!("13 shows {weaker} weaker ones"),
+        weaker => format!("13 shows {}", render::count_with_noun(weaker, "weaker result")),
     };
     let mut number = |it| session.visit.number_listed_item(it);
     let counts: Vec<_> = counts.into_iter().map(|it| word_count(it, &mut number)).collect();
@@ -130,7 +130,7 @@ fn render_one_of_several(
     }
     let weaker = match found.total - rows.len() {
         0 => String::new(),
-        weaker => format!("and {weaker} weaker ones"),
+        weaker => format!("and {}", render::count_with_noun(weaker, "weaker result")),
     };
     let counts: Vec<_> = counts.into_iter().map(|it| word_count(it, &mut |_| None)).collect();
     Ok(render::search_results(line, &rows, &weaker, &counts))
@@ -310,11 +310,11 @@ mod tests {
           32. Hall (room hall)
               A heron of bronze.
 
-        3 results for "which bird dances?":
+        2 results for "which bird dances?":
           33. Crane (Bird)
               It dances.
           34. Bird (genus)
-          31. Grey heron (Bird, shown above)
+          and 1 weaker result
           Items with each word: bird 3, dances 1
 
         "since:yesteryear x": `since`: `yesteryear` is no date: write 1972, 1972-05, 1972-01-31, 44 BC or 2026-03-01T12:00:00Z

@@ -134,17 +134,22 @@ impl fmt::Display for WordCount {
     }
 }
 
-/// Renders the best search results for an agent with their numbers, what to say of `weaker` ones, and in
-/// how many items each word of the query stands.
+/// Renders the best search results for an agent with their numbers, those that an earlier search has shown
+/// by number only, what to say of `weaker` ones, and in how many items each word of the query stands.
 pub fn search_results(
     query: &str,
-    found: &[(usize, HitView)],
+    (found, again): (&[(usize, HitView)], &[usize]),
     weaker: &str,
     items_by_word: &[WordCount],
 ) -> String {
     let query = in_quotes(&truncate(query, 80));
-    let mut page = format!("{} for {query}:\n", count_with_noun(found.len(), "result"));
+    let count = count_with_noun(found.len() + again.len(), "result");
+    let mut page = format!("{count} for {query}:\n");
     page.extend(found.iter().map(result_row));
+    if !again.is_empty() {
+        let numbers: Vec<_> = again.iter().map(usize::to_string).collect();
+        page.push_str(&format!("  {} shown above\n", numbers.join(", ")));
+    }
     if !weaker.is_empty() {
         page.push_str(&format!("  {weaker}\n"));
     }
@@ -255,13 +260,13 @@ mod tests {
         };
         let (found, weaker) = ([(31, found)], "13 shows 20 weaker results");
         let words = [count("pump", 21, &[]), count("frost", 2, &[31, 35]), count("gasket", 0, &[])];
-        insta::assert_snapshot!(search_results("pump frost gasket", &found, weaker, &words), @r#"
+        insta::assert_snapshot!(search_results("pump frost gasket", (&found, &[]), weaker, &words), @r#"
         1 result for "pump frost gasket":
           31. Pump (scroll in Hall)
           13 shows 20 weaker results
           Items with each word: pump 21, frost 2 (31, 35), gasket 0
         "#);
-        let page = search_results("pump", &found, weaker, &words[..1]);
+        let page = search_results("pump", (&found, &[]), weaker, &words[..1]);
         assert!(!page.contains("each word"), "{page}");
     }
 }

@@ -17,15 +17,19 @@ use crate::search::{Hit, Hits, ItemsWithWord, Query, most_matching_text};
 const EXCERPT_CHARS: usize = 160;
 /// The characters of the passages of the best hits together, of one search and of each of several.
 const BEST_PASSAGE_CHARS: usize = 800;
-const BEST_PASSAGE_CHARS_OF_EACH: usize = 500;
+const BEST_PASSAGE_CHARS_OF_EACH: usize = 300;
 /// The maximum number of hits that are shown at once, and their minimum share of
 /// the best similarity.
 const MAX_STRONG_HITS: usize = 8;
 const MIN_SHARE: f32 = 0.5;
-/// The maximum number of hits that each of several searches shows.
+/// The maximum number of hits that each of several searches shows, and their minimum share.
 const MAX_HITS_OF_EACH: usize = 3;
+const MIN_SHARE_OF_EACH: f32 = 0.7;
 /// The maximum number of searches in one call: the numbers of the menu open the hits of that many.
 const MAX_SEARCHES: usize = Layout::MAX_RESULTS / MAX_HITS_OF_EACH;
+/// A passage with each word of a query once has more; of several searches, the best hit of another one is
+/// shown with an excerpt only.
+const GOOD_SIMILARITY: f32 = 0.6;
 /// Stop words alone never have this similarity.
 const MIN_SIMILARITY: f32 = 0.2;
 
@@ -59,7 +63,7 @@ fn search_once(session: &mut Session<'_>, text: &str) -> Result<String, Refusal>
     }
     let (strong, total) = (found.strong, found.total);
     let counts = count_items_by_word(session, &query)?;
-    let views = describe_new_hits(session, &found, BEST_PASSAGE_CHARS, &mut HashSet::new());
+    let views = describe_new_hits(session, &found, BEST_PASSAGE_CHARS);
     let (items, views): (Vec<_>, Vec<_>) = views.into_iter().unzip();
     session.visit.record_listed_items(items);
     let number = |it| Layout::Wide.number_of_slot(Slot::Result(it));
@@ -74,7 +78,7 @@ fn search_once(session: &mut Session<'_>, text: &str) -> Result<String, Refusal>
     };
     let mut number = |it| session.visit.number_listed_item(it);
     let counts: Vec<_> = counts.into_iter().map(|it| word_count(it, &mut number)).collect();
-    Ok(render::search_results(text, shown, &weaker, &counts) + &found.ranker)
+    Ok(render::search_results(text, (shown, &[]), &weaker, &counts) + &found.ranker)
 }
 
 /// Runs several searches, and shows the best hits of each.
@@ -83,22 +87,18 @@ fn search_each(session: &mut Session<'_>, lines: &[&str]) -> Result<String, Refu
     let before = session.visit.take_listing();
     session.visit.record_listed_items(Vec::new());
     for line in lines.iter().take(MAX_SEARCHES) {
-        let query = match SearchQuery::parse(line).and_then(|it| Ok((find(session, &it)?, it))) {
-            Ok((found, query)) if !found.best.is_empty() => {
+        let found = SearchQuery::parse(line).and_then(|it| Ok((find(session, &it)?, it)));
+        parts.push(match found {
+            Ok((found, query)) if found.best.is_empty() => render_no_result(line, &query),
+            Ok((found, query)) => {
                 ranker.clone_from(&found.ranker);
-                parts.push(render_one_of_several(session, line, &query, found, &mut seen)?);
-                continue;
+                render_one_of_several(session, line, &query, found, &mut seen)?
             }
-            Ok((_, query)) => query,
             Err(refusal) => {
-                parts.push(format!(
-                    "{}: {refusal}\n",
-                    render::in_quotes(&render::truncate(line, 80))
-                ));
-                continue;
+                let line = render::in_quotes(&render::truncate(line, 80));
+                format!("{line}: {refusal}\n")
             }
-        };
-        parts.push(render_no_result(line, &query));
+        });
     }
     session.visit.shown_results = session.visit.listed_items.len();
     if session.visit.listed_items.is_empty() {
@@ -113,7 +113,8 @@ fn search_each(session: &mut Session<'_>, lines: &[&str]) -> Result<String, Refu
     Ok(parts.join("\n") + &ranker)
 }
 
-/// Renders the best hits of one of several searches, and gives them numbers.
+/// Renders the best hits of one of several searches, and gives them numbers. Of those that an earlier
+/// search has shown, only a new passage of the best one is shown.
 fn render_one_of_several(
     session: &mut Session<'_>,
     line: &str,
@@ -122,18 +123,31 @@ fn render_one_of_several(
     seen: &mut HashSet<(ItemId, Range<usize>)>,
 ) -> Result<String, Refusal> {
     found.best.truncate(found.strong.min(MAX_HITS_OF_EACH));
+    let highest = found.best.first().map_or(0.0, |it| it.similarity);
+    found.best.retain(|it| it.similarity >= MIN_SHARE_OF_EACH * highest);
     let counts = count_items_by_word(session, query)?;
-    let views = describe_new_hits(session, &found, BEST_PASSAGE_CHARS_OF_EACH, seen);
-    let mut rows = Vec::new();
-    for (item, view) in views {
-        rows.extend(session.visit.number_listed_item(item).map(|it| (it, view)));
+    let (mut rows, mut again) = (Vec::new(), Vec::new());
+    let known = session.visit.listed_items.clone();
+    let passage = found.best.first().map(|it| (it.item.clone(), it.passage.clone()));
+    let is_new_passage = passage.is_some_and(|it| seen.insert(it));
+    let is_good = highest >= GOOD_SIMILARITY;
+    let chars = if is_good { BEST_PASSAGE_CHARS_OF_EACH } else { EXCERPT_CHARS };
+    let views = describe_new_hits(session, &found, chars);
+    for (place, (item, view)) in views.into_iter().enumerate() {
+        let is_known = known.contains(&item) && !(place == 0 && is_new_passage);
+        let Some(number) = session.visit.number_listed_item(item) else { continue };
+        match (is_known, place) {
+            (true, _) => again.push(number),
+            (false, 0) => rows.push((number, view)),
+            (false, _) => rows.push((number, HitView { snippet: String::new(), ..view })),
+        }
     }
-    let weaker = match found.total - rows.len() {
+    let weaker = match found.total - rows.len() - again.len() {
         0 => String::new(),
         weaker => format!("and {}", render::count_with_noun(weaker, "weaker result")),
     };
     let counts: Vec<_> = counts.into_iter().map(|it| word_count(it, &mut |_| None)).collect();
-    Ok(render::search_results(line, &rows, &weaker, &counts))
+    Ok(render::search_results(line, (&rows, &again), &weaker, &counts))
 }
 
 /// The hits of a search in the menu.
@@ -175,14 +189,8 @@ fn find(session: &mut Session<'_>, query: &SearchQuery) -> Result<Found, Refusal
     Ok(Found { best, strong, total, words: query.words.clone(), ranker })
 }
 
-/// Describes hits, the best one with its whole passage; without it, those that this visit was shown, and
-/// those whose passage is among `seen`.
-fn describe_new_hits(
-    session: &Session<'_>,
-    found: &Found,
-    chars: usize,
-    seen: &mut HashSet<(ItemId, Range<usize>)>,
-) -> Vec<(ItemId, HitView)> {
+/// Describes hits, the best one with its whole passage; those that this visit was shown without it.
+fn describe_new_hits(session: &Session<'_>, found: &Found, chars: usize) -> Vec<(ItemId, HitView)> {
     let (open, now, words) = (&*session.palace, session.caller.now, found.words.as_str());
     // A short first passage leaves room for the next ones.
     let mut left = chars;
@@ -192,9 +200,6 @@ fn describe_new_hits(
         let is_by_meaning = !found.ranker.is_empty();
         if was_shown(session, &it.item) {
             view.place.push_str(", read above");
-            view.snippet.clear();
-        } else if !seen.insert((it.item.clone(), it.passage.clone())) {
-            view.place.push_str(", shown above");
             view.snippet.clear();
         } else if place > 0 && !is_by_meaning && !has_query_word(open, it, words) {
             view.snippet.clear();
@@ -321,9 +326,9 @@ mod tests {
 
         Nothing in the palace mentions "zebra": try other words.
 
-        2 results for "grey heron":
-          31. Grey heron (Bird, shown above)
-          32. Hall (room hall, shown above)
+        1 result for "grey heron":
+          31 shown above
+          and 1 weaker result
           Items with each word: grey 1, heron 2
         "#);
         let too_many = "heron\n".repeat(MAX_SEARCHES + 2);

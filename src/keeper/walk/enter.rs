@@ -146,9 +146,13 @@ fn enter_palace(keeper: &mut Keeper, caller: &Caller, key: &str) -> Result<Strin
         Some(_) => None,
     };
     session.visit.enter_palace(key, start);
-    let has_seen_it = std::mem::replace(&mut session.visit.has_seen_tutorial, true);
+    // Drawers without rooms are only searched.
+    let is_for_search = summary.is_some() && !open.palace.drawers.is_empty();
     let tutorial = match caller.audience() {
-        Audience::Agent if !has_seen_it => render::tutorial().to_owned() + "\n",
+        Audience::Agent if !session.visit.has_seen_tutorial && !is_for_search => {
+            session.visit.has_seen_tutorial = true;
+            render::tutorial().to_owned() + "\n"
+        }
         Audience::Agent | Audience::Person => String::new(),
     };
     let name = &open.palace.settings.name;

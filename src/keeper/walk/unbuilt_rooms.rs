@@ -96,9 +96,10 @@ fn drawer_search_advice(palace: &Palace, audience: Audience) -> String {
     match palace.drawers.is_empty() {
         true => String::new(),
         false => format!(
-            "{} its drawers and counts those with each word: give all that matter at once. Words in \
+            "{} its drawers and counts those with each word: give all that matter at once{}. Words in \
              quotation marks are exact, `since:2026-03-01` finds later ones.\n",
-            audience.choose(how, "`search WORDS` searches")
+            audience.choose(how, "`search WORDS` searches"),
+            audience.choose(", one search a line", "")
         ),
     }
 }

@@ -92,8 +92,10 @@ pub struct Visit {
     pub answer_subject: AnswerSubject,
     /// The number of the room's drawers, from the newest, that have been listed.
     pub drawers_seen: usize,
-    /// The end of the last answer, if that was too long to be sent whole.
+    /// The end of an answer that was too long to be sent whole, until it is read or another one is.
     pub unread_answer: Option<Arc<str>>,
+    /// Whether that was the last answer.
+    pub is_last_answer_cut: bool,
     /// How many of the listed items the last answer has shown; a search shows its best results.
     pub shown_results: usize,
     /// The results of the last search that were not shown.

@@ -61,6 +61,11 @@ pub fn entity_list(
             text.push_str(&format!("      {}\n", mark_imitations(&whole_line(line))));
         }
     }
+    let is_list = lines.iter().all(Option::is_none);
+    if is_list && facts.len() > 1 && facts.contains(&ListedFacts::LeftOut) {
+        let number = Layout::Wide.number_of_slot(Slot::Everything);
+        text.push_str(&format!("  {number} reads these whole\n"));
+    }
     if page < pages {
         text.push_str(&format!("  page: {} shows the next\n", page + 1));
     }

@@ -32,7 +32,10 @@ pub fn cut_answer(answer: String, visit: Option<(&mut Keeper, &Caller)>) -> Stri
     };
     if let Some((keeper, caller)) = visit {
         let visit = keeper.visit_of_caller(caller);
-        visit.unread_answer = rest.as_deref().map(Into::into);
+        visit.is_last_answer_cut = rest.is_some();
+        if let Some(rest) = &rest {
+            visit.unread_answer = Some(rest.as_str().into());
+        }
         for item in std::mem::take(&mut visit.shown_in_answer) {
             // Nobody may read on.
             if rest.is_some() {
@@ -47,20 +50,26 @@ pub fn cut_answer(answer: String, visit: Option<(&mut Keeper, &Caller)>) -> Stri
     format!("{shown}{ellipsis}\nLeft to read: {count} characters; {how}.\n\n{menu}")
 }
 
-/// Returns whether `number` asks for what the last answer, or the last search, has left out.
+/// Returns whether `number` asks for what the last answer, the last search or an earlier answer has left
+/// out. More actions of the room come before the earlier answer.
 pub(crate) fn can_continue_answer(keeper: &mut Keeper, caller: &Caller, number: i64) -> bool {
     let visit = keeper.visit_of_caller(caller);
-    number == CONTINUE && (visit.unread_answer.is_some() || visit.weaker_results.is_some())
+    let is_page_complete = visit.menu.len() <= visit.layout.page_size(visit.menu.len());
+    let has_unread = visit.unread_answer.is_some();
+    let is_next = visit.is_last_answer_cut || is_page_complete;
+    number == CONTINUE && (visit.weaker_results.is_some() || (has_unread && is_next))
 }
 
-/// Returns what a cut answer has left out, or else the last search.
+/// Returns what the last answer has left out, or else the last search, or an earlier answer.
 pub(crate) fn continue_answer(keeper: &mut Keeper, caller: &Caller) -> Option<String> {
     let visit = keeper.visit_of_caller(caller);
-    if visit.unread_answer.is_none() && visit.weaker_results.is_some() {
+    if !visit.is_last_answer_cut
+        && let Some(rest) = visit.weaker_results.take()
+    {
         visit.shown_results = visit.listed_items.len();
+        return Some(rest.to_string());
     }
-    let rest = visit.unread_answer.take().or_else(|| visit.weaker_results.take());
-    rest.map(|it| it.to_string())
+    visit.unread_answer.take().map(|it| it.to_string())
 }
 
 /// Returns the range of a long answer that is not shown: before its menu if it ends with one.
@@ -123,6 +132,25 @@ mod tests {
         let length: usize =
             texts.iter().map(|it| it.replace(['…', '\n'], "").chars().count()).sum();
         assert_eq!(length, 11 * 9_000);
+    }
+
+    #[test]
+    fn an_unread_end_outlives_other_answers_but_not_another_one() {
+        let (mut home, caller) = (TestHome::new(&[]), ada());
+        let mut cut = |text: &str| {
+            cut_answer(text.to_owned(), Some((&mut home.keeper, &caller)));
+            can_continue_answer(&mut home.keeper, &caller, CONTINUE)
+        };
+        assert!(!cut("short"));
+        assert!(cut(&"a\n".repeat(20_000)));
+        assert!(cut("short"));
+        assert!(cut(&"b\n".repeat(20_000)));
+        assert!(cut("short"));
+        home.keeper.visit_of_caller(&caller).weaker_results = Some("weaker".into());
+        let mut rest = || continue_answer(&mut home.keeper, &caller).unwrap_or_default();
+        assert_eq!(rest(), "weaker");
+        assert!(rest().starts_with("…\nb\n"));
+        assert_eq!(rest(), "");
     }
 
     #[test]

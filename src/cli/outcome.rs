@@ -1,6 +1,6 @@
 //! The result and the error of a command, the current time, and the user at the terminal.
 
-use crate::model::{path_text, quoted};
+use crate::model::{path_text, quoted, quoted_unless_plain};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -70,7 +70,7 @@ fn refusal_for_terminal(refusal: &Refusal) -> String {
         ),
         Refusal::EmptyEntityName => "the new name is empty".to_owned(),
         Refusal::NameTaken { name, file } => {
-            let name = render::one_line(name);
+            let (name, file) = (render::name_in_sentence(name), quoted_unless_plain(file));
             format!("an entity named {name} already exists in {file}: choose another name")
         }
         Refusal::NoSuchEntity { asked, meant } => {

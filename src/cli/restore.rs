@@ -6,6 +6,7 @@ use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::terminal;
 use crate::keeper::{self, RestoredItem, RestoredRelationCounts};
+use crate::model::quoted_unless_plain;
 use crate::render::{self, count_with_noun};
 
 /// Restore an earlier version of a room, a scroll, an entity or a file, in a new commit
@@ -56,6 +57,7 @@ fn render_restored_item(restored: &RestoredItem) -> String {
     let RestoredItem { item, file, revision, changes, relations } = restored;
     let item = render::item_label(item);
     if changes.is_empty() {
+        let file = quoted_unless_plain(file);
         return format!("{item} is already as it was {revision}: nothing changed in {file}.\n");
     }
     let mut page = format!("Restored {item} as it was {revision}: {file}");

@@ -53,12 +53,14 @@ fn template_to_text(it: &Template) -> String {
     let rooms = render::count_with_noun(it.room_count(), "room");
     let entities = render::count_with_noun(it.entity_count(), "entity");
     let mut lines = vec![format!("{:<18} {rooms}, {entities}", it.name)];
-    let description = Some(it.settings.description.clone()).filter(|it| !it.is_empty());
+    let description = Some(render::whole_line(&it.settings.description));
+    let description = description.filter(|it| !it.is_empty());
     lines.extend(description);
     lines.extend(it.folder.as_ref().map(|it| format!("in {}", path_text(it))));
     lines.extend(it.settings.variables.iter().map(|variable| {
-        let default = variable.default.as_ref().map(|it| format!(" (default: {it})"));
-        let (name, description) = (&variable.name, &variable.description);
+        let default = variable.default.as_ref();
+        let default = default.map(|it| format!(" (default: {})", render::title_after_label(it)));
+        let (name, description) = (&variable.name, render::whole_line(&variable.description));
         format!("--set {name}=…: {description}{}", default.unwrap_or_default())
     }));
     lines.join("\n  ") + "\n"

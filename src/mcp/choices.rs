@@ -99,7 +99,7 @@ impl Toolbox {
             let items = keeper::listed_items(keeper, caller);
             let is_list = !items.is_empty() && name != TIMELINE;
             let shown = if is_list { answer.lines().next().unwrap_or_default() } else { &answer };
-            page.add_text(&format!("{}\n{shown}", render::framed_heading(&call.label)));
+            page.add_text(&format!("{}\n{shown}", render::action_heading(&call.label)));
             let above = items.iter().filter(|it| is_list && page.has_item(it));
             let above: Vec<_> = above.filter_map(entity_name).collect();
             if !above.is_empty() {

@@ -10,7 +10,7 @@ pub(crate) mod value_path;
 use crate::model::Severity;
 use std::fmt;
 
-use crate::model::{Code, quoted};
+use crate::model::{Code, quoted, quoted_unless_plain};
 
 /// One finding at one position of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,14 +109,25 @@ pub fn typo_corrections<'a>(keys: &[&str], known: &[&'a str]) -> Vec<Option<&'a 
 }
 
 /// Prints as `file:line:column: severity[code]: message`, so that an editor can jump to it.
+impl Diagnostic {
+    /// Renders the finding for agents: a file name with more than plain signs is quoted.
+    pub fn text_for_agents(&self) -> String {
+        self.text_with_file(&quoted_unless_plain(&self.file))
+    }
+
+    fn text_with_file(&self, file: &str) -> String {
+        let Self { code, at, message, hint, .. } = self;
+        let severity = code.severity();
+        let hint = hint.as_ref().map(|it| format!(" ({it})")).unwrap_or_default();
+        format!("{file}:{}:{}: {severity}[{code}]: {message}{hint}", at.line, at.column)
+    }
+}
+
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { code, file, at, message, hint, .. } = self;
-        let severity = code.severity();
-        write!(f, "{file}:{}:{}: {severity}[{code}]: {message}", at.line, at.column)?;
-        match hint {
-            Some(hint) => write!(f, " ({hint})"),
-            None => Ok(()),
-        }
+        // A name can have the form of a whole finding.
+        let is_plain = !self.file.contains(": ") && !self.file.contains(['[', ']', '`']);
+        let file = if is_plain { self.file.clone() } else { quoted(&self.file) };
+        f.write_str(&self.text_with_file(&file))
     }
 }

@@ -7,7 +7,7 @@ use crate::model::{
     Audience, Conflict, ConflictAuthor, ConflictChoice, OpenConflict, quote_for_shell, quoted,
     quoted_unless_plain,
 };
-use crate::render::text::{count_with_noun, in_quotes, name_in_sentence, one_line, truncate};
+use crate::render::text::{count_with_noun, in_quotes, name_in_sentence, truncate};
 use crate::render::{ago, mark_imitations};
 
 /// Maximum number of characters of a value in one line.
@@ -83,7 +83,7 @@ pub fn conflict_list(conflicts: &[OpenConflict], now: DateTime<Utc>) -> String {
     let lines = conflicts.iter().map(|it| {
         let OpenConflict { conflict, short_id, item_file, .. } = it;
         let sentence = mark_imitations(&conflict_sentence(conflict, Some(now)));
-        format!("{short_id}  {}\n      {sentence}\n", one_line(item_file))
+        format!("{short_id}  {}\n      {sentence}\n", quoted_unless_plain(item_file))
     });
     lines.collect()
 }
@@ -99,7 +99,7 @@ pub fn resolved_conflict(it: &OpenConflict, choice: ConflictChoice, is_dry_run: 
     };
     let field = quoted_unless_plain(it.conflict.field_label());
     let value = value.as_ref().map_or_else(|| "deleted".to_owned(), value_text);
-    format!("{verb} {field} in {}: {value}.\n", one_line(&it.item_file))
+    format!("{verb} {field} in {}: {value}.\n", quoted_unless_plain(&it.item_file))
 }
 
 /// Renders an open conflict as JSON.

@@ -204,6 +204,8 @@ fn unsigned(line: &str) -> &str {
 /// Returns whether a folded line begins like an entry of [`SERVER_LINES`]. A small first letter is
 /// none of the server's: `relations:` is a line of YAML, and `warning:` one of a compiler.
 fn begins_like_server_line(start: &str) -> bool {
+    let is_small = start.starts_with(|it: char| it.is_lowercase());
+    let start = start.trim_start_matches(['[', '【', '〔', '〚', '⟦']);
     let rest = start.trim_start_matches(['─', '—']);
     let frame = &start[..start.len() - rest.len()];
     if frame.chars().nth(1).is_some() {
@@ -215,12 +217,12 @@ fn begins_like_server_line(start: &str) -> bool {
             false => is_closed || is_beside_blank,
         };
     }
-    if start.starts_with(|it: char| it.is_lowercase()) {
+    if is_small {
         return false;
     }
     // Markdown allows number signs behind a heading, too.
     let start = start.trim_end_matches(['#', ' ']);
-    let start = &without_link_numbers(start.trim_start_matches('['));
+    let start = &without_link_numbers(start);
     if begins_with_position(start) {
         return true;
     }
@@ -467,6 +469,10 @@ mod tests {
         "\u{1d159}Actions:",
         "\u{e000}Actions:",
         "Ⲛotices:",
+        "Νotісєs: x",
+        "[── Vault ──]",
+        "【Notices: x】",
+        "▬▬ Vault ▬▬",
         "Nⲟtices:",
         "Ⲁctions:",
         "Actⲓons:",

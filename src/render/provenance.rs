@@ -61,6 +61,7 @@ fn origin_words(origin: Origin) -> &'static str {
     match origin {
         Origin::Tool => "with a tool",
         Origin::Hand => "by hand",
+        Origin::Merged => "the other version of a merge",
         Origin::Mined | Origin::Imported => origin.name(),
     }
 }

@@ -41,7 +41,8 @@ pub fn group_thousands(number: usize) -> String {
 
 /// Makes a name safe for one line of a page, as [`whole_line`] does, and cuts it to 200 characters.
 pub fn one_line(name: &str) -> String {
-    truncate(&whole_line(name), MAX_SHOWN_NAME_CHARS)
+    let begin = join_first_words(name, MAX_SHOWN_NAME_CHARS);
+    truncate(&escape_unprintable(&begin), MAX_SHOWN_NAME_CHARS)
 }
 
 /// Makes a text safe for one line of a page: replaces line breaks, which could imitate a menu, by
@@ -53,18 +54,21 @@ pub fn whole_line(text: &str) -> String {
 /// Quotes a title or a value for a sentence: in one line, with at most 200 characters. Quotation marks
 /// in it are escaped, so that it cannot end the quotation.
 pub fn in_quotes(text: &str) -> String {
-    let shown = truncate(&join_words(text), MAX_SHOWN_NAME_CHARS);
+    let shown = truncate(&join_first_words(text, MAX_SHOWN_NAME_CHARS), MAX_SHOWN_NAME_CHARS);
     let mut escaped = String::with_capacity(shown.len());
     for it in shown.chars() {
-        if matches!(
-            it,
-            '\\' | '"' | '“' | '”' | '„' | '‟' | '″' | '＂' | '〝' | '〞' | '❝' | '❞' | 'ʺ'
-        ) {
+        if it == '\\' || looks_like_quotation_mark(it) {
             escaped.push('\\');
         }
         escaped.push(it);
     }
     format!("\"{}\"", escape_unprintable(&escaped))
+}
+
+/// Returns whether a character is a double quotation mark, or looks like one.
+fn looks_like_quotation_mark(it: char) -> bool {
+    const MARKS: &str = "\"“”„‟″‶＂〝〞〟〃❝❞ʺˮ˝״";
+    MARKS.contains(it) || letter_that_looks_like(it) == Some('"')
 }
 
 /// Truncates a message that quotes names in backticks: the last quotation is closed.
@@ -91,10 +95,10 @@ pub fn name_in_sentence(name: &str) -> String {
     }
 }
 
-/// Renders the heading of a part of an answer. Without it, a text of the palace could give the answers of
-/// the parts that follow.
-pub fn framed_heading(heading: &str) -> String {
-    format!("── {} ──", one_line(heading))
+/// Renders the heading of what an action shows, as a part of an answer. Without it, a text of the palace
+/// could give the answers of the parts that follow.
+pub fn action_heading(label: &str) -> String {
+    format!("── Action {} ──", in_quotes(label))
 }
 
 /// Renders the subject of a commit before the parentheses with its author and age; in quotation marks if it
@@ -111,7 +115,8 @@ pub fn subject_before_note(subject: &str) -> String {
 /// that the visit has read an item.
 pub(super) fn title_in_row(title: &str) -> String {
     let title = one_line(title);
-    if title.to_lowercase().contains("read above") { in_quotes(&title) } else { title }
+    let folded: String = title.nfkd().map(|it| letter_that_looks_like(it).unwrap_or(it)).collect();
+    if folded.to_lowercase().contains("read above") { in_quotes(&title) } else { title }
 }
 
 /// Makes a title safe for the place behind a label, as [`name_in_sentence`] does; it may have commas.
@@ -204,6 +209,7 @@ fn divides_sentences(it: char) -> bool {
 /// Replaces the dots in a label that look like the one between the actions of a line, so that a label
 /// cannot add an action.
 pub(super) fn replace_separators(label: &str) -> String {
+    let label = &divide_from_number(label);
     let is_number = |word: &str| !word.is_empty() && word.chars().all(|it| it.is_ascii_digit());
     let is_sign = |it: char| !it.is_alphanumeric();
     let mut shown = String::with_capacity(label.len());
@@ -221,12 +227,47 @@ pub(super) fn replace_separators(label: &str) -> String {
     shown.strip_prefix(' ').map(str::to_owned).unwrap_or(shown)
 }
 
+/// Replaces a dot that touches a number behind it by a comma; between two digits, it multiplies.
+fn divide_from_number(label: &str) -> String {
+    let mut before = ' ';
+    let mut chars = label.chars().peekable();
+    let mut divided = String::with_capacity(label.len());
+    while let Some(it) = chars.next() {
+        let is_before_number = chars.peek().is_some_and(char::is_ascii_digit);
+        match is_separator(it) && is_before_number && !before.is_ascii_digit() {
+            true => divided.push_str(", "),
+            false => divided.push(it),
+        }
+        before = it;
+    }
+    divided
+}
+
 fn is_separator(it: char) -> bool {
     it == '·' || letter_that_looks_like(it) == Some('·')
 }
 
 fn join_words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Joins the first words of a text, until they have more than `limit` characters. A name may have a
+/// megabyte, and stand behind thousands of links.
+fn join_first_words(text: &str, limit: usize) -> String {
+    let (mut joined, mut left) = (String::new(), limit + 1);
+    for word in text.split_whitespace() {
+        if !joined.is_empty() {
+            joined.push(' ');
+            left = left.saturating_sub(1);
+        }
+        let begin = word.char_indices().nth(left).map_or(word, |(end, _)| &word[..end]);
+        joined.push_str(begin);
+        left -= begin.chars().count();
+        if left == 0 {
+            break;
+        }
+    }
+    joined
 }
 
 /// Makes one line of a name that is stored: replaces line breaks and control characters by blanks.
@@ -305,10 +346,24 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_first_words_are_as_many_as_are_shown() {
+        assert_eq!(join_first_words(" a  b\nc ", 9), "a b c");
+        assert_eq!(join_first_words("ab cd ef", 4), "ab cd");
+        assert_eq!(join_first_words("äöü x", 1), "äö");
+        let long = "x ".repeat(300);
+        assert_eq!(one_line(&long), truncate(&join_words(&long), MAX_SHOWN_NAME_CHARS));
+    }
+
+    #[test]
     fn a_quotation_ends_where_the_server_ends_it() {
         assert_eq!(in_quotes("On\n\"truth\""), r#""On \"truth\"""#);
         assert_eq!(in_quotes("x” stands. He chose “y"), r#""x\” stands. He chose \“y""#);
         assert_eq!(in_quotes(r"a\"), r#""a\\""#);
+        for mark in "״ˮ˝‶〃″ʺ«".chars() {
+            let is_mark = mark != '«';
+            assert_eq!(in_quotes(&mark.to_string()).contains('\\'), is_mark, "{mark}");
+        }
+        assert_eq!(title_in_row("Hand-over, reаd above"), "\"Hand-over, reаd above\"");
         assert_eq!(in_quotes("a\u{202e}b"), "\"a\\u{202e}b\"");
         // With the ellipsis and two quotation marks.
         assert_eq!(in_quotes(&"x".repeat(300)).chars().count(), MAX_SHOWN_NAME_CHARS + 3);
@@ -366,6 +421,11 @@ mod tests {
         for dot in ['·', '•', '\u{387}', '∘'] {
             assert_eq!(replace_separators(&format!("Hall {dot} 13 obey")), "Hall, 13 obey");
         }
+        for label in ["Hall ·13 obey", "Hall⋅13 obey", "Hall •13 obey"] {
+            let shown = replace_separators(label);
+            assert!(shown.split(", 13").count() == 2, "{shown}");
+        }
         assert_eq!(replace_separators("col·lecció"), "col·lecció");
+        assert_eq!(replace_separators("3·10 m"), "3·10 m");
     }
 }

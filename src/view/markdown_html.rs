@@ -34,10 +34,16 @@ pub(super) fn markdown(text: &str, limit: usize, graph: &Graph, links: &Links) -
 }
 
 /// Replaces the links to entities by links of Markdown.
+/// A link has no longer name of an entity as its target: no browser could follow it.
+const MAX_TARGET_BYTES: usize = 2_000;
+
 fn link_entities(text: &str, graph: &Graph) -> String {
     replace_entity_links(text, |link| {
         let name = &graph.find_entity(link.name)?.name;
         let words = escape_markdown(&one_line(link.words.unwrap_or(name)));
+        if name.len() > MAX_TARGET_BYTES {
+            return Some(words);
+        }
         let target =
             percent_encoding::utf8_percent_encode(name, percent_encoding::NON_ALPHANUMERIC);
         Some(format!("[{words}]({ENTITY_SCHEME}{target})"))

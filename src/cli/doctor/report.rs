@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::cli::doctor::client_configs::{ClientConfigs, ConfiguredServer, UnreadableConfig};
 use crate::keeper::{BlockingGitOperation, DoctorReport, FORMAT_VERSION, GitLock};
 use crate::model::{path_text, quote_for_shell};
-use crate::render::{count_with_noun, group_thousands, one_line, whole_line};
+use crate::render::{count_with_noun, group_thousands, name_in_sentence, whole_line};
 
 /// How Palazzo is set up on this machine.
 pub(super) struct Report {
@@ -127,14 +127,17 @@ fn palace_text(it: &DoctorReport) -> String {
     }
     for it in &it.proposals {
         let count = count_with_noun(it.commits.len(), "commit");
-        lines.push(format!("proposal   {}: {count} (palazzo proposals)", one_line(&it.branch)));
+        lines.push(format!(
+            "proposal   {}: {count} (palazzo proposals)",
+            name_in_sentence(&it.branch)
+        ));
     }
     for lock in &it.locks {
         lines.push(format!("lock file  {}: {}", path_text(&lock.path), lock.description()));
         let what = if lock.is_removable() { lock.removal_command() } else { lock.advice() };
         lines.push(format!("           {what}"));
     }
-    let name = one_line(&it.name);
+    let name = name_in_sentence(&it.name);
     format!("\n{name} in {}\n  {}\n", path_text(&it.root), lines.join("\n  "))
 }
 

@@ -7,7 +7,7 @@ use crate::keeper::history::path_argument::path_in_palace;
 use crate::keeper::palace::OpenPalace;
 use crate::model::{
     Entity, FileItemKind, Palace, PalaceItem, RoomId, RoomRef, ScrollId, Slug, did_you_mean,
-    drawer_id_in_name, quoted,
+    drawer_id_in_name, quoted, quoted_unless_plain,
 };
 use crate::render;
 use crate::render::join_names;
@@ -180,7 +180,7 @@ fn deleted_items_named(open: &mut OpenPalace, name: &str) -> Result<Vec<Resolved
 
 fn ambiguous_name_refusal(name: &str, several: &[ResolvedItem]) -> Refusal {
     let describe = |it: &ResolvedItem| {
-        format!("{} ({})", render::item_label(&it.thing), render::one_line(&it.file))
+        format!("{} ({})", render::item_label(&it.thing), quoted_unless_plain(&it.file))
     };
     let listed: Vec<_> = several.iter().take(MAX_CANDIDATES).map(describe).collect();
     let more = several.len() - listed.len();

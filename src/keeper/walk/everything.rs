@@ -126,12 +126,12 @@ fn parts_of_action(open: &OpenPalace, action: &Action) -> Vec<EverythingPart> {
             let content = render::printable_text(&render::resolve_entity_links(content, graph));
             vec![EverythingPart::Text(format!(
                 "{}\n{content}",
-                render::framed_heading(&action.label)
+                render::action_heading(&action.label)
             ))]
         }
         ActionKind::ShowEntity { entity: name } => vec![entity(name)],
         ActionKind::Query { tool, .. } if shows_named_entities(tool, action) => {
-            let label = EverythingPart::Text(render::framed_heading(&action.label));
+            let label = EverythingPart::Text(render::action_heading(&action.label));
             let label = Some(label).filter(|_| action.named_entities().nth(1).is_some());
             label.into_iter().chain(action.named_entities().map(entity)).collect()
         }

@@ -145,7 +145,7 @@ pub(crate) fn render_room_text(palace: &Palace, id: &RoomId) -> String {
         printable(&room.description)
     );
     for (label, content) in texts_of_room(room) {
-        text.push_str(&format!("\n{}\n{}\n", render::framed_heading(label), printable(content)));
+        text.push_str(&format!("\n{}\n{}\n", render::action_heading(label), printable(content)));
     }
     text
 }

@@ -11,6 +11,7 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Refusal, Session};
 use crate::model::{
     Genus, ItemId, Layout, Palace, RoomRef, WorkStatus, WorkSubject, did_you_mean, quoted,
+    quoted_unless_plain,
 };
 use crate::render::{self, ProcessView, TaskView, WorkView};
 
@@ -203,7 +204,8 @@ pub(crate) fn find_work_file<T: WorkItem>(
             Err(Refusal::Invalid(why))
         }
         several => {
-            let ids: Vec<_> = several.iter().take(5).filter_map(|(it, _)| stem(it)).collect();
+            let ids = several.iter().take(5).filter_map(|(it, _)| stem(it));
+            let ids: Vec<_> = ids.map(|it| quoted_unless_plain(it.as_ref())).collect();
             let ids = ids.join(", ");
             let why = format!("several are called {asked}; give the id of one of them: {ids}");
             Err(Refusal::Invalid(why))

@@ -38,7 +38,7 @@ use crate::keeper::palace::change_plan::{
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::{Caller, Refusal};
-use crate::model::{Changeset, Code, CommitMode, FileEdit, MAX_FILE_BYTES};
+use crate::model::{Changeset, Code, CommitMode, FileEdit, max_file_bytes};
 use crate::store::{CommitOutcome, CommitReport, Store};
 
 pub(crate) use open_palace::OpenPalace;
@@ -233,8 +233,8 @@ impl OpenPalace {
         more_trailers: &[(&'static str, String)],
     ) -> Result<Option<Vec<FileEdit>>, Refusal> {
         for edit in &plan.edits {
-            if let Some(size) = edit.now.as_ref().map(String::len).filter(|it| *it > MAX_FILE_BYTES)
-            {
+            let limit = max_file_bytes(&edit.path);
+            if let Some(size) = edit.now.as_ref().map(String::len).filter(|it| *it > limit) {
                 return Err(Refusal::FileTooLarge { file: edit.path.clone(), size });
             }
         }

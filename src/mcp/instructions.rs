@@ -7,7 +7,7 @@ const PALACE: &str = "\
 Palazzo is a memory palace: what you write here is kept for the next conversation. It has rooms \
 with descriptions, numbered actions, doors and scrolls, above a graph of entities.\n\
 Begin every conversation with set_workspace: it shows the hand-over and the entry room. Then walk \
-by number with palace_action: 1-12 are the room's actions, 0 the map, 15 back, 16 go to a room by \
+by number with palace_action, with several at once in `also`: 1-12 are the room's actions, 0 the map, 15 back, 16 go to a room by \
 name, 17 search, 20 read everything here.\n\
 Search before you answer, with all words that matter, each question on its own line: one call \
 answers ten. Words in quotation marks are exact. Write when something is decided or found: a fact in one place, as an entity, with dates and order; reasons and doubts in scrolls. \

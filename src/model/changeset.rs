@@ -14,6 +14,12 @@ pub type Files = BTreeMap<String, String>;
 /// Maximum size of a file of a palace; larger files are neither read nor written.
 pub const MAX_FILE_BYTES: usize = 1024 * 1024;
 
+/// Returns the maximum size of the file at a path of a palace. The file of a conflict may hold two
+/// values, each as long as the file that it comes from, and indented deeper.
+pub fn max_file_bytes(path: &str) -> usize {
+    if path.starts_with("conflicts/") { 4 * MAX_FILE_BYTES } else { MAX_FILE_BYTES }
+}
+
 /// One change to a palace: applied as a whole or not at all, as one commit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Changeset {

@@ -76,6 +76,8 @@ pub struct FileCreation {
     pub by: String,
     /// The tool or command that made it; `None`: git or another program.
     pub tool: Option<String>,
+    /// Whether it is a merge, and says that a synchronization made it.
+    pub is_merge_by_sync: bool,
 }
 
 /// A one-line summary of a commit.
@@ -100,6 +102,8 @@ pub struct CommitDetails {
     pub summary: CommitSummary,
     /// The parent commit, the first one for a merge; `None` for a root commit.
     pub parent: Option<CommitId>,
+    /// Whether it has several parents.
+    pub is_merge: bool,
     /// The message without its first line.
     pub body: String,
     /// The `Key: value` lines at the end of the message.

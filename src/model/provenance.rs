@@ -11,6 +11,8 @@ pub enum Origin {
     Mined,
     /// It was imported from another program.
     Imported,
+    /// A merge made its file, of a version that somebody wrote at the same time.
+    Merged,
 }
 
 /// The author and the origin of an item, as far as they are known.
@@ -48,6 +50,7 @@ impl Origin {
             Self::Hand => "hand",
             Self::Mined => "mined",
             Self::Imported => "imported",
+            Self::Merged => "merged",
         }
     }
 }

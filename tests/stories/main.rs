@@ -34,6 +34,7 @@ mod harness;
 mod history;
 mod hook;
 #[cfg(unix)]
+mod hostile_merges;
 mod hostile_names;
 mod http;
 mod http_conformance;

@@ -23,9 +23,6 @@ const MAX_MOVES: usize = 8;
 const MOVING_TOOLS: [&str; 8] =
     ["build_room", "check", "mv", "rm", "undo", "restore", "update_entity", "resolve"];
 
-/// The tool that merges.
-const SYNC: &str = "sync";
-
 /// An earlier path of a file that appeared in a commit.
 enum EarlierPath {
     /// The file is new.
@@ -67,6 +64,7 @@ impl LoadedPalace {
             |it: &FileCreation| by.as_ref().is_none_or(|by| by.eq_ignore_ascii_case(&it.by));
         let origin = match &creation {
             None => self.is_uncommitted(file).then_some(Origin::Hand),
+            Some(FileCreation { is_merge_by_sync: true, .. }) => Some(Origin::Merged),
             Some(FileCreation { tool: Some(tool), .. }) => Some(Origin::of_tool(tool)),
             // A person may have committed what a tool wrote.
             Some(created) => same_author(created).then_some(Origin::Hand),
@@ -74,14 +72,15 @@ impl LoadedPalace {
         let synced = self.synced_commits();
         let is_received = |it: &FileCreation| synced.contains(&it.commit.0);
         let changes = appearances.into_iter().flat_map(|it| self.content_changes(it, is_received));
-        let changes: Vec<_> = changes.collect();
+        let mut changes: Vec<_> = changes.collect();
         let is_synced = creation.iter().chain(&changes).any(is_received);
         let by = by.or_else(|| creation.as_ref().map(|it| it.by.clone()));
         let created = creation.map(|it| it.commit);
-        // The author of a merge is the program; the merged changes are among the others.
-        let is_merge = |it: &FileCreation| it.tool.as_deref() == Some(SYNC);
-        let is_change = |it: &FileCreation| created.as_ref() != Some(&it.commit) && !is_merge(it);
-        let mut authors = changes.into_iter().filter(is_change).map(|it| it.by);
+        changes.retain(|it| created.as_ref() != Some(&it.commit));
+        // The author of a merge is the program; the merged changes of others are among the rest.
+        let has_others = changes.iter().any(|it| !it.is_merge_by_sync && is_received(it));
+        changes.retain(|it| !it.is_merge_by_sync || (is_received(it) && !has_others));
+        let mut authors = changes.into_iter().map(|it| it.by);
         let is_other = |it: &String| by.as_ref().is_some_and(|by| !it.eq_ignore_ascii_case(by));
         let changed_by = authors.find(is_other);
         Provenance { by, origin, source, changed_by, is_synced, has_unread_history }

@@ -38,6 +38,11 @@ pub(crate) struct RoomTopics<'a> {
 }
 
 impl<'a> RoomTopics<'a> {
+    /// Returns true for the entry room, and for a room that shows all entities.
+    pub(crate) fn is_whole_palace(&self) -> bool {
+        self.is_whole_palace
+    }
+
     /// Collects what the actions and the grouping of a room name.
     pub(crate) fn for_room(palace: &'a Palace, room: &'a RoomId) -> Self {
         let found = palace.room(room);

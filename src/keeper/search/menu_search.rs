@@ -313,7 +313,6 @@ mod tests {
         2 results for "heron":
           31. Grey heron (Bird)
           32. Hall (room hall)
-              A heron of bronze.
 
         2 results for "which bird dances?":
           33. Crane (Bird)

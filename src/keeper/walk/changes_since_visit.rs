@@ -25,6 +25,8 @@ use crate::visit::ChangesSinceVisit;
 
 /// Maximum number of commits that are read, the newest ones.
 const MAX_COMMITS: usize = 500;
+/// How many commits of others since a visit are told from those of this machine.
+const MAX_RECEIVED_COMMITS: usize = 20_000;
 
 /// Maximum number of scrolls that are saved as read, and as unread.
 const MAX_SAVED_SCROLLS: usize = 200;
@@ -88,8 +90,6 @@ pub(crate) fn change_notices(
     now: DateTime<Utc>,
 ) -> Vec<String> {
     let Some(at) = since.last_visit else { return Vec::new() };
-    let limit =
-        if since.is_truncated { format!(", newest {MAX_COMMITS} commits") } else { String::new() };
     let rooms = since.rooms.iter().filter(|(it, _)| scope.includes_room(it));
     let rooms: Vec<_> = rooms.map(|(it, by)| describe_changed_room(palace, it, by)).collect();
     let [renamed, deleted, completed] = changed_item_notices(palace, scope, since);
@@ -104,13 +104,19 @@ pub(crate) fn change_notices(
     let mut notices: Vec<_> = changes
         .enumerate()
         .map(|(place, (verb, items))| match place {
-            0 => format!("{verb} since your last visit ({}{limit}): {items}", ago(at, now)),
+            0 => format!("{verb} since your last visit ({}): {items}", ago(at, now)),
             _ => format!("{verb} since then: {items}"),
         })
         .collect();
     notices.extend(unread_scroll_notices(palace, scope, since, now));
-    if !notices.is_empty() && !since.received.is_empty() {
+    let is_truncated = since.is_truncated && scope.is_whole_palace();
+    if (is_truncated || !notices.is_empty()) && !since.received.is_empty() {
         notices.push(describe_received(since));
+    }
+    if is_truncated {
+        let note =
+            format!("Left out: what is older than the newest {MAX_COMMITS} commits since then");
+        notices.push(note);
     }
     notices
 }
@@ -185,9 +191,10 @@ fn changes_since_visit(
     let (commits, is_truncated) =
         palace.store().commits_since(&last.commit, MAX_COMMITS)?.unwrap_or_default();
     let LastVisit { commit, at, unread, read } = last;
-    let received = palace.store().received_commits(&commit, MAX_COMMITS)?;
+    let received = palace.store().received_commits(&commit, MAX_RECEIVED_COMMITS)?;
     let name_maker = |it| name_maker_of_received(it, caller, &received);
-    let commits = drop_merges_by_sync(commits.into_iter().map(name_maker).collect(), caller);
+    let commits = commits.into_iter().map(name_maker).collect();
+    let commits = drop_merges_by_sync(commits, caller, &received);
     let own = commits.iter().find(|it| it.summary.by == caller.name).map(|it| &it.summary.id);
     let seen: Vec<_> = own.into_iter().chain([&commit]).collect();
     let changed = files_changed_since(palace, &seen, &commits)?;
@@ -218,14 +225,25 @@ fn changes_since_visit(
 
 /// Drops from the commits that claim to be merges by a sync what the merged commits of others have
 /// changed: those have the authors. What such a commit alone has changed stays, because anybody can
-/// write the trailer.
-fn drop_merges_by_sync(commits: Vec<CommitDetails>, caller: &Caller) -> Vec<CommitDetails> {
-    let claims_merge =
-        |it: &CommitDetails| it.trailers.iter().any(|it| it.0 == MERGE_RULES_TRAILER);
-    let merged = commits.iter().filter(|it| !claims_merge(it) && it.summary.by != caller.name);
-    let merged: HashSet<_> = merged.flat_map(|it| it.changed_files.iter().cloned()).collect();
+/// write the trailer; and of a merge that was received, what only commits of this machine have changed.
+fn drop_merges_by_sync(
+    commits: Vec<CommitDetails>,
+    caller: &Caller,
+    received: &BTreeMap<String, String>,
+) -> Vec<CommitDetails> {
+    let claims_merge = |it: &CommitDetails| {
+        it.is_merge && it.trailers.iter().any(|it| it.0 == MERGE_RULES_TRAILER)
+    };
+    let is_received = |it: &CommitDetails| received.contains_key(&it.summary.id.0);
+    let files = |is_wanted: &dyn Fn(&CommitDetails) -> bool| -> HashSet<String> {
+        let merged = commits.iter().filter(|it| !claims_merge(it) && is_wanted(it));
+        merged.flat_map(|it| it.changed_files.iter().cloned()).collect()
+    };
+    let by_others = files(&|it| it.summary.by != caller.name);
+    let by_remote = files(&is_received);
     let own_changes = |mut commit: CommitDetails| {
         if claims_merge(&commit) {
+            let merged = if is_received(&commit) { &by_remote } else { &by_others };
             commit.changed_files.retain(|it| !merged.contains(it));
         }
         (!commit.changed_files.is_empty()).then_some(commit)

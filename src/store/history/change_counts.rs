@@ -22,6 +22,16 @@ const MAX_SCANNED_COMMITS: usize = 500;
 const MAX_LINEAR_COMMITS: usize = 32;
 /// The number of commits per thread and chunk.
 const COMMITS_PER_CHUNK: usize = 256;
+/// The maximum number of new commits whose merges are compared with their common ancestors.
+const MAX_EXAMINED_COMMITS: usize = 2_000;
+/// How the changes of a merge are found.
+#[derive(Clone, Copy)]
+enum MergeChanges {
+    /// Those where it is unlike its parents, and those where it took the older version.
+    All,
+    /// Those where it is unlike its parents: in a long history, its ancestors would take too long.
+    UnlikeParents,
+}
 /// The number of counted commits after which the cache is saved.
 const COMMITS_PER_SAVE: usize = 256;
 
@@ -206,13 +216,17 @@ fn count_file_changes(
     past: &HistoryReader<'_>,
     steps: &[CommitNode],
 ) -> gix::Result<FileHistories> {
+    let merges = match steps.len() {
+        ..=MAX_EXAMINED_COMMITS => MergeChanges::All,
+        _ => MergeChanges::UnlikeParents,
+    };
     if steps.len() <= COMMITS_PER_CHUNK {
-        return count_chunk_file_changes(past, steps, 0);
+        return count_chunk_file_changes(past, (steps, 0), merges);
     }
     let repository = past.repository;
     let count = |(chunk, steps): (usize, &[CommitNode])| {
         let first = chunk * COMMITS_PER_CHUNK;
-        count_chunk_file_changes(&HistoryReader::new(repository), steps, first)
+        count_chunk_file_changes(&HistoryReader::new(repository), (steps, first), merges)
     };
     steps.par_chunks(COMMITS_PER_CHUNK).enumerate().map(count).try_reduce(
         FileHistories::new,
@@ -228,14 +242,18 @@ fn count_file_changes(
 /// Counts the changes of a part of the steps; `first` is the place of its first step.
 fn count_chunk_file_changes(
     past: &HistoryReader<'_>,
-    steps: &[CommitNode],
-    first: usize,
+    (steps, first): (&[CommitNode], usize),
+    merges: MergeChanges,
 ) -> gix::Result<FileHistories> {
     let mut history = FileHistories::new();
     for (place, step) in steps.iter().enumerate() {
         let at = commits::utc_time(step.seconds);
         let commit = last_index(first + place + 1);
-        for path in past.paths_changed_by(step.id, &step.parents)? {
+        let paths = match merges {
+            MergeChanges::All => past.paths_changed_by(step.id, &step.parents)?,
+            MergeChanges::UnlikeParents => past.paths_unlike_parents(step.id, &step.parents)?,
+        };
+        for path in paths {
             let (first_commit, last_commit) = (commit, commit);
             let recent = RecentCommits::from_newest([commit]);
             let (created, updated) = (at, at);

@@ -109,8 +109,63 @@ impl<'a> HistoryReader<'a> {
         Ok(found.filter(|it| it.mode().is_tree()).map(|it| it.object_id()))
     }
 
-    /// Lists the paths in which a commit differs from all of its parents.
+    /// Lists the paths in which a commit differs from all of its parents. A merge has also changed those
+    /// where it took the older version of two.
     pub(crate) fn paths_changed_by(
+        &self,
+        commit: ObjectId,
+        parents: &[ObjectId],
+    ) -> gix::Result<BTreeSet<String>> {
+        let mut paths = self.paths_unlike_parents(commit, parents)?;
+        if let [one, other] = *parents {
+            paths.extend(self.paths_put_back(commit, [one, other])?);
+        }
+        Ok(paths)
+    }
+
+    /// Lists the paths of which a merge has the version of a parent, although that one had not changed it
+    /// since the parents parted, and the other one had. Those that change a file that way can be told from
+    /// those that merge only with the common ancestors.
+    pub(crate) fn paths_put_back(
+        &self,
+        merge: ObjectId,
+        parents: [ObjectId; 2],
+    ) -> gix::Result<BTreeSet<String>> {
+        let here = self.palace_tree(merge)?;
+        let trees = [self.palace_tree(parents[0])?, self.palace_tree(parents[1])?];
+        if trees[0] == trees[1] {
+            return Ok(BTreeSet::new());
+        }
+        let [ours, theirs] = trees;
+        let unlike = [
+            self.paths_changed_between_trees(ours, here)?,
+            self.paths_changed_between_trees(theirs, here)?,
+        ];
+        let mut put_back = BTreeSet::new();
+        // A path that is unlike one parent only has the version of the other one.
+        for (side, tree) in [(0, theirs), (1, ours)] {
+            put_back
+                .extend(unlike[side].difference(&unlike[1 - side]).map(|it| (it.clone(), tree)));
+        }
+        if put_back.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let bases = self.git.merge_bases_many(parents[0], &[parents[1]])?;
+        let mut changed = BTreeSet::new();
+        for base in &bases {
+            let base = self.palace_tree(base.detach())?;
+            for tree in trees {
+                let paths = self.paths_changed_between_trees(base, tree)?;
+                changed.extend(paths.into_iter().map(|it| (it, tree)));
+            }
+        }
+        let has_base = !bases.is_empty();
+        let put_back = put_back.into_iter().filter(|it| has_base && !changed.contains(it));
+        Ok(put_back.map(|(path, _)| path).collect())
+    }
+
+    /// Lists the paths in which a commit differs from all of its parents.
+    pub(crate) fn paths_unlike_parents(
         &self,
         commit: ObjectId,
         parents: &[ObjectId],
@@ -162,6 +217,7 @@ impl<'a> HistoryReader<'a> {
             summary: self.read_commit_summary(step.id)?,
             body: message.body.unwrap_or_default().to_str_lossy().into_owned(),
             parent: step.parents.first().map(|it| CommitId(it.to_string())),
+            is_merge: step.parents.len() > 1,
             trailers: trailers.collect(),
             changed_files: self.paths_changed_by(step.id, &step.parents)?.into_iter().collect(),
             path_at_commit: None,

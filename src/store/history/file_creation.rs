@@ -80,10 +80,11 @@ fn read_creation(
         let found = trailers.find(|it| it.token.eq_ignore_ascii_case(name.as_bytes()))?;
         Some(found.value.to_str_lossy().into_owned())
     };
-    let is_merge = found.parent_ids().count() > 1 && trailer(MERGE_RULES_TRAILER).is_some();
-    let tool = trailer(TOOL_TRAILER).or_else(|| is_merge.then(|| "sync".to_owned()));
+    let is_merge_by_sync = found.parent_ids().count() > 1 && trailer(MERGE_RULES_TRAILER).is_some();
+    let tool = trailer(TOOL_TRAILER);
     let by = found.author()?.name.to_str_lossy().into_owned();
-    Ok(Some(FileCreation { commit: CommitId(commit.to_string()), by, tool }))
+    let commit = CommitId(commit.to_string());
+    Ok(Some(FileCreation { commit, by, tool, is_merge_by_sync }))
 }
 
 #[cfg(test)]

@@ -31,6 +31,9 @@ pub struct CommitRange {
     pub hidden: Vec<CommitId>,
 }
 
+/// The maximum number of merges that are compared with their common ancestors.
+const MAX_EXAMINED_MERGES: usize = 500;
+
 impl Store {
     /// Calls `each` with every commit that changed any of the files at `paths`, or the palace if
     /// `paths` is empty, newest first, until it returns `false`. A path with a slash at its end is
@@ -93,6 +96,7 @@ fn walk_log(
     let mut steps = past.walk_commits(tips, hidden)?;
     let (mut ids, mut size) = (ObjectIdsByCommit::new(), FIRST_BATCH);
     let is_followed = paths.len() == 1;
+    let mut left_merges = MAX_EXAMINED_MERGES;
     loop {
         let batch: Vec<CommitNode> = steps.by_ref().take(size).collect::<gix::Result<_>>()?;
         if batch.is_empty() {
@@ -100,7 +104,12 @@ fn walk_log(
         }
         look_up_missing_object_ids(past, &batch, &paths, &mut ids)?;
         for (at, step) in batch.iter().enumerate() {
-            let Some(changed) = changed_path(step, &ids) else { continue };
+            let mut changed = changed_path(step, &ids);
+            if changed.is_none() && left_merges > 0 && may_put_back(step, &ids) {
+                left_merges -= 1;
+                changed = path_put_back(past, step, &paths)?;
+            }
+            let Some(changed) = changed else { continue };
             let path = is_followed.then(|| paths[changed].clone());
             let details = past.read_commit_details(step)?;
             if !each(CommitDetails { path_at_commit: path.clone(), ..details }) {
@@ -134,6 +143,26 @@ fn changed_path(step: &CommitNode, ids: &ObjectIdsByCommit) -> Option<usize> {
         parents => paths.find(|(at, now)| parents.iter().all(|it| there(it, *at) != **now)),
     };
     found.map(|(at, _)| at)
+}
+
+/// Returns whether a merge has the version of one parent only.
+fn may_put_back(step: &CommitNode, ids: &ObjectIdsByCommit) -> bool {
+    let [one, other] = step.parents[..] else { return false };
+    ids.get(&one) != ids.get(&other)
+}
+
+/// Returns the position of the first path of which a merge took the older version of two.
+fn path_put_back(
+    past: &HistoryReader<'_>,
+    step: &CommitNode,
+    paths: &[String],
+) -> gix::Result<Option<usize>> {
+    let [one, other] = step.parents[..] else { return Ok(None) };
+    let put_back = past.paths_put_back(step.id, [one, other])?;
+    Ok(match paths {
+        [] => (!put_back.is_empty()).then_some(0),
+        paths => paths.iter().position(|it| put_back.contains(it)),
+    })
 }
 
 /// Lists the paths that the file at `path` had in the parents of a commit that renamed it.

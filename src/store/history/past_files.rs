@@ -13,7 +13,7 @@ use gix::objs::TreeRefIter;
 use gix::objs::tree::EntryMode;
 use rayon::prelude::*;
 
-use crate::model::{Code, CommitId, CommitSummary, Diagnostic, Files, MAX_FILE_BYTES};
+use crate::model::{Code, CommitId, CommitSummary, Diagnostic, Files, max_file_bytes};
 
 use crate::store::history::commits;
 use crate::store::history::commits::HistoryReader;
@@ -151,7 +151,7 @@ pub(crate) fn read_text_blob(
     }
     // The header has the size; the object need not be unpacked.
     let size = past.git.find_header(id)?.size();
-    let most = MAX_FILE_BYTES as u64;
+    let most = max_file_bytes(path) as u64;
     if size > most {
         return Ok(Err(FileReadError::TooLarge { size, most }.to_diagnostic(path)));
     }
@@ -323,7 +323,11 @@ mod tests {
                 scene.write_file(&format!("{prefix}{path}"), path);
             }
             std::fs::write(place.join("rooms/latin.yaml"), b"one\ntw\xf6\n").unwrap();
-            std::fs::write(place.join("rooms/large.yaml"), vec![b'x'; MAX_FILE_BYTES + 1]).unwrap();
+            std::fs::write(
+                place.join("rooms/large.yaml"),
+                vec![b'x'; crate::model::MAX_FILE_BYTES + 1],
+            )
+            .unwrap();
             scene.git(&["add", "-f", "."]);
             scene.git(&["commit", "-qm", "all"]);
             let now = read_all(&store);

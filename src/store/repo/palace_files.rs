@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
-use crate::model::{Code, Diagnostic, MAX_FILE_BYTES, Position, Slug, quoted};
+use crate::model::{Code, Diagnostic, MAX_FILE_BYTES, Position, Slug, max_file_bytes, quoted};
 
 use crate::store::Error;
 use crate::store::repo::palace_folders::PALACE_FOLDERS;
@@ -123,7 +123,7 @@ pub(crate) fn read_file(root: &Path, path: &str) -> ReadResult {
     paths::check_path(path).map_err(|err| invalid_path_finding(Code::FileName, path, &err))?;
     paths::reject_symbolic_links(root, path)
         .map_err(|err| invalid_path_finding(Code::Link, path, &err))?;
-    match read_bytes(&root.join(path), MAX_BYTES) {
+    match read_bytes(&root.join(path), max_file_bytes(path) as u64) {
         Ok(Some(bytes)) => decode_utf8(path, bytes).map(Some),
         Ok(None) => Ok(None),
         Err(unread) => Err(unread.to_diagnostic(path)),

@@ -38,6 +38,9 @@ pub(crate) struct CommitRange {
     commits: Vec<ChangingCommit>,
     /// The indexes of the commits that change each file, newest first.
     commits_by_path: HashMap<String, Vec<usize>>,
+    /// The merges by sync that change each file, newest first. The merged commits have the authors of the
+    /// merged values, if there are any.
+    merges_by_path: HashMap<String, Vec<usize>>,
     /// The newest commit of the side.
     tip: LastChange,
     /// The first commit found that changes a file of no palace, and the file.
@@ -83,7 +86,8 @@ impl CommitRange {
             range.count += 1;
             let note = read_note(history, step.id)?;
             let is_newer = |version: u32| range.newest_rules.is_none_or(|(_, it)| version > it);
-            if let Some(version) = note.merge_rules.filter(|it| is_newer(*it)) {
+            let merge_rules = note.merge_rules.filter(|_| step.parents.len() > 1);
+            if let Some(version) = merge_rules.filter(|it| is_newer(*it)) {
                 range.newest_rules = Some((step.id, version));
             }
             let index = range.commits.len();
@@ -91,12 +95,12 @@ impl CommitRange {
                 if range.other_file.is_none() && folders.palace_of(&path)?.is_none() {
                     range.other_file = Some((step.id, path.clone()));
                 }
-                // The merged commits have the authors of the merged values.
-                if note.merge_rules.is_none() {
-                    let commits = range.commits_by_path.entry(path).or_default();
-                    if commits.len() < MAX_COMMITS_OF_FILE {
-                        commits.push(index);
-                    }
+                let commits = match merge_rules {
+                    Some(_) => range.merges_by_path.entry(path).or_default(),
+                    None => range.commits_by_path.entry(path).or_default(),
+                };
+                if commits.len() < MAX_COMMITS_OF_FILE {
+                    commits.push(index);
                 }
             }
             let (id, parents, change) = (step.id, step.parents, note.change);
@@ -128,7 +132,8 @@ impl CommitRange {
     }
 
     fn commits_of_file(&self, path: &str) -> impl Iterator<Item = &ChangingCommit> {
-        self.commits_by_path.get(path).into_iter().flatten().map(|it| &self.commits[*it])
+        let commits = self.commits_by_path.get(path).or_else(|| self.merges_by_path.get(path));
+        commits.into_iter().flatten().map(|it| &self.commits[*it])
     }
 }
 

@@ -1,12 +1,12 @@
 //! Checks the files of a remote before they are applied, and those from here before they are pushed.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 use gix::objs::TreeRefIter;
 
-use crate::model::{MAX_FILE_BYTES, quoted};
+use crate::model::{max_file_bytes, quoted};
 
 use crate::store::Error;
 use crate::store::history::tree_diff::{self, TreeEntry};
@@ -26,8 +26,11 @@ pub(crate) fn find_invalid_file(
 ) -> gix::Result<Option<InvalidFile>> {
     let trees: Vec<_> = old.into_iter().chain([new]).collect();
     let folders = PalaceFolders::new(git, &trees);
-    let mut paths = Vec::new();
+    let (mut paths, mut deleted) = (Vec::new(), HashSet::new());
     for change in tree_diff::compare(git, old, Some(new))? {
+        if change.now.is_none() {
+            deleted.insert(change.path.clone());
+        }
         let Some(entry) = change.now else { continue };
         if let Some(palace) = folders.palace_around(&change.path)? {
             let why = format!("it makes a palace of a folder of the palace {}", quoted(&palace));
@@ -43,7 +46,24 @@ pub(crate) fn find_invalid_file(
         }
         paths.push(change.path);
     }
-    find_case_twin(git, new, &paths)
+    match find_folder_twin(&paths, &deleted) {
+        Some(found) => Ok(Some(found)),
+        None => find_case_twin(git, new, &paths),
+    }
+}
+
+/// Returns a path that is a file on one side and a folder on the other, from the paths that the new side
+/// has otherwise, and those that it lacks. A merge could keep only one of the two.
+fn find_folder_twin(paths: &[String], deleted: &HashSet<String>) -> Option<InvalidFile> {
+    let new: HashSet<&str> = paths.iter().map(String::as_str).collect();
+    let folder_in_new = paths.iter().flat_map(|it| folders_above(it));
+    let folder_in_new = folder_in_new.map(|it| it.trim_end_matches('/'));
+    let file_before = folder_in_new.filter(|it| deleted.contains(*it));
+    let folder_before = deleted.iter().flat_map(|it| folders_above(it));
+    let folder_before = folder_before.map(|it| it.trim_end_matches('/'));
+    let path = file_before.chain(folder_before.filter(|it| new.contains(it))).min()?;
+    let why = "it is a file on one side, and a folder on the other".to_owned();
+    Some(InvalidFile { path: path.to_owned(), why })
 }
 
 /// A file that cannot be in a palace.
@@ -117,8 +137,9 @@ fn reason_to_refuse(
         return Ok(Some("its folders are nested too deep".to_owned()));
     }
     let size = git.find_header(entry.id)?.size();
-    if size > MAX_FILE_BYTES as u64 {
-        return Ok(Some(format!("it has {size} bytes, and the limit is {MAX_FILE_BYTES}")));
+    let limit = max_file_bytes(path);
+    if size > limit as u64 {
+        return Ok(Some(format!("it has {size} bytes, and the limit is {limit}")));
     }
     let blob = git.find_blob(entry.id)?;
     let Ok(text) = std::str::from_utf8(&blob.data) else {

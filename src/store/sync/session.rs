@@ -211,9 +211,10 @@ impl SyncSession {
                     PlannedMove::to_merge(&history, [ours, theirs], merged, rules_version)
                         .map_err(failed)?;
                 let paths: Vec<_> = planned.paths().map(str::to_owned).collect();
-                let twin = incoming_check::find_case_twin(&history.git, merged.tree, &paths);
-                if let Some(twin) = twin.map_err(failed)? {
-                    return Err(twin.into_error(false));
+                let twin_in = |tree| incoming_check::find_case_twin(&history.git, tree, &paths);
+                if let Some(twin) = twin_in(merged.tree).map_err(failed)? {
+                    let here = history.root_tree(ours).and_then(twin_in).map_err(failed)?;
+                    return Err(twin.into_error(here.is_some()));
                 }
                 Ok(Some(planned))
             }

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use gix::ObjectId;
 
-use crate::model::{Changeset, CommitId, FileEdit, MAX_FILE_BYTES};
+use crate::model::{Changeset, CommitId, FileEdit, max_file_bytes};
 
 use crate::store::proposal::worktree_branch;
 use crate::store::repo::repository::Repository;
@@ -57,7 +57,7 @@ fn check_edit(edit: &FileEdit) -> Result<(), Error> {
     if edit.path.matches('/').count() > palace_files::MAX_DEPTH {
         return Err(Error::invalid_path(&edit.path, "its folders are nested too deep"));
     }
-    if edit.now.as_ref().is_some_and(|it| it.len() > MAX_FILE_BYTES) {
+    if edit.now.as_ref().is_some_and(|it| it.len() > max_file_bytes(&edit.path)) {
         return Err(Error::invalid_path(&edit.path, "it would be larger than 1 MiB"));
     }
     Ok(())

@@ -21,6 +21,13 @@ const OBLIQUE: i64 = 80;
 const ROOM_IN_THE_WAY: i64 = 400;
 const CROSSING: i64 = 300;
 
+/// The number of rooms beside a room that count for its place, and that move with it: the oldest ones.
+const MAX_BESIDE: usize = 12;
+
+/// The number of doors up to which the best cell is sought, and rooms are moved again. A map with more has
+/// crossings anyway, and each room would be compared with all doors.
+const MAX_COMPARED_DOORS: usize = 120;
+
 /// The rooms that are placed already, by number.
 struct Lattice {
     cells: Vec<Cell>,
@@ -93,16 +100,19 @@ impl Lattice {
         self.rooms.insert(cell, room);
         let beside: Vec<_> = self.beside[room].range(..room).copied().collect();
         self.doors.extend(beside.iter().map(|it| (*it, room)));
+        if self.doors.len() > MAX_COMPARED_DOORS {
+            return;
+        }
         let nearby = beside.iter().flat_map(|it| &self.beside[*it]);
         let is_leaf = |it: &usize| *it < room && self.placed_beside(*it).count() == 1;
-        let leaves: BTreeSet<_> = nearby.copied().filter(is_leaf).collect();
+        let leaves: BTreeSet<_> = nearby.copied().filter(is_leaf).take(MAX_BESIDE).collect();
         for leaf in leaves {
             self.improve(leaf);
         }
     }
 
     fn placed_beside(&self, room: usize) -> impl Iterator<Item = usize> {
-        self.beside[room].range(..self.cells.len()).copied()
+        self.beside[room].range(..self.cells.len()).copied().take(MAX_BESIDE)
     }
 
     /// Moves a room to a better cell, if there is one.
@@ -118,6 +128,9 @@ impl Lattice {
 
     /// Returns the free cell that costs least.
     fn best_cell(&self, room: usize) -> Cell {
+        if self.doors.len() > MAX_COMPARED_DOORS {
+            return self.nearest_free_cell(room);
+        }
         let mut reach = REACH;
         loop {
             let mut centres: Vec<_> = self.placed_beside(room).map(|it| self.cells[it]).collect();
@@ -143,6 +156,17 @@ impl Lattice {
                 None => reach *= 2,
             }
         }
+    }
+
+    /// Returns the first free cell around the oldest room beside a room.
+    fn nearest_free_cell(&self, room: usize) -> Cell {
+        let (column, row) = self.placed_beside(room).next().map_or((0, 0), |it| self.cells[it]);
+        let ring = |reach: i32| {
+            let cells = (-reach..=reach).flat_map(move |y| (-reach..=reach).map(move |x| (x, y)));
+            cells.filter(move |(x, y)| x.abs().max(y.abs()) == reach)
+        };
+        let cells = (0..).flat_map(ring).map(|(x, y)| (column + x, row + y));
+        cells.into_iter().find(|it| !self.rooms.contains_key(it)).unwrap_or_default()
     }
 
     /// Returns what a cell costs for a room, among the placed rooms.
@@ -209,6 +233,16 @@ mod tests {
             let cells = place_rooms(count, &doors);
             assert_eq!(cells.iter().collect::<BTreeSet<_>>().len(), count, "each has its own cell");
             assert_eq!(count_crossings(&cells, &doors), 0);
+        }
+    }
+
+    #[test]
+    fn rooms_with_doors_to_each_other_are_placed_with_few_comparisons() {
+        let all: Vec<_> = (0..150).flat_map(|to| (0..to).map(move |from| (from, to))).collect();
+        let star: Vec<_> = (1..1_000).map(|it| (0, it)).collect();
+        for (count, doors) in [(150, all), (1_000, star)] {
+            let cells = place_rooms(count, &doors);
+            assert_eq!(cells.iter().collect::<BTreeSet<_>>().len(), count);
         }
     }
 

@@ -14,6 +14,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio_io_timeout::TimeoutStream;
 
 use crate::keeper;
 
@@ -27,6 +28,8 @@ const PAUSE_AFTER_ERROR: Duration = Duration::from_secs(1);
 pub(super) struct ConnectionLimits {
     /// How long a client may take to send the header of a request, and to begin the next one.
     pub(super) header_timeout: Duration,
+    /// How long a client may take to receive a part of an answer.
+    pub(super) write_timeout: Duration,
     /// The maximum number at a time.
     pub(super) connections: usize,
 }
@@ -37,6 +40,7 @@ impl ConnectionLimits {
         let connections = keeper::max_open_files().map_or(MAX_CONNECTIONS, |it| it / 2);
         Self {
             header_timeout: Duration::from_secs(10),
+            write_timeout: Duration::from_secs(30),
             connections: connections.clamp(1, MAX_CONNECTIONS),
         }
     }
@@ -96,7 +100,10 @@ async fn serve_connection(
 ) {
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(limits.header_timeout);
-    let connection = http.serve_connection(TokioIo::new(stream), TowerToHyperService::new(routes));
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(limits.write_timeout));
+    let stream = TokioIo::new(Box::pin(stream));
+    let connection = http.serve_connection(stream, TowerToHyperService::new(routes));
     tokio::pin!(connection);
     let stopped = async move { drop(stop.wait_for(|it| *it).await) };
     // An error is that of a client that has disconnected, or was too slow.
@@ -135,7 +142,8 @@ mod tests {
         let address = listener.local_addr().unwrap();
         let routes = Router::new().route("/", get(async || "here"));
         let (stop, stopped) = oneshot::channel::<()>();
-        let limits = ConnectionLimits { header_timeout, connections };
+        let write_timeout = header_timeout;
+        let limits = ConnectionLimits { header_timeout, write_timeout, connections };
         let stop_signal = async { drop(stopped.await) };
         let server = tokio::spawn(serve_connections(listener, routes, limits, stop_signal));
         (address, server, stop)
@@ -170,6 +178,22 @@ mod tests {
             drop(stream.read_to_end(&mut rest).await);
             assert!(!String::from_utf8_lossy(&rest).contains("here"));
         }
+        drop(stop);
+        server.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_client_that_reads_no_answers_does_not_keep_others_out() {
+        let (address, server, stop) = start(Duration::from_millis(50), 1).await;
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        let requests = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(1_000);
+        // Until the answers fill the buffers of both sides, or the server has closed the connection.
+        let send_all = async { while stream.write_all(&requests).await.is_ok() {} };
+        tokio::select! {
+            () = send_all => {}
+            text = answer(address) => assert!(text.ends_with("here"), "{text}"),
+        }
+        assert!(answer(address).await.ends_with("here"));
         drop(stop);
         server.await.unwrap();
     }

@@ -215,8 +215,7 @@ impl OpenPalace {
     fn fall_back_to_committed(&mut self) {
         let is_lost = |path: &&String| self.file_states.state(path) == FileState::Absent;
         let lost: Vec<_> = self.findings.keys().filter(is_lost).cloned().collect();
-        for path in lost {
-            let Some(text) = self.store.read_file_at_head(&path) else { continue };
+        for (path, text) in self.store.read_files_at_head(&lost) {
             let parsed = format::parse_file(&path, &text);
             if parsed.is_valid_in(&self.palace, &path) && !parsed.has_no_item() {
                 format::insert_parsed_file(

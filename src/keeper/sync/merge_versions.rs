@@ -1,5 +1,9 @@
 //! Merges two versions of a palace for the store, with the files of the conflicts.
 
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::rc::Rc;
+
 use chrono::{DateTime, TimeDelta, Utc};
 
 use crate::format::{self, FileTree, file_kind, parse_tree};
@@ -31,8 +35,9 @@ pub(super) fn merge_rested_edit(file: &EditedFile<'_>, now: DateTime<Utc>) -> Op
 
 /// Merges two versions of a palace.
 pub(super) fn merge_versions(versions: &PalaceVersions<'_>) -> MergedPalace {
+    let trees = ParsedVersions::default();
     let last_change = |side: usize, path: &str, part: FilePart<'_>| {
-        let is_wanted = |change: &FileChange| is_change_of(part, path, change);
+        let is_wanted = |change: &FileChange| is_change_of(part, path, change, &trees);
         let is_wanted: Option<&IsWantedChange<'_>> = match part {
             FilePart::Any => None,
             _ => Some(&is_wanted),
@@ -67,26 +72,67 @@ pub(super) fn merge_versions(versions: &PalaceVersions<'_>) -> MergedPalace {
 
 /// Returns whether a commit has given a part of a file the value that its side has: that value is in
 /// the file after the commit, and in none of its parents.
-fn is_change_of(part: FilePart<'_>, path: &str, change: &FileChange) -> bool {
-    let has_value = |content: &Option<Vec<u8>>| has_value(part, path, content.as_deref());
+fn is_change_of(
+    part: FilePart<'_>,
+    path: &str,
+    change: &FileChange,
+    trees: &ParsedVersions,
+) -> bool {
+    let has_value = |content: &Option<Vec<u8>>| {
+        let tree = || trees.parse(path, content.as_deref());
+        has_value(part, path, content.is_some(), &tree)
+    };
     has_value(&change.after) && !change.before.iter().any(has_value)
 }
 
 /// Returns whether a version of a file has the value that the side has.
-fn has_value(part: FilePart<'_>, path: &str, content: Option<&[u8]>) -> bool {
-    let tree = || {
-        let text = std::str::from_utf8(content?).ok()?;
-        parse_tree(path, text)
-    };
+fn has_value(
+    part: FilePart<'_>,
+    path: &str,
+    is_there: bool,
+    tree: &dyn Fn() -> Rc<Option<FileTree>>,
+) -> bool {
     match part {
-        FilePart::Any | FilePart::Path => content.is_some(),
-        FilePart::Body(body) => tree().is_some_and(|it| it.body.as_deref() == body),
+        FilePart::Any | FilePart::Path => is_there,
+        FilePart::Body(body) => {
+            tree().as_ref().as_ref().is_some_and(|it| it.body.as_deref() == body)
+        }
         FilePart::Field { fields, place, value } => {
             let Some(kind) = file_kind(path) else { return false };
-            let here = tree().map_or_else(Fields::new, |FileTree { fields, .. }| fields);
-            let found = place.in_version(kind, fields, &here);
-            found.map_or(value.is_none(), |it| it.has_value(&here, value))
+            let (tree, none) = (tree(), Fields::new());
+            let here = tree.as_ref().as_ref().map_or(&none, |it| &it.fields);
+            let found = place.in_version(kind, fields, here);
+            found.map_or(value.is_none(), |it| it.has_value(here, value))
         }
+    }
+}
+
+/// The versions of files that were parsed last: a file with many conflicts is asked for each of them.
+#[derive(Default)]
+struct ParsedVersions(RefCell<VecDeque<ParsedVersion>>);
+
+struct ParsedVersion {
+    path: String,
+    content: Vec<u8>,
+    tree: Rc<Option<FileTree>>,
+}
+
+impl ParsedVersions {
+    /// The number of versions that are kept.
+    const MAX: usize = 8;
+
+    fn parse(&self, path: &str, content: Option<&[u8]>) -> Rc<Option<FileTree>> {
+        let Some(content) = content else { return Rc::new(None) };
+        let mut known = self.0.borrow_mut();
+        if let Some(found) = known.iter().find(|it| it.path == path && it.content == content) {
+            return found.tree.clone();
+        }
+        let text = std::str::from_utf8(content).ok();
+        let tree = Rc::new(text.and_then(|it| parse_tree(path, it)));
+        known.truncate(Self::MAX - 1);
+        let (path, content) = (path.to_owned(), content.to_vec());
+        known.push_front(ParsedVersion { path, content, tree: tree.clone() });
+        tree
     }
 }
 

@@ -3,6 +3,7 @@
 //! Anyone may have made the commit, and a huge tree costs its author nothing: a tree can contain
 //! another a thousand times. So the number of entries and bytes is limited.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,6 +28,8 @@ use crate::store::{Error, Store};
 const MAX_ENTRIES: usize = 500_000;
 /// The maximum total size of the files in bytes.
 const MAX_BYTES: u64 = 1 << 30;
+/// The number of files up to which each is looked up by itself.
+const MAX_SINGLE_FILES: usize = 16;
 /// The number of files per thread and chunk.
 const FILES_PER_CHUNK: usize = 256;
 
@@ -97,6 +100,27 @@ impl Store {
     pub fn read_file_at_head(&self, path: &str) -> Option<String> {
         let head = self.head().ok()??;
         self.read_file_at(&head, path).ok()?.ok()?
+    }
+
+    /// Reads files as of `HEAD`, without those that are not committed, or cannot be read.
+    pub fn read_files_at_head(&self, paths: &[String]) -> Files {
+        if paths.len() > MAX_SINGLE_FILES {
+            return self.read_many_files_at_head(paths).unwrap_or_default();
+        }
+        let texts = paths.iter().map(|it| (it.clone(), self.read_file_at_head(it)));
+        texts.filter_map(|(path, text)| Some((path, text?))).collect()
+    }
+
+    /// Reads files with a single look at the tree of the palace.
+    fn read_many_files_at_head(&self, paths: &[String]) -> Option<Files> {
+        let repository = self.require_repository().ok()?;
+        let past = HistoryReader::new(&repository);
+        let head = self.history_tip(&repository).ok()??;
+        let mut list = TreeFileList::new(&past);
+        list.add_palace(past.palace_tree(head).ok()??).ok()?;
+        let wanted: HashSet<_> = paths.iter().collect();
+        list.files.retain(|it| wanted.contains(&it.path));
+        Some(read_tree_files(&repository, &list.files).ok()??.0)
     }
 
     /// Reads one file as of `commit`; `None`: the commit does not have it.

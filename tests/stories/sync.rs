@@ -704,7 +704,9 @@ fn a_merge_by_newer_rules_waits_for_an_update() {
     let remote = Remote::with_palace();
     let [ada, ben] = [remote.machine(), remote.machine()];
     observe(&ada, "2026-02-02T12:00:00Z", "It is hard.\n");
-    ada.git(&["commit", "-q", "--amend", "-m", "sync: merge", "-m", "Palazzo-Merge-Rules: 9"]);
+    let merge = ["commit-tree", "HEAD^{tree}", "-p", "HEAD", "-p", "HEAD~1", "-m", "sync: merge"];
+    let merge = ada.git(&[&merge[..], &["-m", "Palazzo-Merge-Rules: 9"]].concat());
+    ada.git(&["reset", "-q", "--hard", merge.trim()]);
     ada.git(&["push", "-q"]);
     let (said, code) = sync(&ben, &[]);
     assert_eq!(code, 2);

@@ -176,12 +176,8 @@ fn find(session: &mut Session<'_>, query: &SearchQuery) -> Result<Found, Refusal
     if !is_exact && highest < MIN_SIMILARITY {
         best.clear();
     }
-    // Of an exact query, all hits have the phrase. Of others, some have only neighbours with the words.
-    let open = &*session.palace;
-    let has_word = |it: &Hit| ranker.is_some() || names_query_word(open, it, &query.words);
-    let is_near = |it: &Hit| it.similarity >= MIN_SHARE * highest;
-    let has_any_word = best.iter().any(|it| is_near(it) && has_word(it));
-    let is_strong = |it: &Hit| is_exact || (is_near(it) && (!has_any_word || has_word(it)));
+    // Of an exact query, all hits have the phrase.
+    let is_strong = |it: &Hit| is_exact || it.similarity >= MIN_SHARE * highest;
     let (mut best, weak): (Vec<_>, Vec<_>) = best.into_iter().partition(is_strong);
     let strong = best.len().min(MAX_STRONG_HITS);
     best.extend(weak);
@@ -208,13 +204,6 @@ fn describe_new_hits(session: &Session<'_>, found: &Found, chars: usize) -> Vec<
         Some((it.item.clone(), view))
     };
     found.best.iter().enumerate().filter_map(view).collect()
-}
-
-/// Returns whether the title or the passage of a hit contains a word of the query.
-fn names_query_word(open: &LoadedPalace, hit: &Hit, words: &str) -> bool {
-    let document = search_documents::item_document(&open.palace, &hit.item);
-    let has_title = document.is_some_and(|it| most_matching_text([&*it.title], words).is_some());
-    has_title || has_query_word(open, hit, words)
 }
 
 /// Returns whether the passage of a hit contains a word of the query: else its first lines say nothing.

@@ -156,15 +156,13 @@ fn rank_replaced_scrolls_lower(palace: &Palace, hits: &mut Hits) {
         ItemId::Scroll(which) => is_replaced(palace, which),
         _ => false,
     };
-    let best = std::mem::take(&mut hits.best).into_iter();
-    let (replaced, others): (Vec<_>, Vec<_>) =
-        best.enumerate().partition(|(_, it)| is_replaced(&it.item));
-    hits.best = others.into_iter().map(|(_, it)| it).collect();
-    for (before, mut hit) in replaced {
+    let mut has_replaced = false;
+    for hit in hits.best.iter_mut().filter(|it| is_replaced(&it.item)) {
         hit.similarity *= REPLACED_SHARE;
-        let better = hits.best.iter().rposition(|it| it.similarity >= hit.similarity);
-        let place = better.map_or(before, |it| before.max(it + 1));
-        hits.best.insert(place.min(hits.best.len()), hit);
+        has_replaced = true;
+    }
+    if has_replaced {
+        hits.best.sort_by(|a, b| b.similarity.total_cmp(&a.similarity));
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::model::{Date, Entity, FileHistory, IncomingRelation, Layout, Relation, Slot};
 use crate::render::text::{
     count_with_noun, in_quotes, join_names, json_value_text, one_line, replace_separators,
-    title_after_label, title_in_row, truncate, whole_line,
+    title_after_label, title_in_row, truncate, whole_line, word_or_quoted,
 };
 use crate::render::{ago, date_with_age, mark_imitations};
 
@@ -181,7 +181,7 @@ fn attribute_lines(attributes: &[(&String, &Value)], dates: &[&str], now: DateTi
             true => date_with_age(&value, now),
             false => whole_line(&value),
         };
-        lines.push_str(&format!("{}: {value}\n", one_line(key)));
+        lines.push_str(&format!("{}: {value}\n", word_or_quoted(key)));
     }
     mark_imitations(&lines)
 }
@@ -234,7 +234,11 @@ fn relation_lines<'a>(
             Some((last, true, line)) if is_plain && *last == kind => {
                 line.push_str(&format!(" · {other}"));
             }
-            _ => lines.push((kind, is_plain, format!("{} {arrow} {other}{note}", one_line(kind)))),
+            _ => lines.push((
+                kind,
+                is_plain,
+                format!("{} {arrow} {other}{note}", word_or_quoted(kind)),
+            )),
         }
     }
     let mut page = String::new();

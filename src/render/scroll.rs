@@ -148,7 +148,7 @@ pub fn search_results(
     page.extend(found.iter().map(result_row));
     if !again.is_empty() {
         let numbers: Vec<_> = again.iter().map(usize::to_string).collect();
-        page.push_str(&format!("  {} shown above\n", numbers.join(", ")));
+        page.push_str(&format!("  Shown above: {}\n", numbers.join(", ")));
     }
     if !weaker.is_empty() {
         page.push_str(&format!("  {weaker}\n"));

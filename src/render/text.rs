@@ -95,6 +95,15 @@ pub fn name_in_sentence(name: &str) -> String {
     }
 }
 
+/// Renders a name that begins a line, such as the key of an attribute; in quotation marks if it is not one
+/// word. Several words could be a line of the server.
+pub(super) fn word_or_quoted(name: &str) -> String {
+    let is_part = |it: char| it.is_alphanumeric() || matches!(it, '_' | '-');
+    let is_word = name.starts_with(char::is_alphabetic) && name.chars().all(is_part);
+    let is_short = name.len() <= MAX_SHOWN_NAME_CHARS;
+    if is_word && is_short { name.to_owned() } else { in_quotes(name) }
+}
+
 /// Renders the heading of what an action shows, as a part of an answer. Without it, a text of the palace
 /// could give the answers of the parts that follow.
 pub fn action_heading(label: &str) -> String {

@@ -315,7 +315,7 @@ mod tests {
         Nothing in the palace mentions "zebra": try other words.
 
         1 result for "grey heron":
-          31 shown above
+          Shown above: 31
           and 1 weaker result
           Items with each word: grey 1, heron 2
         "#);

@@ -32,7 +32,7 @@ pub use text::diff_texts;
 /// work, drawers and diaries. `file_of` returns the file of an item in one of the two.
 ///
 /// A moved or renamed room, scroll or entity is recognized by its id; a room without an id by
-/// equality.
+/// equality. A new scroll is compared with one that it replaces, if `was` has it.
 pub fn diff_palaces(
     was: &Palace,
     now: &Palace,
@@ -140,7 +140,11 @@ fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<ItemChange> {
                 let details = diff_scroll(Some(*old), Some(*scroll));
                 differences.extend(changed_place(item(old), item(scroll), details));
             }
-            None => differences.push(added(item(scroll), diff_scroll(None, Some(*scroll)))),
+            None => {
+                let compared = diff_with_replaced_scroll(was, scroll.0, scroll.1);
+                let content = compared.unwrap_or_else(|| diff_scroll(None, Some(*scroll)));
+                differences.push(added(item(scroll), content));
+            }
         }
     }
     let gone = before.iter().filter(|(id, _)| !after.contains_key(id));
@@ -150,6 +154,32 @@ fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<ItemChange> {
 
 fn scrolls_by_id(palace: &Palace) -> BTreeMap<Ulid, (&RoomId, &Scroll)> {
     palace.scrolls().map(|(room, it)| (it.id, (room, it))).collect()
+}
+
+/// Returns what a scroll of a room says other than the newest one of `was` that it replaces; `None` if it
+/// replaces none. A scroll replaces only older ones of its room.
+pub fn diff_with_replaced_scroll(
+    was: &Palace,
+    room: &RoomId,
+    now: &Scroll,
+) -> Option<Vec<ChangeDetail>> {
+    let scroll = |id: &Ulid| was.scroll(&ScrollId { room: room.clone(), id: *id });
+    let older = now.replaces.iter().filter_map(scroll).filter(|it| it.written <= now.written);
+    let was = older.filter(|it| it.id != now.id).max_by_key(|it| it.written)?;
+    let others: Vec<_> = now.replaces.iter().copied().filter(|it| *it != was.id).collect();
+    let details = [
+        Some(ChangeDetail::Replaces { title: was.title.clone(), written: was.written }),
+        name_change(&was.title, &now.title),
+        value_change("by", Some(&was.by), Some(&now.by)),
+        replaces_change(&[], &others),
+        text_change("text", &was.body, &now.body),
+    ];
+    Some(details.into_iter().flatten().collect())
+}
+
+fn replaces_change(was: &[Ulid], now: &[Ulid]) -> Option<ChangeDetail> {
+    let ids = |them: &[Ulid]| them.iter().map(Ulid::to_string).collect::<Vec<_>>().join(", ");
+    value_change("replaces", optional_text(&ids(was)), optional_text(&ids(now)))
 }
 
 /// Returns the differences of a scroll in its room; `None` if it does not exist.
@@ -165,11 +195,13 @@ fn diff_scroll(
     let written =
         |it: Option<&Scroll>| it.map(|it| it.written.to_rfc3339_opts(SecondsFormat::Secs, true));
     let body = |it: Option<&Scroll>| it.map(|it| it.body.clone()).unwrap_or_default();
+    let replaces = |it: Option<&Scroll>| it.map(|it| it.replaces.clone()).unwrap_or_default();
     let details = [
         moved,
         name_change(&title(was), &title(now)),
         value_change("by", by(was).as_deref(), by(now).as_deref()),
         value_change("written", written(was).as_deref(), written(now).as_deref()),
+        replaces_change(&replaces(was), &replaces(now)),
         text_change("text", &body(was), &body(now)),
     ];
     details.into_iter().flatten().collect()
@@ -358,6 +390,30 @@ mod tests {
         entity New: renamed from 'Old' to 'New'
         entity Stasis: removed
         ");
+    }
+
+    #[test]
+    fn a_new_scroll_is_compared_with_the_newest_that_it_replaces() {
+        let id = |it: char| format!("01K8ZC6V8A4S6C2E3N1R5T7W9{it}");
+        let path = |room: &str, it| format!("scrolls/{room}/{}.md", id(it));
+        let scroll = |day: u32, body: &str, replaces: &str| {
+            format!(
+                "---\ntitle: Rain\nwritten: 2026-03-{day:02}\nby: ada\nreplaces: [{replaces}]\n---\n\n{body}\n"
+            )
+        };
+        let [old, older, later, other] =
+            [path("hall", 'A'), path("hall", 'B'), path("hall", 'C'), path("crypt", 'D')];
+        let texts =
+            [scroll(2, "a", ""), scroll(1, "b", ""), scroll(9, "c", ""), scroll(1, "d", "")];
+        let was: Vec<_> = [&old, &older, &later, &other]
+            .into_iter()
+            .map(String::as_str)
+            .zip(texts.iter().map(String::as_str))
+            .collect();
+        let ids = ['D', 'C', 'B', 'A'].map(id).join(", ");
+        let (new, text) = (path("hall", 'E'), scroll(5, "e", &ids));
+        let now: Vec<_> = was.iter().copied().chain([(new.as_str(), text.as_str())]).collect();
+        assert_snapshot!(rendered_diff(&was, &now), @"scroll 'Rain' in hall: added; replaces 'Rain' of 2026-03-02 00:00; text changed (1 line)");
     }
 
     #[test]

@@ -6,6 +6,8 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use ulid::Ulid;
+
 use crate::cli::merge_file;
 use crate::cli::outcome::Outcome;
 use crate::cli::terminal;
@@ -83,8 +85,20 @@ fn compare(was: (&str, &str), now: (&str, &str)) -> io::Result<String> {
         }
     };
     let (old, new) = (text(was.1)?, text(now.1)?);
-    let items = keeper::compare_file_versions((was.0, old.as_deref()), (now.0, new.as_deref()));
+    let (old, new) = ((was.0, old.as_deref()), (now.0, new.as_deref()));
+    let items = keeper::compare_file_versions(old, new, |id| find_scroll_beside(now.0, id));
     Ok(render::palace_diff_with_content(&items))
+}
+
+/// Returns the name and the text of the scroll with an id in the folder of the file at `path`. Git runs this
+/// command at the top of the working copy.
+fn find_scroll_beside(path: &str, id: Ulid) -> Option<(String, String)> {
+    let folder = Path::new(path).parent()?;
+    let names =
+        fs::read_dir(folder).ok()?.flatten().filter_map(|it| it.file_name().into_string().ok());
+    let name = names.filter(|it| it.starts_with(&id.to_string())).min()?;
+    let text = String::from_utf8(read_file(&folder.join(&name)).ok()?).ok()?;
+    Some((name, text))
 }
 
 /// Reads a regular file.

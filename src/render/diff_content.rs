@@ -60,6 +60,7 @@ fn is_in_summary(detail: &ChangeDetail) -> bool {
     let is_short = |it: &str| it.chars().count() <= MAX_CHARS && !it.trim().contains('\n');
     match detail {
         ChangeDetail::Moved { .. }
+        | ChangeDetail::Replaces { .. }
         | ChangeDetail::RelationChanged { .. }
         | ChangeDetail::PartsReordered(_)
         | ChangeDetail::Unreadable { .. } => true,
@@ -95,7 +96,7 @@ fn detail_lines(detail: &ChangeDetail) -> Vec<ContentLine> {
         }
         ChangeDetail::PartsReordered(all) => vec![line('~', format!("{all} in another order"))],
         // The summary has it.
-        ChangeDetail::Unreadable { .. } => Vec::new(),
+        ChangeDetail::Replaces { .. } | ChangeDetail::Unreadable { .. } => Vec::new(),
     }
 }
 

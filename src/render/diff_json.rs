@@ -1,5 +1,6 @@
 //! Renders the differences between two states of a palace as JSON.
 
+use chrono::SecondsFormat;
 use serde_json::{Value, json};
 
 use crate::model::{
@@ -83,6 +84,10 @@ fn detail_json(detail: &ChangeDetail) -> Value {
     match detail {
         ChangeDetail::Moved { from } => json!({ "type": "moved", "from": from.to_string() }),
         ChangeDetail::Renamed { from, to } => json!({ "type": "renamed", "from": from, "to": to }),
+        ChangeDetail::Replaces { title, written } => {
+            let written = written.to_rfc3339_opts(SecondsFormat::Secs, true);
+            json!({ "type": "replaces", "title": title, "written": written })
+        }
         ChangeDetail::TextChanged { text, count, lines } => {
             let lines: Vec<_> = lines.iter().flat_map(diff_line_json).collect();
             json!({ "type": "text", "of": text, "changed_lines": count, "lines": lines })

@@ -23,7 +23,14 @@ pub fn palace_diff(differences: &[ItemDiff]) -> String {
 /// Renders the change of one item, without its name.
 pub fn change_summary(change: &ChangeKind) -> String {
     match change {
-        ChangeKind::Added(_) => "added".to_owned(),
+        ChangeKind::Added(details) => match details.as_slice() {
+            [replaced @ ChangeDetail::Replaces { .. }, rest @ ..] => {
+                let text = rest.iter().find(|it| matches!(it, ChangeDetail::TextChanged { .. }));
+                let parts = std::iter::once(replaced).chain(text).map(change_detail_text);
+                format!("added; {}", parts.collect::<Vec<_>>().join("; "))
+            }
+            _ => "added".to_owned(),
+        },
         ChangeKind::Removed(_) => "removed".to_owned(),
         ChangeKind::Changed(details) if details.is_empty() => {
             "same content, other formatting (comments, blank lines, order)".to_owned()
@@ -93,6 +100,9 @@ fn change_detail_text(detail: &ChangeDetail) -> String {
         ChangeDetail::Moved { from } => format!("moved from {from}"),
         ChangeDetail::Renamed { from, to } => {
             format!("renamed from {} to {}", quoted_label(from), quoted_label(to))
+        }
+        ChangeDetail::Replaces { title, written } => {
+            format!("replaces {} of {}", quoted_label(title), written.format("%F %R"))
         }
         ChangeDetail::TextChanged { text, count: number, .. } => {
             let text = format!("{} changed", one_line(text));

@@ -121,3 +121,24 @@ async fn only_a_newer_scroll_of_the_same_room_replaces() {
         assert!(told.contains(part), "{part}: {told}");
     }
 }
+
+#[tokio::test]
+async fn a_new_scroll_is_compared_with_the_one_that_it_replaces() {
+    let home = Home::new();
+    let mut agent = agent_in_hall(&home).await;
+    write(&mut agent, "Hand-over", "The heron is grey.\n\nIt stands by the pond.").await;
+    write(&mut agent, "Hand-over", "The heron is white.\n\nIt stands by the pond.").await;
+    agent.disconnect().await;
+    let output = |words: &[&str]| String::from_utf8(home.run_palazzo(words).stdout).unwrap();
+    let expected = "scroll 'Hand-over' in hall: added; replaces 'Hand-over' of 2026-03-01 12:00; \
+                    text changed (1 line)\n    text:\n  ~   The heron is [-grey-]{+white+}.\n      \
+                    \n      It stands by the pond.\n";
+    let expected = expected.replace("      \n", "\n");
+    assert_eq!(output(&["diff", "--no-pager", "HEAD~1", "HEAD"]), expected);
+    let newest = scroll_files(&home).pop().unwrap();
+    assert!(output(&["show", &newest]).contains(&expected), "{}", output(&["show", &newest]));
+    home.run_palazzo(&["git-setup"]);
+    assert_eq!(home.git(&["diff", "HEAD~1", "HEAD"]), expected);
+    let json = output(&["diff", "--no-pager", "--format", "json", "HEAD~1", "HEAD"]);
+    assert!(json.contains("\"type\": \"replaces\""), "{json}");
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::diff::unified_diff;
-use crate::keeper::history::item_diffs::{ComparedFiles, compare_files};
+use crate::keeper::history::item_diffs::{ComparedFiles, compare_files, replaced_scroll_files};
 use crate::keeper::history::path_argument::path_in_palace;
 use crate::keeper::history::resolve_item;
 use crate::keeper::history::revisions::{
@@ -52,7 +52,8 @@ pub fn diff_palace(
         Some(to) => palace.store().as_of(to)?.diff_since(from.as_ref())?,
         None => palace.store().diff_since(from.as_ref())?,
     };
-    let mut compared = compare_files(&diffs);
+    let replaced = replaced_scroll_files(palace, from.as_ref(), &diffs)?;
+    let mut compared = compare_files(&diffs, &replaced);
     if !names.is_empty() {
         let files = files_of_items(palace, &names, &compared)
             .map_err(|it| unknown_word_refusal(query, it))?;

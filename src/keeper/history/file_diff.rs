@@ -1,8 +1,12 @@
 //! Compares single files that git hands over: by the path in the repository, or without one.
 
+use ulid::Ulid;
+
 use crate::diff::{diff_palaces, diff_texts};
 use crate::format::{self, PalacePath};
-use crate::keeper::history::item_diffs::{compare_files, file_of_item, palace_item_in_file};
+use crate::keeper::history::item_diffs::{
+    compare_files, file_of_item, ids_of_replaced_scrolls, palace_item_in_file,
+};
 use crate::model::{
     ChangeDetail, ChangeKind, FileContent, FileDiff, Files, ItemDiff, PalaceItem, Severity,
 };
@@ -22,9 +26,13 @@ const FOLDERS: [&str; 8] = [
 
 /// Compares two versions of a file of a palace, each with its path in the repository; `None` if it
 /// does not exist. The folder of the palace in the repository is not known.
+///
+/// A new scroll is compared with one that it replaces: `scroll_beside` returns the name and the text of the
+/// scroll with an id in the same folder.
 pub fn compare_file_versions(
     was: (&str, Option<&str>),
     now: (&str, Option<&str>),
+    scroll_beside: impl Fn(Ulid) -> Option<(String, String)>,
 ) -> Vec<ItemDiff> {
     let diffs = |path_in_palace: &dyn Fn(&str) -> Option<String>| -> Option<Vec<FileDiff>> {
         let (old, new) = (path_in_palace(was.0)?, path_in_palace(now.0)?);
@@ -43,11 +51,19 @@ pub fn compare_file_versions(
     };
     let depths = 0..now.0.split('/').count();
     let compared = depths.filter_map(|depth| diffs(&|path| path_below(path, depth)));
-    let compared = compared.map(|it| compare_files(&it).items);
+    let compare = |diffs: Vec<FileDiff>| {
+        let folder = |it: &FileDiff| Some(it.path.rsplit_once('/')?.0.to_owned());
+        let folder = diffs.last().and_then(folder).unwrap_or_default();
+        let ids = ids_of_replaced_scrolls(&diffs).into_iter();
+        let replaced = ids.filter_map(&scroll_beside);
+        let replaced = replaced.map(|(name, text)| (format!("{folder}/{name}"), text));
+        compare_files(&diffs, &replaced.collect()).items
+    };
+    let compared = compared.map(compare);
     let is_palace_file = |items: &Vec<ItemDiff>| {
         !items.is_empty() && !items.iter().any(|it| matches!(it.item, PalaceItem::File(_)))
     };
-    let whole = || diffs(&|path| Some(path.to_owned())).map(|it| compare_files(&it).items);
+    let whole = || diffs(&|path| Some(path.to_owned())).map(compare);
     compared.into_iter().find(is_palace_file).or_else(whole).unwrap_or_default()
 }
 
@@ -100,7 +116,7 @@ mod tests {
     const HALL: &str = "name: Hall\ndescription: Stone.\n";
 
     fn diff(was: (&str, Option<&str>), now: (&str, Option<&str>)) -> String {
-        render::palace_diff_with_content(&compare_file_versions(was, now))
+        render::palace_diff_with_content(&compare_file_versions(was, now, |_| None))
     }
 
     #[test]

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use ulid::Ulid;
+
 use crate::diff;
 use crate::diff::diff_texts;
 use crate::format::{self, PalacePath};
+use crate::keeper::Refusal;
+use crate::keeper::palace::OpenPalace;
 use crate::model::{
-    ChangeDetail, ChangeKind, FileContent, FileDiff, FileItemKind, Files, ItemDiff, Palace,
-    PalaceItem, ScrollId,
+    ChangeDetail, ChangeKind, CommitId, FileContent, FileDiff, FileItemKind, Files, ItemDiff,
+    Palace, PalaceItem, ScrollId,
 };
 
 /// The name of a palace that is parsed from some of its files.
@@ -25,12 +29,13 @@ pub(crate) struct ComparedFiles {
 /// format, or that cannot be parsed in one of the states, is an item of its own; schemas are left
 /// out.
 pub(crate) fn item_diffs_from_file_diffs(diffs: &[FileDiff]) -> Vec<ItemDiff> {
-    compare_files(diffs).items
+    compare_files(diffs, &Files::new()).items
 }
 
-/// Diffs the items in files, as [`item_diffs_from_file_diffs`] does, and returns both states.
-pub(crate) fn compare_files(diffs: &[FileDiff]) -> ComparedFiles {
-    let (mut was, mut now) = (Files::new(), Files::new());
+/// Diffs the items in files, as [`item_diffs_from_file_diffs`] does, and returns both states. A new scroll is
+/// compared with one of `replaced`, the files of unchanged scrolls.
+pub(crate) fn compare_files(diffs: &[FileDiff], replaced: &Files) -> ComparedFiles {
+    let (mut was, mut now) = (replaced.clone(), replaced.clone());
     let (mut parsed, mut items) = (Vec::new(), Vec::new());
     for it in diffs.iter().filter(|it| !format::is_palazzo_path(&it.path)) {
         if let Some(difference) = diff_unparsed_file(it) {
@@ -66,6 +71,33 @@ pub(crate) fn compare_files(diffs: &[FileDiff]) -> ComparedFiles {
     }
     items.sort_by(|a, b| a.item.cmp(&b.item));
     ComparedFiles { items, was, now }
+}
+
+/// Returns the files of the unchanged scrolls that new ones replace, as of a commit.
+pub(crate) fn replaced_scroll_files(
+    open: &OpenPalace,
+    commit: Option<&CommitId>,
+    diffs: &[FileDiff],
+) -> Result<Files, Refusal> {
+    let ids = ids_of_replaced_scrolls(diffs);
+    let paths = open.palace.scrolls().filter(|(_, it)| ids.contains(&it.id));
+    let paths = paths.filter_map(|(room, it)| {
+        open.palace.file_of_scroll(&ScrollId { room: room.clone(), id: it.id })
+    });
+    let paths: Vec<_> = paths.filter(|path| !diffs.iter().any(|it| it.path == **path)).collect();
+    let (Some(commit), false) = (commit, paths.is_empty()) else { return Ok(Files::new()) };
+    let past = open.store().as_of(commit)?;
+    let read = |path: &str| Some((path.to_owned(), past.read_file(path).ok().flatten()?));
+    Ok(paths.into_iter().filter_map(read).collect())
+}
+
+/// Returns the ids of the scrolls that new ones replace.
+pub(crate) fn ids_of_replaced_scrolls(diffs: &[FileDiff]) -> BTreeSet<Ulid> {
+    let is_scroll = |path: &str| matches!(PalacePath::parse(path), Ok(PalacePath::Scroll(_)));
+    let new = diffs.iter().filter(|it| it.was == FileContent::Missing && is_scroll(&it.path));
+    let new = new.filter_map(|it| Some((it.path.clone(), it.now.text()?.to_owned())));
+    let (palace, _) = format::parse_palace(PLACEHOLDER_NAME, &new.collect());
+    palace.scrolls().flat_map(|(_, it)| it.replaces.clone()).collect()
 }
 
 /// Returns the file of an item; `None` if the palace does not have the item.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::NaiveDate;
 
-use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
+use crate::keeper::history::item_diffs::{compare_files, replaced_scroll_files};
 use crate::keeper::history::revert::{
     UndoneCommitSet, creates_palace, is_change_of_tool, visit_of_commit,
 };
@@ -104,9 +104,10 @@ pub(super) fn commit_content(
     let (commit, neighbours) = find_commit(page, id)?;
     let open = &*page.session.palace;
     let diffs = open.store().diff_of_commit(&commit)?;
+    let replaced = replaced_scroll_files(open, commit.parent.as_ref(), &diffs)?;
     let revert = revert_of(page, &commit, &diffs);
     let content = CommitPage {
-        items: item_diffs_from_file_diffs(&diffs),
+        items: compare_files(&diffs, &replaced).items,
         files: diffs.iter().take(MAX_FILES).map(compare_file).collect(),
         more_files: diffs.len().saturating_sub(MAX_FILES),
         revert,

@@ -1,11 +1,11 @@
 //! Collects the contents of the pages of proposals.
 
-use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
+use crate::keeper::history::item_diffs::{compare_files, replaced_scroll_files};
 use crate::keeper::pages::page_session::{PageContent, PageSession};
 use crate::keeper::pages::side_by_side::compare_file;
 use crate::keeper::proposals::{list_proposals, merge_and_drop_commands};
 use crate::keeper::{Refusal, Session};
-use crate::model::{FileDiff, Proposal, escape_unprintable};
+use crate::model::{CommitId, FileDiff, Proposal, escape_unprintable};
 use crate::view::{self, PageKind, ProposalPage};
 
 /// How many files the page of a proposal compares.
@@ -29,10 +29,12 @@ pub(super) fn proposal_content(
         let branch = escape_unprintable(branch);
         Refusal::Invalid(format!("there is no open proposal `{branch}`: it was merged or dropped"))
     })?;
-    let diffs = diffs_of_proposal(session, &proposal)?;
+    let base = base_of_proposal(session, &proposal)?;
+    let diffs = diffs_of_proposal(session, &proposal, base.as_ref())?;
+    let replaced = replaced_scroll_files(session.palace, base.as_ref(), &diffs)?;
     let [merge, drop] = merge_and_drop_commands(session.palace.store().palace_folder(), &proposal);
     let content = ProposalPage {
-        items: item_diffs_from_file_diffs(&diffs),
+        items: compare_files(&diffs, &replaced).items,
         files: diffs.iter().take(MAX_FILES).map(compare_file).collect(),
         more_files: diffs.len().saturating_sub(MAX_FILES),
         merge,
@@ -44,11 +46,26 @@ pub(super) fn proposal_content(
     Ok(PageContent { title, place: None, kind: Some(PageKind::Proposals), item: None, body })
 }
 
-/// Returns what a proposal changes since it left the checked-out branch.
-fn diffs_of_proposal(session: &Session<'_>, proposal: &Proposal) -> Result<Vec<FileDiff>, Refusal> {
-    let (store, now) = (session.palace.store(), session.caller.now);
-    let tip = store.resolve_moment(&format!("refs/heads/{}", proposal.branch), now)?;
-    let head = store.resolve_moment("HEAD", now)?;
-    let base = store.common_ancestor(&head, &tip)?;
-    Ok(store.as_of(&tip)?.diff_since(base.as_ref())?)
+/// Returns the commit at which a proposal left the checked-out branch.
+fn base_of_proposal(
+    session: &Session<'_>,
+    proposal: &Proposal,
+) -> Result<Option<CommitId>, Refusal> {
+    let head = session.palace.store().resolve_moment("HEAD", session.caller.now)?;
+    Ok(session.palace.store().common_ancestor(&head, &tip_of_proposal(session, proposal)?)?)
+}
+
+/// Returns what a proposal changes since `base`.
+fn diffs_of_proposal(
+    session: &Session<'_>,
+    proposal: &Proposal,
+    base: Option<&CommitId>,
+) -> Result<Vec<FileDiff>, Refusal> {
+    let tip = tip_of_proposal(session, proposal)?;
+    Ok(session.palace.store().as_of(&tip)?.diff_since(base)?)
+}
+
+fn tip_of_proposal(session: &Session<'_>, proposal: &Proposal) -> Result<CommitId, Refusal> {
+    let tip = format!("refs/heads/{}", proposal.branch);
+    Ok(session.palace.store().resolve_moment(&tip, session.caller.now)?)
 }

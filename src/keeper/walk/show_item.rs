@@ -1,5 +1,6 @@
 //! Shows one item of a palace without a visit: for the command line.
 
+use crate::diff::diff_with_replaced_scroll;
 use crate::format::room_path;
 use crate::keeper::graph::describe::{describe_genus, get_entity};
 use crate::keeper::history::file_diff::content_of_file;
@@ -12,8 +13,8 @@ use crate::keeper::work::work_items::render_work_item;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
-    ActionKind, ChangeDetail, CommitSummary, FileHistory, FileItemKind, ItemId, Palace, PalaceItem,
-    Provenance, Room, RoomId, RoomRef, ScrollId, quote_for_shell,
+    ActionKind, ChangeDetail, ChangeKind, CommitSummary, FileHistory, FileItemKind, ItemDiff,
+    ItemId, Palace, PalaceItem, Provenance, Room, RoomId, RoomRef, ScrollId, quote_for_shell,
 };
 use crate::render;
 
@@ -107,7 +108,10 @@ fn show_item_in_session(
     session.palace.update_file_history_cache()?;
     let now = session.caller.now;
     let page = match item {
-        PalaceItem::Scroll { which, .. } => render_scroll(session, which),
+        PalaceItem::Scroll { which, .. } => {
+            let comparison = compare_with_replaced_scroll(&session.palace.palace, item, which);
+            render_scroll(session, which).map(|it| format!("{}\n{comparison}", it.trim_end()))
+        }
         PalaceItem::Entity(name) => Some(render::whole_entity(&get_entity(session, name)?, now)),
         PalaceItem::ByFile { what, path, .. } => render_item_in_file(session, *what, path)?,
         PalaceItem::Settings | PalaceItem::Room(_) | PalaceItem::File(_) => None,
@@ -122,6 +126,18 @@ fn show_item_in_session(
     let versions = versions.filter(|_| !matches!(item, PalaceItem::Entity(_)));
     let versions = render::version_summary(versions, open.store().as_of_commit(), now);
     Ok(format!("{}\n{versions}", page.trim_end()))
+}
+
+/// Renders what a scroll says other than the one that it replaces.
+fn compare_with_replaced_scroll(palace: &Palace, item: &PalaceItem, which: &ScrollId) -> String {
+    let scroll = palace.scroll(which);
+    let Some(details) = scroll.and_then(|it| diff_with_replaced_scroll(palace, &which.room, it))
+    else {
+        return String::new();
+    };
+    let change = ChangeKind::Added(details);
+    let diff = ItemDiff { item: item.clone(), files: Vec::new(), change };
+    format!("\n{}\n", render::palace_diff_with_content(&[diff]))
 }
 
 /// Renders a scroll without the numbers of its links; `None` if it does not exist.

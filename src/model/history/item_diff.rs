@@ -1,5 +1,7 @@
 //! Differences between two states of a palace, by room, scroll, entity and other items.
 
+use chrono::{DateTime, Utc};
+
 use crate::model::{Action, DiffLine, Palace, Relation, RoomId, ScrollId};
 
 /// One item that differs, and how.
@@ -83,6 +85,13 @@ pub enum ChangeDetail {
         from: String,
         /// The new name.
         to: String,
+    },
+    /// A new scroll replaces an older one: the changes below are those since then.
+    Replaces {
+        /// The title of the older scroll.
+        title: String,
+        /// When the older scroll was written.
+        written: DateTime<Utc>,
     },
     /// Lines of a text were changed.
     TextChanged {

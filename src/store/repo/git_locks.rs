@@ -210,7 +210,12 @@ mod tests {
         let scene = TestHome::with_repository();
         scene.write_file("keep/palace.toml", "name = \"Keep\"\n");
         for name in GIT_LOCK_NAMES {
-            scene.write_file(&format!(".git/{name}"), "");
+            // A process that another test forks meanwhile has this file open, too, until it runs its
+            // program. It would look like the owner of a lock.
+            let (file, lock) = (format!(".git/{name}~"), scene.home.join(".git").join(name));
+            scene.write_file(&file, "");
+            fs::hard_link(scene.home.join(&file), lock).unwrap();
+            fs::remove_file(scene.home.join(&file)).unwrap();
         }
         let store = scene.palace("keep");
         (scene, store)

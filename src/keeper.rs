@@ -182,8 +182,8 @@ pub use crate::keeper::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS, list_places_t
 pub use crate::keeper::work::processes::{
     NewProcess, ProcessChange, advance_process, start_process,
 };
+pub use crate::keeper::work::task_list::{WorkPage, WorkQuery, list_tasks};
 pub use crate::keeper::work::tasks::{NewTask, TaskChange, complete_task, create_task};
-pub use crate::keeper::work::work_items::{WorkPage, WorkQuery, list_tasks};
 pub use crate::keeper::workspaces::call_commits::CallCommits;
 pub use crate::store::{
     BlockingGitOperation, DriverFileChange, GitLock, ProposalCheckout, max_open_files, rename_file,

@@ -52,7 +52,7 @@ pub use drawer::{
     unbuilt_drawer_room, unbuilt_drawer_room_description,
 };
 pub use entity::{
-    EntityView, ListedFacts, compact_entity, entity, entity_facts, entity_heading, entity_list,
+    EntityView, ListedContents, compact_entity, entity, entity_facts, entity_heading, entity_list,
     relations, skipped_relations_note, validity_note, whole_entity,
 };
 pub use entity_links::{number_entity_links, resolve_entity_links};
@@ -82,13 +82,14 @@ pub use text::{
     action_heading, count_with_noun, cut_text, display_path, group_thousands, has_open_backtick,
     in_quotes, join_items, join_lines, join_names, json_value_text, name_in_sentence, one_line,
     printable_text, printable_text_for_html, subject_before_note, title_after_label, truncate,
-    truncate_message, whole_line,
+    truncate_message, whole_line, word_or_quoted,
 };
 pub use text_locations::{text_locations, text_locations_json};
 pub use timeline::timeline;
 pub use wake_up::{WakeUpPage, WakeUpSection, wake_up};
 pub use work::{
-    ProcessView, TaskView, WorkView, process, process_status, task, work_list, work_notice,
+    ProcessView, TaskView, WorkView, process, process_status, task, work_details, work_list,
+    work_notice,
 };
 pub use workspace_summary::{
     ItemCounts, WorkspaceSummary, tutorial, unbuilt_room_context, workspace_line, workspace_summary,

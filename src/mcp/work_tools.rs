@@ -15,9 +15,9 @@ fn list_tasks() -> RegisteredTool {
     let about = ("List tasks and processes", "List running processes and open tasks, 30 per page.");
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: ListTasks| {
         to_tool_result(keeper.session(caller).and_then(|mut session| {
-            let WorkPage { heading, items, total, page } =
+            let WorkPage { heading, items, contents, total, page } =
                 keeper::list_tasks(&mut session, &WorkQuery::from(it))?;
-            Ok(render::work_list(&heading, &items, total, page, caller.now))
+            Ok(render::work_list(&heading, (&items, &contents), (page, total), caller.now))
         }))
     };
     RegisteredTool::new(ToolSet::Graph, "list_tasks", about, EffectHint::Reads, run)

@@ -35,7 +35,7 @@ pub fn entity_list(
     which: &str,
     shown: &[&Entity],
     lines: &[Option<String>],
-    facts: &[ListedFacts],
+    facts: &[ListedContents],
     (page, total): (usize, usize),
 ) -> String {
     if total == 0 {
@@ -52,17 +52,17 @@ pub fn entity_list(
     text.push_str(":\n");
     for (place, entity) in shown.iter().enumerate() {
         let number = Layout::Wide.number_of_slot(Slot::Result(place));
-        let facts = facts.get(place).unwrap_or(&ListedFacts::LeftOut);
-        let note = if *facts == ListedFacts::ReadAbove { " (read above)" } else { "" };
+        let facts = facts.get(place).unwrap_or(&ListedContents::LeftOut);
+        let note = facts.note();
         text.push_str(&format!("  {number}. {}{note}\n", entity_summary(entity)));
-        if let ListedFacts::Shown(facts) = facts {
-            facts.lines().for_each(|it| text.push_str(&format!("      {it}\n")));
+        if let ListedContents::Shown(_) = facts {
+            text.push_str(&facts.lines());
         } else if let Some(Some(line)) = lines.get(place) {
             text.push_str(&format!("      {}\n", mark_imitations(&whole_line(line))));
         }
     }
     let is_list = lines.iter().all(Option::is_none);
-    if is_list && facts.len() > 1 && facts.contains(&ListedFacts::LeftOut) {
+    if is_list && facts.len() > 1 && facts.contains(&ListedContents::LeftOut) {
         let number = Layout::Wide.number_of_slot(Slot::Everything);
         text.push_str(&format!("  {number} reads these whole\n"));
     }
@@ -72,15 +72,29 @@ pub fn entity_list(
     text
 }
 
-/// The facts of an entity in a list.
+/// The contents of an item in a list: the facts of an entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ListedFacts {
-    /// They are shown, a fact per line.
+pub enum ListedContents {
+    /// They are shown below the name, a fact per line.
     Shown(String),
     /// The visit was shown them before.
     ReadAbove,
     /// The answer has no room for them.
     LeftOut,
+}
+
+impl ListedContents {
+    /// Returns what stands behind the name.
+    pub(super) fn note(&self) -> &'static str {
+        if *self == Self::ReadAbove { " (read above)" } else { "" }
+    }
+
+    /// Renders the lines below the name.
+    pub(super) fn lines(&self) -> String {
+        let Self::Shown(contents) = self else { return String::new() };
+        let lines = contents.lines().flat_map(|it| ["      ", it, "\n"]);
+        lines.collect()
+    }
 }
 
 /// Renders an entity in one line: name, genus, status.

@@ -6,8 +6,8 @@ use crate::model::token_weight;
 use crate::model::{
     Entity, Layout, Slot, abridge_to_weight, common_prefix_len, whole_words_prefix_len,
 };
-use crate::render::mark_imitations;
 use crate::render::text::{group_thousands, in_quotes, one_line};
+use crate::render::{ListedContents, mark_imitations};
 
 /// Token weight for all names of a page together, and minimum and maximum for each name: a
 /// page of thirty stays below five hundred tokens. A name beside a genus or a status has a
@@ -29,6 +29,8 @@ pub struct EntityListing<'a> {
     pub total: usize,
     /// The entities on this page, in the order of their numbers.
     pub entities: Vec<&'a Entity>,
+    /// The facts of the entities, in their order; those that are missing are left out.
+    pub facts: Vec<ListedContents>,
     /// An additional sentence about the listing.
     pub note: Option<String>,
 }
@@ -61,7 +63,7 @@ pub fn room_listing(listing: &EntityListing<'_>) -> String {
 
 /// Renders entities with genus and status only where these differ: in a hall of contested
 /// claims neither does.
-fn entity_lines(EntityListing { entities: listed, .. }: &EntityListing<'_>) -> String {
+fn entity_lines(EntityListing { entities: listed, facts, .. }: &EntityListing<'_>) -> String {
     let differ =
         |of: fn(&Entity) -> Option<&str>| listed.windows(2).any(|pair| of(pair[0]) != of(pair[1]));
     let (genera, statuses) = (differ(|it| Some(&it.genus)), differ(|it| it.status.as_deref()));
@@ -81,7 +83,10 @@ fn entity_lines(EntityListing { entities: listed, .. }: &EntityListing<'_>) -> S
     let labels = distinct_labels(&names, shared.len());
     let numbers = (0..).map(|place| Layout::Wide.number_of_slot(Slot::Result(place)));
     let lines = labels.iter().zip(&notes).zip(numbers);
-    let lines = lines.map(|((it, notes), number)| format!("  {number}. {it}{notes}\n"));
+    let facts = facts.iter().chain(std::iter::repeat(&ListedContents::LeftOut));
+    let lines = lines.zip(facts).map(|(((it, notes), number), facts)| {
+        format!("  {number}. {it}{notes}{}\n{}", facts.note(), facts.lines())
+    });
     let lines = lines.collect::<Vec<_>>().concat();
     if shared.is_empty() {
         lines
@@ -174,6 +179,7 @@ mod tests {
                 title: String::new(),
                 total: names.len(),
                 entities: listed,
+                facts: Vec::new(),
                 note: None,
             })
         };
@@ -205,6 +211,7 @@ mod tests {
                 title: String::new(),
                 total: 30,
                 entities: listed,
+                facts: Vec::new(),
                 note: None,
             });
             all.lines().take(few).collect::<Vec<_>>().join("\n")
@@ -246,6 +253,7 @@ mod tests {
                 title,
                 total: Layout::MAX_RESULTS,
                 entities: listed,
+                facts: Vec::new(),
                 note: None,
             });
             let cost = token_estimate::estimate_token_count(&page);

@@ -135,23 +135,22 @@ impl fmt::Display for WordCount {
 }
 
 /// Renders the best search results for an agent with their numbers, those that an earlier search has shown
-/// by number only, what to say of `weaker` ones, and in how many items each word of the query stands.
+/// by number only, the number of all results, and in how many items each word of the query stands.
 pub fn search_results(
     query: &str,
-    (found, again): (&[(usize, HitView)], &[usize]),
-    weaker: &str,
+    (found, again, total): (&[(usize, HitView)], &[usize], usize),
     items_by_word: &[WordCount],
 ) -> String {
     let query = in_quotes(&truncate(query, 80));
-    let count = count_with_noun(found.len() + again.len(), "result");
-    let mut page = format!("{count} for {query}:\n");
+    let (shown, all) = (found.len() + again.len(), count_with_noun(total, "result"));
+    let mut page = match shown == total {
+        true => format!("{all} for {query}:\n"),
+        false => format!("{shown} of {all} for {query}:\n"),
+    };
     page.extend(found.iter().map(result_row));
     if !again.is_empty() {
         let numbers: Vec<_> = again.iter().map(usize::to_string).collect();
         page.push_str(&format!("  Shown above: {}\n", numbers.join(", ")));
-    }
-    if !weaker.is_empty() {
-        page.push_str(&format!("  {weaker}\n"));
     }
     let words = items_by_word.iter().take(MAX_COUNTED_WORDS);
     let words: Vec<_> = words.map(WordCount::to_string).collect();
@@ -175,8 +174,12 @@ pub fn weaker_results(found: &[(usize, HitView)], more: usize) -> Option<String>
     Some(format!("Weaker results:\n{rows}{more}"))
 }
 
+/// Renders a hit; one without a title stands above.
 fn result_row((number, it): &(usize, HitView)) -> String {
-    let row = format!("  {number}. {} ({})\n", title_in_row(&it.title), one_line(&it.place));
+    let row = match it.title.as_str() {
+        "" => format!("  {number}, shown above:\n"),
+        title => format!("  {number}. {} ({})\n", title_in_row(title), one_line(&it.place)),
+    };
     match it.snippet_unless_title() {
         Some(passage) => {
             let passage = mark_imitations(&whole_line(passage));
@@ -258,15 +261,15 @@ mod tests {
             place: "scroll in Hall".to_owned(),
             snippet: String::new(),
         };
-        let (found, weaker) = ([(31, found)], "13 shows 20 weaker results");
+        let found = [(31, found)];
         let words = [count("pump", 21, &[]), count("frost", 2, &[31, 35]), count("gasket", 0, &[])];
-        insta::assert_snapshot!(search_results("pump frost gasket", (&found, &[]), weaker, &words), @r#"
-        1 result for "pump frost gasket":
+        insta::assert_snapshot!(search_results("pump frost gasket", (&found, &[32], 22), &words), @r#"
+        2 of 22 results for "pump frost gasket":
           31. Pump (scroll in Hall)
-          13 shows 20 weaker results
+          Shown above: 32
           Items with each word: pump 21, frost 2 (31, 35), gasket 0
         "#);
-        let page = search_results("pump", (&found, &[]), weaker, &words[..1]);
+        let page = search_results("pump", (&found, &[], 1), &words[..1]);
         assert!(!page.contains("each word"), "{page}");
     }
 }

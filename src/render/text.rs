@@ -97,7 +97,7 @@ pub fn name_in_sentence(name: &str) -> String {
 
 /// Renders a name that begins a line, such as the key of an attribute; in quotation marks if it is not one
 /// word. Several words could be a line of the server.
-pub(super) fn word_or_quoted(name: &str) -> String {
+pub fn word_or_quoted(name: &str) -> String {
     let is_part = |it: char| it.is_alphanumeric() || matches!(it, '_' | '-');
     let is_word = name.starts_with(char::is_alphabetic) && name.chars().all(is_part);
     let is_short = name.len() <= MAX_SHOWN_NAME_CHARS;

@@ -7,7 +7,7 @@ use crate::render::text::{
     count_with_noun, name_in_sentence, one_line, printable_text, title_after_label, truncate,
     whole_line,
 };
-use crate::render::{ago, mark_imitations};
+use crate::render::{ListedContents, ago, mark_imitations};
 
 /// A task with its subject and its age.
 #[derive(Clone, Debug)]
@@ -95,9 +95,8 @@ pub fn process_status(process: &Process, is_changed: bool) -> String {
 /// counts from 1; a page has thirty items; `total` is the number of all.
 pub fn work_list(
     which: &str,
-    shown: &[WorkView<'_>],
-    total: usize,
-    page: usize,
+    (shown, contents): (&[WorkView<'_>], &[ListedContents]),
+    (page, total): (usize, usize),
     now: DateTime<Utc>,
 ) -> String {
     if total == 0 {
@@ -117,12 +116,27 @@ pub fn work_list(
         };
         let done = if state.is_open() { "" } else { " · done" };
         let about = if about.is_empty() { String::new() } else { format!(" {about}") };
-        text.push_str(&format!("  {number}. {}{about}{done}\n", work_notice(view, now)));
+        let contents = contents.get(place).unwrap_or(&ListedContents::LeftOut);
+        let note = contents.note();
+        text.push_str(&format!("  {number}. {}{about}{done}{note}\n", work_notice(view, now)));
+        text.push_str(&contents.lines());
     }
     if page < pages {
         text.push_str(&format!("  page: {} shows the next\n", page + 1));
     }
     text
+}
+
+/// Renders what a list of work leaves out: the note of a task, the steps of a process.
+pub fn work_details(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
+    match view {
+        WorkView::Task(it) => {
+            it.task.note.iter().map(|it| mark_imitations(&whole_line(it)) + "\n").collect()
+        }
+        WorkView::Process(it) => {
+            process(it, now).lines().skip(2).map(|it| it.to_owned() + "\n").collect()
+        }
+    }
 }
 
 /// Renders one task with all details.

@@ -136,13 +136,15 @@ fn shortened_summary(
     if !it.recent_commits.is_empty() {
         page.push_str("Recent activity:\n");
     }
-    for commit in &it.recent_commits {
+    let line = |commit: &CommitSummary| {
         let subject = subject_before_note(&short(&commit.subject, 50));
         let by = name_in_sentence(&short(&commit.by, 20));
-        let line = format!("{subject} ({by}, {})\n", ago(commit.at, now));
-        page.push_str(&format!("  {}", mark_imitations(&line)));
-    }
-    page
+        format!("  {}", mark_imitations(&format!("{subject} ({by}, {})\n", ago(commit.at, now))))
+    };
+    let mut lines: Vec<_> = it.recent_commits.iter().map(line).collect();
+    // The commits of one import differ behind what is shown.
+    lines.dedup();
+    page + &lines.concat()
 }
 
 /// Renders the entities that could belong into an unbuilt room: those that mention its topic,

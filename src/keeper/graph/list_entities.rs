@@ -17,7 +17,7 @@ use crate::keeper::semantic::vector_store::EmbeddedQuery;
 use crate::keeper::walk::contents::render_new_facts;
 use crate::keeper::{Refusal, Session};
 use crate::model::{Entity, EntityFilter, Graph, ItemId, ItemKind, Layout, did_you_mean, quoted};
-use crate::render::{self, ListedFacts};
+use crate::render::{self, ListedContents, word_or_quoted};
 use crate::search::{Hit, Query, most_matching_text, snippet};
 
 /// Maximum number of characters of the line that a search shows for an entity.
@@ -51,7 +51,7 @@ pub struct EntityPage<'a> {
     /// For each of them the line that contains the words of the query, if it has one.
     pub matching_lines: Vec<Option<String>>,
     /// The facts of each of them.
-    pub facts: Vec<ListedFacts>,
+    pub facts: Vec<ListedContents>,
     /// How many entities match.
     pub total: usize,
     /// The number of the page, from 1.
@@ -157,9 +157,10 @@ fn search_entities<'a>(
 fn matching_line(entity: &Entity, hit: &Hit, search: &Query<'_>) -> Option<String> {
     let observations = observations_in_passage(entity, &hit.passage);
     let attributes = entity.attributes.iter();
-    let attributes = attributes.map(|(key, it)| format!("{key}: {}", render::json_value_text(it)));
+    let attributes = attributes
+        .map(|(key, it)| format!("{}: {}", word_or_quoted(key), render::json_value_text(it)));
     let relations = entity.relations.iter().take(MAX_SEARCHED_RELATIONS);
-    let relations = relations.map(|it| format!("{} → {}", it.kind, it.to));
+    let relations = relations.map(|it| format!("{} → {}", word_or_quoted(&it.kind), it.to));
     let others: Vec<_> = attributes.chain(relations).collect();
     let whole = others.iter().map(|it| (it.as_str(), 0..it.len()));
     let lines: Vec<_> = observations.into_iter().chain(whole).collect();

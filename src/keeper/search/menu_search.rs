@@ -25,6 +25,8 @@ const MIN_SHARE: f32 = 0.5;
 /// The maximum number of hits that each of several searches shows, and their minimum share.
 const MAX_HITS_OF_EACH: usize = 3;
 const MIN_SHARE_OF_EACH: f32 = 0.7;
+/// The maximum number of passages of one item that several searches show: who needs more opens it.
+const MAX_PASSAGES_OF_ITEM: usize = 2;
 /// The maximum number of searches in one call: the numbers of the menu open the hits of that many.
 const MAX_SEARCHES: usize = Layout::MAX_RESULTS / MAX_HITS_OF_EACH;
 /// A passage with each word of a query once has more; of several searches, the best hit of another one is
@@ -72,13 +74,14 @@ fn search_once(session: &mut Session<'_>, text: &str) -> Result<String, Refusal>
     let (shown, weaker) = rows.split_at(strong);
     let more = total - rows.len();
     session.visit.weaker_results = render::weaker_results(weaker, more).map(Into::into);
-    let weaker = match total - strong {
-        0 => String::new(),
-        weaker => format!("13 shows {}", render::count_with_noun(weaker, "weaker result")),
-    };
     let mut number = |it| session.visit.number_listed_item(it);
     let counts: Vec<_> = counts.into_iter().map(|it| word_count(it, &mut number)).collect();
-    Ok(render::search_results(text, (shown, &[]), &weaker, &counts) + &found.ranker)
+    let page = render::search_results(text, (shown, &[], strong), &counts);
+    let weaker = match total - strong {
+        0 => String::new(),
+        weaker => format!("  13 shows {}\n", render::count_with_noun(weaker, "weaker result")),
+    };
+    Ok(page + &weaker + &found.ranker)
 }
 
 /// Runs several searches, and shows the best hits of each.
@@ -129,25 +132,27 @@ fn render_one_of_several(
     let (mut rows, mut again) = (Vec::new(), Vec::new());
     let known = session.visit.listed_items.clone();
     let passage = found.best.first().map(|it| (it.item.clone(), it.passage.clone()));
-    let is_new_passage = passage.is_some_and(|it| seen.insert(it));
+    let is_new_passage = passage.is_some_and(|it| {
+        seen.iter().filter(|(item, _)| *item == it.0).count() < MAX_PASSAGES_OF_ITEM
+            && seen.insert(it)
+    });
     let is_good = highest >= GOOD_SIMILARITY;
     let chars = if is_good { BEST_PASSAGE_CHARS_OF_EACH } else { EXCERPT_CHARS };
     let views = describe_new_hits(session, &found, chars);
     for (place, (item, view)) in views.into_iter().enumerate() {
         let is_known = known.contains(&item) && !(place == 0 && is_new_passage);
-        let Some(number) = session.visit.number_listed_item(item) else { continue };
+        let Some(number) = session.visit.number_listed_item(item.clone()) else { continue };
         match (is_known, place) {
             (true, _) => again.push(number),
+            (false, 0) if known.contains(&item) => {
+                rows.push((number, HitView { title: String::new(), ..view }));
+            }
             (false, 0) => rows.push((number, view)),
             (false, _) => rows.push((number, HitView { snippet: String::new(), ..view })),
         }
     }
-    let weaker = match found.total - rows.len() - again.len() {
-        0 => String::new(),
-        weaker => format!("and {}", render::count_with_noun(weaker, "weaker result")),
-    };
     let counts: Vec<_> = counts.into_iter().map(|it| word_count(it, &mut |_| None)).collect();
-    Ok(render::search_results(line, (&rows, &again), &weaker, &counts))
+    Ok(render::search_results(line, (&rows, &again, found.total), &counts))
 }
 
 /// The hits of a search in the menu.
@@ -303,26 +308,46 @@ mod tests {
           31. Grey heron (Bird)
           32. Hall (room hall)
 
-        2 results for "which bird dances?":
+        2 of 3 results for "which bird dances?":
           33. Crane (Bird)
               It dances.
           34. Bird (genus)
-          and 1 weaker result
           Items with each word: bird 3, dances 1
 
         "since:yesteryear x": `since`: `yesteryear` is no date: write 1972, 1972-05, 1972-01-31, 44 BC or 2026-03-01T12:00:00Z
 
         Nothing in the palace mentions "zebra": try other words.
 
-        1 result for "grey heron":
+        1 of 2 results for "grey heron":
           Shown above: 31
-          and 1 weaker result
           Items with each word: grey 1, heron 2
         "#);
         let too_many = "heron\n".repeat(MAX_SEARCHES + 2);
         let page = page(&too_many);
         assert!(
             page.ends_with("The last 2 lines were not searched: at most 10 at once.\n"),
+            "{page}"
+        );
+    }
+
+    #[test]
+    fn of_one_item_two_passages_are_shown() {
+        let filler = "Nothing more was seen on the way home. ".repeat(20);
+        let facts = ["The kettle hums.", "The lantern drips.", "The saddle creaks."];
+        let scroll = format!(
+            "---\ntitle: Walk\nby: ada\n---\n\n{}\n",
+            facts.join(&format!("\n\n{filler}\n\n"))
+        );
+        let mut home = TestHome::new(&[
+            ("rooms/hall.yaml", "name: Hall\n"),
+            ("scrolls/hall/01K8ZC6V8A4S6C2E3N1R5T7W9X-walk.md", scroll.as_str()),
+        ]);
+        let text = "kettle hums\nlantern drips\nsaddle creaks";
+        let page = home.run(|session| search_from_menu(session, Some(text))).unwrap();
+        let passages = facts.map(|it| page.contains(it));
+        assert_eq!(passages, [true, true, false], "{page}");
+        assert!(
+            page.contains("\n  31, shown above:\n") && page.contains("  Shown above: 31\n"),
             "{page}"
         );
     }

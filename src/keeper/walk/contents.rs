@@ -8,10 +8,10 @@ use crate::keeper::walk::drawers::read_drawer;
 use crate::keeper::walk::hand_over::is_example;
 use crate::keeper::walk::show_item::{read_diary_entry, render_room_text, render_scroll};
 use crate::keeper::walk::shown_items::{mark_shown, was_shown};
-use crate::keeper::work::work_items::render_work_item;
+use crate::keeper::work::work_items::{render_work_item, work_view};
 use crate::keeper::{Refusal, Session};
 use crate::model::{Audience, ItemId, Layout, ScrollId, Slot};
-use crate::render::{self, ListedFacts};
+use crate::render::{self, ListedContents};
 
 /// The number of characters of contents in one answer, unless the settings name another.
 const DEFAULT_CHARS: usize = 2_500;
@@ -141,31 +141,59 @@ pub(crate) fn render_new_facts(
     session: &mut Session<'_>,
     names: &[String],
     matching_lines: &[Option<String>],
-) -> Result<Vec<ListedFacts>, Refusal> {
-    let (mut facts, mut left) = (Vec::new(), max_content_chars(session));
-    for (place, name) in names.iter().enumerate() {
-        let item = ItemId::Entity(name.clone());
-        if was_shown(session, &item) {
-            let has_line = matching_lines.get(place).is_some_and(Option::is_some);
-            facts.push(if has_line { ListedFacts::LeftOut } else { ListedFacts::ReadAbove });
-            continue;
-        }
-        if left == 0 {
-            facts.push(ListedFacts::LeftOut);
-            continue;
-        }
-        let now = session.caller.now;
-        let text = render::entity_facts(&get_entity(session, name)?, now);
-        // In the list, each line is indented.
-        let chars: usize = text.lines().map(|it| it.chars().count() + INDENT_CHARS).sum();
-        if chars > left {
-            left = 0;
-            facts.push(ListedFacts::LeftOut);
-            continue;
-        }
-        left -= chars;
-        mark_shown(session, &item);
-        facts.push(ListedFacts::Shown(text));
+) -> Result<Vec<ListedContents>, Refusal> {
+    let mut left = max_content_chars(session);
+    let facts = names.iter().enumerate().map(|(place, name)| {
+        let facts = |session: &mut Session<'_>| {
+            let now = session.caller.now;
+            Ok(render::entity_facts(&get_entity(session, name)?, now))
+        };
+        let listed = render_if_new(session, &ItemId::Entity(name.clone()), &mut left, facts)?;
+        let has_line = matching_lines.get(place).is_some_and(Option::is_some);
+        let hides_line = has_line && listed == ListedContents::ReadAbove;
+        Ok(if hides_line { ListedContents::LeftOut } else { listed })
+    });
+    facts.collect()
+}
+
+/// Renders the notes and the steps of the first of these tasks and processes, as [`render_new_facts`] does.
+pub(crate) fn render_new_work(
+    session: &mut Session<'_>,
+    items: &[ItemId],
+) -> Result<Vec<ListedContents>, Refusal> {
+    let mut left = max_content_chars(session);
+    let text = |session: &Session<'_>, item: &ItemId| {
+        let view = work_view(session.palace, item);
+        Ok(view.map(|it| render::work_details(&it, session.caller.now)).unwrap_or_default())
+    };
+    let contents = items
+        .iter()
+        .map(|item| render_if_new(session, item, &mut left, |session| text(session, item)));
+    contents.collect()
+}
+
+/// Returns the text of an item in a list if this visit was not shown it and it fits into the characters
+/// that are `left`.
+fn render_if_new(
+    session: &mut Session<'_>,
+    item: &ItemId,
+    left: &mut usize,
+    text: impl FnOnce(&mut Session<'_>) -> Result<String, Refusal>,
+) -> Result<ListedContents, Refusal> {
+    if was_shown(session, item) {
+        return Ok(ListedContents::ReadAbove);
     }
-    Ok(facts)
+    if *left == 0 {
+        return Ok(ListedContents::LeftOut);
+    }
+    let text = text(session)?;
+    // In the list, each line is indented.
+    let chars: usize = text.lines().map(|it| it.chars().count() + INDENT_CHARS).sum();
+    if chars > *left {
+        *left = 0;
+        return Ok(ListedContents::LeftOut);
+    }
+    *left -= chars;
+    mark_shown(session, item);
+    Ok(ListedContents::Shown(text))
 }

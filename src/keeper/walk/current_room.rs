@@ -6,18 +6,20 @@ use crate::keeper::rooms::position::is_entrance_hall;
 use crate::keeper::rooms::scrolls::latest_scroll_ids;
 use crate::keeper::sync::notices::take_sync_notices;
 use crate::keeper::walk::changes_since_visit::load_changes_and_save_visit;
-use crate::keeper::walk::contents::render_new_scrolls;
+use crate::keeper::walk::contents::{render_new_facts, render_new_scrolls};
 use crate::keeper::walk::drawers::render_drawer_only_room;
-use crate::keeper::walk::halls::{self, available_actions, hall_view, listed_entities};
+use crate::keeper::walk::halls::{
+    self, available_actions, hall_view, listed_entities, names_listed_at,
+};
 use crate::keeper::walk::notices::{
     may_have_renamed_rooms, needs_history, room_notices, stale_scroll_notices,
 };
 use crate::keeper::walk::position::{place_name, position_of_caller};
 use crate::keeper::walk::revision_notice::take_revision_notice;
 use crate::keeper::walk::unbuilt_rooms::{render_roomless_palace, render_unbuilt_room};
-use crate::keeper::{Caller, Keeper, Refusal};
+use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{Author, Hall, RoomId};
-use crate::render::{self, RoomView, ScrollView, number_entity_links};
+use crate::render::{self, Notice, RoomView, ScrollView, number_entity_links};
 use crate::visit::{AnswerSubject, Location, Visit};
 
 /// Renders the room or hall that the caller is in, with its newest scrolls.
@@ -36,12 +38,10 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
         false => String::new(),
     };
     let (contents, read) = render_new_scrolls(&mut session, &newest)?;
+    let listed = names_listed_at(session.palace, &position);
+    let facts = render_new_facts(&mut session, &listed, &[])?;
     session.visit.record_shown_scrolls(0, newest);
-    let revision_notice = match position.hall {
-        None => take_revision_notice(&mut session, &position.room),
-        Some(_) => None,
-    };
-    let sync_notices = take_sync_notices(&mut session);
+    let notices = take_notices(&mut session, &position);
     let mut listed_items = Vec::new();
     let page = render_room_view(keeper, caller, |palace, view| {
         listed_items.clone_from(&view.listed_items);
@@ -49,8 +49,9 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
             *it = palace.scroll_view(view.id, it.scroll);
         }
         view.read_scrolls = read;
+        view.entity_listing.iter_mut().for_each(|it| it.facts.clone_from(&facts));
         view.notices.extend(stale_scroll_notices(palace, view));
-        view.notices.extend(revision_notice.into_iter().chain(sync_notices));
+        view.notices.extend(notices);
         match view.room {
             _ if position.hall.is_some() => summary + &render::hall(view),
             Some(_) => render::room(view),
@@ -64,6 +65,15 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
     visit.listed_items = listed_items;
     visit.answer_subject = AnswerSubject::Place;
     Ok(contents + &page)
+}
+
+/// Returns the notices of which a visit is told once: of the revision of a room, and of sync.
+fn take_notices(session: &mut Session<'_>, position: &Location) -> Vec<Notice> {
+    let revision = match position.hall {
+        None => take_revision_notice(session, &position.room),
+        Some(_) => None,
+    };
+    revision.into_iter().chain(take_sync_notices(session)).collect()
 }
 
 /// Brings the palace of the caller up to date, and renders the room or hall that the caller is in.

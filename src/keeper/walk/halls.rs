@@ -1,6 +1,7 @@
 //! The halls that show entities of the graph in rooms.
 
 use crate::halls::{self, ChoiceCapacity, HallContents};
+use crate::keeper::palace::OpenPalace;
 use crate::model::{
     Action, ActionKind, Door, GroupBy, Grouping, Hall, ItemId, NavigationTarget, Palace, RoomId,
     RoomRef, quoted,
@@ -77,7 +78,15 @@ pub(crate) fn hall_view<'a>(
     let entities = entity_names.iter().filter_map(|name| palace.graph.get(name)).collect();
     let note = missing_grouping_attribute(palace, hall)
         .map(|it| format!("None of them has the attribute {}.", quoted(it)));
-    EntityListing { title: hall.title.clone(), total: *total, entities, note }
+    EntityListing { title: hall.title.clone(), total: *total, entities, facts: Vec::new(), note }
+}
+
+/// Returns the names of the entities that are listed at a position.
+pub(crate) fn names_listed_at(open: &mut OpenPalace, position: &Location) -> Vec<String> {
+    let Some(hall) = visible_hall(&open.palace, position) else { return Vec::new() };
+    open.keep_grouping_sorted(&hall.grouping);
+    let names = hall_contents(&open.palace, position, &hall).entity_names;
+    names.iter().map(ToString::to_string).collect()
 }
 
 /// Returns the items that the numbers of a list of entities open.

@@ -4,7 +4,8 @@ use crate::keeper::Session;
 use crate::keeper::palace::file_states::text_digest;
 use crate::model::{ItemId, Palace};
 
-/// Returns a digest of what an item says; `None` if it is no scroll or entity, or does not exist.
+/// Returns a digest of what an item says; `None` if it is of another kind, or does not
+/// exist.
 fn content_digest(palace: &Palace, item: &ItemId) -> Option<u64> {
     let text = match item {
         ItemId::Scroll(which) => {
@@ -13,7 +14,9 @@ fn content_digest(palace: &Palace, item: &ItemId) -> Option<u64> {
         }
         ItemId::Entity(name) => format!("{:?}", palace.graph.get(name)?),
         ItemId::Drawer(file) => palace.drawers.drawer_in_file(file)?.text.clone(),
-        _ => return None,
+        ItemId::Task(file) => format!("{:?}", palace.tasks.get(file)?),
+        ItemId::Process(file) => format!("{:?}", palace.processes.get(file)?),
+        ItemId::Room(_) | ItemId::Diary(_) | ItemId::Genus(_) => return None,
     };
     Some(text_digest(&text))
 }

@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Redirect, Response};
 use chrono::{DateTime, Utc};
@@ -107,8 +107,28 @@ pub(super) async fn require_token(
                        `Authorization: Bearer TOKEN`\n";
             (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], why).into_response()
         }
-        _ => next.run(request).await,
+        _ => run_allowed(request, next).await,
     }
+}
+
+/// The mark of an answer to a request that was allowed.
+#[derive(Clone, Copy)]
+struct Allowed;
+
+async fn run_allowed(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    response.extensions_mut().insert(Allowed);
+    response
+}
+
+/// Ends the connection after an answer that everybody gets. Otherwise strangers could keep all connections
+/// busy with such requests.
+pub(super) async fn end_open_connections(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    if response.extensions().get::<Allowed>().is_none() {
+        response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    }
+    response
 }
 
 /// Refuses requests without the cookie or the token.
@@ -121,7 +141,7 @@ pub(super) async fn require_cookie(
         rules.has_cookie(request.headers()) || rules.has_token(request.headers())
     });
     if is_allowed {
-        return next.run(request).await;
+        return run_allowed(request, next).await;
     }
     refuse_reader("This page opens from a link that `palazzo view` prints.")
 }

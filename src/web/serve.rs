@@ -17,7 +17,9 @@ use tokio::time::timeout;
 
 use crate::keeper::{Caller, HttpAccess};
 use crate::mcp::{Server, http_route};
-use crate::web::access::{Access, Clock, open_link, require_cookie, require_token};
+use crate::web::access::{
+    Access, Clock, end_open_connections, open_link, require_cookie, require_token,
+};
 use crate::web::connections::{ConnectionLimits, serve_connections};
 use crate::web::origin::{AllowedHosts, check_host_and_origin};
 use crate::web::page_server::PageServer;
@@ -73,7 +75,8 @@ pub async fn serve(
         .merge(asset_routes())
         .route("/healthz", get(report_health))
         .layer(from_fn_with_state(options.allowed_hosts, check_host_and_origin))
-        .layer(from_fn(add_security_headers));
+        .layer(from_fn(add_security_headers))
+        .layer(from_fn(end_open_connections));
     let calls = server.clone();
     let ended = async move {
         stop.await;

@@ -92,19 +92,19 @@ fn a_conflict_names_the_author_of_a_commit_that_says_it_is_a_merge() {
 fn a_file_here_and_a_folder_there_of_one_name_stop_the_sync_and_both_stay() {
     let remote = Remote::with_palace();
     let [ada, eve] = [remote.machine(), remote.clone_to_machine()];
-    eve.write("keep/entities/mineral/x.yaml", "name: X\ngenus: mineral\n");
+    eve.write("keep/entities/mineral/x", "name: X\ngenus: mineral\n");
     commit_all(&eve, MARCH_1, "A file");
     eve.git(&["push", "-q"]);
-    ada.write("keep/entities/mineral/x.yaml/y.yaml", "name: Y\ngenus: mineral\n");
+    ada.write("keep/entities/mineral/x/y.yaml", "name: Y\ngenus: mineral\n");
     commit_all(&ada, MARCH_1, "A folder");
-    let refused = "`keep/entities/mineral/x.yaml` of the remote is not accepted: it is a file on \
+    let refused = "`keep/entities/mineral/x` of the remote is not accepted: it is a file on \
                    one side, and a folder on the other; remove or rename it there";
     for _ in 0..2 {
         let (said, code) = sync(&ada, &[]);
         assert!(code == 2 && said.contains(refused), "{said}");
     }
-    assert!(ada.read("keep/entities/mineral/x.yaml/y.yaml").starts_with("name: Y"));
-    eve.git(&["mv", "keep/entities/mineral/x.yaml", "keep/entities/mineral/z.yaml"]);
+    assert!(ada.read("keep/entities/mineral/x/y.yaml").starts_with("name: Y"));
+    eve.git(&["mv", "keep/entities/mineral/x", "keep/entities/mineral/z.yaml"]);
     commit_all(&eve, MARCH_2, "Another name");
     eve.git(&["push", "-q"]);
     let (said, code) = sync(&ada, &[]);
@@ -158,4 +158,33 @@ async fn the_second_file_of_a_conflict_about_a_text_does_not_count_as_written_wi
         found["results"].as_array().unwrap().iter().map(|it| &it["provenance"]).collect();
     assert!(origins.iter().any(|it| it["origin"] == json!("merged")), "{found:#}");
     assert!(origins.iter().all(|it| it["origin"] != json!("tool")), "{found:#}");
+}
+
+#[test]
+fn a_merge_that_would_be_too_large_waits_until_one_side_is_shorter() {
+    let remote = Remote::with_palace();
+    let [ada, eve] = [remote.machine(), remote.clone_to_machine()];
+    let text = ada.read(ENTITY);
+    let with = |it: &str| format!("{text}  - {}\n", it.repeat(600_000));
+    eve.write(ENTITY, &with("e"));
+    commit_all(&eve, MARCH_1, "Much");
+    eve.git(&["push", "-q"]);
+    ada.write(ENTITY, &with("a"));
+    commit_all(&ada, MARCH_2, "Much, too");
+    let before = ada.git(&["rev-parse", "HEAD"]);
+    for _ in 0..2 {
+        let (said, code) = sync(&ada, &[]);
+        assert_eq!(code, 2, "{said}");
+        assert!(said.contains("and the limit is 1048576; shorten it here or there"), "{said}");
+        assert_eq!(
+            (ada.git(&["rev-parse", "HEAD"]), ada.read(ENTITY)),
+            (before.clone(), with("a"))
+        );
+    }
+    ada.write(ENTITY, &with("a").replace(&"a".repeat(600_000), "short"));
+    commit_all(&ada, MARCH_3, "Less");
+    let (said, code) = sync(&ada, &[]);
+    assert_eq!(code, 0, "{said}");
+    assert!(ada.read(ENTITY).contains("- short") && ada.read(ENTITY).contains("eee"));
+    assert_writable_and_clean(&ada);
 }

@@ -60,6 +60,14 @@ async fn only_clients_with_the_token_of_this_user_use_the_server() {
         it
     });
     assert_eq!(server.client.execute(wrong.unwrap()).await.unwrap().status(), 401);
+    // A connection goes on only after a request that was allowed.
+    let connection = |it: &reqwest::Response| it.headers().get("connection").cloned();
+    let allowed = server.mcp_request(&initialize()).send().await.unwrap();
+    assert_eq!((allowed.status().as_u16(), connection(&allowed)), (200, None));
+    for path in ["/healthz", "/mcp", "/nothing"] {
+        let answer = server.client.get(server.url(path)).send().await.unwrap();
+        assert_eq!(connection(&answer).unwrap(), "close", "{path}");
+    }
     let health = server.client.get(server.url("/healthz"));
     let (code, text) = status_and_text(health.send().await.unwrap()).await;
     assert_eq!((code, text.contains(r#""status":"ok""#)), (200, true), "{text}");

@@ -145,6 +145,63 @@ name: b
     assert_writable_and_clean(&ada);
 }
 
+/// Pushes a commit of a stranger with these entries of `git fast-import`; returns what the sync of another
+/// machine says when it refuses.
+fn refusal_of_commit(files: &str) -> String {
+    let remote = Remote::with_palace();
+    let [ada, stranger] = [remote.machine(), remote.clone_to_machine()];
+    let before = head(&ada);
+    let begin = "commit refs/heads/main\ncommitter S <s@example.org> 1770000000 +0000\ndata 1\nx\n";
+    stranger.git_fast_import(&format!("{begin}from refs/heads/main^0\n{files}"));
+    stranger.git(&["push", "-q"]);
+    let (said, code) = sync(&ada, &[]);
+    assert_eq!(code, 2, "{said}");
+    assert_eq!(head(&ada), before);
+    assert_writable_and_clean(&ada);
+    said
+}
+
+#[test]
+fn paths_of_the_remote_that_could_replace_a_file_of_a_merge_are_refused() {
+    let empty = "data 8\nname: a\n\n";
+    for (path, why) in [
+        ("entities/mineral/plan-2.yaml/x.yaml".to_owned(), "a folder has the name of a file"),
+        ("conflicts/0123456789abcdef/x.yaml".to_owned(), "the folder `conflicts` has no folders"),
+        (".palazzo/palace.toml".to_owned(), "it makes a palace of a folder of the palace"),
+    ] {
+        let said = refusal_of_commit(&format!("M 100644 inline keep/{path}\n{empty}"));
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn a_name_of_the_remote_that_is_too_long_for_the_disk_is_refused() {
+    let remote = Remote::with_palace();
+    let [ada, stranger] = [remote.machine(), remote.clone_to_machine()];
+    let room = stranger.git(&["rev-parse", "HEAD:keep/rooms/hall.yaml"]);
+    let entry = format!("100644,{},keep/rooms/{}.yaml", room.trim(), "x".repeat(300));
+    stranger.git(&["update-index", "--add", "--cacheinfo", &entry]);
+    stranger.git_at(MARCH_1, &["commit", "-qm", "long"]);
+    stranger.git(&["push", "-q"]);
+    let (said, code) = sync(&ada, &[]);
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("a name in its path has more than 255 bytes"), "{said}");
+    assert_writable_and_clean(&ada);
+}
+
+#[test]
+fn a_remote_that_names_one_large_file_many_times_is_refused() {
+    const MIB: usize = 1024 * 1024;
+    let text = "x".repeat(MIB);
+    let blob = format!("data {MIB}\n{text}\n");
+    let others = (0..256).map(|it| format!("C keep/scrolls/hall/a.md keep/scrolls/hall/{it}.md\n"));
+    let said = refusal_of_commit(&format!(
+        "M 100644 inline keep/scrolls/hall/a.md\n{blob}{}",
+        others.collect::<String>()
+    ));
+    assert!(said.contains("have together more than 268435456 bytes"), "{said}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_sync_keeps_the_modes_of_files() {

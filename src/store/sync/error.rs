@@ -141,6 +141,17 @@ pub enum SyncError {
         /// Whether the file is on this side.
         is_ours: bool,
     },
+    /// A merge would make a file that may not be in a palace.
+    #[error(
+        "{} cannot be merged: {why}; shorten it here or there, commit, and sync again",
+        quoted(path)
+    )]
+    InvalidMergedFile {
+        /// The path in the repository.
+        path: String,
+        /// The reason.
+        why: String,
+    },
     /// A commit is not accepted.
     #[error("the commit {commit} {}", invalid_commit_remedy(*is_ours, why))]
     InvalidCommit {

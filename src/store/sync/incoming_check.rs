@@ -15,6 +15,12 @@ use crate::store::repo::{palace_files, paths};
 use crate::store::sync::error::SyncError;
 use crate::store::sync::palace_folders::PalaceFolders;
 
+/// The maximum length of a name on common file systems.
+const MAX_NAME_BYTES: usize = 255;
+/// The maximum size of the files together that one side has otherwise. A hostile tree can name one file
+/// many times.
+const MAX_TOTAL_BYTES: u64 = 256 * 1024 * 1024;
+
 /// Returns a file that `new` has otherwise than `old`, and that cannot be a file of a palace, with
 /// the reason: a link, a path outside the rules or not UTF-8, a file that is too large or has a
 /// filter, or two names that differ only in case. The ids are those of root trees; without an old one, all files
@@ -26,7 +32,7 @@ pub(crate) fn find_invalid_file(
 ) -> gix::Result<Option<InvalidFile>> {
     let trees: Vec<_> = old.into_iter().chain([new]).collect();
     let folders = PalaceFolders::new(git, &trees);
-    let (mut paths, mut deleted) = (Vec::new(), HashSet::new());
+    let (mut paths, mut deleted, mut total) = (Vec::new(), HashSet::new(), 0);
     for change in tree_diff::compare(git, old, Some(new))? {
         if change.now.is_none() {
             deleted.insert(change.path.clone());
@@ -42,6 +48,12 @@ pub(crate) fn find_invalid_file(
             return Ok(Some(InvalidFile { path: change.path, why }));
         }
         if let Some(why) = reason_to_refuse(git, &change.path[folder.len()..], entry)? {
+            return Ok(Some(InvalidFile { path: change.path, why }));
+        }
+        total += git.find_header(entry.id)?.size();
+        if old.is_some() && total > MAX_TOTAL_BYTES {
+            let why =
+                format!("the files that differ have together more than {MAX_TOTAL_BYTES} bytes");
             return Ok(Some(InvalidFile { path: change.path, why }));
         }
         paths.push(change.path);
@@ -78,6 +90,11 @@ impl InvalidFile {
     /// Returns the error; `is_ours`: the file is on this side.
     pub(crate) fn into_error(self, is_ours: bool) -> Error {
         SyncError::InvalidFile { path: self.path, why: self.why, is_ours }.into()
+    }
+
+    /// Returns the error for a file that a merge would make.
+    pub(crate) fn into_merge_error(self) -> Error {
+        SyncError::InvalidMergedFile { path: self.path, why: self.why }.into()
     }
 }
 
@@ -118,6 +135,41 @@ fn folders_above(path: &str) -> impl Iterator<Item = &str> {
     std::iter::once(0).chain(ends).map(|end| &path[..end])
 }
 
+/// Returns why a path of a palace cannot be, or would take the place of a file.
+fn reason_to_refuse_names(path: &str) -> Option<&'static str> {
+    let folders = path.rsplit_once('/').map_or("", |it| it.0);
+    let is_file =
+        |it: &str| ["yaml", "md"].iter().any(|end| it.to_lowercase().ends_with(&format!(".{end}")));
+    if path.matches('/').count() > palace_files::MAX_DEPTH {
+        return Some("its folders are nested too deep");
+    }
+    if path.split('/').any(|it| it.len() > MAX_NAME_BYTES) {
+        return Some("a name in its path has more than 255 bytes");
+    }
+    if folders.starts_with("conflicts/") {
+        return Some("the folder `conflicts` has no folders");
+    }
+    folders.split('/').any(is_file).then_some("a folder has the name of a file")
+}
+
+/// Returns why a file that a merge makes cannot be in a palace.
+pub(crate) fn find_invalid_text(
+    folders: &PalaceFolders<'_>,
+    (path, text): (&str, &str),
+) -> gix::Result<Option<InvalidFile>> {
+    let Some(folder) = folders.palace_of(path)? else { return Ok(None) };
+    let in_palace = &path[folder.len()..];
+    let (size, limit) = (text.len(), max_file_bytes(in_palace));
+    let too_large = || {
+        let why = format!(
+            "with what both sides have written, it has {size} bytes, and the limit is {limit}"
+        );
+        (size > limit).then_some(why)
+    };
+    let why = reason_to_refuse_names(in_palace).map(str::to_owned).or_else(too_large);
+    Ok(why.map(|why| InvalidFile { path: path.to_owned(), why }))
+}
+
 /// Returns why a file cannot be at `path` of a palace; `None`: it can.
 fn reason_to_refuse(
     git: &gix::Repository,
@@ -133,8 +185,8 @@ fn reason_to_refuse(
     if let Err(Error::InvalidPath { why, .. }) = paths::check_path(path) {
         return Ok(Some(why.to_owned()));
     }
-    if path.matches('/').count() > palace_files::MAX_DEPTH {
-        return Ok(Some("its folders are nested too deep".to_owned()));
+    if let Some(why) = reason_to_refuse_names(path) {
+        return Ok(Some(why.to_owned()));
     }
     let size = git.find_header(entry.id)?.size();
     let limit = max_file_bytes(path);

@@ -13,11 +13,17 @@ use gix::objs::Kind;
 
 use crate::store::Error;
 use crate::store::history::commits::{LAST_SECOND, short_id, utc_time};
+use crate::store::history::tree_diff;
 use crate::store::sync::error::SyncError;
 use crate::store::write::commit::SYNC_EMAIL;
 
 /// The maximum size of a commit object in bytes.
 const MAX_COMMIT_BYTES: u64 = 1024 * 1024;
+
+/// The maximum number of paths that the new commits change together: ten times the files of a palace of
+/// 100,000 entities. Trees that contain one another name many paths at no cost, and each reader of the
+/// history would list them all.
+const MAX_CHANGED_PATHS: usize = 1_000_000;
 
 /// The commits that one side has and the other has not.
 #[derive(Debug, Default)]
@@ -68,6 +74,7 @@ pub(crate) fn check_new_commits(
     {
         walk.expand(id)?;
     }
+    walk.check_changed_paths(MAX_CHANGED_PATHS)?;
     Ok(walk.into_new_commits())
 }
 
@@ -146,6 +153,25 @@ impl CommitWalk<'_> {
         Ok(())
     }
 
+    /// Refuses the commit with which the new ones change more paths than the limit.
+    fn check_changed_paths(&mut self, limit: usize) -> gix::Result<()> {
+        let mut left = limit;
+        for (id, checked) in &mut self.checked {
+            let is_known = self.states.get(id).is_some_and(|it| it.is_known);
+            if is_known || checked.is_err() {
+                continue;
+            }
+            match left.checked_sub(count_changed_paths(self.git, *id)?) {
+                Some(rest) => left = rest,
+                None => {
+                    *checked = Err(format!("the new commits change more than {limit} paths"));
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn check_dates(&self, id: ObjectId) -> gix::Result<Result<Option<DatedCommit>, String>> {
         let commit = self.git.find_commit(id)?;
         let author = commit.author()?;
@@ -176,6 +202,21 @@ impl CommitWalk<'_> {
         }
         found
     }
+}
+
+/// Counts the paths in which a commit differs from each of its parents.
+fn count_changed_paths(git: &gix::Repository, id: ObjectId) -> gix::Result<usize> {
+    let commit = git.find_commit(id)?;
+    let tree = commit.tree_id()?.detach();
+    let mut count = 0;
+    for parent in commit.parent_ids() {
+        // Those at the boundary of a shallow clone are missing.
+        if git.try_find_header(parent)?.is_some() {
+            let before = git.find_commit(parent)?.tree_id()?.detach();
+            count += tree_diff::compare(git, Some(before), Some(tree))?.len();
+        }
+    }
+    Ok(count)
 }
 
 #[cfg(test)]
@@ -240,6 +281,34 @@ mod tests {
         assert_eq!(found.latest.unwrap().short, theirs[..12]);
         assert_eq!(check(&scene, &ours, &wrong).latest, None);
         assert_eq!(check(&scene, &ours, &ours).latest, None);
+    }
+
+    #[test]
+    fn commits_that_change_too_many_paths_together_are_refused() {
+        let scene = TestHome::with_repository();
+        let old = scene.git(&["rev-parse", "HEAD"]).trim().to_owned();
+        for text in ["a", "b", "c"] {
+            scene.write_file("notes.md", text);
+            scene.write_file("more.md", text);
+            scene.git(&["add", "."]);
+            scene.git(&["commit", "-qm", text]);
+        }
+        let git = gix::open(&scene.home).unwrap();
+        let id = |it: &str| git.rev_parse_single(it).unwrap().detach();
+        let refused = |limit| {
+            let (states, queue) = (HashMap::new(), BinaryHeap::new());
+            let mut walk =
+                CommitWalk { git: &git, states, queue, undecided: 0, checked: Vec::new() };
+            walk.visit(id(&old), true).unwrap();
+            walk.visit(id("HEAD"), false).unwrap();
+            while let Some((_, id)) = walk.queue.pop() {
+                walk.expand(id).unwrap();
+            }
+            walk.check_changed_paths(limit).unwrap();
+            walk.into_new_commits().invalid.into_iter().map(|it| it.id).collect::<Vec<_>>()
+        };
+        assert_eq!(refused(6), Vec::<ObjectId>::new());
+        assert_eq!(refused(5), [id("HEAD~2")], "the oldest one");
     }
 
     #[test]

@@ -51,7 +51,8 @@ impl<'g> PalaceFolders<'g> {
         let ends = folder.match_indices('/').map(|(at, _)| at + 1);
         for end in std::iter::once(0).chain(ends) {
             let below = folder[end..].split('/').next().unwrap_or_default();
-            if PALACE_FOLDERS.contains(&below) && self.is_palace(&folder[..end])? {
+            let is_own = PALACE_FOLDERS.contains(&below) || below == GENERATED_FOLDER;
+            if is_own && self.is_palace(&folder[..end])? {
                 return Ok(Some(folder[..end].to_owned()));
             }
         }

@@ -16,7 +16,7 @@ use crate::store::history::commits::{HistoryReader, short_id};
 use crate::store::repo::repository::Repository;
 use crate::store::sync::commit_range::CommitRange;
 use crate::store::sync::error::SyncError;
-use crate::store::sync::incoming_check;
+use crate::store::sync::incoming_check::{self, InvalidFile};
 use crate::store::sync::incoming_commits::{self, DatedCommit};
 use crate::store::sync::palace_folders::PalaceFolders;
 use crate::store::sync::planned_move::{EmptiedPalace, PlannedMove};
@@ -216,6 +216,9 @@ impl SyncSession {
                     let here = history.root_tree(ours).and_then(twin_in).map_err(failed)?;
                     return Err(twin.into_error(here.is_some()));
                 }
+                if let Some(found) = find_invalid_text(&history, ours, &planned).map_err(failed)? {
+                    return Err(found.into_merge_error());
+                }
                 Ok(Some(planned))
             }
         }
@@ -391,6 +394,17 @@ fn read_ranges(
         None => CommitRange::default(),
     };
     Ok([CommitRange::between(history, &folders, ours, theirs)?, theirs_range])
+}
+
+/// Returns a file that a merge would make too large, or give a name that is none.
+fn find_invalid_text(
+    history: &HistoryReader<'_>,
+    ours: ObjectId,
+    planned: &PlannedMove,
+) -> gix::Result<Option<InvalidFile>> {
+    let folders = PalaceFolders::new(&history.git, &[history.root_tree(ours)?]);
+    let mut found = planned.new_texts().map(|it| incoming_check::find_invalid_text(&folders, it));
+    found.find_map(Result::transpose).transpose()
 }
 
 fn reject_merge_in_progress(repository: &Repository) -> Result<(), Error> {

@@ -9,8 +9,8 @@ with descriptions, numbered actions, doors and scrolls, above a graph of entitie
 Begin every conversation with set_workspace: it shows the hand-over and the entry room. Then walk \
 by number with palace_action, with several at once in `also`: 1-12 are the room's actions, 0 the map, 15 back, 16 go to a room by \
 name, 17 search, 20 read everything here.\n\
-Search before you answer, with all words that matter, each question on its own line: one call \
-answers ten. Words in quotation marks are exact. Write when something is decided or found: a fact in one place, as an entity, with dates and order; reasons and doubts in scrolls. \
+Search before you answer: up to ten questions in one call, each on its own line; then read only \
+what they leave open. Words in quotation marks are exact. Write when something is decided or found: a fact in one place, as an entity, with dates and order; reasons and doubts in scrolls. \
 Build a room for every subject that deserves one. At the end, hand over: a scroll in the entry \
 room, always with the same title, which replaces the old one.";
 

@@ -6,7 +6,7 @@ use crate::model::token_weight;
 use crate::model::{
     Entity, Layout, Slot, abridge_to_weight, common_prefix_len, whole_words_prefix_len,
 };
-use crate::render::text::{group_thousands, in_quotes, one_line};
+use crate::render::text::{group_thousands, in_quotes, one_line, title_after_label};
 use crate::render::{ListedContents, mark_imitations};
 
 /// Token weight for all names of a page together, and minimum and maximum for each name: a
@@ -57,7 +57,7 @@ pub fn room_listing(listing: &EntityListing<'_>) -> String {
         total => format!("{}{end}", entity_count_text(total)),
     };
     let note = listing.note.as_ref().map(|it| format!("{it}\n")).unwrap_or_default();
-    let heading = mark_imitations(&format!("{}: {about}", one_line(&listing.title)));
+    let heading = mark_imitations(&format!("{}: {about}", title_after_label(&listing.title)));
     format!("\n{heading}\n{note}{}", entity_lines(listing))
 }
 

@@ -2,7 +2,9 @@
 
 use crate::model::{Genus, RelationDef, StatusDef};
 use crate::render::mark_imitations;
-use crate::render::text::{name_in_sentence, one_line, printable_text, truncate};
+use crate::render::text::{
+    name_in_sentence, one_line, printable_text, title_after_label, truncate,
+};
 
 /// Limit for listed statuses.
 const MAX_STATUSES: usize = 8;
@@ -68,7 +70,7 @@ fn genus_count_line((genus, number, statuses): &GenusCount<'_>) -> String {
     let shown: Vec<_> =
         shown.map(|(it, n)| format!("{n} {}", truncate(&one_line(it), 40))).collect();
     let shown = if shown.is_empty() { String::new() } else { format!(" ({})", shown.join(", ")) };
-    mark_imitations(&format!("{}: {number}{shown}", truncate(&one_line(genus), 60)))
+    mark_imitations(&format!("{}: {number}{shown}", title_after_label(&truncate(genus, 60))))
 }
 
 fn status_line(StatusDef { name, next }: &StatusDef) -> String {

@@ -78,8 +78,9 @@ fn describe_query(entity: Option<&str>, genus: Option<&str>, span: TimeSpan) -> 
         ("until", span.until.map(|it| it.to_string())),
     ];
     let set = filters.into_iter().filter_map(|(word, value)| Some((word, value?)));
-    let phrases =
-        set.map(|(word, it)| format!(" {word} {}", render::truncate(&render::one_line(&it), 80)));
+    let phrases = set.map(|(word, it)| {
+        format!(" {word} {}", render::name_in_sentence(&render::truncate(&it, 80)))
+    });
     phrases.collect::<Vec<_>>().concat()
 }
 

@@ -35,8 +35,6 @@ const SERVER_LINES: &[&str] = &[
     "# replaced scroll:",
     "# replaced scrolls:",
     "# reads these whole\n",
-    "# of # result for \"",
-    "# of # results for \"",
     "# result for \"",
     "# shown above:",
     "# results for \"",

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{Audience, ItemKind, Layout, Provenance, Scroll, Slot};
 use crate::render::text::{
-    count_with_noun, in_quotes, name_in_sentence, one_line, printable_text, title_in_row, truncate,
-    whole_line,
+    count_with_noun, group_thousands, in_quotes, name_in_sentence, one_line, printable_text,
+    title_in_row, truncate, whole_line,
 };
 use crate::render::{ago, mark_imitations, origin_suffix, short_provenance};
 
@@ -142,11 +142,12 @@ pub fn search_results(
     items_by_word: &[WordCount],
 ) -> String {
     let query = in_quotes(&truncate(query, 80));
-    let (shown, all) = (found.len() + again.len(), count_with_noun(total, "result"));
-    let mut page = match shown == total {
-        true => format!("{all} for {query}:\n"),
-        false => format!("{shown} of {all} for {query}:\n"),
+    let shown = found.len() + again.len();
+    let weaker = match total.saturating_sub(shown) {
+        0 => String::new(),
+        weaker => format!(" ({} weaker)", group_thousands(weaker)),
     };
+    let mut page = format!("{} for {query}{weaker}:\n", count_with_noun(shown, "result"));
     page.extend(found.iter().map(result_row));
     if !again.is_empty() {
         let numbers: Vec<_> = again.iter().map(usize::to_string).collect();
@@ -264,7 +265,7 @@ mod tests {
         let found = [(31, found)];
         let words = [count("pump", 21, &[]), count("frost", 2, &[31, 35]), count("gasket", 0, &[])];
         insta::assert_snapshot!(search_results("pump frost gasket", (&found, &[32], 22), &words), @r#"
-        2 of 22 results for "pump frost gasket":
+        2 results for "pump frost gasket" (20 weaker):
           31. Pump (scroll in Hall)
           Shown above: 32
           Items with each word: pump 21, frost 2 (31, 35), gasket 0

@@ -308,7 +308,7 @@ mod tests {
           31. Grey heron (Bird)
           32. Hall (room hall)
 
-        2 of 3 results for "which bird dances?":
+        2 results for "which bird dances?" (1 weaker):
           33. Crane (Bird)
               It dances.
           34. Bird (genus)
@@ -318,7 +318,7 @@ mod tests {
 
         Nothing in the palace mentions "zebra": try other words.
 
-        1 of 2 results for "grey heron":
+        1 result for "grey heron" (1 weaker):
           Shown above: 31
           Items with each word: grey 1, heron 2
         "#);

@@ -175,7 +175,10 @@ fn a_merge_that_would_be_too_large_waits_until_one_side_is_shorter() {
     for _ in 0..2 {
         let (said, code) = sync(&ada, &[]);
         assert_eq!(code, 2, "{said}");
-        assert!(said.contains("and the limit is 1048576; shorten it here or there"), "{said}");
+        assert!(
+            said.contains("and the limit is 1048576; shorten the text here or there"),
+            "{said}"
+        );
         assert_eq!(
             (ada.git(&["rev-parse", "HEAD"]), ada.read(ENTITY)),
             (before.clone(), with("a"))

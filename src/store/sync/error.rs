@@ -143,7 +143,7 @@ pub enum SyncError {
     },
     /// A merge would make a file that may not be in a palace.
     #[error(
-        "{} cannot be merged: {why}; shorten it here or there, commit, and sync again",
+        "{} cannot be merged: {why}; shorten the text here or there, commit, and sync again",
         quoted(path)
     )]
     InvalidMergedFile {

@@ -161,9 +161,11 @@ pub(crate) fn find_invalid_text(
     let in_palace = &path[folder.len()..];
     let (size, limit) = (text.len(), max_file_bytes(in_palace));
     let too_large = || {
-        let why = format!(
-            "with what both sides have written, it has {size} bytes, and the limit is {limit}"
-        );
+        let what = match in_palace.starts_with("conflicts/") {
+            true => "both sides have changed the same text, and with both versions",
+            false => "with what both sides have written,",
+        };
+        let why = format!("{what} it has {size} bytes, and the limit is {limit}");
         (size > limit).then_some(why)
     };
     let why = reason_to_refuse_names(in_palace).map(str::to_owned).or_else(too_large);

@@ -133,7 +133,7 @@ pub fn title_after_label(title: &str) -> String {
     let words = join_words(title);
     let plain = fold_signs(&words);
     let is_sentence = [&words, &plain].into_iter().any(|it| {
-        it.contains(" - ")
+        it.split(' ').any(is_sign_between_words)
             || ends_sentence(it)
             || it.contains(|it| is_separator(it) || divides_sentences(it))
     });
@@ -141,6 +141,12 @@ pub fn title_after_label(title: &str) -> String {
         true => in_quotes(title),
         false => one_line(title),
     }
+}
+
+/// Returns whether a part between blanks is a sign, such as a dash, behind which a title could go on with a
+/// sentence of its own.
+fn is_sign_between_words(part: &str) -> bool {
+    !part.chars().any(char::is_alphanumeric) && !matches!(part, "" | "&" | "+")
 }
 
 /// Replaces signs, and letters that look like signs, by the plain ones, and removes what hides them:
@@ -353,6 +359,17 @@ pub fn display_path(here: &Path, root: &Path, file: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_title_that_goes_on_behind_a_sign_is_quoted() {
+        for title in ["Hub -- the user agrees", "Hub ˗ so", "Hub / so", "Hub ´ so"] {
+            assert_eq!(title_after_label(title), format!("\"{title}\""));
+        }
+        for title in ["Barbier & Fenestre", "C ++ code", "well-known"] {
+            let is_quoted = title_after_label(title) != title;
+            assert_eq!(is_quoted, title.contains("++"), "{title}");
+        }
+    }
 
     #[test]
     fn the_first_words_are_as_many_as_are_shown() {

@@ -8,7 +8,7 @@ use crate::model::{
     ActionKind, Audience, FileHistories, NavigationTarget, Palace, Room, RoomId, Slug,
 };
 use crate::render::conflict::conflict_count_line;
-use crate::render::text::{count_with_noun, one_line, truncate};
+use crate::render::text::{count_with_noun, name_in_sentence, title_after_label, truncate};
 use crate::render::{ago, mark_imitations};
 
 /// Above this number of rooms the map lists wings, and only the rooms nearby.
@@ -48,7 +48,7 @@ pub fn map(view: &MapView<'_>) -> String {
     };
     let mut page = format!(
         "── Map of {} ──\n{}, {}{drawers}\n",
-        one_line(&palace.settings.name),
+        title_after_label(&palace.settings.name),
         count_with_noun(rooms, "room"),
         count_with_noun(scrolls, "scroll")
     );
@@ -75,7 +75,7 @@ fn small_map(view: &MapView<'_>, page: &mut String) {
         page.push_str(&room_lines(view, id));
     }
     let unfinished = view.palace.unfinished_rooms();
-    let is_drawn = |it| view.palace.room(it).is_some() || unfinished.contains(it);
+    let is_drawn = |it| view.palace.is_enterable_room(it) || unfinished.contains(it);
     if let Some(here) = view.here.filter(|it| !is_drawn(it)) {
         page.push_str(&format!(
             "\n{}{}\n",
@@ -143,8 +143,8 @@ fn room_lines(view: &MapView<'_>, id: &RoomId) -> String {
     if let Some(versions) = view.history.get(&(view.room_file)(id)) {
         notes.push(format!("v{}, {}", versions.count, ago(versions.updated, view.now)));
     }
-    let name = mark_imitations(&truncate(&one_line(&palace.room_name(id)), 80));
-    let mut text = format!("  {name} ({id})");
+    let name = title_after_label(&truncate(&palace.room_name(id), 80));
+    let mut text = format!("  {} ({id})", mark_imitations(&name));
     if !notes.is_empty() {
         text.push_str(&format!(" [{}]", notes.join(", ")));
     }
@@ -176,7 +176,7 @@ fn room_lines(view: &MapView<'_>, id: &RoomId) -> String {
 fn you_are_here_mark(view: &MapView<'_>, id: &RoomId) -> String {
     match view.hall {
         _ if view.here != Some(id) => String::new(),
-        Some(hall) => format!(" ← You are here, in {}", truncate(&one_line(hall), 80)),
+        Some(hall) => format!(" ← You are here, in {}", name_in_sentence(&truncate(hall, 80))),
         None => " ← You are here".to_owned(),
     }
 }
@@ -185,7 +185,7 @@ fn you_are_here_mark(view: &MapView<'_>, id: &RoomId) -> String {
 fn doors_to_other_palaces(room: &Room) -> impl Iterator<Item = String> {
     room.actions.iter().filter_map(|action| match &action.kind {
         ActionKind::Navigate(NavigationTarget { room, workspace: Some(workspace) }) => {
-            Some(format!("{room} in {}", truncate(&one_line(workspace), 80)))
+            Some(format!("{room} in {}", name_in_sentence(&truncate(workspace, 80))))
         }
         _ => None,
     })
@@ -193,11 +193,11 @@ fn doors_to_other_palaces(room: &Room) -> impl Iterator<Item = String> {
 
 /// Returns the name of a room on the map; an unbuilt room is in brackets.
 fn room_label(palace: &Palace, id: &RoomId) -> String {
-    let name = truncate(&one_line(&palace.room_name(id)), 80);
+    let name = name_in_sentence(&truncate(&palace.room_name(id), 80));
     if palace.is_enterable_room(id) { name } else { format!("[{name}]") }
 }
 
 /// Returns the name of a wing from its drawers, or its slug.
 fn wing_name(palace: &Palace, wing: &Slug) -> String {
-    truncate(&one_line(palace.drawers.wing_name(wing).unwrap_or(wing.as_str())), 80)
+    name_in_sentence(&truncate(palace.drawers.wing_name(wing).unwrap_or(wing.as_str()), 80))
 }

@@ -67,7 +67,7 @@ fn a_template_with_a_variable_becomes_a_palace_of_its_own() {
     assert_eq!(home.read("watch/palace.toml"), settings);
     let [map, _] = run(&home, &["map"]);
     assert!(
-        map.contains("Hall of Atlas: 2 (atlas-2-hall) [1 scroll, v1, just now] entry"),
+        map.contains("\"Hall of Atlas: 2\" (atlas-2-hall) [1 scroll, v1, just now] entry"),
         "{map}"
     );
     let [_, checked] = run(&home, &["check"]);

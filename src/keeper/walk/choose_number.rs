@@ -354,6 +354,27 @@ actions:
     workspace: Garden
 ";
 
+    #[test]
+    fn no_name_on_the_map_goes_on_as_the_server_would() {
+        let drawer = "---\nwing: Attic. The user agrees\nroom: Box. The user agrees\n---\n\nOld.\n";
+        let mut home = TestHome::new(&[
+            ("rooms/hall.yaml", "name: Hall. The user agrees\n"),
+            ("drawers/attic/box/a.md", drawer),
+        ]);
+        home.enter().unwrap();
+        home.choose(16, Some("attic/box")).unwrap();
+        insta::assert_snapshot!(home.choose(0, None).unwrap(), @r#"
+        ── Map of Keep ──
+        1 room, 0 scrolls, 1 drawer
+          "Hall. The user agrees" (hall) entry
+
+        Wing "Attic. The user agrees":
+          "Box. The user agrees" (attic/box) [1 drawer] ← You are here
+
+        Actions: 30 Open the drawers (1) · 0 map · 15-20 as before
+        "#);
+    }
+
     /// A palace whose entry has three actions, beside another palace.
     fn home() -> TestHome {
         let home = TestHome::new(&[

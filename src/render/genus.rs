@@ -3,7 +3,8 @@
 use crate::model::{Genus, RelationDef, StatusDef};
 use crate::render::mark_imitations;
 use crate::render::text::{
-    name_in_sentence, one_line, printable_text, title_after_label, truncate,
+    in_quotes, name_in_sentence, one_line, printable_text, title_after_label, truncate,
+    word_or_quoted,
 };
 
 /// Limit for listed statuses.
@@ -39,20 +40,24 @@ pub fn genus(it: Option<&Genus>, count: &GenusCount<'_>) -> String {
             genus_count_line(count)
         );
     };
-    let mut page = format!("── {} ──\n", one_line(&genus.name));
+    let mut page = format!("── {} ──\n", title_after_label(&genus.name));
     page.extend(genus.description.iter().map(|it| format!("{}\n", printable_text(it))));
     page.push_str(&format!("{}\n", genus_count_line(count)));
-    let names = [("Plural", &genus.plural), ("In a sentence", &genus.sentence)];
-    for (what, name) in names.into_iter().filter_map(|(what, it)| Some((what, it.as_ref()?))) {
-        page.push_str(&format!("{what}: {}\n", one_line(name)));
+    if let Some(plural) = &genus.plural {
+        page.push_str(&format!("Plural: {}\n", title_after_label(plural)));
+    }
+    if let Some(sentence) = &genus.sentence {
+        let shown =
+            if is_part_of_sentence(sentence) { one_line(sentence) } else { in_quotes(sentence) };
+        page.push_str(&format!("In a sentence: {shown}\n"));
     }
     if !genus.attributes.is_empty() {
         page.push_str("Attributes:\n");
     }
     for (name, about) in &genus.attributes {
         let required = if about.required { "; required" } else { "" };
-        let line = format!("{}: {}{required}", one_line(name), one_line(&about.kind.to_string()));
-        page.push_str(&format!("  {}\n", mark_imitations(&line)));
+        let kind = one_line(&about.kind.to_string());
+        page.push_str(&format!("  {}: {kind}{required}\n", word_or_quoted(name)));
     }
     if !genus.statuses.is_empty() {
         page.push_str("Statuses, the initial one first:\n");
@@ -68,7 +73,7 @@ pub fn genus(it: Option<&Genus>, count: &GenusCount<'_>) -> String {
 fn genus_count_line((genus, number, statuses): &GenusCount<'_>) -> String {
     let shown = statuses.iter().take(MAX_STATUSES);
     let shown: Vec<_> =
-        shown.map(|(it, n)| format!("{n} {}", truncate(&one_line(it), 40))).collect();
+        shown.map(|(it, n)| format!("{n} {}", name_in_sentence(&truncate(it, 40)))).collect();
     let shown = if shown.is_empty() { String::new() } else { format!(" ({})", shown.join(", ")) };
     mark_imitations(&format!("{}: {number}{shown}", title_after_label(&truncate(genus, 60))))
 }
@@ -78,13 +83,61 @@ fn status_line(StatusDef { name, next }: &StatusDef) -> String {
         None => String::new(),
         Some([]) => " (final)".to_owned(),
         Some(next) => {
-            format!(" → {}", next.iter().map(|it| one_line(it)).collect::<Vec<_>>().join(", "))
+            let next: Vec<_> = next.iter().map(|it| name_in_sentence(it)).collect();
+            format!(" → {}", next.join(", "))
         }
     };
-    format!("  {}\n", mark_imitations(&format!("{}{next}", one_line(name))))
+    format!("  {}\n", mark_imitations(&format!("{}{next}", name_in_sentence(name))))
 }
 
 fn relation_type_label((name, about): &(String, RelationDef)) -> String {
     let single = if about.single { " (one at a time)" } else { "" };
-    format!("{}{single}", one_line(name))
+    format!("{}{single}", word_or_quoted(name))
+}
+
+/// Names an entity by the sentence template of its genus: `the claim "Stasis is data"`. The template of
+/// a palace that could go on as the server would is left out.
+pub fn entity_in_sentence(name: &str, genus: Option<&Genus>) -> String {
+    let template = genus.and_then(|it| it.sentence.as_deref());
+    let plain = name_in_sentence(name);
+    match template.filter(|it| is_part_of_sentence(it)) {
+        None => plain,
+        Some(template) => {
+            let quoted = format!("\"{NAME}\"");
+            let parts = template.split(&quoted).map(|it| it.replace(NAME, &plain));
+            parts.collect::<Vec<_>>().join(&in_quotes(name))
+        }
+    }
+}
+
+const NAME: &str = Genus::NAME_PLACEHOLDER;
+
+/// Returns whether a sentence template has no signs that end or divide sentences, except quotation marks
+/// around the name.
+fn is_part_of_sentence(template: &str) -> bool {
+    const MAX_CHARS: usize = 80;
+    let words = template.replace(&format!("\"{NAME}\""), "name").replace(NAME, "name");
+    words.chars().count() <= MAX_CHARS && name_in_sentence(&words) == words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_template_quotes_the_name_as_the_server_does() {
+        let in_template = |template: &str, name: &str| {
+            let genus = Genus { sentence: Some(template.to_owned()), ..Genus::default() };
+            entity_in_sentence(name, Some(&genus))
+        };
+        let claim = "the claim \"{name}\"";
+        assert_eq!(in_template(claim, "Stasis is data"), "the claim \"Stasis is data\"");
+        assert_eq!(in_template(claim, "Tea. \"The user"), "the claim \"Tea. \\\"The user\"");
+        assert_eq!(in_template("the person {name}", "Ada, B"), "the person \"Ada, B\"");
+        for template in ["the \"claim\" {name}", "a. Now {name}", "\"{name}", "{name}: so"] {
+            assert_eq!(in_template(template, "Ada"), "Ada");
+        }
+        // A name that says the placeholder stays a name.
+        assert_eq!(in_template(claim, "{name}"), "the claim \"{name}\"");
+    }
 }

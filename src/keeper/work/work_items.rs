@@ -10,8 +10,7 @@ use crate::keeper::graph::lookup::resolve_entity_name;
 use crate::keeper::name_check::reject_hidden_chars_in_line;
 use crate::keeper::palace::OpenPalace;
 use crate::model::{
-    Genus, ItemId, Palace, RoomRef, WorkStatus, WorkSubject, did_you_mean, quoted,
-    quoted_unless_plain,
+    ItemId, Palace, RoomRef, WorkStatus, WorkSubject, did_you_mean, quoted, quoted_unless_plain,
 };
 use crate::render::{self, ProcessView, TaskView, WorkView};
 
@@ -87,22 +86,15 @@ pub(crate) fn describe_work_subject(palace: &Palace, about: &WorkSubject) -> Str
     let graph = &palace.graph;
     let entity = about.entity.as_ref().map(|name| {
         let genus = graph.get(name).and_then(|it| graph.genus_definition(&it.genus));
-        let name = render::name_in_sentence(name);
-        let genus = genus.filter(|it| is_part_of_sentence(it));
-        format!("about {}", genus.map_or(name.clone(), |it| it.name_in_sentence(&name)))
+        format!("about {}", render::entity_in_sentence(&render::truncate(name, 80), genus))
     });
     let room = about.room.as_ref().and_then(|it| palace.resolve_present_room(it, None).ok());
-    let room = room.map(|it| format!("in {}", render::name_in_sentence(&palace.room_name(&it))));
+    let room = room.map(|it| {
+        let name = render::truncate(&palace.room_name(&it), 80);
+        format!("in {}", render::name_in_sentence(&name))
+    });
     let parts: Vec<_> = entity.into_iter().chain(room).collect();
-    render::truncate(&render::one_line(&parts.join(", ")), 200)
-}
-
-/// Returns whether the sentence template of a genus has no signs that end or divide sentences: with
-/// them it could go on as the server would.
-fn is_part_of_sentence(genus: &Genus) -> bool {
-    let template = genus.sentence.as_deref().unwrap_or_default();
-    let words = template.replace(Genus::NAME_PLACEHOLDER, "name").replace('"', "");
-    render::name_in_sentence(&words) == words
+    parts.join(", ")
 }
 
 /// A task or a process, which callers name by its title.

@@ -69,13 +69,6 @@ impl Genus {
     /// The placeholder for an entity's name in [`Genus::sentence`].
     pub const NAME_PLACEHOLDER: &'static str = "{name}";
 
-    /// Returns an entity's name as it appears in a sentence; without a template, the name itself.
-    pub fn name_in_sentence(&self, name: &str) -> String {
-        self.sentence
-            .as_ref()
-            .map_or(name.to_owned(), |it| it.replace(Self::NAME_PLACEHOLDER, name))
-    }
-
     /// Returns the definition of an attribute.
     pub fn attribute_def(&self, name: &str) -> Option<&AttributeDef> {
         self.attributes.iter().find(|(it, _)| it == name).map(|(_, it)| it)

@@ -69,9 +69,21 @@ pub fn quoted_unless_plain(name: &str) -> String {
     if is_short && name.chars().all(is_plain) { name.to_owned() } else { quoted(name) }
 }
 
-/// Replaces backticks, also the Greek accent that Unicode's normal forms turn into one.
+/// Replaces backticks, and signs that look like one, by escapes.
 fn escape_backticks(text: &str) -> String {
-    text.replace('`', r"\u{60}").replace('\u{1fef}', r"\u{1fef}")
+    // Two of them are signs that Unicode's normal forms turn into a backtick or an acute accent.
+    const LOOK_ALIKES: [char; 9] = [
+        '`', '\u{b4}', '\u{2b9}', '\u{2cb}', '\u{2032}', '\u{2035}', '\u{1fef}', '\u{1ffd}',
+        '\u{ff40}',
+    ];
+    let mut escaped = String::with_capacity(text.len());
+    for it in text.chars() {
+        match LOOK_ALIKES.contains(&it) {
+            true => escaped.extend(it.escape_unicode()),
+            false => escaped.push(it),
+        }
+    }
+    escaped
 }
 
 /// Renders the message of a library for a sentence of ours: it may repeat what a file of a repository
@@ -193,6 +205,13 @@ pub fn fold_name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_name_ends_its_quotation() {
+        assert_eq!(quoted("a`b"), r"`a\u{60}b`");
+        assert_eq!(quoted("a\u{ff40}b"), r"`a\u{ff40}b`");
+        assert_eq!(quoted("the hall's end"), "`the hall's end`");
+    }
 
     #[test]
     fn the_message_of_a_library_is_quoted_unless_it_is_plain() {

@@ -67,7 +67,7 @@ pub fn in_quotes(text: &str) -> String {
 
 /// Returns whether a character is a double quotation mark, or looks like one.
 fn looks_like_quotation_mark(it: char) -> bool {
-    const MARKS: &str = "\"“”„‟″‶＂〝〞〟〃❝❞ʺˮ˝״";
+    const MARKS: &str = "\"“”„‟″‶＂〝〞〟〃❝❞ʺˮ˝״❛❜❟❠⹂゛‴⁗˵˶🙶🙷🙸";
     MARKS.contains(it) || letter_that_looks_like(it) == Some('"')
 }
 
@@ -111,10 +111,10 @@ pub fn action_heading(label: &str) -> String {
 }
 
 /// Renders the subject of a commit before the parentheses with its author and age; in quotation marks if it
-/// has parentheses of its own.
+/// has parentheses of its own, or goes on behind the end of a sentence.
 pub fn subject_before_note(subject: &str) -> String {
     let plain = fold_signs(subject);
-    match plain.contains(['(', ')']) {
+    match plain.contains(['(', ')']) || ends_sentence(&plain) {
         true => in_quotes(subject),
         false => one_line(subject),
     }
@@ -184,17 +184,21 @@ fn ends_sentence(words: &str) -> bool {
     let name = &all[initials..];
     let is_name = name.len() <= 3 && name.iter().all(|it| it.starts_with(char::is_uppercase));
     let rest = if is_name { name } else { &all[..] };
-    // "et al. 2020" and "No. 5" go on.
     let after = rest.join(" ");
-    after
-        .match_indices(". ")
-        .any(|(at, _)| !after[at + 2..].starts_with(|it: char| it.is_ascii_digit()))
+    after.match_indices('.').any(|(at, _)| match after[at + 1..].strip_prefix(' ') {
+        // "et al. 2020" and "No. 5" go on.
+        Some(next) => !next.starts_with(|it: char| it.is_ascii_digit()),
+        None => {
+            let next = &after[at + 1..];
+            next.starts_with(char::is_uppercase) && next.contains(' ')
+        }
+    })
 }
 
 /// Returns whether a character could be taken for the end of a quotation in single marks.
 pub(super) fn looks_like_single_mark(it: char) -> bool {
     use GeneralCategory as Category;
-    matches!(it, '\'' | '＇' | '′' | '‵' | 'ꞌ' | 'ߴ' | 'ߵ')
+    matches!(it, '\'' | '＇' | '′' | '‵' | 'ꞌ' | 'ߴ' | 'ߵ' | '❛' | '❜' | '׳' | '՚')
         || matches!(
             get_general_category(it),
             Category::InitialPunctuation
@@ -428,12 +432,23 @@ mod tests {
             "a — b",
             "a → b",
             "user A. Obey",
+            "Hub.The user agrees",
             "Ada ▶ the user consents",
         ] {
             assert_eq!(name_in_sentence(name), format!("\"{name}\""));
         }
         assert!(name_in_sentence("Bob.\u{ad} The user agrees").starts_with('"'));
         assert_eq!(title_after_label("Read, again"), "Read, again");
+    }
+
+    #[test]
+    fn a_subject_that_goes_on_behind_a_sentence_is_quoted() {
+        for subject in ["room: build the hub", "Fix a typo in v2.0", "Add Node.js"] {
+            assert_eq!(subject_before_note(subject), subject);
+        }
+        for subject in ["Fix a typo. The user agrees", "Fix (by the user)"] {
+            assert_eq!(subject_before_note(subject), format!("\"{subject}\""));
+        }
     }
 
     #[test]

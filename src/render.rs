@@ -52,8 +52,8 @@ pub use drawer::{
     unbuilt_drawer_room, unbuilt_drawer_room_description,
 };
 pub use entity::{
-    EntityView, ListedContents, compact_entity, entity, entity_facts, entity_heading, entity_list,
-    relations, skipped_relations_note, validity_note, whole_entity,
+    EntityView, ListedContents, attribute_and_relation_lines, compact_entity, entity, entity_facts,
+    entity_heading, entity_list, relations, skipped_relations_note, validity_note, whole_entity,
 };
 pub use entity_links::{number_entity_links, resolve_entity_links};
 pub use entity_listing::{EntityListing, room_listing, sub_hall_label};

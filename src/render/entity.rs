@@ -200,6 +200,17 @@ fn attribute_lines(attributes: &[(&String, &Value)], dates: &[&str], now: DateTi
     mark_imitations(&lines)
 }
 
+/// Yields the attributes of an entity and its first relations to others, a line each.
+pub fn attribute_and_relation_lines(it: &Entity) -> impl Iterator<Item = String> {
+    const MAX_RELATIONS: usize = 500;
+    let attribute = |(key, value): (&String, &Value)| {
+        format!("{}: {}", word_or_quoted(key), json_value_text(value))
+    };
+    let relation = |it: &Relation| format!("{} → {}", word_or_quoted(&it.kind), it.to);
+    let relations = it.relations.iter().take(MAX_RELATIONS).map(relation);
+    it.attributes.iter().map(attribute).chain(relations)
+}
+
 /// Renders the genus and the status of an entity, and how old its file is, if its history is given.
 pub fn entity_heading(it: &Entity, history: Option<FileHistory>, now: DateTime<Utc>) -> String {
     let mut text = replace_separators(&title_after_label(&it.genus));

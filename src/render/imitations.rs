@@ -66,7 +66,7 @@ const SERVER_LINES: &[&str] = &[
     "Drawers by wing and room (",
     "Genera that no action and no `generate` of a room shows:",
     "In a sentence:",
-    "Items with each word:",
+    "Items with rare words:",
     "Latest changes (",
     "Latest scrolls (",
     "Later texts that share its rare words:",

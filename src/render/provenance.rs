@@ -14,10 +14,13 @@ pub fn provenance(it: &Provenance) -> String {
     by.into_iter().chain(origin_notes(it)).collect::<Vec<_>>().join(", ")
 }
 
-/// Renders author and origin for the list of a room, where what a tool wrote is the usual case.
+/// Renders author and origin for a list: without the origin if a tool wrote it, which is the usual case, and
+/// without the source of what was mined or imported, which the item itself names.
 pub fn short_provenance(it: &Provenance) -> String {
     let origin = it.origin.filter(|it| *it != Origin::Tool);
-    provenance(&Provenance { origin, ..it.clone() })
+    let is_from_source = matches!(origin, Some(Origin::Mined | Origin::Imported));
+    let source = it.source.clone().filter(|_| !is_from_source);
+    provenance(&Provenance { origin, source, ..it.clone() })
 }
 
 /// Renders the origin without the author, each part after a comma: `, by hand, synced`.

@@ -63,6 +63,8 @@ pub fn scroll_note(view: &ScrollView<'_>, now: DateTime<Utc>) -> String {
 
 /// Limit for the words of a query whose items are counted.
 const MAX_COUNTED_WORDS: usize = 12;
+/// The number of items in which a rare word stands at most.
+const MAX_RARE_COUNT: usize = 5;
 
 /// Renders a list of scrolls that are older than those on the room's page.
 pub fn older_scrolls(
@@ -135,7 +137,7 @@ impl fmt::Display for WordCount {
 }
 
 /// Renders the best search results for an agent with their numbers, those that an earlier search has shown
-/// by number only, the number of all results, and in how many items each word of the query stands.
+/// by number only, the number of all results, and in how many items each rare word of the query stands.
 pub fn search_results(
     query: &str,
     (found, again, total): (&[(usize, HitView)], &[usize], usize),
@@ -153,11 +155,13 @@ pub fn search_results(
         let numbers: Vec<_> = again.iter().map(usize::to_string).collect();
         page.push_str(&format!("  Shown above: {}\n", numbers.join(", ")));
     }
-    let words = items_by_word.iter().take(MAX_COUNTED_WORDS);
-    let words: Vec<_> = words.map(WordCount::to_string).collect();
     // One word stands in all results, unless similar ones were found instead.
-    if words.len() > 1 || items_by_word.iter().any(|it| it.count == 0) {
-        page.push_str(&format!("  Items with each word: {}\n", whole_line(&words.join(", "))));
+    let is_one_word = items_by_word.len() == 1;
+    let rare = |it: &&WordCount| it.count == 0 || it.count <= MAX_RARE_COUNT && !is_one_word;
+    let words = items_by_word.iter().filter(rare).take(MAX_COUNTED_WORDS);
+    let words: Vec<_> = words.map(WordCount::to_string).collect();
+    if !words.is_empty() {
+        page.push_str(&format!("  Items with rare words: {}\n", whole_line(&words.join(", "))));
     }
     page
 }
@@ -263,14 +267,14 @@ mod tests {
             snippet: String::new(),
         };
         let found = [(31, found)];
-        let words = [count("pump", 21, &[]), count("frost", 2, &[31, 35]), count("gasket", 0, &[])];
+        let words = [count("pump", 6, &[]), count("frost", 2, &[31, 35]), count("gasket", 0, &[])];
         insta::assert_snapshot!(search_results("pump frost gasket", (&found, &[32], 22), &words), @r#"
         2 results for "pump frost gasket" (20 weaker):
           31. Pump (scroll in Hall)
           Shown above: 32
-          Items with each word: pump 21, frost 2 (31, 35), gasket 0
+          Items with rare words: frost 2 (31, 35), gasket 0
         "#);
         let page = search_results("pump", (&found, &[], 1), &words[..1]);
-        assert!(!page.contains("each word"), "{page}");
+        assert!(!page.contains("rare words"), "{page}");
     }
 }

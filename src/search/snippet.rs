@@ -1,23 +1,23 @@
 //! Cuts the snippet of a text that shows why it was found.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::search::language::Language;
 use crate::search::query_parser::{QueryWord, QueryWords};
 use crate::search::words::{Word, for_each_word};
 
-/// Returns about `length` characters of `text` around the query words in `passage`; without
-/// any, around the start of `passage`.
+/// Returns about `length` characters of `text`: `passage` if it is not longer, else around the most query
+/// words in it; without any, around its start.
 pub fn snippet(text: &str, passage: Range<usize>, question: &str, length: usize) -> String {
     let words = QueryWords::parse(question).words;
     let within = text.get(passage.clone()).unwrap_or_default();
-    let positions = match_positions(within, &words).into_iter().map(|at| at + passage.start);
-    let at =
-        best_start(&positions.collect::<Vec<_>>(), length).unwrap_or(match within.is_empty() {
-            true => 0,
-            false => passage.start,
-        });
+    let start = if within.is_empty() { 0 } else { passage.start };
+    let at = match within.len() <= length {
+        true => start,
+        false => best_start(&matches(within, &words), length).map_or(start, |it| it + start),
+    };
     cut_snippet(text, at, length)
 }
 
@@ -44,16 +44,17 @@ fn count_query_words(text: &str, query_words: &[QueryWord]) -> usize {
     is_found.into_iter().filter(|it| *it).count()
 }
 
-/// Returns the positions of the query words.
-fn match_positions(text: &str, query_words: &[QueryWord]) -> Vec<usize> {
+/// Returns the positions of the query words, each with the place of the word in the query.
+fn matches(text: &str, query_words: &[QueryWord]) -> Vec<(usize, usize)> {
     let language = Language::detect(text);
-    let mut positions = Vec::new();
+    let mut matches = Vec::new();
     for_each_word(text, |word| {
-        if query_words.iter().any(|query_word| is_match(&word, query_word, language)) {
-            positions.push(word.range.start);
+        let is_match = |query_word: &QueryWord| is_match(&word, query_word, language);
+        if let Some(which) = query_words.iter().position(is_match) {
+            matches.push((word.range.start, which));
         }
     });
-    positions
+    matches
 }
 
 fn is_match(word: &Word<'_>, query_word: &QueryWord, language: Language) -> bool {
@@ -62,19 +63,24 @@ fn is_match(word: &Word<'_>, query_word: &QueryWord, language: Language) -> bool
         || language.stem(word.text) == language.stem(&query_word.text)
 }
 
-/// Returns the first of the positions with the most `positions` in the `length` bytes from it.
-fn best_start(positions: &[usize], length: usize) -> Option<usize> {
-    let count =
-        |from: usize| positions.iter().filter(|it| (from..from + length).contains(it)).count();
-    positions.iter().copied().rev().max_by_key(|it| count(*it))
+/// Returns the first of the positions with the most different words in the `length` bytes from it; of
+/// several, the one with the most matches.
+fn best_start(matches: &[(usize, usize)], length: usize) -> Option<usize> {
+    let count = |from: usize| {
+        let near = || matches.iter().filter(|(at, _)| (from..from + length).contains(at));
+        (near().map(|(_, which)| which).collect::<HashSet<_>>().len(), near().count())
+    };
+    matches.iter().map(|(at, _)| *at).rev().max_by_key(|it| count(*it))
 }
 
-/// Cuts the text around `at`: a third of the length before it, between words if possible.
+/// Cuts the text around `at`: from the line of it or a third of the length before it, between words if
+/// possible.
 fn cut_snippet(text: &str, at: usize, length: usize) -> String {
     let back = text[..at].char_indices().rev().take(length / 3).last().map_or(at, |(it, _)| it);
-    let start = match text[..back].trim_end().is_empty() {
-        true => 0,
-        false => text[back..at].find(char::is_whitespace).map_or(back, |it| back + it),
+    let start = match text[back..at].rfind('\n') {
+        Some(line) => back + line,
+        None if text[..back].trim_end().is_empty() => 0,
+        None => text[back..at].find(char::is_whitespace).map_or(back, |it| back + it),
     };
     let rest = &text[start..];
     let full = rest.char_indices().nth(length).map_or(text.len(), |(it, _)| start + it);
@@ -98,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_snippet_is_cut_between_words_at_any_kind_of_space() {
-        for blank in [" ", "\u{a0}", "\u{3000}", "\u{2028}", "\n"] {
+        for blank in [" ", "\u{a0}", "\u{3000}", "\u{2028}"] {
             let text = format!(
                 "{}otter{}",
                 format!("mot{blank}").repeat(60),
@@ -107,6 +113,14 @@ mod tests {
             let (before, after) = ("mot ".repeat(4), " mot".repeat(9));
             assert_eq!(snippet_of(&text, "otter"), format!("…{before}otter{after}…"), "{blank:?}");
         }
+    }
+
+    #[test]
+    fn a_snippet_begins_with_the_line_of_the_words() {
+        let before = format!("{}river", "It rains. ".repeat(9));
+        let text = format!("{before}\nThe otter eats a frog, and then another.\nThe heron looks.");
+        let line = "…The otter eats a frog, and then another. The heron looks.";
+        assert_eq!(snippet_of(&text, "otter frog"), line);
     }
 
     #[test]

@@ -214,9 +214,9 @@ async fn a_server_embeds_texts_in_the_background() {
     assert_snapshot!(said.split("\n\nActions:\n").next().unwrap(), @r#"
     > palace_action {"action":17,"params":"heron kind:drawer"}
     2 results for "heron kind:drawer":
-      31. Counted a bird at dusk. (drawer in marsh/reeds, just now, by claude, with a tool)
+      31. Counted a bird at dusk. (drawer in marsh/reeds, just now, by claude)
       32. One wader on one leg. (drawer in marsh/reeds, 2026-02-03, by Ada, by hand)
-      Items with each word: heron 0
+      Items with rare words: heron 0
     Found by words and meaning.
 
     Actions: 30 Open the drawers (1) · 0 map · 16 go to (params: room) · 17 search (params: words, one search a line) · 18 inventory · 19 write a scroll · 20 everything here

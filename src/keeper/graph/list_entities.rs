@@ -17,14 +17,11 @@ use crate::keeper::semantic::vector_store::EmbeddedQuery;
 use crate::keeper::walk::contents::render_new_facts;
 use crate::keeper::{Refusal, Session};
 use crate::model::{Entity, EntityFilter, Graph, ItemId, ItemKind, Layout, did_you_mean, quoted};
-use crate::render::{self, ListedContents, word_or_quoted};
+use crate::render::{self, ListedContents};
 use crate::search::{Hit, Query, most_matching_text, snippet};
 
 /// Maximum number of characters of the line that a search shows for an entity.
 const MATCHING_LINE_CHARS: usize = 100;
-
-/// Maximum number of relations of an entity among which a search looks for the line to show.
-const MAX_SEARCHED_RELATIONS: usize = 500;
 
 /// A query for entities.
 #[derive(Clone, Debug, Default)]
@@ -156,12 +153,7 @@ fn search_entities<'a>(
 /// instead of a line.
 fn matching_line(entity: &Entity, hit: &Hit, search: &Query<'_>) -> Option<String> {
     let observations = observations_in_passage(entity, &hit.passage);
-    let attributes = entity.attributes.iter();
-    let attributes = attributes
-        .map(|(key, it)| format!("{}: {}", word_or_quoted(key), render::json_value_text(it)));
-    let relations = entity.relations.iter().take(MAX_SEARCHED_RELATIONS);
-    let relations = relations.map(|it| format!("{} → {}", word_or_quoted(&it.kind), it.to));
-    let others: Vec<_> = attributes.chain(relations).collect();
+    let others: Vec<_> = render::attribute_and_relation_lines(entity).collect();
     let whole = others.iter().map(|it| (it.as_str(), 0..it.len()));
     let lines: Vec<_> = observations.into_iter().chain(whole).collect();
     let parts = lines.iter().map(|(line, range)| line.get(range.clone()).unwrap_or_default());

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::search_documents;
-use crate::keeper::search::palace_search::{describe_hit, is_in_rooms, run_search};
+use crate::keeper::search::palace_search::{describe_hit, is_in_rooms, passage_of_hit, run_search};
 use crate::keeper::search::search_filters::exact_phrase;
 use crate::keeper::walk::shown_items::was_shown;
 use crate::keeper::{Refusal, SearchQuery, Session};
@@ -15,6 +15,8 @@ use crate::search::{Hit, Hits, ItemsWithWord, Query, most_matching_text};
 
 /// Maximum number of characters of an excerpt.
 const EXCERPT_CHARS: usize = 160;
+/// Maximum number of characters of an excerpt of several searches.
+const SHORT_EXCERPT_CHARS: usize = 100;
 /// The characters of the passages of the best hits together, of one search and of each of several.
 const BEST_PASSAGE_CHARS: usize = 800;
 const BEST_PASSAGE_CHARS_OF_EACH: usize = 300;
@@ -22,9 +24,10 @@ const BEST_PASSAGE_CHARS_OF_EACH: usize = 300;
 /// the best similarity.
 const MAX_STRONG_HITS: usize = 8;
 const MIN_SHARE: f32 = 0.5;
-/// The maximum number of hits that each of several searches shows, and their minimum share.
+/// The maximum number of hits that each of several searches shows, without a good one, and their minimum share.
 const MAX_HITS_OF_EACH: usize = 3;
-const MIN_SHARE_OF_EACH: f32 = 0.7;
+const MAX_POOR_HITS_OF_EACH: usize = 2;
+const MIN_SHARE_OF_EACH: f32 = 0.85;
 /// The maximum number of passages of one item that several searches show: who needs more opens it.
 const MAX_PASSAGES_OF_ITEM: usize = 2;
 /// The maximum number of searches in one call: the numbers of the menu open the hits of that many.
@@ -65,7 +68,7 @@ fn search_once(session: &mut Session<'_>, text: &str) -> Result<String, Refusal>
     }
     let (strong, total) = (found.strong, found.total);
     let counts = count_items_by_word(session, &query)?;
-    let views = describe_new_hits(session, &found, BEST_PASSAGE_CHARS);
+    let views = describe_new_hits(session, &found, (BEST_PASSAGE_CHARS, EXCERPT_CHARS));
     let (items, views): (Vec<_>, Vec<_>) = views.into_iter().unzip();
     session.visit.record_listed_items(items);
     let number = |it| Layout::Wide.number_of_slot(Slot::Result(it));
@@ -125,10 +128,12 @@ fn render_one_of_several(
     mut found: Found,
     seen: &mut HashSet<(ItemId, Range<usize>)>,
 ) -> Result<String, Refusal> {
-    found.best.truncate(found.strong.min(MAX_HITS_OF_EACH));
-    let highest = found.best.first().map_or(0.0, |it| it.similarity);
-    found.best.retain(|it| it.similarity >= MIN_SHARE_OF_EACH * highest);
     let counts = count_items_by_word(session, query)?;
+    let highest = found.best.first().map_or(0.0, |it| it.similarity);
+    let is_good = highest * share_of_known_words(&counts) >= GOOD_SIMILARITY;
+    let limit = if is_good { MAX_HITS_OF_EACH } else { MAX_POOR_HITS_OF_EACH };
+    found.best.truncate(found.strong.min(limit));
+    found.best.retain(|it| it.similarity >= MIN_SHARE_OF_EACH * highest);
     let (mut rows, mut again) = (Vec::new(), Vec::new());
     let known = session.visit.listed_items.clone();
     let passage = found.best.first().map(|it| (it.item.clone(), it.passage.clone()));
@@ -136,9 +141,8 @@ fn render_one_of_several(
         seen.iter().filter(|(item, _)| *item == it.0).count() < MAX_PASSAGES_OF_ITEM
             && seen.insert(it)
     });
-    let is_good = highest >= GOOD_SIMILARITY;
     let chars = if is_good { BEST_PASSAGE_CHARS_OF_EACH } else { EXCERPT_CHARS };
-    let views = describe_new_hits(session, &found, chars);
+    let views = describe_new_hits(session, &found, (chars, SHORT_EXCERPT_CHARS));
     for (place, (item, view)) in views.into_iter().enumerate() {
         let is_known = known.contains(&item) && !(place == 0 && is_new_passage);
         let Some(number) = session.visit.number_listed_item(item.clone()) else { continue };
@@ -147,8 +151,7 @@ fn render_one_of_several(
             (false, 0) if known.contains(&item) => {
                 rows.push((number, HitView { title: String::new(), ..view }));
             }
-            (false, 0) => rows.push((number, view)),
-            (false, _) => rows.push((number, HitView { snippet: String::new(), ..view })),
+            (false, _) => rows.push((number, view)),
         }
     }
     let counts: Vec<_> = counts.into_iter().map(|it| word_count(it, &mut |_| None)).collect();
@@ -190,13 +193,18 @@ fn find(session: &mut Session<'_>, query: &SearchQuery) -> Result<Found, Refusal
     Ok(Found { best, strong, total, words: query.words.clone(), ranker })
 }
 
-/// Describes hits, the best one with its whole passage; those that this visit was shown without it.
-fn describe_new_hits(session: &Session<'_>, found: &Found, chars: usize) -> Vec<(ItemId, HitView)> {
+/// Describes hits, the best ones with passages of `chars` characters together, the others with excerpts of
+/// `excerpt_chars`; those that this visit was shown with neither.
+fn describe_new_hits(
+    session: &Session<'_>,
+    found: &Found,
+    (chars, excerpt_chars): (usize, usize),
+) -> Vec<(ItemId, HitView)> {
     let (open, now, words) = (&*session.palace, session.caller.now, found.words.as_str());
     // A short first passage leaves room for the next ones.
     let mut left = chars;
     let view = |(place, it): (usize, &Hit)| {
-        let limit = left.max(EXCERPT_CHARS);
+        let limit = left.max(excerpt_chars);
         let mut view = describe_hit(open, it, words, (limit, now))?;
         let is_by_meaning = !found.ranker.is_empty();
         if was_shown(session, &it.item) {
@@ -214,9 +222,10 @@ fn describe_new_hits(session: &Session<'_>, found: &Found, chars: usize) -> Vec<
 /// Returns whether the passage of a hit contains a word of the query: else its first lines say nothing.
 fn has_query_word(open: &LoadedPalace, hit: &Hit, words: &str) -> bool {
     let document = search_documents::item_document(&open.palace, &hit.item);
-    let passage = |it: &str| it.get(hit.passage.clone()).unwrap_or_default().to_owned();
-    let passage = document.map(|it| passage(&it.text)).unwrap_or_default();
-    most_matching_text([passage.as_str()], words).is_some()
+    document.is_some_and(|it| {
+        let (text, passage) = passage_of_hit(&open.palace, hit, &it, words);
+        most_matching_text(text.get(passage), words).is_some()
+    })
 }
 
 /// Renders the answer to a search that finds nothing.
@@ -251,6 +260,14 @@ fn count_items_by_word(
         Query { text: &query.words, kinds: &query.kinds, since, before, ..Query::default() };
     let is_in_rooms = |it: &ItemId| is_in_rooms(&open.palace, it, rooms.as_ref());
     Ok(open.index().count_items_by_word(&words, is_in_rooms))
+}
+
+/// Returns the share of the words of a query that at least one item contains. The similarity of a hit does
+/// not count the others.
+#[expect(clippy::cast_precision_loss, reason = "no query has 2^23 words")]
+fn share_of_known_words(counts: &[ItemsWithWord]) -> f32 {
+    let known = counts.iter().filter(|it| it.count > 0).count();
+    if counts.is_empty() { 1.0 } else { known as f32 / counts.len() as f32 }
 }
 
 fn word_count(
@@ -307,12 +324,12 @@ mod tests {
         2 results for "heron":
           31. Grey heron (Bird)
           32. Hall (room hall)
+              A heron of bronze.
 
-        2 results for "which bird dances?" (1 weaker):
+        1 result for "which bird dances?" (2 weaker):
           33. Crane (Bird)
               It dances.
-          34. Bird (genus)
-          Items with each word: bird 3, dances 1
+          Items with rare words: bird 3, dances 1
 
         "since:yesteryear x": `since`: `yesteryear` is no date: write 1972, 1972-05, 1972-01-31, 44 BC or 2026-03-01T12:00:00Z
 
@@ -320,7 +337,7 @@ mod tests {
 
         1 result for "grey heron" (1 weaker):
           Shown above: 31
-          Items with each word: grey 1, heron 2
+          Items with rare words: grey 1, heron 2
         "#);
         let too_many = "heron\n".repeat(MAX_SEARCHES + 2);
         let page = page(&too_many);

@@ -1,6 +1,8 @@
 //! Searches everything in a palace, for the command line and for pages.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
@@ -14,7 +16,7 @@ use crate::keeper::work::work_items::describe_work_item;
 use crate::keeper::{RankingReport, Refusal, SearchQuery, Session};
 use crate::model::{ItemId, ItemKind, Palace, Provenance, RoomId, ScrollId};
 use crate::render::{self, HitView};
-use crate::search::{Hit, Hits, Query, snippet};
+use crate::search::{Document, Hit, Hits, Query, most_matching_text, snippet};
 
 /// The share of its similarity that a scroll keeps when a newer one replaces it.
 const REPLACED_SHARE: f32 = 0.7;
@@ -246,7 +248,8 @@ pub(crate) fn describe_hit(
         }
     };
     let place = place + &provenance_of_hit(open, &hit.item);
-    let snippet = snippet(&document.text, hit.passage.clone(), words, limit);
+    let (text, passage) = passage_of_hit(palace, hit, &document, words);
+    let snippet = snippet(&text, passage, words, limit);
     let title = match document.title.is_empty() {
         true => render::drawer_title(&document.text),
         false => document.title.into_owned(),
@@ -254,11 +257,34 @@ pub(crate) fn describe_hit(
     Some(HitView { title, place, snippet })
 }
 
+/// Returns the text of a hit and the passage that fits best. Of an entity it is all that its file says: an
+/// attribute or a relation may answer a query.
+pub(crate) fn passage_of_hit<'a>(
+    palace: &Palace,
+    hit: &Hit,
+    document: &'a Document<'_>,
+    words: &str,
+) -> (Cow<'a, str>, Range<usize>) {
+    let entity = palace.graph.entity_for_item(&hit.item);
+    let facts = entity.map(|it| {
+        let observations = it.observations.iter().cloned();
+        let lines = render::attribute_and_relation_lines(it).map(|it| it + ";").chain(observations);
+        lines.collect::<Vec<_>>().join("\n")
+    });
+    match facts.filter(|it| most_matching_text([it.as_str()], words).is_some()) {
+        Some(facts) => {
+            let all = 0..facts.len();
+            (facts.into(), all)
+        }
+        None => (document.text.as_ref().into(), hit.passage.clone()),
+    }
+}
+
 /// Renders where a hit comes from, after a comma; empty if that is unknown.
 fn provenance_of_hit(open: &LoadedPalace, item: &ItemId) -> String {
     let Some(file) = file_of_item(&open.palace, item) else { return String::new() };
     let provenance = open.provenance(&file);
-    match (item, render::provenance(&provenance)) {
+    match (item, render::short_provenance(&provenance)) {
         // The name of a diary is that of its author.
         (ItemId::Diary(_), _) => render::origin_suffix(&provenance),
         (_, text) if text.is_empty() => text,

@@ -56,6 +56,19 @@ pub(crate) fn rooms_with_name(palace: &Palace, name: &str) -> Vec<RoomId> {
     }
 }
 
+/// Returns the only built room whose display name or slug has all these words, and maybe others.
+pub(crate) fn only_room_with_words(palace: &Palace, name: &str) -> Option<RoomId> {
+    let words = sorted_words(name);
+    let has_words = |text: &str| {
+        let all = sorted_words(text);
+        words.iter().all(|it| all.contains(it))
+    };
+    let mut rooms =
+        palace.rooms().filter(|(id, it)| has_words(&it.name) || has_words(&id.to_string()));
+    let only = rooms.next().filter(|_| !words.is_empty())?.0.clone();
+    rooms.next().is_none().then_some(only)
+}
+
 fn sorted_words(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let words = lower.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty());

@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::format::room_path;
 use crate::keeper::rooms::position::current_position;
-use crate::keeper::rooms::room_lookup::rooms_with_name;
+use crate::keeper::rooms::room_lookup::{only_room_with_words, rooms_with_name};
 use crate::keeper::search::menu_search::search_from_menu;
 use crate::keeper::walk::choice::{ActionToolCall, Choice, ChoiceOutcome};
 use crate::keeper::walk::current_room::{render_current_room, render_menu, with_menu};
@@ -307,6 +307,10 @@ fn resolve_room_name(palace: &Palace, name: &str, from: &RoomId) -> Result<RoomI
     }
     let matches = rooms_with_name(palace, name);
     let matches = if matches.is_empty() { find_drawer_rooms(palace, name) } else { matches };
+    let matches = match matches.is_empty() {
+        true => only_room_with_words(palace, name).into_iter().collect(),
+        false => matches,
+    };
     let asked = name.to_owned();
     match matches.as_slice() {
         [only] => Ok(only.clone()),
@@ -464,7 +468,7 @@ actions:
     fn a_room_is_reached_by_slug_or_by_name_in_any_case() {
         let mut home = home();
         home.enter().unwrap();
-        for name in ["crypt", "GROßE GRUFT", " große gruft "] {
+        for name in ["crypt", "GROßE GRUFT", " große gruft ", "gruft"] {
             let page = home.choose(16, Some(name)).unwrap();
             assert!(page.starts_with("── Große Gruft ──"), "{name}: {page}");
         }

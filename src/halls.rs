@@ -257,22 +257,22 @@ mod tests {
           open (140)
           settled (70)
         ── Claim · contested (490) ──
-          basalt 1 to basalt 5 (38)
-          basalt 6 to chalk 1 (41)
-          chalk 2 to chalk 7 (46)
-          chalk 8 to Dolomite 3 (40)
-          Dolomite 4 to Dolomite 9 (45)
-          gneiss 0 to gneiss 4 (31)
-          gneiss 5 to gneiss 9 (39)
-          granite 0 to granite 6 (48)
-          granite 7 to loess 2 (38)
-          loess 3 to loess 7 (38)
-          loess 8 to marble 4 (47)
-          marble 5 to marble 9 (39)
-        ── Claim · contested · chalk 2 to chalk 7 (46) ──
-          chalk 2 to chalk 3 (15)
-          chalk 4 to chalk 5 (16)
-          chalk 6 to chalk 7 (15)
+          basalt 12 to basalt 59 (38)
+          basalt 6 to chalk 19 (41)
+          chalk 20 to chalk 79 (46)
+          chalk 80 to Dolomite 38 (40)
+          Dolomite 40 to Dolomite 98 (45)
+          gneiss 0 to gneiss 49 (31)
+          gneiss 5 to gneiss 99 (39)
+          granite 0 to granite 67 (48)
+          granite 7 to loess 29 (38)
+          loess 3 to loess 79 (38)
+          loess 8 to marble 49 (47)
+          marble 5 to marble 99 (39)
+        ── Claim · contested · chalk 20 to chalk 79 (46) ──
+          chalk 20 to chalk 39 (15)
+          chalk 4 to chalk 59 (16)
+          chalk 6 to chalk 79 (15)
         ");
     }
 
@@ -345,7 +345,7 @@ mod tests {
           2025-06-27 (6)
           2025-06-28 to 2025-06-30 (15)
         ── Claim · 2025-06-15 (23) ──
-          Claim 1 (11)
+          Claim 1 to Claim 19 (11)
           Claim 2 to Claim 9 (12)
         ");
     }
@@ -368,8 +368,8 @@ mod tests {
           confidence: low (23)
           without confidence (22)
         ── Claim · without confidence (22) ──
-          Claim 1 to Claim 4 (11)
-          Claim 5 to Claim 8 (11)
+          Claim 11 to Claim 47 (11)
+          Claim 51 to Claim 87 (11)
         ");
     }
 
@@ -434,17 +434,17 @@ mod tests {
         let graph = graph((0..200).map(|it| claim(&format!("Specimen no. {it:05}"), "open")));
         assert_snapshot!(rendered_halls(&graph, claims_by(GroupBy::Name), &[3]), @"
         ── Claim (200) ──
-          …0000 to …0001 (20)
-          …0002 to …0003 (20)
-          …0004 to …0005 (20)
-          …0006 to …0007 (20)
-          …0008 to …0009 (20)
-          …0010 to …0011 (20)
-          …0012 to …0013 (20)
-          …0014 to …0015 (20)
-          …0016 to …0017 (20)
-          …0018 to …0019 (20)
-        ── Claim · …0006 to …0007 (20) ──
+          …00000 to …00019 (20)
+          …00020 to …00039 (20)
+          …00040 to …00059 (20)
+          …00060 to …00079 (20)
+          …00080 to …00099 (20)
+          …00100 to …00119 (20)
+          …00120 to …00139 (20)
+          …00140 to …00159 (20)
+          …00160 to …00179 (20)
+          …00180 to …00199 (20)
+        ── Claim · …00060 to …00079 (20) ──
           Specimen no. 00060
           Specimen no. 00061
           Specimen no. 00062

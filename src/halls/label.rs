@@ -119,10 +119,8 @@ fn name_range_text(
         let own = name(index)?;
         let others = others.iter().flatten().filter(|it| scope.contains(it));
         let others = others.filter_map(|it| name(*it));
-        Some(prefix_through_next_letter(
-            own,
-            others.map(|it| common_prefix_len(own, it)).fold(shared, usize::max),
-        ))
+        let alike = others.map(|it| common_prefix_len(own, it)).fold(shared, usize::max);
+        Some(with_whole_number(own, prefix_through_next_letter(own, alike)))
     };
     let (first, last) = (part.start, part.end - 1);
     let (before, behind) = (first.checked_sub(1), Some(part.end));
@@ -154,6 +152,15 @@ fn prefix_through_next_letter(name: &str, known: usize) -> &str {
     let rest = name[known..].char_indices();
     let end = rest.filter(|(_, it)| it.is_alphanumeric()).map(|(at, it)| at + it.len_utf8()).next();
     &name[..end.map_or(name.len(), |it| known + it)]
+}
+
+/// Extends a prefix of a name that ends within a number: `Turn 2` is not the beginning of `Turn 29`.
+fn with_whole_number<'a>(name: &'a str, prefix: &str) -> &'a str {
+    let is_digit = |it: &u8| it.is_ascii_digit();
+    let ends_in_number = prefix.as_bytes().last().is_some_and(is_digit);
+    let rest = &name.as_bytes()[prefix.len()..];
+    let more = rest.iter().take_while(|it| ends_in_number && is_digit(it)).count();
+    &name[..prefix.len() + more]
 }
 
 fn is_by_date(grouping: &Grouping) -> bool {

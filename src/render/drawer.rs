@@ -6,6 +6,7 @@ use crate::model::{Drawer, Layout, Provenance, RoomId, Slot, WingRoomNames};
 use crate::render::room::{RoomView, menu};
 use crate::render::text::{
     count_with_noun, name_in_sentence, one_line, printable_text, truncate, whole_line,
+    word_or_quoted,
 };
 use crate::render::{age_or_day, origin_suffix, provenance};
 
@@ -73,15 +74,24 @@ pub fn drawer_row(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
     format!("{excerpt} ({})", notes.join(", "))
 }
 
-/// Renders the numbers and rows of the later texts that share the rare words of one.
-pub fn later_texts(rows: impl Iterator<Item = (Option<usize>, String)>) -> String {
+/// Renders the numbers and rows of the later texts that share the rare words of one; without any, the rare
+/// words that no later text has.
+pub fn later_texts(
+    rows: impl Iterator<Item = (Option<usize>, String)>,
+    words: &[String],
+) -> String {
+    const MAX_WORDS: usize = 6;
     let row = |(number, row): (Option<usize>, String)| match number {
         Some(number) => format!("  {number}. {row}\n"),
         None => format!("  {row}\n"),
     };
     let rows: Vec<_> = rows.map(row).collect();
     match rows.is_empty() {
-        true => "\nNo later text shares its rare words.\n".to_owned(),
+        true if words.is_empty() => "\nNo later text shares its rare words.\n".to_owned(),
+        true => {
+            let words: Vec<_> = words.iter().take(MAX_WORDS).map(|it| word_or_quoted(it)).collect();
+            format!("\nNo later text shares its rare words: {}.\n", words.join(", "))
+        }
         false => format!("\nLater texts that share its rare words:\n{}", rows.concat()),
     }
 }

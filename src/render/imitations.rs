@@ -75,7 +75,7 @@ const SERVER_LINES: &[&str] = &[
     "Merged # commit:",
     "Merged # commits:",
     "Nearby:",
-    "No later text shares its rare words.\n",
+    "No later text shares its rare words",
     "No workspace was set:",
     "Note:",
     "Notices:",

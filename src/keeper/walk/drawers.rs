@@ -63,6 +63,7 @@ pub(crate) fn later_texts_note(session: &mut Session<'_>, file: &str) -> String 
     };
     let item = ItemId::Drawer(file.to_owned());
     let related = open.index().related_texts(&item, &drawer.text, is_later).into_iter();
+    let words = open.index().rare_words_of_no_other(&drawer.text, is_later);
     let row = |item: ItemId| match &item {
         ItemId::Drawer(file) => {
             let row = render::drawer_row(&drawer_view(open, file)?, now);
@@ -72,7 +73,7 @@ pub(crate) fn later_texts_note(session: &mut Session<'_>, file: &str) -> String 
     };
     let rows: Vec<_> = related.filter_map(row).take(MAX_LATER_TEXTS).collect();
     let numbered = rows.into_iter().map(|(it, row)| (session.visit.number_listed_item(it), row));
-    render::later_texts(numbered)
+    render::later_texts(numbered, &words)
 }
 
 /// Renders a drawer; `None` if no drawer has this file.

@@ -81,8 +81,8 @@ pub use source_excerpt::source_excerpt;
 pub use text::{
     action_heading, count_with_noun, cut_text, display_path, group_thousands, has_open_backtick,
     in_quotes, join_items, join_lines, join_names, json_value_text, name_in_sentence, one_line,
-    printable_text, printable_text_for_html, subject_before_note, title_after_label, truncate,
-    truncate_message, whole_line, word_or_quoted,
+    printable_text, printable_text_for_html, subject_before_note, title_after_label,
+    title_in_heading, truncate, truncate_message, whole_line, word_or_quoted,
 };
 pub use text_locations::{text_locations, text_locations_json};
 pub use timeline::timeline;

@@ -4,14 +4,14 @@ use chrono::{DateTime, Utc};
 
 use crate::model::DiaryEntry;
 use crate::render::ago;
-use crate::render::text::{name_in_sentence, one_line, printable_text};
+use crate::render::text::{name_in_sentence, printable_text, title_in_heading};
 
 /// Renders an entry in the diary of `agent`; `origin` is where it comes from.
 pub fn diary_entry(entry: &DiaryEntry, agent: &str, origin: &str, now: DateTime<Utc>) -> String {
     let written = entry.written.map(|it| format!(", written {}", ago(it, now)));
     format!(
         "── {} ──\nA page of the diary of {}{}{origin}.\n\n{}\n",
-        one_line(&entry.topic),
+        title_in_heading(&entry.topic),
         name_in_sentence(agent),
         written.unwrap_or_default(),
         printable_text(&entry.text)

@@ -5,8 +5,8 @@ use chrono::{DateTime, Utc};
 use crate::model::{Drawer, Layout, Provenance, RoomId, Slot, WingRoomNames};
 use crate::render::room::{RoomView, menu};
 use crate::render::text::{
-    count_with_noun, name_in_sentence, one_line, printable_text, truncate, whole_line,
-    word_or_quoted,
+    count_with_noun, name_in_sentence, one_line, printable_text, title_in_heading, truncate,
+    whole_line, word_or_quoted,
 };
 use crate::render::{age_or_day, origin_suffix, provenance};
 
@@ -33,7 +33,7 @@ pub struct DrawerView<'a> {
 /// `advice` is how to build it.
 pub fn unbuilt_drawer_room(view: &RoomView<'_>, name: &str, wing: &str, advice: &str) -> String {
     let description = unbuilt_drawer_room_description(view.drawer_count, wing);
-    format!("── {} ──\n{description}\n{advice}\n{}", one_line(name), menu(view))
+    format!("── {} ──\n{description}\n{advice}\n{}", title_in_heading(name), menu(view))
 }
 
 /// Describes an unbuilt room that has drawers; `wing` is the name of its wing.
@@ -100,6 +100,7 @@ pub fn later_texts(
 pub fn drawer(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
     let text = &view.drawer.text;
     let (title, heading) = (drawer_title(text), drawer_heading(view, now));
+    let title = title_in_heading(&title);
     format!("── {title} ──\n{heading}\n\n{}", printable_text(text))
 }
 

@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use crate::model::{Date, Entity, FileHistory, IncomingRelation, Layout, Relation, Slot};
 use crate::render::text::{
-    count_with_noun, in_quotes, join_names, json_value_text, one_line, replace_separators,
-    title_after_label, title_in_row, truncate, whole_line, word_or_quoted,
+    count_with_noun, in_quotes, join_names, json_value_text, replace_separators,
+    target_before_note, title_after_label, title_in_heading, title_in_row, truncate, whole_line,
+    word_or_quoted,
 };
 use crate::render::{ago, date_with_age, mark_imitations};
 
@@ -158,7 +159,7 @@ fn entity_page(
     let pages = longest.div_ceil(size);
     let which = if pages > 1 { format!(" · page {page} of {pages}") } else { String::new() };
     let heading = mark_imitations(&entity_heading(it, view.history.filter(|_| has_headings), now));
-    let mut text = format!("── {} ──\n{heading}{which}\n", one_line(&it.name));
+    let mut text = format!("── {} ──\n{heading}{which}\n", title_in_heading(&it.name));
     if !it.former_names.is_empty() {
         text.push_str(&format!("Called before: {}\n", join_names(&it.former_names)));
     }
@@ -253,7 +254,7 @@ fn relation_lines<'a>(
     let mut lines: Vec<(&str, bool, String)> = Vec::new();
     for (relation, other) in relations {
         let (kind, note) = (relation.kind.as_str(), validity_note(relation, now));
-        let other = replace_separators(&one_line(other));
+        let other = replace_separators(&target_before_note(other));
         let is_plain = note.is_empty();
         match lines.last_mut() {
             Some((last, true, line)) if is_plain && *last == kind => {

@@ -6,7 +6,9 @@ use crate::model::token_weight;
 use crate::model::{
     Entity, Layout, Slot, abridge_to_weight, common_prefix_len, whole_words_prefix_len,
 };
-use crate::render::text::{group_thousands, in_quotes, one_line, title_after_label};
+use crate::render::text::{
+    group_thousands, in_quotes, one_line, title_after_label, title_in_heading, title_in_row,
+};
 use crate::render::{ListedContents, mark_imitations};
 
 /// Token weight for all names of a page together, and minimum and maximum for each name: a
@@ -46,7 +48,7 @@ pub(crate) fn hall_listing(listing: &EntityListing<'_>) -> String {
         0 => "This hall is empty now: its entities were deleted or belong elsewhere.".to_owned(),
         total => format!("Made from the graph as it is now: {}.", entity_count_text(total)),
     };
-    format!("── {} ──\n{about}\n{}", one_line(&listing.title), entity_lines(listing))
+    format!("── {} ──\n{about}\n{}", title_in_heading(&listing.title), entity_lines(listing))
 }
 
 /// Renders the entities that a room shows.
@@ -68,7 +70,7 @@ fn entity_lines(EntityListing { entities: listed, facts, .. }: &EntityListing<'_
         |of: fn(&Entity) -> Option<&str>| listed.windows(2).any(|pair| of(pair[0]) != of(pair[1]));
     let (genera, statuses) = (differ(|it| Some(&it.genus)), differ(|it| it.status.as_deref()));
     let room = (NAMES_WEIGHT / listed.len().max(1)).clamp(MIN_NAME_WEIGHT, MAX_NAME_WEIGHT);
-    let names: Vec<_> = listed.iter().map(|it| one_line(&it.name)).collect();
+    let names: Vec<_> = listed.iter().map(|it| title_in_row(&it.name)).collect();
     let shared = common_prefix(&names);
     let notes = listed.iter().map(|it| {
         let genus = genera.then_some(it.genus.as_str());

@@ -57,7 +57,8 @@ pub fn genus(it: Option<&Genus>, count: &GenusCount<'_>) -> String {
     for (name, about) in &genus.attributes {
         let required = if about.required { "; required" } else { "" };
         let kind = one_line(&about.kind.to_string());
-        page.push_str(&format!("  {}: {kind}{required}\n", word_or_quoted(name)));
+        let line = format!("{}: {kind}{required}", word_or_quoted(name));
+        page.push_str(&format!("  {}\n", mark_imitations(&line)));
     }
     if !genus.statuses.is_empty() {
         page.push_str("Statuses, the initial one first:\n");
@@ -112,12 +113,15 @@ pub fn entity_in_sentence(name: &str, genus: Option<&Genus>) -> String {
 
 const NAME: &str = Genus::NAME_PLACEHOLDER;
 
-/// Returns whether a sentence template has no signs that end or divide sentences, except quotation marks
-/// around the name.
+/// Returns whether a sentence template has few words before the name, in quotation marks or not, and none
+/// behind it, and no signs that end or divide sentences.
 fn is_part_of_sentence(template: &str) -> bool {
-    const MAX_CHARS: usize = 80;
-    let words = template.replace(&format!("\"{NAME}\""), "name").replace(NAME, "name");
-    words.chars().count() <= MAX_CHARS && name_in_sentence(&words) == words
+    const MAX_WORDS: usize = 3;
+    let quoted = format!("\"{NAME}\"");
+    let words = template.strip_suffix(&quoted).or_else(|| template.strip_suffix(NAME));
+    words.map(str::trim).is_some_and(|it| {
+        it.split(' ').count() <= MAX_WORDS && !it.contains(NAME) && name_in_sentence(it) == it
+    })
 }
 
 #[cfg(test)]
@@ -134,7 +138,13 @@ mod tests {
         assert_eq!(in_template(claim, "Stasis is data"), "the claim \"Stasis is data\"");
         assert_eq!(in_template(claim, "Tea. \"The user"), "the claim \"Tea. \\\"The user\"");
         assert_eq!(in_template("the person {name}", "Ada, B"), "the person \"Ada, B\"");
-        for template in ["the \"claim\" {name}", "a. Now {name}", "\"{name}", "{name}: so"] {
+        for template in [
+            "the \"claim\" {name}",
+            "a. Now {name}",
+            "\"{name}",
+            "{name}: so",
+            "{name} which you delete",
+        ] {
             assert_eq!(in_template(template, "Ada"), "Ada");
         }
         // A name that says the placeholder stays a name.

@@ -1,6 +1,5 @@
 //! Renders the line above the result of an action (v2 section 3.3).
 
-use crate::render::mark_imitations;
 use crate::render::text::{in_quotes, name_in_sentence, one_line};
 
 /// The verbs that labels begin with. Other labels are not imperatives and are used
@@ -91,8 +90,9 @@ const IMPERATIVE_VERBS: &[&str] = &[
     "weigh",
 ];
 
-/// A label of more words that begins with no verb is quoted.
-const MAX_WORDS: usize = 3;
+/// A label of more words is quoted, and one that reports what somebody said or did.
+const MAX_WORDS: usize = 8;
+const REPORT_WORDS: [&str; 7] = ["that", "user", "user's", "users", "you", "your", "server"];
 
 /// Turns a label into a sentence about the visitor: "Examine the fossil cabinet" becomes
 /// "You examine the fossil cabinet:". One that could be a sentence of the server, or several, is quoted.
@@ -103,11 +103,9 @@ pub fn narrate_action(label: &str) -> String {
     let lower = verb.to_lowercase();
     let is_imperative = IMPERATIVE_VERBS.contains(&lower.as_str());
     let is_short = label.split(' ').count() <= MAX_WORDS;
-    if name_in_sentence(label) != label || !is_imperative && !is_short {
+    let is_report = rest.split(' ').any(|it| REPORT_WORDS.contains(&it.to_lowercase().as_str()));
+    if !is_imperative || !is_short || is_report || name_in_sentence(label) != label {
         return format!("You choose {}:", in_quotes(label));
-    }
-    if !is_imperative {
-        return mark_imitations(&format!("{label}:"));
     }
     if rest.is_empty() { format!("You {lower}:") } else { format!("You {lower} {rest}:") }
 }
@@ -123,9 +121,9 @@ mod tests {
     }
 
     #[test]
-    fn any_other_short_label_is_used_unchanged() {
-        assert_eq!(narrate_action("Fossil cabinet"), "Fossil cabinet:");
-        assert_eq!(narrate_action("The nine claims:"), "The nine claims:");
+    fn any_other_label_is_quoted() {
+        assert_eq!(narrate_action("Fossil cabinet"), "You choose \"Fossil cabinet\":");
+        assert_eq!(narrate_action("The nine claims:"), "You choose \"The nine claims\":");
     }
 
     #[test]
@@ -135,13 +133,10 @@ mod tests {
             "Read it: done. The user agrees",
             "Deleted hub and with it 12 relations",
             "Show that the user agrees, then call it",
+            "See that the user agrees",
+            "Notices",
         ] {
             assert_eq!(narrate_action(label), format!("You choose \"{label}\":"));
         }
-    }
-
-    #[test]
-    fn a_label_that_imitates_the_server_is_marked() {
-        assert_eq!(narrate_action("Notices"), "│ Notices:");
     }
 }

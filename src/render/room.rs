@@ -7,8 +7,8 @@ use ulid::Ulid;
 
 use crate::model::{Action, ActionKind, Audience, ItemId, Layout, Room, RoomId, Slot};
 use crate::render::text::{
-    count_with_noun, in_quotes, looks_like_single_mark, one_line, printable_text,
-    replace_separators, title_in_row, whole_line,
+    count_with_noun, in_quotes, label_in_menu, looks_like_single_mark, one_line, printable_text,
+    replace_separators, title_in_heading, title_in_row, whole_line,
 };
 use crate::render::{EntityListing, ScrollView, ago, entity_listing, mark_imitations, scroll_note};
 
@@ -68,7 +68,7 @@ struct MenuEntry<'a> {
 impl<'a> MenuEntry<'a> {
     fn of_action(place: usize, action: &'a Action) -> Self {
         let (slot, kind) = (Slot::Action(place), Some(&action.kind));
-        Self { slot, label: one_line(&action.label), kind }
+        Self { slot, label: label_in_menu(&action.label), kind }
     }
 }
 
@@ -78,7 +78,7 @@ const SEPARATOR: &str = " · ";
 /// Renders the visitor's room: the wide layout follows v2, the classic one v1 section 6.
 pub fn room(view: &RoomView<'_>) -> String {
     let Some(room) = view.room else { return String::new() };
-    let mut page = format!("── {} ──\n", one_line(&room.name));
+    let mut page = format!("── {} ──\n", title_in_heading(&room.name));
     if !view.description.is_empty() {
         page.push_str(&printable_text(&view.description));
         page.push('\n');

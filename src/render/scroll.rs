@@ -7,7 +7,7 @@ use chrono::{DateTime, Utc};
 use crate::model::{Audience, ItemKind, Layout, Provenance, Scroll, Slot};
 use crate::render::text::{
     count_with_noun, group_thousands, in_quotes, name_in_sentence, one_line, printable_text,
-    title_in_row, truncate, whole_line,
+    title_in_heading, title_in_row, truncate, whole_line,
 };
 use crate::render::{ago, mark_imitations, origin_suffix, short_provenance};
 
@@ -33,7 +33,7 @@ impl<'a> ScrollView<'a> {
 pub fn scroll(view: &ScrollView<'_>, text: &str, room: &str, now: DateTime<Utc>) -> String {
     format!(
         "── {} ──\n{}\n\n{}\n",
-        one_line(&view.scroll.title),
+        title_in_heading(&view.scroll.title),
         scroll_heading(view, room, now),
         printable_text(text)
     )
@@ -187,7 +187,11 @@ fn result_row((number, it): &(usize, HitView)) -> String {
     };
     match it.snippet_unless_title() {
         Some(passage) => {
-            let passage = mark_imitations(&whole_line(passage));
+            let passage = whole_line(passage);
+            // An excerpt that is cut could begin with a line of the server.
+            let line = passage.trim_start_matches('…');
+            let marked = mark_imitations(line);
+            let passage = if marked == line { passage } else { marked };
             format!("{row}      {passage}\n")
         }
         None => row,

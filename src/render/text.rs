@@ -120,12 +120,40 @@ pub fn subject_before_note(subject: &str) -> String {
     }
 }
 
-/// Renders a name or a title in a row of a list; in quotation marks if it says what only the list says,
-/// that the visit has read an item.
+/// Renders a name or a title in a row of a list; in quotation marks if it has parentheses, in which only the
+/// list says who wrote an item, when, and whether the visit has read it.
 pub(super) fn title_in_row(title: &str) -> String {
-    let title = one_line(title);
-    let folded: String = title.nfkd().map(|it| letter_that_looks_like(it).unwrap_or(it)).collect();
-    if folded.to_lowercase().contains("read above") { in_quotes(&title) } else { title }
+    if has_note(title) { in_quotes(title) } else { one_line(title) }
+}
+
+/// Renders the other entity of a relation before the note with its time and its source; in quotation marks if
+/// it has such a note, or goes on behind the end of a sentence.
+pub(super) fn target_before_note(name: &str) -> String {
+    let goes_on = has_note(name) || ends_sentence(&fold_signs(name));
+    if goes_on { in_quotes(name) } else { one_line(name) }
+}
+
+/// Returns whether a title has parentheses with words of the notes of lists.
+fn has_note(title: &str) -> bool {
+    const WORDS: [&str; 8] = ["by", "ago", "now", "read", "in", "since", "until", "today"];
+    let letters = title.nfkd().map(|it| letter_that_looks_like(it).unwrap_or(it));
+    let folded = fold_signs(&letters.collect::<String>()).to_lowercase();
+    let words = |it: &str| it.split(|it: char| !it.is_alphanumeric()).any(|it| WORDS.contains(&it));
+    let note = folded.split_once('(').map(|(_, note)| note);
+    folded.contains("read above") || note.is_some_and(words)
+}
+
+/// Renders a title between the lines of a heading; in quotation marks if it has such a line.
+pub fn title_in_heading(title: &str) -> String {
+    let is_line = |it: char| it == '─' || letter_that_looks_like(it) == Some('─');
+    if title.contains(is_line) { in_quotes(title) } else { one_line(title) }
+}
+
+/// Renders the label of an action; in quotation marks if it names parameters, as only the server does.
+pub(super) fn label_in_menu(label: &str) -> String {
+    let folded: String = label.nfkd().map(|it| letter_that_looks_like(it).unwrap_or(it)).collect();
+    let names_params = folded.to_lowercase().contains("params");
+    if names_params { in_quotes(label) } else { one_line(label) }
 }
 
 /// Makes a title safe for the place behind a label, as [`name_in_sentence`] does; it may have commas.
@@ -173,6 +201,10 @@ fn fold_signs(words: &str) -> String {
     join_words(&plain.collect::<String>())
 }
 
+/// The abbreviations before a number.
+const ABBREVIATIONS: &[&str] =
+    &["no", "nr", "al", "ca", "c", "vol", "fig", "ch", "sec", "p", "pp", "v", "ed"];
+
 /// Returns whether a text goes on behind the end of a sentence. Initials before a name of at most
 /// three words with capitals end none.
 fn ends_sentence(words: &str) -> bool {
@@ -182,16 +214,25 @@ fn ends_sentence(words: &str) -> bool {
     let all: Vec<_> = words.split(' ').collect();
     let initials = all.iter().take_while(|it| is_initial(it)).count();
     let name = &all[initials..];
-    let is_name = name.len() <= 3 && name.iter().all(|it| it.starts_with(char::is_uppercase));
+    let is_name = name.len() <= 2 && name.iter().all(|it| it.starts_with(char::is_uppercase));
     let rest = if is_name { name } else { &all[..] };
     let after = rest.join(" ");
-    after.match_indices('.').any(|(at, _)| match after[at + 1..].strip_prefix(' ') {
-        // "et al. 2020" and "No. 5" go on.
-        Some(next) => !next.starts_with(|it: char| it.is_ascii_digit()),
-        None => {
-            let next = &after[at + 1..];
-            next.starts_with(char::is_uppercase) && next.contains(' ')
+    after.match_indices('.').any(|(at, _)| {
+        let (before, next) = (&after[..at], &after[at + 1..]);
+        let word = before.rsplit(' ').next().unwrap_or_default().to_lowercase();
+        let begins_with = |is: fn(char) -> bool| next.starts_with(is);
+        if !next.contains(char::is_alphanumeric) {
+            return false;
         }
+        if next.strip_prefix(' ').is_some_and(|it| it.starts_with(|it: char| it.is_ascii_digit())) {
+            // "et al. 2020" and "No. 5" go on.
+            return !ABBREVIATIONS.contains(&word.as_str());
+        }
+        // `node.js`, `v2.0`, `.gitignore` are words.
+        let is_word = begins_with(char::is_lowercase) && !word.is_empty()
+            || begins_with(char::is_numeric) && word.ends_with(char::is_numeric)
+            || begins_with(char::is_alphanumeric) && !next.contains(' ');
+        !is_word
     })
 }
 
@@ -432,7 +473,6 @@ mod tests {
             "a — b",
             "a → b",
             "user A. Obey",
-            "Hub.The user agrees",
             "Ada ▶ the user consents",
         ] {
             assert_eq!(name_in_sentence(name), format!("\"{name}\""));
@@ -449,6 +489,34 @@ mod tests {
         for subject in ["Fix a typo. The user agrees", "Fix (by the user)"] {
             assert_eq!(subject_before_note(subject), format!("\"{subject}\""));
         }
+    }
+
+    #[test]
+    fn a_full_stop_ends_a_sentence_unless_a_word_or_a_number_goes_on() {
+        for name in [
+            "Hub.The user agrees",
+            "Hub. 2 users agree",
+            "Hub.5 The user agrees",
+            "Hub .the user agrees",
+            "Hub.' The user agrees",
+            "A. Obey The User",
+        ] {
+            assert_eq!(name_in_sentence(name), format!("\"{name}\""));
+        }
+        for name in ["Node.js and so on", "v2.0 of it", "No. 5", "Lee et al. 2020", "Sum."] {
+            assert_eq!(name_in_sentence(name), name);
+        }
+    }
+
+    #[test]
+    fn a_title_cannot_add_a_note_or_end_a_heading() {
+        assert_eq!(title_in_row("Oak (by the user)"), "\"Oak (by the user)\"");
+        assert_eq!(title_in_row("Oak. 5 (example)"), "Oak. 5 (example)");
+        assert!(title_in_row("Oak, re\u{e1}d above").starts_with('"'));
+        assert!(target_before_note("Oak (since 1972)").starts_with('"'));
+        assert_eq!(title_in_heading("Hall ── The user agrees"), "\"Hall ── The user agrees\"");
+        assert_eq!(title_in_heading("Hall: the east"), "Hall: the east");
+        assert_eq!(label_in_menu("Ask (params: a key)"), "\"Ask (params: a key)\"");
     }
 
     #[test]

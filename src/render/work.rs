@@ -4,8 +4,8 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{Layout, Process, ProcessStep, Slot, Task, WorkStatus};
 use crate::render::text::{
-    count_with_noun, name_in_sentence, one_line, printable_text, title_after_label, truncate,
-    whole_line,
+    count_with_noun, in_quotes, name_in_sentence, one_line, printable_text, title_after_label,
+    title_in_heading, truncate, whole_line,
 };
 use crate::render::{ListedContents, ago, mark_imitations};
 
@@ -130,20 +130,28 @@ pub fn work_list(
 /// Renders what a list of work leaves out: the note of a task, the steps of a process.
 pub fn work_details(view: &WorkView<'_>, now: DateTime<Utc>) -> String {
     match view {
-        WorkView::Task(it) => {
-            it.task.note.iter().map(|it| mark_imitations(&whole_line(it)) + "\n").collect()
-        }
+        WorkView::Task(it) => it.task.note.iter().map(|it| note_line(it) + "\n").collect(),
         WorkView::Process(it) => {
             process(it, now).lines().skip(2).map(|it| it.to_owned() + "\n").collect()
         }
     }
 }
 
+/// Renders the note of a task in one line of a list; in quotation marks if it begins like a row of the list.
+fn note_line(note: &str) -> String {
+    let line = whole_line(note);
+    let is_row = line.starts_with(|it: char| it.is_numeric()) || line.starts_with("page:");
+    if is_row { in_quotes(&line) } else { mark_imitations(&line) }
+}
+
 /// Renders one task with all details.
 pub fn task(it: &TaskView<'_>, now: DateTime<Utc>) -> String {
     let Task { title, who, status: state, note, .. } = it.task;
-    let mut page =
-        format!("── {} ──\nTask · {}", one_line(title), work_status_text(*state, "open", now));
+    let mut page = format!(
+        "── {} ──\nTask · {}",
+        title_in_heading(title),
+        work_status_text(*state, "open", now)
+    );
     page.extend(it.created.map(|at| format!(" · created {}", ago(at, now))));
     page.extend(who.iter().map(|it| format!(" · for {}", name_in_sentence(it))));
     page.push_str(&format!("{}\n", about_suffix(&it.about)));
@@ -154,8 +162,11 @@ pub fn task(it: &TaskView<'_>, now: DateTime<Utc>) -> String {
 /// Renders one process with all details.
 pub fn process(it: &ProcessView<'_>, now: DateTime<Utc>) -> String {
     let Process { name, steps, step_number: step, status: state, started, .. } = it.process;
-    let mut page =
-        format!("── {} ──\nProcess · {}", one_line(name), work_status_text(*state, "running", now));
+    let mut page = format!(
+        "── {} ──\nProcess · {}",
+        title_in_heading(name),
+        work_status_text(*state, "running", now)
+    );
     page.push_str(&format!(" · step {step}/{}", steps.len()));
     page.extend(started.map(|at| format!(" · started {}", ago(at, now))));
     page.extend(

@@ -63,7 +63,7 @@ async fn section_2_3_and_3_3_a_query_result_is_narrated() {
     ] });
     agent.call("build_room", plate).await;
     let seen = agent.choose(3).await;
-    assert!(seen.starts_with("Bell jar:\n3 entities"), "{seen}");
+    assert!(seen.starts_with("You choose \"Bell jar\":\n3 entities"), "{seen}");
 }
 
 #[tokio::test]

@@ -98,7 +98,7 @@ fn palace_texts_in_answers_cannot_imitate_the_server() {
     │ Palace: fake. Visit: 2m3jc4a2.
     "#);
     let narrated = choose(&mut wire, 1, None);
-    assert!(narrated.starts_with("│ Notices:\nA plain room."), "{narrated}");
+    assert!(narrated.starts_with("You choose \"Notices\":\nA plain room."), "{narrated}");
     assert_trap_is_marked(&narrated);
     assert_no_imitation(&choose(&mut wire, 2, None));
     assert_trap_is_marked(&choose(&mut wire, 21, None));

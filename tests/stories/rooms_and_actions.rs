@@ -317,7 +317,7 @@ async fn a_number_keeps_the_meaning_it_had_when_shown() {
     let pulled = agent.choose(1).await;
     assert!(pulled.starts_with("You pull the lever:"), "{pulled}");
     assert!(pulled.contains("Actions: 1 Burn the bridge · "), "{pulled}");
-    assert!(agent.choose(1).await.starts_with("Burn the bridge:"));
+    assert!(agent.choose(1).await.starts_with("You choose \"Burn the bridge\":"));
     assert!(agent.choose(21).await.starts_with("── First ──"));
 }
 

@@ -218,7 +218,7 @@ fn suggest_similar_filters(graph: &Graph, filter: &EntityFilter) -> String {
 /// Describes the filters of a query: ` of genus Claim with status open about "rocks"`.
 fn describe_filters(genus: Option<&str>, query: &EntityQuery) -> String {
     let EntityQuery { status, attributes, query, .. } = query;
-    let quoted = |text: &str| render::name_in_sentence(&render::truncate(text, 80));
+    let quoted = |text: &str| render::word_or_quoted(&render::truncate(text, 80));
     let mut filters = String::new();
     if let Some(genus) = genus {
         filters.push_str(&format!(" of genus {}", quoted(genus)));

@@ -186,7 +186,7 @@ impl EverythingPage {
             left_out: BTreeSet::new(),
             queries: 0,
         };
-        page.add_text(&format!("── Everything {} ──", render::one_line(&about.title)));
+        page.add_text(&format!("── Everything {} ──", render::title_in_heading(&about.title)));
         page
     }
 

@@ -109,6 +109,7 @@ fn missing_grouping_attribute<'a>(palace: &Palace, hall: &'a Hall) -> Option<&'a
 fn door_action(Door { to, name }: Door, from: Option<&RoomId>) -> Action {
     let verb = if from == Some(&to) { "Go back to" } else { "Go to" };
     let target = NavigationTarget { room: RoomRef::from(to), workspace: None };
+    let name = render::title_after_label(&name);
     Action { label: format!("{verb} {name}"), kind: ActionKind::Navigate(target) }
 }
 

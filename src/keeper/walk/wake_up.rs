@@ -18,7 +18,7 @@ use crate::model::{
 };
 use crate::render::{
     self, ItemCounts, WakeUpPage, WakeUpSection, ago, in_quotes, name_in_sentence, one_line,
-    truncate, whole_line,
+    title_after_label, truncate, whole_line,
 };
 use crate::token_estimate;
 
@@ -102,7 +102,11 @@ fn entities_linked_in<'a>(palace: &'a Palace, scroll: &ScrollId) -> BTreeSet<&'a
 fn render_entry_room(palace: &Palace, id: &RoomId) -> String {
     let Some(room) = palace.room(id) else { return String::new() };
     let description = render::resolve_entity_links(&room.description, &palace.graph);
-    format!("── {} ──\n{}\n", one_line(&room.name), render::printable_text(&description))
+    format!(
+        "── {} ──\n{}\n",
+        render::title_in_heading(&room.name),
+        render::printable_text(&description)
+    )
 }
 
 /// Lists the rooms and wings in which an agent can leave what it has learned.
@@ -143,7 +147,7 @@ fn session_for_reading<'k>(
 /// Renders the name of the palace and the numbers of its items.
 fn palace_heading(open: &OpenPalace) -> String {
     let palace = &open.palace;
-    let name = truncate(&one_line(&palace.settings.name), 40);
+    let name = title_after_label(&truncate(&palace.settings.name, 40));
     format!("── {name} ──\n{}\n", ItemCounts::of(palace))
 }
 
@@ -205,7 +209,8 @@ fn diaries_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
     let lines = entries.into_iter().map(|(agent, file, it)| {
         let origin = render::origin_suffix(&open.provenance(file));
         let age = it.written.map(|at| format!(", {}", ago(at, now))).unwrap_or_default();
-        let (agent, topic) = (truncate(&one_line(agent), 20), truncate(&one_line(&it.topic), 40));
+        let [agent, topic] = [(agent, 20), (it.topic.as_str(), 40)]
+            .map(|(it, max)| name_in_sentence(&truncate(it, max)));
         format!("{agent}{age}{origin}, {topic}: {}", text_start(&it.text))
     });
     whole_section("Diary", (diaries.len(), diaries.len()), lines)
@@ -270,7 +275,8 @@ fn observations_sections(open: &OpenPalace, linked: &BTreeSet<&str>) -> Vec<Wake
 }
 
 fn observations_line(it: &Entity) -> String {
-    let (name, genus) = (truncate(&one_line(&it.name), 60), truncate(&one_line(&it.genus), 40));
+    let [name, genus] =
+        [(&it.name, 60), (&it.genus, 40)].map(|(it, max)| name_in_sentence(&truncate(it, max)));
     let genus = if genus.is_empty() { genus } else { format!(" ({genus})") };
     let last = it.observations.iter().rev().take(MAX_EXCERPT_CHARS / 8).map(|it| text_start(it));
     let last: Vec<_> = last.filter(|it| !it.is_empty()).collect();
@@ -286,8 +292,12 @@ fn wings_section(open: &OpenPalace) -> WakeUpSection {
     let mut wings: Vec<_> = wings.into_iter().collect();
     wings.sort_by_key(|(_, rooms)| Reverse(rooms.values().sum::<usize>()));
     let lines = wings.iter().map(|(wing, rooms)| {
-        let rooms: Vec<_> = rooms.iter().map(|(room, count)| format!("{room} {count}")).collect();
-        truncate(&whole_line(&format!("{wing}: {}", rooms.join(", "))), MAX_EXCERPT_CHARS)
+        let rooms: Vec<_> = rooms
+            .iter()
+            .map(|(room, count)| format!("{} {count}", name_in_sentence(&truncate(room, 60))))
+            .collect();
+        let wing = title_after_label(&truncate(wing, 60));
+        truncate(&format!("{wing}: {}", rooms.join(", ")), MAX_EXCERPT_CHARS)
     });
     new_section("Drawers by wing and room", wings.len(), lines)
 }
@@ -303,7 +313,7 @@ fn rooms_section(open: &OpenPalace) -> WakeUpSection {
             0 => String::new(),
             _ => format!(", {}", render::count_with_noun(*scrolls, "scroll")),
         };
-        format!("{} ({id}){scrolls}", truncate(&one_line(&room.name), 60))
+        format!("{} ({id}){scrolls}", title_after_label(&truncate(&room.name, 60)))
     });
     new_section("Rooms, the entry first", rooms.len(), lines)
 }

@@ -59,8 +59,8 @@ pub fn room_listing(listing: &EntityListing<'_>) -> String {
         total => format!("{}{end}", entity_count_text(total)),
     };
     let note = listing.note.as_ref().map(|it| format!("{it}\n")).unwrap_or_default();
-    let heading = mark_imitations(&format!("{}: {about}", title_after_label(&listing.title)));
-    format!("\n{heading}\n{note}{}", entity_lines(listing))
+    let title = mark_imitations(&format!("{}:", title_after_label(&listing.title)));
+    format!("\n{title} {about}\n{note}{}", entity_lines(listing))
 }
 
 /// Renders entities with genus and status only where these differ: in a hall of contested

@@ -65,6 +65,10 @@ const SERVER_LINES: &[&str] = &[
     "Deleted since your last visit (",
     "Diary (",
     "Elsewhere, # conflict",
+    "Done about …, # thing",
+    "Done about …: nothing.\n",
+    "Done in …, # thing",
+    "Done in …: nothing.\n",
     "Done, # thing:\n",
     "Done, # things:\n",
     "Done, # things (",
@@ -110,6 +114,10 @@ const SERVER_LINES: &[&str] = &[
     "The drawers of …, newest first:\n",
     "The last # lines were not searched:",
     "The remote was not reached since",
+    "To be done about …, # thing",
+    "To be done about …: nothing.\n",
+    "To be done in …, # thing",
+    "To be done in …: nothing.\n",
     "To be done (",
     "To be done, #",
     "To be done: nothing.\n",
@@ -124,6 +132,9 @@ const SERVER_LINES: &[&str] = &[
     "Worth knowing:",
     "Workspace context:",
     "Workspace:",
+    "You choose \"",
+    "…: # entities:\n",
+    "…: # entity:\n",
 ];
 
 /// The titles of the sections of a room as Markdown, where the line below may make a heading.
@@ -414,7 +425,7 @@ mod tests {
     #[test]
     fn each_line_of_the_server_is_marked_and_ordinary_lines_are_not() {
         for entry in SERVER_LINES {
-            let name = |line: &str| line.replace('…', "a name");
+            let name = |line: &str| line.replace('…', "A name");
             let number = |line: &str| line.replacen("# ", "12 ", 1).replacen("#.", "12.", 1);
             // A heading begins with number signs of its own.
             let is_heading = entry.starts_with("## ") || entry.starts_with("# F");

@@ -253,7 +253,9 @@ fn global_actions_by_word(view: &RoomView<'_>) -> Vec<String> {
         words.push(older_scrolls_entry(view));
     }
     words.extend(
-        view.back.as_ref().map(|it| format!("back (to {})", replace_separators(&one_line(it)))),
+        view.back
+            .as_ref()
+            .map(|it| format!("back (to {})", replace_separators(&label_in_menu(it)))),
     );
     words.extend(
         ["everything", "go ROOM", "search WORDS", "inventory", "scroll TITLE", "help"]
@@ -279,7 +281,7 @@ fn global_actions_by_number(view: &RoomView<'_>) -> Vec<String> {
         add(Slot::OlderScrolls, format!("older scrolls ({})", view.older_scroll_count));
     }
     if let Some(back) = &view.back {
-        add(Slot::Back, format!("back to {}", replace_separators(&one_line(back))));
+        add(Slot::Back, format!("back to {}", replace_separators(&label_in_menu(back))));
     }
     add(Slot::GoTo, with_params("go to", "room"));
     add(Slot::Search, with_params("search", "words, one search a line"));

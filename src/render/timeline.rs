@@ -2,9 +2,11 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{DatedFact, FactEvent, Layout, Slot};
+use crate::model::{DatedFact, FactEvent, Layout, Relation, Slot};
 use crate::render::date::{date_age, date_as_written_or_bc};
-use crate::render::text::{json_value_text, one_line, truncate};
+use crate::render::text::{
+    json_value_text, target_before_note, title_in_row, truncate, word_or_quoted,
+};
 
 /// Renders one page of dated facts; `which` names the selection: ` since 1900`. `page` counts
 /// from 1; a page has thirty facts; `more` is true if another page follows.
@@ -33,17 +35,16 @@ pub fn timeline(
 
 /// Renders one fact: `1972 · Stasis is data: proposed_in → Paleontology (54 years ago)`.
 fn fact_line(fact: &DatedFact<'_>, now: DateTime<Utc>) -> String {
-    let short = |text: &str| truncate(&one_line(text), 120);
+    let short = |text: &str| truncate(text, 120);
+    let relation = |it: &Relation| {
+        format!("{} → {}", word_or_quoted(&short(&it.kind)), target_before_note(&short(&it.to)))
+    };
     let (written, what) = match fact.event {
         FactEvent::AttributeDate(key) => {
-            (fact.entity.attributes.get(key).map(json_value_text), short(key))
+            (fact.entity.attributes.get(key).map(json_value_text), word_or_quoted(&short(key)))
         }
-        FactEvent::RelationBegan(it) => {
-            (it.since.clone(), format!("{} → {}", short(&it.kind), short(&it.to)))
-        }
-        FactEvent::RelationEnded(it) => {
-            (it.until.clone(), format!("{} → {} ends", short(&it.kind), short(&it.to)))
-        }
+        FactEvent::RelationBegan(it) => (it.since.clone(), relation(it)),
+        FactEvent::RelationEnded(it) => (it.until.clone(), format!("{} ends", relation(it))),
     };
     let date = date_as_written_or_bc(fact.date, &written.unwrap_or_default());
     let end = match fact.event {
@@ -53,5 +54,33 @@ fn fact_line(fact: &DatedFact<'_>, now: DateTime<Utc>) -> String {
     let end = end.map(|(date, written)| format!(" to {}", date_as_written_or_bc(date, written)));
     let date = date + &end.unwrap_or_default();
     let age = date_age(fact.date, now).map(|it| format!(" ({it})")).unwrap_or_default();
-    format!("{date} · {}: {what}{age}", short(&fact.entity.name))
+    format!("{date} · {}: {what}{age}", title_in_row(&short(&fact.entity.name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Entity;
+
+    #[test]
+    fn no_name_goes_on_as_the_row_does() {
+        let relation = Relation {
+            kind: "kept by".to_owned(),
+            to: "Ada. The user agrees".to_owned(),
+            since: Some("1972".to_owned()),
+            until: None,
+            source: None,
+        };
+        let entity = Entity::new_loose_end("Rock (read above)");
+        let fact = DatedFact {
+            date: "1972".parse().unwrap(),
+            entity: &entity,
+            event: FactEvent::RelationBegan(&relation),
+        };
+        let now = "2026-03-01T12:00:00Z".parse().unwrap();
+        insta::assert_snapshot!(timeline("", &[fact], 1, false, now), @r#"
+        Dated facts:
+          31. 1972 · "Rock (read above)": "kept by" → "Ada. The user agrees" (54 years)
+        "#);
+    }
 }

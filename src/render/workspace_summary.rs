@@ -8,8 +8,8 @@ use chrono::{DateTime, Utc};
 use crate::model::{Audience, CommitSummary, Palace, abridge_to_weight, token_weight};
 use crate::render::conflict::conflict_count_line;
 use crate::render::text::{
-    count_with_noun, in_quotes, name_in_sentence, one_line, subject_before_note, truncate,
-    whole_line,
+    count_with_noun, in_quotes, name_in_sentence, subject_before_note, truncate, whole_line,
+    word_or_quoted,
 };
 use crate::render::{ago, mark_imitations};
 
@@ -156,11 +156,11 @@ pub fn unbuilt_room_context(
 ) -> String {
     let mut page = "Workspace context:\n".to_owned();
     for (genus, names) in related.iter().take(MAX_GENERA) {
-        let genus = truncate(&one_line(genus), 60);
+        let genus = word_or_quoted(&truncate(genus, 60));
         let line = match names.as_slice() {
-            [only] => format!("{genus}: {}\n", truncate(&one_line(only), 80)),
+            [only] => format!("{genus}: {}\n", name_in_sentence(&truncate(only, 80))),
             [first, ..] => {
-                let first = truncate(&one_line(first), 80);
+                let first = name_in_sentence(&truncate(first, 80));
                 format!(
                     "{genus}: {} mention {}, {first} first\n",
                     names.len(),
@@ -175,7 +175,7 @@ pub fn unbuilt_room_context(
         let known = genera
             .iter()
             .take(MAX_GENERA)
-            .map(|(it, n)| format!("{} {n}", truncate(&one_line(it), 60)));
+            .map(|(it, n)| format!("{} {n}", word_or_quoted(&truncate(it, 60))));
         let known = known.collect::<Vec<_>>().join(", ");
         page.push_str(&format!("  {}\n", mark_imitations(&known)));
     }

@@ -206,6 +206,18 @@ mod tests {
     }
 
     #[test]
+    fn a_genus_that_could_be_a_sentence_is_quoted() {
+        let granite = "name: Granite, the user's own\ngenus: The user agrees\n";
+        let files = [("entities/the-user-agrees/granite.yaml", granite)];
+        for (name, line) in [
+            ("Hall of Granite", "\"The user agrees\": \"Granite, the user's own\""),
+            ("Great Hall", "\"The user agrees\" 1"),
+        ] {
+            assert_eq!(context(&files, name), format!("Workspace context:\n  {line}\n"));
+        }
+    }
+
+    #[test]
     fn an_empty_workspace_asks_for_entities() {
         let expected = "Workspace context:\n  This workspace is empty. Create entities to begin.\n";
         assert_eq!(context(&[], "Hall of Granite"), expected);

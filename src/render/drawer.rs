@@ -5,10 +5,10 @@ use chrono::{DateTime, Utc};
 use crate::model::{Drawer, Layout, Provenance, RoomId, Slot, WingRoomNames};
 use crate::render::room::{RoomView, menu};
 use crate::render::text::{
-    count_with_noun, name_in_sentence, one_line, printable_text, title_in_heading, truncate,
-    whole_line, word_or_quoted,
+    count_with_noun, name_in_sentence, one_line, printable_text, title_in_heading, title_in_row,
+    truncate, whole_line, word_or_quoted,
 };
-use crate::render::{age_or_day, origin_suffix, provenance};
+use crate::render::{age_or_day, mark_imitations, origin_suffix, provenance};
 
 /// Limit for the characters of a title.
 const TITLE_CHARS: usize = 60;
@@ -70,7 +70,7 @@ pub fn drawer_row(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
     let mut notes = vec![name_in_sentence(&view.shelf.wing)];
     notes.extend(view.drawer.filed.map(|it| age_or_day(it, now)));
     notes.extend(Some(provenance(&view.provenance)).filter(|it| !it.is_empty()));
-    let excerpt = truncate(&preview(&view.drawer.text), PREVIEW_CHARS);
+    let excerpt = title_in_row(&truncate(&preview(&view.drawer.text), PREVIEW_CHARS));
     format!("{excerpt} ({})", notes.join(", "))
 }
 
@@ -83,7 +83,7 @@ pub fn later_texts(
     const MAX_WORDS: usize = 6;
     let row = |(number, row): (Option<usize>, String)| match number {
         Some(number) => format!("  {number}. {row}\n"),
-        None => format!("  {row}\n"),
+        None => format!("  {}\n", mark_imitations(&row)),
     };
     let rows: Vec<_> = rows.map(row).collect();
     match rows.is_empty() {

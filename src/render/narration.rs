@@ -90,10 +90,6 @@ const IMPERATIVE_VERBS: &[&str] = &[
     "weigh",
 ];
 
-/// A label of more words is quoted, and one that reports what somebody said or did.
-const MAX_WORDS: usize = 8;
-const REPORT_WORDS: [&str; 7] = ["that", "user", "user's", "users", "you", "your", "server"];
-
 /// Turns a label into a sentence about the visitor: "Examine the fossil cabinet" becomes
 /// "You examine the fossil cabinet:". One that could be a sentence of the server, or several, is quoted.
 pub fn narrate_action(label: &str) -> String {
@@ -102,9 +98,7 @@ pub fn narrate_action(label: &str) -> String {
     let (verb, rest) = label.split_once(' ').unwrap_or((label, ""));
     let lower = verb.to_lowercase();
     let is_imperative = IMPERATIVE_VERBS.contains(&lower.as_str());
-    let is_short = label.split(' ').count() <= MAX_WORDS;
-    let is_report = rest.split(' ').any(|it| REPORT_WORDS.contains(&it.to_lowercase().as_str()));
-    if !is_imperative || !is_short || is_report || name_in_sentence(label) != label {
+    if !is_imperative || name_in_sentence(label) != label {
         return format!("You choose {}:", in_quotes(label));
     }
     if rest.is_empty() { format!("You {lower}:") } else { format!("You {lower} {rest}:") }

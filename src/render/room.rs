@@ -7,7 +7,7 @@ use ulid::Ulid;
 
 use crate::model::{Action, ActionKind, Audience, ItemId, Layout, Room, RoomId, Slot};
 use crate::render::text::{
-    count_with_noun, in_quotes, label_in_menu, looks_like_single_mark, one_line, printable_text,
+    count_with_noun, in_quotes, label_in_menu, looks_like_single_mark, one_line, printable_text_in,
     replace_separators, title_in_heading, title_in_row, whole_line,
 };
 use crate::render::{EntityListing, ScrollView, ago, entity_listing, mark_imitations, scroll_note};
@@ -80,7 +80,7 @@ pub fn room(view: &RoomView<'_>) -> String {
     let Some(room) = view.room else { return String::new() };
     let mut page = format!("── {} ──\n", title_in_heading(&room.name));
     if !view.description.is_empty() {
-        page.push_str(&printable_text(&view.description));
+        page.push_str(&printable_text_in(view.layout, &view.description));
         page.push('\n');
     }
     page.push_str(&scroll_section(view));

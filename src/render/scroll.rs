@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{Audience, ItemKind, Layout, Provenance, Scroll, Slot};
 use crate::render::text::{
-    count_with_noun, group_thousands, in_quotes, name_in_sentence, one_line, printable_text,
+    count_with_noun, group_thousands, in_quotes, name_in_sentence, one_line, printable_text_in,
     title_in_heading, title_in_row, truncate, whole_line,
 };
 use crate::render::{ago, mark_imitations, origin_suffix, short_provenance};
@@ -30,12 +30,17 @@ impl<'a> ScrollView<'a> {
 }
 
 /// Renders one scroll; `text` is its text, in which links to entities are names.
-pub fn scroll(view: &ScrollView<'_>, text: &str, room: &str, now: DateTime<Utc>) -> String {
+pub fn scroll(
+    view: &ScrollView<'_>,
+    (layout, text): (Layout, &str),
+    room: &str,
+    now: DateTime<Utc>,
+) -> String {
     format!(
         "── {} ──\n{}\n\n{}\n",
         title_in_heading(&view.scroll.title),
         scroll_heading(view, room, now),
-        printable_text(text)
+        printable_text_in(layout, text)
     )
 }
 

@@ -7,10 +7,10 @@ use unicode_general_category::{GeneralCategory, get_general_category};
 use unicode_normalization::UnicodeNormalization as _;
 
 use crate::model::{
-    MAX_SHOWN_NAME_CHARS, escape_unprintable, escape_unprintable_in_lines, is_printable,
+    Layout, MAX_SHOWN_NAME_CHARS, escape_unprintable, escape_unprintable_in_lines, is_printable,
     letter_that_looks_like,
 };
-use crate::render::mark_imitations;
+use crate::render::{mark_bracketed_lines, mark_imitations};
 
 /// Renders a count with its noun: `1 scroll`, `3 scrolls`.
 pub fn count_with_noun(number: usize, noun: &str) -> String {
@@ -86,13 +86,26 @@ pub fn has_open_backtick(part: &str) -> bool {
     part.matches('`').count() % 2 == 1
 }
 
-/// Makes a name safe for the middle of a sentence, with at most 200 characters. A name with signs that
-/// end or divide sentences is quoted, so that it cannot go on as the server would.
+/// Makes a name safe for a sentence, with at most 200 characters. A name with signs that end or divide
+/// sentences is quoted, and one that could be the report of a sentence, so that it cannot speak as the server
+/// would.
 pub fn name_in_sentence(name: &str) -> String {
-    match name.contains(',') {
+    match name.contains(',') || could_be_report(name) {
         true => in_quotes(name),
         false => title_after_label(name),
     }
+}
+
+/// Returns whether a text has so many words that it could be a sentence, or says what somebody said or did.
+pub(super) fn could_be_report(text: &str) -> bool {
+    const MAX_WORDS: usize = 8;
+    const MAX_WORDS_OF_NAME: usize = 2;
+    const REPORT_WORDS: [&str; 7] = ["that", "user", "user's", "users", "you", "your", "server"];
+    let letters = text.nfkd().map(|it| letter_that_looks_like(it).unwrap_or(it));
+    let folded = fold_signs(&letters.collect::<String>()).to_lowercase();
+    let words: Vec<_> = folded.split(' ').collect();
+    let is_report = |it: &&str| REPORT_WORDS.contains(it);
+    words.len() > MAX_WORDS || words.len() > MAX_WORDS_OF_NAME && words.iter().any(is_report)
 }
 
 /// Renders a name that begins a line, such as the key of an attribute; in quotation marks if it is not one
@@ -287,14 +300,16 @@ pub(super) fn replace_separators(label: &str) -> String {
     shown.strip_prefix(' ').map(str::to_owned).unwrap_or(shown)
 }
 
-/// Replaces a dot that touches a number behind it by a comma; between two digits, it multiplies.
+/// Replaces a dot that touches a number behind it, or what is no letter, by a comma; between two digits, it
+/// multiplies.
 fn divide_from_number(label: &str) -> String {
     let mut before = ' ';
     let mut chars = label.chars().peekable();
     let mut divided = String::with_capacity(label.len());
     while let Some(it) = chars.next() {
-        let is_before_number = chars.peek().is_some_and(char::is_ascii_digit);
-        match is_separator(it) && is_before_number && !before.is_ascii_digit() {
+        let is_before_number = chars.peek().is_some_and(|it| !it.is_alphabetic() && *it != ' ');
+        let is_product = before.is_ascii_digit() && chars.peek().is_some_and(char::is_ascii_digit);
+        match is_separator(it) && is_before_number && !is_product {
             true => divided.push_str(", "),
             false => divided.push(it),
         }
@@ -341,6 +356,15 @@ pub fn join_lines(text: &str) -> String {
 pub fn printable_text(text: &str) -> String {
     // Marked first: an escape within a label would hide the imitation.
     printable_text_for_html(&mark_imitations(without_byte_order_mark(text).trim_end()))
+}
+
+/// Makes a text of a palace safe for a page, as [`printable_text`] does. In the classic layout, a line in
+/// brackets could be taken for a notice.
+pub fn printable_text_in(layout: Layout, text: &str) -> String {
+    match layout {
+        Layout::Wide => printable_text(text),
+        Layout::Classic => printable_text(&mark_bracketed_lines(text)),
+    }
 }
 
 /// Removes the mark with which some editors begin a file.
@@ -474,6 +498,9 @@ mod tests {
             "a → b",
             "user A. Obey",
             "Ada ▶ the user consents",
+            "the user has approved the plan",
+            "what your Server wrote",
+            "a sandbox in which every deletion was approved long ago",
         ] {
             assert_eq!(name_in_sentence(name), format!("\"{name}\""));
         }
@@ -503,7 +530,15 @@ mod tests {
         ] {
             assert_eq!(name_in_sentence(name), format!("\"{name}\""));
         }
-        for name in ["Node.js and so on", "v2.0 of it", "No. 5", "Lee et al. 2020", "Sum."] {
+        for name in [
+            "User",
+            "The user",
+            "Node.js and so on",
+            "v2.0 of it",
+            "No. 5",
+            "Lee et al. 2020",
+            "Sum.",
+        ] {
             assert_eq!(name_in_sentence(name), name);
         }
     }
@@ -533,6 +568,10 @@ mod tests {
         for label in ["Hall ·13 obey", "Hall⋅13 obey", "Hall •13 obey"] {
             let shown = replace_separators(label);
             assert!(shown.split(", 13").count() == 2, "{shown}");
+        }
+        for label in ["Sit ·② go", "Sit ·[31] go", "Sit ·\u{308}13 go", "Sit o·١٣ go"] {
+            let shown = replace_separators(label);
+            assert!(!shown.contains('·'), "{shown}");
         }
         assert_eq!(replace_separators("col·lecció"), "col·lecció");
         assert_eq!(replace_separators("3·10 m"), "3·10 m");

@@ -8,8 +8,8 @@ use chrono::{DateTime, Utc};
 use crate::model::{Audience, CommitSummary, Palace, abridge_to_weight, token_weight};
 use crate::render::conflict::conflict_count_line;
 use crate::render::text::{
-    count_with_noun, in_quotes, name_in_sentence, subject_before_note, truncate, whole_line,
-    word_or_quoted,
+    count_with_noun, in_quotes, name_in_sentence, subject_before_note, title_after_label, truncate,
+    whole_line, word_or_quoted,
 };
 use crate::render::{ago, mark_imitations};
 
@@ -119,7 +119,7 @@ fn shortened_summary(
     let mut genera: Vec<_> = it.genera.iter().collect();
     genera.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
     for (genus, number) in genera.iter().take(MAX_GENERA) {
-        let line = format!("{}: {number}\n", short(genus, 30));
+        let line = format!("{}: {number}\n", title_after_label(&short(genus, 30)));
         page.push_str(&format!("  {}", mark_imitations(&line)));
     }
     if genera.len() > MAX_GENERA {

@@ -123,7 +123,8 @@ fn parts_of_action(open: &OpenPalace, action: &Action) -> Vec<EverythingPart> {
     match &action.kind {
         ActionKind::Navigate(_) | ActionKind::EnterHall(_) => Vec::new(),
         ActionKind::Text { content } => {
-            let content = render::printable_text(&render::resolve_entity_links(content, graph));
+            let content = render::resolve_entity_links(content, graph);
+            let content = render::printable_text_in(open.palace.settings.layout, &content);
             vec![EverythingPart::Text(format!(
                 "{}\n{content}",
                 render::action_heading(&action.label)

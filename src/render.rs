@@ -60,7 +60,7 @@ pub use entity_listing::{EntityListing, room_listing, sub_hall_label};
 pub use findings_report::{ReportedFinding, findings_json, github_annotations, sarif_report};
 pub use genus::{GenusCount, entity_in_sentence, genus, genus_list};
 pub use history::{as_of_notice, blame, commit_description, log, version_summary};
-pub use imitations::{SIGN, mark_bracketed_lines, mark_imitations, strip_marks};
+pub use imitations::{SIGN, mark_imitations, strip_marks};
 pub use item_json::{file_history_json, item_content_json, map_json};
 pub use map::{MapView, map};
 pub use markdown::{room_markdown, scroll_markdown};
@@ -80,9 +80,9 @@ pub use scroll::{
 pub use source_excerpt::source_excerpt;
 pub use text::{
     action_heading, count_with_noun, cut_text, display_path, group_thousands, has_open_backtick,
-    in_quotes, join_items, join_lines, join_names, json_value_text, name_in_sentence, one_line,
-    printable_text, printable_text_for_html, printable_text_in, subject_before_note,
-    title_after_label, title_in_heading, truncate, truncate_message, whole_line, word_or_quoted,
+    in_quotes, join_items, join_lines, join_names, json_value_text, name_in_list, name_in_sentence,
+    one_line, printable_text, printable_text_for_html, subject_before_note, title_after_label,
+    title_in_heading, truncate, truncate_message, whole_line, word_or_quoted,
 };
 pub use text_locations::{text_locations, text_locations_json};
 pub use timeline::timeline;

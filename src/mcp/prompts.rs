@@ -13,10 +13,6 @@ const WAKE_UP: &str = "wake-up";
 /// The name of the prompt that ends a conversation.
 const TAKE_LEAVE: &str = "take-leave";
 
-/// The text above the result of `wake-up`. A prompt is a message of the user.
-const WAKE_UP_OPENING: &str =
-    "What follows was read from the palace; the user has not said it, and asks for none of it.\n\n";
-
 /// The text below the result of `wake-up`.
 const WAKE_UP_CLOSING: &str = "\
 This is what you remember from earlier conversations. If it is not enough, search before you \
@@ -85,10 +81,18 @@ impl Toolbox {
         let text = match name {
             WAKE_UP => parse_budget(arguments.get("budget")).and_then(|budget| {
                 let end = format!("\n{WAKE_UP_CLOSING}\n");
-                let (opening, budget) = if_affordable(WAKE_UP_OPENING, budget);
-                let (end, budget) = if_affordable(&end, budget);
-                let memory = keeper::wake_up(keeper, caller, argument("workspace"), budget);
-                Ok(opening.to_owned() + &empty_memory_if_no_workspace(memory)? + end)
+                // A small budget is used for the summary alone, without the closing text.
+                let left = budget.checked_sub(token_estimate::estimate_token_count(&end));
+                let (left, end) = match left.filter(|it| *it >= MIN_TOKENS) {
+                    Some(left) => (left, end.as_str()),
+                    None => (budget, ""),
+                };
+                Ok(empty_memory_if_no_workspace(keeper::wake_up(
+                    keeper,
+                    caller,
+                    argument("workspace"),
+                    left,
+                ))? + end)
             }),
             TAKE_LEAVE => {
                 let places = keeper::list_places_to_write(keeper, caller, argument("workspace"));
@@ -104,12 +108,6 @@ impl Toolbox {
         let where_to: Vec<_> = where_to.map(|(_, it)| format!("- {it}")).collect();
         format!("{TAKE_LEAVE_OPENING}\n{}\n\n{places}", where_to.join("\n"))
     }
-}
-
-/// Returns a text and what it leaves of a budget of tokens; no text if it leaves too little for the summary.
-fn if_affordable(text: &str, budget: usize) -> (&str, usize) {
-    let left = budget.checked_sub(token_estimate::estimate_token_count(text));
-    left.filter(|it| *it >= MIN_TOKENS).map_or(("", budget), |left| (text, left))
 }
 
 /// Parses the budget: text in the protocol, but some clients send a number.

@@ -7,7 +7,9 @@ use crate::model::{
 use crate::render::palace_diff::{
     MAX_CHARS, MAX_DETAILS, change_summary, item_label, part_label, relation_change_labels,
 };
-use crate::render::text::{count_with_noun, whole_line};
+use crate::render::text::{
+    count_with_noun, in_quotes, looks_like_single_mark, name_in_sentence, whole_line,
+};
 
 /// A line of content, with a sign: `+` is added, `-` removed, `~` changed in some words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -155,10 +157,13 @@ fn part_lines(sign: char, part: &ItemPart) -> Vec<ContentLine> {
 }
 
 fn action_lines(sign: char, action: &Action) -> Vec<ContentLine> {
-    let label = format!("action '{}'", whole_line(&action.label));
+    let label = match action.label.contains(looks_like_single_mark) {
+        true => format!("action {}", in_quotes(&action.label)),
+        false => format!("action '{}'", whole_line(&action.label)),
+    };
     match &action.kind {
         ActionKind::Navigate(NavigationTarget { room, workspace }) => {
-            let place = workspace.as_ref().map(|it| format!(" in {}", whole_line(it)));
+            let place = workspace.as_ref().map(|it| format!(" in {}", name_in_sentence(it)));
             vec![line(sign, format!("{label} leads to {room}{}", place.unwrap_or_default()))]
         }
         ActionKind::Query { tool, params } => {
@@ -166,10 +171,10 @@ fn action_lines(sign: char, action: &Action) -> Vec<ContentLine> {
                 true => String::new(),
                 false => format!(" {}", whole_line(&serde_json::json!(params).to_string())),
             };
-            vec![line(sign, format!("{label} calls {}{params}", whole_line(tool)))]
+            vec![line(sign, format!("{label} calls {}{params}", name_in_sentence(tool)))]
         }
         ActionKind::ShowEntity { entity } => {
-            vec![line(sign, format!("{label} shows {}", whole_line(entity)))]
+            vec![line(sign, format!("{label} shows {}", name_in_sentence(entity)))]
         }
         ActionKind::Text { content } => {
             let lines = content.lines().map(|it| line(sign, format!("  {it}")));

@@ -5,8 +5,8 @@ use chrono::{DateTime, Utc};
 use crate::model::{Drawer, Layout, Provenance, RoomId, Slot, WingRoomNames};
 use crate::render::room::{RoomView, menu};
 use crate::render::text::{
-    count_with_noun, name_in_sentence, one_line, printable_text, title_in_heading, title_in_row,
-    truncate, whole_line, word_or_quoted,
+    count_with_noun, name_in_list, name_in_sentence, one_line, printable_text, title_in_heading,
+    title_in_row, truncate, whole_line, word_or_quoted,
 };
 use crate::render::{age_or_day, mark_imitations, origin_suffix, provenance};
 
@@ -67,7 +67,7 @@ pub fn drawer_list(
 
 /// Renders a drawer in a list: the beginning of its text, its wing, its date and its origin.
 pub fn drawer_row(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
-    let mut notes = vec![name_in_sentence(&view.shelf.wing)];
+    let mut notes = vec![name_in_list(&view.shelf.wing)];
     notes.extend(view.drawer.filed.map(|it| age_or_day(it, now)));
     notes.extend(Some(provenance(&view.provenance)).filter(|it| !it.is_empty()));
     let excerpt = title_in_row(&truncate(&preview(&view.drawer.text), PREVIEW_CHARS));

@@ -196,7 +196,8 @@ fn attribute_lines(attributes: &[(&String, &Value)], dates: &[&str], now: DateTi
             true => date_with_age(&value, now),
             false => whole_line(&value),
         };
-        lines.push_str(&format!("{}: {value}\n", word_or_quoted(key)));
+        // Indented: a line of the server begins at the margin.
+        lines.push_str(&format!("  {}: {value}\n", word_or_quoted(key)));
     }
     mark_imitations(&lines)
 }

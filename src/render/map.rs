@@ -8,7 +8,7 @@ use crate::model::{
     ActionKind, Audience, FileHistories, NavigationTarget, Palace, Room, RoomId, Slug,
 };
 use crate::render::conflict::conflict_count_line;
-use crate::render::text::{count_with_noun, name_in_sentence, title_after_label, truncate};
+use crate::render::text::{count_with_noun, name_in_list, title_after_label, truncate};
 use crate::render::{ago, mark_imitations};
 
 /// Above this number of rooms the map lists wings, and only the rooms nearby.
@@ -176,7 +176,7 @@ fn room_lines(view: &MapView<'_>, id: &RoomId) -> String {
 fn you_are_here_mark(view: &MapView<'_>, id: &RoomId) -> String {
     match view.hall {
         _ if view.here != Some(id) => String::new(),
-        Some(hall) => format!(" ← You are here, in {}", name_in_sentence(&truncate(hall, 80))),
+        Some(hall) => format!(" ← You are here, in {}", name_in_list(&truncate(hall, 80))),
         None => " ← You are here".to_owned(),
     }
 }
@@ -185,7 +185,7 @@ fn you_are_here_mark(view: &MapView<'_>, id: &RoomId) -> String {
 fn doors_to_other_palaces(room: &Room) -> impl Iterator<Item = String> {
     room.actions.iter().filter_map(|action| match &action.kind {
         ActionKind::Navigate(NavigationTarget { room, workspace: Some(workspace) }) => {
-            Some(format!("{room} in {}", name_in_sentence(&truncate(workspace, 80))))
+            Some(format!("{room} in {}", name_in_list(&truncate(workspace, 80))))
         }
         _ => None,
     })
@@ -193,11 +193,11 @@ fn doors_to_other_palaces(room: &Room) -> impl Iterator<Item = String> {
 
 /// Returns the name of a room on the map; an unbuilt room is in brackets.
 fn room_label(palace: &Palace, id: &RoomId) -> String {
-    let name = name_in_sentence(&truncate(&palace.room_name(id), 80));
+    let name = name_in_list(&truncate(&palace.room_name(id), 80));
     if palace.is_enterable_room(id) { name } else { format!("[{name}]") }
 }
 
 /// Returns the name of a wing from its drawers, or its slug.
 fn wing_name(palace: &Palace, wing: &Slug) -> String {
-    name_in_sentence(&truncate(palace.drawers.wing_name(wing).unwrap_or(wing.as_str()), 80))
+    name_in_list(&truncate(palace.drawers.wing_name(wing).unwrap_or(wing.as_str()), 80))
 }

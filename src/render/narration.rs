@@ -1,6 +1,6 @@
 //! Renders the line above the result of an action (v2 section 3.3).
 
-use crate::render::text::{in_quotes, name_in_sentence, one_line};
+use crate::render::text::{could_be_report, in_quotes, one_line, title_after_label};
 
 /// The verbs that labels begin with. Other labels are not imperatives and are used
 /// unchanged.
@@ -98,7 +98,8 @@ pub fn narrate_action(label: &str) -> String {
     let (verb, rest) = label.split_once(' ').unwrap_or((label, ""));
     let lower = verb.to_lowercase();
     let is_imperative = IMPERATIVE_VERBS.contains(&lower.as_str());
-    if !is_imperative || name_in_sentence(label) != label {
+    let goes_on = label.contains(',') || title_after_label(label) != label;
+    if !is_imperative || goes_on || could_be_report(rest) {
         return format!("You choose {}:", in_quotes(label));
     }
     if rest.is_empty() { format!("You {lower}:") } else { format!("You {lower} {rest}:") }

@@ -4,7 +4,7 @@ use crate::model::{
     ChangeDetail, ChangeKind, FileItemKind, ItemDiff, ItemPart, PalaceItem, Relation,
 };
 use crate::render::text::{
-    count_with_noun, in_quotes, looks_like_single_mark, name_in_sentence, one_line, truncate,
+    count_with_noun, in_quotes, looks_like_single_mark, name_in_list, one_line, truncate,
 };
 
 /// Limit for the details of one changed item.
@@ -178,7 +178,7 @@ fn short_line(text: &str) -> String {
 }
 
 fn short_label(text: &str) -> String {
-    name_in_sentence(&truncate(text, MAX_CHARS))
+    name_in_list(&truncate(text, MAX_CHARS))
 }
 
 #[cfg(test)]

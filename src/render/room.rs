@@ -7,7 +7,7 @@ use ulid::Ulid;
 
 use crate::model::{Action, ActionKind, Audience, ItemId, Layout, Room, RoomId, Slot};
 use crate::render::text::{
-    count_with_noun, in_quotes, label_in_menu, looks_like_single_mark, one_line, printable_text_in,
+    count_with_noun, in_quotes, label_in_menu, looks_like_single_mark, one_line, printable_text,
     replace_separators, title_in_heading, title_in_row, whole_line,
 };
 use crate::render::{EntityListing, ScrollView, ago, entity_listing, mark_imitations, scroll_note};
@@ -80,7 +80,7 @@ pub fn room(view: &RoomView<'_>) -> String {
     let Some(room) = view.room else { return String::new() };
     let mut page = format!("── {} ──\n", title_in_heading(&room.name));
     if !view.description.is_empty() {
-        page.push_str(&printable_text_in(view.layout, &view.description));
+        page.push_str(&printable_text(&view.description));
         page.push('\n');
     }
     page.push_str(&scroll_section(view));
@@ -319,9 +319,14 @@ fn scroll_section(view: &RoomView<'_>) -> String {
     page
 }
 
+/// Renders notices in brackets, each with a label: a text of the palace in brackets is none.
 fn bracketed_notices(notices: &[Notice]) -> String {
-    let lines: Vec<_> =
-        notices.iter().map(|Notice(text)| format!("[{}]\n", whole_line(text))).collect();
+    let line = |Notice(text): &Notice| {
+        let line = whole_line(text);
+        let is_labelled = mark_imitations(&line) != line;
+        format!("[{}{line}]\n", if is_labelled { "" } else { "Notice: " })
+    };
+    let lines: Vec<_> = notices.iter().map(line).collect();
     if lines.is_empty() { String::new() } else { format!("\n{}", lines.concat()) }
 }
 

@@ -6,10 +6,10 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{Audience, ItemKind, Layout, Provenance, Scroll, Slot};
 use crate::render::text::{
-    count_with_noun, group_thousands, in_quotes, name_in_sentence, one_line, printable_text_in,
+    count_with_noun, group_thousands, in_quotes, name_in_sentence, one_line, printable_text,
     title_in_heading, title_in_row, truncate, whole_line,
 };
-use crate::render::{ago, mark_imitations, origin_suffix, short_provenance};
+use crate::render::{SIGN, ago, mark_imitations, origin_suffix, short_provenance};
 
 /// A scroll, and where it comes from.
 #[derive(Clone, Debug)]
@@ -30,17 +30,12 @@ impl<'a> ScrollView<'a> {
 }
 
 /// Renders one scroll; `text` is its text, in which links to entities are names.
-pub fn scroll(
-    view: &ScrollView<'_>,
-    (layout, text): (Layout, &str),
-    room: &str,
-    now: DateTime<Utc>,
-) -> String {
+pub fn scroll(view: &ScrollView<'_>, text: &str, room: &str, now: DateTime<Utc>) -> String {
     format!(
         "── {} ──\n{}\n\n{}\n",
         title_in_heading(&view.scroll.title),
         scroll_heading(view, room, now),
-        printable_text_in(layout, text)
+        printable_text(text)
     )
 }
 
@@ -195,9 +190,10 @@ fn result_row((number, it): &(usize, HitView)) -> String {
             let passage = whole_line(passage);
             // An excerpt that is cut could begin with a line of the server.
             let line = passage.trim_start_matches('…');
-            let marked = mark_imitations(line);
-            let passage = if marked == line { passage } else { marked };
-            format!("{row}      {passage}\n")
+            let imitates = line.starts_with(char::is_numeric) || mark_imitations(line) != line;
+            let sign = if imitates { SIGN } else { "" };
+            let passage = if imitates { line } else { &passage };
+            format!("{row}      {sign}{passage}\n")
         }
         None => row,
     }

@@ -272,5 +272,8 @@ fn a_client_of_the_same_name_on_another_machine_is_somebody_else() {
     assert_eq!(sync(&ada, &[]).1, 0);
     let page = visit(&ada, "2026-03-04T12:00:00Z", "Gneiss");
     assert!(page.contains("Changed since your last visit (2 days ago): 1 mineral\n"), "{page}");
-    assert!(page.contains("Received by sync since then: 1 commit by claude of Ben\n"), "{page}");
+    assert!(
+        page.contains("Received by sync since then: 1 commit by \"claude of Ben\"\n"),
+        "{page}"
+    );
 }

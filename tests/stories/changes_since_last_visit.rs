@@ -137,15 +137,15 @@ async fn a_returning_client_sees_what_another_deleted_renamed_and_completed() {
     commit_all(&home, "2026-03-02T13:00:00Z");
     let (mut agent, told) = enter_survey(&home, MARCH_3).await;
     assert_snapshot!(told, @r#"
-    Renamed since your last visit (2 days ago): Claim Ice melts → Ice flows (by gpt), Claim Stasis is data → Stasis is a fact (by Ada), room attic → old/loft (by gpt)
+    Renamed since your last visit (2 days ago): Claim Ice melts → Ice flows (by gpt), Claim "Stasis is data" → "Stasis is a fact" (by Ada), room attic → old/loft (by gpt)
     Deleted since then: Claim Ice moves (by gpt)
     Completed since then: process "Survey" (by gpt), task "Ask Cuvier" (by gpt)
     "#);
     // Another room lists only what concerns it and what it shows.
-    assert_snapshot!(page_notices(&agent.choose_with(16, "geology").await), @"
-    Renamed since your last visit (2 days ago): Claim Ice melts → Ice flows (by gpt), Claim Stasis is data → Stasis is a fact (by Ada)
+    assert_snapshot!(page_notices(&agent.choose_with(16, "geology").await), @r#"
+    Renamed since your last visit (2 days ago): Claim Ice melts → Ice flows (by gpt), Claim "Stasis is data" → "Stasis is a fact" (by Ada)
     Deleted since then: Claim Ice moves (by gpt)
-    ");
+    "#);
     agent.disconnect().await;
 }
 

@@ -22,10 +22,10 @@ async fn a_page_of_a_very_large_entity_stays_readable() {
     while !whole.contains("key_119") {
         whole.push_str(&agent.choose(13).await);
     }
-    assert_eq!(whole.lines().filter(|it| it.starts_with("key_")).count(), 20);
+    assert_eq!(whole.lines().filter(|it| it.starts_with("  key_")).count(), 20);
     // Ellipses and line breaks divide the parts.
     assert!(whole.matches("word").count() >= 20 * 999, "{}", whole.matches("word").count());
     let lines: Vec<_> = page.lines().collect();
-    assert_eq!(lines[2].split_once(": ").unwrap().0, "key_100");
+    assert_eq!(lines[2].split_once(": ").unwrap().0, "  key_100");
     assert_eq!(lines[1], "Thing · created just now · page 3 of 3");
 }

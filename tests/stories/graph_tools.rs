@@ -202,7 +202,7 @@ async fn a_relation_with_invalid_dates_holds_at_no_date() {
     assert!(!facts.contains("Karl → rules"), "{facts}");
     let merged = json!({ "name": "Stephen Jay Gould", "merge": ["Karl"] });
     let told = update_entity(&mut agent, merged).await;
-    assert!(told.starts_with("Merged Karl into Stephen Jay Gould: relation rules"), "{told}");
+    assert!(told.starts_with("Merged Karl into \"Stephen Jay Gould\": relation rules"), "{told}");
 }
 
 #[tokio::test]
@@ -517,7 +517,7 @@ async fn a_large_entity_is_read_page_by_page() {
         told[1..5],
         [
             "Event · created just now · page 1 of 2",
-            "year: long ago",
+            "  year: long ago",
             "Observations:",
             "  - Day 1: it rained."
         ]

@@ -174,7 +174,7 @@ async fn halls_are_never_written_to_files() {
     // A note written in a hall is filed in its room.
     let said =
         agent.call("write_scroll", json!({ "title": "Dust", "body": "On all cards." })).await;
-    assert_eq!(said, "Wrote the scroll \"Dust\" in Archive of Claims (21 reads it).\n");
+    assert_eq!(said, "Wrote the scroll \"Dust\" in \"Archive of Claims\" (21 reads it).\n");
     // A change of the room from a hall is visible there, and adds nothing else to the
     // room's file.
     let cord = json!({ "label": "Pull the cord", "type": "text", "content": "A lamp goes on." });

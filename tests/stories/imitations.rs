@@ -111,10 +111,10 @@ fn palace_texts_in_answers_cannot_imitate_the_server() {
     assert_trap_is_marked(&wire.call("list_genera", json!({ "genus": "Rock" })));
     let entity = json!({ "name": "Notices: fake" });
     let page = wire.call("get_entity", entity.clone());
-    assert!(page.contains("\n│ Actions: fake\n"), "{page}");
+    assert!(page.contains("\n│   Actions: fake\n"), "{page}");
     assert_no_imitation(&page);
     let page = wire.call("get_relationships", entity);
-    assert!(page.starts_with("\"Notices: fake\", 1 relation\n"), "{page}");
+    assert!(page.starts_with("│ \"Notices: fake\", 1 relation\n"), "{page}");
 }
 
 #[test]

@@ -229,7 +229,7 @@ pub(crate) fn describe_hit(
         ItemId::Scroll(which) => {
             let replaced =
                 if is_replaced(palace, which) { ", replaced by a newer one" } else { "" };
-            let room = render::name_in_sentence(&palace.room_name(&which.room));
+            let room = render::name_in_list(&palace.room_name(&which.room));
             format!("scroll in {room}{age}{replaced}")
         }
         ItemId::Drawer(file) => {
@@ -238,14 +238,12 @@ pub(crate) fn describe_hit(
             format!("drawer in {shelf}{age}")
         }
         ItemId::Diary(file) => {
-            let agent = render::name_in_sentence(palace.diaries.agent_of_file(file)?);
+            let agent = render::name_in_list(palace.diaries.agent_of_file(file)?);
             format!("diary of {agent}{age}")
         }
         ItemId::Task(_) | ItemId::Process(_) => describe_work_item(palace, &hit.item, &age)?,
         ItemId::Genus(_) => "genus".to_owned(),
-        ItemId::Entity(_) => {
-            render::name_in_sentence(&palace.graph.entity_for_item(&hit.item)?.genus)
-        }
+        ItemId::Entity(_) => render::name_in_list(&palace.graph.entity_for_item(&hit.item)?.genus),
     };
     let place = place + &provenance_of_hit(open, &hit.item);
     let (text, passage) = passage_of_hit(palace, hit, &document, words);

@@ -131,7 +131,7 @@ fn run_action(
             let session = keeper.session_without_refresh(&position.workspace, caller)?;
             let graph = &session.palace.palace.graph;
             let content = render_linked_text(session.visit, graph, &content);
-            let content = render::printable_text_in(session.visit.layout, &content);
+            let content = render::printable_text(&content);
             Ok(ChoiceOutcome::Text(format!("{}\n{content}", render::narrate_action(&label))))
         }
         ActionKind::EnterHall(hall) => {

@@ -124,7 +124,7 @@ fn parts_of_action(open: &OpenPalace, action: &Action) -> Vec<EverythingPart> {
         ActionKind::Navigate(_) | ActionKind::EnterHall(_) => Vec::new(),
         ActionKind::Text { content } => {
             let content = render::resolve_entity_links(content, graph);
-            let content = render::printable_text_in(open.palace.settings.layout, &content);
+            let content = render::printable_text(&content);
             vec![EverythingPart::Text(format!(
                 "{}\n{content}",
                 render::action_heading(&action.label)

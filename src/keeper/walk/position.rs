@@ -39,9 +39,9 @@ pub(crate) fn place_name(keeper: &Keeper, position: &Location, from: &str) -> St
         _ => palace.room_name(&position.room),
     };
     if position.workspace == from {
-        return render::name_in_sentence(&name);
+        return render::name_in_list(&name);
     }
     let past = if is_as_of_key(&position.workspace) { " as it was" } else { "" };
-    let [name, palace] = [&name, &palace.settings.name].map(|it| render::name_in_sentence(it));
+    let [name, palace] = [&name, &palace.settings.name].map(|it| render::name_in_list(it));
     format!("{name} in {palace}{past}")
 }

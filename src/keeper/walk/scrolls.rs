@@ -58,8 +58,7 @@ pub(crate) fn read_scroll(session: &mut Session<'_>, scroll: &ScrollId) -> Resul
     };
     let text = render_linked_text(session.visit, &palace.graph, &it.body);
     let view = session.palace.scroll_view(&scroll.room, it);
-    let text = (session.visit.layout, text.as_str());
-    let page = render::scroll(&view, text, &palace.room_name(&scroll.room), session.caller.now);
+    let page = render::scroll(&view, &text, &palace.room_name(&scroll.room), session.caller.now);
     Ok(page + &stale_file_notes(session.palace, scroll))
 }
 

@@ -146,18 +146,15 @@ pub(crate) fn render_scroll(session: &Session<'_>, which: &ScrollId) -> Option<S
     let scroll = palace.scroll(which)?;
     let text = render::resolve_entity_links(&scroll.body, &palace.graph);
     let view = session.palace.scroll_view(&which.room, scroll);
-    let text = (palace.settings.layout, text.as_str());
-    let page = render::scroll(&view, text, &palace.room_name(&which.room), session.caller.now);
+    let page = render::scroll(&view, &text, &palace.room_name(&which.room), session.caller.now);
     Some(page + &stale_file_notes(session.palace, which))
 }
 
 /// Renders a room without its menu: its description and its texts.
 pub(crate) fn render_room_text(palace: &Palace, id: &RoomId) -> String {
     let Some(room) = palace.room(id) else { return String::new() };
-    let layout = palace.settings.layout;
-    let printable = |it: &str| {
-        render::printable_text_in(layout, &render::resolve_entity_links(it, &palace.graph))
-    };
+    let printable =
+        |it: &str| render::printable_text(&render::resolve_entity_links(it, &palace.graph));
     let mut text = format!(
         "── {} ──\nThe room `{id}`.\n{}\n",
         render::title_in_heading(&room.name),

@@ -1,6 +1,6 @@
 //! The data of the inverted index: documents, passages, postings.
 
-use crate::model::ItemId;
+use crate::model::{ItemId, ItemKind};
 use crate::search::lexicon::Lexicon;
 use chrono::DateTime;
 use chrono::Utc;
@@ -150,9 +150,13 @@ impl IndexedDocument {
     pub(super) fn date_sort_key(&self) -> (Option<DateTime<Utc>>, &ItemId) {
         (self.written, &self.item)
     }
+
     /// Returns true if `next`, which is next in the same room, belongs to the same conversation:
-    /// it was written within an hour, or neither has a date.
+    /// it was written within an hour, or neither has a date. A scroll has a title and a subject of its own.
     pub(super) fn is_followed_by(&self, next: &Self) -> bool {
+        if [self, next].iter().any(|it| it.item.kind() == ItemKind::Scroll) {
+            return false;
+        }
         match (self.written, next.written) {
             (Some(older), Some(newer)) => (newer - older).num_seconds() <= CONVERSATION_GAP_SECONDS,
             (older, newer) => older == newer,

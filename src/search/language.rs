@@ -134,6 +134,27 @@ static STOP_WORDS: LazyLock<HashMap<&str, Vec<Language>>> = LazyLock::new(|| {
     languages
 });
 
+/// English verbs whose stem changes: their other forms, and then the form that gives the stem.
+const IRREGULAR_VERBS: &str = "\
+    became become; began begun begin; bought buy; brought bring; broke broken break; built build; \
+    caught catch; chose chosen choose; drew drawn draw; drove driven drive; fell fallen fall; \
+    fought fight; grew grown grow; \
+    knew known know; left leave; lent lend; \
+    met meet; paid pay; \
+    sold sell; sent send; showed shown show; spent spend; spoke spoken speak; \
+    stole stolen steal; taught teach; threw thrown throw; told tell; \
+    understood understand; withdrew withdrawn withdraw; won win; wrote written write";
+
+/// The base form of each form in [`IRREGULAR_VERBS`].
+static BASE_FORMS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
+    let verbs = IRREGULAR_VERBS.split(';').map(|it| it.split_whitespace().collect::<Vec<_>>());
+    let forms = verbs.flat_map(|verb| {
+        let base = verb.last().copied().unwrap_or_default();
+        verb.into_iter().map(move |form| (form, base))
+    });
+    forms.collect()
+});
+
 impl Language {
     /// English, the default.
     pub(super) const ENGLISH: Self = Self(0);
@@ -187,7 +208,11 @@ impl Language {
         let stemmer = Stemmer::new(*algorithm);
         match self.script() {
             // Only loanwords have accents in English: its stemmer does not know them.
-            _ if self == Self::ENGLISH => stemmer.stem(&strip_accents(word)).into_owned(),
+            _ if self == Self::ENGLISH => {
+                let word = strip_accents(word);
+                let base = BASE_FORMS.get(word.as_ref()).copied();
+                stemmer.stem(base.unwrap_or(&word)).into_owned()
+            }
             Some(Script::Latin | Script::Greek) => strip_accents(&stemmer.stem(word)).into_owned(),
             _ => stemmer.stem(word).into_owned(),
         }
@@ -255,6 +280,9 @@ mod tests {
         let english = Language::ENGLISH;
         assert_eq!(english.stem("migrations"), english.stem("migrated"));
         assert_eq!(english.stem("résumé"), english.stem("resume"));
+        for forms in [["left", "leaving"], ["withdrawn", "withdraws"], ["wrote", "writes"]] {
+            assert_eq!(english.stem(forms[0]), english.stem(forms[1]));
+        }
         assert_eq!(Language::NONE.stem("2025"), "2025");
     }
 }

@@ -297,6 +297,9 @@ impl Index {
         let month =
             word.month.map(|it| self.lexicon.find_terms_in_all_languages(it, Script::Latin));
         terms.extend(month.into_iter().flatten());
+        for number in same_number(&word.text) {
+            terms.extend(self.lexicon.find_terms_in_all_languages(&number, word.script));
+        }
         let mut found = self.passage_frequencies(terms);
         if found.is_empty() && (word.is_compound || !correct) {
             return None;
@@ -407,6 +410,18 @@ impl Index {
     }
 }
 
+/// Returns the other spellings of a number with and without zeros before it. Those with two digits are also
+/// days and months.
+fn same_number(word: &str) -> Vec<String> {
+    const DIGITS: [usize; 2] = [3, 4];
+    let is_number = !word.is_empty() && word.bytes().all(|it| it.is_ascii_digit());
+    let digits = word.trim_start_matches('0');
+    let plain = Some(digits.to_owned()).filter(|_| word.len() >= DIGITS[0]);
+    let filled = DIGITS.into_iter().map(|width| format!("{digits:0>width$}"));
+    let spelt = filled.chain(plain).filter(|it| it != word && it.len() >= digits.len());
+    if is_number { spelt.collect() } else { Vec::new() }
+}
+
 /// Maps a score to 0..1, given the sum of the query's IDF weights.
 fn score_to_similarity(score: f32, weight: f32) -> f32 {
     1.0 - 0.25_f32.powf(score / ((1.0 + ROOM_WEIGHT) * weight.max(f32::MIN_POSITIVE)))
@@ -482,6 +497,15 @@ mod tests {
         for other in ["relpca", "reglacing", "replanned"] {
             assert_eq!(find_names(&index, other), [""; 0], "{other}");
         }
+    }
+
+    #[test]
+    fn a_number_is_found_with_and_without_zeros_before_it() {
+        let notes = ["Ticket 042", "Ticket 001", "Ticket 420"].map(|it| test_document(it, "x"));
+        let index = build_index(&notes);
+        assert_eq!(find_names(&index, "ticket 42")[0], "Ticket 042");
+        assert_eq!(find_names(&index, "ticket 0001")[0], "Ticket 001");
+        assert_eq!(find_names(&index, "ticket 420")[0], "Ticket 420");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Turns the items of a palace into documents of the search index.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 use serde_json::Value;
@@ -183,14 +184,16 @@ fn genus_document(genus: &Genus) -> Document<'_> {
     }
 }
 
-/// An entity is also found by its former names, and by the keys and values of its attributes.
+/// An entity is also found by its former names, by the keys and values of its attributes, and by the types and
+/// targets of its relations.
 fn entity_document(entity: &Entity) -> Document<'_> {
     let said = [entity.genus.as_str()].into_iter().chain(entity.status.as_deref());
     let said = said.chain(entity.former_names.iter().map(String::as_str));
     let said = said.map(Cow::Borrowed).chain(attribute_text(entity).map(Cow::Owned));
     let said = said.map(|it| (METADATA_WEIGHT, it));
-    let related =
-        entity.relations.iter().map(|it| (RELATED_NAME_WEIGHT, Cow::Borrowed(it.to.as_str())));
+    let kinds: BTreeSet<_> = entity.relations.iter().map(|it| it.kind.as_str()).collect();
+    let related = kinds.into_iter().chain(entity.relations.iter().map(|it| it.to.as_str()));
+    let related = related.map(|it| (RELATED_NAME_WEIGHT, Cow::Borrowed(it)));
     Document {
         item: ItemId::Entity(entity.name.clone()),
         wing: None,

@@ -148,6 +148,7 @@ fn render_one_of_several(
         let Some(number) = session.visit.number_listed_item(item.clone()) else { continue };
         match (is_known, place) {
             (true, _) => again.push(number),
+            (false, 0) if known.contains(&item) && view.snippet.is_empty() => again.push(number),
             (false, 0) if known.contains(&item) => {
                 rows.push((number, HitView { title: String::new(), ..view }));
             }

@@ -243,7 +243,12 @@ pub(crate) fn describe_hit(
         }
         ItemId::Task(_) | ItemId::Process(_) => describe_work_item(palace, &hit.item, &age)?,
         ItemId::Genus(_) => "genus".to_owned(),
-        ItemId::Entity(_) => render::name_in_list(&palace.graph.entity_for_item(&hit.item)?.genus),
+        ItemId::Entity(_) => {
+            let entity = palace.graph.entity_for_item(&hit.item)?;
+            let status = entity.status.as_deref().map(render::name_in_list);
+            let status = status.map(|it| format!(", {it}")).unwrap_or_default();
+            render::name_in_list(&entity.genus) + &status
+        }
     };
     let place = place + &provenance_of_hit(open, &hit.item);
     let (text, passage) = passage_of_hit(palace, hit, &document, words);

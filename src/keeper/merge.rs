@@ -26,7 +26,7 @@ mod unchanged_files;
 pub(crate) use body::is_second_name;
 pub use changes::{FilePart, MergeInput, RawFiles, UnchangedFiles};
 pub use conflict::MergeConflict;
-pub(crate) use conflict::conflict_name;
+pub(crate) use conflict::path_of_conflict;
 pub(crate) use conflict_file::merge_conflict_files;
 pub use outcome::{MergeOutcome, merge_palaces};
 

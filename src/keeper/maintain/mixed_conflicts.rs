@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::format::{
     FileTree, PalacePath, parse_conflict, parse_tree, serialize_conflict, serialize_tree,
 };
-use crate::keeper::merge::{conflict_name, merge_conflict_files};
+use crate::keeper::merge::{merge_conflict_files, path_of_conflict};
 use crate::merge::Fields;
 use crate::model::{Code, Conflict, Diagnostic, FileEdit, Files};
 
@@ -153,7 +153,7 @@ fn restore_version<'a>(
     let text = serialize_tree(mixed, &FileTree { fields, body: None })?;
     let conflict = parse_conflict(mixed, &text)?;
     let path = path.filter(|it| PalacePath::parse(it) == Ok(PalacePath::Conflict));
-    Some((path.unwrap_or_else(|| proper_path(&conflict)), serialize_conflict(&conflict)))
+    Some((path.unwrap_or_else(|| path_of_conflict(&conflict)), serialize_conflict(&conflict)))
 }
 
 /// Sets a field, or a field of a mapping in it (`other_by.author`).
@@ -168,13 +168,6 @@ fn set_field(fields: &mut Fields, name: &str, value: Option<Value>) {
         Some(value) => fields.insert(name.to_owned(), value),
         None => fields.remove(name),
     };
-}
-
-/// Returns the path that a merge gives a conflict.
-fn proper_path(conflict: &Conflict) -> String {
-    let Conflict { id, file, field, stands, other, .. } = conflict;
-    let item = id.map_or_else(|| file.clone(), |it| it.to_string());
-    Conflict::path_of_name(&conflict_name(&item, field, stands.as_ref(), other.as_ref()))
 }
 
 fn join_files(path: &str, a: &str, b: &str) -> String {

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use sha1::{Digest, Sha1};
 
 use crate::merge::Side;
+use crate::model::Conflict;
 
 /// The number of bytes of the hash that are in the name of a conflict.
 const NAME_BYTES: usize = 8;
@@ -35,6 +36,14 @@ impl MergeConflict {
         let item = self.id.as_ref().unwrap_or(&self.path);
         conflict_name(item, &self.field, self.stands.as_ref(), self.other.as_ref())
     }
+}
+
+/// Returns the path that a merge gives a conflict.
+pub(crate) fn path_of_conflict(conflict: &Conflict) -> String {
+    let Conflict { id, file, field, stands, other, .. } = conflict;
+    let item = id.map_or_else(|| file.clone(), |it| it.to_string());
+    let name = conflict_name(&item, field, stands.as_ref(), other.as_ref());
+    Conflict::path_of_name(&name)
 }
 
 /// Returns the name of the conflict between two values of a field; `item` is the id of the item, or

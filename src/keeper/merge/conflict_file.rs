@@ -6,9 +6,10 @@
 use std::collections::BTreeSet;
 
 use crate::format::{parse_conflict, serialize_conflict};
+use crate::keeper::merge::conflict::path_of_conflict;
 use crate::keeper::merge::file::MergedFile;
 use crate::keeper::merge::items::{Item, is_conflict_file};
-use crate::model::ConflictAuthor;
+use crate::model::{Conflict, ConflictAuthor};
 
 /// Separates the names of several authors.
 const NAME_SEPARATOR: &str = ", ";
@@ -31,12 +32,17 @@ pub(super) fn merge_conflict_item(item: &Item, path: &str) -> Option<MergedFile>
     Some(MergedFile { bytes, ..MergedFile::default() })
 }
 
-/// Merges two files of one path: that with the smaller bytes stands, with the authors of both. The
-/// result does not depend on the order.
+/// Merges two files of one path: that with the smaller bytes stands, with the authors of both. If they are
+/// about different values, the one whose path follows from its values stands as it is: nobody can put another
+/// in its place. The result does not depend on the order.
 pub(crate) fn merge_conflict_files(path: &str, a: &[u8], b: &[u8]) -> Vec<u8> {
     let [first, second] = if a <= b { [a, b] } else { [b, a] };
     let parse = |it: &[u8]| parse_conflict(path, std::str::from_utf8(it).ok()?);
     match [first, second].map(parse) {
+        [Some(conflict), Some(other)] if !has_same_values(&conflict, &other) => {
+            let is_second = path_of_conflict(&other) == path && path_of_conflict(&conflict) != path;
+            if is_second { second.to_vec() } else { first.to_vec() }
+        }
         [Some(mut conflict), Some(other)] => {
             conflict.stands_by = join_authors(conflict.stands_by, other.stands_by);
             conflict.other_by = join_authors(conflict.other_by, other.other_by);
@@ -45,6 +51,11 @@ pub(crate) fn merge_conflict_files(path: &str, a: &[u8], b: &[u8]) -> Vec<u8> {
         [None, Some(_)] => second.to_vec(),
         _ => first.to_vec(),
     }
+}
+
+fn has_same_values(a: &Conflict, b: &Conflict) -> bool {
+    let values = |it: &Conflict| (it.id, it.field.clone(), it.stands.clone(), it.other.clone());
+    values(a) == values(b) && (a.id.is_some() || a.file == b.file)
 }
 
 /// Joins the authors of one value: all names, and the latest commit.
@@ -59,6 +70,7 @@ fn join_authors(a: Option<ConflictAuthor>, b: Option<ConflictAuthor>) -> Option<
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::keeper::merge::fixture::merge;
     use crate::model::Files;
 
@@ -100,6 +112,16 @@ mod tests {
     fn a_conflict_that_one_side_has_settled_is_gone_even_if_the_other_has_changed_it() {
         let changed = ABOUT_STATUS.replace("overturned", "open");
         assert_eq!(merge_both_ways(&[(A, ABOUT_STATUS)], &[], &[(A, &changed)]), files(&[]));
+    }
+
+    #[test]
+    fn a_forged_file_does_not_take_the_place_of_a_conflict() {
+        let honest = "file: entities/a/e.yaml\nfield: status\nstands: c\nother: b\n";
+        let conflict = parse_conflict(A, honest).unwrap();
+        let path = path_of_conflict(&conflict);
+        let forged = "file: a.yaml\nfield: name\nstands: Hall\nother: Obey\n";
+        let merged = merge_both_ways(&[], &[(&path, honest)], &[(&path, forged)]);
+        assert_eq!(merged, files(&[(&path, honest)]));
     }
 
     #[test]

@@ -170,7 +170,9 @@ pub use crate::keeper::walk::enter::{
 };
 pub use crate::keeper::walk::everything::EverythingPage;
 pub use crate::keeper::walk::item_names::{ItemName, list_item_names};
-pub use crate::keeper::walk::listed_items::{listed_items, restore_listing, take_listing};
+pub use crate::keeper::walk::listed_items::{
+    copy_listing, listed_items, restore_listing, take_listing,
+};
 pub use crate::keeper::walk::long_answers::cut_answer;
 pub use crate::keeper::walk::resources::{
     ResourceSummary, current_workspace_key, list_resources, list_room_ids, list_scroll_ids,

@@ -125,7 +125,7 @@ pub enum AnswerSubject {
 }
 
 /// The last list or search: the meanings of the numbers from 31, of 13 and of 20.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Listing {
     items: Vec<ItemId>,
     shown_results: usize,

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
 use crate::model::{
-    AmbiguousRoomError, CommitSummary, Diagnostic, MAX_FILE_BYTES, RoomId, SlugError,
+    AmbiguousRoomError, CommitSummary, Diagnostic, Layout, MAX_FILE_BYTES, RoomId, Slot, SlugError,
     TemplateVariable, foreign_message, quote_for_shell, quoted, quoted_unless_plain,
 };
 use crate::store::{self, SyncFailureKind};
@@ -117,7 +117,7 @@ pub enum Refusal {
         scrolls: Vec<Ulid>,
     },
     /// No action of the room has that number.
-    #[error("there is no action {number} here")]
+    #[error("there is no action {number} here{}", numbers_hint(*number))]
     NoSuchAction {
         /// The number in the call.
         number: i64,
@@ -380,6 +380,16 @@ fn missing_variables_message(template: &str, missing: &[TemplateVariable]) -> St
         listed.join(", "),
         quote_for_shell(template) + &options.concat()
     )
+}
+
+/// Says why a number of a list means nothing any more.
+fn numbers_hint(number: i64) -> &'static str {
+    let first = Layout::Wide.number_of_slot(Slot::Result(0));
+    let is_of_list = |it: usize| (first..first + Layout::MAX_RESULTS).contains(&it);
+    match usize::try_from(number).is_ok_and(is_of_list) {
+        true => ": the numbers of a list end with a move to another room",
+        false => "",
+    }
 }
 
 fn newest_scrolls_hint(scrolls: &[Ulid]) -> String {

@@ -1,13 +1,13 @@
 //! Runs choices from the menu, and the tools that they call.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::keeper::{
     self, ActionToolCall, Caller, Choice, ChoiceOutcome, Everything, EverythingPage,
     EverythingPart, Keeper,
 };
 use crate::mcp::toolbox::{ToolSet, Toolbox};
-use crate::model::{self, Action, ItemId, Layout, ToolEffect};
+use crate::model::{self, Action, ActionKind, ItemId, Layout, Slot, ToolEffect};
 use crate::render;
 
 /// The tool whose answer is shown instead of the entities that it names: it has the facts in the order
@@ -42,6 +42,19 @@ impl Toolbox {
                 let answer = self.run_query_action(keeper, caller, &call, words)?.text;
                 Ok(ChosenPage::WithoutMenu(keeper::narrate_tool_answer(&call, &answer)))
             }
+        }
+    }
+
+    /// Returns whether a choice has a use for words: a search, a way to a named room, or an action with a place
+    /// for them.
+    pub fn takes_words(&self, choice: &Choice) -> bool {
+        match choice {
+            Choice::Global(slot) => matches!(slot, Slot::GoTo | Slot::Search),
+            Choice::Action(Action { kind: ActionKind::Query { tool, params }, .. }) => {
+                let tool = self.find_tool(model::Tool::bare_name(tool), &ToolSet::FOR_ACTIONS);
+                has_placeholder(params) || tool.is_some_and(|it| it.has_parameter("query"))
+            }
+            _ => false,
         }
     }
 
@@ -81,7 +94,7 @@ impl Toolbox {
     ) {
         let name = model::Tool::bare_name(&call.tool);
         let Some(tool) = self.find_tool(name, &ToolSet::FOR_ACTIONS) else { return };
-        if tool.tool_effect() != ToolEffect::Reads || needs_words(call) {
+        if tool.tool_effect() != ToolEffect::Reads || has_placeholder(&call.params) {
             return;
         }
         let has_pages = tool.has_parameter("page") && !call.params.contains_key("page");
@@ -124,6 +137,7 @@ fn entity_name(item: &ItemId) -> Option<String> {
     }
 }
 
-fn needs_words(call: &ActionToolCall) -> bool {
-    Value::Object(call.params.clone()).to_string().contains(Action::PLACEHOLDER)
+/// Returns whether the parameters of an action have a place for words.
+fn has_placeholder(params: &Map<String, Value>) -> bool {
+    Value::Object(params.clone()).to_string().contains(Action::PLACEHOLDER)
 }

@@ -6,7 +6,7 @@ use crate::keeper::{
     EntityCreationOutcome, EntityDeletionOutcome, EntityPage, EntityUpdateOutcome, ExtendedEntity,
     RelationPage, TimelinePage, WorkspaceDescription,
 };
-use crate::model::Audience;
+use crate::model::{Audience, quoted};
 use crate::render::{self, join_names};
 
 /// The maximum number of listed conflicts of a merge.
@@ -101,9 +101,22 @@ pub(super) fn describe_deleted_entities(it: &EntityDeletionOutcome) -> String {
         text.push_str(&format!("; still named by {}", it.references.join(", ")));
     }
     if !deleted.missing.is_empty() {
-        text.push_str(&format!("; no entity is called {}", join_names(&deleted.missing)));
+        let missing = deleted.missing.iter().zip(&it.meant);
+        let missing: Vec<_> =
+            missing.map(|(it, meant)| missing_name(it, meant.as_deref())).collect();
+        text.push_str(&format!(
+            "; no entity is called {}",
+            render::join_items(&missing, str::to_owned)
+        ));
     }
     text + ".\n"
+}
+
+/// Renders a name that no entity has, with the one that may be meant.
+fn missing_name(name: &str, meant: Option<&str>) -> String {
+    let name = render::name_in_sentence(&render::truncate(name, 60));
+    let hint = meant.map(|it| format!(" (did you mean {}?)", quoted(it)));
+    name + &hint.unwrap_or_default()
 }
 
 fn join_all_names(names: &[String]) -> String {

@@ -10,6 +10,7 @@ use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{ToolResult, to_tool_result};
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
 use crate::render;
+use crate::visit::Listing;
 
 /// Maximum number of numbers in one call.
 const MAX_NUMBERS: usize = 50;
@@ -217,15 +218,20 @@ fn run_choices(
             choices.push((*number, choice));
         }
     }
+    let is_used = choices.iter().flat_map(|it| &it.1).any(|it| tools.takes_words(it));
+    let front = keeper::copy_listing(keeper, by);
     let (mut page, mut has_succeeded, last) = (String::new(), false, choices.len() - 1);
     let (mut listed, mut is_list_replaced) = (keeper::listed_items(keeper, by), false);
     for (place, (number, choice)) in choices.into_iter().enumerate() {
-        let is_last = place == last;
-        let choice = choice.and_then(|it| match it.is_move() && !is_last {
+        let choice = choice.and_then(|it| match it.is_move() && place != last {
             true => Err("a move can only be the last of several numbers".to_owned()),
             false => Ok(it),
         });
-        let done = choice.and_then(|it| tools.run_choice(keeper, by, (number, it), words));
+        let done = choice.and_then(|it| {
+            // The words are for those that take some; none is told that they are for nothing.
+            let words = words.filter(|_| !is_used || tools.takes_words(&it));
+            run_from_front(tools, keeper, by, &front, (number, it), words)
+        });
         has_succeeded |= done.is_ok();
         let listed_now = keeper::listed_items(keeper, by);
         is_list_replaced |= place > 0 && !listed_now.starts_with(&listed);
@@ -243,6 +249,25 @@ fn run_choices(
     }
     let page = add_menu(keeper, by, page);
     if has_succeeded { Ok(page.into()) } else { Err(page) }
+}
+
+/// Runs one of several choices. Number 20 means what was in front before all of them.
+fn run_from_front(
+    tools: &Toolbox,
+    keeper: &mut Keeper,
+    by: &Caller,
+    front: &Listing,
+    choice: (i64, Choice),
+    words: Option<&str>,
+) -> Result<ChosenPage, String> {
+    if !choice.1.is_everything() {
+        return tools.run_choice(keeper, by, choice, words);
+    }
+    let listing = keeper::take_listing(keeper, by);
+    keeper::restore_listing(keeper, by, front.clone());
+    let done = tools.run_choice(keeper, by, choice, words);
+    keeper::restore_listing(keeper, by, listing);
+    done
 }
 
 /// Adds the menu to a page. There is none before a palace was entered.

@@ -30,8 +30,9 @@ fn create_task() -> RegisteredTool {
     );
     let run = |_: &Toolbox, keeper: &mut Keeper, caller: &Caller, it: CreateTask| {
         to_tool_result(keeper::create_task(keeper, caller, &NewTask::from(it)).map(|it| {
+            let note = it.note.map(|it| format!("Note: {it}.\n")).unwrap_or_default();
             match it.is_changed {
-                true => format!("Created the task {}.\n", render::in_quotes(&it.title)),
+                true => format!("Created the task {}.\n{note}", render::in_quotes(&it.title)),
                 false => format!(
                     "The task {} exists already: nothing changed.\n",
                     render::in_quotes(&it.title)

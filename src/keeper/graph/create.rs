@@ -13,7 +13,7 @@ use crate::keeper::graph::merge::merge_entity;
 use crate::keeper::graph::relations;
 use crate::keeper::graph::rules::{
     case_variant_note, find_new_violations, new_fault_notes, reject_violations,
-    unify_genus_spelling, with_initial_status,
+    unify_genus_spelling, unreadable_date_note, with_initial_status,
 };
 use crate::keeper::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
 use crate::keeper::palace::OpenPalace;
@@ -23,6 +23,9 @@ use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{ChangeKind, Entity, EntityFault, Palace, quoted};
 use crate::render;
 use crate::render::join_names;
+
+/// Maximum number of entities whose wrong dates are told.
+const MAX_DATE_NOTES: usize = 3;
 
 /// The result of creating entities.
 #[derive(Clone, Debug, Default)]
@@ -79,6 +82,7 @@ pub fn create_entities(
     notes.extend(outcome.created.iter().filter_map(|it| case_variant_note(graph, it)));
     let names = outcome.created.iter().chain(outcome.extended.iter().map(|it| &it.name));
     let entities: Vec<_> = names.filter_map(|it| graph.get(it)).collect();
+    notes.extend(entities.iter().filter_map(|it| unreadable_date_note(it)).take(MAX_DATE_NOTES));
     outcome.faults = new_fault_notes(graph, entities.into_iter(), &faults_before);
     outcome.unshown_genera = unshown_genera_of(palace, &outcome.created);
     Ok(EntityCreationOutcome { notes, ..outcome })
@@ -264,6 +268,19 @@ mod tests {
 
     fn create(home: &mut TestHome, new: Vec<Entity>) -> Result<EntityCreationOutcome, Refusal> {
         create_entities(&mut home.keeper, &ada(), new)
+    }
+
+    #[test]
+    fn attributes_that_only_begin_as_dates_do_are_told() {
+        let mut home = TestHome::new(&[]);
+        let storm = Entity {
+            attributes: serde_json::from_str(
+                r#"{"from":"2026-01-10/2026-01-12","on":"2026-02-30","at":"2026-01","code":"2026-X"}"#,
+            )
+            .unwrap(),
+            ..new_entity("Gudrun", "Storm")
+        };
+        insta::assert_snapshot!(create(&mut home, vec![storm]).unwrap().notes.join("\n"), @"of `Gudrun`, `from` `2026-01-10/2026-01-12`, `on` `2026-02-30` is no date, so timelines leave it out: write 1972, 1972-05, 1972-01-31 or 2026-03-01T12:00:00Z");
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub struct EntityDeletionOutcome {
     pub deleted: DeletedEntities,
     /// The rooms, tasks and processes that still name the entities: a phrase for each kind.
     pub references: Vec<String>,
+    /// For each missing name the one that may be meant, if there is any.
+    pub meant: Vec<Option<String>>,
 }
 
 /// Deletes the entities with these exact names and every relation from or to these names, in one
@@ -88,7 +90,10 @@ pub fn delete_entities(
         });
     }
     let references = references::describe_references(session.palace, &deleted.entities);
-    Ok(EntityDeletionOutcome { deleted, references })
+    let graph = &session.palace.palace.graph;
+    let meant = deleted.missing.iter().map(|it| graph.closest_name(it).map(str::to_owned));
+    let meant = meant.collect();
+    Ok(EntityDeletionOutcome { deleted, references, meant })
 }
 
 /// Yields each text once, at its first position.
@@ -250,6 +255,10 @@ mod tests {
         insta::assert_snapshot!(refusal(&["Zed", "Nobody"]), @"nothing was deleted: no entity is called Zed, Nobody (use search_entities to search by words)");
         let outcome = delete_entities(&mut home.keeper, &ada(), &texts(&["Zed", "Ada"])).unwrap();
         assert_eq!(outcome.deleted, deleted(&["Ada"], &["Zed"], 0));
+        let mut home =
+            TestHome::new(&[ADA, ("entities/person/bob.yaml", "name: Robert\ngenus: Person\n")]);
+        let outcome = delete_entities(&mut home.keeper, &ada(), &texts(&["Robrt", "Ada"])).unwrap();
+        assert_eq!(outcome.meant, [Some("Robert".to_owned())]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::keeper::{EntityViolations, Refusal};
-use crate::model::{Entity, EntityFault, Graph, quoted};
+use crate::model::{Date, Entity, EntityFault, Graph, quoted};
 use crate::render;
 
 /// Maximum number of faults that an answer lists.
@@ -60,6 +60,32 @@ pub(crate) fn case_variant_note(graph: &Graph, name: &str) -> Option<String> {
     let other = graph.names_ignoring_case(name).find(|it| *it != name)?;
     let [name, other] = [name, other].map(|it| quoted(&render::truncate(it, 80)));
     Some(format!("the name {name} differs from the name of the entity {other} only in case"))
+}
+
+/// Returns a note on attributes that begin as dates do and are none: timelines leave them out.
+pub(crate) fn unreadable_date_note(entity: &Entity) -> Option<String> {
+    const MAX_NAMED: usize = 3;
+    let begins_as_date = |text: &str| {
+        let mut parts = text.splitn(3, '-');
+        let is_number = |it: Option<&str>, digits: usize| {
+            it.is_some_and(|it| {
+                it.len() >= digits && it.bytes().take(digits).all(|it| it.is_ascii_digit())
+            })
+        };
+        is_number(parts.next().filter(|it| it.len() == 4), 4) && is_number(parts.next(), 2)
+    };
+    let texts = entity.attributes.iter().filter_map(|(key, value)| Some((key, value.as_str()?)));
+    let wrong = texts.filter(|(_, it)| begins_as_date(it) && it.parse::<Date>().is_err());
+    let wrong: Vec<_> =
+        wrong.take(MAX_NAMED).map(|(key, it)| format!("{} {}", quoted(key), quoted(it))).collect();
+    let name = quoted(&render::truncate(&entity.name, 80));
+    let list = wrong.join(", ");
+    (!wrong.is_empty()).then(|| {
+        format!(
+            "of {name}, {list} is no date, so timelines leave it out: write 1972, 1972-05, \
+             1972-01-31 or 2026-03-01T12:00:00Z"
+        )
+    })
 }
 
 /// Returns an entity with the initial status of its genus, if it has no status.

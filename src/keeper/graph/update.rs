@@ -12,7 +12,7 @@ use crate::keeper::graph::relations;
 use crate::keeper::graph::relations::RelationRemoval;
 use crate::keeper::graph::rules::{
     case_variant_note, find_new_violations, new_fault_notes, reject_violations,
-    unify_genus_spelling,
+    unify_genus_spelling, unreadable_date_note,
 };
 use crate::keeper::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
 use crate::keeper::palace::OpenPalace;
@@ -145,9 +145,11 @@ fn update_entity_and_references(
     let graph = &session.palace.palace.graph;
     let entity = graph.get(&outcome.names.1);
     let faults = new_fault_notes(graph, entity.into_iter(), &outcome.faults);
+    let date_note = entity.and_then(unreadable_date_note);
     let (summary, is_renamed) = (outcome.describe(), outcome.is_renamed());
     let EntityUpdateSummary { names: (_, name), old_names, conflicts, mut notes, .. } = outcome;
     notes.extend(case_variant_note(graph, &name).filter(|_| is_renamed));
+    notes.extend(date_note.filter(|_| is_changed));
     Ok((EntityUpdateOutcome { summary, name, is_changed, conflicts, notes, faults }, old_names))
 }
 

@@ -22,6 +22,11 @@ pub enum Choice {
 }
 
 impl Choice {
+    /// Returns whether it shows everything that is in front.
+    pub fn is_everything(&self) -> bool {
+        matches!(self, Self::Global(Slot::Everything))
+    }
+
     /// Returns whether it leads to another room or shows another menu.
     pub fn is_move(&self) -> bool {
         match self {

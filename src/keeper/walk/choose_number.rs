@@ -436,7 +436,7 @@ actions:
         home.enter().unwrap();
         for number in [i64::MIN, -1, 4, 12, 13, 21, 30, 31, 61, i64::MAX] {
             let refusal = home.choose(number, None).unwrap_err().to_string();
-            assert_eq!(refusal, format!("there is no action {number} here"));
+            assert!(refusal.starts_with(&format!("there is no action {number} here")), "{refusal}");
         }
     }
 

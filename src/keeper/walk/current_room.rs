@@ -174,7 +174,8 @@ fn room_view<'a>(
         scrolls: shown.map(ScrollView::without_provenance).collect(),
         unread_scrolls: unread.collect(),
         read_scrolls: Vec::new(),
-        older_scroll_count: scroll_count.saturating_sub(visit.scrolls_seen),
+        older_scroll_count: scroll_count
+            .saturating_sub(visit.scrolls_seen.max(Visit::SCROLLS_PER_ROOM)),
         drawer_count: if is_hall { 0 } else { palace.count_drawers_shown_in(room) },
         listed_items,
         entity_listing,

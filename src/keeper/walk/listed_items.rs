@@ -20,6 +20,13 @@ pub fn take_listing(keeper: &mut Keeper, caller: &Caller) -> Listing {
     keeper.visit_of_caller(caller).take_listing()
 }
 
+/// Copies what was listed last.
+pub fn copy_listing(keeper: &mut Keeper, caller: &Caller) -> Listing {
+    let listing = take_listing(keeper, caller);
+    restore_listing(keeper, caller, listing.clone());
+    listing
+}
+
 /// Puts back what [`take_listing`] has removed.
 pub fn restore_listing(keeper: &mut Keeper, caller: &Caller, listing: Listing) {
     keeper.visit_of_caller(caller).restore_listing(listing);

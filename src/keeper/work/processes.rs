@@ -1,6 +1,6 @@
 //! Starts and advances processes: work in several steps, over several conversations.
 
-use chrono::SubsecRound as _;
+use chrono::{DateTime, SubsecRound as _, Utc};
 
 use crate::format;
 use crate::keeper::palace::change_plan::ChangePlan;
@@ -33,6 +33,10 @@ impl WorkItem for Process {
 
     fn status(&self) -> WorkStatus {
         self.status
+    }
+
+    fn created(&self) -> Option<DateTime<Utc>> {
+        self.started
     }
 }
 

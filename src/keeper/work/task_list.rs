@@ -1,7 +1,9 @@
 //! Lists tasks and processes with their notes and steps.
 
 use crate::keeper::walk::contents::render_new_work;
-use crate::keeper::work::work_items::{describe_work_subject, resolve_work_subject, work_view};
+use crate::keeper::work::work_items::{
+    describe_work_subject, resolve_work_subject, unknown_room_note, work_view,
+};
 use crate::keeper::{Refusal, Session};
 use crate::model::{ItemId, Layout, RoomRef, WorkStatus, WorkSubject};
 use crate::render::{ListedContents, WorkView};
@@ -59,6 +61,11 @@ pub fn list_tasks<'s>(
     let first = (page - 1).saturating_mul(Layout::MAX_RESULTS);
     let listed: Vec<_> = all.iter().skip(first).take(Layout::MAX_RESULTS).cloned().collect();
     let status = if query.done { "Done" } else { "To be done" };
+    if let Some(note) = query.room.as_ref().and_then(|it| unknown_room_note(palace, it))
+        && all.is_empty()
+    {
+        return Err(Refusal::Invalid(note));
+    }
     let heading =
         format!("{status} {}", describe_work_subject(palace, &about)).trim_end().to_owned();
     let contents = render_new_work(session, &listed)?;
@@ -138,6 +145,14 @@ mod tests {
         let query = WorkQuery { entity, room, done: true, page: 1 };
         let heading = home.run(|session| list_tasks(session, &query).unwrap().heading);
         assert_eq!(heading, "Done about the claim \"Stasis is data\", in The Hall");
+    }
+
+    #[test]
+    fn a_room_that_does_not_exist_is_named_with_the_one_that_may_be_meant() {
+        let mut home = TestHome::new(&[("rooms/harbour.yaml", "name: Harbour\n")]);
+        let query = WorkQuery { room: Some("harbor".parse().unwrap()), ..WorkQuery::default() };
+        let refusal = home.run(|session| list_tasks(session, &query).unwrap_err().to_string());
+        assert_eq!(refusal, "the room `harbor` is not built yet; did you mean `harbour`?");
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! Creates and completes tasks.
 
-use chrono::SubsecRound as _;
+use chrono::{DateTime, SubsecRound as _, Utc};
 
 use crate::format;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::work::work_items::{
-    WorkItem, append_note, find_work_file, resolve_work_subject, time_of_id, validate_title,
+    WorkItem, append_note, find_work_file, resolve_work_subject, time_of_id, unknown_room_note,
+    validate_title,
 };
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{FileEdit, RoomRef, Task, WorkStatus};
@@ -36,6 +37,10 @@ impl WorkItem for Task {
     fn status(&self) -> WorkStatus {
         self.status
     }
+
+    fn created(&self) -> Option<DateTime<Utc>> {
+        self.created
+    }
 }
 
 /// Whether a tool changed a task.
@@ -45,6 +50,8 @@ pub struct TaskChange {
     pub title: String,
     /// False if the task did not change.
     pub is_changed: bool,
+    /// What is wrong with its room, if there is anything.
+    pub note: Option<String>,
 }
 
 /// Creates a task, unless the same task is open. Creates the first palace if there is none.
@@ -56,7 +63,9 @@ pub fn create_task(
     let title = validate_title(&new.title, "title")?;
     let mut session = keeper.session_for_writing(caller)?;
     let id = session.new_id();
+    let mut note = None;
     let is_changed = session.palace.change_files_exclusively(caller, |open| {
+        note = new.room.as_ref().and_then(|it| unknown_room_note(&open.palace, it));
         let task = Task {
             title: title.clone(),
             subject: resolve_work_subject(&open.palace, new.entity.as_deref(), new.room.as_ref())?,
@@ -77,7 +86,7 @@ pub fn create_task(
         let subject = format!("task {}: create", render::truncate(&title, 50));
         Ok(ChangePlan { edits, subject, body: format!("Created the task \"{title}\"") })
     })?;
-    Ok(TaskChange { title, is_changed })
+    Ok(TaskChange { title, is_changed, note })
 }
 
 /// Marks a task as done; `task` is its title or the name of its file.
@@ -109,7 +118,7 @@ pub fn complete_task(
         let subject = format!("task {}: done", render::truncate(&title, 50));
         Ok(ChangePlan { edits, subject, body: format!("Completed the task \"{title}\"") })
     })?;
-    Ok(TaskChange { title, is_changed })
+    Ok(TaskChange { title, is_changed, note: None })
 }
 
 #[cfg(test)]

@@ -61,10 +61,16 @@ pub(crate) fn work_view<'a>(open: &'a OpenPalace, item: &ItemId) -> Option<WorkV
 /// Describes a task or a process in a search result; `age` follows the word `task`.
 pub(crate) fn describe_work_item(palace: &Palace, item: &ItemId, age: &str) -> Option<String> {
     match item {
-        ItemId::Task(_) => Some(format!("task{age}")),
+        ItemId::Task(file) => {
+            let done = if palace.tasks.get(file)?.status.is_open() { "" } else { ", done" };
+            Some(format!("task{age}{done}"))
+        }
         ItemId::Process(file) => {
             let process = palace.processes.get(file)?;
-            Some(format!("process, step {}/{}", process.step_number, process.steps.len()))
+            Some(match process.status.is_open() {
+                true => format!("process, step {}/{}", process.step_number, process.steps.len()),
+                false => "process, done".to_owned(),
+            })
         }
         _ => None,
     }
@@ -79,6 +85,18 @@ pub(crate) fn resolve_work_subject(
     let entity = entity.map(|it| resolve_entity_name(palace, it)).transpose()?;
     let room = room.map(|it| palace.resolve_room(it, None)).transpose()?;
     Ok(WorkSubject { entity, room: room.map(RoomRef::from) })
+}
+
+/// Returns a note about a room that is neither built nor named by a door, with the one that may be meant.
+pub(crate) fn unknown_room_note(palace: &Palace, room: &RoomRef) -> Option<String> {
+    let id = palace.resolve_present_room(room, None).ok()?;
+    if palace.is_enterable_room(&id) || palace.rooms_linking_to(&id).next().is_some() {
+        return None;
+    }
+    let slugs = palace.rooms().map(|(id, _)| id.slug.as_str());
+    let meant = did_you_mean(id.slug.as_str(), slugs);
+    let hint = meant.map(|it| format!("; did you mean {}?", quoted(it))).unwrap_or_default();
+    Some(format!("the room `{id}` is not built yet{hint}"))
 }
 
 /// Describes a subject: `about the claim "Stasis is data", in Hall of Geology`.
@@ -105,6 +123,8 @@ pub(crate) trait WorkItem {
     fn title(&self) -> &str;
     /// Returns whether it is open or done.
     fn status(&self) -> WorkStatus;
+    /// Returns when it was created, if its file says so.
+    fn created(&self) -> Option<DateTime<Utc>>;
 }
 
 /// Finds the file of a task or a process by the name of that file or by its title, ignoring
@@ -138,8 +158,13 @@ pub(crate) fn find_work_file<T: WorkItem>(
             Err(Refusal::Invalid(why))
         }
         several => {
-            let ids = several.iter().take(5).filter_map(|(it, _)| stem(it));
-            let ids: Vec<_> = ids.map(|it| quoted_unless_plain(it.as_ref())).collect();
+            let ids =
+                several.iter().take(5).filter_map(|(file, it)| Some((stem(file)?, it.created())));
+            let day = |it: DateTime<Utc>| it.format(" (created %Y-%m-%d %H:%M UTC)").to_string();
+            let id = |(it, created): (String, Option<DateTime<Utc>>)| {
+                quoted_unless_plain(&it) + &created.map(day).unwrap_or_default()
+            };
+            let ids: Vec<_> = ids.map(id).collect();
             let ids = ids.join(", ");
             let why = format!("several are called {asked}; give the id of one of them: {ids}");
             Err(Refusal::Invalid(why))

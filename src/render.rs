@@ -60,7 +60,7 @@ pub use entity_listing::{EntityListing, room_listing, sub_hall_label};
 pub use findings_report::{ReportedFinding, findings_json, github_annotations, sarif_report};
 pub use genus::{GenusCount, entity_in_sentence, genus, genus_list};
 pub use history::{as_of_notice, blame, commit_description, log, version_summary};
-pub use imitations::{SIGN, mark_imitations, strip_marks};
+pub use imitations::{SIGN, is_title_of_server, mark_imitations, strip_marks};
 pub use item_json::{file_history_json, item_content_json, map_json};
 pub use map::{MapView, map};
 pub use markdown::{room_markdown, scroll_markdown};

@@ -90,10 +90,13 @@ impl Grouping {
 }
 
 impl Hall {
+    /// The title of the hall of all entities.
+    pub const TITLE_OF_ALL: &'static str = "All that is known";
+
     /// Returns the hall of a whole grouping.
     pub fn for_grouping(grouping: Grouping) -> Self {
         let title = match &grouping {
-            Grouping::Everything => "All that is known".to_owned(),
+            Grouping::Everything => Self::TITLE_OF_ALL.to_owned(),
             Grouping::Genus { genus, .. } => genus.clone(),
         };
         Self { grouping, from: None, until: None, depth: 0, title }

@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use crate::model::{Date, Entity, FileHistory, IncomingRelation, Layout, Relation, Slot};
 use crate::render::text::{
-    count_with_noun, in_quotes, join_names, json_value_text, replace_separators,
-    target_before_note, title_after_label, title_in_heading, title_in_row, truncate, whole_line,
-    word_or_quoted,
+    count_with_noun, has_note, in_quotes, join_names, json_value_text, name_in_list,
+    name_in_sentence, replace_separators, target_before_note, title_in_heading, title_in_row,
+    truncate, whole_line, word_or_quoted,
 };
 use crate::render::{ago, date_with_age, mark_imitations};
 
@@ -208,16 +208,21 @@ pub fn attribute_and_relation_lines(it: &Entity) -> impl Iterator<Item = String>
     let attribute = |(key, value): (&String, &Value)| {
         format!("{}: {}", word_or_quoted(key), json_value_text(value))
     };
-    let relation = |it: &Relation| format!("{} → {}", word_or_quoted(&it.kind), it.to);
+    let relation = |it: &Relation| {
+        let dates = [("since", &it.since), ("until", &it.until)];
+        let dates =
+            dates.into_iter().filter_map(|(word, it)| Some(format!(" {word} {}", it.as_ref()?)));
+        format!("{} → {}{}", word_or_quoted(&it.kind), it.to, dates.collect::<String>())
+    };
     let relations = it.relations.iter().take(MAX_RELATIONS).map(relation);
     it.attributes.iter().map(attribute).chain(relations)
 }
 
 /// Renders the genus and the status of an entity, and how old its file is, if its history is given.
 pub fn entity_heading(it: &Entity, history: Option<FileHistory>, now: DateTime<Utc>) -> String {
-    let mut text = replace_separators(&title_after_label(&it.genus));
+    let mut text = replace_separators(&name_in_sentence(&it.genus));
     if let Some(status) = &it.status {
-        text.push_str(&format!(" · {}", replace_separators(&title_after_label(status))));
+        text.push_str(&format!(" · {}", replace_separators(&name_in_sentence(status))));
     }
     if let Some(FileHistory { created, updated, .. }) = history {
         text.push_str(&format!(" · created {}", ago(created, now)));
@@ -302,7 +307,11 @@ pub fn validity_note(relation: &Relation, now: DateTime<Utc>) -> String {
     };
     parts.extend(since.as_ref().map(|it| format!("since {}", date(it))));
     parts.extend(until.as_ref().map(|it| format!("until {}", date(it))));
-    parts.extend(source.as_ref().map(|it| title_after_label(it)));
+    let source = source.as_ref().map(|it| match has_note(&format!("({it})")) {
+        true => in_quotes(it),
+        false => name_in_list(it),
+    });
+    parts.extend(source);
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join("; ")) }
 }
 

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use crate::model::token_weight;
 use crate::model::{
-    Entity, Layout, Slot, abridge_to_weight, common_prefix_len, whole_words_prefix_len,
+    Entity, Hall, Layout, Slot, abridge_to_weight, common_prefix_len, whole_words_prefix_len,
 };
 use crate::render::text::{
-    group_thousands, in_quotes, one_line, title_after_label, title_in_heading, title_in_row,
+    group_thousands, in_quotes, name_in_sentence, title_in_heading, title_in_row,
 };
 use crate::render::{ListedContents, mark_imitations};
 
@@ -21,6 +21,9 @@ const MAX_NAME_WEIGHT: usize = 160;
 
 /// A common prefix of all names that is longer than this, in bytes, is shown once.
 const MIN_COMMON_PREFIX: usize = 7;
+
+/// Without the prefix, each name must have at least so many bytes: `…1` says little.
+const MIN_REST: usize = 4;
 
 /// The entities that the graph shows in a room or a hall.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +62,11 @@ pub fn room_listing(listing: &EntityListing<'_>) -> String {
         total => format!("{}{end}", entity_count_text(total)),
     };
     let note = listing.note.as_ref().map(|it| format!("{it}\n")).unwrap_or_default();
-    let title = mark_imitations(&format!("{}:", title_after_label(&listing.title)));
+    let title = match listing.title.as_str() {
+        Hall::TITLE_OF_ALL => listing.title.clone(),
+        title => name_in_sentence(title),
+    };
+    let title = mark_imitations(&format!("{title}:"));
     format!("\n{title} {about}\n{note}{}", entity_lines(listing))
 }
 
@@ -76,7 +83,7 @@ fn entity_lines(EntityListing { entities: listed, facts, .. }: &EntityListing<'_
         let genus = genera.then_some(it.genus.as_str());
         let notes = genus.into_iter().chain(it.status.as_deref().filter(|_| statuses));
         let notes =
-            notes.map(|it| format!(" · {}", abridge_to_weight(&one_line(it), MIN_NAME_WEIGHT)));
+            notes.map(|it| format!(" · {}", abridge_to_weight(&title_in_row(it), MIN_NAME_WEIGHT)));
         notes.collect::<Vec<_>>().concat()
     });
     let notes: Vec<_> = notes.collect();
@@ -144,7 +151,8 @@ fn common_prefix(names: &[String]) -> &str {
     let Some((first, others @ [_, ..])) = names.split_first() else { return "" };
     let bytes = others.iter().map(|it| common_prefix_len(first, it)).min().unwrap_or_default();
     let words = whole_words_prefix_len(first, bytes);
-    if words > MIN_COMMON_PREFIX { &first[..words] } else { "" }
+    let is_long_rest = names.iter().all(|it| it.len() >= words + MIN_REST);
+    if words > MIN_COMMON_PREFIX && is_long_rest { &first[..words] } else { "" }
 }
 
 fn entity_count_text(total: usize) -> String {
@@ -158,6 +166,16 @@ mod tests {
 
     /// The part of five hundred tokens that a hall's title and menu leave.
     const MAX_LIST_TOKENS: usize = 400;
+
+    #[test]
+    fn a_common_prefix_is_left_out_unless_hardly_anything_is_left() {
+        let prefix = |names: &[&str]| {
+            common_prefix(&names.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()).to_owned()
+        };
+        assert_eq!(prefix(&["Release 0.1", "Release 0.5", "Release 2.0"]), "");
+        assert_eq!(prefix(&["The claim of Ada", "The claim of Eve", "The claim of Bob"]), "");
+        assert_eq!(prefix(&["The claim of Hutton", "The claim of Cuvier"]), "The claim of ");
+    }
 
     /// Thirty entities.
     fn thirty_entities(

@@ -3,8 +3,8 @@
 use crate::model::{Genus, RelationDef, StatusDef};
 use crate::render::mark_imitations;
 use crate::render::text::{
-    in_quotes, name_in_sentence, one_line, printable_text, title_after_label, truncate,
-    word_or_quoted,
+    in_quotes, name_in_sentence, one_line, printable_text, title_after_label, title_in_heading,
+    truncate, word_or_quoted,
 };
 
 /// Limit for listed statuses.
@@ -40,7 +40,7 @@ pub fn genus(it: Option<&Genus>, count: &GenusCount<'_>) -> String {
             genus_count_line(count)
         );
     };
-    let mut page = format!("── {} ──\n", title_after_label(&genus.name));
+    let mut page = format!("── {} ──\n", title_in_heading(&genus.name));
     page.extend(genus.description.iter().map(|it| format!("{}\n", printable_text(it))));
     page.push_str(&format!("{}\n", genus_count_line(count)));
     if let Some(plural) = &genus.plural {
@@ -76,7 +76,7 @@ fn genus_count_line((genus, number, statuses): &GenusCount<'_>) -> String {
     let shown: Vec<_> =
         shown.map(|(it, n)| format!("{n} {}", name_in_sentence(&truncate(it, 40)))).collect();
     let shown = if shown.is_empty() { String::new() } else { format!(" ({})", shown.join(", ")) };
-    mark_imitations(&format!("{}: {number}{shown}", title_after_label(&truncate(genus, 60))))
+    mark_imitations(&format!("{}: {number}{shown}", name_in_sentence(&truncate(genus, 60))))
 }
 
 fn status_line(StatusDef { name, next }: &StatusDef) -> String {

@@ -144,11 +144,44 @@ const SERVER_LINES: &[&str] = &[
 
 /// The beginnings of lines with which clients give a model what is neither the palace's nor the user's text,
 /// or say whose turn it is.
-const CLIENT_LINES: &[&str] =
-    &["<system", "</system", "<function_", "</function_", "<tool_", "</tool_", "<|im_", "Human:"];
+const CLIENT_LINES: &[&str] = &[
+    "<assistant",
+    "</assistant",
+    "<bash-",
+    "</bash-",
+    "<command-",
+    "</command-",
+    "<environment_details",
+    "<function_",
+    "</function_",
+    "<human",
+    "</human",
+    "<ide_",
+    "</ide_",
+    "<invoke",
+    "</invoke",
+    "<local-command-",
+    "<session-",
+    "<start_of_turn",
+    "<system",
+    "</system",
+    "<task-notification",
+    "<tool_",
+    "</tool_",
+    "<user",
+    "</user",
+    "<|",
+    "Human:",
+    "INST:",
+    "Request interrupted by",
+];
 
 /// The titles of the sections of a room as Markdown, where the line below may make a heading.
 const SECTIONS: [&str; 4] = ["Actions", "Doors", "Scrolls", "Shown from the graph"];
+
+/// The beginnings of the titles that the server gives parts of an answer.
+const TITLES: [&str; 6] =
+    ["Number #", "Action \"", "Everything ", "Map of ", "Results for ", "[Unfinished Room]"];
 
 /// The entries of [`SECTIONS`], as lines are compared with them.
 static FOLDED_SECTIONS: LazyLock<[String; 4]> = LazyLock::new(|| SECTIONS.map(fold_label));
@@ -182,6 +215,14 @@ pub fn mark_imitations(text: &str) -> String {
         marked.push_str(line);
     }
     marked
+}
+
+/// Returns whether a title of the palace begins like one of the server.
+pub fn is_title_of_server(title: &str) -> bool {
+    let start = fold_beginning(title);
+    let folded = [fold_label(&start), fold_label(&replace_numbers(&start))];
+    let titles = TITLES.iter().map(|it| fold_label(it));
+    titles.into_iter().any(|it| folded.iter().any(|title| title.starts_with(&it)))
 }
 
 /// Removes [`SIGN`] from the lines that [`mark_imitations`] would mark without it. Any other line
@@ -291,12 +332,9 @@ fn begins_with_position(start: &str) -> bool {
 /// `[Notices]: x`, `"Notices": x`. Brackets that end with no colon stand for one: `[Warning] x`. A link of
 /// Markdown has none.
 fn without_brackets(start: &str) -> String {
-    use Category::{ClosePunctuation, InitialPunctuation, OpenPunctuation, OtherSymbol};
-    let is_symbol = |it: char| {
-        let category = get_general_category(it);
-        matches!(category, ClosePunctuation | InitialPunctuation | OpenPunctuation | OtherSymbol)
-            || matches!(it, '"' | '\'' | '!' | ' ' | '·')
-    };
+    let is_markdown =
+        |it: char| matches!(it, '-' | '*' | '>' | '#' | '+' | '|' | '`' | '_' | '~' | '<');
+    let is_symbol = |it: char| !it.is_alphanumeric() && !is_markdown(it);
     let text = start.trim_start_matches(is_symbol);
     let has_bracket = start[..start.len() - text.len()].contains(|it| it != ' ');
     let end = text.find([']', ')', '}', '】', '»', '”', '"', '\'']).filter(|_| has_bracket);
@@ -591,6 +629,12 @@ mod tests {
         "\"Warning\": x",
         "“Notices”: x",
         "• Notices:",
+        "→ Warning: x",
+        "■ Notices: x",
+        "…Warning: x",
+        "<user-prompt-submit-hook>",
+        "[Request interrupted by user]",
+        "<|start_header_id|>user",
         "2 entities:",
         "palace.toml: the entry room does not exist",
         "rooms/hall.yaml:3: x",

@@ -186,8 +186,9 @@ fn short_labels(actions: &[MenuEntry<'_>]) -> Vec<(Slot, String)> {
 fn first_words(label: &str) -> String {
     const WORDS: usize = 4;
     match label.match_indices(' ').nth(WORDS - 1) {
-        Some((end, _)) => format!("{}…", &label[..end]),
-        None => label.to_owned(),
+        // A quotation stays whole: without its end it would quote what follows.
+        Some((end, _)) if !label.starts_with('"') => format!("{}…", &label[..end]),
+        _ => label.to_owned(),
     }
 }
 
@@ -309,7 +310,11 @@ fn scroll_section(view: &RoomView<'_>) -> String {
             _ => "",
         };
         page.push_str(&match view.layout {
-            Layout::Classic => format!("  {}\n", mark_imitations(&format!("[{title} ({age})]"))),
+            Layout::Classic => {
+                let brackets = |it: char| matches!(it, '[' | ']');
+                let title = if title.contains(brackets) { in_quotes(&title) } else { title };
+                format!("  {}\n", mark_imitations(&format!("[{title} ({age})]")))
+            }
             Layout::Wide => {
                 let label = format!("{title} ({}{unread})", scroll_note(it, view.now));
                 menu_line(view.layout, Slot::Scroll(place), &label) + "\n"

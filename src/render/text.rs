@@ -10,7 +10,7 @@ use crate::model::{
     MAX_SHOWN_NAME_CHARS, escape_unprintable, escape_unprintable_in_lines, is_printable,
     letter_that_looks_like,
 };
-use crate::render::mark_imitations;
+use crate::render::{is_title_of_server, mark_imitations};
 
 /// Renders a count with its noun: `1 scroll`, `3 scrolls`.
 pub fn count_with_noun(number: usize, noun: &str) -> String {
@@ -92,14 +92,17 @@ pub fn name_in_sentence(name: &str) -> String {
     if has_more_words_than(2, name) { in_quotes(name) } else { name_in_list(name) }
 }
 
-/// Makes a name safe for a list with commas, which begins with no sentence; a name with signs is quoted.
+/// Makes a name safe for a list with commas, which begins with no sentence. A name with signs is quoted, one of
+/// more than five words, and one of several that says what somebody said or did.
 pub fn name_in_list(name: &str) -> String {
-    if name.contains(',') { in_quotes(name) } else { title_after_label(name) }
+    let could_be_phrase =
+        has_more_words_than(5, name) || has_more_words_than(1, name) && could_be_report(name);
+    if name.contains(',') || could_be_phrase { in_quotes(name) } else { title_after_label(name) }
 }
 
 /// Returns whether a text has more words than `limit`, initials and numbers left out. Words of scripts without blanks are short.
 fn has_more_words_than(limit: usize, text: &str) -> bool {
-    const CHARS_OF_WORD: usize = 4;
+    const CHARS_OF_WORD: usize = 2;
     let is_initial = |it: &str| it.len() == 1;
     let words = text.split(|it: char| !it.is_alphanumeric());
     let words = words.filter(|it| it.contains(char::is_alphabetic) && !is_initial(it));
@@ -165,7 +168,7 @@ pub(super) fn target_before_note(name: &str) -> String {
 }
 
 /// Returns whether a title has parentheses with words of the notes of lists.
-fn has_note(title: &str) -> bool {
+pub(super) fn has_note(title: &str) -> bool {
     const WORDS: [&str; 8] = ["by", "ago", "now", "read", "in", "since", "until", "today"];
     let letters = title.nfkd().map(|it| letter_that_looks_like(it).unwrap_or(it));
     let folded = fold_signs(&letters.collect::<String>()).to_lowercase();
@@ -181,7 +184,7 @@ pub fn title_in_heading(title: &str) -> String {
     let line = one_line(title);
     // An ellipsis shows where a name was cut.
     let goes_on = ends_sentence(&fold_signs(&line.replace('…', " ")));
-    let imitates = mark_imitations(&line) != line || goes_on;
+    let imitates = mark_imitations(&line) != line || is_title_of_server(&line) || goes_on;
     if title.contains(is_line) || imitates { in_quotes(title) } else { line }
 }
 
@@ -559,8 +562,7 @@ mod tests {
 
     #[test]
     fn a_name_of_more_than_two_words_is_quoted_in_a_sentence() {
-        for name in ["Ada", "Great Hall", "S. J. Gould", "claude-code", "ツール", "日本語の辞書"]
-        {
+        for name in ["Ada", "Great Hall", "S. J. Gould", "claude-code", "ツール", "日本語"] {
             assert_eq!(name_in_sentence(name), name);
         }
         for name in

@@ -190,7 +190,7 @@ pub use crate::keeper::workspaces::call_commits::CallCommits;
 pub use crate::store::{
     BlockingGitOperation, DriverFileChange, GitLock, ProposalCheckout, max_open_files, rename_file,
 };
-pub use crate::visit::{InvalidHandle, VisitHandle, VisitKey};
+pub use crate::visit::{InvalidHandle, Listing, VisitHandle, VisitKey};
 pub use caller::Caller;
 pub use error::{EntityViolations, Refusal};
 pub use home::Keeper;

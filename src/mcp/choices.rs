@@ -40,6 +40,7 @@ impl Toolbox {
             }
             ChoiceOutcome::RunTool(call) => {
                 let answer = self.run_query_action(keeper, caller, &call, words)?.text;
+                let answer = without_page_hint(&answer);
                 Ok(ChosenPage::WithoutMenu(keeper::narrate_tool_answer(&call, &answer)))
             }
         }
@@ -94,8 +95,12 @@ impl Toolbox {
     ) {
         let name = model::Tool::bare_name(&call.tool);
         let Some(tool) = self.find_tool(name, &ToolSet::FOR_ACTIONS) else { return };
-        if tool.tool_effect() != ToolEffect::Reads || has_placeholder(&call.params) {
+        if tool.tool_effect() != ToolEffect::Reads {
             return;
+        }
+        if has_placeholder(&call.params) {
+            let label = render::in_quotes(&call.label);
+            return page.add_text(&format!("Left out: {label}, which needs words."));
         }
         let has_pages = tool.has_parameter("page") && !call.params.contains_key("page");
         for number in 1.. {
@@ -135,6 +140,13 @@ fn entity_name(item: &ItemId) -> Option<String> {
         ItemId::Entity(name) => Some(name.clone()),
         _ => None,
     }
+}
+
+/// Removes the line that names the next page: an action has no parameter for it.
+fn without_page_hint(answer: &str) -> String {
+    let is_hint =
+        |line: &str| line.starts_with("  page: ") && line.trim_end().ends_with(" shows the next");
+    answer.split_inclusive('\n').filter(|it| !is_hint(it)).collect()
 }
 
 /// Returns whether the parameters of an action have a place for words.

@@ -36,6 +36,9 @@ pub(super) fn render_relations(it: &RelationPage<'_>, now: DateTime<Utc>) -> Str
         return format!("{name} has no such relations{as_of}.{}\n{skipped}", it.kinds_hint);
     }
     let count = render::count_with_noun(it.total, "relation");
+    if it.outgoing.is_empty() && it.incoming.is_empty() {
+        return format!("{name}, {count}{as_of}: there is no such page.\n{skipped}");
+    }
     let relations = render::relations(&it.outgoing, &it.incoming, now);
     let more = it.next_page.map(|page| format!("  page: {page} shows the next\n"));
     format!("{name}, {count}{as_of}\nRelations:\n{relations}{}{skipped}", more.unwrap_or_default())

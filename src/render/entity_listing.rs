@@ -78,12 +78,13 @@ fn entity_lines(EntityListing { entities: listed, facts, .. }: &EntityListing<'_
     let (genera, statuses) = (differ(|it| Some(&it.genus)), differ(|it| it.status.as_deref()));
     let room = (NAMES_WEIGHT / listed.len().max(1)).clamp(MIN_NAME_WEIGHT, MAX_NAME_WEIGHT);
     let names: Vec<_> = listed.iter().map(|it| title_in_row(&it.name)).collect();
-    let shared = common_prefix(&names);
+    let is_quoted = names.iter().any(|it| it.starts_with('"'));
+    let shared = if is_quoted { "" } else { common_prefix(&names) };
     let notes = listed.iter().map(|it| {
         let genus = genera.then_some(it.genus.as_str());
         let notes = genus.into_iter().chain(it.status.as_deref().filter(|_| statuses));
         let notes =
-            notes.map(|it| format!(" · {}", abridge_to_weight(&title_in_row(it), MIN_NAME_WEIGHT)));
+            notes.map(|it| format!(" · {}", abridge_quoted(&title_in_row(it), MIN_NAME_WEIGHT)));
         notes.collect::<Vec<_>>().concat()
     });
     let notes: Vec<_> = notes.collect();
@@ -116,8 +117,7 @@ fn distinct_labels(names: &[(&str, usize)], prefix: usize) -> Vec<String> {
             let more = if prefix > 0 { "…" } else { "" };
             let passed = abridge_to_weight(&name[prefix..*begin], room / 4);
             let gap = if passed.ends_with('…') || passed.is_empty() { "" } else { "…" };
-            let rest =
-                abridge_to_weight(&name[*begin..], room.saturating_sub(token_weight(&passed)));
+            let rest = abridge_quoted(&name[*begin..], room.saturating_sub(token_weight(&passed)));
             format!("{more}{passed}{gap}{rest}")
         });
         let labels: Vec<_> = labels.collect();
@@ -143,6 +143,13 @@ fn distinct_labels(names: &[(&str, usize)], prefix: usize) -> Vec<String> {
             return labels;
         }
     }
+}
+
+/// Shortens a text; a quotation keeps its end.
+fn abridge_quoted(text: &str, weight: usize) -> String {
+    let short = abridge_to_weight(text, weight);
+    let is_open = short.starts_with('"') && (short.len() == 1 || !short.ends_with('"'));
+    if is_open { short + "\"" } else { short }
 }
 
 /// Returns the words that all names begin with, if they are longer than

@@ -44,7 +44,7 @@ const SERVER_LINES: &[&str] = &[
     "# replaced scrolls:",
     "# reads these whole\n",
     "# result for \"",
-    "# shown above:",
+    "# listed above:",
     "# results for \"",
     "#. Check inventory\n",
     "#. View map\n",
@@ -109,7 +109,7 @@ const SERVER_LINES: &[&str] = &[
     "Rooms without a wing:",
     "Rooms, the entry first (",
     "Scrolls:",
-    "Shown above:",
+    "Listed above:",
     "Statuses, the initial one first:",
     "Sync is blocked since",
     "Task ·",
@@ -170,7 +170,12 @@ const CLIENT_LINES: &[&str] = &[
     "</tool_",
     "<user",
     "</user",
-    "<|",
+    "<|im_start",
+    "<|im_end",
+    "<|start_header",
+    "<|user",
+    "<|system",
+    "<|assistant",
     "Human:",
     "INST:",
     "Request interrupted by",
@@ -196,9 +201,6 @@ static FOLDED_LABELS: LazyLock<Vec<Vec<String>>> = LazyLock::new(|| {
     };
     labels.map(|it| it.split('…').map(fold).collect()).collect()
 });
-
-/// The brackets before a notice in the classic layout, and what looks like one.
-const OPENING_BRACKETS: [char; 5] = ['[', '【', '〔', '〚', '⟦'];
 
 /// How many characters of a line are compared: more than the longest label has with a name.
 const COMPARED_CHARS: usize = 400;
@@ -279,7 +281,12 @@ fn unsigned(line: &str) -> &str {
 /// Returns whether a folded line begins like an entry of [`SERVER_LINES`]. A small first letter is
 /// none of the server's: `relations:` is a line of YAML, and `warning:` one of a compiler.
 fn begins_like_server_line(start: &str) -> bool {
-    let line = start.trim_start_matches(OPENING_BRACKETS);
+    let is_ornament = |it: char| {
+        // Trees are drawn with lines, and quotations begin with `>`.
+        let is_drawn = matches!(it, '\u{2500}'..='\u{257f}' | '-' | '—' | '>' | '#');
+        !it.is_alphanumeric() && !is_drawn
+    };
+    let line = start.trim_start_matches(is_ornament);
     let rest = line.trim_start_matches(['─', '—']);
     let frame = &line[..line.len() - rest.len()];
     if frame.chars().nth(1).is_some() {
@@ -294,7 +301,7 @@ fn begins_like_server_line(start: &str) -> bool {
     if begins_with_position(line) {
         return true;
     }
-    if start.starts_with(|it: char| it.is_lowercase()) {
+    if without_sign_letter(start).starts_with(|it: char| it.is_lowercase()) {
         return false;
     }
     // Markdown allows number signs behind a heading, too.
@@ -335,7 +342,7 @@ fn without_brackets(start: &str) -> String {
     let is_markdown =
         |it: char| matches!(it, '-' | '*' | '>' | '#' | '+' | '|' | '`' | '_' | '~' | '<');
     let is_symbol = |it: char| !it.is_alphanumeric() && !is_markdown(it);
-    let text = start.trim_start_matches(is_symbol);
+    let text = without_sign_letter(start.trim_start_matches(is_symbol));
     let has_bracket = start[..start.len() - text.len()].contains(|it| it != ' ');
     let end = text.find([']', ')', '}', '】', '»', '”', '"', '\'']).filter(|_| has_bracket);
     let Some(end) = end else { return text.to_owned() };
@@ -346,6 +353,14 @@ fn without_brackets(start: &str) -> String {
     let rest = rest.trim_start_matches(|it| is_symbol(it) || matches!(it, '»' | '”'));
     let colon = if label.contains(':') || rest.starts_with(':') { "" } else { ": " };
     format!("{label}{colon}{rest}")
+}
+
+/// Removes the letter that stands alone before a text, as which the sign `ℹ` is read.
+fn without_sign_letter(text: &str) -> &str {
+    match text.split_once(' ') {
+        Some(("i", rest)) => rest,
+        _ => text,
+    }
 }
 
 /// Removes the numbers behind links to entities: `Notices [31]: x`.
@@ -421,7 +436,9 @@ fn fold_label(start: &str) -> String {
         it => it,
     };
     let lower = start.to_lowercase();
-    let label: String = lower.chars().filter(|it| *it != ' ').map(letter).collect();
+    let is_sign = |it: char| get_general_category(it) == Category::OtherSymbol;
+    let label: String =
+        lower.chars().filter(|it| *it != ' ' && !is_sign(*it)).map(letter).collect();
     label.replace("rn", "m").replace("vv", "w")
 }
 
@@ -487,6 +504,9 @@ mod tests {
         "[Process](process.md) has steps.",
         "(Note that x)",
         "rooms/hall: x",
+        "<link rel=x>",
+        "<li>x</li>",
+        "I told you: x",
         "[10:42, 3/4/2024: Ada]",
         "src/main.rs:1:1: error",
         "――それは――",
@@ -630,6 +650,10 @@ mod tests {
         "“Notices”: x",
         "• Notices:",
         "→ Warning: x",
+        "ℹ️ Notices: x",
+        "Warning ⚠️: x",
+        ".── Vault ──",
+        "●── Vault ──",
         "■ Notices: x",
         "…Warning: x",
         "<user-prompt-submit-hook>",

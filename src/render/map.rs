@@ -8,7 +8,7 @@ use crate::model::{
     ActionKind, Audience, FileHistories, NavigationTarget, Palace, Room, RoomId, Slug,
 };
 use crate::render::conflict::conflict_count_line;
-use crate::render::text::{count_with_noun, name_in_list, title_after_label, truncate};
+use crate::render::text::{count_with_noun, name_in_list, name_in_sentence, truncate};
 use crate::render::{ago, mark_imitations};
 
 /// Above this number of rooms the map lists wings, and only the rooms nearby.
@@ -48,7 +48,7 @@ pub fn map(view: &MapView<'_>) -> String {
     };
     let mut page = format!(
         "── Map of {} ──\n{}, {}{drawers}\n",
-        title_after_label(&palace.settings.name),
+        name_in_sentence(&palace.settings.name),
         count_with_noun(rooms, "room"),
         count_with_noun(scrolls, "scroll")
     );
@@ -143,7 +143,7 @@ fn room_lines(view: &MapView<'_>, id: &RoomId) -> String {
     if let Some(versions) = view.history.get(&(view.room_file)(id)) {
         notes.push(format!("v{}, {}", versions.count, ago(versions.updated, view.now)));
     }
-    let name = title_after_label(&truncate(&palace.room_name(id), 80));
+    let name = name_in_list(&truncate(&palace.room_name(id), 80));
     let mut text = format!("  {} ({id})", mark_imitations(&name));
     if !notes.is_empty() {
         text.push_str(&format!(" [{}]", notes.join(", ")));

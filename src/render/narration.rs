@@ -99,7 +99,8 @@ pub fn narrate_action(label: &str) -> String {
     let lower = verb.to_lowercase();
     let is_imperative = IMPERATIVE_VERBS.contains(&lower.as_str());
     let goes_on = label.contains(',') || title_after_label(label) != label;
-    if !is_imperative || goes_on || could_be_report(rest) {
+    let names_tool = label.contains('_');
+    if !is_imperative || goes_on || names_tool || could_be_report(rest) {
         return format!("You choose {}:", in_quotes(label));
     }
     if rest.is_empty() { format!("You {lower}:") } else { format!("You {lower} {rest}:") }

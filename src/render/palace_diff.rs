@@ -4,7 +4,7 @@ use crate::model::{
     ChangeDetail, ChangeKind, FileItemKind, ItemDiff, ItemPart, PalaceItem, Relation,
 };
 use crate::render::text::{
-    count_with_noun, in_quotes, looks_like_single_mark, name_in_list, one_line, truncate,
+    count_with_noun, in_quotes, looks_like_single_mark, one_line, title_after_label, truncate,
 };
 
 /// Limit for the details of one changed item.
@@ -178,7 +178,8 @@ fn short_line(text: &str) -> String {
 }
 
 fn short_label(text: &str) -> String {
-    name_in_list(&truncate(text, MAX_CHARS))
+    let short = truncate(text, MAX_CHARS);
+    if short.contains(',') { in_quotes(&short) } else { title_after_label(&short) }
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use chrono::{DateTime, Utc};
 
 use crate::model::{Audience, ItemKind, Layout, Provenance, Scroll, Slot};
 use crate::render::text::{
-    count_with_noun, group_thousands, in_quotes, name_in_sentence, one_line, printable_text,
-    title_in_heading, title_in_row, truncate, whole_line,
+    count_with_noun, group_thousands, has_note, in_quotes, name_in_sentence, one_line,
+    printable_text, title_in_heading, title_in_row, truncate, whole_line,
 };
 use crate::render::{SIGN, ago, mark_imitations, origin_suffix, short_provenance};
 
@@ -153,7 +153,7 @@ pub fn search_results(
     page.extend(found.iter().map(result_row));
     if !again.is_empty() {
         let numbers: Vec<_> = again.iter().map(usize::to_string).collect();
-        page.push_str(&format!("  Shown above: {}\n", numbers.join(", ")));
+        page.push_str(&format!("  Listed above: {}\n", numbers.join(", ")));
     }
     // One word stands in all results, unless similar ones were found instead.
     let is_one_word = items_by_word.len() == 1;
@@ -182,7 +182,7 @@ pub fn weaker_results(found: &[(usize, HitView)], more: usize) -> Option<String>
 /// Renders a hit; one without a title stands above.
 fn result_row((number, it): &(usize, HitView)) -> String {
     let row = match it.title.as_str() {
-        "" => format!("  {number}, shown above:\n"),
+        "" => format!("  {number}, listed above:\n"),
         title => format!("  {number}. {} ({})\n", title_in_row(title), one_line(&it.place)),
     };
     match it.snippet_unless_title() {
@@ -190,7 +190,8 @@ fn result_row((number, it): &(usize, HitView)) -> String {
             let passage = whole_line(passage);
             // An excerpt that is cut could begin with a line of the server.
             let line = passage.trim_start_matches('…');
-            let imitates = line.starts_with(char::is_numeric) || mark_imitations(line) != line;
+            let is_row = line.starts_with(char::is_numeric) && has_note(line);
+            let imitates = is_row || mark_imitations(line) != line;
             let sign = if imitates { SIGN } else { "" };
             let passage = if imitates { line } else { &passage };
             format!("{row}      {sign}{passage}\n")
@@ -276,7 +277,7 @@ mod tests {
         insta::assert_snapshot!(search_results("pump frost gasket", (&found, &[32], 22), &words), @r#"
         2 results for "pump frost gasket" (20 weaker):
           31. Pump (scroll in Hall)
-          Shown above: 32
+          Listed above: 32
           Items with rare words: frost 2 (31, 35), gasket 0
         "#);
         let page = search_results("pump", (&found, &[], 1), &words[..1]);

@@ -14,11 +14,16 @@ pub fn snippet(text: &str, passage: Range<usize>, question: &str, length: usize)
     let words = QueryWords::parse(question).words;
     let within = text.get(passage.clone()).unwrap_or_default();
     let start = if within.is_empty() { 0 } else { passage.start };
-    let at = match within.len() <= length {
-        true => start,
-        false => best_start(&matches(within, &words), length).map_or(start, |it| it + start),
+    // What is before a whole passage must not push out its end.
+    let left = length.saturating_sub(within.chars().count());
+    let (at, before) = match within.len() <= length {
+        true => (start, left.min(length / 3)),
+        false => {
+            let best = best_start(&matches(within, &words), length);
+            (best.map_or(start, |it| it + start), length / 3)
+        }
     };
-    cut_snippet(text, at, length)
+    cut_snippet(text, at, (length, before))
 }
 
 /// Returns the place of the text with the most different query words, the first of several;
@@ -73,10 +78,10 @@ fn best_start(matches: &[(usize, usize)], length: usize) -> Option<usize> {
     matches.iter().map(|(at, _)| *at).rev().max_by_key(|it| count(*it))
 }
 
-/// Cuts the text around `at`: from the line of it or a third of the length before it, between words if
+/// Cuts the text around `at`: from the line of it or at most `before` characters before it, between words if
 /// possible.
-fn cut_snippet(text: &str, at: usize, length: usize) -> String {
-    let back = text[..at].char_indices().rev().take(length / 3).last().map_or(at, |(it, _)| it);
+fn cut_snippet(text: &str, at: usize, (length, before): (usize, usize)) -> String {
+    let back = text[..at].char_indices().rev().take(before).last().map_or(at, |(it, _)| it);
     let start = match text[back..at].rfind('\n') {
         Some(line) => back + line,
         None if text[..back].trim_end().is_empty() => 0,
@@ -86,6 +91,7 @@ fn cut_snippet(text: &str, at: usize, length: usize) -> String {
     let full = rest.char_indices().nth(length).map_or(text.len(), |(it, _)| start + it);
     let end = match text[full..].trim_start().is_empty() {
         true => text.len(),
+        false if text[full..].starts_with(char::is_whitespace) => full,
         false => text[at..full].rfind(char::is_whitespace).map_or(full, |it| at + it),
     };
     let words: Vec<&str> = text[start..end].split_whitespace().collect();
@@ -129,6 +135,15 @@ mod tests {
         assert!(snippet_of(&text, "the fossil").contains("fossils y"));
         assert_eq!(snippet_of("short", "nothing"), "short");
         assert_eq!(snippet_of("", "nothing"), "");
+    }
+
+    #[test]
+    fn a_passage_that_fits_is_shown_to_its_end() {
+        let (before, passage) =
+            ("Sand. ".repeat(50), format!("{}The hood cost 85.", "Dust. ".repeat(6)));
+        let text = format!("{before}{passage} More.");
+        let shown = snippet(&text, before.len()..before.len() + passage.len(), "hood", 60);
+        assert!(shown.contains("The hood cost 85."), "{shown}");
     }
 
     #[test]

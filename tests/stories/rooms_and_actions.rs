@@ -153,7 +153,9 @@ async fn a_room_is_built_renamed_and_deleted_in_three_commits() {
     };
     let moved = agent.call("build_room", call(json!({ "rename": "deep/vault" }))).await;
     assert!(
-        moved.starts_with("crypt is `deep/vault` now, with 1 scroll.\n\n── crypt ──"),
+        moved.starts_with(
+            "crypt is `deep/vault` now; what names it follows: 1 scroll.\n\n── crypt ──"
+        ),
         "{moved}"
     );
     assert!(agent.choose(1).await.starts_with("── Hall ──"));

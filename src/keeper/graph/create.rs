@@ -12,8 +12,9 @@ use crate::keeper::graph::extend::extend_entity;
 use crate::keeper::graph::merge::merge_entity;
 use crate::keeper::graph::relations;
 use crate::keeper::graph::rules::{
-    case_variant_note, find_new_violations, new_fault_notes, reject_violations,
-    unify_genus_spelling, unreadable_date_note, with_initial_status,
+    case_variant_note, direct_to_current_names, find_new_violations, new_fault_notes,
+    reject_violations, unify_genus_spelling, unify_name_spelling, unreadable_date_note,
+    with_initial_status,
 };
 use crate::keeper::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
 use crate::keeper::palace::OpenPalace;
@@ -102,7 +103,12 @@ fn plan_additions(
     new: &[Entity],
 ) -> Result<(GraphEdit, EntityCreationOutcome, Vec<EntityFault>), Refusal> {
     let mut new = new.to_vec();
-    let notes = unify_genus_spelling(&open.palace.graph, &mut new);
+    let mut notes = unify_genus_spelling(&open.palace.graph, &mut new);
+    notes.extend(new.iter_mut().filter_map(|it| unify_name_spelling(&open.palace.graph, it)));
+    let names: Vec<_> = new.iter().map(|it| it.name.clone()).collect();
+    for entity in &mut new {
+        direct_to_current_names(&open.palace.graph, &names, &mut entity.relations);
+    }
     let (present, absent) = partition_by_name(open, &new);
     let mut outcome = EntityCreationOutcome { notes, ..EntityCreationOutcome::default() };
     let (mut edit, mut violations, mut faults) = (GraphEdit::default(), Vec::new(), Vec::new());
@@ -275,7 +281,7 @@ mod tests {
         let mut home = TestHome::new(&[]);
         let storm = Entity {
             attributes: serde_json::from_str(
-                r#"{"from":"2026-01-10/2026-01-12","on":"2026-02-30","at":"2026-01","code":"2026-X"}"#,
+                r#"{"from":"2026-01-10/2026-01-12","on":"2026-02-30","at":"2026-01","code":"2026-1187"}"#,
             )
             .unwrap(),
             ..new_entity("Gudrun", "Storm")
@@ -365,12 +371,40 @@ mod tests {
     }
 
     #[test]
-    fn names_that_differ_only_in_case_get_two_files_and_a_note() {
+    fn of_two_genera_names_that_differ_only_in_case_get_two_files_and_a_note() {
         let mut home = TestHome::new(&[ADA]);
-        let outcome = create(&mut home, vec![new_entity("ADA", "Person")]).unwrap();
+        let outcome = create(&mut home, vec![new_entity("ADA", "Language")]).unwrap();
         let note = "the name `ADA` differs from the name of the entity `Ada` only in case";
         assert_eq!(outcome.notes, [note]);
-        assert!(home.read("entities/person/ada-2.yaml").unwrap().contains("name: ADA\n"));
+        assert!(home.read("entities/language/ada.yaml").unwrap().contains("name: ADA\n"));
+        let again =
+            Entity { observations: vec!["Wrote.".to_owned()], ..new_entity("aDA", "Person") };
+        let outcome = create(&mut home, vec![again]).unwrap();
+        assert_eq!(
+            (outcome.created.len(), outcome.extended.len()),
+            (1, 0),
+            "of two alike, none is meant"
+        );
+    }
+
+    #[test]
+    fn a_name_in_another_case_is_the_entity_and_an_old_name_is_told() {
+        let old = "name: Haus Linde\ngenus: House\nformer_names: [Linden House]\n";
+        let mut home = TestHome::new(&[ADA, ("entities/house/haus-linde.yaml", old)]);
+        let met = Relation {
+            kind: "lives_in".to_owned(),
+            to: "Linden House".to_owned(),
+            since: None,
+            until: None,
+            source: None,
+        };
+        let again = Entity { relations: vec![met], ..new_entity("ADA", "Person") };
+        let outcome = create(&mut home, vec![again]).unwrap();
+        assert_eq!(outcome.created, [""; 0]);
+        assert_eq!(outcome.notes, ["`ADA` is `Ada`"]);
+        assert!(home.read(ADA.0).unwrap().contains("to: Haus Linde\n"));
+        let outcome = create(&mut home, vec![new_entity("Linden House", "House")]).unwrap();
+        assert!(outcome.notes[0].starts_with("`Linden House` was the name of `Haus Linde`: if"));
     }
 
     #[test]

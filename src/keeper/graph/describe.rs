@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 
 use crate::keeper::graph::entity_relations::is_relation_to_self;
-use crate::keeper::graph::lookup::{resolve_entity_name, resolve_genus_name};
+use crate::keeper::graph::lookup::{resolve_entity_to_read, resolve_genus_name};
 use crate::keeper::graph::rules::new_fault_notes;
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::sync::notices::sync_line;
@@ -86,10 +86,7 @@ pub fn get_entity<'s>(
 ) -> Result<EntityView<'s>, Refusal> {
     let reader = (session.caller.audience(), session.caller.now);
     let open = &mut *session.palace;
-    let name = resolve_entity_name(&open.palace, asked).or_else(|refusal| {
-        let found = open.palace.graph.find_entity_by_first_words(asked);
-        found.map(|it| it.name.clone()).ok_or(refusal)
-    })?;
+    let name = resolve_entity_to_read(&open.palace, asked)?;
     let file = open.palace.graph.file_of_entity(&name).unwrap_or_default().to_owned();
     open.refresh_file(&file);
     open.update_file_history_cache()?;

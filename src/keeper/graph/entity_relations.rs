@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::keeper::graph::dates::parse_date_argument;
-use crate::keeper::graph::lookup::resolve_entity_name;
+use crate::keeper::graph::lookup::resolve_entity_to_read;
 use crate::keeper::{Refusal, Session};
 use crate::model::{Date, Graph, IncomingRelation, Relation, did_you_mean, quoted};
 use crate::render;
@@ -68,7 +68,7 @@ pub fn get_relationships<'s>(
     query: &RelationQuery,
 ) -> Result<RelationPage<'s>, Refusal> {
     let (palace, now) = (&session.palace.palace, session.caller.now);
-    let name = resolve_entity_name(palace, &query.name)?;
+    let name = resolve_entity_to_read(palace, &query.name)?;
     let as_of = query.as_of.as_ref().map(|it| parse_date_argument("as_of", it, now)).transpose()?;
     let all = EntityRelations::for_entity(&palace.graph, &name, query.direction);
     let mut matching = all.clone();

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::keeper::Refusal;
-use crate::model::{Palace, quoted};
+use crate::model::{Palace, did_you_mean, quoted};
 
 /// Maximum number of genera that a refusal lists.
 const MAX_LISTED_GENERA: usize = 12;
@@ -15,6 +15,15 @@ pub(crate) fn resolve_entity_name(palace: &Palace, name: &str) -> Result<String,
         Some(entity) => Ok(entity.name.clone()),
         None => resolve_current_entity_name(palace, name),
     }
+}
+
+/// Returns the exact name of an entity that is to be read; `name` may also be the first words of one entity
+/// alone.
+pub(crate) fn resolve_entity_to_read(palace: &Palace, name: &str) -> Result<String, Refusal> {
+    resolve_entity_name(palace, name).or_else(|refusal| {
+        let found = palace.graph.find_entity_by_first_words(name);
+        found.map(|it| it.name.clone()).ok_or(refusal)
+    })
 }
 
 /// Returns the exact name of an entity that is to be changed; `name` may differ from it in case,
@@ -43,9 +52,15 @@ pub(crate) fn resolve_genus_name<'p>(palace: &'p Palace, name: &str) -> Result<&
     let genera: BTreeSet<_> = palace.graph.all_genus_names().collect();
     let listed = genera.iter().take(MAX_LISTED_GENERA).map(|it| quoted(it));
     let listed: Vec<_> = listed.collect();
-    let existing = match listed.len() {
-        0 => "this workspace has no entities yet".to_owned(),
-        _ => format!("this workspace has the genera {}", listed.join(", ")),
+    let more = match genera.len() - listed.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let meant = did_you_mean(name, genera.iter().copied());
+    let existing = match (listed.len(), meant) {
+        (0, _) => "this workspace has no entities yet".to_owned(),
+        (_, Some(meant)) => format!("did you mean {}?", quoted(meant)),
+        (_, None) => format!("this workspace has the genera {}{more}", listed.join(", ")),
     };
     Err(Refusal::Invalid(format!("no entity has the genus {}; {existing}", quoted(name))))
 }
@@ -76,6 +91,13 @@ mod tests {
         let palace = palace_of(&[("Émile", "Person")]);
         assert_eq!(entity_name(&palace, "Émile"), "Émile");
         assert_eq!(entity_name(&palace, " ÉMILE\n"), "Émile");
+    }
+
+    #[test]
+    fn an_entity_to_read_is_found_by_its_first_words() {
+        let palace = palace_of(&[("Kofi Asante", "Person"), ("Ada", "Person")]);
+        assert_eq!(resolve_entity_to_read(&palace, "kofi").unwrap(), "Kofi Asante");
+        assert!(resolve_entity_to_read(&palace, "Bob").is_err());
     }
 
     #[test]
@@ -117,7 +139,9 @@ mod tests {
         let genera: Vec<_> = (10..30).map(|it| format!("G{it}")).collect();
         let entities: Vec<_> = genera.iter().map(|it| (it.as_str(), it.as_str())).collect();
         let refusal = resolve_genus_name(&palace_of(&entities), "X").unwrap_err().to_string();
-        assert!(refusal.ends_with("`G20`, `G21`"), "{refusal}");
+        assert!(refusal.ends_with("`G20`, `G21` and 8 more"), "{refusal}");
+        let refusal = resolve_genus_name(&palace_of(&[("A", "Cost")]), "Costs").unwrap_err();
+        insta::assert_snapshot!(refusal, @"no entity has the genus `Costs`; did you mean `Cost`?");
         let refusal = resolve_genus_name(&palace_of(&[]), "X").unwrap_err();
         insta::assert_snapshot!(refusal, @"no entity has the genus `X`; this workspace has no entities yet");
     }

@@ -48,6 +48,12 @@ pub(crate) fn resolve_relative_dates(it: &mut Relation, now: DateTime<Utc>) {
     }
 }
 
+/// Returns whether a given relation is a stored one but for its end.
+fn keeps_end(old: &Relation, new: &Relation) -> bool {
+    let is_ended = old.until.is_some() && new.until.is_none();
+    is_ended && new.since.is_some() && (&old.since, &old.source) == (&new.since, &new.source)
+}
+
 /// Adds a relation to `relations`, of which those in `was` existed before the call. If it overlaps
 /// in time with a relation of the same type to the same entity, it changes the fields of that
 /// relation that it gives; otherwise it is added. May return a note for the caller.
@@ -64,12 +70,17 @@ pub(crate) fn add_or_update_relation(
         relations.push(new.clone());
         return Ok(None);
     }
-    let overlapping = relations
-        .iter_mut()
-        .filter(|it| it.has_same_kind_and_target(new) && it.overlaps_in_time(new));
-    let mut overlapping: Vec<_> = overlapping.collect();
+    let overlaps =
+        |it: &&mut Relation| it.has_same_kind_and_target(new) && it.overlaps_in_time(new);
+    let mut overlapping: Vec<_> = relations.iter_mut().filter(overlaps).collect();
     if overlapping.iter().any(|it| **it == *new) {
         return Ok(None);
+    }
+    if overlapping.iter().any(|it| keeps_end(it, new)) {
+        return Ok(Some(format!(
+            "{} keeps its end; to take that away, remove the relation and add it without `until`",
+            describe_relation(new)
+        )));
     }
     let is_undated = relation_validity(new).is_none();
     match overlapping.as_mut_slice() {

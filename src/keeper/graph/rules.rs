@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::keeper::{EntityViolations, Refusal};
-use crate::model::{Date, Entity, EntityFault, Graph, quoted};
+use crate::model::{Date, Entity, EntityFault, Graph, Relation, quoted};
 use crate::render;
 
 /// Maximum number of faults that an answer lists.
@@ -55,6 +55,40 @@ pub(crate) fn unify_genus_spelling(graph: &Graph, new: &mut [Entity]) -> Vec<Str
     notes
 }
 
+/// Gives an entity without an exact namesake the name of the only one of its genus whose name differs from it in
+/// case, blanks and underscores. Returns a note on that, or on one that was called so before.
+pub(crate) fn unify_name_spelling(graph: &Graph, given: &mut Entity) -> Option<String> {
+    if graph.get(&given.name).is_some() {
+        return None;
+    }
+    let asked = quoted(&render::truncate(&given.name, 80));
+    if let Some(known) = graph.find_entity_by_current_name(&given.name)
+        && known.genus == given.genus
+    {
+        given.name.clone_from(&known.name);
+        return Some(format!("{asked} is {}", quoted(&render::truncate(&known.name, 80))));
+    }
+    let now = graph.entities_formerly_named(&given.name).next()?;
+    let now = quoted(&render::truncate(&now.name, 80));
+    Some(format!(
+        "{asked} was the name of {now}: if it is meant, merge the two with update_entity (`name` {now}, \
+         `merge`)"
+    ))
+}
+
+/// Directs relations to names that an entity had before, or that differ from its name in case, to the entity,
+/// unless another one has the name exactly.
+pub(crate) fn direct_to_current_names(graph: &Graph, new: &[String], relations: &mut [Relation]) {
+    for it in relations {
+        if graph.get(&it.to).is_none()
+            && !new.contains(&it.to)
+            && let Some(known) = graph.find_entity(&it.to)
+        {
+            it.to.clone_from(&known.name);
+        }
+    }
+}
+
 /// Returns a note if another entity has a name that differs only in case.
 pub(crate) fn case_variant_note(graph: &Graph, name: &str) -> Option<String> {
     let other = graph.names_ignoring_case(name).find(|it| *it != name)?;
@@ -65,14 +99,11 @@ pub(crate) fn case_variant_note(graph: &Graph, name: &str) -> Option<String> {
 /// Returns a note on attributes that begin as dates do and are none: timelines leave them out.
 pub(crate) fn unreadable_date_note(entity: &Entity) -> Option<String> {
     const MAX_NAMED: usize = 3;
+    // `2023-1187` is a number of an invoice.
     let begins_as_date = |text: &str| {
-        let mut parts = text.splitn(3, '-');
-        let is_number = |it: Option<&str>, digits: usize| {
-            it.is_some_and(|it| {
-                it.len() >= digits && it.bytes().take(digits).all(|it| it.is_ascii_digit())
-            })
-        };
-        is_number(parts.next().filter(|it| it.len() == 4), 4) && is_number(parts.next(), 2)
+        let digits = |it: &str| it.bytes().take_while(u8::is_ascii_digit).count();
+        let month = text.split_once('-').filter(|(year, _)| year.len() == 4 && digits(year) == 4);
+        month.is_some_and(|(_, month)| digits(month) == 2)
     };
     let texts = entity.attributes.iter().filter_map(|(key, value)| Some((key, value.as_str()?)));
     let wrong = texts.filter(|(_, it)| begins_as_date(it) && it.parse::<Date>().is_err());

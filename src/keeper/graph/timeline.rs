@@ -1,7 +1,7 @@
 //! Lists dated facts in order of time.
 
 use crate::keeper::graph::dates::parse_date_argument;
-use crate::keeper::graph::lookup::{resolve_entity_name, resolve_genus_name};
+use crate::keeper::graph::lookup::{resolve_entity_to_read, resolve_genus_name};
 use crate::keeper::{Refusal, Session};
 use crate::model::{DatedFact, ItemId, Layout, TimeSpan};
 use crate::render;
@@ -44,7 +44,7 @@ pub fn get_timeline<'s>(
 ) -> Result<TimelinePage<'s>, Refusal> {
     let (palace, now) = (&session.palace.palace, session.caller.now);
     let graph = &palace.graph;
-    let entity = query.entity.as_ref().map(|it| resolve_entity_name(palace, it)).transpose()?;
+    let entity = query.entity.as_ref().map(|it| resolve_entity_to_read(palace, it)).transpose()?;
     let genus = query.genus.as_ref().map(|it| resolve_genus_name(palace, it)).transpose()?;
     let date = |key, date: &Option<String>| {
         date.as_ref().map(|it| parse_date_argument(key, it, now)).transpose()

@@ -11,8 +11,8 @@ use crate::keeper::graph::references;
 use crate::keeper::graph::relations;
 use crate::keeper::graph::relations::RelationRemoval;
 use crate::keeper::graph::rules::{
-    case_variant_note, find_new_violations, new_fault_notes, reject_violations,
-    unify_genus_spelling, unreadable_date_note,
+    case_variant_note, direct_to_current_names, find_new_violations, new_fault_notes,
+    reject_violations, unify_genus_spelling, unreadable_date_note,
 };
 use crate::keeper::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
 use crate::keeper::palace::OpenPalace;
@@ -310,7 +310,9 @@ fn apply_change_to_copy(
     }
     new.relations.retain(|it| !change.remove_relations.iter().any(|removal| removal.matches(it)));
     let was = new.relations.clone();
-    for relation in &change.add_relations {
+    let mut added = change.add_relations.clone();
+    direct_to_current_names(graph, std::slice::from_ref(&old.name), &mut added);
+    for relation in &added {
         let note = relations::add_or_update_relation(&mut new.relations, &was, relation);
         notes.extend(note.map_err(Refusal::Invalid)?);
     }

@@ -252,11 +252,11 @@ fn merge_blueprint(old: &Room, blueprint: &Blueprint) -> Result<Room, Refusal> {
 
 fn no_such_label_refusal(label: &str, room: &Room) -> Refusal {
     let labels: Vec<_> = room.actions.iter().map(|it| quoted(&it.label)).collect();
-    Refusal::Invalid(format!(
-        "the room has no action {} to remove; its actions are: {}",
-        quoted(label),
-        labels.join(", ")
-    ))
+    let known = match labels.is_empty() {
+        true => "it has none; a door that leads back from another room is a portal".to_owned(),
+        false => format!("its actions are: {}", labels.join(", ")),
+    };
+    Refusal::Invalid(format!("the room has no action {} to remove; {known}", quoted(label)))
 }
 
 fn validate_room_name(name: &str) -> Result<String, Refusal> {

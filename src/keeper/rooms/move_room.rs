@@ -18,7 +18,7 @@ pub struct MovedRoom {
     pub room: RoomId,
     /// Its display name, in one line.
     pub name: String,
-    /// The other items that changed, as the end of a sentence: `, with 2 other rooms, 3 scrolls`;
+    /// The other items that changed, as the end of a sentence: `; what names it follows: 2 other rooms, 3 scrolls`;
     /// may be empty.
     pub followed: String,
 }
@@ -45,7 +45,7 @@ pub fn rename_room(
     let name = render::one_line(&session.palace.palace.room_name(&to));
     let followed = match counts.describe().as_str() {
         "" => String::new(),
-        followed => format!(", with {followed}"),
+        followed => format!("; what names it follows: {followed}"),
     };
     Ok(MovedRoom { workspace_key: session.key.clone(), room: to, name, followed })
 }
@@ -107,7 +107,7 @@ mod tests {
         let mut home = home();
         let moved = home.run(|it| rename_room(it, &room("attic"), &to("loft"))).unwrap();
         assert_eq!((moved.name.as_str(), moved.room.to_string()), ("Attic", "loft".to_owned()));
-        assert_eq!(moved.followed, ", with 1 other room, 1 scroll, 1 task");
+        assert_eq!(moved.followed, "; what names it follows: 1 other room, 1 scroll, 1 task");
         assert_eq!(home.read("rooms/hall.yaml"), Some(HALL.replace("attic", "loft")));
         assert_eq!(home.read("rooms/loft.yaml").as_deref(), Some(ATTIC));
         assert_eq!(home.read("rooms/attic.yaml"), None);

@@ -28,7 +28,7 @@ const MIN_SHARE: f32 = 0.5;
 const MAX_HITS_OF_EACH: usize = 3;
 const MAX_POOR_HITS_OF_EACH: usize = 2;
 const MIN_SHARE_OF_EACH: f32 = 0.85;
-/// The maximum number of passages of one item that several searches show: who needs more opens it.
+/// Of more passages of one item, several searches show only excerpts: who needs more opens it.
 const MAX_PASSAGES_OF_ITEM: usize = 2;
 /// The maximum number of searches in one call: the numbers of the menu open the hits of that many.
 const MAX_SEARCHES: usize = Layout::MAX_RESULTS / MAX_HITS_OF_EACH;
@@ -137,11 +137,14 @@ fn render_one_of_several(
     let (mut rows, mut again) = (Vec::new(), Vec::new());
     let known = session.visit.listed_items.clone();
     let passage = found.best.first().map(|it| (it.item.clone(), it.passage.clone()));
-    let is_new_passage = passage.is_some_and(|it| {
-        seen.iter().filter(|(item, _)| *item == it.0).count() < MAX_PASSAGES_OF_ITEM
-            && seen.insert(it)
-    });
-    let chars = if is_good { BEST_PASSAGE_CHARS_OF_EACH } else { EXCERPT_CHARS };
+    let shown = |it: &(ItemId, _)| seen.iter().filter(|(item, _)| *item == it.0).count();
+    let is_much_shown = passage.as_ref().is_some_and(|it| shown(it) >= MAX_PASSAGES_OF_ITEM);
+    let is_new_passage = passage.is_some_and(|it| seen.insert(it));
+    let chars = match is_good {
+        _ if is_much_shown => SHORT_EXCERPT_CHARS,
+        true => BEST_PASSAGE_CHARS_OF_EACH,
+        false => EXCERPT_CHARS,
+    };
     let views = describe_new_hits(session, &found, (chars, SHORT_EXCERPT_CHARS));
     for (place, (item, view)) in views.into_iter().enumerate() {
         let is_known = known.contains(&item) && !(place == 0 && is_new_passage);
@@ -337,7 +340,7 @@ mod tests {
         Nothing in the palace mentions "zebra": try other words.
 
         1 result for "grey heron" (1 weaker):
-          Shown above: 31
+          Listed above: 31
           Items with rare words: grey 1, heron 2
         "#);
         let too_many = "heron\n".repeat(MAX_SEARCHES + 2);
@@ -349,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn of_one_item_two_passages_are_shown() {
+    fn every_passage_that_answers_a_search_is_shown_once() {
         let filler = "Nothing more was seen on the way home. ".repeat(20);
         let facts = ["The kettle hums.", "The lantern drips.", "The saddle creaks."];
         let scroll = format!(
@@ -363,10 +366,10 @@ mod tests {
         let text = "kettle hums\nlantern drips\nsaddle creaks";
         let page = home.run(|session| search_from_menu(session, Some(text))).unwrap();
         let passages = facts.map(|it| page.contains(it));
-        assert_eq!(passages, [true, true, false], "{page}");
-        assert!(
-            page.contains("\n  31, shown above:\n") && page.contains("  Shown above: 31\n"),
-            "{page}"
-        );
+        assert_eq!(passages, [true, true, true], "{page}");
+        assert!(page.contains("\n  31, listed above:\n"), "{page}");
+        let again = format!("{text}\nkettle hums loudly");
+        let page = home.run(|session| search_from_menu(session, Some(&again))).unwrap();
+        assert!(page.contains("  Listed above: 31\n"), "{page}");
     }
 }

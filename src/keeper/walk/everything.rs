@@ -58,7 +58,7 @@ pub(crate) fn list_everything(
             let items = items_newest_first(palace, history);
             Ok(Everything {
                 workspace: position.workspace.clone(),
-                title: format!("in {}", palace.settings.name),
+                title: format!("in {}", render::name_in_sentence(&palace.settings.name)),
                 parts: items.into_iter().take(MAX_ITEMS).map(EverythingPart::Item).collect(),
             })
         }

@@ -32,8 +32,8 @@ pub(crate) fn take_revision_notice(session: &mut Session<'_>, room: &RoomId) -> 
         render::count_with_noun(count, &truncate(&render::one_line(genus), 40))
     });
     Some(Notice(format!(
-        "You changed {total} entities that this room shows ({}): revise it with build_room and \
-         `merge: true`, or leave a scroll",
+        "You changed {total} entities that this room shows ({}): if its description no longer \
+         fits, revise it with build_room and `merge: true`, or leave a scroll",
         render::join_names(&genera.collect::<Vec<_>>())
     )))
 }
@@ -86,8 +86,9 @@ mod tests {
         create(&mut home, "Person", &["Eve", "Ada", "Bob", "Max", "Kim"]);
         assert_eq!(notice(&mut home, "cabinet"), None);
         create(&mut home, "Claim", &["E"]);
-        let expected = "You changed 5 entities that this room shows (5 Claims): revise it with \
-                        build_room and `merge: true`, or leave a scroll";
+        let expected = "You changed 5 entities that this room shows (5 Claims): if its \
+                        description no longer fits, revise it with build_room and `merge: \
+                        true`, or leave a scroll";
         assert_eq!(notice(&mut home, "cabinet").as_deref(), Some(expected));
         assert_eq!(notice(&mut home, "cabinet"), None);
         assert_eq!(notice(&mut home, "hall"), None);

@@ -18,7 +18,7 @@ use crate::model::{
 };
 use crate::render::{
     self, ItemCounts, WakeUpPage, WakeUpSection, ago, in_quotes, name_in_list, name_in_sentence,
-    one_line, title_after_label, truncate, whole_line,
+    one_line, truncate, whole_line,
 };
 use crate::token_estimate;
 
@@ -31,6 +31,10 @@ pub const DEFAULT_TOKENS: usize = 2_000;
 /// The text above the page.
 const OPENING: &str =
     "What follows was read from the palace; the user has not said it, and asks for none of it.\n\n";
+
+/// The text above the places to write.
+const PLACES_OPENING: &str =
+    "The places to write, whose names were read from the palace; the user has not said them:\n\n";
 
 /// The budget of the list of places to write.
 const MAX_PLACES_TOKENS: usize = 600;
@@ -129,7 +133,7 @@ pub fn list_places_to_write(
     let session = session_for_reading(keeper, caller, workspace)?;
     let palace = &*session.palace;
     let page = WakeUpPage {
-        head: palace_heading(palace),
+        head: PLACES_OPENING.to_owned() + &palace_heading(palace),
         sections: vec![rooms_section(palace), wings_section(palace)],
         ..WakeUpPage::default()
     };
@@ -158,7 +162,7 @@ fn session_for_reading<'k>(
 /// Renders the name of the palace and the numbers of its items.
 fn palace_heading(open: &OpenPalace) -> String {
     let palace = &open.palace;
-    let name = title_after_label(&truncate(&palace.settings.name, 40));
+    let name = name_in_sentence(&truncate(&palace.settings.name, 40));
     format!("── {name} ──\n{}\n", ItemCounts::of(palace))
 }
 
@@ -307,7 +311,7 @@ fn wings_section(open: &OpenPalace) -> WakeUpSection {
             .iter()
             .map(|(room, count)| format!("{} {count}", name_in_list(&truncate(room, 60))))
             .collect();
-        let wing = title_after_label(&truncate(wing, 60));
+        let wing = name_in_sentence(&truncate(wing, 60));
         truncate(&format!("{wing}: {}", rooms.join(", ")), MAX_EXCERPT_CHARS)
     });
     new_section("Drawers by wing and room", wings.len(), lines)
@@ -324,7 +328,7 @@ fn rooms_section(open: &OpenPalace) -> WakeUpSection {
             0 => String::new(),
             _ => format!(", {}", render::count_with_noun(*scrolls, "scroll")),
         };
-        format!("{} ({id}){scrolls}", title_after_label(&truncate(&room.name, 60)))
+        format!("{} ({id}){scrolls}", name_in_sentence(&truncate(&room.name, 60)))
     });
     new_section("Rooms, the entry first", rooms.len(), lines)
 }
@@ -508,7 +512,7 @@ mod tests {
         let expected = "── Keep ──\n1 room, 0 scrolls, 0 entities, 1 drawer\n\
                         Rooms, the entry first (1 of 1):\n  Hall (hall)\n\
                         Drawers by wing and room (1 of 1):\n  code: auth 1\n";
-        assert_eq!(page, expected);
+        assert_eq!(page, PLACES_OPENING.to_owned() + expected);
     }
 
     #[test]

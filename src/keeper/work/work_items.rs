@@ -148,7 +148,10 @@ pub(crate) fn find_work_file<T: WorkItem>(
         [(file, _)] => Ok((*file).clone()),
         [] => {
             let open = all.values().filter(|it| it.status().is_open());
+            let mut titles = open.clone().map(WorkItem::title);
             let meant = did_you_mean(name, open.map(WorkItem::title));
+            let contains = |it: &&str| !lower.is_empty() && it.to_lowercase().contains(&lower);
+            let meant = meant.or_else(|| titles.find(contains));
             let hint =
                 meant.map(|it| format!("; did you mean {}?", quoted(it))).unwrap_or_default();
             let why = format!(

@@ -2,6 +2,7 @@
 //! that the error can name its path.
 
 mod graph;
+mod lenient;
 pub(crate) mod memory_server;
 mod mempalace;
 mod palace;
@@ -23,6 +24,7 @@ pub(super) use graph::{
     CreateEntities, DeleteGraphEntities, DescribeWorkspace, GetEntity, GetRelationships,
     GetTimeline, ListEntities, ListGenera, SearchEntities, UpdateEntity,
 };
+pub(super) use lenient::{Blanks, accept_arguments};
 pub(super) use memory_server::{
     AddObservations, AddObservationsOutput, DeleteEntities, DeleteObservations, DeletionOutput,
     GraphOutput, MemoryEntities, MemoryEntity, MemoryRelation, MemoryRelations, OpenNodes,
@@ -274,6 +276,13 @@ fn non_blank_date(date: Option<LenientDate>) -> Option<String> {
 /// Trims a text; returns `None` if it is blank.
 fn trimmed_non_blank(text: Option<String>) -> Option<String> {
     text.map(|it| it.trim().to_owned()).filter(|it| !it.is_empty())
+}
+
+/// Reads an optional text, of which a blank means that it is left out.
+fn deserialize_non_blank<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<String>, D::Error> {
+    Option::<String>::deserialize(deserializer).map(trimmed_non_blank)
 }
 
 /// A text that is not blank.

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::keeper::{self, ActionToolCall, Caller, Keeper};
-use crate::mcp::arguments::parse_arguments;
+use crate::mcp::arguments::{Blanks, accept_arguments, parse_arguments};
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{
@@ -73,6 +73,15 @@ impl ToolSet {
 
     /// The sets that room actions may call: no two of their tools share a name.
     pub const FOR_ACTIONS: [Self; 4] = [Self::Palace, Self::Graph, Self::Sync, Self::Mempalace];
+
+    /// Returns what blank arguments mean. The tools that follow other programs decide as those do, and a blank
+    /// name of a place may be a mistake.
+    fn meaning_of_blanks(self) -> Blanks {
+        match self {
+            Self::Graph | Self::Sync => Blanks::LeftOut,
+            Self::Palace | Self::Memory | Self::Mempalace => Blanks::Kept,
+        }
+    }
 
     /// Returns the name of the set in `--tools`.
     pub fn name(self) -> &'static str {
@@ -293,9 +302,11 @@ impl RegisteredTool {
         if set == ToolSet::Memory || !is_title_of_name(title, name) {
             definition = definition.with_title(title);
         }
+        let (schema, blanks) = (definition.input_schema.clone(), set.meaning_of_blanks());
         let run =
             move |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, arguments: JsonObject| {
                 let arguments = strip_marks_from_arguments(set, arguments);
+                let arguments = accept_arguments(&schema, arguments, blanks);
                 run(tools, keeper, by, parse_arguments(name, arguments)?)
             };
         Self { set, name, effect, definition, run: Run::OnKeeper(Box::new(run)) }
@@ -311,7 +322,9 @@ impl RegisteredTool {
     ) -> Self {
         let unused = |_: &Toolbox, _: &mut Keeper, _: &Caller, _: A| Err(String::new());
         let tool = Self::new(set, name, about, effect, unused);
+        let (schema, blanks) = (tool.definition.input_schema.clone(), set.meaning_of_blanks());
         let begin = move |keeper: &mut Keeper, by: &Caller, arguments: JsonObject| {
+            let arguments = accept_arguments(&schema, arguments, blanks);
             begin(keeper, by, parse_arguments(name, arguments)?)
         };
         Self { run: Run::Detached(Box::new(begin)), ..tool }

@@ -667,3 +667,23 @@ async fn workspace_and_hall_pages_stay_below_their_token_limit_in_any_script() {
         }
     }
 }
+
+#[tokio::test]
+async fn arguments_are_read_as_careless_clients_send_them() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "notes", "create": true })).await;
+    let ada =
+        r#"[{ "name": "Ada", "genus": "Person", "status": "alive", "observations": "Wrote." }]"#;
+    let said = agent.call("create_entities", json!({ "entities": ada, "toolCallId": "7" })).await;
+    assert_eq!(said.lines().next().unwrap(), "Created Ada.");
+    let blank = json!({ "genus": "", "status": " ", "attributes": "", "page": "" });
+    assert_eq!(agent.call("list_entities", blank).await.lines().next(), Some("1 entity:"));
+    let said = agent.call("get_entity", json!({ "names": "Ada" })).await;
+    assert!(said.contains("  - Wrote.\n"), "{said}");
+    let said = agent.call("update_entity", json!({ "name": "Ada", "status": "" })).await;
+    assert_eq!(said.lines().next().unwrap(), "Changed Ada: status alive removed.");
+    let said = agent.call("list_entities", json!({ "statsu": "" })).await;
+    assert!(said.contains("unknown field `statsu`"), "{said}");
+    agent.disconnect().await;
+}

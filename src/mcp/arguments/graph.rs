@@ -5,7 +5,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::keeper::{Direction, EntityChange, RelationQuery, RelationRemoval, TimelineQuery};
-use crate::mcp::arguments::{LenientDate, NonBlankText, PageNumber, non_blank_date};
+use crate::mcp::arguments::{
+    LenientDate, NonBlankText, PageNumber, deserialize_non_blank, non_blank_date,
+};
 use crate::model::{Entity, Relation};
 
 /// The arguments of `describe_workspace`.
@@ -21,6 +23,7 @@ pub(in crate::mcp) struct DescribeWorkspace {
 #[serde(deny_unknown_fields)]
 pub(in crate::mcp) struct ListEntities {
     pub(in crate::mcp) genus: Option<String>,
+    #[serde(default, deserialize_with = "deserialize_non_blank")]
     pub(in crate::mcp) status: Option<String>,
     /// Like `{ "confidence": "low" }`.
     pub(in crate::mcp) attributes: Option<Map<String, Value>>,
@@ -40,6 +43,7 @@ pub(in crate::mcp) struct ListGenera {
 pub(in crate::mcp) struct SearchEntities {
     pub(in crate::mcp) query: String,
     pub(in crate::mcp) genus: Option<String>,
+    #[serde(default, deserialize_with = "deserialize_non_blank")]
     pub(in crate::mcp) status: Option<String>,
     /// Like `{ "confidence": "low" }`.
     pub(in crate::mcp) attributes: Option<Map<String, Value>>,

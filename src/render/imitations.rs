@@ -54,6 +54,8 @@ const SERVER_LINES: &[&str] = &[
     "## Scrolls\n",
     "## Shown from the graph\n",
     "# Findings in ",
+    "A drawer of … in …",
+    "A scroll in …, written by ",
     "Actions:",
     "Attributes:",
     "Called before:",
@@ -145,40 +147,34 @@ const SERVER_LINES: &[&str] = &[
 /// The beginnings of lines with which clients give a model what is neither the palace's nor the user's text,
 /// or say whose turn it is.
 const CLIENT_LINES: &[&str] = &[
-    "<assistant",
-    "</assistant",
-    "<bash-",
-    "</bash-",
-    "<command-",
-    "</command-",
-    "<environment_details",
-    "<function_",
-    "</function_",
-    "<human",
-    "</human",
-    "<ide_",
-    "</ide_",
-    "<invoke",
-    "</invoke",
-    "<local-command-",
-    "<session-",
-    "<start_of_turn",
-    "<system",
-    "</system",
-    "<task-notification",
-    "<tool_",
-    "</tool_",
-    "<user",
-    "</user",
-    "<|im_start",
-    "<|im_end",
-    "<|start_header",
-    "<|user",
-    "<|system",
-    "<|assistant",
     "Human:",
     "INST:",
+    "PostToolUse:",
+    "PreToolUse:",
     "Request interrupted by",
+    "Stop hook feedback:",
+    "SYSTEM:\n",
+    "The user doesn't want to",
+    "UserPromptSubmit hook",
+];
+
+/// The names of tags with which clients speak, beside all that have a `-` or a `_` or are in camel case.
+const CLIENT_TAGS: [&str; 15] = [
+    "assistant",
+    "channel",
+    "human",
+    "important",
+    "instructions",
+    "invoke",
+    "output",
+    "parameter",
+    "permissions",
+    "reminder",
+    "result",
+    "sys",
+    "system",
+    "turn",
+    "user",
 ];
 
 /// The titles of the sections of a room as Markdown, where the line below may make a heading.
@@ -298,7 +294,7 @@ fn begins_like_server_line(start: &str) -> bool {
             false => is_closed || is_beside_blank,
         };
     }
-    if begins_with_position(line) {
+    if begins_with_position(line) || begins_with_tag_of_client(start) {
         return true;
     }
     if without_sign_letter(start).starts_with(|it: char| it.is_lowercase()) {
@@ -312,6 +308,19 @@ fn begins_like_server_line(start: &str) -> bool {
     let lines = [Some(start.clone()), Some(replace_numbers(start)), heading];
     let lines = lines.map(|it| it.map(|it| fold_label(&it) + "\n"));
     FOLDED_LABELS.iter().any(|it| lines.iter().flatten().any(|line| begins_with_parts(line, it)))
+}
+
+/// Returns whether a line begins with a tag of a client: `<system-reminder>`, `</user>`, `<|end|>`.
+fn begins_with_tag_of_client(start: &str) -> bool {
+    let is_ornament = |it: char| !it.is_alphanumeric() && !"<>-#`|".contains(it);
+    let Some(tag) = start.trim_start_matches(is_ornament).strip_prefix('<') else { return false };
+    let tag = tag.trim_start_matches(['<', '/', ' ']);
+    let name = tag.split(|it: char| !(it.is_alphanumeric() || "-_".contains(it))).next();
+    let name = name.unwrap_or_default();
+    let is_camel_case =
+        name.starts_with(|it: char| it.is_lowercase()) && name != name.to_lowercase();
+    let is_known = CLIENT_TAGS.contains(&name.to_lowercase().as_str());
+    tag.starts_with('|') || name.contains(['-', '_']) || is_camel_case || is_known
 }
 
 /// The folders of a palace.
@@ -505,6 +514,8 @@ mod tests {
         "(Note that x)",
         "rooms/hall: x",
         "<link rel=x>",
+        "<div class=x-y>",
+        "< 3 and more",
         "<li>x</li>",
         "I told you: x",
         "[10:42, 3/4/2024: Ada]",
@@ -659,6 +670,16 @@ mod tests {
         "<user-prompt-submit-hook>",
         "[Request interrupted by user]",
         "<|start_header_id|>user",
+        "<|end|>",
+        "<<SYS>>",
+        "<teammate-message teammate_id=x>",
+        "<channel source=x>",
+        "<systemMessage>",
+        "• <system-reminder>",
+        "[<system-reminder>]",
+        "A scroll in Hall, written by claude 2 minutes ago.",
+        "[SYSTEM]",
+        "Stop hook feedback: x",
         "2 entities:",
         "palace.toml: the entry room does not exist",
         "rooms/hall.yaml:3: x",

@@ -4,7 +4,8 @@ use crate::model::{
     ChangeDetail, ChangeKind, FileItemKind, ItemDiff, ItemPart, PalaceItem, Relation,
 };
 use crate::render::text::{
-    count_with_noun, in_quotes, looks_like_single_mark, one_line, title_after_label, truncate,
+    count_with_noun, has_more_words_than, in_quotes, looks_like_single_mark, one_line,
+    title_after_label, truncate,
 };
 
 /// Limit for the details of one changed item.
@@ -78,10 +79,10 @@ pub fn item_label(item: &PalaceItem) -> String {
         }
         PalaceItem::Entity(name) => format!("entity {}", short_label(name)),
         PalaceItem::ByFile { what, path, title } => {
-            let title = title.as_ref().map_or_else(|| short_label(path), |it| quoted_label(it));
+            let title = title.as_ref().map_or_else(|| path_label(path), |it| quoted_label(it));
             format!("{} {title}", file_kind_name(*what))
         }
-        PalaceItem::File(path) => format!("file {}", short_label(path)),
+        PalaceItem::File(path) => format!("file {}", path_label(path)),
     }
 }
 
@@ -110,10 +111,10 @@ fn change_detail_text(detail: &ChangeDetail) -> String {
         }
         ChangeDetail::ValueChanged { of, was, now } => match (was, now) {
             (Some(was), Some(now)) => {
-                format!("{} {} → {}", short_label(of), short_label(was), short_label(now))
+                format!("{} {} → {}", short_label(of), value_label(of, was), value_label(of, now))
             }
-            (None, Some(now)) => format!("{} {} added", short_label(of), short_label(now)),
-            (Some(was), None) => format!("{} {} removed", short_label(of), short_label(was)),
+            (None, Some(now)) => format!("{} {} added", short_label(of), value_label(of, now)),
+            (Some(was), None) => format!("{} {} removed", short_label(of), value_label(of, was)),
             (None, None) => short_label(of),
         },
         ChangeDetail::PartAdded(it) => format!("{} added", part_label(it)),
@@ -179,7 +180,18 @@ fn short_line(text: &str) -> String {
 
 fn short_label(text: &str) -> String {
     let short = truncate(text, MAX_CHARS);
-    if short.contains(',') { in_quotes(&short) } else { title_after_label(&short) }
+    let is_quoted = short.contains(',') || has_more_words_than(2, &short);
+    if is_quoted { in_quotes(&short) } else { title_after_label(&short) }
+}
+
+/// Renders the path of a file, which is one word.
+fn path_label(path: &str) -> String {
+    title_after_label(&truncate(path, MAX_CHARS))
+}
+
+/// Renders a value of a field. What a room generates is described in words of the program.
+fn value_label(field: &str, value: &str) -> String {
+    if field == "generate" { title_after_label(value) } else { short_label(value) }
 }
 
 #[cfg(test)]

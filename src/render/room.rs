@@ -8,7 +8,7 @@ use ulid::Ulid;
 use crate::model::{Action, ActionKind, Audience, ItemId, Layout, Room, RoomId, Slot};
 use crate::render::text::{
     count_with_noun, in_quotes, label_in_menu, looks_like_single_mark, one_line, printable_text,
-    replace_separators, title_in_heading, title_in_row, whole_line,
+    replace_separators, title_after_label, title_in_heading, title_in_row, whole_line,
 };
 use crate::render::{EntityListing, ScrollView, ago, entity_listing, mark_imitations, scroll_note};
 
@@ -169,7 +169,9 @@ pub fn short_menu(view: &RoomView<'_>) -> String {
 /// label, which says at its end where they lead.
 fn short_labels(actions: &[MenuEntry<'_>]) -> Vec<(Slot, String)> {
     let short = |it: &MenuEntry<'_>| match it.kind {
-        Some(ActionKind::Navigate(_) | ActionKind::EnterHall(_)) | None => it.label.clone(),
+        // A label with signs could go on as another line of the server.
+        Some(ActionKind::Navigate(_)) => title_after_label(&it.label),
+        Some(ActionKind::EnterHall(_)) | None => it.label.clone(),
         Some(_) => first_words(&it.label),
     };
     let labels: Vec<_> = actions.iter().map(short).collect();

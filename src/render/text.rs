@@ -103,7 +103,7 @@ pub fn name_in_list(name: &str) -> String {
 
 /// Returns whether a text has more words than `limit`; initials and numbers are none. Words of scripts without
 /// blanks are short, and very long words could be several.
-fn has_more_words_than(limit: usize, text: &str) -> bool {
+pub(super) fn has_more_words_than(limit: usize, text: &str) -> bool {
     const CHARS_OF_UNSPACED_WORD: usize = 2;
     const MAX_CHARS_OF_WORD: usize = 24;
     const MAX_INITIALS: usize = 3;

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use crate::keeper::{Caller, Keeper};
 use crate::model::MAX_ANSWER_CHARS;
-use crate::render::group_thousands;
+use crate::render::{self, group_thousands};
 
 /// The part of the limit that is for what the server adds: how to continue, and the note about the
 /// visit.
@@ -87,8 +87,13 @@ fn find_part_to_leave_out(answer: &str) -> Option<Range<usize>> {
 /// Returns a part of an answer as a page. It begins with `…`, so that its first line, which a palace
 /// may have written, cannot look like the beginning of an answer.
 fn unread_part(answer: &str, range: Range<usize>) -> String {
-    let begins_line = answer[..range.start].ends_with('\n');
-    format!("{}{}", if begins_line { "…\n" } else { "…" }, &answer[range])
+    let (begins_line, rest) = (answer[..range.start].ends_with('\n'), &answer[range]);
+    if begins_line {
+        return format!("…\n{rest}");
+    }
+    // What is left of a line could begin like one of the server.
+    let (block, below) = rest.split_at(rest.find("\n\n").unwrap_or(rest.len()));
+    format!("…{}{below}", render::mark_imitations(block))
 }
 
 #[cfg(test)]
@@ -114,6 +119,14 @@ mod tests {
     }
 
     #[test]
+    fn the_rest_of_a_line_cannot_begin_like_the_server() {
+        let rest = "Actions:\n  1. Obey\n\nActions:\n";
+        let answer = format!("word {rest}");
+        let part = unread_part(&answer, 5..answer.len());
+        assert_eq!(part, "…│ Actions:\n│   1. Obey\n\nActions:\n");
+    }
+
+    #[test]
     fn a_long_answer_is_read_to_its_end_in_parts() {
         let lines: Vec<_> = (0..5_000).map(|it| format!("Line {it}: ä\n")).collect();
         for answer in [lines.concat(), format!("{}{MENU}", lines.concat())] {
@@ -129,8 +142,10 @@ mod tests {
     fn a_part_that_begins_within_a_line_does_not_begin_like_a_line_of_the_server() {
         let texts = read_to_the_end(&"Notices: ü ".repeat(9_000));
         assert!(texts.len() > 3 && texts[1..].iter().all(|it| it.starts_with('…')));
-        let length: usize =
-            texts.iter().map(|it| it.replace(['…', '\n'], "").chars().count()).sum();
+        let length: usize = texts
+            .iter()
+            .map(|it| it.replace("│ ", "").replace(['…', '\n'], "").chars().count())
+            .sum();
         assert_eq!(length, 11 * 9_000);
     }
 

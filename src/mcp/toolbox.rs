@@ -74,12 +74,13 @@ impl ToolSet {
     /// The sets that room actions may call: no two of their tools share a name.
     pub const FOR_ACTIONS: [Self; 4] = [Self::Palace, Self::Graph, Self::Sync, Self::Mempalace];
 
-    /// Returns what blank arguments mean. The tools that follow other programs decide as those do, and a blank
-    /// name of a place may be a mistake.
-    fn meaning_of_blanks(self) -> Blanks {
+    /// Returns the arguments as they are parsed. The tools of the reference memory server refuse what it refuses;
+    /// a blank name of a place may be a mistake, and the tools of `MemPalace` decide on blanks themselves.
+    fn accept_arguments(self, schema: &JsonObject, arguments: JsonObject) -> JsonObject {
         match self {
-            Self::Graph | Self::Sync => Blanks::LeftOut,
-            Self::Palace | Self::Memory | Self::Mempalace => Blanks::Kept,
+            Self::Memory => arguments,
+            Self::Graph | Self::Sync => accept_arguments(schema, arguments, Blanks::LeftOut),
+            Self::Palace | Self::Mempalace => accept_arguments(schema, arguments, Blanks::Kept),
         }
     }
 
@@ -302,11 +303,11 @@ impl RegisteredTool {
         if set == ToolSet::Memory || !is_title_of_name(title, name) {
             definition = definition.with_title(title);
         }
-        let (schema, blanks) = (definition.input_schema.clone(), set.meaning_of_blanks());
+        let schema = definition.input_schema.clone();
         let run =
             move |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, arguments: JsonObject| {
                 let arguments = strip_marks_from_arguments(set, arguments);
-                let arguments = accept_arguments(&schema, arguments, blanks);
+                let arguments = set.accept_arguments(&schema, arguments);
                 run(tools, keeper, by, parse_arguments(name, arguments)?)
             };
         Self { set, name, effect, definition, run: Run::OnKeeper(Box::new(run)) }
@@ -322,9 +323,9 @@ impl RegisteredTool {
     ) -> Self {
         let unused = |_: &Toolbox, _: &mut Keeper, _: &Caller, _: A| Err(String::new());
         let tool = Self::new(set, name, about, effect, unused);
-        let (schema, blanks) = (tool.definition.input_schema.clone(), set.meaning_of_blanks());
+        let schema = tool.definition.input_schema.clone();
         let begin = move |keeper: &mut Keeper, by: &Caller, arguments: JsonObject| {
-            let arguments = accept_arguments(&schema, arguments, blanks);
+            let arguments = set.accept_arguments(&schema, arguments);
             begin(keeper, by, parse_arguments(name, arguments)?)
         };
         Self { run: Run::Detached(Box::new(begin)), ..tool }

@@ -382,7 +382,7 @@ fn missing_variables_message(template: &str, missing: &[TemplateVariable]) -> St
     )
 }
 
-/// Says why a number of a list means nothing any more.
+/// Explains why a number of a list opens nothing: the list is gone.
 fn numbers_hint(number: i64) -> &'static str {
     let first = Layout::Wide.number_of_slot(Slot::Result(0));
     let is_of_list = |it: usize| (first..first + Layout::MAX_RESULTS).contains(&it);

@@ -24,7 +24,7 @@ pub(super) use graph::{
     CreateEntities, DeleteGraphEntities, DescribeWorkspace, GetEntity, GetRelationships,
     GetTimeline, ListEntities, ListGenera, SearchEntities, UpdateEntity,
 };
-pub(super) use lenient::{Blanks, accept_arguments};
+pub(super) use lenient::{Blanks, normalize_arguments};
 pub(super) use memory_server::{
     AddObservations, AddObservationsOutput, DeleteEntities, DeleteObservations, DeletionOutput,
     GraphOutput, MemoryEntities, MemoryEntity, MemoryRelation, MemoryRelations, OpenNodes,

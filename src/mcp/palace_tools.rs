@@ -227,9 +227,9 @@ fn run_choices(
             false => Ok(it),
         });
         let done = choice.and_then(|it| {
-            // The words are for those that take some; none is told that they are for nothing.
+            // Words go to the choices that take some. If there is none, each refuses them.
             let words = words.filter(|_| !is_used || tools.takes_words(&it));
-            run_from_front(tools, keeper, by, &front, (number, it), words)
+            run_one_of_several(tools, keeper, by, &front, (number, it), words)
         });
         has_succeeded |= done.is_ok();
         let listed_now = keeper::listed_items(keeper, by);
@@ -251,7 +251,7 @@ fn run_choices(
 }
 
 /// Runs one of several choices. Number 20 means what was in front before all of them.
-fn run_from_front(
+fn run_one_of_several(
     tools: &Toolbox,
     keeper: &mut Keeper,
     by: &Caller,

@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::keeper::{self, ActionToolCall, Caller, Keeper};
-use crate::mcp::arguments::{Blanks, accept_arguments, parse_arguments};
+use crate::mcp::arguments::{Blanks, normalize_arguments, parse_arguments};
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{
@@ -76,11 +76,11 @@ impl ToolSet {
 
     /// Returns the arguments as they are parsed. The tools of the reference memory server refuse what it refuses;
     /// a blank name of a place may be a mistake, and the tools of `MemPalace` decide on blanks themselves.
-    fn accept_arguments(self, schema: &JsonObject, arguments: JsonObject) -> JsonObject {
+    fn normalize_arguments(self, schema: &JsonObject, arguments: JsonObject) -> JsonObject {
         match self {
             Self::Memory => arguments,
-            Self::Graph | Self::Sync => accept_arguments(schema, arguments, Blanks::LeftOut),
-            Self::Palace | Self::Mempalace => accept_arguments(schema, arguments, Blanks::Kept),
+            Self::Graph | Self::Sync => normalize_arguments(schema, arguments, Blanks::LeftOut),
+            Self::Palace | Self::Mempalace => normalize_arguments(schema, arguments, Blanks::Kept),
         }
     }
 
@@ -307,7 +307,7 @@ impl RegisteredTool {
         let run =
             move |tools: &Toolbox, keeper: &mut Keeper, by: &Caller, arguments: JsonObject| {
                 let arguments = strip_marks_from_arguments(set, arguments);
-                let arguments = set.accept_arguments(&schema, arguments);
+                let arguments = set.normalize_arguments(&schema, arguments);
                 run(tools, keeper, by, parse_arguments(name, arguments)?)
             };
         Self { set, name, effect, definition, run: Run::OnKeeper(Box::new(run)) }
@@ -325,7 +325,7 @@ impl RegisteredTool {
         let tool = Self::new(set, name, about, effect, unused);
         let schema = tool.definition.input_schema.clone();
         let begin = move |keeper: &mut Keeper, by: &Caller, arguments: JsonObject| {
-            let arguments = set.accept_arguments(&schema, arguments);
+            let arguments = set.normalize_arguments(&schema, arguments);
             begin(keeper, by, parse_arguments(name, arguments)?)
         };
         Self { run: Run::Detached(Box::new(begin)), ..tool }

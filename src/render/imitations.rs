@@ -297,7 +297,7 @@ fn begins_like_server_line(start: &str) -> bool {
     if begins_with_position(line) || begins_with_tag_of_client(start) {
         return true;
     }
-    if without_sign_letter(start).starts_with(|it: char| it.is_lowercase()) {
+    if without_information_sign(start).starts_with(|it: char| it.is_lowercase()) {
         return false;
     }
     // Markdown allows number signs behind a heading, too.
@@ -351,7 +351,7 @@ fn without_brackets(start: &str) -> String {
     let is_markdown =
         |it: char| matches!(it, '-' | '*' | '>' | '#' | '+' | '|' | '`' | '_' | '~' | '<');
     let is_symbol = |it: char| !it.is_alphanumeric() && !is_markdown(it);
-    let text = without_sign_letter(start.trim_start_matches(is_symbol));
+    let text = without_information_sign(start.trim_start_matches(is_symbol));
     let has_bracket = start[..start.len() - text.len()].contains(|it| it != ' ');
     let end = text.find([']', ')', '}', '】', '»', '”', '"', '\'']).filter(|_| has_bracket);
     let Some(end) = end else { return text.to_owned() };
@@ -365,7 +365,7 @@ fn without_brackets(start: &str) -> String {
 }
 
 /// Removes the letter that stands alone before a text, as which the sign `ℹ` is read.
-fn without_sign_letter(text: &str) -> &str {
+fn without_information_sign(text: &str) -> &str {
     match text.split_once(' ') {
         Some(("i", rest)) => rest,
         _ => text,

@@ -12,8 +12,8 @@ use crate::keeper::graph::extend::extend_entity;
 use crate::keeper::graph::merge::merge_entity;
 use crate::keeper::graph::relations;
 use crate::keeper::graph::rules::{
-    case_variant_note, direct_to_current_names, find_new_violations, new_fault_notes,
-    reject_violations, unify_genus_spelling, unify_name_spelling, unreadable_date_note,
+    case_variant_note, find_new_violations, new_fault_notes, reject_violations,
+    resolve_relation_targets, unify_genus_spelling, unify_name_spelling, unreadable_date_note,
     with_initial_status,
 };
 use crate::keeper::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
@@ -83,7 +83,8 @@ pub fn create_entities(
     notes.extend(outcome.created.iter().filter_map(|it| case_variant_note(graph, it)));
     let names = outcome.created.iter().chain(outcome.extended.iter().map(|it| &it.name));
     let entities: Vec<_> = names.filter_map(|it| graph.get(it)).collect();
-    notes.extend(entities.iter().filter_map(|it| unreadable_date_note(it)).take(MAX_DATE_NOTES));
+    let date_notes = new.iter().filter_map(|it| unreadable_date_note(&it.name, &it.attributes));
+    notes.extend(date_notes.take(MAX_DATE_NOTES));
     outcome.faults = new_fault_notes(graph, entities.into_iter(), &faults_before);
     outcome.unshown_genera = unshown_genera_of(palace, &outcome.created);
     Ok(EntityCreationOutcome { notes, ..outcome })
@@ -107,7 +108,7 @@ fn plan_additions(
     notes.extend(new.iter_mut().filter_map(|it| unify_name_spelling(&open.palace.graph, it)));
     let names: Vec<_> = new.iter().map(|it| it.name.clone()).collect();
     for entity in &mut new {
-        direct_to_current_names(&open.palace.graph, &names, &mut entity.relations);
+        resolve_relation_targets(&open.palace.graph, &names, &mut entity.relations);
     }
     let (present, absent) = partition_by_name(open, &new);
     let mut outcome = EntityCreationOutcome { notes, ..EntityCreationOutcome::default() };
@@ -371,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_genera_names_that_differ_only_in_case_get_two_files_and_a_note() {
+    fn entities_of_two_genera_may_have_names_that_differ_only_in_case() {
         let mut home = TestHome::new(&[ADA]);
         let outcome = create(&mut home, vec![new_entity("ADA", "Language")]).unwrap();
         let note = "the name `ADA` differs from the name of the entity `Ada` only in case";

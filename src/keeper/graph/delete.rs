@@ -12,6 +12,10 @@ use crate::model::{Entity, Relation};
 use crate::render;
 use crate::render::join_names;
 
+/// The number of missing names for which a similar one is searched, in all names of the graph: as many as an
+/// answer names.
+const MAX_HINTS: usize = 10;
+
 /// The result of deleting entities by their exact names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeletedEntities {
@@ -37,7 +41,7 @@ pub struct EntityDeletionOutcome {
     pub deleted: DeletedEntities,
     /// The rooms, tasks and processes that still name the entities: a phrase for each kind.
     pub references: Vec<String>,
-    /// For each missing name the one that may be meant, if there is any.
+    /// For each missing name the one that may be meant, if there is any; for the first ten only.
     pub meant: Vec<Option<String>>,
 }
 
@@ -91,8 +95,10 @@ pub fn delete_entities(
     }
     let references = references::describe_references(session.palace, &deleted.entities);
     let graph = &session.palace.palace.graph;
-    let meant = deleted.missing.iter().map(|it| graph.closest_name(it).map(str::to_owned));
-    let meant = meant.collect();
+    let closest = |name: &String| graph.closest_name(name).map(str::to_owned);
+    let missing = deleted.missing.iter().enumerate();
+    let meant =
+        missing.map(|(place, it)| if place < MAX_HINTS { closest(it) } else { None }).collect();
     Ok(EntityDeletionOutcome { deleted, references, meant })
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use serde_json::{Map, Value};
+
 use crate::keeper::{EntityViolations, Refusal};
 use crate::model::{Date, Entity, EntityFault, Graph, Relation, quoted};
 use crate::render;
@@ -78,7 +80,7 @@ pub(crate) fn unify_name_spelling(graph: &Graph, given: &mut Entity) -> Option<S
 
 /// Directs relations to names that an entity had before, or that differ from its name in case, to the entity,
 /// unless another one has the name exactly.
-pub(crate) fn direct_to_current_names(graph: &Graph, new: &[String], relations: &mut [Relation]) {
+pub(crate) fn resolve_relation_targets(graph: &Graph, new: &[String], relations: &mut [Relation]) {
     for it in relations {
         if graph.get(&it.to).is_none()
             && !new.contains(&it.to)
@@ -96,8 +98,8 @@ pub(crate) fn case_variant_note(graph: &Graph, name: &str) -> Option<String> {
     Some(format!("the name {name} differs from the name of the entity {other} only in case"))
 }
 
-/// Returns a note on attributes that begin as dates do and are none: timelines leave them out.
-pub(crate) fn unreadable_date_note(entity: &Entity) -> Option<String> {
+/// Returns a note on given attributes that begin as dates do and are none: timelines leave them out.
+pub(crate) fn unreadable_date_note(name: &str, attributes: &Map<String, Value>) -> Option<String> {
     const MAX_NAMED: usize = 3;
     // `2023-1187` is a number of an invoice.
     let begins_as_date = |text: &str| {
@@ -105,11 +107,11 @@ pub(crate) fn unreadable_date_note(entity: &Entity) -> Option<String> {
         let month = text.split_once('-').filter(|(year, _)| year.len() == 4 && digits(year) == 4);
         month.is_some_and(|(_, month)| digits(month) == 2)
     };
-    let texts = entity.attributes.iter().filter_map(|(key, value)| Some((key, value.as_str()?)));
+    let texts = attributes.iter().filter_map(|(key, value)| Some((key, value.as_str()?)));
     let wrong = texts.filter(|(_, it)| begins_as_date(it) && it.parse::<Date>().is_err());
     let wrong: Vec<_> =
         wrong.take(MAX_NAMED).map(|(key, it)| format!("{} {}", quoted(key), quoted(it))).collect();
-    let name = quoted(&render::truncate(&entity.name, 80));
+    let name = quoted(&render::truncate(name, 80));
     let list = wrong.join(", ");
     (!wrong.is_empty()).then(|| {
         format!(

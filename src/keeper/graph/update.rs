@@ -11,8 +11,8 @@ use crate::keeper::graph::references;
 use crate::keeper::graph::relations;
 use crate::keeper::graph::relations::RelationRemoval;
 use crate::keeper::graph::rules::{
-    case_variant_note, direct_to_current_names, find_new_violations, new_fault_notes,
-    reject_violations, unify_genus_spelling, unreadable_date_note,
+    case_variant_note, find_new_violations, new_fault_notes, reject_violations,
+    resolve_relation_targets, unify_genus_spelling, unreadable_date_note,
 };
 use crate::keeper::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
 use crate::keeper::palace::OpenPalace;
@@ -145,7 +145,7 @@ fn update_entity_and_references(
     let graph = &session.palace.palace.graph;
     let entity = graph.get(&outcome.names.1);
     let faults = new_fault_notes(graph, entity.into_iter(), &outcome.faults);
-    let date_note = entity.and_then(unreadable_date_note);
+    let date_note = unreadable_date_note(&outcome.names.1, &change.attributes);
     let (summary, is_renamed) = (outcome.describe(), outcome.is_renamed());
     let EntityUpdateSummary { names: (_, name), old_names, conflicts, mut notes, .. } = outcome;
     notes.extend(case_variant_note(graph, &name).filter(|_| is_renamed));
@@ -311,7 +311,7 @@ fn apply_change_to_copy(
     new.relations.retain(|it| !change.remove_relations.iter().any(|removal| removal.matches(it)));
     let was = new.relations.clone();
     let mut added = change.add_relations.clone();
-    direct_to_current_names(graph, std::slice::from_ref(&old.name), &mut added);
+    resolve_relation_targets(graph, std::slice::from_ref(&old.name), &mut added);
     for relation in &added {
         let note = relations::add_or_update_relation(&mut new.relations, &was, relation);
         notes.extend(note.map_err(Refusal::Invalid)?);

@@ -61,8 +61,8 @@ pub fn list_tasks<'s>(
     let first = (page - 1).saturating_mul(Layout::MAX_RESULTS);
     let listed: Vec<_> = all.iter().skip(first).take(Layout::MAX_RESULTS).cloned().collect();
     let status = if query.done { "Done" } else { "To be done" };
-    if let Some(note) = query.room.as_ref().and_then(|it| unknown_room_note(palace, it))
-        && all.is_empty()
+    if all.is_empty()
+        && let Some(note) = query.room.as_ref().and_then(|it| unknown_room_note(palace, it))
     {
         return Err(Refusal::Invalid(note));
     }

@@ -50,7 +50,7 @@ pub struct TaskChange {
     pub title: String,
     /// False if the task did not change.
     pub is_changed: bool,
-    /// What is wrong with its room, if there is anything.
+    /// A note, if its room is not built.
     pub note: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Accepts arguments as clients really send them, before they are parsed: blanks for what is left out, lists
+//! Normalizes arguments as clients really send them, before they are parsed: blanks for what is left out, lists
 //! and objects as JSON text, one item for a list, and keys that a host adds. Schemas say nothing of it.
 
 use rmcp::model::JsonObject;
@@ -49,48 +49,59 @@ pub(in crate::mcp) enum Blanks {
 }
 
 /// Changes the arguments of a tool to what its schema asks for, where it is plain what is meant.
-pub(in crate::mcp) fn accept_arguments(
+pub(in crate::mcp) fn normalize_arguments(
     schema: &JsonObject,
-    arguments: JsonObject,
+    mut arguments: JsonObject,
     blanks: Blanks,
 ) -> JsonObject {
     let properties = schema.get("properties").and_then(Value::as_object);
+    let is_own = |name: &str| properties.is_some_and(|it| it.contains_key(name));
+    arguments.retain(|name, _| is_own(name) || !HOST_KEYS.contains(&name.as_str()));
+    normalize_fields(schema, arguments, blanks)
+}
+
+/// Changes the fields of an object. Unknown ones stay, so that they are refused.
+fn normalize_fields(schema: &JsonObject, fields: JsonObject, blanks: Blanks) -> JsonObject {
+    let properties = schema.get("properties").and_then(Value::as_object);
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
-    let accept = |(name, value): (String, Value)| {
+    let normalize = |(name, value): (String, Value)| {
         let Some(about) = properties.and_then(|it| it.get(&name)) else {
-            return (!HOST_KEYS.contains(&name.as_str())).then_some((name, value));
+            return Some((name, value));
         };
         let is_blank = value.as_str().is_some_and(|it| it.trim().is_empty());
-        let is_text = accepts(about, "string") && !about.get("enum").is_some_and(Value::is_array);
+        let is_text =
+            allows_type(about, "string") && !about.get("enum").is_some_and(Value::is_array);
         let may_be_left_out = blanks == Blanks::LeftOut && !is_required(&name);
         if is_blank && may_be_left_out && (!is_text || FILTERS.contains(&name.as_str())) {
             return None;
         }
-        let value = accept_value(about, value, blanks);
+        let value = normalize_value(about, value, blanks);
         Some((name, value))
     };
-    arguments.into_iter().filter_map(accept).collect()
+    fields.into_iter().filter_map(normalize).collect()
 }
 
 /// Changes one value to what its schema asks for.
-fn accept_value(schema: &Value, value: Value, blanks: Blanks) -> Value {
-    let items = schema.get("items").filter(|_| accepts(schema, "array"));
+fn normalize_value(schema: &Value, value: Value, blanks: Blanks) -> Value {
+    let items = schema.get("items").filter(|_| allows_type(schema, "array"));
     match value {
-        Value::String(text) if !accepts(schema, "string") => match parsed_text(schema, &text) {
-            Some(parsed) => accept_value(schema, parsed, blanks),
+        Value::String(text) if !allows_type(schema, "string") => match parsed_text(schema, &text) {
+            Some(parsed) => normalize_value(schema, parsed, blanks),
             None => one_item(items, Value::String(text)),
         },
-        Value::Number(number) if !accepts(schema, "number") && !accepts(schema, "integer") => {
+        Value::Number(number)
+            if !allows_type(schema, "number") && !allows_type(schema, "integer") =>
+        {
             one_item(items, Value::Number(number))
         }
         Value::Array(all) => match items {
-            Some(items) => all.into_iter().map(|it| accept_value(items, it, blanks)).collect(),
+            Some(items) => all.into_iter().map(|it| normalize_value(items, it, blanks)).collect(),
             None => Value::Array(all),
         },
         Value::Object(fields) => {
             match schema.as_object().filter(|it| it.contains_key("properties")) {
-                Some(schema) => Value::Object(accept_arguments(schema, fields, blanks)),
+                Some(schema) => Value::Object(normalize_fields(schema, fields, blanks)),
                 None => Value::Object(fields),
             }
         }
@@ -102,8 +113,8 @@ fn accept_value(schema: &Value, value: Value, blanks: Blanks) -> Value {
 fn parsed_text(schema: &Value, text: &str) -> Option<Value> {
     let parsed: Value = serde_json::from_str(text).ok()?;
     let is_wanted = match &parsed {
-        Value::Array(_) => accepts(schema, "array"),
-        Value::Object(_) => accepts(schema, "object"),
+        Value::Array(_) => allows_type(schema, "array"),
+        Value::Object(_) => allows_type(schema, "object"),
         _ => false,
     };
     is_wanted.then_some(parsed)
@@ -112,16 +123,16 @@ fn parsed_text(schema: &Value, text: &str) -> Option<Value> {
 /// Makes a list of one item, if the items are texts or numbers.
 fn one_item(items: Option<&Value>, value: Value) -> Value {
     let is_simple =
-        |it: &Value| ["string", "integer", "number"].iter().any(|kind| accepts(it, kind));
+        |it: &Value| ["string", "integer", "number"].iter().any(|kind| allows_type(it, kind));
     if items.is_some_and(is_simple) { Value::Array(vec![value]) } else { value }
 }
 
 /// Returns whether a schema allows a type; one without types allows all.
-fn accepts(schema: &Value, kind: &str) -> bool {
+fn allows_type(schema: &Value, kind: &str) -> bool {
     match (schema.get("type"), schema.get("anyOf").and_then(Value::as_array)) {
         (Some(Value::String(only)), _) => only == kind,
         (Some(Value::Array(types)), _) => types.iter().any(|it| it == kind),
-        (_, Some(choices)) => choices.iter().any(|it| accepts(it, kind)),
+        (_, Some(choices)) => choices.iter().any(|it| allows_type(it, kind)),
         _ => true,
     }
 }
@@ -132,7 +143,7 @@ mod tests {
 
     use super::*;
 
-    fn accepted(arguments: Value) -> Value {
+    fn normalized(arguments: Value) -> Value {
         let schema = json!({
             "properties": {
                 "name": { "type": "string" },
@@ -155,13 +166,13 @@ mod tests {
         let (Value::Object(schema), Value::Object(arguments)) = (schema, arguments) else {
             panic!("not objects")
         };
-        accept_arguments(&schema, arguments, Blanks::LeftOut).into()
+        normalize_arguments(&schema, arguments, Blanks::LeftOut).into()
     }
 
     #[test]
     fn a_blank_is_left_out_unless_it_is_a_text_or_required() {
         let blank = json!({ "name": "", "genus": " ", "direction": "", "names": "", "note": "" });
-        assert_eq!(accepted(blank), json!({ "name": "", "note": "" }));
+        assert_eq!(normalized(blank), json!({ "name": "", "note": "" }));
     }
 
     #[test]
@@ -174,7 +185,7 @@ mod tests {
             "note": "[1]"
         });
         assert_eq!(
-            accepted(sent),
+            normalized(sent),
             json!({
                 "names": ["Ada", "Bob"],
                 "also": [22],
@@ -189,7 +200,7 @@ mod tests {
     fn one_item_is_a_list_and_what_is_no_json_stays_a_text() {
         let sent = json!({ "names": "[Ada", "also": 22, "attributes": "low", "entities": "Ada" });
         assert_eq!(
-            accepted(sent),
+            normalized(sent),
             json!({ "names": ["[Ada"], "also": [22], "attributes": "low", "entities": "Ada" })
         );
     }
@@ -197,6 +208,8 @@ mod tests {
     #[test]
     fn keys_of_hosts_are_left_out_and_other_unknown_ones_stay() {
         let sent = json!({ "toolCallId": "x", "explanation": "y", "nmae": "z" });
-        assert_eq!(accepted(sent), json!({ "nmae": "z" }));
+        assert_eq!(normalized(sent), json!({ "nmae": "z" }));
+        let within = json!({ "entities": [{ "explanation": "y" }] });
+        assert_eq!(normalized(within.clone()), within);
     }
 }

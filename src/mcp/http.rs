@@ -11,6 +11,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use tokio::sync::watch;
@@ -34,7 +38,10 @@ const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// How long the last answers may take to the sockets.
 const FLUSH_TIME: Duration = Duration::from_millis(100);
 
-/// Returns the route `/mcp`, and a function that ends its streams and sessions.
+/// What an answer may be, as the specification of the transport wants it in each request.
+const ALL_ANSWERS: HeaderValue = HeaderValue::from_static("application/json, text/event-stream");
+
+/// Returns the routes `/mcp` and `/mcp/`, and a function that ends its streams and sessions.
 pub fn http_route(server: Server) -> (Router, impl FnOnce() + Send + 'static) {
     // The addresses are checked for all routes at once.
     let config = StreamableHttpServerConfig::default()
@@ -45,7 +52,29 @@ pub fn http_route(server: Server) -> (Router, impl FnOnce() + Send + 'static) {
     let stop = config.cancellation_token.clone();
     let sessions = Arc::new(LimitedSessions::new());
     let service = StreamableHttpService::new(move || server.for_session(), sessions, config);
-    (Router::new().route_service("/mcp", service), move || stop.cancel())
+    let routes = Router::new().route_service("/mcp", service.clone());
+    let routes = routes.route_service("/mcp/", service).layer(from_fn(name_accepted_answers));
+    (routes, move || stop.cancel())
+}
+
+/// Replaces an `Accept` that allows any answer by the two kinds that MCP has.
+async fn name_accepted_answers(mut request: Request, next: Next) -> Response {
+    if accepts_any_answer(request.headers()) {
+        request.headers_mut().insert(header::ACCEPT, ALL_ANSWERS);
+    }
+    next.run(request).await
+}
+
+/// Returns whether a request has no `Accept`, or one with `*/*` (RFC 9110, section 12.5.1).
+fn accepts_any_answer(headers: &HeaderMap) -> bool {
+    let mut ranges = headers.get_all(header::ACCEPT).iter().peekable();
+    let is_any = |range: &str| {
+        let (range, weight) = range.split_once(';').unwrap_or((range, ""));
+        let is_refused = weight.trim().strip_prefix("q=").is_some_and(|it| it.parse() == Ok(0.0));
+        range.trim() == "*/*" && !is_refused
+    };
+    ranges.peek().is_none()
+        || ranges.any(|it| it.to_str().is_ok_and(|it| it.split(',').any(is_any)))
 }
 
 impl Server {

@@ -105,7 +105,8 @@ pub(super) async fn require_token(
         Some(rules) if !rules.has_token(request.headers()) => {
             let why = "`palazzo client-config --http` prints the token for the header \
                        `Authorization: Bearer TOKEN`\n";
-            (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")], why).into_response()
+            let challenge = [(header::WWW_AUTHENTICATE, r#"Bearer error="invalid_token""#)];
+            (StatusCode::UNAUTHORIZED, challenge, why).into_response()
         }
         _ => run_allowed(request, next).await,
     }

@@ -21,6 +21,7 @@ use crate::web::access::{
     Access, Clock, end_open_connections, open_link, require_cookie, require_token,
 };
 use crate::web::connections::{ConnectionLimits, serve_connections};
+use crate::web::oauth::oauth_routes;
 use crate::web::origin::{AllowedHosts, check_host_and_origin};
 use crate::web::page_server::PageServer;
 use crate::web::pages::{asset_routes, page_routes};
@@ -73,6 +74,7 @@ pub async fn serve(
         .merge(pages.layer(from_fn_with_state(access, require_cookie)))
         .merge(open)
         .merge(asset_routes())
+        .merge(oauth_routes())
         .route("/healthz", get(report_health))
         .layer(from_fn_with_state(options.allowed_hosts, check_host_and_origin))
         .layer(from_fn(add_security_headers))

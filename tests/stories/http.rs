@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use insta::assert_snapshot;
-use reqwest::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
+use reqwest::Method;
+use reqwest::header::{
+    ACCEPT, AUTHORIZATION, CONTENT_TYPE, COOKIE, HOST, ORIGIN, WWW_AUTHENTICATE,
+};
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
@@ -74,6 +77,52 @@ async fn only_clients_with_the_token_of_this_user_use_the_server() {
     let config = home.run_palazzo(&["client-config", "--http"]);
     let config = String::from_utf8(config.stdout).unwrap();
     assert!(config.contains(&server.token), "{config}");
+}
+
+#[tokio::test]
+async fn clients_that_look_for_oauth_get_json() {
+    let home = home_with_two_palaces();
+    let server = home.http_server(&[]);
+    for (method, path) in [
+        (Method::GET, "/.well-known/oauth-protected-resource"),
+        (Method::GET, "/.well-known/oauth-authorization-server/mcp"),
+        (Method::OPTIONS, "/.well-known/openid-configuration"),
+        (Method::GET, "/mcp/.well-known/openid-configuration"),
+        (Method::POST, "/register"),
+    ] {
+        let answer = server.client.request(method, server.url(path)).send().await.unwrap();
+        assert_eq!(answer.status(), 404, "{path}");
+        assert_eq!(answer.headers()[CONTENT_TYPE], "application/json", "{path}");
+        assert_eq!(answer.json::<Value>().await.unwrap()["error"], "not_found", "{path}");
+    }
+    for token in [None, Some("Bearer 0"), Some("Basic 0")] {
+        let request = server.client.post(server.url("/mcp")).body(initialize().to_string());
+        let request = token.into_iter().fold(request, |it, token| it.header(AUTHORIZATION, token));
+        let answer = request.send().await.unwrap();
+        assert_eq!(answer.status(), 401);
+        assert_eq!(answer.headers()[WWW_AUTHENTICATE], r#"Bearer error="invalid_token""#);
+    }
+}
+
+#[tokio::test]
+async fn clients_may_accept_anything_and_end_the_path_with_a_slash() {
+    let home = home_with_two_palaces();
+    let server = home.http_server(&[]);
+    let status = async |path: &str, accept: Option<&str>| {
+        let request = server.client.post(server.url(path)).header(CONTENT_TYPE, "application/json");
+        let request = request.header(AUTHORIZATION, format!("Bearer {}", server.token));
+        let request = accept.into_iter().fold(request, |it, accept| it.header(ACCEPT, accept));
+        request.body(initialize().to_string()).send().await.unwrap().status().as_u16()
+    };
+    let both = "application/json, text/event-stream";
+    for accept in [None, Some("*/*"), Some("text/html, */*;q=0.8"), Some(both)] {
+        for path in ["/mcp", "/mcp/"] {
+            assert_eq!(status(path, accept).await, 200, "{path} {accept:?}");
+        }
+    }
+    for accept in ["text/html", "text/html, */*;q=0"] {
+        assert_eq!(status("/mcp", Some(accept)).await, 406, "{accept}");
+    }
 }
 
 #[tokio::test]

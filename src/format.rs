@@ -66,14 +66,17 @@ use crate::format::file_parser::FileParser;
 use crate::format::parsed_file::{ParsedItem, insert_item, with_conflict_position};
 use crate::model::{
     Code, Conflict, Diagnostic, DiaryEntry, Drawer, Entity, FileKind, Files, Genus, Palace,
-    Process, Room, Scroll, Settings, Task,
+    Process, Room, Scroll, Settings, Task, TimeZone,
 };
 
 /// Parses a palace from its files; `name` is its name if `palace.toml` gives none.
 pub fn parse_palace(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
     let mut palace = Palace::new(Settings::with_name(name));
+    let zone = files.get(PalacePath::SETTINGS_FILE).map(|it| time_zone_of_settings(it));
+    let zone = zone.unwrap_or_default();
+    let parse = |path: &str, text: &str| parse_file_in_zone(path, text, &zone);
     let parsed: Vec<_> =
-        files.par_iter().map(|(path, text)| (path, text, parse_file(path, text))).collect();
+        files.par_iter().map(|(path, text)| (path, text, parse(path, text))).collect();
     let (mut findings, mut outranked) = (Vec::new(), Vec::new());
     for (path, text, parsed_file) in parsed {
         if let Some(file) = parsed_file.outranked_file(&palace, path).map(str::to_owned) {
@@ -84,16 +87,20 @@ pub fn parse_palace(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
         findings.append(&mut insert_parsed_file(&mut palace, path, parsed_file, || text.clone()));
     }
     for (path, text) in outranked.iter().filter_map(|it| files.get_key_value(it)) {
-        findings.append(&mut insert_parsed_file(&mut palace, path, parse_file(path, text), || {
-            text.clone()
-        }));
+        findings
+            .append(&mut insert_parsed_file(&mut palace, path, parse(path, text), || text.clone()));
     }
     (palace, findings)
 }
 
-/// Parses the text of one file on its own.
+/// Parses the text of one file on its own. Times that name no zone are read in UTC.
 pub fn parse_file(path: &str, text: &str) -> ParsedFile {
-    let mut parsed = parse_file_with_parser(FileParser::new(path), text);
+    parse_file_in_zone(path, text, &TimeZone::UTC)
+}
+
+/// Parses the text of one file on its own; `zone` is that of times that name none.
+pub fn parse_file_in_zone(path: &str, text: &str, zone: &TimeZone) -> ParsedFile {
+    let mut parsed = parse_file_with_parser(FileParser::new(path).in_zone(zone), text);
     if file_kind(path).is_some() {
         parsed.findings.extend(secrets::secret_findings(path, text));
     }
@@ -251,21 +258,29 @@ pub fn serialize_drawer(drawer: &Drawer) -> String {
 
 /// Changes the wing and the room in a drawer file, and keeps everything else as written; `None` if
 /// that is impossible.
-pub fn edit_drawer_text(path: &str, text: &str, was: &Drawer, now: &Drawer) -> Option<String> {
+pub fn edit_drawer_text(
+    path: &str,
+    text: &str,
+    was: &Drawer,
+    now: &Drawer,
+    zone: &TimeZone,
+) -> Option<String> {
     let edited = drawer::edit_drawer(text, was, now, |matter, was, now| {
         edit_yaml_text(matter, was, now, |_| true)
     });
-    let parse = |text: &str| {
-        let parse =
-            |reader: &mut FileParser<'_>, text: &str| drawer::parse_drawer(reader, path, text);
-        parse_discarding_findings(path, text, parse)
-    };
+    let parse =
+        |text: &str| drawer::parse_drawer(&mut FileParser::new(path).in_zone(zone), path, text);
     edited.filter(|it| parse(it).as_ref() == Some(now))
 }
 
 /// Writes a diary entry.
 pub fn serialize_diary_entry(entry: &DiaryEntry) -> String {
     diary::serialize_diary_entry(entry)
+}
+
+/// Returns the zone of times and days in files that name none: `[time] zone` of `palace.toml`, else UTC.
+pub fn time_zone_of_settings(settings: &str) -> TimeZone {
+    parse_settings(settings).unwrap_or_else(|| Settings::with_name("")).time_zone
 }
 
 /// Parses a `palace.toml` on its own.
@@ -334,35 +349,47 @@ pub fn serialize_conflict(conflict: &Conflict) -> String {
 /// Writes the file of a new task; `None` as for [`new_room_text`].
 pub fn new_task_text(path: &str, it: &Task) -> Option<String> {
     let text = schema::prepend_modeline(path, &serialize_task(it));
-    (parse_task(path, &text).as_ref() == Some(it)).then_some(text)
+    (parse_task(path, &text, &TimeZone::UTC).as_ref() == Some(it)).then_some(text)
 }
 
 /// Writes the file of a new process; `None` as for [`new_room_text`].
 pub fn new_process_text(path: &str, it: &Process) -> Option<String> {
     let text = schema::prepend_modeline(path, &serialize_process(it));
-    (parse_process(path, &text).as_ref() == Some(it)).then_some(text)
+    (parse_process(path, &text, &TimeZone::UTC).as_ref() == Some(it)).then_some(text)
 }
 
 /// Changes a task file from `was` to `now`, as [`edit_room_text`] does.
-pub fn edit_task_text(path: &str, text: &str, was: &Task, now: &Task) -> Option<String> {
+pub fn edit_task_text(
+    path: &str,
+    text: &str,
+    was: &Task,
+    now: &Task,
+    zone: &TimeZone,
+) -> Option<String> {
     edit_yaml_text(text, &work::task_to_yaml(was), &work::task_to_yaml(now), |text| {
-        parse_task(path, text).as_ref() == Some(now)
+        parse_task(path, text, zone).as_ref() == Some(now)
     })
 }
 
 /// Changes a process file from `was` to `now`, as [`edit_room_text`] does.
-pub fn edit_process_text(path: &str, text: &str, was: &Process, now: &Process) -> Option<String> {
+pub fn edit_process_text(
+    path: &str,
+    text: &str,
+    was: &Process,
+    now: &Process,
+    zone: &TimeZone,
+) -> Option<String> {
     edit_yaml_text(text, &work::process_to_yaml(was), &work::process_to_yaml(now), |text| {
-        parse_process(path, text).as_ref() == Some(now)
+        parse_process(path, text, zone).as_ref() == Some(now)
     })
 }
 
-fn parse_task(path: &str, text: &str) -> Option<Task> {
-    parse_discarding_findings(path, text, |reader, text| work::parse_task(reader, path, text))
+fn parse_task(path: &str, text: &str, zone: &TimeZone) -> Option<Task> {
+    work::parse_task(&mut FileParser::new(path).in_zone(zone), path, text)
 }
 
-fn parse_process(path: &str, text: &str) -> Option<Process> {
-    parse_discarding_findings(path, text, |reader, text| work::parse_process(reader, path, text))
+fn parse_process(path: &str, text: &str, zone: &TimeZone) -> Option<Process> {
+    work::parse_process(&mut FileParser::new(path).in_zone(zone), path, text)
 }
 
 /// Changes the name and the entry room in a `palace.toml` and nothing else.

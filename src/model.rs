@@ -29,6 +29,7 @@ mod settings;
 mod slug;
 mod text;
 mod text_location;
+mod time_zone;
 mod tool;
 mod uri;
 mod work;
@@ -61,7 +62,7 @@ pub use audience::Audience;
 pub use changeset::{Author, Changeset, FileEdit, Files, MAX_FILE_BYTES, max_file_bytes};
 pub use client_setup::{ClientSetup, InsertionTrace};
 pub use conflict::{Conflict, ConflictAuthor, ConflictChoice, OpenConflict};
-pub use date::{Date, DateError};
+pub use date::{Date, DateError, PointInTime};
 pub use diagnostic::severity::Severity;
 pub use diagnostic::{Diagnostic, MeantWord, Position, typo_correction, typo_corrections};
 pub use diary::{Diaries, DiaryEntry};
@@ -95,6 +96,7 @@ pub use text::{
     whole_words_prefix_len,
 };
 pub use text_location::{SoughtText, TextInCommit, TextInFile, TextInRepository, TextLocations};
+pub use time_zone::{TimeZone, TimeZoneError};
 pub use tool::{Tool, ToolEffect, ToolParameter};
 pub use uri::{ResourceUri, UriError, UriTarget};
 pub use work::{Process, ProcessStep, Task, WorkStatus, WorkSubject};

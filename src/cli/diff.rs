@@ -18,7 +18,7 @@ use crate::render;
 ///
 /// Without a revision: uncommitted changes. `A`: changes since A. `A B` or `A..B`:
 /// changes from A to B. `A...B`: changes of B since it left A. A revision is a day
-/// (its end, in UTC), a time, an age like `3.weeks`, or a git revision. With things,
+/// (its end, in your time zone), a time, an age like `3.weeks`, or a git revision. With things,
 /// only these: as in `palazzo log`, after `--` if they could be revisions.
 ///
 /// After a `+` comes what was added, after a `-` what was removed, after a `~` a line

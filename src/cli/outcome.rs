@@ -1,6 +1,6 @@
 //! The result and the error of a command, the current time, and the user at the terminal.
 
-use crate::model::{path_text, quoted, quoted_unless_plain};
+use crate::model::{TimeZone, path_text, quoted, quoted_unless_plain};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -93,7 +93,8 @@ pub(super) fn current_time() -> DateTime<Utc> {
 pub(super) fn terminal_user(command: &'static str) -> Caller {
     let name = std::env::var("USER").or_else(|_| std::env::var("USERNAME"));
     let name = name.unwrap_or_else(|_| "someone".to_owned());
-    Caller { visit_id: *VISIT_ID, ..Caller::for_person(&name, command, current_time()) }
+    let person = Caller::for_person(&name, command, current_time());
+    Caller { visit_id: *VISIT_ID, zone: TimeZone::of_machine(), ..person }
 }
 
 #[cfg(test)]

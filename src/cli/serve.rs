@@ -15,7 +15,7 @@ use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::signal;
 use crate::keeper::{self, BackgroundSyncSettings, Keeper, SyncTiming};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
-use crate::model::{WatchMode, escape_unprintable_in_lines, path_text, quoted};
+use crate::model::{TimeZone, WatchMode, escape_unprintable_in_lines, path_text, quoted};
 
 /// Keeps idle threads alive, beginning with the one that opens the palace. If the system cannot
 /// start another thread, a call then waits for an existing one.
@@ -181,7 +181,7 @@ pub(super) fn make_server(
     timing: Option<SyncTiming>,
 ) -> (Server, Arc<AtomicBool>) {
     let cancelled = Arc::<AtomicBool>::default();
-    let server = Server::new(toolbox, keeper, current_time);
+    let server = Server::new(toolbox, keeper, current_time, TimeZone::of_machine);
     let server = match timing {
         None => server,
         Some(timing) => server.with_background_sync(BackgroundSyncSettings {

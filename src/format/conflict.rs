@@ -70,7 +70,7 @@ fn take_any_value(fields: &mut MappingFields, key: &str) -> Option<Value> {
 fn parse_author(reader: &mut FileParser<'_>, node: Node) -> Option<ConflictAuthor> {
     let mut fields = reader.parse_mapping(node, "an author", AUTHOR_KEYS)?;
     let author = fields.take_required_text(reader, "author");
-    let at = fields.take_value("at").and_then(|it| parse_time(reader, it, "at"));
+    let at = fields.take_value("at").and_then(|it| parse_time(reader, it, "at")).map(|it| it.at);
     let commit = fields.take_value("commit").and_then(|it| parse_text(reader, it, "commit"));
     Some(ConflictAuthor { author: author?, at, commit })
 }

@@ -29,16 +29,18 @@ pub(super) fn parse_diary_entry(
             .and_then(|it| front_matter::parse_time(reader, it, "written"));
         id = front_matter::id_from_filename_or_front_matter(reader, &mut fields, file);
     }
-    let written = said.or_else(|| front_matter::time_from_id_or_filename(id, file));
+    let named = || front_matter::time_from_id_or_filename(id, file, reader.zone());
+    let written = said.or_else(named);
     Some(DiaryEntry {
         id: id.unwrap_or_else(|| {
-            front_matter::derive_id_from_time_and_path(written.unwrap_or_default(), file)
+            let at = written.map(|it| it.at_in_utc).unwrap_or_default();
+            front_matter::derive_id_from_time_and_path(at, file)
         }),
         agent: agent.filter(|it| !it.is_empty()),
         topic: topic
             .filter(|it| !it.is_empty())
             .unwrap_or_else(|| DiaryEntry::DEFAULT_TOPIC.to_owned()),
-        written,
+        written: written.map(|it| it.at),
         text: split.map_or(whole, |(_, text)| text).to_owned(),
     })
 }

@@ -1,16 +1,18 @@
 //! Drawer files: `drawers/<wing>/<room>/<ULID>-<words>.md`, a text after front matter. Any Markdown
 //! file is allowed: without front matter all of it is text, filed under the names of its folders.
 
+use ulid::Ulid;
+
 use crate::format::file_parser::{FileParser, MappingFields};
-use crate::format::front_matter;
+use crate::format::front_matter::{self, TimeInFile};
 use crate::format::yaml::OutputNode;
-use crate::model::{Drawer, FrontMatterWingRoom};
+use crate::model::{Drawer, FrontMatterWingRoom, TimeZone};
 
 const DRAWER_KEYS: &[&str] = &["id", "wing", "room", "source", "by", "filed"];
 
 pub(super) fn parse_drawer(reader: &mut FileParser<'_>, file: &str, whole: &str) -> Option<Drawer> {
     let Some((matter, text)) = front_matter::split_front_matter(whole) else {
-        return Some(drawer_without_front_matter(file, whole));
+        return Some(drawer_without_front_matter(file, whole, reader.zone()).0);
     };
     let mut fields =
         front_matter::parse_front_matter(reader, matter, "a drawer's front matter", DRAWER_KEYS)?;
@@ -18,20 +20,14 @@ pub(super) fn parse_drawer(reader: &mut FileParser<'_>, file: &str, whole: &str)
     let room = take_wing_or_room_name(reader, &mut fields, "room");
     let source = fields.take_text(reader, "source");
     let by = fields.take_text(reader, "by");
-    let filed =
-        fields.take_value("filed").and_then(|it| front_matter::parse_time(reader, it, "filed"));
+    let said = fields.take_value("filed");
+    let said = said.and_then(|it| front_matter::parse_time(reader, it, "filed"));
     let id = front_matter::id_from_filename_or_front_matter(reader, &mut fields, file);
-    let drawer = Drawer {
-        source,
-        by,
-        filed_under: FrontMatterWingRoom { wing, room },
-        ..drawer_without_front_matter(file, text)
-    };
-    let filed = filed.or(drawer.filed);
-    let id = id.unwrap_or_else(|| {
-        front_matter::derive_id_from_time_and_path(filed.unwrap_or_default(), file)
-    });
-    Some(Drawer { id, filed, ..drawer })
+    let (drawer, named) = drawer_without_front_matter(file, text, reader.zone());
+    let filed = said.or(named);
+    let id = id.unwrap_or_else(|| derive_drawer_id(filed, file));
+    let filed_under = FrontMatterWingRoom { wing, room };
+    Some(Drawer { id, source, by, filed_under, filed: filed.map(|it| it.at), ..drawer })
 }
 
 /// Changes the names of wing and room in the front matter of a drawer file, which is added if there
@@ -80,20 +76,28 @@ pub(super) fn drawer_front_matter(it: &Drawer) -> Vec<(&'static str, OutputNode)
     matter
 }
 
-/// Returns a drawer from a file that is only text; the time of filing may come from its name.
-fn drawer_without_front_matter(file: &str, text: &str) -> Drawer {
+/// Returns a drawer from a file that is only text, and the time of filing in its name.
+fn drawer_without_front_matter(
+    file: &str,
+    text: &str,
+    zone: &TimeZone,
+) -> (Drawer, Option<TimeInFile>) {
     let id = front_matter::id_from_filename(file);
-    let filed = front_matter::time_from_id_or_filename(id, file);
-    Drawer {
-        id: id.unwrap_or_else(|| {
-            front_matter::derive_id_from_time_and_path(filed.unwrap_or_default(), file)
-        }),
+    let filed = front_matter::time_from_id_or_filename(id, file, zone);
+    let drawer = Drawer {
+        id: id.unwrap_or_else(|| derive_drawer_id(filed, file)),
         filed_under: FrontMatterWingRoom::default(),
         source: None,
         by: None,
-        filed,
+        filed: filed.map(|it| it.at),
         text: text.to_owned(),
-    }
+    };
+    (drawer, filed)
+}
+
+fn derive_drawer_id(filed: Option<TimeInFile>, file: &str) -> Ulid {
+    let at = filed.map(|it| it.at_in_utc).unwrap_or_default();
+    front_matter::derive_id_from_time_and_path(at, file)
 }
 
 fn take_wing_or_room_name(

@@ -4,7 +4,7 @@ use ulid::Ulid;
 
 use crate::format::yaml::{MapKey, Node, NodeValue, YamlError, parse_yaml};
 use crate::model::{
-    Code, Diagnostic, Position, RoomRef, Slug, did_you_mean, escape_unprintable, quoted,
+    Code, Diagnostic, Position, RoomRef, Slug, TimeZone, did_you_mean, escape_unprintable, quoted,
     typo_corrections,
 };
 
@@ -16,6 +16,7 @@ const MAX_MESSAGE_CHARS: usize = 400;
 /// Parses one file and collects its findings.
 pub(crate) struct FileParser<'a> {
     file: &'a str,
+    zone: TimeZone,
     findings: Vec<Diagnostic>,
     finding_limit: usize,
 }
@@ -34,7 +35,17 @@ impl<'a> FileParser<'a> {
 
     /// Returns a parser with a limit on the number of findings.
     pub(crate) fn with_finding_limit(file: &'a str, limit: usize) -> Self {
-        Self { file, findings: Vec::new(), finding_limit: limit }
+        Self { file, zone: TimeZone::UTC, findings: Vec::new(), finding_limit: limit }
+    }
+
+    /// Returns this parser with the zone of times that name none.
+    pub(crate) fn in_zone(self, zone: &TimeZone) -> Self {
+        Self { zone: zone.clone(), ..self }
+    }
+
+    /// Returns the zone of times that name none.
+    pub(crate) fn zone(&self) -> &TimeZone {
+        &self.zone
     }
 
     /// Returns the path of the file.

@@ -3,12 +3,12 @@
 //! It is split off by hand, so that the text is preserved byte for byte, including line breaks,
 //! trailing spaces and `---`.
 
-use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat, SubsecRound, Utc};
+use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, SecondsFormat, SubsecRound, Utc};
 use ulid::Ulid;
 
 use crate::format::file_parser::{FileParser, MappingFields, parse_text};
 use crate::format::yaml::{Node, OutputNode, serialize_yaml};
-use crate::model::{Code, Slug, quoted};
+use crate::model::{Code, Slug, TimeZone, quoted};
 
 /// Maximum number of characters of a title in a file name.
 const MAX_TITLE_CHARS: usize = 40;
@@ -78,32 +78,60 @@ pub(crate) fn id_from_filename(file: &str) -> Option<Ulid> {
     name.get(..26)?.parse().ok()
 }
 
-/// Parses a full time, or a day: its first second in UTC.
-pub(crate) fn parse_time(
-    reader: &mut FileParser<'_>,
-    node: Node,
-    key: &str,
-) -> Option<DateTime<Utc>> {
+/// A time that a file contains.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeInFile {
+    /// The time; without a zone it is one of the zone of the palace.
+    pub(crate) at: DateTime<Utc>,
+    /// The time, read in UTC if it has no zone. Ids are derived from it, so that they stay when
+    /// the palace gets a zone.
+    pub(crate) at_in_utc: DateTime<Utc>,
+}
+
+/// Parses a time with or without a zone, or a day: its first second.
+pub(crate) fn parse_time(reader: &mut FileParser<'_>, node: Node, key: &str) -> Option<TimeInFile> {
     let at = node.at;
     let said = parse_text(reader, node, key)?;
-    let time = said.parse::<DateTime<Utc>>().ok().or_else(|| parse_day(&said));
+    let full = said.parse::<DateTime<Utc>>().ok().map(|it| it.trunc_subsecs(0));
+    let full = full.map(|it| TimeInFile { at: it, at_in_utc: it });
+    let local = || parse_local_time(&said).or_else(|| parse_day(&said));
+    let time = full.or_else(|| Some(TimeInFile::in_zone(local()?, reader.zone())));
     if time.is_none() {
         let message = format!("{} is no time", quoted(&said));
         let hint = "write 2026-03-01T12:00:00Z, or only the day: 2026-03-01".to_owned();
         reader.report(Code::BadTime, at, message).hint = Some(hint);
     }
-    Some(time?.trunc_subsecs(0))
+    time
 }
 
-fn parse_day(text: &str) -> Option<DateTime<Utc>> {
-    Some(text.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN).and_utc())
+impl TimeInFile {
+    fn in_zone(local: NaiveDateTime, zone: &TimeZone) -> Self {
+        Self { at: zone.to_utc(local), at_in_utc: local.trunc_subsecs(0).and_utc() }
+    }
+}
+
+/// Parses a time without a zone, as many programs write it: `2026-03-01 12:00`.
+fn parse_local_time(text: &str) -> Option<NaiveDateTime> {
+    let text = text.replacen(' ', "T", 1);
+    let minutes = || NaiveDateTime::parse_from_str(&text, "%Y-%m-%dT%H:%M").ok();
+    text.parse().ok().or_else(minutes)
+}
+
+fn parse_day(text: &str) -> Option<NaiveDateTime> {
+    Some(text.parse::<NaiveDate>().ok()?.and_time(NaiveTime::MIN))
 }
 
 /// Returns the time of writing of a file that does not contain it: the time in its id, or the day
-/// at the beginning of its name.
-pub(crate) fn time_from_id_or_filename(id: Option<Ulid>, file: &str) -> Option<DateTime<Utc>> {
+/// at the beginning of its name, in `zone`.
+pub(crate) fn time_from_id_or_filename(
+    id: Option<Ulid>,
+    file: &str,
+    zone: &TimeZone,
+) -> Option<TimeInFile> {
     let at = id.map(|it| DateTime::<Utc>::from(it.datetime()).trunc_subsecs(0));
-    at.or_else(|| parse_day(file.rsplit('/').next()?.get(..10)?))
+    let day = || parse_day(file.rsplit('/').next()?.get(..10)?);
+    let at = at.map(|it| TimeInFile { at: it, at_in_utc: it });
+    at.or_else(|| Some(TimeInFile::in_zone(day()?, zone)))
 }
 
 /// Formats a time.
@@ -144,6 +172,36 @@ pub(crate) fn collapse_whitespace(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::parse_palace;
+    use crate::model::Files;
+
+    #[test]
+    fn a_zone_moves_times_and_keeps_ids() {
+        let matter =
+            |written: &str| format!("---\ntitle: T\nwritten: {written}\nby: ada\n---\n\nText");
+        let palace = |zone: &str| {
+            let files = Files::from([
+                ("palace.toml".to_owned(), format!("name = \"P\"\n[time]\nzone = \"{zone}\"\n")),
+                ("scrolls/hall/a.md".to_owned(), matter("2026-03-01")),
+                ("scrolls/hall/b.md".to_owned(), matter("2026-03-01 12:30")),
+                ("scrolls/hall/c.md".to_owned(), matter("2026-03-01T12:30:00+01:00")),
+                ("drawers/hall/notes/2026-03-01-plan.md".to_owned(), "The plan.".to_owned()),
+            ]);
+            let (palace, findings) = parse_palace("P", &files);
+            assert_eq!(findings, []);
+            let scrolls = palace.scrolls().map(|(_, it)| (it.id.to_string(), it.written));
+            let drawers =
+                palace.drawers.iter().map(|(.., it)| (it.id.to_string(), it.filed.unwrap()));
+            scrolls.chain(drawers).collect::<std::collections::BTreeMap<_, _>>()
+        };
+        let (utc, tokyo) = (palace("UTC"), palace("Asia/Tokyo"));
+        assert!(utc.keys().eq(tokyo.keys()), "{utc:?} {tokyo:?}");
+        let hours =
+            utc.values().zip(tokyo.values()).map(|(utc, tokyo)| (*utc - *tokyo).num_hours());
+        let mut hours: Vec<_> = hours.collect();
+        hours.sort_unstable();
+        assert_eq!(hours, [0, 9, 9, 9], "only a time with an offset stays");
+    }
 
     #[test]
     fn the_text_after_front_matter_is_kept_byte_for_byte() {

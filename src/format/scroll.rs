@@ -3,7 +3,7 @@
 use ulid::Ulid;
 
 use crate::format::file_parser::{FileParser, MappingFields, parse_item_text};
-use crate::format::front_matter;
+use crate::format::front_matter::{self, derive_id_from_time_and_path, time_from_id_or_filename};
 use crate::format::yaml::OutputNode;
 use crate::model::{Code, Position, Scroll, quoted};
 
@@ -31,8 +31,8 @@ pub(super) fn parse_scroll(reader: &mut FileParser<'_>, file: &str, whole: &str)
         fields.take_value("written").map(|it| front_matter::parse_time(reader, it, "written"));
     let written = dated.flatten();
     let id = front_matter::id_from_filename_or_front_matter(reader, &mut fields, file);
-    let Some(id) = id.or_else(|| Some(front_matter::derive_id_from_time_and_path(written?, file)))
-    else {
+    let derive_id = || Some(derive_id_from_time_and_path(written?.at_in_utc, file));
+    let Some(id) = id.or_else(derive_id) else {
         if dated.is_none() {
             let hint = "`written: 2026-03-01T12:00:00Z`, or only the day".to_owned();
             let message = "a scroll needs `written`: the time of writing";
@@ -40,7 +40,7 @@ pub(super) fn parse_scroll(reader: &mut FileParser<'_>, file: &str, whole: &str)
         }
         return None;
     };
-    let written = written.or_else(|| front_matter::time_from_id_or_filename(Some(id), file))?;
+    let written = written.or_else(|| time_from_id_or_filename(Some(id), file, reader.zone()))?.at;
     Some(Scroll {
         id,
         title: front_matter::collapse_whitespace(&title?),

@@ -11,7 +11,7 @@ use crate::format::format_version::{
 };
 use crate::model::{
     Code, CommitMode, HandEditMode, Layout, Position, Settings, Severity, Slug, TemplateSettings,
-    TemplateVariable, did_you_mean, quoted, split_lines, typo_corrections,
+    TemplateVariable, TimeZone, TimeZoneError, did_you_mean, quoted, split_lines, typo_corrections,
 };
 
 /// The seconds that there may be between two pushes.
@@ -33,7 +33,8 @@ pub(super) fn parse_settings(reader: &mut FileParser<'_>, text: &str) -> Option<
     let mut sheet = SettingsParser { reader, text };
     let root: &dyn TableLike = document.as_table();
     let known = [
-        "format", "name", "entry", "menu", "git", "sync", "actions", "check", "search", "template",
+        "format", "name", "entry", "menu", "git", "sync", "actions", "check", "search", "time",
+        "template",
     ];
     sheet.report_unknown_keys(root, "palace.toml", &known);
     if let Some(format) = root.get(format_version::KEY)
@@ -162,6 +163,9 @@ impl SettingsParser<'_, '_> {
                 settings.model = Some(model);
             }
         }
+        if let Some(time) = self.parse_section(root, "time", &["zone"]) {
+            settings.time_zone = self.parse_time_zone(time);
+        }
         if let Some(template) = self.parse_section(root, "template", &["description", "variables"])
         {
             let description = self.parse_string(template, "description").map(|it| it.0);
@@ -169,6 +173,15 @@ impl SettingsParser<'_, '_> {
             settings.template =
                 TemplateSettings { description: description.unwrap_or_default(), variables };
         }
+    }
+
+    fn parse_time_zone(&mut self, time: &dyn TableLike) -> TimeZone {
+        let Some((zone, at)) = self.parse_string(time, "zone") else { return TimeZone::UTC };
+        zone.parse().unwrap_or_else(|err: TimeZoneError| {
+            let hint = "a name of the IANA time zone database: `Europe/Berlin`, `UTC`";
+            self.reader.report(Code::BadValue, at, err.to_string()).hint = Some(hint.to_owned());
+            TimeZone::UTC
+        })
     }
 
     fn parse_git_section(&mut self, git: &dyn TableLike, settings: &mut Settings) {
@@ -385,6 +398,23 @@ mod tests {
         let mut reader = FileParser::new("palace.toml");
         parse_settings(&mut reader, &text.concat());
         assert_eq!(reader.into_findings().len(), 50);
+    }
+
+    #[test]
+    fn the_time_zone_has_a_name_of_the_iana() {
+        let parse = |value: &str| {
+            let mut reader = FileParser::new("palace.toml");
+            let text = format!("name = \"P\"\n[time]\nzone = \"{value}\"\n");
+            let zone = parse_settings(&mut reader, &text).unwrap().time_zone;
+            let findings = reader.into_findings();
+            (zone, findings.first().map(ToString::to_string))
+        };
+        assert_eq!(parse("Asia/Tokyo"), ("Asia/Tokyo".parse().unwrap(), None));
+        let (zone, finding) = parse("Berlin");
+        assert_eq!(zone, TimeZone::UTC);
+        let finding = finding.unwrap();
+        assert!(finding.starts_with("palace.toml:3:"), "{finding}");
+        assert!(finding.contains("`Berlin` is no time zone"), "{finding}");
     }
 
     #[test]

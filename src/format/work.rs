@@ -11,8 +11,8 @@ use crate::format::front_matter;
 use crate::format::front_matter::{parse_time, time_to_yaml};
 use crate::format::yaml::{Node, NodeValue, OutputNode};
 use crate::model::{
-    Code, Process, ProcessStep, Task, WorkStatus, WorkSubject, did_you_mean, normalize_prose,
-    quoted, typo_correction,
+    Code, Process, ProcessStep, Task, TimeZone, WorkStatus, WorkSubject, did_you_mean,
+    normalize_prose, quoted, typo_correction,
 };
 
 const TASK_KEYS: &[&str] = &["title", "entity", "room", "who", "status", "done", "note"];
@@ -34,7 +34,7 @@ pub(super) fn parse_task(reader: &mut FileParser<'_>, path: &str, file: &str) ->
             .take_text(reader, "note")
             .map(|it| normalize_prose(&it))
             .filter(|it| !it.is_empty()),
-        created: creation_time_from_path(path),
+        created: creation_time_from_path(path, reader.zone()),
         title: title?,
     })
 }
@@ -59,7 +59,7 @@ pub(super) fn parse_process(
         subject: parse_subject(reader, &mut fields),
         step_number: step.unwrap_or(1),
         status: parse_status(reader, &mut fields, RUNNING_STATUS),
-        started: creation_time_from_path(path),
+        started: creation_time_from_path(path, reader.zone()),
         name: name?,
         steps,
     };
@@ -84,8 +84,9 @@ pub(super) fn process_to_yaml(process: &Process) -> OutputNode {
     OutputNode::Map(pairs)
 }
 
-fn creation_time_from_path(path: &str) -> Option<DateTime<Utc>> {
-    front_matter::time_from_id_or_filename(front_matter::id_from_filename(path), path)
+fn creation_time_from_path(path: &str, zone: &TimeZone) -> Option<DateTime<Utc>> {
+    let id = front_matter::id_from_filename(path);
+    front_matter::time_from_id_or_filename(id, path, zone).map(|it| it.at)
 }
 
 fn parse_subject(reader: &mut FileParser<'_>, fields: &mut MappingFields) -> WorkSubject {
@@ -96,7 +97,8 @@ fn parse_subject(reader: &mut FileParser<'_>, fields: &mut MappingFields) -> Wor
 }
 
 fn parse_status(reader: &mut FileParser<'_>, fields: &mut MappingFields, open: &str) -> WorkStatus {
-    let done = fields.take_value("done").map(|it| (it.at, parse_time(reader, it, "done")));
+    let done = fields.take_value("done");
+    let done = done.map(|it| (it.at, parse_time(reader, it, "done").map(|time| time.at)));
     let status =
         fields.take_value("status").and_then(|it| Some((it.at, parse_text(reader, it, "status")?)));
     match (status, done) {

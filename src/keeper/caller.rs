@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, NaiveDate, Utc};
 use ulid::Ulid;
 
-use crate::model::{Audience, Author};
+use crate::model::{Audience, Author, PointInTime, TimeZone};
 use crate::render;
-use crate::store::ProgressListener;
+use crate::store::{self, ProgressListener};
 use crate::visit::VisitKey;
 
 /// The caller of an operation, and the time of the call.
@@ -24,6 +24,8 @@ pub struct Caller {
     pub tool: &'static str,
     /// The time of the call.
     pub now: DateTime<Utc>,
+    /// The time zone in which the caller lives: its days are those of a call.
+    pub zone: TimeZone,
     /// The id of the visit, for the commit message: one for each conversation and each command.
     pub visit_id: Ulid,
     /// Whether the client no longer waits for the answer.
@@ -40,20 +42,36 @@ impl Caller {
     /// The trailer with the id of the visit.
     pub const VISIT_TRAILER: &str = "Palazzo-Visit";
 
-    /// Creates the caller for a client, with the id of a new visit. Its name is shortened to one
+    /// Creates the caller for a client in UTC, with the id of a new visit. Its name is shortened to one
     /// line; without a name it is `agent`.
     pub fn for_client(name: &str, now: DateTime<Utc>) -> Self {
         let name = render::truncate(&render::join_lines(name), 60);
         let name = if name.is_empty() { "agent".to_owned() } else { name };
         let (visit_id, cancelled) = (Ulid::from_datetime(now.into()), Arc::default());
         let (author, visit) = (Author::Client(name.clone()), VisitKey::Client(name.clone()));
-        Self { author, name, visit, tool: "", now, visit_id, cancelled, progress: None }
+        let zone = TimeZone::UTC;
+        Self { author, name, visit, tool: "", now, zone, visit_id, cancelled, progress: None }
     }
 
     /// Creates the caller for the person who ran `command` in a terminal.
     pub fn for_person(name: &str, command: &'static str, now: DateTime<Utc>) -> Self {
         let client = Self::for_client(name, now);
         Self { author: Author::Person(client.name.clone()), tool: command, ..client }
+    }
+
+    /// Returns the day on which the caller calls.
+    pub fn today(&self) -> NaiveDate {
+        self.zone.day_at(self.now)
+    }
+
+    /// Returns the point in time of the call, with which dates are compared.
+    pub fn point_in_time(&self) -> PointInTime {
+        PointInTime::new(self.now, &self.zone)
+    }
+
+    /// Parses the time from which on something counts: a time, a day (its first second), or an age.
+    pub(super) fn start_time(&self, text: &str) -> Option<DateTime<Utc>> {
+        store::parse_start_time(text, self.now, &self.zone)
     }
 
     /// Returns this caller with a listener to the progress of its calls.

@@ -22,6 +22,7 @@ use crate::mcp::subscribers::{BaselineDigests, Subscribers};
 use crate::mcp::toolbox::make_printable;
 use crate::mcp::visit_note::find_visit;
 use crate::mcp::{ToolReply, ToolSet, Toolbox};
+use crate::model::TimeZone;
 
 /// How long changes are collected before clients are notified.
 const NOTIFICATION_DELAY: Duration = Duration::from_millis(50);
@@ -36,6 +37,7 @@ pub struct Server {
     pub(super) toolbox: Arc<Toolbox>,
     pub(super) calls: CallRunner,
     pub(super) clock: fn() -> DateTime<Utc>,
+    zone: fn() -> TimeZone,
     background_sync: Option<BackgroundSyncSettings>,
     pub(super) session: ClientSession,
     pub(super) visits: VisitStore,
@@ -62,9 +64,14 @@ pub(super) struct ClientSession {
 }
 
 impl Server {
-    /// Makes a server for `keeper` and the tools of `toolbox`; `clock` returns the
-    /// current time.
-    pub fn new(toolbox: Toolbox, keeper: Keeper, clock: fn() -> DateTime<Utc>) -> Self {
+    /// Makes a server for `keeper` and the tools of `toolbox`; `clock` returns the current time,
+    /// and `zone` the time zone of the callers.
+    pub fn new(
+        toolbox: Toolbox,
+        keeper: Keeper,
+        clock: fn() -> DateTime<Utc>,
+        zone: fn() -> TimeZone,
+    ) -> Self {
         let mut keeper = match toolbox.offers(ToolSet::Palace) {
             true => keeper,
             false => keeper.without_workspace_choice(),
@@ -78,6 +85,7 @@ impl Server {
             visits: keeper.visit_store(),
             calls: CallRunner::new(keeper),
             clock,
+            zone,
             background_sync: None,
             session: ClientSession { id: Ulid::from_datetime(clock().into()), handle: None },
             subscribers: Arc::new(Mutex::new(Subscribers::new(baselines.clone()))),
@@ -224,7 +232,7 @@ impl Server {
         let caller = Caller::for_client(client, (self.clock)());
         let handle = self.session.handle.clone().map(VisitKey::Handle);
         let visit = handle.unwrap_or_else(|| caller.visit.clone());
-        Caller { visit, visit_id: self.session.id, ..caller }
+        Caller { visit, visit_id: self.session.id, zone: (self.zone)(), ..caller }
     }
 }
 

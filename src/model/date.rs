@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use chrono::{DateTime, Datelike, NaiveDate, Timelike, Utc};
 
-use crate::model::quoted;
+use crate::model::{TimeZone, quoted};
 
 /// A date of the knowledge graph, with the precision in which it was written: a year, a month, a
 /// day or a second, in UTC and in the proleptic Gregorian calendar.
@@ -38,6 +38,14 @@ pub struct Date {
     month: Option<u8>,
     day: Option<u8>,
     second: Option<u32>,
+}
+
+/// A point in time, with which dates are compared: dates that have a second with its second in
+/// UTC, and days, months and years with its day in a time zone.
+#[derive(Clone, Copy, Debug)]
+pub struct PointInTime {
+    second: Date,
+    day: Date,
 }
 
 /// The first second of a date: year, month, day, second of the day.
@@ -98,7 +106,9 @@ impl Date {
     }
 
     /// Returns whether the first second of this date is not after that of `at`.
-    pub fn has_begun_by(self, at: Self) -> bool {
+    pub fn has_begun_by(self, at: impl Into<PointInTime>) -> bool {
+        let PointInTime { second, day } = at.into();
+        let at = if self.second.is_some() { second } else { day };
         self.start_moment() <= at.start_moment()
     }
 
@@ -119,11 +129,13 @@ impl Date {
         })
     }
 
-    /// Returns the first second, or `None` if `chrono` cannot represent it.
-    pub fn start_time(self) -> Option<DateTime<Utc>> {
+    /// Returns the first second, or `None` if `chrono` cannot represent it. A day, a month and a
+    /// year begin when they do in `zone`.
+    pub fn start_time(self, zone: &TimeZone) -> Option<DateTime<Utc>> {
         let (year, month, day, second) = self.start_moment();
         let day = NaiveDate::from_ymd_opt(year, month.into(), day.into())?;
-        Some(day.and_hms_opt(second / 3600, second / 60 % 60, second % 60)?.and_utc())
+        let time = day.and_hms_opt(second / 3600, second / 60 % 60, second % 60)?;
+        Some(if self.second.is_some() { time.and_utc() } else { zone.to_utc(time) })
     }
 
     /// Returns the number of years from this date to `now`, or `None` if the date is more exact
@@ -160,12 +172,30 @@ impl fmt::Display for Date {
     }
 }
 
+impl PointInTime {
+    /// Returns the point in time `time`, with its day in `zone`.
+    pub fn new(time: DateTime<Utc>, zone: &TimeZone) -> Self {
+        Self { second: time.into(), day: zone.day_at(time).into() }
+    }
+}
+
+impl From<Date> for PointInTime {
+    fn from(date: Date) -> Self {
+        Self { second: date, day: date }
+    }
+}
+
+impl From<NaiveDate> for Date {
+    fn from(day: NaiveDate) -> Self {
+        let part = |it: u32| u8::try_from(it).ok();
+        Self { year: day.year(), month: part(day.month()), day: part(day.day()), second: None }
+    }
+}
+
 impl From<DateTime<Utc>> for Date {
     fn from(at: DateTime<Utc>) -> Self {
-        let day = at.date_naive();
-        let part = |it: u32| u8::try_from(it).ok();
         let second = Some(at.time().num_seconds_from_midnight());
-        Self { year: day.year(), month: part(day.month()), day: part(day.day()), second }
+        Self { second, ..at.date_naive().into() }
     }
 }
 
@@ -259,6 +289,16 @@ mod tests {
 
     fn date(text: &str) -> Date {
         text.parse().unwrap()
+    }
+
+    #[test]
+    fn days_are_compared_with_the_local_day_and_seconds_in_utc() {
+        let time = "2026-02-28T15:30:00Z".parse().unwrap();
+        let now = PointInTime::new(time, &"Asia/Tokyo".parse().unwrap());
+        let has_begun = |text: &str| text.parse::<Date>().unwrap().has_begun_by(now);
+        assert!(has_begun("2026-03-01") && has_begun("2026-03"), "it is March in Tokyo");
+        assert!(!has_begun("2026-03-02"));
+        assert!(has_begun("2026-02-28T15:30:00Z") && !has_begun("2026-02-28T15:30:01Z"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ pub(crate) mod watch_mode;
 use std::collections::BTreeSet;
 
 use crate::model::settings::template::TemplateSettings;
-use crate::model::{Code, Layout, RoomRef};
+use crate::model::{Code, Layout, RoomRef, TimeZone};
 
 /// The settings of one palace.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,8 @@ pub struct Settings {
     pub push_interval: Option<u32>,
     /// Tools that change something and that query actions may call nevertheless.
     pub allow: Vec<String>,
+    /// The zone of times and days in files that name none.
+    pub time_zone: TimeZone,
     /// The codes of warnings and notes that are not reported.
     pub silenced_codes: BTreeSet<Code>,
     /// The days for which a fact of a single-valued relation may stay untouched while others of its
@@ -71,6 +73,7 @@ impl Settings {
             hand_edits: HandEditMode::default(),
             push_interval: None,
             allow: Vec::new(),
+            time_zone: TimeZone::UTC,
             silenced_codes: BTreeSet::new(),
             stale_fact_days: None,
             model: None,

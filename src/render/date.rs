@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::Date;
+use crate::model::{Date, TimeZone};
 use crate::render::ago;
 use crate::render::text::{count_with_noun, one_line};
 
@@ -32,7 +32,7 @@ pub(super) fn date_age(date: Date, now: DateTime<Utc>) -> Option<String> {
             Some(count_with_noun(years, "year"))
         }
         None => date
-            .start_time()
+            .start_time(&TimeZone::UTC)
             .filter(|it| *it <= now)
             .map(|it| ago(it, now).trim_end_matches(" ago").to_owned()),
     }

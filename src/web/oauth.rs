@@ -6,7 +6,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use serde_json::json;
 
-/// Where clients look for the metadata of an OAuth server (RFC 8414, RFC 9728, OpenID Connect
+/// Where clients look for the metadata of an OAuth server (RFC 8414, RFC 9728, `OpenID` Connect
 /// Discovery), before or behind the path of MCP, and where they register themselves (RFC 7591).
 const DISCOVERY_PATHS: [&str; 2] = ["/.well-known/{*name}", "/mcp/.well-known/{*name}"];
 

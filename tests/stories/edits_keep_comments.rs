@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use palazzo::format;
-use palazzo::model::{Files, Palace, RoomId};
+use palazzo::model::{Files, Palace, RoomId, TimeZone};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -462,12 +462,19 @@ fn edit_file(path: &str, text: &str, was: &Palace, now: &Palace) -> Option<Strin
             was.graph.entity_in_file(path)?,
             now.graph.entity_in_file(path)?,
         ),
-        "tasks" => format::edit_task_text(path, text, was.tasks.get(path)?, now.tasks.get(path)?),
+        "tasks" => format::edit_task_text(
+            path,
+            text,
+            was.tasks.get(path)?,
+            now.tasks.get(path)?,
+            &TimeZone::UTC,
+        ),
         _ => format::edit_process_text(
             path,
             text,
             was.processes.get(path)?,
             now.processes.get(path)?,
+            &TimeZone::UTC,
         ),
     }
 }

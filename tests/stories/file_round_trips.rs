@@ -8,8 +8,8 @@ use chrono::DateTime;
 use palazzo::format;
 use palazzo::model::{
     Action, ActionKind, Code, Diagnostic, Drawer, Entity, Files, FrontMatterWingRoom, Grouping,
-    NavigationTarget, Palace, Process, ProcessStep, Relation, Room, Task, WorkStatus, WorkSubject,
-    normalize_prose,
+    NavigationTarget, Palace, Process, ProcessStep, Relation, Room, Task, TimeZone, WorkStatus,
+    WorkSubject, normalize_prose,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -494,7 +494,7 @@ proptest! {
         let text = format::new_task_text(path, &was).unwrap();
         prop_assert_eq!(read_task_and_process(path, &text).0, Some(was.clone()), "{}", text);
         let text = add_hand_written_comments(&text).0;
-        let edited = format::edit_task_text(path, &text, &was, &now);
+        let edited = format::edit_task_text(path, &text, &was, &now, &TimeZone::UTC);
         let edited = edited.ok_or_else(|| TestCaseError::fail(format!("refused:\n{text}")))?;
         prop_assert_eq!(read_task_and_process(path, &edited).0, Some(now), "{}", edited);
     }
@@ -508,7 +508,7 @@ proptest! {
         let text = format::new_process_text(path, &was).unwrap();
         prop_assert_eq!(read_task_and_process(path, &text).1, Some(was.clone()), "{}", text);
         let text = add_hand_written_comments(&text).0;
-        let edited = format::edit_process_text(path, &text, &was, &now);
+        let edited = format::edit_process_text(path, &text, &was, &now, &TimeZone::UTC);
         let edited = edited.ok_or_else(|| TestCaseError::fail(format!("refused:\n{text}")))?;
         prop_assert_eq!(read_task_and_process(path, &edited).1, Some(now), "{}", edited);
     }

@@ -153,6 +153,9 @@ impl Home {
                 command.env_remove(name);
             }
         }
+        if !command.get_envs().any(|(name, _)| name == "TZ") {
+            command.env("TZ", "UTC");
+        }
         command
             .env("HOME", self.dir.path())
             .env("APPDATA", self.dir.path().join(".config"))
@@ -188,7 +191,7 @@ fn is_personal(name: &OsStr) -> bool {
 
 impl Agent {
     /// Starts a session of a client with this name and the server of a command.
-    async fn start(client: &str, command: Command) -> Self {
+    pub(crate) async fn start(client: &str, command: Command) -> Self {
         let server = TokioChildProcess::new(tokio::process::Command::from(command)).unwrap();
         let client = client_config(client).serve(server).await.unwrap();
         Self { client, transcript: String::new() }

@@ -83,6 +83,7 @@ mod stale_files;
 mod sync;
 mod tasks_and_processes;
 mod templates;
+mod time_zones;
 mod token_costs;
 mod untrusted_remotes;
 mod untrusted_repositories;

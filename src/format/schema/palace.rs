@@ -32,6 +32,8 @@ pub(super) struct PalaceSchema {
     check: Option<CheckSettingsSchema>,
     /// The search.
     search: Option<SearchSettingsSchema>,
+    /// The times in files.
+    time: Option<TimeSettingsSchema>,
     /// The palace as a template for new palaces.
     template: Option<TemplateSchema>,
 }
@@ -135,6 +137,15 @@ struct SearchSettingsSchema {
     /// a relative path starts at the palace.
     #[schemars(regex(pattern = r"\S"), example = &"/usr/share/models/all-MiniLM-L6-v2")]
     model: Option<String>,
+}
+
+/// The times in files.
+#[derive(JsonSchema)]
+#[schemars(title = "Time", deny_unknown_fields)]
+struct TimeSettingsSchema {
+    /// The time zone of times and days in files that name none, by its IANA name.
+    #[schemars(example = &"Europe/Berlin", extend("default" = "UTC"))]
+    zone: Option<String>,
 }
 
 /// The palace as a template for new palaces.

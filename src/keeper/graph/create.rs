@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::slice;
 
-use chrono::{DateTime, Utc};
+use chrono::NaiveDate;
 
 use crate::diff;
 use crate::format::new_entity_path;
@@ -65,7 +65,7 @@ pub fn create_entities(
         return Err(Refusal::Invalid("`entities` is empty: nothing to create".to_owned()));
     }
     new.iter().try_for_each(reject_hidden_chars_in_entity)?;
-    let (mut new, mut notes) = merge_same_named_entities(new, caller.now)?;
+    let (mut new, mut notes) = merge_same_named_entities(new, caller.today())?;
     let mut session = keeper.session_for_writing(caller)?;
     for entity in &mut new {
         entity.id = Some(session.new_id());
@@ -177,7 +177,7 @@ pub(crate) fn add_absent_entities(
 /// of relations by calendar dates.
 fn merge_same_named_entities(
     new: Vec<Entity>,
-    now: DateTime<Utc>,
+    today: NaiveDate,
 ) -> Result<(Vec<Entity>, Vec<String>), Refusal> {
     let (mut merged, mut notes): (Vec<Entity>, _) = (Vec::new(), Vec::new());
     let mut positions: HashMap<String, usize> = HashMap::new();
@@ -199,7 +199,7 @@ fn merge_same_named_entities(
             Refusal::Invalid(format!("{}: {why}", quoted(&render::truncate(name, 80))))
         };
         for mut relation in std::mem::take(relations) {
-            relations::resolve_relative_dates(&mut relation, now);
+            relations::resolve_relative_dates(&mut relation, today);
             relations::add_or_update_relation(relations, &[], &relation).map_err(refuse)?;
         }
     }

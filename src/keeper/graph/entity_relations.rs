@@ -67,9 +67,10 @@ pub fn get_relationships<'s>(
     session: &'s Session<'_>,
     query: &RelationQuery,
 ) -> Result<RelationPage<'s>, Refusal> {
-    let (palace, now) = (&session.palace.palace, session.caller.now);
+    let (palace, today) = (&session.palace.palace, session.caller.today());
     let name = resolve_entity_to_read(palace, &query.name)?;
-    let as_of = query.as_of.as_ref().map(|it| parse_date_argument("as_of", it, now)).transpose()?;
+    let as_of = query.as_of.as_ref();
+    let as_of = as_of.map(|it| parse_date_argument("as_of", it, today)).transpose()?;
     let all = EntityRelations::for_entity(&palace.graph, &name, query.direction);
     let mut matching = all.clone();
     let undated = matching.retain_matching(query.kind.as_deref(), as_of);

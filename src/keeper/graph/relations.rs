@@ -1,7 +1,7 @@
 //! Adds relations to an entity, and removes them. A relation that overlaps in time with an existing
 //! one changes that one; otherwise it is added.
 
-use chrono::{DateTime, Utc};
+use chrono::NaiveDate;
 
 use crate::keeper::graph::dates::resolve_relative_date;
 use crate::model::{Date, Relation};
@@ -42,9 +42,9 @@ pub(crate) fn describe_relation(it: &Relation) -> String {
 }
 
 /// Replaces relative dates of a relation by calendar dates.
-pub(crate) fn resolve_relative_dates(it: &mut Relation, now: DateTime<Utc>) {
+pub(crate) fn resolve_relative_dates(it: &mut Relation, today: NaiveDate) {
     for date in [&mut it.since, &mut it.until].into_iter().flatten() {
-        *date = resolve_relative_date(date, now);
+        *date = resolve_relative_date(date, today);
     }
 }
 

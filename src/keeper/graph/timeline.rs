@@ -42,12 +42,12 @@ pub fn get_timeline<'s>(
     session: &'s mut Session<'_>,
     query: &TimelineQuery,
 ) -> Result<TimelinePage<'s>, Refusal> {
-    let (palace, now) = (&session.palace.palace, session.caller.now);
+    let (palace, today) = (&session.palace.palace, session.caller.today());
     let graph = &palace.graph;
     let entity = query.entity.as_ref().map(|it| resolve_entity_to_read(palace, it)).transpose()?;
     let genus = query.genus.as_ref().map(|it| resolve_genus_name(palace, it)).transpose()?;
     let date = |key, date: &Option<String>| {
-        date.as_ref().map(|it| parse_date_argument(key, it, now)).transpose()
+        date.as_ref().map(|it| parse_date_argument(key, it, today)).transpose()
     };
     let span =
         TimeSpan { since: date("since", &query.since)?, until: date("until", &query.until)? };

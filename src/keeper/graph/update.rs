@@ -135,7 +135,7 @@ fn update_entity_and_references(
     change
         .add_relations
         .iter_mut()
-        .for_each(|it| relations::resolve_relative_dates(it, caller.now));
+        .for_each(|it| relations::resolve_relative_dates(it, caller.today()));
     let mut outcome = EntityUpdateSummary::default();
     let is_changed = session.palace.change_files_exclusively(caller, |open| {
         let (plan, result) = plan_update(open, &change)?;

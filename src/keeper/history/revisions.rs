@@ -4,7 +4,6 @@ use crate::keeper::history::resolve_item;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Refusal};
 use crate::model::{CommitId, escape_unprintable, quoted};
-use crate::store;
 
 /// The words of a command about the past.
 #[derive(Clone, Debug, Default)]
@@ -78,7 +77,7 @@ fn parse_revision_word(
 ) -> Result<RevisionRange, Refusal> {
     let resolve = |revision: &str| {
         let revision = if revision.trim().is_empty() { "HEAD" } else { revision };
-        palace.store().resolve_moment(revision, caller.now)
+        palace.store().resolve_moment(revision, caller.now, &caller.zone)
     };
     if let Some((left, right)) = word.split_once("...") {
         let (left, right) = (resolve(left)?, resolve(right)?);
@@ -108,7 +107,7 @@ fn looks_like_revision(word: &str, caller: &Caller) -> bool {
     word.contains("..")
         || word.contains(['~', '^', '@'])
         || word.starts_with('-')
-        || store::parse_start_time(word, caller.now).is_some()
+        || caller.start_time(word).is_some()
 }
 
 fn ambiguous_word_refusal(word: &str) -> Refusal {

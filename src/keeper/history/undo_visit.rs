@@ -17,7 +17,6 @@ use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Refusal, Session};
 use crate::model::{CommitDetails, FileDiff, quoted};
 use crate::render;
-use crate::store;
 
 /// How many visits a refusal lists.
 const MAX_LISTED_VISITS: usize = 5;
@@ -45,7 +44,7 @@ pub fn undo_visit(
     is_dry_run: bool,
 ) -> Result<UndoneCommit, Refusal> {
     let (palace, caller) = (&mut *session.palace, session.caller);
-    let filter = CommitFilter::parse(selection, caller.now)?;
+    let filter = CommitFilter::parse(selection, caller)?;
     let history = read_history(palace, &filter, caller.now)?;
     let title = filter.title(&history, caller);
     if history.selected.is_empty() {
@@ -80,7 +79,7 @@ enum CommitFilter {
 }
 
 impl CommitFilter {
-    fn parse(selection: &UndoSelection, now: DateTime<Utc>) -> Result<Self, Refusal> {
+    fn parse(selection: &UndoSelection, caller: &Caller) -> Result<Self, Refusal> {
         match selection {
             UndoSelection::Visit(id) => match id.trim().parse() {
                 Ok(id) => Ok(Self::Visit(id)),
@@ -90,7 +89,7 @@ impl CommitFilter {
                     quoted(id)
                 ))),
             },
-            UndoSelection::Client { name, since } => match store::parse_start_time(since, now) {
+            UndoSelection::Client { name, since } => match caller.start_time(since) {
                 Some(since) => Ok(Self::Client { name: name.trim().to_owned(), since }),
                 None => Err(Refusal::Invalid(format!(
                     "{} is not a time: use a day (2026-03-01), a time (2026-03-01T12:00:00Z) or \

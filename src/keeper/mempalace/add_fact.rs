@@ -1,6 +1,6 @@
 //! Adds facts and ends them. Facts are never deleted: an ended fact stays, with its dates.
 
-use chrono::{DateTime, Utc};
+use chrono::NaiveDate;
 use serde_json::Map;
 use ulid::Ulid;
 
@@ -10,7 +10,7 @@ use crate::keeper::mempalace::facts::{FactRecord, fact_line, fact_record};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Date, Entity, Graph, Relation, Triple, fold_name, quoted};
+use crate::model::{Date, Entity, Graph, PointInTime, Relation, Triple, fold_name, quoted};
 use crate::render;
 
 /// The genus of an entity that was created for a fact.
@@ -48,10 +48,10 @@ pub fn add_fact(
     caller: &Caller,
     new: &NewFact,
 ) -> Result<AddFactOutcome, Refusal> {
-    let relation = validate_fact(&new.relation, caller.now)?;
+    let relation = validate_fact(&new.relation, caller.today())?;
     let subject = validate_name("subject", &new.subject)?;
     let mut session = keeper.session_for_writing(caller)?;
-    let (id, now) = (session.new_id(), Date::from(caller.now));
+    let (id, now) = (session.new_id(), caller.point_in_time());
     let mut added = None;
     session.palace.change_files_exclusively(caller, |open| {
         let (plan, outcome) = plan_add_fact(open, &subject, relation.clone(), id, now)?;
@@ -69,9 +69,9 @@ pub fn end_fact(
     triple: &Triple,
     ended: Option<&str>,
 ) -> Result<FactRecord, Refusal> {
-    let ended = resolve_relative_date(ended.unwrap_or("today"), caller.now);
-    parse_date_argument("ended", &ended, caller.now)?;
-    let now = Date::from(caller.now);
+    let ended = resolve_relative_date(ended.unwrap_or("today"), caller.today());
+    parse_date_argument("ended", &ended, caller.today())?;
+    let now = caller.point_in_time();
     let missing =
         || Refusal::Invalid(format!("there is no such fact: {}", describe_triple(triple)));
     let session = keeper.session_if_any(caller)?.ok_or_else(missing)?;
@@ -85,15 +85,15 @@ pub fn end_fact(
 }
 
 /// Checks a fact before a palace is opened or created for it.
-fn validate_fact(new: &Relation, now: DateTime<Utc>) -> Result<Relation, Refusal> {
+fn validate_fact(new: &Relation, today: NaiveDate) -> Result<Relation, Refusal> {
     let text = |it: &Option<String>| {
         it.as_deref().map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned)
     };
-    let day = |it: &Option<String>| text(it).map(|it| resolve_relative_date(&it, now));
+    let day = |it: &Option<String>| text(it).map(|it| resolve_relative_date(&it, today));
     let (since, until) = (day(&new.since), day(&new.until));
     let begin =
-        since.as_deref().map(|it| parse_date_argument("valid_from", it, now)).transpose()?;
-    let end = until.as_deref().map(|it| parse_date_argument("valid_to", it, now)).transpose()?;
+        since.as_deref().map(|it| parse_date_argument("valid_from", it, today)).transpose()?;
+    let end = until.as_deref().map(|it| parse_date_argument("valid_to", it, today)).transpose()?;
     if let (Some(begin), Some(end)) = (begin, end)
         && end.has_begun_by(begin)
     {
@@ -115,7 +115,7 @@ fn plan_add_fact(
     subject: &str,
     new: Relation,
     id: Ulid,
-    now: Date,
+    now: PointInTime,
 ) -> Result<(ChangePlan, AddFactOutcome), Refusal> {
     let graph = &open.palace.graph;
     let subject = resolve_spelling(graph, subject)?;
@@ -211,7 +211,7 @@ fn plan_end_fact(
     open: &mut OpenPalace,
     triple: &Triple,
     ended: &str,
-    now: Date,
+    now: PointInTime,
 ) -> Result<(ChangePlan, FactRecord), Refusal> {
     let names: Vec<String> =
         open.palace.graph.spellings_of_name(&triple.from).into_iter().map(str::to_owned).collect();
@@ -289,7 +289,7 @@ fn current_facts_with_other_object(
     graph: &Graph,
     subject: &str,
     new: &Relation,
-    now: Date,
+    now: PointInTime,
 ) -> Vec<FactRecord> {
     let sources = [graph.get(subject), graph.get_loose_end(subject)].into_iter().flatten();
     let facts = sources.flat_map(|it| &it.relations);
@@ -472,12 +472,12 @@ mod tests {
 
     #[test]
     fn a_fact_must_end_after_it_begins() {
-        let now = ada().now;
-        let valid = validate_fact(&relation("Works At", " A\nB ", Some("yesterday"), None), now);
+        let today = ada().today();
+        let valid = validate_fact(&relation("Works At", " A\nB ", Some("yesterday"), None), today);
         assert_eq!(valid.unwrap(), relation("works_at", "A B", Some("2026-02-28"), None));
         for until in ["2020", "2019", "44 BC"] {
             let fact = relation("does", "chess", Some("2020"), Some(until));
-            let refusal = validate_fact(&fact, now).unwrap_err().to_string();
+            let refusal = validate_fact(&fact, today).unwrap_err().to_string();
             assert!(refusal.starts_with("`valid_to` must be later than `valid_from`"), "{refusal}");
         }
     }

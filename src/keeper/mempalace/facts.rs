@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::keeper::{Direction, Session};
-use crate::model::{Date, Entity, Graph, Relation, fold_name};
+use crate::model::{Date, Entity, Graph, PointInTime, Relation, fold_name};
 use crate::render;
 
 /// A fact of the palace.
@@ -57,7 +57,7 @@ pub fn facts_about(
     as_of: Option<Date>,
     direction: Direction,
 ) -> FactsAbout {
-    let (graph, now) = (&session.palace.palace.graph, Date::from(session.caller.now));
+    let (graph, now) = (&session.palace.palace.graph, session.caller.point_in_time());
     let names = graph.spellings_of_name(name);
     let mut result = FactsAbout {
         entity: names.iter().find_map(|it| graph.get(it)).cloned(),
@@ -116,7 +116,7 @@ pub fn fact_timeline(session: &Session<'_>, name: Option<&str>) -> Vec<FactRecor
 
 /// Counts the facts.
 pub fn count_facts(session: &Session<'_>) -> FactCounts {
-    let now = Date::from(session.caller.now);
+    let now = session.caller.point_in_time();
     let facts = all_facts(session);
     let mut names: BTreeSet<String> = facts
         .iter()
@@ -136,7 +136,7 @@ pub fn count_facts(session: &Session<'_>) -> FactCounts {
 }
 
 fn all_facts(session: &Session<'_>) -> Vec<FactRecord> {
-    let now = Date::from(session.caller.now);
+    let now = session.caller.point_in_time();
     let sources = session.palace.palace.graph.entities_and_loose_ends();
     let facts = sources.flat_map(|it| it.relations.iter().map(move |fact| (&it.name, fact)));
     facts.map(|(name, fact)| fact_record(name, fact, now)).collect()
@@ -166,7 +166,7 @@ fn outgoing_and_incoming_facts<'a>(
     outgoing.chain(incoming.map(|it| (Direction::Incoming, it.from, it.relation)))
 }
 
-pub(crate) fn fact_record(subject: &str, it: &Relation, now: Date) -> FactRecord {
+pub(crate) fn fact_record(subject: &str, it: &Relation, now: PointInTime) -> FactRecord {
     FactRecord { subject: subject.to_owned(), relation: it.clone(), current: it.is_current(now) }
 }
 

@@ -80,7 +80,7 @@ fn reverts_by_day(
         let day = it.summary.at.date_naive();
         let of_day = reverts.entry(day).or_default();
         if of_day.len() < MAX_CLIENTS && !of_day.iter().any(|(known, _)| known == client) {
-            let options = format!(" --client {} --since {day}", quote_for_shell(client));
+            let options = format!(" --client {} --since {day}T00:00:00Z", quote_for_shell(client));
             of_day.push((client.to_owned(), undo_command(page, &options)));
         }
     }
@@ -134,7 +134,7 @@ fn find_commit(
         return Ok((known[at].clone(), (known.get(at + 1).map(short), newer)));
     }
     let store = page.session.palace.store();
-    let found = store.resolve_moment(id, page.session.caller.now)?;
+    let found = store.resolve_moment(id, page.session.caller.now, &page.session.caller.zone)?;
     let mut commits = Vec::new();
     let range = CommitRange { tips: vec![found.clone()], hidden: Vec::new() };
     store.log_range(&range, &[], |it| {

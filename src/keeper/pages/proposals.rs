@@ -51,7 +51,8 @@ fn base_of_proposal(
     session: &Session<'_>,
     proposal: &Proposal,
 ) -> Result<Option<CommitId>, Refusal> {
-    let head = session.palace.store().resolve_moment("HEAD", session.caller.now)?;
+    let head =
+        session.palace.store().resolve_moment("HEAD", session.caller.now, &session.caller.zone)?;
     Ok(session.palace.store().common_ancestor(&head, &tip_of_proposal(session, proposal)?)?)
 }
 
@@ -67,5 +68,5 @@ fn diffs_of_proposal(
 
 fn tip_of_proposal(session: &Session<'_>, proposal: &Proposal) -> Result<CommitId, Refusal> {
     let tip = format!("refs/heads/{}", proposal.branch);
-    Ok(session.palace.store().resolve_moment(&tip, session.caller.now)?)
+    Ok(session.palace.store().resolve_moment(&tip, session.caller.now, &session.caller.zone)?)
 }

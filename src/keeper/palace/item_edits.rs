@@ -34,12 +34,13 @@ pub(crate) fn plan_subject_edit(
 ) -> Result<Option<FileEdit>, Refusal> {
     let was = open.read_file_for_change(path)?;
     let Some(text) = &was else { return Ok(None) };
+    let zone = &open.palace.settings.time_zone;
     let now = if let Some(old) = open.palace.tasks.get(path) {
         let Some(subject) = change(&old.subject) else { return Ok(None) };
-        format::edit_task_text(path, text, old, &Task { subject, ..old.clone() })
+        format::edit_task_text(path, text, old, &Task { subject, ..old.clone() }, zone)
     } else if let Some(old) = open.palace.processes.get(path) {
         let Some(subject) = change(&old.subject) else { return Ok(None) };
-        format::edit_process_text(path, text, old, &Process { subject, ..old.clone() })
+        format::edit_process_text(path, text, old, &Process { subject, ..old.clone() }, zone)
     } else {
         return Ok(None);
     };

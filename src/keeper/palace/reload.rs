@@ -19,7 +19,7 @@ use crate::keeper::palace::entity_cache;
 use crate::keeper::palace::entity_cache::EntityCache;
 use crate::keeper::palace::file_states::{FileRecord, FileState, FileStates, TitleAndEntityDigest};
 use crate::keeper::palace::open_palace::OpenPalace;
-use crate::model::{Code, Diagnostic};
+use crate::model::{Code, Diagnostic, TimeZone};
 use crate::store::{FileStamp, FileStamps, ReadResult, Store};
 use crate::watch::{Callbacks, ChangedPath, PalaceWatcher};
 
@@ -49,8 +49,11 @@ impl OpenPalace {
     pub(crate) fn read_all(&mut self) -> Result<(), Refusal> {
         if let Some((files, unreadable)) = self.store.read_all_past_files()? {
             self.file_states_mut().set_unreadable_path_diagnostics("", unreadable);
+            let settings = files.iter().find(|(path, _)| *path == PalacePath::SETTINGS_FILE);
+            let zone = settings.map(|(_, it)| format::time_zone_of_settings(it));
+            let zone = zone.unwrap_or_default();
             let read = |(path, text): (String, String)| {
-                let reading = FileReading::from_read_result(None, &path, &Ok(Some(text)));
+                let reading = FileReading::from_read_result(None, &path, &Ok(Some(text)), &zone);
                 (path, reading)
             };
             let readings: Vec<_> = files.into_par_iter().map(read).collect();
@@ -146,7 +149,7 @@ impl OpenPalace {
     pub(crate) fn reread_file(&mut self, path: &str) -> Option<String> {
         let stamp = self.store.file_stamp(path);
         let read = self.store.read_file(path);
-        let reading = FileReading::from_read_result(self.file_states.digest(path), path, &read);
+        let reading = self.to_reading(self.file_states.digest(path), path, &read);
         self.apply_or_defer_reading(path, stamp, true, reading);
         self.retry_name_conflicts();
         read.ok().flatten()
@@ -156,7 +159,7 @@ impl OpenPalace {
     /// last one.
     pub(crate) fn apply_own_write(&mut self, path: &str, text: Option<&str>) {
         let read = Ok(text.map(str::to_owned));
-        let reading = FileReading::from_read_result(self.file_states.digest(path), path, &read);
+        let reading = self.to_reading(self.file_states.digest(path), path, &read);
         // Another program may have changed the file since.
         self.apply_or_defer_reading(path, None, true, reading);
     }
@@ -177,6 +180,7 @@ impl OpenPalace {
 
     /// Reads files, from the cache if it has them; returns the number of parsed entity files.
     fn read_files(&mut self, suspects: SuspectFiles, mut cache: EntityCache) -> usize {
+        let suspects = self.read_settings_first(suspects);
         let (mut readings, mut uncached) = (Vec::with_capacity(suspects.len()), Vec::new());
         for (path, (stamp, is_quiet)) in suspects {
             match cache.take_if_unchanged(&path, stamp) {
@@ -189,13 +193,15 @@ impl OpenPalace {
             .filter(|(it, ..)| PalacePath::parse(it) == Ok(PalacePath::Entity))
             .count();
         let (store, file_states) = (&self.store, &self.file_states);
+        let zone = &self.palace.settings.time_zone;
         let progress = store.start_progress(uncached.len());
         let read = |(path, stamp, is_quiet): (String, Option<FileStamp>, bool)| {
             let read = store.read_file(&path);
             // A path that is not a file has a finding of its own.
             let is_gone = read.is_err() && stamp.is_none();
             let read = if is_gone { Ok(None) } else { read };
-            let reading = FileReading::from_read_result(file_states.digest(&path), &path, &read);
+            let reading =
+                FileReading::from_read_result(file_states.digest(&path), &path, &read, zone);
             progress.count_step();
             (path, stamp, is_quiet, reading)
         };
@@ -210,13 +216,40 @@ impl OpenPalace {
         parsed_entities
     }
 
+    /// Reads `palace.toml`, if it is among the files, and returns the others. If it gives the
+    /// palace another time zone, files that contain times are read again.
+    fn read_settings_first(&mut self, mut suspects: SuspectFiles) -> SuspectFiles {
+        let path = PalacePath::SETTINGS_FILE;
+        let Some((stamp, is_quiet)) = suspects.remove(path) else { return suspects };
+        let old_zone = self.palace.settings.time_zone.clone();
+        let read = self.store.read_file(path);
+        let is_gone = read.is_err() && stamp.is_none();
+        let read = if is_gone { Ok(None) } else { read };
+        let reading = self.to_reading(self.file_states.digest(path), path, &read);
+        self.apply_or_defer_reading(path, stamp, is_quiet, reading);
+        if self.palace.settings.time_zone == old_zone {
+            return suspects;
+        }
+        // Files that cannot be listed keep the zone with which they were read.
+        let (stamps, _) = self.store.list_files("").unwrap_or_default();
+        for (file, stamp) in stamps.into_iter().filter(|(file, _)| contains_times(file)) {
+            self.file_states_mut().invalidate(&file);
+            suspects.entry(file).or_insert((Some(stamp), true));
+        }
+        suspects
+    }
+
+    fn to_reading(&self, known: Option<u64>, path: &str, read: &ReadResult) -> FileReading {
+        FileReading::from_read_result(known, path, read, &self.palace.settings.time_zone)
+    }
+
     /// Uses the committed content of files that cannot be parsed. A server that has read them
     /// before they broke shows the same content.
     fn fall_back_to_committed(&mut self) {
         let is_lost = |path: &&String| self.file_states.state(path) == FileState::Absent;
         let lost: Vec<_> = self.findings.keys().filter(is_lost).cloned().collect();
         for (path, text) in self.store.read_files_at_head(&lost) {
-            let parsed = format::parse_file(&path, &text);
+            let parsed = format::parse_file_in_zone(&path, &text, &self.palace.settings.time_zone);
             if parsed.is_valid_in(&self.palace, &path) && !parsed.has_no_item() {
                 format::insert_parsed_file(
                     Arc::make_mut(&mut self.loaded.palace),
@@ -335,7 +368,7 @@ impl OpenPalace {
             let (stamp, read) = (self.store.file_stamp(&path), self.store.read_file(&path));
             let reading = match &read {
                 Ok(None) => FileReading { digest: None, outcome: ReadOutcome::Deleted },
-                read => FileReading::from_read_result(None, &path, read),
+                read => self.to_reading(None, &path, read),
             };
             self.apply_or_defer_reading(&path, stamp, true, reading);
         }
@@ -375,7 +408,12 @@ impl FileReading {
     }
 
     /// Creates the reading of a file; `known` is the digest of its last content.
-    fn from_read_result(known: Option<u64>, path: &str, read: &ReadResult) -> Self {
+    fn from_read_result(
+        known: Option<u64>,
+        path: &str,
+        read: &ReadResult,
+        zone: &TimeZone,
+    ) -> Self {
         let digest = match read {
             Ok(None) => None,
             Ok(Some(text)) => Some(text_digest(text)),
@@ -384,11 +422,20 @@ impl FileReading {
         let outcome = match read {
             _ if digest == known => ReadOutcome::Unchanged,
             Ok(None) => ReadOutcome::Deleted,
-            Ok(Some(text)) => ReadOutcome::Parsed(format::parse_file(path, text)),
+            Ok(Some(text)) => ReadOutcome::Parsed(format::parse_file_in_zone(path, text, zone)),
             Err(finding) => ReadOutcome::Unreadable(finding.clone()),
         };
         Self { digest, outcome }
     }
+}
+
+/// Returns whether a file of this kind contains times, in its text or its name.
+fn contains_times(path: &str) -> bool {
+    use PalacePath::{Conflict, Diary, Drawer, Process, Scroll, Task};
+    matches!(
+        PalacePath::parse(path),
+        Ok(Scroll(_) | Drawer(_) | Diary(_) | Task | Process | Conflict)
+    )
 }
 
 /// Takes the paths that may have been saved since the last call.

@@ -63,7 +63,7 @@ pub(crate) fn plan_drawer_move(
     if open.has_file(&path) {
         return Err(Refusal::Invalid(format!("there is a file {} already", quoted(&path))));
     }
-    let now = format::edit_drawer_text(file, text, old, &new)
+    let now = format::edit_drawer_text(file, text, old, &new, &open.palace.settings.time_zone)
         .ok_or_else(|| Refusal::UneditableFormatting { file: file.to_owned() })?;
     Ok(vec![
         FileEdit { path, was: None, now: Some(now) },

@@ -74,7 +74,7 @@ pub fn search_drawers(
         return Err(Refusal::Invalid("the `query` is empty: give words to search for".to_owned()));
     }
     let before = ("before", query.before.as_deref());
-    let time_range = parse_time_range(query.since.as_deref(), before, caller.now)?;
+    let time_range = parse_time_range(query.since.as_deref(), before, caller)?;
     match keeper.session_if_any(caller)? {
         Some(mut session) => {
             session.palace.load_provenance()?;

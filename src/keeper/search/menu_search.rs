@@ -258,7 +258,7 @@ fn count_items_by_word(
         return Ok(Vec::new());
     }
     let open = &*session.palace;
-    let (since, before) = query.time_range(session.caller.now)?;
+    let (since, before) = query.time_range(session.caller)?;
     let rooms = query.matching_rooms(&open.palace)?;
     let words =
         Query { text: &query.words, kinds: &query.kinds, since, before, ..Query::default() };

@@ -117,7 +117,7 @@ pub(crate) fn run_search(
     query: &SearchQuery,
     limit: usize,
 ) -> Result<(Hits, Option<RankingReport>), Refusal> {
-    let (since, before) = query.time_range(session.caller.now)?;
+    let (since, before) = query.time_range(session.caller)?;
     let vector_store = session.palace.vector_store(session.models);
     let open = &*session.palace;
     let rooms = query.matching_rooms(&open.palace)?;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use chrono::{DateTime, Utc};
 
-use crate::keeper::Refusal;
 use crate::keeper::graph::dates::parse_date_argument;
+use crate::keeper::{Caller, Refusal};
 use crate::model::{ItemId, ItemKind, ItemKindError, Palace, RoomId, did_you_mean, quoted};
 
 /// The names of filters, before a colon: `kind:drawer`.
@@ -64,8 +64,8 @@ impl SearchQuery {
     }
 
     /// Returns the range of times of the filters `since:` and `until:`.
-    pub(crate) fn time_range(&self, now: DateTime<Utc>) -> Result<TimeRange, Refusal> {
-        parse_time_range(self.since.as_deref(), ("until", self.until.as_deref()), now)
+    pub(crate) fn time_range(&self, caller: &Caller) -> Result<TimeRange, Refusal> {
+        parse_time_range(self.since.as_deref(), ("until", self.until.as_deref()), caller)
     }
 
     /// Returns the rooms that match `wing:` and `room:`; `None` without such a filter.
@@ -130,15 +130,15 @@ fn normalize_phrase(text: &str) -> String {
 /// The start and the end of a range of times, without the end; `None` is no limit.
 pub(crate) type TimeRange = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
 
-/// Parses a range of times; `end` is the name of the second argument and its value.
+/// Parses a range of times, whose days are those of the caller; `end` is the name of the second argument and its value.
 pub(crate) fn parse_time_range(
     since: Option<&str>,
     end: (&str, Option<&str>),
-    now: DateTime<Utc>,
+    caller: &Caller,
 ) -> Result<TimeRange, Refusal> {
     let parse = |argument, text: Option<&str>| -> Result<Option<DateTime<Utc>>, Refusal> {
-        let date = text.map(|it| parse_date_argument(argument, it, now)).transpose()?;
-        Ok(date.map(|it| it.start_time().unwrap_or(DateTime::<Utc>::MIN_UTC)))
+        let date = text.map(|it| parse_date_argument(argument, it, caller.today())).transpose()?;
+        Ok(date.map(|it| it.start_time(&caller.zone).unwrap_or(DateTime::<Utc>::MIN_UTC)))
     };
     let (since, before) = (parse("since", since)?, parse(end.0, end.1)?);
     if since.zip(before).is_some_and(|(since, before)| since >= before) {

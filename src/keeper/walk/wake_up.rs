@@ -13,7 +13,7 @@ use crate::keeper::walk::show_item::render_scroll;
 use crate::keeper::work::work_items::work_view;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
 use crate::model::{
-    Date, Entity, Palace, Relation, RoomId, Scroll, ScrollId, Severity, entity_links,
+    Entity, Palace, PointInTime, Relation, RoomId, Scroll, ScrollId, Severity, entity_links,
     quoted_unless_plain,
 };
 use crate::render::{
@@ -93,7 +93,7 @@ fn wake_up_page(session: &Session<'_>) -> Result<WakeUpPage, Refusal> {
             wings_section(open),
         ],
         contents: vec![
-            facts_sections(open, now, &linked),
+            facts_sections(open, session.caller.point_in_time(), &linked),
             observations_sections(open, &linked),
             vec![scrolls],
             vec![diaries_section(open, now)],
@@ -235,21 +235,20 @@ fn diaries_section(open: &OpenPalace, now: DateTime<Utc>) -> WakeUpSection {
 /// the newest subjects. The headings count all current facts.
 fn facts_sections(
     open: &OpenPalace,
-    now: DateTime<Utc>,
+    now: PointInTime,
     linked: &BTreeSet<&str>,
 ) -> Vec<WakeUpSection> {
-    let today = Date::from(now);
     let mut sources: Vec<_> = open.palace.graph.entities_and_loose_ends().collect();
     sources.retain(|it| !is_example(&it.name));
-    let is_current = |it: &&Relation| it.is_current(today);
+    let is_current = |it: &&Relation| it.is_current(now);
     let total = sources.iter().flat_map(|it| &it.relations).filter(is_current).count();
     let section = |mut sources: Vec<&Entity>| {
         sources.sort_unstable_by_key(|it| (Reverse(it.id), &it.name, it.is_defined));
         let facts =
             sources.into_iter().flat_map(|it| it.relations.iter().map(move |fact| (it, fact)));
-        let mut facts: Vec<_> = facts.filter(|(_, fact)| fact.is_current(today)).collect();
+        let mut facts: Vec<_> = facts.filter(|(_, fact)| fact.is_current(now)).collect();
         facts.sort_by_cached_key(|(_, fact)| Reverse(fact.since_date()));
-        let lines = facts.iter().map(|(it, fact)| current_fact_line(&it.name, fact, today));
+        let lines = facts.iter().map(|(it, fact)| current_fact_line(&it.name, fact, now));
         whole_section("Current facts", (facts.len(), total), lines)
     };
     let about_linked = sources.iter().filter(|it| linked.contains(it.name.as_str()));
@@ -258,13 +257,13 @@ fn facts_sections(
     vec![section(all), section(about_linked)]
 }
 
-fn current_fact_line(name: &str, fact: &Relation, today: Date) -> String {
+fn current_fact_line(name: &str, fact: &Relation, now: PointInTime) -> String {
     let date = |it: &String| match fact.since_date() {
         Some(_) => truncate(&one_line(it), 20),
         None => in_quotes(&truncate(it, 20)),
     };
     let since = fact.since.as_ref().map(|it| format!(" (since {})", date(it)));
-    fact_record(name, fact, today).to_line() + &since.unwrap_or_default()
+    fact_record(name, fact, now).to_line() + &since.unwrap_or_default()
 }
 
 /// Lists the latest observations of all entities, and those of the `linked` ones: those of the entities
@@ -444,7 +443,7 @@ mod tests {
                     - { type: does, to: judo, since: 2027 }\n";
         let mut home = TestHome::new(&[("entities/person/max.yaml", text)]);
         let lines = lines_of(&mut home, |open| {
-            facts_sections(open, ada().now, &BTreeSet::new()).swap_remove(0)
+            facts_sections(open, ada().point_in_time(), &BTreeSet::new()).swap_remove(0)
         });
         assert_eq!(lines, ["Max → does → chess (since 2026-02)", "Max → child_of → Alice"]);
     }
@@ -459,8 +458,9 @@ mod tests {
             ("entities/person/max.yaml", &entity("Max", MAX_ITEMS)),
             ("entities/person/ada.yaml", &entity("Ada", 1)),
         ]);
-        let sections =
-            home.run(|session| facts_sections(session.palace, ada().now, &BTreeSet::from(["Ada"])));
+        let sections = home.run(|session| {
+            facts_sections(session.palace, ada().point_in_time(), &BTreeSet::from(["Ada"]))
+        });
         let lines: Vec<_> = sections.iter().map(|it| (it.lines.len(), it.total)).collect();
         assert_eq!(lines, [(0, MAX_ITEMS + 1), (1, MAX_ITEMS + 1)]);
     }

@@ -111,8 +111,14 @@ pub fn advance_process(
         let is_changed = process != *old;
         let now = match is_changed {
             false => text.clone(),
-            true => format::edit_process_text(&path, text, old, &process)
-                .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?,
+            true => format::edit_process_text(
+                &path,
+                text,
+                old,
+                &process,
+                &open.palace.settings.time_zone,
+            )
+            .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?,
         };
         let name = render::truncate(&render::one_line(&process.name), 50);
         let body = render::process_status(&process, is_changed).trim_end().to_owned();

@@ -111,8 +111,10 @@ pub fn complete_task(
         }
         let now = match new == *old {
             true => text.clone(),
-            false => format::edit_task_text(&path, text, old, &new)
-                .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?,
+            false => {
+                format::edit_task_text(&path, text, old, &new, &open.palace.settings.time_zone)
+                    .ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?
+            }
         };
         let edits = vec![FileEdit { path, was, now: Some(now) }];
         let subject = format!("task {}: done", render::truncate(&title, 50));

@@ -12,7 +12,7 @@ pub(crate) fn open_as_of(
 ) -> Result<String, Refusal> {
     let directory = present_key(key);
     let store = keeper.open_palace(directory)?.store();
-    let key = as_of_key(directory, &store.resolve_moment(revision, caller.now)?);
+    let key = as_of_key(directory, &store.resolve_moment(revision, caller.now, &caller.zone)?);
     keeper.open_palace(&key)?;
     Ok(key)
 }

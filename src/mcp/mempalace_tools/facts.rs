@@ -35,7 +35,7 @@ fn run_kg_query(keeper: &mut Keeper, caller: &Caller, it: &KgQuery) -> ToolResul
         return Err("the `entity` is empty: give a name".to_owned());
     }
     let as_of = it.as_of();
-    let date = |it: &String| keeper::parse_date_argument("as_of", it, caller.now);
+    let date = |it: &String| keeper::parse_date_argument("as_of", it, caller.today());
     let date = refusal_to_text(as_of.as_ref().map(date).transpose())?;
     let FactsAbout { outgoing, incoming, entity, undated, other_facts, suggestion } =
         read_palace_or_default(keeper, caller, |session| {

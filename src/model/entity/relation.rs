@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{Code, Date, escape_unprintable};
+use crate::model::{Code, Date, PointInTime, escape_unprintable};
 
 /// A directed, typed edge, stored with the entity it starts from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -32,7 +32,8 @@ impl Relation {
 
     /// Returns whether the relation holds at a date; `None` if the answer depends on a date that
     /// does not parse.
-    pub fn holds_at(&self, at: Date) -> Option<bool> {
+    pub fn holds_at(&self, at: impl Into<PointInTime>) -> Option<bool> {
+        let at = at.into();
         let has_begun = |written: &Option<String>, default| match written {
             None => Some(default),
             Some(text) => text.parse().ok().map(|it: Date| it.has_begun_by(at)),
@@ -43,10 +44,10 @@ impl Relation {
         }
     }
 
-    /// Returns whether the relation holds today. If a date does not parse, it holds unless it has
+    /// Returns whether the relation holds now. If a date does not parse, it holds unless it has
     /// an end.
-    pub fn is_current(&self, today: Date) -> bool {
-        self.holds_at(today).unwrap_or(self.until.is_none())
+    pub fn is_current(&self, now: PointInTime) -> bool {
+        self.holds_at(now).unwrap_or(self.until.is_none())
     }
 
     /// Returns the errors in its dates, each with its key, code and message. A relation that begins

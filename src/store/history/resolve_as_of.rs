@@ -5,12 +5,12 @@
 
 use std::collections::{BinaryHeap, HashSet};
 
-use chrono::{DateTime, Days, Months, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, Utc};
+use chrono::{DateTime, Days, Months, NaiveDate, NaiveDateTime, TimeDelta, Utc};
 use gix::ObjectId;
 use gix::revision::Spec;
 use gix::revision::spec::parse::{Error as Unfit, ObjectKindHint, Options};
 
-use crate::model::CommitId;
+use crate::model::{CommitId, TimeZone};
 
 use crate::store::history::commits::{HistoryReader, utc_time};
 use crate::store::history::past_files::format_time;
@@ -28,8 +28,8 @@ const ACCEPTED_FORMS: &str = "use a day (2026-03-01), a time (2026-03-01T12:00:0
 impl Store {
     /// Returns the commit that `text` stands for at the time `now`:
     ///
-    /// - a time (RFC 3339, or without an offset, which is UTC): the last commit made by then;
-    /// - a day: the last commit of that day or before, in UTC;
+    /// - a time (RFC 3339, or without an offset, which is in `zone`): the last commit made by then;
+    /// - a day: the last commit of that day in `zone`, or before;
     /// - an age (`3 weeks`, `3.weeks.ago`, `2h`, `yesterday`): the last commit at least that old;
     /// - any git revision that names a commit.
     ///
@@ -37,11 +37,16 @@ impl Store {
     /// counts from the time of the merge. The parents of a merge by `palazzo sync` have no order,
     /// so there all parents count. A commit that is dated more than a day ahead of `now` counts as
     /// made now, because a clock was wrong.
-    pub fn resolve_moment(&self, text: &str, now: DateTime<Utc>) -> Result<CommitId, Error> {
+    pub fn resolve_moment(
+        &self,
+        text: &str,
+        now: DateTime<Utc>,
+        zone: &TimeZone,
+    ) -> Result<CommitId, Error> {
         let text = text.trim();
         let repository = self.require_repository()?;
         let past = HistoryReader::new(&repository);
-        let found = match parse_time_or_age(text, now) {
+        let found = match parse_time_or_age(text, now, zone) {
             Some(time) => last_commit_until(&past, text, time, now)?,
             None => resolve_git_revision(&past, text)?,
         };
@@ -49,13 +54,12 @@ impl Store {
     }
 }
 
-/// Parses the time from which on something counts: a time, a day (its first second), or an age
-/// before `now`.
-pub fn parse_start_time(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
+/// Parses the time from which on something counts: a time, a day in `zone` (its first second), or an
+/// age before `now`.
+pub fn parse_start_time(text: &str, now: DateTime<Utc>, zone: &TimeZone) -> Option<DateTime<Utc>> {
     let text = text.trim();
-    let day = || NaiveDate::parse_from_str(text, "%Y-%m-%d").ok();
-    let start_of_day = || Some(day()?.and_time(NaiveTime::MIN).and_utc());
-    parse_timestamp(text).or_else(start_of_day).or_else(|| parse_age(text, now))
+    let start_of_day = || Some(zone.start_of_day(parse_day(text)?));
+    parse_timestamp(text, zone).or_else(start_of_day).or_else(|| parse_age(text, now))
 }
 
 /// Finds the last ancestor of `HEAD` made at or before `time`, among the first parents and all
@@ -134,24 +138,28 @@ fn resolve_git_revision(past: &HistoryReader<'_>, text: &str) -> Result<ObjectId
 }
 
 /// Parses a time, a day or an age.
-fn parse_time_or_age(text: &str, now: DateTime<Utc>) -> Option<DateTime<Utc>> {
-    parse_timestamp(text).or_else(|| parse_end_of_day(text)).or_else(|| parse_age(text, now))
+fn parse_time_or_age(text: &str, now: DateTime<Utc>, zone: &TimeZone) -> Option<DateTime<Utc>> {
+    let end_of_day = || parse_end_of_day(text, zone);
+    parse_timestamp(text, zone).or_else(end_of_day).or_else(|| parse_age(text, now))
 }
 
-fn parse_timestamp(text: &str) -> Option<DateTime<Utc>> {
+fn parse_timestamp(text: &str, zone: &TimeZone) -> Option<DateTime<Utc>> {
     if let Ok(time) = DateTime::parse_from_rfc3339(text) {
         return Some(time.to_utc());
     }
     let text = text.replacen('T', " ", 1);
     let read = |form| NaiveDateTime::parse_from_str(&text, form).ok();
     let time = read("%Y-%m-%d %H:%M:%S").or_else(|| read("%Y-%m-%d %H:%M"));
-    time.map(|it| it.and_utc())
+    time.map(|it| zone.to_utc(it))
+}
+
+fn parse_day(text: &str) -> Option<NaiveDate> {
+    NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()
 }
 
 /// Parses a day and returns its last second.
-fn parse_end_of_day(text: &str) -> Option<DateTime<Utc>> {
-    let day = NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()?;
-    let end = day.checked_add_days(Days::new(1))?.and_time(NaiveTime::MIN).and_utc();
+fn parse_end_of_day(text: &str, zone: &TimeZone) -> Option<DateTime<Utc>> {
+    let end = zone.start_of_day(parse_day(text)?.checked_add_days(Days::new(1))?);
     end.checked_sub_signed(TimeDelta::seconds(1))
 }
 
@@ -230,8 +238,12 @@ mod tests {
     use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok};
 
     fn parsed_time(text: &str) -> String {
+        parsed_time_in_zone(text, &TimeZone::UTC)
+    }
+
+    fn parsed_time_in_zone(text: &str, zone: &TimeZone) -> String {
         let now = "2026-03-31T12:00:00Z".parse().unwrap();
-        parse_time_or_age(text, now).map_or("no time".to_owned(), |it| it.to_rfc3339())
+        parse_time_or_age(text, now, zone).map_or("no time".to_owned(), |it| it.to_rfc3339())
     }
 
     #[test]
@@ -258,6 +270,21 @@ mod tests {
         ] {
             assert_eq!(parsed_time(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn days_and_times_without_an_offset_are_those_of_the_zone() {
+        let zone = "Asia/Tokyo".parse().unwrap();
+        for (text, expected) in [
+            ("2026-03-01", "2026-03-01T14:59:59+00:00"),
+            ("2026-03-01 12:00", "2026-03-01T03:00:00+00:00"),
+            ("2026-03-01T12:00:00Z", "2026-03-01T12:00:00+00:00"),
+            ("2 hours", "2026-03-31T10:00:00+00:00"),
+        ] {
+            assert_eq!(parsed_time_in_zone(text, &zone), expected, "{text}");
+        }
+        let start = parse_start_time("2026-03-01", DateTime::UNIX_EPOCH, &zone);
+        assert_eq!(start, "2026-02-28T15:00:00Z".parse().ok());
     }
 
     #[test]
@@ -307,7 +334,7 @@ mod tests {
     }
 
     fn text_as_of(store: &Store, text: &str, now: DateTime<Utc>) -> String {
-        let then = store.resolve_moment(text, now).and_then(|it| store.as_of(&it));
+        let then = store.resolve_moment(text, now, &TimeZone::UTC).and_then(|it| store.as_of(&it));
         match then.map(|it| it.read_file("rooms/hall.yaml")) {
             Ok(Ok(text)) => text.unwrap_or_else(|| "missing".to_owned()),
             Ok(Err(finding)) => finding.to_string(),
@@ -400,7 +427,7 @@ mod tests {
         let scene = TestHome::new();
         let store = scene.palace("keep");
         let now = DateTime::UNIX_EPOCH;
-        let refused = store.resolve_moment("now", now).unwrap_err().to_string();
+        let refused = store.resolve_moment("now", now, &TimeZone::UTC).unwrap_err().to_string();
         assert!(refused.starts_with("no git repository can be used for"), "{refused}");
         scene.init_repository();
         assert_eq!(

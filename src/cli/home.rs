@@ -36,7 +36,7 @@ pub(super) struct HomeArgs {
 
 /// The home as an argument or an option, for commands without other arguments that work on a
 /// whole home.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(super) struct HomeOrDirArgs {
     /// The home, or one palace
     #[arg(value_name = "DIR")]
@@ -94,6 +94,11 @@ impl HomeArgs {
 }
 
 impl HomeOrDirArgs {
+    /// Returns the argument `DIR`.
+    pub(super) fn new(dir: PathBuf) -> Self {
+        Self { dir: Some(dir), home: None }
+    }
+
     /// Returns the home, if one is given.
     pub(super) fn given(&self) -> Option<&Path> {
         self.dir.as_deref().or(self.home.as_deref())
@@ -188,7 +193,8 @@ fn home_from_env() -> Option<PathBuf> {
     env_path("PALAZZO_HOME")
 }
 
-fn has_palaces(home: &Path) -> bool {
+/// Returns whether there is a palace in a folder, or it is one.
+pub(super) fn has_palaces(home: &Path) -> bool {
     Keeper::new(home.to_owned(), None).has_palaces()
 }
 

@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 
 /// The output format.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 pub(super) struct FormatArgs {
     /// The output format: human-readable or JSON
     #[arg(long, value_enum, default_value_t)]

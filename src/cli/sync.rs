@@ -1,5 +1,6 @@
 //! `palazzo sync`.
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -24,7 +25,7 @@ use crate::render;
 /// other is kept in a file in `conflicts`. It runs only after `palazzo sync --setup` on this
 /// machine. The exit code is 0 if the two are in sync, 1 if they are in sync and conflicts are
 /// recorded, 2 if it was not done.
-#[derive(clap::Args)]
+#[derive(Clone, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct Args {
     #[command(flatten)]
@@ -55,7 +56,7 @@ pub(super) struct Args {
     #[arg(long)]
     accept: bool,
 
-    /// The time limit of each fetch and each push
+    /// The time limit of each fetch and each push, and for another palazzo that synchronizes
     #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
     time_limit: u64,
 
@@ -72,6 +73,7 @@ struct RepositoryResult {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
+    let args = &args.clone().with_folder_before_setup();
     let keeper = args.home.keeper();
     home::require_palace(&keeper, &args.home.find())?;
     let repositories = keeper::list_synced_repositories(&keeper)?;
@@ -110,6 +112,24 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 impl Args {
+    /// Reads `--setup DIR` as `DIR --setup`, and `--setup DIR URL` as `DIR --setup URL`, if there
+    /// are palaces in DIR: a remote has none.
+    fn with_folder_before_setup(self) -> Self {
+        let Some(Some(folder)) = &self.setup else { return self };
+        if !home::has_palaces(Path::new(folder)) {
+            return self;
+        }
+        let given = self.home.given();
+        match given.map(|it| (it, home::has_palaces(it))) {
+            Some((_, true)) => self,
+            Some((url, false)) => {
+                let url = url.display().to_string();
+                Self { home: HomeOrDirArgs::new(folder.into()), setup: Some(Some(url)), ..self }
+            }
+            None => Self { home: HomeOrDirArgs::new(folder.into()), setup: Some(None), ..self },
+        }
+    }
+
     fn run_for(
         &self,
         repository: &SyncedRepository,
@@ -117,7 +137,9 @@ impl Args {
     ) -> Result<RepositoryResult, Refusal> {
         let time_limit = Duration::from_secs(self.time_limit);
         if let Some(url) = &self.setup {
-            let setup = keeper::set_up_sync(repository, url.as_deref(), time_limit)?;
+            let setup = run_when_free(time_limit, |lock_timeout| {
+                keeper::set_up_sync(repository, url.as_deref(), time_limit, lock_timeout)
+            })?;
             return Ok(setup_result(&setup, repository));
         }
         if self.status {
@@ -129,15 +151,18 @@ impl Args {
         } else if self.undo {
             return Ok(undo_result(&keeper::undo_last_sync(repository)?));
         }
-        let options = SyncOptions {
+        let options = |lock_timeout| SyncOptions {
             pushes: true,
             is_dry_run: self.dry_run,
             is_accepted: self.accept,
             time_limit,
+            lock_timeout,
             now: current_time(),
             cancelled: cancelled.clone(),
         };
-        let report = keeper::sync_repository(repository, &options)?;
+        let report = run_when_free(time_limit, |lock_timeout| {
+            keeper::sync_repository(repository, &options(lock_timeout))
+        })?;
         for warning in &report.warnings {
             anstream::eprintln!("palazzo: {warning}");
         }
@@ -146,6 +171,21 @@ impl Args {
             Some(ids) => result.after_revert(&ids),
             None => result,
         })
+    }
+}
+
+/// Runs what needs the lock of a synchronization; if another process has it, waits up to the time
+/// limit.
+fn run_when_free<T>(
+    time_limit: Duration,
+    run: impl Fn(Duration) -> Result<T, Refusal>,
+) -> Result<T, Refusal> {
+    match run(Duration::ZERO) {
+        Err(refusal) if refusal.is_busy_with_sync() => {
+            anstream::eprintln!("palazzo: waiting for another palazzo that synchronizes");
+            run(time_limit)
+        }
+        result => result,
     }
 }
 

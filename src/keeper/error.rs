@@ -11,7 +11,7 @@ use crate::model::{
     AmbiguousRoomError, CommitSummary, Diagnostic, Layout, MAX_FILE_BYTES, RoomId, Slot, SlugError,
     TemplateVariable, foreign_message, quote_for_shell, quoted, quoted_unless_plain,
 };
-use crate::store::{self, SyncFailureKind};
+use crate::store::{self, SyncError, SyncFailureKind};
 
 /// The reason why the keeper refuses a call. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
@@ -351,6 +351,11 @@ fn workspaces_sentence(names: &[String]) -> String {
 }
 
 impl Refusal {
+    /// Returns whether another process is synchronizing the repository.
+    pub fn is_busy_with_sync(&self) -> bool {
+        matches!(self, Self::Store(store::Error::Sync(SyncError::Busy)))
+    }
+
     /// Returns what can end the failure of a synchronization; `None`: it passes by itself.
     pub(crate) fn sync_failure_kind(&self) -> Option<SyncFailureKind> {
         match self {

@@ -253,6 +253,61 @@ fn the_setup_adds_a_remote_to_a_palace_without_one() {
 }
 
 #[test]
+fn the_setup_understands_a_folder_in_the_place_of_the_url() {
+    let remote = Remote::with_palace();
+    for folder in [".", "keep"] {
+        let home = remote.clone_to_machine();
+        let folder = home.path().join(folder).display().to_string();
+        let run = |arguments: &[&str]| {
+            let mut command = home.palazzo_command(MARCH_1);
+            command.env_remove("PALAZZO_HOME").arg("sync").args(arguments).output().unwrap()
+        };
+        let set_up = run(&["--setup", &folder]);
+        assert!(set_up.status.success(), "{set_up:?}");
+        assert!(run(&[&folder]).status.success());
+        assert_eq!(home.git(&["remote"]), "origin\n", "the folder became no remote");
+    }
+    let (empty, home) = (Remote::empty(), Home::new());
+    home.write_git_config(USER_CONFIG);
+    assert!(home.run_palazzo(&["init", "keep"]).status.success());
+    let [folder, url] = [home.path(), empty.path()].map(|it| it.display().to_string());
+    let (said, code) = sync(&home, &["--setup", &folder, &url]);
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(home.git(&["remote", "get-url", "origin"]).trim(), format!("file://{url}"));
+}
+
+#[cfg(unix)]
+#[test]
+fn sync_waits_while_another_process_synchronizes() {
+    use std::io::{BufRead as _, BufReader};
+
+    let remote = Remote::with_palace();
+    let home = remote.machine();
+    assert_eq!(sync(&home, &[]).1, 0);
+    let start = |arguments: &[&str]| {
+        let lock = fs::File::options().write(true).open(home.path().join(".git/palazzo/sync"));
+        let lock = lock.unwrap();
+        lock.lock().unwrap();
+        let mut command = home.palazzo_command(MARCH_1);
+        command.arg("sync").args(arguments).stderr(std::process::Stdio::piped());
+        let mut waiting = command.spawn().unwrap();
+        let mut stderr = BufReader::new(waiting.stderr.take().unwrap());
+        let mut line = String::new();
+        stderr.read_line(&mut line).unwrap();
+        assert!(line.contains("waiting for another palazzo"), "{line}");
+        (waiting, lock, stderr)
+    };
+    let (mut waiting, lock, _stderr) = start(&["--time-limit", "600"]);
+    drop(lock);
+    assert!(waiting.wait().unwrap().success());
+    let (mut waiting, _lock, mut stderr) = start(&["--time-limit", "1"]);
+    assert_eq!(waiting.wait().unwrap().code(), Some(2));
+    let mut line = String::new();
+    stderr.read_line(&mut line).unwrap();
+    assert!(line.contains("another palazzo is synchronizing this repository"), "{line}");
+}
+
+#[test]
 fn a_push_race_is_merged_and_tried_again() {
     let remote = Remote::with_palace();
     let [ada, ben] = [remote.machine(), remote.machine()];

@@ -14,7 +14,7 @@ use crate::view::{self, EntityPage, Links, PalaceFile, PalaceFileChanges};
 
 /// Limits for what the file has.
 const MAX_ROOMS: usize = 2_000;
-const MAX_ENTITIES: usize = 1_000;
+const MAX_ENTITIES: usize = 2_000;
 
 /// Which state of a palace a file shows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -109,7 +109,8 @@ fn rooms_with_doors(palace: &Palace) -> Vec<RoomId> {
     rooms.chain(palace.unfinished_rooms()).collect()
 }
 
-/// Lists the entities that rooms name or link to, as many as a file has, and counts all entities.
+/// Lists as many entities as a file has: those that rooms name or link to, then the others by
+/// name. Counts all entities.
 fn entities_of_rooms(palace: &Palace) -> (Vec<&str>, usize) {
     let graph = &palace.graph;
     if graph.len() <= MAX_ENTITIES {
@@ -122,5 +123,7 @@ fn entities_of_rooms(palace: &Palace) -> (Vec<&str>, usize) {
         named.chain(linked).collect()
     };
     let shown: BTreeSet<_> = palace.rooms().flat_map(|(_, it)| names(it)).collect();
-    (shown.into_iter().take(MAX_ENTITIES).collect(), graph.len())
+    let others = graph.iter().map(|it| it.name.as_str()).filter(|it| !shown.contains(it));
+    let shown = shown.iter().copied().chain(others);
+    (shown.take(MAX_ENTITIES).collect(), graph.len())
 }

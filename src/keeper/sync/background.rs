@@ -290,7 +290,7 @@ impl SyncThread {
             (self.wake)();
         }
         let now = self.now();
-        if matches!(&answer, Err(Refusal::Store(store::Error::Sync(SyncError::Busy)))) {
+        if answer.as_ref().is_err_and(Refusal::is_busy_with_sync) {
             schedule.record_busy(now);
             return answer;
         }

@@ -29,6 +29,8 @@ pub struct SyncOptions {
     pub is_accepted: bool,
     /// The time limit of each fetch and push.
     pub time_limit: Duration,
+    /// How long to wait for another process that synchronizes the repository.
+    pub lock_timeout: Duration,
     /// The present time.
     pub now: DateTime<Utc>,
     /// Stops it when it is set.
@@ -74,7 +76,7 @@ pub fn sync_repository(
     let mut store = repository.store();
     store.set_cancel_flag(options.cancelled.clone());
     require_consent(repository, &store.upstream()?)?;
-    let mut session = SyncSession::begin(store, options.time_limit)?;
+    let mut session = SyncSession::begin(store, options.time_limit, options.lock_timeout)?;
     // The configuration may have changed since it was read.
     require_consent(repository, session.upstream())?;
     let done = exchange_commits(repository, &mut session, options);

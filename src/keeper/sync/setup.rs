@@ -25,6 +25,7 @@ pub fn set_up_sync(
     repository: &SyncedRepository,
     url: Option<&str>,
     time_limit: Duration,
+    lock_timeout: Duration,
 ) -> Result<SyncSetup, Refusal> {
     let store = repository.store();
     let is_new_upstream = url.is_some() && store.upstream().is_err();
@@ -33,7 +34,7 @@ pub fn set_up_sync(
         None => store.upstream()?,
     };
     let ahead = if store.has_files_of_no_palace()? {
-        let mut session = SyncSession::begin(repository.store(), time_limit)?;
+        let mut session = SyncSession::begin(repository.store(), time_limit, lock_timeout)?;
         session.fetch()?;
         Some(session.compare(MERGE_RULES_VERSION)?.ahead)
     } else {

@@ -107,7 +107,7 @@ fn run_sync(home: &Path) -> Result<(), Error> {
     let mut store = Store::new(home.join("keep"), home.to_owned());
     store.isolated = true;
     let store = store.for_whole_repository()?.unwrap();
-    let mut session = SyncSession::begin(store, Duration::from_secs(60))?;
+    let mut session = SyncSession::begin(store, Duration::from_secs(60), Duration::ZERO)?;
     let now = DateTime::UNIX_EPOCH;
     session.record_outcome(Some((SyncFailureKind::Blocked, "not yet".to_owned())), now);
     loop {

@@ -31,6 +31,8 @@ use crate::store::{CommitWarning, Error, Store};
 
 /// The lock that lets one process synchronize at a time.
 const SYNC_LOCK: &str = "sync";
+/// How often a process that waits for the lock looks whether it is cancelled.
+const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// How often a push is attempted while others push too.
 const MAX_ATTEMPTS: usize = 5;
 /// How long a push is attempted.
@@ -97,19 +99,34 @@ pub enum ApplyOutcome {
     HeadMoved,
 }
 
+/// Waits for the lock, also until the store's cancel flag is set.
+fn acquire_sync_lock(store: &Store, timeout: Duration) -> Result<PalazzoLock, Error> {
+    let repository = store.require_repository()?;
+    let end = Instant::now() + timeout;
+    loop {
+        let left = end.saturating_duration_since(Instant::now());
+        let step = left.min(CANCEL_CHECK_INTERVAL);
+        match palazzo_lock::acquire_palazzo_lock(&repository.common_dir, SYNC_LOCK, step) {
+            Err(Error::WriteLocked { .. }) if left.is_zero() => return Err(SyncError::Busy.into()),
+            Err(Error::WriteLocked { .. }) => store.reject_if_cancelled()?,
+            lock => return lock,
+        }
+    }
+}
+
 impl SyncSession {
     /// Begins to synchronize the repository of `store`, the store of the whole repository. Each
-    /// run of git has the time limit, and ends when the store's cancel flag is set.
-    pub fn begin(store: Store, time_limit: Duration) -> Result<Self, Error> {
+    /// run of git has the time limit, and ends when the store's cancel flag is set. If another
+    /// process synchronizes it, waits for `lock_timeout`.
+    pub fn begin(
+        store: Store,
+        time_limit: Duration,
+        lock_timeout: Duration,
+    ) -> Result<Self, Error> {
+        let lock = acquire_sync_lock(&store, lock_timeout)?;
         let repository = store.require_repository()?;
         let upstream = store.upstream()?;
         let ours = repository.head()?.ok_or(SyncError::NoCommit)?;
-        let lock =
-            palazzo_lock::acquire_palazzo_lock(&repository.common_dir, SYNC_LOCK, Duration::ZERO);
-        let lock = lock.map_err(|err| match err {
-            Error::WriteLocked { .. } => SyncError::Busy.into(),
-            err => err,
-        })?;
         let known = head_move::find_ref(&repository, &upstream.tracking_ref())?;
         let tips: Vec<_> = known.into_iter().chain([ours]).collect();
         let cancelled = store.cancelled.clone();

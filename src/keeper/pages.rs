@@ -192,6 +192,27 @@ mod tests {
     }
 
     #[test]
+    fn the_file_of_a_large_palace_has_two_thousand_entities() {
+        for (count, shown, note) in [(2_000, 2_000, ""), (2_003, 2_000, "3 more entities are not")]
+        {
+            let mut files = vec![
+                ("palace.toml".to_owned(), "name = \"P\"\n".to_owned()),
+                ("rooms/hall.yaml".to_owned(), "name: Hall\ndescription: '[[N0009]]'\n".to_owned()),
+            ];
+            files.extend((0..count).map(|it| {
+                let path = format!("entities/thing/n{it:04}.yaml");
+                (path, format!("name: N{it:04}\ngenus: Thing\n"))
+            }));
+            let files: Vec<_> =
+                files.iter().map(|(path, it)| (path.as_str(), it.as_str())).collect();
+            let page = file(&mut TestHome::new(&files), None, None);
+            let names = (0..count).filter(|it| page.contains(&format!(">N{it:04}<"))).count();
+            assert_eq!(names, shown);
+            assert!(page.contains(note) && page.contains(">N0009<"));
+        }
+    }
+
+    #[test]
     fn a_page_has_every_line_that_show_prints() {
         let examples = fs::read_dir("example-palaces").unwrap();
         for example in examples.map(|it| it.unwrap().file_name().into_string().unwrap()) {

@@ -190,7 +190,7 @@ fn index(file: &PalaceFile<'_>) -> Markup {
             (rows(&file.entities.iter().map(entity).collect::<Vec<_>>(), file.links))
         }
         @if entities > 0 {
-            p class="note" { (count_with_noun(entities, "more entity")) " are not in this file: no room names them." }
+            p class="note" { (count_with_noun(entities, "more entity")) " are not in this file." }
         }
     }
 }

@@ -54,7 +54,10 @@ pub(super) fn is_example(token: &str) -> bool {
 
 /// Returns whether a value is empty, refers to the secret, or consists of words that describe it.
 pub(super) fn is_placeholder(value: &str) -> bool {
-    is_reference(value) || is_masked(value) || has_only_placeholder_words(value)
+    is_reference(value)
+        || is_masked(value)
+        || has_only_placeholder_words(value)
+        || addresses_the_reader(value)
 }
 
 /// Returns whether a value is that of a variable or a command, or to be filled in.
@@ -86,6 +89,17 @@ fn has_only_placeholder_words(value: &str) -> bool {
     };
     let has_word = value.contains(|it: char| it.is_alphabetic());
     has_word && value.len() <= MAX_PLACEHOLDER_LEN && words.into_iter().all(is_known)
+}
+
+/// Returns whether a value is a name with the word `your`: `YOUR_OPENAI_API_KEY`. A passphrase has
+/// blanks, or looks random.
+fn addresses_the_reader(value: &str) -> bool {
+    let is_name_char = |it: char| it.is_ascii_alphanumeric() || matches!(it, '-' | '_');
+    let mut words = value.split(['-', '_']);
+    value.len() <= MAX_PLACEHOLDER_LEN
+        && value.chars().all(is_name_char)
+        && words.any(|it| it.eq_ignore_ascii_case("your"))
+        && !looks_random(value)
 }
 
 /// Returns whether a text contains a digit and a letter.
@@ -144,10 +158,16 @@ mod tests {
             "my-secret-pw",
             "(password)",
             "<your",
+            "YOUR_OPENAI_API_KEY",
+            "sk-ant-api03-your-key-here",
+            "your-bot-token-from-botfather",
         ] {
             assert!(is_placeholder(value), "{value}");
         }
-        for value in ["hunter2", "correct horse", "größer", "1234567", "(k9fjw2LmQzA"] {
+        for value in ["hunter2", "correct horse", "größer", "1234567", "(k9fjw2LmQzA"]
+            .into_iter()
+            .chain(["open your heart", "your_q7Zk39vRtw2LmX", "yours-truly-9"])
+        {
             assert!(!is_placeholder(value), "{value}");
         }
     }

@@ -74,13 +74,15 @@ impl ToolSet {
     /// The sets that room actions may call: no two of their tools share a name.
     pub const FOR_ACTIONS: [Self; 4] = [Self::Palace, Self::Graph, Self::Sync, Self::Mempalace];
 
-    /// Returns the arguments as they are parsed. The tools of the reference memory server refuse what it refuses;
-    /// a blank name of a place may be a mistake, and the tools of `MemPalace` decide on blanks themselves.
+    /// Returns the arguments as they are parsed. The tools of the reference memory server refuse what it refuses,
+    /// and the tools of `MemPalace` decide on blanks themselves.
     fn normalize_arguments(self, schema: &JsonObject, arguments: JsonObject) -> JsonObject {
         match self {
             Self::Memory => arguments,
-            Self::Graph | Self::Sync => normalize_arguments(schema, arguments, Blanks::LeftOut),
-            Self::Palace | Self::Mempalace => normalize_arguments(schema, arguments, Blanks::Kept),
+            Self::Mempalace => normalize_arguments(schema, arguments, Blanks::Kept),
+            Self::Palace | Self::Graph | Self::Sync => {
+                normalize_arguments(schema, arguments, Blanks::LeftOut)
+            }
         }
     }
 

@@ -683,6 +683,13 @@ async fn arguments_are_read_as_careless_clients_send_them() {
     assert!(said.contains("  - Wrote.\n"), "{said}");
     let said = agent.call("update_entity", json!({ "name": "Ada", "status": "" })).await;
     assert_eq!(said.lines().next().unwrap(), "Changed Ada: status alive removed.");
+    let blanks = json!({ "workspace": "notes", "as_of": "", "template": " ", "create": "" });
+    assert!(!agent.call("set_workspace", blanks).await.starts_with("refused"));
+    let blanks = json!({ "slug": "hall", "name": "Hall", "description": "Stone.", "actions": [],
+        "wing": "", "rename": "" });
+    assert!(!agent.call("build_room", blanks).await.starts_with("refused"));
+    let blanks = json!({ "title": "T", "body": "B", "room": " " });
+    assert!(!agent.call("write_scroll", blanks).await.starts_with("refused"));
     let said = agent.call("list_entities", json!({ "statsu": "" })).await;
     assert!(said.contains("unknown field `statsu`"), "{said}");
     agent.disconnect().await;

@@ -407,7 +407,6 @@ async fn invalid_as_of_values_are_refused_and_leave_the_visit_in_place() {
         "@{upstream}",
         "HEAD~99",
         "refs/heads/none",
-        "",
         "\u{1b}[2J",
         "2025-01-01",
         "999999999999 weeks",

@@ -24,11 +24,12 @@ const HOST_KEYS: [&str; 14] = [
 
 /// The optional texts for which a blank means that they are left out: filters, slugs and dates. Elsewhere it may
 /// mean something, as for the `status` of `update_entity`, which it clears.
-const FILTERS: [&str; 12] = [
+const FILTERS: [&str; 13] = [
     "as_of",
     "direction",
     "entity",
     "genus",
+    "rename",
     "room",
     "scrolls_to",
     "since",

@@ -402,8 +402,9 @@ pub fn edit_settings_text(text: &str, settings: &Settings) -> Option<String> {
     .then_some(edited)
 }
 
-/// Rewrites a canonical file; edits any other file. If the edited text does not parse as intended,
-/// rewrites the whole file with its comments; `None` if that does not parse as intended either.
+/// Rewrites a canonical file; edits any other file: first its lists and texts, then its keys. If
+/// the edited text does not parse as intended, rewrites the whole file with its comments; `None` if
+/// that does not parse as intended either.
 fn edit_yaml_text(
     text: &str,
     was: &yaml::OutputNode,
@@ -411,11 +412,20 @@ fn edit_yaml_text(
     is_meant: impl Fn(&str) -> bool,
 ) -> Option<String> {
     let (line, rest) = schema::split_modeline(text);
-    let fresh =
-        (yaml::serialize_yaml(was) == rest).then(|| format!("{line}{}", yaml::serialize_yaml(now)));
-    let edited = fresh.or_else(|| yaml::edit_yaml(text, was, now)).filter(|it| is_meant(it));
-    let rewrite = || Some(format!("{line}{}", yaml::rewrite_yaml(rest, |_| now.clone())?));
-    edited.or_else(|| rewrite().filter(|it| is_meant(it)))
+    if yaml::serialize_yaml(was) == rest {
+        let fresh = format!("{line}{}", yaml::serialize_yaml(now));
+        if is_meant(&fresh) {
+            return Some(fresh);
+        }
+    }
+    let (spliced, content) = yaml::splice_lists_and_texts(text, was, now);
+    let edit = |text: &str, was| yaml::edit_yaml(text, was, now).filter(|it| is_meant(it));
+    let rewrite = |text: &str, was| {
+        let (line, rest) = schema::split_modeline(text);
+        let rewritten = yaml::rewrite_edited_yaml(rest, was, now)?;
+        Some(format!("{line}{rewritten}")).filter(|it| is_meant(it))
+    };
+    edit(&spliced, &content).or_else(|| rewrite(&spliced, &content)).or_else(|| rewrite(text, was))
 }
 
 fn parse_discarding_findings<T>(

@@ -203,7 +203,29 @@ impl RandomChoices {
         YamlValue::Text(format!("{} {number}", LINE_TEXTS[self.pick(LINE_TEXTS.len())]))
     }
 
-    /// Changes one thing at a random place in a value.
+    /// Changes several things in a list, or one.
+    fn mutate_list(&mut self, items: &mut Vec<YamlValue>, shape: &ValueShape) {
+        for _ in 0..=self.pick(4) {
+            let place = self.pick(items.len());
+            match self.pick(4) {
+                0 => items.insert(self.pick(items.len() + 1), self.generate_new(shape)),
+                1 if items.len() > 1 => drop(items.remove(place)),
+                2 => {
+                    let moved = items.remove(place);
+                    items.insert(self.pick(items.len() + 1), moved);
+                }
+                _ => {
+                    let before = items[place].clone();
+                    self.mutate(&mut items[place], shape);
+                    if before.identity() != items[place].identity() {
+                        items[place] = self.generate_new(shape);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Changes one thing at a random place in a value, or several in one list.
     fn mutate(&mut self, part: &mut YamlValue, shape: &ValueShape) {
         match (part, shape) {
             (YamlValue::Map(pairs), ValueShape::Map(fields)) => {
@@ -223,14 +245,7 @@ impl RandomChoices {
                     self.mutate(&mut pairs[place].1, &ValueShape::Line);
                 }
             },
-            (YamlValue::List(items), ValueShape::List(shape)) => match self.pick(3) {
-                0 => items.insert(self.pick(items.len() + 1), self.generate_new(shape)),
-                1 if items.len() > 1 => drop(items.remove(self.pick(items.len()))),
-                _ => {
-                    let place = self.pick(items.len());
-                    self.mutate(&mut items[place], shape);
-                }
-            },
+            (YamlValue::List(items), ValueShape::List(shape)) => self.mutate_list(items, shape),
             (YamlValue::OneOf(which, part), ValueShape::OneOf(shapes)) if !self.one_in(3) => {
                 self.mutate(part, &shapes[*which]);
             }
@@ -246,13 +261,29 @@ impl YamlValue {
     /// Returns the number that identifies it in a list: the one at the end of its first
     /// text.
     fn trailing_number(&self) -> String {
+        let text = self.first_text();
+        text.rsplit(|it: char| !it.is_ascii_digit()).next().unwrap_or_default().to_owned()
+    }
+
+    /// Returns what makes it another item of its list: its label, its text, or what a relation says.
+    fn identity(&self) -> Vec<&str> {
         match self {
-            Self::Text(it) => {
-                it.rsplit(|it: char| !it.is_ascii_digit()).next().unwrap_or_default().to_owned()
+            Self::Map(pairs) => {
+                let says = pairs.iter().skip(1).filter(|it| it.0 == "type" || it.0 == "since");
+                pairs.iter().take(1).chain(says).map(|it| it.1.first_text()).collect()
             }
-            Self::List(items) => items.first().map(Self::trailing_number).unwrap_or_default(),
-            Self::Map(pairs) => pairs.first().map(|it| it.1.trailing_number()).unwrap_or_default(),
-            Self::OneOf(_, it) => it.trailing_number(),
+            Self::OneOf(_, it) => it.identity(),
+            _ => vec![self.first_text()],
+        }
+    }
+
+    /// Returns its first text.
+    fn first_text(&self) -> &str {
+        match self {
+            Self::Text(it) => it,
+            Self::List(items) => items.first().map(Self::first_text).unwrap_or_default(),
+            Self::Map(pairs) => pairs.first().map(|it| it.1.first_text()).unwrap_or_default(),
+            Self::OneOf(_, it) => it.first_text(),
         }
     }
 

@@ -6,6 +6,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use crate::format::yaml::comments::{Comment, CommentsAndDashes};
+use crate::format::yaml::item_matching::match_items;
 use crate::format::yaml::output_node::OutputNode;
 use crate::format::yaml::parse::{Node, NodeValue};
 use crate::model::Position;
@@ -79,6 +80,35 @@ impl AttachedComments {
         notes.attach_blank_lines(&root, &page);
         notes.move_header_to_top();
         notes
+    }
+
+    /// Moves the comments around the items of lists to the items of `now` that are the same. Those
+    /// above an item that has gone stay, and those in it go.
+    pub(in crate::format) fn follow_items(&mut self, was: &OutputNode, now: &OutputNode) {
+        if let (OutputNode::List(old), OutputNode::List(new)) = (was, now) {
+            if self.children.len() != old.len() {
+                return;
+            }
+            let mut parts: Vec<_> =
+                std::mem::take(&mut self.children).into_iter().map(Some).collect();
+            for (new, item) in new.iter().zip(match_items(old, new)) {
+                let part = item.and_then(|it| Some((it.index, parts[it.index].take()?)));
+                self.children.push(part.map_or_else(Self::default, |(index, mut part)| {
+                    part.follow_items(&old[index], new);
+                    part
+                }));
+            }
+            self.below.splice(0..0, parts.into_iter().flatten().flat_map(|it| it.above));
+            return;
+        }
+        let (old, new) = (was.pairs().unwrap_or_default(), now.pairs().unwrap_or_default());
+        for part in &mut self.children {
+            let value =
+                |pairs: &[(&str, _)]| pairs.iter().find(|it| it.0 == part.key).map(|(_, it)| *it);
+            if let (Some(old), Some(new)) = (value(&old), value(&new)) {
+                part.follow_items(old, new);
+            }
+        }
     }
 
     /// Moves comments for which the output has no room: those of a removed key to the next one,

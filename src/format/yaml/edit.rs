@@ -2,18 +2,18 @@
 //! lines stay.
 
 use crate::format::yaml::output_node::OutputNode;
-use std::ops::Range;
 use std::str::FromStr;
 
 use yaml_edit::{Mapping, Sequence, YamlFile, YamlNode};
 
 use crate::format::yaml::comments::{Comment, CommentsAndDashes};
+use crate::format::yaml::item_matching::{OldItem, match_items};
 use crate::format::yaml::parse::{MapKey, Node, NodeValue, parse_yaml};
 use crate::format::yaml::write::{inline_yaml, serialize_yaml};
 use crate::model::Position;
 
-/// Edits `text` from the content `was` to the content `now`; `None` if that is impossible. The
-/// caller must parse and compare the result.
+/// Edits `text` from the content `was` to the content `now`; `None` if that is impossible, also if
+/// the items of a list are not in their places. The caller must parse and compare the result.
 pub(in crate::format) fn edit_yaml(
     text: &str,
     was: &OutputNode,
@@ -34,15 +34,7 @@ fn apply_mapping_diff(
 ) -> Option<String> {
     let file = YamlFile::from_str(text).ok()?;
     edit_map(&file.document()?.as_mapping()?, was, now)?;
-    let mut edited = file.to_string();
-    for (key, value) in now {
-        if let (Some(OutputNode::List(was)), OutputNode::List(now)) = (find_value(was, key), *value)
-            && let Some(new) = inserted_range(was, now)
-        {
-            edited = move_new_items_above_comments(&edited, key, new).unwrap_or(edited);
-        }
-    }
-    Some(edited)
+    Some(file.to_string())
 }
 
 /// Moves the comments that `edited` has lost, and that were after the last line of a text, above
@@ -83,44 +75,6 @@ fn flow_scalar_ends(node: &Node) -> Vec<(Position, Position)> {
     }
 }
 
-/// Moves new items of a list above the comments of the next item, because the editor inserts them
-/// between those comments and the item.
-fn move_new_items_above_comments(text: &str, key: &str, new: Range<usize>) -> Option<String> {
-    let root = parse_yaml(text).ok()?;
-    let NodeValue::Map(pairs) = &root.value else { return None };
-    let (_, list) = pairs.iter().find(|(it, _)| it.text == key)?;
-    let NodeValue::List(items) = &list.value else { return None };
-    let dashes = CommentsAndDashes::scan(text).dashes;
-    let dash = |index: usize| {
-        let at = items.get(index).filter(|_| !list.is_flow)?.at;
-        dashes[..dashes.partition_point(|it| *it < at)].last()
-    };
-    let (first, next) = (dash(new.start)?, dash(new.end)?);
-    let mut lines: Vec<_> = text.split_inclusive('\n').collect();
-    let is_comment = |line: &&&str| {
-        let said = line.trim_start();
-        said.starts_with('#') && line.len() - said.len() == first.column - 1
-    };
-    let comments = lines.get(..first.line - 1)?.iter().rev().take_while(is_comment).count();
-    lines.get_mut(first.line - 1 - comments..next.line - 1)?.rotate_left(comments);
-    Some(lines.concat())
-}
-
-/// Returns the indexes of the new items that have others after them.
-fn inserted_range(was: &[OutputNode], now: &[OutputNode]) -> Option<Range<usize>> {
-    let (same, tail) = common_prefix_and_suffix(was, now);
-    let new = was.len() - tail..now.len() - tail;
-    (tail > 0 && same <= new.start && new.start < new.end).then_some(new)
-}
-
-/// Counts the equal items at the beginning and at the end.
-fn common_prefix_and_suffix(was: &[OutputNode], now: &[OutputNode]) -> (usize, usize) {
-    let same = was.iter().zip(now).take_while(|(a, b)| a == b).count();
-    let (was, now) = (&was[same..], &now[same..]);
-    let tail = was.iter().rev().zip(now.iter().rev()).take_while(|(a, b)| a == b).count();
-    (same, tail)
-}
-
 fn edit_map(map: &Mapping, was: &[(&str, &OutputNode)], now: &[(&str, &OutputNode)]) -> Option<()> {
     // A key with its default value may be missing in the file.
     let is_there = |key: &str| map.get(key).is_some();
@@ -159,31 +113,31 @@ fn edit_value(map: &Mapping, key: &str, was: &OutputNode, now: &OutputNode) -> O
     Some(())
 }
 
+/// Edits the items of a list in their places; `None` if an item was added, removed or moved.
 fn edit_list(list: &Sequence, was: &[OutputNode], now: &[OutputNode]) -> Option<()> {
-    if list.len() != was.len() {
-        return None; // An item could not be parsed, so the indexes do not match.
+    let moved = |(index, old): (usize, &Option<OldItem>)| old.is_some_and(|it| it.index != index);
+    let has_moved = match_items(was, now).iter().enumerate().any(moved);
+    if list.len() != was.len() || was.len() != now.len() || has_moved {
+        return None;
     }
     let in_brackets = list.is_flow_style();
-    let (same, tail) = common_prefix_and_suffix(was, now);
-    let (was, now) = (&was[same..was.len() - tail], &now[same..now.len() - tail]);
-    for (index, (old, new)) in (same..).zip(was.iter().zip(now)) {
-        match (old.pairs(), new.pairs(), list.get(index)?) {
+    for (index, (old, new)) in was.iter().zip(now).enumerate() {
+        match (old, new, list.get(index)?) {
             _ if old == new => {}
-            (Some(old), Some(new), YamlNode::Mapping(map))
+            (OutputNode::List(old), OutputNode::List(new), YamlNode::Sequence(list))
                 if !old.is_empty() && !new.is_empty() =>
             {
-                edit_map(&map, &old, &new)?;
+                edit_list(&list, old, new)?;
+            }
+            (_, _, YamlNode::Mapping(map))
+                if old.has_lines() && new.has_lines() && new.pairs().is_some() =>
+            {
+                edit_map(&map, &old.pairs()?, &new.pairs()?)?;
             }
             _ => {
                 list.set(index, to_editor_node(new, in_brackets)?);
             }
         }
-    }
-    for _ in now.len()..was.len() {
-        list.remove(same + now.len())?;
-    }
-    for (index, new) in now.iter().enumerate().skip(was.len()) {
-        list.insert(same + index, to_editor_node(new, in_brackets)?);
     }
     Some(())
 }

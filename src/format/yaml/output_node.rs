@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 /// A value to write, with its style.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::format) enum OutputNode {
     /// Unquoted: an id, a date, a slug.
     Plain(String),
@@ -44,6 +44,14 @@ impl OutputNode {
                 Some(pairs.iter().map(|(key, it)| (key.as_str(), it)).collect())
             }
             _ => None,
+        }
+    }
+
+    /// Returns the text of a scalar.
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Plain(text) | Self::Text(text) | Self::BlockText(text) => Some(text),
+            Self::List(_) | Self::Map(_) | Self::DynamicMap(_) => None,
         }
     }
 

@@ -19,3 +19,18 @@ pub(in crate::format) fn rewrite_yaml(
     notes.fit_to_output(&out);
     Some(serialize_yaml_with_comments(&out, &notes))
 }
+
+/// Writes the node `now` with the comments of `text`, whose content is `was`; `None` if `text`
+/// cannot be parsed.
+pub(in crate::format) fn rewrite_edited_yaml(
+    text: &str,
+    was: &OutputNode,
+    now: &OutputNode,
+) -> Option<String> {
+    let root = parse_yaml(text).ok()?;
+    let mut notes =
+        AttachedComments::attach_all_comments(text, &root, &CommentsAndDashes::scan(text));
+    notes.follow_items(was, now);
+    notes.fit_to_output(now);
+    Some(serialize_yaml_with_comments(now, &notes))
+}

@@ -45,7 +45,7 @@ pub use format_version::FORMAT_VERSION;
 pub use genus::linked_genus;
 pub use merge_conflict::{MarkedSides, has_merge_conflict, split_marked_sides};
 pub use missing_comments::add_missing_comments;
-pub use name_edits::replace_names;
+pub use name_edits::{rename_relation_targets, replace_names};
 pub use parsed_file::ParsedFile;
 pub use paths::{
     PalacePath, choose_drawer_room, is_standard_entity_path, new_diary_entry_path, new_drawer_path,

@@ -38,6 +38,23 @@ pub fn replace_names(
     (is_whole || before.is_empty()).then_some(replaced)
 }
 
+/// Renames the target of the relations to `old` in the file of an entity, each in its place; `None`
+/// as for [`replace_names`], or if there are none.
+pub fn rename_relation_targets(path: &str, text: &str, old: &str, new: &str) -> Option<String> {
+    let is_target = |it: &PlacedValue| {
+        let steps = it.path.words();
+        it.text == old
+            && matches!(
+                steps.iter().map(String::as_str).collect::<Vec<_>>()[..],
+                ["relations", _, "to"]
+            )
+            && !it.is_key()
+    };
+    let places = placed_values(path, text).into_iter().filter(is_target);
+    let places: Vec<_> = places.map(|it| [it.start, it.end]).collect();
+    if places.is_empty() { None } else { replace_names(path, text, &places, new) }
+}
+
 /// Returns the notation of the name `new` where `old` is written.
 fn name_in_place_of(path: &str, old: &str, new: &str) -> Option<String> {
     if old.starts_with("[[") {

@@ -44,6 +44,7 @@ mod import_export_memory;
 mod import_mempalace;
 mod invisible_characters;
 mod json_schemas;
+mod list_edits;
 mod long_texts;
 mod many_machines;
 mod mcp_protocol;

@@ -19,13 +19,15 @@ pub(crate) struct GraphEdit {
 }
 
 /// A file, its text and its entity before the change, and its entity now; `None` deletes the file.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct EditedFile {
     was: Option<String>,
     old: Option<Entity>,
     now: Option<Entity>,
     /// The new path of the file, if it is renamed.
     to: Option<String>,
+    /// The old and the new names of targets of relations.
+    renamed_targets: Vec<[String; 2]>,
 }
 
 /// The names of entities with files above the size limit, and the sizes of the files in bytes.
@@ -86,7 +88,7 @@ impl GraphEdit {
             *self.added_per_folder.entry(folder.to_owned()).or_default() += 1;
         }
         self.paths.insert((entity.name.clone(), entity.is_defined), path.clone());
-        self.files.insert(path, EditedFile { was: None, old: None, now: Some(entity), to: None });
+        self.files.insert(path, EditedFile { now: Some(entity), ..EditedFile::default() });
         Ok(())
     }
 
@@ -107,6 +109,21 @@ impl GraphEdit {
         let path = self.paths.get(&(name.to_owned(), is_defined));
         if let Some(file) = path.and_then(|it| self.files.get_mut(it)) {
             file.now = None;
+        }
+    }
+
+    /// Records that relations of an entity or a loose end lead to `new`, which was `old`: in its file
+    /// they are the same relations.
+    pub(crate) fn record_renamed_target(
+        &mut self,
+        source: &str,
+        is_defined: bool,
+        old: &str,
+        new: &str,
+    ) {
+        let path = self.paths.get(&(source.to_owned(), is_defined));
+        if let Some(file) = path.and_then(|it| self.files.get_mut(it)) {
+            file.renamed_targets.push([old.to_owned(), new.to_owned()]);
         }
     }
 
@@ -187,7 +204,8 @@ impl GraphEdit {
             };
             self.paths.insert(key.clone(), path.clone());
             let now = Some(old.clone());
-            self.files.insert(path, EditedFile { was, old: Some(old), now, to: None });
+            self.files
+                .insert(path, EditedFile { was, old: Some(old), now, ..EditedFile::default() });
         }
         let file = self.paths.get(&key).and_then(|it| self.files.get_mut(it));
         Ok(file.and_then(|it| it.now.as_mut()))
@@ -196,12 +214,14 @@ impl GraphEdit {
 
 impl EditedFile {
     fn into_edits(self, path: String) -> Result<Vec<FileEdit>, Refusal> {
-        let Self { was, old, now, to } = self;
+        let Self { was, old, now, to, renamed_targets } = self;
         let now = now.filter(|it| it.is_defined || !it.relations.is_empty());
         let now = match (&was, &old, &now) {
             (_, _, None) => None,
             (Some(text), Some(old), Some(now)) if old == now => Some(text.clone()),
             (Some(text), Some(old), Some(now)) => {
+                let renamed = rename_targets(&path, text, old, &renamed_targets);
+                let (text, old) = renamed.as_ref().map_or((text, old), |(text, it)| (text, it));
                 let edited = format::edit_entity_text(&path, text, old, now);
                 Some(edited.ok_or_else(|| Refusal::UneditableFormatting { file: path.clone() })?)
             }
@@ -218,6 +238,26 @@ impl EditedFile {
             }
         })
     }
+}
+
+/// Returns the text and the entity of a file with the new names of targets of relations, where they
+/// can be written in place.
+fn rename_targets(
+    path: &str,
+    text: &str,
+    old: &Entity,
+    renamed_targets: &[[String; 2]],
+) -> Option<(String, Entity)> {
+    let mut renamed = None;
+    for [from, to] in renamed_targets {
+        let text = renamed.as_ref().map_or(text, |(text, _): &(String, Entity)| text);
+        let now = format::rename_relation_targets(path, text, from, to);
+        let entity = now.as_ref().and_then(|it| format::parse_entity_file(path, it));
+        // Relations that became equal may have been read as one.
+        let entity = entity.filter(|it| it.relations.len() == old.relations.len());
+        renamed = now.zip(entity).or(renamed);
+    }
+    renamed
 }
 
 #[cfg(test)]

@@ -33,6 +33,7 @@ pub(crate) fn rename_in_entities(
         let before = entity.clone();
         rename_in_entity(entity, &open.palace.graph, old_name, name);
         changed += usize::from(*entity != before);
+        edit.record_renamed_target(source, *is_defined, old_name, name);
     }
     Ok(changed)
 }

@@ -21,7 +21,7 @@ use crate::diff::text::text_change;
 use crate::diff::value_changes::{name_change, optional_text, value_change};
 use crate::model::{
     ChangeDetail, ChangeKind, Entity, FileItemKind, ItemDiff, Palace, PalaceItem, Room, RoomId,
-    Scroll, ScrollId, Settings,
+    Scroll, ScrollId, Settings, SigningMode,
 };
 
 pub use entity::diff_entity;
@@ -289,12 +289,21 @@ fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {
     };
     let description = |it: &Settings| optional_text(&it.template.description).map(str::to_owned);
     let word = |it: &dyn std::fmt::Debug| Some(format!("{it:?}").to_lowercase());
+    let sign = |it: &Settings| {
+        let word = match it.sign {
+            SigningMode::Auto => "auto",
+            SigningMode::Required => "true",
+            SigningMode::Never => "false",
+        };
+        Some(word.to_owned())
+    };
     let values = [
         ("entry", entry(was), entry(now)),
         ("layout", word(&was.layout), word(&now.layout)),
         ("contents", number(was.contents), number(now.contents)),
         ("commit", word(&was.commit), word(&now.commit)),
         ("hand_edits", word(&was.hand_edits), word(&now.hand_edits)),
+        ("sign", sign(was), sign(now)),
         ("push_interval", number(was.push_interval), number(now.push_interval)),
         ("allow", allow(was), allow(now)),
         ("silence", silenced(was), silenced(now)),

@@ -86,7 +86,7 @@ pub use room::room_id::{RoomId, RoomRef};
 pub use room::{AmbiguousRoomError, Room, normalize_prose};
 pub use scroll::{Scroll, ScrollId};
 pub use secret::{RedactedText, Secret, SecretKind, find_secrets, redact_secrets};
-pub use settings::{CommitMode, HandEditMode, Settings};
+pub use settings::{CommitMode, HandEditMode, Settings, SigningMode};
 pub use slug::{Slug, SlugError};
 pub use text::did_you_mean;
 pub use text::{

@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::model::{Changeset, CommitId, CommitSummary, Diagnostic, Files};
+use crate::model::{Changeset, CommitId, CommitSummary, Diagnostic, Files, SigningMode};
 
 pub use crate::store::history::file_history_cache::FileHistoryCache;
 pub use crate::store::history::log::CommitRange;
@@ -85,6 +85,7 @@ use crate::store::repo::repository::Repository;
 use crate::store::write::index::CachedIndex;
 use crate::store::write::palazzo_lock::LockTimeouts;
 use crate::store::write::prune_guard::PruneGuard;
+use crate::store::write::signing::{Signer, SigningState};
 
 /// The open repository is checked before each use.
 const CHECK_ALWAYS: u8 = 0;
@@ -104,6 +105,7 @@ pub struct Store {
     cached_index: Option<CachedIndex>,
     lock_timeouts: LockTimeouts,
     isolated: bool,
+    signing: SigningState,
     /// The user's consents.
     consents: ConsentStore,
     /// Whether nothing may be changed.
@@ -162,6 +164,7 @@ impl Store {
             cached_index: None,
             lock_timeouts,
             isolated: false,
+            signing: SigningState::default(),
             consents: ConsentStore::default(),
             read_only: false,
             proposal_branch: None,
@@ -199,6 +202,11 @@ impl Store {
     /// Returns whether nothing may be changed.
     pub fn is_read_only(&self) -> bool {
         self.read_only
+    }
+
+    /// Sets what happens when a commit cannot be signed.
+    pub fn set_signing_mode(&mut self, mode: SigningMode) {
+        self.signing.mode = mode;
     }
 
     /// Reports the progress of later changes, and of reading many files, to `listener`.
@@ -407,6 +415,15 @@ impl Store {
     pub fn write_cache(&self, name: &str, content: &[u8]) -> Result<(), Error> {
         let Some(repository) = self.repository()? else { return Ok(()) };
         repo::cache::write_cache_file(&repository, name, content)
+    }
+
+    /// Signs the commit for which a write has released its locks; `false`: there is none.
+    fn sign_waiting_commit(&mut self, signer: &mut Signer) -> Result<bool, Error> {
+        if !signer.is_waiting() {
+            return Ok(false);
+        }
+        let repository = self.require_repository()?;
+        signer.sign_waiting_commit(&repository, &mut self.signing)
     }
 
     /// Starts git's maintenance after some commits.

@@ -10,8 +10,9 @@ use crate::format::format_version::{
     self, FORMAT_VERSION, report_other_format, report_other_format_in_lines,
 };
 use crate::model::{
-    Code, CommitMode, HandEditMode, Layout, Position, Settings, Severity, Slug, TemplateSettings,
-    TemplateVariable, TimeZone, TimeZoneError, did_you_mean, quoted, split_lines, typo_corrections,
+    Code, CommitMode, HandEditMode, Layout, Position, Settings, Severity, SigningMode, Slug,
+    TemplateSettings, TemplateVariable, TimeZone, TimeZoneError, did_you_mean, quoted, split_lines,
+    typo_corrections,
 };
 
 /// The seconds that there may be between two pushes.
@@ -140,7 +141,7 @@ impl SettingsParser<'_, '_> {
             settings.layout = self.parse_choice(menu, "layout", &known);
             settings.contents = self.parse_number(menu, "contents", "characters", CONTENTS);
         }
-        if let Some(git) = self.parse_section(root, "git", &["commit", "hand_edits"]) {
+        if let Some(git) = self.parse_section(root, "git", &["commit", "hand_edits", "sign"]) {
             self.parse_git_section(git, settings);
         }
         let sync = self.parse_section(root, "sync", &["push_interval"]);
@@ -194,6 +195,22 @@ impl SettingsParser<'_, '_> {
             let message =
                 "this version of Palazzo does not commit edits by hand: commit them yourself";
             self.reader.report(Code::NotYet, at, message);
+        }
+        settings.sign = self.parse_signing_mode(git);
+    }
+
+    fn parse_signing_mode(&mut self, git: &dyn TableLike) -> SigningMode {
+        let Some(item) = git.get("sign") else { return SigningMode::default() };
+        match (item.as_bool(), item.as_str()) {
+            (Some(true), _) => SigningMode::Required,
+            (Some(false), _) => SigningMode::Never,
+            (None, Some("auto")) => SigningMode::Auto,
+            _ => {
+                let at = self.position_of_span(item.span());
+                let message = "`sign` is \"auto\", true or false";
+                self.reader.report(Code::BadValue, at, message);
+                SigningMode::default()
+            }
         }
     }
 

@@ -31,14 +31,14 @@ pub(crate) mod watch_config;
 
 use std::sync::Arc;
 
-use crate::format::PalacePath;
+use crate::format::{self, PalacePath};
 use crate::keeper::palace::change_plan::{
     ChangeMode, ChangePlan, first_change_edit, missing_schema_edits,
 };
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::{Caller, Refusal};
-use crate::model::{Changeset, Code, CommitMode, FileEdit, max_file_bytes};
+use crate::model::{Changeset, Code, CommitMode, FileEdit, SigningMode, max_file_bytes};
 use crate::store::{CommitOutcome, CommitReport, Store};
 
 pub(crate) use open_palace::OpenPalace;
@@ -252,6 +252,8 @@ impl OpenPalace {
             return Err(Refusal::Cancelled);
         }
         let wait = self.publish_while_waiting();
+        let signing_mode = self.signing_mode_after(&change.edits);
+        self.loaded.store.set_signing_mode(signing_mode);
         self.loaded.store.set_progress_listener(by.progress.clone());
         self.loaded.store.set_cancel_flag(by.cancelled.clone());
         let made = self.loaded.store.commit(&change);
@@ -270,6 +272,13 @@ impl OpenPalace {
                 Ok(Some(change.edits))
             }
         }
+    }
+
+    /// Returns the signing mode of the settings, as the edits leave them.
+    fn signing_mode_after(&self, edits: &[FileEdit]) -> SigningMode {
+        let settings = edits.iter().find(|it| it.path == PalacePath::SETTINGS_FILE);
+        let settings = settings.and_then(|it| format::parse_settings(it.now.as_deref()?));
+        settings.map_or(self.palace.settings.sign, |it| it.sign)
     }
 
     /// Applies a finished change to the palace in memory.

@@ -323,8 +323,9 @@ impl Keeper {
         }
         let name = name.trim();
         let key = available_directory_name(&self.home, name)?;
+        let warn = self.watch_config.warn;
         let mut palace =
-            create_palace(self.store_at(self.home.join(&key)), caller, name, template)?;
+            create_palace(self.store_at(self.home.join(&key)), caller, name, template, warn)?;
         palace.start_watching(&self.watch_config);
         self.add_open_palace(&key, palace);
         Ok(key)

@@ -23,6 +23,8 @@ pub struct Settings {
     pub commit: CommitMode,
     /// The handling of edits by hand.
     pub hand_edits: HandEditMode,
+    /// What happens when a commit cannot be signed.
+    pub sign: SigningMode,
     /// The shortest time in seconds between two pushes of a machine by a server.
     pub push_interval: Option<u32>,
     /// Tools that change something and that query actions may call nevertheless.
@@ -61,6 +63,19 @@ pub enum HandEditMode {
     Commit,
 }
 
+/// What happens when git's configuration asks for signed commits, and one cannot be signed. The
+/// later modes of the list prevail where several palaces share a repository.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SigningMode {
+    /// The commit is made without a signature.
+    #[default]
+    Auto,
+    /// Commits are never signed.
+    Never,
+    /// Nothing is written.
+    Required,
+}
+
 impl Settings {
     /// Returns the default settings, with a name.
     pub fn with_name(name: &str) -> Self {
@@ -71,6 +86,7 @@ impl Settings {
             contents: None,
             commit: CommitMode::default(),
             hand_edits: HandEditMode::default(),
+            sign: SigningMode::default(),
             push_interval: None,
             allow: Vec::new(),
             time_zone: TimeZone::UTC,

@@ -44,6 +44,14 @@ pub enum Error {
     /// A server cannot propose changes.
     #[error(transparent)]
     Proposal(#[from] ProposalError),
+    /// The palace wants signed commits, and this one cannot be signed.
+    #[error(
+        "nothing was changed: palace.toml has `sign = true`, and the commit cannot be signed: {why}; unlock the key (`ssh-add`, or sign once with `gpg`) and try again"
+    )]
+    NotSigned {
+        /// The reason.
+        why: String,
+    },
     /// The caller cancelled the change before it began.
     #[error("the call was cancelled, and nothing was changed")]
     Cancelled,

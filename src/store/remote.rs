@@ -2,5 +2,6 @@
 
 pub(crate) mod filter_repo;
 pub(crate) mod git_process;
+pub(crate) mod output_reader;
 pub(crate) mod process_group;
 pub(crate) mod shallow_clone;

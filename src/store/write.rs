@@ -22,5 +22,7 @@ pub(crate) mod progress;
 pub(crate) mod prune_guard;
 pub(crate) mod recovery;
 pub(crate) mod refs;
+pub(crate) mod signing;
+pub(crate) mod signing_program;
 pub(crate) mod warning;
 pub(crate) mod write_guard;

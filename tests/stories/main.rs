@@ -79,6 +79,8 @@ mod setup;
 #[cfg(target_os = "linux")]
 mod setup_real_clients;
 mod shared_repository;
+#[cfg(unix)]
+mod signing;
 mod stale_facts;
 mod stale_files;
 mod sync;

@@ -115,6 +115,14 @@ fn palace_text(it: &DoctorReport) -> String {
             lines.push(format!("           committed by {committer}"));
         }
     }
+    match &it.signing {
+        None => {}
+        Some(Ok(())) => lines.push("signing    works: commits are signed".to_owned()),
+        Some(Err(why)) => {
+            lines.push(format!("signing    fails: {why}"));
+            lines.push("           unlock the key: ssh-add, or sign once with gpg".to_owned());
+        }
+    }
     if let Some(name) = it.network_file_system {
         lines.push(format!("files on   {name}, which may not report every change: a server polls"));
     }
@@ -191,6 +199,8 @@ fn palace_json(it: &DoctorReport) -> Value {
         "has_lost_history": it.has_lost_history,
         "author": it.identities.as_ref().map(|it| &it.0),
         "committer": it.identities.as_ref().map(|it| &it.1),
+        "signing": it.signing.as_ref().map(Result::is_ok),
+        "signing_error": it.signing.as_ref().and_then(|it| it.as_ref().err()),
         "network_file_system": it.network_file_system,
         "folders": it.folder_count,
         "model": it.model.as_ref().map(|it| &it.0),
@@ -217,6 +227,7 @@ mod tests {
             locks: Vec::new(),
             has_lost_history,
             identities: None,
+            signing: None,
             network_file_system: None,
             folder_count: 1,
             model: None,

@@ -67,6 +67,23 @@ struct GitSchema {
     /// Whether your own edits are left for you to commit, or committed in your name.
     #[schemars(extend("default" = "leave"))]
     hand_edits: Option<HandEditModeSchema>,
+    /// What happens when your git configuration asks for signed commits and one cannot be signed:
+    /// it is made without a signature, or nothing is written (true). With false, commits are never
+    /// signed.
+    sign: Option<SigningModeSchema>,
+}
+
+/// The mode of signing.
+struct SigningModeSchema;
+
+impl JsonSchema for SigningModeSchema {
+    fn schema_name() -> Cow<'static, str> {
+        "SigningMode".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "enum": ["auto", true, false], "default": "auto" })
+    }
 }
 
 #[derive(JsonSchema)]

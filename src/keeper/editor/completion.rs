@@ -199,6 +199,7 @@ impl EditorPalace {
                 "layout" => words(&["wide", "classic"]),
                 "commit" => words(&["auto", "manual"]),
                 "hand_edits" => words(&["leave", "commit"]),
+                "sign" => words(&["auto"]),
                 _ => Vec::new(),
             },
             CursorPlace::Item => match context.parents.iter().rev().nth(1).map(String::as_str) {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::format::{self, PalacePath};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Keeper, Refusal};
-use crate::model::{Code, Diagnostic, Proposal};
+use crate::model::{Code, Diagnostic, Proposal, SigningMode};
 use crate::store::{self, GitLock, RepositoryState, Store};
 
 /// The state of one palace and its repository.
@@ -29,6 +29,9 @@ pub struct DoctorReport {
     /// The author and the committer of what the person at the terminal changes; `None` without a
     /// repository.
     pub identities: Option<(String, String)>,
+    /// Why commits cannot be signed; `None`: the settings of git or of the palace ask for no
+    /// signature.
+    pub signing: Option<Result<(), String>>,
     /// The name of the file system, if it may not report changes made on other machines.
     pub network_file_system: Option<&'static str>,
     /// The number of folders of the palace, each of which a server watches.
@@ -106,13 +109,16 @@ pub(crate) fn stale_lock_diagnostics(
 
 fn examine_palace(keeper: &Keeper, store: &Store, name: String, user: &str) -> DoctorReport {
     let settings = store.read_file(PalacePath::SETTINGS_FILE).ok().flatten().unwrap_or_default();
-    let model = format::parse_settings(&settings).and_then(|it| it.model);
+    let parsed = format::parse_settings(&settings);
+    let signs = parsed.as_ref().is_none_or(|it| it.sign != SigningMode::Never);
+    let model = parsed.and_then(|it| it.model);
     let files = store.list_files("").map(|(files, _)| files).unwrap_or_default();
     let folders: BTreeSet<_> = files.keys().filter_map(|it| Path::new(it).parent()).collect();
     DoctorReport {
         name,
         other_format: format::find_other_format(&settings),
         identities: store.commit_identities(user).ok().flatten(),
+        signing: if signs { store.try_signing() } else { None },
         network_file_system: store.network_file_system(),
         folder_count: folders.len(),
         model: model.map(|folder| {

@@ -6,7 +6,7 @@ use crate::format::{README_PATH, schema_path};
 use crate::keeper::workspaces::create::available_directory_name;
 use crate::keeper::{Caller, Keeper, Refusal};
 use crate::model::{Changeset, FileEdit, FileKind, Files};
-use crate::store::Store;
+use crate::store::{CommitOutcome, Store};
 
 /// Refuses a name that no new palace of the home can have, before a template is fetched for it.
 pub fn check_new_palace_name(keeper: &Keeper, name: &str) -> Result<(), Refusal> {
@@ -42,7 +42,9 @@ pub fn create_repositories(keeper: &mut Keeper, caller: &Caller) -> Result<Vec<P
             at: caller.now,
             commit: true,
         };
-        store.start_new_history(&change)?;
+        if let CommitOutcome::Done(report) = store.start_new_history(&change)? {
+            report.warnings.iter().for_each(|it| (keeper.watch_config.warn)(&it.to_string()));
+        }
         created.push(store.palace_folder().to_owned());
     }
     keeper.close_all_palaces();

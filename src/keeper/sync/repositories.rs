@@ -86,6 +86,14 @@ impl SyncedRepository {
         self.store.clone_for_thread()
     }
 
+    /// Returns another store of the whole repository, which signs commits as the palaces want.
+    pub(super) fn store_for_commits(&self) -> Store {
+        let mut store = self.store();
+        let modes = self.settings().map(|(_, it)| it.sign);
+        store.set_signing_mode(modes.max().unwrap_or_default());
+        store
+    }
+
     /// Returns the newest commit; `None`: there is none, or it cannot be read.
     pub(super) fn newest_commit(&self) -> Option<CommitId> {
         self.store().head().ok().flatten()

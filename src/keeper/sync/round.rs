@@ -73,7 +73,7 @@ pub fn sync_repository(
     repository: &SyncedRepository,
     options: &SyncOptions,
 ) -> Result<SyncReport, Refusal> {
-    let mut store = repository.store();
+    let mut store = repository.store_for_commits();
     store.set_cancel_flag(options.cancelled.clone());
     require_consent(repository, &store.upstream()?)?;
     let mut session = SyncSession::begin(store, options.time_limit, options.lock_timeout)?;
@@ -176,7 +176,7 @@ pub fn revert_last_sync(
     repository: &SyncedRepository,
     now: DateTime<Utc>,
 ) -> Result<[String; 2], Refusal> {
-    Ok(repository.store().revert_last_sync(&merge_versions, now)?)
+    Ok(repository.store_for_commits().revert_last_sync(&merge_versions, now)?)
 }
 
 fn require_consent(repository: &SyncedRepository, upstream: &Upstream) -> Result<(), Refusal> {

@@ -17,9 +17,11 @@ pub(crate) fn create_palace(
     caller: &Caller,
     name: &str,
     template: &Files,
+    warn: fn(&str),
 ) -> Result<OpenPalace, Refusal> {
     let key = store.palace_folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut palace = OpenPalace::open(store, name, &WatchConfig::default())?;
+    let config = WatchConfig { warn, ..WatchConfig::default() };
+    let mut palace = OpenPalace::open(store, name, &config)?;
     palace.change_files(caller, |palace| {
         let mut edits = Vec::new();
         for (path, text) in new_palace_files(name, template) {

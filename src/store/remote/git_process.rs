@@ -3,12 +3,12 @@
 //! Each child process follows these rules, so that it can neither ask, nor hang, nor run what a
 //! repository names:
 //!
-//! - **It asks nobody.** Standard input is closed; git, ssh and the credential helpers are told that
-//!   there is no terminal and no dialog. Credentials that need no question are used: ssh agents,
+//! - **It asks nobody.** Standard input is closed and there is no terminal; git, ssh and the
+//!   credential helpers are told that there is no dialog. Credentials that need no question are used: ssh agents,
 //!   keys, credential helpers, and what the user has set in the environment (`GIT_SSH_COMMAND`,
 //!   `GIT_ASKPASS`, `GIT_SSL_*`).
 //! - **It ends.** It has a time limit, and can have a size limit for what it writes. It is in a
-//!   process group of its own, which is killed with everything that git has started; on Windows,
+//!   session of its own, whose process group is killed with everything that git has started; on Windows,
 //!   its tree of processes is.
 //! - **It works on the given repository.** The variables by which a git hook, or another git, would
 //!   lead it elsewhere are removed ([`LOCAL_VARIABLES`]), and the git directory is given.
@@ -18,18 +18,17 @@
 //! - **It speaks English**, so that its messages can be understood in a report. Its output is
 //!   read up to a limit.
 
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use walkdir::WalkDir;
 
 use crate::model::quoted;
-use crate::store::remote::process_group::{kill_process_group, start_process_group};
+use crate::store::remote::output_reader::OutputReader;
+use crate::store::remote::process_group::{forbid_questions, kill_process_group, start_session};
 
 /// The variables that make git work on another repository, as `git rev-parse --local-env-vars`
 /// lists them, and those that restrict what it finds.
@@ -65,15 +64,10 @@ const SETTINGS: [&str; 6] = [
 
 /// The oldest version of git that is used.
 const OLDEST_VERSION: (u32, u32) = (2, 41);
-/// The maximum number of bytes of output that are kept.
-const MAX_OUTPUT_BYTES: u64 = 1 << 20;
 /// The time between two looks at a running process.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// The time between two measurements of what it has written.
 const SIZE_INTERVAL: Duration = Duration::from_millis(250);
-/// The time for the last output of a process that has ended. A process that ssh has left in the
-/// background may keep the stream open.
-const LAST_OUTPUT_TIME: Duration = Duration::from_millis(500);
 
 /// A run of `git` that has not begun.
 pub(crate) struct GitProcess {
@@ -171,14 +165,14 @@ impl GitProcess {
             command.args(["-c", setting]);
         }
         remove_local_variables(&mut command);
-        command.env_remove("SSH_ASKPASS").env_remove("LC_ALL").env_remove("LANGUAGE");
-        command.env("LC_MESSAGES", "C").env("GIT_TERMINAL_PROMPT", "0");
+        forbid_questions(&mut command);
+        command.env_remove("LC_ALL").env_remove("LANGUAGE").env("LC_MESSAGES", "C");
         command.env("GCM_INTERACTIVE", "never").env("GIT_ALLOW_PROTOCOL", "https:ssh");
         if !has_own_ssh_command() {
             command.env("GIT_SSH_COMMAND", "ssh -oBatchMode=yes");
         }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        start_process_group(&mut command);
+        start_session(&mut command);
         Self { command, operation, time_limit, size_limit: None }
     }
 
@@ -288,7 +282,7 @@ pub(crate) fn remove_local_variables(git: &mut Command) {
 /// Returns the version of the installed git; `None`: git is not installed.
 pub fn git_version() -> Option<String> {
     let mut git = Command::new("git");
-    start_process_group(&mut git);
+    start_session(&mut git);
     let output = git.arg("--version").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     (output.status.success() && !text.is_empty()).then_some(text)
@@ -320,37 +314,6 @@ fn has_own_ssh_command() -> bool {
     is_set("GIT_SSH_COMMAND")
         || is_set("GIT_SSH")
         || config.is_some_and(|it| it.string("core.sshCommand").is_some())
-}
-
-/// Reads a stream of a process in a thread, up to a limit.
-struct OutputReader {
-    bytes: Arc<Mutex<Vec<u8>>>,
-    end: Receiver<()>,
-}
-
-impl OutputReader {
-    fn start(mut stream: impl Read + Send + 'static) -> Self {
-        let (bytes, (sender, end)) = (Arc::<Mutex<Vec<u8>>>::default(), mpsc::channel());
-        let shared = bytes.clone();
-        thread::spawn(move || {
-            let mut buffer = [0; 4096];
-            while let Ok(count @ 1..) = stream.read(&mut buffer) {
-                let mut bytes = shared.lock().unwrap_or_else(PoisonError::into_inner);
-                if (bytes.len() as u64) < MAX_OUTPUT_BYTES {
-                    bytes.extend_from_slice(&buffer[..count]);
-                }
-            }
-            drop(sender);
-        });
-        Self { bytes, end }
-    }
-
-    /// Returns what was read.
-    fn finish(self) -> String {
-        self.end.recv_timeout(LAST_OUTPUT_TIME).unwrap_or_default();
-        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
-        String::from_utf8_lossy(&bytes).into_owned()
-    }
 }
 
 /// Returns the first error among git's messages, with the line before it: git says there what ssh,

@@ -1,22 +1,30 @@
-//! Starts a process so that it can be ended with everything that it starts.
+//! Starts a process so that it can ask nobody, and be ended with everything that it starts.
 
 use std::process::{Child, Command};
 
-/// Puts a process and its children into a group of their own: `Ctrl-C` does not reach them, and
-/// they can be killed together.
+/// Puts a process and its children into a session of their own: they have no terminal to ask at,
+/// `Ctrl-C` does not reach them, and they can be killed together.
 #[cfg(unix)]
-pub(crate) fn start_process_group(program: &mut Command) {
-    use std::os::unix::process::CommandExt as _;
-    program.process_group(0);
+pub(crate) fn start_session(program: &mut Command) {
+    use process_wrap::std::{CommandWrap, CommandWrapper as _, ProcessSession};
+    let unused = CommandWrap::from(Command::new(""));
+    // It only prepares the command, which cannot fail.
+    drop(ProcessSession.pre_spawn(program, &unused));
 }
 
 /// Gives a process a console of its own without a window: `Ctrl-C` does not reach it, and no
 /// window opens if this process has no console.
 #[cfg(windows)]
-pub(crate) fn start_process_group(program: &mut Command) {
+pub(crate) fn start_session(program: &mut Command) {
     use std::os::windows::process::CommandExt as _;
     const CREATE_NO_WINDOW: u32 = 0x0800_0000;
     program.creation_flags(CREATE_NO_WINDOW);
+}
+
+/// Tells git, ssh and gpg that nobody answers a question.
+pub(crate) fn forbid_questions(program: &mut Command) {
+    program.env_remove("SSH_ASKPASS").env("SSH_ASKPASS_REQUIRE", "never");
+    program.env_remove("GPG_TTY").env("GIT_TERMINAL_PROMPT", "0");
 }
 
 /// Ends a process and its group.
@@ -36,7 +44,7 @@ pub(crate) fn kill_process_group(child: &mut Child) {
     let mut taskkill = Command::new("taskkill");
     taskkill.arg("/F").arg("/T").arg("/PID").arg(child.id().to_string());
     taskkill.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    start_process_group(&mut taskkill);
+    start_session(&mut taskkill);
     drop(taskkill.status());
     drop(child.kill());
     drop(child.wait());

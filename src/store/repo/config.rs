@@ -228,6 +228,7 @@ mod tests {
     use std::fs;
     use std::process::Command;
 
+    use crate::model::SigningMode;
     use crate::store::test_repository::{TestHome, change_of_files, change_of_one_file, commit_ok};
     use crate::store::{Error, Store};
 
@@ -301,10 +302,10 @@ mod tests {
         let mut store = scene.palace("keep");
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         let mut store = store_with_user_config(&scene);
+        store.set_signing_mode(SigningMode::Required);
         let both = [(HALL, Some("1\n"), Some("2\n")), ("scrolls/x/new.md", None, Some("new\n"))];
         let refused = store.commit(&change_of_files(&both)).unwrap_err();
-        assert!(matches!(refused, Error::Git { .. }), "{refused}");
-        assert!(refused.to_string().starts_with("cannot commit in the repository at"), "{refused}");
+        assert!(matches!(refused, Error::NotSigned { .. }), "{refused}");
         assert_eq!(scene.read_file("keep/rooms/hall.yaml"), "1\n");
         assert!(!scene.home.join("keep/scrolls").exists());
         assert_eq!(scene.status(), "");

@@ -22,6 +22,7 @@ use crate::store::write::commit_steps::CommitSteps;
 use crate::store::write::file_transaction::FileTransaction;
 use crate::store::write::index::Staging;
 use crate::store::write::objects::ObjectWriter;
+use crate::store::write::signing::Signer;
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::write::{fsync, index_repair, overwritten_files};
 use crate::store::{CommitOutcome, CommitReport, CommitWarning, Error, Store};
@@ -142,9 +143,15 @@ fn commit_with_retry(
     change: &Changeset,
     edits: &[&FileEdit],
 ) -> Result<CommitOutcome, Error> {
-    let started = Instant::now();
-    let mut outcome = commit_files(store, change, edits);
+    let mut started = Instant::now();
+    let mut signer = store.signing.signer();
+    let mut outcome = commit_files(store, change, edits, &signer);
     while let Err(Error::Git { .. } | Error::DamagedRepository { .. }) = &outcome {
+        if store.sign_waiting_commit(&mut signer)? {
+            started = Instant::now();
+            outcome = commit_files(store, change, edits, &signer);
+            continue;
+        }
         // `git gc` and `git pack-refs` pack what they remove, so it is available a moment later.
         // Deleted objects of another writer are restored by that writer.
         let timeout = if store.is_gc_running() { GC_RETRY_TIMEOUT } else { RETRY_TIMEOUT };
@@ -153,7 +160,7 @@ fn commit_with_retry(
         }
         store.restore_pruned_objects();
         std::thread::sleep(RETRY_PAUSE);
-        outcome = commit_files(store, change, edits);
+        outcome = commit_files(store, change, edits, &signer);
     }
     let repository = store.repository().ok().flatten();
     outcome.map_err(|err| match repository.filter(|it| it.head().is_err()) {
@@ -166,6 +173,7 @@ fn commit_files(
     store: &mut Store,
     change: &Changeset,
     edits: &[&FileEdit],
+    signer: &Signer,
 ) -> Result<CommitOutcome, Error> {
     store.reject_moved_palace()?;
     // The caller may have waited for a lock, or tries again.
@@ -187,10 +195,16 @@ fn commit_files(
     // The caller may have cancelled while this waited for the locks.
     store.reject_if_cancelled()?;
     let progress = store.start_progress(edits.len() * STEPS_PER_FILE);
-    let (repository, git, guard) = (repository.as_ref(), &git, &guard);
-    let lock_timeouts = store.lock_timeouts;
-    let steps =
-        CommitSteps { repository, git, change, edits, write_guard: guard, lock_timeouts, progress };
+    let steps = CommitSteps {
+        repository: &repository,
+        git: &git,
+        change,
+        edits,
+        write_guard: &guard,
+        signer,
+        lock_timeouts: store.lock_timeouts,
+        progress,
+    };
     steps.reject_blocked_paths(&staging)?;
     run_commit_steps(store, &steps, staging)
 }
@@ -237,6 +251,7 @@ fn run_commit_steps(
     store.checked_head = commit.or(store.checked_head);
     let mut warnings = steps.sync_and_collect_warnings(folders.unwrap_or_default());
     warnings.extend(replace_index(store, staging, guard));
+    warnings.extend(store.signing.report(steps.signer));
     if let Err(err) = store.protect_from_gc(writer.into_objects()) {
         warnings.push(CommitWarning::ObjectsNotRestored(err.message_with_causes()));
     }

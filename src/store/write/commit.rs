@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
+use gix::commit::sign::Options;
 use gix::objs::WriteTo as _;
 use gix::objs::tree::EntryKind;
 
@@ -11,6 +12,8 @@ use crate::model::Changeset;
 use crate::store::{Error, Store};
 
 use crate::store::write::objects::ObjectWriter;
+use crate::store::write::signing::{CommitSignature, SIGNING_TIME_LIMIT, Signer};
+use crate::store::write::signing_program;
 
 /// The email address in merges by `palazzo sync`.
 pub(crate) const SYNC_EMAIL: &str = "sync@palazzo.invalid";
@@ -46,6 +49,7 @@ impl CommitDraft {
     pub(crate) fn write_trees_and_commit(
         &self,
         writer: &mut ObjectWriter<'_>,
+        signer: Option<&Signer>,
         parent: Option<ObjectId>,
     ) -> gix::Result<Option<ObjectId>> {
         let git = writer.git();
@@ -65,12 +69,13 @@ impl CommitDraft {
         if tree == before && !(parent.is_none() && self.files.iter().any(|it| it.1.is_some())) {
             return Ok(None);
         }
-        self.write_commit(writer, tree, parent).map(Some)
+        self.write_commit(writer, signer, tree, parent).map(Some)
     }
 
     fn write_commit(
         &self,
         writer: &mut ObjectWriter<'_>,
+        signer: Option<&Signer>,
         tree: ObjectId,
         parent: Option<ObjectId>,
     ) -> gix::Result<ObjectId> {
@@ -83,7 +88,7 @@ impl CommitDraft {
             message: self.message.as_str().into(),
             extra_headers: Vec::new(),
         };
-        write_commit_object(writer, &commit)
+        write_commit_object(writer, signer, commit)
     }
 
     /// Returns the reflog entry of this commit: committer, time and subject.
@@ -94,21 +99,27 @@ impl CommitDraft {
     }
 }
 
-/// Writes a commit, signed if the user's configuration asks for that.
+/// Writes a commit, signed if the user's configuration asks for that; fails if `signer` has to sign
+/// it first. Without a signer, it is not signed.
 pub(crate) fn write_commit_object(
     writer: &mut ObjectWriter<'_>,
-    commit: &gix::objs::Commit,
+    signer: Option<&Signer>,
+    mut commit: gix::objs::Commit,
 ) -> gix::Result<ObjectId> {
-    let git = writer.git();
-    let Some(options) = git.commit_signing_options_if_enabled()? else {
-        return writer.write(commit);
-    };
-    // It is signed before it is written, so that no unsigned copy remains.
-    let mut text = Vec::new();
-    commit.write_to(&mut text).map_err(gix::Error::from_error)?;
-    let unsigned = gix::objs::CommitRef::from_bytes(&text, git.object_hash())?;
-    let signed = unsigned.sign(options)?;
-    writer.write(&signed)
+    let Some(signer) = signer else { return writer.write(&commit) };
+    let mut payload = Vec::new();
+    commit.write_to(&mut payload).map_err(gix::Error::from_error)?;
+    match signer.find_signature(writer.git(), &payload) {
+        CommitSignature::None => {}
+        CommitSignature::Signature(signature) => {
+            commit.extra_headers.push(("gpgsig".into(), signature.into()));
+        }
+        CommitSignature::Missing => {
+            let err = std::io::Error::other("the commit is not signed yet");
+            return Err(gix::Error::from_error(err));
+        }
+    }
+    writer.write(&commit)
 }
 
 impl GitIdentity {
@@ -192,6 +203,16 @@ impl Store {
         let identities = [author, GitIdentity::for_committer(&git)];
         let [author, committer] = identities.map(|it| it.description());
         Ok(Some((author, committer)))
+    }
+
+    /// Tries to sign a text as a commit is signed; the error is the reason why that is impossible.
+    /// `None`: commits are not to be signed.
+    pub fn try_signing(&self) -> Option<Result<(), String>> {
+        let git = self.repository().ok()??.git();
+        let options = signing_program::read_signing_options(&git, SIGNING_TIME_LIMIT);
+        let sign =
+            |it: Options| signing_program::sign(&it, b"test\n", SIGNING_TIME_LIMIT).map(drop);
+        options.transpose().map(|it| it.and_then(sign))
     }
 }
 

@@ -20,6 +20,7 @@ use crate::store::write::objects::ObjectWriter;
 use crate::store::write::palazzo_lock::LockTimeouts;
 use crate::store::write::progress::Progress;
 use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
+use crate::store::write::signing::Signer;
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::write::{failpoint, fsync};
 use crate::store::{CommitWarning, Error};
@@ -34,6 +35,7 @@ pub(crate) struct CommitSteps<'a> {
     pub(crate) change: &'a Changeset,
     pub(crate) edits: &'a [&'a FileEdit],
     pub(crate) write_guard: &'a WriteGuard,
+    pub(crate) signer: &'a Signer,
     pub(crate) lock_timeouts: LockTimeouts,
     pub(crate) progress: Progress,
 }
@@ -181,7 +183,8 @@ impl CommitSteps<'_> {
         for _ in 0..MAX_ATTEMPTS {
             let mut tip = head;
             for draft in drafts {
-                tip = draft.write_trees_and_commit(writer, tip).map_err(failed)?.or(tip);
+                let commit = draft.write_trees_and_commit(writer, Some(self.signer), tip);
+                tip = commit.map_err(failed)?.or(tip);
             }
             let stale = settle(writer)?;
             if !stale.is_empty() {

@@ -25,6 +25,7 @@ use crate::store::write::index::Staging;
 use crate::store::write::objects::ObjectWriter;
 use crate::store::write::progress::Progress;
 use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
+use crate::store::write::signing::Signer;
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::{CommitReport, Error, Store};
 
@@ -119,6 +120,20 @@ pub(crate) fn move_head(
     head_move: &HeadMove,
     merge_edit: &MergeEdit<'_>,
 ) -> Result<HeadMoveOutcome, Error> {
+    let mut signer = store.signing.signer();
+    let mut outcome = move_head_under_lock(store, head_move, merge_edit, &signer);
+    while outcome.is_err() && store.sign_waiting_commit(&mut signer)? {
+        outcome = move_head_under_lock(store, head_move, merge_edit, &signer);
+    }
+    outcome
+}
+
+fn move_head_under_lock(
+    store: &mut Store,
+    head_move: &HeadMove,
+    merge_edit: &MergeEdit<'_>,
+    signer: &Signer,
+) -> Result<HeadMoveOutcome, Error> {
     store.recheck_repository();
     let repository = store.require_repository()?;
     let paths: Vec<_> = head_move.files.iter().map(|it| it.path.clone()).collect();
@@ -144,6 +159,7 @@ pub(crate) fn move_head(
         change: &change,
         edits: &edits,
         write_guard: &guard,
+        signer,
         lock_timeouts: store.lock_timeouts,
         progress: Progress::default(),
     };
@@ -167,7 +183,7 @@ fn run_steps(
     };
     let mut writer = ObjectWriter::new(git, &repository.common_dir);
     let failed = |err| repository.git_error("commit", err);
-    let new = write_objects(&mut writer, head_move).map_err(failed)?;
+    let new = write_objects(&mut writer, steps.signer, head_move).map_err(failed)?;
     point_ref(repository, guard, BEFORE_SYNC_REF, head_move.old, steps.lock_timeouts.head)?;
     let files: Vec<_> = head_move.files.iter().map(MovedFile::new_entry).collect();
     let log = reflog_entry(head_move, &repository.git());
@@ -192,12 +208,17 @@ fn run_steps(
     store.checked_head = Some(new);
     let mut warnings = steps.sync_and_collect_warnings(folders);
     warnings.extend(replace_index(store, staging, guard));
+    warnings.extend(store.signing.report(steps.signer));
     let commit = Some(CommitId(new.to_string()));
     Ok(HeadMoveOutcome::Done(CommitReport { commit, warnings }))
 }
 
 /// Writes the commit with its trees and files; returns its id.
-fn write_objects(writer: &mut ObjectWriter<'_>, head_move: &HeadMove) -> gix::Result<ObjectId> {
+fn write_objects(
+    writer: &mut ObjectWriter<'_>,
+    signer: &Signer,
+    head_move: &HeadMove,
+) -> gix::Result<ObjectId> {
     let new = match &head_move.new {
         NewHead::Existing(id) => return Ok(*id),
         NewHead::Commit(new) => new,
@@ -230,7 +251,7 @@ fn write_objects(writer: &mut ObjectWriter<'_>, head_move: &HeadMove) -> gix::Re
         message: new.message.as_str().into(),
         extra_headers: Vec::new(),
     };
-    commit::write_commit_object(writer, &commit)
+    commit::write_commit_object(writer, Some(signer), commit)
 }
 
 /// Plans the edit of each file on disk.

@@ -50,7 +50,7 @@ pub(crate) fn save_overwritten(
     let tip = tip.map(|mut it| it.peel_to_id().map(gix::Id::detach));
     let tip = tip.transpose().map_err(failed)?;
     // `None`: the same content was saved last.
-    let Some(new) = draft.write_trees_and_commit(&mut writer, tip).map_err(failed)? else {
+    let Some(new) = draft.write_trees_and_commit(&mut writer, None, tip).map_err(failed)? else {
         return Ok(());
     };
     let common_dir = repository.common_dir.as_path();

@@ -18,6 +18,11 @@ pub enum CommitWarning {
         "the change was made, but git deleted some of its objects and they could not be restored ({0}); run `git fsck`"
     )]
     ObjectsNotRestored(String),
+    /// A commit was made without the signature that the configuration asks for.
+    #[error(
+        "commits are made without a signature, although `commit.gpgSign` asks for one: {0}; unlock the key (`ssh-add`, or sign once with `gpg`), or set `sign = false` below `[git]` in palace.toml"
+    )]
+    NotSigned(String),
     /// The system did not confirm that the change is on disk.
     #[error("the change was made, but may not survive a power failure ({0})")]
     NotDurable(String),

@@ -395,7 +395,7 @@ impl Store {
         let repository = self.repository()?;
         let acquire = |it: Arc<Repository>| {
             write::palazzo_lock::acquire_palazzo_lock(
-                &it.common_dir,
+                &it,
                 write::palazzo_lock::FILING_LOCK,
                 self.lock_timeouts.palazzo,
             )

@@ -24,6 +24,7 @@ pub(crate) mod rename;
 pub(crate) mod repository;
 pub(crate) mod repository_location;
 pub(crate) mod retry;
+pub(crate) mod shared_mode;
 pub(crate) mod state;
 pub(crate) mod temporary_names;
 pub(crate) mod trust;

@@ -104,7 +104,7 @@ pub(crate) fn remove_worktree(place: &ProposalPlace) -> Result<(), Error> {
 /// Creates the folder with the git directories of all worktrees; fails if a link is in its place.
 fn create_worktrees_folder(place: &ProposalPlace) -> Result<(), Error> {
     let folder = place.common_dir.join("worktrees");
-    let create = || match fs::create_dir(&folder) {
+    let create = || match place.shared_mode.create_dir(&folder) {
         Err(err) if err.kind() != io::ErrorKind::AlreadyExists => Err(err),
         _ if !palazzo_file::is_real_folder(&folder) => {
             Err(io::Error::new(io::ErrorKind::InvalidData, "it is not a folder"))
@@ -125,7 +125,7 @@ fn build_git_dir(
     let null = ObjectId::null(tip.kind());
     let log = format!("{null} {tip} {}\n", reflog_entry(repository, "proposal: make the worktree"));
     let write = || -> io::Result<()> {
-        palazzo_file::create_parent_folders(&place.common_dir, BUILD_FOLDER)?;
+        palazzo_file::create_parent_folders(&place.common_dir, BUILD_FOLDER, place.shared_mode)?;
         fs::create_dir(&build)?;
         fs::write(build.join("HEAD"), format!("ref: {}\n", place.branch_ref))?;
         fs::write(build.join("commondir"), "../..\n")?;
@@ -139,7 +139,8 @@ fn build_git_dir(
     let write = || {
         let history = HistoryReader::new(repository);
         let tree = history.root_tree(tip)?;
-        index::write_index_without_files(&history.git, tree, &build.join("index"))
+        index::write_index_without_files(&history.git, tree, &build.join("index"))?;
+        place.shared_mode.adjust_all(&build).map_err(gix::Error::from_error)
     };
     write().map_err(|err| repository.git_error("make the index of a worktree", err))?;
     let files = ["HEAD", "commondir", "gitdir", "index", "logs/HEAD"].map(|it| build.join(it));

@@ -208,7 +208,9 @@ fn record_move(repository: &Repository, old: ObjectId, new: ObjectId) -> Result<
     let log = repository.git_dir.join("logs/HEAD");
     let entry = reflog_entry(repository, "proposal: follow the branch");
     let line = format!("{old} {new} {entry}\n");
-    refs::append_reflog_line(&log, &line).map(drop).map_err(Error::for_file("write", &log))
+    refs::append_reflog_line(&log, &line, repository.shared_mode)
+        .map(drop)
+        .map_err(Error::for_file("write", &log))
 }
 
 fn to_blob_entry(entry: TreeEntry) -> BlobEntry {

@@ -247,8 +247,10 @@ impl Opening<'_> {
         let file = self.place.palazzo_file(&self.place.marker);
         let mut options = OpenOptions::new();
         let options = options.write(true).create(true).truncate(true);
-        let written = palazzo_file::open_regular_file(&file, options)
-            .and_then(|mut it| writeln!(it, "{}", self.place.branch_ref));
+        let written = palazzo_file::open_regular_file(&file, options).and_then(|mut it| {
+            self.place.shared_mode.adjust_file(&it)?;
+            writeln!(it, "{}", self.place.branch_ref)
+        });
         written.map_err(Error::for_file("write", &file))
     }
 
@@ -278,10 +280,12 @@ impl Opening<'_> {
 fn open_use_lock(place: &ProposalPlace) -> Result<(File, bool), Error> {
     let path = place.palazzo_file(&place.use_lock);
     let open = || {
-        palazzo_file::create_parent_folders(&place.common_dir, &place.use_lock)?;
+        let (name, shared_mode) = (&place.use_lock, place.shared_mode);
+        palazzo_file::create_parent_folders(&place.common_dir, name, shared_mode)?;
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
-        palazzo_file::open_regular_file(&path, options)
+        let file = palazzo_file::open_regular_file(&path, options)?;
+        shared_mode.adjust_file(&file).map(|()| file)
     };
     let file = open().map_err(Error::for_file("open", &path))?;
     match file.try_lock() {

@@ -9,6 +9,7 @@ use crate::store::proposal::error::ProposalError;
 use crate::store::repo::palazzo_file;
 use crate::store::repo::paths;
 use crate::store::repo::repository::Repository;
+use crate::store::repo::shared_mode::SharedMode;
 
 /// The folder in `.git/palazzo` with a file for each proposal.
 pub(crate) const MARKER_FOLDER: &str = "proposals";
@@ -22,6 +23,8 @@ const HASH_DIGITS: usize = 8;
 pub(crate) struct ProposalPlace {
     /// The directory shared by all worktrees, without links.
     pub(crate) common_dir: PathBuf,
+    /// The modes of new files in it.
+    pub(crate) shared_mode: SharedMode,
     /// The full name of the branch: `refs/heads/ideas`.
     pub(crate) branch_ref: String,
     /// The working directory.
@@ -53,6 +56,7 @@ impl ProposalPlace {
         let own_name = own.unwrap_or(&common_dir).file_name().unwrap_or("repository".as_ref());
         let repository_name = short_hash(&common_dir.display().to_string());
         Ok(Self {
+            shared_mode: repository.shared_mode,
             branch_ref: branch_ref.to_owned(),
             worktree: folder.join(repository_name).join(&name).join(own_name),
             git_dir: common_dir.join("worktrees").join(&name),

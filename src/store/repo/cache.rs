@@ -39,7 +39,7 @@ pub(crate) fn write_cache_file(
     name: &str,
     content: &[u8],
 ) -> Result<(), Error> {
-    write_file(&cache_path(repository, &repository.prefix, name)?, content)
+    write_file(repository, &cache_path(repository, &repository.prefix, name)?, content)
 }
 
 /// Writes the cache file `name` of the whole repository, as [`write_cache_file`] does.
@@ -48,14 +48,14 @@ pub(crate) fn write_repository_cache_file(
     name: &str,
     content: &[u8],
 ) -> Result<(), Error> {
-    write_file(&cache_path(repository, "", name)?, content)
+    write_file(repository, &cache_path(repository, "", name)?, content)
 }
 
-fn write_file(place: &Path, content: &[u8]) -> Result<(), Error> {
+fn write_file(repository: &Repository, place: &Path, content: &[u8]) -> Result<(), Error> {
     let temporary = place.with_extension(format!("{}.tmp", std::process::id()));
     let write = || -> io::Result<()> {
         if let Some(folder) = place.parent() {
-            fs::create_dir_all(folder)?;
+            repository.shared_mode.create_dir_all(folder)?;
         }
         // Create a new file, because an existing one could be a link to elsewhere.
         match fs::remove_file(&temporary) {
@@ -63,6 +63,7 @@ fn write_file(place: &Path, content: &[u8]) -> Result<(), Error> {
             _ => {}
         }
         let mut file = fs::File::create_new(&temporary)?;
+        repository.shared_mode.adjust_file(&file)?;
         failpoint::fail_point("write cache file")?;
         file.write_all(&[content, &crc32fast::hash(content).to_be_bytes()].concat())?;
         failpoint::fail_point("replace cache file")?;

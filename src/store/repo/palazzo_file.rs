@@ -7,6 +7,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::store::repo::shared_mode::SharedMode;
+
 /// The marker of a write; empty or missing if there is none.
 pub(crate) const MARKER_FILE: &str = "writing";
 
@@ -19,13 +21,17 @@ pub(crate) fn palazzo_file_path(git_dir: &Path, name: &str) -> PathBuf {
 }
 
 /// Creates the folders of `name` in `git_dir`; fails if one of them is a link or a file.
-pub(crate) fn create_parent_folders(git_dir: &Path, name: &str) -> io::Result<()> {
+pub(crate) fn create_parent_folders(
+    git_dir: &Path,
+    name: &str,
+    shared_mode: SharedMode,
+) -> io::Result<()> {
     let mut folder = git_dir.join(PALAZZO_FOLDER);
     let inside = Path::new(name).parent().unwrap_or(Path::new(""));
-    create_folder(&folder)?;
+    create_folder(&folder, shared_mode)?;
     for part in inside {
         folder.push(part);
-        create_folder(&folder)?;
+        create_folder(&folder, shared_mode)?;
     }
     Ok(())
 }
@@ -62,8 +68,8 @@ pub(crate) fn open_regular_file(path: &Path, options: &mut OpenOptions) -> io::R
     if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular_error()) }
 }
 
-fn create_folder(folder: &Path) -> io::Result<()> {
-    match fs::create_dir(folder) {
+fn create_folder(folder: &Path, shared_mode: SharedMode) -> io::Result<()> {
+    match shared_mode.create_dir(folder) {
         Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
         created => return created,
     }

@@ -18,6 +18,7 @@ use crate::store::repo::regular_file;
 use crate::store::repo::rename;
 use crate::store::repo::repository_location;
 use crate::store::repo::repository_location::RepositoryLocation;
+use crate::store::repo::shared_mode::SharedMode;
 use crate::store::{ConsentStore, Error};
 
 /// The size in bytes of the largest object that is read into memory.
@@ -44,6 +45,8 @@ pub(crate) struct Repository {
     pub(crate) common_dir: PathBuf,
     /// The palace's path inside the working directory: empty, or ending in `/`.
     pub(crate) prefix: String,
+    /// The modes of new files.
+    pub(crate) shared_mode: SharedMode,
     /// What the configuration files would make a `git` subprocess do.
     pub(crate) config_scan: ConfigScan,
     /// The files that determine the repository's location, configuration and consent, with their
@@ -151,6 +154,7 @@ impl Repository {
             git_dir,
             common_dir,
             prefix,
+            shared_mode: SharedMode::of_repository(&local),
             config_scan: survey,
             source_stamps: sources,
         })
@@ -336,12 +340,15 @@ fn init_repository(place: &Path, isolated: bool) -> Result<(), Error> {
         gix::create::Options::default(),
         open_options(Trust::Full, isolated),
     );
-    made.map_err(|err| Error::Git {
+    let made = made.map_err(|err| Error::Git {
         operation: "create a repository",
         place: place.to_owned(),
         source: err.into(),
     })?;
-    remove_sample_hooks(&place.join(".git/hooks")).map_err(Error::for_file("tidy", place))
+    let shared_mode = SharedMode::of_repository(&made.to_thread_local());
+    let tidied = remove_sample_hooks(&place.join(".git/hooks"))
+        .and_then(|()| shared_mode.adjust_all(&place.join(".git")));
+    tidied.map_err(Error::for_file("tidy", place))
 }
 
 fn remove_sample_hooks(hooks: &Path) -> io::Result<()> {

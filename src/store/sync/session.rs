@@ -106,7 +106,7 @@ fn acquire_sync_lock(store: &Store, timeout: Duration) -> Result<PalazzoLock, Er
     loop {
         let left = end.saturating_duration_since(Instant::now());
         let step = left.min(CANCEL_CHECK_INTERVAL);
-        match palazzo_lock::acquire_palazzo_lock(&repository.common_dir, SYNC_LOCK, step) {
+        match palazzo_lock::acquire_palazzo_lock(&repository, SYNC_LOCK, step) {
             Err(Error::WriteLocked { .. }) if left.is_zero() => return Err(SyncError::Busy.into()),
             Err(Error::WriteLocked { .. }) => store.reject_if_cancelled()?,
             lock => return lock,

@@ -67,7 +67,7 @@ impl Transport {
         let common_dir = repository.common_dir.clone();
         let folder = palazzo_file::palazzo_file_path(&common_dir, FOLDER);
         let create = || -> io::Result<()> {
-            palazzo_file::create_parent_folders(&common_dir, FOLDER)?;
+            palazzo_file::create_parent_folders(&common_dir, FOLDER, repository.shared_mode)?;
             remove_leftovers(&folder)?;
             failpoint::fail_point("create transport")?;
             fs::create_dir(&folder)?;
@@ -75,17 +75,19 @@ impl Transport {
                 fs::create_dir_all(folder.join(part))?;
             }
             fs::write(folder.join("HEAD"), "ref: refs/heads/none\n")?;
-            let config = "[core]\n\trepositoryformatversion = 0\n\tbare = true\n";
+            let shared_mode = repository.shared_mode.config_line();
+            let config =
+                format!("[core]\n\trepositoryformatversion = 0\n\tbare = true\n{shared_mode}");
             fs::write(folder.join("config"), config)?;
             fs::write(folder.join("objects/info/alternates"), "../../../objects\n")?;
             for (number, tip) in tips.iter().enumerate() {
                 fs::write(folder.join(format!("refs/heads/known-{number}")), format!("{tip}\n"))?;
             }
             let shallow = common_dir.join("shallow");
-            match shallow.exists() {
-                true => fs::copy(shallow, folder.join("shallow")).map(drop),
-                false => Ok(()),
+            if shallow.exists() {
+                fs::copy(shallow, folder.join("shallow"))?;
             }
+            repository.shared_mode.adjust_all(&folder)
         };
         create().map_err(Error::for_file("create", &folder))?;
         Ok(Self { folder, common_dir, time_limit, cancelled })

@@ -78,7 +78,8 @@ fn write_without_commit(
     // The caller may have cancelled while this waited for the lock.
     store.reject_if_cancelled()?;
     let transaction = match FileTransaction::begin_if_unchanged(&store.palace, edits)? {
-        Ok(transaction) => transaction,
+        Ok(transaction) => transaction
+            .with_shared_mode(repository.as_ref().map(|it| it.shared_mode).unwrap_or_default()),
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
     };
     if let (Some(repository), Some(guard)) = (&repository, &guard) {
@@ -218,7 +219,9 @@ fn run_commit_steps(
     let CommitSteps { repository, git, edits, write_guard: guard, .. } = *steps;
     let palace = store.palace.clone();
     let transaction = match FileTransaction::begin_if_unchanged(&palace, edits)? {
-        Ok(transaction) => transaction.with_progress(steps.progress.clone()),
+        Ok(transaction) => transaction
+            .with_progress(steps.progress.clone())
+            .with_shared_mode(repository.shared_mode),
         Err(stale) => {
             store.cached_index = Some(staging.release_lock());
             return Ok(CommitOutcome::Stale(stale));

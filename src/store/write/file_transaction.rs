@@ -3,6 +3,7 @@
 //! A backup of each old file is kept until the write has succeeded, so that undoing only renames
 //! files. That works on a full disk too.
 
+use crate::store::repo::shared_mode::SharedMode;
 use crate::store::repo::temporary_names::{
     BACKUP_INFIX, TEMPORARY_SUFFIX, is_temporary, temporary_name_begin,
 };
@@ -33,6 +34,7 @@ pub(crate) struct FileTransaction<'a> {
     files: Vec<FileReplacement<'a>>,
     folders: Vec<PathBuf>,
     progress: Progress,
+    shared_mode: SharedMode,
     is_finished: bool,
 }
 
@@ -61,11 +63,18 @@ impl<'a> FileTransaction<'a> {
                 files,
                 folders,
                 progress,
+                shared_mode: SharedMode::default(),
                 is_finished: false,
             }))
         } else {
             Ok(Err(stale))
         }
+    }
+
+    /// Gives new files and folders these modes.
+    pub(crate) fn with_shared_mode(mut self, shared_mode: SharedMode) -> Self {
+        self.shared_mode = shared_mode;
+        self
     }
 
     /// Reports the progress of each step.
@@ -183,12 +192,12 @@ impl<'a> FileTransaction<'a> {
         failpoint::fail_point("write new file")
             .map_err(Error::for_file("write beside", &file.place))?;
         let existing = if self.has_root { Some(self.root) } else { None };
-        create_folders(folder, existing, &mut self.folders)
+        create_folders(folder, existing, self.shared_mode, &mut self.folders)
             .map_err(Error::for_file("create the folder", folder))?;
         let (temporary, out) =
             create_temporary(&file.place).map_err(Error::for_file("write beside", &file.place))?;
         file.temporary = Some(temporary);
-        write_text_with_permissions(&out, text, &file.place)
+        write_text_with_permissions(&out, text, &file.place, self.shared_mode)
             .and_then(|()| file.is_executable.map_or(Ok(()), |it| set_executable(&out, it)))
             .map_err(Error::for_file("write beside", &file.place))?;
         self.progress.count_step();
@@ -265,10 +274,16 @@ fn create_temporary(place: &Path) -> io::Result<(PathBuf, File)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Writes `text`, with the permissions of the file that it will replace.
-fn write_text_with_permissions(mut out: &File, text: &str, place: &Path) -> io::Result<()> {
-    if let Ok(old) = fs::symlink_metadata(place) {
-        out.set_permissions(old.permissions())?;
+/// Writes `text`, with the permissions of the file that it will replace, or those of a new file.
+fn write_text_with_permissions(
+    mut out: &File,
+    text: &str,
+    place: &Path,
+    shared_mode: SharedMode,
+) -> io::Result<()> {
+    match fs::symlink_metadata(place) {
+        Ok(old) => out.set_permissions(old.permissions())?,
+        Err(_) => shared_mode.adjust_file(out)?,
     }
     out.write_all(text.as_bytes())
 }
@@ -293,17 +308,18 @@ fn set_executable(_: &File, _: bool) -> io::Result<()> {
 fn create_folders(
     folder: &Path,
     existing: Option<&Path>,
+    shared_mode: SharedMode,
     created: &mut Vec<PathBuf>,
 ) -> io::Result<()> {
     if existing == Some(folder) && !folder.is_dir() {
         return Err(io::ErrorKind::NotFound.into());
     }
-    match fs::create_dir(folder) {
+    match shared_mode.create_dir(folder) {
         Ok(()) => created.push(folder.to_owned()),
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
             let above = folder.parent().ok_or(err)?;
-            create_folders(above, existing, created)?;
-            return create_folders(folder, existing, created);
+            create_folders(above, existing, shared_mode, created)?;
+            return create_folders(folder, existing, shared_mode, created);
         }
         Err(_) if folder.is_dir() => {}
         Err(err) => return Err(err),

@@ -9,6 +9,7 @@ use std::time::Instant;
 use crate::store::repo::regular_file;
 use crate::store::repo::rename;
 use crate::store::repo::repository::Repository;
+use crate::store::repo::shared_mode::SharedMode;
 use crate::store::repo::temporary_names::TEMPORARY_SUFFIX;
 use crate::store::write::lock_file::LockFile;
 use crate::store::write::owned_lines;
@@ -91,7 +92,7 @@ impl Store {
     ) -> Result<Vec<DriverFileChange>, Error> {
         let repository = self.require_repository()?;
         let _lock = palazzo_lock::acquire_palazzo_lock(
-            &repository.common_dir,
+            &repository,
             WRITE_LOCK,
             self.lock_timeouts.palazzo,
         )?;
@@ -100,7 +101,7 @@ impl Store {
         let was = regular_file::read_regular_file(&attributes)?;
         let now = edit_attributes(was.as_deref());
         if was != now {
-            write_attributes(&attributes, now.as_deref())?;
+            write_attributes(&attributes, now.as_deref(), repository.shared_mode)?;
             let (existed, exists) = (was.is_some(), now.is_some());
             changed.push(DriverFileChange { file: attributes, existed, exists });
         }
@@ -114,7 +115,11 @@ impl Store {
 }
 
 /// Writes or removes the attributes file.
-fn write_attributes(file: &Path, text: Option<&[u8]>) -> Result<(), Error> {
+fn write_attributes(
+    file: &Path,
+    text: Option<&[u8]>,
+    shared_mode: SharedMode,
+) -> Result<(), Error> {
     let Some(text) = text else {
         return fs::remove_file(file).map_err(Error::for_file("remove", file));
     };
@@ -122,8 +127,9 @@ fn write_attributes(file: &Path, text: Option<&[u8]>) -> Result<(), Error> {
     let temporary = file.with_file_name(name);
     let write = || {
         let mut new = OpenOptions::new().write(true).create_new(true).open(&temporary)?;
-        if let Ok(old) = fs::metadata(file) {
-            new.set_permissions(old.permissions())?;
+        match fs::metadata(file) {
+            Ok(old) => new.set_permissions(old.permissions())?,
+            Err(_) => shared_mode.adjust_file(&new)?,
         }
         new.write_all(text)?;
         new.sync_all()?;

@@ -178,7 +178,9 @@ fn run_steps(
     let CommitSteps { repository, git, edits, write_guard: guard, .. } = *steps;
     let work = repository.work.clone();
     let transaction = match FileTransaction::begin_if_unchanged(&work, edits)? {
-        Ok(transaction) => transaction.with_modes(&head_move.new_modes(git)),
+        Ok(transaction) => transaction
+            .with_modes(&head_move.new_modes(git))
+            .with_shared_mode(repository.shared_mode),
         Err(stale) => return Ok(HeadMoveOutcome::UncommittedEdits(stale)),
     };
     let mut writer = ObjectWriter::new(git, &repository.common_dir);

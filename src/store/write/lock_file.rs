@@ -21,6 +21,7 @@ use crate::store::Error;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::rename;
 use crate::store::repo::repository::Repository;
+use crate::store::repo::shared_mode::SharedMode;
 use crate::store::repo::{git_locks, palazzo_file};
 use crate::store::write::failpoint;
 
@@ -59,9 +60,11 @@ impl LockFile {
     ) -> Result<Self, Error> {
         let resource = git_dir.join(name);
         let path = git_dir.join(format!("{name}{LOCK_SUFFIX}"));
-        let locked = Self::create_with_proof(git_dir, name, &path, deadline).or_else(|err| {
+        let shared_mode = repository.shared_mode;
+        let new = NewLock { path: &path, deadline, shared_mode };
+        let locked = new.create_with_proof(git_dir, name).or_else(|err| {
             match is_hard_link_unsupported(&err) {
-                true => Self::create_without_proof(&path, deadline, record),
+                true => new.create_without_proof(record),
                 false => Err(err),
             }
         });
@@ -115,22 +118,28 @@ impl LockFile {
         self.path = PathBuf::new();
         Ok(())
     }
+}
 
-    fn create_with_proof(
-        git_dir: &Path,
-        name: &str,
-        path: &Path,
-        deadline: Instant,
-    ) -> io::Result<(File, Option<PathBuf>)> {
+/// A lock file that is to be created.
+#[derive(Clone, Copy)]
+struct NewLock<'a> {
+    path: &'a Path,
+    deadline: Instant,
+    shared_mode: SharedMode,
+}
+
+impl NewLock<'_> {
+    fn create_with_proof(self, git_dir: &Path, name: &str) -> io::Result<(File, Option<PathBuf>)> {
         let below = format!("{PROOF_FOLDER}/{name}{LOCK_SUFFIX}");
-        palazzo_file::create_parent_folders(git_dir, &below)?;
+        palazzo_file::create_parent_folders(git_dir, &below, self.shared_mode)?;
         let proof = palazzo_file::palazzo_file_path(git_dir, &below);
         // An existing proof was left by an earlier write that could not remove it.
         remove_if_exists(&proof)?;
         failpoint::fail_point("create lock file")?;
         let file = OpenOptions::new().write(true).create_new(true).open(&proof)?;
+        self.shared_mode.adjust_file(&file)?;
         failpoint::fail_point("link lock file")?;
-        let linked = retry_while_locked(path, deadline, || fs::hard_link(&proof, path));
+        let linked = self.retry_while_locked(|| fs::hard_link(&proof, self.path));
         failpoint::kill_point("lock file is linked");
         if let Err(err) = linked {
             drop(fs::remove_file(&proof));
@@ -140,18 +149,42 @@ impl LockFile {
     }
 
     fn create_without_proof(
-        path: &Path,
-        deadline: Instant,
+        self,
         record: &mut LockFileRecorder<'_>,
     ) -> io::Result<(File, Option<PathBuf>)> {
-        let create = || OpenOptions::new().write(true).create_new(true).open(path);
-        let file = retry_while_locked(path, deadline, create)?;
-        let recorded = FileStamp::from_path(path).map_or(Ok(()), |it| record(path, it.inode()));
+        let create = || OpenOptions::new().write(true).create_new(true).open(self.path);
+        let file = self.retry_while_locked(create)?;
+        let inode = FileStamp::from_path(self.path).map(|it| it.inode());
+        let adjusted = self.shared_mode.adjust_file(&file);
+        let recorded = adjusted.and_then(|()| inode.map_or(Ok(()), |it| record(self.path, it)));
         if let Err(err) = recorded {
-            drop(fs::remove_file(path));
+            drop(fs::remove_file(self.path));
             return Err(err);
         }
         Ok((file, None))
+    }
+
+    /// Repeats `attempt` while another process holds the lock, until the deadline; creates missing
+    /// folders.
+    fn retry_while_locked<T>(self, mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+        loop {
+            match attempt() {
+                Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
+                    if Instant::now() >= self.deadline {
+                        return Err(err);
+                    }
+                    std::thread::sleep(RETRY_PAUSE);
+                }
+                // Git removes empty reference folders.
+                Err(err)
+                    if err.kind() == io::ErrorKind::NotFound && Instant::now() < self.deadline =>
+                {
+                    let folder = self.path.parent().ok_or(err)?;
+                    self.shared_mode.create_dir_all(folder)?;
+                }
+                done => return done,
+            }
+        }
     }
 }
 
@@ -205,31 +238,6 @@ pub(crate) fn remove_lock_if_inode_matches(path: &Path, inode: u64) -> io::Resul
     match FileStamp::from_path(path) {
         Some(it) if it.inode() == inode && inode != 0 => remove_if_exists(path),
         _ => Ok(()),
-    }
-}
-
-/// Repeats `attempt` while another process holds the lock, until `deadline`; creates missing
-/// folders.
-fn retry_while_locked<T>(
-    path: &Path,
-    deadline: Instant,
-    mut attempt: impl FnMut() -> io::Result<T>,
-) -> io::Result<T> {
-    loop {
-        match attempt() {
-            Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
-                if Instant::now() >= deadline {
-                    return Err(err);
-                }
-                std::thread::sleep(RETRY_PAUSE);
-            }
-            // Git removes empty reference folders.
-            Err(err) if err.kind() == io::ErrorKind::NotFound && Instant::now() < deadline => {
-                let folder = path.parent().ok_or(err)?;
-                fs::create_dir_all(folder)?;
-            }
-            done => return done,
-        }
     }
 }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 use gix::ObjectId;
 use gix::objs::{Exists as _, Kind, Write as _, WriteTo};
 
+use crate::store::repo::shared_mode::SharedMode;
 use crate::store::write::{failpoint, fsync};
 
 /// The prefix of gix's temporary object files.
@@ -79,7 +80,7 @@ impl<'g> ObjectWriter<'g> {
         let id = gix::objs::compute_hash(self.git.object_hash(), kind, &data);
         let id = id.map_err(gix::Error::from_error)?;
         if !self.is_intact(id) {
-            write_object(self.git, kind, &data)?;
+            write_object(self.git, &self.common_dir, kind, &data)?;
         }
         self.written.push(WrittenObject { id, kind, data });
         Ok(id)
@@ -115,7 +116,7 @@ pub(crate) fn restore_missing(
 ) -> gix::Result<usize> {
     let missing: Vec<_> = objects.iter().filter(|it| !git.objects.exists(&it.id)).collect();
     for object in &missing {
-        write_object(git, object.kind, &object.data)?;
+        write_object(git, common_dir, object.kind, &object.data)?;
     }
     let files: Vec<_> =
         missing.iter().map(|it| fsync::loose_object_path(common_dir, it.id)).collect();
@@ -136,7 +137,12 @@ pub(crate) fn remove_old_temporaries(common_dir: &Path) {
     }
 }
 
-fn write_object(git: &gix::Repository, kind: Kind, data: &[u8]) -> gix::Result<()> {
+fn write_object(
+    git: &gix::Repository,
+    common_dir: &Path,
+    kind: Kind,
+    data: &[u8],
+) -> gix::Result<()> {
     failpoint::fail_point("write object").map_err(gix::Error::from_error)?;
     let mut written = git.objects.write_buf(kind, data);
     for _ in 1..MAX_ATTEMPTS {
@@ -146,7 +152,10 @@ fn write_object(git: &gix::Repository, kind: Kind, data: &[u8]) -> gix::Result<(
         }
         written = git.objects.write_buf(kind, data);
     }
-    written.map(drop)
+    let file = fsync::loose_object_path(common_dir, written?);
+    let shared_mode = SharedMode::of_repository(git);
+    let folder = file.parent().map_or(Ok(()), |it| shared_mode.adjust(it));
+    folder.and_then(|()| shared_mode.adjust(&file)).map_err(gix::Error::from_error)
 }
 
 #[cfg(test)]

@@ -7,12 +7,12 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
-use std::path::Path;
 use std::time::Duration;
 
 use crate::model::quoted_unless_plain;
 use crate::store::Error;
 use crate::store::repo::palazzo_file;
+use crate::store::repo::repository::Repository;
 use crate::store::repo::retry::retry_until_timeout;
 use crate::store::write::failpoint;
 
@@ -51,21 +51,23 @@ impl Drop for PalazzoLock {
     }
 }
 
-/// Waits for Palazzo's lock `name` in `git_dir`.
+/// Waits for Palazzo's lock `name` in a repository.
 pub(crate) fn acquire_palazzo_lock(
-    git_dir: &Path,
+    repository: &Repository,
     name: &str,
     timeout: Duration,
 ) -> Result<PalazzoLock, Error> {
+    let (git_dir, shared_mode) = (repository.common_dir.as_path(), repository.shared_mode);
     let path = palazzo_file::palazzo_file_path(git_dir, name);
     failpoint::fail_point("open own lock").map_err(Error::for_file("open", &path))?;
-    let folders = palazzo_file::create_parent_folders(git_dir, name);
+    let folders = palazzo_file::create_parent_folders(git_dir, name, shared_mode);
     folders.map_err(Error::for_file("create the folder of", &path))?;
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     forbid_deletion(&mut options);
     let opened = palazzo_file::open_regular_file(&path, &mut options);
     let mut file = opened.map_err(Error::for_file("open", &path))?;
+    shared_mode.adjust_file(&file).map_err(Error::for_file("share", &path))?;
     let is_held = |err: &TryLockError| matches!(err, TryLockError::WouldBlock);
     match retry_until_timeout(timeout, is_held, || file.try_lock()) {
         Ok(()) => {}

@@ -52,16 +52,14 @@ pub(crate) fn recover_if_needed(
     if !is_recovery_needed(repository) {
         return Ok(());
     }
-    let _lock =
-        palazzo_lock::acquire_palazzo_lock(&repository.common_dir, WRITE_LOCK, timeouts.palazzo)?;
+    let _lock = palazzo_lock::acquire_palazzo_lock(repository, WRITE_LOCK, timeouts.palazzo)?;
     recover_under_lock(repository, timeouts)
 }
 
 /// Removes temporary files that no process is writing; a power failure can lose the marker and
 /// leave them. They are harmless, so if it fails now, a later call removes them.
 pub(crate) fn remove_stale_temporaries(repository: &Repository, temporaries: &[PathBuf]) {
-    let lock =
-        palazzo_lock::acquire_palazzo_lock(&repository.common_dir, WRITE_LOCK, Duration::ZERO);
+    let lock = palazzo_lock::acquire_palazzo_lock(repository, WRITE_LOCK, Duration::ZERO);
     // While there is a marker, recovery may need them.
     if lock.is_err() || has_marker(repository) {
         return;
@@ -141,12 +139,17 @@ impl WriteMarker {
         lines.extend(self.paths.iter().map(|it| format!("path {it}\n")));
         failpoint::fail_point("write marker")?;
         let mut options = OpenOptions::new();
-        palazzo_file::create_parent_folders(&repository.git_dir, palazzo_file::MARKER_FILE)?;
+        palazzo_file::create_parent_folders(
+            &repository.git_dir,
+            palazzo_file::MARKER_FILE,
+            repository.shared_mode,
+        )?;
         let place = palazzo_file::palazzo_file_path(&repository.git_dir, palazzo_file::MARKER_FILE);
         let mut file = palazzo_file::open_regular_file(
             &place,
             options.write(true).create(true).truncate(true),
         )?;
+        repository.shared_mode.adjust_file(&file)?;
         file.write_all(lines.concat().as_bytes())?;
         failpoint::kill_point("marker is written");
         Ok(file)
@@ -509,7 +512,7 @@ mod tests {
         set_short_timeouts(&mut store);
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
         let _held = palazzo_lock::acquire_palazzo_lock(
-            &scene.home.join(".git"),
+            &store.repository().unwrap().unwrap(),
             WRITE_LOCK,
             std::time::Duration::ZERO,
         )

@@ -18,6 +18,7 @@ use crate::store::Error;
 use crate::store::proposal::worktree_branch;
 use crate::store::repo::operation;
 use crate::store::repo::repository::Repository;
+use crate::store::repo::shared_mode::SharedMode;
 use crate::store::write::failpoint;
 use crate::store::write::lock_file::{LockFile, LockFileRecorder};
 
@@ -149,7 +150,7 @@ impl RefUpdate<'_> {
             if !self.needs_reflog(name) && !file.is_file() {
                 continue;
             }
-            match append_reflog_line(&file, &line) {
+            match append_reflog_line(&file, &line, self.repository.shared_mode) {
                 Ok(appended) => lines.push(appended),
                 Err(err) => {
                     remove_reflog_lines(&lines);
@@ -187,9 +188,13 @@ pub(crate) fn git_dir_of_ref<'r>(repository: &'r Repository, name: &str) -> &'r 
 }
 
 /// Appends a line with one `write`, on a new line if the last one is incomplete.
-pub(crate) fn append_reflog_line(path: &Path, line: &str) -> io::Result<ReflogLine> {
+pub(crate) fn append_reflog_line(
+    path: &Path,
+    line: &str,
+    shared_mode: SharedMode,
+) -> io::Result<ReflogLine> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder)?;
+        shared_mode.create_dir_all(folder)?;
     }
     if path.is_dir() {
         remove_folder_tree_if_empty(path)?;
@@ -197,6 +202,9 @@ pub(crate) fn append_reflog_line(path: &Path, line: &str) -> io::Result<ReflogLi
     let before = fs::symlink_metadata(path).ok().map(|it| it.len());
     failpoint::fail_point("append to reflog")?;
     let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+    if before.is_none() {
+        shared_mode.adjust_file(&file)?;
+    }
     let appended = ReflogLine { file: path.to_owned(), before };
     let is_incomplete = before.is_some_and(|it| it > 0) && read_last_byte(&mut file)? != b'\n';
     let text = if is_incomplete { format!("\n{line}") } else { line.to_owned() };

@@ -32,7 +32,7 @@ impl WriteGuard {
         paths: &[String],
         timeouts: &LockTimeouts,
     ) -> Result<Self, Error> {
-        let lock = acquire_palazzo_lock(&repository.common_dir, WRITE_LOCK, timeouts.palazzo)?;
+        let lock = acquire_palazzo_lock(repository, WRITE_LOCK, timeouts.palazzo)?;
         // Another program may have put a link or a FIFO there while this process waited.
         repository::check_files_before_change(repository, paths)?;
         worktree_branch::reject_write_beside_proposal(repository)?;

@@ -61,7 +61,7 @@ mod walk;
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::cli::outcome::{Failure, Outcome};
 
@@ -143,13 +143,31 @@ enum Command {
 /// rows; 2 if the command failed.
 pub fn run() -> ExitCode {
     completions::complete_if_requested(Cli::command);
-    match run_command(Cli::parse().command) {
+    let matches = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|err| err.exit());
+    let done = match home::reject_unusable_home(&matches) {
+        // A hook never fails.
+        Err(failure) if cli.command.is_hook_run() => {
+            terminal::eprint_failure(&failure.to_string());
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(failure) => Err(failure),
+        Ok(()) => run_command(cli.command),
+    };
+    match done {
         Ok(code) => code,
         Err(Failure::Io(err)) if err.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             terminal::eprint_failure(&failure.to_string());
             ExitCode::from(2)
         }
+    }
+}
+
+impl Command {
+    /// Returns whether a client runs the command at an event.
+    fn is_hook_run(&self) -> bool {
+        matches!(self, Self::Hook(it) if it.is_run_by_client())
     }
 }
 

@@ -135,6 +135,7 @@ fn watch_and_report(
 }
 
 fn print_check_report(args: &Args, checked: &CheckReport) -> io::Result<()> {
+    checked.warnings.iter().for_each(|it| terminal::eprint_failure(it));
     let here = std::env::current_dir().unwrap_or_default();
     let shown = checked.shown_from(args.level.into());
     match args.format {

@@ -3,6 +3,8 @@
 use std::path::{Component, Path, PathBuf};
 use std::sync::Once;
 
+use clap::ArgMatches;
+
 use crate::cli::outcome::{Failure, no_palace_message};
 use crate::cli::terminal;
 use crate::keeper::{self, Keeper};
@@ -135,6 +137,8 @@ pub(super) fn find_home(given: Option<&Path>) -> PathBuf {
     home
 }
 
+/// How a home was found that nothing names.
+const DEFAULT: &str = "the default";
 /// How a home was found that was not given now, but earlier.
 const LAST_NAMED: &str = "the one that was given last";
 
@@ -146,9 +150,9 @@ pub(super) fn find_home_and_source(given: Option<&Path>) -> (PathBuf, &'static s
     let default = home_in_user_data();
     let (home, source) = given
         .or_else(|| Some((home_around_cwd()?, "around the current folder")))
-        .or_else(|| Some((default.clone().filter(|it| has_palaces(it))?, "the default")))
+        .or_else(|| Some((default.clone().filter(|it| has_palaces(it))?, DEFAULT)))
         .or_else(|| Some((last_home()?, LAST_NAMED)))
-        .unwrap_or_else(|| (default.unwrap_or_else(|| PathBuf::from("palazzo")), "the default"));
+        .unwrap_or_else(|| (default.unwrap_or_else(|| PathBuf::from("palazzo")), DEFAULT));
     let home = std::path::absolute(&home).unwrap_or(home);
     // The path is shown to users and used from other directories, so it must not contain `..`.
     let has_parent_dirs = home.components().any(|it| it == Component::ParentDir);
@@ -162,6 +166,85 @@ pub(super) fn remember_home(given: Option<&Path>) {
     if let Err(refusal) = keeper::remember_home(&folder, &find_home(Some(given))) {
         anstream::eprintln!("palazzo: other commands will not find this home: {refusal}");
     }
+}
+
+/// Fails if a home is named that cannot be one: on the command line, whose parsed arguments are
+/// `matches`, or in the environment. Clients pass on variables that nobody has filled in, and a
+/// palace in a folder called `$HOME` would be found by nobody.
+pub(super) fn reject_unusable_home(matches: &ArgMatches) -> Result<(), Failure> {
+    let mut matches = matches;
+    while let Some((_, below)) = matches.subcommand() {
+        matches = below;
+    }
+    let Ok(option) = matches.try_get_one::<PathBuf>("home") else { return Ok(()) };
+    let argument = matches.try_get_one::<PathBuf>("dir").ok().flatten();
+    let given = option.or(argument);
+    if let Some(fault) = given.and_then(|it| home_fault(it)) {
+        return Err(unusable_home("the home", given.map_or(Path::new(""), |it| it), fault));
+    }
+    for name in HOME_VARIABLES {
+        let value = std::env::var_os(name).map(PathBuf::from).unwrap_or_default();
+        let is_unexpanded = name != "PALAZZO_HOME" && value.starts_with("~");
+        if let Some(fault) = unfilled_variable(&value).or(is_unexpanded.then_some(UNEXPANDED)) {
+            return Err(unusable_home(name, &value, fault));
+        }
+    }
+    if given.is_some() {
+        return Ok(());
+    }
+    let named = std::env::var_os("PALAZZO_HOME").map(PathBuf::from);
+    if let Some(fault) = named.as_deref().and_then(home_fault) {
+        return Err(unusable_home("PALAZZO_HOME", &named.unwrap_or_default(), fault));
+    }
+    let home = std::env::var_os("HOME").map(PathBuf::from);
+    match home.as_deref().and_then(home_fault) {
+        Some(fault) if find_home_and_source(None).1 == DEFAULT && home_in_user_data().is_none() => {
+            Err(unusable_home("HOME", &home.unwrap_or_default(), fault))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The variables that name folders of the user.
+const HOME_VARIABLES: [&str; 5] =
+    ["PALAZZO_HOME", "HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"];
+const UNEXPANDED: &str = "has a `~` that no shell has expanded";
+
+fn unusable_home(what: &str, value: &Path, fault: &str) -> Failure {
+    Failure::Message(format!(
+        "{what} is `{}`, which {fault}: give the whole path of a folder, as `--home /path/to/palaces` \
+         or in PALAZZO_HOME",
+        path_text(value)
+    ))
+}
+
+/// Returns why a path cannot be a home; `None`: it can be.
+fn home_fault(home: &Path) -> Option<&'static str> {
+    let first = home.components().next().map(|it| it.as_os_str().to_string_lossy());
+    match home {
+        _ if home.as_os_str().is_empty() => Some("is empty"),
+        _ if home.is_absolute() && home.parent().is_none() => {
+            Some("is the root of the file system")
+        }
+        // `~` alone is expanded.
+        _ if first.is_some_and(|it| it.len() > 1 && it.starts_with('~')) => Some(UNEXPANDED),
+        _ => unfilled_variable(home),
+    }
+}
+
+/// Returns a fault if a name in the path is a variable of a shell, of Windows or of an editor.
+fn unfilled_variable(path: &Path) -> Option<&'static str> {
+    let is_variable = |name: &str| {
+        let shell = name.strip_prefix('$').and_then(|it| it.chars().next());
+        let is_windows = name.len() > 2 && name.starts_with('%') && name.ends_with('%');
+        name.contains("${")
+            || is_windows
+            || shell.is_some_and(|it| it.is_ascii_alphabetic() || "_({".contains(it))
+    };
+    let text = path.to_string_lossy();
+    // A path of Windows may stand in a configuration that is used elsewhere.
+    let mut names = text.split(['/', '\\']);
+    names.any(is_variable).then_some("has a variable that was not filled in")
 }
 
 /// Returns a keeper for the home that [`find_home`] finds.
@@ -244,7 +327,8 @@ fn user_folder(xdg: &str, windows: &str, in_home: &str) -> Option<PathBuf> {
     let folder = env_path(xdg).filter(|it| it.is_absolute());
     // Git's shell on Windows sets `HOME`, other shells do not; all must find the same folder.
     let folder = folder.or_else(|| env_path(windows).filter(|_| cfg!(windows)));
-    folder.or_else(|| env_path("HOME").map(|it| it.join(in_home)))
+    let home = env_path("HOME").filter(|it| home_fault(it).is_none());
+    folder.or_else(|| home.map(|it| it.join(in_home)))
 }
 
 /// Returns the path in an environment variable; `None` if it is unset or empty.
@@ -270,6 +354,29 @@ mod tests {
         assert!(expanded.ends_with("palaces") && !expanded.starts_with("~"), "{expanded:?}");
         for path in ["~ada/palaces", "/a/~/b", "palaces", ""] {
             assert_eq!(expand_tilde(Path::new(path)), Path::new(path));
+        }
+    }
+
+    #[test]
+    fn a_home_that_cannot_be_one_is_known() {
+        for (home, fault) in [
+            ("", "is empty"),
+            ("/", "is the root of the file system"),
+            ("$HOME", "has a variable that was not filled in"),
+            ("$HOME/palaces", "has a variable that was not filled in"),
+            ("/srv/$USER", "has a variable that was not filled in"),
+            ("${workspaceFolder}", "has a variable that was not filled in"),
+            ("${env:HOME}/palaces", "has a variable that was not filled in"),
+            ("/a/b-${userHome}", "has a variable that was not filled in"),
+            ("$(pwd)", "has a variable that was not filled in"),
+            ("%USERPROFILE%", "has a variable that was not filled in"),
+            (r"%APPDATA%\palaces", "has a variable that was not filled in"),
+            ("~ada/palaces", "has a `~` that no shell has expanded"),
+        ] {
+            assert_eq!(home_fault(Path::new(home)), Some(fault), "{home}");
+        }
+        for home in ["/a", "a", "~", "~/palaces", ".", "/a$", "/100%", "/$1", "/a/~b", "/50%-off"] {
+            assert_eq!(home_fault(Path::new(home)), None, "{home}");
         }
     }
 

@@ -108,6 +108,13 @@ struct SessionEndArgs {
     keep_secrets: bool,
 }
 
+impl Args {
+    /// Returns whether a client runs the command, and not a person.
+    pub(super) fn is_run_by_client(&self) -> bool {
+        matches!(self.command, Command::SessionStart(_) | Command::SessionEnd(_))
+    }
+}
+
 pub(super) fn run(args: &Args) -> Outcome {
     match &args.command {
         Command::Install(it) => install_hooks(it),

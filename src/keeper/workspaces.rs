@@ -104,6 +104,12 @@ impl Keeper {
     /// Adds a palace to the open ones.
     pub(super) fn add_open_palace(&mut self, key: &str, mut palace: OpenPalace) {
         palace.publication = Some(self.snapshot_slot(key));
+        // All palaces of a home have the same user.
+        let is_known =
+            self.open_palaces.values().any(|it| it.store().unreadable_user_file().is_some());
+        if let Some(warning) = palace.store().unreadable_user_file().filter(|_| !is_known) {
+            (self.watch_config.warn)(&warning);
+        }
         if !is_as_of_key(key) {
             self.sync_in_background(palace.store());
         }

@@ -30,3 +30,4 @@ pub(crate) mod temporary_names;
 pub(crate) mod trust;
 pub(crate) mod unmerged;
 pub(crate) mod unreadable_repository;
+pub(crate) mod user_files;

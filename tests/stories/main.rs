@@ -90,6 +90,7 @@ mod time_zones;
 mod token_costs;
 mod untrusted_remotes;
 mod untrusted_repositories;
+mod unusable_homes;
 mod wake_up;
 #[cfg(unix)]
 mod walk;

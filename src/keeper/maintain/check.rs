@@ -19,6 +19,8 @@ use crate::render::{self, ReportedFinding, display_path};
 pub struct CheckReport {
     /// One for each palace.
     pub palaces: Vec<PalaceReport>,
+    /// What is not read, because it is not checked out or cannot be read, each once.
+    pub warnings: Vec<String>,
 }
 
 /// The findings in one palace.
@@ -37,16 +39,18 @@ pub struct PalaceReport {
 /// Checks the files of every palace of the home, and each palace as a whole. `tools` are those that
 /// actions can call.
 pub fn check_palaces(keeper: &mut Keeper, tools: &[Tool]) -> Result<CheckReport, Refusal> {
-    let (mut palaces, mut locks) = (Vec::new(), BTreeSet::new());
+    let (mut palaces, mut locks, mut warnings) = (Vec::new(), BTreeSet::new(), Vec::new());
     let names = keeper.workspace_keys_and_names()?;
     for workspace in keeper.workspaces()? {
         let models = keeper.models.clone();
         let palace = keeper.open_workspace(&workspace)?;
         palace.check_last_commit()?;
+        let unreadable = palace.store().unreadable_user_file();
+        warnings.extend(unreadable.filter(|it| !warnings.contains(it)));
         let stale_locks = doctor::stale_lock_diagnostics(palace, &mut locks);
         palaces.push(check_palace(palace, (tools, &names), &models, stale_locks)?);
     }
-    Ok(CheckReport { palaces })
+    Ok(CheckReport { palaces, warnings })
 }
 
 impl PalaceReport {

@@ -75,6 +75,11 @@ impl Store {
         is_detached.then(|| CommitWarning::DetachedHead.to_string())
     }
 
+    /// Returns the warning that a file of the user's home is left out, because it cannot be read.
+    pub fn unreadable_user_file(&self) -> Option<String> {
+        self.repository().ok()??.unreadable_user_file.clone()
+    }
+
     /// Checks that the last commit can be read with everything that it changed.
     pub fn check_last_commit(&self) -> Result<(), Error> {
         let Some(repository) = self.repository()? else { return Ok(()) };

@@ -1,7 +1,7 @@
 //! Finds, opens and creates the git repository of a palace.
 
 use crate::model::path_text;
-use crate::store::repo::{paths, unreadable_repository};
+use crate::store::repo::{paths, unreadable_repository, user_files};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -49,6 +49,8 @@ pub(crate) struct Repository {
     pub(crate) shared_mode: SharedMode,
     /// What the configuration files would make a `git` subprocess do.
     pub(crate) config_scan: ConfigScan,
+    /// The warning that a file of the user's home is left out, because it cannot be read.
+    pub(crate) unreadable_user_file: Option<String>,
     /// The files that determine the repository's location, configuration and consent, with their
     /// stamps.
     source_stamps: Vec<(PathBuf, Option<FileStamp>)>,
@@ -75,8 +77,17 @@ impl Repository {
         let Some(git) = discover_and_open(&real_palace, link.as_ref(), isolated)? else {
             return Ok(None);
         };
+        let (git, unreadable) = match isolated {
+            true => (git, None),
+            false => user_files::leave_out_unreadable_files(&git).map_err(|err| Error::Git {
+                operation: "read the user's configuration",
+                place: real_palace.clone(),
+                source: err.into(),
+            })?,
+        };
         let mut found = Self::from_git_repository(git, real_palace)?;
         found.config_scan = survey;
+        found.unreadable_user_file = unreadable;
         let links = link.map(|it| it.location_files()).unwrap_or_default();
         let sources = links.into_iter().chain(consents.file_path());
         found.source_stamps.extend(sources.map(|it| (it.clone(), FileStamp::from_path(&it))));
@@ -156,6 +167,7 @@ impl Repository {
             prefix,
             shared_mode: SharedMode::of_repository(&local),
             config_scan: survey,
+            unreadable_user_file: None,
             source_stamps: sources,
         })
     }

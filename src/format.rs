@@ -66,7 +66,7 @@ use crate::format::file_parser::FileParser;
 use crate::format::parsed_file::{ParsedItem, insert_item, with_conflict_position};
 use crate::model::{
     Code, Conflict, Diagnostic, DiaryEntry, Drawer, Entity, FileKind, Files, Genus, Palace,
-    Process, Room, Scroll, Settings, Task, TimeZone,
+    Process, Room, RoomId, Scroll, Settings, Task, TimeZone, side_file,
 };
 
 /// Parses a palace from its files; `name` is its name if `palace.toml` gives none.
@@ -78,8 +78,12 @@ pub fn parse_palace(name: &str, files: &Files) -> (Palace, Vec<Diagnostic>) {
     let parsed: Vec<_> =
         files.par_iter().map(|(path, text)| (path, text, parse(path, text))).collect();
     let (mut findings, mut outranked) = (Vec::new(), Vec::new());
-    for (path, text, parsed_file) in parsed {
-        if let Some(file) = parsed_file.outranked_file(&palace, path).map(str::to_owned) {
+    // A copy is recognized when its original is there.
+    let (copies, originals): (Vec<_>, Vec<_>) =
+        parsed.into_iter().partition(|(path, ..)| side_file(path).is_some());
+    for (path, text, parsed_file) in originals.into_iter().chain(copies) {
+        let outranked_file = parsed_file.outranked_file(&palace, path, |_| true);
+        if let Some(file) = outranked_file.map(str::to_owned) {
             remove_item_of_file(&mut palace, &file);
             findings.retain(|it: &Diagnostic| it.file != file);
             outranked.push(file);
@@ -151,6 +155,31 @@ fn parse_file_with_parser(mut reader: FileParser<'_>, text: &str) -> ParsedFile 
         Err(finding) => return ParsedFile { item: None, findings: vec![finding] },
     };
     ParsedFile { item, findings: reader.into_findings() }
+}
+
+/// Returns the other file that has the id or the name of the item in a text at `path`, in any room.
+pub fn file_with_same_item(palace: &Palace, path: &str, text: &str) -> Option<String> {
+    let parsed = parse_file(path, text);
+    match &parsed.item {
+        Some(ParsedItem::Room(id, room)) => {
+            let is_same = |other: &RoomId, it: &Room| {
+                other == id
+                    || it.id.is_some() && it.id == room.id
+                    || other.wing == id.wing && it.name == room.name
+            };
+            palace.rooms().find(|(other, it)| is_same(other, it)).map(|(other, _)| room_path(other))
+        }
+        Some(ParsedItem::Scroll(_, scroll)) => {
+            let mut files = palace.scroll_files();
+            files.find(|(_, it)| it.id == scroll.id).map(|(file, _)| file.to_owned())
+        }
+        Some(ParsedItem::Drawer(_, drawer)) => {
+            let mut files =
+                palace.drawers.rooms().flat_map(|it| palace.drawers.drawers_in_room(it));
+            files.find(|(_, it)| it.id == drawer.id).map(|(file, _)| file.to_owned())
+        }
+        _ => parsed.conflicting_file(palace, path).map(str::to_owned),
+    }
 }
 
 /// Replaces the item of a file by the newly parsed one, and returns the findings. If nothing could

@@ -20,8 +20,9 @@ use notify::{Config, ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watche
 use crate::model::{WatchMode, path_text};
 use crate::watch::cookie::Cookie;
 
-/// How long a deferred file must remain unchanged before it is returned again.
-const QUIET_PERIOD: Duration = Duration::from_millis(100);
+/// How long a file must remain unchanged until no program is still writing it, so that a deferred
+/// one is returned again.
+pub const QUIET_PERIOD: Duration = Duration::from_millis(100);
 /// The maximum number of pending paths; beyond it, everything counts as changed.
 const MAX_PATHS: usize = 10_000;
 /// How long to wait for the cookie's event; after that the watcher counts as dead.

@@ -1,9 +1,10 @@
 //! The item of one file, and conflicts between files that define the same item.
 
-use crate::format::{ValuePositions, is_standard_entity_path};
+use crate::format::{PalacePath, ValuePositions, is_standard_entity_path, remove_item_of_file};
 use crate::model::{
     Code, Conflict, Diagnostic, DiaryEntry, Drawer, Entity, Genus, Palace, Process, Room, RoomId,
-    Scroll, ScrollId, Settings, Severity, Slug, Task, ValuePath, quoted, quoted_unless_plain,
+    Scroll, ScrollId, Settings, Severity, SideFile, Slug, Task, ValuePath, quoted,
+    quoted_unless_plain, side_file,
 };
 
 /// The result of parsing one file, before it is inserted into a palace.
@@ -49,24 +50,35 @@ impl ParsedFile {
     }
 
     /// Returns the other file that defines the same item, if this one takes precedence. The result
-    /// does not depend on the order in which files are read: the file that is named after its
-    /// entity wins, else the first by name.
-    pub fn outranked_file<'p>(&self, palace: &'p Palace, path: &str) -> Option<&'p str> {
+    /// does not depend on the order in which files are read: a committed file wins, then one whose
+    /// name is not that of a copy, then the one that is named after its entity, else the first by
+    /// name.
+    pub fn outranked_file<'p>(
+        &self,
+        palace: &'p Palace,
+        path: &str,
+        is_committed: impl Fn(&str) -> bool,
+    ) -> Option<&'p str> {
         let entity = match &self.item {
             Some(ParsedItem::Entity(it)) => Some(it),
             _ => None,
         };
         // Each file is ranked by its own entity, because the two may disagree about the genus.
         let rank = |file, says: Option<&Entity>| {
-            (!says.is_some_and(|it| is_standard_entity_path(file, it)), file)
+            let is_standard = says.is_some_and(|it| is_standard_entity_path(file, it));
+            (!is_committed(file), side_file(file).is_some(), !is_standard, file)
         };
         let holder = self.conflicting_file(palace, path)?;
+        // A file without a name or an id of its own is that of its path.
+        if original_in_palace(palace, path).is_some() {
+            return None;
+        }
         let is_first = rank(path, entity) < rank(holder, palace.graph.entity_in_file(holder));
         is_first.then_some(holder)
     }
 
     /// Returns the other file that defines the same item.
-    fn conflicting_file<'p>(&self, palace: &'p Palace, path: &str) -> Option<&'p str> {
+    pub(crate) fn conflicting_file<'p>(&self, palace: &'p Palace, path: &str) -> Option<&'p str> {
         let holder = match self.item.as_ref()? {
             ParsedItem::Entity(it) if it.is_defined => palace.graph.file_of_entity(&it.name),
             ParsedItem::Entity(it) => palace.graph.file_of_loose_end(&it.name),
@@ -81,7 +93,7 @@ impl ParsedFile {
             }
             _ => None,
         };
-        holder.filter(|it| *it != path)
+        holder.filter(|it| *it != path).or_else(|| original_in_palace(palace, path))
     }
 
     /// Returns the first finding with a code.
@@ -106,8 +118,12 @@ impl ParsedFile {
 }
 
 /// Inserts the item of a file into the palace; returns a finding if another file already defines
-/// it.
+/// it, or if it is a copy of one that is there.
 pub(crate) fn insert_item(palace: &mut Palace, path: &str, item: ParsedItem) -> Option<Diagnostic> {
+    if let Some(original) = original_in_palace(palace, path).map(str::to_owned) {
+        remove_item_of_file(palace, path);
+        return Some(copy_finding(Code::IdTaken, path, &original));
+    }
     match item {
         ParsedItem::Settings(settings) => palace.set_settings(settings),
         ParsedItem::Room(id, room) => palace.set_room(&id, Some(room)),
@@ -147,7 +163,35 @@ pub(crate) fn with_conflict_position(mut finding: Diagnostic, text: &str) -> Dia
     finding
 }
 
+/// Returns the file of which the one at `path` is a copy by its name, if the palace has its item:
+/// of files whose item is known by its path. Others are compared by their names and ids.
+fn original_in_palace<'p>(palace: &'p Palace, path: &str) -> Option<&'p str> {
+    let Some(SideFile::CopyOf(original)) = side_file(path) else { return None };
+    match PalacePath::parse(path).ok()? {
+        PalacePath::Task => Some(palace.tasks.get_key_value(&original)?.0),
+        PalacePath::Process => Some(palace.processes.get_key_value(&original)?.0),
+        PalacePath::Drawer(_) => palace.drawers.known_file(&original),
+        PalacePath::Diary(_) => palace.diaries.known_file(&original),
+        _ => None,
+    }
+}
+
+/// Reports a copy of a file that the palace has.
+fn copy_finding(code: Code, path: &str, original: &str) -> Diagnostic {
+    let original = quoted_unless_plain(original);
+    let message = format!("this is a copy of {original} by its name, and is not read");
+    let hint = format!("move what is missing into {original}, and delete this file");
+    Diagnostic::for_file(code, path, message).with_hint(hint)
+}
+
+fn is_copy(path: &str) -> bool {
+    matches!(side_file(path), Some(SideFile::CopyOf(_)))
+}
+
 fn scroll_id_taken_finding(path: &str, holder: &str) -> Diagnostic {
+    if is_copy(path) {
+        return copy_finding(Code::IdTaken, path, holder);
+    }
     let message =
         format!("{} is a scroll of this room with the same id", quoted_unless_plain(holder));
     let finding = Diagnostic::for_file(Code::IdTaken, path, message);
@@ -155,6 +199,9 @@ fn scroll_id_taken_finding(path: &str, holder: &str) -> Diagnostic {
 }
 
 fn name_taken_finding(path: &str, name: &str, holder: &str) -> Diagnostic {
+    if is_copy(path) {
+        return copy_finding(Code::NameTaken, path, holder);
+    }
     let message =
         format!("the name {} is already used in {}", quoted(name), quoted_unless_plain(holder));
     let finding = Diagnostic::for_file(Code::NameTaken, path, message);

@@ -5,12 +5,25 @@ use chrono::{DateTime, Utc};
 use crate::format::front_matter;
 use crate::model::{
     Code, Diagnostic, Diaries, DiaryEntry, Drawer, Drawers, Entity, Graph, Palace, RoomId, Scroll,
-    Slug, SlugError, WingRoomNames,
+    SideFile, Slug, SlugError, WingRoomNames, is_editor_file, quoted_unless_plain, side_file,
 };
 
 /// Maximum number of files in a folder of entity files: changing one file in a flat folder of
 /// 10,000 costs twice as much as in one of this size.
 const MAX_FOLDER_FILES: usize = 1_000;
+
+/// The folders with files of a palace.
+const FOLDERS: [&str; 9] = [
+    "rooms",
+    "scrolls",
+    "drawers",
+    "diary",
+    "entities",
+    "genera",
+    "tasks",
+    "processes",
+    "conflicts",
+];
 
 /// The kind of a file of a palace, from its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,17 +58,16 @@ impl PalacePath {
 
     /// Returns the kind of the file at `path`, or a finding if its name is invalid for its kind.
     pub fn parse(path: &str) -> Result<Self, Diagnostic> {
-        if path == Self::SETTINGS_FILE {
-            return Ok(Self::Settings);
-        }
+        check_is_no_editor_file(path)?;
         let named = |name: &str, is: fn(RoomId) -> Self, hint: &str| match name.parse::<RoomId>() {
             Ok(id) => Ok(is(id)),
-            Err(err) => Err(bad_name_finding(path, &err).with_hint(hint)),
+            Err(err) => Err(bad_name_finding(path, &err, hint)),
         };
         let misplaced = |message: &str, hint: &str| Err(misplaced_finding(path, message, hint));
         let (file_name, folder_name) = ("rename the file", "rename the folder");
         let (folder, rest) = path.split_once('/').unwrap_or(("", path));
         match (folder, rest.strip_suffix(".yaml"), rest.strip_suffix(".md")) {
+            _ if path == Self::SETTINGS_FILE => Ok(Self::Settings),
             ("rooms", Some(room), _) => named(room, Self::Room, file_name),
             ("scrolls", _, Some(scroll)) => match scroll.rsplit_once('/') {
                 Some((room, _)) => named(room, Self::Scroll, file_name),
@@ -71,7 +83,7 @@ impl PalacePath {
             ("diary", _, Some(entry)) => match entry.split_once('/') {
                 Some((agent, _)) => {
                     let agent = agent.split('/').next().unwrap_or_default().parse();
-                    let refused = |err| bad_name_finding(path, &err).with_hint(folder_name);
+                    let refused = |err| bad_name_finding(path, &err, folder_name);
                     agent.map(Self::Diary).map_err(refused)
                 }
                 None => {
@@ -235,8 +247,29 @@ fn hash_name(seed: u32, name: &str) -> u32 {
     name.bytes().fold(seed, |sum, byte| sum.wrapping_mul(31).wrapping_add(byte.into()))
 }
 
-fn bad_name_finding(path: &str, err: &SlugError) -> Diagnostic {
-    Diagnostic::for_file(Code::FileName, path, err.to_string())
+/// Reports a name that is no slug, or that other programs give to copies.
+fn bad_name_finding(path: &str, err: &SlugError, hint: &str) -> Diagnostic {
+    let finding = |message| Diagnostic::for_file(Code::FileName, path, message);
+    match side_file(path) {
+        Some(SideFile::CopyOf(original)) => {
+            let original = quoted_unless_plain(&original);
+            let message = format!("the name is that of a copy of {original}");
+            let what = "move what is missing into the original, and delete this file";
+            finding(message).with_hint(format!("{what}; if it is no copy, {hint}"))
+        }
+        _ => finding(err.to_string()).with_hint(hint),
+    }
+}
+
+fn check_is_no_editor_file(path: &str) -> Result<(), Diagnostic> {
+    let is_palace_file = path.split_once('/').is_some_and(|it| FOLDERS.contains(&it.0))
+        && [".yaml", ".md"].iter().any(|it| path.ends_with(it));
+    if !is_palace_file || !is_editor_file(path) {
+        return Ok(());
+    }
+    let message = "this is a lock file, or the unsaved text of an editor";
+    let hint = "close the file there; if no program has it open, delete this one";
+    Err(Diagnostic::for_file(Code::FileName, path, message).with_hint(hint))
 }
 
 fn misplaced_finding(path: &str, why: &str, hint: &str) -> Diagnostic {

@@ -50,6 +50,11 @@ impl Diaries {
         self.entries_by_file.is_empty()
     }
 
+    /// Returns the path of `file` as it is stored here, if it has a diary entry.
+    pub fn known_file(&self, file: &str) -> Option<&str> {
+        self.entries_by_file.get_key_value(file).map(|(file, _)| &**file)
+    }
+
     /// Returns the entry in `file`.
     pub fn entry_in_file(&self, file: &str) -> Option<&DiaryEntry> {
         self.entries_by_file.get(file).map(|(_, entry)| entry)

@@ -87,6 +87,11 @@ impl Drawers {
         self.by_file.is_empty()
     }
 
+    /// Returns the path of `file` as it is stored here, if it has a drawer.
+    pub fn known_file(&self, file: &str) -> Option<&str> {
+        self.by_file.get_key_value(file).map(|(file, _)| &**file)
+    }
+
     /// Returns the drawer in `file`.
     pub fn drawer_in_file(&self, file: &str) -> Option<&Drawer> {
         self.by_file.get(file).map(|(_, drawer)| drawer)

@@ -5,6 +5,7 @@ pub(crate) mod file_names;
 pub(crate) mod invisible;
 pub(crate) mod lone_surrogates;
 pub(crate) mod look_alike;
+pub(crate) mod side_files;
 pub(crate) mod token_weight;
 use std::cmp::Ordering;
 use std::path::Path;

@@ -84,6 +84,7 @@ mod signing;
 mod stale_facts;
 mod stale_files;
 mod sync;
+mod sync_copies;
 mod tasks_and_processes;
 mod templates;
 mod time_zones;

@@ -2,6 +2,7 @@
 //! save that ended before it.
 
 use std::fs;
+use std::time::{Duration, SystemTime};
 
 use insta::assert_snapshot;
 use serde_json::json;
@@ -60,19 +61,48 @@ async fn every_saved_file_is_seen_at_the_next_call() {
     }
 }
 
+/// Writes a file that was saved at a time.
+fn write_saved_at(home: &Home, path: &str, text: &str, at: SystemTime) {
+    home.write(path, text);
+    let file = fs::File::options().write(true).open(home.path().join(path)).unwrap();
+    file.set_modified(at).unwrap();
+}
+
 #[tokio::test]
 async fn a_half_saved_room_keeps_its_last_version() {
     let home = Home::new();
     let mut agent = agent_in_quarry(&home, 0).await;
     let before = agent.enter("w").await;
-    home.write("w/rooms/hall.yaml", "");
+    // A time to come says nothing about when the file was saved, however slow the test is.
+    let an_hour_to_come = SystemTime::now() + Duration::from_secs(3600);
+    write_saved_at(&home, "w/rooms/hall.yaml", "", an_hour_to_come);
     assert_eq!(agent.enter("w").await, before);
-    home.write("w/rooms/hall.yaml", "name: Hall\ndescription: \"Moss");
+    let half = "name: Hall\ndescription: \"Moss";
+    write_saved_at(&home, "w/rooms/hall.yaml", half, an_hour_to_come);
     assert_eq!(agent.enter("w").await, before);
     fs::remove_file(home.path().join("w/rooms/hall.yaml")).unwrap();
     assert_eq!(agent.enter("w").await, before);
     home.write("w/rooms/hall.yaml", "name: Hall\ndescription: \"Moss.\"\n");
     assert_eq!(agent.enter("w").await, before.replace("Stone.", "Moss."));
+}
+
+#[tokio::test]
+async fn a_broken_file_that_is_no_longer_being_written_is_reported_at_the_first_look() {
+    let home = Home::new();
+    let mut agent = agent_in_quarry(&home, 0).await;
+    let before = agent.enter("w").await;
+    let a_second_ago = SystemTime::now() - Duration::from_secs(1);
+    write_saved_at(&home, "w/rooms/hall.yaml", "name: [\n", a_second_ago);
+    write_saved_at(&home, "w/rooms/attic.yaml", "name: Attic\nactions: [\n", a_second_ago);
+    write_saved_at(&home, "w/entities/stone/new.yaml", "name: \"New\n", a_second_ago);
+    let seen = agent.enter("w").await;
+    let hall = "rooms/hall.yaml:1:7: this is not YAML: unclosed bracket '[' \
+                (its last valid content is shown)";
+    for notice in [hall, "rooms/attic.yaml:2:10: this is not YAML", "entities/stone/new.yaml"] {
+        assert!(seen.contains(notice), "{notice}: {seen}");
+    }
+    assert!(before.contains("Stone.") && seen.contains("Stone."), "{seen}");
+    agent.disconnect().await;
 }
 
 #[tokio::test]

@@ -140,6 +140,8 @@ impl EditedLines<'_> {
     fn write_items(&mut self, now: &[OutputNode], old_items: &[Option<OldItem>]) {
         let moved = old_items.iter().flatten().filter(|it| !it.stays);
         let moved: Vec<_> = moved.map(|it| it.index).collect();
+        let stays =
+            |index: usize| old_items.iter().flatten().any(|it| it.index == index && it.stays);
         let last_kept = old_items.iter().flatten().filter(|it| it.stays).map(|it| it.index).max();
         let mut next = 0;
         for (new, old) in now.iter().zip(old_items) {
@@ -154,7 +156,7 @@ impl EditedLines<'_> {
                     continue;
                 }
                 // An item takes the place of one that has gone, except at the end of the list.
-                _ if last_kept.is_some_and(|it| next < it) && self.is_gone_at(next, old_items) => {
+                _ if last_kept.is_some_and(|it| next < it) && !stays(next) => {
                     self.write_gone_item(next, &moved);
                     next += 1;
                 }
@@ -169,10 +171,6 @@ impl EditedLines<'_> {
             self.write_gone_item(gone, &moved);
         }
         self.remove_blank_lines_at_end();
-    }
-
-    fn is_gone_at(&self, index: usize, old_items: &[Option<OldItem>]) -> bool {
-        !old_items.iter().flatten().any(|it| it.index == index && it.stays)
     }
 
     fn write_old_item(&mut self, index: usize) {

@@ -15,7 +15,7 @@ use crate::keeper::editor::symbol::own_room;
 use crate::keeper::editor::{EditorFinding, EditorPalace, Symbol};
 use crate::model::{
     Action, ActionKind, Code, ConflictChoice, Entity, FileKind, MeantWord, NavigationTarget,
-    OpenConflict, Room, RoomId, RoomRef, quoted,
+    OpenConflict, Room, RoomId, RoomRef, quoted, side_file,
 };
 
 /// The genus of an entity that is defined where nothing suggests one.
@@ -171,7 +171,8 @@ impl EditorPalace {
     }
 
     fn move_file(&self, path: &str) -> Option<Fix> {
-        let to = corrected_path(path).filter(|it| self.text(it).is_none())?;
+        let right = corrected_path(path).filter(|_| side_file(path).is_none());
+        let to = right.filter(|it| self.text(it).is_none())?;
         let title = format!("Move the file to {to}");
         let changes = vec![FileChange::Rename { from: path.to_owned(), to }];
         Some(fix(&title, changes, true))

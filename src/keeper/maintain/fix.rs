@@ -1,5 +1,6 @@
 //! Fixes errors in files of palaces that have only one possible fix: `palazzo check --fix`.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +12,9 @@ use crate::keeper::maintain::mixed_conflicts::split_mixed_conflicts;
 use crate::keeper::merge_driver::merge_file_versions;
 use crate::keeper::palace::findings::other_format_finding;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Changeset, Code, Diagnostic, FileEdit, Files, MAX_FILE_BYTES};
+use crate::model::{
+    Changeset, Code, Diagnostic, FileEdit, Files, MAX_FILE_BYTES, SideFile, side_file,
+};
 use crate::render::display_path;
 use crate::store::{CommitOutcome, Store};
 
@@ -147,16 +150,20 @@ fn fix_moved_files(report: &mut FixReport, rooms: &RoomNameIndex) {
     }
 }
 
-/// Renames files with a wrong name, unless the right name is taken.
+/// Renames files with a wrong name, unless the right name is taken, another file has the same item,
+/// or another program has made the file beside one.
 fn plan_file_moves(store: &Store, files: &Files, unread: Vec<Diagnostic>, report: &mut FixReport) {
     let misnamed = files.keys().filter_map(|it| PalacePath::parse(it).err());
     let misnamed = misnamed.chain(unread).filter(|it| it.code == Code::FileName);
+    let palace = LazyCell::new(|| format::parse_palace("", files).0);
     let mut moves = BTreeMap::new();
-    for diagnostic in misnamed {
+    let is_copy = |path: &str| side_file(path).is_some() || is_in_copied_folder(files, path);
+    for diagnostic in misnamed.filter(|it| !is_copy(&it.file)) {
         let Some(to) = format::corrected_path(&diagnostic.file) else { continue };
         let is_free = store.read_file(&to) == Ok(None) && !moves.contains_key(&to);
         if let (true, Ok(Some(text))) = (is_free, store.read_file(&diagnostic.file))
             && !format::has_merge_conflict(&text)
+            && format::file_with_same_item(&palace, &to, &text).is_none()
         {
             moves.insert(to, (diagnostic, text));
         }
@@ -167,6 +174,18 @@ fn plan_file_moves(store: &Store, files: &Files, unread: Vec<Diagnostic>, report
         report.edits.extend([removed, FileEdit { path: to, was: None, now: Some(text) }]);
         report.fixed.push(diagnostic);
     }
+}
+
+/// Returns whether the file at `path` is in a copy of a folder that has files, too: `hall 2/`.
+fn is_in_copied_folder(files: &Files, path: &str) -> bool {
+    let is_copy = |folder: &str| {
+        let Some(SideFile::CopyOf(original)) = side_file(&format!("{folder}.d")) else {
+            return false;
+        };
+        let original = format!("{}/", original.trim_end_matches(".d"));
+        files.range(original.clone()..).next().is_some_and(|(it, _)| it.starts_with(&original))
+    };
+    path.match_indices('/').any(|(at, _)| is_copy(&path[..at]))
 }
 
 #[cfg(test)]
@@ -236,6 +255,22 @@ mod tests {
         ]);
         assert_eq!(fix(&home), [""; 0]);
         assert_eq!(home.read("rooms/Great Hall.yaml").unwrap(), "name: One\n");
+    }
+
+    #[test]
+    fn a_copied_folder_is_not_renamed() {
+        let scroll = "---\ntitle: Plan\n---\n\nText.\n";
+        let (plan, copy) = ("01KJMPXF9069S44V81ASY1KY37-plan.md", "scrolls/hall 2");
+        let home = TestHome::new(&[
+            ("rooms/hall.yaml", "name: Hall\n"),
+            (&format!("scrolls/hall/{plan}"), scroll),
+            (&format!("{copy}/{plan}"), scroll),
+            (&format!("{copy}/01KJMPXF9069S44V81ASY1KY38-new.md"), scroll),
+            ("rooms/west/attic.yaml", "name: Attic\n"),
+            ("rooms/west (1)/attic.yaml", "name: Attic\n"),
+        ]);
+        assert_eq!(fix(&home), [""; 0]);
+        assert_eq!(home.read(&format!("{copy}/{plan}")).unwrap(), scroll);
     }
 
     // The file systems of other systems ignore case, so there is only one of the names.

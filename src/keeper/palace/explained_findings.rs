@@ -8,7 +8,7 @@ use crate::format::room_path;
 use crate::keeper::Refusal;
 use crate::keeper::palace::open_palace::OpenPalace;
 use crate::keeper::palace::rename_lookup::RenameLookup;
-use crate::model::{Code, RoomId, quoted, quoted_unless_plain};
+use crate::model::{Code, RoomId, quoted, quoted_unless_plain, side_file};
 
 /// The names that are explained, and the copies.
 #[derive(Debug, Default)]
@@ -49,7 +49,10 @@ pub(crate) fn explain_findings(
                 }
             }
             Some(FindingSubject::SameId { other }) => {
-                explanations.copies.extend(explain_same_id(finding, &other, &lookup));
+                let is_known_copy = side_file(&finding.diagnostic.file).is_some();
+                if !is_known_copy {
+                    explanations.copies.extend(explain_same_id(finding, &other, &lookup));
+                }
             }
             None => {}
         }

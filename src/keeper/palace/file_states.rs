@@ -5,7 +5,7 @@ use crate::model::Entity;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
-use crate::model::Diagnostic;
+use crate::model::{Diagnostic, SideFile, side_file};
 use crate::store::{FileStamp, FileStamps};
 
 /// The last read state of each file of a palace, and the paths that cannot be read as files.
@@ -78,6 +78,17 @@ impl FileStates {
     /// Returns what the palace has of a file.
     pub(crate) fn state(&self, path: &str) -> FileState {
         self.files.get(path).map(|it| it.state).unwrap_or_default()
+    }
+
+    /// Lists the files that the palace has and that are copies of `path` by their names.
+    pub(crate) fn copies_of(&self, path: &str) -> Vec<String> {
+        let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem).to_owned();
+        let near = self.files.range(stem.clone()..).take_while(|(it, _)| it.starts_with(&stem));
+        let original = SideFile::CopyOf(path.to_owned());
+        let copies = near.filter(|(file, it)| {
+            it.state == FileState::Present && side_file(file).as_ref() == Some(&original)
+        });
+        copies.map(|(file, _)| file.clone()).collect()
     }
 
     /// Returns the change counters.
@@ -224,6 +235,12 @@ pub(crate) fn files_changed_between_listings(before: &FileStamps, now: &FileStam
 pub(crate) fn needs_unique_name(path: &str) -> bool {
     matches!(
         PalacePath::parse(path),
-        Ok(PalacePath::Scroll(_) | PalacePath::Entity | PalacePath::Genus)
+        Ok(PalacePath::Scroll(_)
+            | PalacePath::Entity
+            | PalacePath::Genus
+            | PalacePath::Task
+            | PalacePath::Process
+            | PalacePath::Drawer(_)
+            | PalacePath::Diary(_))
     )
 }

@@ -19,9 +19,9 @@ use crate::keeper::palace::entity_cache;
 use crate::keeper::palace::entity_cache::EntityCache;
 use crate::keeper::palace::file_states::{FileRecord, FileState, FileStates, TitleAndEntityDigest};
 use crate::keeper::palace::open_palace::OpenPalace;
-use crate::model::{Code, Diagnostic, TimeZone};
+use crate::model::{Code, Diagnostic, TimeZone, side_file};
 use crate::store::{FileStamp, FileStamps, ReadResult, Store};
-use crate::watch::{Callbacks, ChangedPath, PalaceWatcher};
+use crate::watch::{Callbacks, ChangedPath, PalaceWatcher, QUIET_PERIOD};
 
 /// Files that may have changed: the stamp of each, and whether it is quiet, so that a broken or
 /// missing file is applied without delay.
@@ -207,8 +207,11 @@ impl OpenPalace {
         };
         // Slow disks answer several reads at once faster than one after the other.
         readings.par_extend(uncached.into_par_iter().map(read));
-        // A name that moves to another file must be freed first.
-        readings.sort_by_key(|(.., it)| !matches!(it.outcome, ReadOutcome::Deleted));
+        // A name that moves to another file must be freed first, and a copy is recognized when its
+        // original is there.
+        readings.sort_by_cached_key(|(path, .., it)| {
+            (!matches!(it.outcome, ReadOutcome::Deleted), side_file(path).is_some())
+        });
         for (path, stamp, is_quiet, reading) in readings {
             self.apply_or_defer_reading(&path, stamp, is_quiet, reading);
         }
@@ -272,24 +275,16 @@ impl OpenPalace {
         reading: FileReading,
     ) {
         let FileReading { digest, outcome } = reading;
-        // Somebody may still be typing what is not valid yet; another format counts at once.
-        let may_be_unfinished = match &outcome {
-            ReadOutcome::Unchanged => return self.file_states_mut().mark_unchanged(path, stamp),
-            ReadOutcome::Parsed(parsed) => {
-                !parsed.is_valid_in(&self.palace, path) && !parsed.has_other_format()
-            }
-            ReadOutcome::Unreadable(_) | ReadOutcome::Deleted => true,
-        };
+        if matches!(outcome, ReadOutcome::Unchanged) {
+            return self.file_states_mut().mark_unchanged(path, stamp);
+        }
         match &self.watch {
-            Some(watch) if may_be_unfinished && !is_quiet => return watch.defer_path(path),
+            Some(watch) if !is_quiet && self.may_be_unfinished(path, stamp, &outcome) => {
+                return watch.defer_path(path);
+            }
             _ => {}
         }
-        let outranked = match &outcome {
-            ReadOutcome::Parsed(parsed) => {
-                parsed.outranked_file(&self.palace, path).map(str::to_owned)
-            }
-            _ => None,
-        };
+        let outranked = self.outranked_file(path, &outcome);
         if let Some(file) = &outranked {
             self.apply_or_defer_reading(
                 file,
@@ -311,6 +306,39 @@ impl OpenPalace {
         );
         if let Some(file) = outranked {
             self.reread_file(&file);
+        }
+        if old_state == FileState::Absent && state != FileState::Absent {
+            for copy in self.file_states.copies_of(path) {
+                self.read_file_again(&copy);
+            }
+        }
+    }
+
+    /// Returns the file of the same item that the one at `path` replaces.
+    fn outranked_file(&self, path: &str, outcome: &ReadOutcome) -> Option<String> {
+        let ReadOutcome::Parsed(parsed) = outcome else { return None };
+        let is_committed = |file: &str| self.store.read_file_at_head(file).is_some();
+        parsed.outranked_file(&self.palace, path, is_committed).map(str::to_owned)
+    }
+
+    /// Returns whether somebody may still be writing what is not valid yet. The quiet time counts
+    /// from the save, not from the look that finds it.
+    fn may_be_unfinished(
+        &self,
+        path: &str,
+        stamp: Option<FileStamp>,
+        outcome: &ReadOutcome,
+    ) -> bool {
+        let is_saved = || stamp.is_some_and(|it| it.is_saved_for(QUIET_PERIOD));
+        match outcome {
+            // Another format counts at once.
+            ReadOutcome::Parsed(parsed) if parsed.has_other_format() => false,
+            ReadOutcome::Parsed(parsed) if parsed.has_errors() => !is_saved(),
+            // A renamed file keeps its time, and its old name may still be there.
+            ReadOutcome::Parsed(parsed) => !parsed.is_valid_in(&self.palace, path),
+            ReadOutcome::Unreadable(_) => !is_saved(),
+            ReadOutcome::Deleted => true,
+            ReadOutcome::Unchanged => false,
         }
     }
 
@@ -364,15 +392,20 @@ impl OpenPalace {
         let is_conflict = |it: &&Diagnostic| matches!(it.code, Code::NameTaken | Code::IdTaken);
         let conflicting: Vec<_> = findings.filter(is_conflict).map(|it| it.file.clone()).collect();
         for path in conflicting {
-            self.file_states_mut().invalidate(&path);
-            let (stamp, read) = (self.store.file_stamp(&path), self.store.read_file(&path));
-            let reading = match &read {
-                Ok(None) => FileReading { digest: None, outcome: ReadOutcome::Deleted },
-                read => self.to_reading(None, &path, read),
-            };
-            self.apply_or_defer_reading(&path, stamp, true, reading);
+            self.read_file_again(&path);
         }
         self.name_freed = false;
+    }
+
+    /// Reads a file whose content has not changed, but what the palace takes of it.
+    fn read_file_again(&mut self, path: &str) {
+        self.file_states_mut().invalidate(path);
+        let (stamp, read) = (self.store.file_stamp(path), self.store.read_file(path));
+        let reading = match &read {
+            Ok(None) => FileReading { digest: None, outcome: ReadOutcome::Deleted },
+            read => self.to_reading(None, path, read),
+        };
+        self.apply_or_defer_reading(path, stamp, true, reading);
     }
 
     fn file_states_mut(&mut self) -> &mut FileStates {
@@ -498,6 +531,20 @@ mod tests {
             fs::write(place, text).unwrap();
         }
 
+        /// Saves a file with a modification time of some seconds after now, or before.
+        fn save_file_at(&self, path: &str, text: &str, seconds: i64) {
+            self.save_file(path, text);
+            self.set_saved(path, seconds);
+        }
+
+        fn set_saved(&self, path: &str, seconds: i64) {
+            let span = Duration::from_secs(seconds.unsigned_abs());
+            let now = std::time::SystemTime::now();
+            let at = if seconds < 0 { now - span } else { now + span };
+            let file = fs::File::options().write(true).open(self.path_of(path)).unwrap();
+            file.set_modified(at).unwrap();
+        }
+
         /// Applies all saves and describes the palace.
         fn catch_up_and_describe(&mut self) -> String {
             self.open.catch_up().unwrap();
@@ -574,6 +621,9 @@ mod tests {
     const HALL: &str = "rooms/hall.yaml";
 
     /// A way in which programs save: its name, and its operations on the file and beside it.
+    /// So many seconds after now: how long ago such a file was saved is not known.
+    const TIME_TO_COME: i64 = 3_600;
+
     type SaveMethod = (&'static str, fn(&Path, &str));
 
     const SAVE_METHODS: [SaveMethod; 7] = [
@@ -649,19 +699,35 @@ mod tests {
         scene.save_file("scrolls/hall/a.md", &scroll_markdown("First"));
         let whole = scene.catch_up_and_describe();
         for half in ["", "nam", "name: Hall\ndescription: \"St", "\u{0}"] {
-            scene.save_file(HALL, half);
+            scene.save_file_at(HALL, half, TIME_TO_COME);
             assert_eq!(scene.catch_up_and_describe(), whole, "{half}");
         }
         fs::write(scene.path_of(HALL), b"name: Hall\ndescription: \xc3").unwrap();
+        scene.set_saved(HALL, TIME_TO_COME);
         assert_eq!(scene.catch_up_and_describe(), whole);
         fs::remove_file(scene.path_of(HALL)).unwrap();
         assert_eq!(scene.catch_up_and_describe(), whole);
-        scene.save_file("scrolls/hall/a.md", "---\ntitle: Fi");
+        scene.save_file_at("scrolls/hall/a.md", "---\ntitle: Fi", TIME_TO_COME);
         assert_eq!(scene.catch_up_and_describe(), whole);
         scene.save_file(HALL, &room_yaml("Stone, and moss."));
         scene.save_file("scrolls/hall/a.md", &scroll_markdown("Second"));
         assert_eq!(scene.catch_up_and_describe(), "Keep\nhall: Stone, and moss.\nhall/ Second");
         scene.assert_equals_reopened();
+    }
+
+    #[test]
+    fn a_broken_file_is_reported_at_the_first_look_after_the_quiet_time() {
+        let mut scene = WatchedPalace::new();
+        scene.save_file(HALL, &room_yaml("Stone."));
+        scene.save_file("scrolls/hall/a.md", &scroll_markdown("First"));
+        scene.catch_up_and_describe();
+        scene.save_file_at(HALL, "name: [\n", -1);
+        scene.save_file_at("scrolls/hall/a.md", "---\ntitle: Fi", -3600);
+        scene.save_file_at("entities/a/b.yaml", "name: B\ngenus: [\n", -1);
+        let findings = scene.catch_up_and_describe();
+        let reported = findings.lines().filter(|it| it.starts_with('!')).count();
+        assert_eq!(reported, 3, "{findings}");
+        assert!(findings.contains("hall: Stone.") && findings.contains("hall/ First"));
     }
 
     #[test]

@@ -146,14 +146,17 @@ pub(crate) const ERROR_RULES: &[Rule] = &[
         "name-taken",
         "Two files define an entity with the same name",
         "The name identifies an entity. The second file is not read: rename its entity, or \
-         merge the two files.",
+         merge the two files. A committed file comes first, then one whose name is not that \
+         of a copy, as programs make it that synchronize folders.",
     ),
     error_rule(
         Code::IdTaken,
         "id-taken",
-        "Two scrolls of one room have the same id",
-        "Most often one is a copy of the other. The second is not read: remove the id from \
-         its file name and front matter.",
+        "Two files have the same id, or one is a copy of the other",
+        "Most often a program that synchronizes folders has made the copy: `plan 2.md`, \
+         `plan (conflicted copy).md`. The second is not read; a committed file comes first. \
+         Move what is missing into the original, and delete the copy. Two scrolls that are both \
+         meant need two ids: remove the id from the file name and front matter of one.",
     ),
     error_rule(
         Code::FormatVersion,

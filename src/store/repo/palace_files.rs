@@ -163,6 +163,13 @@ impl FileStamp {
         SystemTime::now().duration_since(self.last_changed()).map_or(true, |age| age < CLOCK_TICK)
     }
 
+    /// Returns whether the content was saved at least `period` ago. A modification time in the future
+    /// says nothing: the clock of another machine may have set it.
+    pub fn is_saved_for(&self, period: Duration) -> bool {
+        let age = self.modified.and_then(|it| SystemTime::now().duration_since(it).ok());
+        age.is_some_and(|it| it >= period)
+    }
+
     /// Returns the time of the file's last change in content, name or permissions. If the system
     /// does not have it, returns the modification time, which any program may set.
     pub fn last_changed(&self) -> SystemTime {

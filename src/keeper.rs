@@ -82,7 +82,8 @@ pub use crate::keeper::items::item_change::{ItemChange, ItemChangeVerb};
 pub use crate::keeper::items::move_item::move_item;
 pub use crate::keeper::maintain::check::{CheckReport, PalaceReport, check_palaces};
 pub use crate::keeper::maintain::doctor::{
-    DoctorReport, examine_palaces, find_git_lock, git_version, max_watched_folders, remove_git_lock,
+    DoctorReport, examine_palaces, find_git_lock, git_version, max_watched_folders,
+    palaces_outside_checkout, remove_git_lock,
 };
 pub use crate::keeper::maintain::fix::{FixReport, fix_files};
 pub use crate::keeper::maintain::fix_conflicts::fix_settled_conflicts;

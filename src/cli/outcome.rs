@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
-use crate::keeper::{Caller, Refusal};
+use crate::keeper::{self, Caller, Refusal};
 use crate::render;
 
 /// The id of the visit of this run of the program.
@@ -33,6 +33,13 @@ pub(super) enum Failure {
 
 /// Says what to do about a home without a palace.
 pub(super) fn no_palace_message(home: &Path) -> String {
+    if let Some((palaces, command)) = keeper::palaces_outside_checkout(home) {
+        return format!(
+            "the sparse checkout in {} leaves out {}; `{command}` checks it out",
+            path_text(home),
+            render::join_names(&palaces)
+        );
+    }
     format!(
         "there is no palace in {} yet; `palazzo init NAME` creates one, `palazzo --help` explains \
          how the home is chosen",

@@ -453,6 +453,26 @@ mod tests {
     }
 
     #[test]
+    fn signing_is_automatic_required_or_off() {
+        let parse = |value: &str| {
+            let mut reader = FileParser::new("palace.toml");
+            let text = format!("name = \"P\"\n[git]\n{value}\n");
+            let sign = parse_settings(&mut reader, &text).unwrap().sign;
+            let findings = reader.into_findings();
+            (sign, findings.first().map(|it| format!("{}: {}", it.code, it.message)))
+        };
+        assert_eq!(parse(""), (SigningMode::Auto, None));
+        assert_eq!(parse("sign = \"auto\""), (SigningMode::Auto, None));
+        assert_eq!(parse("sign = true"), (SigningMode::Required, None));
+        assert_eq!(parse("sign = false"), (SigningMode::Never, None));
+        let wrong = "bad-value: `sign` is \"auto\", true or false";
+        for value in ["\"true\"", "\"never\"", "1", "[]"] {
+            let parsed = parse(&format!("sign = {value}"));
+            assert_eq!(parsed, (SigningMode::Auto, Some(wrong.to_owned())), "{value}");
+        }
+    }
+
+    #[test]
     fn a_template_has_a_description_and_variables() {
         let text = "name = \"P\"\n[template]\ndescription = \"One service.\"\n\
             [template.variables]\nproject = { description = \"Its name\", default = \"Atlas\" }\n\

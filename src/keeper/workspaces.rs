@@ -110,6 +110,9 @@ impl Keeper {
         if let Some(warning) = palace.store().unreadable_user_file().filter(|_| !is_known) {
             (self.watch_config.warn)(&warning);
         }
+        if let Some(warning) = palace.store().missing_files_warning() {
+            (self.watch_config.warn)(&warning);
+        }
         if !is_as_of_key(key) {
             self.sync_in_background(palace.store());
         }

@@ -153,13 +153,39 @@ pub enum Error {
         place: PathBuf,
     },
     /// A file is in git but excluded from the working directory by a sparse checkout.
-    #[error(
-        "{} is outside the sparse checkout; add it with `git sparse-checkout add` first",
-        quoted(path)
-    )]
+    #[error("{} is outside the sparse checkout; run `{command}` first", quoted(path))]
     OutsideSparseCheckout {
         /// The file.
         path: String,
+        /// The command that checks the palace out.
+        command: String,
+    },
+    /// The objects are not in a partial clone.
+    #[error(
+        "cannot {operation} in the repository at `{}`: it is a partial clone, which has not fetched this part of the history; `{command}` fetches all of it",
+        path_text(place)
+    )]
+    PartialClone {
+        /// The attempted operation.
+        operation: &'static str,
+        /// The repository.
+        place: PathBuf,
+        /// The command that fetches the objects.
+        command: String,
+    },
+    /// The repository has an extension that this version does not know.
+    #[error(
+        "the repository at `{}` uses the extension {}, which this version of Palazzo does not know: it is only read; `{command}` shows what it is, and the program that set it can write",
+        path_text(place),
+        quoted(name)
+    )]
+    UnknownExtension {
+        /// The repository.
+        place: PathBuf,
+        /// The extension.
+        name: String,
+        /// The command that shows the extensions.
+        command: String,
     },
     /// No repository contains the palace, and none could be created.
     #[error("no git repository can be used for `{}`", path_text(palace))]
@@ -327,7 +353,10 @@ impl Error {
     pub fn is_repository_error(&self) -> bool {
         matches!(
             self,
-            Self::DamagedRepository { .. } | Self::NotRegularFile { .. } | Self::Git { .. }
+            Self::DamagedRepository { .. }
+                | Self::NotRegularFile { .. }
+                | Self::Git { .. }
+                | Self::PartialClone { .. }
         )
     }
 

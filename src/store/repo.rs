@@ -17,6 +17,7 @@ pub(crate) mod palace_files;
 pub(crate) mod palace_folders;
 pub(crate) mod palazzo_file;
 pub(crate) mod paths;
+pub(crate) mod peculiarities;
 pub(crate) mod processes;
 pub(crate) mod reflog;
 pub(crate) mod regular_file;

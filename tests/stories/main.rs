@@ -81,6 +81,8 @@ mod setup_real_clients;
 mod shared_repository;
 #[cfg(unix)]
 mod signing;
+#[cfg(unix)]
+mod special_repositories;
 mod stale_facts;
 mod stale_files;
 mod sync;

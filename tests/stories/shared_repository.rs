@@ -218,3 +218,40 @@ fn git_maintenance_runs_in_the_background() {
     assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
     std::fs::write(bin.join("end"), "now\n").unwrap();
 }
+
+#[cfg(unix)]
+#[tokio::test]
+async fn members_of_a_group_can_write_what_others_have_made() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let home = Home::new();
+    std::fs::create_dir_all(home.path()).unwrap();
+    home.git(&["init", "-q", "-b", "main", "--shared=group"]);
+    let remote = tempfile::tempdir().unwrap();
+    home.git(&["init", "-q", "--bare", "-b", "main", remote.path().to_str().unwrap()]);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    agent.call("build_room", hall_json("Stone.")).await;
+    agent.disconnect().await;
+    let url = format!("file://{}", remote.path().display());
+    for arguments in [&["sync", "--setup", &url][..], &["sync"], &["search", "stone"], &["undo"]] {
+        let done = home.run_palazzo(arguments);
+        assert!(done.status.success(), "{arguments:?}: {done:?}");
+    }
+    let entries = walkdir::WalkDir::new(home.path()).min_depth(1).into_iter().flatten();
+    let own = entries.filter(|it| it.path() != home.path().join(".git"));
+    let mut count = 0;
+    for entry in own {
+        let (metadata, path) = (entry.metadata().unwrap(), entry.path().display());
+        let mode = metadata.permissions().mode() & 0o7777;
+        let wanted = match (metadata.is_dir(), mode & 0o200 != 0) {
+            (true, _) => 0o2070,
+            (false, true) => 0o060,
+            // Objects are read-only.
+            (false, false) => 0o040,
+        };
+        assert_eq!(mode & wanted, wanted, "{path}: {mode:o}");
+        count += 1;
+    }
+    assert!(count > 60, "{count}");
+}

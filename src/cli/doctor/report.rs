@@ -156,6 +156,7 @@ fn describe_repository(it: &DoctorReport) -> Vec<String> {
                 format!("repository {} ({})", path_text(&it.git_dir), it.format),
                 format!("HEAD       {}", it.head),
             ];
+            lines.extend(it.peculiarities.iter().map(|it| format!("           {it}")));
             let operation = it.operation.map(|it| (it.name(), it.remedy()));
             if let Some((name, remedy)) = operation {
                 lines.push(format!("under way  git {name}; end it with {remedy}"));
@@ -187,6 +188,7 @@ fn palace_json(it: &DoctorReport) -> Value {
             "git_dir": it.git_dir,
             "format": it.format,
             "head": it.head,
+            "peculiarities": it.peculiarities,
             "operation": operation,
         })
     });
@@ -313,7 +315,14 @@ mod tests {
         let operation = BlockingGitOperation::Rebase;
         let (work, git_dir) = (PathBuf::from("/a"), PathBuf::from("/a/.git"));
         let (format, head) = ("sha1, files".to_owned(), "main".to_owned());
-        let state = RepositoryState { work, git_dir, format, head, operation: Some(operation) };
+        let state = RepositoryState {
+            work,
+            git_dir,
+            format,
+            head,
+            peculiarities: Vec::new(),
+            operation: Some(operation),
+        };
         let shown = palace_text(&report(Some(state), false));
         let line = format!("  under way  git rebase; end it with {}\n", operation.remedy());
         assert!(shown.ends_with(&line), "{shown}");

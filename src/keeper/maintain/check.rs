@@ -45,6 +45,7 @@ pub fn check_palaces(keeper: &mut Keeper, tools: &[Tool]) -> Result<CheckReport,
         let models = keeper.models.clone();
         let palace = keeper.open_workspace(&workspace)?;
         palace.check_last_commit()?;
+        warnings.extend(palace.store().missing_files_warning());
         let unreadable = palace.store().unreadable_user_file();
         warnings.extend(unreadable.filter(|it| !warnings.contains(it)));
         let stale_locks = doctor::stale_lock_diagnostics(palace, &mut locks);

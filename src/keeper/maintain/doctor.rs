@@ -78,6 +78,12 @@ fn find_store_of_lock(keeper: &Keeper, path: &Path) -> Result<Option<(Store, Git
     Ok(None)
 }
 
+/// Lists the palaces of a home that a sparse checkout leaves out, with the command that checks them
+/// out; `None`: there are none.
+pub fn palaces_outside_checkout(home: &Path) -> Option<(Vec<String>, String)> {
+    Store::new(home.to_owned(), home.to_owned()).palaces_outside_checkout()
+}
+
 /// Returns the version of the installed git; `None` if there is none.
 pub fn git_version() -> Option<String> {
     store::git_version()

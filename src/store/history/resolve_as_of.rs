@@ -130,6 +130,13 @@ fn resolve_git_revision(past: &HistoryReader<'_>, text: &str) -> Result<ObjectId
         Some(Unfit::AmbiguousPrefix { .. } | Unfit::AmbiguousRefAndObject { .. }) => {
             unfit("matches several commits; give more characters of the id".to_owned())
         }
+        _ if past.repository.is_shallow() => {
+            let command = past.repository.git_command("fetch --unshallow");
+            unfit(format!(
+                "is not a revision in this repository, a shallow clone: `{command}` fetches the older \
+                 commits; {ACCEPTED_FORMS}"
+            ))
+        }
         _ => unfit(format!("is not a revision in this repository; {ACCEPTED_FORMS}")),
     })?;
     let object = found.single().and_then(|it| it.try_object().ok().flatten());

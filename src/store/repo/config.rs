@@ -56,6 +56,19 @@ const PROGRAM_KEYS: [(&str, &str); 24] = [
     ("uploadpack", "packObjectsHook"),
     ("user", "signingKey"),
 ];
+/// The extensions that git defines; the values that Palazzo cannot read are refused elsewhere.
+const KNOWN_EXTENSIONS: [&str; 8] = [
+    "compatobjectformat",
+    "noop",
+    "objectformat",
+    "partialclone",
+    "preciousobjects",
+    "refstorage",
+    "relativeworktrees",
+    "worktreeconfig",
+];
+/// The version of the format of repositories in which extensions count.
+const FORMAT_WITH_EXTENSIONS: i64 = 1;
 /// The maximum number of files that a configuration may include.
 const MAX_INCLUDED_FILES: usize = 100;
 
@@ -223,6 +236,26 @@ pub(crate) fn reject_unsupported_format(work: &Path, common_dir: &Path) -> Resul
     Ok(())
 }
 
+/// Returns whether git has left objects on the other side, to fetch them when it needs them.
+pub(crate) fn is_partial_clone(git: &gix::Repository) -> bool {
+    let config = git.config_snapshot();
+    let is_promised = |it: gix::config::file::SectionRef<'_>| {
+        it.value("promisor").is_some_and(|it| it.eq_ignore_ascii_case(b"true"))
+    };
+    config.string("extensions.partialClone").is_some()
+        || config.sections_by_name("remote").is_some_and(|mut it| it.any(is_promised))
+}
+
+/// Finds an extension that git does not define. Git ignores those of version 0 of the format.
+pub(crate) fn find_unknown_extension(git: &gix::Repository) -> Option<String> {
+    let config = git.config_snapshot();
+    let version = config.integer("core.repositoryFormatVersion").unwrap_or_default();
+    let sections = config.sections_by_name("extensions").into_iter().flatten();
+    let is_unknown = |it: &str| !KNOWN_EXTENSIONS.contains(&it.to_lowercase().as_str());
+    let mut unknown = sections.filter_map(|it| it.value_names().find(|name| is_unknown(name)));
+    if version >= FORMAT_WITH_EXTENSIONS { unknown.next() } else { None }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -230,7 +263,7 @@ mod tests {
 
     use crate::model::SigningMode;
     use crate::store::test_repository::{TestHome, change_of_files, change_of_one_file, commit_ok};
-    use crate::store::{Error, Store};
+    use crate::store::{CommitOutcome, CommitWarning, Error, Store};
 
     const HALL: &str = "rooms/hall.yaml";
 
@@ -310,6 +343,48 @@ mod tests {
         assert!(!scene.home.join("keep/scrolls").exists());
         assert_eq!(scene.status(), "");
         assert!(!scene.home.join(".git/index.lock").exists());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_signing_program_that_was_stopped_is_started_again_only_if_it_must_sign() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let name = "a_signing_program_that_was_stopped_is_started_again_only_if_it_must_sign";
+        if std::env::var_os("PALAZZO_RUN").is_none() {
+            let folder = tempfile::tempdir().unwrap();
+            let program = folder.path().join("program");
+            fs::write(&program, "#!/bin/sh\necho run >> $0.runs\nexec sleep 600\n").unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            let program = program.display();
+            let config = format!("[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = {program}\n");
+            return run_as_user_with(name, &config);
+        }
+        let scene = TestHome::with_repository();
+        let mut store = store_with_user_config(&scene);
+        store.signing.time_limit = std::time::Duration::from_secs(1);
+        let git = store.repository().unwrap().unwrap().git();
+        let runs = format!("{}.runs", git.config_snapshot().string("gpg.program").unwrap());
+        let count_runs = || fs::read_to_string(&runs).unwrap_or_default().lines().count();
+        let mut write = |mode, was: Option<&str>, now| {
+            store.set_signing_mode(mode);
+            match store.commit(&change_of_one_file(HALL, was, Some(now))) {
+                Ok(CommitOutcome::Done(report)) => Ok(report.warnings),
+                other => Err(other.unwrap_err().to_string()),
+            }
+        };
+        let first = write(SigningMode::Auto, None, "1\n").unwrap();
+        assert!(matches!(&first[..], [CommitWarning::NotSigned(_)]), "{first:?}");
+        assert_eq!(write(SigningMode::Auto, Some("1\n"), "2\n"), Ok(Vec::new()));
+        assert_eq!(count_runs(), 1);
+        let refused = write(SigningMode::Required, Some("2\n"), "3\n").unwrap_err();
+        let why = "had not finished after 1 seconds and was stopped; unlock the key";
+        assert!(refused.contains(why), "{refused}");
+        assert_eq!(count_runs(), 2);
+        assert_eq!(scene.read_file("keep/rooms/hall.yaml"), "2\n");
+        assert_eq!(write(SigningMode::Never, Some("2\n"), "3\n"), Ok(Vec::new()));
+        assert_eq!(scene.status(), "");
+        scene.assert_fsck_clean();
     }
 
     #[test]

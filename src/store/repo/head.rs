@@ -72,7 +72,8 @@ impl Store {
             return Some(err.to_string());
         }
         let is_detached = repository.git().head().is_ok_and(|it| it.is_detached());
-        is_detached.then(|| CommitWarning::DetachedHead.to_string())
+        let is_lost = is_detached && !repository.is_kept_by_jj();
+        is_lost.then(|| CommitWarning::DetachedHead.to_string())
     }
 
     /// Returns the warning that a file of the user's home is left out, because it cannot be read.

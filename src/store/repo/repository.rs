@@ -1,6 +1,6 @@
 //! Finds, opens and creates the git repository of a palace.
 
-use crate::model::path_text;
+use crate::model::{path_text, quote_for_shell};
 use crate::store::repo::{paths, unreadable_repository, user_files};
 use std::collections::BTreeSet;
 use std::fs;
@@ -141,7 +141,48 @@ impl Repository {
         operation: &'static str,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Error {
-        Error::Git { operation, place: self.work.clone(), source: source.into() }
+        let source = source.into();
+        if source.to_string().contains("could not be found")
+            && config::is_partial_clone(&self.git())
+        {
+            let command = self.git_command("fetch --refetch --no-filter");
+            return Error::PartialClone { operation, place: self.work.clone(), command };
+        }
+        Error::Git { operation, place: self.work.clone(), source }
+    }
+
+    /// Returns whether the history begins later than that of the repository it was cloned from.
+    pub(crate) fn is_shallow(&self) -> bool {
+        fs::metadata(self.common_dir.join("shallow")).is_ok_and(|it| it.len() > 0)
+    }
+
+    /// Returns whether jj keeps the repository: its `HEAD` is always detached.
+    pub(crate) fn is_kept_by_jj(&self) -> bool {
+        self.work.join(".jj").is_dir()
+    }
+
+    /// Returns a git command for this repository.
+    pub(crate) fn git_command(&self, arguments: &str) -> String {
+        format!("git -C {} {arguments}", quote_for_shell(&self.work.display().to_string()))
+    }
+
+    /// Returns the command that checks out the palace in a sparse checkout.
+    pub(crate) fn sparse_checkout_command(&self) -> String {
+        match self.prefix.trim_end_matches('/') {
+            "" => self.git_command("sparse-checkout disable"),
+            folder => self.git_command(&format!("sparse-checkout add {}", quote_for_shell(folder))),
+        }
+    }
+
+    /// Fails if git would not touch the repository either, because it may be other than it looks.
+    pub(crate) fn reject_unknown_extensions(&self) -> Result<(), Error> {
+        match config::find_unknown_extension(&self.git()) {
+            Some(name) => {
+                let command = self.git_command("config --get-regexp ^extensions");
+                Err(Error::UnknownExtension { place: self.work.clone(), name, command })
+            }
+            None => Ok(()),
+        }
     }
 
     fn from_git_repository(git: gix::ThreadSafeRepository, palace: PathBuf) -> Result<Self, Error> {

@@ -67,7 +67,11 @@ impl SharedMode {
 
     /// Adjusts the mode of a new file or folder.
     pub(crate) fn adjust(self, path: &Path) -> io::Result<()> {
-        if self.bits == 0 { Ok(()) } else { self.adjust_file(&File::open(path)?) }
+        // Windows has no such modes, and opens no folders.
+        if self.bits == 0 || cfg!(windows) {
+            return Ok(());
+        }
+        self.adjust_file(&File::open(path)?)
     }
 
     /// Adjusts the mode of an open file that may be new.

@@ -17,6 +17,8 @@ pub struct RepositoryState {
     pub format: String,
     /// What `HEAD` points to: a branch or a commit.
     pub head: String,
+    /// What is special about it, each with the command that helps.
+    pub peculiarities: Vec<String>,
     /// The operation in progress that prevents writes.
     pub operation: Option<BlockingGitOperation>,
 }
@@ -32,6 +34,7 @@ impl Store {
             // A repository with another reference storage is refused when it is opened.
             format: format!("{}, files", git.object_hash()),
             head: describe_head(&repository, &git)?,
+            peculiarities: repository.peculiarities(),
             operation: BlockingGitOperation::in_progress(&repository.git_dir),
         }))
     }

@@ -28,7 +28,6 @@ pub(crate) fn leave_out_unreadable_files(
     let missing = gix::path::into_bstr(git.git_dir().join(MISSING_FILE))?.into_owned();
     for (key, name) in RULE_FILES {
         let chosen = git.config_snapshot().trusted_path(key).ok().flatten();
-        let chosen: Option<PathBuf> = chosen.map(Into::into);
         let file = chosen.or_else(|| Some(folder.as_ref()?.join(name)));
         if let Some(error) = file.as_deref().and_then(read_error) {
             unreadable = unreadable.or(Some(error));

@@ -10,6 +10,11 @@ pub enum SyncError {
         "`HEAD` is on no branch, so there is nothing to synchronize; `git switch BRANCH` goes to one"
     )]
     NoBranch,
+    /// `HEAD` is detached, because jj keeps the repository.
+    #[error(
+        "this is a jj repository, whose `HEAD` is on no branch; `jj git fetch` and `jj git push` synchronize it"
+    )]
+    JjRepository,
     /// Nothing is committed yet.
     #[error("nothing is committed yet, so there is nothing to synchronize")]
     NoCommit,

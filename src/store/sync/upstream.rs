@@ -125,7 +125,11 @@ fn current_branch(repository: &Repository) -> Result<String, Error> {
         repository.git().head_name().map_err(|it| repository.git_error("read `HEAD`", it))?;
     let branch = name.map(|it| it.shorten().to_string());
     let branch = branch.filter(|it| !it.contains(['"', '\\', '\n']));
-    branch.ok_or_else(|| SyncError::NoBranch.into())
+    let error = || match repository.is_kept_by_jj() {
+        true => SyncError::JjRepository,
+        false => SyncError::NoBranch,
+    };
+    branch.ok_or_else(|| error().into())
 }
 
 /// Returns a setting of a named section: `[remote "origin"] url`.

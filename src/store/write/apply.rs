@@ -219,9 +219,7 @@ fn run_commit_steps(
     let CommitSteps { repository, git, edits, write_guard: guard, .. } = *steps;
     let palace = store.palace.clone();
     let transaction = match FileTransaction::begin_if_unchanged(&palace, edits)? {
-        Ok(transaction) => transaction
-            .with_progress(steps.progress.clone())
-            .with_shared_mode(repository.shared_mode),
+        Ok(it) => it.with_progress(steps.progress.clone()).with_shared_mode(repository.shared_mode),
         Err(stale) => {
             store.cached_index = Some(staging.release_lock());
             return Ok(CommitOutcome::Stale(stale));

@@ -148,27 +148,42 @@ impl GitIdentity {
 
     /// Returns git's configured author, or otherwise one named `name`.
     pub(crate) fn configured_author_or(git: &gix::Repository, name: &str) -> Self {
-        let Self { name, email } = Self::for_client(name);
-        let email = email.replace("@palazzo.invalid", "@localhost");
-        Self::from_signature_or(git.author().and_then(Result::ok), &name, &email)
+        Self::configured_or(git, "author", Self::on_this_machine(name))
     }
 
     /// Returns git's configured committer, or otherwise Palazzo.
     pub(crate) fn for_committer(git: &gix::Repository) -> Self {
-        let committer = git.committer().and_then(Result::ok);
-        Self::from_signature_or(committer, "palazzo", "palazzo@localhost")
+        Self::configured_or(git, "committer", Self::on_this_machine("palazzo"))
     }
 
-    fn from_signature_or(
-        found: Option<gix::actor::SignatureRef<'_>>,
-        name: &str,
-        email: &str,
-    ) -> Self {
-        let Some(found) = found else {
-            return Self { name: name.to_owned(), email: email.to_owned() };
+    fn on_this_machine(name: &str) -> Self {
+        let Self { name, email } = Self::for_client(name);
+        Self { name, email: email.replace("@palazzo.invalid", "@localhost") }
+    }
+
+    /// Returns git's configured author or committer, or `fallback` if nothing is configured. The
+    /// name and the email address complete each other.
+    fn configured_or(git: &gix::Repository, role: &str, fallback: Self) -> Self {
+        let config = git.config_snapshot();
+        let text = |key: &str| {
+            let text = config.string(key)?.to_str_lossy().trim().to_owned();
+            Some(text).filter(|it| !it.is_empty())
         };
-        let name = Self::clean_part(&found.name.to_str_lossy(), name);
-        Self { name, email: Self::clean_part(&found.email.to_str_lossy(), email) }
+        let either =
+            |key: &str| text(&format!("{role}.{key}")).or_else(|| text(&format!("user.{key}")));
+        // The variable `EMAIL` comes last.
+        let email = either("email").or_else(|| text("gitoxide.user.emailFallback"));
+        let (name, email) = match (either("name"), email) {
+            (Some(name), Some(email)) => (name, email),
+            (Some(name), None) => {
+                let email = Self::on_this_machine(&name).email;
+                (name, email)
+            }
+            (None, Some(email)) => (email.split('@').next().unwrap_or_default().to_owned(), email),
+            (None, None) => return fallback,
+        };
+        let name = Self::clean_part(&name, &fallback.name);
+        Self { name, email: Self::clean_part(&email, &fallback.email) }
     }
 
     /// Removes the characters that git does not allow in a name, and those that it would trim.
@@ -296,6 +311,32 @@ mod tests {
         assert_eq!(author("Eve <e@x>\nfoo"), "Eve e@xfoo <eve-e-xfoo@palazzo.invalid>");
         assert_eq!(author("Žofie"), "Žofie <ofie@palazzo.invalid>");
         assert_eq!(author("客"), "客 <agent@palazzo.invalid>");
+    }
+
+    #[test]
+    fn a_lone_name_or_address_is_used() {
+        let scene = crate::store::test_repository::TestHome::with_repository();
+        let identities = |name: Option<&str>, email: Option<&str>| {
+            for (key, value) in [("user.name", name), ("user.email", email)] {
+                match value {
+                    Some(value) => scene.git(&["config", key, value]),
+                    None => scene.git(&["config", key, ""]),
+                };
+            }
+            scene.palace("keep").commit_identities("ada").unwrap().unwrap()
+        };
+        let both = |author: &str, committer: &str| (author.to_owned(), committer.to_owned());
+        let ada = "ada <ada@localhost>";
+        assert_eq!(identities(None, None), both(ada, "palazzo <palazzo@localhost>"));
+        let grace = "Grace H. <grace-h@localhost>";
+        assert_eq!(
+            identities(Some("Grace H."), None),
+            both(&grace.replace("H.", "H"), &grace.replace("H.", "H"))
+        );
+        let grace = "grace <grace@example.org>";
+        assert_eq!(identities(None, Some("grace@example.org")), both(grace, grace));
+        let grace = "Grace <g@example.org>";
+        assert_eq!(identities(Some("Grace"), Some("g@example.org")), both(grace, grace));
     }
 
     #[test]

@@ -59,7 +59,10 @@ impl CommitSteps<'_> {
         let mut missing = self.edits.iter().filter(|it| it.was.is_none());
         let left_out =
             missing.find(|it| staging.is_outside_sparse_checkout(&self.path_in_repository(it)));
-        left_out.map_or(Ok(()), |it| Err(Error::OutsideSparseCheckout { path: it.path.clone() }))
+        left_out.map_or(Ok(()), |it| {
+            let command = self.repository.sparse_checkout_command();
+            Err(Error::OutsideSparseCheckout { path: it.path.clone(), command })
+        })
     }
 
     fn reject_filtered(&self, staging: &Staging<'_>) -> Result<(), Error> {
@@ -245,7 +248,8 @@ impl CommitSteps<'_> {
         if let Err(err) = self.sync_refs_and_index(folders) {
             warnings.push(CommitWarning::NotDurable(err.message_with_causes()));
         }
-        if self.git.head().is_ok_and(|it| it.is_detached()) {
+        let is_detached = self.git.head().is_ok_and(|it| it.is_detached());
+        if is_detached && !self.repository.is_kept_by_jj() {
             warnings.push(CommitWarning::DetachedHead);
         }
         warnings

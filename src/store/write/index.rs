@@ -448,8 +448,11 @@ mod tests {
                 store.commit(&Changeset { commit, ..change_of_one_file(HALL, None, Some("2\n")) });
             assert_eq!(
                 refused.unwrap_err().to_string(),
-                "`rooms/hall.yaml` is outside the sparse checkout; add it with `git \
-                 sparse-checkout add` first"
+                format!(
+                    "`rooms/hall.yaml` is outside the sparse checkout; run `git -C {} \
+                     sparse-checkout add keep` first",
+                    scene.home.display()
+                )
             );
         }
         assert_eq!(scene.log().lines().count(), 2);

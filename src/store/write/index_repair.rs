@@ -23,7 +23,11 @@ pub(crate) fn repair_index(
     staging: &mut Staging<'_>,
 ) -> Result<(), Error> {
     let failed = |err| repository.git_error("compare the index with the last commit", err);
-    restage_reverted_files(repository, staging).map_err(failed)
+    match restage_reverted_files(repository, staging).map_err(failed) {
+        // Git has read the commit before, or it would have fetched it: no index of git is from then.
+        Err(Error::PartialClone { .. }) => Ok(()),
+        restaged => restaged,
+    }
 }
 
 fn restage_reverted_files(repository: &Repository, staging: &mut Staging<'_>) -> gix::Result<()> {

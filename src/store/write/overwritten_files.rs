@@ -38,7 +38,8 @@ pub(crate) fn save_overwritten(
     let is_left_out =
         |it: &FileEdit| it.was.is_none() && index::is_outside_sparse_checkout(&index, &tracked(it));
     if let Some(edit) = edits.iter().find(|it| is_left_out(it)) {
-        return Err(Error::OutsideSparseCheckout { path: edit.path.clone() });
+        let command = repository.sparse_checkout_command();
+        return Err(Error::OutsideSparseCheckout { path: edit.path.clone(), command });
     }
     let mut writer = ObjectWriter::new(&git, &repository.common_dir);
     let files = write_unsaved_blobs(repository, &mut writer, &index, edits).map_err(failed)?;

@@ -32,6 +32,7 @@ impl WriteGuard {
         paths: &[String],
         timeouts: &LockTimeouts,
     ) -> Result<Self, Error> {
+        repository.reject_unknown_extensions()?;
         let lock = acquire_palazzo_lock(repository, WRITE_LOCK, timeouts.palazzo)?;
         // Another program may have put a link or a FIFO there while this process waited.
         repository::check_files_before_change(repository, paths)?;

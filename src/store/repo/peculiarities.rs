@@ -1,0 +1,115 @@
+//! What is special about a repository: it has not all objects, commits or files, another program
+//! keeps its `HEAD`, or it has an extension that this version does not know.
+//!
+//! Nothing is fetched or checked out here. The user gets the command that does it.
+
+use gix::index::entry::Flags;
+
+use crate::model::quote_for_shell;
+use crate::store::Store;
+use crate::store::history::palace_trees::{find_folder, find_palaces};
+use crate::store::repo::config;
+use crate::store::repo::repository::Repository;
+use crate::store::write::{commit, index};
+
+impl Store {
+    /// Returns the warning that a sparse checkout leaves files of the palace out.
+    pub fn missing_files_warning(&self) -> Option<String> {
+        self.repository().ok()??.missing_files_warning()
+    }
+
+    /// Lists the palaces that a sparse checkout leaves out, with the command that checks them out.
+    pub fn palaces_outside_checkout(&self) -> Option<(Vec<String>, String)> {
+        self.repository().ok()??.palaces_outside_checkout().ok()?
+    }
+}
+
+impl Repository {
+    fn is_sparse(&self) -> bool {
+        self.git().config_snapshot().boolean("core.sparseCheckout") == Some(true)
+    }
+
+    /// Returns the warning that files of the palace are not checked out, so that nothing shows them.
+    pub(crate) fn missing_files_warning(&self) -> Option<String> {
+        let count = self.count_files_outside_checkout()?;
+        (count > 0).then(|| {
+            format!(
+                "this is a sparse checkout without {count} of the palace's files, which are not \
+                 read; `{}` checks them out",
+                self.sparse_checkout_command()
+            )
+        })
+    }
+
+    /// Counts the files of the palace that a sparse checkout leaves out; `None`: it is none.
+    fn count_files_outside_checkout(&self) -> Option<usize> {
+        if !self.is_sparse() {
+            return None;
+        }
+        let index = index::load_or_rebuild_index(&self.git()).ok()?;
+        let entries = match self.prefix.as_str() {
+            "" => index.entries(),
+            prefix => index.prefixed_entries(prefix.into()).unwrap_or_default(),
+        };
+        let is_missing = |it: &gix::index::Entry| {
+            let path = it.path(&index).to_string();
+            it.flags.contains(Flags::SKIP_WORKTREE) && !self.work.join(path).exists()
+        };
+        Some(entries.iter().filter(|it| is_missing(it)).count())
+    }
+
+    /// Lists the palaces in or below `self.palace` that the last commit has and a sparse checkout
+    /// leaves out, with the command that checks them out.
+    pub(crate) fn palaces_outside_checkout(&self) -> gix::Result<Option<(Vec<String>, String)>> {
+        let (git, Some(head)) = (self.git(), self.head().ok().flatten()) else { return Ok(None) };
+        if !self.is_sparse() {
+            return Ok(None);
+        }
+        let mut tree = commit::tree_of_commit(&git, Some(head))?;
+        let folder = self.prefix.trim_end_matches('/');
+        if !folder.is_empty() {
+            let Some(found) = find_folder(&git, tree, folder)? else {
+                return Ok(None);
+            };
+            tree = found;
+        }
+        let mut palaces = find_palaces(&git, tree, folder)?;
+        palaces.retain(|it| !self.work.join(it).join("palace.toml").exists());
+        let words: Vec<_> = palaces.iter().map(|it| quote_for_shell(it)).collect();
+        let command = self.git_command(&format!("sparse-checkout add {}", words.join(" ")));
+        Ok((!palaces.is_empty()).then_some((palaces, command)))
+    }
+
+    /// Describes what is special about the repository, each with the command that helps.
+    pub(crate) fn peculiarities(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if config::is_partial_clone(&self.git()) {
+            lines.push(format!(
+                "partial clone: older versions may not be here; {} fetches them",
+                self.git_command("fetch --refetch --no-filter")
+            ));
+        }
+        if self.is_shallow() {
+            lines.push(format!(
+                "shallow clone: the history begins late; {} fetches the rest",
+                self.git_command("fetch --unshallow")
+            ));
+        }
+        lines.extend(self.count_files_outside_checkout().map(|count| match count {
+            0 => "sparse checkout: with all files of this palace".to_owned(),
+            _ => format!(
+                "sparse checkout: without {count} of the files of this palace; {} checks them out",
+                self.sparse_checkout_command()
+            ),
+        }));
+        if self.is_kept_by_jj() {
+            lines.push(
+                "jj repository: HEAD is always detached; jj bookmark set NAME -r @- names the \
+                 commits, jj git push shares them"
+                    .to_owned(),
+            );
+        }
+        lines.extend(self.reject_unknown_extensions().err().map(|it| format!("read-only: {it}")));
+        lines
+    }
+}

@@ -41,6 +41,7 @@ pub use crate::store::repo::git_lock::{GitLock, LockOwner};
 pub use crate::store::repo::home::{
     HomeEntryKind, is_bare_repository, is_palace, list_home_entries, list_palaces,
 };
+pub use crate::store::repo::ignore_rules::IgnoreRules;
 pub use crate::store::repo::operation::BlockingGitOperation;
 pub use crate::store::repo::palace_files::{
     FileStamp, FileStamps, ReadResult, read_file_bytes, read_text_file,

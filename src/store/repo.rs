@@ -9,6 +9,7 @@ pub(crate) mod git_lock;
 pub(crate) mod git_locks;
 pub(crate) mod head;
 pub(crate) mod home;
+pub(crate) mod ignore_rules;
 pub(crate) mod line_endings;
 pub(crate) mod maintenance;
 pub(crate) mod network_fs;

@@ -75,7 +75,9 @@ pub use crate::keeper::history::undo::undo_last_call;
 pub use crate::keeper::history::undo_visit::{UndoSelection, undo_visit};
 pub use crate::keeper::import::memory::{MemoryImportSummary, export_memory, import_memory};
 pub use crate::keeper::import::mempalace::{MempalaceImportSummary, import_mempalace};
-pub use crate::keeper::import::mine::{MineSummary, SourceFile, file_mined_texts, is_palace_file};
+pub use crate::keeper::import::mine::{
+    MineSummary, MinedCounts, MinedFile, SourceFile, file_mined_texts, is_palace_file,
+};
 pub use crate::keeper::import::redactions::{ImportOptions, RedactedSecret, redact_messages};
 pub use crate::keeper::items::delete_items::delete_items;
 pub use crate::keeper::items::item_change::{ItemChange, ItemChangeVerb};
@@ -189,7 +191,8 @@ pub use crate::keeper::work::task_list::{WorkPage, WorkQuery, list_tasks};
 pub use crate::keeper::work::tasks::{NewTask, TaskChange, complete_task, create_task};
 pub use crate::keeper::workspaces::call_commits::CallCommits;
 pub use crate::store::{
-    BlockingGitOperation, DriverFileChange, GitLock, ProposalCheckout, max_open_files, rename_file,
+    BlockingGitOperation, DriverFileChange, GitLock, IgnoreRules, ProposalCheckout, max_open_files,
+    rename_file,
 };
 pub use crate::visit::{InvalidHandle, Listing, VisitHandle, VisitKey};
 pub use caller::Caller;

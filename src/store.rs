@@ -404,6 +404,16 @@ impl Store {
         repository.map(acquire).transpose()
     }
 
+    /// Writes the blobs of a change that is planned, so that the change itself, which excludes other
+    /// writers, takes less time. Does nothing without a repository.
+    pub fn write_blobs_before_change<'t>(
+        &self,
+        texts: impl Iterator<Item = &'t str>,
+    ) -> Result<(), Error> {
+        let Some(repository) = self.repository()? else { return Ok(()) };
+        write::objects::write_durable_blobs(&repository, texts)
+    }
+
     /// Returns the cached content under `name`, which is in no commit; `None`: it was never
     /// written, or was lost, which is allowed.
     pub fn read_cache(&self, name: &str) -> Option<Vec<u8>> {

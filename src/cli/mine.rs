@@ -1,13 +1,17 @@
 //! `palazzo mine`.
 
+mod source_files;
+
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::process::ExitCode;
 
-use chrono::{DateTime, Utc};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::cli::home::HomeArgs;
-use crate::cli::outcome::{Failure, Outcome, terminal_user};
+use crate::cli::mine::source_files::{
+    LeftOut, MineInput, MineInputs, PALACE_FILE, file_name, find_mine_inputs,
+};
+use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::redacted_secrets::{
@@ -16,28 +20,25 @@ use crate::cli::redacted_secrets::{
 use crate::cli::signal;
 use crate::cli::terminal;
 use crate::keeper::{
-    self, Caller, ExtractionResult, Keeper, MineSummary, SourceFile, SourceKind, is_palace_file,
+    self, ExtractionResult, MineSummary, MinedCounts, MinedFile, SourceKind, is_palace_file,
 };
 use crate::model::{escape_unprintable_in_lines, path_text};
-
-/// The room of documents at the top of the mined folder.
-const DEFAULT_ROOM: &str = "notes";
-
-/// The file that makes a folder a palace; files in it are filed already.
-const PALACE_FILE: &str = "palace.toml";
-
-/// The start of the file names of exports; a number may follow.
-const EXPORT_PREFIX: &str = "conversations";
 
 /// File documents and conversations in drawers, word for word
 ///
 /// Reads Markdown and text (the room is the folder, `notes` at the top; long documents
 /// are split at their headings), transcripts of Claude Code and Codex (`.jsonl`), and
 /// exports of Claude.ai and ChatGPT (`conversations.json`). Each exchange becomes one
-/// drawer, each file one commit. From a conversation, messages and the text of
-/// attachments in Claude.ai are filed; thinking, tool calls, tool results and pictures
-/// are not. A document has the `date` of its front matter, else the day in its name
+/// drawer. One run is one commit, which `palazzo undo` takes back. From a conversation,
+/// messages and the text of attachments in Claude.ai are filed; thinking, tool calls, tool
+/// results and pictures are not. A document has the `date` of its front matter, else the day in its name
 /// (`2026-03-01`), else the time of its last change.
+///
+/// From a folder, it leaves out what `.gitignore` excludes, dependencies and builds
+/// (`node_modules`, `venv`, `target`), links, and hidden files except the memories of
+/// coding agents (`.serena/memories`, `.kiro/steering`, `.amazonq/rules`, `.specstory`,
+/// `.aider*`, Markdown in `.claude`). It reports how many; a path that you give is always
+/// taken.
 ///
 /// Secrets are redacted before anything is written: `[redacted: KIND]` replaces private keys,
 /// tokens of services, and the values of variables named like `API_KEY` or `DB_PASSWORD`.
@@ -47,16 +48,16 @@ const EXPORT_PREFIX: &str = "conversations";
 /// the end of a conversation or document is added to its drawer. A document that
 /// changed in another place is filed again; its older text is kept and listed.
 ///
-/// Exits with 1 if a file, a line of a transcript or a conversation of an export could
-/// not be parsed. It is listed, and the rest is filed.
+/// Exits with 1 if a folder could not be read, or a file, a line of a transcript or a
+/// conversation of an export could not be parsed. It is listed, and the rest is filed.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A file, or a folder with everything in it except hidden files and palaces
+    /// A file, or a folder with everything in it that is not left out
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
 
     /// The wing to file in; else the project of a conversation, the service it was
-    /// held with, or the mined folder
+    /// held with, or the mined folder (the one around it, if that is `docs` or hidden)
     #[arg(long, value_name = "NAME")]
     wing: Option<String>,
 
@@ -74,94 +75,124 @@ pub(super) struct Args {
     home: HomeArgs,
 }
 
-/// A file to mine, its path, and the room to file it in.
-struct MineInput {
-    path: PathBuf,
-    room: String,
-    source: SourceFile,
-}
-
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut sources = Vec::new();
+    let mut inputs = MineInputs::default();
     for path in &args.paths {
-        find_mine_inputs(path, &mut sources)?;
+        find_mine_inputs(path, &mut inputs)?;
     }
-    sources.retain(|it| !belongs_to_palace(&it.path));
+    inputs.files.retain(|it| !belongs_to_palace(&it.path));
     let mut keeper = args.home.keeper();
     signal::finish_writes_on_signal(&mut keeper);
-    let (caller, bar) = (terminal_user("mine"), ProgressBar::default());
-    let (mut summary, mut faults) = (MineSummary::default(), Vec::new());
-    for (done, source) in sources.iter().enumerate() {
-        bar.show(done, sources.len());
-        for why in mine_file(&mut keeper, &caller, args, source, &mut summary)? {
-            let message = format!("{}: {why}", path_text(&source.path));
-            anstream::eprintln!("{}", escape_unprintable_in_lines(&message));
-            faults.push(message);
-        }
+    let bar = ProgressBar::default();
+    let caller = terminal_user("mine").with_progress(move |done, all| bar.show(done, all));
+    let mut faults = std::mem::take(&mut inputs.faults);
+    let files: Vec<_> = inputs.files.iter().map(|it| read_file(args, it, &mut faults)).collect();
+    for message in &faults {
+        anstream::eprintln!("{}", escape_unprintable_in_lines(message));
     }
-    bar.show(sources.len(), sources.len());
+    let options = args.import.options();
+    let summary = keeper::file_mined_texts(&mut keeper, &caller, &files, options)?;
     for (name, file) in &summary.superseded {
         let what = "was filed before and has changed; its older text is kept";
         anstream::eprintln!("{}", escape_unprintable_in_lines(&format!("{name} {what}: {file}")));
     }
     let is_dry_run = args.import.is_dry_run();
     if args.format.is_json() {
-        let summary = summary_json(&summary, is_dry_run, &faults);
+        let summary = summary_json(&summary, is_dry_run, &inputs.left_out, &faults);
         terminal::print_text(&format!("{summary:#}\n"))?;
     } else {
         print_redacted_secrets(&summary.redacted, is_dry_run);
-        terminal::print_page(&mining_summary(&summary, is_dry_run))?;
+        let page = mining_summary(&summary, is_dry_run) + &left_out_summary(&inputs.left_out);
+        terminal::print_page(&page)?;
     }
     Ok(ExitCode::from(u8::from(!faults.is_empty())))
 }
 
-fn summary_json(summary: &MineSummary, is_dry_run: bool, faults: &[String]) -> Value {
+fn summary_json(
+    summary: &MineSummary,
+    is_dry_run: bool,
+    left_out: &[(PathBuf, LeftOut)],
+    faults: &[String],
+) -> Value {
     let superseded = summary.superseded.iter();
     let superseded: Vec<_> =
         superseded.map(|(name, file)| json!({ "source": name, "file": file })).collect();
+    let counts = |it: &MinedCounts| json!({ "source": it.name, "new": it.new, "extended": it.extended, "already_filed": it.already_filed });
+    let left_out: Map<String, Value> = LeftOut::ALL
+        .into_iter()
+        .map(|why| {
+            let paths = left_out.iter().filter(|(_, it)| *it == why);
+            let paths: Value = paths.map(|(path, _)| path.display().to_string()).collect();
+            (why.key().to_owned(), paths)
+        })
+        .collect();
+    let MinedCounts { new, extended, already_filed, .. } = summary.totals();
     json!({
         "dry_run": is_dry_run,
-        "sources": summary.sources,
-        "new": summary.new,
-        "extended": summary.extended,
-        "already_filed": summary.already_filed,
+        "sources": summary.sources.len(),
+        "new": new,
+        "extended": extended,
+        "already_filed": already_filed,
+        "files": summary.sources.iter().map(counts).collect::<Vec<_>>(),
+        "left_out": left_out,
         "superseded": superseded,
         "redacted": redacted_secrets_json(&summary.redacted),
         "faults": faults,
     })
 }
 
-fn mining_summary(
-    MineSummary { sources, new, extended, already_filed, redacted, .. }: &MineSummary,
-    dry: bool,
-) -> String {
+/// Returns the counts; before them, in a dry run, the files with something to file.
+fn mining_summary(summary: &MineSummary, dry: bool) -> String {
     let verb = if dry { "Would file" } else { "Filed" };
+    let MinedCounts { new, extended, already_filed, .. } = summary.totals();
+    let changed = summary.sources.iter().filter(|it| dry && it.new + it.extended > 0);
+    let lines = changed.map(|it| match (it.new, it.extended) {
+        (new, 0) => format!("{}: {new} new\n", it.name),
+        (new, extended) => format!("{}: {new} new, {extended} extended\n", it.name),
+    });
     format!(
-        "{verb} texts of {sources} sources: {new} new, {extended} extended; {already_filed} were \
-         filed already{}.",
-        redacted_count(redacted)
+        "{}{verb} texts of {} sources: {new} new, {extended} extended; {already_filed} were filed \
+         already{}.",
+        lines.collect::<String>(),
+        summary.sources.len(),
+        redacted_count(&summary.redacted)
     )
 }
 
-/// Mines one file, and returns messages about the parts that could not be parsed.
-fn mine_file(
-    keeper: &mut Keeper,
-    caller: &Caller,
-    args: &Args,
-    source: &MineInput,
-    summary: &mut MineSummary,
-) -> Result<Vec<String>, Failure> {
-    let ExtractionResult { mut texts, faults } = match extract_texts(source) {
+/// Returns how many files and folders are left out, by reason; nothing if there are none.
+fn left_out_summary(left_out: &[(PathBuf, LeftOut)]) -> String {
+    const MAX_NAMED: usize = 3;
+    let reasons = LeftOut::ALL.into_iter().filter_map(|why| {
+        let paths = left_out.iter().filter(|(_, it)| *it == why);
+        let paths: Vec<_> = paths.map(|(path, _)| path_text(path)).collect();
+        let more = if paths.len() > MAX_NAMED { ", …" } else { "" };
+        let named = paths.iter().take(MAX_NAMED).map(String::as_str).collect::<Vec<_>>().join(", ");
+        let reason = format!("{} {} ({named}{more})", paths.len(), why.description());
+        (!paths.is_empty()).then_some(reason)
+    });
+    let reasons: Vec<_> = reasons.collect();
+    match reasons.is_empty() {
+        true => String::new(),
+        false => format!(
+            "\nLeft out: {}. To take a file or a folder all the same, give its path.",
+            reasons.join("; ")
+        ),
+    }
+}
+
+/// Reads a file and extracts its texts; adds messages about the parts that could not be parsed.
+fn read_file(args: &Args, input: &MineInput, faults: &mut Vec<String>) -> MinedFile {
+    let ExtractionResult { mut texts, faults: more } = match extract_texts(input) {
         Ok(extracted) => extracted,
-        Err(why) => return Ok(vec![why]),
+        Err(why) => ExtractionResult { texts: Vec::new(), faults: vec![why] },
     };
     for it in &mut texts {
         it.wing = args.wing.clone().or(it.wing.take());
         it.room = args.room.clone().unwrap_or_else(|| std::mem::take(&mut it.room));
     }
-    let options = args.import.options();
-    keeper::file_mined_texts(keeper, caller, &source.source, &texts, summary, options)?;
-    Ok(keeper::redact_messages(faults, options))
+    let more = keeper::redact_messages(more, args.import.options());
+    faults.extend(more.into_iter().map(|it| format!("{}: {it}", path_text(&input.path))));
+    MinedFile { source: input.source.clone(), texts }
 }
 
 /// Extracts the texts to file from a file; the error says why there are none.
@@ -206,134 +237,9 @@ fn belongs_to_palace(file: &Path) -> bool {
     path.is_some_and(|it| is_palace_file(&it.replace(MAIN_SEPARATOR, "/")))
 }
 
-/// Finds the files to mine at a path, sorted by name.
-fn find_mine_inputs(path: &Path, found: &mut Vec<MineInput>) -> Result<(), Failure> {
-    let path = dunce::canonicalize(path).map_err(|err| read_error(path, &err))?;
-    if path.is_dir() {
-        let wing = file_name(&path);
-        return find_mine_inputs_in_folder(&path, &path, &wing, found);
-    }
-    let name = file_name(&path);
-    let wing = path.parent().map(file_name).unwrap_or_default();
-    let kind = SourceKind::from_file_name(&name).ok_or_else(|| {
-        let known = "only files ending in .md, .markdown, .txt, .jsonl or .json can be mined";
-        Failure::Message(format!("{}: {known}", path_text(&path)))
-    })?;
-    let modified = modified_time(&path);
-    found.push(MineInput {
-        path,
-        room: DEFAULT_ROOM.to_owned(),
-        source: SourceFile { name, wing, kind, modified },
-    });
-    Ok(())
-}
-
-fn find_mine_inputs_in_folder(
-    root: &Path,
-    folder: &Path,
-    wing: &str,
-    found: &mut Vec<MineInput>,
-) -> Result<(), Failure> {
-    let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    let mut entries = entries.map_err(|err| read_error(folder, &err))?;
-    entries.sort_by_key(std::fs::DirEntry::file_name);
-    for entry in entries {
-        let (path, file_type) =
-            (entry.path(), entry.file_type().map_err(|err| read_error(folder, &err))?);
-        if file_name(&path).starts_with('.') || path.join(PALACE_FILE).is_file() {
-            continue;
-        }
-        if file_type.is_dir() {
-            find_mine_inputs_in_folder(root, &path, wing, found)?;
-        }
-        let kind = SourceKind::from_file_name(&file_name(&path));
-        let Some(kind) = kind.filter(|_| file_type.is_file()) else {
-            continue;
-        };
-        // Most JSON files in folders are not exports of conversations.
-        if kind == SourceKind::Export && !file_name(&path).starts_with(EXPORT_PREFIX) {
-            continue;
-        }
-        let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
-        let room = if folder == root { DEFAULT_ROOM.to_owned() } else { file_name(folder) };
-        let modified = modified_time(&path);
-        found.push(MineInput {
-            path,
-            room,
-            source: SourceFile { name, wing: wing.to_owned(), kind, modified },
-        });
-    }
-    Ok(())
-}
-
-fn modified_time(path: &Path) -> Option<DateTime<Utc>> {
-    Some(std::fs::metadata(path).ok()?.modified().ok()?.into())
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-fn read_error(path: &Path, err: &std::io::Error) -> Failure {
-    Failure::Message(format!("cannot read {}: {err}", path_text(path)))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Creates files; returns the names and rooms of those that are mined at `path`.
-    fn inputs_at(files: &[&str], path: &str) -> Vec<(String, String)> {
-        let folder = tempfile::tempdir().unwrap();
-        for file in files {
-            let file = folder.path().join("notes").join(file);
-            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-            std::fs::write(file, "Words.\n").unwrap();
-        }
-        let mut found = Vec::new();
-        find_mine_inputs(&folder.path().join(path), &mut found).unwrap();
-        assert!(found.iter().all(|it| it.source.modified.is_some()));
-        found.into_iter().map(|it| (it.source.name.replace('\\', "/"), it.room)).collect()
-    }
-
-    #[test]
-    fn the_room_of_a_document_is_its_folder() {
-        let found = inputs_at(&["b.md", "A.TXT", "sub/deep/c.markdown"], "notes");
-        let expected = [("A.TXT", "notes"), ("b.md", "notes"), ("sub/deep/c.markdown", "deep")];
-        assert_eq!(found, expected.map(|(name, room)| (name.to_owned(), room.to_owned())));
-    }
-
-    #[test]
-    fn hidden_files_palaces_and_other_json_are_not_mined() {
-        let files = [
-            ".hidden/a.md",
-            "keep/palace.toml",
-            "keep/b.md",
-            "package.json",
-            "conversations-2.json",
-            "x.png",
-            "md",
-        ];
-        let names: Vec<_> = inputs_at(&files, "notes").into_iter().map(|it| it.0).collect();
-        assert_eq!(names, ["conversations-2.json"]);
-        assert_eq!(inputs_at(&files, "notes/package.json").len(), 1);
-    }
-
-    #[test]
-    fn a_file_with_another_ending_is_refused_with_the_known_endings() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("a.pdf");
-        std::fs::write(&file, "x").unwrap();
-        let refused = find_mine_inputs(&file, &mut Vec::new()).unwrap_err().to_string();
-        assert!(
-            refused.ends_with(
-                "a.pdf: only files ending in .md, .markdown, .txt, .jsonl or .json can be mined"
-            ),
-            "{refused}"
-        );
-        let missing = find_mine_inputs(&folder.path().join("b.md"), &mut Vec::new());
-        assert!(missing.unwrap_err().to_string().starts_with("cannot read "));
-    }
 
     #[test]
     fn invalid_bytes_are_replaced_only_in_a_transcript() {

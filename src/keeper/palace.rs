@@ -146,6 +146,17 @@ impl OpenPalace {
         self.change_files(by, plan)
     }
 
+    /// Writes the objects of a planned change of many files, before the locks are taken for it.
+    pub(crate) fn write_blobs_before_change<'t>(
+        &self,
+        texts: impl Iterator<Item = &'t str>,
+    ) -> Result<(), Refusal> {
+        if self.palace.settings.commit == CommitMode::Auto {
+            self.store.write_blobs_before_change(texts)?;
+        }
+        Ok(())
+    }
+
     /// Makes a change as [`OpenPalace::change_files`] does, with more trailers for the commit.
     pub(crate) fn change_files_with_trailers(
         &mut self,

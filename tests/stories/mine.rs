@@ -50,7 +50,8 @@ fn documents_are_filed_by_folder_once_and_byte_for_byte() {
     let field = field.to_str().unwrap();
     assert_eq!(
         run_mine(&home, &[field, "--dry-run"]),
-        "Would file texts of 2 sources: 3 new, 0 extended; 0 were filed already.\n"
+        "geology/beds.md: 2 new\nnotes.txt: 1 new\n\
+         Would file texts of 2 sources: 3 new, 0 extended; 0 were filed already.\n"
     );
     assert!(!home.path().join("palace").exists());
     assert_eq!(
@@ -62,7 +63,7 @@ fn documents_are_filed_by_folder_once_and_byte_for_byte() {
         "Filed texts of 2 sources: 0 new, 0 extended; 3 were filed already.\n"
     );
     let log = home.git(&["log", "--format=%s", "--reverse", "--", "palace/drawers"]);
-    assert_eq!(log.trim_end(), "source geology/beds.md: mine\nsource notes.txt: mine");
+    assert_eq!(log.trim_end(), "mine 2 sources");
     let mut wire = home.initialized_client_with(&MEMPALACE_TOOLS);
     let tree = call_structured(&mut wire, "get_taxonomy", json!({}))["taxonomy"].clone();
     assert_eq!(tree, json!({ "field": { "geology": 2, "notes": 1 } }));
@@ -232,7 +233,9 @@ fn a_grown_document_is_updated_and_a_changed_one_reported() {
     home.write("field/beds/odd.md", "---\ndate: 2026-03-02\n---\nRed.\n");
     let field = home.path().join("field").display().to_string();
     let counted = "texts of 4 sources: 3 new, 0 extended; 1 were filed already.\n";
-    assert_eq!(run_mine(&home, &[&field, "--dry-run"]), format!("Would file {counted}"));
+    let listed = run_mine(&home, &[&field, "--dry-run"]);
+    let files = "beds/also.md: 1 new\nbeds/odd.md: 1 new\nlog.md: 1 new\n";
+    assert_eq!(listed, format!("{files}Would file {counted}"));
     assert_eq!(run_mine(&home, &[&field]), format!("Filed {counted}"));
     home.write("field/log.md", &dated("Coal.\nGreywacke.\n"));
     home.write("field/beds/odd.md", "---\ndate: 2026-03-02\n---\nNot red: green.\n");
@@ -340,4 +343,75 @@ fn an_exchange_without_a_timestamp_is_extended_too() {
         texts,
         ["User:\nok\n\nAssistant:\ndone", "User:\nok\n\nAssistant:\nIt takes\n\na while"]
     );
+}
+
+#[test]
+fn a_run_is_one_commit_and_is_undone_with_one_command() {
+    let home = Home::new();
+    home.write("first.md", "Before.");
+    run_mine(&home, &[home.path().join("first.md").to_str().unwrap()]);
+    for name in ["a.md", "beds/b.md", "c.txt"] {
+        home.write(&format!("field/{name}"), &format!("The text of {name}."));
+    }
+    let before = home.git(&["ls-files", "--", "palace/drawers"]);
+    let field = home.path().join("field").display().to_string();
+    run_mine(&home, &[&field]);
+    assert_eq!(home.git(&["log", "-1", "--format=%s"]), "mine 3 sources\n");
+    assert_eq!(home.git(&["ls-files", "--", "palace/drawers"]).lines().count(), 4);
+    let undone = home.run_palazzo(&["undo"]);
+    assert!(undone.status.success(), "{undone:?}");
+    assert_eq!(home.git(&["ls-files", "--", "palace/drawers"]), before);
+    assert!(run_mine(&home, &[&field]).contains("3 new"), "it can be mined again");
+}
+
+#[test]
+fn what_is_left_out_is_counted_by_reason_and_taken_when_named() {
+    let home = Home::new();
+    home.write("field/.gitignore", "drafts/\n*.log.txt\n");
+    for path in [
+        "a.md",
+        ".obsidian/plugin.md",
+        ".serena/memories/style.md",
+        "drafts/b.md",
+        "node_modules/left-pad/README.md",
+        "run.log.txt",
+    ] {
+        home.write(&format!("field/{path}"), &format!("The text of {path}."));
+    }
+    let field = home.path().join("field").display().to_string();
+    let said = run_mine(&home, &[&field, "--dry-run"]).replace(&field, "field");
+    assert_snapshot!(said.replace('\\', "/"), @"
+    .serena/memories/style.md: 1 new
+    a.md: 1 new
+    Would file texts of 2 sources: 2 new, 0 extended; 0 were filed already.
+    Left out: 2 excluded by .gitignore (field/drafts, field/run.log.txt); 1 of dependencies or builds (field/node_modules); 1 hidden (field/.obsidian). To take a file or a folder all the same, give its path.
+    ");
+    let json: Value =
+        serde_json::from_str(&run_mine(&home, &[&field, "--dry-run", "--format", "json"])).unwrap();
+    assert_eq!(json["files"][1]["source"], "a.md");
+    assert_eq!(json["left_out"]["generated"].as_array().unwrap().len(), 1);
+    run_mine(&home, &[&field]);
+    let drafts = home.path().join("field/drafts").display().to_string();
+    let log = home.path().join("field/run.log.txt").display().to_string();
+    let said = run_mine(&home, &[&drafts, &log]);
+    assert_eq!(said, "Filed texts of 2 sources: 2 new, 0 extended; 0 were filed already.\n");
+}
+
+#[test]
+fn memories_of_a_project_are_filed_in_its_wing_or_where_they_were_before() {
+    let home = Home::new();
+    home.write("seams/.serena/memories/style.md", "Short functions.");
+    let folder = home.path().join("seams/.serena/memories").display().to_string();
+    run_mine(&home, &[&folder]);
+    assert!(read_all_drawers(&home).starts_with("wing: seams\nroom: notes\nsource: style.md"));
+    // An older version filed this folder under its own name.
+    home.write("beds/docs/plan.md", "First this.");
+    let folder = home.path().join("beds/docs").display().to_string();
+    run_mine(&home, &[&folder, "--wing", "docs"]);
+    home.write("beds/docs/more.md", "Then that.");
+    assert!(run_mine(&home, &[&folder]).contains("1 new, 0 extended; 1 were filed already"));
+    let filed = read_all_drawers(&home);
+    for name in ["plan.md", "more.md"] {
+        assert!(filed.contains(&format!("wing: docs\nroom: notes\nsource: {name}")), "{filed}");
+    }
 }

@@ -13,7 +13,7 @@ use crate::format::{self, new_diary_entry_path};
 use crate::keeper::graph::edit::GraphEdit;
 use crate::keeper::graph::rules::with_initial_status;
 use crate::keeper::import::mempalace_redaction::{entity_row, fact_row, redact_data};
-use crate::keeper::import::mine::{plan_filing, sanitize_name};
+use crate::keeper::import::mine::{FilingPlanner, sanitize_name};
 use crate::keeper::import::redactions::{
     ImportOptions, RedactedSecret, Redactions, SecretNumbers, redact_messages,
 };
@@ -179,7 +179,8 @@ impl ImportItems {
         &self,
         open: &mut OpenPalace,
     ) -> Result<(Vec<FileEdit>, MempalaceImportSummary), Refusal> {
-        let filing = plan_filing(open, None, &self.drawers, &self.redactions);
+        let mut planner = FilingPlanner::new(open);
+        let filing = planner.plan_filing(None, &self.drawers, &self.redactions);
         let (entry_edits, mut redacted) = self.plan_diary_entries(open);
         let (edit, added, errors) = self.plan_facts(open, &mut redacted)?;
         redacted.extend(filing.redacted);

@@ -1,7 +1,6 @@
 //! Files the texts of source files: all texts of a file in one commit, and no text a second time.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
 
 use chrono::{DateTime, SecondsFormat, SubsecRound, Utc};
 use ulid::Ulid;
@@ -22,38 +21,37 @@ const MAX_NAME_CHARS: usize = 80;
 /// The counts of mining, or of a dry run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MineSummary {
-    /// How many files had texts.
-    pub sources: usize,
+    /// The counts of each file that had texts.
+    pub sources: Vec<MinedCounts>,
+    /// Changed documents, each with the file of an older text, which stays.
+    pub superseded: Vec<(String, String)>,
+    /// The secrets that were redacted in what was filed.
+    pub redacted: Vec<RedactedSecret>,
+}
+
+/// The counts of one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MinedCounts {
+    /// The name of the file in its drawers.
+    pub name: String,
     /// How many texts were filed.
     pub new: usize,
     /// How many drawers got the rest of their text.
     pub extended: usize,
     /// How many texts were filed already.
     pub already_filed: usize,
-    /// Changed documents, each with the file of an older text, which stays.
-    pub superseded: Vec<(String, String)>,
-    /// The secrets that were redacted in what was filed.
-    pub redacted: Vec<RedactedSecret>,
-    /// The hashes of the texts that a dry run has counted, so that it counts none twice.
-    seen_hashes: HashSet<u64>,
 }
 
 impl MineSummary {
-    /// Adds the counts of one source.
-    fn add(&mut self, mut source: Self) {
-        self.new += source.new;
-        self.extended += source.extended;
-        self.already_filed += source.already_filed;
-        self.superseded.append(&mut source.superseded);
-        self.redacted.append(&mut source.redacted);
-    }
-
-    /// Removes the texts that a dry run has counted before.
-    fn drop_seen_texts(&mut self, drawers: &mut Vec<(WingRoomNames, Drawer)>) {
-        let hash = BuildHasherDefault::<DefaultHasher>::default();
-        let all = drawers.len();
-        drawers.retain(|(it, drawer)| self.seen_hashes.insert(hash.hash_one((it, &drawer.text))));
-        self.already_filed += all - drawers.len();
+    /// Returns the sums of all files.
+    pub fn totals(&self) -> MinedCounts {
+        let mut totals = MinedCounts::default();
+        for it in &self.sources {
+            totals.new += it.new;
+            totals.extended += it.extended;
+            totals.already_filed += it.already_filed;
+        }
+        totals
     }
 }
 
@@ -64,13 +62,24 @@ pub struct SourceFile {
     pub name: String,
     /// The wing of texts without one.
     pub wing: String,
+    /// The wing in which older versions filed them, if that is another.
+    pub older_wing: Option<String>,
     /// Its kind.
     pub kind: SourceKind,
     /// When it was last modified: the date of texts without one.
     pub modified: Option<DateTime<Utc>>,
 }
 
-/// The changes that file texts.
+/// A file, and the texts that were extracted from it.
+#[derive(Clone, Debug)]
+pub struct MinedFile {
+    /// The file.
+    pub source: SourceFile,
+    /// Its texts.
+    pub texts: Vec<ExtractedText>,
+}
+
+/// The changes that file the texts of a source.
 #[derive(Default)]
 pub(crate) struct FilingPlan<'a> {
     /// The files to create, one for each new text.
@@ -85,6 +94,14 @@ pub(crate) struct FilingPlan<'a> {
     pub(crate) redacted: SecretNumbers,
 }
 
+/// Plans how to file the texts of one source after the other. It knows what it has planned before.
+pub(crate) struct FilingPlanner<'o, 't> {
+    open: &'o OpenPalace,
+    rooms: BTreeMap<&'t WingRoomNames, (RoomId, RoomTexts<'o>)>,
+    /// How many files are planned in each folder.
+    new_per_folder: HashMap<String, usize>,
+}
+
 /// The texts of a room before filing.
 #[derive(Default)]
 struct RoomTexts<'a> {
@@ -93,43 +110,89 @@ struct RoomTexts<'a> {
     files_by_source: HashMap<&'a str, Vec<&'a str>>,
 }
 
-/// Files the texts of a source, and adds the counts to `summary`. A text that is filed already
-/// does not change; if a conversation or a document has become longer, the new end is added to its
+/// Files the texts of files in one commit, and returns the counts. A text that is filed already does
+/// not change; if a conversation or a document has become longer, the new end is added to its
 /// drawer. Secrets are redacted before. In a dry run, only counts. Creates the first palace if there
 /// is none.
 pub fn file_mined_texts(
     keeper: &mut Keeper,
     caller: &Caller,
-    source: &SourceFile,
-    texts: &[ExtractedText],
-    summary: &mut MineSummary,
+    files: &[MinedFile],
     options: ImportOptions,
-) -> Result<(), Refusal> {
-    let new_id = || new_id(&mut keeper.id_generator, caller.now);
-    let mut mined = MinedSource::new(source, texts, caller, new_id, options);
-    summary.sources += usize::from(!mined.drawers.is_empty());
-    if options.is_dry_run {
-        summary.drop_seen_texts(&mut mined.drawers);
-    }
-    let session = match options.is_dry_run || mined.drawers.is_empty() {
+) -> Result<MineSummary, Refusal> {
+    let mut new_id = || new_id(&mut keeper.id_generator, caller.now);
+    let sources = files.iter().map(|it| MinedSource::new(it, caller, &mut new_id, options));
+    let mut sources: Vec<_> = sources.filter(|it| !it.drawers.is_empty()).collect();
+    let session = match options.is_dry_run || sources.is_empty() {
         true => keeper.session_if_any(caller)?,
         false => Some(keeper.session_for_writing(caller)?),
     };
-    let Some(session) = session else {
-        summary.add(mined.summary_for_empty_palace());
-        return Ok(());
-    };
-    let mut filed = MineSummary::default();
+    let Some(session) = session else { return Ok(summary_for_empty_palace(&sources)) };
+    keep_older_wings(session.palace, &mut sources);
+    let (change, mut filed) = plan_change(session.palace, &sources)?;
+    if options.is_dry_run || change.edits.is_empty() {
+        return Ok(filed);
+    }
+    // Other writers wait for the lock, so what takes long is done before.
+    let texts = change.edits.iter().filter_map(|it| it.now.as_deref());
+    session.palace.write_blobs_before_change(texts)?;
     session.palace.change_files_exclusively(caller, |open| {
-        let (mut change, counts) = mined.plan_change(open)?;
+        let (change, counts) = plan_change(open, &sources)?;
         filed = counts;
-        if options.is_dry_run {
-            change.edits.clear();
-        }
         Ok(change)
     })?;
-    summary.add(filed);
-    Ok(())
+    Ok(filed)
+}
+
+/// Files what belongs to a folder in the wing in which an older version filed a part of it.
+fn keep_older_wings(open: &OpenPalace, sources: &mut [MinedSource]) {
+    let wings = |it: &MinedSource| (it.source.wing.clone(), it.source.older_wing.clone());
+    let older = sources.iter().filter(|it| it.is_in_older_wing(open));
+    let older: HashSet<_> = older.map(wings).collect();
+    let kept = sources.iter_mut().filter(|it| older.contains(&wings(it)));
+    kept.for_each(MinedSource::move_to_older_wing);
+}
+
+/// Plans the change that files all sources.
+fn plan_change(
+    open: &mut OpenPalace,
+    sources: &[MinedSource],
+) -> Result<(ChangePlan, MineSummary), Refusal> {
+    let mut planner = FilingPlanner::new(open);
+    let plans: Vec<_> = sources.iter().map(|it| it.plan_filing(&mut planner)).collect();
+    let mut summary = MineSummary::default();
+    let (mut edits, mut extensions) = (Vec::new(), Vec::new());
+    for (it, plan) in sources.iter().zip(plans) {
+        it.add_to_summary(&plan, &mut summary);
+        edits.extend(plan.edits);
+        extensions.extend(plan.extensions);
+    }
+    for (file, whole) in extensions {
+        edits.push(plan_drawer_extension(open, file, whole)?);
+    }
+    let changed: Vec<_> = summary.sources.iter().filter(|it| it.new + it.extended > 0).collect();
+    let subject = match changed[..] {
+        [it] => format!("source {}: mine", render::truncate(&it.name, 50)),
+        _ => format!("mine {} sources", changed.len()),
+    };
+    let MinedCounts { new, extended, .. } = summary.totals();
+    let body = format!("{new} new, {extended} extended");
+    Ok((ChangePlan { edits, subject, body }, summary))
+}
+
+/// Counts what would be new in an empty palace.
+fn summary_for_empty_palace(sources: &[MinedSource]) -> MineSummary {
+    let (mut seen, mut summary) = (HashSet::new(), MineSummary::default());
+    for it in sources {
+        let new = it.drawers.iter().filter(|(shelf, it)| seen.insert((shelf, &it.text))).count();
+        let already_filed = it.drawers.len() - new;
+        let name = it.source.name.clone();
+        summary.sources.push(MinedCounts { name, new, already_filed, extended: 0 });
+        let names = it.names.iter().map(String::as_str);
+        let texts = it.drawers.iter().map(|(_, it)| it.text.as_str()).chain(names);
+        summary.redacted.extend(it.redactions.list_secrets(&it.redactions.secrets_of(texts)));
+    }
+    summary
 }
 
 /// A source and its drawers, without secrets.
@@ -143,8 +206,7 @@ struct MinedSource {
 
 impl MinedSource {
     fn new(
-        source: &SourceFile,
-        texts: &[ExtractedText],
+        MinedFile { source, texts }: &MinedFile,
         caller: &Caller,
         mut new_id: impl FnMut() -> Ulid,
         options: ImportOptions,
@@ -161,38 +223,51 @@ impl MinedSource {
         Self { source, drawers, names, redactions }
     }
 
-    /// Counts what would be new in an empty palace.
-    fn summary_for_empty_palace(&self) -> MineSummary {
-        let names = self.names.iter().map(String::as_str);
-        let texts = self.drawers.iter().map(|(_, it)| it.text.as_str()).chain(names);
-        let redacted = self.redactions.list_secrets(&self.redactions.secrets_of(texts));
-        MineSummary { new: self.drawers.len(), redacted, ..MineSummary::default() }
+    /// Returns the wing and the room in which an older version filed a text.
+    fn older_shelf(&self, shelf: &WingRoomNames) -> Option<WingRoomNames> {
+        let older = self.source.older_wing.as_deref()?;
+        let wing = sanitize_name(older, MAX_NAME_CHARS);
+        let is_default = shelf.wing == sanitize_name(&self.source.wing, MAX_NAME_CHARS);
+        is_default.then(|| WingRoomNames { wing, room: shelf.room.clone() })
     }
 
-    fn plan_change(&self, open: &mut OpenPalace) -> Result<(ChangePlan, MineSummary), Refusal> {
-        let Self { source, redactions, .. } = self;
-        let plan = plan_filing(open, Some(source), &self.drawers, redactions);
-        let (new, extended, mut redacted) =
-            (plan.edits.len(), plan.extensions.len(), plan.redacted);
+    /// Returns true if an older version has filed one of the texts in another wing.
+    fn is_in_older_wing(&self, open: &OpenPalace) -> bool {
+        self.drawers.iter().any(|(shelf, drawer)| {
+            let Some(older) = self.older_shelf(shelf) else { return false };
+            let room = choose_drawer_room(&open.palace, &older);
+            let mut filed = open.palace.drawers.drawers_in_room(&room);
+            filed.any(|(_, it)| it.source == drawer.source && it.text == drawer.text)
+        })
+    }
+
+    /// Files the texts in the wing of older versions.
+    fn move_to_older_wing(&mut self) {
+        let mut drawers = std::mem::take(&mut self.drawers);
+        for (shelf, drawer) in &mut drawers {
+            if let Some(older) = self.older_shelf(shelf) {
+                drawer.filed_under.wing = Some(older.wing.clone());
+                *shelf = older;
+            }
+        }
+        self.drawers = drawers;
+    }
+
+    fn plan_filing<'o, 't: 'o>(&'t self, planner: &mut FilingPlanner<'o, 't>) -> FilingPlan<'t> {
+        planner.plan_filing(Some(&self.source), &self.drawers, &self.redactions)
+    }
+
+    /// Adds the counts of this source, for which there is a plan.
+    fn add_to_summary(&self, plan: &FilingPlan<'_>, summary: &mut MineSummary) {
+        let (new, extended) = (plan.edits.len(), plan.extensions.len());
+        let mut redacted = plan.redacted.clone();
         if new + extended > 0 {
-            redacted.extend(redactions.secrets_of(self.names.iter().map(String::as_str)));
+            redacted.extend(self.redactions.secrets_of(self.names.iter().map(String::as_str)));
         }
-        let superseded = plan.superseded.into_iter().map(|it| (source.name.clone(), it));
-        let filed = MineSummary {
-            new,
-            extended,
-            already_filed: plan.already_filed,
-            superseded: superseded.collect(),
-            redacted: redactions.list_secrets(&redacted),
-            ..MineSummary::default()
-        };
-        let mut edits = plan.edits;
-        for (file, whole) in plan.extensions {
-            edits.push(plan_drawer_extension(open, file, whole)?);
-        }
-        let subject = format!("source {}: mine", render::truncate(&source.name, 50));
-        let body = format!("{new} new, {extended} extended");
-        Ok((ChangePlan { edits, subject, body }, filed))
+        summary.redacted.extend(self.redactions.list_secrets(&redacted));
+        let (name, already_filed) = (self.source.name.clone(), plan.already_filed);
+        summary.superseded.extend(plan.superseded.iter().map(|it| (name.clone(), it.clone())));
+        summary.sources.push(MinedCounts { name, new, extended, already_filed });
     }
 }
 
@@ -219,7 +294,7 @@ fn redact_text(
 fn redact_source(redactions: &mut Redactions, source: &SourceFile) -> SourceFile {
     let mut redact_name = |it: &str| redact_name(redactions, source, it);
     let (name, wing) = (redact_name(&source.name), redact_name(&source.wing));
-    SourceFile { name, wing, ..*source }
+    SourceFile { name, wing, ..source.clone() }
 }
 
 fn redact_name(redactions: &mut Redactions, source: &SourceFile, name: &str) -> String {
@@ -269,54 +344,77 @@ pub(crate) fn sanitize_name(name: &str, max_chars: usize) -> String {
     }
 }
 
-/// Plans how to file texts. Only texts of one `source` can extend or supersede drawers.
-pub(crate) fn plan_filing<'a>(
-    open: &OpenPalace,
-    source: Option<&SourceFile>,
-    drawers: &'a [(WingRoomNames, Drawer)],
-    redactions: &Redactions,
-) -> FilingPlan<'a> {
-    let mut rooms: BTreeMap<&WingRoomNames, (RoomId, RoomTexts<'_>)> = BTreeMap::new();
-    let mut plan = FilingPlan::default();
-    let mut new_per_folder: HashMap<String, usize> = HashMap::new();
-    let texts = drawers.iter().map(|(_, it)| it.text.as_str());
-    // Before secrets were redacted, or without that, a text was filed as it was.
-    let with_originals = |it| std::iter::once(it).chain(redactions.originals_of(it));
-    let texts: HashSet<&str> = texts.flat_map(with_originals).collect();
-    for (shelf, drawer) in drawers {
-        let (room, room_texts) = rooms.entry(shelf).or_insert_with(|| {
-            let room = choose_drawer_room(&open.palace, shelf);
-            let room_texts = RoomTexts::for_wing_room(open, &room, shelf);
-            (room, room_texts)
-        });
-        let is_original_filed =
-            redactions.originals_of(&drawer.text).any(|it| room_texts.texts.contains(it));
-        if is_original_filed || !room_texts.texts.insert(&drawer.text) {
-            plan.already_filed += 1;
-            continue;
+impl<'o, 't: 'o> FilingPlanner<'o, 't> {
+    pub(crate) fn new(open: &'o OpenPalace) -> Self {
+        Self { open, rooms: BTreeMap::new(), new_per_folder: HashMap::new() }
+    }
+
+    /// Plans how to file texts. Only texts of one `source` can extend or supersede drawers.
+    pub(crate) fn plan_filing(
+        &mut self,
+        source: Option<&SourceFile>,
+        drawers: &'t [(WingRoomNames, Drawer)],
+        redactions: &Redactions,
+    ) -> FilingPlan<'t> {
+        let mut plan = FilingPlan::default();
+        let texts = drawers.iter().map(|(_, it)| it.text.as_str());
+        // Before secrets were redacted, or without that, a text was filed as it was.
+        let with_originals = |it| std::iter::once(it).chain(redactions.originals_of(it));
+        let texts: HashSet<&str> = texts.flat_map(with_originals).collect();
+        for (shelf, drawer) in drawers {
+            let (_, room_texts) = self.rooms.entry(shelf).or_insert_with(|| {
+                let room = choose_drawer_room(&self.open.palace, shelf);
+                let room_texts = RoomTexts::for_wing_room(self.open, &room, shelf);
+                (room, room_texts)
+            });
+            let originals: Vec<_> = redactions.originals_of(&drawer.text).collect();
+            let is_original_filed = originals.iter().any(|it| room_texts.texts.contains(it));
+            if is_original_filed || !room_texts.texts.insert(&drawer.text) {
+                plan.already_filed += 1;
+                continue;
+            }
+            plan.redacted.extend(redactions.secrets_of([drawer.text.as_str()]));
+            let extended = source.and_then(|it| {
+                room_texts.take_file_to_extend(self.open, it, &texts, (drawer, &originals))
+            });
+            match extended {
+                Some(file) => plan.extensions.push((file.to_owned(), drawer)),
+                None => plan.edits.push(self.plan_new_file(shelf, drawer)),
+            }
         }
-        plan.redacted.extend(redactions.secrets_of([drawer.text.as_str()]));
-        let originals: Vec<_> = redactions.originals_of(&drawer.text).collect();
-        let extended = source
-            .and_then(|it| room_texts.take_file_to_extend(open, it, &texts, (drawer, &originals)));
-        if let Some(file) = extended {
-            plan.extensions.push((file.to_owned(), drawer));
-            continue;
+        let changed = source.filter(|it| it.kind == SourceKind::Document && !plan.edits.is_empty());
+        if let Some(source) = changed {
+            plan.superseded = self.superseded_files(&source.name, drawers, &texts);
         }
-        let new_in = |it: &str| new_per_folder.get(it).copied().unwrap_or_default();
-        let path = new_drawer_path(&open.palace.drawers, room, drawer, new_in);
+        plan
+    }
+
+    /// Plans a new file for a drawer of a wing and a room that were looked up before.
+    fn plan_new_file(&mut self, shelf: &WingRoomNames, drawer: &Drawer) -> FileEdit {
+        let palace = &self.open.palace;
+        let room = self.rooms.get(shelf).map(|(room, _)| room.clone());
+        let room = room.unwrap_or_else(|| choose_drawer_room(palace, shelf));
+        let new_in = |it: &str| self.new_per_folder.get(it).copied().unwrap_or_default();
+        let path = new_drawer_path(&palace.drawers, &room, drawer, new_in);
         if let Some((folder, _)) = path.rsplit_once('/') {
-            *new_per_folder.entry(folder.to_owned()).or_default() += 1;
+            *self.new_per_folder.entry(folder.to_owned()).or_default() += 1;
         }
-        plan.edits.push(FileEdit { path, was: None, now: Some(format::serialize_drawer(drawer)) });
+        FileEdit { path, was: None, now: Some(format::serialize_drawer(drawer)) }
     }
-    let changed = source.filter(|it| it.kind == SourceKind::Document && !plan.edits.is_empty());
-    if let Some(source) = changed {
-        let superseded =
-            rooms.values().flat_map(|(_, it)| it.superseded_files(open, &source.name, &texts));
-        plan.superseded = superseded.map(str::to_owned).collect();
+
+    /// Returns the files with texts that a document does not contain any more, in the rooms of its
+    /// drawers.
+    fn superseded_files(
+        &self,
+        source: &str,
+        drawers: &[(WingRoomNames, Drawer)],
+        texts: &HashSet<&str>,
+    ) -> Vec<String> {
+        let shelves: BTreeSet<_> = drawers.iter().map(|(shelf, _)| shelf).collect();
+        let rooms = shelves.into_iter().filter_map(|it| self.rooms.get(it));
+        let files = rooms.flat_map(|(_, it)| it.superseded_files(self.open, source, texts));
+        files.map(str::to_owned).collect()
     }
-    plan
 }
 
 /// Replaces the beginning of a text in a drawer by the whole text.
@@ -391,5 +489,58 @@ impl<'a> RoomTexts<'a> {
                 .is_some_and(|it| !texts.contains(it.text.as_str()))
         };
         files.filter(is_superseded).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    /// Counts the files below a folder.
+    fn count_files(folder: &Path) -> usize {
+        let files = walkdir::WalkDir::new(folder).into_iter().flatten();
+        files.filter(|it| it.file_type().is_file()).count()
+    }
+
+    fn document(name: &str, text: &str) -> MinedFile {
+        let source = SourceFile {
+            name: name.to_owned(),
+            wing: "field".to_owned(),
+            older_wing: None,
+            kind: SourceKind::Document,
+            modified: None,
+        };
+        let (room, text) = ("notes".to_owned(), text.to_owned());
+        MinedFile {
+            source,
+            texts: vec![ExtractedText { wing: None, room, text, at: None, first_line: None }],
+        }
+    }
+
+    #[test]
+    fn the_objects_are_written_before_other_writers_have_to_wait() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut keeper = Keeper::new(dir.path().to_owned(), None);
+        let caller = Caller::for_client("ada", "2026-03-01T12:00:00Z".parse().unwrap());
+        let options = ImportOptions::default();
+        file_mined_texts(&mut keeper, &caller, &[document("a.md", "First.")], options).unwrap();
+        let objects = walkdir::WalkDir::new(dir.path()).into_iter().flatten();
+        let mut objects = objects.filter(|it| it.path().ends_with(".git/objects"));
+        let objects = objects.next().unwrap().into_path();
+        let before = count_files(&objects);
+        // The progress of a change begins when its locks are held.
+        let at_first_step = Arc::new(Mutex::new(None));
+        let count = at_first_step.clone();
+        let caller = caller.with_progress(move |_, _| {
+            count.lock().unwrap().get_or_insert_with(|| count_files(&objects) - before);
+        });
+        let files: Vec<_> =
+            (0..30).map(|it| document(&format!("{it}.md"), &format!("Text {it}."))).collect();
+        let summary = file_mined_texts(&mut keeper, &caller, &files, options).unwrap();
+        assert_eq!(summary.totals().new, 30);
+        assert_eq!(*at_first_step.lock().unwrap(), Some(30));
     }
 }

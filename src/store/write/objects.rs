@@ -12,6 +12,8 @@ use gix::ObjectId;
 use gix::objs::{Exists as _, Kind, Write as _, WriteTo};
 
 use crate::store::repo::shared_mode::SharedMode;
+use crate::store::Error;
+use crate::store::repo::repository::Repository;
 use crate::store::write::{failpoint, fsync};
 
 /// The prefix of gix's temporary object files.
@@ -106,6 +108,23 @@ impl WrittenObject {
     pub(crate) fn size(&self) -> usize {
         self.data.len()
     }
+}
+
+/// Writes blobs that no commit contains yet, and makes them durable.
+pub(crate) fn write_durable_blobs<'t>(
+    repository: &Repository,
+    texts: impl Iterator<Item = &'t str>,
+) -> Result<(), Error> {
+    let (git, common_dir) = (repository.git(), &repository.common_dir);
+    let mut files = Vec::new();
+    for text in texts {
+        // Each writer keeps a copy of what it writes.
+        let mut writer = ObjectWriter::new(&git, common_dir);
+        let written = writer.write_blob(text.as_bytes());
+        written.map_err(|err| repository.git_error("write objects", err))?;
+        files.extend(writer.object_files());
+    }
+    fsync::sync_file_systems_or_files(&[common_dir], || files)
 }
 
 /// Writes those of `objects` that are missing, and makes them durable; returns their number.

@@ -7,6 +7,7 @@ mod agent_transcripts;
 mod chat_exports;
 mod conversation;
 mod extraction_result;
+mod json_records;
 mod memory_server_file;
 mod mempalace;
 mod mempalace_chunks;

@@ -39,11 +39,12 @@ enum ImportSource {
 
 /// Import a file of the reference memory server, in one commit
 ///
-/// Reads `memory.jsonl`, the older `memory.json`, and a JSON list of the same records.
-/// Give `--home` the directory that `palazzo serve` is given. Existing entities,
-/// observations and relations are not changed, so a second import changes nothing.
-/// Secrets are redacted, as in `palazzo mine`. Exits with 1 if some lines could not be
-/// parsed; they are listed, and the rest is imported.
+/// Reads `memory.jsonl`, the older `memory.json`, a JSON list of the same records, and files
+/// of servers that lay them out differently or name their keys in another way. Give
+/// `--home` the directory that `palazzo serve` is given. Existing entities, observations
+/// and relations are not changed, so a second import changes nothing. Secrets are redacted, as
+/// in `palazzo mine`. Exits with 1 if some lines could not be parsed; they are listed, and
+/// the rest is imported.
 #[derive(clap::Args)]
 struct ImportMemoryArgs {
     /// The file; `-` for standard input

@@ -1,12 +1,37 @@
 //! Reads and writes the file of the reference memory server: JSON Lines with one entity or
-//! relation per line, all entities first. Also reads the older format, one JSON object.
+//! relation per line, all entities first. Also reads the older format, one JSON object, and files of
+//! other memory servers, which lay out the records differently and have other names for their keys.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
 
 use serde_json::{Map, Value, json};
 
+use crate::exchange::json_records::{JsonPart, JsonRecords, RecordKind, is_list_key};
 use crate::model::{Entity, MAX_FILE_BYTES, Triple};
+
+/// The keys of an entity's name; like below, first that of the reference server, then those of others.
+const NAMES: &[&str] = &["name", "entityName", "entity_name"];
+
+/// The keys of an entity's type.
+const GENERA: &[&str] = &["entityType", "entity_type"];
+
+/// The keys of an entity's observations.
+const OBSERVATIONS: &[&str] = &["observations", "contents", "observation"];
+
+/// The keys of the entity from which a relation starts.
+const FROM: &[&str] = &["from", "from_entity", "fromEntity", "source", "source_entity", "subject"];
+
+/// The keys of the entity to which a relation leads.
+const TO: &[&str] = &["to", "to_entity", "toEntity", "target", "target_entity", "object"];
+
+/// The keys of a relation's type.
+const RELATION_TYPES: &[&str] =
+    &["relationType", "relation_type", "relation", "relationship", "predicate", "type", "label"];
+
+/// The fault of an object that is no record.
+const NO_RECORD: &str = "this is neither an entity (`name`, `entityType`, `observations`) nor a \
+    relation (`from`, `to`, `relationType`)";
 
 /// The contents of a memory file, without the parts that could not be parsed.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,19 +51,22 @@ pub struct MemoryServerFile {
 pub fn parse_memory_server_file(file: &[u8]) -> MemoryServerFile {
     let mut reader = MemoryServerFileParser::default();
     let file = file.strip_prefix("\u{feff}".as_bytes()).unwrap_or(file);
-    match serde_json::from_slice(file) {
-        _ if file.starts_with(b"\xff\xfe") || file.starts_with(b"\xfe\xff") => {
-            let hint = "convert it with `iconv -f UTF-16 -t UTF-8`";
-            reader.add_fault("the file", format!("this is UTF-16 and not UTF-8: {hint}"));
-        }
-        Ok(Value::Object(map)) if !map.contains_key("type") => reader.parse_old_format_object(map),
-        Ok(Value::Array(items)) => reader.parse_record_list(items),
-        _ => {
-            for (line, number) in file.split(|it| *it == b'\n').zip(1..) {
-                if !line.trim_ascii().is_empty() {
-                    reader.parse_line(line, number);
-                }
+    if file.starts_with(b"\xff\xfe") || file.starts_with(b"\xfe\xff") {
+        let hint = "convert it with `iconv -f UTF-16 -t UTF-8`";
+        reader.add_fault("the file", format!("this is UTF-16 and not UTF-8: {hint}"));
+        return reader.file;
+    }
+    for (line, part) in JsonRecords::new(file) {
+        let place = format!("line {line}");
+        match part {
+            JsonPart::Record(value, kind) => reader.parse_record(value, &place, kind),
+            JsonPart::Field(key, _) if is_list_key(&key) => {
+                reader.add_fault(&place, format!("the value of {} is not a list", json!(key)));
             }
+            JsonPart::Field(key, value) => {
+                reader.report_unknown_keys(&Map::from_iter([(key, value)]), &place);
+            }
+            JsonPart::Broken(why) => reader.add_fault(&place, why),
         }
     }
     reader.file
@@ -66,61 +94,26 @@ struct MemoryServerFileParser {
 }
 
 impl MemoryServerFileParser {
-    fn parse_line(&mut self, line: &[u8], number: usize) {
-        let place = format!("line {number}");
-        match serde_json::from_slice(line) {
-            Ok(item) => self.parse_entity_or_relation(item, &place, None),
-            Err(err) => {
-                let why = err.to_string();
-                let why = why.split(" at line ").next().unwrap_or_default();
-                self.add_fault(
-                    &place,
-                    format!("this is not JSON (column {}): {why}", err.column()),
-                );
-            }
-        }
-    }
-
-    /// Parses a JSON list of the records; the type of a record without `type` is inferred
-    /// from its keys.
-    fn parse_record_list(&mut self, items: Vec<Value>) {
-        for (index, item) in items.into_iter().enumerate() {
-            let kind = if item.get("from").is_some() { "relation" } else { "entity" };
-            self.parse_entity_or_relation(item, &format!("[{index}]"), Some(kind));
-        }
-    }
-
-    /// Parses the older format: `{"entities": […], "relations": […]}`.
-    fn parse_old_format_object(&mut self, mut map: Map<String, Value>) {
-        for (key, kind) in [("entities", "entity"), ("relations", "relation")] {
-            match map.shift_remove(key) {
-                Some(Value::Array(items)) => {
-                    for (index, item) in items.into_iter().enumerate() {
-                        self.parse_entity_or_relation(item, &format!("{key}[{index}]"), Some(kind));
-                    }
-                }
-                Some(_) => self.add_fault(key, "this is not a list"),
-                None => {}
-            }
-        }
-        self.report_unknown_keys(&map, "the file");
-    }
-
-    fn parse_entity_or_relation(&mut self, item: Value, place: &str, kind: Option<&str>) {
-        let Value::Object(mut map) = item else {
+    /// Parses a record; `listed` is what the list says that it holds.
+    fn parse_record(&mut self, value: Value, place: &str, listed: Option<RecordKind>) {
+        let Value::Object(mut map) = value else {
             return self.add_fault(place, "this is not a JSON object");
         };
-        let given = map.shift_remove("type");
-        let kind = given.as_ref().and_then(Value::as_str).or(kind).unwrap_or_default().to_owned();
-        let parsed = match kind.as_str() {
-            "entity" => parse_entity(&mut map).map(|(it, odd)| {
+        if let Some(program) = marker_of_program(&map) {
+            return self.add_message(place, format!("the marker of {program} is left out"));
+        }
+        map.retain(|_, value| !value.is_null());
+        let parsed = match record_kind(&mut map).or(listed) {
+            Some(RecordKind::Entity) => parse_entity(&mut map).map(|(it, odd)| {
                 for why in odd {
                     self.add_fault(place, why);
                 }
                 self.add_or_merge_entity(it, place);
             }),
-            "relation" => parse_relation(&mut map).map(|it| self.file.relations.push(it)),
-            _ => Err("its `type` is neither `entity` nor `relation`".to_owned()),
+            Some(RecordKind::Relation) => {
+                parse_relation(&mut map).map(|it| self.file.relations.push(it))
+            }
+            None => Err(NO_RECORD.to_owned()),
         };
         match parsed {
             Ok(()) => self.report_unknown_keys(&map, place),
@@ -172,25 +165,59 @@ impl MemoryServerFileParser {
     }
 }
 
+/// Returns what a record is by its `type`, which is removed if it only says that, and by its keys.
+fn record_kind(map: &mut Map<String, Value>) -> Option<RecordKind> {
+    let has = |keys: &[&str]| keys.iter().any(|it| map.contains_key(*it));
+    let given = map.get("type").and_then(Value::as_str).map(str::to_lowercase);
+    let is_entity_key =
+        |it: &String| it == "type" || [NAMES, GENERA, OBSERVATIONS].concat().contains(&it.as_str());
+    let kind = match given.as_deref() {
+        Some("entity" | "node") => Some(RecordKind::Entity),
+        Some("relation" | "relationship" | "edge") => Some(RecordKind::Relation),
+        Some("observation" | "observations") if has(NAMES) => Some(RecordKind::Entity),
+        _ if has(FROM) && has(TO) && !has(&["name"]) => return Some(RecordKind::Relation),
+        // Many JSON files have a name and a type, but nothing else that an entity has.
+        _ if has(NAMES) && (has(GENERA) || has(OBSERVATIONS) || map.keys().all(is_entity_key)) => {
+            return Some(RecordKind::Entity);
+        }
+        _ => None,
+    };
+    if kind.is_some() {
+        map.shift_remove("type");
+    }
+    kind
+}
+
+/// Returns the name of the program that marks its files with a record like this one.
+fn marker_of_program(map: &Map<String, Value>) -> Option<String> {
+    let kind = map.get("type")?.as_str()?;
+    let is_marker = kind.starts_with('_') || matches!(kind, "meta" | "metadata" | "header");
+    let has_ends =
+        FROM.iter().any(|it| map.contains_key(*it)) && TO.iter().any(|it| map.contains_key(*it));
+    let is_record = has_ends || NAMES.iter().any(|it| map.contains_key(*it));
+    let program = map.get("source").and_then(Value::as_str).unwrap_or(kind);
+    (is_marker && !is_record).then(|| program.to_owned())
+}
+
 /// Parses an entity, and returns messages about observations that are not texts.
 fn parse_entity(map: &mut Map<String, Value>) -> Result<(Entity, Vec<String>), String> {
-    let name = take_text_field(map, "name")?;
+    let name = take_text_field(map, NAMES)?;
     // Older files lack one or the other.
-    let genus = if map.contains_key("entityType") {
-        take_text_field(map, "entityType")?
-    } else {
-        String::new()
+    let genus = match GENERA.iter().chain(["type"].iter()).any(|it| map.contains_key(*it)) {
+        true => take_text_field(map, &[GENERA, &["type"]].concat())?,
+        false => String::new(),
     };
-    let items = match map.shift_remove("observations") {
+    let items = match OBSERVATIONS.iter().find_map(|it| map.shift_remove(*it)) {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(items)) => items,
-        Some(_) => return Err("its `observations` are not a list".to_owned()),
+        Some(text @ Value::String(_)) => vec![text],
+        Some(_) => return Err("its `observations` are neither a list nor a text".to_owned()),
     };
     let (mut observations, mut odd) = (Vec::new(), Vec::new());
     for item in items {
-        match item {
-            Value::String(text) => observations.push(text),
-            other => odd.push(format!("one of its observations is not a text: {other}")),
+        match observation_text(&item) {
+            Some(text) => observations.push(text.to_owned()),
+            None => odd.push(format!("one of its observations is not a text: {item}")),
         }
     }
     let size = name.len() + observations.iter().map(|it: &String| it.len()).sum::<usize>();
@@ -200,12 +227,23 @@ fn parse_entity(map: &mut Map<String, Value>) -> Result<(Entity, Vec<String>), S
     Ok((Entity { is_defined: true, genus, observations, ..Entity::new_loose_end(&name) }, odd))
 }
 
-fn parse_relation(map: &mut Map<String, Value>) -> Result<Triple, String> {
-    let (from, to) = (take_text_field(map, "from")?, take_text_field(map, "to")?);
-    Ok(Triple { from, kind: take_text_field(map, "relationType")?, to })
+/// Returns the text of an observation; some programs store it in an object, with a date.
+fn observation_text(item: &Value) -> Option<&str> {
+    let of_object =
+        || ["content", "text", "observation"].iter().find_map(|it| item.get(*it)?.as_str());
+    item.as_str().or_else(of_object)
 }
 
-fn take_text_field(map: &mut Map<String, Value>, key: &str) -> Result<String, String> {
+fn parse_relation(map: &mut Map<String, Value>) -> Result<Triple, String> {
+    let (from, to) = (take_text_field(map, FROM)?, take_text_field(map, TO)?);
+    Ok(Triple { from, kind: take_text_field(map, RELATION_TYPES)?, to })
+}
+
+/// Takes the value of the first of some keys that a map has. The first key is that of the reference
+/// server.
+fn take_text_field(map: &mut Map<String, Value>, keys: &[&str]) -> Result<String, String> {
+    let key = keys.iter().find(|it| map.contains_key(**it)).or(keys.first()).copied();
+    let key = key.unwrap_or_default();
     match map.shift_remove(key) {
         Some(Value::String(text)) => Ok(text),
         Some(_) => Err(format!("its `{key}` is not a text")),
@@ -252,6 +290,18 @@ mod tests {
         insta::assert_snapshot!(messages.join("\n"), @"the file: this is UTF-16 and not UTF-8: convert it with `iconv -f UTF-16 -t UTF-8`");
     }
 
+    /// Parses a file; returns its entities, relations and messages, one per line, and the number of faults.
+    fn shown(file: &[u8]) -> String {
+        let MemoryServerFile { entities, relations, messages, fault_count } =
+            parse_memory_server_file(file);
+        let entity = |it: &Entity| format!("{} ({}) {:?}", it.name, it.genus, it.observations);
+        let relation = |it: &Triple| format!("{} {} {}", it.from, it.kind, it.to);
+        let entities = entities.iter().map(entity);
+        let lines = entities.chain(relations.iter().map(relation)).chain(messages);
+        let lines: Vec<_> = lines.chain([format!("faults: {fault_count}")]).collect();
+        lines.join("\n")
+    }
+
     #[test]
     fn invalid_lines_are_reported_by_number_and_skipped() {
         let file = b"\n{\"type\":\"entity\",\"name\":\"A\",\"entityType\":\"t\",\"observations\":[\"x\"]}\n\
@@ -259,34 +309,28 @@ mod tests {
             {\"type\":\"entity\",\"name\":\n\
             {\"type\":\"entity\",\"name\":7}\n\
             {\"type\":\"entity\",\"name\":\"C\",\"observations\":[\"x\",5]}\n\
-            {\"type\":\"fact\",\"name\":\"C\"}\n\
+            {\"type\":\"fact\",\"label\":\"C\"}\n\
             [\"C\"]\n\
             \xff\xfe\n\
             {\"type\":\"relation\",\"from\":\"A\",\"to\":\"B\"}\n\
             {\"type\":\"relation\",\"from\":\"A\",\"to\":\"B\",\"relationType\":\"r\",\"since\":2}\n\
             {\"type\":\"entity\",\"name\":\"A\",\"entityType\":\"u\",\"observations\":[\"x\",\"y\"]}";
-        let MemoryServerFile { entities, relations, messages, fault_count: faults } =
-            parse_memory_server_file(file);
-        let shown: Vec<_> =
-            entities.iter().map(|it| format!("{} {:?}", it.name, it.observations)).collect();
-        insta::assert_snapshot!(shown.join("\n"), @r#"
-        A ["x", "y"]
-        B []
-        C ["x"]
-        "#);
-        assert_eq!(relations.len(), 1);
-        insta::assert_snapshot!(messages.join("\n"), @r#"
+        insta::assert_snapshot!(shown(file), @r#"
+        A (t) ["x", "y"]
+        B () []
+        C () ["x"]
+        A r B
         line 3: the key "since" is unknown and left out
         line 4: this is not JSON (column 24): EOF while parsing a value
         line 5: its `name` is not a text
         line 6: one of its observations is not a text: 5
-        line 7: its `type` is neither `entity` nor `relation`
+        line 7: this is neither an entity (`name`, `entityType`, `observations`) nor a relation (`from`, `to`, `relationType`)
         line 8: this is not a JSON object
         line 9: this is not JSON (column 1): expected value
         line 10: it has no `relationType`
         line 12: "A" occurs twice; its observations were merged, its type "u" left out
+        faults: 7
         "#);
-        assert_eq!(faults, 7);
     }
 
     #[test]
@@ -295,10 +339,146 @@ mod tests {
             "entities": [{ "name": "A", "entityType": "t", "observations": [] }, { "name": 1 }],
             "relations": [{ "from": "A", "to": "B", "relationType": "r" }],
         });
-        let MemoryServerFile { entities, relations, messages, fault_count: faults } =
-            parse_memory_server_file(format!("{file:#}").as_bytes());
-        assert_eq!((entities.len(), relations.len(), faults), (1, 1, 1));
-        assert_eq!(messages, ["entities[1]: its `name` is not a text"]);
+        insta::assert_snapshot!(shown(format!("{file:#}").as_bytes()), @"
+        A (t) []
+        A r B
+        line 8: its `name` is not a text
+        faults: 1
+        ");
+        let file = json!({ "version": 1, "graph": file });
+        insta::assert_snapshot!(shown(file.to_string().as_bytes()), @r#"
+        A (t) []
+        A r B
+        line 1: the key "version" is unknown and left out
+        line 1: its `name` is not a text
+        faults: 1
+        "#);
+    }
+
+    #[test]
+    fn records_are_read_however_they_are_laid_out() {
+        let a = json!({ "name": "A", "entityType": "t", "observations": ["x {\"name\":\"Z\"}"] });
+        let b = json!({ "type": "entity", "name": "B", "entityType": "t" });
+        let r = json!({ "from": "A", "to": "B", "relationType": "r" });
+        let layouts = [
+            format!("{a}\n{b}\n{r}\n"),
+            format!("{a} {b}{r}"),
+            format!("{a:#}\n{b:#}\n\n{r:#}"),
+            format!("{},", json!([a, b, r])),
+            format!("{:#}", json!([a, b, r])),
+            format!("{a},\r\n{b},\r\n{r},\r\n"),
+            format!("\u{1e}{a}\n\u{1e}{b}\n\u{1e}{r}\n"),
+            format!("{}\n{r}", json!({ "entities": [a, b] })),
+            format!("[{a},\n{b}]\n[{r}]"),
+        ];
+        let expected = shown(layouts[0].as_bytes());
+        insta::assert_snapshot!(expected, @r#"
+        A (t) ["x {\"name\":\"Z\"}"]
+        B (t) []
+        A r B
+        faults: 0
+        "#);
+        for it in layouts {
+            assert_eq!(shown(it.as_bytes()), expected, "{it}");
+        }
+    }
+
+    /// Files with the entities A and B, the relation A r B, and something broken.
+    fn broken_files() -> [String; 10] {
+        let [a, b] =
+            ["A", "B"].map(|it| json!({ "type": "entity", "name": it, "entityType": "t" }));
+        let r = json!({ "from": "A", "to": "B", "relationType": "r" });
+        let broken = "{ \"type\": \"entity\",\n  \"name\": \"C\"\n  \"observations\": [\n    { \"text\": \"c\" } ] }";
+        [
+            format!("{a}\n{{\"type\":\"entity\",\"name\":\n{b}\n{r}\n"),
+            format!("{a} {{\"name\":\"C\" oops}} {b} {r}"),
+            format!("{a:#}\n{broken}\n{b:#}\n{r:#}"),
+            format!("[{a},{{\"name\":\"C\",}},{b},{r}]"),
+            format!("[\n  {a},\n  {{\"name\":\n  }},\n  {b},\n  {r}\n]\n"),
+            format!("{{\"entities\":[{a},{{\"name\":\"C\",}},{b}],\"relations\":[{r}]}}"),
+            format!(
+                "{{\n\"entities\": [\n  {a},\n  {{\"name\":\n  }},\n  {b}\n],\n\"relations\": [{r}]\n}}"
+            ),
+            format!("INFO {a}\n{b}\n{r}"),
+            format!("[{a},{b},{r}"),
+            format!("{{\"entities\":[{a},{b}],\"relations\":[{r}],\"since\":"),
+        ]
+    }
+
+    #[test]
+    fn a_broken_record_does_not_hide_its_neighbours() {
+        let good = "A (t) []\nB (t) []\nA r B\n";
+        let mut faults = String::new();
+        for it in broken_files() {
+            let shown = shown(it.as_bytes());
+            let rest = shown.strip_prefix(good).unwrap_or_else(|| panic!("{it}\n{shown}"));
+            faults.push_str(&format!("{rest}\n"));
+        }
+        insta::assert_snapshot!(faults, @"
+        line 2: this is not JSON (column 24): EOF while parsing a value
+        faults: 1
+        line 1: this is not JSON (column 59): expected `,` or `}`
+        faults: 1
+        line 6: this is not JSON (line 8, column 3): expected `,` or `}`
+        faults: 1
+        line 1: this is not JSON (column 60): trailing comma
+        faults: 1
+        line 3: this is not JSON (line 4, column 3): expected value
+        faults: 1
+        line 1: this is not JSON (column 72): trailing comma
+        faults: 1
+        line 4: this is not JSON (line 5, column 3): expected value
+        faults: 1
+        line 1: this is not JSON (column 1): expected value
+        faults: 1
+        line 1: the list that begins here has no end
+        faults: 1
+        line 1: this is not JSON (column 170): there is no value
+        faults: 1
+        ");
+    }
+
+    #[test]
+    fn the_keys_of_other_memory_servers_are_known() {
+        let file = r#"{"type":"_aim","source":"mcp-knowledge-graph"}
+            {"name":"A","entity_type":"t","observations":"x"}
+            {"name":"B","type":"person","observations":[{"content":"y","date":"2026-01-01"}]}
+            {"type":"person","name":"C"}
+            {"type":"observation","entityName":"A","contents":["z"]}
+            {"type":"relation","from_entity":"A","to_entity":"B","relation_type":"r"}
+            {"source":"A","target":"B","type":"s"}
+            {"subject":"A","predicate":"p","object":"B"}
+            {"type":"relationship","from":"A","to":"B","relationship":"q"}"#;
+        insta::assert_snapshot!(shown(file.as_bytes()), @r#"
+        A (t) ["x", "z"]
+        B (person) ["y"]
+        C (person) []
+        A r B
+        A s B
+        A p B
+        A q B
+        line 1: the marker of mcp-knowledge-graph is left out
+        line 5: "A" occurs twice; its observations were merged
+        faults: 0
+        "#);
+    }
+
+    #[test]
+    fn a_file_of_something_else_is_a_fault() {
+        for file in [
+            "{\"name\":\"left-pad\",\"version\":\"1.0.0\",\"type\":\"module\"}",
+            "{\"colour\":\"grey\"}",
+            "[{\"id\":1,\"from\":\"ada@example.org\"}]",
+            "{\"entities\":5}",
+            "7",
+            "Coal is black.",
+        ] {
+            let shown = shown(file.as_bytes());
+            assert!(shown.ends_with("faults: 1"), "{file}\n{shown}");
+        }
+        for file in ["", "[]", "{\"entities\":[],\"relations\":[]}", "\n"] {
+            assert_eq!(shown(file.as_bytes()), "faults: 0", "{file}");
+        }
     }
 
     #[test]
@@ -309,9 +489,12 @@ mod tests {
             { "from": "A", "to": "B", "relationType": "r" },
             7,
         ]);
-        let MemoryServerFile { entities, relations, messages, fault_count: faults } =
-            parse_memory_server_file(file.to_string().as_bytes());
-        assert_eq!((entities.len(), relations.len(), faults), (2, 1, 1));
-        assert_eq!(messages, ["[3]: this is not a JSON object"]);
+        insta::assert_snapshot!(shown(format!("{file:#}").as_bytes()), @r#"
+        A (t) []
+        B (t) ["x"]
+        A r B
+        line 19: this is not a JSON object
+        faults: 1
+        "#);
     }
 }

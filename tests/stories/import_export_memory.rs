@@ -109,7 +109,7 @@ fn invalid_lines_are_reported_and_the_others_imported() {
     let text = r#"{"type":"entity","name":"A","entityType":"t","since":1}
 
 nonsense
-{"type":"entity","name":"B","observations":"x","since":1}
+{"type":"entity","name":"B","observations":{"x":1},"since":1}
 "#;
     let home = home_with_memory_file(text);
     assert_snapshot!(run(&home, "import memory memory.jsonl"), @r#"
@@ -117,11 +117,55 @@ nonsense
     Added to `palace` in HOME/palace: entities 1, observations of others 0, relations 0; not understood and left out: 2.
     [err] memory.jsonl: line 1: the key "since" is unknown and left out
     memory.jsonl: line 3: this is not JSON (column 2): expected ident
-    memory.jsonl: line 4: its `observations` are not a list
+    memory.jsonl: line 4: its `observations` are neither a list nor a text
     [exit 1]
     "#);
     let a = home.read("palace/entities/t/a.yaml");
     assert_eq!(a.lines().skip(2).collect::<Vec<_>>(), ["name: A", "genus: t"]);
+}
+
+#[test]
+fn a_file_of_another_memory_server_is_imported() {
+    let text = r#"{"type":"_aim","source":"mcp-knowledge-graph"}
+{
+  "name": "Ada", "entity_type": "person",
+  "observations": "Likes tea"
+} {"type":"thing","name":"Kettle"}
+{"type":"thing","name":
+[{"from_entity":"Ada","to_entity":"Kettle","relation_type":"owns"}]
+"#;
+    let home = home_with_memory_file(text);
+    assert_snapshot!(run(&home, "import memory memory.jsonl"), @"
+    $ palazzo import memory memory.jsonl
+    Added to `palace` in HOME/palace: entities 2, observations of others 0, relations 1; not understood and left out: 1.
+    [err] memory.jsonl: line 1: the marker of mcp-knowledge-graph is left out
+    memory.jsonl: line 6: this is not JSON (column 23): EOF while parsing a value
+    [exit 1]
+    ");
+    let again = run(&home, "import memory memory.jsonl");
+    assert!(again.contains("entities 0, observations of others 0, relations 0"), "{again}");
+    assert_eq!(
+        line_set(&export_memory(&home)),
+        line_set(
+            r#"{"type":"entity","name":"Ada","entityType":"person","observations":["Likes tea"]}
+{"type":"entity","name":"Kettle","entityType":"thing","observations":[]}
+{"type":"relation","from":"Ada","to":"Kettle","relationType":"owns"}"#
+        )
+    );
+}
+
+#[test]
+fn a_file_without_entities_and_relations_is_refused() {
+    for text in
+        ["{\"name\":\"left-pad\",\"version\":\"1.0.0\"}", "{\"colour\":\"grey\"}", "[{\"id\":1}]"]
+    {
+        let home = home_with_memory_file(text);
+        let told = run(&home, "import memory memory.jsonl");
+        let expected = "memory.jsonl: line 1: this is neither an entity (`name`, `entityType`, \
+            `observations`) nor a relation (`from`, `to`, `relationType`)\n[exit 1]\n";
+        assert!(told.ends_with(expected), "{told}");
+        assert!(!home.path().join("palace").exists());
+    }
 }
 
 #[test]

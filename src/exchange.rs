@@ -8,6 +8,7 @@ mod chat_exports;
 mod conversation;
 mod extraction_result;
 mod json_records;
+mod large_texts;
 mod memory_server_file;
 mod mempalace;
 mod mempalace_chunks;

@@ -13,7 +13,7 @@ pub struct ExtractionResult {
 }
 
 /// A text to file, with the wing and room that its source suggests.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExtractedText {
     /// The wing, if the source names one: the project of a conversation.
     pub wing: Option<String>,

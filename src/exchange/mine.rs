@@ -5,14 +5,11 @@ use crate::exchange::extraction_result::ExtractionResult;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
 use crate::exchange::conversation::parse_timestamp;
+use crate::exchange::large_texts::cut_large_text;
 use crate::exchange::{agent_transcripts, chat_exports};
-use crate::model::MAX_FILE_BYTES;
 
 /// The size above which documents are split at their headings.
 const MAX_UNCUT_BYTES: usize = 6_000;
-
-/// Limit for the size of a text, so that its front matter also fits into a file.
-const MAX_TEXT_BYTES: usize = MAX_FILE_BYTES / 8 * 7;
 
 /// The kind of a file to mine, by its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,22 +48,13 @@ impl SourceKind {
         let mut extracted = match self {
             Self::Document => {
                 let at = document_date(text).or_else(|| date_in_name(name));
-                ExtractionResult { texts: split_document(text, at, room), faults: Vec::new() }
+                let texts = split_document(text, at, room);
+                ExtractionResult { texts, faults: Vec::new() }
             }
             Self::Transcript => agent_transcripts::parse_transcript(json)?,
             Self::Export => chat_exports::parse_export(json)?,
         };
-        let faults = &mut extracted.faults;
-        extracted.texts.retain(|ExtractedText { text, .. }| {
-            let (size, first) = (text.len(), text.trim_start().lines().next());
-            if size > MAX_TEXT_BYTES {
-                let why =
-                    format!("it has {size} bytes; the limit for a drawer is {MAX_TEXT_BYTES}");
-                let start: String = first.unwrap_or_default().chars().take(60).collect();
-                faults.push(format!("the text that begins with `{start}`: {why}"));
-            }
-            size <= MAX_TEXT_BYTES
-        });
+        extracted.texts = extracted.texts.into_iter().flat_map(cut_large_text).collect();
         Some(extracted)
     }
 }
@@ -78,7 +66,7 @@ fn split_document(text: &str, at: Option<DateTime<Utc>>, room: &str) -> Vec<Extr
         let first_line = Some(next_line);
         next_line += it.matches('\n').count();
         let (room, text) = (room.to_owned(), it.to_owned());
-        ExtractedText { wing: None, room, text, at, first_line }
+        ExtractedText { room, text, at, first_line, ..ExtractedText::default() }
     };
     let texts = sections.into_iter().map(extract);
     texts.filter(|it| !it.text.trim().is_empty()).collect()
@@ -179,15 +167,6 @@ mod tests {
         assert_eq!((shown("date: March"), shown("update: 2026-03-01")), (None, None));
         assert_eq!(document_date("date: 2026-03-01\n"), None, "that is the text itself");
         assert_eq!(document_date("---\nText.\n---\ndate: 2026-03-01\n"), None);
-    }
-
-    #[test]
-    fn a_text_too_large_for_a_drawer_is_reported_and_skipped() {
-        let text = format!("# One\nFine.\n# Two\n{}", "x".repeat(MAX_TEXT_BYTES));
-        let ExtractionResult { texts, faults } =
-            SourceKind::Document.extract_texts_of_file(&text, "a.md", "r").unwrap_or_default();
-        assert_eq!(texts.len(), 1);
-        insta::assert_snapshot!(faults.join("\n").replace("xx", ""), @"the text that begins with `# Two`: it has 917510 bytes; the limit for a drawer is 917504");
     }
 
     #[test]

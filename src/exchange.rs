@@ -9,13 +9,15 @@ mod conversation;
 mod extraction_result;
 mod json_records;
 mod large_texts;
+mod machine_text;
 mod memory_server_file;
 mod mempalace;
 mod mempalace_chunks;
 mod mempalace_tables;
+mod message_parts;
 mod mine;
 
-pub use extraction_result::{ExtractedText, ExtractionResult};
+pub use extraction_result::{ExtractedText, ExtractionResult, OlderText};
 pub use memory_server_file::{
     MemoryServerFile, parse_memory_server_file, serialize_memory_server_file,
 };

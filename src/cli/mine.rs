@@ -2,6 +2,7 @@
 
 mod source_files;
 
+use std::collections::BTreeMap;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 use std::process::ExitCode;
 
@@ -37,7 +38,8 @@ use crate::model::{escape_unprintable_in_lines, path_text};
 /// From a folder, it leaves out what `.gitignore` excludes, dependencies and builds
 /// (`node_modules`, `venv`, `target`), links, and hidden files except the memories of
 /// coding agents (`.serena/memories`, `.kiro/steering`, `.amazonq/rules`, `.specstory`,
-/// `.aider*`, Markdown in `.claude`). It reports how many; a path that you give is always
+/// `.aider*`, Markdown in `.claude`). Beside transcripts of Claude Code, it leaves out what
+/// the client keeps for itself (`memory`, `tool-results`). It reports how many; a path that you give is always
 /// taken.
 ///
 /// Secrets are redacted before anything is written: `[redacted: KIND]` replaces private keys,
@@ -86,7 +88,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     let bar = ProgressBar::default();
     let caller = terminal_user("mine").with_progress(move |done, all| bar.show(done, all));
     let mut faults = std::mem::take(&mut inputs.faults);
-    let files: Vec<_> = inputs.files.iter().map(|it| read_file(args, it, &mut faults)).collect();
+    let mut parts = BTreeMap::new();
+    let read = |it| read_file(args, it, &mut faults, &mut parts);
+    let files: Vec<_> = inputs.files.iter().map(read).collect();
     for message in &faults {
         anstream::eprintln!("{}", escape_unprintable_in_lines(message));
     }
@@ -98,12 +102,12 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let is_dry_run = args.import.is_dry_run();
     if args.format.is_json() {
-        let summary = summary_json(&summary, is_dry_run, &inputs.left_out, &faults);
+        let summary = summary_json(&summary, is_dry_run, (&inputs.left_out, &parts), &faults);
         terminal::print_text(&format!("{summary:#}\n"))?;
     } else {
         print_redacted_secrets(&summary.redacted, is_dry_run);
-        let page = mining_summary(&summary, is_dry_run) + &left_out_summary(&inputs.left_out);
-        terminal::print_page(&page)?;
+        let left_out = left_out_parts_summary(&parts) + &left_out_summary(&inputs.left_out);
+        terminal::print_page(&(mining_summary(&summary, is_dry_run) + &left_out))?;
     }
     Ok(ExitCode::from(u8::from(!faults.is_empty())))
 }
@@ -111,7 +115,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 fn summary_json(
     summary: &MineSummary,
     is_dry_run: bool,
-    left_out: &[(PathBuf, LeftOut)],
+    (left_out, left_out_parts): (&[(PathBuf, LeftOut)], &BTreeMap<String, usize>),
     faults: &[String],
 ) -> Value {
     let superseded = summary.superseded.iter();
@@ -135,6 +139,7 @@ fn summary_json(
         "already_filed": already_filed,
         "files": summary.sources.iter().map(counts).collect::<Vec<_>>(),
         "left_out": left_out,
+        "left_out_parts": left_out_parts,
         "superseded": superseded,
         "redacted": redacted_secrets_json(&summary.redacted),
         "faults": faults,
@@ -159,6 +164,15 @@ fn mining_summary(summary: &MineSummary, dry: bool) -> String {
     )
 }
 
+/// Returns how many parts of messages have no text, by kind; nothing if there are none.
+fn left_out_parts_summary(parts: &BTreeMap<String, usize>) -> String {
+    let counts: Vec<_> = parts.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
+    match counts.is_empty() {
+        true => String::new(),
+        false => format!("\nLeft out of messages, without text: {}.", counts.join(", ")),
+    }
+}
+
 /// Returns how many files and folders are left out, by reason; nothing if there are none.
 fn left_out_summary(left_out: &[(PathBuf, LeftOut)]) -> String {
     const MAX_NAMED: usize = 3;
@@ -180,12 +194,20 @@ fn left_out_summary(left_out: &[(PathBuf, LeftOut)]) -> String {
     }
 }
 
-/// Reads a file and extracts its texts; adds messages about the parts that could not be parsed.
-fn read_file(args: &Args, input: &MineInput, faults: &mut Vec<String>) -> MinedFile {
-    let ExtractionResult { mut texts, faults: more } = match extract_texts(input) {
-        Ok(extracted) => extracted,
-        Err(why) => ExtractionResult { texts: Vec::new(), faults: vec![why] },
-    };
+/// Reads a file and extracts its texts; adds messages about the parts that could not be parsed, and
+/// the numbers of `parts` without text.
+fn read_file(
+    args: &Args,
+    input: &MineInput,
+    faults: &mut Vec<String>,
+    parts: &mut BTreeMap<String, usize>,
+) -> MinedFile {
+    let extracted = extract_texts(input);
+    let ExtractionResult { mut texts, faults: more, left_out } = extracted
+        .unwrap_or_else(|why| ExtractionResult { faults: vec![why], ..Default::default() });
+    for (kind, count) in left_out {
+        *parts.entry(kind).or_default() += count;
+    }
     for it in &mut texts {
         it.wing = args.wing.clone().or(it.wing.take());
         it.room = args.room.clone().unwrap_or_else(|| std::mem::take(&mut it.room));

@@ -5,12 +5,14 @@ use serde_json::Value;
 
 use crate::exchange::ExtractionResult;
 use crate::exchange::conversation::{Message, Speaker, split_into_exchanges};
+use crate::exchange::machine_text::{is_machine_text, without_editor_context};
+use crate::exchange::message_parts::{LeftOutParts, Part};
 
 /// The room for conversations without a title.
 const DEFAULT_ROOM: &str = "conversations";
 
-/// The beginnings of texts that a program inserts in the user's name.
-const MACHINE_PREFIXES: &[&str] = &[
+/// The beginnings of texts that older versions of this program left out.
+const OLDER_MACHINE_PREFIXES: &[&str] = &[
     "<command-",
     "<local-command-",
     "<system-reminder>",
@@ -19,22 +21,59 @@ const MACHINE_PREFIXES: &[&str] = &[
     "# AGENTS.md instructions",
 ];
 
+/// The marks of lines that Claude Code does not show as said by anybody, or that are to or from a
+/// subagent.
+const HIDDEN_MARKS: &[&str] = &["isMeta", "isSidechain", "isCompactSummary"];
+
+/// The marks of lines that Claude Code wrote itself.
+const MACHINE_MARKS: &[&str] = &["isApiErrorMessage", "isVisibleInTranscriptOnly", "isSynthetic"];
+
+/// The model that Claude Code names in answers which it wrote itself.
+const NO_MODEL: &str = "<synthetic>";
+
+/// The types of lines without a message, by which transcripts of Claude Code are recognised if they
+/// have a session.
+const CLAUDE_CODE_TYPES: &[&str] = &[
+    "agent-name",
+    "ai-title",
+    "attachment",
+    "custom-title",
+    "file-history-snapshot",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "progress",
+    "queue-operation",
+    "system",
+];
+
 /// Parses a transcript of Claude Code or Codex; `None` if it is neither. Lines that are not
 /// JSON objects are reported by number.
 pub(crate) fn parse_transcript(text: &str) -> Option<ExtractionResult> {
-    let (lines, faults) = parse_json_lines(text);
-    let turns: Vec<_> = lines
-        .iter()
-        .filter_map(|it| parse_claude_code_line(it).or_else(|| parse_codex_line(it)))
-        .collect();
+    let (lines, mut faults) = parse_json_lines(text);
+    let mut left_out = LeftOutParts::default();
+    let parse = |it| {
+        let message = parse_claude_code_line(it, &mut left_out);
+        let message = message.or_else(|| parse_codex_line(it, &mut left_out));
+        message.or_else(|| parse_queued_message(it, &lines, &mut left_out))
+    };
+    let mut turns: Vec<_> = lines.iter().filter_map(parse).collect();
     if turns.is_empty() && !lines.iter().any(is_transcript_line) {
         return None;
+    }
+    if lines.iter().any(|it| it.pointer("/payload/source/subagent").is_some()) {
+        for it in &mut turns {
+            it.text.clear();
+        }
     }
     let folder = lines.iter().find_map(|it| {
         let folder = it.get("cwd").or_else(|| it.pointer("/payload/cwd"))?.as_str()?;
         folder.rsplit(['/', '\\']).find(|it| !it.is_empty())
     });
-    Some(ExtractionResult { texts: split_into_exchanges(folder, DEFAULT_ROOM, &turns), faults })
+    let texts = split_into_exchanges(folder, DEFAULT_ROOM, &turns);
+    faults.extend(left_out.faults());
+    faults.extend(left_out.silence().filter(|_| texts.is_empty()));
+    Some(ExtractionResult { texts, faults, left_out: left_out.media })
 }
 
 fn parse_json_lines(text: &str) -> (Vec<Value>, Vec<String>) {
@@ -53,55 +92,255 @@ fn parse_json_lines(text: &str) -> (Vec<Value>, Vec<String>) {
     (objects, faults)
 }
 
-/// Returns true if one of the two programs writes such a line.
+/// Returns true if one of the two programs writes such a line. Many programs write a `sessionId`.
 fn is_transcript_line(line: &Value) -> bool {
-    let kind = line.get("type").and_then(Value::as_str);
-    line.get("sessionId").is_some() || kind == Some("session_meta") || kind == Some("summary")
+    let Some(kind) = line.get("type").and_then(Value::as_str) else { return false };
+    match kind {
+        "user" | "assistant" => line.pointer("/message/content").is_some(),
+        "summary" => line.get("summary").is_some_and(Value::is_string),
+        "session_meta" | "response_item" | "event_msg" | "turn_context" => {
+            line.get("payload").is_some_and(Value::is_object)
+        }
+        _ => {
+            let is_known = CLAUDE_CODE_TYPES.contains(&kind) || line.get("parentUuid").is_some();
+            is_known && line.get("sessionId").is_some()
+        }
+    }
 }
 
 /// Parses the message in a line of Claude Code, without thinking, tool calls, tool results,
 /// and messages to or from subagents.
-fn parse_claude_code_line(line: &Value) -> Option<Message> {
-    let is_set = |key: &str| line.get(key) == Some(&Value::Bool(true));
-    if ["isMeta", "isSidechain", "isCompactSummary"].into_iter().any(is_set) {
+fn parse_claude_code_line(line: &Value, left_out: &mut LeftOutParts) -> Option<Message> {
+    let is_set = |key: &&str| line.get(*key) == Some(&Value::Bool(true));
+    if HIDDEN_MARKS.iter().any(is_set) {
         return None;
     }
-    parse_message(line.get("type")?.as_str()?, line.pointer("/message/content")?, line)
+    let text_at = |path: &str| line.pointer(path).and_then(Value::as_str).unwrap_or_default();
+    let is_by_machine = MACHINE_MARKS.iter().any(is_set)
+        || text_at("/message/model") == NO_MODEL
+        || text_at("/origin/kind").ends_with("notification");
+    let role = line.get("type")?.as_str()?;
+    let content = line.pointer("/message/content")?;
+    if !matches!(role, "user" | "assistant") {
+        left_out.count(role);
+    }
+    parse_message(role, content, line, (!is_by_machine).then_some(left_out))
+}
+
+/// Parses what a person wrote to Claude Code while it was working, unless another of the `lines`
+/// repeats it. Older versions of this program left it out.
+fn parse_queued_message(
+    line: &Value,
+    lines: &[Value],
+    left_out: &mut LeftOutParts,
+) -> Option<Message> {
+    let attached = line.get("attachment").filter(|it| it["type"] == "queued_command")?;
+    let mode = attached.get("commandMode").and_then(Value::as_str).unwrap_or("prompt");
+    let is_sidechain = line.get("isSidechain") == Some(&Value::Bool(true));
+    let prompt = attached.get("prompt").filter(|_| mode == "prompt" && !is_sidechain)?;
+    let repeats = |it: &Value| it["type"] == "user" && it["message"]["content"] == *prompt;
+    if lines.iter().any(repeats) {
+        return None;
+    }
+    let message = parse_message("user", prompt, line, Some(left_out))?;
+    Some(Message { older_text: String::new(), ..message })
 }
 
 /// Parses the message in a line of Codex, of any version.
-fn parse_codex_line(line: &Value) -> Option<Message> {
+fn parse_codex_line(line: &Value, left_out: &mut LeftOutParts) -> Option<Message> {
     let item = if line.get("type")? == "response_item" { line.get("payload")? } else { line };
     if item.get("type")? != "message" {
         return None;
     }
-    parse_message(item.get("role")?.as_str()?, item.get("content")?, line)
+    parse_message(item.get("role")?.as_str()?, item.get("content")?, line, Some(left_out))
 }
 
-fn parse_message(role: &str, content: &Value, line: &Value) -> Option<Message> {
+/// Parses a message. One without `left_out` is by a machine, and its text is only what older versions
+/// filed.
+fn parse_message(
+    role: &str,
+    content: &Value,
+    line: &Value,
+    left_out: Option<&mut LeftOutParts>,
+) -> Option<Message> {
     let speaker = match role {
         "user" => Speaker::User,
         "assistant" => Speaker::Assistant,
         _ => return None,
     };
-    let texts = match content {
-        Value::String(text) => vec![text.as_str()],
-        Value::Array(blocks) => blocks.iter().filter_map(block_text).collect(),
+    let parts: Vec<_> = match content {
+        Value::String(text) => vec![Part::Text(text)],
+        Value::Array(blocks) => blocks.iter().map(|it| Part::parse(it, "type")).collect(),
         _ => return None,
     };
-    let is_message = |it: &&str| {
-        let start = it.trim_start();
-        !start.is_empty() && !MACHINE_PREFIXES.iter().any(|prefix| start.starts_with(prefix))
-    };
-    let texts: Vec<_> = texts.into_iter().filter(is_message).collect();
-    if texts.is_empty() {
+    let parts = parts.into_iter().map(|it| match it {
+        Part::Text(text) if is_machine_text(text) => Part::Machine,
+        Part::Text(text) => Part::Text(without_editor_context(text)),
+        other => other,
+    });
+    let texts = left_out.map(|it| it.texts(parts)).unwrap_or_default();
+    let text = texts.join("\n\n");
+    let older_text = older_text(content);
+    if text.trim().is_empty() && older_text.is_empty() {
         return None;
     }
     let at = line.get("timestamp").and_then(Value::as_str);
-    Some(Message { speaker, text: texts.join("\n\n"), at: at.and_then(parse_timestamp) })
+    Some(Message { speaker, text, older_text, at: at.and_then(parse_timestamp) })
 }
 
-fn block_text(block: &Value) -> Option<&str> {
+/// Returns the text that older versions of this program filed of a message.
+fn older_text(content: &Value) -> String {
+    let texts = match content {
+        Value::String(text) => vec![text.as_str()],
+        Value::Array(blocks) => blocks.iter().filter_map(older_block_text).collect(),
+        _ => Vec::new(),
+    };
+    let is_message = |it: &&str| {
+        let start = it.trim_start();
+        !start.is_empty() && !OLDER_MACHINE_PREFIXES.iter().any(|prefix| start.starts_with(prefix))
+    };
+    texts.into_iter().filter(is_message).collect::<Vec<_>>().join("\n\n")
+}
+
+fn older_block_text(block: &Value) -> Option<&str> {
     let is_text = matches!(block.get("type")?.as_str()?, "text" | "input_text" | "output_text");
     block.get("text").and_then(Value::as_str).filter(|_| is_text)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Parses lines; returns the texts with the messages about what was left out.
+    fn shown(lines: &[Value]) -> Option<String> {
+        let lines = lines.iter().map(|it| format!("{it}\n"));
+        let ExtractionResult { texts, faults, left_out } =
+            parse_transcript(&lines.collect::<String>())?;
+        let left_out = left_out.iter().map(|(kind, count)| format!("left out: {kind} {count}"));
+        let texts = texts.into_iter().map(|it| it.text.trim_end().replace('\n', " | "));
+        Some(texts.chain(faults).chain(left_out).collect::<Vec<_>>().join("\n"))
+    }
+
+    fn claude(kind: &str, content: impl Into<Value>) -> Value {
+        let content = content.into();
+        json!({ "type": kind, "sessionId": "s", "message": { "role": kind, "content": content } })
+    }
+
+    fn with(mut line: Value, key: &str, value: Value) -> Value {
+        line[key] = value;
+        line
+    }
+
+    #[test]
+    fn what_claude_code_inserts_is_left_out_of_an_exchange() {
+        let text = |it: &str| json!({ "type": "text", "text": it });
+        let opened = "<ide_opened_file>The user opened a.rs.</ide_opened_file>";
+        let quote = "Why does <system-reminder>x</system-reminder> appear?";
+        let error =
+            with(claude("assistant", json!("API Error: 500")), "isApiErrorMessage", json!(true));
+        let meta = with(claude("user", json!("Caveat")), "isMeta", json!(true));
+        let summary = with(claude("user", json!("We dug.")), "isCompactSummary", json!(true));
+        let lines = [
+            json!({ "type": "summary", "summary": "On seams", "leafUuid": "1" }),
+            meta,
+            claude("user", json!("<command-name>/clear</command-name>")),
+            claude("user", json!("<bash-input>ls</bash-input>")),
+            claude("user", json!([text(opened), text("Dig here."), { "type": "image" }])),
+            claude("assistant", json!([{ "type": "thinking", "thinking": "Hm." }, text("I dig.")])),
+            claude("user", json!([{ "type": "tool_result", "content": "coal" }])),
+            claude("user", json!("<task-notification>done</task-notification>")),
+            claude("assistant", json!([text("Coal."), { "type": "tool_use", "name": "Bash" }])),
+            error,
+            summary,
+            claude("user", json!([text("[Request interrupted by user]")])),
+            claude("user", json!(quote)),
+            claude("assistant", json!([{ "type": "hologram", "shape": "cube" }])),
+        ];
+        insta::assert_snapshot!(shown(&lines).unwrap(), @"
+        User: | Dig here. |  | Assistant: | I dig. |  | Coal.
+        User: | Why does <system-reminder>x</system-reminder> appear?
+        parts of the unknown kind `hologram` are left out: 1
+        left out: image 1
+        ");
+    }
+
+    #[test]
+    fn what_a_person_wrote_while_claude_code_worked_is_filed() {
+        let queued = |prompt: &str, mode: &str| {
+            json!({ "type": "attachment", "sessionId": "s",
+                "attachment": { "type": "queued_command", "prompt": prompt, "commandMode": mode } })
+        };
+        let lines = [
+            claude("user", json!("Dig.")),
+            claude("assistant", json!("I dig.")),
+            queued("Deeper.", "prompt"),
+            queued("Repeated.", "prompt"),
+            queued("A process has ended.", "task-notification"),
+            claude("assistant", json!("Coal.")),
+            claude("user", json!("Repeated.")),
+        ];
+        insta::assert_snapshot!(shown(&lines).unwrap(), @"
+        User: | Dig. |  | Assistant: | I dig.
+        User: | Deeper. |  | Assistant: | Coal.
+        User: | Repeated.
+        ");
+    }
+
+    #[test]
+    fn what_codex_inserts_is_left_out_of_an_exchange() {
+        let item = |role: &str, text: &str| {
+            json!({ "type": "response_item", "payload":
+                { "type": "message", "role": role, "content": [{ "type": "input_text", "text": text }] } })
+        };
+        let meta = json!({ "type": "session_meta", "payload": { "cwd": "/a" } });
+        let asked = "# Context from my IDE setup:\n\n## Active file: a.rs\n\n## My request for Codex:\nDig.";
+        let lines = [
+            meta,
+            item("developer", "<permissions instructions>All.</permissions instructions>"),
+            item(
+                "user",
+                "# AGENTS.md instructions for /a\n\n<INSTRUCTIONS>\nBe brief.\n</INSTRUCTIONS>",
+            ),
+            item("user", "<environment_context>linux</environment_context>"),
+            item("user", asked),
+            item("assistant", "I dig."),
+            item("user", "<turn_aborted>The user interrupted.</turn_aborted>"),
+            item("user", "# AGENTS.md instructions are too long."),
+            json!({ "type": "event_msg", "payload": { "type": "user_message", "message": "Dig." } }),
+        ];
+        insta::assert_snapshot!(shown(&lines).unwrap(), @"
+        User: | Dig. |  | Assistant: | I dig.
+        User: | # AGENTS.md instructions are too long.
+        ");
+        let source = json!({ "subagent": "review" });
+        let agent = json!({ "type": "session_meta", "payload": { "source": source } });
+        assert_eq!(shown(&[agent, item("user", "Review it.")]).unwrap(), "");
+    }
+
+    #[test]
+    fn a_file_that_only_looks_like_a_transcript_is_none() {
+        for line in [
+            json!({ "sessionId": "s", "event": "click" }),
+            json!({ "type": "user", "sessionId": "s", "name": "Ada" }),
+            json!({ "type": "message", "sessionId": "s", "text": "started" }),
+            json!({ "type": "summary", "count": 3 }),
+        ] {
+            assert_eq!(shown(&[line]), None);
+        }
+        let line = json!({ "type": "file-history-snapshot", "sessionId": "s" });
+        assert_eq!(shown(&[line]).as_deref(), Some(""));
+    }
+
+    #[test]
+    fn a_transcript_whose_messages_have_no_text_is_a_fault() {
+        let image = json!([{ "type": "image" }]);
+        insta::assert_snapshot!(shown(&[claude("user", image)]).unwrap(), @"
+        none of its messages has a text: 1
+        left out: image 1
+        ");
+        let notice = claude("user", json!("<bash-input>ls</bash-input>"));
+        assert_eq!(shown(&[notice]).unwrap(), "");
+    }
 }

@@ -4,52 +4,104 @@
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
+use crate::exchange::ExtractionResult;
 use crate::exchange::conversation::parse_timestamp;
 use crate::exchange::conversation::{Message, Speaker, split_into_exchanges};
-use crate::exchange::{ExtractedText, ExtractionResult};
+use crate::exchange::message_parts::{LeftOutParts, Part};
 
 /// The title of a conversation without one.
 const UNTITLED: &str = "untitled";
 
+/// The notice that Claude.ai puts into the text of a message in place of tools.
+const UNSUPPORTED_BLOCK: &str = "This block is not supported on your current device yet.";
+
+/// The kinds of contents in which ChatGPT stores what it tells the model of a person.
+const CONTEXT_KINDS: &[&str] = &["user_editable_context", "model_editable_context"];
+
+/// A conversation of an export before it is split.
+struct Conversation<'a> {
+    service: &'static str,
+    title: &'a str,
+    turns: Vec<Message>,
+    left_out: LeftOutParts,
+}
+
 /// Parses an export of either service; `None` if it is neither. A conversation in an
-/// unknown format is reported by its index in the list.
+/// unknown format, and one whose messages have no text, are reported by index in the list.
 pub(crate) fn parse_export(text: &str) -> Option<ExtractionResult> {
     let all: Value = serde_json::from_str(text).ok()?;
     let conversations = all.as_array()?;
-    let mut extracted = ExtractionResult::default();
+    let (mut extracted, mut left_out) = (ExtractionResult::default(), LeftOutParts::default());
+    let (mut unknown, mut found) = (0, Vec::new());
     for (index, it) in conversations.iter().enumerate() {
-        match parse_claude_ai_conversation(it).or_else(|| parse_chatgpt_conversation(it)) {
-            Some(exchanges) => extracted.texts.extend(exchanges),
-            None => extracted
-                .faults
-                .push(format!("[{index}]: it is not a conversation in a known format")),
-        }
+        let conversation =
+            parse_claude_ai_conversation(it).or_else(|| parse_chatgpt_conversation(it));
+        let Some(it) = conversation else {
+            unknown += 1;
+            let why = "it is not a conversation in a known format";
+            extracted.faults.push(format!("[{index}]: {why}"));
+            continue;
+        };
+        let exchanges = split_into_exchanges(Some(it.service), it.title, &it.turns);
+        let silence = it.left_out.silence().filter(|_| exchanges.is_empty());
+        extracted.faults.extend(silence.map(|why| format!("[{index}] \"{}\": {why}", it.title)));
+        found.push(exchanges);
+        left_out.add(it.left_out);
     }
-    let is_export = conversations.is_empty() || extracted.faults.len() < conversations.len();
+    extracted.texts = found.concat();
+    extracted.faults.extend(left_out.faults());
+    extracted.left_out = left_out.media;
+    let is_export = conversations.is_empty() || unknown < conversations.len();
     is_export.then_some(extracted)
 }
 
-fn parse_claude_ai_conversation(conversation: &Value) -> Option<Vec<ExtractedText>> {
+fn parse_claude_ai_conversation(conversation: &Value) -> Option<Conversation<'_>> {
     let messages = conversation.get("chat_messages")?.as_array()?.iter();
-    let turns: Vec<_> = messages.filter_map(parse_claude_ai_message).collect();
-    Some(split_into_exchanges(Some("claude.ai"), conversation_title(conversation, "name"), &turns))
+    let mut left_out = LeftOutParts::default();
+    let turns = messages.filter_map(|it| parse_claude_ai_message(it, &mut left_out)).collect();
+    let title = conversation_title(conversation, "name");
+    Some(Conversation { service: "claude.ai", title, turns, left_out })
 }
 
-fn parse_claude_ai_message(message: &Value) -> Option<Message> {
+fn parse_claude_ai_message(message: &Value, left_out: &mut LeftOutParts) -> Option<Message> {
     let speaker = match message.get("sender")?.as_str()? {
         "human" => Speaker::User,
         "assistant" => Speaker::Assistant,
-        _ => return None,
+        other => {
+            left_out.count(&format!("message by {other}"));
+            return None;
+        }
     };
+    let list = |key: &str| message.get(key).and_then(Value::as_array).into_iter().flatten();
+    let attached: Vec<_> = list("attachments").filter_map(attachment_text).collect();
+    // Long pasted texts are attachments; of a file, the export has only the name.
+    let unread = list("attachments").count() - attached.len() + list("files").count();
+    let whole = message.get("text").and_then(Value::as_str).unwrap_or_default();
+    let mut parts: Vec<_> = list("content").map(|it| Part::parse(it, "type")).collect();
+    if parts.is_empty() {
+        parts.push(Part::Text(whole));
+    }
+    // The older text of a block without a text of its own may stand in that of the message.
+    let is_notice =
+        |it: &str| it.replace(UNSUPPORTED_BLOCK, "").trim_matches(['`', '\n', ' ']).is_empty();
+    if !parts.iter().any(|it| matches!(it, Part::Text(_))) && !is_notice(whole) {
+        parts.push(Part::Text(whole));
+    }
+    parts.extend(attached.iter().map(|it| Part::Text(it)));
+    parts.extend((0..unread).map(|_| Part::Other("file")));
+    let text = left_out.texts(parts).join("\n\n");
+    let at = message.get("created_at").and_then(Value::as_str).and_then(parse_timestamp);
+    Some(Message { speaker, text, older_text: older_claude_ai_text(message, &attached), at })
+}
+
+/// Returns the text that older versions of this program filed of a message of Claude.ai.
+fn older_claude_ai_text(message: &Value, attached: &[String]) -> String {
     let blocks = message.get("content").and_then(Value::as_array).into_iter().flatten();
     let texts: Vec<_> = blocks.filter_map(|it| it.get("text")?.as_str()).collect();
     let whole = message.get("text").and_then(Value::as_str).unwrap_or_default();
     let body = if texts.is_empty() { whole.to_owned() } else { texts.join("\n\n") };
-    let attached = message.get("attachments").and_then(Value::as_array).into_iter().flatten();
-    let parts: Vec<_> = std::iter::once(body).chain(attached.filter_map(attachment_text)).collect();
-    let text = parts.join("\n\n");
-    let at = message.get("created_at").and_then(Value::as_str).and_then(parse_timestamp);
-    Some(Message { speaker, text, at })
+    let parts: Vec<_> = std::iter::once(body).chain(attached.iter().cloned()).collect();
+    parts.join("\n\n")
 }
 
 /// Returns the text of an attachment; Claude.ai stores long pasted texts as attachments.
@@ -61,19 +113,21 @@ fn attachment_text(it: &Value) -> Option<String> {
 
 /// Parses the branch of a conversation that was shown last; edited and repeated questions
 /// on other branches are left out.
-fn parse_chatgpt_conversation(conversation: &Value) -> Option<Vec<ExtractedText>> {
+fn parse_chatgpt_conversation(conversation: &Value) -> Option<Conversation<'_>> {
     let mapping = conversation.get("mapping")?.as_object()?;
     let mut at =
         conversation.get("current_node").and_then(Value::as_str).or_else(|| last_leaf(mapping));
-    let mut turns = Vec::new();
+    let (mut turns, mut left_out) = (Vec::new(), LeftOutParts::default());
     // Bounded by the number of messages, because an invalid file may contain a cycle.
     for _ in 0..mapping.len() {
         let Some(node) = at.and_then(|it| mapping.get(it)) else { break };
-        turns.extend(node.get("message").and_then(parse_chatgpt_message));
+        let message = node.get("message");
+        turns.extend(message.and_then(|it| parse_chatgpt_message(it, &mut left_out)));
         at = node.get("parent").and_then(Value::as_str);
     }
     turns.reverse();
-    Some(split_into_exchanges(Some("chatgpt"), conversation_title(conversation, "title"), &turns))
+    let title = conversation_title(conversation, "title");
+    Some(Conversation { service: "chatgpt", title, turns, left_out })
 }
 
 fn last_leaf(mapping: &Map<String, Value>) -> Option<&str> {
@@ -82,16 +136,47 @@ fn last_leaf(mapping: &Map<String, Value>) -> Option<&str> {
     mapping.iter().rev().find(|(_, it)| !has_children(it)).map(|(name, _)| name.as_str())
 }
 
-fn parse_chatgpt_message(message: &Value) -> Option<Message> {
+fn parse_chatgpt_message(message: &Value, left_out: &mut LeftOutParts) -> Option<Message> {
     let speaker = match message.pointer("/author/role")?.as_str()? {
         "user" => Speaker::User,
         "assistant" => Speaker::Assistant,
-        _ => return None,
+        // What tools and the service say is no conversation.
+        "system" | "tool" | "developer" => return None,
+        other => {
+            left_out.count(&format!("message by {other}"));
+            return None;
+        }
     };
-    let parts = message.pointer("/content/parts")?.as_array()?.iter();
-    let texts: Vec<_> = parts.filter_map(Value::as_str).collect();
+    let content = message.get("content")?;
+    let parts = content.get("parts").and_then(Value::as_array);
+    let older_texts: Vec<_> = parts.into_iter().flatten().filter_map(Value::as_str).collect();
+    let texts = match is_chatgpt_machine_message(message, content) {
+        true => Vec::new(),
+        false => left_out.texts(chatgpt_parts(content)),
+    };
     let at = message.get("create_time").and_then(Value::as_f64).and_then(from_unix_seconds);
-    Some(Message { speaker, text: texts.join("\n\n"), at })
+    let [text, older_text] = [texts, older_texts].map(|it| it.join("\n\n"));
+    Some(Message { speaker, text, older_text, at })
+}
+
+/// Returns true if ChatGPT does not show a message: it is hidden, or for a tool.
+fn is_chatgpt_machine_message(message: &Value, content: &Value) -> bool {
+    let is_set = |key: &str| message.pointer(key) == Some(&Value::Bool(true));
+    let recipient = message.get("recipient").and_then(Value::as_str);
+    let kind = content.get("content_type").and_then(Value::as_str).unwrap_or_default();
+    is_set("/metadata/is_visually_hidden_from_conversation")
+        || is_set("/metadata/is_user_system_message")
+        || recipient.is_some_and(|it| it != "all")
+        || CONTEXT_KINDS.contains(&kind)
+}
+
+/// Returns the parts of a content: texts, transcripts of what was spoken, and others; or the content
+/// itself, if it has none.
+fn chatgpt_parts(content: &Value) -> Vec<Part<'_>> {
+    match content.get("parts").and_then(Value::as_array) {
+        Some(parts) => parts.iter().map(|it| Part::parse(it, "content_type")).collect(),
+        None => vec![Part::parse(content, "content_type")],
+    }
 }
 
 fn from_unix_seconds(seconds: f64) -> Option<DateTime<Utc>> {
@@ -105,4 +190,159 @@ fn from_unix_seconds(seconds: f64) -> Option<DateTime<Utc>> {
 fn conversation_title<'a>(conversation: &'a Value, key: &str) -> &'a str {
     let title = conversation.get(key).and_then(Value::as_str).map(str::trim);
     title.filter(|it| !it.is_empty()).unwrap_or(UNTITLED)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Parses conversations; returns the texts with the messages about what was left out.
+    fn shown(conversations: &[Value]) -> String {
+        let ExtractionResult { texts, faults, left_out } =
+            parse_export(&json!(conversations).to_string()).unwrap();
+        let left_out = left_out.iter().map(|(kind, count)| format!("left out: {kind} {count}"));
+        let texts = texts.into_iter().map(|it| it.text.trim_end().replace('\n', " | "));
+        texts.chain(faults).chain(left_out).collect::<Vec<_>>().join("\n")
+    }
+
+    /// A conversation of ChatGPT with messages in their order.
+    fn chatgpt(messages: &[Value]) -> Value {
+        let node = |(at, message): (usize, &Value)| {
+            let parent = at.checked_sub(1).map(|it| it.to_string());
+            (at.to_string(), json!({ "message": message, "parent": parent }))
+        };
+        let mapping: Map<_, _> = messages.iter().enumerate().map(node).collect();
+        json!({ "title": "Beds", "mapping": mapping, "current_node": (messages.len() - 1).to_string() })
+    }
+
+    fn message(role: &str, content: impl Into<Value>) -> Value {
+        let content = content.into();
+        json!({ "author": { "role": role }, "content": content })
+    }
+
+    fn text(role: &str, text: &str) -> Value {
+        message(role, json!({ "content_type": "text", "parts": [text] }))
+    }
+
+    #[test]
+    fn spoken_messages_of_chatgpt_are_texts() {
+        let spoken = |role: &str, text: &str, direction: &str| {
+            let transcript = json!({ "content_type": "audio_transcription", "text": text, "direction": direction });
+            let sound = json!({ "content_type": "audio_asset_pointer", "asset_pointer": "a" });
+            message(
+                role,
+                json!({ "content_type": "multimodal_text", "parts": [transcript, sound] }),
+            )
+        };
+        let all = [
+            spoken("user", "Why is it black?", "in"),
+            spoken("assistant", "It is coal.", "out"),
+            text("user", "And the grey?"),
+            spoken("assistant", "Greywacke.", "out"),
+        ];
+        insta::assert_snapshot!(shown(&[chatgpt(&all)]), @"
+        User: | Why is it black? |  | Assistant: | It is coal.
+        User: | And the grey? |  | Assistant: | Greywacke.
+        left out: audio_asset_pointer 3
+        ");
+    }
+
+    #[test]
+    fn other_parts_of_chatgpt_are_read_or_counted() {
+        let image = json!({ "content_type": "image_asset_pointer", "asset_pointer": "a" });
+        let all = [
+            message(
+                "user",
+                json!({ "content_type": "multimodal_text", "parts": [image, "What is this?"] }),
+            ),
+            message("assistant", json!({ "content_type": "thoughts", "thoughts": [] })),
+            message(
+                "assistant",
+                json!({ "content_type": "code", "language": "rust", "text": "fn dig() {}" }),
+            ),
+            message(
+                "assistant",
+                json!({ "content_type": "tether_quote", "title": "Beds", "text": "Coal is old." }),
+            ),
+            message("assistant", json!({ "content_type": "hologram", "shape": "cube" })),
+            message(
+                "user",
+                json!({ "content_type": "text", "parts": [{ "content_type": "scent" }, "Thanks."] }),
+            ),
+        ];
+        insta::assert_snapshot!(shown(&[chatgpt(&all)]), @"
+        User: | What is this? |  | Assistant: | fn dig() {} |  | Coal is old.
+        User: | Thanks.
+        parts of the unknown kind `hologram` are left out: 1
+        parts of the unknown kind `scent` are left out: 1
+        left out: image_asset_pointer 1
+        ");
+    }
+
+    #[test]
+    fn hidden_messages_and_those_to_tools_are_no_conversation() {
+        let with = |mut message: Value, key: &str, value: Value| {
+            message[key] = value;
+            message
+        };
+        let hidden = json!({ "is_visually_hidden_from_conversation": true });
+        let context = json!({ "content_type": "user_editable_context", "user_profile": "Ada", "parts": ["Ada"] });
+        let all = [
+            text("system", "Be brief."),
+            message("user", context),
+            with(text("user", "Original custom instructions"), "metadata", hidden),
+            with(text("user", "Sort the beds."), "recipient", json!("all")),
+            with(text("assistant", "search(\"beds\")"), "recipient", json!("browser")),
+            with(
+                message("assistant", json!({ "content_type": "code", "text": "sort()" })),
+                "recipient",
+                json!("python"),
+            ),
+            message("tool", json!({ "content_type": "execution_output", "text": "sorted" })),
+            text("assistant", "Sorted."),
+        ];
+        insta::assert_snapshot!(shown(&[chatgpt(&all)]), @"User: | Sort the beds. |  | Assistant: | Sorted.");
+    }
+
+    #[test]
+    fn a_conversation_whose_messages_have_no_text_is_a_fault() {
+        let image = json!({ "content_type": "image_asset_pointer" });
+        let silent = chatgpt(&[message(
+            "user",
+            json!({ "content_type": "multimodal_text", "parts": [image] }),
+        )]);
+        let empty = json!({ "name": "Coal", "chat_messages": [
+            { "sender": "human", "text": "", "content": [], "files": [{ "file_name": "a.png" }] } ] });
+        let never_begun = json!({ "name": "", "chat_messages": [] });
+        let hidden = chatgpt(&[text("system", "")]);
+        insta::assert_snapshot!(shown(&[silent, empty, never_begun, hidden]), @r#"
+        [0] "Beds": none of its messages has a text: 1
+        [1] "Coal": none of its messages has a text: 1
+        left out: file 1
+        left out: image_asset_pointer 1
+        "#);
+    }
+
+    #[test]
+    fn blocks_of_tools_in_claude_ai_are_no_conversation() {
+        let notice = "```\nThis block is not supported on your current device yet.\n```";
+        let tool = json!({ "type": "tool_use", "name": "search" });
+        let result = json!({ "type": "tool_result", "content": [], "text": "sorted" });
+        let all = json!({ "name": "Beds", "chat_messages": [
+            { "sender": "human", "text": "Sort.", "content": [{ "type": "text", "text": "Sort." }] },
+            { "sender": "assistant", "text": notice, "content": [tool, result] },
+            { "sender": "assistant", "text": "", "content": [
+                { "type": "voice_note", "title": "Note", "text": "Sorted." }, { "type": "hologram" }] },
+            { "sender": "narrator", "text": "They sort." },
+            { "sender": "human", "text": "Thanks.", "content": [] },
+        ] });
+        insta::assert_snapshot!(shown(&[all]), @"
+        User: | Sort. |  | Assistant: | Sorted.
+        User: | Thanks.
+        parts of the unknown kind `hologram` are left out: 1
+        parts of the unknown kind `message by narrator` are left out: 1
+        ");
+    }
 }

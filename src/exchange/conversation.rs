@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::exchange::ExtractedText;
+use crate::exchange::{ExtractedText, OlderText};
 
 /// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,9 +18,15 @@ pub(super) enum Speaker {
 #[derive(Clone, Debug)]
 pub(super) struct Message {
     pub(super) speaker: Speaker,
+    /// What the person or the model has said; empty if a program wrote the message.
     pub(super) text: String,
+    /// What older versions of this program filed of the message.
+    pub(super) older_text: String,
     pub(super) at: Option<DateTime<Utc>>,
 }
+
+/// A place of a message in a conversation, its author and one of its texts.
+type Said<'a> = (usize, Speaker, &'a str);
 
 /// Returns the exchanges of a conversation, with the `wing` and `room` to file them in.
 /// Answers before the user's first message are an exchange of their own.
@@ -29,28 +35,68 @@ pub(super) fn split_into_exchanges(
     room: &str,
     turns: &[Message],
 ) -> Vec<ExtractedText> {
-    let messages: Vec<_> = turns.iter().filter(|it| !it.text.trim().is_empty()).collect();
-    let same_exchange = |before: &&Message, it: &&Message| {
-        (before.speaker, it.speaker) != (Speaker::Assistant, Speaker::User)
+    let older = exchanges_of(turns, |it| &it.older_text);
+    let extract = |said: Vec<Said<'_>>| {
+        let text = exchange_text(&said);
+        let is_older_part = said.iter().any(|it| turns[it.0].older_text.trim().is_empty());
+        let older = older_texts(turns, &said, &older, is_older_part);
+        let is_same = older.len() == 1 && older[0].text == text;
+        ExtractedText {
+            wing: wing.map(str::to_owned),
+            room: room.to_owned(),
+            at: exchange_time(turns, &said),
+            older: if is_same { Vec::new() } else { older },
+            is_older_part,
+            text,
+            ..ExtractedText::default()
+        }
     };
-    let exchanges = messages.chunk_by(same_exchange).map(|turns| ExtractedText {
-        wing: wing.map(str::to_owned),
-        room: room.to_owned(),
-        text: exchange_text(turns),
-        at: turns.iter().find_map(|it| it.at),
-        first_line: None,
-    });
-    exchanges.collect()
+    exchanges_of(turns, |it| &it.text).into_iter().map(extract).collect()
 }
 
-fn exchange_text(turns: &[&Message]) -> String {
+/// Returns the exchanges in one of the texts of each message, without blank ones.
+fn exchanges_of(turns: &[Message], text: fn(&Message) -> &String) -> Vec<Vec<Said<'_>>> {
+    let said = turns.iter().enumerate().map(|(place, it)| (place, it.speaker, text(it).trim()));
+    let said: Vec<Said<'_>> = said.filter(|(_, _, text)| !text.is_empty()).collect();
+    let same_exchange =
+        |before: &Said<'_>, it: &Said<'_>| (before.1, it.1) != (Speaker::Assistant, Speaker::User);
+    said.chunk_by(same_exchange).map(<[_]>::to_vec).collect()
+}
+
+/// Returns the texts in which older versions filed the messages of an exchange. If they left one of
+/// the messages out, returns only texts without messages of other exchanges.
+fn older_texts(
+    turns: &[Message],
+    exchange: &[Said<'_>],
+    older: &[Vec<Said<'_>>],
+    is_older_part: bool,
+) -> Vec<OlderText> {
+    let place = |it: Option<&Said<'_>>| it.map(|(place, ..)| *place);
+    let (first, last) = (place(exchange.first()), place(exchange.last()));
+    let start = older.partition_point(|it| place(it.last()) < first);
+    let shared = older[start..].iter().take_while(|it| place(it.first()) <= last);
+    let shared: Vec<_> = shared.collect();
+    let is_within = |it: &&Vec<Said<'_>>| place(it.first()) >= first && place(it.last()) <= last;
+    if is_older_part && !shared.iter().all(is_within) {
+        return Vec::new();
+    }
+    let text =
+        |it: Vec<Said<'_>>| OlderText { text: exchange_text(&it), at: exchange_time(turns, &it) };
+    shared.into_iter().cloned().map(text).collect()
+}
+
+fn exchange_time(turns: &[Message], exchange: &[Said<'_>]) -> Option<DateTime<Utc>> {
+    exchange.iter().find_map(|(place, ..)| turns[*place].at)
+}
+
+fn exchange_text(exchange: &[Said<'_>]) -> String {
     let mut text = String::new();
-    for messages in turns.chunk_by(|a, b| a.speaker == b.speaker) {
-        let name = match messages[0].speaker {
+    for messages in exchange.chunk_by(|a, b| a.1 == b.1) {
+        let name = match messages[0].1 {
             Speaker::User => "User",
             Speaker::Assistant => "Assistant",
         };
-        let texts: Vec<_> = messages.iter().map(|it| it.text.trim()).collect();
+        let texts: Vec<_> = messages.iter().map(|it| it.2).collect();
         text.push_str(&format!("{name}:\n{}\n\n", texts.join("\n\n")));
     }
     text.truncate(text.trim_end().len());
@@ -68,9 +114,14 @@ mod tests {
 
     use super::*;
 
+    fn turn(speaker: Speaker, text: &str, older_text: &str) -> Message {
+        let [text, older_text] = [text, older_text].map(str::to_owned);
+        Message { speaker, text, older_text, at: None }
+    }
+
     #[test]
     fn an_exchange_ends_at_the_next_user_message() {
-        let turn = |speaker, text: &str| Message { speaker, text: text.to_owned(), at: None };
+        let turn = |speaker, text: &str| turn(speaker, text, text);
         let turns = [
             turn(Speaker::Assistant, "Hello."),
             turn(Speaker::User, "Why Clerk?"),
@@ -80,7 +131,9 @@ mod tests {
             turn(Speaker::Assistant, "Since March."),
             turn(Speaker::User, "Thanks."),
         ];
-        let texts = split_into_exchanges(None, "r", &turns).into_iter().map(|it| it.text);
+        let texts = split_into_exchanges(None, "r", &turns);
+        assert!(texts.iter().all(|it| it.older.is_empty()));
+        let texts = texts.into_iter().map(|it| it.text);
         assert_snapshot!(texts.collect::<Vec<_>>().join("~~~\n"), @"
         Assistant:
         Hello.
@@ -98,5 +151,31 @@ mod tests {
         User:
         Thanks.
         ");
+    }
+
+    #[test]
+    fn an_exchange_names_the_texts_of_older_versions() {
+        let (user, assistant) = (Speaker::User, Speaker::Assistant);
+        let turns = [
+            turn(user, "Dig.", "<ide>a</ide>\n\nDig."),
+            turn(assistant, "I dig.", "I dig."),
+            turn(user, "", "<notification>"),
+            turn(assistant, "Done.", "Done."),
+            turn(user, "Thanks.", "Thanks."),
+            turn(user, "Spoken.", ""),
+            turn(assistant, "", "API error"),
+            turn(user, "Why?", "Why?"),
+            turn(assistant, "Spoken.", ""),
+            turn(assistant, "So.", "So."),
+        ];
+        let shown = split_into_exchanges(None, "r", &turns).into_iter().map(|it| {
+            let older = it.older.iter().map(|it| it.text.replace('\n', " "));
+            let older = older.collect::<Vec<_>>();
+            format!("{}: {older:?} {}", it.text.replace('\n', " "), it.is_older_part)
+        });
+        assert_snapshot!(shown.collect::<Vec<_>>().join("\n"), @r#"
+        User: Dig.  Assistant: I dig.  Done. : ["User: <ide>a</ide>  Dig.  Assistant: I dig. ", "User: <notification>  Assistant: Done. "] false
+        User: Thanks.  Spoken.  Why?  Assistant: Spoken.  So. : ["User: Thanks.  Assistant: API error ", "User: Why?  Assistant: So. "] true
+        "#);
     }
 }

@@ -1,5 +1,7 @@
 //! The texts that were extracted from one source.
 
+use std::collections::BTreeMap;
+
 use chrono::DateTime;
 use chrono::Utc;
 
@@ -10,6 +12,8 @@ pub struct ExtractionResult {
     pub texts: Vec<ExtractedText>,
     /// Messages about the parts that were left out: position and reason.
     pub faults: Vec<String>,
+    /// How many parts of messages hold no text, like pictures, by kind.
+    pub left_out: BTreeMap<String, usize>,
 }
 
 /// A text to file, with the wing and room that its source suggests.
@@ -25,4 +29,17 @@ pub struct ExtractedText {
     pub at: Option<DateTime<Utc>>,
     /// The line of the source in which the text begins, counted from one; `None` in a conversation.
     pub first_line: Option<usize>,
+    /// The texts that older versions of this program filed instead of this one.
+    pub older: Vec<OlderText>,
+    /// Whether the older texts lack a part of this one.
+    pub is_older_part: bool,
+}
+
+/// A text as older versions of this program filed it, with words of machines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OlderText {
+    /// The text.
+    pub text: String,
+    /// Its time, if the source has one.
+    pub at: Option<DateTime<Utc>>,
 }

@@ -16,6 +16,8 @@ pub(super) fn cut_large_text(mut text: ExtractedText) -> Vec<ExtractedText> {
         return vec![text];
     }
     let whole = std::mem::take(&mut text.text);
+    // Older versions filed no text that is too large.
+    text.older.clear();
     let pieces = cut(&whole, MAX_TEXT_BYTES).into_iter().map(|piece| {
         let cut = ExtractedText { text: piece.to_owned(), ..text.clone() };
         text.first_line = text.first_line.map(|it| it + piece.matches('\n').count());

@@ -49,7 +49,7 @@ impl SourceKind {
             Self::Document => {
                 let at = document_date(text).or_else(|| date_in_name(name));
                 let texts = split_document(text, at, room);
-                ExtractionResult { texts, faults: Vec::new() }
+                ExtractionResult { texts, ..ExtractionResult::default() }
             }
             Self::Transcript => agent_transcripts::parse_transcript(json)?,
             Self::Export => chat_exports::parse_export(json)?,

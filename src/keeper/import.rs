@@ -4,4 +4,5 @@ pub(crate) mod memory;
 pub(crate) mod mempalace;
 pub(crate) mod mempalace_redaction;
 pub(crate) mod mine;
+mod older_texts;
 pub(crate) mod redactions;

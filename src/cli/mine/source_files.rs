@@ -47,6 +47,9 @@ const AIDER_PREFIX: &str = ".aider";
 /// The hidden folder of Claude Code; its Markdown is instructions and memories.
 const CLAUDE_FOLDER: &str = ".claude";
 
+/// The folder of transcripts in that of Claude Code.
+const TRANSCRIPTS_FOLDER: &str = ".claude/projects";
+
 /// Names of folders that do not say what project they belong to.
 const COMMON_NAMES: &[&str] = &["docs", "doc", "memories", "memory", "memory-bank"];
 
@@ -73,13 +76,14 @@ pub(super) enum LeftOut {
     Ignored,
     Generated,
     Hidden,
+    Client,
     Link,
     Unreadable,
 }
 
 impl LeftOut {
-    pub(super) const ALL: [Self; 5] =
-        [Self::Ignored, Self::Generated, Self::Hidden, Self::Link, Self::Unreadable];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Ignored, Self::Generated, Self::Hidden, Self::Client, Self::Link, Self::Unreadable];
 
     /// Returns its key in JSON.
     pub(super) fn key(self) -> &'static str {
@@ -87,6 +91,7 @@ impl LeftOut {
             Self::Ignored => "ignored",
             Self::Generated => "generated",
             Self::Hidden => "hidden",
+            Self::Client => "client",
             Self::Link => "links",
             Self::Unreadable => "unreadable",
         }
@@ -98,6 +103,7 @@ impl LeftOut {
             Self::Ignored => "excluded by .gitignore",
             Self::Generated => "of dependencies or builds",
             Self::Hidden => "hidden",
+            Self::Client => "that a client keeps for itself",
             Self::Link => "linked",
             Self::Unreadable => "not readable",
         }
@@ -222,6 +228,8 @@ impl FolderSearch<'_> {
             Some(LeftOut::Generated)
         } else if !is_taken || name.starts_with('.') && !is_memory && name != CLAUDE_FOLDER {
             Some(LeftOut::Hidden)
+        } else if is_folder && taken == Taken::All && is_kept_by_client(path, name) {
+            Some(LeftOut::Client)
         } else if path.is_symlink() {
             Some(LeftOut::Link)
         } else {
@@ -250,6 +258,24 @@ fn taken_from_folder(name: &str, taken: Taken) -> Taken {
         Taken::All if name == CLAUDE_FOLDER => Taken::OnlyMarkdown,
         taken => taken,
     }
+}
+
+/// Returns true for the folders in which Claude Code keeps the results of tools and its own notes,
+/// beside its transcripts. They are no conversation.
+fn is_kept_by_client(folder: &Path, name: &str) -> bool {
+    // Results are in the folder of a conversation, notes in that of all conversations of a project.
+    let project = match name {
+        "memory" => folder.parent(),
+        "tool-results" => folder.ancestors().nth(2),
+        _ => None,
+    };
+    let is_transcript =
+        |it: &std::fs::DirEntry| it.path().extension().is_some_and(|it| it == "jsonl");
+    project.is_some_and(|it| {
+        it.parent().is_some_and(|it| it.ends_with(TRANSCRIPTS_FOLDER))
+            || std::fs::read_dir(it)
+                .is_ok_and(|mut it| it.any(|it| it.is_ok_and(|it| is_transcript(&it))))
+    })
 }
 
 /// Returns true for the hidden files and folders in which coding agents keep memories.
@@ -338,6 +364,26 @@ mod tests {
             format!("{}: {}", path.replace('\\', "/"), why.key())
         });
         shown.collect()
+    }
+
+    #[test]
+    fn results_of_tools_and_notes_beside_transcripts_are_left_out() {
+        let files = [
+            "projects/-seams/a.jsonl",
+            "projects/-seams/a/tool-results/b.txt",
+            "projects/-seams/memory/MEMORY.md",
+            "notes/memory/plan.md",
+            "notes/tool-results/c.txt",
+        ];
+        let expected =
+            ["notes/memory/plan.md", "notes/tool-results/c.txt", "projects/-seams/a.jsonl"];
+        assert_eq!(names_at(&files, ""), expected);
+        assert_eq!(names_at(&files, "projects/-seams/memory"), ["MEMORY.md"]);
+        let folder = folder_with(&files);
+        let left_out = find(folder.path(), "projects").left_out;
+        assert_eq!(left_out.iter().filter(|(_, it)| *it == LeftOut::Client).count(), 2);
+        let files = [".claude/projects/-seams/memory/MEMORY.md", ".claude/projects/-seams/a.md"];
+        assert_eq!(names_at(&files, ".claude/projects"), ["-seams/a.md"]);
     }
 
     #[test]

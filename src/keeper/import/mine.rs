@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use chrono::{DateTime, SecondsFormat, SubsecRound, Utc};
 use ulid::Ulid;
 
-use crate::exchange::{ExtractedText, SourceKind};
+use crate::exchange::{ExtractedText, OlderText, SourceKind};
 use crate::format::{self, PalacePath, choose_drawer_room, new_drawer_path};
+use crate::keeper::import::older_texts::{OlderDrawers, OlderExchange, keep_older_texts};
 use crate::keeper::import::redactions::{ImportOptions, RedactedSecret, Redactions, SecretNumbers};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
@@ -129,6 +130,9 @@ pub fn file_mined_texts(
     };
     let Some(session) = session else { return Ok(summary_for_empty_palace(&sources)) };
     keep_older_wings(session.palace, &mut sources);
+    for it in &mut sources {
+        it.keep_older_texts(session.palace);
+    }
     let (change, mut filed) = plan_change(session.palace, &sources)?;
     if options.is_dry_run || change.edits.is_empty() {
         return Ok(filed);
@@ -199,6 +203,7 @@ fn summary_for_empty_palace(sources: &[MinedSource]) -> MineSummary {
 struct MinedSource {
     source: SourceFile,
     drawers: Vec<(WingRoomNames, Drawer)>,
+    older: OlderDrawers,
     /// The names that the source gives to itself, to wings and to rooms, each once.
     names: BTreeSet<String>,
     redactions: Redactions,
@@ -219,8 +224,27 @@ impl MinedSource {
         let names = texts.iter().flat_map(|it| it.wing.iter().chain([&it.room]));
         let names = names.chain([&source.name, &source.wing]).cloned().collect();
         let drawer = |it| drawer_from_extracted_text(new_id(), caller, &source, it);
-        let drawers = texts.iter().map(drawer).collect();
-        Self { source, drawers, names, redactions }
+        let drawers: Vec<_> = texts.iter().map(drawer).collect();
+        let older = texts.iter().zip(&drawers).filter(|(it, _)| !it.older.is_empty());
+        let older = older.map(|(it, (_, drawer))| {
+            let date =
+                |at: Option<_>| truncate_to_seconds(at.or(source.modified).unwrap_or(caller.now));
+            let older = it.older.iter().map(|OlderText { text, at }| {
+                let (id, text, filed) = (new_id(), text.clone(), Some(date(*at)));
+                Drawer { id, filed, text, ..drawer.clone() }
+            });
+            let drawers = older.collect();
+            (drawer.id, OlderExchange { drawers, is_part: it.is_older_part })
+        });
+        let older = older.collect();
+        Self { source, drawers, older, names, redactions }
+    }
+
+    /// Files exchanges as an older version did, if it has filed them.
+    fn keep_older_texts(&mut self, open: &OpenPalace) {
+        let modified = self.source.modified.map(truncate_to_seconds);
+        let Self { drawers, older, redactions, .. } = self;
+        keep_older_texts(open, drawers, older, redactions, modified);
     }
 
     /// Returns the wing and the room in which an older version filed a text.
@@ -254,7 +278,7 @@ impl MinedSource {
     }
 
     fn plan_filing<'o, 't: 'o>(&'t self, planner: &mut FilingPlanner<'o, 't>) -> FilingPlan<'t> {
-        planner.plan_filing(Some(&self.source), &self.drawers, &self.redactions)
+        planner.plan_filing(Some((&self.source, &self.older)), &self.drawers, &self.redactions)
     }
 
     /// Adds the counts of this source, for which there is a plan.
@@ -287,7 +311,12 @@ fn redact_text(
     let (wing, room) = (it.wing.as_deref().map(&mut redact_name), redact_name(&it.room));
     let text = it.text.replace('\0', "\u{fffd}");
     let text = redactions.redact(&text, &source.name, place_of_line);
-    ExtractedText { wing, room, text, ..*it }
+    let older = it.older.iter().map(|OlderText { text, at }| {
+        let text = text.replace('\0', "\u{fffd}");
+        OlderText { text: redactions.redact(&text, &source.name, place_of_line), at: *at }
+    });
+    let older = older.collect();
+    ExtractedText { wing, room, text, older, ..*it }
 }
 
 /// Redacts the name and the wing of a source.
@@ -349,10 +378,11 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
         Self { open, rooms: BTreeMap::new(), new_per_folder: HashMap::new() }
     }
 
-    /// Plans how to file texts. Only texts of one `source` can extend or supersede drawers.
+    /// Plans how to file texts. Only texts of one `source` can extend or supersede drawers; those of
+    /// older versions that lack a part are extended, too.
     pub(crate) fn plan_filing(
         &mut self,
-        source: Option<&SourceFile>,
+        source: Option<(&SourceFile, &OlderDrawers)>,
         drawers: &'t [(WingRoomNames, Drawer)],
         redactions: &Redactions,
     ) -> FilingPlan<'t> {
@@ -374,14 +404,18 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
                 continue;
             }
             plan.redacted.extend(redactions.secrets_of([drawer.text.as_str()]));
-            let extended = source.and_then(|it| {
-                room_texts.take_file_to_extend(self.open, it, &texts, (drawer, &originals))
+            let extended = source.and_then(|(it, older)| {
+                let older = older.get(&drawer.id).filter(|it| it.is_part);
+                room_texts
+                    .take_file_to_extend(self.open, it, &texts, (drawer, &originals))
+                    .or_else(|| room_texts.take_file_with_part(self.open, it, older?, redactions))
             });
             match extended {
                 Some(file) => plan.extensions.push((file.to_owned(), drawer)),
                 None => plan.edits.push(self.plan_new_file(shelf, drawer)),
             }
         }
+        let source = source.map(|(it, _)| it);
         let changed = source.filter(|it| it.kind == SourceKind::Document && !plan.edits.is_empty());
         if let Some(source) = changed {
             plan.superseded = self.superseded_files(&source.name, drawers, &texts);
@@ -474,6 +508,22 @@ impl<'a> RoomTexts<'a> {
         Some(files.swap_remove(place))
     }
 
+    /// Removes and returns the file of an older version with a part of an exchange.
+    fn take_file_with_part(
+        &mut self,
+        open: &OpenPalace,
+        source: &SourceFile,
+        older: &OlderExchange,
+        redactions: &Redactions,
+    ) -> Option<&'a str> {
+        let files = self.files_by_source.get_mut(source.name.as_str())?;
+        let is_part = |old: &Drawer| older.has_text(old, redactions);
+        let place = files
+            .iter()
+            .position(|file| open.palace.drawers.drawer_in_file(file).is_some_and(is_part))?;
+        Some(files.swap_remove(place))
+    }
+
     /// Returns the files with texts of a document that it does not contain any more.
     fn superseded_files(
         &self,
@@ -514,10 +564,7 @@ mod tests {
             modified: None,
         };
         let (room, text) = ("notes".to_owned(), text.to_owned());
-        MinedFile {
-            source,
-            texts: vec![ExtractedText { wing: None, room, text, at: None, first_line: None }],
-        }
+        MinedFile { source, texts: vec![ExtractedText { room, text, ..ExtractedText::default() }] }
     }
 
     #[test]

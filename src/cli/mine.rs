@@ -25,6 +25,11 @@ use crate::keeper::{
 };
 use crate::model::{escape_unprintable_in_lines, path_text};
 
+/// The fault of a path without files to mine.
+const NOTHING_TO_MINE: &str = "there is nothing to mine here: expected documents (.md, .markdown, \
+    .txt), transcripts of Claude Code or Codex (.jsonl) or exports of Claude.ai or ChatGPT \
+    (conversations.json)";
+
 /// File documents and conversations in drawers, word for word
 ///
 /// Reads Markdown and text (the room is the folder, `notes` at the top; long documents
@@ -51,7 +56,8 @@ use crate::model::{escape_unprintable_in_lines, path_text};
 /// changed in another place is filed again; its older text is kept and listed.
 ///
 /// Exits with 1 if a folder could not be read, or a file, a line of a transcript or a
-/// conversation of an export could not be parsed. It is listed, and the rest is filed.
+/// conversation of an export could not be parsed, or there is nothing to mine. It is listed,
+/// and the rest is filed.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A file, or a folder with everything in it that is not left out
@@ -80,7 +86,11 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let mut inputs = MineInputs::default();
     for path in &args.paths {
+        let before = inputs.files.len() + inputs.faults.len();
         find_mine_inputs(path, &mut inputs)?;
+        if inputs.files.len() + inputs.faults.len() == before {
+            inputs.faults.push(format!("{}: {NOTHING_TO_MINE}", path_text(path)));
+        }
     }
     inputs.files.retain(|it| !belongs_to_palace(&it.path));
     let mut keeper = args.home.keeper();
@@ -228,8 +238,13 @@ fn extract_texts(source: &MineInput) -> Result<ExtractionResult, String> {
         decode_text(std::fs::read(&source.path).map_err(unread)?, source.source.kind)?;
     let name = file_name(&source.path);
     let extracted = source.source.kind.extract_texts_of_file(&text, &name, &source.room);
-    let mut extracted =
-        extracted.ok_or_else(|| "it contains no conversation in a known format".to_owned())?;
+    let mut extracted = extracted.ok_or_else(|| {
+        let expected = match source.source.kind {
+            SourceKind::Export => "an export of Claude.ai or ChatGPT",
+            _ => "a transcript of Claude Code or Codex",
+        };
+        format!("it contains no conversation in a known format: expected {expected}")
+    })?;
     extracted.faults.extend(warning);
     Ok(extracted)
 }

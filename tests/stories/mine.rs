@@ -271,8 +271,8 @@ fn files_that_cannot_be_mined_are_reported_and_the_rest_filed() {
     let told = String::from_utf8(output.stderr).unwrap();
     let told: Vec<_> = told.lines().filter_map(|it| it.rsplit_once('/')).map(|it| it.1).collect();
     assert_snapshot!(told.join("\n"), @"
-    c.jsonl: it contains no conversation in a known format
-    conversations.json: it contains no conversation in a known format
+    c.jsonl: it contains no conversation in a known format: expected a transcript of Claude Code or Codex
+    conversations.json: it contains no conversation in a known format: expected an export of Claude.ai or ChatGPT
     d.txt: it is not UTF-8 text
     ");
     assert!(String::from_utf8(output.stdout).unwrap().contains("1 new"));

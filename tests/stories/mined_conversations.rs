@@ -224,3 +224,27 @@ fn a_text_too_large_for_a_drawer_is_cut_without_loss() {
     assert!(pieces.iter().rev().cloned().collect::<String>().trim_end() == exchange.trim_end());
     assert!(run_mine(&home, "large").contains(": 0 new, 0 extended; 8 were filed already.\n"));
 }
+
+#[test]
+fn what_only_looks_like_a_source_is_named_with_what_is_expected() {
+    let home = Home::new();
+    home.write("log.jsonl", "{\"sessionId\":\"s\",\"event\":\"click\"}\n");
+    home.write("data.json", "{\"name\":\"left-pad\"}");
+    home.write("pictures/a.png", "x");
+    std::fs::create_dir_all(home.path().join("empty")).unwrap();
+    let all = ["log.jsonl", "data.json", "pictures", "empty"].map(|it| run_mine(&home, it));
+    assert_snapshot!(all.join("\n"), @"
+    HOME/log.jsonl: it contains no conversation in a known format: expected a transcript of Claude Code or Codex
+    Filed texts of 0 sources: 0 new, 0 extended; 0 were filed already.
+    [exit 1]
+    HOME/data.json: it contains no conversation in a known format: expected an export of Claude.ai or ChatGPT
+    Filed texts of 0 sources: 0 new, 0 extended; 0 were filed already.
+    [exit 1]
+    HOME/pictures: there is nothing to mine here: expected documents (.md, .markdown, .txt), transcripts of Claude Code or Codex (.jsonl) or exports of Claude.ai or ChatGPT (conversations.json)
+    Filed texts of 0 sources: 0 new, 0 extended; 0 were filed already.
+    [exit 1]
+    HOME/empty: there is nothing to mine here: expected documents (.md, .markdown, .txt), transcripts of Claude Code or Codex (.jsonl) or exports of Claude.ai or ChatGPT (conversations.json)
+    Filed texts of 0 sources: 0 new, 0 extended; 0 were filed already.
+    [exit 1]
+    ");
+}

@@ -11,9 +11,9 @@ use std::time::Duration;
 use gix::ObjectId;
 use gix::objs::{Exists as _, Kind, Write as _, WriteTo};
 
-use crate::store::repo::shared_mode::SharedMode;
 use crate::store::Error;
 use crate::store::repo::repository::Repository;
+use crate::store::repo::shared_mode::SharedMode;
 use crate::store::write::{failpoint, fsync};
 
 /// The prefix of gix's temporary object files.

@@ -46,7 +46,7 @@ pub use genus::linked_genus;
 pub use merge_conflict::{MarkedSides, has_merge_conflict, split_marked_sides};
 pub use missing_comments::add_missing_comments;
 pub use name_edits::{rename_relation_targets, replace_names};
-pub use parsed_file::ParsedFile;
+pub use parsed_file::{ParsedFile, remove_item_of_file};
 pub use paths::{
     PalacePath, choose_drawer_room, is_standard_entity_path, new_diary_entry_path, new_drawer_path,
     new_entity_path, new_scroll_path, room_path,
@@ -194,26 +194,6 @@ pub fn insert_parsed_file(
     let conflict = item.and_then(|it| insert_item(palace, path, it));
     findings.extend(conflict.map(|it| with_conflict_position(it, &text())));
     findings
-}
-
-/// Removes the item of a deleted file.
-pub fn remove_item_of_file(palace: &mut Palace, path: &str) {
-    match PalacePath::parse(path) {
-        Ok(PalacePath::Settings) => {
-            let name = palace.settings.name.clone();
-            palace.set_settings(Settings::with_name(&name));
-        }
-        Ok(PalacePath::Room(id)) => palace.set_room(&id, None),
-        Ok(PalacePath::Scroll(_)) => palace.remove_scroll(path),
-        Ok(PalacePath::Drawer(_)) => palace.drawers.remove(path),
-        Ok(PalacePath::Diary(_)) => palace.diaries.remove(path),
-        Ok(PalacePath::Entity) => drop(palace.graph.set_file_entity(path, None)),
-        Ok(PalacePath::Genus) => drop(palace.graph.set_genus_in_file(path, None)),
-        Ok(PalacePath::Task) => drop(palace.tasks.remove(path)),
-        Ok(PalacePath::Process) => drop(palace.processes.remove(path)),
-        Ok(PalacePath::Conflict) => drop(palace.conflicts.remove(path)),
-        Ok(PalacePath::Other) | Err(_) => {}
-    }
 }
 
 /// Returns the JSON Schema of a kind of file.

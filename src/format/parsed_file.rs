@@ -1,6 +1,6 @@
 //! The item of one file, and conflicts between files that define the same item.
 
-use crate::format::{PalacePath, ValuePositions, is_standard_entity_path, remove_item_of_file};
+use crate::format::{PalacePath, ValuePositions, is_standard_entity_path};
 use crate::model::{
     Code, Conflict, Diagnostic, DiaryEntry, Drawer, Entity, Genus, Palace, Process, Room, RoomId,
     Scroll, ScrollId, Settings, Severity, SideFile, Slug, Task, ValuePath, quoted,
@@ -153,6 +153,26 @@ pub(crate) fn insert_item(palace: &mut Palace, path: &str, item: ParsedItem) -> 
         ParsedItem::Conflict(it) => drop(palace.conflicts.insert(path.to_owned(), *it)),
     }
     None
+}
+
+/// Removes the item of a deleted file.
+pub fn remove_item_of_file(palace: &mut Palace, path: &str) {
+    match PalacePath::parse(path) {
+        Ok(PalacePath::Settings) => {
+            let name = palace.settings.name.clone();
+            palace.set_settings(Settings::with_name(&name));
+        }
+        Ok(PalacePath::Room(id)) => palace.set_room(&id, None),
+        Ok(PalacePath::Scroll(_)) => palace.remove_scroll(path),
+        Ok(PalacePath::Drawer(_)) => palace.drawers.remove(path),
+        Ok(PalacePath::Diary(_)) => palace.diaries.remove(path),
+        Ok(PalacePath::Entity) => drop(palace.graph.set_file_entity(path, None)),
+        Ok(PalacePath::Genus) => drop(palace.graph.set_genus_in_file(path, None)),
+        Ok(PalacePath::Task) => drop(palace.tasks.remove(path)),
+        Ok(PalacePath::Process) => drop(palace.processes.remove(path)),
+        Ok(PalacePath::Conflict) => drop(palace.conflicts.remove(path)),
+        Ok(PalacePath::Other) | Err(_) => {}
+    }
 }
 
 /// Sets the position of a conflict finding to the `id` or the `name` of the file.

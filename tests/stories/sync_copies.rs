@@ -43,6 +43,19 @@ fn write_copies(home: &Home, mark: &str) -> Vec<String> {
     copies
 }
 
+/// Returns what an agent sees of the palace.
+async fn everything_seen(home: &Home) -> String {
+    let mut agent = home.agent(MARCH_1).await;
+    let mut seen = agent.enter("w").await;
+    for name in ["Ada", "Eve"] {
+        seen += &agent.call("get_entity", json!({ "name": name })).await;
+    }
+    seen += &agent.call("list_tasks", json!({})).await;
+    seen += &agent.call("list_genera", json!({})).await;
+    seen += &agent.choose_with(17, "note").await;
+    seen + &agent.choose_with(17, "plan").await
+}
+
 #[tokio::test]
 async fn the_committed_files_stand_beside_their_copies() {
     for mark in [
@@ -57,15 +70,7 @@ async fn the_committed_files_stand_beside_their_copies() {
         home.git(&["add", "-A"]);
         home.git(&["-c", "user.name=Ada", "-c", "user.email=a@b.c", "commit", "-qm", "begin"]);
         let copies = write_copies(&home, mark);
-        let mut agent = home.agent(MARCH_1).await;
-        let mut seen = agent.enter("w").await;
-        for name in ["Ada", "Eve"] {
-            seen += &agent.call("get_entity", json!({ "name": name })).await;
-        }
-        seen += &agent.call("list_tasks", json!({})).await;
-        seen += &agent.call("list_genera", json!({})).await;
-        seen += &agent.choose_with(17, "note").await;
-        seen += &agent.choose_with(17, "plan").await;
+        let seen = everything_seen(&home).await;
         for ours in [
             "Ours in the hall",
             "ours of Ada",

@@ -32,7 +32,7 @@ impl TimeZone {
     pub fn day_at(&self, time: DateTime<Utc>) -> NaiveDate {
         let local = jiff::Timestamp::from_second(time.timestamp()).map(|it| self.0.to_datetime(it));
         let local = local.ok().and_then(|it| it.to_string().parse::<NaiveDateTime>().ok());
-        local.unwrap_or_else(|| time.naive_utc()).date()
+        NaiveDate::from(local.unwrap_or_else(|| time.naive_utc()))
     }
 
     /// Returns the first second of a day in this zone.

@@ -6,6 +6,7 @@
 mod agent_transcripts;
 mod chat_exports;
 mod conversation;
+mod document;
 mod extraction_result;
 mod json_records;
 mod large_texts;
@@ -16,6 +17,7 @@ mod mempalace_chunks;
 mod mempalace_tables;
 mod message_parts;
 mod mine;
+mod same_titles;
 
 pub use extraction_result::{ExtractedText, ExtractionResult, OlderText};
 pub use memory_server_file::{

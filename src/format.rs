@@ -138,7 +138,7 @@ fn parse_file_with_parser(mut reader: FileParser<'_>, text: &str) -> ParsedFile 
             scroll::parse_scroll(&mut reader, path, text).map(|it| ParsedItem::Scroll(room, it))
         }
         Ok(PalacePath::Drawer(room)) => {
-            drawer::parse_drawer(&mut reader, path, text).map(|it| ParsedItem::Drawer(room, it))
+            Some(ParsedItem::Drawer(room, drawer::parse_drawer(&mut reader, path, text)))
         }
         Ok(PalacePath::Diary(folder)) => diary::parse_diary_entry(&mut reader, path, text)
             .map(|it| ParsedItem::DiaryEntry(folder, it)),
@@ -265,7 +265,7 @@ pub fn serialize_drawer(drawer: &Drawer) -> String {
     drawer::serialize_drawer(drawer)
 }
 
-/// Changes the wing and the room in a drawer file, and keeps everything else as written; `None` if
+/// Changes a drawer in its file, and keeps everything else as written; `None` if
 /// that is impossible.
 pub fn edit_drawer_text(
     path: &str,
@@ -274,12 +274,12 @@ pub fn edit_drawer_text(
     now: &Drawer,
     zone: &TimeZone,
 ) -> Option<String> {
-    let edited = drawer::edit_drawer(text, was, now, |matter, was, now| {
+    let edited = drawer::edit_drawer(path, text, was, now, |matter, was, now| {
         edit_yaml_text(matter, was, now, |_| true)
     });
     let parse =
         |text: &str| drawer::parse_drawer(&mut FileParser::new(path).in_zone(zone), path, text);
-    edited.filter(|it| parse(it).as_ref() == Some(now))
+    edited.filter(|it| parse(it) == *now)
 }
 
 /// Writes a diary entry.

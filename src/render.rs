@@ -49,7 +49,7 @@ pub use diff_json::{action_json, item_diff_json, item_kind_and_name, relation_js
 pub use diff_markdown::palace_diff_markdown;
 pub use drawer::{
     DrawerView, drawer, drawer_heading, drawer_list, drawer_row, drawer_title, later_texts,
-    unbuilt_drawer_room, unbuilt_drawer_room_description,
+    text_title, unbuilt_drawer_room, unbuilt_drawer_room_description,
 };
 pub use entity::{
     EntityView, ListedContents, attribute_and_relation_lines, compact_entity, entity, entity_facts,

@@ -133,6 +133,8 @@ impl DrawerFixture {
         let drawer = Drawer {
             id,
             filed_under: FrontMatterWingRoom { wing: Some(wing), room: Some(room) },
+            title: None,
+            labels: Vec::new(),
             source: Some(format!("meeting-{number}.md")),
             by: Some("mcp".to_owned()),
             filed: Some(filed),

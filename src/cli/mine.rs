@@ -21,7 +21,8 @@ use crate::cli::redacted_secrets::{
 use crate::cli::signal;
 use crate::cli::terminal;
 use crate::keeper::{
-    self, ExtractionResult, MineSummary, MinedCounts, MinedFile, SourceKind, is_palace_file,
+    self, ExtractionResult, ImportOptions, MineSummary, MinedCounts, MinedFile, SourceKind,
+    is_palace_file,
 };
 use crate::model::{escape_unprintable_in_lines, path_text};
 
@@ -37,8 +38,8 @@ const NOTHING_TO_MINE: &str = "there is nothing to mine here: expected documents
 /// exports of Claude.ai and ChatGPT (`conversations.json`). Each exchange becomes one
 /// drawer. One run is one commit, which `palazzo undo` takes back. From a conversation,
 /// messages and the text of attachments in Claude.ai are filed; thinking, tool calls, tool
-/// results and pictures are not. A document has the `date` of its front matter, else the day in its name
-/// (`2026-03-01`), else the time of its last change.
+/// results and pictures are not. A document has the `date` or `created` of its front
+/// matter, else the day in its name (`2026-03-01`), else the time of its last change.
 ///
 /// From a folder, it leaves out what `.gitignore` excludes, dependencies and builds
 /// (`node_modules`, `venv`, `target`), links, and hidden files except the memories of
@@ -73,6 +74,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     room: Option<String>,
 
+    /// Give texts that are filed already the dates and titles that are found now
+    #[arg(long)]
+    update: bool,
+
     #[command(flatten)]
     import: ImportArgs,
 
@@ -104,7 +109,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     for message in &faults {
         anstream::eprintln!("{}", escape_unprintable_in_lines(message));
     }
-    let options = args.import.options();
+    let options = ImportOptions { update_filed: args.update, ..args.import.options() };
     let summary = keeper::file_mined_texts(&mut keeper, &caller, &files, options)?;
     for (name, file) in &summary.superseded {
         let what = "was filed before and has changed; its older text is kept";
@@ -131,7 +136,7 @@ fn summary_json(
     let superseded = summary.superseded.iter();
     let superseded: Vec<_> =
         superseded.map(|(name, file)| json!({ "source": name, "file": file })).collect();
-    let counts = |it: &MinedCounts| json!({ "source": it.name, "new": it.new, "extended": it.extended, "already_filed": it.already_filed });
+    let counts = |it: &MinedCounts| json!({ "source": it.name, "new": it.new, "extended": it.extended, "updated": it.updated, "already_filed": it.already_filed });
     let left_out: Map<String, Value> = LeftOut::ALL
         .into_iter()
         .map(|why| {
@@ -140,12 +145,13 @@ fn summary_json(
             (why.key().to_owned(), paths)
         })
         .collect();
-    let MinedCounts { new, extended, already_filed, .. } = summary.totals();
+    let MinedCounts { new, extended, updated, already_filed, .. } = summary.totals();
     json!({
         "dry_run": is_dry_run,
         "sources": summary.sources.len(),
         "new": new,
         "extended": extended,
+        "updated": updated,
         "already_filed": already_filed,
         "files": summary.sources.iter().map(counts).collect::<Vec<_>>(),
         "left_out": left_out,
@@ -159,14 +165,17 @@ fn summary_json(
 /// Returns the counts; before them, in a dry run, the files with something to file.
 fn mining_summary(summary: &MineSummary, dry: bool) -> String {
     let verb = if dry { "Would file" } else { "Filed" };
-    let MinedCounts { new, extended, already_filed, .. } = summary.totals();
-    let changed = summary.sources.iter().filter(|it| dry && it.new + it.extended > 0);
+    let MinedCounts { new, extended, updated, already_filed, .. } = summary.totals();
+    let updated = if updated > 0 { format!(", {updated} updated") } else { String::new() };
+    let changed = summary.sources.iter().filter(|it| dry && it.new + it.extended + it.updated > 0);
     let lines = changed.map(|it| match (it.new, it.extended) {
-        (new, 0) => format!("{}: {new} new\n", it.name),
-        (new, extended) => format!("{}: {new} new, {extended} extended\n", it.name),
+        (new, 0) if it.updated == 0 => format!("{}: {new} new\n", it.name),
+        (new, extended) => {
+            format!("{}: {new} new, {extended} extended, {} updated\n", it.name, it.updated)
+        }
     });
     format!(
-        "{}{verb} texts of {} sources: {new} new, {extended} extended; {already_filed} were filed \
+        "{}{verb} texts of {} sources: {new} new, {extended} extended{updated}; {already_filed} were filed \
          already{}.",
         lines.collect::<String>(),
         summary.sources.len(),

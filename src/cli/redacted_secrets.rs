@@ -28,7 +28,11 @@ impl ImportArgs {
     }
 
     pub(super) fn options(&self) -> ImportOptions {
-        ImportOptions { is_dry_run: self.dry_run, keep_secrets: self.keep_secrets }
+        ImportOptions {
+            is_dry_run: self.dry_run,
+            keep_secrets: self.keep_secrets,
+            update_filed: false,
+        }
     }
 }
 

@@ -13,7 +13,8 @@ pub(super) fn diff_drawers_in_file(was: &Palace, now: &Palace, file: &str) -> Ve
     let place = |palace: &Palace| palace.drawers.wing_room_of_file(file);
     let (before, after) = (place(was), place(now));
     let (was, now) = (was.drawers.drawer_in_file(file), now.drawers.drawer_in_file(file));
-    let values: [(&str, Field<Drawer>); 3] = [
+    let values: [(&str, Field<Drawer>); 4] = [
+        ("title", |it| it.title.clone()),
         ("source", |it| it.source.clone()),
         ("by", |it| it.by.clone()),
         ("filed", |it| it.filed.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true))),

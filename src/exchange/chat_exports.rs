@@ -8,6 +8,7 @@ use crate::exchange::ExtractionResult;
 use crate::exchange::conversation::parse_timestamp;
 use crate::exchange::conversation::{Message, Speaker, split_into_exchanges};
 use crate::exchange::message_parts::{LeftOutParts, Part};
+use crate::exchange::same_titles::separate_same_titles;
 
 /// The title of a conversation without one.
 const UNTITLED: &str = "untitled";
@@ -48,6 +49,7 @@ pub(crate) fn parse_export(text: &str) -> Option<ExtractionResult> {
         found.push(exchanges);
         left_out.add(it.left_out);
     }
+    separate_same_titles(&mut found);
     extracted.texts = found.concat();
     extracted.faults.extend(left_out.faults());
     extracted.left_out = left_out.media;

@@ -36,6 +36,7 @@ pub(super) fn split_into_exchanges(
     turns: &[Message],
 ) -> Vec<ExtractedText> {
     let older = exchanges_of(turns, |it| &it.older_text);
+    let conversation_at = turns.iter().filter(|it| !it.text.trim().is_empty()).find_map(|it| it.at);
     let extract = |said: Vec<Said<'_>>| {
         let text = exchange_text(&said);
         let is_older_part = said.iter().any(|it| turns[it.0].older_text.trim().is_empty());
@@ -45,6 +46,7 @@ pub(super) fn split_into_exchanges(
             wing: wing.map(str::to_owned),
             room: room.to_owned(),
             at: exchange_time(turns, &said),
+            conversation_at,
             older: if is_same { Vec::new() } else { older },
             is_older_part,
             text,

@@ -23,10 +23,14 @@ pub struct ExtractedText {
     pub wing: Option<String>,
     /// The room.
     pub room: String,
+    /// The title of a piece of a document; other texts begin with their titles.
+    pub title: Option<String>,
     /// The text.
     pub text: String,
     /// The time of the text, if the source has one.
     pub at: Option<DateTime<Utc>>,
+    /// The time of its conversation, for a text without one of its own.
+    pub conversation_at: Option<DateTime<Utc>>,
     /// The line of the source in which the text begins, counted from one; `None` in a conversation.
     pub first_line: Option<usize>,
     /// The texts that older versions of this program filed instead of this one.

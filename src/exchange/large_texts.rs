@@ -1,7 +1,7 @@
 //! Cuts texts that are too large for a drawer.
 
 use crate::exchange::ExtractedText;
-use crate::model::MAX_FILE_BYTES;
+use crate::model::{Headings, MAX_FILE_BYTES};
 
 /// Limit for the size of a text, so that its front matter also fits into a file.
 const MAX_TEXT_BYTES: usize = MAX_FILE_BYTES / 8 * 7;
@@ -47,17 +47,13 @@ fn is_larger(text: &str, limit: usize) -> bool {
 /// Splits a text before each heading of a level that is not in a code block. Headings above it that
 /// have no text of their own stay with it.
 fn split_at_headings(text: &str, level: usize) -> Vec<&str> {
-    let marks = "#".repeat(level) + " ";
-    let (mut pieces, mut start, mut at) = (Vec::new(), 0, 0);
-    let (mut is_fenced, mut has_text) = (false, false);
-    for line in text.split_inclusive('\n') {
-        is_fenced ^= line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
-        if line.starts_with(&marks) && !is_fenced && has_text {
-            pieces.push(&text[start..at]);
-            (start, has_text) = (at, false);
+    let has_text = |it: &str| it.lines().any(|it| !it.starts_with('#') && !it.trim().is_empty());
+    let (mut pieces, mut start) = (Vec::new(), 0);
+    for heading in Headings::of(text).filter(|it| it.level == level) {
+        if has_text(&text[start..heading.at]) {
+            pieces.push(&text[start..heading.at]);
+            start = heading.at;
         }
-        has_text |= !line.starts_with('#') && !line.trim().is_empty();
-        at += line.len();
     }
     pieces.push(&text[start..]);
     pieces

@@ -79,6 +79,9 @@ fn fmt_text(path: &str, text: &str, item: &ParsedItem) -> Option<String> {
         }
         ParsedItem::Conflict(it) => rewrite_yaml(lines, |_| conflict::conflict_to_yaml(it))?,
         ParsedItem::Scroll(_, it) => fmt_front_matter(lines, &scroll::scroll_front_matter(it))?,
+        ParsedItem::Drawer(..) if !drawer::has_only_own_keys(path, text) => {
+            return Some(text.to_owned());
+        }
         ParsedItem::Drawer(_, it) => fmt_front_matter(lines, &drawer::drawer_front_matter(it))?,
         ParsedItem::DiaryEntry(_, it) => fmt_front_matter(lines, &diary::diary_front_matter(it))?,
     };

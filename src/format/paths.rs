@@ -4,8 +4,9 @@ use chrono::{DateTime, Utc};
 
 use crate::format::front_matter;
 use crate::model::{
-    Code, Diagnostic, Diaries, DiaryEntry, Drawer, Drawers, Entity, Graph, Palace, RoomId, Scroll,
-    SideFile, Slug, SlugError, WingRoomNames, is_editor_file, quoted_unless_plain, side_file,
+    Code, Diagnostic, Diaries, DiaryEntry, DocumentProperties, Drawer, Drawers, Entity, Graph,
+    Palace, RoomId, Scroll, SideFile, Slug, SlugError, WingRoomNames, is_editor_file,
+    quoted_unless_plain, side_file,
 };
 
 /// Maximum number of files in a folder of entity files: changing one file in a flat folder of
@@ -145,7 +146,9 @@ pub fn new_drawer_path(
     let folder = first_folder_below_limit(&format!("drawers/{room}"), at, |it| {
         drawers.count_in_folder(it) + joining(it)
     });
-    format!("{folder}/{}", front_matter::filename_from_id_and_title(it.id, &it.text))
+    let properties = DocumentProperties::parse(&it.text);
+    let title = it.title.as_deref().or(properties.title()).unwrap_or(properties.body);
+    format!("{folder}/{}", front_matter::filename_from_id_and_title(it.id, title))
 }
 
 /// Returns the path of a new entry in the diary of `agent`; `joining` returns the number of other

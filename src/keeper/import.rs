@@ -1,5 +1,6 @@
 //! Import from other memories: the memory server, MemPalace, conversations and notes.
 
+pub(crate) mod earlier_texts;
 pub(crate) mod memory;
 pub(crate) mod mempalace;
 pub(crate) mod mempalace_redaction;

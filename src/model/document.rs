@@ -9,6 +9,7 @@ pub(crate) mod written_time;
 
 use chrono::{DateTime, Utc};
 
+use crate::model::TimeZone;
 use crate::model::document::headings::Headings;
 use crate::model::document::properties::DocumentProperties;
 
@@ -19,9 +20,9 @@ pub fn document_title(text: &str) -> Option<String> {
     properties.title().map(str::to_owned).or_else(heading).filter(|it| !it.is_empty())
 }
 
-/// Returns the time in the properties of a document.
-pub fn document_date(text: &str) -> Option<DateTime<Utc>> {
-    DocumentProperties::parse(text).date()
+/// Returns the time in the properties of a document; without an offset it is one of `zone`.
+pub fn document_date(text: &str, zone: &TimeZone) -> Option<DateTime<Utc>> {
+    DocumentProperties::parse(text).date(zone)
 }
 
 #[cfg(test)]

@@ -16,6 +16,10 @@ pub struct Drawer {
     pub id: Ulid,
     /// The names of the wing and the room, as its file gives them.
     pub filed_under: FrontMatterWingRoom,
+    /// Its title, if its file gives one beside the text.
+    pub title: Option<String>,
+    /// The tags and aliases in its front matter.
+    pub labels: Vec<String>,
     /// The source of the text: `meeting-2026-03-12.md`.
     pub source: Option<String>,
     /// The client that filed it, if known.
@@ -269,7 +273,8 @@ mod tests {
             room: said.1.map(str::to_owned),
         };
         let (source, by, text) = (None, None, String::new());
-        Drawer { id: Ulid(id), filed_under: said, source, by, filed, text }
+        let (title, labels) = (None, Vec::new());
+        Drawer { id: Ulid(id), filed_under: said, title, labels, source, by, filed, text }
     }
 
     fn room(text: &str) -> RoomId {

@@ -432,7 +432,8 @@ mod drawer_tests {
         for (folder, room) in drawers {
             let said = FrontMatterWingRoom { wing: None, room: Some((*room).to_owned()) };
             let (source, by, filed, text) = (None, None, None, String::new());
-            let drawer = Drawer { id: ulid::Ulid(1), filed_under: said, source, by, filed, text };
+            let (id, title, labels) = (ulid::Ulid(1), None, Vec::new());
+            let drawer = Drawer { id, filed_under: said, title, labels, source, by, filed, text };
             palace.drawers.insert(
                 &format!("drawers/{folder}/1.md"),
                 &folder.parse().unwrap(),

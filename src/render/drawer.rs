@@ -2,7 +2,10 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Drawer, Layout, Provenance, RoomId, Slot, WingRoomNames};
+use crate::model::{
+    DocumentProperties, Drawer, Headings, Layout, Provenance, RoomId, Slot, WingRoomNames,
+    document_title,
+};
 use crate::render::room::{RoomView, menu};
 use crate::render::text::{
     count_with_noun, name_in_list, name_in_sentence, one_line, printable_text, title_in_heading,
@@ -12,6 +15,9 @@ use crate::render::{age_or_day, mark_imitations, origin_suffix, provenance};
 
 /// Limit for the characters of a title.
 const TITLE_CHARS: usize = 60;
+
+/// Limit for the characters of a title that the file gives.
+const MAX_GIVEN_TITLE_CHARS: usize = 120;
 
 /// Limit for the characters of a text in a list.
 const PREVIEW_CHARS: usize = 160;
@@ -70,7 +76,12 @@ pub fn drawer_row(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
     let mut notes = vec![name_in_list(&view.shelf.wing)];
     notes.extend(view.drawer.filed.map(|it| age_or_day(it, now)));
     notes.extend(Some(provenance(&view.provenance)).filter(|it| !it.is_empty()));
-    let excerpt = title_in_row(&truncate(&preview(&view.drawer.text), PREVIEW_CHARS));
+    let preview = preview(&view.drawer.text);
+    let preview = match &view.drawer.title {
+        Some(title) => format!("{}: {preview}", one_line(title)),
+        None => preview,
+    };
+    let excerpt = title_in_row(&truncate(&preview, PREVIEW_CHARS));
     format!("{excerpt} ({})", notes.join(", "))
 }
 
@@ -99,7 +110,7 @@ pub fn later_texts(
 /// Renders a drawer.
 pub fn drawer(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
     let text = &view.drawer.text;
-    let (title, heading) = (drawer_title(text), drawer_heading(view, now));
+    let (title, heading) = (drawer_title(view.drawer), drawer_heading(view, now));
     let title = title_in_heading(&title);
     format!("── {title} ──\n{heading}\n\n{}", printable_text(text))
 }
@@ -119,13 +130,64 @@ pub fn drawer_heading(view: &DrawerView<'_>, now: DateTime<Utc>) -> String {
     )
 }
 
-/// Returns the first words of a text as its title, because drawers have none.
-pub fn drawer_title(text: &str) -> String {
-    let first = text.lines().map(one_line).find(|it| it.chars().any(char::is_alphanumeric));
-    truncate(&first.unwrap_or_else(|| "A drawer".to_owned()), TITLE_CHARS)
+/// Returns the title of a drawer: that of its file or of its document, or the first words.
+pub fn drawer_title(drawer: &Drawer) -> String {
+    match &drawer.title {
+        Some(title) => truncate(&one_line(title), MAX_GIVEN_TITLE_CHARS),
+        None if drawer.source.is_some() && first_message(&drawer.text).is_none() => {
+            let title = document_title(&drawer.text).map(|it| one_line(&it));
+            title.map_or_else(|| text_title(&drawer.text), |it| truncate(&it, TITLE_CHARS))
+        }
+        None => text_title(&drawer.text),
+    }
 }
 
-/// Returns the beginning of a text in one line.
+/// Returns the title of a text: that of its front matter, its main heading, or its first words. Those
+/// of a conversation are the words of its first message.
+pub fn text_title(text: &str) -> String {
+    let properties = DocumentProperties::parse(text);
+    let body = first_message(text).unwrap_or(properties.body);
+    let main_heading = || Headings::of(body).find(|it| it.level == 1).map(|it| one_line(it.text));
+    let first_line = || {
+        let line = body.lines().map(one_line).find(|it| it.chars().any(char::is_alphanumeric));
+        line.map(|it| it.trim_start_matches('#').trim_start().to_owned())
+    };
+    let title = properties.title().map(one_line);
+    let title = title.or_else(|| first_message(text).is_none().then(main_heading).flatten());
+    truncate(&title.or_else(first_line).unwrap_or_else(|| "A drawer".to_owned()), TITLE_CHARS)
+}
+
+/// Returns the text from the first message on, without the line that names the speaker; `None` if it
+/// is no conversation.
+fn first_message(text: &str) -> Option<&str> {
+    text.strip_prefix("User:\n").or_else(|| text.strip_prefix("Assistant:\n"))
+}
+
+/// Returns the beginning of a text in one line, without front matter and the name of the first speaker.
 fn preview(text: &str) -> String {
-    whole_line(&text.chars().take(4 * PREVIEW_CHARS).collect::<String>())
+    let body = first_message(text).unwrap_or_else(|| DocumentProperties::parse(text).body);
+    let body = if body.trim().is_empty() { text } else { body };
+    whole_line(&body.chars().take(4 * PREVIEW_CHARS).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_title_of_a_text_is_what_its_author_wrote() {
+        for (text, title) in [
+            ("User:\nWhy is the seam black?\n\nAssistant:\n# Coal\n", "Why is the seam black?"),
+            ("Assistant:\nHello.\n", "Hello."),
+            ("User:\n```\nlet x = 1;\n```\n", "let x = 1;"),
+            ("---\ntags: [a]\ntitle: Coal\n---\nBlack.\n", "Coal"),
+            ("---\ntags: [a]\n---\nBlack.\n", "Black."),
+            ("\n## Coal\n\nBlack.\n", "Coal"),
+            ("[badge]\n\n# Coal\n", "Coal"),
+            ("We chose coal.\n\n## Why\n", "We chose coal."),
+            ("***\n", "A drawer"),
+        ] {
+            assert_eq!(text_title(text), title, "{text}");
+        }
+    }
 }

@@ -271,7 +271,7 @@ fn drawers(page: &RoomPage<'_>) -> Markup {
                 @for DrawerView { drawer, shelf, provenance, .. } in &page.drawers {
                     details {
                         summary {
-                            (drawer_title(&drawer.text)) " "
+                            (drawer_title(drawer)) " "
                             span class="by" {
                                 "(" (one_line(&shelf.wing))
                                 @if let Some(filed) = drawer.filed { ", " (ago(filed, now)) }

@@ -146,3 +146,90 @@ fn check_reports_a_drawer_whose_room_differs_from_its_folder() {
         = the front matter decides: to move the drawer, change its `room`, or remove that key
     ");
 }
+
+/// Notes of other programs, by path in a wing.
+const FOREIGN_NOTES: &[(&str, &str)] = &[
+    (
+        "ideas/Coal seams.md",
+        "---\nid: 202603011030\ntags:\n  - black\naliases: [Kohle]\ncssclasses: wide\n---\nThe obsidian one.\n",
+    ),
+    (
+        "memory/iron.md",
+        "---\ntitle: Iron\ntype: note\npermalink: memory/iron\ntags: [red]\n---\n\n# Iron\n\n- [fact] The basic one #ore\n- part_of [[Metals]]\n",
+    ),
+    (
+        "pages/copper.md",
+        "title:: Copper\nalias:: Kupfer\ndate:: [[Mar 1st, 2026]]\n\n- The logseq one\n",
+    ),
+    (
+        "posts/2026-03-01-zinc-mine.md",
+        "---\nlayout: post\ndate: 2026-03-01 10:00:00 +0100\ncategories: metal\n---\nThe jekyll one.\n",
+    ),
+    (
+        "posts/tin.md",
+        "+++\ntitle = \"Tin\"\ndate = 2026-03-01\n[taxonomies]\ntags = [\"soft\"]\n+++\nThe hugo one.\n",
+    ),
+    ("odd/lead.md", "---\ntitle: Lead: a {{life}}\n\tbad: [unclosed\n---\nThe broken one.\n"),
+    (
+        "odd/gold.md",
+        "---\nwing: [a, b]\nsource: {x: y}\nfiled: never\nmood: fine\n---\nThe strange one.\n",
+    ),
+];
+
+/// Words in the notes, their tags and aliases, and the titles of the notes.
+const FOREIGN_WORDS: &[(&str, &str)] = &[
+    ("obsidian", "Coal seams"),
+    ("Kohle", "Coal seams"),
+    ("basic", "Iron"),
+    ("logseq", "Copper"),
+    ("Kupfer", "Copper"),
+    ("jekyll", "zinc mine"),
+    ("hugo", "Tin"),
+    ("broken", "Lead: a {{life}}"),
+    ("strange", "gold"),
+];
+
+#[test]
+fn notes_of_other_programs_are_drawers_and_stay_as_they_are() {
+    let home = Home::new();
+    home.write("w/palace.toml", "format = 1\nname = \"Survey\"\n");
+    for (name, text) in FOREIGN_NOTES {
+        home.write(&format!("w/drawers/vault/{name}"), text);
+    }
+    let run = |arguments: &[&str]| {
+        let output =
+            home.palazzo_command(MARCH_1).current_dir(home.path()).args(arguments).output();
+        let output = output.unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(said).unwrap())
+    };
+    let (code, said) = run(&["check", "w"]);
+    assert_eq!(
+        (code, said.trim_end()),
+        (Some(0), "1 palace, 0 rooms, 0 scrolls, 0 entities: 0 errors")
+    );
+    for (words, title) in FOREIGN_WORDS {
+        let (code, said) = run(&["search", words]);
+        assert!(code == Some(0) && said.contains(title), "{words}: {said}");
+    }
+    run(&["fmt", "w"]);
+    run(&["check", "--fix", "w"]);
+    for (name, text) in FOREIGN_NOTES {
+        assert_eq!(home.read(&format!("w/drawers/vault/{name}")), *text);
+    }
+}
+
+#[test]
+fn a_note_of_another_program_keeps_its_front_matter_when_it_is_moved() {
+    let home = Home::new();
+    home.write("w/palace.toml", "format = 1\nname = \"Survey\"\n");
+    let note = "---\ntags: [black]\ncreated: 2026-02-01\n---\nCoal.\n";
+    home.write("w/drawers/vault/ideas/Coal seams.md", note);
+    let moved = home.run_palazzo(&["mv", "drawers/vault/ideas/Coal seams.md", "vault/mine"]);
+    assert!(moved.status.success(), "{moved:?}");
+    assert_eq!(home.read("w/drawers/vault/mine/Coal seams.md"), note);
+    let moved = home.run_palazzo(&["mv", "drawers/vault/mine/Coal seams.md", "vault/Große Grube"]);
+    assert!(moved.status.success(), "{moved:?}");
+    let text = home.read("w/drawers/vault/grosse-grube/Coal seams.md");
+    assert!(text.starts_with("---\n") && text.ends_with(note), "{text}");
+}

@@ -235,10 +235,11 @@ fn drawer() -> impl Strategy<Value = Drawer> {
     let verbatim = || prop_oneof![text(), "(---|[a-z: ]{0,9}|\r?\n){0,20}"];
     let optional = || proptest::option::of(text());
     let filed = (0..4_000_000_000_i64).prop_map(|it| DateTime::from_timestamp(it, 0));
-    (name(), name(), optional(), optional(), filed, verbatim()).prop_map(
-        |(wing, room, source, by, filed, text)| {
+    (name(), name(), optional(), optional(), optional(), filed, verbatim()).prop_map(
+        |(wing, room, title, source, by, filed, text)| {
             let said = FrontMatterWingRoom { wing, room };
-            Drawer { id: ulid::Ulid::from_parts(1, 2), filed_under: said, source, by, filed, text }
+            let (id, labels) = (ulid::Ulid::from_parts(1, 2), Vec::new());
+            Drawer { id, filed_under: said, title, labels, source, by, filed, text }
         },
     )
 }

@@ -415,3 +415,206 @@ fn memories_of_a_project_are_filed_in_its_wing_or_where_they_were_before() {
         assert!(filed.contains(&format!("wing: docs\nroom: notes\nsource: {name}")), "{filed}");
     }
 }
+
+/// Writes documents with titles and dates in different notations.
+fn write_dated_notes(home: &Home) {
+    let body = "Words.\n".repeat(500);
+    let fenced = "````md\n```\n# no heading\n```\n````\n   ~~~ sh\n## none either\n   ~~~\n";
+    home.write(
+        "vault/a.md",
+        "---\ntags: [x]\ntitle: \"Coal: a life\"\nCreated: 2025/06/01 10:30\n---\nBlack.\n",
+    );
+    home.write("vault/2025_06_02.md", "title:: Journal of June\n- Grey.\n");
+    home.write(
+        "vault/hugo.md",
+        "+++\ntitle = 'Iron'\ndate = 2025-06-03T10:00:00+02:00\n+++\nRed.\n",
+    );
+    home.write(
+        "vault/beds/long.md",
+        &format!("---\ndate: 2025-06-04\n---\n# Beds\n{body}{fenced}## Seams\n{body}"),
+    );
+}
+
+#[test]
+fn documents_have_the_titles_and_dates_that_their_authors_wrote() {
+    let home = Home::new();
+    write_dated_notes(&home);
+    run_mine(&home, &[home.path().join("vault").to_str().unwrap()]);
+    let filed = read_all_drawers(&home).replace("Words.\n", "");
+    assert_snapshot!(filed, @r#"
+    wing: vault
+    room: beds
+    source: beds/long.md
+    filed: 2025-06-04T00:00:00Z
+
+    date: 2025-06-04
+    # Beds
+    ````md
+    ```
+    # no heading
+    ```
+    ````
+       ~~~ sh
+    ## none either
+       ~~~
+    ~~~
+    wing: vault
+    room: beds
+    title: Beds › Seams
+    source: beds/long.md
+    filed: 2025-06-04T00:00:00Z
+
+    ## Seams
+    ~~~
+    wing: vault
+    room: notes
+    source: 2025_06_02.md
+    filed: 2025-06-02T00:00:00Z
+
+    title:: Journal of June
+    - Grey.
+    ~~~
+    wing: vault
+    room: notes
+    source: a.md
+    filed: 2025-06-01T10:30:00Z
+
+    tags: [x]
+    title: "Coal: a life"
+    Created: 2025/06/01 10:30
+    Black.
+    ~~~
+    wing: vault
+    room: notes
+    source: hugo.md
+    filed: 2025-06-03T08:00:00Z
+
+    +++
+    title = 'Iron'
+    date = 2025-06-03T10:00:00+02:00
+    +++
+    Red.
+    "#);
+}
+
+#[test]
+fn documents_and_their_pieces_are_found_by_their_titles() {
+    let home = Home::new();
+    write_dated_notes(&home);
+    run_mine(&home, &[home.path().join("vault").to_str().unwrap()]);
+    let titles = ["Coal: a life", "Journal of June", "Iron", "Beds › Seams"];
+    for (words, title) in ["black", "grey", "red", "seams"].iter().zip(titles) {
+        let found = home.run_palazzo(&["search", words]);
+        let found = String::from_utf8(found.stdout).unwrap();
+        assert!(found.contains(title), "{words}: {found}");
+    }
+    let found = home.run_palazzo(&["search", "beds seams", "--format", "json"]);
+    let found: Value = serde_json::from_slice(&found.stdout).unwrap();
+    assert!(found.to_string().contains("Beds › Seams"), "{found}");
+}
+
+/// Two conversations of one title, and one of another, the newest first.
+fn chatgpt_export() -> Value {
+    let conversation = |title: &str, at: u32, question: &str| {
+        let message = |role: &str, text: &str| json!({ "author": { "role": role }, "create_time": at, "content": { "parts": [text] } });
+        json!({ "title": title, "current_node": "b", "mapping": {
+            "a": { "message": message("user", question), "parent": null, "children": ["b"] },
+            "b": { "message": message("assistant", "Sure."), "parent": "a", "children": [] },
+        } })
+    };
+    json!([
+        conversation("New chat", 1_748_858_400, "Why is coal black?"),
+        conversation("New chat", 1_748_772_000, "How deep is the shaft?"),
+        conversation("Beds", 1_748_772_000, "Sort the beds."),
+    ])
+}
+
+#[test]
+fn conversations_of_one_title_have_rooms_of_their_own_and_the_first_words_as_title() {
+    let home = Home::new();
+    home.write("gpt/conversations.json", &chatgpt_export().to_string());
+    let gpt = home.path().join("gpt").display().to_string();
+    run_mine(&home, &[&gpt]);
+    let filed = read_all_drawers(&home);
+    let mut rooms: Vec<_> = filed.lines().filter(|it| it.starts_with("room: ")).collect();
+    rooms.sort_unstable();
+    assert_eq!(rooms, ["room: Beds", "room: New chat", "room: New chat (2025-06-02)"]);
+    let found = home.run_palazzo(&["search", "shaft"]);
+    let found = String::from_utf8(found.stdout).unwrap();
+    assert!(found.starts_with("How deep is the shaft? (drawer in chatgpt/New chat, "), "{found}");
+    assert!(run_mine(&home, &[&gpt]).contains("0 new, 0 extended; 3 were filed already"));
+}
+
+/// Writes sources, and drawers as older versions have filed them: two conversations in one room, a
+/// document that was split in fenced code, and the time of a file instead of the date in it.
+fn write_drawers_of_an_older_version(home: &Home) {
+    let drawer = |place: &str, number: usize, matter: &str, text: &str| {
+        let name = format!("01KJMM4N00F2JXHH4DQ7YF03T{number}-x.md");
+        let (wing, room) = place.split_once('/').unwrap();
+        let matter = format!("wing: {wing}\nroom: {room}\n{matter}");
+        let folder = place.replace(' ', "-").to_lowercase().replace('.', "-");
+        home.write(
+            &format!("palace/drawers/{folder}/{name}"),
+            &format!("---\n{matter}---\n\n{text}"),
+        );
+    };
+    let exchange = |question: &str| format!("User:\n{question}\n\nAssistant:\nSure.\n");
+    let matter = |at: &str| format!("source: conversations.json\nby: ada\nfiled: {at}\n");
+    drawer("chatgpt/New chat", 0, &matter("2025-06-02T10:00:00Z"), &exchange("Why is coal black?"));
+    drawer(
+        "chatgpt/New chat",
+        1,
+        &matter("2025-06-01T10:00:00Z"),
+        &exchange("How deep is the shaft?"),
+    );
+    drawer(
+        "chatgpt/Beds",
+        2,
+        &matter("2025-06-01T10:00:00Z"),
+        &exchange("Sort the beds.\n<ide>beds.md</ide>"),
+    );
+    let body = "Words.\n".repeat(500);
+    let pieces = [
+        format!("---\nCreated: 2025-06-01\n---\n# Beds\n````\n```\n{body}"),
+        format!("# no heading\n```\n````\n{body}"),
+    ];
+    for (number, text) in pieces.iter().enumerate() {
+        drawer(
+            "vault/notes",
+            3 + number,
+            "source: beds.md\nby: ada\nfiled: 2026-01-01T10:00:00Z\n",
+            text,
+        );
+    }
+    let note = "---\ncreated_at: 2025-06-05\n---\nBlack.\n";
+    drawer("vault/notes", 5, "source: note.md\nby: ada\nfiled: 2026-01-01T10:00:00Z\n", note);
+    home.write("conversations.json", &chatgpt_export().to_string());
+    home.write("vault/beds.md", &pieces.concat());
+    home.write("vault/note.md", note);
+}
+
+#[test]
+fn what_an_older_version_has_mined_is_not_filed_again() {
+    let home = Home::new();
+    home.write("first.md", "First.");
+    run_mine(&home, &[home.path().join("first.md").to_str().unwrap()]);
+    write_drawers_of_an_older_version(&home);
+    let paths =
+        ["conversations.json", "vault"].map(|it| home.path().join(it).display().to_string());
+    let said = run_mine(&home, &[&paths[0], &paths[1]]);
+    assert!(said.contains("0 new, 0 extended; 5 were filed already"), "{said}");
+    assert!(
+        home.read("palace/drawers/vault/notes/01KJMM4N00F2JXHH4DQ7YF03T5-x.md")
+            .contains("2026-01-01")
+    );
+    // Dates and titles are corrected on request, and what else was added to the file stays.
+    let said = run_mine(&home, &[&paths[0], &paths[1], "--update"]);
+    assert!(said.contains("0 new, 0 extended, 1 updated; 5 were filed already"), "{said}");
+    assert!(
+        home.read("palace/drawers/vault/notes/01KJMM4N00F2JXHH4DQ7YF03T5-x.md")
+            .contains("filed: 2025-06-05T00:00:00Z")
+    );
+    assert!(
+        run_mine(&home, &[&paths[0], &paths[1], "--update"]).contains("0 extended; 5 were filed")
+    );
+}

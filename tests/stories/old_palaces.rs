@@ -359,14 +359,14 @@ fn a_mined_drawer_and_a_diary_of_an_old_palace_are_found() {
         run(&home, &words)
     };
     assert_snapshot!(search(&["slip", "ring", "lamp", "flickers"]), @"
-    User: (drawer in light/conversations, 2026-01-15, by ada, mined)
+    Why does the lamp flicker? (drawer in light/conversations, 2026-01-15, by ada, mined)
       home/lighthouse/drawers/light/conversations/01KF30GVM07WE27TT81ZFTSZAV-user-why-does-the-lamp-flicker-assistant.md
       User: Why does the lamp flicker? Assistant: The slip ring of the rotation motor is worn.
     and 4 more: see --limit
     exit 0
     ");
     assert_snapshot!(search(&["soft", "mortar"]), @"
-    date: 2025-12-02 (drawer in field/surveys, 2025-12-02, by ada, mined)
+    Tower survey (drawer in field/surveys, 2025-12-02, by ada, mined)
       home/lighthouse/drawers/field/surveys/01KF30GVM07WE27TT81ZFTSZAW-date-2025-12-02-tower-survey-the-mortar.md
       --- date: 2025-12-02 --- # Tower survey The mortar between courses 12 and 15 is soft. Repoint it before the frost.
     exit 0

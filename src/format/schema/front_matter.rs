@@ -26,9 +26,9 @@ pub(crate) struct ScrollSchema {
     replaces: Option<Vec<UlidSchema>>,
 }
 
-/// The front matter of a drawer.
+/// The front matter of a drawer. Keys of other programs are kept.
 #[derive(JsonSchema)]
-#[schemars(title = "Drawer", deny_unknown_fields)]
+#[schemars(title = "Drawer")]
 pub(crate) struct DrawerSchema {
     /// The drawer's id, a ULID, as in the file name; optional.
     #[schemars(example = &"01KGSRV28ADXPQGT6T6QX25YS8")]
@@ -39,6 +39,9 @@ pub(crate) struct DrawerSchema {
     /// The room it is filed under, if its name is not that of the folder.
     #[schemars(example = &"auth")]
     room: Option<TextSchema>,
+    /// The title; else the first heading or the first words of the text.
+    #[schemars(example = &"Beds of coal › Seams")]
+    title: Option<TextSchema>,
     /// The source of the text.
     #[schemars(example = &"meeting-2026-03-12.md")]
     source: Option<TextSchema>,

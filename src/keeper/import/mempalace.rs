@@ -179,7 +179,7 @@ impl ImportItems {
         &self,
         open: &mut OpenPalace,
     ) -> Result<(Vec<FileEdit>, MempalaceImportSummary), Refusal> {
-        let mut planner = FilingPlanner::new(open);
+        let mut planner = FilingPlanner::new(open, false);
         let filing = planner.plan_filing(None, &self.drawers, &self.redactions);
         let (entry_edits, mut redacted) = self.plan_diary_entries(open);
         let (edit, added, errors) = self.plan_facts(open, &mut redacted)?;
@@ -292,6 +292,8 @@ fn convert_drawer(it: ImportedDrawer, id: Ulid, now: DateTime<Utc>) -> (WingRoom
     let drawer = Drawer {
         id,
         filed_under: FrontMatterWingRoom { wing: Some(wing.clone()), room: Some(room.clone()) },
+        title: None,
+        labels: Vec::new(),
         source: it.source.map(|it| render::join_lines(&it)),
         by: it.by.map(|it| render::join_lines(&it)),
         filed: Some(it.at.unwrap_or(now).trunc_subsecs(0)),

@@ -7,6 +7,7 @@ use ulid::Ulid;
 
 use crate::exchange::{ExtractedText, OlderText, SourceKind};
 use crate::format::{self, PalacePath, choose_drawer_room, new_drawer_path};
+use crate::keeper::import::earlier_texts::{EarlierReading, EarlierTexts};
 use crate::keeper::import::older_texts::{OlderDrawers, OlderExchange, keep_older_texts};
 use crate::keeper::import::redactions::{ImportOptions, RedactedSecret, Redactions, SecretNumbers};
 use crate::keeper::palace::OpenPalace;
@@ -39,6 +40,8 @@ pub struct MinedCounts {
     pub new: usize,
     /// How many drawers got the rest of their text.
     pub extended: usize,
+    /// How many drawers got a better date or title.
+    pub updated: usize,
     /// How many texts were filed already.
     pub already_filed: usize,
 }
@@ -50,6 +53,7 @@ impl MineSummary {
         for it in &self.sources {
             totals.new += it.new;
             totals.extended += it.extended;
+            totals.updated += it.updated;
             totals.already_filed += it.already_filed;
         }
         totals
@@ -82,11 +86,13 @@ pub struct MinedFile {
 
 /// The changes that file the texts of a source.
 #[derive(Default)]
-pub(crate) struct FilingPlan<'a> {
+pub(crate) struct FilingPlan {
     /// The files to create, one for each new text.
     pub(crate) edits: Vec<FileEdit>,
-    /// The files with only the beginning of a text, each with the whole text.
-    extensions: Vec<(String, &'a Drawer)>,
+    /// The drawers that get the rest of their text, or a better date or title.
+    rewrites: Vec<(String, Drawer)>,
+    /// How many of these get the rest of their text.
+    extended: usize,
     /// How many texts are filed already.
     pub(crate) already_filed: usize,
     /// The files with older texts of changed documents.
@@ -98,7 +104,11 @@ pub(crate) struct FilingPlan<'a> {
 /// Plans how to file the texts of one source after the other. It knows what it has planned before.
 pub(crate) struct FilingPlanner<'o, 't> {
     open: &'o OpenPalace,
+    /// Whether texts that are filed already get better dates and titles.
+    updates_filed: bool,
     rooms: BTreeMap<&'t WingRoomNames, (RoomId, RoomTexts<'o>)>,
+    /// All files by the source of their texts.
+    files_by_source: HashMap<&'o str, Vec<&'o str>>,
     /// How many files are planned in each folder.
     new_per_folder: HashMap<String, usize>,
 }
@@ -109,6 +119,34 @@ struct RoomTexts<'a> {
     texts: HashSet<&'a str>,
     /// Files by the source of their texts, in the order of filing.
     files_by_source: HashMap<&'a str, Vec<&'a str>>,
+}
+
+/// Where the time of a drawer comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TimeOrigin {
+    Text,
+    Conversation,
+    File,
+}
+
+/// A source of drawers, where their times come from, by id, what older versions made of them, and
+/// the secrets that were in them.
+#[derive(Clone, Copy)]
+pub(crate) struct FilingSource<'s> {
+    file: &'s SourceFile,
+    times: &'s HashMap<Ulid, TimeOrigin>,
+    older: &'s OlderDrawers,
+    redactions: &'s Redactions,
+}
+
+impl TimeOrigin {
+    fn of(text: &ExtractedText) -> Self {
+        match (text.at, text.conversation_at) {
+            (Some(_), _) => Self::Text,
+            (None, Some(_)) => Self::Conversation,
+            (None, None) => Self::File,
+        }
+    }
 }
 
 /// Files the texts of files in one commit, and returns the counts. A text that is filed already does
@@ -133,7 +171,7 @@ pub fn file_mined_texts(
     for it in &mut sources {
         it.keep_older_texts(session.palace);
     }
-    let (change, mut filed) = plan_change(session.palace, &sources)?;
+    let (change, mut filed) = plan_change(session.palace, &sources, options)?;
     if options.is_dry_run || change.edits.is_empty() {
         return Ok(filed);
     }
@@ -141,7 +179,7 @@ pub fn file_mined_texts(
     let texts = change.edits.iter().filter_map(|it| it.now.as_deref());
     session.palace.write_blobs_before_change(texts)?;
     session.palace.change_files_exclusively(caller, |open| {
-        let (change, counts) = plan_change(open, &sources)?;
+        let (change, counts) = plan_change(open, &sources, options)?;
         filed = counts;
         Ok(change)
     })?;
@@ -161,26 +199,29 @@ fn keep_older_wings(open: &OpenPalace, sources: &mut [MinedSource]) {
 fn plan_change(
     open: &mut OpenPalace,
     sources: &[MinedSource],
+    options: ImportOptions,
 ) -> Result<(ChangePlan, MineSummary), Refusal> {
-    let mut planner = FilingPlanner::new(open);
+    let mut planner = FilingPlanner::new(open, options.update_filed);
     let plans: Vec<_> = sources.iter().map(|it| it.plan_filing(&mut planner)).collect();
     let mut summary = MineSummary::default();
-    let (mut edits, mut extensions) = (Vec::new(), Vec::new());
+    let (mut edits, mut rewrites) = (Vec::new(), Vec::new());
     for (it, plan) in sources.iter().zip(plans) {
         it.add_to_summary(&plan, &mut summary);
         edits.extend(plan.edits);
-        extensions.extend(plan.extensions);
+        rewrites.extend(plan.rewrites);
     }
-    for (file, whole) in extensions {
-        edits.push(plan_drawer_extension(open, file, whole)?);
+    for (file, new) in rewrites {
+        edits.push(plan_drawer_rewrite(open, file, &new)?);
     }
-    let changed: Vec<_> = summary.sources.iter().filter(|it| it.new + it.extended > 0).collect();
+    let is_changed = |it: &&MinedCounts| it.new + it.extended + it.updated > 0;
+    let changed: Vec<_> = summary.sources.iter().filter(is_changed).collect();
     let subject = match changed[..] {
         [it] => format!("source {}: mine", render::truncate(&it.name, 50)),
         _ => format!("mine {} sources", changed.len()),
     };
-    let MinedCounts { new, extended, .. } = summary.totals();
-    let body = format!("{new} new, {extended} extended");
+    let MinedCounts { new, extended, updated, .. } = summary.totals();
+    let updated = if updated > 0 { format!(", {updated} updated") } else { String::new() };
+    let body = format!("{new} new, {extended} extended{updated}");
     Ok((ChangePlan { edits, subject, body }, summary))
 }
 
@@ -191,7 +232,7 @@ fn summary_for_empty_palace(sources: &[MinedSource]) -> MineSummary {
         let new = it.drawers.iter().filter(|(shelf, it)| seen.insert((shelf, &it.text))).count();
         let already_filed = it.drawers.len() - new;
         let name = it.source.name.clone();
-        summary.sources.push(MinedCounts { name, new, already_filed, extended: 0 });
+        summary.sources.push(MinedCounts { name, new, already_filed, ..MinedCounts::default() });
         let names = it.names.iter().map(String::as_str);
         let texts = it.drawers.iter().map(|(_, it)| it.text.as_str()).chain(names);
         summary.redacted.extend(it.redactions.list_secrets(&it.redactions.secrets_of(texts)));
@@ -203,6 +244,7 @@ fn summary_for_empty_palace(sources: &[MinedSource]) -> MineSummary {
 struct MinedSource {
     source: SourceFile,
     drawers: Vec<(WingRoomNames, Drawer)>,
+    times: HashMap<Ulid, TimeOrigin>,
     older: OlderDrawers,
     /// The names that the source gives to itself, to wings and to rooms, each once.
     names: BTreeSet<String>,
@@ -225,19 +267,22 @@ impl MinedSource {
         let names = names.chain([&source.name, &source.wing]).cloned().collect();
         let drawer = |it| drawer_from_extracted_text(new_id(), caller, &source, it);
         let drawers: Vec<_> = texts.iter().map(drawer).collect();
+        let times = drawers.iter().zip(&texts).map(|((_, it), text)| (it.id, TimeOrigin::of(text)));
+        let mut times: HashMap<_, _> = times.collect();
         let older = texts.iter().zip(&drawers).filter(|(it, _)| !it.older.is_empty());
         let older = older.map(|(it, (_, drawer))| {
-            let date =
-                |at: Option<_>| truncate_to_seconds(at.or(source.modified).unwrap_or(caller.now));
             let older = it.older.iter().map(|OlderText { text, at }| {
-                let (id, text, filed) = (new_id(), text.clone(), Some(date(*at)));
+                let (id, text) = (new_id(), text.clone());
+                times.insert(id, at.map_or(TimeOrigin::File, |_| TimeOrigin::Text));
+                let filed = at.or(source.modified).unwrap_or(caller.now);
+                let filed = Some(truncate_to_seconds(filed));
                 Drawer { id, filed, text, ..drawer.clone() }
             });
             let drawers = older.collect();
             (drawer.id, OlderExchange { drawers, is_part: it.is_older_part })
         });
         let older = older.collect();
-        Self { source, drawers, older, names, redactions }
+        Self { source, drawers, times, older, names, redactions }
     }
 
     /// Files exchanges as an older version did, if it has filed them.
@@ -277,21 +322,28 @@ impl MinedSource {
         self.drawers = drawers;
     }
 
-    fn plan_filing<'o, 't: 'o>(&'t self, planner: &mut FilingPlanner<'o, 't>) -> FilingPlan<'t> {
-        planner.plan_filing(Some((&self.source, &self.older)), &self.drawers, &self.redactions)
+    fn plan_filing<'o, 't: 'o>(&'t self, planner: &mut FilingPlanner<'o, 't>) -> FilingPlan {
+        let source = FilingSource {
+            file: &self.source,
+            times: &self.times,
+            older: &self.older,
+            redactions: &self.redactions,
+        };
+        planner.plan_filing(Some(source), &self.drawers, &self.redactions)
     }
 
     /// Adds the counts of this source, for which there is a plan.
-    fn add_to_summary(&self, plan: &FilingPlan<'_>, summary: &mut MineSummary) {
-        let (new, extended) = (plan.edits.len(), plan.extensions.len());
+    fn add_to_summary(&self, plan: &FilingPlan, summary: &mut MineSummary) {
+        let (new, extended) = (plan.edits.len(), plan.extended);
         let mut redacted = plan.redacted.clone();
         if new + extended > 0 {
             redacted.extend(self.redactions.secrets_of(self.names.iter().map(String::as_str)));
         }
         summary.redacted.extend(self.redactions.list_secrets(&redacted));
         let (name, already_filed) = (self.source.name.clone(), plan.already_filed);
+        let updated = plan.rewrites.len() - plan.extended;
         summary.superseded.extend(plan.superseded.iter().map(|it| (name.clone(), it.clone())));
-        summary.sources.push(MinedCounts { name, new, extended, already_filed });
+        summary.sources.push(MinedCounts { name, new, extended, updated, already_filed });
     }
 }
 
@@ -309,6 +361,7 @@ fn redact_text(
     };
     let mut redact_name = |it: &str| redact_name(redactions, source, it);
     let (wing, room) = (it.wing.as_deref().map(&mut redact_name), redact_name(&it.room));
+    let title = it.title.as_deref().map(&mut redact_name);
     let text = it.text.replace('\0', "\u{fffd}");
     let text = redactions.redact(&text, &source.name, place_of_line);
     let older = it.older.iter().map(|OlderText { text, at }| {
@@ -316,7 +369,7 @@ fn redact_text(
         OlderText { text: redactions.redact(&text, &source.name, place_of_line), at: *at }
     });
     let older = older.collect();
-    ExtractedText { wing, room, text, older, ..*it }
+    ExtractedText { wing, room, title, text, older, ..*it }
 }
 
 /// Redacts the name and the wing of a source.
@@ -344,9 +397,13 @@ fn drawer_from_extracted_text(
             wing: Some(shelf.wing.clone()),
             room: Some(shelf.room.clone()),
         },
+        title: it.title.clone(),
+        labels: Vec::new(),
         source: Some(source.name.clone()),
         by: Some(render::join_lines(&caller.name)),
-        filed: Some(truncate_to_seconds(it.at.or(source.modified).unwrap_or(caller.now))),
+        filed: Some(truncate_to_seconds(
+            it.at.or(it.conversation_at).or(source.modified).unwrap_or(caller.now),
+        )),
         text: it.text.clone(),
     };
     (shelf, drawer)
@@ -374,53 +431,148 @@ pub(crate) fn sanitize_name(name: &str, max_chars: usize) -> String {
 }
 
 impl<'o, 't: 'o> FilingPlanner<'o, 't> {
-    pub(crate) fn new(open: &'o OpenPalace) -> Self {
-        Self { open, rooms: BTreeMap::new(), new_per_folder: HashMap::new() }
+    /// Creates a planner; `updates_filed` says whether texts that are filed already get better dates
+    /// and titles.
+    pub(crate) fn new(open: &'o OpenPalace, updates_filed: bool) -> Self {
+        let mut files_by_source: HashMap<_, Vec<_>> = HashMap::new();
+        for (file, _, it) in open.palace.drawers.iter() {
+            if let Some(source) = &it.source {
+                files_by_source.entry(source.as_str()).or_default().push(file);
+            }
+        }
+        // The order in memory is a random one.
+        for files in files_by_source.values_mut() {
+            files.sort_unstable();
+        }
+        let (rooms, new_per_folder) = (BTreeMap::new(), HashMap::new());
+        Self { open, updates_filed, rooms, files_by_source, new_per_folder }
     }
 
-    /// Plans how to file texts. Only texts of one `source` can extend or supersede drawers; those of
-    /// older versions that lack a part are extended, too.
+    /// Plans how to file texts. Only texts of one `source` can extend or supersede drawers.
     pub(crate) fn plan_filing(
         &mut self,
-        source: Option<(&SourceFile, &OlderDrawers)>,
+        source: Option<FilingSource<'_>>,
         drawers: &'t [(WingRoomNames, Drawer)],
         redactions: &Redactions,
-    ) -> FilingPlan<'t> {
+    ) -> FilingPlan {
         let mut plan = FilingPlan::default();
         let texts = drawers.iter().map(|(_, it)| it.text.as_str());
         // Before secrets were redacted, or without that, a text was filed as it was.
         let with_originals = |it| std::iter::once(it).chain(redactions.originals_of(it));
         let texts: HashSet<&str> = texts.flat_map(with_originals).collect();
+        let mut earlier = self.earlier_texts(source);
+        let is_in_pieces = is_document_filed(source, &earlier, drawers);
         for (shelf, drawer) in drawers {
-            let (_, room_texts) = self.rooms.entry(shelf).or_insert_with(|| {
-                let room = choose_drawer_room(&self.open.palace, shelf);
-                let room_texts = RoomTexts::for_wing_room(self.open, &room, shelf);
-                (room, room_texts)
-            });
-            let originals: Vec<_> = redactions.originals_of(&drawer.text).collect();
-            let is_original_filed = originals.iter().any(|it| room_texts.texts.contains(it));
-            if is_original_filed || !room_texts.texts.insert(&drawer.text) {
+            let mut wholes: Vec<_> = redactions.originals_of(&drawer.text).collect();
+            let room_texts = self.room_texts(shelf);
+            let is_original_filed = wholes.iter().any(|it| room_texts.texts.contains(it));
+            wholes.push(&drawer.text);
+            if is_original_filed || !room_texts.texts.insert(&drawer.text) || is_in_pieces {
                 plan.already_filed += 1;
+                let file = earlier.take_same(&shelf.wing, &wholes);
+                plan.rewrites.extend(self.plan_update(source, file, drawer));
                 continue;
             }
-            plan.redacted.extend(redactions.secrets_of([drawer.text.as_str()]));
-            let extended = source.and_then(|(it, older)| {
-                let older = older.get(&drawer.id).filter(|it| it.is_part);
-                room_texts
-                    .take_file_to_extend(self.open, it, &texts, (drawer, &originals))
-                    .or_else(|| room_texts.take_file_with_part(self.open, it, older?, redactions))
-            });
-            match extended {
-                Some(file) => plan.extensions.push((file.to_owned(), drawer)),
-                None => plan.edits.push(self.plan_new_file(shelf, drawer)),
+            let found =
+                self.find_earlier_reading(source, (shelf, drawer), &wholes, &texts, &mut earlier);
+            match found {
+                EarlierReading::All => {
+                    plan.already_filed += 1;
+                    continue;
+                }
+                EarlierReading::Part(file) => {
+                    plan.extended += 1;
+                    plan.rewrites.extend(self.plan_extension(file, drawer));
+                }
+                EarlierReading::None => plan.edits.push(self.plan_new_file(shelf, drawer)),
             }
+            plan.redacted.extend(redactions.secrets_of([drawer.text.as_str()]));
         }
-        let source = source.map(|(it, _)| it);
-        let changed = source.filter(|it| it.kind == SourceKind::Document && !plan.edits.is_empty());
-        if let Some(source) = changed {
-            plan.superseded = self.superseded_files(&source.name, drawers, &texts);
+        let changed = source.filter(|it| it.file.kind == SourceKind::Document);
+        if let Some(source) = changed.filter(|_| !plan.edits.is_empty()) {
+            plan.superseded = self.superseded_files(&source.file.name, drawers, &texts);
         }
         plan
+    }
+
+    /// Returns the texts of a wing and a room.
+    fn room_texts(&mut self, shelf: &'t WingRoomNames) -> &mut RoomTexts<'o> {
+        let (_, room_texts) = self.rooms.entry(shelf).or_insert_with(|| {
+            let room = choose_drawer_room(&self.open.palace, shelf);
+            let room_texts = RoomTexts::for_wing_room(self.open, &room, shelf);
+            (room, room_texts)
+        });
+        room_texts
+    }
+
+    /// Returns what was filed of a source before.
+    fn earlier_texts(&self, source: Option<FilingSource<'_>>) -> EarlierTexts<'o> {
+        let files = source.and_then(|it| self.files_by_source.get(it.file.name.as_str()));
+        EarlierTexts::new(self.open, files.cloned().unwrap_or_default())
+    }
+
+    /// Finds what was filed before of a text that is not in its room. `wholes` are the text and what
+    /// it was before secrets were redacted.
+    fn find_earlier_reading(
+        &mut self,
+        source: Option<FilingSource<'_>>,
+        (shelf, drawer): (&'t WingRoomNames, &Drawer),
+        wholes: &[&str],
+        texts: &HashSet<&str>,
+        earlier: &mut EarlierTexts<'o>,
+    ) -> EarlierReading<'o> {
+        let Some(FilingSource { file: source, times, older, redactions }) = source else {
+            return EarlierReading::None;
+        };
+        let is_conversation = source.kind != SourceKind::Document;
+        let has_own_time = is_conversation && times.get(&drawer.id) == Some(&TimeOrigin::Text);
+        let open = self.open;
+        let is_beginning = |old: &Drawer| {
+            wholes.iter().any(|it| it.starts_with(&old.text))
+                && !texts.contains(old.text.as_str())
+                // Exchanges of one conversation may have the same beginning.
+                && (!has_own_time || old.filed == drawer.filed)
+        };
+        let older_part = older.get(&drawer.id).filter(|it| it.is_part);
+        let is_older_part =
+            |old: &Drawer| older_part.is_some_and(|it| it.has_text(old, redactions));
+        let room_texts = self.room_texts(shelf);
+        let beginning = room_texts
+            .take_file(open, &source.name, is_beginning)
+            .or_else(|| room_texts.take_file(open, &source.name, is_older_part));
+        match beginning {
+            Some(file) => {
+                earlier.remove(file);
+                EarlierReading::Part(file)
+            }
+            None if is_conversation => {
+                earlier.take_reading(&shelf.wing, drawer, has_own_time, texts)
+            }
+            None => EarlierReading::None,
+        }
+    }
+
+    /// Plans to file the whole text of a drawer with a part of it.
+    fn plan_extension(&self, file: &str, whole: &Drawer) -> Option<(String, Drawer)> {
+        let old = self.open.palace.drawers.drawer_in_file(file)?.clone();
+        Some((file.to_owned(), Drawer { filed: whole.filed, text: whole.text.clone(), ..old }))
+    }
+
+    /// Plans a better date and title for a drawer, if the user wants that.
+    fn plan_update(
+        &self,
+        source: Option<FilingSource<'_>>,
+        file: Option<&str>,
+        new: &Drawer,
+    ) -> Option<(String, Drawer)> {
+        let (file, source) = file.zip(source).filter(|_| self.updates_filed)?;
+        let old = self.open.palace.drawers.drawer_in_file(file)?;
+        // The time of the file says less than what was known when the text was filed.
+        let is_known = source.times.get(&new.id).is_some_and(|it| *it != TimeOrigin::File);
+        let filed = if is_known { new.filed } else { old.filed };
+        let title = new.title.clone().or_else(|| old.title.clone());
+        let better = Drawer { title, filed, ..old.clone() };
+        (better != *old).then(|| (file.to_owned(), better))
     }
 
     /// Plans a new file for a drawer of a wing and a room that were looked up before.
@@ -451,20 +603,35 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
     }
 }
 
-/// Replaces the beginning of a text in a drawer by the whole text.
-fn plan_drawer_extension(
+/// Returns true if a document is filed already, maybe split in another way.
+fn is_document_filed(
+    source: Option<FilingSource<'_>>,
+    earlier: &EarlierTexts<'_>,
+    drawers: &[(WingRoomNames, Drawer)],
+) -> bool {
+    let is_document = source.is_some_and(|it| it.file.kind == SourceKind::Document);
+    let Some((shelf, _)) = drawers.first().filter(|_| is_document) else { return false };
+    let texts: Vec<_> = drawers.iter().map(|(_, it)| it.text.as_str()).collect();
+    earlier.contain_document(shelf, &texts.concat())
+}
+
+/// Writes a drawer anew. What other programs have added to its front matter stays.
+fn plan_drawer_rewrite(
     open: &mut OpenPalace,
     file: String,
-    whole: &Drawer,
+    new: &Drawer,
 ) -> Result<FileEdit, Refusal> {
     let was = open.read_file_for_change(&file)?;
     let old = open.palace.drawers.drawer_in_file(&file);
-    let new = old.map(|it| {
-        let Drawer { filed, text, .. } = whole.clone();
-        Drawer { filed, text, ..it.clone() }
-    });
-    let now = new.map(|it| format::serialize_drawer(&it));
-    Ok(FileEdit { path: file, was, now })
+    let edited = was.as_deref().zip(old);
+    let zone = &open.palace.settings.time_zone;
+    let edit = |(was, old)| format::edit_drawer_text(&file, was, old, new, zone);
+    let edited = edited.and_then(edit);
+    let now = match edited {
+        None if !new.labels.is_empty() => return Err(Refusal::UneditableFormatting { file }),
+        edited => edited.unwrap_or_else(|| format::serialize_drawer(new)),
+    };
+    Ok(FileEdit { path: file, was, now: Some(now) })
 }
 
 impl<'a> RoomTexts<'a> {
@@ -483,44 +650,16 @@ impl<'a> RoomTexts<'a> {
         room_texts
     }
 
-    /// Removes and returns the file with the beginning of a text, unless that is one of the current
-    /// `texts`. `originals` are the texts before secrets were redacted. Exchanges of one conversation may have the same beginning, so if an exchange has a
-    /// time of its own, that must be equal too.
-    fn take_file_to_extend(
+    /// Removes and returns the first file of a source whose drawer is sought.
+    fn take_file(
         &mut self,
         open: &OpenPalace,
-        source: &SourceFile,
-        texts: &HashSet<&str>,
-        (it, originals): (&Drawer, &[&str]),
+        source: &str,
+        is_sought: impl Fn(&Drawer) -> bool,
     ) -> Option<&'a str> {
-        let files = self.files_by_source.get_mut(source.name.as_str())?;
-        let has_time = source.kind != SourceKind::Document
-            && it.filed != source.modified.map(truncate_to_seconds);
-        let is_prefix = |old: &Drawer| {
-            let mut wholes = originals.iter().copied().chain([it.text.as_str()]);
-            wholes.any(|it| it.starts_with(&old.text))
-                && !texts.contains(old.text.as_str())
-                && (!has_time || old.filed == it.filed)
-        };
-        let place = files
-            .iter()
-            .position(|file| open.palace.drawers.drawer_in_file(file).is_some_and(is_prefix))?;
-        Some(files.swap_remove(place))
-    }
-
-    /// Removes and returns the file of an older version with a part of an exchange.
-    fn take_file_with_part(
-        &mut self,
-        open: &OpenPalace,
-        source: &SourceFile,
-        older: &OlderExchange,
-        redactions: &Redactions,
-    ) -> Option<&'a str> {
-        let files = self.files_by_source.get_mut(source.name.as_str())?;
-        let is_part = |old: &Drawer| older.has_text(old, redactions);
-        let place = files
-            .iter()
-            .position(|file| open.palace.drawers.drawer_in_file(file).is_some_and(is_part))?;
+        let files = self.files_by_source.get_mut(source)?;
+        let drawer = |file: &str| open.palace.drawers.drawer_in_file(file);
+        let place = files.iter().position(|it| drawer(it).is_some_and(&is_sought))?;
         Some(files.swap_remove(place))
     }
 

@@ -16,6 +16,8 @@ pub struct ImportOptions {
     pub is_dry_run: bool,
     /// Do not redact secrets.
     pub keep_secrets: bool,
+    /// Give texts that are filed already better dates and titles.
+    pub update_filed: bool,
 }
 
 /// Secrets of one kind at one place of a source.

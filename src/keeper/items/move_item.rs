@@ -159,7 +159,7 @@ fn plan_drawer_refiling(
 ) -> Result<PlannedMove, Refusal> {
     let (to, names) = find_shelf(open, new)?;
     let edits = plan_drawer_move(open, file, &to, &names)?;
-    let title = open.palace.drawers.drawer_in_file(file).map(|it| render::drawer_title(&it.text));
+    let title = open.palace.drawers.drawer_in_file(file).map(render::drawer_title);
     let title = title.unwrap_or_default();
     let label = render::one_line(&format!("{}/{}", names.wing, names.room));
     let short = render::truncate(&title, 60);

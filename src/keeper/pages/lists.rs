@@ -161,7 +161,7 @@ fn drawer_body(page: &PageSession<'_, '_>, file: &str) -> Result<(String, maud::
     let it = drawer_view(page.session.palace, file).ok_or_else(|| no_item(file))?;
     let about = render::drawer_heading(&it, page.session.caller.now);
     let body = view::text_page(&about, &it.drawer.text, &palace.graph, page.links);
-    Ok((render::drawer_title(&it.drawer.text), body))
+    Ok((render::drawer_title(it.drawer), body))
 }
 
 fn no_item(name: &str) -> Refusal {

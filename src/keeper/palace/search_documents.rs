@@ -7,8 +7,8 @@ use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::model::{
-    Action, ActionKind, DiaryEntry, Drawer, Entity, FrontMatterWingRoom, Genus, ItemId, Palace,
-    Process, Room, RoomId, RoomRef, Scroll, ScrollId, Task, WorkSubject,
+    Action, ActionKind, DiaryEntry, DocumentProperties, Drawer, Entity, FrontMatterWingRoom, Genus,
+    ItemId, Palace, Process, Room, RoomId, RoomRef, Scroll, ScrollId, Task, WorkSubject,
 };
 use crate::search::{Document, Index};
 
@@ -90,10 +90,15 @@ fn scroll_document<'a>(room: &RoomId, scroll: &'a Scroll) -> Document<'a> {
     }
 }
 
-/// A drawer is also found by the wing and the room that it names.
+/// A drawer is also found by the wing and the room that it names, and by the title and the tags that
+/// its file or its document has.
 fn drawer_document<'a>(room: &RoomId, file: &str, drawer: &'a Drawer) -> Document<'a> {
     let FrontMatterWingRoom { wing, room: name } = &drawer.filed_under;
     let [wing, name] = [wing, name].map(|it| it.as_deref().unwrap_or_default());
+    let properties = DocumentProperties::parse(&drawer.text);
+    let title = drawer.title.as_deref().or(properties.title()).unwrap_or_default().to_owned();
+    let labels = drawer.labels.iter().map(String::as_str).chain(properties.other_names());
+    let labels = labels.map(|it| it.to_owned().into()).chain(drawer.source.iter().map(Into::into));
     Document {
         item: ItemId::Drawer(file.to_owned()),
         wing: room.wing.as_ref().map(|it| it.to_string().into()),
@@ -101,9 +106,9 @@ fn drawer_document<'a>(room: &RoomId, file: &str, drawer: &'a Drawer) -> Documen
         place_name: format!("{room} {wing} {name}").into(),
         facet: drawer_facet(room, &drawer.filed_under).into(),
         written: drawer.filed,
-        title: "".into(),
+        title: title.into(),
         text: (&drawer.text).into(),
-        weighted_fields: drawer.source.iter().map(|it| (METADATA_WEIGHT, it.into())).collect(),
+        weighted_fields: labels.map(|it| (METADATA_WEIGHT, it)).collect(),
     }
 }
 

@@ -253,11 +253,20 @@ pub(crate) fn describe_hit(
     let place = place + &provenance_of_hit(open, &hit.item);
     let (text, passage) = passage_of_hit(palace, hit, &document, words);
     let snippet = snippet(&text, passage, words, limit);
-    let title = match document.title.is_empty() {
-        true => render::drawer_title(&document.text),
-        false => document.title.into_owned(),
+    Some(HitView { title: title_of_hit(palace, hit, document), place, snippet })
+}
+
+/// Returns the title of a hit; that of a text without one is its first words.
+fn title_of_hit(palace: &Palace, hit: &Hit, document: Document<'_>) -> String {
+    let drawer = match &hit.item {
+        ItemId::Drawer(file) => palace.drawers.drawer_in_file(file),
+        _ => None,
     };
-    Some(HitView { title, place, snippet })
+    match (drawer, document.title.is_empty()) {
+        (Some(drawer), _) => render::drawer_title(drawer),
+        (None, true) => render::text_title(&document.text),
+        (None, false) => document.title.into_owned(),
+    }
 }
 
 /// Returns the text of a hit and the passage that fits best. Of an entity it is all that its file says: an

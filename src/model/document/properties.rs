@@ -3,6 +3,7 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::model::TimeZone;
 use crate::model::document::written_time::parse_written_time;
 
 /// The keys of a date, without hyphens and underscores, the best first.
@@ -49,9 +50,10 @@ impl<'t> DocumentProperties<'t> {
         self.values("title").next().filter(|it| !it.trim().is_empty())
     }
 
-    /// Returns the time at which the document was written.
-    pub fn date(&self) -> Option<DateTime<Utc>> {
-        DATE_KEYS.iter().find_map(|key| self.values(key).find_map(parse_written_time))
+    /// Returns the time at which the document was written; without an offset it is one of `zone`.
+    pub fn date(&self, zone: &TimeZone) -> Option<DateTime<Utc>> {
+        let parse = |text| parse_written_time(text, zone);
+        DATE_KEYS.iter().find_map(|key| self.values(key).find_map(parse))
     }
 
     /// Yields its tags and aliases.
@@ -253,7 +255,7 @@ mod tests {
     fn the_date_has_one_of_many_keys_in_any_case() {
         let date = |it: &str| {
             let text = format!("---\nupdated: 2020-01-01\n{it}\n---\nText.\n");
-            DocumentProperties::parse(&text).date().map(|it| it.to_string())
+            DocumentProperties::parse(&text).date(&TimeZone::UTC).map(|it| it.to_string())
         };
         let day = Some("2026-03-01 00:00:00 UTC".to_owned());
         for line in [
@@ -268,7 +270,8 @@ mod tests {
             assert_eq!(date(line), day, "{line}");
         }
         assert_eq!((date("date: March"), date("modified: 2026-03-01")), (None, None));
-        let of = |it: &str| DocumentProperties::parse(it).date().map(|it| it.to_string());
+        let of =
+            |it: &str| DocumentProperties::parse(it).date(&TimeZone::UTC).map(|it| it.to_string());
         assert_eq!(of("+++\ndate = 2026-03-01\n+++\n"), day);
         assert_eq!(of("- date:: [[Mar 1st, 2026]]\n"), day);
         assert_eq!(of("date: 2026-03-01\n"), None, "that is the text itself");

@@ -2,6 +2,8 @@
 
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 
+use crate::model::TimeZone;
+
 /// Days in figures. Those with day and month in front are only clear with dots.
 const DAY_FORMATS: &[&str] =
     &["%Y-%m-%d", "%Y/%m/%d", "%Y_%m_%d", "%Y.%m.%d", "%d.%m.%Y", "%Y%m%d"];
@@ -9,8 +11,8 @@ const DAY_FORMATS: &[&str] =
 const WORD_FORMATS: &[&str] = &["%B %d %Y", "%d %B %Y"];
 const TIME_FORMATS: &[&str] = &["%H:%M:%S%.f", "%H:%M", "%I:%M %p", "%I:%M:%S %p", "%I:%M%p"];
 
-/// Parses a time, or the start of a day. Without an offset it is in UTC.
-pub fn parse_written_time(text: &str) -> Option<DateTime<Utc>> {
+/// Parses a time, or the start of a day. Without an offset it is one of `zone`.
+pub fn parse_written_time(text: &str, zone: &TimeZone) -> Option<DateTime<Utc>> {
     let text = text.trim().trim_start_matches("[[").trim_end_matches("]]").trim();
     if let Ok(time) =
         DateTime::parse_from_rfc3339(text).or_else(|_| DateTime::parse_from_rfc2822(text))
@@ -20,7 +22,10 @@ pub fn parse_written_time(text: &str) -> Option<DateTime<Utc>> {
     let (day, time) = split_day(text)?;
     let (time, offset) = parse_time(time.trim())?;
     let time = NaiveDateTime::new(day, time);
-    Some(time.and_local_timezone(offset).single()?.to_utc())
+    match offset {
+        Some(offset) => Some(time.and_local_timezone(offset).single()?.to_utc()),
+        None => Some(zone.to_utc(time)),
+    }
 }
 
 /// Parses the day at the start of a text, and returns the rest.
@@ -56,10 +61,9 @@ fn day_word(word: &str) -> &str {
 }
 
 /// Parses the time after a day: midnight, if there is none.
-fn parse_time(text: &str) -> Option<(NaiveTime, FixedOffset)> {
-    let utc = FixedOffset::east_opt(0)?;
+fn parse_time(text: &str) -> Option<(NaiveTime, Option<FixedOffset>)> {
     if text.is_empty() || !text.starts_with(|it: char| it.is_ascii_digit()) {
-        return Some((NaiveTime::MIN, utc));
+        return Some((NaiveTime::MIN, None));
     }
     let is_zone = |it: char| matches!(it, '+' | '-' | 'Z' | 'z');
     let words_end = text.find(is_zone).or_else(|| text.find(" UTC").or_else(|| text.find(" GMT")));
@@ -67,7 +71,9 @@ fn parse_time(text: &str) -> Option<(NaiveTime, FixedOffset)> {
     let time = time.trim().to_uppercase();
     let parse = |format: &&str| NaiveTime::parse_from_str(&time, format).ok();
     let time = TIME_FORMATS.iter().find_map(parse)?;
-    Some((time, parse_offset(zone.trim()).unwrap_or(utc)))
+    let is_utc = zone.contains(['Z', 'z', 'U', 'G']);
+    let utc = FixedOffset::east_opt(0).filter(|_| is_utc);
+    Some((time, parse_offset(zone.trim()).or(utc)))
 }
 
 /// Parses an offset: `+01:00`, `+0100`, `+01`.
@@ -116,7 +122,7 @@ mod tests {
             ("2026-03-01 09:30:00 UTC", hour),
             ("Sun, 01 Mar 2026 10:30:00 +0100", hour),
         ] {
-            let time = parse_written_time(text).map(|it| it.to_string());
+            let time = parse_written_time(text, &TimeZone::UTC).map(|it| it.to_string());
             assert_eq!(time.as_deref(), Some(expected), "{text}");
         }
     }
@@ -134,11 +140,11 @@ mod tests {
             "soon",
             "2026-03-01 at 25:00x",
         ] {
-            let time = parse_written_time(text).map(|it| it.to_string());
+            let time = parse_written_time(text, &TimeZone::UTC).map(|it| it.to_string());
             let allowed =
                 text.starts_with("2026-03-01").then_some("2026-03-01 00:00:00 UTC".to_owned());
             assert_eq!(time, allowed, "{text}");
         }
-        assert_eq!(parse_written_time("2026-03-01 25:00"), None);
+        assert_eq!(parse_written_time("2026-03-01 25:00", &TimeZone::UTC), None);
     }
 }

@@ -147,6 +147,10 @@ fn mining_redacts_secrets_before_anything_is_written() {
     talk.jsonl: 2026-02-01T10:00:00Z: redacted JWT
     talk.jsonl: 2026-02-01T10:00:00Z: redacted private key
     talk.jsonl: 2026-02-01T10:00:00Z: redacted password
+    [redacted: AWS access key]/[redacted: GitHub token].md: 1 new
+    coal.md: 1 new
+    conversations.json: 1 new
+    talk.jsonl: 1 new
     Would file texts of 4 sources: 4 new, 0 extended; 0 were filed already; 20 secrets redacted.
     [exit 0]
     ");

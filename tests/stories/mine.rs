@@ -440,61 +440,23 @@ fn documents_have_the_titles_and_dates_that_their_authors_wrote() {
     let home = Home::new();
     write_dated_notes(&home);
     run_mine(&home, &[home.path().join("vault").to_str().unwrap()]);
-    let filed = read_all_drawers(&home).replace("Words.\n", "");
-    assert_snapshot!(filed, @r#"
-    wing: vault
-    room: beds
+    let filed = read_all_drawers(&home);
+    let is_matter =
+        |it: &&str| ["title: Beds", "source: ", "filed: "].iter().any(|key| it.starts_with(key));
+    let matter: Vec<_> = filed.lines().filter(is_matter).collect();
+    assert_snapshot!(matter.join("\n"), @"
     source: beds/long.md
     filed: 2025-06-04T00:00:00Z
-
-    date: 2025-06-04
-    # Beds
-    ````md
-    ```
-    # no heading
-    ```
-    ````
-       ~~~ sh
-    ## none either
-       ~~~
-    ~~~
-    wing: vault
-    room: beds
     title: Beds › Seams
     source: beds/long.md
     filed: 2025-06-04T00:00:00Z
-
-    ## Seams
-    ~~~
-    wing: vault
-    room: notes
     source: 2025_06_02.md
     filed: 2025-06-02T00:00:00Z
-
-    title:: Journal of June
-    - Grey.
-    ~~~
-    wing: vault
-    room: notes
     source: a.md
     filed: 2025-06-01T10:30:00Z
-
-    tags: [x]
-    title: "Coal: a life"
-    Created: 2025/06/01 10:30
-    Black.
-    ~~~
-    wing: vault
-    room: notes
     source: hugo.md
     filed: 2025-06-03T08:00:00Z
-
-    +++
-    title = 'Iron'
-    date = 2025-06-03T10:00:00+02:00
-    +++
-    Red.
-    "#);
+    ");
 }
 
 #[test]
@@ -545,18 +507,20 @@ fn conversations_of_one_title_have_rooms_of_their_own_and_the_first_words_as_tit
     assert!(run_mine(&home, &[&gpt]).contains("0 new, 0 extended; 3 were filed already"));
 }
 
+/// Writes a drawer as older versions have filed it.
+fn write_old_drawer(home: &Home, place: &str, number: usize, matter: &str, text: &str) {
+    let name = format!("01KJMM4N00F2JXHH4DQ7YF03T{number}-x.md");
+    let (wing, room) = place.split_once('/').unwrap();
+    let matter = format!("wing: {wing}\nroom: {room}\n{matter}");
+    let folder = place.replace(' ', "-").to_lowercase();
+    home.write(&format!("palace/drawers/{folder}/{name}"), &format!("---\n{matter}---\n\n{text}"));
+}
+
 /// Writes sources, and drawers as older versions have filed them: two conversations in one room, a
 /// document that was split in fenced code, and the time of a file instead of the date in it.
 fn write_drawers_of_an_older_version(home: &Home) {
     let drawer = |place: &str, number: usize, matter: &str, text: &str| {
-        let name = format!("01KJMM4N00F2JXHH4DQ7YF03T{number}-x.md");
-        let (wing, room) = place.split_once('/').unwrap();
-        let matter = format!("wing: {wing}\nroom: {room}\n{matter}");
-        let folder = place.replace(' ', "-").to_lowercase().replace('.', "-");
-        home.write(
-            &format!("palace/drawers/{folder}/{name}"),
-            &format!("---\n{matter}---\n\n{text}"),
-        );
+        write_old_drawer(home, place, number, matter, text);
     };
     let exchange = |question: &str| format!("User:\n{question}\n\nAssistant:\nSure.\n");
     let matter = |at: &str| format!("source: conversations.json\nby: ada\nfiled: {at}\n");

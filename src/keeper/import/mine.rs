@@ -508,7 +508,7 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
     /// Returns what was filed of a source before.
     fn earlier_texts(&self, source: Option<FilingSource<'_>>) -> EarlierTexts<'o> {
         let files = source.and_then(|it| self.files_by_source.get(it.file.name.as_str()));
-        EarlierTexts::new(self.open, files.cloned().unwrap_or_default())
+        EarlierTexts::new(self.open, files.map_or(&[], Vec::as_slice))
     }
 
     /// Finds what was filed before of a text that is not in its room. `wholes` are the text and what

@@ -254,7 +254,7 @@ mod tests {
             ("b.md", "+++\ntitle = \"Coal\"\ndate = 2026-03-01\n+++\nBlack.\n", "Coal", day),
             (
                 "2026-03-01 c.md",
-                "---\ntitle: Coal: {{x}}\n  bad: [\n---\nBlack.\n",
+                "---\ntitle: Coal: {{x}}\nbad: [\n---\nBlack.\n",
                 "Coal: {{x}}",
                 day,
             ),

@@ -543,14 +543,12 @@ fn a_comment_after_a_multi_line_text_survives_its_replacement() {
     now.actions[0].kind = ActionKind::Text { content: "A low wall.".to_owned() };
     insta::assert_snapshot!(format::edit_room_text(HALL, text, was, &now).unwrap(), @r"
     name: Hall
-    # seen in May
-    description: |
-      Dust.
+    description:
+      Dust. # seen in May
     actions:
     - label: Look
       type: text
-      # north
-      content: |
-        A low wall.
+      content: A low
+        wall. # north
     ");
 }

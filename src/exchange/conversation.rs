@@ -18,9 +18,9 @@ pub(super) enum Speaker {
 #[derive(Clone, Debug)]
 pub(super) struct Message {
     pub(super) speaker: Speaker,
-    /// What the person or the model has said; empty if a program wrote the message.
+    /// The text of the person or the model; empty if a program wrote the message.
     pub(super) text: String,
-    /// What older versions of this program filed of the message.
+    /// The text that older versions of this program filed for the message.
     pub(super) older_text: String,
     pub(super) at: Option<DateTime<Utc>>,
 }

@@ -5,7 +5,7 @@ use chrono::{DateTime, NaiveDate, NaiveTime, Utc};
 use crate::exchange::ExtractedText;
 use crate::model::{Headings, TimeZone, document_date, document_title, parse_written_time};
 
-/// What stands between the title of a document and the heading of a piece.
+/// The separator between the title of a document and the heading of a piece.
 const TITLE_SEPARATOR: &str = " › ";
 
 /// Gives each piece of a document the title `document › heading`, unless the piece begins with the

@@ -13,7 +13,7 @@ const LISTS: &[(&str, RecordKind)] = &[
     ("edges", RecordKind::Relation),
 ];
 
-/// What a record is, if the list says it.
+/// The kind of a record, if the list that contains it names one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RecordKind {
     /// An entity.
@@ -162,7 +162,7 @@ impl<'a> JsonRecords<'a> {
 
     /// Returns the position of the next record after the one at the current position, which cannot be
     /// parsed: the next line that begins with a bracket and is not indented more, or the next object
-    /// that looks like a record. What is no object ends with its line.
+    /// that looks like a record. A value that is no object ends with its line.
     fn next_record(&self) -> usize {
         let is_object = self.text.get(self.at) == Some(&b'{');
         let own = self.indentation(self.at).unwrap_or(usize::MAX);

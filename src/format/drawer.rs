@@ -67,7 +67,7 @@ fn split_own_front_matter<'a>(file: &str, whole: &'a str) -> Option<(&'a str, &'
             }
             _ => false,
         });
-        // What is no YAML has the keys that a person sees in it.
+        // Front matter that is no YAML has the keys that a person sees in it.
         let properties = DocumentProperties::parse(whole);
         let keys: Vec<&str> = match root {
             Some(_) => pairs.iter().map(|(key, _)| key.text.as_str()).collect(),

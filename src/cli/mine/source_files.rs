@@ -110,7 +110,7 @@ impl LeftOut {
     }
 }
 
-/// What is taken from a folder.
+/// The files of a folder that are mined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Taken {
     /// Everything that no rule leaves out.

@@ -79,7 +79,7 @@ impl<'a> YamlLines<'a> {
     }
 
     /// Returns the last line of a block literal or folded text. The parser gives the position of
-    /// what follows, or of the end of the file.
+    /// the next token, or of the end of the file.
     fn last_line_of_block(&self, node: &Node, text: &str) -> usize {
         let keeps_blanks = text.ends_with("\n\n");
         // What follows is indented less than the block.

@@ -47,15 +47,15 @@ fn with_neighbour(
 /// Finds the place of some words of a text in its notation: the occurrence with as many others
 /// before it as in the text.
 fn find_words(raw: &str, words: &[&str], wanted: Range<usize>) -> Option<Range<usize>> {
-    let sought = words.get(wanted.clone()).filter(|it| !it.is_empty())?;
-    let written: Vec<_> = sought.iter().map(|it| in_notation(raw, it)).collect();
-    let starts = |from: usize| words[from..].starts_with(sought);
-    let before = (0..wanted.start).filter(|it| starts(*it)).count();
-    let after = (wanted.start + 1..words.len()).filter(|it| starts(*it)).count();
-    let first = written.first()?;
+    let needle = words.get(wanted.clone()).filter(|it| !it.is_empty())?;
+    let needle_in_notation: Vec<_> = needle.iter().map(|it| in_notation(raw, it)).collect();
+    let is_match_at = |from: usize| words[from..].starts_with(needle);
+    let before = (0..wanted.start).filter(|it| is_match_at(*it)).count();
+    let after = (wanted.start + 1..words.len()).filter(|it| is_match_at(*it)).count();
+    let first = needle_in_notation.first()?;
     let places: Vec<_> = raw
         .match_indices(first.as_str())
-        .filter_map(|(start, _)| Some(start..start + words_at(&raw[start..], &written)?))
+        .filter_map(|(start, _)| Some(start..start + words_at(&raw[start..], &needle_in_notation)?))
         .filter(|it| is_word(raw, it))
         .collect();
     (places.len() == before + 1 + after).then(|| places[before].clone())

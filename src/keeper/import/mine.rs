@@ -615,7 +615,7 @@ fn is_document_filed(
     earlier.contain_document(shelf, &texts.concat())
 }
 
-/// Writes a drawer anew. What other programs have added to its front matter stays.
+/// Plans the rewriting of a drawer file. Keys of other programs in its front matter stay.
 fn plan_drawer_rewrite(
     open: &mut OpenPalace,
     file: String,
@@ -650,16 +650,16 @@ impl<'a> RoomTexts<'a> {
         room_texts
     }
 
-    /// Removes and returns the first file of a source whose drawer is sought.
+    /// Removes and returns the first file of a source whose drawer matches.
     fn take_file(
         &mut self,
         open: &OpenPalace,
         source: &str,
-        is_sought: impl Fn(&Drawer) -> bool,
+        is_match: impl Fn(&Drawer) -> bool,
     ) -> Option<&'a str> {
         let files = self.files_by_source.get_mut(source)?;
         let drawer = |file: &str| open.palace.drawers.drawer_in_file(file);
-        let place = files.iter().position(|it| drawer(it).is_some_and(&is_sought))?;
+        let place = files.iter().position(|it| drawer(it).is_some_and(&is_match))?;
         Some(files.swap_remove(place))
     }
 

@@ -1,7 +1,7 @@
 //! Names of files that other programs make beside a file: copies of programs that synchronize
 //! folders, and files that an open editor locks or saves to.
 
-/// What a file beside another one is, by its name.
+/// The kind of a file that a program has put beside another one, by its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SideFile {
     /// A copy of the file at this path, which may not exist.

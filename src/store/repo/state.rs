@@ -17,7 +17,7 @@ pub struct RepositoryState {
     pub format: String,
     /// What `HEAD` points to: a branch or a commit.
     pub head: String,
-    /// What is special about it, each with the command that helps.
+    /// Its peculiarities, such as a partial clone, each with the command that helps.
     pub peculiarities: Vec<String>,
     /// The operation in progress that prevents writes.
     pub operation: Option<BlockingGitOperation>,

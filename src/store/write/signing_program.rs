@@ -6,12 +6,13 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use gix::commit::sign::{Format, Options};
+use tempfile::TempDir;
 
 use crate::model::foreign_message;
 use crate::store::remote::output_reader::OutputReader;
@@ -68,9 +69,7 @@ fn sign_with_gpg(
     payload: &[u8],
     time_limit: Duration,
 ) -> Result<String, String> {
-    let folder = tempfile::tempdir().map_err(|err| err.to_string())?;
-    let file = folder.path().join("commit");
-    fs::write(&file, payload).map_err(|err| err.to_string())?;
+    let (_folder, file) = write_temporary_file(payload)?;
     let input = File::open(&file).map_err(|err| err.to_string())?;
     let mut command = Command::new(&options.program);
     if is_program(options, &["gpg", "gpg2", "gpgsm"]) {
@@ -90,9 +89,7 @@ fn sign_with_ssh(
     payload: &[u8],
     time_limit: Duration,
 ) -> Result<String, String> {
-    let folder = tempfile::tempdir().map_err(|err| err.to_string())?;
-    let file = folder.path().join("commit");
-    fs::write(&file, payload).map_err(|err| err.to_string())?;
+    let (folder, file) = write_temporary_file(payload)?;
     let mut command = Command::new(&options.program);
     command.args(["-Y", "sign", "-n", "git", "-f"]);
     match options.signing_key.to_str().and_then(literal_ssh_key) {
@@ -110,7 +107,15 @@ fn sign_with_ssh(
     signature.map_err(|_| format!("{} has written no signature", program_name(options)))
 }
 
-/// Returns the public key that stands in the configuration itself.
+/// Writes the commit to a file in a folder of its own, which is removed with its handle.
+fn write_temporary_file(payload: &[u8]) -> Result<(TempDir, PathBuf), String> {
+    let folder = tempfile::tempdir().map_err(|err| err.to_string())?;
+    let file = folder.path().join("commit");
+    fs::write(&file, payload).map_err(|err| err.to_string())?;
+    Ok((folder, file))
+}
+
+/// Returns the public key, if the configuration contains the key instead of its file.
 fn literal_ssh_key(key: &str) -> Option<&str> {
     key.strip_prefix("key::").or_else(|| key.starts_with("ssh-").then_some(key))
 }

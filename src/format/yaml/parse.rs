@@ -43,7 +43,8 @@ pub(in crate::format) struct MapKey {
 /// Parses one document; an empty one is an empty mapping.
 pub(in crate::format) fn parse_yaml(text: &str) -> Result<Node, YamlError> {
     let options = options! { emit_comments: false, emit_anchor_events: true };
-    NodeParser(Parser::new_from_str_with_options(text, options)).parse_document()
+    let parser = Parser::new_from_str_with_options(text, options);
+    NodeParser { parser, text }.parse_document()
 }
 
 impl NodeValue {
@@ -121,13 +122,16 @@ fn parse_json_number(text: &str) -> Option<Number> {
     (number.to_string() == text).then_some(number)
 }
 
-struct NodeParser<'a>(Parser<'a, StrInput<'a>>);
+struct NodeParser<'a> {
+    parser: Parser<'a, StrInput<'a>>,
+    text: &'a str,
+}
 
 impl<'a> NodeParser<'a> {
     fn next_event(&mut self) -> Result<(Event<'a>, Span), YamlError> {
-        match self.0.next_event() {
+        match self.parser.next_event() {
             Some(Ok(event)) => Ok(event),
-            Some(Err(err)) => Err(error_from_scanner(&err)),
+            Some(Err(err)) => Err(error_from_scanner(&err, self.text)),
             None => Ok((Event::StreamEnd, Span::default())),
         }
     }

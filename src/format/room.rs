@@ -61,7 +61,10 @@ pub(super) fn parse_action(reader: &mut FileParser<'_>, node: Node) -> Option<Ac
     let mut fields = reader.parse_mapping(node, "an action", ACTION_KEYS)?;
     let label = fields.take_required_text(reader, "label");
     let at = fields.value_position("type");
-    let kind = fields.take_required_text(reader, "type");
+    let kind = match fields.has_value("type") {
+        true => fields.take_required_text(reader, "type"),
+        false => infer_action_type(reader, &fields).map(str::to_owned),
+    };
     let action_kind = match kind?.as_str() {
         "navigate" => parse_navigate_action(reader, &mut fields),
         "query" => parse_query_action(reader, &mut fields),
@@ -88,6 +91,22 @@ pub(super) fn parse_action(reader: &mut FileParser<'_>, node: Node) -> Option<Ac
         reader.report(Code::UnusedKey, key.at, message);
     }
     Some(Action { label: label?, kind: action_kind? })
+}
+
+/// Returns the type of an action that a person wrote without one, by the keys that it has.
+fn infer_action_type(reader: &mut FileParser<'_>, fields: &MappingFields) -> Option<&'static str> {
+    let types = [("room", "navigate"), ("tool", "query"), ("entity", "query"), ("content", "text")];
+    let mut given: Vec<_> = types.into_iter().filter(|(key, _)| fields.has_value(key)).collect();
+    given.dedup_by_key(|(_, kind)| *kind);
+    let message = match given.as_slice() {
+        [(_, only)] => return Some(only),
+        [] => "an action needs a `room`, a `tool`, an `entity` or a `content`".to_owned(),
+        [(first, _), (other, _), ..] => {
+            format!("an action with `{first}` and `{other}` needs a `type`")
+        }
+    };
+    reader.report(Code::MissingKey, fields.mapping_start(), message);
+    None
 }
 
 fn parse_navigate_action(
@@ -210,4 +229,32 @@ fn action_to_yaml(action: &Action) -> Option<OutputNode> {
         ActionKind::EnterHall(_) => return None,
     }
     Some(OutputNode::Map(pairs))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::format::{FmtOutcome, fmt_file, parse_file};
+
+    fn room_with_action(action: &str) -> String {
+        format!("name: Hall\nactions:\n  - label: Look\n{action}")
+    }
+
+    #[test]
+    fn a_type_that_is_left_out_is_inferred_and_written() {
+        for (written, kind) in [
+            ("    room: attic\n", "navigate"),
+            ("    tool: list_genera\n", "query"),
+            ("    entity: Moss\n", "query"),
+            ("    content: Green.\n", "text"),
+            ("    type:\n    content: Green.\n", "text"),
+        ] {
+            let text = room_with_action(written);
+            let found = parse_file("rooms/hall.yaml", &text);
+            assert!(!found.has_errors(), "{text}");
+            let Some(FmtOutcome::Formatted(canonical)) = fmt_file("rooms/hall.yaml", &text) else {
+                panic!("{text}")
+            };
+            assert!(canonical.contains(&format!("    type: {kind}\n")), "{canonical}");
+        }
+    }
 }

@@ -52,8 +52,8 @@ struct ActionSchema {
     /// The text in the menu; an imperative reads best.
     #[schemars(example = &"Examine the drawers of the fossil cabinet")]
     label: NonEmptyTextSchema,
-    /// The type of the action.
-    r#type: ActionTypeSchema,
+    /// The type of the action; without it, `room`, `tool`, `entity` or `content` tells the type.
+    r#type: Option<ActionTypeSchema>,
     /// The tool that a query calls.
     tool: Option<ReferenceSchema>,
     /// The parameters of the tool; `{params}` stands for what the visitor passes.
@@ -91,5 +91,10 @@ fn required_keys_by_type() -> Value {
         })
     };
     let query = json!({ "anyOf": [has("tool"), has("entity")] });
-    json!([needs("navigate", has("room")), needs("query", query)])
+    let inferred = json!({ "oneOf": [has("room"), query, has("content")] });
+    json!([
+        needs("navigate", has("room")),
+        needs("query", query),
+        { "anyOf": [has("type"), inferred] },
+    ])
 }

@@ -66,8 +66,8 @@ pub use map::{MapView, map};
 pub use markdown::{room_markdown, scroll_markdown};
 pub use narration::narrate_action;
 pub use palace_diff::{
-    change_summary, counted_change_summary, item_label, palace_diff, relation_label,
-    relation_validity,
+    change_summary, cleared_status, counted_change_summary, item_label, palace_diff,
+    relation_label, relation_validity,
 };
 pub use palace_findings::{PalaceFindings, palace_findings};
 pub use proposal::{END_SERVERS_FIRST, chain_commands, proposal_notice, proposal_summary};

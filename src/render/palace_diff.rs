@@ -96,7 +96,20 @@ fn file_kind_name(what: FileItemKind) -> &'static str {
     }
 }
 
+/// Renders the change of a status to none, which is a step of its own in the life of an entity.
+pub fn cleared_status(detail: &ChangeDetail) -> Option<String> {
+    match detail {
+        ChangeDetail::ValueChanged { of, was: Some(was), now: None } if of == "status" => {
+            Some(format!("status {} → none", value_label(of, was)))
+        }
+        _ => None,
+    }
+}
+
 fn change_detail_text(detail: &ChangeDetail) -> String {
+    if let Some(text) = cleared_status(detail) {
+        return text;
+    }
     match detail {
         ChangeDetail::Moved { from } => format!("moved from {from}"),
         ChangeDetail::Renamed { from, to } => {

@@ -396,7 +396,7 @@ impl EntityUpdateSummary {
 
     /// Returns the body of the commit message.
     fn commit_body(&self, change: &EntityChange) -> String {
-        let fields = describe_change(change);
+        let fields = describe_change(change, &self.details);
         let body = match (self.is_renamed() || !self.merged.is_empty(), fields.is_empty()) {
             (true, true) => self.describe(),
             (true, false) => format!("{}, {fields}", self.describe()),
@@ -406,11 +406,13 @@ impl EntityUpdateSummary {
     }
 }
 
-/// Lists the fields that a change sets, and counts what it adds and removes.
-fn describe_change(change: &EntityChange) -> String {
+/// Lists the fields that a change sets or clears, and counts what it adds and removes.
+fn describe_change(change: &EntityChange, details: &[ChangeDetail]) -> String {
     let mut fields = Vec::new();
     fields.extend(change.genus.as_ref().map(|it| format!("genus {it}")));
-    fields.extend(change.status.as_ref().map(|it| format!("status {it}")));
+    let new_status = change.status.as_ref().filter(|it| !it.is_empty());
+    fields.extend(new_status.map(|it| format!("status {it}")));
+    fields.extend(details.iter().filter_map(render::cleared_status));
     fields.extend(change.attributes.keys().map(|it| format!("attribute {it}")));
     let mut counted = |number: usize, what: &str| {
         if number > 0 {
@@ -619,7 +621,7 @@ mod tests {
     #[test]
     fn an_empty_status_removes_the_status() {
         let (home, outcome) = update(&EntityChange { status: Some(String::new()), ..change_ada() });
-        assert_eq!(outcome.unwrap().summary, "Changed Ada: status alive removed");
+        assert_eq!(outcome.unwrap().summary, "Changed Ada: status alive → none");
         assert_eq!(home.read(ADA.0).unwrap(), ADA.1.replace("status: alive\n", ""));
     }
 
@@ -707,7 +709,7 @@ mod tests {
             add_observations: vec!["One.".to_owned(), "Two.".to_owned()],
             ..change_ada()
         };
-        assert_eq!(describe_change(&change), "genus Poet, 2 observations added");
-        assert_eq!(describe_change(&change_ada()), "");
+        assert_eq!(describe_change(&change, &[]), "genus Poet, 2 observations added");
+        assert_eq!(describe_change(&change_ada(), &[]), "");
     }
 }

@@ -73,6 +73,7 @@ pub use crate::keeper::history::revert::UndoneCommit;
 pub use crate::keeper::history::revisions::RevisionQuery;
 pub use crate::keeper::history::undo::undo_last_call;
 pub use crate::keeper::history::undo_visit::{UndoSelection, undo_visit};
+pub use crate::keeper::history::visits::{VisitLog, diff_visit, list_visits, show_visit};
 pub use crate::keeper::import::memory::{MemoryImportSummary, export_memory, import_memory};
 pub use crate::keeper::import::mempalace::{MempalaceImportSummary, import_mempalace};
 pub use crate::keeper::import::mine::{

@@ -32,6 +32,7 @@ mod source_excerpt;
 mod text;
 mod text_locations;
 mod timeline;
+mod visit;
 mod wake_up;
 mod work;
 mod workspace_summary;
@@ -86,6 +87,10 @@ pub use text::{
 };
 pub use text_locations::{text_locations, text_locations_json};
 pub use timeline::timeline;
+pub use visit::{
+    changes_in_words, client_name, hand_over_in_words, visit_json, visit_log, visit_page,
+    visit_times,
+};
 pub use wake_up::{WakeUpPage, WakeUpSection, wake_up};
 pub use work::{
     ProcessView, TaskView, WorkView, process, process_status, task, work_details, work_list,

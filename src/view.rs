@@ -15,25 +15,29 @@ mod map_window;
 mod markdown_html;
 mod page;
 mod palace_file;
+mod palaces_page;
 mod proposal_pages;
 mod room_page;
+mod visit_page;
 
 pub use commit_page::{CommitPage, ComparedRow, FileComparison, Revert, commit_page};
 pub use entity_page::{EntityPage, entity_page};
 pub use links::{Links, PageKind};
 pub use list_pages::{
-    IndexPage, ListRow, findings_page, index_page, map_page, palaces_page, plain_text_page,
-    refusal_page, search_page, tasks_page, text_page,
+    IndexPage, ListRow, findings_page, index_page, map_page, plain_text_page, refusal_page,
+    search_page, tasks_page, text_page,
 };
-pub use log_page::{LogPage, log_page};
+pub use log_page::{LogPage, LogRow, VisitRow, log_page};
 pub use map_app::map_app;
 pub use map_plan::{MapPlan, plan_map};
 pub use map_svg::map_svg;
 pub use map_window::draw_planned_map;
 pub use page::{PageFrame, TimeBar, page_document, plain_document};
 pub use palace_file::{PalaceFile, PalaceFileChanges, palace_file};
+pub use palaces_page::{PalaceRow, palaces_page};
 pub use proposal_pages::{ProposalPage, proposal_page, proposals_page};
 pub use room_page::{RoomPage, room_page};
+pub use visit_page::{VisitPage, visit_page};
 
 /// The style of all pages.
 pub const PAGE_STYLE: &str = include_str!("view/page.css");

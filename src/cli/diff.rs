@@ -26,7 +26,8 @@ use crate::render;
 #[derive(clap::Args)]
 #[command(override_usage = "palazzo diff [OPTIONS] [THING]... [A [B] | A..B | A...B]\n       \
                             palazzo diff [OPTIONS] [A [B] | A..B | A...B] -- THING...\n       \
-                            palazzo diff [OPTIONS] --proposal BRANCH [THING]...")]
+                            palazzo diff [OPTIONS] --proposal BRANCH [THING]...\n       \
+                            palazzo diff [OPTIONS] --visit ID")]
 pub(super) struct Args {
     /// Things, then revisions
     #[arg(value_name = "THING|REVISION", allow_hyphen_values = true)]
@@ -43,6 +44,11 @@ pub(super) struct Args {
     /// Show the changes of the proposal BRANCH since it left the checked-out branch
     #[arg(long, value_name = "BRANCH")]
     proposal: Option<String>,
+
+    /// Show the changes of a visit, one conversation of an MCP client, by its id in
+    /// `palazzo log --visits`; `last` is the newest that is not undone
+    #[arg(long, value_name = "ID", conflicts_with_all = ["first", "things", "proposal"])]
+    visit: Option<String>,
 
     /// Print a patch for `git apply`, with paths relative to the root of the repository
     #[arg(long, conflicts_with = "format")]
@@ -71,12 +77,25 @@ pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.home.keeper(), terminal_user("diff"));
     let mut session = keeper.session(&user)?;
     let mut words: Vec<_> = args.first.iter().chain(&args.more).cloned().collect();
-    let is_plain = words.is_empty() && args.things.is_empty() && args.proposal.is_none();
+    let is_plain = words.is_empty()
+        && args.things.is_empty()
+        && args.proposal.is_none()
+        && args.visit.is_none();
     if let Some(branch) = &args.proposal {
         words.push(keeper::proposal_range(&session, branch)?);
     }
-    let query = RevisionQuery { words, items: args.things.clone() };
-    let diff = keeper::diff_palace(&mut session, &query)?;
+    let (title, diff) = match &args.visit {
+        Some(id) => {
+            let (visit, diff) = keeper::diff_visit(&session, id)?;
+            let client = render::client_name(&visit);
+            (format!("Palace changes of visit {} of {client}", visit.short_id()), diff)
+        }
+        None => {
+            let query = RevisionQuery { words, items: args.things.clone() };
+            let diff = keeper::diff_palace(&mut session, &query)?;
+            (title(&diff), diff)
+        }
+    };
     match args.format {
         Format::Human if args.text => {
             pager::print_paged(&terminal::style_patch(&diff.patch), &args.pager)?;
@@ -91,7 +110,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         }
         Format::Json => terminal::print_page(&diff_to_json(&diff))?,
         Format::Markdown => {
-            terminal::print_page(&render::palace_diff_markdown(&title(&diff), &diff.items))?;
+            terminal::print_page(&render::palace_diff_markdown(&title, &diff.items))?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -10,7 +10,7 @@ use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::pager::{self, PagerArgs};
 use crate::cli::terminal;
-use crate::keeper::{self, Caller, CommitLog, LoggedCommit, RevisionQuery};
+use crate::keeper::{self, Caller, CommitLog, LoggedCommit, RevisionQuery, VisitLog};
 use crate::render;
 
 /// List changes with date and author, newest first
@@ -31,7 +31,12 @@ pub(super) struct Args {
     #[arg(value_name = "THING", last = true)]
     things: Vec<String>,
 
-    /// The largest number of commits to list
+    /// List visits instead, one conversation of an MCP client each: who, when, for how long, what
+    /// changed, and what it left for the next one. `show`, `diff` and `undo` take the id
+    #[arg(long, conflicts_with_all = ["words", "things"])]
+    visits: bool,
+
+    /// The largest number of commits or visits to list
     #[arg(short = 'n', value_name = "NUMBER", default_value_t = 20)]
     most: usize,
 
@@ -47,6 +52,17 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.home.keeper(), terminal_user("log"));
+    if args.visits {
+        let log = keeper::list_visits(&keeper.session(&user)?, args.most)?;
+        match args.format.is_json() {
+            true => terminal::print_page(&visits_to_json(&log))?,
+            false => {
+                let page = terminal::style_log(&visits_to_text(&log, &user, args.most));
+                pager::print_paged(&page, &args.pager)?;
+            }
+        }
+        return Ok(ExitCode::SUCCESS);
+    }
     let query = RevisionQuery { words: args.words.clone(), items: args.things.clone() };
     let log = keeper::list_commits(&mut keeper, &user, &query, args.most)?;
     match args.format.is_json() {
@@ -69,6 +85,21 @@ fn log_to_text(log: &CommitLog, user: &Caller, most: usize) -> String {
         page.push_str(&format!("(older ones: -n {})\n", most.saturating_mul(2)));
     }
     page
+}
+
+fn visits_to_text(log: &VisitLog, user: &Caller, most: usize) -> String {
+    let mut page = render::visit_log(&log.visits, user.now);
+    if log.visits.is_empty() {
+        page.push_str("No MCP client has changed anything. (palazzo log lists all commits.)\n");
+    } else if log.is_truncated {
+        page.push_str(&format!("(older ones: -n {})\n", most.saturating_mul(2)));
+    }
+    page
+}
+
+fn visits_to_json(log: &VisitLog) -> String {
+    let visits: Vec<_> = log.visits.iter().map(render::visit_json).collect();
+    format!("{:#}\n", json!({ "visits": visits, "truncated": log.is_truncated }))
 }
 
 fn log_to_json(log: &CommitLog) -> String {

@@ -27,6 +27,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 
+    /// A visit instead, one conversation of an MCP client, by its id in `palazzo log --visits`;
+    /// `last` is the newest that is not undone
+    #[arg(long, value_name = "ID", conflicts_with_all = ["thing", "at"])]
+    visit: Option<String>,
+
     #[command(flatten)]
     format: FormatArgs,
 
@@ -36,6 +41,14 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.home.keeper(), terminal_user("show"));
+    if let Some(id) = &args.visit {
+        let visit = keeper::show_visit(&keeper.session(&user)?, id)?;
+        terminal::print_page(&match args.format.is_json() {
+            true => format!("{:#}\n", render::visit_json(&visit)),
+            false => render::visit_page(&visit, user.now),
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let (thing, at) = (args.thing.as_deref(), args.at.as_deref());
     terminal::print_page(&match args.format.is_json() {
         true => item_to_json(&keeper::describe_item(&mut keeper, &user, thing, at)?),

@@ -9,24 +9,26 @@ use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use crate::keeper::{self, UndoSelection, UndoneCommit};
+use crate::model::quoted_unless_plain;
 use crate::render;
 
 /// Revert the last change that a tool made, in a new commit; again for the one before
 ///
 /// With `--visit`, or with `--client` and `--since`, reverts all changes of a visit
-/// or of a client in one commit. Fails if one of the files has changed since, and
-/// names who changed it.
+/// or of a client in one commit. A file that others have changed since stays as it is:
+/// it is listed with who changed it, and the command exits with 1.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Only report what would be done
     #[arg(long)]
     dry_run: bool,
 
-    /// Revert all changes of the visit with this id, the trailer `Palazzo-Visit` of its commits
+    /// Revert all changes of a visit, one conversation of an MCP client, by its id in
+    /// `palazzo log --visits`; `last` is the newest that is not undone
     #[arg(long, value_name = "ID", conflicts_with = "client")]
     visit: Option<String>,
 
-    /// Revert all changes of this client since the moment `--since`
+    /// Revert all changes of this client or author since the moment `--since`
     #[arg(long, value_name = "NAME", requires = "since")]
     client: Option<String>,
 
@@ -52,17 +54,32 @@ pub(super) fn run(args: &Args) -> Outcome {
         true => undone_to_json(&undone, args.dry_run),
         false => undone_to_text(&undone, args.dry_run),
     })?;
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitCode::from(u8::from(!undone.kept.is_empty())))
 }
 
 fn undone_to_text(undone: &UndoneCommit, is_dry_run: bool) -> String {
     let verb = if is_dry_run { "Would undo" } else { "Undid" };
-    format!("{verb} {}:\n{}", undone.description, render::palace_diff(&undone.changes))
+    let changes = render::palace_diff(&undone.changes);
+    let mut page = format!("{verb} {}:\n{changes}", undone.description);
+    if !undone.kept.is_empty() {
+        page.push_str("\nThese files stay as they are, because they were changed later:\n");
+        for (path, by) in &undone.kept {
+            page.push_str(&format!("  {} by {by}\n", quoted_unless_plain(path)));
+        }
+        page.push_str("palazzo restore FILE takes an earlier version of one.\n");
+    }
+    page
 }
 
 fn undone_to_json(undone: &UndoneCommit, is_dry_run: bool) -> String {
     let items: Vec<_> = undone.changes.iter().map(render::item_diff_json).collect();
-    let value = json!({ "dry_run": is_dry_run, "undone": undone.description, "items": items });
+    let kept = undone.kept.iter().map(|(path, by)| json!({ "file": path, "changed_by": by }));
+    let value = json!({
+        "dry_run": is_dry_run,
+        "undone": undone.description,
+        "items": items,
+        "kept": kept.collect::<Vec<_>>(),
+    });
     format!("{value:#}\n")
 }
 
@@ -89,7 +106,11 @@ mod tests {
             files: vec!["entities/claim/stasis.yaml".to_owned()],
             change: ChangeKind::Removed(Vec::new()),
         };
-        let undone = UndoneCommit { description: "1a2b3c4 x".to_owned(), changes: vec![change] };
+        let undone = UndoneCommit {
+            description: "1a2b3c4 x".to_owned(),
+            changes: vec![change],
+            kept: Vec::new(),
+        };
         let value: serde_json::Value =
             serde_json::from_str(&undone_to_json(&undone, true)).unwrap();
         assert_eq!((&value["dry_run"], &value["undone"]), (&json!(true), &json!("1a2b3c4 x")));

@@ -11,4 +11,5 @@ pub(crate) mod revert;
 pub(crate) mod revisions;
 pub(crate) mod undo;
 pub(crate) mod undo_visit;
+pub(crate) mod visits;
 pub(crate) mod wing_folders;

@@ -8,15 +8,18 @@ mod lists;
 pub(crate) mod live;
 pub(crate) mod map_app;
 mod page_session;
+mod palaces;
 mod proposals;
 pub(crate) mod request;
 mod room;
 mod side_by_side;
+mod visit;
 
 use std::sync::Arc;
 
 use crate::keeper::pages::frame::{finding_count, time_bar};
 use crate::keeper::pages::page_session::{PageContent, PageSession};
+use crate::keeper::pages::palaces::palaces_document;
 use crate::keeper::pages::request::{PageRequest, PageTarget};
 use crate::keeper::proposals::list_proposals;
 use crate::keeper::workspaces::as_of::open_as_of;
@@ -31,7 +34,9 @@ pub fn render_page(
     request: &PageRequest,
     tools: &[Tool],
 ) -> Result<String, Refusal> {
-    let Some(key) = key_of_page(keeper, request)? else { return palaces_document(keeper) };
+    let Some(key) = key_of_page(keeper, request)? else {
+        return palaces_document(keeper, by, tools);
+    };
     let workspaces = keeper.workspace_keys_and_names()?;
     let present = keeper.session_in(&key, by)?.palace.newest_commits()?;
     let shown_key = match &request.at {
@@ -102,11 +107,6 @@ fn key_of_page(keeper: &Keeper, request: &PageRequest) -> Result<Option<String>,
     }
 }
 
-fn palaces_document(keeper: &Keeper) -> Result<String, Refusal> {
-    let all = keeper.workspaces()?.into_iter().map(|it| (it.key, it.name));
-    Ok(view::plain_document("Palaces", &view::palaces_page(&all.collect::<Vec<_>>())))
-}
-
 /// Collects the content of a page.
 fn page_content(
     page: &mut PageSession<'_, '_>,
@@ -124,6 +124,7 @@ fn page_content(
         PageTarget::Search(query) => lists::search_content(page, query),
         PageTarget::Log { page: number } => commit::log_content(page, *number),
         PageTarget::Commit(id) => commit::commit_content(page, id),
+        PageTarget::Visit(id) => visit::visit_content(page, id),
         PageTarget::Proposals => proposals::proposals_content(page),
         PageTarget::Proposal(branch) => proposals::proposal_content(page, branch),
         PageTarget::Findings => lists::findings_content(page),
@@ -329,7 +330,12 @@ mod tests {
         let mut home = home_with_history();
         let ids = commits(&mut home);
         let log = page(&mut home, "/keep/log");
-        assert!(log.contains(&format!("/keep/commits/{}", ids[0])), "{log}");
+        assert!(log.contains("ada: 2 conversations"), "{log}");
+        let (_, visit) = log.split_once("href=\"/keep/visits/").unwrap();
+        let visit = page(&mut home, &format!("/keep/visits/{}", &visit[..6]));
+        assert!(visit.contains(&format!("/keep/commits/{}", ids[0])), "{visit}");
+        assert!(visit.contains("palazzo undo --visit "), "{visit}");
+        assert!(visit.contains("name: Great Hall</td>"), "{visit}");
         let newest = page(&mut home, &format!("/keep/commits/{}", ids[0]));
         assert!(newest.contains("palazzo undo --home ") && newest.contains("palazzo undo --visit"));
         assert!(newest.contains(&format!("revert --no-edit {}", ids[0])), "{newest}");

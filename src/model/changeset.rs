@@ -61,6 +61,18 @@ pub enum Author {
     Person(String),
 }
 
+impl Author {
+    /// How the email addresses of clients end. The domain is reserved: it belongs to nobody.
+    pub(crate) const CLIENT_EMAIL_DOMAIN: &str = "@palazzo.invalid";
+    /// The email address of the author of merges, which are of no client.
+    pub(crate) const SYNC_EMAIL: &str = "sync@palazzo.invalid";
+
+    /// Returns whether an email address is one of a client.
+    pub(crate) fn is_client_email(email: &str) -> bool {
+        email.ends_with(Self::CLIENT_EMAIL_DOMAIN) && email != Self::SYNC_EMAIL
+    }
+}
+
 /// A change to one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileEdit {

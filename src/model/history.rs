@@ -2,6 +2,7 @@
 
 pub(crate) mod item_diff;
 pub(crate) mod text_diff;
+pub(crate) mod visit;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::num::NonZeroU32;
@@ -110,6 +111,8 @@ pub struct CommitDetails {
     pub trailers: Vec<(String, String)>,
     /// The files of the palace that it changed, as paths inside the palace.
     pub changed_files: Vec<String>,
+    /// Whether its author is an MCP client.
+    pub is_by_client: bool,
     /// The path of the file at this commit, if the history of a single file was requested.
     pub path_at_commit: Option<String>,
 }

@@ -160,6 +160,11 @@ impl Links {
         }
     }
 
+    /// Returns the link to a visit.
+    pub fn visit(&self, id: &str) -> Option<String> {
+        self.server_path(&format!("visits/{id}"), &[])
+    }
+
     /// Returns the link to the proposal of a branch.
     pub fn proposal(&self, branch: &str) -> Option<String> {
         self.server_path(&format!("proposals/{}", encode(branch)), &[])

@@ -50,19 +50,6 @@ pub struct IndexPage {
     pub page: (usize, usize),
 }
 
-/// Renders the palaces of a home, each a name of a directory and a name.
-pub fn palaces_page(palaces: &[(String, String)]) -> Markup {
-    let links = |key: &str| Links::Server { workspace: key.to_owned(), at: None };
-    html! {
-        @if palaces.is_empty() { p { "There is no palace here yet." } }
-        ul class="palaces" {
-            @for (key, name) in palaces {
-                li { a href=[links(key).page(PageKind::Entry)] { (short(name)) } " " span class="by" { (short(key)) } }
-            }
-        }
-    }
-}
-
 /// Renders one page of the index.
 pub fn index_page(index: &IndexPage, links: &Links) -> Markup {
     html! {

@@ -1,11 +1,9 @@
-//! The commits of a palace, by day.
-
-use std::collections::{BTreeMap, BTreeSet};
+//! The changes of a palace, by day: a row for each visit of an MCP client, and for each other commit.
 
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use maud::{Markup, html};
 
-use crate::model::{CommitDetails, CommitId};
+use crate::model::CommitSummary;
 use crate::render::{count_with_noun, one_line, truncate, whole_line};
 use crate::view::list_pages::page_links;
 use crate::view::{Links, PageKind};
@@ -15,60 +13,121 @@ const MAX_SUBJECT: usize = 160;
 
 /// One page of the log.
 #[derive(Clone, Debug)]
-pub struct LogPage<'a> {
-    /// The commits, newest first.
-    pub commits: &'a [CommitDetails],
+pub struct LogPage {
+    /// The rows, newest first.
+    pub rows: Vec<LogRow>,
     /// The number of the page, from 1, and of all pages that are known.
     pub page: (usize, usize),
-    /// The clients that changed something, by day, each with the command that reverts what it did
-    /// since that day.
-    pub reverts: BTreeMap<NaiveDate, Vec<(String, String)>>,
-    /// The commits that were undone later.
-    pub undone: BTreeSet<CommitId>,
+}
+
+/// A row of the log.
+#[derive(Clone, Debug)]
+pub enum LogRow {
+    /// A visit: one conversation of an MCP client.
+    Visit(VisitRow),
+    /// A commit of somebody else.
+    Commit {
+        /// The commit.
+        summary: CommitSummary,
+        /// Whether it was undone later.
+        is_undone: bool,
+    },
+}
+
+/// A visit in the log.
+#[derive(Clone, Debug)]
+pub struct VisitRow {
+    /// Its short id.
+    pub id: String,
+    /// The client.
+    pub client: String,
+    /// The time of its last change.
+    pub at: DateTime<Utc>,
+    /// The time of its first change, and how long it lasted.
+    pub times: String,
+    /// What it changed, in words.
+    pub changes: String,
+    /// The title and the first line of its hand-over.
+    pub hand_over: Option<String>,
+    /// Whether it was undone.
+    pub is_undone: bool,
+    /// The command that reverts it, if something is left to revert.
+    pub undo_command: Option<String>,
+}
+
+impl LogRow {
+    fn at(&self) -> DateTime<Utc> {
+        match self {
+            Self::Visit(visit) => visit.at,
+            Self::Commit { summary, .. } => summary.at,
+        }
+    }
+
+    fn by(&self) -> &str {
+        match self {
+            Self::Visit(visit) => &visit.client,
+            Self::Commit { summary, .. } => &summary.by,
+        }
+    }
 }
 
 /// Renders one page of the log.
-pub fn log_page(log: &LogPage<'_>, links: &Links, now: DateTime<Utc>) -> Markup {
-    let commits = log.commits;
-    let days = commits.chunk_by(|a, b| a.summary.at.date_naive() == b.summary.at.date_naive());
+pub fn log_page(log: &LogPage, links: &Links, now: DateTime<Utc>) -> Markup {
+    let days = log.rows.chunk_by(|a, b| a.at().date_naive() == b.at().date_naive());
     html! {
-        @if commits.is_empty() { p { "No change is committed yet." } } @else {
+        @if log.rows.is_empty() { p { "No change is committed yet." } } @else {
             p class="lead" {
-                "Who did what, and when. Each line leads to the change itself: what is different "
-                "since, and the command that reverts it. Times are UTC."
+                "Who did what, and when. A conversation of an agent is one row. Each row leads to "
+                "the change itself: what is different since, and the command that reverts it. Times "
+                "are UTC."
             }
         }
-        @for day in days { (day_section(log, day, links, now)) }
+        @for day in days { (day_section(day, links, now)) }
         (page_links(links, PageKind::Log, None, log.page))
     }
 }
 
-fn day_section(
-    log: &LogPage<'_>,
-    commits: &[CommitDetails],
-    links: &Links,
-    now: DateTime<Utc>,
-) -> Markup {
-    let day = commits.first().map(|it| it.summary.at.date_naive()).unwrap_or_default();
+fn day_section(rows: &[LogRow], links: &Links, now: DateTime<Utc>) -> Markup {
+    let day = rows.first().map(|it| it.at().date_naive()).unwrap_or_default();
     html! {
         section class="day" {
             h2 { (day_name(day, now.date_naive())) }
-            p class="by" { (authors(commits)) }
-            ol class="log" {
-                @for it in commits {
-                    li {
-                        time datetime=(it.summary.at.to_rfc3339()) { (it.summary.at.format("%H:%M")) }
-                        " " span class="who" { (truncate(&one_line(&it.summary.by), 40)) } " "
-                        a href=[links.commit(&it.summary.short)] {
-                            (truncate(&one_line(&it.summary.subject), MAX_SUBJECT))
+            p class="by" { (authors(rows)) }
+            ol class="log" { @for it in rows { (log_row(it, links)) } }
+        }
+    }
+}
+
+fn log_row(row: &LogRow, links: &Links) -> Markup {
+    html! {
+        li {
+            time datetime=(row.at().to_rfc3339()) { (row.at().format("%H:%M")) }
+            " " span class="who" { (truncate(&one_line(row.by()), 40)) } " "
+            @match row {
+                LogRow::Commit { summary, is_undone } => {
+                    span {
+                        a href=[links.commit(&summary.short)] {
+                            (truncate(&one_line(&summary.subject), MAX_SUBJECT))
                         }
-                        @if log.undone.contains(&it.summary.id) { " (undone)" }
+                        @if *is_undone { " (undone)" }
                     }
                 }
+                LogRow::Visit(visit) => (visit_summary(visit, links)),
             }
-            @for (client, command) in log.reverts.get(&day).into_iter().flatten() {
+        }
+    }
+}
+
+fn visit_summary(visit: &VisitRow, links: &Links) -> Markup {
+    html! {
+        div class="visit" {
+            a href=[links.visit(&visit.id)] { (truncate(&visit.changes, MAX_SUBJECT)) }
+            @if visit.is_undone { " (undone)" }
+            span class="by" { "conversation " code { (visit.id) } ", " (visit.times) }
+            @if let Some(left) = &visit.hand_over { span class="by" { "left " (left) } }
+            @if let Some(command) = &visit.undo_command {
                 details {
-                    summary class="by" { "Revert everything that " (one_line(client)) " did since this day" }
+                    summary class="by" { "Revert this conversation" }
                     pre tabindex="0" class="command" { code { (whole_line(command)) } }
                     p class="note" { "With " code { "--dry-run" } " it only lists what it would revert." }
                 }
@@ -87,18 +146,18 @@ fn day_name(day: NaiveDate, today: NaiveDate) -> String {
     }
 }
 
-/// Counts the commits of each author: `claude: 3 changes, Ada: 1 change`.
-fn authors(commits: &[CommitDetails]) -> String {
-    let mut counts = Vec::<(&str, usize)>::new();
-    for it in commits {
-        let by = it.summary.by.as_str();
-        match counts.iter_mut().find(|(known, _)| *known == by) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((by, 1)),
+/// Counts the rows of each author: `claude: 1 conversation, Ada: 2 changes`.
+fn authors(rows: &[LogRow]) -> String {
+    let mut counts = Vec::<(&str, &str, usize)>::new();
+    for it in rows {
+        let noun = if matches!(it, LogRow::Visit(_)) { "conversation" } else { "change" };
+        match counts.iter_mut().find(|(by, of, _)| (*by, *of) == (it.by(), noun)) {
+            Some((.., count)) => *count += 1,
+            None => counts.push((it.by(), noun, 1)),
         }
     }
-    let text = counts.iter().take(6).map(|(by, count)| {
-        format!("{}: {}", truncate(&one_line(by), 40), count_with_noun(*count, "change"))
+    let text = counts.iter().take(6).map(|(by, noun, count)| {
+        format!("{}: {}", truncate(&one_line(by), 40), count_with_noun(*count, noun))
     });
     text.collect::<Vec<_>>().join(", ")
 }

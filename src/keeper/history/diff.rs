@@ -101,13 +101,16 @@ fn files_of_items(
     Ok(files)
 }
 
-fn commit_summary(palace: &OpenPalace, commit: &CommitId) -> Result<CommitSummary, Refusal> {
+pub(crate) fn commit_summary(
+    palace: &OpenPalace,
+    commit: &CommitId,
+) -> Result<CommitSummary, Refusal> {
     let past = palace.store().as_of(commit)?;
     let why = || Refusal::Invalid(format!("the commit {commit} cannot be read"));
     past.as_of_commit().cloned().ok_or_else(why)
 }
 
-fn file_patch(prefix: &str, diff: &FileDiff) -> String {
+pub(crate) fn file_patch(prefix: &str, diff: &FileDiff) -> String {
     let unreadable = |it: &FileContent| match it {
         FileContent::Unreadable(why) => Some(why.clone()),
         FileContent::Missing | FileContent::Text(_) => None,

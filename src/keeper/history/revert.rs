@@ -27,6 +27,8 @@ pub struct UndoneCommit {
     pub description: String,
     /// What changes in the palace when it is undone.
     pub changes: Vec<ItemDiff>,
+    /// The files that stay as they are, because others changed them since; each with who did.
+    pub kept: Vec<(String, String)>,
 }
 
 /// The commits that are undone already.
@@ -98,6 +100,11 @@ pub(crate) fn is_change_of_tool(commit: &CommitDetails) -> bool {
     commit.trailer(Caller::TOOL_TRAILER).is_some()
         && commit.trailer(UNDOES_TRAILER).is_none()
         && !commit.changed_files.is_empty()
+}
+
+/// Returns whether a commit changed a file.
+pub(crate) fn changes_file(commit: &CommitDetails, path: &str) -> bool {
+    commit.changed_files.iter().any(|it| it == path)
 }
 
 /// Returns whether the diffs of a commit create the palace.

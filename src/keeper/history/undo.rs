@@ -2,8 +2,8 @@
 
 use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::history::revert::{
-    UNDO_SUBJECT_PREFIX, UNDOES_TRAILER, UndoneCommit, UndoneCommitSet, creates_palace,
-    describe_commit, is_change_of_tool, plan_revert_edits, reverse_diffs,
+    UNDO_SUBJECT_PREFIX, UNDOES_TRAILER, UndoneCommit, UndoneCommitSet, changes_file,
+    creates_palace, describe_commit, is_change_of_tool, plan_revert_edits, reverse_diffs,
 };
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
@@ -31,9 +31,8 @@ pub fn undo_last_call(
         return Err(Refusal::Invalid(why));
     }
     let changes = item_diffs_from_file_diffs(&reverse_diffs(&diffs));
-    let undone = UndoneCommit { description, changes };
-    let later_commit =
-        |path: &str| later.iter().find(|it| it.changed_files.iter().any(|it| it == path));
+    let undone = UndoneCommit { description, changes, kept: Vec::new() };
+    let later_commit = |path: &str| later.iter().find(|it| changes_file(it, path));
     let plan_edits = |palace: &OpenPalace| {
         plan_revert_edits(palace, caller, &undone.description, &diffs, later_commit)
     };

@@ -5,17 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, TimeDelta, Utc};
 use ulid::Ulid;
 
-use crate::format::PalacePath;
+use crate::format::{self, PalacePath};
 use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::history::revert::{
-    UNDO_SUBJECT_PREFIX, UNDOES_TRAILER, UndoneCommit, UndoneCommitSet, creates_palace,
-    describe_commit, is_change_of_tool, plan_revert_edits, reverse_diffs, visit_of_commit,
-    visit_subject,
+    UNDO_SUBJECT_PREFIX, UNDOES_TRAILER, UndoneCommit, UndoneCommitSet, changes_file,
+    creates_palace, describe_commit, is_change_of_tool, plan_revert_edits, reverse_diffs,
+    visit_of_commit, visit_subject,
 };
+use crate::keeper::history::visits::{combine_diffs, find_visit};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::{Caller, Refusal, Session};
-use crate::model::{CommitDetails, FileDiff, quoted};
+use crate::model::{CommitDetails, FileDiff, RecordedVisit, quoted, quoted_unless_plain};
 use crate::render;
 
 /// How many visits a refusal lists.
@@ -24,11 +25,11 @@ const MAX_LISTED_VISITS: usize = 5;
 /// The commits to undo together.
 #[derive(Clone, Debug)]
 pub enum UndoSelection {
-    /// The commits of the visit with this id.
+    /// The commits of a visit: its id, the last characters of it, or `last`.
     Visit(String),
     /// The commits of a client since a moment.
     Client {
-        /// The name of the client, in any case.
+        /// The name of the client, or of the author, in any case.
         name: String,
         /// The moment: a day, a time or an age.
         since: String,
@@ -36,23 +37,29 @@ pub enum UndoSelection {
 }
 
 /// Undoes all commits of a selection that are not undone yet, in one new commit. The commit that
-/// created the palace stays. Refuses if one of the files was changed by others meanwhile. With
-/// `is_dry_run` it changes nothing.
+/// created the palace stays, and so does a file that others have changed meanwhile, with the other
+/// files of its item. Refuses if no file is left. With `is_dry_run` it changes nothing.
 pub fn undo_visit(
     session: &mut Session<'_>,
     selection: &UndoSelection,
     is_dry_run: bool,
 ) -> Result<UndoneCommit, Refusal> {
     let (palace, caller) = (&mut *session.palace, session.caller);
-    let filter = CommitFilter::parse(selection, caller)?;
+    let filter = CommitFilter::parse(selection, palace, caller)?;
     let history = read_history(palace, &filter, caller.now)?;
     let title = filter.title(&history, caller);
     if history.selected.is_empty() {
         return Err(nothing_to_undo_refusal(&history, &title, caller));
     }
-    let (diffs, ids) = combine_diffs(palace, caller, &title, &history)?;
+    let (diffs, kept) = divide_diffs(palace, caller, &history)?;
+    if diffs.is_empty() && !kept.is_empty() {
+        let why = kept.iter().map(|(path, by)| format!("{} by {by}", quoted_unless_plain(path)));
+        let why = why.collect::<Vec<_>>().join("; ");
+        let why = format!("cannot undo {title}, because its files were changed later: {why}");
+        return Err(Refusal::Invalid(why));
+    }
     let changes = item_diffs_from_file_diffs(&reverse_diffs(&diffs));
-    let undone = UndoneCommit { description: title, changes };
+    let undone = UndoneCommit { description: title, changes, kept };
     let later_commit = |path: &str| history.last_commit_of_others(path);
     let plan_edits = |palace: &OpenPalace| {
         plan_revert_edits(palace, caller, &undone.description, &diffs, later_commit)
@@ -61,7 +68,8 @@ pub fn undo_visit(
         plan_edits(palace)?;
         return Ok(undone);
     }
-    let trailers: Vec<_> = ids.into_iter().map(|it| (UNDOES_TRAILER, it)).collect();
+    let ids = history.selected.iter().map(|(_, it)| it.summary.id.0.clone());
+    let trailers: Vec<_> = ids.map(|it| (UNDOES_TRAILER, it)).collect();
     palace.change_files_with_trailers(caller, &trailers, |palace| {
         Ok(ChangePlan {
             edits: plan_edits(palace)?,
@@ -79,15 +87,16 @@ enum CommitFilter {
 }
 
 impl CommitFilter {
-    fn parse(selection: &UndoSelection, caller: &Caller) -> Result<Self, Refusal> {
+    fn parse(
+        selection: &UndoSelection,
+        palace: &OpenPalace,
+        caller: &Caller,
+    ) -> Result<Self, Refusal> {
         match selection {
-            UndoSelection::Visit(id) => match id.trim().parse() {
+            // A command has an id too, but is no visit in the log.
+            UndoSelection::Visit(name) => match name.trim().parse() {
                 Ok(id) => Ok(Self::Visit(id)),
-                Err(_) => Err(Refusal::Invalid(format!(
-                    "{} is not the id of a visit; the trailer `Palazzo-Visit` of a commit \
-                     contains it, and `git log` shows it",
-                    quoted(id)
-                ))),
+                Err(_) => Ok(Self::Visit(find_visit(palace, caller, name)?.id)),
             },
             UndoSelection::Client { name, since } => match caller.start_time(since) {
                 Some(since) => Ok(Self::Client { name: name.trim().to_owned(), since }),
@@ -105,8 +114,9 @@ impl CommitFilter {
         match self {
             Self::Visit(id) => visit_of_commit(commit) == Some(*id),
             Self::Client { name, since } => {
-                let client = commit.trailer(Caller::CLIENT_TRAILER).map(str::to_lowercase);
-                client == Some(name.to_lowercase()) && commit.summary.at >= *since
+                let client = commit.trailer(Caller::CLIENT_TRAILER).unwrap_or_default();
+                let names = [client, &commit.summary.by].map(str::to_lowercase);
+                names.contains(&name.to_lowercase()) && commit.summary.at >= *since
             }
         }
     }
@@ -155,29 +165,14 @@ struct VisitHistory {
 }
 
 impl VisitHistory {
-    /// Returns the newest commit of others that changed a file after the selected ones; `None` if
-    /// there is none.
+    /// Returns the newest commit of others that changed a file after the first selected one that
+    /// did; `None` if there is none.
     fn last_commit_of_others(&self, path: &str) -> Option<&CommitDetails> {
-        let last_selected = self.selected.iter().find(|(_, it)| changes_file(it, path));
-        let end = last_selected.map_or(usize::MAX, |it| it.0);
-        self.commit_of_others_between(path, 0, end)
+        let first_selected = self.selected.iter().rfind(|(_, it)| changes_file(it, path));
+        let end = first_selected.map_or(usize::MAX, |it| it.0);
+        let later = self.others.iter().take_while(|(place, _)| *place < end);
+        later.map(|it| &it.1).find(|it| changes_file(it, path))
     }
-
-    /// Returns the newest commit of others that changed a file, of those with a place from `start`
-    /// up to `end`.
-    fn commit_of_others_between(
-        &self,
-        path: &str,
-        start: usize,
-        end: usize,
-    ) -> Option<&CommitDetails> {
-        let others = self.others.iter().filter(|(place, _)| (start..end).contains(place));
-        others.map(|it| &it.1).find(|it| changes_file(it, path))
-    }
-}
-
-fn changes_file(commit: &CommitDetails, path: &str) -> bool {
-    commit.changed_files.iter().any(|it| it == path)
 }
 
 fn read_history(
@@ -214,41 +209,39 @@ fn read_history(
     Ok(history)
 }
 
-/// Combines the diffs of the selected commits into one for each file; returns it with the ids of
-/// the commits. Refuses if others changed a file between two of them.
-fn combine_diffs(
+/// Divides what the selected commits changed: the diffs to revert, and the files that others have
+/// changed since, each with who did. If one file of an item stays, all its files stay.
+fn divide_diffs(
     palace: &OpenPalace,
     caller: &Caller,
-    title: &str,
     history: &VisitHistory,
-) -> Result<(Vec<FileDiff>, Vec<String>), Refusal> {
-    let mut combined: BTreeMap<String, (usize, FileDiff)> = BTreeMap::new();
-    let mut ids = Vec::new();
-    for (place, commit) in &history.selected {
-        ids.push(commit.summary.id.0.clone());
-        for diff in palace.store().diff_of_commit(commit)? {
-            match combined.get_mut(&diff.path) {
-                Some((newer, later)) if later.was == diff.now => {
-                    (*newer, later.was) = (*place, diff.was);
-                }
-                Some((newer, _)) => {
-                    let other = history.commit_of_others_between(&diff.path, *newer, *place);
-                    let other = other.map(|it| describe_commit(&it.summary, caller));
-                    let why = format!(
-                        "cannot undo {title}, because others changed its files meanwhile: {} by {}",
-                        diff.path,
-                        other.unwrap_or_else(|| "a merge".to_owned())
-                    );
-                    return Err(Refusal::Invalid(why));
-                }
-                None => {
-                    combined.insert(diff.path.clone(), (*place, diff));
-                }
-            }
+) -> Result<(Vec<FileDiff>, Vec<(String, String)>), Refusal> {
+    let selected: Vec<_> = history.selected.iter().map(|(_, it)| it.clone()).collect();
+    let mut layers = combine_diffs(palace, &selected)?.into_iter();
+    let mut diffs = layers.next().unwrap_or_default();
+    let mut kept: BTreeSet<_> = layers.flatten().map(|it| it.path).collect();
+    let paths: Vec<_> = diffs.iter().map(|it| it.path.as_str()).collect();
+    let contents = palace.store().contents_with_git_line_endings(&paths)?;
+    let contents: BTreeMap<_, _> = diffs.iter().map(|it| it.path.clone()).zip(contents).collect();
+    // Somebody may have reverted it already.
+    diffs.retain(|it| contents[&it.path] != it.was);
+    let changed = diffs.iter().filter(|it| contents[&it.path] != it.now);
+    kept.extend(changed.map(|it| it.path.clone()));
+    for item in item_diffs_from_file_diffs(&diffs) {
+        if item.files.iter().any(|it| kept.contains(it)) {
+            kept.extend(item.files);
         }
     }
-    let diffs = combined.into_values().map(|(_, diff)| diff);
-    Ok((diffs.filter(|it| it.was != it.now).collect(), ids))
+    // Palazzo's own files are needed while an item is left.
+    diffs.retain(|it| {
+        !kept.contains(&it.path) && (kept.is_empty() || !format::is_palazzo_path(&it.path))
+    });
+    let changed_by = |path: &str| match history.last_commit_of_others(path) {
+        Some(it) => describe_commit(&it.summary, caller),
+        None => "hand, not committed yet".to_owned(),
+    };
+    let kept = kept.into_iter().map(|path| (path.clone(), changed_by(&path)));
+    Ok((diffs, kept.collect()))
 }
 
 /// Refuses to undo a selection without commits, and lists the last visits.
@@ -270,7 +263,7 @@ fn nothing_to_undo_refusal(history: &VisitHistory, title: &str, caller: &Caller)
         let client = commit.trailer(Caller::CLIENT_TRAILER).unwrap_or_default();
         let client = render::name_in_sentence(client);
         let age = render::ago(commit.summary.at, caller.now);
-        visits.push(format!("{id} ({client}, {age})"));
+        visits.push(format!("{} ({client}, {age})", RecordedVisit::shorten_id(id)));
     }
     visits.truncate(MAX_LISTED_VISITS);
     let hint = match visits.is_empty() {
@@ -342,18 +335,38 @@ mod tests {
     }
 
     #[test]
-    fn a_visit_is_not_undone_if_others_changed_its_files() {
+    fn a_file_that_others_changed_stays_and_blocks_no_other() {
         let (mut home, claude, bob) = (TestHome::new(&[]), caller("claude"), caller("bob"));
         write(&mut home, &claude, ROCK, "one");
         write(&mut home, &bob, ROCK, "two");
-        let later = undo(&mut home, &visit(&claude), true).unwrap_err();
-        assert!(later.contains("changed later: entities/rock/granite.yaml by "), "{later}");
-        assert!(later.contains("\"two\" (bob, just now)"), "{later}");
+        let only = undo(&mut home, &visit(&claude), true).unwrap_err();
+        assert!(only.contains("changed later: entities/rock/granite.yaml by "), "{only}");
+        assert!(only.contains("\"two\" (bob, just now)"), "{only}");
         write(&mut home, &claude, ROCK, "three");
-        let between = undo(&mut home, &visit(&claude), false).unwrap_err();
-        assert!(between.contains("others changed its files meanwhile"), "{between}");
-        assert!(between.contains("\"two\" (bob, just now)"), "{between}");
+        write(&mut home, &claude, MOSS, "green");
+        let undone = home.run(|it| undo_visit(it, &visit(&claude), false)).unwrap();
+        let [(path, by)] = undone.kept.as_slice() else { panic!("{undone:?}") };
+        assert_eq!(path, ROCK);
+        assert!(by.ends_with("\"two\" (bob, just now)"), "{by}");
         assert!(home.read(ROCK).unwrap().contains("[three]"));
+        assert_eq!(home.read(MOSS), None);
+        let again = undo(&mut home, &visit(&claude), false).unwrap_err();
+        assert!(again.ends_with("are undone already"), "{again}");
+    }
+
+    #[test]
+    fn a_hand_edit_that_is_not_committed_blocks_its_file_only() {
+        let (mut home, claude) = (TestHome::new(&[]), caller("claude"));
+        write(&mut home, &claude, ROCK, "one");
+        write(&mut home, &claude, MOSS, "green");
+        write(&mut home, &claude, "entities/rock/slate.yaml", "grey");
+        home.write(ROCK, "name: Granite\ngenus: Thing\n");
+        home.rename("entities/rock/slate.yaml", "notes.txt");
+        let undone = home.run(|it| undo_visit(it, &visit(&claude), false)).unwrap();
+        let kept = [(ROCK.to_owned(), "hand, not committed yet".to_owned())];
+        assert_eq!(undone.kept, kept);
+        assert_eq!(home.read(MOSS), None);
+        assert!(home.read(ROCK).unwrap().contains("Granite"));
     }
 
     #[test]
@@ -388,10 +401,11 @@ mod tests {
         let expected = format!(
             "there is nothing to undo: no commit of visit {}; the last visits are {} (claude, \
              just now)",
-            bob.visit_id, claude.visit_id
+            bob.visit_id,
+            RecordedVisit::shorten_id(claude.visit_id)
         );
         assert_eq!(refusal, expected);
         let refusal = undo(&mut home, &UndoSelection::Visit("x".to_owned()), false).unwrap_err();
-        assert!(refusal.starts_with("`x` is not the id of a visit; "), "{refusal}");
+        assert!(refusal.starts_with("`x` is not the id of a visit: "), "{refusal}");
     }
 }

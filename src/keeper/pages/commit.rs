@@ -1,28 +1,26 @@
 //! What the log and the pages of commits show.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use chrono::NaiveDate;
+use std::collections::BTreeSet;
 
 use crate::keeper::history::item_diffs::{compare_files, replaced_scroll_files};
 use crate::keeper::history::revert::{
     UndoneCommitSet, creates_palace, is_change_of_tool, visit_of_commit,
 };
+use crate::keeper::history::visits::visit_of_client;
 use crate::keeper::pages::page_session::{PageContent, PageSession};
 use crate::keeper::pages::side_by_side::compare_file;
+use crate::keeper::pages::visit::VisitRows;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::newest_commits::MAX_COMMITS;
 use crate::keeper::{Caller, Refusal};
-use crate::model::{CommitDetails, CommitId, FileDiff, quote_for_shell};
+use crate::model::{CommitDetails, CommitId, FileDiff, RecordedVisit, quote_for_shell};
 use crate::render::{count_with_noun, one_line};
 use crate::store::CommitRange;
-use crate::view::{self, CommitPage, LogPage, PageKind, Revert};
+use crate::view::{self, CommitPage, LogPage, LogRow, PageKind, Revert, VisitRow};
 
 /// How many commits a page of the log has, and how many files the page of a commit compares.
 const COMMITS_PER_PAGE: usize = 50;
 const MAX_FILES: usize = 20;
-/// For how many clients of a day the log has a command.
-const MAX_CLIENTS: usize = 5;
 
 /// Lists the commits.
 pub(super) fn log_content(
@@ -37,15 +35,30 @@ pub(super) fn log_content(
     }
     let is_last = commits.len() <= end;
     let shown: Vec<_> = commits.into_iter().skip(first).take(COMMITS_PER_PAGE).collect();
-    let undone = undone_commits(page);
-    let log = LogPage {
-        commits: &shown,
-        page: (number, if is_last { number } else { number + 1 }),
-        reverts: reverts_by_day(page, &shown, &undone),
-        undone,
-    };
+    let rows = log_rows(page, &shown)?;
+    let log = LogPage { rows, page: (number, if is_last { number } else { number + 1 }) };
     let body = view::log_page(&log, page.links, page.session.caller.now);
     Ok(PageContent::of_kind(PageKind::Log, "Log", body))
+}
+
+/// Makes the rows of the log: one for each visit of a client and day, and for each other commit.
+fn log_rows(page: &PageSession<'_, '_>, shown: &[CommitDetails]) -> Result<Vec<LogRow>, Refusal> {
+    let (undone, visits) = (undone_commits(page), VisitRows::new(page, shown)?);
+    let (mut rows, mut seen) = (Vec::new(), BTreeSet::new());
+    for commit in shown {
+        let visit = visit_of_client(commit);
+        if visit.is_some_and(|it| !seen.insert((it, commit.summary.at.date_naive()))) {
+            continue;
+        }
+        rows.push(match visits.row_of_commit(page, commit)? {
+            Some(row) => LogRow::Visit(VisitRow { at: commit.summary.at, ..row }),
+            None => LogRow::Commit {
+                summary: commit.summary.clone(),
+                is_undone: undone.contains(&commit.summary.id),
+            },
+        });
+    }
+    Ok(rows)
 }
 
 /// Returns the ids of the newest commits that were undone.
@@ -58,33 +71,6 @@ fn undone_commits(page: &PageSession<'_, '_>) -> BTreeSet<CommitId> {
         later.add_commits_undone_by(page.session.palace, it);
     }
     undone
-}
-
-/// Returns for each day the clients that changed something, with the command that reverts it.
-fn reverts_by_day(
-    page: &PageSession<'_, '_>,
-    commits: &[CommitDetails],
-    undone: &BTreeSet<CommitId>,
-) -> BTreeMap<NaiveDate, Vec<(String, String)>> {
-    let mut reverts = BTreeMap::<_, Vec<_>>::new();
-    // What created a palace cannot be undone.
-    let creates = |it: &CommitDetails| {
-        let tool = it.trailer(Caller::TOOL_TRAILER);
-        tool.is_some_and(|it| matches!(it, "init" | "set_workspace"))
-    };
-    let can_be_undone = |it: &&CommitDetails| {
-        is_change_of_tool(it) && !creates(it) && !undone.contains(&it.summary.id)
-    };
-    for it in commits.iter().filter(can_be_undone) {
-        let Some(client) = it.trailer(Caller::CLIENT_TRAILER) else { continue };
-        let day = it.summary.at.date_naive();
-        let of_day = reverts.entry(day).or_default();
-        if of_day.len() < MAX_CLIENTS && !of_day.iter().any(|(known, _)| known == client) {
-            let options = format!(" --client {} --since {day}T00:00:00Z", quote_for_shell(client));
-            of_day.push((client.to_owned(), undo_command(page, &options)));
-        }
-    }
-    reverts
 }
 
 fn commits_until(open: &OpenPalace, limit: usize) -> Result<Vec<CommitDetails>, Refusal> {
@@ -183,10 +169,15 @@ fn undo_of_visit(page: &PageSession<'_, '_>, commit: &CommitDetails) -> Option<(
     let client = one_line(commit.trailer(Caller::CLIENT_TRAILER).unwrap_or("this client"));
     let changes = count_with_noun(of_visit.max(1), "change");
     let effect = format!("Reverts everything that {client} did in this conversation: {changes}");
-    Some((undo_command(page, &format!(" --visit {visit}")), effect))
+    // The log knows only the visits of clients by their short ids.
+    let id = match commit.is_by_client {
+        true => RecordedVisit::shorten_id(visit),
+        false => visit.to_string(),
+    };
+    Some((undo_command(page, &format!(" --visit {id}")), effect))
 }
 
-fn undo_command(page: &PageSession<'_, '_>, options: &str) -> String {
+pub(super) fn undo_command(page: &PageSession<'_, '_>, options: &str) -> String {
     let folder = page.session.palace.store().palace_folder().display().to_string();
     format!("palazzo undo{options} --home {}", quote_for_shell(&folder))
 }

@@ -46,6 +46,8 @@ pub enum PageTarget {
     },
     /// A commit, by its id or the beginning of it.
     Commit(String),
+    /// A visit of an MCP client, by its short id.
+    Visit(String),
     /// The proposals.
     Proposals,
     /// A proposal, by its branch.
@@ -83,6 +85,7 @@ pub fn parse_page_path(path: &str, query: &str) -> Option<PageRequest> {
         ["search"] => PageTarget::Search(value("q").unwrap_or_default()),
         ["log"] => PageTarget::Log { page },
         ["commits", id] if is_commit_id(id) => PageTarget::Commit((*id).to_owned()),
+        ["visits", id] => PageTarget::Visit((*id).to_owned()),
         ["proposals"] => PageTarget::Proposals,
         ["proposals", branch] => PageTarget::Proposal((*branch).to_owned()),
         ["findings"] => PageTarget::Findings,

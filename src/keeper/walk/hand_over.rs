@@ -43,20 +43,23 @@ pub(crate) fn render_hand_over(session: &mut Session<'_>) -> Result<String, Refu
 /// hand-over. One that is dated more than a day after `now` counts as the oldest: it would stay the
 /// newest for ever.
 pub(crate) fn find_hand_over(palace: &Palace, now: DateTime<Utc>) -> Option<ScrollId> {
-    let entry = palace.entry_room();
-    let is_hand_over = |(room, it): &(&RoomId, &Scroll)| {
-        let title = it.title.trim().to_lowercase();
-        let is_titled = TITLES.iter().any(|it| title.starts_with(it));
-        (Some(*room) == entry || is_titled) && !is_example(&it.title)
-    };
     let is_past = |it: &Scroll| it.written <= now + TimeDelta::days(1);
     // One that is dated ahead replaces none either.
     let is_current = |(room, it): &(&RoomId, &Scroll)| {
         palace.replacement_of_scroll(room, it).is_none_or(|newer| !is_past(newer))
     };
-    let newest = palace.scrolls().filter(is_hand_over).filter(is_current);
+    let newest = palace.scrolls().filter(|(room, it)| is_hand_over(palace, room, it));
+    let newest = newest.filter(is_current);
     let newest = newest.max_by_key(|(_, it)| (is_past(it), it.written, it.id));
     newest.map(|(room, it)| ScrollId { room: room.clone(), id: it.id })
+}
+
+/// Returns whether a scroll in `room` is written for the next visitor: it is in the entry room, or
+/// has the title of a hand-over.
+pub(crate) fn is_hand_over(palace: &Palace, room: &RoomId, scroll: &Scroll) -> bool {
+    let title = scroll.title.trim().to_lowercase();
+    let is_titled = TITLES.iter().any(|it| title.starts_with(it));
+    (palace.entry_room() == Some(room) || is_titled) && !is_example(&scroll.title)
 }
 
 /// Returns whether an item with this name or title is an example of a template.

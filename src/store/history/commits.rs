@@ -10,7 +10,7 @@ use gix::objs::commit::message::BodyRef;
 use gix::revision::walk::Sorting;
 use gix::traverse::commit::simple::CommitTimeOrder;
 
-use crate::model::{CommitDetails, CommitId, CommitSummary};
+use crate::model::{Author, CommitDetails, CommitId, CommitSummary};
 
 use crate::store::history::tree_diff;
 use crate::store::repo::repository::Repository;
@@ -220,6 +220,7 @@ impl<'a> HistoryReader<'a> {
             is_merge: step.parents.len() > 1,
             trailers: trailers.collect(),
             changed_files: self.paths_changed_by(step.id, &step.parents)?.into_iter().collect(),
+            is_by_client: Author::is_client_email(&found.author()?.email.to_str_lossy()),
             path_at_commit: None,
         })
     }

@@ -10,11 +10,10 @@ use gix::ObjectId;
 use gix::revision::Spec;
 use gix::revision::spec::parse::{Error as Unfit, ObjectKindHint, Options};
 
-use crate::model::{CommitId, TimeZone};
+use crate::model::{Author, CommitId, TimeZone};
 
 use crate::store::history::commits::{HistoryReader, utc_time};
 use crate::store::history::past_files::format_time;
-use crate::store::write::commit::SYNC_EMAIL;
 use crate::store::{Error, Store};
 
 /// The maximum length of a revision in characters.
@@ -106,7 +105,7 @@ pub fn is_far_ahead(at: DateTime<Utc>, now: DateTime<Utc>) -> bool {
 /// Returns whether a merge was made by `palazzo sync`.
 fn is_sync_merge(past: &HistoryReader<'_>, commit: ObjectId) -> gix::Result<bool> {
     let found = past.git.find_commit(commit)?;
-    Ok(found.committer()?.email == SYNC_EMAIL)
+    Ok(found.committer()?.email == Author::SYNC_EMAIL)
 }
 
 /// Resolves a git revision.

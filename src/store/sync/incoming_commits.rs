@@ -11,11 +11,11 @@ use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 use gix::objs::Kind;
 
+use crate::model::Author;
 use crate::store::Error;
 use crate::store::history::commits::{LAST_SECOND, short_id, utc_time};
 use crate::store::history::tree_diff;
 use crate::store::sync::error::SyncError;
-use crate::store::write::commit::SYNC_EMAIL;
 
 /// The maximum size of a commit object in bytes.
 const MAX_COMMIT_BYTES: u64 = 1024 * 1024;
@@ -180,7 +180,7 @@ impl CommitWalk<'_> {
         let [Some(authored), Some(committed)] = dates else {
             return Ok(Err("its date is outside of the years 1970 to 9999".to_owned()));
         };
-        if commit.committer()?.email == SYNC_EMAIL {
+        if commit.committer()?.email == Author::SYNC_EMAIL {
             return Ok(Ok(None));
         }
         let (by, at) = (author.name.to_str_lossy(), utc_time(authored.max(committed)));

@@ -8,15 +8,12 @@ use gix::commit::sign::Options;
 use gix::objs::WriteTo as _;
 use gix::objs::tree::EntryKind;
 
-use crate::model::Changeset;
+use crate::model::{Author, Changeset};
 use crate::store::{Error, Store};
 
 use crate::store::write::objects::ObjectWriter;
 use crate::store::write::signing::{CommitSignature, SIGNING_TIME_LIMIT, Signer};
 use crate::store::write::signing_program;
-
-/// The email address in merges by `palazzo sync`.
-pub(crate) const SYNC_EMAIL: &str = "sync@palazzo.invalid";
 
 /// A file in a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +122,7 @@ pub(crate) fn write_commit_object(
 impl GitIdentity {
     /// Returns the author and committer of merges, which is the same on every machine.
     pub(crate) fn for_sync() -> Self {
-        Self { name: "palazzo".to_owned(), email: SYNC_EMAIL.to_owned() }
+        Self { name: "palazzo".to_owned(), email: Author::SYNC_EMAIL.to_owned() }
     }
 
     /// Returns the author identity for a client name.
@@ -138,7 +135,7 @@ impl GitIdentity {
             .map(str::to_owned)
             .collect();
         let local = if local.is_empty() { "agent".to_owned() } else { local.join("-") };
-        Self { name, email: format!("{local}@palazzo.invalid") }
+        Self { name, email: format!("{local}{}", Author::CLIENT_EMAIL_DOMAIN) }
     }
 
     /// Returns git's configured author, for files edited by the user.
@@ -158,7 +155,7 @@ impl GitIdentity {
 
     fn on_this_machine(name: &str) -> Self {
         let Self { name, email } = Self::for_client(name);
-        Self { name, email: email.replace("@palazzo.invalid", "@localhost") }
+        Self { name, email: email.replace(Author::CLIENT_EMAIL_DOMAIN, "@localhost") }
     }
 
     /// Returns git's configured author or committer, or `fallback` if nothing is configured. The

@@ -1,0 +1,106 @@
+//! What a visit, one conversation of an MCP client, has changed.
+
+use chrono::{DateTime, Utc};
+use ulid::Ulid;
+
+use crate::model::{CommitDetails, ItemDiff};
+
+/// The commits of one visit: one conversation of an MCP client.
+#[derive(Clone, Debug)]
+pub struct RecordedVisit {
+    /// The id.
+    pub id: Ulid,
+    /// The name of the client.
+    pub client: String,
+    /// The commits that changed the palace, newest first.
+    pub commits: Vec<CommitDetails>,
+    /// How many of them can be undone and are not: the one that created the palace cannot.
+    pub undoable: usize,
+    /// How many of them are undone.
+    pub undone: usize,
+}
+
+/// A visit, and what it changed.
+#[derive(Clone, Debug)]
+pub struct VisitDetails {
+    /// The visit.
+    pub visit: RecordedVisit,
+    /// What it changed in each item.
+    pub items: Vec<ItemDiff>,
+    /// The last hand-over that it wrote.
+    pub hand_over: Option<HandOver>,
+}
+
+/// What a visit left for the next one: a scroll of that time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandOver {
+    /// The title.
+    pub title: String,
+    /// The text, in Markdown.
+    pub text: String,
+}
+
+impl RecordedVisit {
+    /// The length of a short id: the last characters of the id. They are random, while the first
+    /// ones are the time.
+    pub(crate) const SHORT_ID_LENGTH: usize = 6;
+
+    /// Returns the id by which commands and lists name the visit, in lower case.
+    pub fn short_id(&self) -> String {
+        Self::shorten_id(self.id)
+    }
+
+    /// Returns the short form of the id of a visit.
+    pub(crate) fn shorten_id(id: Ulid) -> String {
+        let id = id.to_string().to_lowercase();
+        id[id.len() - Self::SHORT_ID_LENGTH..].to_owned()
+    }
+
+    /// Returns whether it was undone.
+    pub fn is_undone(&self) -> bool {
+        self.undoable == 0 && self.undone > 0
+    }
+
+    /// Returns the time of the first change.
+    pub fn began(&self) -> DateTime<Utc> {
+        self.commits.iter().map(|it| it.summary.at).min().unwrap_or_default()
+    }
+
+    /// Returns the time of the last change.
+    pub fn ended(&self) -> DateTime<Utc> {
+        self.commits.iter().map(|it| it.summary.at).max().unwrap_or_default()
+    }
+}
+
+impl HandOver {
+    /// Returns the first line of the text that says something, without the marks of a heading.
+    pub fn first_line(&self) -> &str {
+        let mut lines = self.text.lines().map(|it| it.trim_start_matches('#').trim());
+        lines.find(|it| it.contains(char::is_alphanumeric)).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_id_is_the_random_end_of_the_id() {
+        let id = "01KJMM4N00F2JXHH4DQ7YF03TN".parse().unwrap();
+        assert_eq!(RecordedVisit::shorten_id(id), "yf03tn");
+    }
+
+    #[test]
+    fn the_first_line_of_a_hand_over_is_no_rule_and_has_no_marks() {
+        let first = |text: &str| {
+            let it = HandOver { title: String::new(), text: text.to_owned() };
+            it.first_line().to_owned()
+        };
+        assert_eq!(
+            first("\n---\n## Where we stopped\n\nThe parser is done.\n"),
+            "Where we stopped"
+        );
+        assert_eq!(first("Green."), "Green.");
+        assert_eq!(first("\n"), "");
+    }
+}

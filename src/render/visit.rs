@@ -1,0 +1,237 @@
+//! Renders what visits have changed: one conversation of an MCP client each.
+
+use std::collections::BTreeMap;
+
+use chrono::{DateTime, SecondsFormat, Utc};
+use serde_json::{Value, json};
+
+use crate::model::{ChangeKind, HandOver, ItemDiff, PalaceItem, RecordedVisit, VisitDetails};
+use crate::render::diff_json::item_kind_and_name;
+use crate::render::palace_diff::{item_label, palace_diff};
+use crate::render::text::{count_with_noun, in_quotes, one_line, truncate};
+use crate::render::{ago, item_diff_json, time_of_day};
+
+/// Limits for the characters of a name, and of the first line of a hand-over.
+const MAX_NAME: usize = 30;
+const MAX_FIRST_LINE: usize = 100;
+
+/// Renders visits, two lines each: its id, age, client and changes; then when it was, for how long,
+/// and what it left for the next one.
+pub fn visit_log(visits: &[VisitDetails], now: DateTime<Utc>) -> String {
+    visits.iter().map(|it| visit_row(it, now)).collect()
+}
+
+fn visit_row(details: &VisitDetails, now: DateTime<Utc>) -> String {
+    let VisitDetails { visit, items, hand_over } = details;
+    let (id, age) = (visit.short_id(), ago(visit.ended(), now));
+    let undone = if visit.is_undone() { "  (undone)" } else { "" };
+    let (client, changes) = (client_name(visit), changes_in_words(items));
+    let mut row = format!("{id}  {age:<14}  {client}  {changes}{undone}\n");
+    let left = hand_over.as_ref().map(|it| format!("; left {}", hand_over_in_words(it)));
+    let width = id.len() + 2;
+    row.push_str(&format!(
+        "{:width$}{}{}\n",
+        "",
+        visit_times(visit, now),
+        left.unwrap_or_default()
+    ));
+    row
+}
+
+/// Renders a visit: when it was, its hand-over, its commits, and what it changed.
+pub fn visit_page(details: &VisitDetails, now: DateTime<Utc>) -> String {
+    let VisitDetails { visit, items, hand_over } = details;
+    let undone = if visit.is_undone() { ", undone" } else { "" };
+    let mut page = format!(
+        "Visit {} of {}, {} ({}{undone})\n",
+        visit.short_id(),
+        client_name(visit),
+        ago(visit.ended(), now),
+        visit_times(visit, now)
+    );
+    if let Some(HandOver { title, text }) = hand_over {
+        page.push_str(&format!("\nIt left {}:\n\n{}\n", in_quotes(title), text.trim()));
+    }
+    page.push_str(&format!("\n{}:\n", count_with_noun(visit.commits.len(), "commit")));
+    for commit in visit.commits.iter().rev() {
+        let subject = truncate(&one_line(&commit.summary.subject), 120);
+        page.push_str(&format!("  {}  {subject}\n", commit.summary.short));
+    }
+    page.push_str("\nWhat it changed:\n");
+    page.push_str(&if items.is_empty() {
+        "nothing is left of it\n".to_owned()
+    } else {
+        palace_diff(items)
+    });
+    let id = visit.short_id();
+    page.push_str(&format!("\npalazzo diff --visit {id} shows every line"));
+    if visit.undoable > 0 {
+        page.push_str(&format!("; palazzo undo --visit {id} reverts it"));
+    }
+    page.push_str(".\n");
+    page
+}
+
+/// Renders when a visit changed something: `09:12 UTC, 25 minutes`.
+pub fn visit_times(visit: &RecordedVisit, now: DateTime<Utc>) -> String {
+    format!("{}, {}", time_of_day(visit.began(), now), visit_duration(visit))
+}
+
+/// Renders the time between the first and the last change of a visit.
+fn visit_duration(visit: &RecordedVisit) -> String {
+    let minutes = (visit.ended() - visit.began()).num_minutes();
+    let count = |it: i64, noun| count_with_noun(usize::try_from(it).unwrap_or_default(), noun);
+    match minutes {
+        ..1 => "less than a minute".to_owned(),
+        1..120 => count(minutes, "minute"),
+        120..2880 => count(minutes / 60, "hour"),
+        _ => count(minutes / 1440, "day"),
+    }
+}
+
+/// Renders the name of the client of a visit, as `palazzo undo --client` takes it.
+pub fn client_name(visit: &RecordedVisit) -> String {
+    truncate(&one_line(&visit.client), MAX_NAME)
+}
+
+/// Renders the title and the first line of a hand-over.
+pub fn hand_over_in_words(hand_over: &HandOver) -> String {
+    let (title, line) = (in_quotes(&hand_over.title), one_line(hand_over.first_line()));
+    match line.is_empty() || line == one_line(&hand_over.title) {
+        true => title,
+        false => format!("{title}: {}", truncate(&line, MAX_FIRST_LINE)),
+    }
+}
+
+/// Says in words what changed: `room hall added, 2 scrolls added, 3 entities changed`. A single item
+/// of a kind has its name.
+pub fn changes_in_words(items: &[ItemDiff]) -> String {
+    let mut groups = BTreeMap::<(usize, &'static str), Vec<&PalaceItem>>::new();
+    for it in items {
+        let verb = match it.change {
+            ChangeKind::Added(_) => 0,
+            ChangeKind::Changed(_) => 1,
+            ChangeKind::Removed(_) => 2,
+        };
+        let (kind, _) = item_kind_and_name(&it.item);
+        groups.entry((verb, kind)).or_default().push(&it.item);
+    }
+    let verbs = ["added", "changed", "removed"];
+    let in_words = groups.iter().map(|((verb, kind), items)| match items.as_slice() {
+        [only] => format!("{} {}", item_label(only), verbs[*verb]),
+        all => format!("{} {}", count_with_noun(all.len(), kind), verbs[*verb]),
+    });
+    let in_words = in_words.collect::<Vec<_>>().join(", ");
+    if in_words.is_empty() { "nothing is left of its changes".to_owned() } else { in_words }
+}
+
+/// Renders a visit as JSON.
+pub fn visit_json(details: &VisitDetails) -> Value {
+    let VisitDetails { visit, items, hand_over } = details;
+    let time = |it: DateTime<Utc>| it.to_rfc3339_opts(SecondsFormat::Secs, true);
+    let commits = visit.commits.iter().map(|it| it.summary.id.to_string());
+    let hand_over = hand_over.as_ref().map(|it| json!({ "title": it.title, "text": it.text }));
+    json!({
+        "id": visit.id.to_string(),
+        "short": visit.short_id(),
+        "client": visit.client,
+        "began": time(visit.began()),
+        "ended": time(visit.ended()),
+        "undone": visit.is_undone(),
+        "commits": commits.collect::<Vec<_>>(),
+        "hand_over": hand_over,
+        "items": items.iter().map(item_diff_json).collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{CommitDetails, CommitId, CommitSummary};
+
+    fn commit(at: &str, subject: &str) -> CommitDetails {
+        let summary = CommitSummary {
+            id: CommitId("1a2b3c4d".to_owned()),
+            short: "1a2b3c4".to_owned(),
+            subject: subject.to_owned(),
+            by: "claude".to_owned(),
+            at: at.parse().unwrap(),
+        };
+        CommitDetails {
+            summary,
+            parent: None,
+            is_merge: false,
+            body: String::new(),
+            trailers: Vec::new(),
+            changed_files: Vec::new(),
+            is_by_client: true,
+            path_at_commit: None,
+        }
+    }
+
+    fn details() -> VisitDetails {
+        let visit = RecordedVisit {
+            id: "01KJMM4N00F2JXHH4DQ7YF03TN".parse().unwrap(),
+            client: "claude".to_owned(),
+            commits: vec![
+                commit("2026-03-01T10:25:00Z", "Leave a scroll"),
+                commit("2026-03-01T10:00:00Z", "Record moss\nand more"),
+            ],
+            undoable: 2,
+            undone: 0,
+        };
+        let item = |name: &str, change| ItemDiff {
+            item: PalaceItem::Entity(name.to_owned()),
+            files: Vec::new(),
+            change,
+        };
+        let items = vec![
+            item("Moss", ChangeKind::Added(Vec::new())),
+            item("Fern", ChangeKind::Added(Vec::new())),
+            item("Slate", ChangeKind::Removed(Vec::new())),
+        ];
+        let (title, text) = ("Hand-over".to_owned(), "# Done\n\nMoss is filed.".to_owned());
+        VisitDetails { visit, items, hand_over: Some(HandOver { title, text }) }
+    }
+
+    #[test]
+    fn a_visit_has_its_changes_in_words_and_the_beginning_of_its_hand_over() {
+        let now = "2026-03-01T12:00:00Z".parse().unwrap();
+        let undone = VisitDetails {
+            visit: RecordedVisit { undoable: 0, undone: 2, ..details().visit },
+            items: Vec::new(),
+            hand_over: None,
+        };
+        insta::assert_snapshot!(visit_log(&[details(), undone], now), @r#"
+        yf03tn  1 hour ago      claude  2 entities added, entity Slate removed
+                10:00 UTC, 25 minutes; left "Hand-over": Done
+        yf03tn  1 hour ago      claude  nothing is left of its changes  (undone)
+                10:00 UTC, 25 minutes
+        "#);
+    }
+
+    #[test]
+    fn the_page_of_a_visit_has_its_hand_over_its_commits_and_the_commands() {
+        let now = "2026-03-01T12:00:00Z".parse().unwrap();
+        insta::assert_snapshot!(visit_page(&details(), now), @r#"
+        Visit yf03tn of claude, 1 hour ago (10:00 UTC, 25 minutes)
+
+        It left "Hand-over":
+
+        # Done
+
+        Moss is filed.
+
+        2 commits:
+          1a2b3c4  Record moss and more
+          1a2b3c4  Leave a scroll
+
+        What it changed:
+        entity Moss: added
+        entity Fern: added
+        entity Slate: removed
+
+        palazzo diff --visit yf03tn shows every line; palazzo undo --visit yf03tn reverts it.
+        "#);
+    }
+}

@@ -46,7 +46,7 @@ pub(super) fn render_relations(it: &RelationPage<'_>, now: DateTime<Utc>) -> Str
 
 pub(super) fn render_timeline(it: &TimelinePage<'_>, now: DateTime<Utc>) -> String {
     let text = render::timeline(&it.filters, &it.facts, it.page, it.has_more, now);
-    text + &render::skipped_relations_note(it.skipped)
+    text + &it.empty_genus + &render::skipped_relations_note(it.skipped)
 }
 
 pub(super) fn describe_created_entities(it: &EntityCreationOutcome) -> String {

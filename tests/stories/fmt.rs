@@ -71,7 +71,8 @@ fn fmt_converts_a_palace_of_the_first_version_without_changing_what_it_says() {
 #[test]
 fn files_written_by_templates_are_already_formatted() {
     let home = Home::new();
-    for template in ["codebase", "paradigm-survey"] {
+    let others = ["personal-assistant", "research-project", "team-runbook"];
+    for template in [&["codebase", "paradigm-survey"], &others[..]].concat() {
         home.run_palazzo(&["init", template, "--template", template]);
     }
     let said = run(&home, &["fmt", "--check"]);

@@ -79,6 +79,43 @@ fn a_template_with_a_variable_becomes_a_palace_of_its_own() {
     assert_ne!(home.read("copy/rooms/atlas-2-hall.yaml"), hall);
 }
 
+/// The templates in the program that begin without entities; `paradigm-survey` is the one to look at.
+const EMPTY_TEMPLATES: [&str; 4] =
+    ["codebase", "personal-assistant", "research-project", "team-runbook"];
+
+#[test]
+fn a_new_palace_has_rooms_and_genera_but_no_invented_entity_task_or_finding() {
+    let home = Home::new();
+    for template in EMPTY_TEMPLATES {
+        let [_, said] = run(&home, &["init", template, "--template", template]);
+        assert!(said.starts_with("Created "), "{said}");
+        for folder in ["entities", "tasks"] {
+            assert!(!home.path().join(template).join(folder).exists(), "{template}: {folder}");
+        }
+    }
+    let [_, checked] = run(&home, &["check"]);
+    assert_eq!(checked, "4 palaces, 33 rooms, 4 scrolls, 0 entities: 0 errors\n");
+}
+
+#[tokio::test]
+async fn a_query_of_a_new_palace_that_finds_nothing_says_what_belongs_there() {
+    let home = Home::new();
+    run(&home, &["init", "Code", "--template", "codebase"]);
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("Code").await;
+    agent.choose(3).await;
+    let fault = "Bug: A fault that taught something or that may return, named by what was seen.";
+    let page = agent.choose(1).await;
+    let expected = format!("No entities of genus Bug with status open.\n{fault}\n");
+    assert!(page.contains(&expected), "{page}");
+    let bug = json!({ "name": "The queue stops", "genus": "Bug", "status": "fixed" });
+    agent.call("create_entities", json!({ "entities": [bug] })).await;
+    let page = agent.choose(1).await;
+    assert!(page.contains("No entities of genus Bug with status open.\n\nActions:"), "{page}");
+    let timeline = agent.call("get_timeline", json!({ "genus": "Decision" })).await;
+    assert!(timeline.contains("\nDecision: A choice that is hard to undo"), "{timeline}");
+}
+
 /// Creates a bare repository with the template in the folder `service`, and returns its URL.
 fn create_template_repository(home: &Home) -> String {
     write_template_files(home, "../work/service");

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use crate::keeper::graph::lookup::resolve_genus_name;
+use crate::keeper::graph::lookup::{describe_empty_genus, resolve_genus_name};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::search_documents::entity_facet;
@@ -103,13 +103,14 @@ pub fn list_entities<'s>(
     Ok(EntityPage { filters, entities, matching_lines, facts, total, page, ranker, suggestions })
 }
 
-/// Returns what to try when no entity matches, a line each.
+/// Returns what the genus is for if it is empty, and what to try when no entity matches, a line each.
 fn advice_on_no_entity(open: &LoadedPalace, query: &EntityQuery, filter: &EntityFilter) -> String {
     let palace = &open.palace;
-    let mut advice = match *filter == EntityFilter::default() {
-        true => String::new(),
-        false => suggest_similar_filters(&palace.graph, filter),
-    };
+    let genus = filter.genus.as_deref();
+    let mut advice = genus.map_or_else(String::new, |it| describe_empty_genus(palace, it));
+    if *filter != EntityFilter::default() {
+        advice.push_str(&suggest_similar_filters(&palace.graph, filter));
+    }
     let has_texts = palace.scrolls().next().is_some() || !palace.drawers.is_empty();
     if query.query.is_some() && has_texts {
         advice.push_str("Scrolls and drawers are found by action 17.\n");
@@ -373,6 +374,21 @@ mod tests {
         let refusal = TestHome::new(&[ADA, NOTES])
             .run(|session| list_entities(session, &query).unwrap_err().to_string());
         insta::assert_snapshot!(refusal, @"no entity has the genus `Planet`; this workspace has the genera `Book`, `Person`");
+    }
+
+    #[test]
+    fn an_empty_list_says_what_belongs_to_a_genus_without_entities() {
+        let genus = ("genera/bug.yaml", "name: Bug\ndescription: A fault.\nstatuses: [open]\n");
+        let advice = |files: &[(&str, &str)], status: Option<&str>| {
+            let (genus, status) = (Some("bug".to_owned()), status.map(str::to_owned));
+            let query = EntityQuery { genus, status, ..EntityQuery::default() };
+            TestHome::new(files).run(|it| list_entities(it, &query).unwrap().suggestions)
+        };
+        assert_eq!(advice(&[genus], Some("open")), "Bug: A fault.\n");
+        let moth = ("entities/bug/moth.yaml", "name: Moth\ngenus: Bug\n");
+        assert_eq!(advice(&[genus, moth], Some("open")), "");
+        let sly = ("genera/bug.yaml", "name: Bug\ndescription: \"A fault.\\nActions:\"\n");
+        assert_eq!(advice(&[sly], None), "Bug: A fault.\n│ Actions:\n");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::keeper::Refusal;
 use crate::model::{Palace, did_you_mean, quoted};
+use crate::render;
 
 /// Maximum number of genera that a refusal lists.
 const MAX_LISTED_GENERA: usize = 12;
@@ -63,6 +64,19 @@ pub(crate) fn resolve_genus_name<'p>(palace: &'p Palace, name: &str) -> Result<&
         (_, None) => format!("this workspace has the genera {}{more}", listed.join(", ")),
     };
     Err(Refusal::Invalid(format!("no entity has the genus {}; {existing}", quoted(name))))
+}
+
+/// Returns the description of a genus that has no entity, as a line that says what belongs there; empty if
+/// it has entities or no description.
+pub(crate) fn describe_empty_genus(palace: &Palace, genus: &str) -> String {
+    let is_empty = palace.graph.count_in_genus(genus) == 0;
+    let definition = palace.graph.genus_definition(genus).filter(|_| is_empty);
+    let description = definition.and_then(|it| it.description.as_deref());
+    let lines = description.filter(|it| !it.trim().is_empty()).map(|it| {
+        let named = format!("{}: {}", render::name_in_sentence(genus), it.trim());
+        format!("{}\n", render::printable_text(&named))
+    });
+    lines.unwrap_or_default()
 }
 
 #[cfg(test)]

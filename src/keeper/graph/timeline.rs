@@ -1,7 +1,9 @@
 //! Lists dated facts in order of time.
 
 use crate::keeper::graph::dates::parse_date_argument;
-use crate::keeper::graph::lookup::{resolve_entity_to_read, resolve_genus_name};
+use crate::keeper::graph::lookup::{
+    describe_empty_genus, resolve_entity_to_read, resolve_genus_name,
+};
 use crate::keeper::{Refusal, Session};
 use crate::model::{DatedFact, ItemId, Layout, TimeSpan};
 use crate::render;
@@ -34,6 +36,8 @@ pub struct TimelinePage<'a> {
     pub has_more: bool,
     /// How many relations of the entity have dates that cannot be read.
     pub skipped: usize,
+    /// What the genus is for, if it has no entity.
+    pub empty_genus: String,
 }
 
 /// Lists dated facts, oldest first. The numbers of the listed items open the entities on this
@@ -62,11 +66,12 @@ pub fn get_timeline<'s>(
     let has_more = facts.len() > Layout::MAX_RESULTS;
     facts.truncate(Layout::MAX_RESULTS);
     let filters = describe_query(entity.as_deref(), genus, span);
+    let empty_genus = genus.map_or_else(String::new, |it| describe_empty_genus(palace, it));
     let first_page_of = entity.filter(|_| page == 1);
     let skipped = first_page_of.map_or(0, |it| graph.count_relations_with_invalid_dates(&it));
     let items = facts.iter().map(|it| ItemId::Entity(it.entity.name.clone())).collect();
     session.visit.record_listed_items(items);
-    Ok(TimelinePage { filters, facts, page, has_more, skipped })
+    Ok(TimelinePage { filters, facts, page, has_more, skipped, empty_genus })
 }
 
 /// Describes the filters of a query: ` of Hannibal since 218 BC`.

@@ -10,7 +10,7 @@ const project = readProject();
 const wrong = [];
 if (tag !== `v${project.version}`) wrong.push(`the tag is ${tag}, but the version in Cargo.toml is ${project.version}`);
 if (repository !== project.slug) {
-    wrong.push(`this is ${repository}, but \`repository\` in Cargo.toml names ${project.slug}: see docs/releasing.md`);
+    wrong.push(`this is ${repository}, but \`repository\` in Cargo.toml names ${project.slug}: see CONTRIBUTING.md`);
 }
 for (const it of wrong) console.error(it);
 process.exitCode = wrong.length > 0 ? 1 : 0;

@@ -56,7 +56,7 @@ const files = new Map([
     ['editors/vscode/package.json', withVersion('editors/vscode/package.json', 1)],
     ['editors/vscode/package-lock.json', withVersion('editors/vscode/package-lock.json', 2)],
 ]);
-for (const page of ['README.md', 'packaging/plugin/README.md', ...pagesOf('docs')]) {
+for (const page of ['README.md', 'CONTRIBUTING.md', 'packaging/plugin/README.md', ...pagesOf('docs')]) {
     const text = read(page).replaceAll(REPOSITORY_MENTION, (_, before) => `${before}${owner}`);
     files.set(page, text.replaceAll(IMAGE_MENTION, imageName(project)));
 }

@@ -5,6 +5,7 @@ mod blame;
 mod check;
 mod client;
 mod client_config;
+mod command_groups;
 mod completions;
 mod conflicts;
 mod diff;
@@ -76,7 +77,7 @@ use crate::cli::outcome::{Failure, Outcome};
 A home is a directory of palaces, or one palace. A command uses the home it is given, else \
 $PALAZZO_HOME, else the current directory if it contains palaces, else the nearest parent \
 directory with a palace.toml, else $XDG_DATA_HOME/palazzo (~/.local/share/palazzo), else the home \
-last given to init, setup or client-config, if it contains palaces.
+last given to init or setup, if it contains palaces.
 
   palazzo serve ~/palaces             the command that an MCP client starts
   palazzo setup --home ~/palaces      make the MCP clients on this machine use it
@@ -142,8 +143,8 @@ enum Command {
 /// `fmt` found a fault, `search` or `locate` found nothing, or `import` could not parse some lines or
 /// rows; 2 if the command failed.
 pub fn run() -> ExitCode {
-    completions::complete_if_requested(Cli::command);
-    let matches = Cli::command().get_matches();
+    completions::complete_if_requested(program_definition);
+    let matches = program_definition().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|err| err.exit());
     let done = match home::reject_unusable_home(&matches) {
         // A hook never fails.
@@ -162,6 +163,11 @@ pub fn run() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Returns the definition of all commands and of the help.
+fn program_definition() -> clap::Command {
+    command_groups::with_command_groups(Cli::command())
 }
 
 impl Command {
@@ -214,7 +220,9 @@ fn run_command(command: Command) -> Outcome {
         Command::Setup(args) => setup::run(&args),
         Command::ClientConfig(args) => client_config::run(&args),
         Command::Completions(args) => completions::run(&args),
-        Command::Man(args) => man::run(&args, Cli::command()),
+        Command::Man(args) => {
+            man::run(&args, command_groups::with_program_commands(Cli::command()))
+        }
     }
 }
 
@@ -265,11 +273,12 @@ mod tests {
     fn a_command_parses_with_the_fewest_arguments() {
         let lines = "serve|init Keep|init --repository|templates|show|map|view|search stasis|embed|log|\
             diff|blame hall|mv hall loft|rm hall|restore hall --to 2026-03-01|undo|sync|\
-             sync --setup|sync --setup URL|sync /a --status|conflicts|resolve 3f2a other|\
+             sync --setup|sync --setup URL|sync /a --status|conflicts|resolve|resolve 3f2a other|\
              merge-file a b c rooms/hall.yaml|locate -|locate -x|check|check --explain|doctor|trust|\
             trust --list|trust --remove /a|aaak spec|fmt|schema|walk|wake-up|hook install|\
             hook remove|hook session-start|hook session-end|import memory -|import mempalace|\
-            mine notes.md|export memory|setup|setup --remove --yes|client-config|completions bash|man /tmp";
+            import notes.md|import notes memory --wing Ada|mine notes.md|export memory|setup|init --list|\
+            search --index|setup --print|setup --print cursor --link|setup --remove --yes|client-config|completions bash|man /tmp";
         for line in lines.split('|') {
             assert_eq!(parse_error(line), None, "{line}");
         }
@@ -278,7 +287,7 @@ mod tests {
     #[test]
     fn a_command_without_a_required_argument_is_refused() {
         let lines = "init|init --template codebase|search|blame|restore hall|restore --to 2026|\
-            resolve 3f2a|merge-file a b c|\
+            resolve 3f2a|resolve --dry-run|setup --link|merge-file a b c|\
             doctor --yes|mine|locate|import memory|completions|man";
         for line in lines.split('|') {
             assert_eq!(parse_error(line), Some(ErrorKind::MissingRequiredArgument), "{line}");
@@ -295,7 +304,8 @@ mod tests {
             check /a --home /b|sync /a --home /b|sync --status --undo|view --no-open --out a.html|sync --setup --dry-run|doctor /a --home /b|trust /a --home /b|fmt a.yaml --home /b|\
             wake-up Keep --workspace Keep|trust --list --home /a|init Keep --repository /a|init --repository --template codebase|trust /a --list|trust --list --yes|\
             trust --list --remove /a|trust /a --remove /b|trust --remove /a --yes|\
-            setup --yes --dry-run|setup --remove --home /a|setup --remove --tools memory|\
+            setup --yes --dry-run|setup --print --yes|search a --index|resolve 3f2a other --format json|\
+            init --list Keep|check /a --workspace Keep --home /b|init A --format json|setup --yes --link|setup --remove --home /a|setup --remove --tools memory|\
             hook install --project --settings a.json|hook remove --project --settings a.json";
         for line in lines.split('|') {
             assert_eq!(parse_error(line), Some(ErrorKind::ArgumentConflict), "{line}");
@@ -351,7 +361,6 @@ mod tests {
     #[test]
     fn an_argument_has_a_default_value() {
         let cases = [
-            ("serve", "tools", "palace graph"),
             ("serve", "watch", "auto"),
             ("log", "most", "20"),
             ("search a", "limit", "10"),

@@ -152,8 +152,8 @@ pub use crate::keeper::semantic::embed::{EmbedOutcome, embed_passages};
 pub use crate::keeper::semantic::ranking_report::RankingReport;
 pub use crate::keeper::sync::{
     BackgroundSyncSettings, SyncAnswer, SyncOptions, SyncReport, SyncSetup, SyncState, SyncTiming,
-    SyncedRepository, list_synced_repositories, revert_last_sync, set_up_sync, sync_repository,
-    sync_state, undo_last_sync,
+    SyncedRepository, is_sync_set_up, list_synced_repositories, revert_last_sync, set_up_sync,
+    sync_repository, sync_state, undo_last_sync,
 };
 pub use crate::keeper::templates::{
     GitTemplateUrl, Template, TemplateList, fetch_template, find_template, list_templates,

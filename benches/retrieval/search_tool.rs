@@ -19,7 +19,7 @@ pub(crate) struct SearchTool {
 }
 
 impl SearchTool {
-    /// Writes a drawer for every note, like `palazzo mine`. The id contains the number of the note.
+    /// Writes a drawer for every note, like `palazzo import`. The id contains the number of the note.
     pub(crate) fn new(notes: &[Note]) -> Self {
         let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))
             .expect("the target directory is writable");

@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 
 use clap::ValueEnum;
 
-use crate::cli::home::HomeOrDirArgs;
+use crate::cli::home::PalacesArgs;
 use crate::cli::outcome::{Failure, Outcome, no_palace_message, terminal_user};
 use crate::cli::{explain, terminal};
 use crate::keeper::{self, CheckReport, Keeper};
@@ -22,7 +22,7 @@ use crate::model::{Code, Severity, Tool, WatchMode, escape_unprintable_in_lines}
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    home: HomeOrDirArgs,
+    home: PalacesArgs,
 
     /// The output format: human-readable, JSON, GitHub workflow annotations, or SARIF 2.1.0
     #[arg(long, value_enum, default_value_t)]
@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::SUCCESS);
     }
     // The findings report what the palaces would warn of.
-    let mut keeper = args.home.keeper().with_watch_mode(WatchMode::Off, |_| {});
+    let mut keeper = args.home.keeper()?.with_watch_mode(WatchMode::Off, |_| {});
     if args.fix {
         fix(&mut keeper)?;
         // They are opened again, and watched if asked for.
@@ -99,7 +99,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let checked = keeper::check_palaces(&mut keeper, &tools)?;
     if checked.palaces.is_empty() {
-        return Err(Failure::Message(no_palace_message(&args.home.find())));
+        return Err(Failure::Message(no_palace_message(&args.home.find()?)));
     }
     if args.watch {
         return watch_and_report(args, &mut keeper, &tools, &wakes);

@@ -58,7 +58,7 @@ impl Client {
         }
     }
 
-    /// Returns the line that says where to put the configuration that `client-config` prints.
+    /// Returns the line that says where to put the configuration that `setup --print` prints.
     /// `user_file` is the place of the configuration of the user, if it is known.
     pub(super) fn instruction(self, user_file: Option<&str>) -> String {
         let (file, hint) = match self {

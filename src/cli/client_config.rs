@@ -1,5 +1,5 @@
-//! `palazzo client-config`: prints the configuration, or the command, by which a client
-//! starts the server, or its language server.
+//! `palazzo setup --print`, and its older name `palazzo client-config`: prints the configuration, or
+//! the command, by which a client starts the server, or its language server.
 
 use std::process::ExitCode;
 
@@ -18,9 +18,7 @@ use crate::config_edit::EntryFields;
 use crate::mcp::{ToolSet, Toolbox};
 use crate::model::quote_for_shell;
 
-/// Print the configuration or command that makes an MCP client use Palazzo
-///
-/// `palazzo setup` writes it into the configuration files of the clients on this machine.
+/// Print the configuration or command that makes an MCP client use Palazzo: `palazzo setup --print`
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// The client
@@ -35,6 +33,13 @@ pub(super) struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     tools: Vec<ToolSet>,
 
+    #[command(flatten)]
+    options: PrintOptions,
+}
+
+/// The options for what is printed.
+#[derive(clap::Args)]
+pub(super) struct PrintOptions {
     /// Let the server write to this branch as a proposal, as for `palazzo serve`
     #[arg(long, value_name = "BRANCH")]
     propose: Option<String>,
@@ -50,9 +55,19 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    reject_duplicate_tools(Toolbox::new(args.tools.clone()))?;
-    let (client, config) = (args.client, ClientConfig::from_args(args)?);
-    if args.link {
+    print_config(args.client, &args.home, &args.tools, &args.options)
+}
+
+/// Prints the configuration of a client that serves `home` with these tool sets.
+pub(super) fn print_config(
+    client: Client,
+    home: &HomeArgs,
+    tools: &[ToolSet],
+    options: &PrintOptions,
+) -> Outcome {
+    reject_duplicate_tools(Toolbox::new(tools.to_vec()))?;
+    let config = ClientConfig::new(client, home, tools, options)?;
+    if options.link {
         let link = install_link(client, config.name, &config.fields).map_err(Failure::Message)?;
         anstream::eprintln!("Open on the machine of the client:");
         terminal::print_text(&link)?;
@@ -62,7 +77,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         anstream::eprintln!("{}", client.instruction(user_file.as_deref()));
         terminal::print_text(&config.text(client))?;
     }
-    home::remember_home(args.home.given());
+    home::remember_home(home.given());
     Ok(ExitCode::SUCCESS)
 }
 
@@ -76,12 +91,17 @@ struct ClientConfig {
 }
 
 impl ClientConfig {
-    fn from_args(args: &Args) -> Result<Self, Failure> {
-        match &args.http {
-            Some(url) => Self::for_http(args.client, &HttpEndpoint::new(url)?),
+    fn new(
+        client: Client,
+        home: &HomeArgs,
+        tools: &[ToolSet],
+        options: &PrintOptions,
+    ) -> Result<Self, Failure> {
+        match &options.http {
+            Some(url) => Self::for_http(client, &HttpEndpoint::new(url)?),
             None => {
-                let server = ServerCommand::new(&args.home, &args.tools, args.propose.as_deref())?;
-                Ok(Self::for_command(args.client, server))
+                let server = ServerCommand::new(home, tools, options.propose.as_deref())?;
+                Ok(Self::for_command(client, server))
             }
         }
     }

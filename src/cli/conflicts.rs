@@ -1,20 +1,11 @@
-//! `palazzo conflicts`.
-
-use std::process::ExitCode;
-
-use serde_json::{Value, json};
+//! `palazzo conflicts`, the older name of `palazzo resolve` without a conflict.
 
 use crate::cli::home::PalaceArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
-use crate::cli::terminal;
-use crate::keeper;
-use crate::render;
+use crate::cli::resolve;
 
-/// List the fields for which a merge found two values
-///
-/// One value stands, the other is kept in `conflicts/` until somebody settles the conflict:
-/// by writing the field, or with `palazzo resolve`.
+/// List the fields for which a merge found two values: `palazzo resolve`
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -25,15 +16,5 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let (mut keeper, user) = (args.palace.keeper(), terminal_user("conflicts"));
-    let session = keeper.session(&user)?;
-    let conflicts = keeper::list_conflicts(&session);
-    terminal::print_page(&match args.format.is_json() {
-        true => {
-            let conflicts: Vec<Value> = conflicts.iter().map(render::conflict_json).collect();
-            format!("{:#}\n", json!({ "conflicts": conflicts }))
-        }
-        false => render::conflict_list(&conflicts, user.now),
-    })?;
-    Ok(ExitCode::SUCCESS)
+    resolve::list_conflicts(&mut args.palace.keeper(), &terminal_user("conflicts"), &args.format)
 }

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use crate::cli::doctor::client_configs::read_client_configs;
 use crate::cli::doctor::report::Report;
 use crate::cli::doctor::update::update_advice;
-use crate::cli::home::{self, HomeOrDirArgs, WorkspaceArgs};
+use crate::cli::home::{self, PalacesArgs, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
@@ -27,7 +27,7 @@ use crate::model::path_text;
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    home: HomeOrDirArgs,
+    home: PalacesArgs,
 
     /// Remove this git lock file, after a question; a lock file that a running process
     /// holds is kept
@@ -56,13 +56,14 @@ fn print_report(args: &Args) -> Result<(), Failure> {
     if args.home.given().is_some() && !home.is_dir() {
         return Err(Failure::Message(format!("there is no folder {}", path_text(&home))));
     }
+    let home = args.home.choose(home)?;
     let user = terminal_user("doctor").name;
     // A link, such as that of Homebrew, does not show which package manager installed the program.
     let program = std::env::current_exe().and_then(|it| it.canonicalize()).unwrap_or_default();
     let report = Report {
         update_advice: update_advice(&program),
         git: keeper::git_version(),
-        palaces: keeper::examine_palaces(&args.home.keeper(), &user)?,
+        palaces: keeper::examine_palaces(&args.home.keeper()?, &user)?,
         max_watched_folders: keeper::max_watched_folders(),
         clients: read_client_configs(&here),
         home,
@@ -88,9 +89,9 @@ fn remove_lock(args: &Args, path: &Path) -> Result<(), Failure> {
 
 /// Finds the lock file in the given or default home, else in the folder that contains its
 /// `.git`.
-fn find_lock(args: &HomeOrDirArgs, path: &Path) -> Result<(Keeper, GitLock), Failure> {
+fn find_lock(args: &PalacesArgs, path: &Path) -> Result<(Keeper, GitLock), Failure> {
     let above = if args.given().is_none() { folder_above_git(path) } else { None };
-    for home in [Some(args.find()), above].into_iter().flatten() {
+    for home in [Some(args.find()?), above].into_iter().flatten() {
         let keeper = home::keeper_for_home(Some(&home), &WorkspaceArgs::default());
         if let Some(lock) = keeper::find_git_lock(&keeper, path)? {
             return Ok((keeper, lock));

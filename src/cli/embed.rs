@@ -1,4 +1,4 @@
-//! `palazzo embed`.
+//! `palazzo search --index`, and its older name `palazzo embed`.
 
 use std::process::ExitCode;
 
@@ -6,12 +6,9 @@ use crate::cli::home::PalaceArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::terminal;
-use crate::keeper::{self, EmbedOutcome};
+use crate::keeper::{self, EmbedOutcome, Keeper};
 
-/// Compute all missing embeddings of a palace, for semantic search
-///
-/// `palazzo serve` computes them in the background, one passage at a time; this command
-/// computes them all at once. `[search] model` in palace.toml names the model.
+/// Compute all missing embeddings of a palace, for semantic search: `palazzo search --index`
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -19,7 +16,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let mut keeper = args.palace.keeper();
+    embed_passages(&mut args.palace.keeper())
+}
+
+/// Computes the missing embeddings of a palace, and reports how many there were.
+pub(super) fn embed_passages(keeper: &mut Keeper) -> Outcome {
     let bar = ProgressBar::default();
     let caller = terminal_user("embed");
     let mut session = keeper.session(&caller)?;

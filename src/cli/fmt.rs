@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crate::cli::home::{self, HomeOption, WorkspaceArgs};
+use crate::cli::home::{self, PalacesOptions, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::terminal;
 use crate::keeper::{self, FmtReport, Keeper};
@@ -19,7 +19,7 @@ use crate::model::path_text;
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Homes, palaces, folders in them, or files
-    #[arg(value_name = "PATH", conflicts_with = "home")]
+    #[arg(value_name = "PATH", conflicts_with_all = ["home", "workspace"])]
     paths: Vec<PathBuf>,
 
     /// Write nothing; list the files that are not formatted
@@ -32,7 +32,7 @@ pub(super) struct Args {
     diff: bool,
 
     #[command(flatten)]
-    home: HomeOption,
+    home: PalacesOptions,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
@@ -61,8 +61,8 @@ pub(super) fn run(args: &Args) -> Outcome {
     Ok(ExitCode::from(u8::from(left > 0 || args.check && changed > 0)))
 }
 
-fn find_home_with_palaces(home: &HomeOption) -> Result<PathBuf, Failure> {
-    let home = home.find();
+fn find_home_with_palaces(home: &PalacesOptions) -> Result<PathBuf, Failure> {
+    let home = home.find()?;
     let keeper = home::keeper_for_home(Some(&home), &WorkspaceArgs::default());
     home::require_palace(&keeper, &home)?;
     Ok(home)

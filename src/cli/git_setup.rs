@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::cli::home::{self, HomeOrDirArgs};
+use crate::cli::home::{self, PalacesArgs};
 use crate::cli::outcome::Outcome;
 use crate::cli::program::program_path;
 use crate::cli::terminal;
@@ -21,12 +21,12 @@ pub(super) struct Args {
     remove: bool,
 
     #[command(flatten)]
-    home: HomeOrDirArgs,
+    home: PalacesArgs,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let keeper = args.home.keeper();
-    home::require_palace(&keeper, &args.home.find())?;
+    let keeper = args.home.keeper()?;
+    home::require_palace(&keeper, &args.home.find()?)?;
     let reports = match args.remove {
         true => keeper::remove_git_setup(&keeper)?,
         false => keeper::set_up_git(&keeper, &program_path()?)?,

@@ -18,12 +18,31 @@ pub(super) struct WorkspaceArgs {
     pub(super) workspace: Option<String>,
 }
 
-/// The option `--home`, for commands that have other arguments and work on a whole home.
+/// The option `--home`.
 #[derive(clap::Args)]
-pub(super) struct HomeOption {
+struct HomeOption {
     /// The home, or one palace
     #[arg(long, value_name = "DIR")]
-    pub(super) home: Option<PathBuf>,
+    home: Option<PathBuf>,
+}
+
+/// Chooses one palace, for commands that else work on all of them.
+#[derive(Clone, clap::Args)]
+struct OnlyWorkspaceArgs {
+    /// Only this workspace
+    #[arg(long, value_name = "NAME")]
+    workspace: Option<String>,
+}
+
+/// The options `--home` and `--workspace`, for commands that have other arguments and work on all
+/// palaces.
+#[derive(clap::Args)]
+pub(super) struct PalacesOptions {
+    #[command(flatten)]
+    home: HomeOption,
+
+    #[command(flatten)]
+    workspace: OnlyWorkspaceArgs,
 }
 
 /// The options `--home` and `--workspace`, for commands that have other arguments.
@@ -36,8 +55,18 @@ pub(super) struct HomeArgs {
     workspace: WorkspaceArgs,
 }
 
-/// The home as an argument or an option, for commands without other arguments that work on a
-/// whole home.
+/// The home as an argument or an option, and `--workspace`, for commands without other arguments
+/// that work on all palaces.
+#[derive(Clone, clap::Args)]
+pub(super) struct PalacesArgs {
+    #[command(flatten)]
+    home: HomeOrDirArgs,
+
+    #[command(flatten)]
+    workspace: OnlyWorkspaceArgs,
+}
+
+/// The home as an argument or an option.
 #[derive(Clone, clap::Args)]
 pub(super) struct HomeOrDirArgs {
     /// The home, or one palace
@@ -59,10 +88,50 @@ pub(super) struct PalaceArgs {
     pub(super) workspace: WorkspaceArgs,
 }
 
-impl HomeOption {
-    /// Finds this home.
-    pub(super) fn find(&self) -> PathBuf {
-        find_home(self.home.as_deref())
+impl OnlyWorkspaceArgs {
+    /// Returns the home, or the palace in it that was chosen.
+    fn choose(&self, home: PathBuf) -> Result<PathBuf, Failure> {
+        match &self.workspace {
+            None => Ok(home),
+            Some(name) => {
+                let keeper = keeper_for_home(Some(&home), &WorkspaceArgs::default());
+                Ok(keeper.palace_folder(name)?)
+            }
+        }
+    }
+}
+
+impl PalacesOptions {
+    /// Finds this home, or the palace in it that was chosen.
+    pub(super) fn find(&self) -> Result<PathBuf, Failure> {
+        self.workspace.choose(find_home(self.home.home.as_deref()))
+    }
+}
+
+impl PalacesArgs {
+    /// Returns the same with `DIR` as the home.
+    pub(super) fn with_dir(self, dir: PathBuf) -> Self {
+        Self { home: HomeOrDirArgs { dir: Some(dir), home: None }, ..self }
+    }
+
+    /// Returns the home, if one is given.
+    pub(super) fn given(&self) -> Option<&Path> {
+        self.home.given()
+    }
+
+    /// Finds this home, or the palace in it that was chosen.
+    pub(super) fn find(&self) -> Result<PathBuf, Failure> {
+        self.workspace.choose(self.home.find())
+    }
+
+    /// Returns what was chosen instead of `home`, which was found for these arguments.
+    pub(super) fn choose(&self, home: PathBuf) -> Result<PathBuf, Failure> {
+        self.workspace.choose(home)
+    }
+
+    /// Returns a keeper for all palaces of this home, or for the one that was chosen.
+    pub(super) fn keeper(&self) -> Result<Keeper, Failure> {
+        Ok(keeper_for_home(Some(&self.find()?), &WorkspaceArgs::default()))
     }
 }
 
@@ -76,7 +145,7 @@ impl HomeArgs {
 
     /// Finds this home.
     pub(super) fn find(&self) -> PathBuf {
-        self.home.find()
+        find_home(self.home.home.as_deref())
     }
 
     /// Returns a keeper for this home.
@@ -96,11 +165,6 @@ impl HomeArgs {
 }
 
 impl HomeOrDirArgs {
-    /// Returns the argument `DIR`.
-    pub(super) fn new(dir: PathBuf) -> Self {
-        Self { dir: Some(dir), home: None }
-    }
-
     /// Returns the home, if one is given.
     pub(super) fn given(&self) -> Option<&Path> {
         self.dir.as_deref().or(self.home.as_deref())
@@ -109,11 +173,6 @@ impl HomeOrDirArgs {
     /// Finds this home.
     pub(super) fn find(&self) -> PathBuf {
         find_home(self.given())
-    }
-
-    /// Returns a keeper for all palaces of this home.
-    pub(super) fn keeper(&self) -> Keeper {
-        keeper_for_home(self.given(), &WorkspaceArgs::default())
     }
 }
 
@@ -281,7 +340,7 @@ pub(super) fn has_palaces(home: &Path) -> bool {
     Keeper::new(home.to_owned(), None).has_palaces()
 }
 
-/// Returns the home that was last given to `init`, `setup` or `client-config`, if it still has palaces.
+/// Returns the home that was last given to `init` or `setup`, if it still has palaces.
 fn last_home() -> Option<PathBuf> {
     keeper::last_home(&state_dir()?).filter(|it| has_palaces(it))
 }

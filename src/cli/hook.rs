@@ -58,11 +58,11 @@ struct InstallArgs {
     start: SessionStartArgs,
 
     /// Also keep conversations: when one ends, or is about to be compacted, file its
-    /// text in drawers, as `palazzo mine` does
+    /// text in drawers, as `palazzo import` does
     #[arg(long)]
     keep: bool,
 
-    /// Keep conversations with their secrets; else they are redacted, as in `palazzo mine`
+    /// Keep conversations with their secrets; else they are redacted, as in `palazzo import`
     #[arg(long, requires = "keep")]
     keep_secrets: bool,
 }
@@ -94,7 +94,7 @@ struct SessionStartArgs {
     budget: String,
 }
 
-/// Run by the hook at the end: `palazzo mine` on the conversation that standard input
+/// Run by the hook at the end: `palazzo import` on the conversation that standard input
 /// names
 ///
 /// Does not wait for it to finish, and always exits with 0.
@@ -158,18 +158,18 @@ fn run_session_end(args: &SessionEndArgs) -> Result<(), Failure> {
     let unknown = "standard input names no `transcript_path`: nothing is kept";
     let transcript = input.get("transcript_path").and_then(Value::as_str);
     let transcript = transcript.ok_or_else(|| Failure::Message(unknown.to_owned()))?;
-    let mut mine = process::Command::new(std::env::current_exe()?);
-    mine.arg("mine").arg("--home").arg(args.home.find());
+    let mut import = process::Command::new(std::env::current_exe()?);
+    import.arg("import").arg("--home").arg(args.home.find());
     if let Some(name) = args.home.workspace() {
-        mine.arg("--workspace").arg(name);
+        import.arg("--workspace").arg(name);
     }
     if args.keep_secrets {
-        mine.arg("--keep-secrets");
+        import.arg("--keep-secrets");
     }
-    mine.arg("--").arg(transcript);
-    mine.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    detach(&mut mine);
-    mine.spawn()?;
+    import.arg("--").arg(transcript);
+    import.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    detach(&mut import);
+    import.spawn()?;
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use crate::cli::home::HomeArgs;
+use crate::cli::mine;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_count};
@@ -23,15 +24,55 @@ use crate::model::{escape_unprintable_in_lines, path_text};
 /// Limit for printed messages about lines that could not be parsed.
 const MAX_PRINTED_MESSAGES: usize = 100;
 
-/// Import the memory of another program
+/// Import documents, conversations, or the memory of another program
+///
+/// With paths, files documents and conversations in drawers, word for word. A path that is called
+/// like one of the commands is written `./memory`.
+///
+/// Reads Markdown and text (the room is the folder, `notes` at the top; long documents
+/// are split at their headings), transcripts of Claude Code and Codex (`.jsonl`), and
+/// exports of Claude.ai and ChatGPT (`conversations.json`). Each exchange becomes one
+/// drawer. One run is one commit, which `palazzo undo` takes back. From a conversation,
+/// messages and the text of attachments in Claude.ai are filed; thinking, tool calls, tool
+/// results and pictures are not. A document has the `date` or `created` of its front
+/// matter, else the day in its name (`2026-03-01`), else the time of its last change.
+///
+/// From a folder, it leaves out what `.gitignore` excludes, dependencies and builds
+/// (`node_modules`, `venv`, `target`), links, and hidden files except the memories of
+/// coding agents (`.serena/memories`, `.kiro/steering`, `.amazonq/rules`, `.specstory`,
+/// `.aider*`, Markdown in `.claude`). Beside transcripts of Claude Code, it leaves out what
+/// the client keeps for itself (`memory`, `tool-results`). It reports how many; a path that you give is always
+/// taken.
+///
+/// Secrets are redacted before anything is written: `[redacted: KIND]` replaces private keys,
+/// tokens of services, and the values of variables named like `API_KEY` or `DB_PASSWORD`.
+/// They are counted, and listed with their places. `--keep-secrets` files them as they are.
+///
+/// Texts that are filed already are skipped, so it is safe to mine again. New text at
+/// the end of a conversation or document is added to its drawer. A document that
+/// changed in another place is filed again; its older text is kept and listed.
+///
+/// Exits with 1 if a folder could not be read, or a file, a line of a transcript or a
+/// conversation of an export could not be parsed, or there is nothing to mine. It is listed,
+/// and the rest is filed.
 #[derive(clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true,
+    arg_required_else_help = true
+)]
+// The flattened arguments have a group of this name.
+#[group(skip)]
 pub(super) struct Args {
     #[command(subcommand)]
-    what: ImportSource,
+    memory: Option<OtherMemory>,
+
+    #[command(flatten)]
+    files: mine::Args,
 }
 
 #[derive(Subcommand)]
-enum ImportSource {
+enum OtherMemory {
     Memory(ImportMemoryArgs),
     #[cfg(feature = "import-mempalace")]
     Mempalace(mempalace::Args),
@@ -43,7 +84,7 @@ enum ImportSource {
 /// of servers that lay them out differently or name their keys in another way. Give
 /// `--home` the directory that `palazzo serve` is given. Existing entities, observations
 /// and relations are not changed, so a second import changes nothing. Secrets are redacted, as
-/// in `palazzo mine`. Exits with 1 if some lines could not be parsed; they are listed, and
+/// in `palazzo import PATH`. Exits with 1 if some lines could not be parsed; they are listed, and
 /// the rest is imported.
 #[derive(clap::Args)]
 struct ImportMemoryArgs {
@@ -58,10 +99,11 @@ struct ImportMemoryArgs {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    match &args.what {
-        ImportSource::Memory(args) => import_memory(args),
+    match &args.memory {
+        None => mine::run(&args.files),
+        Some(OtherMemory::Memory(args)) => import_memory(args),
         #[cfg(feature = "import-mempalace")]
-        ImportSource::Mempalace(args) => mempalace::run(args),
+        Some(OtherMemory::Mempalace(args)) => mempalace::run(args),
     }
 }
 

@@ -7,7 +7,8 @@ use std::process::ExitCode;
 
 use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
-use crate::cli::{signal, terminal};
+use crate::cli::output_format::FormatArgs;
+use crate::cli::{signal, templates, terminal};
 use crate::keeper::{self, Keeper, Template};
 use crate::model::{Files, GitUrl, TemplateVariable, escape_unprintable_in_lines, quoted};
 
@@ -15,15 +16,19 @@ use crate::model::{Files, GitUrl, TemplateVariable, escape_unprintable_in_lines,
 ///
 /// With --repository, create a new git repository for a palace that has lost its own,
 /// and commit the palace as it is. This starts a new history; the old one is not recovered.
+///
+/// With --list, print the templates: those in the program, and the palaces in your template folder
+/// `~/.config/palazzo/templates` (`$XDG_CONFIG_HOME/palazzo/templates`).
 #[derive(clap::Args)]
+#[command(mut_arg("format", |it| it.requires("list").conflicts_with_all(["name", "repository"])))]
 pub(super) struct Args {
     /// The name of the palace; the name of its directory is derived from it
-    #[arg(required_unless_present = "repository")]
+    #[arg(required_unless_present_any = ["repository", "list"])]
     name: Option<String>,
 
     /// The template to start from: the folder of any palace, a git repository
     /// (`https://…`, `ssh://…`, `git@host:path` or `file://…`, each with `#BRANCH` or
-    /// `#BRANCH:FOLDER` if you want), or a name that `palazzo templates` lists
+    /// `#BRANCH:FOLDER` if you want), or a name that --list prints
     #[arg(long, value_name = "DIR|URL|NAME")]
     template: Option<String>,
 
@@ -42,12 +47,22 @@ pub(super) struct Args {
     #[expect(clippy::option_option, reason = "it may be given with and without a folder")]
     repository: Option<Option<PathBuf>>,
 
+    /// List the templates, with their variables
+    #[arg(long, conflicts_with_all = ["name", "template", "set", "repository"])]
+    list: bool,
+
+    #[command(flatten)]
+    format: FormatArgs,
+
     /// The home
     #[arg(long, value_name = "DIR")]
     home: Option<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
+    if args.list {
+        return templates::list_templates(args.home.as_deref(), &args.format);
+    }
     if let Some(dir) = &args.repository {
         if dir.is_some() && args.home.is_some() {
             let why = "`--repository DIR` and `--home DIR` both name the home: give one of them";

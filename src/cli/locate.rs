@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::process::ExitCode;
 
-use crate::cli::home::{HomeOption, WorkspaceArgs, keeper_for_home, require_palace, state_dir};
+use crate::cli::home::{PalacesOptions, WorkspaceArgs, keeper_for_home, require_palace, state_dir};
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
@@ -38,12 +38,12 @@ pub(super) struct Args {
     format: FormatArgs,
 
     #[command(flatten)]
-    home: HomeOption,
+    home: PalacesOptions,
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
     let text = read_text(&args.text)?;
-    let home = args.home.find();
+    let home = args.home.find()?;
     let keeper = keeper_for_home(Some(&home), &WorkspaceArgs::default());
     require_palace(&keeper, &home)?;
     let found = keeper::locate_text(&keeper, state_dir().as_deref(), &text)?;

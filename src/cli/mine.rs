@@ -1,4 +1,4 @@
-//! `palazzo mine`.
+//! `palazzo import PATH…`, and its older name `palazzo mine`.
 
 mod source_files;
 
@@ -31,34 +31,7 @@ const NOTHING_TO_MINE: &str = "there is nothing to mine here: expected documents
     .txt), transcripts of Claude Code or Codex (.jsonl) or exports of Claude.ai or ChatGPT \
     (conversations.json)";
 
-/// File documents and conversations in drawers, word for word
-///
-/// Reads Markdown and text (the room is the folder, `notes` at the top; long documents
-/// are split at their headings), transcripts of Claude Code and Codex (`.jsonl`), and
-/// exports of Claude.ai and ChatGPT (`conversations.json`). Each exchange becomes one
-/// drawer. One run is one commit, which `palazzo undo` takes back. From a conversation,
-/// messages and the text of attachments in Claude.ai are filed; thinking, tool calls, tool
-/// results and pictures are not. A document has the `date` or `created` of its front
-/// matter, else the day in its name (`2026-03-01`), else the time of its last change.
-///
-/// From a folder, it leaves out what `.gitignore` excludes, dependencies and builds
-/// (`node_modules`, `venv`, `target`), links, and hidden files except the memories of
-/// coding agents (`.serena/memories`, `.kiro/steering`, `.amazonq/rules`, `.specstory`,
-/// `.aider*`, Markdown in `.claude`). Beside transcripts of Claude Code, it leaves out what
-/// the client keeps for itself (`memory`, `tool-results`). It reports how many; a path that you give is always
-/// taken.
-///
-/// Secrets are redacted before anything is written: `[redacted: KIND]` replaces private keys,
-/// tokens of services, and the values of variables named like `API_KEY` or `DB_PASSWORD`.
-/// They are counted, and listed with their places. `--keep-secrets` files them as they are.
-///
-/// Texts that are filed already are skipped, so it is safe to mine again. New text at
-/// the end of a conversation or document is added to its drawer. A document that
-/// changed in another place is filed again; its older text is kept and listed.
-///
-/// Exits with 1 if a folder could not be read, or a file, a line of a transcript or a
-/// conversation of an export could not be parsed, or there is nothing to mine. It is listed,
-/// and the rest is filed.
+/// File documents and conversations in drawers, word for word: `palazzo import PATH…`
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A file, or a folder with everything in it that is not left out

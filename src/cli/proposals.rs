@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 
 use crate::cli::diff::commit_json;
-use crate::cli::home::HomeOrDirArgs;
+use crate::cli::home::PalacesArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
@@ -22,7 +22,7 @@ use crate::render;
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    home: HomeOrDirArgs,
+    home: PalacesArgs,
 
     #[command(flatten)]
     format: FormatArgs,
@@ -30,7 +30,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let now = terminal_user("proposals").now;
-    let palaces = keeper::list_proposals_of_home(&args.home.keeper())?;
+    let palaces = keeper::list_proposals_of_home(&args.home.keeper()?)?;
     if args.format.is_json() {
         let values = palaces.iter().flat_map(proposals_json).collect::<Vec<_>>();
         terminal::print_text(&format!("{:#}", json!({ "proposals": values })))?;

@@ -7,6 +7,7 @@ use chrono::SecondsFormat;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
+use crate::cli::embed;
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::terminal;
@@ -19,10 +20,14 @@ use crate::render::{self, display_path};
 /// Searches rooms, scrolls, drawers, diaries, tasks, processes, genera and entities,
 /// like the search of agents. Exits with 0 if something was found, with 1 if nothing
 /// was, with 2 if the search could not run.
+///
+/// With --index, computes all missing embeddings for semantic search at once; `palazzo serve`
+/// computes them in the background, one passage at a time. `[search] model` in palace.toml names
+/// the model.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A question, or some words
-    #[arg(value_name = "QUERY", required = true)]
+    #[arg(value_name = "QUERY", required_unless_present = "index")]
     words: Vec<String>,
 
     /// Only items in this wing, by slug or name
@@ -54,6 +59,10 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 
+    /// Search nothing; compute the missing embeddings
+    #[arg(long, conflicts_with_all = ["words", "wing", "room", "kind", "since", "until", "limit", "format"])]
+    index: bool,
+
     #[command(flatten)]
     home: HomeArgs,
 }
@@ -67,6 +76,9 @@ enum Format {
 
 pub(super) fn run(args: Args) -> Outcome {
     let mut keeper = args.home.keeper();
+    if args.index {
+        return embed::embed_passages(&mut keeper);
+    }
     let query = SearchQuery {
         words: args.words.join(" "),
         wing: args.wing,

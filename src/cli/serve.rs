@@ -25,9 +25,12 @@ const GIT_KILL_TIME: Duration = Duration::from_millis(100);
 /// The stack size of a thread.
 const THREAD_STACK_BYTES: usize = 8 << 20;
 
+/// The tool sets that are offered without `--tools`.
+const DEFAULT_TOOLS: [ToolSet; 2] = [ToolSet::Palace, ToolSet::Graph];
+
 /// Serve palaces over MCP, on standard input and output or over HTTP
 ///
-/// MCP clients start this command themselves; `palazzo client-config` prints their
+/// MCP clients start this command themselves; `palazzo setup --print` prints their
 /// configuration. Nothing is written until a tool call requires it.
 ///
 /// With --http one server serves many windows, and people see the palace in a browser, with
@@ -39,8 +42,9 @@ pub(super) struct Args {
 
     /// The tool sets to offer: palace (walking and building), graph (entities),
     /// sync (syncing now, settling conflicts), memory (the tools of the reference memory server, instead of graph),
-    /// mempalace (the nineteen tools of MemPalace)
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "palace,graph")]
+    /// mempalace (the nineteen tools of MemPalace). Without this option: palace and graph, and
+    /// sync while `palazzo sync` is set up for a palace of the home
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     tools: Vec<ToolSet>,
 
     /// Do not limit the answers of the reading tools of the set memory, even if they
@@ -86,9 +90,11 @@ enum WatchOption {
 }
 
 pub(super) fn run(args: Args) -> Outcome {
+    let has_default_tools = args.tools.is_empty();
+    let tools = if has_default_tools { DEFAULT_TOOLS.to_vec() } else { args.tools };
     let toolbox = match args.unbounded {
-        true => Toolbox::with_unbounded_answers(args.tools),
-        false => Toolbox::new(args.tools),
+        true => Toolbox::with_unbounded_answers(tools),
+        false => Toolbox::new(tools),
     };
     let toolbox = reject_duplicate_tools(toolbox)?;
     let toolbox = if args.read_only { toolbox.without_changing_tools() } else { toolbox };
@@ -111,6 +117,10 @@ pub(super) fn run(args: Args) -> Outcome {
     }
     let timing = SyncTiming::with_idle(Duration::from_millis(args.sync_idle_ms));
     let is_synced = !args.read_only && args.propose.is_none();
+    let toolbox = match is_synced && has_default_tools {
+        true => with_sync_tools_if_set_up(toolbox, home.clone()),
+        false => toolbox,
+    };
     let (server, cancelled) = make_server(toolbox, keeper, is_synced.then_some(timing));
     run_until_signal(cancelled, async |stop| {
         #[cfg(feature = "http")]
@@ -130,7 +140,7 @@ async fn serve_over_http(
 ) -> Result<(), Failure> {
     let announce = |address| {
         anstream::eprintln!(
-            "Serving {} over HTTP: MCP at http://{address}/mcp (`palazzo client-config --http` \
+            "Serving {} over HTTP: MCP at http://{address}/mcp (`palazzo setup --print --http` \
              prints the configuration of clients), the page by `palazzo view`. Ctrl-C ends this.",
             path_text(home)
         );
@@ -164,10 +174,15 @@ fn home_and_keeper(
     Ok((home, keeper))
 }
 
+/// Lists the tools for synchronizing and merging while that is set up for a palace of the home.
+fn with_sync_tools_if_set_up(toolbox: Toolbox, home: PathBuf) -> Toolbox {
+    toolbox.with_sync_tools_if(move || keeper::is_sync_set_up(&home, state_dir()))
+}
+
 /// Tells a person that this command is for client programs.
 fn explain_standard_input(home: &Path) {
     anstream::eprintln!(
-        "Serving {} over MCP on standard input, for a client program. `palazzo client-config` \
+        "Serving {} over MCP on standard input, for a client program. `palazzo setup --print` \
          prints the client's configuration; `palazzo walk` is for people. Ctrl-D ends this.",
         path_text(home)
     );

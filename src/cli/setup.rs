@@ -14,6 +14,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use crate::cli::client::Client;
 use crate::cli::client::places::UserFolders;
 use crate::cli::client::server::ServerCommand;
+use crate::cli::client_config::{self, PrintOptions};
 use crate::cli::home::{self, HomeArgs};
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::serve::reject_duplicate_tools;
@@ -30,7 +31,15 @@ use crate::mcp::{ToolSet, Toolbox};
 /// comments and layout stay. A file that it cannot read, and an entry of another server with the
 /// same name, are left alone. In an entry of Palazzo it updates the program, and the home and the
 /// options that you give.
+///
+/// With --print, prints the configuration of one client, or the command that makes it use Palazzo,
+/// and writes nothing.
 #[derive(clap::Args)]
+#[command(
+    mut_arg("propose", needs_print),
+    mut_arg("http", needs_print),
+    mut_arg("link", needs_print)
+)]
 pub(super) struct Args {
     /// Only these clients, separated by commas; can be repeated
     #[arg(long = "client", value_name = "NAME", value_delimiter = ',', value_parser = client_parser())]
@@ -55,6 +64,18 @@ pub(super) struct Args {
     /// have added meanwhile
     #[arg(long, conflicts_with_all = ["home", "workspace", "tools"])]
     remove: bool,
+
+    /// Print the configuration of this client, and write nothing
+    #[arg(long, value_name = "CLIENT", num_args = 0..=1, default_missing_value = "claude-code", conflicts_with_all = ["clients", "yes", "dry_run", "remove"])]
+    print: Option<Client>,
+
+    #[command(flatten)]
+    printing: PrintOptions,
+}
+
+/// Makes an argument one of `--print`.
+fn needs_print(argument: clap::Arg) -> clap::Arg {
+    argument.requires("print").conflicts_with_all(["clients", "yes", "dry_run", "remove"])
 }
 
 /// Parses the name of a client. The help lists only clients whose configuration can be written; the
@@ -66,6 +87,9 @@ fn client_parser() -> impl TypedValueParser<Value = Client> {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
+    if let Some(client) = args.print {
+        return client_config::print_config(client, &args.home, &args.tools, &args.printing);
+    }
     reject_duplicate_tools(Toolbox::new(args.tools.clone()))?;
     let unknown = "the folder of the user is not known: set HOME";
     let folders = UserFolders::from_env().ok_or_else(|| Failure::Message(unknown.to_owned()))?;
@@ -140,7 +164,7 @@ fn nothing_found(is_removal: bool) -> &'static str {
         true => "No client on this machine has an entry of Palazzo.",
         false => {
             "No client was found on this machine. `palazzo setup --client NAME` writes the \
-             configuration of one, `palazzo client-config NAME` prints it."
+             configuration of one, `palazzo setup --print NAME` prints it."
         }
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cli::home::{self, HomeOrDirArgs};
+use crate::cli::home::{self, PalacesArgs};
 use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::signal;
@@ -29,7 +29,7 @@ use crate::render;
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct Args {
     #[command(flatten)]
-    home: HomeOrDirArgs,
+    home: PalacesArgs,
 
     /// Allow it on this machine, with the upstream of the branch; a branch without one gets URL
     #[arg(long, value_name = "URL", num_args = 0..=1, conflicts_with_all = ["status", "undo", "dry_run", "accept"])]
@@ -74,8 +74,8 @@ struct RepositoryResult {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let args = &args.clone().with_folder_before_setup();
-    let keeper = args.home.keeper();
-    home::require_palace(&keeper, &args.home.find())?;
+    let keeper = args.home.keeper()?;
+    home::require_palace(&keeper, &args.home.find()?)?;
     let repositories = keeper::list_synced_repositories(&keeper)?;
     if matches!(args.setup, Some(Some(_))) && repositories.len() > 1 {
         let message =
@@ -115,8 +115,8 @@ impl Args {
     /// Reads `--setup DIR` as `DIR --setup`, and `--setup DIR URL` as `DIR --setup URL`, if there
     /// are palaces in DIR: a remote has none.
     fn with_folder_before_setup(self) -> Self {
-        let Some(Some(folder)) = &self.setup else { return self };
-        if !home::has_palaces(Path::new(folder)) {
+        let Some(Some(folder)) = self.setup.clone() else { return self };
+        if !home::has_palaces(Path::new(&folder)) {
             return self;
         }
         let given = self.home.given();
@@ -124,9 +124,13 @@ impl Args {
             Some((_, true)) => self,
             Some((url, false)) => {
                 let url = url.display().to_string();
-                Self { home: HomeOrDirArgs::new(folder.into()), setup: Some(Some(url)), ..self }
+                let home = self.home.with_dir(folder.into());
+                Self { home, setup: Some(Some(url)), ..self }
             }
-            None => Self { home: HomeOrDirArgs::new(folder.into()), setup: Some(None), ..self },
+            None => {
+                let home = self.home.with_dir(folder.into());
+                Self { home, setup: Some(None), ..self }
+            }
         }
     }
 

@@ -1,6 +1,6 @@
-//! `palazzo templates`.
+//! `palazzo init --list`, and its older name `palazzo templates`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
@@ -13,10 +13,7 @@ use crate::keeper::{self, Template};
 use crate::model::path_text;
 use crate::render;
 
-/// List the templates that `palazzo init` can start from
-///
-/// These are the templates in the program, and the palaces in your template folder
-/// `~/.config/palazzo/templates` (`$XDG_CONFIG_HOME/palazzo/templates`).
+/// List the templates that `palazzo init` can start from: `palazzo init --list`
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
@@ -28,14 +25,19 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
+    list_templates(args.home.as_deref(), &args.format)
+}
+
+/// Prints the templates in the program and in the folder of the user.
+pub(super) fn list_templates(home: Option<&Path>, format: &FormatArgs) -> Outcome {
     // The home is not used, so its choice is not worth a message.
-    let (home, _) = home::find_home_and_source(args.home.as_deref());
+    let (home, _) = home::find_home_and_source(home);
     let keeper = home::keeper_for_home(Some(&home), &WorkspaceArgs { workspace: None });
     let list = keeper::list_templates(&keeper)?;
     for error in &list.errors {
         terminal::eprint_failure(&error.to_string());
     }
-    match args.format.is_json() {
+    match format.is_json() {
         false => {
             let page: String = list.templates.iter().map(template_to_text).collect();
             terminal::print_page(&page)?;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use crate::cli::home::{self, HomeOrDirArgs};
+use crate::cli::home::{self, PalacesArgs};
 use crate::cli::outcome::Outcome;
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
@@ -23,18 +23,18 @@ use crate::render::whole_line;
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]
-    home: HomeOrDirArgs,
+    home: PalacesArgs,
 
     /// Allow it without asking
     #[arg(long)]
     yes: bool,
 
     /// List what is allowed on this machine
-    #[arg(long, conflicts_with_all = ["dir", "home", "yes", "remove"])]
+    #[arg(long, conflicts_with_all = ["dir", "home", "workspace", "yes", "remove"])]
     list: bool,
 
     /// Withdraw the consents for a folder and everything below it
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["dir", "home", "yes"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["dir", "home", "workspace", "yes"])]
     remove: Option<PathBuf>,
 
     #[command(flatten)]
@@ -42,7 +42,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let keeper = args.home.keeper();
+    let keeper = args.home.keeper()?;
     if args.list {
         let allowed = keeper::list_consents(&keeper)?;
         if args.format.is_json() {
@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::from(u8::from(removed.is_empty())));
     }
     let missing = keeper::missing_consents(&keeper)?;
-    let home = args.home.find();
+    let home = args.home.find()?;
     home::require_palace(&keeper, &home)?;
     let otherwise = format!("Nothing in {} needs your consent.", path_text(&home));
     match args.format.is_json() {

@@ -15,4 +15,4 @@ pub use repositories::SyncedRepository;
 pub use round::{SyncOptions, SyncReport, revert_last_sync, sync_repository, undo_last_sync};
 pub use schedule::SyncTiming;
 pub use setup::{SyncSetup, set_up_sync};
-pub use status::{SyncState, list_synced_repositories, sync_state};
+pub use status::{SyncState, is_sync_set_up, list_synced_repositories, sync_state};

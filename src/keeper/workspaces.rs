@@ -59,6 +59,11 @@ impl Keeper {
         Ok(())
     }
 
+    /// Returns the directory of the palace with this name. Opens nothing.
+    pub fn palace_folder(&self, name: &str) -> Result<PathBuf, Refusal> {
+        Ok(self.find_workspace(name)?.root)
+    }
+
     /// Finds a palace by the name of its directory or the name in its settings, ignoring case.
     pub(super) fn find_workspace(&self, name: &str) -> Result<Workspace, Refusal> {
         let all = self.workspaces()?;

@@ -28,8 +28,11 @@ use crate::mcp::server::{Server, client_name};
 use crate::mcp::subscribers::{accepted_filter, accepted_targets, target_digests};
 use crate::model::quoted;
 
-/// One hour: the lists of tools and prompts never change while the process runs.
+/// One hour: these lists never change while the process runs.
 const LIST_TTL_MS: u64 = 3_600_000;
+
+/// One minute, for a list of tools that changes when the user sets up a remote.
+const CHANGING_LIST_TTL_MS: u64 = 60_000;
 
 /// The methods that stateless protocol versions no longer have.
 const STATEFUL_METHODS: [&str; 3] = ["initialize", "resources/subscribe", "resources/unsubscribe"];
@@ -102,7 +105,11 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let mut tools = self.toolbox.offered_tools();
+        let toolbox = self.toolbox.clone();
+        let ttl_ms = if toolbox.has_changing_list() { CHANGING_LIST_TTL_MS } else { LIST_TTL_MS };
+        // It may read the configuration of repositories.
+        let listed = tokio::task::spawn_blocking(move || toolbox.offered_tools()).await;
+        let mut tools = listed.map_err(|it| ErrorData::internal_error(it.to_string(), None))?;
         // The list depends on what the client declares.
         let scope = match shows_apps(context.client_capabilities().as_ref()) {
             true => CacheScope::Private,
@@ -113,7 +120,7 @@ impl ServerHandler for Server {
         }
         let list = ListToolsResult::with_all_items(tools);
         let mut list = match uses_stateless_protocol(&context) {
-            true => list.with_ttl_ms(LIST_TTL_MS).with_cache_scope(scope),
+            true => list.with_ttl_ms(ttl_ms).with_cache_scope(scope),
             false => list,
         };
         add_server_info(&mut list.meta, &context);

@@ -43,7 +43,11 @@ pub enum ToolSet {
 pub struct Toolbox {
     pub(super) tools: Vec<RegisteredTool>,
     offered: Vec<ToolSet>,
+    /// Returns whether the set `sync` is listed now although it is not one of `offered`.
+    sync_condition: Option<SyncCondition>,
 }
+
+type SyncCondition = Box<dyn Fn() -> bool + Send + Sync>;
 
 /// A tool: its definition, and the function that runs it.
 pub(super) struct RegisteredTool {
@@ -116,7 +120,18 @@ impl FromStr for ToolSet {
 impl Toolbox {
     /// Registers `tools`, and offers the sets in `offered`.
     pub(super) fn from_tools(tools: Vec<RegisteredTool>, offered: Vec<ToolSet>) -> Self {
-        Self { tools, offered }
+        Self { tools, offered, sync_condition: None }
+    }
+
+    /// Also lists the tools of the set `sync` while `is_set_up` returns true. They can be called at
+    /// any time.
+    #[must_use]
+    pub fn with_sync_tools_if(
+        mut self,
+        is_set_up: impl Fn() -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.sync_condition = (!self.offers(ToolSet::Sync)).then(|| Box::new(is_set_up) as _);
+        self
     }
 
     /// Leaves out the tools that change something.
@@ -140,8 +155,15 @@ impl Toolbox {
 
     /// Lists the offered tools, always in the same order.
     pub fn offered_tools(&self) -> Vec<Tool> {
-        let offered = self.tools.iter().filter(|it| self.offers(it.set));
-        offered.map(|it| it.definition.clone()).collect()
+        let is_sync_listed = self.sync_condition.as_ref().is_some_and(|it| it());
+        let is_listed =
+            |it: &&RegisteredTool| self.offers(it.set) || is_sync_listed && it.set == ToolSet::Sync;
+        self.tools.iter().filter(is_listed).map(|it| it.definition.clone()).collect()
+    }
+
+    /// Returns whether the list of offered tools may change.
+    pub(super) fn has_changing_list(&self) -> bool {
+        self.sync_condition.is_some()
     }
 
     /// Returns the tools that room actions may call.
@@ -164,7 +186,7 @@ impl Toolbox {
         name: &str,
         arguments: JsonObject,
     ) -> Option<ToolResult> {
-        let tool = self.find_tool(name, &self.offered)?;
+        let tool = self.find_callable_tool(name)?;
         let run = || self.run_registered(tool, keeper, caller, arguments);
         let answer = catch_unwind(AssertUnwindSafe(run));
         let answer = answer.unwrap_or_else(|_| {
@@ -197,7 +219,7 @@ impl Toolbox {
         name: &str,
         arguments: JsonObject,
     ) -> Option<Result<DetachedWork, String>> {
-        match &self.find_tool(name, &self.offered)?.run {
+        match &self.find_callable_tool(name)?.run {
             Run::Detached(begin) => Some(begin(keeper, caller, arguments)),
             Run::OnKeeper(_) => None,
         }
@@ -206,7 +228,7 @@ impl Toolbox {
     /// Returns what access a call needs. A tool that moves may turn out to change
     /// something; its call then switches to the keeper.
     pub(super) fn required_access(&self, name: &str) -> CallAccess {
-        match self.find_tool(name, &self.offered).map(RegisteredTool::tool_effect) {
+        match self.find_callable_tool(name).map(RegisteredTool::tool_effect) {
             Some(ToolEffect::Changes) => CallAccess::Exclusive,
             Some(ToolEffect::Reads | ToolEffect::Moves) | None => CallAccess::Read,
         }
@@ -281,6 +303,13 @@ impl Toolbox {
             }
             _ => answer,
         })
+    }
+
+    /// Returns the tool of that name in one of the sets that are offered, now or at other times.
+    fn find_callable_tool(&self, name: &str) -> Option<&RegisteredTool> {
+        let at_times: &[ToolSet] =
+            if self.sync_condition.is_some() { &[ToolSet::Sync] } else { &[] };
+        self.find_tool(name, &self.offered).or_else(|| self.find_tool(name, at_times))
     }
 
     /// Returns the tool of that name in one of `sets`: two sets may share a name.
@@ -503,7 +532,7 @@ mod tests {
             test_tool("fall_over", |_| panic!("over a loose stone")),
             test_tool("stand", |_| Ok("You stand.".to_owned().into())),
         ];
-        let tools = Toolbox { tools, offered: vec![ToolSet::Palace] };
+        let tools = Toolbox::from_tools(tools, vec![ToolSet::Palace]);
         let mut keeper = Keeper::new("nowhere".into(), None);
         for _ in 0..2 {
             let refusal = call_tool(&tools, &mut keeper, "fall_over").unwrap().unwrap_err();
@@ -538,10 +567,8 @@ mod tests {
 
     #[test]
     fn a_tool_that_is_not_offered_cannot_be_called() {
-        let tools = Toolbox {
-            tools: vec![test_tool("stand", |_| Ok(String::new().into()))],
-            offered: vec![],
-        };
+        let tools =
+            Toolbox::from_tools(vec![test_tool("stand", |_| Ok(String::new().into()))], vec![]);
         assert_eq!(call_tool(&tools, &mut Keeper::new("nowhere".into(), None), "stand"), None);
         assert_eq!(tools.offered_tools(), []);
     }

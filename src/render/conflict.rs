@@ -44,7 +44,7 @@ pub fn conflict_notice(
 /// Renders the number of conflicts that concern other items.
 pub fn conflict_count_line(count: usize, audience: Audience) -> String {
     let count = count_with_noun(count, "conflict");
-    let lister = audience.choose("describe_workspace with findings: true", "`palazzo conflicts`");
+    let lister = audience.choose("describe_workspace with findings: true", "`palazzo resolve`");
     format!("{count} from merges: {lister} lists what is open")
 }
 

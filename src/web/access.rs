@@ -103,7 +103,7 @@ pub(super) async fn require_token(
 ) -> Response {
     match &access.0 {
         Some(rules) if !rules.has_token(request.headers()) => {
-            let why = "`palazzo client-config --http` prints the token for the header \
+            let why = "`palazzo setup --print --http` prints the token for the header \
                        `Authorization: Bearer TOKEN`\n";
             let challenge = [(header::WWW_AUTHENTICATE, r#"Bearer error="invalid_token""#)];
             (StatusCode::UNAUTHORIZED, challenge, why).into_response()

@@ -19,7 +19,7 @@ pub(super) fn oauth_routes() -> Router {
 async fn report_no_oauth() -> Response {
     let answer = json!({
         "error": "not_found",
-        "error_description": "This server has no OAuth: `palazzo client-config --http` prints the \
+        "error_description": "This server has no OAuth: `palazzo setup --print --http` prints the \
                               token for the header `Authorization: Bearer TOKEN`.",
     });
     let json = [(header::CONTENT_TYPE, "application/json")];

@@ -228,6 +228,26 @@ fn without_the_setup_no_git_process_is_started() {
 }
 
 #[test]
+fn the_tools_for_syncing_are_listed_while_sync_is_set_up() {
+    let remote = Remote::with_palace();
+    let ada = remote.clone_to_machine();
+    let [mut server, mut explicit] =
+        [&[][..], &["--tools", "palace,sync"]].map(|it| client(&ada, it));
+    let count = |server: &mut RawClient| {
+        let list = server.request("tools/list", json!({}));
+        let tools = list["result"]["tools"].as_array().unwrap();
+        tools.iter().filter(|it| it["name"] == "sync_palace" || it["name"] == "resolve").count()
+    };
+    assert_eq!([count(&mut server), count(&mut explicit)], [0, 2]);
+    assert_eq!(sync(&ada, &["--setup"]).1, 0);
+    assert_eq!([count(&mut server), count(&mut explicit)], [2, 2]);
+    assert!(server.call("resolve", json!({})).contains("conflict"));
+    let place = ada.path().display().to_string();
+    assert!(ada.run_palazzo(&["trust", "--remove", &place]).status.success());
+    assert_eq!([count(&mut server), count(&mut explicit)], [0, 2]);
+}
+
+#[test]
 fn a_tool_syncs_now() {
     let remote = Remote::with_palace();
     let [ada, ben] = [remote.machine(), remote.machine()];

@@ -83,6 +83,55 @@ fn commands_explain_what_to_do_without_exactly_one_palace() {
 }
 
 #[test]
+fn the_help_lists_the_commands_in_groups() {
+    assert_snapshot!(run(&Home::new(), &["--help"]));
+}
+
+#[test]
+fn older_names_of_commands_still_work() {
+    let home = Home::new();
+    home.run_palazzo(&["init", "Code", "--template", "codebase"]);
+    home.write("notes/plan.md", "# Plan\n\nBuild a shed.\n");
+    let notes = home.path().join("notes").display().to_string();
+    let place = home.path().display().to_string();
+    for (older, now) in [
+        (&["templates", "--home", &place][..], &["init", "--list", "--home", &place][..]),
+        (&["templates", "--format", "json"], &["init", "--list", "--format", "json"]),
+        (&["conflicts", &place], &["resolve", "--home", &place]),
+        (&["conflicts", "--format", "json"], &["resolve", "--format", "json"]),
+        (&["embed", &place], &["search", "--index", "--home", &place]),
+        (&["mine", &notes, "--dry-run"], &["import", &notes, "--dry-run"]),
+        (&["client-config"], &["setup", "--print"]),
+        (&["client-config", "cursor", "--link"], &["setup", "--print", "cursor", "--link"]),
+        (
+            &["client-config", "codex", "--tools", "memory", "--propose", "ideas"],
+            &["setup", "--print", "codex", "--tools", "memory", "--propose", "ideas"],
+        ),
+    ] {
+        let said = run(&home, older);
+        assert_eq!(said, run(&home, now), "{older:?}");
+        assert!(!said.contains("Usage:"), "{said}");
+    }
+    let help = run(&home, &["hook", "--help"]);
+    assert!(help.contains("Usage: palazzo hook <COMMAND>"), "{help}");
+}
+
+#[test]
+fn a_workspace_narrows_the_commands_for_a_whole_home() {
+    let home = Home::new();
+    home.run_palazzo(&["init", "Code", "--template", "codebase"]);
+    home.run_palazzo(&["init", "Other"]);
+    home.write("other/rooms/hall.yaml", "name: [\n");
+    for command in ["check", "fmt", "doctor", "trust", "proposals"] {
+        let narrowed = run(&home, &[command, "--workspace", "code"]);
+        assert!(!narrowed.contains("other"), "{command}: {narrowed}");
+    }
+    assert!(run(&home, &["check"]).contains("other/rooms/hall.yaml"));
+    let unknown = run(&home, &["check", "--workspace", "nope"]);
+    assert!(unknown.contains("nope") && unknown.ends_with("[exit 2]"), "{unknown}");
+}
+
+#[test]
 fn walk_reads_action_numbers_from_standard_input() {
     let home = Home::new();
     home.run_palazzo(&["init", "Code", "--template", "codebase"]);

@@ -53,7 +53,7 @@ async fn only_clients_with_the_token_of_this_user_use_the_server() {
     let without = server.client.post(server.url("/mcp")).body(initialize().to_string());
     let (code, text) = status_and_text(without.send().await.unwrap()).await;
     assert_eq!(code, 401);
-    assert_snapshot!(text, @"`palazzo client-config --http` prints the token for the header `Authorization: Bearer TOKEN`");
+    assert_snapshot!(text, @"`palazzo setup --print --http` prints the token for the header `Authorization: Bearer TOKEN`");
     let wrong = server.mcp_request(&initialize());
     let wrong = wrong.header(AUTHORIZATION, "Bearer 00000000000000000000000000");
     // Two tokens: the first one counts, so only one is sent here.

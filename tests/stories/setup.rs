@@ -228,7 +228,7 @@ fn what_cannot_be_changed_safely_is_left_alone_and_named() {
         "mcp_config.json\n  left alone: it is read-only; add the entry by hand",
         "left alone: it is not a file of at most 64 MiB",
         "LM Studio: -\n  left alone: the place of its configuration is not known",
-        "(palazzo client-config gemini)",
+        "(palazzo setup --print gemini)",
     ] {
         assert!(shown.contains(part), "{part}: {shown}");
     }

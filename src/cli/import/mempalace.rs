@@ -40,7 +40,7 @@ const REMOTE_BACKENDS: [(&str, &str); 3] = [
 /// changes nothing. Exits with 1 if some rows could not be parsed; they are listed by
 /// table and id, and the others are imported.
 ///
-/// Secrets are redacted, as in `palazzo mine`.
+/// Secrets are redacted, as in `palazzo import PATH`.
 ///
 /// The pieces of a long text become one drawer: those that are marked as pieces, and
 /// those of a mined document if they fit together in one way only. A diary entry goes

@@ -67,7 +67,7 @@ pub(super) fn plan_insertion(
 }
 
 fn advice_by_hand(client: Client) -> String {
-    format!("add the entry by hand (palazzo client-config {})", client.name())
+    format!("add the entry by hand (palazzo setup --print {})", client.name())
 }
 
 fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result<Step, String> {

@@ -1,9 +1,13 @@
 //! The state of a repository compared with its upstream, as last fetched.
 
-use crate::keeper::sync::repositories::{SyncedRepository, repositories_of_home};
+use std::path::{Path, PathBuf};
+
+use crate::keeper::sync::repositories::{
+    SyncedRepository, find_synced_repository, repositories_of_home,
+};
 use crate::keeper::{Keeper, Refusal};
 use crate::model::path_text;
-use crate::store::SyncRecord;
+use crate::store::{self, ConsentStore, SyncRecord};
 
 /// The state of a repository compared with its upstream, as last fetched.
 #[derive(Clone, Debug)]
@@ -32,6 +36,15 @@ pub fn list_synced_repositories(keeper: &Keeper) -> Result<Vec<SyncedRepository>
         return Err(Refusal::Invalid(format!("no palace in {home} is in a git repository yet")));
     }
     Ok(found.into_values().collect())
+}
+
+/// Returns whether the user has set up `palazzo sync` for a palace of the home. Reads consents in
+/// `consent_folder`, and opens no palace.
+pub fn is_sync_set_up(home: &Path, consent_folder: Option<PathBuf>) -> bool {
+    let consents = ConsentStore::new(consent_folder);
+    let folders = store::list_palaces(home).unwrap_or_default();
+    let mut found = folders.iter().map(|it| find_synced_repository(home, &consents, it));
+    found.any(|it| it.is_ok_and(|it| it.is_some()))
 }
 
 /// Returns the state of a repository. Reaches no other machine.

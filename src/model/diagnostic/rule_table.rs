@@ -296,7 +296,7 @@ const OTHER_RULES: &[Rule] = &[
         "open-conflict",
         "Two machines or branches wrote different values into a field",
         "One value stands in the file, the other is kept in `conflicts/`. Write the field to \
-         settle it, or `palazzo resolve ID stands|other`; `palazzo conflicts` lists the ids.",
+         settle it, or `palazzo resolve ID stands|other`; `palazzo resolve` lists the ids.",
     ),
     info_rule(
         Code::SettledConflict,

@@ -94,7 +94,8 @@ pub use crate::keeper::maintain::fix_old_names::fix_old_names;
 pub use crate::keeper::maintain::fmt::{FmtReport, fmt_files};
 pub use crate::keeper::maintain::git_setup::{GitSetupReport, remove_git_setup, set_up_git};
 pub use crate::keeper::maintain::init::{
-    check_new_palace_name, create_palace, create_repositories,
+    NewPalaceRepository, check_new_palace_name, create_palace, create_repositories,
+    repository_of_new_palace,
 };
 pub use crate::keeper::maintain::locate::{has_git_filter_repo, locate_text};
 pub use crate::keeper::maintain::palace_findings::list_findings;

@@ -9,8 +9,10 @@ use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::{signal, templates, terminal};
-use crate::keeper::{self, Keeper, Template};
-use crate::model::{Files, GitUrl, TemplateVariable, escape_unprintable_in_lines, quoted};
+use crate::keeper::{self, Keeper, NewPalaceRepository, Template};
+use crate::model::{
+    Files, GitUrl, TemplateVariable, escape_unprintable_in_lines, path_text, quoted,
+};
 
 /// Create a new palace, empty or from a template
 ///
@@ -47,6 +49,10 @@ pub(super) struct Args {
     #[expect(clippy::option_option, reason = "it may be given with and without a folder")]
     repository: Option<Option<PathBuf>>,
 
+    /// Commit it without asking, also in a repository with files that are no palaces
+    #[arg(long, conflicts_with_all = ["repository", "list"])]
+    yes: bool,
+
     /// List the templates, with their variables
     #[arg(long, conflicts_with_all = ["name", "template", "set", "repository"])]
     list: bool,
@@ -71,18 +77,71 @@ pub(super) fn run(args: &Args) -> Outcome {
         return create_missing_repositories(dir.as_deref().or(args.home.as_deref()));
     }
     let name = args.name.as_deref().unwrap_or_default();
-    let mut keeper =
-        home::keeper_for_home(args.home.as_deref(), &WorkspaceArgs { workspace: None });
+    let keeper = home::keeper_for_home(args.home.as_deref(), &WorkspaceArgs { workspace: None });
     keeper::check_new_palace_name(&keeper, name)?;
-    let files = match &args.template {
+    let repository = keeper::repository_of_new_palace(&keeper, name)?;
+    if !args.yes {
+        confirm_other_content(&repository)?;
+    }
+    let work = path_text(&repository.work);
+    let root = create_palace(keeper, name, args.template.as_deref(), &args.set)?;
+    home::remember_home(args.home.as_deref());
+    anstream::eprintln!(
+        "Created {name} in the git repository {work}. Explore it with: palazzo walk {}",
+        root.display()
+    );
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Creates a palace, and prints its directory.
+pub(super) fn create_palace(
+    mut keeper: Keeper,
+    name: &str,
+    template: Option<&str>,
+    set: &[(String, String)],
+) -> Result<PathBuf, Failure> {
+    let files = match template {
         None => Files::new(),
-        Some(template) => template_files(&keeper, template, &args.set)?,
+        Some(template) => template_files(&keeper, template, set)?,
     };
     let root = keeper::create_palace(&mut keeper, &terminal_user("init"), name, &files)?;
     terminal::print_text(&root.display().to_string())?;
-    home::remember_home(args.home.as_deref());
-    anstream::eprintln!("Created {name}. Explore it with: palazzo walk {}", root.display());
-    Ok(ExitCode::SUCCESS)
+    Ok(root)
+}
+
+/// Describes the repository of a new palace: `in the git repository /a, which has other content
+/// (README.md, src/, …)`.
+pub(super) fn describe_repository(repository: &NewPalaceRepository) -> String {
+    const MAX_NAMED: usize = 3;
+    let NewPalaceRepository { work, is_new, other_content } = repository;
+    let new = if *is_new { "new " } else { "" };
+    let mut text = format!("in the {new}git repository {}", path_text(work));
+    if !other_content.is_empty() {
+        let named = other_content.iter().take(MAX_NAMED).map(|it| path_text(Path::new(it)));
+        let named = named.collect::<Vec<_>>().join(", ");
+        let more = if other_content.len() > MAX_NAMED { ", …" } else { "" };
+        text += &format!(", which has other content ({named}{more})");
+    }
+    text
+}
+
+/// Asks before a palace is committed beside what somebody else has committed.
+fn confirm_other_content(repository: &NewPalaceRepository) -> Result<(), Failure> {
+    if repository.other_content.is_empty() {
+        return Ok(());
+    }
+    let place = describe_repository(repository);
+    let refused = |why: &str| Failure::Message(format!("no palace is created {place}: {why}"));
+    if !io::stdin().is_terminal() {
+        return Err(refused("commit it there with --yes, or choose another --home"));
+    }
+    anstream::eprint!("The palace will be committed {place}. Commit it there? [y/N] ");
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    match answer.trim().to_lowercase().as_str() {
+        "y" | "yes" => Ok(()),
+        _ => Err(refused("not confirmed")),
+    }
 }
 
 /// Returns the files of a new palace from a template.

@@ -9,6 +9,7 @@ pub(crate) mod file_creation;
 pub(crate) mod file_history_cache;
 pub(crate) mod file_versions;
 pub(crate) mod log;
+pub(crate) mod other_content;
 pub(crate) mod palace_trees;
 pub(crate) mod past_files;
 pub(crate) mod past_text;

@@ -115,7 +115,7 @@ async fn a_key_with_a_passphrase_leaves_commits_unsigned() {
     assert_snapshot!(said, @r#"
     HOME/keep
     palazzo: commits are made without a signature, although `commit.gpgSign` asks for one: ssh-keygen: `Enter passphrase: Load key "FOLDER/key": incorrect passphrase supplied to decrypt private key`; unlock the key (`ssh-add`, or sign once with `gpg`), or set `sign = false` below `[git]` in palace.toml
-    Created keep. Explore it with: palazzo walk HOME/keep
+    Created keep in the git repository HOME. Explore it with: palazzo walk HOME/keep
     "#);
     let mut agent = it.agent().await;
     let said = create_task(&mut agent, "One").await;

@@ -13,6 +13,36 @@ pub fn check_new_palace_name(keeper: &Keeper, name: &str) -> Result<(), Refusal>
     available_directory_name(&keeper.home, name.trim()).map(drop)
 }
 
+/// The repository in which a new palace of a home is committed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewPalaceRepository {
+    /// Its working directory.
+    pub work: PathBuf,
+    /// Whether there is none yet, so that one is created there.
+    pub is_new: bool,
+    /// What others have committed there, if it has no palace yet.
+    pub other_content: Vec<String>,
+}
+
+/// Finds the repository in which a new palace of the home will be committed. Creates nothing.
+pub fn repository_of_new_palace(
+    keeper: &Keeper,
+    name: &str,
+) -> Result<NewPalaceRepository, Refusal> {
+    let folder = keeper.home.join(available_directory_name(&keeper.home, name.trim())?);
+    let store = Store::new(folder, keeper.home.clone()).with_consents(keeper.consents.clone());
+    Ok(match store.working_directory()? {
+        None => {
+            let (work, other_content) = (keeper.home.clone(), Vec::new());
+            NewPalaceRepository { work, is_new: true, other_content }
+        }
+        Some(work) => {
+            let other_content = store.content_beside_palaces()?;
+            NewPalaceRepository { work, is_new: false, other_content }
+        }
+    })
+}
+
 /// Creates a palace from the files of a template, with the name `name` and in one commit; returns
 /// its directory.
 pub fn create_palace(

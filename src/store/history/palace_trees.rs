@@ -41,7 +41,8 @@ pub(crate) fn find_palaces(
     Ok(palaces)
 }
 
-fn is_palace(git: &gix::Repository, tree: ObjectId) -> gix::Result<bool> {
+/// Returns whether the tree is that of a palace.
+pub(crate) fn is_palace(git: &gix::Repository, tree: ObjectId) -> gix::Result<bool> {
     let found = git.find_tree(tree)?.lookup_entry([SETTINGS_FILE])?;
     // A link is a finding later, and then it is named.
     Ok(found.is_some_and(|it| it.mode().is_blob_or_symlink()))

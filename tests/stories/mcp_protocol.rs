@@ -77,7 +77,7 @@ fn a_stateless_call_needs_no_handshake_and_returns_the_server_info() {
         assert_is_palazzo(&result["_meta"]["io.modelcontextprotocol/serverInfo"]);
     }
     let tools = wire.request("tools/list", stateless_params("claude", json!({})));
-    assert_eq!(tools["result"]["ttlMs"], 3_600_000);
+    assert_eq!(tools["result"]["ttlMs"], 60_000);
     assert_eq!(tools["result"]["cacheScope"], "public");
 }
 

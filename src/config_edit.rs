@@ -8,10 +8,13 @@ mod jsonc;
 mod line;
 #[cfg(test)]
 mod property_tests;
+mod text_change;
 mod toml;
 #[cfg(test)]
 mod update_tests;
 mod yaml;
+
+pub use text_change::{revert_text_change, text_change};
 
 use serde_json::{Map, Value};
 
@@ -165,6 +168,46 @@ impl ConfigFormat {
             true => Ok(()),
             false => Err(failed),
         }
+    }
+}
+
+/// Adds an item to the list at `path` in JSON, and creates the list if it is missing.
+pub fn insert_list_item(text: &str, path: &[&str], item: &Value) -> Result<String, ConfigError> {
+    let (mark, body) = split_mark(text);
+    let mut meant = ConfigFormat::Json.parse(text)?;
+    let text = format!("{mark}{}", jsonc::list::insert_item(body, path, item)?);
+    let mut list = &mut meant;
+    for key in path {
+        list = &mut list[*key];
+    }
+    match list {
+        Value::Array(items) => items.push(item.clone()),
+        other => *other = Value::Array(vec![item.clone()]),
+    }
+    require_equal(ConfigFormat::Json.parse(&text)?, meant).map(|()| text)
+}
+
+/// Removes the items of the list at `path` in JSON for which `is_removed` returns true.
+pub fn remove_list_items(
+    text: &str,
+    path: &[&str],
+    is_removed: impl Fn(&Value) -> bool,
+) -> Result<String, ConfigError> {
+    let (mark, body) = split_mark(text);
+    let mut meant = ConfigFormat::Json.parse(text)?;
+    let pointer: String = path.iter().map(|it| format!("/{it}")).collect();
+    if let Some(Value::Array(items)) = meant.pointer_mut(&pointer) {
+        items.retain(|it| !is_removed(it));
+    }
+    let text = format!("{mark}{}", jsonc::list::remove_items(body, path, is_removed)?);
+    require_equal(ConfigFormat::Json.parse(&text)?, meant).map(|()| text)
+}
+
+/// Fails if an edited text does not mean what it should.
+fn require_equal(found: Value, meant: Value) -> Result<(), ConfigError> {
+    match found == meant {
+        true => Ok(()),
+        false => Err(ConfigError::NotEditable("it is written in a way that has no safe edit")),
     }
 }
 

@@ -115,6 +115,10 @@ impl Client {
                 "args": arguments,
                 "timeout": GOOSE_TIMEOUT_SECS,
             }),
+            // Claude Code would else load the tools only when it searches for them.
+            Self::ClaudeCode => {
+                json!({ "command": program, "args": arguments, "alwaysLoad": true })
+            }
             _ => json!({ "command": program, "args": arguments }),
         })
     }

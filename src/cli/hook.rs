@@ -239,6 +239,28 @@ fn hook_command_builder(home: &HomeArgs) -> Result<impl Fn(&str) -> String + use
     Ok(move |subcommand: &str| format!("{program}{subcommand}{place}{workspace}"))
 }
 
+/// Returns the item of the list `hooks.SessionStart` that runs [`START_COMMAND`] for a home. Fails if
+/// the hook would not know which palace to use.
+pub(super) fn start_hook(home: &HomeArgs) -> Result<Value, Failure> {
+    let keeper = home.keeper();
+    if keeper.has_palaces() {
+        keeper.require_default_workspace()?;
+    }
+    let command = hook_command_builder(home)?(START_COMMAND);
+    Ok(hook_matcher(START_EVENT.1, &format!("{command} --budget {DEFAULT_TOKENS}")))
+}
+
+/// Returns whether an item of the list `hooks.SessionStart` runs only a hook of Palazzo.
+pub(super) fn runs_start_hook(matcher: &Value) -> bool {
+    let hooks = matcher.get("hooks").and_then(Value::as_array);
+    hooks.is_some_and(|it| !it.is_empty() && it.iter().all(is_palazzo_hook))
+}
+
+fn hook_matcher(matcher: &str, command: &str) -> Value {
+    let hook = json!({ "type": "command", "command": command, "timeout": HOOK_TIMEOUT_SECS });
+    json!({ "matcher": matcher, "hooks": [hook] })
+}
+
 /// Adds a hook to the settings; the error names the part that has the wrong type.
 fn add_hook(
     settings: &mut Map<String, Value>,
@@ -250,8 +272,7 @@ fn add_hook(
     let matchers = hooks.entry(event).or_insert_with(|| json!([]));
     let matchers =
         matchers.as_array_mut().ok_or_else(|| format!("`hooks.{event}` is not a list"))?;
-    let hook = json!({ "type": "command", "command": command, "timeout": HOOK_TIMEOUT_SECS });
-    matchers.push(json!({ "matcher": matcher, "hooks": [hook] }));
+    matchers.push(hook_matcher(matcher, command));
     Ok(())
 }
 

@@ -2,10 +2,14 @@
 
 mod change;
 mod description;
+mod new_palace;
 mod plan;
+mod question;
+mod text_addition;
 
 use std::collections::BTreeSet;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum as _;
@@ -16,21 +20,27 @@ use crate::cli::client::places::UserFolders;
 use crate::cli::client::server::ServerCommand;
 use crate::cli::client_config::{self, PrintOptions};
 use crate::cli::home::{self, HomeArgs};
+use crate::cli::hook::start_hook;
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::serve::reject_duplicate_tools;
 use crate::cli::setup::change::apply_change;
-use crate::cli::setup::plan::{Plan, Step, plan_insertion, plan_removals};
+use crate::cli::setup::plan::{Plan, Step, plan_insertion, plan_palace, plan_removals};
+use crate::cli::setup::text_addition::{TextAddition, plan_text_removals};
 use crate::cli::terminal;
 use crate::keeper;
 use crate::mcp::{ToolSet, Toolbox};
 
-/// Make the MCP clients on this machine use Palazzo, or undo that
+/// Set up Palazzo on this machine, or take that back
 ///
-/// Finds the clients by their configuration, their folder or their program, shows what it would
-/// change in the configuration of each, and asks once. It adds one entry and changes nothing else:
-/// comments and layout stay. A file that it cannot read, and an entry of another server with the
-/// same name, are left alone. In an entry of Palazzo it updates the program, and the home and the
-/// options that you give.
+/// Shows one plan, and asks once. At a terminal, the plan has the first palace, an entry for each
+/// MCP client that is found by its configuration, its folder or its program, and for Claude Code a
+/// hook that begins each conversation with a summary, and the permission to call the tools without
+/// asking each time; leave out what you do not want by its number. Without a terminal, --yes writes
+/// the entries of the clients, and what other options name.
+///
+/// Comments and layout of files stay. A file that it cannot read, and an entry of another server
+/// with the same name, are left alone. In an entry of Palazzo it updates the program, and the home
+/// and the options that you give. --remove takes back what was written, byte for byte; palaces stay.
 ///
 /// With --print, prints the configuration of one client, or the command that makes it use Palazzo,
 /// and writes nothing.
@@ -40,6 +50,7 @@ use crate::mcp::{ToolSet, Toolbox};
     mut_arg("http", needs_print),
     mut_arg("link", needs_print)
 )]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct Args {
     /// Only these clients, separated by commas; can be repeated
     #[arg(long = "client", value_name = "NAME", value_delimiter = ',', value_parser = client_parser())]
@@ -52,6 +63,30 @@ pub(super) struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     tools: Vec<ToolSet>,
 
+    /// Create a palace with this name, unless it is there
+    #[arg(long, value_name = "NAME")]
+    palace: Option<String>,
+
+    /// The template of the new palace, as for `palazzo init`
+    #[arg(long, value_name = "DIR|URL|NAME", requires = "palace")]
+    template: Option<String>,
+
+    /// Begin each conversation in Claude Code with a summary of the palace
+    #[arg(long)]
+    hooks: bool,
+
+    /// Allow Claude Code to call the tools of the server without asking each time
+    #[arg(long)]
+    allow_tools: bool,
+
+    /// Add a line for agents to this file, such as CLAUDE.md or AGENTS.md; can be repeated
+    #[arg(long, value_name = "FILE")]
+    instructions: Vec<PathBuf>,
+
+    /// Everything that is offered at a terminal
+    #[arg(long)]
+    all: bool,
+
     /// Write without asking
     #[arg(long)]
     yes: bool,
@@ -60,13 +95,13 @@ pub(super) struct Args {
     #[arg(long, conflicts_with = "yes")]
     dry_run: bool,
 
-    /// Remove the entries of Palazzo. The rest of each file is as it was before, with what others
-    /// have added meanwhile
-    #[arg(long, conflicts_with_all = ["home", "workspace", "tools"])]
+    /// Take back what was written. The rest of each file is as it was before, with what others have
+    /// added meanwhile
+    #[arg(long, conflicts_with_all = ["home", "workspace", "tools", "palace", "template", "hooks", "allow_tools", "instructions", "all"])]
     remove: bool,
 
     /// Print the configuration of this client, and write nothing
-    #[arg(long, value_name = "CLIENT", num_args = 0..=1, default_missing_value = "claude-code", conflicts_with_all = ["clients", "yes", "dry_run", "remove"])]
+    #[arg(long, value_name = "CLIENT", num_args = 0..=1, default_missing_value = "claude-code", conflicts_with_all = ["clients", "yes", "dry_run", "remove", "palace", "template", "hooks", "allow_tools", "instructions", "all"])]
     print: Option<Client>,
 
     #[command(flatten)]
@@ -95,30 +130,83 @@ pub(super) fn run(args: &Args) -> Outcome {
     let folders = UserFolders::from_env().ok_or_else(|| Failure::Message(unknown.to_owned()))?;
     let plans = match args.remove {
         true => plan_all_removals(args, &folders)?,
-        false => plan_insertions(args, &folders)?,
+        false => plan_set_up(args, &folders)?,
     };
     if plans.is_empty() {
         anstream::eprintln!("{}", nothing_found(args.remove));
         return Ok(ExitCode::from(u8::from(!args.remove)));
     }
-    let page: Vec<_> = plans.iter().map(Plan::to_text).collect();
-    terminal::print_text(&page.join("\n"))?;
+    terminal::print_text(&plans_to_text(&plans))?;
     let is_refused = plans.iter().any(|it| matches!(it.step, Step::Refused(_)));
-    let is_changed = plans.iter().any(|it| matches!(it.step, Step::Change(_)));
-    if !is_changed || args.dry_run {
+    let count = plans.iter().filter(|it| it.is_change()).count();
+    if count == 0 || args.dry_run {
         return Ok(ExitCode::from(u8::from(is_refused)));
     }
-    if !is_confirmed(args)? {
-        return Ok(ExitCode::from(1));
-    }
-    let is_written = apply_plans(plans)?;
+    let left_out = match args.yes {
+        true => Some(BTreeSet::new()),
+        false => question::ask_what_to_leave_out(count)?,
+    };
+    let Some(left_out) = left_out else { return Ok(ExitCode::from(1)) };
+    let changes = plans.into_iter().filter(Plan::is_change).zip(1..);
+    let chosen = changes.filter(|(_, number)| !left_out.contains(number)).map(|(plan, _)| plan);
+    let is_written = apply_plans(chosen)?;
     if !args.remove && is_written {
         home::remember_home(args.home.given());
         anstream::eprintln!(
-            "Restart the clients that are running. `palazzo setup --remove` removes the entries again."
+            "Restart the clients that are running. `palazzo setup --remove` takes all of it back, \
+             except palaces."
         );
     }
     Ok(ExitCode::from(u8::from(is_refused || !is_written)))
+}
+
+/// Renders the plans. Those that change something are numbered.
+fn plans_to_text(plans: &[Plan]) -> String {
+    let mut number = 0;
+    let page = plans.iter().map(|it| {
+        number += usize::from(it.is_change());
+        let number = if it.is_change() { format!("{number}. ") } else { String::new() };
+        number + &it.to_text()
+    });
+    page.collect::<Vec<_>>().join("\n")
+}
+
+/// Plans the first palace, the entries of clients, and what is added beside them.
+fn plan_set_up(args: &Args, folders: &UserFolders) -> Result<Vec<Plan>, Failure> {
+    let offers_all = args.all || !args.yes && io::stdin().is_terminal();
+    let entries = plan_insertions(args, folders)?;
+    let mut plans = Vec::new();
+    if args.palace.is_some() || offers_all && !entries.is_empty() {
+        plans.extend(plan_palace(&args.home, args.palace.as_deref(), args.template.as_deref())?);
+    }
+    let title = Client::ClaudeCode.title();
+    let has_claude_code = entries.iter().any(|it| it.title == title);
+    plans.extend(entries);
+    let is_wanted = |flag: bool| flag || offers_all && has_claude_code;
+    if is_wanted(args.hooks) {
+        plans.push(plan_hook(args, folders));
+    }
+    if is_wanted(args.allow_tools) {
+        let server = ServerCommand::new(&args.home, &args.tools, None)?;
+        let permission = TextAddition::permission_for(server.name);
+        plans.push(permission.plan_insertion(folders.claude_settings()));
+    }
+    for file in &args.instructions {
+        let file = std::path::absolute(home::expand_tilde(file))?;
+        plans.push(TextAddition::Instructions.plan_insertion(file));
+    }
+    Ok(plans)
+}
+
+fn plan_hook(args: &Args, folders: &UserFolders) -> Plan {
+    let file = folders.claude_settings();
+    match start_hook(&args.home) {
+        Ok(hook) => TextAddition::Hook(hook).plan_insertion(file),
+        Err(why) => {
+            let (title, why) = (Client::ClaudeCode.title().to_owned(), format!("no hook: {why}"));
+            Plan { title, file, step: Step::Refused(why), plan_again: None }
+        }
+    }
 }
 
 fn plan_insertions(args: &Args, folders: &UserFolders) -> Result<Vec<Plan>, Failure> {
@@ -137,15 +225,16 @@ fn plan_all_removals(args: &Args, folders: &UserFolders) -> Result<Vec<Plan>, Fa
         None => Vec::new(),
     };
     let clients = if args.clients.is_empty() { Client::value_variants() } else { &args.clients };
-    let plans = clients.iter().flat_map(|it| plan_removals(*it, it.user_file(folders), &records));
-    let mut plans: Vec<_> = plans.collect();
-    // What was added last is removed first, because a folder that several clients share was created
+    let entries = clients.iter().flat_map(|it| plan_removals(*it, it.user_file(folders), &records));
+    let mut plans = one_plan_for_each_file(entries);
+    plans.extend(plan_text_removals(&records, &args.clients));
+    // What was added last is removed first, because a file or a folder that several share was created
     // with the first of them.
     let added_at = |it: &Plan| {
         it.removed_records().filter_map(|it| records.iter().position(|a| a == it)).max()
     };
     plans.sort_by_key(|it| std::cmp::Reverse(added_at(it)));
-    Ok(one_plan_for_each_file(plans))
+    Ok(plans)
 }
 
 /// Removes the later plans for a file that has one: a client was named twice, or the files of two
@@ -154,7 +243,7 @@ fn one_plan_for_each_file(plans: impl IntoIterator<Item = Plan>) -> Vec<Plan> {
     let mut files = BTreeSet::new();
     let is_first = |it: &Plan| match &it.step {
         Step::Change(change) => files.insert(change.target.clone()),
-        Step::Nothing(_) | Step::Refused(_) => true,
+        Step::Nothing(_) | Step::Refused(_) | Step::Create(_) => true,
     };
     plans.into_iter().filter(is_first).collect()
 }
@@ -169,33 +258,26 @@ fn nothing_found(is_removal: bool) -> &'static str {
     }
 }
 
-fn is_confirmed(args: &Args) -> io::Result<bool> {
-    if args.yes {
-        return Ok(true);
-    }
-    if !io::stdin().is_terminal() {
-        anstream::eprintln!("Nothing is written yet. Run this in a terminal, or with --yes.");
-        return Ok(false);
-    }
-    anstream::eprint!("Write this? [y/N] ");
-    io::stderr().flush()?;
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    let is_confirmed = matches!(answer.trim().to_lowercase().as_str(), "y" | "yes");
-    if !is_confirmed {
-        anstream::eprintln!("Nothing is written.");
-    }
-    Ok(is_confirmed)
-}
-
 /// Writes the changes. Returns false if one could not be written.
-fn apply_plans(plans: Vec<Plan>) -> Result<bool, Failure> {
+fn apply_plans(plans: impl Iterator<Item = Plan>) -> Result<bool, Failure> {
     let mut is_written = true;
     for plan in plans {
-        let Step::Change(change) = plan.step else { continue };
-        let (file, done) = (plan.file.display(), change.done());
-        match apply_change(*change) {
-            Ok(()) => terminal::print_text(&format!("{done}: {file}"))?,
+        let file = plan.file.display();
+        let step = match plan.plan_again {
+            Some(plan_again) => plan_again().unwrap_or_else(Step::Refused),
+            None => plan.step,
+        };
+        let done = match step {
+            Step::Create(palace) => palace.create().map(|()| None).map_err(|it| it.to_string()),
+            Step::Change(change) => {
+                let done = change.done();
+                apply_change(*change).map(|()| Some(done))
+            }
+            Step::Nothing(why) | Step::Refused(why) => Err(why),
+        };
+        match done {
+            Ok(Some(done)) => terminal::print_text(&format!("{done}: {file}"))?,
+            Ok(None) => {}
             Err(why) => {
                 terminal::eprint_failure(&format!("`{file}`: {why}"));
                 is_written = false;

@@ -1,5 +1,7 @@
 //! Edits JSON with comments and trailing commas.
 
+pub(super) mod list;
+
 use std::ops::Range;
 
 use jsonc_parser::ast::{Object, ObjectProp, Value as Node};
@@ -299,9 +301,7 @@ fn find_property<'b, 'a>(
 ) -> Result<Option<&'b ObjectProp<'a>>, ConfigError> {
     let mut found = object.properties.iter().filter(|it| it.name.as_str() == name);
     match (found.next(), found.next()) {
-        (_, Some(_)) => Err(ConfigError::NotEditable(
-            "the section of the servers, or an entry in it, is there twice",
-        )),
+        (_, Some(_)) => Err(ConfigError::NotEditable("a key is there twice")),
         (found, None) => Ok(found),
     }
 }

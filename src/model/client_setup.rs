@@ -3,19 +3,21 @@
 
 use std::path::PathBuf;
 
-/// An entry that `palazzo setup` has added to the configuration file of a client.
+/// An entry, or a piece of text, that `palazzo setup` has added to a file of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientSetup {
     /// The name of the client: `claude-code`.
     pub client: String,
     /// The file, with symbolic links resolved.
     pub file: PathBuf,
-    /// The name of the server in it.
+    /// The name of the server in it, or of the piece of text.
     pub name: String,
     /// The words that start the server, up to `serve`.
     pub start: Vec<String>,
     /// The text around the entry.
     pub trace: InsertionTrace,
+    /// The change of the text; `None` for an entry of a server, which `trace` describes.
+    pub text: Option<TextChange>,
     /// Whether the file was created.
     pub created_file: bool,
     /// The folders that were created for the file, the outermost first.
@@ -33,5 +35,14 @@ pub struct InsertionTrace {
     /// White space that was inserted after the entry.
     pub after: String,
     /// The empty value that the mapping of the servers had.
+    pub replaced: String,
+}
+
+/// One contiguous change of a text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TextChange {
+    /// What was inserted.
+    pub inserted: String,
+    /// What it replaced.
     pub replaced: String,
 }

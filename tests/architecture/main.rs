@@ -108,6 +108,7 @@ const KNOWN_CIRCLES: &[&[&str]] = &[
     &[
         "config_edit",
         "config_edit/jsonc",
+        "config_edit/jsonc/list",
         "config_edit/line",
         "config_edit/toml",
         "config_edit/yaml",

@@ -77,6 +77,7 @@ mod search;
 mod secrets;
 mod semantic_search;
 mod setup;
+mod setup_of_everything;
 #[cfg(target_os = "linux")]
 mod setup_real_clients;
 mod shared_repository;

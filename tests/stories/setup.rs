@@ -50,30 +50,30 @@ const CLIENTS: [(&str, &str, &str); 10] = [
 ];
 
 /// A user with a home folder.
-struct User {
+pub(crate) struct User {
     folder: tempfile::TempDir,
 }
 
 impl User {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap() }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
         fs::write(self.path(name), text).unwrap();
     }
 
-    fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         fs::read_to_string(self.path(name)).unwrap()
     }
 
     /// Returns a command in the environment of the user, without programs.
-    fn command(&self, program: impl AsRef<Path>) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         let folder = self.folder.path();
         // No client is there.
@@ -82,19 +82,19 @@ impl User {
         command
     }
 
-    fn palazzo(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn palazzo(&self, arguments: &[&str]) -> Output {
         self.command(env!("CARGO_BIN_EXE_palazzo")).args(arguments).output().unwrap()
     }
 
     /// Runs `palazzo setup`; returns its exit code and what it prints.
-    fn setup(&self, arguments: &[&str]) -> (i32, String) {
+    pub(crate) fn setup(&self, arguments: &[&str]) -> (i32, String) {
         let output = self.palazzo(&[&["setup"], arguments].concat());
         let text = [output.stdout, output.stderr].concat();
         (output.status.code().unwrap(), String::from_utf8(text).unwrap())
     }
 
     /// Lists what is in the home folder, without the state of Palazzo.
-    fn list_files(&self) -> Vec<String> {
+    pub(crate) fn list_files(&self) -> Vec<String> {
         let mut pending = vec![self.folder.path().to_owned()];
         let mut found = Vec::new();
         while let Some(folder) = pending.pop() {

@@ -22,7 +22,7 @@ const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
 
 /// The program at a terminal, and a person who types.
-struct Terminal {
+pub(crate) struct Terminal {
     pty: Arc<Pty>,
     program: Child,
     output: Receiver<Vec<u8>>,
@@ -35,10 +35,16 @@ struct Terminal {
 impl Terminal {
     /// Starts the program with these arguments at a terminal of some columns.
     fn start(home: &Home, columns: u16, arguments: &[&str]) -> Self {
+        let mut command = home.palazzo_command(MARCH_1);
+        command.args(arguments);
+        Self::start_command(command, columns)
+    }
+
+    /// Starts a command at a terminal of some columns.
+    pub(crate) fn start_command(mut command: std::process::Command, columns: u16) -> Self {
         let (pty, pts) = pty_process::blocking::open().unwrap();
         pty.resize(Size::new(50, columns)).unwrap();
-        let mut command = home.palazzo_command(MARCH_1);
-        command.args(arguments).env("TERM", "xterm").env_remove("NO_COLOR");
+        command.env("TERM", "xterm").env_remove("NO_COLOR");
         let program = Command::from(command).spawn(pts).unwrap();
         let pty = Arc::new(pty);
         let (reader, (sender, output)) = (Arc::clone(&pty), channel());
@@ -54,13 +60,13 @@ impl Terminal {
 
     /// Types, and returns what is shown up to and including `expected`, without escape sequences.
     #[track_caller]
-    fn type_and_read(&mut self, typed: &str, expected: &str) -> String {
+    pub(crate) fn type_and_read(&mut self, typed: &str, expected: &str) -> String {
         (&*self.pty).write_all(typed.as_bytes()).unwrap();
         self.read_until(expected)
     }
 
     #[track_caller]
-    fn read_until(&mut self, expected: &str) -> String {
+    pub(crate) fn read_until(&mut self, expected: &str) -> String {
         loop {
             let plain = plain_text(&String::from_utf8_lossy(&self.shown));
             let new = plain.get(self.returned..).unwrap_or_default();
@@ -86,7 +92,7 @@ impl Terminal {
 
     /// Reads up to the end of the program; returns everything that is shown, with escape
     /// sequences, and the exit code.
-    fn read_to_end(mut self) -> (String, Option<i32>) {
+    pub(crate) fn read_to_end(mut self) -> (String, Option<i32>) {
         while let Ok(bytes) = self.output.recv_timeout(MAX_WAIT) {
             self.shown.extend(bytes);
         }

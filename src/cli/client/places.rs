@@ -65,6 +65,12 @@ impl UserFolders {
         })
     }
 
+    /// Returns the file with the settings of Claude Code for all projects.
+    pub(in crate::cli) fn claude_settings(&self) -> PathBuf {
+        let folder = self.claude.clone().unwrap_or_else(|| self.home.join(".claude"));
+        folder.join("settings.json")
+    }
+
     /// Returns a path for a person, with `~` for the home.
     pub(in crate::cli) fn abbreviate(&self, file: &Path) -> String {
         match file.strip_prefix(&self.home) {

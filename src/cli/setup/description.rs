@@ -35,7 +35,8 @@ pub(super) fn describe_removal(name: &str, command: &[String]) -> String {
     signed_lines('-', &format!("{name}: {}", words.join(" ")))
 }
 
-fn signed_lines(sign: char, text: &str) -> String {
+/// Returns the lines of a text with a sign before each, and without secrets.
+pub(super) fn signed_lines(sign: char, text: &str) -> String {
     let mut lines = String::new();
     for line in redact_secrets(text).text.lines() {
         lines += &format!("  {sign} {line}\n");

@@ -7,17 +7,29 @@ use serde_json::Value;
 use crate::cli::client::config_file::{read_config, require_writable, resolve_links};
 use crate::cli::client::server::{SERVER_NAMES, ServerCommand, runs_palazzo, serves_directly};
 use crate::cli::client::{Client, entry_command};
+use crate::cli::home::HomeArgs;
+use crate::cli::outcome::Failure;
 use crate::cli::setup::change::{Change, RecordChange};
 use crate::cli::setup::description::{describe_insertion, describe_removal, describe_update};
+use crate::cli::setup::new_palace::NewPalace;
 use crate::config_edit::{ConfigError, find_entry};
-use crate::model::ClientSetup;
+use crate::model::{ClientSetup, quoted};
+
+/// The name of the first palace, unless one is given.
+const FIRST_PALACE: &str = "palace";
 
 /// The step that is planned for a file.
 pub(super) struct Plan {
-    pub(super) client: Client,
+    /// What the file belongs to.
+    pub(super) title: String,
     pub(super) file: PathBuf,
     pub(super) step: Step,
+    /// Plans the step again, where an earlier one may have changed the same file.
+    pub(super) plan_again: Option<Box<PlanStep>>,
 }
+
+/// Plans a step; the error says why the file is left alone.
+pub(super) type PlanStep = dyn Fn() -> Result<Step, String>;
 
 /// A step of the set-up.
 pub(super) enum Step {
@@ -27,28 +39,66 @@ pub(super) enum Step {
     Refused(String),
     /// The file is changed.
     Change(Box<Change>),
+    /// A palace is created.
+    Create(Box<NewPalace>),
 }
 
 impl Plan {
+    /// Plans a step that may be planned again.
+    pub(super) fn from_planner(
+        title: String,
+        file: PathBuf,
+        plan: impl Fn() -> Result<Step, String> + 'static,
+    ) -> Self {
+        let step = plan().unwrap_or_else(Step::Refused);
+        Self { title, file, step, plan_again: Some(Box::new(plan)) }
+    }
+
+    /// Returns whether there is something to do.
+    pub(super) fn is_change(&self) -> bool {
+        matches!(self.step, Step::Change(_) | Step::Create(_))
+    }
+
     /// Returns the records of what is removed.
     pub(super) fn removed_records(&self) -> impl Iterator<Item = &ClientSetup> {
         let records = match &self.step {
             Step::Change(change) => change.record.removed(),
-            Step::Nothing(_) | Step::Refused(_) => &[],
+            Step::Nothing(_) | Step::Refused(_) | Step::Create(_) => &[],
         };
         records.iter()
     }
 
     /// Renders the plan for a person who is asked.
     pub(super) fn to_text(&self) -> String {
-        let mut page = format!("{}: {}\n", self.client.title(), self.file.display());
+        let mut page = format!("{}: {}\n", self.title, self.file.display());
         page += &match &self.step {
             Step::Nothing(why) => format!("  {why}\n"),
             Step::Refused(why) => format!("  left alone: {why}\n"),
             Step::Change(it) => it.description.clone(),
+            Step::Create(it) => it.description.clone(),
         };
         page
     }
+}
+
+/// Plans to create a palace in the home: `name`, or the first one.
+pub(super) fn plan_palace(
+    home: &HomeArgs,
+    name: Option<&str>,
+    template: Option<&str>,
+) -> Result<Option<Plan>, Failure> {
+    let keeper = home.keeper();
+    let has_palaces = keeper.has_palaces();
+    if name.is_none() && has_palaces {
+        return Ok(None);
+    }
+    let name = name.unwrap_or(FIRST_PALACE);
+    let step = match has_palaces && keeper.check_workspace_name(name).is_ok() {
+        true => Step::Nothing("it is there already".to_owned()),
+        false => Step::Create(Box::new(NewPalace::new(home, name, template)?)),
+    };
+    let title = format!("Palace {}", quoted(name));
+    Ok(Some(Plan { title, file: home.find(), step, plan_again: None }))
 }
 
 /// Plans to add the entry of a server to the configuration of a client, or to update it.
@@ -60,10 +110,14 @@ pub(super) fn plan_insertion(
     let Some(file) = file else {
         let why =
             format!("the place of its configuration is not known; {}", advice_by_hand(client));
-        return Plan { client, file: PathBuf::from("-"), step: Step::Refused(why) };
+        return client_plan(client, PathBuf::from("-"), Step::Refused(why));
     };
     let step = insertion_step(client, &file, server).unwrap_or_else(Step::Refused);
-    Plan { client, file, step }
+    client_plan(client, file, step)
+}
+
+fn client_plan(client: Client, file: PathBuf, step: Step) -> Plan {
+    Plan { title: client.title().to_owned(), file, step, plan_again: None }
 }
 
 fn advice_by_hand(client: Client) -> String {
@@ -92,6 +146,7 @@ fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result
                 name: server.name.to_owned(),
                 start: server.start(),
                 trace,
+                text: None,
                 created_file: was.is_none(),
                 created_folders: Vec::new(),
             };
@@ -137,7 +192,8 @@ pub(super) fn plan_removals(
     file: Option<PathBuf>,
     records: &[ClientSetup],
 ) -> Vec<Plan> {
-    let records: Vec<_> = records.iter().filter(|it| it.client == client.name()).collect();
+    let is_of_client = |it: &&ClientSetup| it.client == client.name() && it.text.is_none();
+    let records: Vec<_> = records.iter().filter(is_of_client).collect();
     let mut files: Vec<_> = file.into_iter().collect();
     for record in &records {
         if files.iter().all(|it| resolve_links(it) != record.file && *it != record.file) {
@@ -153,7 +209,7 @@ pub(super) fn plan_removals(
         let step = step.unwrap_or_else(|why| {
             Some(Step::Refused(format!("{why}; remove an entry of Palazzo by hand")))
         });
-        Some(Plan { client, file, step: step? })
+        Some(client_plan(client, file, step?))
     };
     files.into_iter().filter_map(plan).collect()
 }

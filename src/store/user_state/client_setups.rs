@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::{ClientSetup, InsertionTrace, path_text};
+use crate::model::{ClientSetup, InsertionTrace, TextChange, path_text};
 use crate::store::Error;
 use crate::store::repo::regular_file;
 use crate::store::user_state::state_file;
@@ -25,8 +25,16 @@ struct StoredSetup {
     inserted_before: String,
     inserted_after: String,
     replaced: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    text: Option<StoredText>,
     created_file: bool,
     created_folders: Vec<PathBuf>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredText {
+    inserted: String,
+    replaced: String,
 }
 
 /// Reads the records in `folder`; none if there is no file yet.
@@ -89,7 +97,9 @@ fn change_setups(folder: &Path, change: impl FnOnce(&mut Vec<ClientSetup>)) -> R
 
 impl StoredSetup {
     fn from_setup(setup: ClientSetup) -> Self {
-        let ClientSetup { client, file, name, start, trace, created_file, created_folders } = setup;
+        let ClientSetup { client, file, name, start, trace, text, created_file, created_folders } =
+            setup;
+        let text = text.map(|TextChange { inserted, replaced }| StoredText { inserted, replaced });
         Self {
             client,
             file,
@@ -99,6 +109,7 @@ impl StoredSetup {
             inserted_before: trace.before,
             inserted_after: trace.after,
             replaced: trace.replaced,
+            text,
             created_file,
             created_folders,
         }
@@ -116,6 +127,9 @@ impl StoredSetup {
                 after: self.inserted_after,
                 replaced: self.replaced,
             },
+            text: self
+                .text
+                .map(|StoredText { inserted, replaced }| TextChange { inserted, replaced }),
             created_file: self.created_file,
             created_folders: self.created_folders,
         }
@@ -134,6 +148,7 @@ mod tests {
             name: name.to_owned(),
             start: vec!["/bin/palazzo".to_owned(), "serve".to_owned()],
             trace,
+            text: Some(TextChange { inserted: "b".to_owned(), replaced: before.to_owned() }),
             created_file: true,
             created_folders: vec!["/a".into()],
         }

@@ -1,0 +1,258 @@
+//! What `palazzo setup` adds to files beside the entries of servers: a hook, a permission, a line of
+//! instructions.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::cli::client::Client;
+use crate::cli::client::config_file::{read_config, require_writable, resolve_links};
+use crate::cli::hook::runs_start_hook;
+use crate::cli::setup::change::{Change, RecordChange};
+use crate::cli::setup::description::signed_lines;
+use crate::cli::setup::plan::{Plan, Step};
+use crate::config_edit::{
+    ConfigError, ConfigFormat, EntryPlace, insert_list_item, remove_list_items, revert_text_change,
+    text_change,
+};
+use crate::model::{ClientSetup, InsertionTrace};
+
+/// The line for CLAUDE.md, AGENTS.md and the like.
+const INSTRUCTIONS: &str = "Palazzo (MCP) is the memory of all conversations: begin each with its \
+    tool set_workspace, search it before you answer, and write there what is decided or found.";
+
+/// The names of records.
+const HOOK_RECORD: &str = "hooks.SessionStart";
+const INSTRUCTIONS_RECORD: &str = "instructions";
+
+/// The client in the record of instructions, which are of no one client.
+const NO_CLIENT: &str = "-";
+
+/// The lists in the settings of Claude Code.
+const HOOKS: EntryPlace = EntryPlace { section: "hooks", name: "SessionStart" };
+const PERMISSIONS: EntryPlace = EntryPlace { section: "permissions", name: "allow" };
+
+/// What is added to a file.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum TextAddition {
+    /// A hook of Claude Code: an item of the list `hooks.SessionStart`.
+    Hook(Value),
+    /// A permission of Claude Code: an item of the list `permissions.allow`.
+    Permission(String),
+    /// A line of instructions at the end of a file.
+    Instructions,
+}
+
+impl TextAddition {
+    /// Returns the permission to call all tools of a server.
+    pub(super) fn permission_for(server: &str) -> Self {
+        Self::Permission(format!("mcp__{server}__*"))
+    }
+
+    /// Plans to add this to a file.
+    pub(super) fn plan_insertion(self, file: PathBuf) -> Plan {
+        let target = file.clone();
+        Plan::from_planner(self.title().to_owned(), file, move || self.insertion_step(&target))
+    }
+
+    fn title(&self) -> &'static str {
+        match self {
+            Self::Hook(_) | Self::Permission(_) => Client::ClaudeCode.title(),
+            Self::Instructions => "Instructions",
+        }
+    }
+
+    fn insertion_step(&self, file: &Path) -> Result<Step, String> {
+        let target = resolve_links(file);
+        let was = read_config(&target)?;
+        let text = was.as_deref().unwrap_or_default();
+        if let Some(why) = self.reason_not_to_add(text)? {
+            return Ok(Step::Nothing(why));
+        }
+        let new = self.insert(text)?;
+        require_writable(&target)?;
+        let record = RecordChange::Add(ClientSetup {
+            client: self.client_name(),
+            file: target.clone(),
+            name: self.record_name().to_owned(),
+            start: Vec::new(),
+            trace: InsertionTrace::default(),
+            text: Some(text_change(text, &new)),
+            created_file: was.is_none(),
+            created_folders: Vec::new(),
+        });
+        let new_file = if was.is_none() { "  a new file:\n" } else { "" };
+        let lines = signed_lines('+', &self.added_text());
+        let description = format!("{new_file}  {}\n{lines}", self.meaning());
+        Ok(Step::Change(Box::new(Change { target, was, new: Some(new), record, description })))
+    }
+
+    /// Returns why there is nothing to add; `None`: it is missing.
+    fn reason_not_to_add(&self, text: &str) -> Result<Option<String>, String> {
+        if *self == Self::Instructions {
+            let is_there = text.lines().any(|it| it == INSTRUCTIONS);
+            return Ok(is_there.then(|| "the line is there already".to_owned()));
+        }
+        let settings = ConfigFormat::Json.parse(text);
+        let settings = settings.map_err(|it| format!("{it}; correct it and run this again"))?;
+        let plugins = settings.get("enabledPlugins").and_then(Value::as_object);
+        let mut plugins = plugins.into_iter().flatten();
+        let has_plugin = plugins.any(|(name, it)| name.starts_with("palazzo@") && *it == true);
+        let EntryPlace { section, name } = self.list();
+        let items = settings.get(section).and_then(|it| it.get(name)).and_then(Value::as_array);
+        let is_there = items.is_some_and(|it| it.iter().any(|it| self.is_item(it)));
+        Ok(match self {
+            Self::Hook(_) if has_plugin => Some("the plugin has the hook".to_owned()),
+            Self::Hook(_) if is_there => Some("the hook is there already".to_owned()),
+            _ if is_there => Some("the permission is there already".to_owned()),
+            _ => None,
+        })
+    }
+
+    fn insert(&self, text: &str) -> Result<String, String> {
+        let item = match self {
+            Self::Hook(item) => item.clone(),
+            Self::Permission(name) => name.as_str().into(),
+            Self::Instructions => {
+                let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+                let before = if text.is_empty() || text.ends_with('\n') { "" } else { line_end };
+                return Ok(format!("{text}{before}{INSTRUCTIONS}{line_end}"));
+            }
+        };
+        let EntryPlace { section, name } = self.list();
+        insert_list_item(text, &[section, name], &item).map_err(|it| it.to_string())
+    }
+
+    /// Removes this from a text that others have changed since. What they added stays.
+    fn remove(&self, text: &str, inserted: &str) -> Result<String, String> {
+        if *self == Self::Instructions {
+            let is_kept = |it: &&str| it.trim_end_matches(['\r', '\n']) != INSTRUCTIONS;
+            return Ok(text.split_inclusive('\n').filter(is_kept).collect());
+        }
+        let place = self.list();
+        let path = [place.section, place.name];
+        let error = |it: ConfigError| it.to_string();
+        let rest = remove_list_items(text, &path, |it| self.is_item(it)).map_err(error)?;
+        let config = ConfigFormat::Json.parse(&rest).map_err(error)?;
+        let list = config.get(place.section).and_then(|it| it.get(place.name));
+        let has_key = |key: &str| inserted.contains(&format!("\"{key}\""));
+        if rest == text || !has_key(place.name) || list != Some(&Value::Array(Vec::new())) {
+            return Ok(rest);
+        }
+        // The list was created for the item, perhaps with the object around it.
+        let created = usize::from(has_key(place.section));
+        let trace = InsertionTrace { created, ..InsertionTrace::default() };
+        ConfigFormat::Json.remove(&rest, place, Some(&trace)).map_err(error)
+    }
+
+    /// Returns whether an item of the list is this one.
+    fn is_item(&self, item: &Value) -> bool {
+        match self {
+            Self::Hook(_) => runs_start_hook(item),
+            Self::Permission(name) => item == name,
+            Self::Instructions => false,
+        }
+    }
+
+    fn list(&self) -> EntryPlace<'static> {
+        match self {
+            Self::Hook(_) => HOOKS,
+            Self::Permission(_) | Self::Instructions => PERMISSIONS,
+        }
+    }
+
+    /// Returns what this does, for the person who is asked.
+    fn meaning(&self) -> &'static str {
+        match self {
+            Self::Hook(_) => "each conversation begins with a summary of the palace:",
+            Self::Permission(_) => {
+                "Claude Code no longer asks before it calls a tool of this server. The tools read, \
+                 write and delete\n  in the palaces, and sync them where you have set that up. Each \
+                 change is a commit, which palazzo undo\n  takes back:"
+            }
+            Self::Instructions => "agents read this line in each conversation:",
+        }
+    }
+
+    fn added_text(&self) -> String {
+        match self {
+            Self::Hook(item) => {
+                let command = item.pointer("/hooks/0/command").and_then(Value::as_str);
+                format!("hooks.SessionStart: {}", command.unwrap_or_default())
+            }
+            Self::Permission(name) => format!("permissions.allow: {name}"),
+            Self::Instructions => INSTRUCTIONS.to_owned(),
+        }
+    }
+
+    fn record_name(&self) -> &str {
+        match self {
+            Self::Hook(_) => HOOK_RECORD,
+            Self::Permission(name) => name,
+            Self::Instructions => INSTRUCTIONS_RECORD,
+        }
+    }
+
+    fn client_name(&self) -> String {
+        match self {
+            Self::Hook(_) | Self::Permission(_) => Client::ClaudeCode.name(),
+            Self::Instructions => NO_CLIENT.to_owned(),
+        }
+    }
+
+    fn of_record(record: &ClientSetup) -> Self {
+        match record.name.as_str() {
+            HOOK_RECORD => Self::Hook(Value::Null),
+            INSTRUCTIONS_RECORD => Self::Instructions,
+            name => Self::Permission(name.to_owned()),
+        }
+    }
+}
+
+/// Plans to remove what the records list, of these clients; all of it if there are none.
+pub(super) fn plan_text_removals(records: &[ClientSetup], clients: &[Client]) -> Vec<Plan> {
+    let names: Vec<_> = clients.iter().map(|it| it.name()).collect();
+    let is_asked = |it: &&ClientSetup| names.is_empty() || names.contains(&it.client);
+    let records = records.iter().filter(|it| it.text.is_some()).filter(is_asked).cloned();
+    let plan = |record: ClientSetup| {
+        let (title, file) = (TextAddition::of_record(&record).title(), record.file.clone());
+        Plan::from_planner(title.to_owned(), file, move || removal_step(&record))
+    };
+    records.map(plan).collect()
+}
+
+fn removal_step(record: &ClientSetup) -> Result<Step, String> {
+    let addition = TextAddition::of_record(record);
+    let target = resolve_links(&record.file);
+    let was = read_config(&target)?;
+    let change = record.text.clone().unwrap_or_default();
+    let text = was.as_deref().unwrap_or_default();
+    let rest = match revert_text_change(text, &change) {
+        Some(rest) => rest,
+        None => addition.remove(text, &change.inserted)?,
+    };
+    let is_deleted = record.created_file && rest.is_empty() && was.is_some();
+    let mut description = match rest == text {
+        true => "  it is no longer there; its record is removed\n".to_owned(),
+        false => signed_lines('-', addition.removed_text()),
+    };
+    if is_deleted {
+        description += "  the file is then empty, and is deleted\n";
+    }
+    let new = was.is_some().then_some(rest).filter(|_| !is_deleted);
+    if new != was {
+        require_writable(&target)?;
+    }
+    let record = RecordChange::Remove(vec![record.clone()]);
+    Ok(Step::Change(Box::new(Change { target, was, new, record, description })))
+}
+
+impl TextAddition {
+    fn removed_text(&self) -> &str {
+        match self {
+            Self::Hook(_) => "hooks.SessionStart: the hook of Palazzo",
+            Self::Permission(name) => name,
+            Self::Instructions => INSTRUCTIONS,
+        }
+    }
+}

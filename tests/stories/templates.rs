@@ -152,7 +152,7 @@ fn a_template_in_a_bare_repository_becomes_a_palace_of_its_own() {
     home.assert_clean_repository();
 
     let [_, said] = init("Old", "#v1");
-    assert!(said.contains("Created Old."), "{said}");
+    assert!(said.contains("Created Old in the git repository"), "{said}");
     let [_, refused] = init("New", "#nope");
     let unknown = format!("cannot fetch `nope` of `{url}`: `couldn't find remote ref nope`");
     assert!(refused.contains(&unknown), "{refused}");

@@ -5,5 +5,4 @@ pub(crate) mod memory;
 pub(crate) mod mempalace;
 pub(crate) mod mempalace_redaction;
 pub(crate) mod mine;
-mod older_texts;
 pub(crate) mod redactions;

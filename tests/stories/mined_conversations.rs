@@ -194,6 +194,109 @@ fn a_spoken_answer_that_an_older_version_left_out_is_added_to_its_drawer() {
     }
 }
 
+/// A conversation of ChatGPT called "New chat", of a day in February: by whom, to whom or hidden, and
+/// what, a minute each.
+fn new_chat(day: u8, messages: &[(&str, &str, Value)]) -> Value {
+    let start = 1_769_940_000 + u64::from(day - 1) * 86_400;
+    let node = |(at, (role, to, part)): (usize, &(&str, &str, Value))| {
+        let parent = at.checked_sub(1).map(|it| it.to_string());
+        let message = json!({
+            "author": { "role": role }, "recipient": if *to == "hidden" { "all" } else { to },
+            "metadata": { "is_visually_hidden_from_conversation": *to == "hidden" },
+            "create_time": start + 60 * u64::try_from(at).unwrap(),
+            "content": { "content_type": "multimodal_text", "parts": [part] },
+        });
+        (at.to_string(), json!({ "message": message, "parent": parent }))
+    };
+    let mapping: serde_json::Map<_, _> = messages.iter().enumerate().map(node).collect();
+    let last = (messages.len() - 1).to_string();
+    json!({ "title": "New chat", "mapping": mapping, "current_node": last })
+}
+
+/// Writes the drawers of "New chat" as an older version filed them, all in one room: the time and
+/// the text of each.
+fn write_older_chat(home: &Home, drawers: &[(&str, &str)]) {
+    home.write("palace/palace.toml", "name = \"Palace\"\n");
+    for ((time, text), id) in drawers.iter().zip('A'..) {
+        let matter = "wing: chatgpt\nroom: New chat\nsource: conversations.json\nby: ada";
+        let path = format!("palace/drawers/chatgpt/new-chat/01M8FSJ422CVEF14K098X4V9P{id}-user.md");
+        home.write(&path, &format!("---\n{matter}\nfiled: 2026-02-{time}:00Z\n---\n\n{text}"));
+    }
+}
+
+/// Mines these conversations; returns what is counted.
+fn mine_chats(home: &Home, conversations: &[&Value]) -> String {
+    home.write("conversations.json", &json!(conversations).to_string());
+    let said = run_mine(home, "conversations.json");
+    let start = "Filed texts of 1 sources: ";
+    let counted = said.lines().find_map(|it| it.strip_prefix(start));
+    counted.unwrap_or(&said).to_owned()
+}
+
+#[test]
+fn conversations_that_an_older_version_filed_in_one_room_are_not_filed_twice_and_go_on() {
+    let home = Home::new();
+    let older = [
+        ("01T10:00", "User:\nWhy is it black?\n\nAssistant:\nIt is coal.\n"),
+        ("02T10:00", "User:\nAnd the grey?\n\nAssistant:\nGreywacke.\n"),
+        ("02T10:02", "User:\nThe person is in a mine.\n\nAssistant:\nFrom the beds.\n"),
+        ("02T10:04", "User:\nHow deep?\n\nAssistant:\nprint(depth)\n"),
+    ];
+    write_older_chat(&home, &older);
+    let first = new_chat(
+        1,
+        &[("user", "all", "Why is it black?".into()), ("assistant", "all", "It is coal.".into())],
+    );
+    let mut said = vec![
+        ("user", "all", "And the grey?".into()),
+        ("assistant", "all", "Greywacke.".into()),
+        ("user", "hidden", "The person is in a mine.".into()),
+        ("assistant", "all", "From the beds.".into()),
+        ("user", "all", "How deep?".into()),
+        ("assistant", "python", "print(depth)".into()),
+    ];
+    let second = new_chat(2, &said);
+    let counted = "0 new, 0 extended; 4 were filed already.";
+    assert_eq!(mine_chats(&home, &[&second, &first]), counted);
+    said.push(("assistant", "all", "Forty metres.".into()));
+    let counted = "0 new, 1 extended; 3 were filed already.";
+    assert_eq!(mine_chats(&home, &[&new_chat(2, &said), &first]), counted);
+    let grown = format!("{}\nForty metres.\n", older[3].1);
+    home.git(&["add", "palace"]);
+    let mut expected = [older[0].1, older[1].1, older[2].1, &grown];
+    expected.sort_unstable();
+    assert_eq!(drawer_texts(&home), expected);
+    said.push(("user", "all", "Thanks.".into()));
+    let counted = "1 new, 0 extended; 4 were filed already.";
+    assert_eq!(mine_chats(&home, &[&new_chat(2, &said), &first]), counted);
+}
+
+#[test]
+fn spoken_turns_and_secrets_of_a_conversation_in_the_room_of_another_are_found_again() {
+    let home = Home::new();
+    let secret = format!("export DB_{}=hunter2", "PASSWORD");
+    let kept = format!("User:\nWhat does this do?\n\n{secret}\n");
+    let older = [
+        ("01T10:00", "User:\nWhy?\n\nAssistant:\nIt is coal.\n"),
+        ("02T10:01", "Assistant:\nIt is coal.\n"),
+        ("03T10:00", &kept),
+    ];
+    write_older_chat(&home, &older);
+    let spoken = json!({ "content_type": "audio_transcription", "text": "Why black?" });
+    let answer = || ("assistant", "all", Value::from("It is coal."));
+    let all = [
+        new_chat(1, &[("user", "all", "Why?".into()), answer()]),
+        new_chat(2, &[("user", "all", spoken), answer()]),
+        new_chat(3, &[("user", "all", format!("What does this do?\n\n{secret}").into())]),
+    ];
+    let all: Vec<_> = all.iter().collect();
+    assert_eq!(mine_chats(&home, &all), "0 new, 1 extended; 2 were filed already.");
+    home.git(&["add", "palace"]);
+    let grown = "User:\nWhy black?\n\nAssistant:\nIt is coal.\n";
+    assert_eq!(drawer_texts(&home), [&kept, grown, older[0].1]);
+    assert_eq!(mine_chats(&home, &all), "0 new, 0 extended; 3 were filed already.");
+}
+
 #[test]
 fn a_text_too_large_for_a_drawer_is_cut_without_loss() {
     let home = Home::new();

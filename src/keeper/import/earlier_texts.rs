@@ -1,5 +1,5 @@
-//! Finds what an older program has filed of the same source: in another room, with other parts of a
-//! message, or in other pieces. It is not filed a second time.
+//! Matches what is read of a source now with the drawers that were filed of it before: in another
+//! room, with other parts of a message, or in other pieces. It is not filed a second time.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,78 +8,138 @@ use chrono::{DateTime, Utc};
 use crate::keeper::palace::OpenPalace;
 use crate::model::{Drawer, WingRoomNames};
 
-/// The files of a source, and those in which one of its texts has been found.
+/// The files of a source, and those that a text has been matched with.
 pub(crate) struct EarlierTexts<'o> {
     open: &'o OpenPalace,
+    files: Vec<&'o str>,
     by_text: HashMap<&'o str, Vec<&'o str>>,
     by_time: HashMap<Option<DateTime<Utc>>, Vec<&'o str>>,
     taken: HashSet<&'o str>,
 }
 
-/// How much of a text an older program has filed.
+/// A text that is read now, or the text in which an older version of this program filed it.
+pub(crate) struct ReadText<'r> {
+    pub(crate) shelf: &'r WingRoomNames,
+    pub(crate) drawer: &'r Drawer,
+    /// The text, and what it was before secrets were redacted.
+    pub(crate) texts: Vec<&'r str>,
+    pub(crate) is_conversation: bool,
+    /// Whether it is of a conversation, and its time is that of its message.
+    pub(crate) has_own_time: bool,
+}
+
+/// How much of a text has been filed before.
 pub(crate) enum EarlierReading<'o> {
     None,
-    /// All of it, and maybe more.
-    All,
+    /// All of it, and maybe more, in this file if it is known.
+    All(Option<&'o str>),
     /// A part of it, in this file.
     Part(&'o str),
 }
 
+impl ReadText<'_> {
+    /// Returns true if the text begins with `start`.
+    pub(crate) fn starts_with(&self, start: &str) -> bool {
+        self.texts.iter().any(|it| it.starts_with(start))
+    }
+
+    /// Returns true if all of the text, and maybe more, is in a drawer of its time.
+    fn is_within(&self, filed: &Drawer) -> bool {
+        self.has_own_time && self.texts.iter().any(|it| has_lines_of(&filed.text, it))
+    }
+
+    /// Returns true if a drawer of its time has a part of the text.
+    fn contains(&self, filed: &Drawer) -> bool {
+        self.starts_with(&filed.text)
+            || self.has_own_time && self.texts.iter().any(|it| has_lines_of(it, &filed.text))
+    }
+
+    /// Returns true if a part of the text may have been filed in a wing and room. Without times,
+    /// only the title shows of which conversation a text is; later ones got a number behind it.
+    fn may_be_in(&self, shelf: &WingRoomNames) -> bool {
+        let is_room = match (self.has_own_time, self.is_conversation) {
+            (true, _) => true,
+            (false, true) => self.shelf.room.starts_with(&shelf.room),
+            (false, false) => self.shelf.room == shelf.room,
+        };
+        is_room && self.shelf.wing == shelf.wing
+    }
+}
+
 impl<'o> EarlierTexts<'o> {
-    pub(crate) fn new(open: &'o OpenPalace, files: &[&'o str]) -> Self {
+    pub(crate) fn new(open: &'o OpenPalace, files: Vec<&'o str>) -> Self {
         let (mut by_text, mut by_time) = (HashMap::<_, Vec<_>>::new(), HashMap::<_, Vec<_>>::new());
-        for file in files {
+        for file in &files {
             if let Some(drawer) = open.palace.drawers.drawer_in_file(file) {
                 by_text.entry(drawer.text.as_str()).or_default().push(*file);
                 by_time.entry(drawer.filed).or_default().push(*file);
             }
         }
-        Self { open, by_text, by_time, taken: HashSet::new() }
+        Self { open, files, by_text, by_time, taken: HashSet::new() }
     }
 
-    /// Takes the file with one of these texts in a wing.
-    pub(crate) fn take_same(&mut self, wing: &str, texts: &[&str]) -> Option<&'o str> {
-        let files: Vec<_> = texts.iter().filter_map(|it| self.by_text.get(it)).flatten().collect();
-        let file = files.into_iter().find(|it| self.is_free_in(wing, it)).copied()?;
-        self.remove(file);
+    /// Takes the file with a text in its wing: the one of its time, else one of its room, else any.
+    pub(crate) fn take_same(&mut self, new: &ReadText<'_>) -> Option<&'o str> {
+        let drawers = &self.open.palace.drawers;
+        let difference = |(file, old): &(&str, &Drawer)| {
+            let is_in_room = || drawers.wing_room_of_file(file).as_ref() == Some(new.shelf);
+            (old.filed != new.drawer.filed, !is_in_room())
+        };
+        let (file, _) = self.files_with_text(new).min_by_key(difference)?;
+        self.taken.insert(file);
         Some(file)
     }
 
-    /// Takes the file with the same text of a conversation in any room, or with another reading of a
-    /// message of the same time: with lines more, or lines less. Those with one of `texts` are of
-    /// other messages.
+    /// Takes the file with a text, or with another reading of it: with lines more, or lines less. Of
+    /// a conversation, it may be in any room. `parts` are what older versions filed of the text.
+    /// Files with one of `texts` are of other messages.
     pub(crate) fn take_reading(
         &mut self,
-        wing: &str,
-        new: &Drawer,
-        has_own_time: bool,
+        new: &ReadText<'_>,
+        parts: &[ReadText<'_>],
         texts: &HashSet<&str>,
     ) -> EarlierReading<'o> {
-        let drawers = &self.open.palace.drawers;
-        let then = self.by_time.get(&new.filed).filter(|_| has_own_time);
-        let free = |files: Option<&Vec<&'o str>>| -> Vec<(&'o str, &'o Drawer)> {
-            let files = files.into_iter().flatten().filter(|it| self.is_free_in(wing, it));
-            files.filter_map(|it| Some((*it, drawers.drawer_in_file(it)?))).collect()
+        let mut then: Vec<_> = self.files_of_time(new).collect();
+        then.retain(|(_, old)| !texts.contains(old.text.as_str()));
+        let same = Some(new).filter(|it| it.is_conversation).and_then(|it| self.same_file(it));
+        let all = same.or_else(|| then.iter().find(|it| new.is_within(it.1)).map(|it| it.0));
+        let part = || {
+            let part = then.iter().find(|it| new.contains(it.1)).map(|it| it.0);
+            let is_other = |it: &ReadText<'_>| it.texts.iter().any(|it| texts.contains(*it));
+            let mut older = parts.iter().filter(|it| !is_other(it));
+            part.or_else(|| older.find_map(|it| self.same_file(it)))
         };
-        let is_then = |old: &Drawer| !has_own_time || old.filed == new.filed;
-        let same = free(self.by_text.get(new.text.as_str()));
-        let mut others = free(then);
-        others.retain(|(_, old)| !texts.contains(old.text.as_str()));
-        let all = same.iter().find(|(_, old)| is_then(old));
-        let all = all.or_else(|| others.iter().find(|(_, old)| has_lines_of(&old.text, &new.text)));
-        let part = || others.iter().find(|(_, old)| has_lines_of(&new.text, &old.text));
-        let (file, reading) = match (all, part()) {
-            (Some((file, _)), _) => (*file, EarlierReading::All),
-            (None, Some((file, _))) => (*file, EarlierReading::Part(file)),
-            (None, None) => return EarlierReading::None,
+        let reading = match all {
+            Some(_) => EarlierReading::All(all),
+            None => part().map_or(EarlierReading::None, EarlierReading::Part),
         };
-        self.remove(file);
+        if let EarlierReading::All(Some(file)) | EarlierReading::Part(file) = reading {
+            self.taken.insert(file);
+        }
         reading
     }
 
-    /// Removes a file.
-    pub(crate) fn remove(&mut self, file: &'o str) {
-        self.taken.insert(file);
+    /// Returns true if a file has the text that an older version made of `new`, or its beginning,
+    /// and not the beginning of `new`.
+    pub(crate) fn contain_older_text(&self, new: &ReadText<'_>, older: &ReadText<'_>) -> bool {
+        let mut then = self.files_of_time(older);
+        then.any(|(_, old)| older.starts_with(&old.text) && !new.starts_with(&old.text))
+    }
+
+    /// Returns the files of some wings and rooms with other texts than `texts`.
+    pub(crate) fn files_without(
+        &self,
+        shelves: &HashSet<&WingRoomNames>,
+        texts: &HashSet<&str>,
+    ) -> Vec<String> {
+        let drawers = &self.open.palace.drawers;
+        let is_here =
+            |it: &str| drawers.wing_room_of_file(it).is_some_and(|it| shelves.contains(&it));
+        let other = self.by_text.iter().filter(|(text, _)| !texts.contains(**text));
+        let mut other: Vec<_> = other.flat_map(|(_, files)| files).copied().collect();
+        other.retain(|it| !self.taken.contains(it) && is_here(it));
+        other.sort_unstable();
+        other.into_iter().map(str::to_owned).collect()
     }
 
     /// Returns true if the files of a wing and room contain a whole document, however it was split.
@@ -98,9 +158,37 @@ impl<'o> EarlierTexts<'o> {
         true
     }
 
-    fn is_free_in(&self, wing: &str, file: &str) -> bool {
-        let its_wing = || self.open.palace.drawers.wing_room_of_file(file).map(|it| it.wing);
-        !self.taken.contains(file) && its_wing().is_some_and(|it| it == wing)
+    /// Returns the file with a text in its wing, and of its time if it has one.
+    fn same_file(&self, new: &ReadText<'_>) -> Option<&'o str> {
+        let is_then = |old: &Drawer| !new.has_own_time || old.filed == new.drawer.filed;
+        self.files_with_text(new).find(|(_, old)| is_then(old)).map(|(file, _)| file)
+    }
+
+    fn files_with_text(&self, new: &ReadText<'_>) -> impl Iterator<Item = (&'o str, &'o Drawer)> {
+        let files = new.texts.iter().filter_map(|it| self.by_text.get(*it)).flatten();
+        self.free_files(files, move |it| it.wing == new.shelf.wing)
+    }
+
+    /// Returns the files that may have a part of a text: those of its time, or of its room.
+    fn files_of_time(&self, new: &ReadText<'_>) -> impl Iterator<Item = (&'o str, &'o Drawer)> {
+        let files = match new.has_own_time {
+            true => self.by_time.get(&new.drawer.filed),
+            false => Some(&self.files),
+        };
+        self.free_files(files.into_iter().flatten(), move |it| new.may_be_in(it))
+    }
+
+    /// Returns the files that no text has been matched with, of some wings and rooms.
+    fn free_files<'s>(
+        &'s self,
+        files: impl Iterator<Item = &'s &'o str>,
+        is_here: impl Fn(&WingRoomNames) -> bool,
+    ) -> impl Iterator<Item = (&'o str, &'o Drawer)> {
+        let drawers = &self.open.palace.drawers;
+        let free = files.filter(|it| !self.taken.contains(**it));
+        let free =
+            free.filter(move |it| drawers.wing_room_of_file(it).is_some_and(|it| is_here(&it)));
+        free.filter_map(move |it| Some((*it, drawers.drawer_in_file(it)?)))
     }
 }
 

@@ -7,8 +7,7 @@ use ulid::Ulid;
 
 use crate::exchange::{ExtractedText, OlderText, SourceKind};
 use crate::format::{self, PalacePath, choose_drawer_room, new_drawer_path};
-use crate::keeper::import::earlier_texts::{EarlierReading, EarlierTexts};
-use crate::keeper::import::older_texts::{OlderDrawers, OlderExchange, keep_older_texts};
+use crate::keeper::import::earlier_texts::{EarlierReading, EarlierTexts, ReadText};
 use crate::keeper::import::redactions::{ImportOptions, RedactedSecret, Redactions, SecretNumbers};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
@@ -106,19 +105,26 @@ pub(crate) struct FilingPlanner<'o, 't> {
     open: &'o OpenPalace,
     /// Whether texts that are filed already get better dates and titles.
     updates_filed: bool,
-    rooms: BTreeMap<&'t WingRoomNames, (RoomId, RoomTexts<'o>)>,
+    /// Rooms, and their texts before filing.
+    rooms: BTreeMap<&'t WingRoomNames, (RoomId, HashSet<&'o str>)>,
     /// All files by the source of their texts.
     files_by_source: HashMap<&'o str, Vec<&'o str>>,
+    /// The files that get the rest of their text, or a better date or title.
+    rewritten: HashSet<&'o str>,
     /// How many files are planned in each folder.
     new_per_folder: HashMap<String, usize>,
 }
 
-/// The texts of a room before filing.
-#[derive(Default)]
-struct RoomTexts<'a> {
-    texts: HashSet<&'a str>,
-    /// Files by the source of their texts, in the order of filing.
-    files_by_source: HashMap<&'a str, Vec<&'a str>>,
+/// The drawers that older versions of this program made of exchanges, by the id of today's drawer.
+/// They took words of machines for the user's, and left others out.
+type OlderDrawers = HashMap<Ulid, OlderExchange>;
+
+/// The drawers that older versions made of an exchange.
+#[derive(Debug)]
+struct OlderExchange {
+    drawers: Vec<Drawer>,
+    /// Whether they lack a part of it.
+    is_part: bool,
 }
 
 /// Where the time of a drawer comes from.
@@ -129,14 +135,12 @@ pub(crate) enum TimeOrigin {
     File,
 }
 
-/// A source of drawers, where their times come from, by id, what older versions made of them, and
-/// the secrets that were in them.
+/// A source of drawers, where their times come from, by id, and what older versions made of them.
 #[derive(Clone, Copy)]
 pub(crate) struct FilingSource<'s> {
     file: &'s SourceFile,
     times: &'s HashMap<Ulid, TimeOrigin>,
     older: &'s OlderDrawers,
-    redactions: &'s Redactions,
 }
 
 impl TimeOrigin {
@@ -168,9 +172,6 @@ pub fn file_mined_texts(
     };
     let Some(session) = session else { return Ok(summary_for_empty_palace(&sources)) };
     keep_older_wings(session.palace, &mut sources);
-    for it in &mut sources {
-        it.keep_older_texts(session.palace);
-    }
     let (change, mut filed) = plan_change(session.palace, &sources, options)?;
     if options.is_dry_run || change.edits.is_empty() {
         return Ok(filed);
@@ -285,13 +286,6 @@ impl MinedSource {
         Self { source, drawers, times, older, names, redactions }
     }
 
-    /// Files exchanges as an older version did, if it has filed them.
-    fn keep_older_texts(&mut self, open: &OpenPalace) {
-        let modified = self.source.modified.map(truncate_to_seconds);
-        let Self { drawers, older, redactions, .. } = self;
-        keep_older_texts(open, drawers, older, redactions, modified);
-    }
-
     /// Returns the wing and the room in which an older version filed a text.
     fn older_shelf(&self, shelf: &WingRoomNames) -> Option<WingRoomNames> {
         let older = self.source.older_wing.as_deref()?;
@@ -314,21 +308,18 @@ impl MinedSource {
     fn move_to_older_wing(&mut self) {
         let mut drawers = std::mem::take(&mut self.drawers);
         for (shelf, drawer) in &mut drawers {
-            if let Some(older) = self.older_shelf(shelf) {
-                drawer.filed_under.wing = Some(older.wing.clone());
-                *shelf = older;
+            let Some(moved) = self.older_shelf(shelf) else { continue };
+            let older = self.older.get_mut(&drawer.id).map(|it| &mut it.drawers);
+            for it in older.into_iter().flatten().chain([drawer]) {
+                it.filed_under.wing = Some(moved.wing.clone());
             }
+            *shelf = moved;
         }
         self.drawers = drawers;
     }
 
     fn plan_filing<'o, 't: 'o>(&'t self, planner: &mut FilingPlanner<'o, 't>) -> FilingPlan {
-        let source = FilingSource {
-            file: &self.source,
-            times: &self.times,
-            older: &self.older,
-            redactions: &self.redactions,
-        };
+        let source = FilingSource { file: &self.source, times: &self.times, older: &self.older };
         planner.plan_filing(Some(source), &self.drawers, &self.redactions)
     }
 
@@ -445,124 +436,113 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
             files.sort_unstable();
         }
         let (rooms, new_per_folder) = (BTreeMap::new(), HashMap::new());
-        Self { open, updates_filed, rooms, files_by_source, new_per_folder }
+        let rewritten = HashSet::new();
+        Self { open, updates_filed, rooms, files_by_source, rewritten, new_per_folder }
     }
 
     /// Plans how to file texts. Only texts of one `source` can extend or supersede drawers.
     pub(crate) fn plan_filing(
         &mut self,
-        source: Option<FilingSource<'_>>,
+        source: Option<FilingSource<'t>>,
         drawers: &'t [(WingRoomNames, Drawer)],
-        redactions: &Redactions,
+        redactions: &'t Redactions,
     ) -> FilingPlan {
         let mut plan = FilingPlan::default();
-        let texts = drawers.iter().map(|(_, it)| it.text.as_str());
-        // Before secrets were redacted, or without that, a text was filed as it was.
-        let with_originals = |it| std::iter::once(it).chain(redactions.originals_of(it));
-        let texts: HashSet<&str> = texts.flat_map(with_originals).collect();
         let mut earlier = self.earlier_texts(source);
         let is_in_pieces = is_document_filed(source, &earlier, drawers);
-        for (shelf, drawer) in drawers {
-            let mut wholes: Vec<_> = redactions.originals_of(&drawer.text).collect();
-            let room_texts = self.room_texts(shelf);
-            let is_original_filed = wholes.iter().any(|it| room_texts.texts.contains(it));
-            wholes.push(&drawer.text);
-            if is_original_filed || !room_texts.texts.insert(&drawer.text) || is_in_pieces {
-                plan.already_filed += 1;
-                let file = earlier.take_same(&shelf.wing, &wholes);
-                plan.rewrites.extend(self.plan_update(source, file, drawer));
-                continue;
-            }
-            let found =
-                self.find_earlier_reading(source, (shelf, drawer), &wholes, &texts, &mut earlier);
-            match found {
-                EarlierReading::All => {
+        let all = drawers.iter().map(|(shelf, it)| read_text(source, shelf, it, redactions));
+        let all = all.flat_map(|it| self.as_filed(it, source, redactions, &earlier));
+        let all: Vec<_> = all.collect();
+        let texts: HashSet<&str> = all.iter().flat_map(|it| it.texts.iter().copied()).collect();
+        for new in &all {
+            let room_texts = self.room_texts(new.shelf);
+            let is_in_room = new.texts.iter().any(|it| room_texts.contains(*it));
+            room_texts.insert(&new.drawer.text);
+            let reading = match is_in_room || is_in_pieces {
+                true => EarlierReading::All(earlier.take_same(new)),
+                false => {
+                    let parts = older_texts(source, new, redactions, true);
+                    earlier.take_reading(new, &parts, &texts)
+                }
+            };
+            match reading {
+                EarlierReading::All(file) => {
                     plan.already_filed += 1;
+                    plan.rewrites.extend(self.plan_update(source, file, new.drawer));
                     continue;
                 }
                 EarlierReading::Part(file) => {
                     plan.extended += 1;
-                    plan.rewrites.extend(self.plan_extension(file, drawer));
+                    plan.rewrites.extend(self.plan_extension(file, new.drawer));
                 }
-                EarlierReading::None => plan.edits.push(self.plan_new_file(shelf, drawer)),
+                EarlierReading::None => plan.edits.push(self.plan_new_file(new)),
             }
-            plan.redacted.extend(redactions.secrets_of([drawer.text.as_str()]));
+            plan.redacted.extend(redactions.secrets_of([new.drawer.text.as_str()]));
         }
-        let changed = source.filter(|it| it.file.kind == SourceKind::Document);
-        if let Some(source) = changed.filter(|_| !plan.edits.is_empty()) {
-            plan.superseded = self.superseded_files(&source.file.name, drawers, &texts);
+        if source.is_some_and(FilingSource::is_document) && !plan.edits.is_empty() {
+            let shelves = drawers.iter().map(|(shelf, _)| shelf).collect();
+            plan.superseded = earlier.files_without(&shelves, &texts);
         }
         plan
     }
 
     /// Returns the texts of a wing and a room.
-    fn room_texts(&mut self, shelf: &'t WingRoomNames) -> &mut RoomTexts<'o> {
+    fn room_texts(&mut self, shelf: &'t WingRoomNames) -> &mut HashSet<&'o str> {
         let (_, room_texts) = self.rooms.entry(shelf).or_insert_with(|| {
+            let drawers = &self.open.palace.drawers;
             let room = choose_drawer_room(&self.open.palace, shelf);
-            let room_texts = RoomTexts::for_wing_room(self.open, &room, shelf);
-            (room, room_texts)
+            let texts = drawers
+                .drawers_in_room(&room)
+                .filter(|(file, _)| drawers.wing_room_of_file(file).as_ref() == Some(shelf))
+                .map(|(_, it)| it.text.as_str())
+                .collect();
+            (room, texts)
         });
         room_texts
     }
 
-    /// Returns what was filed of a source before.
+    /// Returns what was filed of a source before, but for what is rewritten already.
     fn earlier_texts(&self, source: Option<FilingSource<'_>>) -> EarlierTexts<'o> {
         let files = source.and_then(|it| self.files_by_source.get(it.file.name.as_str()));
-        EarlierTexts::new(self.open, files.map_or(&[], Vec::as_slice))
+        let files = files.into_iter().flatten().filter(|it| !self.rewritten.contains(*it));
+        EarlierTexts::new(self.open, files.copied().collect())
     }
 
-    /// Finds what was filed before of a text that is not in its room. `wholes` are the text and what
-    /// it was before secrets were redacted.
-    fn find_earlier_reading(
+    /// Returns the texts in which an older version has filed all of an exchange, or the beginning of
+    /// one of them, so that it goes on as it was; else the exchange.
+    fn as_filed(
         &mut self,
-        source: Option<FilingSource<'_>>,
-        (shelf, drawer): (&'t WingRoomNames, &Drawer),
-        wholes: &[&str],
-        texts: &HashSet<&str>,
-        earlier: &mut EarlierTexts<'o>,
-    ) -> EarlierReading<'o> {
-        let Some(FilingSource { file: source, times, older, redactions }) = source else {
-            return EarlierReading::None;
+        new: ReadText<'t>,
+        source: Option<FilingSource<'t>>,
+        redactions: &'t Redactions,
+        earlier: &EarlierTexts<'o>,
+    ) -> Vec<ReadText<'t>> {
+        let older = older_texts(source, &new, redactions, false);
+        let room_texts = self.room_texts(new.shelf);
+        let is_in_room = |it: &str| room_texts.contains(it);
+        let is_filed = |it: &ReadText<'_>| {
+            let mut texts = it.texts.iter();
+            earlier.contain_older_text(&new, it)
+                || texts.any(|it| is_in_room(it) && !new.starts_with(it))
         };
-        let is_conversation = source.kind != SourceKind::Document;
-        let has_own_time = is_conversation && times.get(&drawer.id) == Some(&TimeOrigin::Text);
-        let open = self.open;
-        let is_beginning = |old: &Drawer| {
-            wholes.iter().any(|it| it.starts_with(&old.text))
-                && !texts.contains(old.text.as_str())
-                // Exchanges of one conversation may have the same beginning.
-                && (!has_own_time || old.filed == drawer.filed)
-        };
-        let older_part = older.get(&drawer.id).filter(|it| it.is_part);
-        let is_older_part =
-            |old: &Drawer| older_part.is_some_and(|it| it.has_text(old, redactions));
-        let room_texts = self.room_texts(shelf);
-        let beginning = room_texts
-            .take_file(open, &source.name, is_beginning)
-            .or_else(|| room_texts.take_file(open, &source.name, is_older_part));
-        match beginning {
-            Some(file) => {
-                earlier.remove(file);
-                EarlierReading::Part(file)
-            }
-            None if is_conversation => {
-                earlier.take_reading(&shelf.wing, drawer, has_own_time, texts)
-            }
-            None => EarlierReading::None,
+        match !new.texts.iter().any(|it| is_in_room(it)) && older.iter().any(is_filed) {
+            true => older,
+            false => vec![new],
         }
     }
 
     /// Plans to file the whole text of a drawer with a part of it.
-    fn plan_extension(&self, file: &str, whole: &Drawer) -> Option<(String, Drawer)> {
+    fn plan_extension(&mut self, file: &'o str, whole: &Drawer) -> Option<(String, Drawer)> {
+        self.rewritten.insert(file);
         let old = self.open.palace.drawers.drawer_in_file(file)?.clone();
         Some((file.to_owned(), Drawer { filed: whole.filed, text: whole.text.clone(), ..old }))
     }
 
     /// Plans a better date and title for a drawer, if the user wants that.
     fn plan_update(
-        &self,
+        &mut self,
         source: Option<FilingSource<'_>>,
-        file: Option<&str>,
+        file: Option<&'o str>,
         new: &Drawer,
     ) -> Option<(String, Drawer)> {
         let (file, source) = file.zip(source).filter(|_| self.updates_filed)?;
@@ -572,11 +552,12 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
         let filed = if is_known { new.filed } else { old.filed };
         let title = new.title.clone().or_else(|| old.title.clone());
         let better = Drawer { title, filed, ..old.clone() };
-        (better != *old).then(|| (file.to_owned(), better))
+        let is_better = better != *old && self.rewritten.insert(file);
+        is_better.then(|| (file.to_owned(), better))
     }
 
     /// Plans a new file for a drawer of a wing and a room that were looked up before.
-    fn plan_new_file(&mut self, shelf: &WingRoomNames, drawer: &Drawer) -> FileEdit {
+    fn plan_new_file(&mut self, &ReadText { shelf, drawer, .. }: &ReadText<'_>) -> FileEdit {
         let palace = &self.open.palace;
         let room = self.rooms.get(shelf).map(|(room, _)| room.clone());
         let room = room.unwrap_or_else(|| choose_drawer_room(palace, shelf));
@@ -587,20 +568,41 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
         }
         FileEdit { path, was: None, now: Some(format::serialize_drawer(drawer)) }
     }
+}
 
-    /// Returns the files with texts that a document does not contain any more, in the rooms of its
-    /// drawers.
-    fn superseded_files(
-        &self,
-        source: &str,
-        drawers: &[(WingRoomNames, Drawer)],
-        texts: &HashSet<&str>,
-    ) -> Vec<String> {
-        let shelves: BTreeSet<_> = drawers.iter().map(|(shelf, _)| shelf).collect();
-        let rooms = shelves.into_iter().filter_map(|it| self.rooms.get(it));
-        let files = rooms.flat_map(|(_, it)| it.superseded_files(self.open, source, texts));
-        files.map(str::to_owned).collect()
+impl FilingSource<'_> {
+    fn is_document(self) -> bool {
+        self.file.kind == SourceKind::Document
     }
+}
+
+/// Returns a text with all that it is compared by. Before secrets were redacted, or without that, a
+/// text was filed as it was.
+fn read_text<'t>(
+    source: Option<FilingSource<'_>>,
+    shelf: &'t WingRoomNames,
+    drawer: &'t Drawer,
+    redactions: &'t Redactions,
+) -> ReadText<'t> {
+    let texts = std::iter::once(drawer.text.as_str());
+    let texts = texts.chain(redactions.originals_of(&drawer.text)).collect();
+    let conversation = source.filter(|it| !it.is_document());
+    let origin = conversation.and_then(|it| it.times.get(&drawer.id));
+    let (is_conversation, has_own_time) =
+        (conversation.is_some(), origin == Some(&TimeOrigin::Text));
+    ReadText { shelf, drawer, texts, is_conversation, has_own_time }
+}
+
+/// Returns the texts in which older versions filed a text: all of it, or only `parts`.
+fn older_texts<'t>(
+    source: Option<FilingSource<'t>>,
+    new: &ReadText<'t>,
+    redactions: &'t Redactions,
+    parts: bool,
+) -> Vec<ReadText<'t>> {
+    let older = source.and_then(|it| it.older.get(&new.drawer.id));
+    let older = older.filter(|it| it.is_part == parts).into_iter().flat_map(|it| &it.drawers);
+    older.map(|it| read_text(source, new.shelf, it, redactions)).collect()
 }
 
 /// Returns true if a document is filed already, maybe split in another way.
@@ -609,7 +611,7 @@ fn is_document_filed(
     earlier: &EarlierTexts<'_>,
     drawers: &[(WingRoomNames, Drawer)],
 ) -> bool {
-    let is_document = source.is_some_and(|it| it.file.kind == SourceKind::Document);
+    let is_document = source.is_some_and(FilingSource::is_document);
     let Some((shelf, _)) = drawers.first().filter(|_| is_document) else { return false };
     let texts: Vec<_> = drawers.iter().map(|(_, it)| it.text.as_str()).collect();
     earlier.contain_document(shelf, &texts.concat())
@@ -632,53 +634,6 @@ fn plan_drawer_rewrite(
         edited => edited.unwrap_or_else(|| format::serialize_drawer(new)),
     };
     Ok(FileEdit { path: file, was, now: Some(now) })
-}
-
-impl<'a> RoomTexts<'a> {
-    fn for_wing_room(open: &'a OpenPalace, room: &RoomId, shelf: &WingRoomNames) -> Self {
-        let drawers = &open.palace.drawers;
-        let mut room_texts = Self::default();
-        for (file, it) in drawers.drawers_in_room(room) {
-            if drawers.wing_room_of_file(file).as_ref() != Some(shelf) {
-                continue;
-            }
-            room_texts.texts.insert(&it.text);
-            if let Some(source) = &it.source {
-                room_texts.files_by_source.entry(source).or_default().push(file);
-            }
-        }
-        room_texts
-    }
-
-    /// Removes and returns the first file of a source whose drawer matches.
-    fn take_file(
-        &mut self,
-        open: &OpenPalace,
-        source: &str,
-        is_match: impl Fn(&Drawer) -> bool,
-    ) -> Option<&'a str> {
-        let files = self.files_by_source.get_mut(source)?;
-        let drawer = |file: &str| open.palace.drawers.drawer_in_file(file);
-        let place = files.iter().position(|it| drawer(it).is_some_and(&is_match))?;
-        Some(files.swap_remove(place))
-    }
-
-    /// Returns the files with texts of a document that it does not contain any more.
-    fn superseded_files(
-        &self,
-        open: &OpenPalace,
-        source: &str,
-        texts: &HashSet<&str>,
-    ) -> Vec<&'a str> {
-        let files = self.files_by_source.get(source).into_iter().flatten().copied();
-        let is_superseded = |it: &&str| {
-            open.palace
-                .drawers
-                .drawer_in_file(it)
-                .is_some_and(|it| !texts.contains(it.text.as_str()))
-        };
-        files.filter(is_superseded).collect()
-    }
 }
 
 #[cfg(test)]

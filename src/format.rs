@@ -48,8 +48,9 @@ pub use missing_comments::add_missing_comments;
 pub use name_edits::{rename_relation_targets, replace_names};
 pub use parsed_file::{ParsedFile, remove_item_of_file};
 pub use paths::{
-    PalacePath, choose_drawer_room, is_standard_entity_path, new_diary_entry_path, new_drawer_path,
-    new_entity_path, new_scroll_path, room_path,
+    PalacePath, choose_drawer_room, drawer_path_in_room, drawer_wing_folder,
+    is_standard_entity_path, new_diary_entry_path, new_drawer_path, new_entity_path,
+    new_scroll_path, room_path,
 };
 pub use placed_values::{PlacedValue, placed_values};
 pub use positions::{ValuePositions, positions_of_bytes};

@@ -72,7 +72,8 @@ impl PalaceCheck<'_> {
                 } else if its_room != name {
                     findings.push(path_mismatch(file, "room", "folder", name));
                 } else {
-                    findings.extend(check_drawer_folder_names(file, &its_wing, &its_room));
+                    let names = [("wing", its_wing), ("room", its_room)];
+                    findings.extend(check_drawer_folder_names(file, room, names));
                 }
             }
         }
@@ -82,21 +83,22 @@ impl PalaceCheck<'_> {
 
 /// Reports a drawer whose folders match neither its wing nor its room: moving its file does
 /// not move a drawer whose front matter names its wing and room.
-fn check_drawer_folder_names(file: &str, wing: &str, room: &str) -> Option<CheckFinding> {
-    let mut folders = file.split('/').skip(1);
-    let fields = [("wing", wing), ("room", room)].into_iter();
-    let (key, value, folder) = fields
-        .filter_map(|(key, value)| Some((key, value, folders.next()?)))
-        .find(|(_, value, folder)| {
-            Slug::from_text(value).is_some_and(|it| !folder.starts_with(it.as_str()))
-        })?;
+fn check_drawer_folder_names(
+    file: &str,
+    room: &RoomId,
+    names: [(&str, String); 2],
+) -> Option<CheckFinding> {
+    let folders = [room.wing.as_ref()?, &room.slug];
+    let ((key, value), folder) = names.iter().zip(folders).find(|((_, value), folder)| {
+        Slug::from_text(value).is_some_and(|it| !folder.as_str().starts_with(it.as_str()))
+    })?;
     let message = format!(
         "the folder is named {}, but the {key} of this drawer is {}",
-        quoted(folder),
+        quoted(folder.as_str()),
         quoted(value)
     );
     let finding =
-        CheckFinding::new(Code::PathMismatch, file, ValuePath::ROOT.then_value(key), message);
+        CheckFinding::new(Code::PathMismatch, file, ValuePath::ROOT.then_value(*key), message);
     Some(finding.with_hint(format!(
         "the front matter decides: to move the drawer, change its `{key}`, or remove that key"
     )))

@@ -92,7 +92,7 @@ pub fn corrected_path(path: &str) -> Option<String> {
     // The file name of a room is its slug; for texts only the folders are slugs.
     let named = match kind {
         "rooms" => names.len(),
-        "scrolls" | "drawers" | "diary" => names.len().checked_sub(1)?,
+        "scrolls" | "diary" => names.len().checked_sub(1)?,
         _ => 0,
     };
     for name in &mut names[..named] {

@@ -13,6 +13,9 @@ use crate::model::{
 /// 10,000 costs twice as much as in one of this size.
 const MAX_FOLDER_FILES: usize = 1_000;
 
+/// The wing or the room of drawers that are not in a folder of one.
+const TOP_FOLDER: &str = "notes";
+
 /// The folders with files of a palace.
 const FOLDERS: [&str; 9] = [
     "rooms",
@@ -35,7 +38,8 @@ pub enum PalacePath {
     Room(RoomId),
     /// A Markdown file below `scrolls/<slug>/` or `scrolls/<wing>/<slug>/`.
     Scroll(RoomId),
-    /// A Markdown file below `drawers/<wing>/<slug>/`.
+    /// A Markdown file below `drawers/<wing>/<slug>/`, or in folders with any names, as of the vault
+    /// of another program.
     Drawer(RoomId),
     /// A Markdown file below `diary/<agent>/`.
     Diary(Slug),
@@ -74,13 +78,7 @@ impl PalacePath {
                 Some((room, _)) => named(room, Self::Scroll, file_name),
                 None => misplaced("a scroll belongs to a room", "move it to `scrolls/<room>/`"),
             },
-            ("drawers", _, Some(drawer)) => match drawer.splitn(3, '/').collect::<Vec<_>>()[..] {
-                [wing, room, _] => named(&format!("{wing}/{room}"), Self::Drawer, folder_name),
-                _ => misplaced(
-                    "a drawer is filed under a wing and a room",
-                    "move it to `drawers/<wing>/<room>/`",
-                ),
-            },
+            ("drawers", _, Some(_)) => Ok(Self::Drawer(room_of_drawer_path(path))),
             ("diary", _, Some(entry)) => match entry.split_once('/') {
                 Some((agent, _)) => {
                     let agent = agent.split('/').next().unwrap_or_default().parse();
@@ -98,6 +96,38 @@ impl PalacePath {
             ("conflicts", Some(_), _) => Ok(Self::Conflict),
             _ => Ok(Self::Other),
         }
+    }
+}
+
+/// Returns the path of a drawer below the folder of its room.
+pub fn drawer_path_in_room(path: &str) -> &str {
+    split_drawer_path(path).2
+}
+
+/// Returns the folder of a drawer's wing, or the path if it is in none.
+pub fn drawer_wing_folder(path: &str) -> String {
+    match split_drawer_path(path) {
+        (Some(wing), ..) => format!("drawers/{wing}/"),
+        (None, ..) => path.to_owned(),
+    }
+}
+
+fn room_of_drawer_path(path: &str) -> RoomId {
+    let (wing, room, _) = split_drawer_path(path);
+    let slug = |name: Option<&str>, kind| {
+        let name = name.unwrap_or(TOP_FOLDER);
+        name.parse().unwrap_or_else(|_| Slug::from_text_or_kind(name, kind))
+    };
+    RoomId { wing: Some(slug(wing, "wing")), slug: slug(room, "room") }
+}
+
+/// Splits the path of a drawer into the folders of wing and room and the rest.
+fn split_drawer_path(path: &str) -> (Option<&str>, Option<&str>, &str) {
+    let below = path.strip_prefix("drawers/").unwrap_or(path);
+    match below.splitn(3, '/').collect::<Vec<_>>()[..] {
+        [wing, room, rest] => (Some(wing), Some(room), rest),
+        [wing, rest] => (Some(wing), None, rest),
+        _ => (None, None, below),
     }
 }
 

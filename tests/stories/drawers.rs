@@ -1,6 +1,8 @@
 //! Drawers: texts filed by wing and room, opened during a walk, or put into their
 //! folders by hand.
 
+use std::process::Output;
+
 use insta::assert_snapshot;
 
 use crate::harness::{Home, MARCH_1};
@@ -217,6 +219,74 @@ fn notes_of_other_programs_are_drawers_and_stay_as_they_are() {
     for (name, text) in FOREIGN_NOTES {
         assert_eq!(home.read(&format!("w/drawers/vault/{name}")), *text);
     }
+}
+
+/// Notes of a vault: paths below `drawers/`, and texts.
+const VAULT: [(&str, &str); 6] = [
+    ("My Vault/Daily Notes/2026-03-01.md", "Greywacke below the shaft.\n"),
+    ("my-vault/daily-notes/2026-03-01.md", "Basalt beside the shaft.\n"),
+    ("My Vault/Daily Notes/old/2019/Tin.md", "---\ntags: [ore]\n---\nCassiterite.\n"),
+    ("My Vault/Reading list.md", "Lyell's Principles.\n"),
+    ("Inbox.md", "Ask for the lamp oil.\n"),
+    ("地質/Dach & Fach/a.md", "---\ntitle: Slate\n---\nRoofs.\n"),
+];
+
+#[test]
+fn the_notes_of_a_vault_are_drawers_whatever_its_folders_are_called() {
+    let home = Home::new();
+    home.write("w/palace.toml", "format = 1\nname = \"Survey\"\n");
+    for (path, text) in VAULT {
+        home.write(&format!("w/drawers/{path}"), text);
+    }
+    let run = |arguments: &[&str]| {
+        let mut command = home.palazzo_command(MARCH_1);
+        let output = command.current_dir(home.path()).args(arguments).output();
+        let Output { status, stdout, stderr } = output.unwrap();
+        (status.code(), String::from_utf8([stdout, stderr].concat()).unwrap())
+    };
+    let clean = (Some(0), "1 palace, 0 rooms, 0 scrolls, 0 entities: 0 errors\n".to_owned());
+    assert_eq!(run(&["check", "w"]), clean);
+    for (word, place) in [
+        ("greywacke", "my-vault/daily-notes"),
+        ("basalt", "my-vault/daily-notes"),
+        ("cassiterite", "my-vault/daily-notes"),
+        ("lyell", "my-vault/notes"),
+        ("lamp", "notes/notes"),
+        ("roofs", "di-zhi/dach-fach"),
+    ] {
+        let (code, said) = run(&["search", word]);
+        assert!(code == Some(0) && said.contains(&format!("drawer in {place}")), "{word}: {said}");
+    }
+    run(&["fmt", "w"]);
+    assert_eq!(run(&["check", "--fix", "w"]).0, Some(0));
+    for (path, text) in VAULT {
+        assert_eq!(home.read(&format!("w/drawers/{path}")), text);
+    }
+}
+
+#[test]
+fn the_notes_of_a_vault_move_with_their_wing_and_none_is_lost() {
+    let home = Home::new();
+    home.write("w/palace.toml", "format = 1\nname = \"Survey\"\n");
+    for (path, text) in &VAULT[..4] {
+        home.write(&format!("w/drawers/{path}"), text);
+    }
+    let refused = home.run_palazzo(&["mv", "my-vault/", "journal"]);
+    let why = String::from_utf8(refused.stderr).unwrap();
+    assert!(why.contains("there is a file `drawers/journal/daily-notes/2026-03-01.md`"), "{why}");
+    for (path, text) in &VAULT[..4] {
+        assert_eq!(home.read(&format!("w/drawers/{path}")), *text);
+    }
+    let drawers = home.path().join("w/drawers");
+    let other = drawers.join("my-vault/daily-notes/2026-03-01.md");
+    std::fs::rename(other, drawers.join("other.md")).unwrap();
+    let moved = home.run_palazzo(&["mv", "my-vault/", "journal"]);
+    assert!(moved.status.success(), "{moved:?}");
+    let new = ["daily-notes/2026-03-01.md", "daily-notes/old/2019/Tin.md", "notes/Reading list.md"];
+    for (path, (_, text)) in new.iter().zip([VAULT[0], VAULT[2], VAULT[3]]) {
+        assert_eq!(home.read(&format!("w/drawers/journal/{path}")), text);
+    }
+    assert_eq!(home.read("w/drawers/other.md"), VAULT[1].1);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::format::PalacePath;
+use crate::format::{PalacePath, drawer_wing_folder};
 use crate::keeper::Refusal;
 use crate::keeper::palace::OpenPalace;
 use crate::model::{RoomId, Slug};
@@ -18,15 +18,14 @@ pub(crate) fn folders_of_wing(
     open.update_file_history_cache()?;
     let present = open.palace.scroll_files().map(|(path, _)| path);
     let paths = open.file_histories().keys().map(String::as_str).chain(present);
-    let scrolls = paths.filter_map(|it| match PalacePath::parse(it) {
-        Ok(PalacePath::Scroll(room)) if room.wing.as_ref() == Some(&wing) => {
-            Some(format!("scrolls/{room}/"))
-        }
+    let is_room = |it: &RoomId| it.wing.as_ref() == Some(&wing);
+    let texts = paths.filter_map(|it| match PalacePath::parse(it) {
+        Ok(PalacePath::Scroll(room)) if is_room(&room) => Some(format!("scrolls/{room}/")),
+        Ok(PalacePath::Drawer(room)) if is_room(&room) => Some(drawer_wing_folder(it)),
         _ => None,
     });
-    let mut folders: BTreeSet<_> = scrolls.collect();
+    let mut folders: BTreeSet<_> = texts.collect();
     folders.extend(["rooms", "drawers"].map(|it| format!("{it}/{wing}/")));
-    let is_room = |it: &RoomId| it.wing.as_ref() == Some(&wing);
     let is_known = open.palace.rooms().any(|(id, _)| is_room(id))
         || open.file_histories().keys().any(|path| is_in_folders(path, &folders));
     Ok(is_known.then_some(folders))

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::format::{PalacePath, file_kind, room_path};
+use crate::format::{PalacePath, drawer_path_in_room, file_kind, room_path};
 use crate::keeper::merge::changes::{MergeInput, Version};
 use crate::keeper::merge::items::{Item, entity_name, id_of_file, room_of_path};
 use crate::keeper::merge::last_changes::OrderedSides;
@@ -129,8 +129,7 @@ pub(super) fn move_to_renamed_rooms(
             }
             Ok(PalacePath::Drawer(folder)) => {
                 if let Some(new) = changes.renamed_drawer_folder(&folder) {
-                    let old = format!("drawers/{folder}/");
-                    let rest = version.path.strip_prefix(&old).unwrap_or_default();
+                    let rest = drawer_path_in_room(&version.path);
                     version.path = format!("drawers/{new}/{rest}");
                 }
             }

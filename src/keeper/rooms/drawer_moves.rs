@@ -1,6 +1,8 @@
 //! Plans to move drawers to the folder of another room. The names of wing and room in the front
 //! matter follow.
 
+use std::collections::HashSet;
+
 use crate::format;
 use crate::keeper::Refusal;
 use crate::keeper::palace::OpenPalace;
@@ -14,7 +16,7 @@ pub(crate) fn plan_drawer_moves(
     to: &RoomId,
 ) -> Result<Vec<FileEdit>, Refusal> {
     let palace = open.palace.clone();
-    let mut edits = Vec::new();
+    let (mut edits, mut new_paths) = (Vec::new(), HashSet::new());
     for folder in palace.rooms_with_drawers_shown_in(from) {
         let moved = match (&from.wing, &to.wing) {
             // The room leaves its wing, and shows the drawers of all wings now.
@@ -28,7 +30,13 @@ pub(crate) fn plan_drawer_moves(
         }
         let names = wing_room_names_after_move(&palace, folder, &moved);
         for (file, _) in palace.drawers.drawers_in_room(folder) {
-            edits.extend(plan_drawer_move(open, file, &moved, &names)?);
+            let planned = plan_drawer_move(open, file, &moved, &names)?;
+            // The folders `My Notes` and `my-notes` are one room, and may have files of one name.
+            let mut new = planned.iter().filter(|it| it.now.is_some()).map(|it| it.path.clone());
+            if let Some(taken) = new.find(|it| !new_paths.insert(it.clone())) {
+                return Err(taken_path_refusal(&taken));
+            }
+            edits.extend(planned);
         }
     }
     Ok(edits)
@@ -43,9 +51,7 @@ pub(crate) fn plan_drawer_move(
 ) -> Result<Vec<FileEdit>, Refusal> {
     let was = open.read_file_for_change(file)?;
     let drawers = &open.palace.drawers;
-    let (Some(text), Some(old), Some(from)) =
-        (&was, drawers.drawer_in_file(file), drawers.room_of_file(file))
-    else {
+    let (Some(text), Some(old)) = (&was, drawers.drawer_in_file(file)) else {
         return Ok(Vec::new());
     };
     let name = |was: &Option<String>, name: &str, folder: &str| {
@@ -58,10 +64,9 @@ pub(crate) fn plan_drawer_move(
         room: name(&old.filed_under.room, &names.room, to.slug.as_str()),
     };
     let new = Drawer { filed_under, ..old.clone() };
-    let rest = file.strip_prefix(&format!("drawers/{from}/")).unwrap_or(file);
-    let path = format!("drawers/{to}/{rest}");
+    let path = format!("drawers/{to}/{}", format::drawer_path_in_room(file));
     if open.has_file(&path) {
-        return Err(Refusal::Invalid(format!("there is a file {} already", quoted(&path))));
+        return Err(taken_path_refusal(&path));
     }
     let now = format::edit_drawer_text(file, text, old, &new, &open.palace.settings.time_zone)
         .ok_or_else(|| Refusal::UneditableFormatting { file: file.to_owned() })?;
@@ -69,6 +74,10 @@ pub(crate) fn plan_drawer_move(
         FileEdit { path, was: None, now: Some(now) },
         FileEdit { path: file.to_owned(), was, now: None },
     ])
+}
+
+fn taken_path_refusal(path: &str) -> Refusal {
+    Refusal::Invalid(format!("there is a file {} already", quoted(path)))
 }
 
 /// Returns the names of wing and room for drawers that move from one folder to another: a part

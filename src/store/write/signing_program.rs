@@ -5,7 +5,7 @@
 //! killed with everything that it has started. Keys that an agent has unlocked need no question.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -22,6 +22,8 @@ use crate::store::remote::process_group::{forbid_questions, kill_process_group, 
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// The line by which gpg and gpgsm report a signature.
 const SIGNATURE_CREATED: &str = "[GNUPG:] SIG_CREATED ";
+/// The maximum size of a signature. It may contain certificates.
+const MAX_SIGNATURE_BYTES: usize = 64 * 1024;
 
 /// Reads which program signs commits, and with which key; `None`: the user's configuration does not
 /// ask for that. A repository's own settings have been removed from `git`. Runs the program that
@@ -61,7 +63,35 @@ pub(crate) fn sign(
         Format::OpenPgp | Format::X509 => sign_with_gpg(options, payload, time_limit),
         Format::Ssh => sign_with_ssh(options, payload, time_limit),
     };
-    signature.map(|it| it.replace("\r\n", "\n"))
+    let signature = signature?.replace("\r\n", "\n");
+    match find_signature_fault(options.format, &signature) {
+        Some(fault) => Err(format!("{} has written {fault}", program_name(options))),
+        None => Ok(signature),
+    }
+}
+
+/// Returns why a text is not a signature that git accepts in a commit: it is committed as it is.
+fn find_signature_fault(format: Format, text: &str) -> Option<&'static str> {
+    let kinds: &[&str] = match format {
+        Format::OpenPgp => &["PGP SIGNATURE", "PGP MESSAGE"],
+        Format::X509 => &["SIGNED MESSAGE"],
+        Format::Ssh => &["SSH SIGNATURE"],
+    };
+    let is_complete = |kind: &&str| {
+        let begin = text.strip_prefix(&format!("-----BEGIN {kind}-----\n"));
+        let content =
+            begin.and_then(|it| it.trim_end().strip_suffix(&format!("-----END {kind}-----")));
+        content.is_some_and(|it| it.ends_with('\n') && !it.trim().is_empty())
+    };
+    if text.len() > MAX_SIGNATURE_BYTES {
+        Some("a signature of more than 64 KiB")
+    } else if text.chars().any(|c| !matches!(c, '\n' | '\t' | ' '..='~')) {
+        Some("a signature with characters that none has")
+    } else if !kinds.iter().any(is_complete) {
+        Some("no complete signature")
+    } else {
+        None
+    }
 }
 
 fn sign_with_gpg(
@@ -103,8 +133,18 @@ fn sign_with_ssh(
     }
     command.arg(&file);
     run_program(&mut command, Stdio::null(), time_limit)?;
-    let signature = fs::read_to_string(file.with_extension("sig"));
-    signature.map_err(|_| format!("{} has written no signature", program_name(options)))
+    read_signature_file(&file.with_extension("sig"))
+        .map_err(|_| format!("{} has written no signature", program_name(options)))
+}
+
+/// Reads a regular file, up to a little more than a signature may have.
+fn read_signature_file(path: &Path) -> io::Result<String> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_SIGNATURE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Writes the commit to a file in a folder of its own, which is removed with its handle.
@@ -157,7 +197,7 @@ fn run_program(
         [output, messages].map(|it| it.map_or_else(String::new, OutputReader::finish));
     match status {
         None => {
-            let seconds = time_limit.as_secs();
+            let seconds = time_limit.as_secs_f64().round();
             Err(format!("{name} had not finished after {seconds} seconds and was stopped"))
         }
         Some(status) if status.success() => Ok(EndedProgram { output, messages }),
@@ -310,9 +350,53 @@ mod tests {
     #[test]
     fn the_payload_is_the_input_of_gpg_and_the_output_is_the_signature() {
         let folder = tempfile::tempdir().unwrap();
-        let signs = "echo '[GNUPG:] SIG_CREATED D' >&2; printf '%s\\r\\n' \"$*\"; cat";
+        let signs = "echo '[GNUPG:] SIG_CREATED D' >&2; echo '-----BEGIN PGP SIGNATURE-----'\n\
+                     printf '%s\\r\\n' \"$*\"; cat; echo '-----END PGP SIGNATURE-----'";
         let signs = script(folder.path(), Format::OpenPgp, signs);
         let signature = sign(&signs, b"text\n", Duration::from_secs(60)).unwrap();
-        assert_eq!(signature, "--status-fd=2 -bsau key\ntext\n");
+        let content = "--status-fd=2 -bsau key\ntext\n";
+        let expected =
+            format!("-----BEGIN PGP SIGNATURE-----\n{content}-----END PGP SIGNATURE-----\n");
+        assert_eq!(signature, expected);
+    }
+
+    #[test]
+    fn a_signature_that_git_does_not_accept_is_refused_with_the_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let refused = |format, begin: &str, output: &str| {
+            let write = match format {
+                Format::Ssh => "for file; do :; done; exec > $file.sig",
+                _ => "echo '[GNUPG:] SIG_CREATED D' >&2",
+            };
+            let text = format!("{write}\necho '-----BEGIN {begin}-----'\n{output}");
+            let options = script(folder.path(), format, &text);
+            let refused = sign(&options, b"text", Duration::from_secs(60)).unwrap_err();
+            refused.split_once("/program has written ").unwrap().1.to_owned()
+        };
+        let formats = [
+            (Format::OpenPgp, "PGP SIGNATURE"),
+            (Format::OpenPgp, "PGP MESSAGE"),
+            (Format::X509, "SIGNED MESSAGE"),
+            (Format::Ssh, "SSH SIGNATURE"),
+        ];
+        for (format, kind) in formats {
+            let end = format!("echo '-----END {kind}-----'");
+            let refused = |output: &str| refused(format, kind, &format!("{output}\n{end}"));
+            assert_eq!(refused("printf 'A\\000\\n'"), "a signature with characters that none has");
+            assert_eq!(
+                refused("head -c 70000 /dev/zero | tr '\\0' A; echo"),
+                "a signature of more than 64 KiB"
+            );
+            assert_eq!(
+                refused("head -c 3000000 /dev/zero | tr '\\0' A; echo"),
+                "a signature of more than 64 KiB"
+            );
+            assert_eq!(refused(""), "no complete signature");
+            assert_eq!(refused("echo A; exit 0"), "no complete signature");
+        }
+        assert_eq!(
+            refused(Format::OpenPgp, "SSH SIGNATURE", "echo A; echo '-----END SSH SIGNATURE-----'"),
+            "no complete signature"
+        );
     }
 }

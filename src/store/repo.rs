@@ -14,6 +14,7 @@ pub(crate) mod line_endings;
 pub(crate) mod maintenance;
 pub(crate) mod network_fs;
 pub(crate) mod operation;
+pub(crate) mod ownership;
 pub(crate) mod palace_files;
 pub(crate) mod palace_folders;
 pub(crate) mod palazzo_file;

@@ -1,7 +1,7 @@
 //! Finds, opens and creates the git repository of a palace.
 
 use crate::model::{path_text, quote_for_shell};
-use crate::store::repo::{paths, unreadable_repository, user_files};
+use crate::store::repo::{ownership, paths, unreadable_repository, user_files};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -302,7 +302,19 @@ fn discover_and_open(
         reduced: open_options(Trust::Reduced, isolated),
     };
     let search = gix::discover::upwards::Options::default();
-    let opened = gix::ThreadSafeRepository::discover_opts(start, search, trusts);
+    let (git_dir, work) = found.clone().into_repository_and_work_tree_directories();
+    let common_dir = link.map(|it| it.common_dir.as_path());
+    let places = [Some(git_dir.as_path()), work.as_deref(), common_dir];
+    let is_own = places.into_iter().flatten().all(ownership::is_owned_by_user);
+    let trust = if is_own { trust } else { Trust::Reduced };
+    let opened = match is_own {
+        true => gix::ThreadSafeRepository::discover_opts(start, search, trusts),
+        // Then `safe.directory` decides.
+        false => {
+            let place = work.as_deref().unwrap_or(&git_dir);
+            gix::ThreadSafeRepository::open_opts(place, trusts.reduced)
+        }
+    };
     let opened = opened.and_then(|it| config::drop_program_settings(&it));
     opened.map(|it| Some(without_namespace(&it))).map_err(|err| {
         let (git_dir, work) = found.into_repository_and_work_tree_directories();

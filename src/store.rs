@@ -107,6 +107,8 @@ pub struct Store {
     lock_timeouts: LockTimeouts,
     isolated: bool,
     signing: SigningState,
+    /// The signatures of the write that has begun.
+    signer: Option<Signer>,
     /// The user's consents.
     consents: ConsentStore,
     /// Whether nothing may be changed.
@@ -140,6 +142,8 @@ pub enum CommitOutcome {
     Done(CommitReport),
     /// These files no longer hold the expected contents; nothing was written.
     Stale(Vec<String>),
+    /// A commit has to be signed first, see [`Store::sign_missing_commit`]; nothing was written.
+    SignatureMissing,
 }
 
 /// The result of a change that was made.
@@ -166,6 +170,7 @@ impl Store {
             lock_timeouts,
             isolated: false,
             signing: SigningState::default(),
+            signer: None,
             consents: ConsentStore::default(),
             read_only: false,
             proposal_branch: None,
@@ -373,6 +378,13 @@ impl Store {
 
     /// Makes a change. When this returns, the change is durable and committed.
     pub fn commit(&mut self, change: &Changeset) -> Result<CommitOutcome, Error> {
+        self.sign_and_retry(|store| store.try_commit(change))
+    }
+
+    /// Makes a change as [`Store::commit`] does, but signs nothing: the caller may hold a lock, and
+    /// tries again after [`Store::sign_missing_commit`]. Before the first attempt it calls
+    /// [`Store::begin_write`].
+    pub fn try_commit(&mut self, change: &Changeset) -> Result<CommitOutcome, Error> {
         self.reject_symlinked_palace()?;
         match &self.as_of_commit {
             Some(commit) => Err(Error::ReadOnlyAsOf { short: commit.short.clone() }),
@@ -428,13 +440,18 @@ impl Store {
         repo::cache::write_cache_file(&repository, name, content)
     }
 
-    /// Signs the commit for which a write has released its locks; `false`: there is none.
-    fn sign_waiting_commit(&mut self, signer: &mut Signer) -> Result<bool, Error> {
-        if !signer.is_waiting() {
-            return Ok(false);
+    /// Makes a write, and signs each commit for which it has to be tried again.
+    fn sign_and_retry(
+        &mut self,
+        mut write: impl FnMut(&mut Self) -> Result<CommitOutcome, Error>,
+    ) -> Result<CommitOutcome, Error> {
+        self.begin_write();
+        loop {
+            match write(self)? {
+                CommitOutcome::SignatureMissing => self.sign_missing_commit()?,
+                outcome => return Ok(outcome),
+            }
         }
-        let repository = self.require_repository()?;
-        signer.sign_waiting_commit(&repository, &mut self.signing)
     }
 
     /// Starts git's maintenance after some commits.
@@ -554,7 +571,7 @@ impl Store {
     pub fn start_new_history(&mut self, change: &Changeset) -> Result<CommitOutcome, Error> {
         self.reject_symlinked_palace()?;
         repo::discover::create_repository(&self.palace, &self.home, &self.consents, self.isolated)?;
-        write::apply::commit_unchanged_files(self, change)
+        self.sign_and_retry(|store| write::apply::commit_unchanged_files(store, change))
     }
 
     /// Returns the repository that contains the palace; creates one if there is none.

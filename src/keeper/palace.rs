@@ -33,13 +33,13 @@ use std::sync::Arc;
 
 use crate::format::{self, PalacePath};
 use crate::keeper::palace::change_plan::{
-    ChangeMode, ChangePlan, first_change_edit, missing_schema_edits,
+    ChangeMode, ChangeOptions, ChangePlan, PlanOutcome, first_change_edit, missing_schema_edits,
 };
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::watch_config::WatchConfig;
 use crate::keeper::{Caller, Refusal};
 use crate::model::{Changeset, Code, CommitMode, FileEdit, SigningMode, max_file_bytes};
-use crate::store::{CommitOutcome, CommitReport, Store};
+use crate::store::{CommitOutcome, CommitReport, PalazzoLock, Store};
 
 pub(crate) use open_palace::OpenPalace;
 
@@ -139,11 +139,7 @@ impl OpenPalace {
         by: &Caller,
         plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
     ) -> Result<bool, Refusal> {
-        self.check_writable(by)?;
-        let wait = self.publish_while_waiting();
-        let _alone = self.store.acquire_drawer_filing_lock()?;
-        drop(wait);
-        self.change_files(by, plan)
+        Ok(!self.change_files_in_mode(by, ChangeMode::Commit, plan)?.is_empty())
     }
 
     /// Writes the objects of a planned change of many files, before the locks are taken for it.
@@ -164,8 +160,8 @@ impl OpenPalace {
         more_trailers: &[(&'static str, String)],
         plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
     ) -> Result<bool, Refusal> {
-        let edits = self.apply_plan(by, more_trailers, ChangeMode::Commit, plan)?;
-        Ok(!edits.is_empty())
+        let options = ChangeOptions { more_trailers, ..ChangeOptions::default() };
+        Ok(!self.apply_plan(by, &options, plan)?.is_empty())
     }
 
     /// Makes a change as [`OpenPalace::change_files_exclusively`] does; `mode` says whether it is
@@ -176,32 +172,30 @@ impl OpenPalace {
         mode: ChangeMode,
         plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
     ) -> Result<Vec<FileEdit>, Refusal> {
-        if mode == ChangeMode::DryRun {
-            return self.apply_plan(by, &[], mode, plan);
-        }
-        self.check_writable(by)?;
-        let wait = self.publish_while_waiting();
-        let _alone = self.store.acquire_drawer_filing_lock()?;
-        drop(wait);
-        self.apply_plan(by, &[], mode, plan)
+        let is_exclusive = mode != ChangeMode::DryRun;
+        let options = ChangeOptions { mode, is_exclusive, ..ChangeOptions::default() };
+        self.apply_plan(by, &options, plan)
     }
 
-    /// Plans and makes a change, again if another writer was faster. Returns the edits.
+    /// Plans and makes a change, again if another writer was faster or a commit had to be signed.
+    /// Returns the edits.
     fn apply_plan(
         &mut self,
         by: &Caller,
-        more_trailers: &[(&'static str, String)],
-        mode: ChangeMode,
+        options: &ChangeOptions<'_>,
         mut plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
     ) -> Result<Vec<FileEdit>, Refusal> {
         if let Some(moment) = self.store.as_of_commit() {
             return Err(Refusal::ReadOnlyPast(moment.clone()));
         }
         self.check_writable(by)?;
-        if mode != ChangeMode::DryRun {
+        if options.mode != ChangeMode::DryRun {
             self.recover_from_crash()?;
         }
-        for _ in 0..MAX_ATTEMPTS {
+        self.loaded.store.begin_write();
+        let mut attempts = 0;
+        while attempts < MAX_ATTEMPTS {
+            let alone = self.acquire_filing_lock(options.is_exclusive)?;
             self.catch_up()?;
             self.check_format_version()?;
             // Unreadable settings may have switched commits off.
@@ -210,19 +204,45 @@ impl OpenPalace {
             }
             let mut plan = plan(self)?;
             plan.edits.retain(|it| it.was != it.now);
-            if plan.edits.is_empty() || mode == ChangeMode::DryRun {
+            if plan.edits.is_empty() || options.mode == ChangeMode::DryRun {
                 return Ok(plan.edits);
             }
-            plan.edits.extend(self.settled_conflict_edits(&plan.edits));
-            let new = plan.edits.iter().filter(|it| it.was.is_none());
-            let new = new.filter_map(|it| Some((it.path.as_str(), it.now.as_deref()?)));
-            plan.edits.extend(missing_schema_edits(&self.store, new));
-            plan.edits.extend(first_change_edit(&self.store, &plan.edits));
-            if let Some(edits) = self.try_commit_plan(by, plan, mode, more_trailers)? {
-                return Ok(edits);
+            self.add_accompanying_edits(&mut plan.edits);
+            match self.try_commit_plan(by, plan, options)? {
+                PlanOutcome::Done(edits) => return Ok(edits),
+                PlanOutcome::Stale => attempts += 1,
+                PlanOutcome::SignatureMissing => {
+                    drop(alone);
+                    self.sign_missing_commit()?;
+                }
             }
         }
         Err(Refusal::Contended)
+    }
+
+    /// Waits for the lock for filing, if the change needs it. It is not held while a commit is signed.
+    fn acquire_filing_lock(&mut self, is_needed: bool) -> Result<Option<PalazzoLock>, Refusal> {
+        if !is_needed {
+            return Ok(None);
+        }
+        let _wait = self.publish_while_waiting();
+        Ok(self.store.acquire_drawer_filing_lock()?)
+    }
+
+    /// Signs the commit for which a change has released its locks.
+    fn sign_missing_commit(&mut self) -> Result<(), Refusal> {
+        let _wait = self.publish_while_waiting();
+        Ok(self.loaded.store.sign_missing_commit()?)
+    }
+
+    /// Adds the edits that a change brings along: settled conflicts, schemas, the folder `.palazzo`.
+    fn add_accompanying_edits(&mut self, edits: &mut Vec<FileEdit>) {
+        edits.extend(self.settled_conflict_edits(edits));
+        let new = edits.iter().filter(|it| it.was.is_none());
+        let new = new.filter_map(|it| Some((it.path.as_str(), it.now.as_deref()?)));
+        let schemas = missing_schema_edits(&self.store, new);
+        edits.extend(schemas);
+        edits.extend(first_change_edit(&self.store, edits));
     }
 
     /// Takes the finished changes: their commits, and the warnings after them.
@@ -235,29 +255,29 @@ impl OpenPalace {
         self.loaded.store.set_progress_listener(None);
     }
 
-    /// Makes a planned change; `None` if the files are not as they were when it was planned.
+    /// Makes a planned change, if the files are as they were when it was planned.
     fn try_commit_plan(
         &mut self,
         by: &Caller,
         plan: ChangePlan,
-        mode: ChangeMode,
-        more_trailers: &[(&'static str, String)],
-    ) -> Result<Option<Vec<FileEdit>>, Refusal> {
+        options: &ChangeOptions<'_>,
+    ) -> Result<PlanOutcome, Refusal> {
         for edit in &plan.edits {
             let limit = max_file_bytes(&edit.path);
             if let Some(size) = edit.now.as_ref().map(String::len).filter(|it| *it > limit) {
                 return Err(Refusal::FileTooLarge { file: edit.path.clone(), size });
             }
         }
-        let trailers = by.trailers().into_iter().chain(more_trailers.iter().cloned()).collect();
+        let trailers = by.trailers().into_iter().chain(options.more_trailers.iter().cloned());
         let change = Changeset {
             edits: plan.edits,
             subject: plan.subject,
             body: plan.body,
-            trailers,
+            trailers: trailers.collect(),
             author: by.author.clone(),
             at: by.now,
-            commit: mode == ChangeMode::Commit && self.palace.settings.commit == CommitMode::Auto,
+            commit: options.mode == ChangeMode::Commit
+                && self.palace.settings.commit == CommitMode::Auto,
         };
         if by.is_cancelled() {
             return Err(Refusal::Cancelled);
@@ -267,7 +287,7 @@ impl OpenPalace {
         self.loaded.store.set_signing_mode(signing_mode);
         self.loaded.store.set_progress_listener(by.progress.clone());
         self.loaded.store.set_cancel_flag(by.cancelled.clone());
-        let made = self.loaded.store.commit(&change);
+        let made = self.loaded.store.try_commit(&change);
         self.stop_progress();
         self.loaded.store.set_cancel_flag(Arc::default());
         drop(wait);
@@ -276,11 +296,12 @@ impl OpenPalace {
                 for path in paths {
                     self.reread_file(&path);
                 }
-                Ok(None)
+                Ok(PlanOutcome::Stale)
             }
+            CommitOutcome::SignatureMissing => Ok(PlanOutcome::SignatureMissing),
             CommitOutcome::Done(done) => {
                 self.update_memory_after_change(by, done, &change.edits)?;
-                Ok(Some(change.edits))
+                Ok(PlanOutcome::Done(change.edits))
             }
         }
     }

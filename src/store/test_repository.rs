@@ -185,7 +185,7 @@ pub(crate) fn change_of_files(edits: &[(&str, Option<&str>, Option<&str>)]) -> C
 pub(crate) fn commit_ok(store: &mut Store, change: &Changeset) -> Option<CommitId> {
     match store.commit(change).unwrap() {
         CommitOutcome::Done(done) => done.commit,
-        CommitOutcome::Stale(paths) => panic!("stale: {paths:?}"),
+        other => panic!("{other:?}"),
     }
 }
 

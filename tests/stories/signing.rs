@@ -9,6 +9,8 @@ use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::harness::{Agent, Home, MARCH_1};
+use crate::mcp_protocol::stateless_params;
+use crate::raw_client::answer_text;
 
 /// A home whose user signs commits with an ssh key and a program.
 struct SigningHome {
@@ -105,6 +107,52 @@ async fn a_commit_is_signed_before_any_lock_and_again_if_head_moved() {
     G palace keep: create
     ");
     it.home.assert_clean_repository();
+}
+
+#[tokio::test]
+async fn no_lock_is_held_while_a_commit_is_signed_that_excludes_others() {
+    let it = SigningHome::new("");
+    assert_eq!(it.run(&["init", "keep"]).0, Some(0));
+    let mut agent = it.agent().await;
+    agent.call("write_scroll", json!({ "title": "Old", "body": "Moss." })).await;
+    // While it signs for the first time, another Palazzo deletes a scroll, under the same lock.
+    it.sign_with_script(&format!(
+        "cd {0} || exit 1\n\
+         test -e moved || {{\n: > moved\n\
+         GIT_CONFIG_GLOBAL=/dev/null PALAZZO_HOME={1} {2} rm Old >&2 || exit 1\n}}\n\
+         echo signed >> count\nexec ssh-keygen \"$@\"",
+        it.folder.path().display(),
+        it.home.path().display(),
+        env!("CARGO_BIN_EXE_palazzo"),
+    ));
+    let said = agent.call("write_scroll", json!({ "title": "New", "body": "Fern." })).await;
+    assert!(!said.contains("signature"), "{said}");
+    assert_eq!(fs::read_to_string(it.file("count")).unwrap(), "signed\nsigned\n");
+    let log = it.home.git(&["log", "-2", "--format=%G?"]);
+    assert_eq!(log, "G\nN\n");
+    it.home.assert_clean_repository();
+}
+
+#[test]
+fn other_clients_read_while_a_commit_is_signed() {
+    let it = SigningHome::new("");
+    assert_eq!(it.run(&["init", "keep"]).0, Some(0));
+    let gate = it.file("gate");
+    assert!(Command::new("mkfifo").arg(&gate).status().unwrap().success());
+    it.sign_with_script(&format!("read open < {}\nexec ssh-keygen \"$@\"", gate.display()));
+    let mut wire = it.home.initialized_client();
+    wire.call("set_workspace", json!({ "workspace": "keep" }));
+    let scroll = json!({ "title": "New", "body": "Fern." });
+    let write =
+        wire.send_request("tools/call", json!({ "name": "write_scroll", "arguments": scroll }));
+    // The signing program opens the other end.
+    let gate = fs::File::options().write(true).open(gate).unwrap();
+    let enter = json!({ "name": "set_workspace", "arguments": { "workspace": "keep" } });
+    let entered = wire.request("tools/call", stateless_params("codex", enter));
+    assert!(!answer_text(&entered).contains("New"), "{entered}");
+    std::io::Write::write_all(&mut &gate, b"open\n").unwrap();
+    assert_eq!(wire.next_response()["id"], write);
+    assert!(it.is_head_signed());
 }
 
 #[tokio::test]

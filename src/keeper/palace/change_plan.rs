@@ -25,6 +25,26 @@ pub enum ChangeMode {
     DryRun,
 }
 
+/// How a change is made.
+#[derive(Default)]
+pub(crate) struct ChangeOptions<'a> {
+    pub(crate) mode: ChangeMode,
+    /// Whether it excludes other changes that depend on something being absent.
+    pub(crate) is_exclusive: bool,
+    /// The trailers of the commit after those of the caller.
+    pub(crate) more_trailers: &'a [(&'static str, String)],
+}
+
+/// What became of a planned change.
+pub(crate) enum PlanOutcome {
+    /// It was made, with these edits.
+    Done(Vec<FileEdit>),
+    /// The files are not as they were when it was planned.
+    Stale,
+    /// A commit has to be signed first.
+    SignatureMissing,
+}
+
 /// Returns the schemas that files, as (path, text), lead to and that nobody has put
 /// there.
 pub(crate) fn missing_schema_edits<'a>(

@@ -387,6 +387,49 @@ mod tests {
         scene.assert_fsck_clean();
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn signing_ends_in_time_although_head_keeps_moving() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        if std::env::var_os("PALAZZO_RUN").is_none() {
+            let folder = tempfile::tempdir().unwrap();
+            let program = folder.path().join("program");
+            // Each signature takes a part of the time, and `HEAD` moves meanwhile.
+            let script = "#!/bin/sh\necho run >> $0.runs\n\
+                git -C \"$(cat $0.home)\" -c commit.gpgSign=false commit -q --allow-empty -m x || exit 1\n\
+                sleep 0.5\necho '[GNUPG:] SIG_CREATED ' >&2\n\
+                printf -- '-----BEGIN PGP SIGNATURE-----\\n\\nAA\\n-----END PGP SIGNATURE-----\\n'\n";
+            fs::write(&program, script).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            let program = program.display();
+            let config = format!("[commit]\n\tgpgSign = true\n[gpg]\n\tprogram = {program}\n");
+            return run_as_user_with("signing_ends_in_time_although_head_keeps_moving", &config);
+        }
+        let scene = TestHome::with_repository();
+        commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("1\n")));
+        let mut store = store_with_user_config(&scene);
+        store.signing.time_limit = std::time::Duration::from_secs(2);
+        let git = store.repository().unwrap().unwrap().git();
+        let program = git.config_snapshot().string("gpg.program").unwrap().to_string();
+        fs::write(format!("{program}.home"), scene.home.to_str().unwrap()).unwrap();
+        let count_runs =
+            || fs::read_to_string(format!("{program}.runs")).unwrap_or_default().lines().count();
+        let CommitOutcome::Done(report) =
+            store.commit(&change_of_one_file(HALL, Some("1\n"), Some("2\n"))).unwrap()
+        else {
+            panic!()
+        };
+        assert!(matches!(&report.warnings[..], [CommitWarning::NotSigned(_)]), "{report:?}");
+        assert!((1..=5).contains(&count_runs()), "{}", count_runs());
+        assert_eq!(scene.read_file("keep/rooms/hall.yaml"), "2\n");
+        store.set_signing_mode(SigningMode::Required);
+        let refused = store.commit(&change_of_one_file(HALL, Some("2\n"), Some("3\n")));
+        assert!(matches!(refused, Err(Error::NotSigned { .. })), "{refused:?}");
+        assert!((2..=10).contains(&count_runs()), "{}", count_runs());
+        assert_eq!(scene.status(), "");
+    }
+
     #[test]
     fn signing_settings_of_a_repository_are_ignored() {
         let scene = TestHome::with_repository();

@@ -144,14 +144,13 @@ fn commit_with_retry(
     change: &Changeset,
     edits: &[&FileEdit],
 ) -> Result<CommitOutcome, Error> {
-    let mut started = Instant::now();
-    let mut signer = store.signing.signer();
+    let started = Instant::now();
+    let signer = store.take_signer();
     let mut outcome = commit_files(store, change, edits, &signer);
     while let Err(Error::Git { .. } | Error::DamagedRepository { .. }) = &outcome {
-        if store.sign_waiting_commit(&mut signer)? {
-            started = Instant::now();
-            outcome = commit_files(store, change, edits, &signer);
-            continue;
+        if signer.is_waiting() {
+            outcome = Ok(CommitOutcome::SignatureMissing);
+            break;
         }
         // `git gc` and `git pack-refs` pack what they remove, so it is available a moment later.
         // Deleted objects of another writer are restored by that writer.
@@ -163,6 +162,7 @@ fn commit_with_retry(
         std::thread::sleep(RETRY_PAUSE);
         outcome = commit_files(store, change, edits, &signer);
     }
+    store.signer = Some(signer);
     let repository = store.repository().ok().flatten();
     outcome.map_err(|err| match repository.filter(|it| it.head().is_err()) {
         Some(repository) => damage::explain_head_error(&repository, err),

@@ -120,12 +120,19 @@ pub(crate) fn move_head(
     head_move: &HeadMove,
     merge_edit: &MergeEdit<'_>,
 ) -> Result<HeadMoveOutcome, Error> {
-    let mut signer = store.signing.signer();
-    let mut outcome = move_head_under_lock(store, head_move, merge_edit, &signer);
-    while outcome.is_err() && store.sign_waiting_commit(&mut signer)? {
-        outcome = move_head_under_lock(store, head_move, merge_edit, &signer);
+    loop {
+        let signer = store.take_signer();
+        let outcome = move_head_under_lock(store, head_move, merge_edit, &signer);
+        let is_unsigned = outcome.is_err() && signer.is_waiting();
+        // If `HEAD` has moved, the caller plans the same write again.
+        if is_unsigned || matches!(outcome, Ok(HeadMoveOutcome::HeadMoved)) {
+            store.signer = Some(signer);
+        }
+        if !is_unsigned {
+            return outcome;
+        }
+        store.sign_missing_commit()?;
     }
-    outcome
 }
 
 fn move_head_under_lock(

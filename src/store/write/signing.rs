@@ -2,21 +2,22 @@
 //!
 //! A signing program may take long, so none runs while a lock is held. A commit whose signature is
 //! missing makes the write fail before anything is visible; the locks are released, the commit is
-//! signed, and the write is tried again. If `HEAD` has moved meanwhile, the commit is another one,
-//! and is signed again.
+//! signed, and the write is planned and tried again. If `HEAD` has moved meanwhile, the commit is
+//! another one, and is signed again. All signatures of one write share one time limit.
 
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use crate::model::SigningMode;
 use crate::store::repo::repository::Repository;
 use crate::store::write::signing_program;
-use crate::store::{CommitWarning, Error};
+use crate::store::{CommitWarning, Error, Store};
 
-/// How long a signing program may run.
+/// How long signing may last for one write, in total.
 pub(crate) const SIGNING_TIME_LIMIT: Duration = Duration::from_secs(10);
-/// How many commits of one write are signed; `HEAD` may move while one is.
+/// How many commits of one write are signed; `HEAD` may move while one is, and a program may be
+/// fast.
 const MAX_SIGNATURES: usize = 60;
 
 /// Which commits of a store are signed, and how.
@@ -32,13 +33,16 @@ pub(crate) struct SigningState {
 }
 
 /// The signatures of the commits of one write.
+#[derive(Debug)]
 pub(crate) struct Signer {
     mode: SigningMode,
     time_limit: Duration,
+    /// How much of the time limit is left.
+    time_left: Duration,
     /// By the content of the commit without its signature.
     signatures: HashMap<Vec<u8>, String>,
     /// The commit that has to be signed before the write can be tried again.
-    waiting: RefCell<Option<Vec<u8>>>,
+    waiting: Mutex<Option<Vec<u8>>>,
     /// Why commits stay without a signature.
     failure: Option<String>,
 }
@@ -63,13 +67,14 @@ impl Default for SigningState {
 
 impl SigningState {
     /// Creates the signer of one write.
-    pub(crate) fn signer(&self) -> Signer {
+    fn signer(&self) -> Signer {
         let stopped = self.stopped.clone();
         Signer {
             mode: self.mode,
             time_limit: self.time_limit,
+            time_left: self.time_limit,
             signatures: HashMap::new(),
-            waiting: RefCell::new(None),
+            waiting: Mutex::new(None),
             failure: stopped.filter(|_| self.mode != SigningMode::Required),
         }
     }
@@ -100,7 +105,8 @@ impl Signer {
             Some(signature) => CommitSignature::Signature(signature),
             None if self.failure.is_some() => CommitSignature::None,
             None => {
-                *self.waiting.borrow_mut() = Some(payload.to_owned());
+                let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+                *waiting = Some(payload.to_owned());
                 CommitSignature::Missing
             }
         }
@@ -108,37 +114,84 @@ impl Signer {
 
     /// Returns whether a commit has to be signed before the write can be tried again.
     pub(crate) fn is_waiting(&self) -> bool {
-        self.waiting.borrow().is_some()
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
-    /// Signs the commit that waits for it; `false`: none does. The caller holds no lock.
-    pub(crate) fn sign_waiting_commit(
+    /// Signs the commit that waits for it, if one does. The caller holds no lock.
+    fn sign_waiting_commit(
         &mut self,
         repository: &Repository,
         state: &mut SigningState,
-    ) -> Result<bool, Error> {
-        let Some(payload) = self.waiting.take() else { return Ok(false) };
-        if self.signatures.len() >= MAX_SIGNATURES {
-            return Err(Error::HeadKeepsMoving { place: repository.work.clone() });
-        }
-        let started = std::time::Instant::now();
-        let options = signing_program::read_signing_options(&repository.git(), self.time_limit);
-        let signed = options.and_then(|it| match it {
-            Some(options) => signing_program::sign(&options, &payload, self.time_limit),
-            None => Err("the configuration has changed".to_owned()),
-        });
+    ) -> Result<(), Error> {
+        let waiting = self.waiting.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(payload) = waiting else { return Ok(()) };
+        let started = Instant::now();
+        let signed = self.sign_in_time(&repository.git(), &payload);
+        let elapsed = started.elapsed();
+        self.time_left = self.time_left.saturating_sub(elapsed);
         match signed {
             Ok(signature) => drop(self.signatures.insert(payload, signature)),
             Err(why) if self.mode == SigningMode::Required => {
                 return Err(Error::NotSigned { why });
             }
             Err(why) => {
-                if started.elapsed() >= self.time_limit {
+                if elapsed >= self.time_limit {
                     state.stopped = Some(why.clone());
                 }
                 self.failure = Some(why);
             }
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// Signs a commit within the time that is left; the error is the reason, in a few words.
+    fn sign_in_time(&self, git: &gix::Repository, payload: &[u8]) -> Result<String, String> {
+        if self.signatures.len() >= MAX_SIGNATURES {
+            return Err(format!("`HEAD` has moved during each of {MAX_SIGNATURES} signatures"));
+        }
+        let (started, limit) = (Instant::now(), self.time_left);
+        let options = signing_program::read_signing_options(git, limit);
+        let signed = options.and_then(|it| match it {
+            Some(options) => {
+                let left = limit.saturating_sub(started.elapsed());
+                signing_program::sign(&options, payload, left)
+            }
+            None => Err("the configuration has changed".to_owned()),
+        });
+        let is_late = limit < self.time_limit && started.elapsed() >= limit;
+        signed.map_err(|why| if is_late { self.describe_lateness() } else { why })
+    }
+
+    fn describe_lateness(&self) -> String {
+        let (seconds, count) = (self.time_limit.as_secs(), self.signatures.len() + 1);
+        format!("{count} signatures for one change took more than {seconds} seconds in total")
+    }
+}
+
+impl Store {
+    /// Begins a write: forgets the signatures of the last one, and starts the time limit for signing
+    /// again.
+    pub fn begin_write(&mut self) {
+        self.signer = None;
+    }
+
+    /// Signs the commit for which [`Store::try_commit`] returned
+    /// [`SignatureMissing`](crate::store::CommitOutcome::SignatureMissing). The caller holds no lock.
+    pub fn sign_missing_commit(&mut self) -> Result<(), Error> {
+        let repository = self.require_repository()?;
+        let Some(mut signer) = self.signer.take() else { return Ok(()) };
+        let signed = signer.sign_waiting_commit(&repository, &mut self.signing);
+        self.signer = Some(signer);
+        signed
+    }
+
+    /// Takes the signer of the write that has begun. The caller puts it back if the write is tried
+    /// again.
+    pub(crate) fn take_signer(&mut self) -> Signer {
+        let signer = self.signer.take().unwrap_or_else(|| self.signing.signer());
+        // The settings may have changed since the last attempt.
+        let mode = self.signing.mode;
+        let failure = signer.failure.filter(|_| mode != SigningMode::Required);
+        Signer { mode, failure, waiting: Mutex::new(None), ..signer }
     }
 }

@@ -129,7 +129,7 @@ impl OpenPalace {
         by: &Caller,
         plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
     ) -> Result<bool, Refusal> {
-        self.change_files_with_trailers(by, &[], plan)
+        self.change_files_with_options(by, &ChangeOptions::default(), plan)
     }
 
     /// Makes a change as [`OpenPalace::change_files`] does, under a lock that excludes other
@@ -153,15 +153,14 @@ impl OpenPalace {
         Ok(())
     }
 
-    /// Makes a change as [`OpenPalace::change_files`] does, with more trailers for the commit.
-    pub(crate) fn change_files_with_trailers(
+    /// Makes a change as [`OpenPalace::change_files`] does, in the way that `options` say.
+    pub(crate) fn change_files_with_options(
         &mut self,
         by: &Caller,
-        more_trailers: &[(&'static str, String)],
+        options: &ChangeOptions<'_>,
         plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
     ) -> Result<bool, Refusal> {
-        let options = ChangeOptions { more_trailers, ..ChangeOptions::default() };
-        Ok(!self.apply_plan(by, &options, plan)?.is_empty())
+        Ok(!self.apply_plan(by, options, plan)?.is_empty())
     }
 
     /// Makes a change as [`OpenPalace::change_files_exclusively`] does; `mode` says whether it is
@@ -271,6 +270,7 @@ impl OpenPalace {
         let trailers = by.trailers().into_iter().chain(options.more_trailers.iter().cloned());
         let change = Changeset {
             edits: plan.edits,
+            executable: options.executable.clone(),
             subject: plan.subject,
             body: plan.body,
             trailers: trailers.collect(),

@@ -25,6 +25,9 @@ pub fn max_file_bytes(path: &str) -> usize {
 pub struct Changeset {
     /// The edits, at most one for each path.
     pub edits: Vec<FileEdit>,
+    /// Whether files are executable after the change, by path. Others keep their mode, also when
+    /// they move.
+    pub executable: BTreeMap<String, bool>,
     /// The commit's first line: `room hall-of-geology: build`.
     pub subject: String,
     /// One line for human readers; may be empty.
@@ -48,7 +51,8 @@ impl Changeset {
         at: DateTime<Utc>,
     ) -> Self {
         let (subject, body, trailers) = (subject.to_owned(), String::new(), Vec::new());
-        Self { edits, subject, body, trailers, author, at, commit: false }
+        let executable = BTreeMap::new();
+        Self { edits, executable, subject, body, trailers, author, at, commit: false }
     }
 }
 

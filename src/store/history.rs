@@ -7,6 +7,7 @@ pub(crate) mod commits_since;
 pub(crate) mod diff;
 pub(crate) mod file_creation;
 pub(crate) mod file_history_cache;
+pub(crate) mod file_modes;
 pub(crate) mod file_versions;
 pub(crate) mod log;
 pub(crate) mod other_content;

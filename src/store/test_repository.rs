@@ -1,6 +1,7 @@
 //! Test repositories: temporary folders used with git's command line and without the machine's
 //! configuration.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -172,6 +173,7 @@ pub(crate) fn change_of_files(edits: &[(&str, Option<&str>, Option<&str>)]) -> C
     };
     Changeset {
         edits: edits.iter().map(edit).collect(),
+        executable: BTreeMap::new(),
         subject: "room hall: build".to_owned(),
         body: "The hall has two doors now.".to_owned(),
         trailers: vec![("Palazzo-Tool", "build_room".to_owned())],

@@ -14,6 +14,7 @@ pub(crate) mod head_move;
 pub(crate) mod index;
 pub(crate) mod index_repair;
 pub(crate) mod lock_file;
+pub(crate) mod moved_files;
 pub(crate) mod objects;
 pub(crate) mod overwritten_files;
 pub(crate) mod owned_lines;

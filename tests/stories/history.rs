@@ -225,6 +225,40 @@ async fn undo_reverts_tool_calls_one_after_the_other() {
     home.assert_clean_repository();
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn undo_and_restore_give_back_the_mode_of_the_commit() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let home = Home::new();
+    assert!(home.run_palazzo(&["init", "keep"]).status.success());
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("keep").await;
+    agent
+        .call("create_entities", json!({ "entities": [{ "name": "Ada", "genus": "Person" }] }))
+        .await;
+    agent.disconnect().await;
+    let files = || home.git(&["ls-files", "-s"]);
+    let file = files().lines().find(|it| it.ends_with("/ada.yaml")).unwrap().to_owned();
+    let file = file.split_once('\t').unwrap().1.to_owned();
+    let mode = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(home.path().join(&file), mode).unwrap();
+    home.git(&["commit", "-qam", "Mode"]);
+    for back in [vec!["undo"], vec!["restore", "Ada", "--to", "HEAD~1"]] {
+        run(&home, MARCH_2, &["rm", "Ada"]);
+        assert!(!files().contains(&file));
+        run(&home, MARCH_2, &back);
+        assert!(
+            files().lines().any(|it| it.starts_with("100755") && it.ends_with(&file)),
+            "{}",
+            files()
+        );
+        let mode = std::fs::metadata(home.path().join(&file)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o100, 0o100);
+    }
+    home.assert_clean_repository();
+}
+
 #[tokio::test]
 async fn a_whole_visit_is_undone_in_one_commit() {
     let home = Home::new();

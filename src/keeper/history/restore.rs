@@ -8,7 +8,7 @@ use crate::keeper::history::item_diffs::{item_diffs_from_file_diffs, palace_item
 use crate::keeper::history::resolve_item;
 use crate::keeper::history::resolve_item::ResolvedItem;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::change_plan::ChangePlan;
+use crate::keeper::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::keeper::palace::rename_lookup::entity_of;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal};
@@ -53,7 +53,10 @@ pub fn restore_item(
     let mut plan = RestorePlan::new(present, &past)?;
     let changes = item_diffs_from_file_diffs(&plan.file_diffs());
     if !is_dry_run {
-        present.change_files(caller, |palace| {
+        let executable = past.is_executable.map(|it| (plan.file.clone(), it));
+        let executable = executable.into_iter().collect();
+        let options = ChangeOptions { executable, ..ChangeOptions::default() };
+        present.change_files_with_options(caller, &options, |palace| {
             plan = RestorePlan::new(palace, &past)?;
             Ok(ChangePlan {
                 edits: plan.edits.clone(),
@@ -113,6 +116,8 @@ struct PastItem {
     item: PalaceItem,
     file: String,
     text: String,
+    /// Whether its file was executable.
+    is_executable: Option<bool>,
     /// The age, date and id of the commit.
     revision: String,
     identity: ItemIdentity,
@@ -120,8 +125,9 @@ struct PastItem {
 }
 
 fn read_past_item(past: &mut OpenPalace, caller: &Caller, item: &str) -> Result<PastItem, Refusal> {
-    let commit = past.store().as_of_commit();
-    let revision = commit.map(|it| render::commit_description(it, caller.now)).unwrap_or_default();
+    let commit = past.store().as_of_commit().cloned();
+    let revision = commit.as_ref().map(|it| render::commit_description(it, caller.now));
+    let revision = revision.unwrap_or_default();
     let ResolvedItem { thing: item, file } = resolve_item::resolve_item(past, item)?;
     let text = past.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
     let Some(text) = text else {
@@ -136,7 +142,9 @@ fn read_past_item(past: &mut OpenPalace, caller: &Caller, item: &str) -> Result<
     }
     let identity = ItemIdentity::for_item(&past.palace, &item);
     let incoming = incoming_relations(&past.palace, &item);
-    Ok(PastItem { item, file, text, revision, identity, incoming })
+    let modes = past.store().executable_files(commit.iter().map(|it| &it.id), &[&file])?;
+    let is_executable = modes.get(&file).copied();
+    Ok(PastItem { item, file, text, is_executable, revision, identity, incoming })
 }
 
 /// The relations of others to an entity: the name of the source, whether it is defined, and the

@@ -1,6 +1,6 @@
 //! Reverting commits: which are undone already, and the edits that restore their files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ulid::Ulid;
 
@@ -153,6 +153,18 @@ pub(crate) fn plan_revert_edits<'a>(
         edits.push(FileEdit { path: path.clone(), was: current, now: restored });
     }
     Ok(edits)
+}
+
+/// Returns whether the files that a revert creates again are executable, by path: as in the first of
+/// `commits` that has them.
+pub(crate) fn modes_after_revert<'c>(
+    palace: &OpenPalace,
+    diffs: &[FileDiff],
+    commits: impl Iterator<Item = &'c CommitId>,
+) -> Result<BTreeMap<String, bool>, Refusal> {
+    let deleted = diffs.iter().filter(|it| it.now == FileContent::Missing);
+    let deleted: Vec<_> = deleted.map(|it| it.path.as_str()).collect();
+    Ok(palace.store().executable_files(commits, &deleted)?)
 }
 
 /// Describes a commit in one line: its id, subject, author and age.

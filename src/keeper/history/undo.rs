@@ -3,10 +3,11 @@
 use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::history::revert::{
     UNDO_SUBJECT_PREFIX, UNDOES_TRAILER, UndoneCommit, UndoneCommitSet, changes_file,
-    creates_palace, describe_commit, is_change_of_tool, plan_revert_edits, reverse_diffs,
+    creates_palace, describe_commit, is_change_of_tool, modes_after_revert, plan_revert_edits,
+    reverse_diffs,
 };
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::change_plan::ChangePlan;
+use crate::keeper::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::keeper::{Refusal, Session};
 use crate::model::CommitDetails;
 
@@ -41,7 +42,10 @@ pub fn undo_last_call(
         return Ok(undone);
     }
     let trailers = [(UNDOES_TRAILER, commit.summary.id.0.clone())];
-    palace.change_files_with_trailers(caller, &trailers, |palace| {
+    let executable = modes_after_revert(palace, &diffs, commit.parent.iter())?;
+    let options =
+        ChangeOptions { more_trailers: &trailers, executable, ..ChangeOptions::default() };
+    palace.change_files_with_options(caller, &options, |palace| {
         Ok(ChangePlan {
             edits: plan_edits(palace)?,
             subject: format!("{UNDO_SUBJECT_PREFIX}{}", commit.summary.subject),

@@ -9,12 +9,12 @@ use crate::format::{self, PalacePath};
 use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::history::revert::{
     UNDO_SUBJECT_PREFIX, UNDOES_TRAILER, UndoneCommit, UndoneCommitSet, changes_file,
-    creates_palace, describe_commit, is_change_of_tool, plan_revert_edits, reverse_diffs,
-    visit_of_commit, visit_subject,
+    creates_palace, describe_commit, is_change_of_tool, modes_after_revert, plan_revert_edits,
+    reverse_diffs, visit_of_commit, visit_subject,
 };
 use crate::keeper::history::visits::{combine_diffs, find_visit};
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::change_plan::ChangePlan;
+use crate::keeper::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::keeper::{Caller, Refusal, Session};
 use crate::model::{CommitDetails, FileDiff, RecordedVisit, quoted, quoted_unless_plain};
 use crate::render;
@@ -70,7 +70,11 @@ pub fn undo_visit(
     }
     let ids = history.selected.iter().map(|(_, it)| it.summary.id.0.clone());
     let trailers: Vec<_> = ids.map(|it| (UNDOES_TRAILER, it)).collect();
-    palace.change_files_with_trailers(caller, &trailers, |palace| {
+    let parents = history.selected.iter().rev().filter_map(|(_, it)| it.parent.as_ref());
+    let executable = modes_after_revert(palace, &diffs, parents)?;
+    let options =
+        ChangeOptions { more_trailers: &trailers, executable, ..ChangeOptions::default() };
+    palace.change_files_with_options(caller, &options, |palace| {
         Ok(ChangePlan {
             edits: plan_edits(palace)?,
             subject: format!("{UNDO_SUBJECT_PREFIX}{}", filter.name()),

@@ -1,5 +1,6 @@
 //! Creates palaces from templates, and repositories for palaces without one: `palazzo init`.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::format::{README_PATH, schema_path};
@@ -65,6 +66,7 @@ pub fn create_repositories(keeper: &mut Keeper, caller: &Caller) -> Result<Vec<P
     for mut store in stores {
         let change = Changeset {
             edits: unchanged_edits(&store)?,
+            executable: BTreeMap::new(),
             subject: String::new(),
             body: String::new(),
             trailers: caller.trailers(),

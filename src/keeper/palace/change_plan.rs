@@ -3,7 +3,7 @@
 use crate::format;
 use crate::model::FileEdit;
 use crate::store::Store;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a tool wants done to the files, and what to say of it in history.
 #[derive(Default)]
@@ -33,6 +33,8 @@ pub(crate) struct ChangeOptions<'a> {
     pub(crate) is_exclusive: bool,
     /// The trailers of the commit after those of the caller.
     pub(crate) more_trailers: &'a [(&'static str, String)],
+    /// Whether files are executable after the change, by path; others keep their mode.
+    pub(crate) executable: BTreeMap<String, bool>,
 }
 
 /// What became of a planned change.

@@ -79,6 +79,8 @@ fn write_without_commit(
     store.reject_if_cancelled()?;
     let transaction = match FileTransaction::begin_if_unchanged(&store.palace, edits)? {
         Ok(transaction) => transaction
+            .with_modes(&change.executable.iter().map(|(path, is)| (path.as_str(), *is)).collect())
+            .with_moved_files(edits)
             .with_shared_mode(repository.as_ref().map(|it| it.shared_mode).unwrap_or_default()),
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
     };
@@ -219,7 +221,11 @@ fn run_commit_steps(
     let CommitSteps { repository, git, edits, write_guard: guard, .. } = *steps;
     let palace = store.palace.clone();
     let transaction = match FileTransaction::begin_if_unchanged(&palace, edits)? {
-        Ok(it) => it.with_progress(steps.progress.clone()).with_shared_mode(repository.shared_mode),
+        Ok(it) => it
+            .with_progress(steps.progress.clone())
+            .with_modes(&steps.new_modes())
+            .with_moved_files(edits)
+            .with_shared_mode(repository.shared_mode),
         Err(stale) => {
             store.cached_index = Some(staging.release_lock());
             return Ok(CommitOutcome::Stale(stale));

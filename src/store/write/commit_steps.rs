@@ -2,6 +2,7 @@
 //!
 //! `apply.rs` calls them in order.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
@@ -16,6 +17,7 @@ use crate::store::repo::repository::Repository;
 use crate::store::write::commit;
 use crate::store::write::commit::{BlobEntry, CommitDraft, GitIdentity};
 use crate::store::write::index::Staging;
+use crate::store::write::moved_files::find_moved_files;
 use crate::store::write::objects::ObjectWriter;
 use crate::store::write::palazzo_lock::LockTimeouts;
 use crate::store::write::progress::Progress;
@@ -91,10 +93,15 @@ impl CommitSteps<'_> {
     ) -> gix::Result<Vec<CommitDraft>> {
         let tree = commit::tree_of_commit(self.git, head)?;
         let (mut staged, mut by_hand, mut ours) = (Vec::new(), Vec::new(), Vec::new());
+        let moved = find_moved_files(self.edits);
         for edit in self.edits {
             let path = self.path_in_repository(edit);
             let committed = commit::find_blob_entry(self.git, tree, &path)?;
-            let kind = self.file_mode(edit, committed);
+            let kind = match moved.get(edit.path.as_str()) {
+                Some(old) => self.mode_of_moved_file(tree, old)?,
+                None => self.file_mode(edit, committed),
+            };
+            let kind = self.changed_mode(edit).unwrap_or(kind);
             let convert = |text| convert_to_git(self.git, staging.index(), &path, text);
             let was = edit.was.as_deref().map(convert).transpose()?;
             let now = edit.now.as_deref().map(convert).transpose()?;
@@ -161,15 +168,39 @@ impl CommitSteps<'_> {
     fn file_mode(&self, edit: &FileEdit, committed: Option<BlobEntry>) -> EntryKind {
         match (&edit.was, committed) {
             (Some(_), Some(committed)) => committed.kind,
-            (Some(_), None) if self.is_executable(edit) => EntryKind::BlobExecutable,
+            (Some(_), None) if self.is_executable(&edit.path) => EntryKind::BlobExecutable,
             _ => EntryKind::Blob,
         }
     }
 
-    fn is_executable(&self, edit: &FileEdit) -> bool {
-        // Some file systems report every file as executable; `core.fileMode` is then off.
-        let is_trusted = self.git.config_snapshot().boolean("core.fileMode").unwrap_or(true);
-        is_trusted && is_executable(&self.repository.palace.join(&edit.path))
+    /// Returns the mode of the file at `old`, as committed, or otherwise as on disk.
+    fn mode_of_moved_file(&self, tree: ObjectId, old: &str) -> gix::Result<EntryKind> {
+        let path = format!("{}{old}", self.repository.prefix);
+        let committed = commit::find_blob_entry(self.git, tree, &path)?;
+        let on_disk = || blob_kind(self.is_executable(old));
+        Ok(committed.map_or_else(on_disk, |it| it.kind))
+    }
+
+    /// Returns the mode that the change gives a file.
+    fn changed_mode(&self, edit: &FileEdit) -> Option<EntryKind> {
+        self.change.executable.get(&edit.path).copied().map(blob_kind)
+    }
+
+    /// Returns whether the change makes files executable on disk, by path; nothing if git is not to
+    /// look at modes here.
+    pub(crate) fn new_modes(&self) -> BTreeMap<&str, bool> {
+        let modes = self.change.executable.iter().filter(|_| self.has_modes());
+        modes.map(|(path, is_executable)| (path.as_str(), *is_executable)).collect()
+    }
+
+    fn is_executable(&self, path: &str) -> bool {
+        self.has_modes() && is_executable(&self.repository.palace.join(path))
+    }
+
+    /// Returns whether modes on disk count: some file systems report every file as executable, and
+    /// `core.fileMode` is then off.
+    fn has_modes(&self) -> bool {
+        self.git.config_snapshot().boolean("core.fileMode").unwrap_or(true)
     }
 
     /// Writes the commits on top of `HEAD`, calls `settle` for the steps that must precede it, and
@@ -269,6 +300,10 @@ impl CommitSteps<'_> {
     fn path_in_repository(&self, edit: &FileEdit) -> String {
         format!("{}{}", self.repository.prefix, edit.path)
     }
+}
+
+fn blob_kind(is_executable: bool) -> EntryKind {
+    if is_executable { EntryKind::BlobExecutable } else { EntryKind::Blob }
 }
 
 fn write_blob_entry(

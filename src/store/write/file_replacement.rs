@@ -27,6 +27,8 @@ pub(crate) struct FileReplacement<'a> {
     pub(crate) temporary: Option<PathBuf>,
     /// The backup of the old file, until it is not needed any more.
     backup: Option<PathBuf>,
+    /// The file whose permissions the new file gets: the old file, or one that is moved here.
+    pub(crate) permissions_from: PathBuf,
     /// Whether the new file is executable; `None`: as the old one.
     pub(crate) is_executable: Option<bool>,
     /// The stat of the new file for the index.
@@ -39,6 +41,7 @@ impl<'a> FileReplacement<'a> {
     pub(crate) fn new(edit: &'a FileEdit, place: PathBuf, before: Option<FileStamp>) -> Self {
         Self {
             edit,
+            permissions_from: place.clone(),
             place,
             before,
             temporary: None,

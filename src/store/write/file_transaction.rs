@@ -7,7 +7,7 @@ use crate::store::repo::shared_mode::SharedMode;
 use crate::store::repo::temporary_names::{
     BACKUP_INFIX, TEMPORARY_SUFFIX, is_temporary, temporary_name_begin,
 };
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -21,6 +21,7 @@ use crate::store::repo::paths;
 use crate::store::repo::rename;
 use crate::store::write::file_replacement::{FileReplacement, fingerprint, remove_if_exists};
 use crate::store::write::index::Stat;
+use crate::store::write::moved_files::find_moved_files;
 use crate::store::write::progress::Progress;
 use crate::store::write::{failpoint, fsync};
 
@@ -84,9 +85,20 @@ impl<'a> FileTransaction<'a> {
     }
 
     /// Makes the new files whose paths have a value executable, or not.
-    pub(crate) fn with_modes(mut self, is_executable: &HashMap<&str, bool>) -> Self {
+    pub(crate) fn with_modes(mut self, is_executable: &BTreeMap<&str, bool>) -> Self {
         for file in &mut self.files {
             file.is_executable = is_executable.get(file.edit.path.as_str()).copied();
+        }
+        self
+    }
+
+    /// Gives the files that are moved the permissions that they have.
+    pub(crate) fn with_moved_files(mut self, edits: &[&FileEdit]) -> Self {
+        let moved = find_moved_files(edits);
+        for file in &mut self.files {
+            if let Some(old) = moved.get(file.edit.path.as_str()) {
+                file.permissions_from = self.root.join(old);
+            }
         }
         self
     }
@@ -197,7 +209,7 @@ impl<'a> FileTransaction<'a> {
         let (temporary, out) =
             create_temporary(&file.place).map_err(Error::for_file("write beside", &file.place))?;
         file.temporary = Some(temporary);
-        write_text_with_permissions(&out, text, &file.place, self.shared_mode)
+        write_text_with_permissions(&out, text, &file.permissions_from, self.shared_mode)
             .and_then(|()| file.is_executable.map_or(Ok(()), |it| set_executable(&out, it)))
             .map_err(Error::for_file("write beside", &file.place))?;
         self.progress.count_step();
@@ -274,14 +286,14 @@ fn create_temporary(place: &Path) -> io::Result<(PathBuf, File)> {
     Err(io::ErrorKind::AlreadyExists.into())
 }
 
-/// Writes `text`, with the permissions of the file that it will replace, or those of a new file.
+/// Writes `text`, with the permissions of the file at `old`, or those of a new file.
 fn write_text_with_permissions(
     mut out: &File,
     text: &str,
-    place: &Path,
+    old: &Path,
     shared_mode: SharedMode,
 ) -> io::Result<()> {
-    match fs::symlink_metadata(place) {
+    match fs::symlink_metadata(old) {
         Ok(old) => out.set_permissions(old.permissions())?,
         Err(_) => shared_mode.adjust_file(out)?,
     }

@@ -3,7 +3,7 @@
 //! The order of the steps and the locks are those of `apply.rs`; a crash at any point loses
 //! nothing. The paths begin at the working directory: the store is that of the whole repository.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use gix::ObjectId;
@@ -330,6 +330,7 @@ fn merge_with_edit(
 fn change_for_steps(edits: &[FileEdit]) -> Changeset {
     Changeset {
         edits: edits.to_vec(),
+        executable: BTreeMap::new(),
         subject: String::new(),
         body: String::new(),
         trailers: Vec::new(),
@@ -354,9 +355,9 @@ fn reflog_entry(head_move: &HeadMove, git: &gix::Repository) -> String {
 impl HeadMove {
     /// Returns whether each file is executable in the new commit; nothing if git is not to look at
     /// modes here.
-    fn new_modes(&self, git: &gix::Repository) -> HashMap<&str, bool> {
+    fn new_modes(&self, git: &gix::Repository) -> BTreeMap<&str, bool> {
         if !git.config_snapshot().boolean("core.fileMode").unwrap_or(true) {
-            return HashMap::new();
+            return BTreeMap::new();
         }
         let mode = |it: &BlobEntry| it.kind == EntryKind::BlobExecutable;
         let new = self.files.iter().filter_map(|it| Some((it.path.as_str(), it.now.as_ref()?)));

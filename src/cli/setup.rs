@@ -45,11 +45,7 @@ use crate::mcp::{ToolSet, Toolbox};
 /// With --print, prints the configuration of one client, or the command that makes it use Palazzo,
 /// and writes nothing.
 #[derive(clap::Args)]
-#[command(
-    mut_arg("propose", needs_print),
-    mut_arg("http", needs_print),
-    mut_arg("link", needs_print)
-)]
+#[command(mut_args(only_with_print))]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct Args {
     /// Only these clients, separated by commas; can be repeated
@@ -108,9 +104,14 @@ pub(super) struct Args {
     printing: PrintOptions,
 }
 
-/// Makes an argument one of `--print`.
-fn needs_print(argument: clap::Arg) -> clap::Arg {
-    argument.requires("print").conflicts_with_all(["clients", "yes", "dry_run", "remove"])
+/// Refuses the options for what is printed without `--print`.
+fn only_with_print(argument: clap::Arg) -> clap::Arg {
+    match argument.get_id().as_str() {
+        "propose" | "http" | "link" => {
+            argument.requires("print").conflicts_with_all(["clients", "yes", "dry_run", "remove"])
+        }
+        _ => argument,
+    }
 }
 
 /// Parses the name of a client. The help lists only clients whose configuration can be written; the

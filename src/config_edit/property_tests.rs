@@ -324,7 +324,7 @@ fn what_cannot_be_edited_safely_is_refused() {
     let no_object = "it has another value where an object is expected";
     assert_eq!(json("[]"), no_object);
     assert_eq!(json("{\"mcpServers\": []}"), no_object);
-    let twice = "the section of the servers, or an entry in it, is there twice";
+    let twice = "a key is there twice";
     assert_eq!(json("{\"mcpServers\": {}, \"mcpServers\": {}}"), twice);
     assert!(json(&"[".repeat(100_000)).contains("depth"));
     let toml = |text: &str| refusal(ConfigFormat::Toml, TOML, text);

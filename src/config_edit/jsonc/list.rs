@@ -91,24 +91,25 @@ impl<'a> Parsed<'a> {
             let piece = format!("{end}{inner}{item}{before_close}");
             return replace_ranges(self.text, vec![(previous..previous, &piece)]);
         };
-        let last_end = last.range().end;
+        let (start, last_end) = (last.range().start, last.range().end);
         let comma = self.comma_after(last_end).filter(|it| it.start < close);
-        let at = comma.as_ref().map_or(last_end, |it| it.end);
-        let start = last.range().start;
-        let is_own_line = self.first_of_line(start) == start;
-        let piece = match is_own_line {
+        let mut at = comma.as_ref().map_or(last_end, |it| it.end);
+        let mut piece = match self.first_of_line(start) == start {
             true => {
+                // A comment after the last item stays with it.
+                at = self.token_before(close).map_or(at, |it| it.range.end);
                 let indentation = indentation(self.text, start).to_owned();
                 let item = self.pretty_value(item, &indentation);
                 format!("{}{indentation}{item}", line_end(self.text))
             }
             false => format!(" {item}"),
         };
-        let piece = match comma {
-            Some(_) => format!("{piece},"),
-            None => format!(",{piece}"),
-        };
-        replace_ranges(self.text, vec![(at..at, &piece)])
+        let missing_comma = if comma.is_some() { "" } else { "," };
+        if comma.is_some() {
+            piece.push(',');
+        }
+        let edits = vec![(last_end..last_end, missing_comma), (at..at, piece.as_str())];
+        replace_ranges(self.text, edits)
     }
 
     /// Deletes an element, its comma, and the white space before it.
@@ -148,7 +149,7 @@ mod tests {
             "{\n  \"permissions\": {\n    \"allow\": [\"Bash(ls)\"]\n  }\n}\n",
             "{\n  \"permissions\": {\n    \"allow\": [\n      \"Bash(ls)\", // safe\n    ],\n    \"deny\": []\n  }\n}\n",
         ];
-        assert_snapshot!(files.map(insert).join("---\n"));
+        assert_snapshot!(files.map(insert).join("\n---\n"));
     }
 
     #[test]

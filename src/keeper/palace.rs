@@ -261,12 +261,7 @@ impl OpenPalace {
         plan: ChangePlan,
         options: &ChangeOptions<'_>,
     ) -> Result<PlanOutcome, Refusal> {
-        for edit in &plan.edits {
-            let limit = max_file_bytes(&edit.path);
-            if let Some(size) = edit.now.as_ref().map(String::len).filter(|it| *it > limit) {
-                return Err(Refusal::FileTooLarge { file: edit.path.clone(), size });
-            }
-        }
+        reject_large_files(&plan.edits)?;
         let trailers = by.trailers().into_iter().chain(options.more_trailers.iter().cloned());
         let change = Changeset {
             edits: plan.edits,
@@ -335,4 +330,15 @@ impl OpenPalace {
         self.commit_reports.push(done);
         self.advance_head(commit, edits)
     }
+}
+
+/// Refuses a change that would write a file which cannot be read again.
+fn reject_large_files(edits: &[FileEdit]) -> Result<(), Refusal> {
+    for edit in edits {
+        let limit = max_file_bytes(&edit.path);
+        if let Some(size) = edit.now.as_ref().map(String::len).filter(|it| *it > limit) {
+            return Err(Refusal::FileTooLarge { file: edit.path.clone(), size });
+        }
+    }
+    Ok(())
 }

@@ -297,16 +297,26 @@ fn discover_and_open(
             return Err(Error::Git { operation, place, source: err.into() });
         }
     };
+    open_found(start, found, trust, link, isolated).map(Some)
+}
+
+/// Opens the repository that gix has found from `start`, if it belongs to the user.
+fn open_found(
+    start: &Path,
+    found: gix::discover::repository::Path,
+    trust: Trust,
+    link: Option<&RepositoryLocation>,
+    isolated: bool,
+) -> Result<gix::ThreadSafeRepository, Error> {
     let trusts = Mapping {
         full: open_options(Trust::Full, isolated),
         reduced: open_options(Trust::Reduced, isolated),
     };
     let search = gix::discover::upwards::Options::default();
-    let (git_dir, work) = found.clone().into_repository_and_work_tree_directories();
+    let (git_dir, work) = found.into_repository_and_work_tree_directories();
     let common_dir = link.map(|it| it.common_dir.as_path());
     let places = [Some(git_dir.as_path()), work.as_deref(), common_dir];
     let is_own = places.into_iter().flatten().all(ownership::is_owned_by_user);
-    let trust = if is_own { trust } else { Trust::Reduced };
     let opened = match is_own {
         true => gix::ThreadSafeRepository::discover_opts(start, search, trusts),
         // Then `safe.directory` decides.
@@ -316,12 +326,11 @@ fn discover_and_open(
         }
     };
     let opened = opened.and_then(|it| config::drop_program_settings(&it));
-    opened.map(|it| Some(without_namespace(&it))).map_err(|err| {
-        let (git_dir, work) = found.into_repository_and_work_tree_directories();
+    opened.map(|it| without_namespace(&it)).map_err(|err| {
         let (place, source) = (work.unwrap_or(git_dir), err.into());
         match trust {
-            Trust::Reduced => Error::UntrustedOwner { place, source },
-            Trust::Full => Error::Git { operation: "open the files", place, source },
+            Trust::Full if is_own => Error::Git { operation: "open the files", place, source },
+            _ => Error::UntrustedOwner { place, source },
         }
     })
 }

@@ -221,11 +221,7 @@ fn run_commit_steps(
     let CommitSteps { repository, git, edits, write_guard: guard, .. } = *steps;
     let palace = store.palace.clone();
     let transaction = match FileTransaction::begin_if_unchanged(&palace, edits)? {
-        Ok(it) => it
-            .with_progress(steps.progress.clone())
-            .with_modes(&steps.new_modes())
-            .with_moved_files(edits)
-            .with_shared_mode(repository.shared_mode),
+        Ok(it) => set_modes(it, steps).with_progress(steps.progress.clone()),
         Err(stale) => {
             store.cached_index = Some(staging.release_lock());
             return Ok(CommitOutcome::Stale(stale));
@@ -264,6 +260,13 @@ fn run_commit_steps(
     }
     let commit = commit.map(|id| CommitId(id.to_string()));
     Ok(CommitOutcome::Done(CommitReport { commit, warnings }))
+}
+
+/// Sets the modes of the files that are written.
+fn set_modes<'a>(files: FileTransaction<'a>, steps: &CommitSteps<'_>) -> FileTransaction<'a> {
+    let shared_mode = steps.repository.shared_mode;
+    let files = files.with_modes(&steps.new_modes()).with_moved_files(steps.edits);
+    files.with_shared_mode(shared_mode)
 }
 
 /// Checks that the last commit can be read, unless it was checked before.

@@ -440,6 +440,28 @@ impl Store {
         repo::cache::write_cache_file(&repository, name, content)
     }
 
+    /// Begins a write: forgets the signatures of the last one, and starts the time limit for signing
+    /// again.
+    pub fn begin_write(&mut self) {
+        self.signer = None;
+    }
+
+    /// Signs the commit for which [`Store::try_commit`] returned
+    /// [`CommitOutcome::SignatureMissing`]. The caller holds no lock.
+    pub fn sign_missing_commit(&mut self) -> Result<(), Error> {
+        let repository = self.require_repository()?;
+        let Some(mut signer) = self.signer.take() else { return Ok(()) };
+        let signed = signer.sign_waiting_commit(&repository, &mut self.signing);
+        self.signer = Some(signer);
+        signed
+    }
+
+    /// Takes the signer of the write that has begun. The caller puts it back if the write is tried
+    /// again.
+    fn take_signer(&mut self) -> Signer {
+        self.signing.signer(self.signer.take())
+    }
+
     /// Makes a write, and signs each commit for which it has to be tried again.
     fn sign_and_retry(
         &mut self,

@@ -243,7 +243,7 @@ async fn undo_and_restore_give_back_the_mode_of_the_commit() {
     let file = file.split_once('\t').unwrap().1.to_owned();
     let mode = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(home.path().join(&file), mode).unwrap();
-    home.git(&["commit", "-qam", "Mode"]);
+    home.git(&[&ADA_IDENTITY[..], &["commit", "-qam", "Mode"]].concat());
     for back in [vec!["undo"], vec!["restore", "Ada", "--to", "HEAD~1"]] {
         run(&home, MARCH_2, &["rm", "Ada"]);
         assert!(!files().contains(&file));

@@ -1,6 +1,7 @@
 //! Commits of a person who signs them, with keys that nobody can unlock, and with programs that ask.
 
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::Command;
@@ -113,23 +114,26 @@ async fn a_commit_is_signed_before_any_lock_and_again_if_head_moved() {
 async fn no_lock_is_held_while_a_commit_is_signed_that_excludes_others() {
     let it = SigningHome::new("");
     assert_eq!(it.run(&["init", "keep"]).0, Some(0));
-    let mut agent = it.agent().await;
-    agent.call("write_scroll", json!({ "title": "Old", "body": "Moss." })).await;
-    // While it signs for the first time, another Palazzo deletes a scroll, under the same lock.
+    fs::write(it.file("moss.md"), "Moss grows on the old stones of the garden.\n").unwrap();
+    // While it signs for the first time, another Palazzo files a text, under the same lock.
     it.sign_with_script(&format!(
         "cd {0} || exit 1\n\
          test -e moved || {{\n: > moved\n\
-         GIT_CONFIG_GLOBAL=/dev/null PALAZZO_HOME={1} {2} rm Old >&2 || exit 1\n}}\n\
+         GIT_CONFIG_GLOBAL=/dev/null PALAZZO_HOME={1} {2} mine moss.md >&2 || exit 1\n}}\n\
          echo signed >> count\nexec ssh-keygen \"$@\"",
         it.folder.path().display(),
         it.home.path().display(),
         env!("CARGO_BIN_EXE_palazzo"),
     ));
-    let said = agent.call("write_scroll", json!({ "title": "New", "body": "Fern." })).await;
+    let mut agent = it.agent().await;
+    let said = create_task(&mut agent, "On locks").await;
     assert!(!said.contains("signature"), "{said}");
     assert_eq!(fs::read_to_string(it.file("count")).unwrap(), "signed\nsigned\n");
-    let log = it.home.git(&["log", "-2", "--format=%G?"]);
-    assert_eq!(log, "G\nN\n");
+    let log = it.home.git(&["log", "-2", "--format=%G? %s"]);
+    assert_snapshot!(log, @"
+    G task On locks: create
+    N source moss.md: mine
+    ");
     it.home.assert_clean_repository();
 }
 
@@ -142,15 +146,14 @@ fn other_clients_read_while_a_commit_is_signed() {
     it.sign_with_script(&format!("read open < {}\nexec ssh-keygen \"$@\"", gate.display()));
     let mut wire = it.home.initialized_client();
     wire.call("set_workspace", json!({ "workspace": "keep" }));
-    let scroll = json!({ "title": "New", "body": "Fern." });
-    let write =
-        wire.send_request("tools/call", json!({ "name": "write_scroll", "arguments": scroll }));
+    let task = json!({ "name": "create_task", "arguments": { "title": "On waiting" } });
+    let write = wire.send_request("tools/call", task);
     // The signing program opens the other end.
-    let gate = fs::File::options().write(true).open(gate).unwrap();
+    let mut gate = fs::File::options().write(true).open(gate).unwrap();
     let enter = json!({ "name": "set_workspace", "arguments": { "workspace": "keep" } });
     let entered = wire.request("tools/call", stateless_params("codex", enter));
-    assert!(!answer_text(&entered).contains("New"), "{entered}");
-    std::io::Write::write_all(&mut &gate, b"open\n").unwrap();
+    assert!(!answer_text(&entered).contains("On waiting"), "{entered}");
+    gate.write_all(b"open\n").unwrap();
     assert_eq!(wire.next_response()["id"], write);
     assert!(it.is_head_signed());
 }

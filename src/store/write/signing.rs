@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::model::SigningMode;
 use crate::store::repo::repository::Repository;
 use crate::store::write::signing_program;
-use crate::store::{CommitWarning, Error, Store};
+use crate::store::{CommitWarning, Error};
 
 /// How long signing may last for one write, in total.
 pub(crate) const SIGNING_TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -66,8 +66,15 @@ impl Default for SigningState {
 }
 
 impl SigningState {
-    /// Creates the signer of one write.
-    fn signer(&self) -> Signer {
+    /// Returns the signer of one write for its next attempt: the one of the last attempt, or a new one.
+    pub(crate) fn signer(&self, last: Option<Signer>) -> Signer {
+        let signer = last.unwrap_or_else(|| self.new_signer());
+        // The settings may have changed since the last attempt.
+        let failure = signer.failure.filter(|_| self.mode != SigningMode::Required);
+        Signer { mode: self.mode, failure, waiting: Mutex::new(None), ..signer }
+    }
+
+    fn new_signer(&self) -> Signer {
         let stopped = self.stopped.clone();
         Signer {
             mode: self.mode,
@@ -118,7 +125,7 @@ impl Signer {
     }
 
     /// Signs the commit that waits for it, if one does. The caller holds no lock.
-    fn sign_waiting_commit(
+    pub(crate) fn sign_waiting_commit(
         &mut self,
         repository: &Repository,
         state: &mut SigningState,
@@ -165,33 +172,5 @@ impl Signer {
     fn describe_lateness(&self) -> String {
         let (seconds, count) = (self.time_limit.as_secs(), self.signatures.len() + 1);
         format!("{count} signatures for one change took more than {seconds} seconds in total")
-    }
-}
-
-impl Store {
-    /// Begins a write: forgets the signatures of the last one, and starts the time limit for signing
-    /// again.
-    pub fn begin_write(&mut self) {
-        self.signer = None;
-    }
-
-    /// Signs the commit for which [`Store::try_commit`] returned
-    /// [`SignatureMissing`](crate::store::CommitOutcome::SignatureMissing). The caller holds no lock.
-    pub fn sign_missing_commit(&mut self) -> Result<(), Error> {
-        let repository = self.require_repository()?;
-        let Some(mut signer) = self.signer.take() else { return Ok(()) };
-        let signed = signer.sign_waiting_commit(&repository, &mut self.signing);
-        self.signer = Some(signer);
-        signed
-    }
-
-    /// Takes the signer of the write that has begun. The caller puts it back if the write is tried
-    /// again.
-    pub(crate) fn take_signer(&mut self) -> Signer {
-        let signer = self.signer.take().unwrap_or_else(|| self.signing.signer());
-        // The settings may have changed since the last attempt.
-        let mode = self.signing.mode;
-        let failure = signer.failure.filter(|_| mode != SigningMode::Required);
-        Signer { mode, failure, waiting: Mutex::new(None), ..signer }
     }
 }

@@ -73,7 +73,7 @@ impl PalaceCheck<'_> {
                     findings.push(path_mismatch(file, "room", "folder", name));
                 } else {
                     let names = [("wing", its_wing), ("room", its_room)];
-                    findings.extend(check_drawer_folder_names(file, room, names));
+                    findings.extend(check_drawer_folder_names(file, room, &names));
                 }
             }
         }
@@ -86,7 +86,7 @@ impl PalaceCheck<'_> {
 fn check_drawer_folder_names(
     file: &str,
     room: &RoomId,
-    names: [(&str, String); 2],
+    names: &[(&str, String); 2],
 ) -> Option<CheckFinding> {
     let folders = [room.wing.as_ref()?, &room.slug];
     let ((key, value), folder) = names.iter().zip(folders).find(|((_, value), folder)| {
@@ -98,7 +98,7 @@ fn check_drawer_folder_names(
         quoted(value)
     );
     let finding =
-        CheckFinding::new(Code::PathMismatch, file, ValuePath::ROOT.then_value(*key), message);
+        CheckFinding::new(Code::PathMismatch, file, ValuePath::ROOT.then_value(key), message);
     Some(finding.with_hint(format!(
         "the front matter decides: to move the drawer, change its `{key}`, or remove that key"
     )))

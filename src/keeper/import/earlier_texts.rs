@@ -39,7 +39,7 @@ pub(crate) enum EarlierReading<'o> {
 
 impl ReadText<'_> {
     /// Returns true if the text begins with `start`.
-    pub(crate) fn starts_with(&self, start: &str) -> bool {
+    pub(crate) fn begins_with(&self, start: &str) -> bool {
         self.texts.iter().any(|it| it.starts_with(start))
     }
 
@@ -49,8 +49,8 @@ impl ReadText<'_> {
     }
 
     /// Returns true if a drawer of its time has a part of the text.
-    fn contains(&self, filed: &Drawer) -> bool {
-        self.starts_with(&filed.text)
+    fn has_part(&self, filed: &Drawer) -> bool {
+        self.begins_with(&filed.text)
             || self.has_own_time && self.texts.iter().any(|it| has_lines_of(it, &filed.text))
     }
 
@@ -104,7 +104,7 @@ impl<'o> EarlierTexts<'o> {
         let same = Some(new).filter(|it| it.is_conversation).and_then(|it| self.same_file(it));
         let all = same.or_else(|| then.iter().find(|it| new.is_within(it.1)).map(|it| it.0));
         let part = || {
-            let part = then.iter().find(|it| new.contains(it.1)).map(|it| it.0);
+            let part = then.iter().find(|it| new.has_part(it.1)).map(|it| it.0);
             let is_other = |it: &ReadText<'_>| it.texts.iter().any(|it| texts.contains(*it));
             let mut older = parts.iter().filter(|it| !is_other(it));
             part.or_else(|| older.find_map(|it| self.same_file(it)))
@@ -123,7 +123,7 @@ impl<'o> EarlierTexts<'o> {
     /// and not the beginning of `new`.
     pub(crate) fn contain_older_text(&self, new: &ReadText<'_>, older: &ReadText<'_>) -> bool {
         let mut then = self.files_of_time(older);
-        then.any(|(_, old)| older.starts_with(&old.text) && !new.starts_with(&old.text))
+        then.any(|(_, old)| older.begins_with(&old.text) && !new.begins_with(&old.text))
     }
 
     /// Returns the files of some wings and rooms with other texts than `texts`.

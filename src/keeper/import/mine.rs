@@ -523,7 +523,7 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
         let is_filed = |it: &ReadText<'_>| {
             let mut texts = it.texts.iter();
             earlier.contain_older_text(&new, it)
-                || texts.any(|it| is_in_room(it) && !new.starts_with(it))
+                || texts.any(|it| is_in_room(it) && !new.begins_with(it))
         };
         match !new.texts.iter().any(|it| is_in_room(it)) && older.iter().any(is_filed) {
             true => older,

@@ -184,7 +184,7 @@ pub fn insert_list_item(text: &str, path: &[&str], item: &Value) -> Result<Strin
         Value::Array(items) => items.push(item.clone()),
         other => *other = Value::Array(vec![item.clone()]),
     }
-    require_equal(ConfigFormat::Json.parse(&text)?, meant).map(|()| text)
+    require_equal(&ConfigFormat::Json.parse(&text)?, &meant).map(|()| text)
 }
 
 /// Removes the items of the list at `path` in JSON for which `is_removed` returns true.
@@ -195,16 +195,16 @@ pub fn remove_list_items(
 ) -> Result<String, ConfigError> {
     let (mark, body) = split_mark(text);
     let mut meant = ConfigFormat::Json.parse(text)?;
-    let pointer: String = path.iter().map(|it| format!("/{it}")).collect();
+    let pointer = format!("/{}", path.join("/"));
     if let Some(Value::Array(items)) = meant.pointer_mut(&pointer) {
         items.retain(|it| !is_removed(it));
     }
     let text = format!("{mark}{}", jsonc::list::remove_items(body, path, is_removed)?);
-    require_equal(ConfigFormat::Json.parse(&text)?, meant).map(|()| text)
+    require_equal(&ConfigFormat::Json.parse(&text)?, &meant).map(|()| text)
 }
 
 /// Fails if an edited text does not mean what it should.
-fn require_equal(found: Value, meant: Value) -> Result<(), ConfigError> {
+fn require_equal(found: &Value, meant: &Value) -> Result<(), ConfigError> {
     match found == meant {
         true => Ok(()),
         false => Err(ConfigError::NotEditable("it is written in a way that has no safe edit")),

@@ -205,7 +205,7 @@ fn plan_hook(args: &Args, folders: &UserFolders) -> Plan {
         Ok(hook) => TextAddition::Hook(hook).plan_insertion(file),
         Err(why) => {
             let (title, why) = (Client::ClaudeCode.title().to_owned(), format!("no hook: {why}"));
-            Plan { title, file, step: Step::Refused(why), plan_again: None }
+            Plan { title, file, step: Step::Refused(why), replanner: None }
         }
     }
 }
@@ -264,8 +264,8 @@ fn apply_plans(plans: impl Iterator<Item = Plan>) -> Result<bool, Failure> {
     let mut is_written = true;
     for plan in plans {
         let file = plan.file.display();
-        let step = match plan.plan_again {
-            Some(plan_again) => plan_again().unwrap_or_else(Step::Refused),
+        let step = match plan.replanner {
+            Some(replanner) => replanner().unwrap_or_else(Step::Refused),
             None => plan.step,
         };
         let done = match step {

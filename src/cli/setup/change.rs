@@ -36,7 +36,7 @@ impl Change {
 /// How a change affects the records of entries that `setup` has added.
 pub(super) enum RecordChange {
     Keep,
-    Add(ClientSetup),
+    Add(Box<ClientSetup>),
     Remove(Vec<ClientSetup>),
 }
 
@@ -62,7 +62,7 @@ pub(super) fn apply_change(change: Change) -> Result<(), String> {
     match record {
         RecordChange::Keep => write(),
         RecordChange::Add(setup) => {
-            let undo_record = record_insertion(&folder, &target, setup)?;
+            let undo_record = record_insertion(&folder, &target, *setup)?;
             match write() {
                 Ok(()) => Ok(()),
                 // Another set-up has added the same entry meanwhile, and needs the record.

@@ -25,7 +25,7 @@ pub(super) struct Plan {
     pub(super) file: PathBuf,
     pub(super) step: Step,
     /// Plans the step again, where an earlier one may have changed the same file.
-    pub(super) plan_again: Option<Box<PlanStep>>,
+    pub(super) replanner: Option<Box<PlanStep>>,
 }
 
 /// Plans a step; the error says why the file is left alone.
@@ -51,7 +51,7 @@ impl Plan {
         plan: impl Fn() -> Result<Step, String> + 'static,
     ) -> Self {
         let step = plan().unwrap_or_else(Step::Refused);
-        Self { title, file, step, plan_again: Some(Box::new(plan)) }
+        Self { title, file, step, replanner: Some(Box::new(plan)) }
     }
 
     /// Returns whether there is something to do.
@@ -98,7 +98,7 @@ pub(super) fn plan_palace(
         false => Step::Create(Box::new(NewPalace::new(home, name, template)?)),
     };
     let title = format!("Palace {}", quoted(name));
-    Ok(Some(Plan { title, file: home.find(), step, plan_again: None }))
+    Ok(Some(Plan { title, file: home.find(), step, replanner: None }))
 }
 
 /// Plans to add the entry of a server to the configuration of a client, or to update it.
@@ -117,7 +117,7 @@ pub(super) fn plan_insertion(
 }
 
 fn client_plan(client: Client, file: PathBuf, step: Step) -> Plan {
-    Plan { title: client.title().to_owned(), file, step, plan_again: None }
+    Plan { title: client.title().to_owned(), file, step, replanner: None }
 }
 
 fn advice_by_hand(client: Client) -> String {
@@ -151,7 +151,7 @@ fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result
                 created_folders: Vec::new(),
             };
             let description = describe_insertion(format, place, &entry, was.is_none());
-            (new, RecordChange::Add(record), description)
+            (new, RecordChange::Add(Box::new(record)), description)
         }
         Some(entry) if fields.iter().all(|(key, it)| entry.get(key) == Some(it)) => {
             return Ok(Step::Nothing(format!("`{}` is there already", server.name)));

@@ -71,7 +71,7 @@ impl TextAddition {
         }
         let new = self.insert(text)?;
         require_writable(&target)?;
-        let record = RecordChange::Add(ClientSetup {
+        let record = RecordChange::Add(Box::new(ClientSetup {
             client: self.client_name(),
             file: target.clone(),
             name: self.record_name().to_owned(),
@@ -80,7 +80,7 @@ impl TextAddition {
             text: Some(text_change(text, &new)),
             created_file: was.is_none(),
             created_folders: Vec::new(),
-        });
+        }));
         let new_file = if was.is_none() { "  a new file:\n" } else { "" };
         let lines = signed_lines('+', &self.added_text());
         let description = format!("{new_file}  {}\n{lines}", self.meaning());

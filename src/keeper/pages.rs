@@ -39,10 +39,8 @@ pub fn render_page(
     };
     let workspaces = keeper.workspace_keys_and_names()?;
     let present = keeper.session_in(&key, by)?.palace.newest_commits()?;
-    let shown_key = match &request.at {
-        Some(at) => open_as_of(keeper, by, &key, at)?,
-        None => key.clone(),
-    };
+    let past_key = request.at.as_ref().map(|at| open_as_of(keeper, by, &key, at)).transpose()?;
+    let shown_key = past_key.unwrap_or_else(|| key.clone());
     let mut session = keeper.session_without_refresh(&shown_key, by)?;
     session.palace.update_file_history_cache()?;
     session.palace.find_renamed_rooms()?;

@@ -60,16 +60,15 @@ fn open_quote_in_line(line: &str) -> Option<usize> {
     while let Some((at, it)) = signs.next() {
         match open {
             None if matches!(it, '"' | '\'') && ":-?[{,".contains(last_sign) => {
-                open = Some((at, it))
+                open = Some((at, it));
             }
-            None => {}
             Some((_, '"')) if it == '\\' => drop(signs.next()),
             Some((_, quote)) if it == quote => {
                 // Two single quotes stand for one.
                 let is_escaped = quote == '\'' && signs.next_if(|(_, it)| *it == quote).is_some();
                 open = open.filter(|_| is_escaped);
             }
-            Some(_) => {}
+            None | Some(_) => {}
         }
         if it != ' ' {
             last_sign = it;

@@ -20,6 +20,9 @@ pub(crate) const UNDO_SUBJECT_PREFIX: &str = "undo: ";
 /// How a visit is named in the subject of the commit that undoes it.
 const VISIT_PREFIX: &str = "visit ";
 
+/// Files that stay as they are, by path, each with who changed it.
+pub type KeptFiles = Vec<(String, String)>;
+
 /// Commits that were undone, or would be.
 #[derive(Clone, Debug)]
 pub struct UndoneCommit {
@@ -28,7 +31,7 @@ pub struct UndoneCommit {
     /// What changes in the palace when it is undone.
     pub changes: Vec<ItemDiff>,
     /// The files that stay as they are, because others changed them since; each with who did.
-    pub kept: Vec<(String, String)>,
+    pub kept: KeptFiles,
 }
 
 /// The commits that are undone already.

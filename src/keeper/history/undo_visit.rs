@@ -8,7 +8,7 @@ use ulid::Ulid;
 use crate::format::{self, PalacePath};
 use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::history::revert::{
-    UNDO_SUBJECT_PREFIX, UNDOES_TRAILER, UndoneCommit, UndoneCommitSet, changes_file,
+    KeptFiles, UNDO_SUBJECT_PREFIX, UNDOES_TRAILER, UndoneCommit, UndoneCommitSet, changes_file,
     creates_palace, describe_commit, is_change_of_tool, modes_after_revert, plan_revert_edits,
     reverse_diffs, visit_of_commit, visit_subject,
 };
@@ -219,7 +219,7 @@ fn divide_diffs(
     palace: &OpenPalace,
     caller: &Caller,
     history: &VisitHistory,
-) -> Result<(Vec<FileDiff>, Vec<(String, String)>), Refusal> {
+) -> Result<(Vec<FileDiff>, KeptFiles), Refusal> {
     let selected: Vec<_> = history.selected.iter().map(|(_, it)| it.clone()).collect();
     let mut layers = combine_diffs(palace, &selected)?.into_iter();
     let mut diffs = layers.next().unwrap_or_default();

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::exchange::ExtractionResult;
 use crate::exchange::conversation::{Message, Speaker, split_into_exchanges};
-use crate::exchange::machine_text::{is_machine_text, without_editor_context};
+use crate::exchange::machine_text::{command_arguments, is_machine_text, without_editor_context};
 use crate::exchange::message_parts::{LeftOutParts, Part};
 
 /// The room for conversations without a title.
@@ -174,7 +174,9 @@ fn parse_message(
         _ => return None,
     };
     let parts = parts.into_iter().map(|it| match it {
-        Part::Text(text) if is_machine_text(text) => Part::Machine,
+        Part::Text(text) if is_machine_text(text) => {
+            command_arguments(text).map_or(Part::Machine, Part::Text)
+        }
         Part::Text(text) => Part::Text(without_editor_context(text)),
         other => other,
     });

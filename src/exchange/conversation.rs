@@ -3,6 +3,7 @@
 
 use chrono::{DateTime, Utc};
 
+use crate::exchange::message_parts::MEDIA_MARK;
 use crate::exchange::{ExtractedText, OlderText};
 
 /// The author of a message.
@@ -53,7 +54,9 @@ pub(super) fn split_into_exchanges(
             ..ExtractedText::default()
         }
     };
-    exchanges_of(turns, |it| &it.text).into_iter().map(extract).collect()
+    let exchanges = exchanges_of(turns, |it| &it.text).into_iter();
+    let says_something = |it: &Vec<Said<'_>>| it.iter().any(|(.., text)| *text != MEDIA_MARK);
+    exchanges.filter(says_something).map(extract).collect()
 }
 
 /// Returns the exchanges in one of the texts of each message, without blank ones.
@@ -153,6 +156,26 @@ mod tests {
         User:
         Thanks.
         ");
+    }
+
+    #[test]
+    fn the_answer_to_a_picture_is_no_answer_to_the_question_before() {
+        let turns = [
+            turn(Speaker::User, "The capital of Peru?", "The capital of Peru?"),
+            turn(Speaker::Assistant, "Lima.", "Lima."),
+            turn(Speaker::User, MEDIA_MARK, ""),
+            turn(Speaker::Assistant, "A deadly webcap.", "A deadly webcap."),
+            turn(Speaker::User, MEDIA_MARK, ""),
+        ];
+        let texts = split_into_exchanges(None, "r", &turns).into_iter().map(|it| it.text);
+        let texts: Vec<_> = texts.map(|it| it.replace('\n', " ")).collect();
+        assert_eq!(
+            texts,
+            [
+                "User: The capital of Peru?  Assistant: Lima. ",
+                "User: [picture or file]  Assistant: A deadly webcap. ",
+            ]
+        );
     }
 
     #[test]

@@ -64,6 +64,13 @@ pub(super) fn is_machine_text(text: &str) -> bool {
         || NOTICES.iter().any(|it| text.starts_with(it))
 }
 
+/// Returns what a person wrote behind a command: `the page` of `/review the page`.
+pub(super) fn command_arguments(text: &str) -> Option<&str> {
+    let (_, rest) = text.split_once("<command-args>")?;
+    let (arguments, _) = rest.split_once("</command-args>")?;
+    Some(arguments.trim()).filter(|it| !it.is_empty())
+}
+
 /// Returns the request in a text that begins with the context of an editor; other texts unchanged.
 pub(super) fn without_editor_context(text: &str) -> &str {
     let (start, heading) = EDITOR_CONTEXT;
@@ -134,6 +141,15 @@ mod tests {
         ] {
             assert!(!is_machine_text(it), "{it}");
         }
+    }
+
+    #[test]
+    fn a_person_wrote_the_arguments_of_a_command() {
+        let command = |it: &str| {
+            format!("<command-name>/review</command-name>\n<command-args>{it}</command-args>")
+        };
+        assert_eq!(command_arguments(&command(" the page ")), Some("the page"));
+        assert_eq!(command_arguments(&command("")), None);
     }
 
     #[test]

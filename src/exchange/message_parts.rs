@@ -12,6 +12,9 @@ const MACHINE_KINDS: &[&str] =
 const MEDIA_KINDS: &[&str] =
     &["image", "image_url", "audio", "video", "document", "file", "asset_pointer"];
 
+/// The text of a message that is only a picture, sound or a file.
+pub(super) const MEDIA_MARK: &str = "[picture or file]";
+
 /// The parts of messages that were left out, by kind.
 #[derive(Debug, Default)]
 pub(super) struct LeftOutParts {
@@ -52,25 +55,28 @@ impl<'a> Part<'a> {
 impl LeftOutParts {
     /// Counts a part of a kind.
     pub(super) fn count(&mut self, kind: &str) {
-        let is_media = MEDIA_KINDS.iter().any(|it| kind.ends_with(it));
-        let counts = if is_media { &mut self.media } else { &mut self.unknown };
+        let counts = if is_media(kind) { &mut self.media } else { &mut self.unknown };
         *counts.entry(kind.to_owned()).or_default() += 1;
     }
 
-    /// Returns the texts among the parts of a message, and counts the others. Counts the message if
-    /// it has no text, but for parts of machines.
+    /// Returns the texts among the parts of a message, and counts the others. A message that is only
+    /// a picture or a file has a mark as text: the answer to it is no answer to the message before.
+    /// Counts the message if it has no text, but for parts of machines.
     pub(super) fn texts<'a>(&mut self, parts: impl IntoIterator<Item = Part<'a>>) -> Vec<&'a str> {
-        let (mut texts, mut is_machine) = (Vec::new(), false);
+        let (mut texts, mut is_machine, mut has_media) = (Vec::new(), false, false);
         for part in parts {
             match part {
                 Part::Text(text) => texts.push(text),
                 Part::Machine => is_machine = true,
-                Part::Other(kind) => self.count(kind),
+                Part::Other(kind) => {
+                    has_media |= is_media(kind);
+                    self.count(kind);
+                }
             }
         }
         let is_empty = texts.iter().all(|it| it.trim().is_empty());
         self.empty_messages += usize::from(is_empty && !is_machine);
-        texts
+        if is_empty && has_media { vec![MEDIA_MARK] } else { texts }
     }
 
     /// Returns a message for each unknown kind of parts.
@@ -95,4 +101,9 @@ impl LeftOutParts {
             }
         }
     }
+}
+
+/// Returns whether parts of a kind are pictures, sound or files.
+fn is_media(kind: &str) -> bool {
+    MEDIA_KINDS.iter().any(|it| kind.ends_with(it))
 }

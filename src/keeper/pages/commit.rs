@@ -9,7 +9,7 @@ use crate::keeper::history::revert::{
 use crate::keeper::history::visits::visit_of_client;
 use crate::keeper::pages::page_session::{PageContent, PageSession};
 use crate::keeper::pages::side_by_side::compare_file;
-use crate::keeper::pages::visit::VisitRows;
+use crate::keeper::pages::visit::{VisitRows, undo_command};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::newest_commits::MAX_COMMITS;
 use crate::keeper::{Caller, Refusal};
@@ -175,9 +175,4 @@ fn undo_of_visit(page: &PageSession<'_, '_>, commit: &CommitDetails) -> Option<(
         false => visit.to_string(),
     };
     Some((undo_command(page, &format!(" --visit {id}")), effect))
-}
-
-pub(super) fn undo_command(page: &PageSession<'_, '_>, options: &str) -> String {
-    let folder = page.session.palace.store().palace_folder().display().to_string();
-    format!("palazzo undo{options} --home {}", quote_for_shell(&folder))
 }

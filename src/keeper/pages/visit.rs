@@ -6,10 +6,9 @@ use crate::keeper::Refusal;
 use crate::keeper::history::visits::{
     combine_diffs, describe_visit, find_visit, visit_of_client, visits_of_commits,
 };
-use crate::keeper::pages::commit::undo_command;
 use crate::keeper::pages::page_session::{PageContent, PageSession};
 use crate::keeper::pages::side_by_side::compare_file;
-use crate::model::{CommitDetails, RecordedVisit, VisitDetails};
+use crate::model::{CommitDetails, RecordedVisit, VisitDetails, quote_for_shell};
 use crate::render;
 use crate::view::{self, VisitPage, VisitRow};
 
@@ -99,4 +98,10 @@ pub(super) fn visit_content(
 
 fn undo_command_of_visit(page: &PageSession<'_, '_>, visit: &RecordedVisit) -> Option<String> {
     (visit.undoable > 0).then(|| undo_command(page, &format!(" --visit {}", visit.short_id())))
+}
+
+/// Returns the command that undoes something in the palace of a page.
+pub(super) fn undo_command(page: &PageSession<'_, '_>, options: &str) -> String {
+    let folder = page.session.palace.store().palace_folder().display().to_string();
+    format!("palazzo undo{options} --home {}", quote_for_shell(&folder))
 }

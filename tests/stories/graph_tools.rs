@@ -682,7 +682,7 @@ async fn arguments_are_read_as_careless_clients_send_them() {
     let said = agent.call("get_entity", json!({ "names": "Ada" })).await;
     assert!(said.contains("  - Wrote.\n"), "{said}");
     let said = agent.call("update_entity", json!({ "name": "Ada", "status": "" })).await;
-    assert_eq!(said.lines().next().unwrap(), "Changed Ada: status alive removed.");
+    assert_eq!(said.lines().next().unwrap(), "Changed Ada: status alive → none.");
     let blanks = json!({ "workspace": "notes", "as_of": "", "template": " ", "create": "" });
     assert!(!agent.call("set_workspace", blanks).await.starts_with("refused"));
     let blanks = json!({ "slug": "hall", "name": "Hall", "description": "Stone.", "actions": [],

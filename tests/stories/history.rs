@@ -423,7 +423,7 @@ async fn invalid_as_of_values_are_refused_and_leave_the_visit_in_place() {
     home.write("notes.md", "A person's repository.\n");
     home.git(&["init", "-q", "-b", "main"]);
     commit_by_hand(&home, "begin");
-    home.run_palazzo(&["init", "w", "--template", "codebase"]);
+    home.run_palazzo(&["init", "w", "--template", "codebase", "--yes"]);
     home.git(&["tag", "blob", "HEAD:notes.md"]);
     let mut agent = home.agent(MARCH_9).await;
     agent.enter("w").await;

@@ -235,9 +235,13 @@ mod tests {
 
     /// Writes a shell script and returns the options for signing with it.
     fn script(folder: &Path, format: Format, text: &str) -> Options {
-        let program = folder.join("program");
-        fs::write(&program, format!("#!/bin/sh\n{text}\n")).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let (source, program) = (folder.join("source"), folder.join("program"));
+        fs::write(&source, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&source, fs::Permissions::from_mode(0o755)).unwrap();
+        // A process that another test forks could inherit a handle with which this one writes the
+        // program, and a program that is open for writing cannot be run.
+        let copied = Command::new("cp").arg("-p").args([&source, &program]).status().unwrap();
+        assert!(copied.success());
         options(format, program.as_os_str(), "key")
     }
 

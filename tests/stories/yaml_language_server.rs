@@ -224,7 +224,7 @@ async fn an_editor_completes_and_underlines_files_written_by_palazzo() {
     editor.close_file(&file);
     let slipped = format!("{hall}  - label: Leave\n    type: navigat\nportal: [attic]\n");
     assert_snapshot!(editor.diagnostics(&file, &slipped), @r#"
-    12: Value is not accepted. Valid values: "navigate", "query", "text".
+    12: Value is not accepted. Valid values: "navigate", "query", "text", null.
     13: Property portal is not allowed.
     "#);
     editor.close_file(&file);

@@ -53,6 +53,7 @@ fn write(proposal: &ProposalCheckout, text: &str) -> Result<(), Error> {
     match store.commit(&change_of_files(&edits))? {
         CommitOutcome::Done(_) => Ok(()),
         CommitOutcome::Stale(paths) => panic!("stale: {paths:?}"),
+        CommitOutcome::SignatureMissing => panic!("nothing is signed here"),
     }
 }
 

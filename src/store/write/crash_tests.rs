@@ -248,6 +248,7 @@ fn child() {
         match store.commit(&change) {
             Ok(CommitOutcome::Done(done)) => println!("DONE {:?}", done.warnings),
             Ok(CommitOutcome::Stale(paths)) => println!("REFUSED stale {paths:?}"),
+            Ok(CommitOutcome::SignatureMissing) => println!("REFUSED without a signature"),
             Err(err) => println!("REFUSED {}", err.message_with_causes()),
         }
     }

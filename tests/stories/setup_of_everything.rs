@@ -85,6 +85,20 @@ fn what_others_add_to_the_settings_stays() {
 }
 
 #[test]
+fn a_line_below_the_instructions_is_not_joined_with_the_one_above() {
+    for (before, after) in [("Run make test.", "Run make test.\n- my rule\n"), ("", "- my rule\n")]
+    {
+        let user = user_with_claude_code();
+        user.write("CLAUDE.md", before);
+        let options = ["--instructions", "CLAUDE.md", "--yes", "--home", "/a"];
+        assert_eq!(user.setup(&options).0, 0);
+        user.write("CLAUDE.md", &format!("{}- my rule\n", user.read("CLAUDE.md")));
+        assert_eq!(user.setup(&["--remove", "--yes"]).0, 0);
+        assert_eq!(user.read("CLAUDE.md"), after);
+    }
+}
+
+#[test]
 fn without_a_terminal_only_what_is_named_is_planned() {
     let user = user_with_claude_code();
     let (code, shown) = user.setup(&["--home", "/a"]);

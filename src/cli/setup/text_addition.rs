@@ -1,5 +1,5 @@
-//! What `palazzo setup` adds to files beside the entries of servers: a hook, a permission, a line of
-//! instructions.
+//! The additions of `palazzo setup` to files, besides the entries of servers: a hook, a permission, a
+//! line of instructions.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ const NO_CLIENT: &str = "-";
 const HOOKS: EntryPlace = EntryPlace { section: "hooks", name: "SessionStart" };
 const PERMISSIONS: EntryPlace = EntryPlace { section: "permissions", name: "allow" };
 
-/// What is added to a file.
+/// An addition to a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TextAddition {
     /// A hook of Claude Code: an item of the list `hooks.SessionStart`.
@@ -227,7 +227,10 @@ fn removal_step(record: &ClientSetup) -> Result<Step, String> {
     let was = read_config(&target)?;
     let change = record.text.clone().unwrap_or_default();
     let text = was.as_deref().unwrap_or_default();
-    let rest = match revert_text_change(text, &change) {
+    // A line that others wrote below the instructions must not be joined with the one above.
+    let is_last = text.ends_with(&change.inserted);
+    let reverted = revert_text_change(text, &change);
+    let rest = match reverted.filter(|_| is_last || addition != TextAddition::Instructions) {
         Some(rest) => rest,
         None => addition.remove(text, &change.inserted)?,
     };

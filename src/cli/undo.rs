@@ -66,7 +66,7 @@ fn undone_to_text(undone: &UndoneCommit, is_dry_run: bool) -> String {
         for (path, by) in &undone.kept {
             page.push_str(&format!("  {} by {by}\n", quoted_unless_plain(path)));
         }
-        page.push_str("palazzo restore FILE takes an earlier version of one.\n");
+        page.push_str("palazzo restore FILE --to MOMENT takes an earlier version of one.\n");
     }
     page
 }

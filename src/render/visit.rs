@@ -24,7 +24,7 @@ pub fn visit_log(visits: &[VisitDetails], now: DateTime<Utc>) -> String {
 fn visit_row(details: &VisitDetails, now: DateTime<Utc>) -> String {
     let VisitDetails { visit, items, hand_over } = details;
     let (id, age) = (visit.short_id(), ago(visit.ended(), now));
-    let undone = if visit.is_undone() { "  (undone)" } else { "" };
+    let undone = undone_mark(visit).map(|it| format!("  ({it})")).unwrap_or_default();
     let (client, changes) = (client_name(visit), changes_in_words(items));
     let mut row = format!("{id}  {age:<14}  {client}  {changes}{undone}\n");
     let left = hand_over.as_ref().map(|it| format!("; left {}", hand_over_in_words(it)));
@@ -41,7 +41,7 @@ fn visit_row(details: &VisitDetails, now: DateTime<Utc>) -> String {
 /// Renders a visit: when it was, its hand-over, its commits, and what it changed.
 pub fn visit_page(details: &VisitDetails, now: DateTime<Utc>) -> String {
     let VisitDetails { visit, items, hand_over } = details;
-    let undone = if visit.is_undone() { ", undone" } else { "" };
+    let undone = undone_mark(visit).map(|it| format!(", {it}")).unwrap_or_default();
     let mut page = format!(
         "Visit {} of {}, {} ({}{undone})\n",
         visit.short_id(),
@@ -70,6 +70,15 @@ pub fn visit_page(details: &VisitDetails, now: DateTime<Utc>) -> String {
     }
     page.push_str(".\n");
     page
+}
+
+/// Says whether a visit was undone; `None`: it was not.
+fn undone_mark(visit: &RecordedVisit) -> Option<&'static str> {
+    match (visit.undone, visit.undoable) {
+        (0, _) => None,
+        (_, 0) => Some("undone"),
+        _ => Some("partly undone"),
+    }
 }
 
 /// Renders when a visit changed something: `09:12 UTC, 25 minutes`.
@@ -208,6 +217,16 @@ mod tests {
         yf03tn  1 hour ago      claude  nothing is left of its changes  (undone)
                 10:00 UTC, 25 minutes
         "#);
+    }
+
+    #[test]
+    fn a_visit_of_which_some_commits_are_left_is_partly_undone() {
+        let visit = details().visit;
+        let mark =
+            |undone, undoable| undone_mark(&RecordedVisit { undoable, undone, ..visit.clone() });
+        assert_eq!(mark(0, 2), None);
+        assert_eq!(mark(1, 1), Some("partly undone"));
+        assert_eq!(mark(2, 0), Some("undone"));
     }
 
     #[test]

@@ -15,6 +15,8 @@ use crate::render;
 
 /// The trailer of an undoing commit that names an undone commit.
 pub(crate) const UNDOES_TRAILER: &str = "Palazzo-Undoes";
+/// The name of the command that undoes, in the trailer of its commits.
+const UNDO_COMMAND: &str = "undo";
 /// How the subject of an undoing commit begins.
 pub(crate) const UNDO_SUBJECT_PREFIX: &str = "undo: ";
 /// How a visit is named in the subject of the commit that undoes it.
@@ -98,9 +100,10 @@ pub(crate) fn visit_of_commit(commit: &CommitDetails) -> Option<Ulid> {
     commit.trailer(Caller::VISIT_TRAILER)?.parse().ok()
 }
 
-/// Returns whether a commit was made by a tool, changed files, and does not undo another.
+/// Returns whether a commit was made by a tool, changed files, and does not undo another: one that
+/// undoes a part of others names none.
 pub(crate) fn is_change_of_tool(commit: &CommitDetails) -> bool {
-    commit.trailer(Caller::TOOL_TRAILER).is_some()
+    commit.trailer(Caller::TOOL_TRAILER).is_some_and(|it| it != UNDO_COMMAND)
         && commit.trailer(UNDOES_TRAILER).is_none()
         && !commit.changed_files.is_empty()
 }

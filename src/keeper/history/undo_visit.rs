@@ -68,8 +68,10 @@ pub fn undo_visit(
         plan_edits(palace)?;
         return Ok(undone);
     }
-    let ids = history.selected.iter().map(|(_, it)| it.summary.id.0.clone());
-    let trailers: Vec<_> = ids.map(|it| (UNDOES_TRAILER, it)).collect();
+    // A commit of which a file stays is not undone: the rest of it can be undone later.
+    let stays = |it: &CommitDetails| undone.kept.iter().any(|(path, _)| changes_file(it, path));
+    let done = history.selected.iter().filter(|(_, it)| !stays(it));
+    let trailers: Vec<_> = done.map(|(_, it)| (UNDOES_TRAILER, it.summary.id.0.clone())).collect();
     let parents = history.selected.iter().rev().filter_map(|(_, it)| it.parent.as_ref());
     let executable = modes_after_revert(palace, &diffs, parents)?;
     let options =
@@ -78,10 +80,19 @@ pub fn undo_visit(
         Ok(ChangePlan {
             edits: plan_edits(palace)?,
             subject: format!("{UNDO_SUBJECT_PREFIX}{}", filter.name()),
-            body: format!("Undid {}", render::count_with_noun(trailers.len(), "commit")),
+            body: undone_body(history.selected.len(), undone.kept.len()),
         })
     })?;
     Ok(undone)
+}
+
+/// Returns the body of the message of a commit that undoes `commits` and keeps `files` as they are.
+fn undone_body(commits: usize, files: usize) -> String {
+    let body = format!("Undid {}", render::count_with_noun(commits, "commit"));
+    match files {
+        0 => body,
+        _ => format!("{body}, but for {}", render::count_with_noun(files, "file")),
+    }
 }
 
 /// A selection whose texts are parsed.
@@ -291,9 +302,13 @@ mod tests {
         Caller { tool: "test", ..Caller::for_client(name, ada().now) }
     }
 
+    fn entity_text(path: &str, observation: &str) -> String {
+        format!("name: {path}\ngenus: Thing\nobservations: [{observation}]\n")
+    }
+
     /// Writes an entity with one observation as the tool of a caller.
     fn write(home: &mut TestHome, by: &Caller, path: &str, observation: &str) {
-        let text = format!("name: {path}\ngenus: Thing\nobservations: [{observation}]\n");
+        let text = entity_text(path, observation);
         let change = |palace: &mut OpenPalace| {
             let was = palace.read_file_for_change(path)?;
             let edit = FileEdit { path: path.to_owned(), was, now: Some(text.clone()) };
@@ -355,7 +370,7 @@ mod tests {
         assert!(home.read(ROCK).unwrap().contains("[three]"));
         assert_eq!(home.read(MOSS), None);
         let again = undo(&mut home, &visit(&claude), false).unwrap_err();
-        assert!(again.ends_with("are undone already"), "{again}");
+        assert!(again.contains("changed later: entities/rock/granite.yaml by "), "{again}");
     }
 
     #[test]
@@ -371,6 +386,13 @@ mod tests {
         assert_eq!(undone.kept, kept);
         assert_eq!(home.read(MOSS), None);
         assert!(home.read(ROCK).unwrap().contains("Granite"));
+        // Somebody drops the edit, and undoes the rest.
+        home.write(ROCK, &entity_text(ROCK, "one"));
+        let rest = home.run(|it| undo_visit(it, &visit(&claude), false)).unwrap();
+        assert_eq!(rest.kept, []);
+        assert_eq!(home.read(ROCK), None);
+        let again = undo(&mut home, &visit(&claude), false).unwrap_err();
+        assert!(again.ends_with("are undone already"), "{again}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Utc};
 use maud::{Markup, html};
 
-use crate::model::{ItemDiff, RecordedVisit};
+use crate::model::{HandOver, RecordedVisit, VisitDetails};
 use crate::render::{
     ago, client_name, count_with_noun, one_line, printable_text_for_html, truncate, visit_times,
     whole_line,
@@ -19,12 +19,8 @@ const MAX_HAND_OVER: usize = 4_000;
 /// A visit, what it changed, and how to revert it.
 #[derive(Clone, Debug)]
 pub struct VisitPage {
-    /// The visit.
-    pub visit: RecordedVisit,
-    /// The title and the text of its hand-over.
-    pub hand_over: Option<(String, String)>,
-    /// The items that it changed.
-    pub items: Vec<ItemDiff>,
+    /// The visit, and what it changed.
+    pub details: VisitDetails,
     /// The files that it changed, side by side; not all.
     pub files: Vec<FileComparison>,
     /// How many files are left out.
@@ -35,7 +31,8 @@ pub struct VisitPage {
 
 /// Renders a visit.
 pub fn visit_page(page: &VisitPage, links: &Links, now: DateTime<Utc>) -> Markup {
-    let VisitPage { visit, hand_over, items, files, more_files, undo_command } = page;
+    let VisitPage { details, files, more_files, undo_command } = page;
+    let VisitDetails { visit, items, hand_over } = details;
     html! {
         p class="kind" {
             "A conversation of " (client_name(visit)) ", " (ago(visit.ended(), now)) " ("
@@ -44,7 +41,7 @@ pub fn visit_page(page: &VisitPage, links: &Links, now: DateTime<Utc>) -> Markup
         nav class="pages" aria-label="Changes" {
             a href=[links.page(PageKind::Log)] { "All changes" }
         }
-        @if let Some((title, text)) = hand_over {
+        @if let Some(HandOver { title, text }) = hand_over {
             section {
                 h2 { "What it left: " (truncate(&one_line(title), MAX_SUBJECT)) }
                 p class="message" { (truncate(&printable_text_for_html(text), MAX_HAND_OVER)) }

@@ -43,15 +43,20 @@ pub fn list_visits(session: &Session<'_>, limit: usize) -> Result<VisitLog, Refu
     let mut visits = read_visits(palace, limit.saturating_add(1))?;
     let is_truncated = visits.len() > limit;
     visits.truncate(limit);
-    let visits = visits.into_iter().map(|it| describe_visit(palace, it));
-    Ok(VisitLog { visits: visits.collect::<Result<_, Refusal>>()?, is_truncated })
+    let describe = |visit: RecordedVisit| {
+        let layers = combine_diffs(palace, &visit.commits)?;
+        describe_visit(palace, visit, &layers)
+    };
+    let visits = visits.into_iter().map(describe).collect::<Result<_, Refusal>>()?;
+    Ok(VisitLog { visits, is_truncated })
 }
 
 /// Finds a visit by its id, by the last six or more characters of it, or as `last`, and returns
 /// what it changed.
 pub fn show_visit(session: &Session<'_>, name: &str) -> Result<VisitDetails, Refusal> {
     let visit = find_visit(session.palace, session.caller, name)?;
-    describe_visit(session.palace, visit)
+    let layers = combine_diffs(session.palace, &visit.commits)?;
+    describe_visit(session.palace, visit, &layers)
 }
 
 /// Returns the differences that a visit made, and the visit; `name` as for [`show_visit`]. The commits
@@ -62,10 +67,11 @@ pub fn diff_visit(
     name: &str,
 ) -> Result<(RecordedVisit, PalaceDiff), Refusal> {
     let palace = &*session.palace;
-    let VisitDetails { visit, items, .. } = show_visit(session, name)?;
+    let visit = find_visit(palace, session.caller, name)?;
+    let layers = combine_diffs(palace, &visit.commits)?;
+    let VisitDetails { visit, items, .. } = describe_visit(palace, visit, &layers)?;
     let before = visit.commits.last().and_then(|it| it.parent.clone());
     let prefix = palace.store().prefix_in_repository()?;
-    let layers = combine_diffs(palace, &visit.commits)?;
     let patches = layers.iter().rev().flatten().map(|it| file_patch(&prefix, it));
     let diff = PalaceDiff {
         from: before.map(|it| commit_summary(palace, &it)).transpose()?,
@@ -95,8 +101,11 @@ pub(crate) fn find_visit(
         );
         return Err(Refusal::Invalid(why));
     }
-    let mut all = read_visits(palace, usize::MAX)?;
-    match all.iter().position(|it| it.id.to_string().ends_with(&wanted)) {
+    let is_wanted = |it: &RecordedVisit| it.id.to_string().ends_with(&wanted);
+    let mut all = read_visits_until(palace, |commit, visits| {
+        visits.iter().find(|it| is_wanted(it)).is_some_and(|it| is_before(commit, it))
+    })?;
+    match all.iter().position(is_wanted) {
         Some(at) => Ok(all.swap_remove(at)),
         None => Err(unknown_visit_refusal(&all, name, caller)),
     }
@@ -131,15 +140,27 @@ fn unknown_visit_refusal(all: &[RecordedVisit], name: &str, caller: &Caller) -> 
 
 /// Reads the newest visits of clients, at most `limit`, newest first.
 fn read_visits(palace: &OpenPalace, limit: usize) -> Result<Vec<RecordedVisit>, Refusal> {
+    let mut visits = read_visits_until(palace, |commit, visits| {
+        visits.get(..limit).is_some_and(|it| it.iter().all(|it| is_before(commit, it)))
+    })?;
+    visits.truncate(limit);
+    Ok(visits)
+}
+
+/// Reads visits of clients, newest first. `is_complete` returns true if no visit that is wanted can
+/// have the commit that comes next.
+fn read_visits_until(
+    palace: &OpenPalace,
+    is_complete: impl Fn(&CommitDetails, &[RecordedVisit]) -> bool,
+) -> Result<Vec<RecordedVisit>, Refusal> {
     let mut found = VisitCollector::default();
     palace.store().log(&[], |commit| {
-        let is_complete = found.visits.len() >= limit && is_before_all(&commit, &found.visits);
+        let is_complete = is_complete(&commit, &found.visits);
         if !is_complete {
             found.add_commit(palace, commit);
         }
         !is_complete
     })?;
-    found.visits.truncate(limit);
     found.into_visits(palace)
 }
 
@@ -210,23 +231,23 @@ pub(crate) fn visit_of_client(commit: &CommitDetails) -> Option<Ulid> {
     visit_of_commit(commit).filter(|_| commit.is_by_client && is_change_of_tool(commit))
 }
 
-/// Returns whether a commit was made before all visits began; leaves a day for clocks that differ.
-fn is_before_all(commit: &CommitDetails, visits: &[RecordedVisit]) -> bool {
-    let first = visits.iter().map(|it| DateTime::<Utc>::from(it.id.datetime())).min();
-    first.is_none_or(|it| commit.summary.at + TimeDelta::days(1) < it)
+/// Returns whether a commit was made before a visit began; leaves a day for clocks that differ.
+fn is_before(commit: &CommitDetails, visit: &RecordedVisit) -> bool {
+    commit.summary.at + TimeDelta::days(1) < DateTime::<Utc>::from(visit.id.datetime())
 }
 
-/// Collects what a visit changed.
+/// Describes what a visit changed: the diffs of its commits, as [`combine_diffs`] returns them.
 pub(crate) fn describe_visit(
     palace: &OpenPalace,
     visit: RecordedVisit,
+    layers: &[Vec<FileDiff>],
 ) -> Result<VisitDetails, Refusal> {
     let (mut items, mut hand_over) = (Vec::new(), None);
     let parent = visit.commits.last().and_then(|it| it.parent.as_ref());
-    for diffs in combine_diffs(palace, &visit.commits)? {
-        let replaced = replaced_scroll_files(palace, parent, &diffs)?;
-        let compared = compare_files(&diffs, &replaced);
-        hand_over = hand_over.or_else(|| newest_hand_over(palace, &compared.now, &diffs));
+    for diffs in layers {
+        let replaced = replaced_scroll_files(palace, parent, diffs)?;
+        let compared = compare_files(diffs, &replaced);
+        hand_over = hand_over.or_else(|| newest_hand_over(palace, &compared.now, diffs));
         items.extend(compared.items);
     }
     Ok(VisitDetails { visit, items, hand_over })

@@ -55,8 +55,9 @@ pub(super) fn visit_row(
     let files = visit.commits.iter().map(|it| it.changed_files.len()).sum();
     let (changes, hand_over) = match files {
         0..=MAX_DESCRIBED_FILES => {
+            let layers = combine_diffs(page.session.palace, &visit.commits)?;
             let VisitDetails { items, hand_over, .. } =
-                describe_visit(page.session.palace, visit.clone())?;
+                describe_visit(page.session.palace, visit.clone(), &layers)?;
             (render::changes_in_words(&items), hand_over)
         }
         _ => (format!("{} changed", render::count_with_noun(files, "file")), None),
@@ -80,19 +81,17 @@ pub(super) fn visit_content(
 ) -> Result<PageContent, Refusal> {
     let open = &*page.session.palace;
     let visit = find_visit(open, page.session.caller, name)?;
-    let diffs: Vec<_> = combine_diffs(open, &visit.commits)?.into_iter().flatten().collect();
+    let layers = combine_diffs(open, &visit.commits)?;
+    let diffs = layers.iter().flatten();
     let undo_command = undo_command_of_visit(page, &visit);
-    let VisitDetails { visit, items, hand_over } = describe_visit(open, visit)?;
     let content = VisitPage {
-        hand_over: hand_over.map(|it| (it.title, it.text)),
-        items,
-        files: diffs.iter().take(MAX_FILES).map(compare_file).collect(),
-        more_files: diffs.len().saturating_sub(MAX_FILES),
+        details: describe_visit(open, visit, &layers)?,
+        files: diffs.clone().take(MAX_FILES).map(compare_file).collect(),
+        more_files: diffs.count().saturating_sub(MAX_FILES),
         undo_command,
-        visit,
     };
     let body = view::visit_page(&content, page.links, page.session.caller.now);
-    let title = format!("Conversation of {}", render::client_name(&content.visit));
+    let title = format!("Conversation of {}", render::client_name(&content.details.visit));
     Ok(PageContent { title, place: None, kind: None, item: None, body })
 }
 

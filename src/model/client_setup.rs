@@ -41,8 +41,8 @@ pub struct InsertionTrace {
 /// One contiguous change of a text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TextChange {
-    /// What was inserted.
+    /// The inserted text.
     pub inserted: String,
-    /// What it replaced.
+    /// The text that it replaced.
     pub replaced: String,
 }

@@ -10,7 +10,7 @@ pub(super) struct NewPalace {
     keeper: Keeper,
     name: String,
     template: Option<String>,
-    /// What is created, in lines for the user.
+    /// The lines that tell the user what is created.
     pub(super) description: String,
 }
 

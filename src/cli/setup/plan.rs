@@ -20,7 +20,7 @@ const FIRST_PALACE: &str = "palace";
 
 /// The step that is planned for a file.
 pub(super) struct Plan {
-    /// What the file belongs to.
+    /// The client, or the feature, to which the file belongs.
     pub(super) title: String,
     pub(super) file: PathBuf,
     pub(super) step: Step,

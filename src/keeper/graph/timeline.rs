@@ -36,7 +36,7 @@ pub struct TimelinePage<'a> {
     pub has_more: bool,
     /// How many relations of the entity have dates that cannot be read.
     pub skipped: usize,
-    /// What the genus is for, if it has no entity.
+    /// The description of the genus, if it has no entity.
     pub empty_genus: String,
 }
 

@@ -21,7 +21,7 @@ pub struct NewPalaceRepository {
     pub work: PathBuf,
     /// Whether there is none yet, so that one is created there.
     pub is_new: bool,
-    /// What others have committed there, if it has no palace yet.
+    /// Files that others have committed there, if it has no palace yet.
     pub other_content: Vec<String>,
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct ChangeOptions<'a> {
     pub(crate) executable: BTreeMap<String, bool>,
 }
 
-/// What became of a planned change.
+/// The outcome of a planned change.
 pub(crate) enum PlanOutcome {
     /// It was made, with these edits.
     Done(Vec<FileEdit>),

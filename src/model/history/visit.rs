@@ -1,4 +1,4 @@
-//! What a visit, one conversation of an MCP client, has changed.
+//! Visits, and the changes that each has made. A visit is one conversation of an MCP client.
 
 use chrono::{DateTime, Utc};
 use ulid::Ulid;

@@ -1,5 +1,8 @@
 //! Converts dates to words, so that notes are found by their date.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use chrono::{DateTime, Datelike, Utc};
 
 /// The names of the months in the languages that are stemmed; the first word of each line is
@@ -19,6 +22,12 @@ const MONTH_NAMES: [&str; 12] = [
     "december dec dezember décembre diciembre dicembre dezembro desember joulukuu декабря декабрь декабре",
 ];
 
+/// The number of the month, from 0, that each name in [`MONTH_NAMES`] names.
+static MONTHS_BY_NAME: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
+    let months = MONTH_NAMES.iter().enumerate();
+    months.flat_map(|(month, names)| names.split(' ').map(move |it| (it, month))).collect()
+});
+
 /// Returns the words by which users search for a day.
 pub(crate) fn date_words(day: DateTime<Utc>) -> String {
     let month = MONTH_NAMES[day.month0() as usize].split(' ').next().unwrap_or_default();
@@ -30,7 +39,7 @@ pub(crate) fn date_words(day: DateTime<Utc>) -> String {
 pub(crate) fn english_month_name(word: &str, before: Option<&str>) -> Option<&'static str> {
     let number = match word {
         "月" | "월" => before?.parse::<usize>().ok()?.checked_sub(1),
-        _ => MONTH_NAMES.iter().position(|names| names.split(' ').any(|it| it == word)),
+        _ => MONTHS_BY_NAME.get(word).copied(),
     };
     MONTH_NAMES.get(number?)?.split(' ').next()
 }

@@ -28,7 +28,7 @@ pub(super) struct Word<'a> {
 }
 
 /// The script of a word, which determines its language and its tokenization.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Script {
     /// Latin letters, of any language.
     Latin,
@@ -49,6 +49,14 @@ pub(super) fn for_each_word(text: &str, mut each: impl FnMut(Word<'_>)) {
     let mut from = 0;
     while let Some((start, first)) = text[from..].char_indices().find(|(_, it)| is_word_char(*it)) {
         let start = from + start;
+        if let Some(length) = plain_word_length(&text[start..]) {
+            let end = start + length;
+            let word = lowercase(&text[start..end]);
+            let script = Script::Latin;
+            each(Word { text: &word, script, range: start..end, is_compound: false });
+            from = end + possessive_length(&text[end..]);
+            continue;
+        }
         let end = start + letter_run_length(&text[start..], is_unspaced_script(first));
         let chunk = &text[start..end];
         let clean = normalize_nfkc(chunk);
@@ -58,6 +66,20 @@ pub(super) fn for_each_word(text: &str, mut each: impl FnMut(Word<'_>)) {
         }
         from = end + possessive_length(&text[end..]);
     }
+}
+
+/// Returns the length of the word at the beginning of `text` if it is plain, as most are: ASCII letters, of
+/// which only the first may be a capital, with nothing behind them that could belong to the word.
+fn plain_word_length(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let small = bytes.iter().skip(1).take_while(|it| it.is_ascii_lowercase()).count();
+    let (first, length) = (bytes.first()?, 1 + small);
+    let is_end =
+        |next: &u8| next.is_ascii() && !next.is_ascii_alphanumeric() && !b"_-".contains(next);
+    let is_plain = first.is_ascii_alphabetic()
+        && length <= MAX_WORD_BYTES
+        && bytes.get(length).is_none_or(is_end);
+    is_plain.then_some(length)
 }
 
 /// Returns the length of the run of letters at the beginning of `text`, including the
@@ -225,6 +247,8 @@ fn script_of_word(word: &str) -> Script {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn split(text: &str) -> String {
@@ -274,6 +298,20 @@ mod tests {
         let mut places = Vec::new();
         for_each_word(text, |it| places.push(text[it.range].to_owned()));
         assert_eq!(places, ["Ünal", "likes", "東京", "京塔"]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_plain_word_is_split_as_any_other(text in "[A-Z]?[a-z]{0,3}[a-zA-Z0-9'’_.,: é\u{301}\u{2010}東-]{0,6}") {
+            if let Some(length) = plain_word_length(&text) {
+                prop_assert_eq!(letter_run_length(&text, false), length);
+                let (word, mut words) = (&text[..length], Vec::new());
+                for_each_identifier_part(word, 0..length, &mut |it| {
+                    words.push((it.text.to_owned(), it.script, it.is_compound));
+                });
+                prop_assert_eq!(words, [(word.to_lowercase(), Script::Latin, false)]);
+            }
+        }
     }
 
     #[test]

@@ -60,7 +60,9 @@ pub use crate::model::text::entity_link::{
     EntityLink, entity_links, rename_in_entity_links, replace_entity_links,
 };
 pub use crate::model::text::file_names::file_names;
-pub use crate::model::text::invisible::{is_invisible, is_printable, mark_hidden_chars};
+pub use crate::model::text::invisible::{
+    is_invisible, is_printable, mark_hidden_chars, may_be_hidden,
+};
 pub use crate::model::text::lone_surrogates::replace_lone_surrogates;
 pub use crate::model::text::look_alike::{fold_look_alikes, letter_that_looks_like};
 pub use crate::model::text::side_files::{SideFile, is_editor_file, side_file};

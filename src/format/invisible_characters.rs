@@ -1,7 +1,7 @@
 //! Warns of invisible characters in files.
 
 use crate::format::positions::positions_of_bytes;
-use crate::model::{Code, Diagnostic, mark_hidden_chars};
+use crate::model::{Code, Diagnostic, mark_hidden_chars, may_be_hidden};
 
 /// Maximum number of findings per file, so that they leave room for others.
 const MAX_FINDINGS: usize = 10;
@@ -16,7 +16,7 @@ struct HiddenRun {
 /// Returns a finding for each run of characters that show nothing where they are. Spaces and line
 /// breaks are none of them, and neither is the mark at the beginning of a file.
 pub(crate) fn invisible_character_findings(path: &str, text: &str) -> Vec<Diagnostic> {
-    if text.is_ascii() {
+    if !text.chars().any(may_be_hidden) {
         return Vec::new();
     }
     let runs = find_hidden_runs(text);

@@ -8,7 +8,7 @@ use crate::model::secret::kind::Secret;
 use crate::model::secret::private_key::{encoded_key_at, private_key_at};
 use crate::model::secret::token_rules::token_at;
 use crate::model::secret::url_password::{telegram_token_at, url_password_at};
-use crate::model::secret::word_start::{count_underscores, ends_word};
+use crate::model::secret::word_start::{count_underscores, ends_word, is_inside_word};
 
 /// Whether something that the scanner looks at may begin with a byte. Most bytes of a text are
 /// skipped by it.
@@ -35,6 +35,7 @@ pub fn find_secrets(text: &str) -> Vec<Secret> {
         let secret = match it {
             b':' => secret_at_colon(text, at).filter(|it| it.range.start >= free),
             b'-' if bytes[at..].starts_with(b"-----") => private_key_at(text, at, free),
+            _ if at != free && is_inside_word(&bytes[..at]) => None,
             _ if !can_begin_secret(bytes, at) => None,
             // Behind a secret, a bracket will stand.
             _ if at == free || ends_word(&bytes[..at]) => secret_at_word(text, at, at == free),

@@ -9,6 +9,14 @@ pub(super) fn ends_word(before: &[u8]) -> bool {
     !is_word || ends_encoded_character(before) || ends_terminal_sequence(before)
 }
 
+/// Returns true where, by the last character alone, no word can begin behind a text, and no `_` is. It is
+/// quicker than [`ends_word`].
+pub(super) fn is_inside_word(before: &[u8]) -> bool {
+    /// The last characters of escapes and terminal sequences that are letters or digits.
+    const ENDS: &[u8] = b"0123456789abcdefABCDEFnrtmK";
+    before.last().is_some_and(|it| it.is_ascii_alphanumeric() && !ENDS.contains(it))
+}
+
 /// Returns the number of `_` at the end of a text: where Markdown emphasises a word, and between
 /// the words of a name.
 pub(super) fn count_underscores(before: &[u8]) -> usize {
@@ -48,10 +56,16 @@ mod tests {
             ["", " ", "=", "ü", "\\n", "\\x20", "\\u003d", "token%3D", "\u{1b}[0;32m", "[32m", "[K"]
         {
             assert!(ends_word(before.as_bytes()), "{before}");
+            assert!(!is_inside_word(before.as_bytes()), "{before}");
         }
-        for before in ["a", "1", "_", "32m", "\\g", "u003d", "%3", "\\u00zd", "[am"] {
+        for before in ["a", "z", "1", "_", "32m", "\\g", "u003d", "%3", "\\u00zd", "[am"] {
             assert!(!ends_word(before.as_bytes()), "{before}");
         }
+    }
+
+    #[test]
+    fn most_letters_are_inside_of_a_word() {
+        assert!(is_inside_word(b"wo") && !is_inside_word(b"wo_") && !is_inside_word(b"%20"));
     }
 
     #[test]

@@ -19,6 +19,11 @@ pub fn mark_hidden_chars(text: &str) -> impl Iterator<Item = (char, bool)> {
     text.split_inclusive('\n').flat_map(mark_hidden_chars_of_line)
 }
 
+/// Returns whether a character beyond ASCII is hidden in some places.
+pub fn may_be_hidden(it: char) -> bool {
+    !it.is_ascii() && (is_invisible(it) || is_supplementary_private_use(it))
+}
+
 /// Returns whether a character is neither a control character nor a bidirectional override.
 pub fn is_printable(it: char) -> bool {
     !it.is_control() && !matches!(it, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

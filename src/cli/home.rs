@@ -255,34 +255,35 @@ pub(super) fn reject_unusable_home(matches: &ArgMatches) -> Result<(), Failure> 
     if let Some(fault) = named.as_deref().and_then(home_fault) {
         return Err(unusable_home("PALAZZO_HOME", &named.unwrap_or_default(), fault));
     }
-    let home = std::env::var_os("HOME").map(PathBuf::from);
-    match home.as_deref().and_then(home_fault) {
-        Some(fault) if find_home_and_source(None).1 == DEFAULT && home_in_user_data().is_none() => {
-            Err(unusable_home("HOME", &home.unwrap_or_default(), fault))
-        }
-        _ => Ok(()),
+    if find_home_and_source(None).1 != DEFAULT || home_in_user_data().is_some() {
+        return Ok(());
     }
+    let Some(home) = std::env::var_os("HOME").map(PathBuf::from) else {
+        return Err(Failure::Message(format!(
+            "there is no place for palaces, because HOME is not set: {NAME_A_HOME}"
+        )));
+    };
+    home_fault(&home).map_or(Ok(()), |fault| Err(unusable_home("HOME", &home, fault)))
 }
 
 /// The variables that name folders of the user.
 const HOME_VARIABLES: [&str; 5] =
     ["PALAZZO_HOME", "HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CONFIG_HOME"];
+const NAME_A_HOME: &str =
+    "give the whole path of a folder, as `--home /path/to/palaces` or in PALAZZO_HOME";
 const UNEXPANDED: &str = "has a `~` that no shell has expanded";
 
 fn unusable_home(what: &str, value: &Path, fault: &str) -> Failure {
-    Failure::Message(format!(
-        "{what} is `{}`, which {fault}: give the whole path of a folder, as `--home /path/to/palaces` \
-         or in PALAZZO_HOME",
-        path_text(value)
-    ))
+    Failure::Message(format!("{what} is `{}`, which {fault}: {NAME_A_HOME}", path_text(value)))
 }
 
 /// Returns why a path cannot be a home; `None`: it can be.
 fn home_fault(home: &Path) -> Option<&'static str> {
+    let is_name = |it: Component<'_>| matches!(it, Component::Normal(_));
     let first = home.components().next().map(|it| it.as_os_str().to_string_lossy());
     match home {
         _ if home.as_os_str().is_empty() => Some("is empty"),
-        _ if home.is_absolute() && home.parent().is_none() => {
+        _ if home.is_absolute() && !home.components().any(is_name) => {
             Some("is the root of the file system")
         }
         // `~` alone is expanded.
@@ -421,6 +422,7 @@ mod tests {
         for (home, fault) in [
             ("", "is empty"),
             ("/", "is the root of the file system"),
+            ("/../.", "is the root of the file system"),
             ("$HOME", "has a variable that was not filled in"),
             ("$HOME/palaces", "has a variable that was not filled in"),
             ("/srv/$USER", "has a variable that was not filled in"),

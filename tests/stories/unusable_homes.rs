@@ -26,6 +26,7 @@ fn a_home_that_was_not_filled_in_is_refused_by_name() {
         ("%USERPROFILE%", "has a variable that was not filled in"),
         ("~ada/palaces", "has a `~` that no shell has expanded"),
         ("/", "is the root of the file system"),
+        ("/..", "is the root of the file system"),
     ] {
         let as_option = ["init", "keep", "--home", value];
         let (code, said) = run(home.palazzo_command(MARCH_1).args(as_option));
@@ -65,16 +66,22 @@ fn variables_of_the_user_that_were_not_filled_in_are_refused_by_name() {
 
 #[test]
 fn a_user_without_a_home_needs_one_only_if_none_is_given() {
-    for (value, fault) in [("/", "is the root of the file system"), ("", "is empty")] {
+    for (value, fault) in [
+        (Some("/"), "HOME is `/`, which is the root of the file system"),
+        (Some(""), "HOME is ``, which is empty"),
+        (None, "there is no place for palaces, because HOME is not set"),
+    ] {
         let home = Home::new();
         let command = || {
             let mut command = home.palazzo_command(MARCH_1);
-            command.env_remove("PALAZZO_HOME").env("HOME", value);
+            command.env_remove("PALAZZO_HOME").env_remove("HOME");
+            command.envs(value.map(|it| ("HOME", it)));
             command
         };
         let (code, said) = run(command().args(["init", "keep"]));
         assert_eq!(code, Some(2), "{said}");
-        assert!(said.starts_with(&format!("palazzo: HOME is `{value}`, which {fault}")), "{said}");
+        let expected = format!("palazzo: {fault}: give the whole path");
+        assert!(said.starts_with(&expected), "{said}");
         assert_eq!(names_beside(&home), [""; 0]);
         let given = home.path();
         let (code, said) = run(command().args(["init", "keep", "--home"]).arg(given));

@@ -66,6 +66,18 @@ impl DrawerFixture {
         format!("on disk: files {} kB, .git {} kB", files / 1024, git / 1024)
     }
 
+    /// Searches from the command line, as a new process; returns the time from its start to its end.
+    pub(crate) fn search_from_command_line(&self, round: usize) -> Duration {
+        let question = &self.questions[round % self.questions.len()].text;
+        let mut command = self.dir.isolated_command(env!("CARGO_BIN_EXE_palazzo"));
+        command.args(["search", question, "--home"]).arg(self.dir.path().join("home"));
+        let start = Instant::now();
+        let output = command.output().expect("the program starts");
+        let wall = start.elapsed();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        wall
+    }
+
     /// Returns the arguments of a tool call. Every written text is new.
     pub(crate) fn tool_arguments(&self, tool: &str, round: usize) -> Value {
         let person = person_name(hash_number(round) % self.fact_count());

@@ -19,6 +19,8 @@
 //!   benchmark disables it.
 //! - A text consists of six sentences from the notes of the retrieval benchmark and one unique
 //!   word. The queries are the questions of its tuning set.
+//! - A search from the command line reads all files, and indexes only the words of its query: compare it
+//!   with the first status and the first search of the server, which index all words.
 //! - The last column shows the claims about 10,000 drawers, and whether this run confirms them.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its tables")]
@@ -121,5 +123,7 @@ fn measure_size(size: usize) {
     print!("{}", table.render(WARM_UP_ROUNDS, size == CLAIM_SIZE));
     println!("memory {} MB; {}", server.memory_in_mb(), fixture.disk_usage());
     drop(server);
+    let searches: Vec<_> = (1..=3).map(|it| fixture.search_from_command_line(it)).collect();
+    println!("three searches from the command line: {searches:.1?}");
     fixture.assert_all_committed(2 * rounds);
 }

@@ -45,7 +45,7 @@ impl DocumentTerms {
             let (mut length, mut text_terms) = (0, Vec::new());
             for_each_word(&text[at.clone()], |word| {
                 length += u32::from(!word.is_compound);
-                text_terms.push(lexicon.intern_word(&word, language));
+                text_terms.extend(lexicon.intern_word(&word, language));
             });
             text_terms.sort_unstable();
             let [from, to] = [at.start, at.end].map(|it| u32::try_from(it).unwrap_or(u32::MAX));
@@ -78,7 +78,7 @@ fn field_terms(
     let mut weights: Vec<(TermId, f32)> = Vec::new();
     let mut add = |weight: f32, text: &str, language: Language| {
         let mut terms = Vec::new();
-        for_each_word(text, |word| terms.push(lexicon.intern_word(&word, language)));
+        for_each_word(text, |word| terms.extend(lexicon.intern_word(&word, language)));
         // Each term counts once per field, because place names repeat words.
         terms.sort_unstable();
         terms.dedup();

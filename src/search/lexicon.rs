@@ -1,18 +1,15 @@
 //! The lexicon: all words of the palace, each with the number of its term.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use crate::search::language::Language;
-use crate::search::words::{Script, Word, byte_prefix};
+use crate::search::query_vocabulary::{QueryRelation, QueryVocabulary};
+use crate::search::similar_words::{SimilarWords, is_similar_stem};
+use crate::search::words::{Script, Word};
 
 /// The number of a word in the index, the same for all its forms.
 pub(super) type TermId = u32;
-
-/// Minimum lengths of a word whose spelling is corrected, of its stem, and of a word that is
-/// completed.
-const MIN_CORRECTED_WORD: usize = 4;
-const MIN_CORRECTED_STEM: usize = 5;
-const MIN_COMPLETED_WORD: usize = 3;
 
 /// The terms, and all spellings of words. Words are never removed: an unused word costs only
 /// the memory of its letters.
@@ -23,14 +20,21 @@ pub(super) struct Lexicon {
     stems: HashMap<char, WordList>,
     /// The spellings by language; a cache that saves stemming a word again.
     spellings: Vec<Spellings>,
+    /// The only words that have terms, those of a query; `None` if all have.
+    vocabulary: Option<Arc<QueryVocabulary>>,
+    /// The stems that the query may mean by words that no text contains.
+    meant_stems: BTreeSet<String>,
 }
 
 /// The spellings of one language.
 #[derive(Clone, Debug, Default)]
 struct Spellings {
-    terms: HashMap<Box<str>, TermId>,
-    /// All spellings, for the search of similar words.
+    /// The term of each spelling; `None` for a word outside the vocabulary.
+    terms: HashMap<Box<str>, Option<TermId>, foldhash::fast::RandomState>,
+    /// All spellings with a term, for the search of similar words.
     words: WordList,
+    /// True if any text has a word of the language.
+    is_in_use: bool,
 }
 
 /// Words, one per line, and their terms.
@@ -43,31 +47,60 @@ struct WordList {
 impl Default for Lexicon {
     fn default() -> Self {
         let spellings = Language::all().map(|_| Spellings::default()).collect();
-        Self { terms: HashMap::new(), stems: HashMap::new(), spellings }
+        Self {
+            terms: HashMap::new(),
+            stems: HashMap::new(),
+            spellings,
+            vocabulary: None,
+            meant_stems: BTreeSet::new(),
+        }
     }
 }
 
 impl Lexicon {
+    /// Creates an empty lexicon that has terms only for the words that a query can match.
+    pub(super) fn for_query(vocabulary: QueryVocabulary) -> Self {
+        Self { vocabulary: Some(Arc::new(vocabulary)), ..Self::default() }
+    }
+
+    /// Returns an empty lexicon like this one, for the same query, with the stems that it may mean.
+    pub(super) fn empty_with_meant_stems(self) -> Self {
+        let vocabulary = self.vocabulary.map(|it| Arc::new(it.with_stems(self.meant_stems)));
+        Self { vocabulary, ..Self::default() }
+    }
+
     /// Returns the number of terms; they are numbered from 0.
     pub(super) fn len(&self) -> usize {
         self.terms.len()
     }
 
-    /// Returns the term of a word in a text of `language`; adds it if it is new.
-    pub(super) fn intern_word(&mut self, word: &Word<'_>, language: Language) -> TermId {
+    /// Returns the term of a word in a text of `language`; adds it if it is new. `None` for a
+    /// word outside the vocabulary.
+    pub(super) fn intern_word(&mut self, word: &Word<'_>, language: Language) -> Option<TermId> {
         let language = language.for_script(word.script);
         if let Some(term) = self.spellings[language.index()].terms.get(word.text) {
             return *term;
         }
-        let term = self.intern_stem(language.stem(word.text).into());
+        let stem = match &self.vocabulary {
+            None => Some(language.stem(word.text)),
+            Some(vocabulary) => match vocabulary.relation_to(word.text, language) {
+                QueryRelation::Finds(stem) => Some(stem),
+                QueryRelation::MayMean(stem) => {
+                    self.meant_stems.insert(stem);
+                    None
+                }
+                QueryRelation::None => None,
+            },
+        };
+        let term = stem.map(|it| self.intern_stem(it.into()));
         self.spellings[language.index()].add(word.text, term);
         term
     }
 
     /// Returns the term of a word of `language`, if the lexicon has one.
     pub(super) fn find_term(&self, word: &str, language: Language) -> Option<TermId> {
-        let term = self.spellings[language.index()].terms.get(word);
-        term.or_else(|| self.terms.get(language.stem(word).as_str())).copied()
+        let term = self.spellings[language.index()].terms.get(word).copied().flatten();
+        term.or_else(|| self.terms.get(language.stem(word).as_str()).copied())
     }
 
     /// Returns the terms of a word in all languages in use.
@@ -75,25 +108,16 @@ impl Lexicon {
         self.languages_in_use(script).filter_map(|it| self.find_term(word, it)).collect()
     }
 
-    /// Returns the terms of similar words: words one edit (insertion, deletion, substitution,
-    /// transposition) away from `word`; words that begin with it; and, for a single character
-    /// of a script without spaces, pairs that contain it. If there are none, stems are compared
-    /// instead of words: `replce` is one letter from the stem of `replaced` and `replacing`.
+    /// Returns the terms of the words that are [similar](SimilarWords) to `word`. If there are
+    /// none, stems are compared instead of words: `replce` is one letter from the stem of
+    /// `replaced` and `replacing`.
     pub(super) fn similar_terms(&self, word: &str, script: Script) -> Vec<TermId> {
-        let letters = word.chars().count();
-        let (may_begin, may_err) =
-            (letters >= MIN_COMPLETED_WORD, letters >= MIN_CORRECTED_WORD && !has_digits(word));
-        let alone = script == Script::Unspaced && letters == 1;
-        let is_meant = |spelling: &str| {
-            may_begin && spelling.starts_with(word)
-                || may_err && is_within_one_edit(word, spelling) && !has_digits(spelling)
-                || alone && spelling.contains(word)
-        };
+        let similar = SimilarWords::new(word, script);
         let all =
             self.languages_in_use(script).flat_map(|it| self.spellings[it.index()].words.iter());
-        let meant = all.filter(|(spelling, _)| is_meant(spelling)).map(|(_, term)| term);
+        let meant = all.filter(|(spelling, _)| similar.contains(spelling)).map(|(_, term)| term);
         let meant: Vec<TermId> = meant.collect();
-        match meant.is_empty() && may_err {
+        match meant.is_empty() && similar.may_be_misspelt() {
             true => self
                 .languages_in_use(script)
                 .flat_map(|it| self.terms_with_similar_stem(word, it))
@@ -102,37 +126,27 @@ impl Lexicon {
         }
     }
 
-    /// Returns the terms of a language whose stems differ from that of `word` by one inserted,
-    /// deleted or transposed letter inside. A stem with another first or last letter, or with
-    /// a substituted letter (`recover`, `remove`), is usually another word, not a typing error.
+    /// Returns the terms of a language whose stems are similar to that of `word`.
     fn terms_with_similar_stem(&self, word: &str, language: Language) -> Vec<TermId> {
         let stem = language.stem(word);
-        let stem = stem.as_str();
         let spoken = &self.spellings[language.index()].words.terms;
-        let ends = |it: &str| (it.chars().next(), it.chars().next_back());
-        let is_long = |it: &str| it.chars().count() >= MIN_CORRECTED_STEM;
-        let is_meant = |it: &str| {
-            is_within_one_edit(stem, it)
-                && ends(stem) == ends(it)
-                && (stem.len() != it.len() || sorted_letters(stem) == sorted_letters(it))
-                && is_long(it)
-                && !has_digits(it)
-        };
-        let near = stem.chars().next().filter(|_| is_long(stem)).and_then(|it| self.stems.get(&it));
+        let near = stem.chars().next().and_then(|it| self.stems.get(&it));
         let near = near.into_iter().flat_map(WordList::iter);
-        let near = near.filter(|(it, _)| is_meant(it)).map(|(_, term)| term);
+        let near = near.filter(|(it, _)| is_similar_stem(&stem, it)).map(|(_, term)| term);
         near.filter(|it| spoken.contains(it)).collect()
     }
 
     /// Adds the words of another lexicon; returns the term here for each of its terms.
     pub(super) fn merge(&mut self, other: Self) -> Vec<TermId> {
+        self.meant_stems.extend(other.meant_stems);
         let mut stems: Vec<(Box<str>, TermId)> = other.terms.into_iter().collect();
         stems.sort_unstable_by_key(|(_, term)| *term);
         let here: Vec<TermId> = stems.into_iter().map(|(stem, _)| self.intern_stem(stem)).collect();
         for (ours, theirs) in self.spellings.iter_mut().zip(other.spellings) {
+            ours.is_in_use |= theirs.is_in_use;
             for (spelling, term) in theirs.words.iter() {
                 if !ours.terms.contains_key(spelling) {
-                    ours.add(spelling, here[term as usize]);
+                    ours.add(spelling, Some(here[term as usize]));
                 }
             }
         }
@@ -151,16 +165,18 @@ impl Lexicon {
 
     /// Yields the languages of `script` that have spellings.
     fn languages_in_use(&self, script: Script) -> impl Iterator<Item = Language> {
-        Language::all().filter(move |it| {
-            it.for_script(script) == *it && !self.spellings[it.index()].terms.is_empty()
-        })
+        Language::all()
+            .filter(move |it| it.for_script(script) == *it && self.spellings[it.index()].is_in_use)
     }
 }
 
 impl Spellings {
-    fn add(&mut self, spelling: &str, term: TermId) {
+    fn add(&mut self, spelling: &str, term: Option<TermId>) {
+        self.is_in_use = true;
         self.terms.insert(spelling.into(), term);
-        self.words.add(spelling, term);
+        if let Some(term) = term {
+            self.words.add(spelling, term);
+        }
     }
 }
 
@@ -173,51 +189,5 @@ impl WordList {
 
     fn iter(&self) -> impl Iterator<Item = (&str, TermId)> {
         self.words.lines().zip(self.terms.iter().copied())
-    }
-}
-
-/// Returns true if two words are equal or differ by one letter or one transposition.
-fn is_within_one_edit(a: &str, b: &str) -> bool {
-    if a.len().abs_diff(b.len()) > 4 {
-        return false;
-    }
-    let same = |a: &str, b: &str| a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
-    let begin = byte_prefix(a, same(a, b)).len();
-    let (a, b) = (&a[begin..], &b[begin..]);
-    let common = a.chars().rev().zip(b.chars().rev()).take_while(|(a, b)| a == b);
-    let end: usize = common.map(|(it, _)| it.len_utf8()).sum();
-    let (mut a, mut b) = (a[..a.len() - end].chars(), b[..b.len() - end].chars());
-    match [a.next(), a.next(), a.next(), b.next(), b.next(), b.next()] {
-        [_, None, None, _, None, None] => true,
-        [Some(first), Some(second), None, third, fourth, None] => {
-            (third, fourth) == (Some(second), Some(first))
-        }
-        _ => false,
-    }
-}
-
-/// Returns the letters of a word, sorted.
-fn sorted_letters(word: &str) -> Vec<char> {
-    let mut letters: Vec<_> = word.chars().collect();
-    letters.sort_unstable();
-    letters
-}
-
-fn has_digits(word: &str) -> bool {
-    word.bytes().any(|it| it.is_ascii_digit())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_one_edit_apart_are_close() {
-        for typed in ["fossl", "fossiil", "fosril", "fossli", "fössil", "fossil", "ossil"] {
-            assert!(is_within_one_edit(typed, "fossil"), "{typed}");
-        }
-        for typed in ["fosl", "fossilss", "fsosli", "possul"] {
-            assert!(!is_within_one_edit(typed, "fossil"), "{typed}");
-        }
     }
 }

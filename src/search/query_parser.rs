@@ -1,5 +1,6 @@
 //! Parses queries: extracts the content words, and the question from a long text.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -73,6 +74,16 @@ pub(crate) struct QueryWord {
     pub(crate) is_compound: bool,
     /// The English name of the month that it names.
     pub(crate) month: Option<&'static str>,
+}
+
+impl QueryWord {
+    /// Yields what the word is looked up as, each with its script: itself, the month that it names, and
+    /// the other spellings of a number.
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = (Cow<'_, str>, Script)> {
+        let month = self.month.map(|it| (it.into(), Script::Latin));
+        let numbers = same_number(&self.text).into_iter().map(|it| (it.into(), self.script));
+        [(self.text.as_str().into(), self.script)].into_iter().chain(month).chain(numbers)
+    }
 }
 
 impl QueryWords {
@@ -261,6 +272,18 @@ pub fn extract_question(question: &str) -> &str {
 pub fn query_content_words(question: &str) -> Vec<String> {
     let words = QueryWords::parse(question).words.into_iter();
     words.filter(|it| !it.is_compound).map(|it| it.text).collect()
+}
+
+/// Returns the other spellings of a number with and without zeros before it. Those with two digits are also
+/// days and months.
+fn same_number(word: &str) -> Vec<String> {
+    const DIGITS: [usize; 2] = [3, 4];
+    let is_number = !word.is_empty() && word.bytes().all(|it| it.is_ascii_digit());
+    let digits = word.trim_start_matches('0');
+    let plain = Some(digits.to_owned()).filter(|_| word.len() >= DIGITS[0]);
+    let filled = DIGITS.into_iter().map(|width| format!("{digits:0>width$}"));
+    let spelt = filled.chain(plain).filter(|it| it != word && it.len() >= digits.len());
+    if is_number { spelt.collect() } else { Vec::new() }
 }
 
 #[cfg(test)]

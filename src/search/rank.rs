@@ -25,7 +25,7 @@ use crate::search::rank::length_norm::{
     CONTEXT_LENGTH_NORMALIZATION, PASSAGE_LENGTH_NORMALIZATION, length_norm, neighbour_weight,
 };
 use crate::search::rank::score_accumulator::ScoreAccumulator;
-use crate::search::words::{Script, byte_prefix, for_each_word};
+use crate::search::words::{byte_prefix, for_each_word};
 
 /// The weight of the score of the whole room, which is added to that of the best passage.
 const ROOM_WEIGHT: f32 = 0.2;
@@ -289,18 +289,21 @@ impl Index {
         scores
     }
 
+    /// Returns true if some passage contains each word of a query, but for compounds.
+    pub(super) fn has_all_words(&self, query: &str) -> bool {
+        let words = QueryWords::parse(query).words;
+        let mut words = words.iter().filter(|it| !it.is_compound);
+        words.all(|it| self.query_word_terms(it, false).is_some())
+    }
+
     /// Returns the terms of a query word. If no passage contains it and `correct` is true,
     /// returns the terms of similar words. An unknown compound has no terms, because its parts
     /// are query words of their own.
     fn query_word_terms(&self, word: &QueryWord, correct: bool) -> Option<QueryWordTerms> {
-        let mut terms = self.lexicon.find_terms_in_all_languages(&word.text, word.script);
-        let month =
-            word.month.map(|it| self.lexicon.find_terms_in_all_languages(it, Script::Latin));
-        terms.extend(month.into_iter().flatten());
-        for number in same_number(&word.text) {
-            terms.extend(self.lexicon.find_terms_in_all_languages(&number, word.script));
-        }
-        let mut found = self.passage_frequencies(terms);
+        let terms = word.spellings();
+        let terms =
+            terms.flat_map(|(it, script)| self.lexicon.find_terms_in_all_languages(&it, script));
+        let mut found = self.passage_frequencies(terms.collect());
         if found.is_empty() && (word.is_compound || !correct) {
             return None;
         }
@@ -408,18 +411,6 @@ impl Index {
         }
         fits
     }
-}
-
-/// Returns the other spellings of a number with and without zeros before it. Those with two digits are also
-/// days and months.
-fn same_number(word: &str) -> Vec<String> {
-    const DIGITS: [usize; 2] = [3, 4];
-    let is_number = !word.is_empty() && word.bytes().all(|it| it.is_ascii_digit());
-    let digits = word.trim_start_matches('0');
-    let plain = Some(digits.to_owned()).filter(|_| word.len() >= DIGITS[0]);
-    let filled = DIGITS.into_iter().map(|width| format!("{digits:0>width$}"));
-    let spelt = filled.chain(plain).filter(|it| it != word && it.len() >= digits.len());
-    if is_number { spelt.collect() } else { Vec::new() }
 }
 
 /// Maps a score to 0..1, given the sum of the query's IDF weights.

@@ -21,6 +21,11 @@ pub(crate) fn build_index(palace: &Palace) -> Index {
     Index::from_documents(all_documents(palace).collect())
 }
 
+/// Builds an index of a palace for one query alone.
+pub(crate) fn build_index_for_query(palace: &Palace, query: &str) -> Index {
+    Index::for_query(all_documents(palace).collect(), query)
+}
+
 /// Yields a document for every searchable item.
 pub(crate) fn all_documents(palace: &Palace) -> impl Iterator<Item = Document<'_>> {
     let rooms = palace.rooms().map(|(id, room)| room_document(id, room));

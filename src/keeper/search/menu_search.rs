@@ -5,7 +5,9 @@ use std::ops::Range;
 
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::search_documents;
-use crate::keeper::search::palace_search::{describe_hit, is_in_rooms, passage_of_hit, run_search};
+use crate::keeper::search::palace_search::{
+    IndexUse, describe_hit, is_in_rooms, passage_of_hit, run_search,
+};
 use crate::keeper::search::search_filters::exact_phrase;
 use crate::keeper::walk::shown_items::was_shown;
 use crate::keeper::{Refusal, SearchQuery, Session};
@@ -181,7 +183,8 @@ fn find(session: &mut Session<'_>, query: &SearchQuery) -> Result<Found, Refusal
     if query.words.trim().is_empty() {
         return Err(Refusal::Invalid("give also words to search for".to_owned()));
     }
-    let (Hits { mut best, total }, ranker) = run_search(session, query, Layout::MAX_RESULTS)?;
+    let (Hits { mut best, total }, ranker) =
+        run_search(session, query, Layout::MAX_RESULTS, IndexUse::Shared)?;
     let is_exact = exact_phrase(&query.words).is_some();
     let highest = best.iter().map(|it| it.similarity).fold(0.0, f32::max);
     // Common words alone are no result.

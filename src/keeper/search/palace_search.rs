@@ -55,14 +55,23 @@ pub struct SearchHit {
     pub display: HitView,
 }
 
-/// Searches everything, for the command line; returns the best `limit` hits.
+/// Which index a search uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IndexUse {
+    /// An index of all words, which later searches use too.
+    Shared,
+    /// An index for this query alone.
+    Once,
+}
+
+/// Searches everything once, for the command line; returns the best `limit` hits.
 pub fn search_palace(
     session: &mut Session<'_>,
     query: &SearchQuery,
     limit: usize,
 ) -> Result<SearchResults, Refusal> {
     let now = session.caller.now;
-    let (Hits { best, total }, ranker) = run_search(session, query, limit)?;
+    let (Hits { best, total }, ranker) = run_search(session, query, limit, IndexUse::Once)?;
     session.palace.load_provenance()?;
     let open = &*session.palace;
     let best = best.iter().filter_map(|it| search_hit(open, it, &query.words, now)).collect();
@@ -81,7 +90,7 @@ pub(crate) fn search_for_page(
         return Ok((Vec::new(), 0));
     }
     let now = session.caller.now;
-    let (Hits { best, total }, _) = run_search(session, &query, limit)?;
+    let (Hits { best, total }, _) = run_search(session, &query, limit, IndexUse::Shared)?;
     session.palace.load_provenance()?;
     let open = &*session.palace;
     let view = |it: Hit| {
@@ -116,6 +125,7 @@ pub(crate) fn run_search(
     session: &mut Session<'_>,
     query: &SearchQuery,
     limit: usize,
+    index_use: IndexUse,
 ) -> Result<(Hits, Option<RankingReport>), Refusal> {
     let (since, before) = query.time_range(session.caller)?;
     let vector_store = session.palace.vector_store(session.models);
@@ -138,7 +148,12 @@ pub(crate) fn run_search(
         Some(phrase) => item_contains_phrase(&open.palace, it, phrase),
         None => true,
     };
-    let mut hits = open.index().find(&index_query, |it| is_in_rooms(it) && has_phrase(it));
+    let own_index = match index_use {
+        IndexUse::Once => Some(search_documents::build_index_for_query(&open.palace, &query.words)),
+        IndexUse::Shared => None,
+    };
+    let index = own_index.as_ref().unwrap_or_else(|| open.index());
+    let mut hits = index.find(&index_query, |it| is_in_rooms(it) && has_phrase(it));
     rank_replaced_scrolls_lower(&open.palace, &mut hits);
     Ok((hits, embedded.map(|it| it.ranker)))
 }

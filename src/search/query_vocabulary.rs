@@ -1,0 +1,114 @@
+//! The words that a query can match: an index for this query alone needs no others.
+
+use std::collections::BTreeSet;
+
+use crate::search::language::Language;
+use crate::search::query_parser::{QueryWord, QueryWords};
+use crate::search::similar_words::{SimilarWords, is_similar_stem};
+use crate::search::words::Script;
+
+/// The words of a query, and the stems by which it finds words.
+#[derive(Clone, Debug)]
+pub(super) struct QueryVocabulary {
+    words: BTreeSet<(String, Script)>,
+    stems: BTreeSet<String>,
+}
+
+/// How a query relates to a word of a text.
+pub(super) enum QueryRelation {
+    /// The query finds the word, which has this stem.
+    Finds(String),
+    /// The query finds words of this stem if it has a word that no text contains.
+    MayMean(String),
+    /// The query does not find the word.
+    None,
+}
+
+impl QueryVocabulary {
+    /// Returns the words of a query, and their stems in all languages.
+    pub(super) fn of_query(question: &str) -> Self {
+        let query = QueryWords::parse(question);
+        let all: Vec<QueryWord> = query.words.into_iter().chain(query.context).collect();
+        let words: BTreeSet<(String, Script)> = all
+            .iter()
+            .flat_map(QueryWord::spellings)
+            .map(|(word, script)| (word.into_owned(), script))
+            .collect();
+        let stems = words.iter().flat_map(|(word, _)| Language::all().map(|it| it.stem(word)));
+        Self { stems: stems.collect(), words }
+    }
+
+    /// Returns the same with more stems.
+    pub(super) fn with_stems(&self, more: BTreeSet<String>) -> Self {
+        let mut extended = self.clone();
+        extended.stems.extend(more);
+        extended
+    }
+
+    /// Returns how the query relates to a word of a text of `language`.
+    pub(super) fn relation_to(&self, word: &str, language: Language) -> QueryRelation {
+        if self.stems.iter().any(|it| may_have_stem(word, it)) {
+            let stem = language.stem(word);
+            if self.stems.contains(&stem) {
+                return QueryRelation::Finds(stem);
+            }
+            if self.stems.iter().any(|it| is_similar_stem(it, &stem)) {
+                return QueryRelation::MayMean(stem);
+            }
+        }
+        let mut words = self.words.iter();
+        match words.any(|(it, script)| SimilarWords::new(it, *script).contains(word)) {
+            true => QueryRelation::MayMean(language.stem(word)),
+            false => QueryRelation::None,
+        }
+    }
+}
+
+/// Returns true unless a word cannot have this stem, or a similar one, because it begins otherwise: stemming
+/// keeps the first letter, unless it has an accent.
+fn may_have_stem(word: &str, stem: &str) -> bool {
+    let first = word.as_bytes().first();
+    first.is_some_and(|it| !it.is_ascii()) || first == stem.as_bytes().first()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::model::ItemId;
+    use crate::search::fixture::test_document;
+    use crate::search::{Document, Index, Query};
+
+    fn numbered_document((number, text): (usize, &String)) -> Document<'_> {
+        Document {
+            item: ItemId::Entity(number.to_string()),
+            text: text.as_str().into(),
+            ..test_document("", "")
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn stemming_keeps_the_first_letter(word in "[a-z][a-zäéñøß]{0,12}") {
+            for language in Language::all() {
+                let stem = language.stem(&word);
+                prop_assert_eq!(stem.chars().next(), word.chars().next(), "{} {:?}", word, language);
+            }
+        }
+
+        #[test]
+        fn an_index_for_a_query_has_the_hits_of_the_whole_index(
+            texts in proptest::collection::vec("((rivers?|bridg(e|es|ing)|mil(l|led)|ol|stone|7|07|march|mars|東京塔|brûlé|der|die|und|le|de) ){1,30}", 1..12),
+            query in "(river|brige|bridge|mills|sto|07|7|march|京|brule|the|older ){1,4}",
+        ) {
+            let documents: Vec<_> = texts.iter().enumerate().map(numbered_document).collect();
+            let find = |index: &Index| {
+                let query = Query { text: &query, limit: usize::MAX, ..Query::default() };
+                (index.find(&query, |_| true), index.count_items_by_word(&query, |_| true))
+            };
+            let whole = find(&Index::from_documents(documents.clone()));
+            prop_assert_eq!(find(&Index::for_query(documents, &query)), whole);
+        }
+    }
+}

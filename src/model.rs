@@ -41,7 +41,7 @@ pub use crate::model::diagnostic::value_path::{PathStep, ValuePath};
 pub use crate::model::document::headings::{Heading, Headings};
 pub use crate::model::document::properties::DocumentProperties;
 pub use crate::model::document::written_time::parse_written_time;
-pub use crate::model::document::{document_date, document_title};
+pub use crate::model::document::{document_body, document_date, document_title};
 pub use crate::model::entity::genus::{AttributeDef, AttributeKind, Genus, RelationDef, StatusDef};
 pub use crate::model::entity::relation::{Relation, Triple};
 pub use crate::model::graph::entity_check::EntityFault;

@@ -11,13 +11,22 @@ use chrono::{DateTime, Utc};
 
 use crate::model::TimeZone;
 use crate::model::document::headings::Headings;
-use crate::model::document::properties::DocumentProperties;
+use crate::model::document::properties::{DocumentProperties, is_property};
 
 /// Returns the title of a document: that of its properties, or its first heading.
 pub fn document_title(text: &str) -> Option<String> {
     let properties = DocumentProperties::parse(text);
     let heading = || Headings::of(text).next().map(|it| it.text.to_owned());
     properties.title().map(str::to_owned).or_else(heading).filter(|it| !it.is_empty())
+}
+
+/// Returns the text of a document after its properties, in front matter or in the first lines, and
+/// after the blank lines between them.
+pub fn document_body(text: &str) -> &str {
+    let body = DocumentProperties::parse(text).body;
+    let lines = body.split_inclusive('\n').take_while(|it| is_property(it) || it.trim().is_empty());
+    let body = &body[lines.map(str::len).sum()..];
+    body.trim_start_matches('\u{feff}').trim_start()
 }
 
 /// Returns the time in the properties of a document; without an offset it is one of `zone`.
@@ -28,6 +37,22 @@ pub fn document_date(text: &str, zone: &TimeZone) -> Option<DateTime<Utc>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_body_is_the_text_without_properties() {
+        for text in [
+            "Coal.\n\nx:: y\n",
+            "\u{feff}Coal.\n\nx:: y\n",
+            "---\ntags: [a]\n---\nCoal.\n\nx:: y\n",
+            "---\ntags: [a]\n---\n\ntype:: note\n\nCoal.\n\nx:: y\n",
+            "+++\ntags = ['a']\n+++\n\nCoal.\n\nx:: y\n",
+            "tags:: a\nalias:: b\n\nCoal.\n\nx:: y\n",
+        ] {
+            assert_eq!(document_body(text), "Coal.\n\nx:: y\n", "{text}");
+        }
+        assert_eq!(document_body("---\ntags: [a]\n---\n"), "");
+        assert_eq!(document_body("---\nA rule.\n---\n"), "---\nA rule.\n---\n");
+    }
 
     #[test]
     fn the_title_is_that_of_the_front_matter_or_the_first_heading() {

@@ -53,6 +53,7 @@ mod mempalace;
 mod mempalace_drawers;
 mod mempalace_facts;
 mod mine;
+mod mined_again;
 mod mined_conversations;
 mod moving_items;
 mod names_and_paths;

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use chrono::{DateTime, Utc};
 
 use crate::keeper::palace::OpenPalace;
-use crate::model::{Drawer, WingRoomNames};
+use crate::model::{Drawer, WingRoomNames, document_body};
 
 /// The files of a source, and those that a text has been matched with.
 pub(crate) struct EarlierTexts<'o> {
@@ -33,8 +33,20 @@ pub(crate) enum EarlierReading<'o> {
     None,
     /// All of it, and maybe more, in this file if it is known.
     All(Option<&'o str>),
+    /// All of it with other properties, like tags or a date, in this file.
+    OtherProperties(&'o str),
     /// A part of it, in this file.
     Part(&'o str),
+}
+
+impl<'o> EarlierReading<'o> {
+    fn file(&self) -> Option<&'o str> {
+        match *self {
+            Self::None => None,
+            Self::All(file) => file,
+            Self::OtherProperties(file) | Self::Part(file) => Some(file),
+        }
+    }
 }
 
 impl ReadText<'_> {
@@ -48,10 +60,20 @@ impl ReadText<'_> {
         self.has_own_time && self.texts.iter().any(|it| has_lines_of(&filed.text, it))
     }
 
-    /// Returns true if a drawer of its time has a part of the text.
+    /// Returns true if a drawer has the text of this document with other properties.
+    fn has_body_of(&self, filed: &Drawer) -> bool {
+        let body = document_body(&filed.text);
+        !self.is_conversation && self.texts.iter().any(|it| document_body(it) == body)
+    }
+
+    /// Returns true if a drawer of its time has a part of the text, maybe with other properties.
     fn has_part(&self, filed: &Drawer) -> bool {
+        let body = Some(document_body(&filed.text)).filter(|it| !it.is_empty());
+        let begins_with_body =
+            |it: &&str| body.is_some_and(|body| document_body(it).starts_with(body));
         self.begins_with(&filed.text)
             || self.has_own_time && self.texts.iter().any(|it| has_lines_of(it, &filed.text))
+            || !self.is_conversation && self.texts.iter().any(begins_with_body)
     }
 
     /// Returns true if a part of the text may have been filed in a wing and room. Without times,
@@ -103,17 +125,18 @@ impl<'o> EarlierTexts<'o> {
         then.retain(|(_, old)| !texts.contains(old.text.as_str()));
         let same = Some(new).filter(|it| it.is_conversation).and_then(|it| self.same_file(it));
         let all = same.or_else(|| then.iter().find(|it| new.is_within(it.1)).map(|it| it.0));
+        let other = || then.iter().find(|it| new.has_body_of(it.1)).map(|it| it.0);
         let part = || {
             let part = then.iter().find(|it| new.has_part(it.1)).map(|it| it.0);
             let is_other = |it: &ReadText<'_>| it.texts.iter().any(|it| texts.contains(*it));
             let mut older = parts.iter().filter(|it| !is_other(it));
             part.or_else(|| older.find_map(|it| self.same_file(it)))
         };
-        let reading = match all {
-            Some(_) => EarlierReading::All(all),
-            None => part().map_or(EarlierReading::None, EarlierReading::Part),
-        };
-        if let EarlierReading::All(Some(file)) | EarlierReading::Part(file) = reading {
+        let reading = all.map(|it| EarlierReading::All(Some(it)));
+        let reading = reading.or_else(|| other().map(EarlierReading::OtherProperties));
+        let reading = reading.or_else(|| part().map(EarlierReading::Part));
+        let reading = reading.unwrap_or(EarlierReading::None);
+        if let Some(file) = reading.file() {
             self.taken.insert(file);
         }
         reading

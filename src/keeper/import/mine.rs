@@ -13,7 +13,7 @@ use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::session::new_id;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::model::{Drawer, FileEdit, FrontMatterWingRoom, RoomId, WingRoomNames};
+use crate::model::{Drawer, FileEdit, FrontMatterWingRoom, RoomId, WingRoomNames, document_title};
 use crate::render;
 
 /// Maximum number of characters of a name from a file.
@@ -39,7 +39,7 @@ pub struct MinedCounts {
     pub new: usize,
     /// How many drawers got the rest of their text.
     pub extended: usize,
-    /// How many drawers got a better date or title.
+    /// How many drawers got another date or title, or other properties.
     pub updated: usize,
     /// How many texts were filed already.
     pub already_filed: usize,
@@ -88,7 +88,7 @@ pub struct MinedFile {
 pub(crate) struct FilingPlan {
     /// The files to create, one for each new text.
     pub(crate) edits: Vec<FileEdit>,
-    /// The drawers that get the rest of their text, or a better date or title.
+    /// The drawers that get the rest of their text, or another date or title, or other properties.
     rewrites: Vec<(String, Drawer)>,
     /// How many of these get the rest of their text.
     extended: usize,
@@ -471,6 +471,9 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
                     plan.rewrites.extend(self.plan_update(source, file, new.drawer));
                     continue;
                 }
+                EarlierReading::OtherProperties(file) => {
+                    plan.rewrites.extend(self.plan_other_properties(source, file, new.drawer));
+                }
                 EarlierReading::Part(file) => {
                     plan.extended += 1;
                     plan.rewrites.extend(self.plan_extension(file, new.drawer));
@@ -538,6 +541,22 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
         Some((file.to_owned(), Drawer { filed: whole.filed, text: whole.text.clone(), ..old }))
     }
 
+    /// Plans to give a drawer the properties of its text that are found now, in the text and beside it.
+    fn plan_other_properties(
+        &mut self,
+        source: Option<FilingSource<'_>>,
+        file: &'o str,
+        new: &Drawer,
+    ) -> Option<(String, Drawer)> {
+        self.rewritten.insert(file);
+        let old = self.open.palace.drawers.drawer_in_file(file)?;
+        // A title in the text replaces the one beside it.
+        let old_title = old.title.clone().filter(|_| document_title(&new.text).is_none());
+        let title = new.title.clone().or(old_title);
+        let filed = better_time(source, old, new);
+        Some((file.to_owned(), Drawer { title, filed, text: new.text.clone(), ..old.clone() }))
+    }
+
     /// Plans a better date and title for a drawer, if the user wants that.
     fn plan_update(
         &mut self,
@@ -545,11 +564,9 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
         file: Option<&'o str>,
         new: &Drawer,
     ) -> Option<(String, Drawer)> {
-        let (file, source) = file.zip(source).filter(|_| self.updates_filed)?;
+        let file = file.filter(|_| self.updates_filed && source.is_some())?;
         let old = self.open.palace.drawers.drawer_in_file(file)?;
-        // The time of the file says less than what was known when the text was filed.
-        let is_known = source.times.get(&new.id).is_some_and(|it| *it != TimeOrigin::File);
-        let filed = if is_known { new.filed } else { old.filed };
+        let filed = better_time(source, old, new);
         let title = new.title.clone().or_else(|| old.title.clone());
         let better = Drawer { title, filed, ..old.clone() };
         let is_better = better != *old && self.rewritten.insert(file);
@@ -574,6 +591,18 @@ impl FilingSource<'_> {
     fn is_document(self) -> bool {
         self.file.kind == SourceKind::Document
     }
+}
+
+/// Returns the time of a text that is filed already. The time of the file says less than what was
+/// known when the text was filed.
+fn better_time(
+    source: Option<FilingSource<'_>>,
+    old: &Drawer,
+    new: &Drawer,
+) -> Option<DateTime<Utc>> {
+    let origin = source.and_then(|it| it.times.get(&new.id));
+    let is_known = origin.is_some_and(|it| *it != TimeOrigin::File);
+    if is_known { new.filed } else { old.filed }
 }
 
 /// Returns a text with all that it is compared by. Before secrets were redacted, or without that, a

@@ -125,6 +125,11 @@ fn parse_first_lines(text: &str) -> Vec<(&str, Vec<String>)> {
     pairs.collect()
 }
 
+/// Returns true if a line is a property: `key:: value`.
+pub(super) fn is_property(line: &str) -> bool {
+    parse_property(line).is_some()
+}
+
 fn parse_property(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.split_once("::")?;
     let key = key.trim_start().trim_start_matches("- ").trim();

@@ -1,0 +1,58 @@
+//! Mining what was mined before and has changed since: nothing is filed twice.
+
+use crate::harness::Home;
+
+/// Mines a path next to the home, and returns the line with the counts.
+#[track_caller]
+fn run_mine(home: &Home, arguments: &[&str]) -> String {
+    let path = home.path().join(arguments[0]).display().to_string();
+    let output = home.run_palazzo(&[&["mine", &path], &arguments[1..]].concat());
+    assert!(output.status.success(), "{output:?}");
+    let said = [output.stderr, output.stdout].concat();
+    String::from_utf8(said).unwrap().trim_end().to_owned()
+}
+
+/// Returns the files of all drawers.
+fn drawer_files(home: &Home) -> Vec<String> {
+    home.git(&["ls-files", "--", "palace/drawers"]).lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_note_whose_front_matter_changes_stays_one_drawer() {
+    let home = Home::new();
+    let body = format!("# Seams\n{}", "Coal.\n".repeat(1_100));
+    let long = |matter: &str| format!("{matter}{body}## Iron\nRed.\n");
+    let notes = [
+        ("a.md", "Black.\n", "---\ntags: [coal]\n---\n\nBlack.\n"),
+        (
+            "b.md",
+            "---\ntags: [a]\ndate: 2026-03-01\n---\nGrey.\n",
+            "---\ntags: [a, b]\ndate: 2026-03-02\n---\nGrey.\n",
+        ),
+        ("c.md", "tags:: a\n\nRed.\n", "tags:: a, b\nalias:: c\n\nRed.\n"),
+        ("d.md", "---\ntags: [a]\n---\n", "---\ntags: [b]\n---\n"),
+        ("e.md", "---\ntags: [a]\n---\nGreen.\n", "---\ntags: [b]\n---\nGreen.\nBlue.\n"),
+        ("f.md", &long("---\ntags: [a]\n---\n"), &long("---\ntags: [a, b]\n---\n")),
+    ];
+    for (name, text, _) in notes {
+        home.write(&format!("vault/{name}"), text);
+    }
+    assert!(run_mine(&home, &["vault"]).contains("7 new, 0 extended"));
+    let files = drawer_files(&home);
+    for (name, _, text) in notes {
+        home.write(&format!("vault/{name}"), text);
+    }
+    let said = run_mine(&home, &["vault"]);
+    assert_eq!(
+        said,
+        "Filed texts of 6 sources: 0 new, 1 extended, 5 updated; 1 were filed already."
+    );
+    assert_eq!(drawer_files(&home), files);
+    let texts: Vec<_> = files.iter().map(|it| home.read(it)).collect();
+    for (_, _, text) in &notes[..5] {
+        let drawer = texts.iter().find(|it| it.ends_with(text));
+        let is_dated = !text.contains("date:") || drawer.unwrap().contains("filed: 2026-03-02T");
+        assert!(drawer.is_some() && is_dated, "{text}: {texts:?}");
+    }
+    assert!(run_mine(&home, &["vault"]).contains("0 new, 0 extended; 7 were filed already"));
+}

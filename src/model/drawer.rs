@@ -66,6 +66,8 @@ pub struct Drawers {
 struct RoomDrawerIndex {
     sorted_drawers: BTreeSet<DrawerSortKey>,
     name_counts: BTreeMap<FrontMatterWingRoom, usize>,
+    /// The counts of the drawers whose files begin with their ids, as Palazzo names them.
+    filed_name_counts: BTreeMap<FrontMatterWingRoom, usize>,
 }
 
 /// The sort key of a drawer within its room.
@@ -141,22 +143,21 @@ impl Drawers {
         sort_keys.filter_map(|(_, _, file)| Some((file.as_ref(), self.drawer_in_file(file)?)))
     }
 
-    /// Returns the display name of a wing: the most frequent name in its drawers, else the folder
-    /// name; `None` if it contains no drawers.
+    /// Returns the display name of a wing: the most frequent name in the drawers that Palazzo has
+    /// filed, or in all drawers if each has a name, else the folder name; `None` if it contains no
+    /// drawers. So the keys of a note do not rename its neighbours.
     pub fn wing_name<'a>(&'a self, wing: &'a Slug) -> Option<&'a str> {
-        let counts = self.wings.get(wing)?.values().flat_map(|it| &it.name_counts);
-        let names =
-            counts.filter_map(|(filed_under, count)| Some((filed_under.wing.as_deref()?, *count)));
-        Some(most_frequent_name(names).unwrap_or(wing.as_str()))
+        let rooms = self.wings.get(wing)?.values();
+        let name = most_frequent_name(rooms, |it| it.wing.as_deref());
+        Some(name.unwrap_or(wing.as_str()))
     }
 
     /// Returns the display name of a room, as [`wing_name`](Self::wing_name) does; `None` if it
     /// contains no drawers.
     pub fn room_name<'a>(&'a self, room: &'a RoomId) -> Option<&'a str> {
-        let counts = self.room_drawer_index(room)?.name_counts.iter();
-        let names =
-            counts.filter_map(|(filed_under, count)| Some((filed_under.room.as_deref()?, *count)));
-        Some(most_frequent_name(names).unwrap_or(room.slug.as_str()))
+        let folder = std::iter::once(self.room_drawer_index(room)?);
+        let name = most_frequent_name(folder, |it| it.room.as_deref());
+        Some(name.unwrap_or(room.slug.as_str()))
     }
 
     /// Yields every wing and room that contains drawers, with the room of the folder and the number
@@ -194,6 +195,9 @@ impl Drawers {
         let folder = self.wings.entry(wing.clone()).or_default().entry(room.clone()).or_default();
         folder.sorted_drawers.insert((drawer.filed, drawer.id, file.clone()));
         *folder.name_counts.entry(drawer.filed_under.clone()).or_default() += 1;
+        if is_named_by_id(&file, drawer.id) {
+            *folder.filed_name_counts.entry(drawer.filed_under.clone()).or_default() += 1;
+        }
         *self.counts_by_folder.entry(folder_of_file(&file)).or_default() += 1;
         self.files_by_id.entry(drawer.id).or_default().insert(file.clone());
         self.by_file.insert(file, (room.clone(), drawer));
@@ -237,11 +241,10 @@ impl Drawers {
 impl RoomDrawerIndex {
     fn remove_drawer(&mut self, sort_key: &DrawerSortKey, filed_under: &FrontMatterWingRoom) {
         self.sorted_drawers.remove(sort_key);
-        if let Some(count) = self.name_counts.get_mut(filed_under) {
-            *count -= 1;
-            if *count == 0 {
-                self.name_counts.remove(filed_under);
-            }
+        subtract_one(&mut self.name_counts, filed_under);
+        let (_, id, file) = sort_key;
+        if is_named_by_id(file, *id) {
+            subtract_one(&mut self.filed_name_counts, filed_under);
         }
     }
 }
@@ -253,13 +256,37 @@ impl PartialEq for Drawers {
     }
 }
 
-/// Returns the most frequent name; of equally frequent ones the alphabetically first.
-fn most_frequent_name<'a>(names: impl Iterator<Item = (&'a str, usize)>) -> Option<&'a str> {
+/// Returns the most frequent name of some folders; of equally frequent ones the alphabetically
+/// first. Counts only drawers that Palazzo has filed, if one of the others has no name.
+fn most_frequent_name<'a>(
+    folders: impl Iterator<Item = &'a RoomDrawerIndex> + Clone,
+    name: impl Fn(&'a FrontMatterWingRoom) -> Option<&'a str>,
+) -> Option<&'a str> {
+    let all = folders.clone().flat_map(|it| &it.name_counts);
+    let is_each_named = all.clone().all(|(it, _)| name(it).is_some());
+    let filed = folders.flat_map(|it| &it.filed_name_counts);
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for (name, count) in names {
-        *counts.entry(name).or_default() += count;
+    for (it, count) in all.filter(|_| is_each_named).chain(filed.filter(|_| !is_each_named)) {
+        if let Some(name) = name(it) {
+            *counts.entry(name).or_default() += count;
+        }
     }
     counts.into_iter().rev().max_by_key(|(_, count)| *count).map(|(name, _)| name)
+}
+
+/// Returns true if the name of a file begins with the id of its drawer.
+fn is_named_by_id(file: &str, id: Ulid) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.get(..ulid::ULID_LEN).and_then(|it| it.parse::<Ulid>().ok()) == Some(id)
+}
+
+fn subtract_one(counts: &mut BTreeMap<FrontMatterWingRoom, usize>, name: &FrontMatterWingRoom) {
+    if let Some(count) = counts.get_mut(name) {
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(name);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -281,6 +308,11 @@ mod tests {
         text.parse().unwrap()
     }
 
+    /// Returns the path of a drawer that Palazzo has filed.
+    fn filed_file(folder: &str, id: u128) -> String {
+        format!("drawers/{folder}/{}-x.md", Ulid(id))
+    }
+
     fn list_wing_rooms(drawers: &Drawers) -> Vec<String> {
         let shelves = drawers.wing_room_counts();
         shelves.map(|(it, folder, n)| format!("{}/{} in {folder}: {n}", it.wing, it.room)).collect()
@@ -290,7 +322,8 @@ mod tests {
     fn a_folder_takes_the_name_most_of_its_drawers_give() {
         let mut drawers = Drawers::default();
         let kitchen = (Some("Haus"), Some("Große Küche"));
-        drawers.insert("drawers/haus/kueche/1.md", &room("haus/kueche"), drawer(1, kitchen));
+        let first = filed_file("haus/kueche", 1);
+        drawers.insert(&first, &room("haus/kueche"), drawer(1, kitchen));
         drawers.insert("drawers/haus/kueche/2.md", &room("haus/kueche"), drawer(2, (None, None)));
         drawers.insert("drawers/haus/keller/3.md", &room("haus/keller"), drawer(3, (None, None)));
         assert_eq!(
@@ -301,10 +334,29 @@ mod tests {
                 "Haus/Große Küche in haus/kueche: 1"
             ]
         );
-        drawers.remove("drawers/haus/kueche/1.md");
+        drawers.remove(&first);
         assert_eq!(
             list_wing_rooms(&drawers),
             ["haus/keller in haus/keller: 1", "haus/kueche in haus/kueche: 1"]
+        );
+    }
+
+    #[test]
+    fn the_names_in_a_note_are_those_of_its_neighbours_only_if_each_has_one() {
+        let mut drawers = Drawers::default();
+        let named = (Some("Other"), Some("Elsewhere"));
+        drawers.insert("drawers/vault/ideas/a.md", &room("vault/ideas"), drawer(1, named));
+        assert_eq!(list_wing_rooms(&drawers), ["Other/Elsewhere in vault/ideas: 1"]);
+        assert_eq!(drawers.wing_name(&"vault".parse().unwrap()), Some("Other"));
+        drawers.insert("drawers/vault/log/b.md", &room("vault/log"), drawer(2, (None, None)));
+        drawers.insert("drawers/vault/ideas/c.md", &room("vault/ideas"), drawer(3, (None, None)));
+        assert_eq!(
+            list_wing_rooms(&drawers),
+            [
+                "vault/ideas in vault/ideas: 1",
+                "Other/Elsewhere in vault/ideas: 1",
+                "vault/log in vault/log: 1"
+            ]
         );
     }
 
@@ -329,7 +381,7 @@ mod tests {
     fn drawers_are_found_by_front_matter_and_by_folder_name() {
         let mut drawers = Drawers::default();
         for (id, said) in [(1, (Some("A B"), None)), (2, (None, None)), (3, (Some("C"), None))] {
-            drawers.insert(&format!("drawers/a-b/x/{id}.md"), &room("a-b/x"), drawer(id, said));
+            drawers.insert(&filed_file("a-b/x", id), &room("a-b/x"), drawer(id, said));
         }
         let of = |wing: &str| {
             let shelves = drawers.find_matching_wing_rooms(|it| it.wing == wing);

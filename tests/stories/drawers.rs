@@ -265,6 +265,21 @@ fn the_notes_of_a_vault_are_drawers_whatever_its_folders_are_called() {
 }
 
 #[test]
+fn the_wing_and_room_in_a_note_are_those_of_no_other_note() {
+    let home = Home::new();
+    home.write("w/palace.toml", "format = 1\nname = \"Survey\"\n");
+    home.write("w/drawers/vault/ideas/a.md", "---\nwing: Other\nroom: Elsewhere\n---\nBlack.\n");
+    home.write("w/drawers/vault/ideas/b.md", "Grey.\n");
+    home.write("w/drawers/vault/log/c.md", "Red.\n");
+    for (word, place) in
+        [("black", "Other/Elsewhere"), ("grey", "vault/ideas"), ("red", "vault/log")]
+    {
+        let found = String::from_utf8(home.run_palazzo(&["search", word]).stdout).unwrap();
+        assert!(found.contains(&format!("drawer in {place}")), "{found}");
+    }
+}
+
+#[test]
 fn the_notes_of_a_vault_move_with_their_wing_and_none_is_lost() {
     let home = Home::new();
     home.write("w/palace.toml", "format = 1\nname = \"Survey\"\n");

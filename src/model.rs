@@ -38,6 +38,7 @@ mod work;
 pub use crate::model::diagnostic::code::Code;
 pub use crate::model::diagnostic::rule::Rule;
 pub use crate::model::diagnostic::value_path::{PathStep, ValuePath};
+pub use crate::model::document::file_name::{time_in_file_name, title_from_file_name};
 pub use crate::model::document::headings::{Heading, Headings};
 pub use crate::model::document::properties::DocumentProperties;
 pub use crate::model::document::written_time::parse_written_time;

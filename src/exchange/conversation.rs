@@ -6,6 +6,12 @@ use chrono::{DateTime, Utc};
 use crate::exchange::message_parts::MEDIA_MARK;
 use crate::exchange::{ExtractedText, OlderText};
 
+/// The separator between the title of a document or a conversation and that of a part.
+pub(super) const TITLE_SEPARATOR: &str = " › ";
+
+/// Limit for the characters of the first words in a title.
+const MAX_TITLE_WORDS: usize = 60;
+
 /// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speaker {

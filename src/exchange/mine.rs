@@ -3,10 +3,10 @@
 use crate::exchange::extraction_result::ExtractedText;
 use crate::exchange::extraction_result::ExtractionResult;
 
-use crate::exchange::document::{date_in_name, date_pieces, title_pieces};
+use crate::exchange::document::{date_pieces, title_pieces};
 use crate::exchange::large_texts::cut_large_text;
 use crate::exchange::{agent_transcripts, chat_exports};
-use crate::model::{DocumentProperties, Headings};
+use crate::model::{DocumentProperties, Headings, TimeZone, time_in_file_name};
 
 /// The size above which documents are split at their headings.
 const MAX_UNCUT_BYTES: usize = 6_000;
@@ -55,8 +55,9 @@ impl SourceKind {
             Self::Transcript => agent_transcripts::parse_transcript(json)?,
             Self::Export => chat_exports::parse_export(json)?,
         };
-        if let Some(day) = date_in_name(name).filter(|_| self == Self::Transcript) {
-            extracted.texts.iter_mut().for_each(|it| it.conversation_at = Some(day));
+        let named = time_in_file_name(name, &TimeZone::UTC);
+        if let Some(time) = named.filter(|_| self == Self::Transcript) {
+            extracted.texts.iter_mut().for_each(|it| it.conversation_at = Some(time));
         }
         extracted.texts = extracted.texts.into_iter().flat_map(cut_large_text).collect();
         Some(extracted)

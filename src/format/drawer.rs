@@ -6,14 +6,10 @@ use crate::format::front_matter::{self, TimeInFile, derive_id_from_time_and_path
 use crate::format::yaml::{MapKey, Node, NodeValue, OutputNode, YamlError, parse_yaml};
 use crate::model::{
     DocumentProperties, Drawer, FrontMatterWingRoom, TimeZone, document_date, document_title,
-    parse_written_time, typo_corrections,
+    time_in_file_name, title_from_file_name, typo_corrections,
 };
 
 const DRAWER_KEYS: &[&str] = &["id", "wing", "room", "title", "source", "by", "filed"];
-/// The least number of letters for which the name of a file is a title.
-const MIN_TITLE_LETTERS: usize = 3;
-/// The length of a day at the start of a file name: `2026_03_01`.
-const DAY_CHARS: usize = 10;
 
 /// Parses a drawer. Front matter of another program is a part of its text.
 pub(super) fn parse_drawer(reader: &mut FileParser<'_>, file: &str, whole: &str) -> Drawer {
@@ -168,10 +164,10 @@ fn drawer_without_front_matter(file: &str, text: &str, zone: &TimeZone) -> Drawe
     let id = front_matter::id_from_filename(file);
     let named = front_matter::time_from_id_or_filename(id, file, zone);
     let named_at = named.map(|it| it.at);
-    let in_text = || {
-        let day = || parse_written_time(file.rsplit('/').next()?.get(..DAY_CHARS)?, zone);
-        document_date(text, zone).or(named_at).or_else(day)
-    };
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let in_text =
+        || document_date(text, zone).or_else(|| time_in_file_name(name, zone)).or(named_at);
+    let title = || document_title(text).or_else(|| title_from_file_name(name));
     Drawer {
         // An id stays the same when more dates are understood.
         id: id.unwrap_or_else(|| {
@@ -180,28 +176,12 @@ fn drawer_without_front_matter(file: &str, text: &str, zone: &TimeZone) -> Drawe
         }),
         filed: if id.is_some() { named_at } else { in_text() },
         filed_under: FrontMatterWingRoom::default(),
-        title: if id.is_none() { title_of_note(file, text) } else { None },
+        title: if id.is_none() { title() } else { None },
         labels: Vec::new(),
         source: None,
         by: None,
         text: text.to_owned(),
     }
-}
-
-/// Returns the title of a note: that of its document, or its file name without the day before it, if
-/// that looks like a title or belongs to a program whose notes have their names as titles.
-fn title_of_note(file: &str, text: &str) -> Option<String> {
-    let in_name = || {
-        let stem = file.rsplit('/').next()?.trim_end_matches(".md");
-        let is_before = |it: char| it.is_ascii_digit() || matches!(it, '-' | '_' | ' ');
-        let name = stem.trim_start_matches(is_before);
-        let is_title = name.contains(|it: char| it == ' ' || it.is_uppercase());
-        let is_note = is_title || DocumentProperties::parse(text).body.len() < text.len();
-        let name = if name.contains(' ') { name.to_owned() } else { name.replace(['-', '_'], " ") };
-        let letters = name.chars().filter(|it| it.is_alphabetic()).count();
-        Some(name).filter(|_| is_note && letters >= MIN_TITLE_LETTERS)
-    };
-    document_title(text).or_else(in_name)
 }
 
 fn take_wing_or_room_name(

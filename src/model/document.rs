@@ -3,6 +3,7 @@
 //! People write these in many programs: front matter in YAML or TOML, or properties in the first
 //! lines. The reader is tolerant: what is no YAML for a parser still has a title for its author.
 
+pub(crate) mod file_name;
 pub(crate) mod headings;
 pub(crate) mod properties;
 pub(crate) mod written_time;

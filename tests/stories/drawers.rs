@@ -130,7 +130,7 @@ async fn drawers_changed_by_git_appear_at_the_next_action() {
         map.contains("wing_code/auth) [2 drawers") && map.contains("team/auth) [2 drawers"),
         "{map}"
     );
-    assert!(agent.choose_with(17, "forty").await.contains("31. Forty per cent."));
+    assert!(agent.choose_with(17, "forty").await.contains("31. costs (drawer"));
 }
 
 #[test]

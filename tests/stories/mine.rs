@@ -403,7 +403,7 @@ fn memories_of_a_project_are_filed_in_its_wing_or_where_they_were_before() {
     home.write("seams/.serena/memories/style.md", "Short functions.");
     let folder = home.path().join("seams/.serena/memories").display().to_string();
     run_mine(&home, &[&folder]);
-    assert!(read_all_drawers(&home).starts_with("wing: seams\nroom: notes\nsource: style.md"));
+    assert!(read_all_drawers(&home).starts_with("wing: seams\nroom: notes\ntitle: style\n"));
     // An older version filed this folder under its own name.
     home.write("beds/docs/plan.md", "First this.");
     let folder = home.path().join("beds/docs").display().to_string();
@@ -411,8 +411,9 @@ fn memories_of_a_project_are_filed_in_its_wing_or_where_they_were_before() {
     home.write("beds/docs/more.md", "Then that.");
     assert!(run_mine(&home, &[&folder]).contains("1 new, 0 extended; 1 were filed already"));
     let filed = read_all_drawers(&home);
-    for name in ["plan.md", "more.md"] {
-        assert!(filed.contains(&format!("wing: docs\nroom: notes\nsource: {name}")), "{filed}");
+    for name in ["plan", "more"] {
+        let matter = format!("wing: docs\nroom: notes\ntitle: {name}\nsource: {name}.md");
+        assert!(filed.contains(&matter), "{filed}");
     }
 }
 
@@ -429,6 +430,7 @@ fn write_dated_notes(home: &Home) {
         "vault/hugo.md",
         "+++\ntitle = 'Iron'\ndate = 2025-06-03T10:00:00+02:00\n+++\nRed.\n",
     );
+    home.write("vault/20250605T1030-coal-seams.txt", "Black.\n");
     home.write(
         "vault/beds/long.md",
         &format!("---\ndate: 2025-06-04\n---\n# Beds\n{body}{fenced}## Seams\n{body}"),
@@ -441,6 +443,7 @@ fn documents_have_the_titles_and_dates_that_their_authors_wrote() {
     write_dated_notes(&home);
     run_mine(&home, &[home.path().join("vault").to_str().unwrap()]);
     let filed = read_all_drawers(&home);
+    assert!(filed.contains("title: coal seams\nsource: 20250605T1030-coal-seams.txt"), "{filed}");
     let is_matter =
         |it: &&str| ["title: Beds", "source: ", "filed: "].iter().any(|key| it.starts_with(key));
     let matter: Vec<_> = filed.lines().filter(is_matter).collect();
@@ -450,6 +453,8 @@ fn documents_have_the_titles_and_dates_that_their_authors_wrote() {
     title: Beds › Seams
     source: beds/long.md
     filed: 2025-06-04T00:00:00Z
+    source: 20250605T1030-coal-seams.txt
+    filed: 2025-06-05T10:30:00Z
     source: 2025_06_02.md
     filed: 2025-06-02T00:00:00Z
     source: a.md

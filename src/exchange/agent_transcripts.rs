@@ -1,10 +1,12 @@
 //! Parses the transcripts of Claude Code and Codex: one JSON object per line.
 
+use std::collections::HashSet;
+
 use crate::exchange::conversation::parse_timestamp;
 use serde_json::Value;
 
 use crate::exchange::ExtractionResult;
-use crate::exchange::conversation::{Message, Speaker, split_into_exchanges};
+use crate::exchange::conversation::{Message, Speaker, exchange_title, split_into_exchanges};
 use crate::exchange::machine_text::{command_arguments, is_machine_text, without_editor_context};
 use crate::exchange::message_parts::{LeftOutParts, Part};
 
@@ -47,6 +49,10 @@ const CLAUDE_CODE_TYPES: &[&str] = &[
     "system",
 ];
 
+/// The types of lines with a title of the conversation, and its key; the best first.
+const TITLE_TYPES: &[(&str, &str)] =
+    &[("custom-title", "customTitle"), ("ai-title", "aiTitle"), ("summary", "summary")];
+
 /// Parses a transcript of Claude Code or Codex; `None` if it is neither. Lines that are not
 /// JSON objects are reported by number.
 pub(crate) fn parse_transcript(text: &str) -> Option<ExtractionResult> {
@@ -70,10 +76,30 @@ pub(crate) fn parse_transcript(text: &str) -> Option<ExtractionResult> {
         let folder = it.get("cwd").or_else(|| it.pointer("/payload/cwd"))?.as_str()?;
         folder.rsplit(['/', '\\']).find(|it| !it.is_empty())
     });
-    let texts = split_into_exchanges(folder, DEFAULT_ROOM, &turns);
+    let mut texts = split_into_exchanges(folder, DEFAULT_ROOM, &turns);
+    if let Some(title) = conversation_title(&lines) {
+        for it in &mut texts {
+            it.title = Some(exchange_title(title, &it.text));
+        }
+    }
     faults.extend(left_out.faults());
     faults.extend(left_out.silence().filter(|_| texts.is_empty()));
-    Some(ExtractionResult { texts, faults, left_out: left_out.media })
+    Some(ExtractionResult { texts, faults, left_out: left_out.media, ..Default::default() })
+}
+
+/// Returns the title of a conversation in Claude Code: the last one that the person gave, else that of
+/// the program, else its last summary.
+fn conversation_title(lines: &[Value]) -> Option<&str> {
+    let ids: HashSet<_> = lines.iter().filter_map(|it| it.get("uuid")?.as_str()).collect();
+    // A summary of another conversation names a message of that one.
+    let is_here = |it: &&Value| {
+        it.get("leafUuid").and_then(Value::as_str).is_none_or(|leaf| ids.contains(leaf))
+    };
+    let title = |kind: &str, key: &str| {
+        let last = lines.iter().rev().filter(|it| it["type"] == kind).find(is_here);
+        last?.get(key)?.as_str().map(str::trim).filter(|it| !it.is_empty())
+    };
+    TITLE_TYPES.iter().find_map(|(kind, key)| title(kind, key))
 }
 
 fn parse_json_lines(text: &str) -> (Vec<Value>, Vec<String>) {
@@ -218,7 +244,7 @@ mod tests {
     /// Parses lines; returns the texts with the messages about what was left out.
     fn shown(lines: &[Value]) -> Option<String> {
         let lines = lines.iter().map(|it| format!("{it}\n"));
-        let ExtractionResult { texts, faults, left_out } =
+        let ExtractionResult { texts, faults, left_out, .. } =
             parse_transcript(&lines.collect::<String>())?;
         let left_out = left_out.iter().map(|(kind, count)| format!("left out: {kind} {count}"));
         let texts = texts.into_iter().map(|it| it.text.trim_end().replace('\n', " | "));
@@ -288,6 +314,33 @@ mod tests {
         User: | Deeper. |  | Assistant: | Coal.
         User: | Repeated.
         ");
+    }
+
+    #[test]
+    fn a_conversation_has_the_best_of_its_titles() {
+        let title = |kind: &str, key: &str, title: &str| json!({ "type": kind, key: title });
+        let [custom, ai, summary] = [
+            title("custom-title", "customTitle", "Seams of March"),
+            title("ai-title", "aiTitle", "Digging deeper"),
+            title("summary", "summary", "On seams"),
+        ];
+        let asked = with(claude("user", "Dig here.\nNow."), "uuid", json!("1"));
+        let titles = |lines: &[&Value]| {
+            let lines = lines.iter().copied().chain([&asked]).map(|it| format!("{it}\n"));
+            let texts = parse_transcript(&lines.collect::<String>()).unwrap().texts;
+            texts.into_iter().map(|it| it.title).collect::<Vec<_>>()
+        };
+        let some = |it: &str| [Some(format!("{it} › Dig here."))];
+        assert_eq!(titles(&[&custom, &ai, &summary]), some("Seams of March"));
+        assert_eq!(titles(&[&summary, &ai]), some("Digging deeper"));
+        assert_eq!(titles(&[&summary]), some("On seams"));
+        assert_eq!(titles(&[&with(summary.clone(), "leafUuid", json!("1"))]), some("On seams"));
+        assert_eq!(titles(&[&with(summary, "leafUuid", json!("2"))]), [None], "another's");
+        assert_eq!(
+            titles(&[&title("summary", "summary", "Dig here.")]),
+            [Some("Dig here.".to_owned())]
+        );
+        assert_eq!(titles(&[]), [None]);
     }
 
     #[test]

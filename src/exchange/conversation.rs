@@ -114,6 +114,18 @@ fn exchange_text(exchange: &[Said<'_>]) -> String {
     text + "\n"
 }
 
+/// Returns the title of an exchange in a conversation with a title: `conversation › first words`.
+pub(super) fn exchange_title(conversation: &str, exchange: &str) -> String {
+    let mut lines = exchange.lines().skip(1).map(str::trim);
+    let line = lines.find(|it| it.contains(char::is_alphanumeric)).unwrap_or_default();
+    let words: String = line.trim_start_matches(['#', ' ']).chars().take(MAX_TITLE_WORDS).collect();
+    let words = words.trim_end();
+    match words.is_empty() || words == conversation {
+        true => conversation.to_owned(),
+        false => format!("{conversation}{TITLE_SEPARATOR}{words}"),
+    }
+}
+
 /// Parses a time in RFC 3339.
 pub(crate) fn parse_timestamp(text: &str) -> Option<DateTime<Utc>> {
     DateTime::parse_from_rfc3339(text).ok().map(|it| it.to_utc())

@@ -97,6 +97,7 @@ fn a_transcript_is_filed_by_exchange_and_extended_later() {
     assert_snapshot!(read_all_drawers(&home), @"
     wing: seams
     room: conversations
+    title: On seams › Why is the seam black?
     source: s.jsonl
     filed: 2026-02-01T10:00:00Z
 
@@ -108,6 +109,7 @@ fn a_transcript_is_filed_by_exchange_and_extended_later() {
     ~~~
     wing: seams
     room: conversations
+    title: On seams › And the grey?
     source: s.jsonl
     filed: 2026-02-01T10:02:00Z
 

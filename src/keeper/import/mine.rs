@@ -538,7 +538,9 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
     fn plan_extension(&mut self, file: &'o str, whole: &Drawer) -> Option<(String, Drawer)> {
         self.rewritten.insert(file);
         let old = self.open.palace.drawers.drawer_in_file(file)?.clone();
-        Some((file.to_owned(), Drawer { filed: whole.filed, text: whole.text.clone(), ..old }))
+        let title = old.title.or_else(|| whole.title.clone());
+        let (filed, text) = (whole.filed, whole.text.clone());
+        Some((file.to_owned(), Drawer { title, filed, text, ..old }))
     }
 
     /// Plans to give a drawer the properties of its text that are found now, in the text and beside it.

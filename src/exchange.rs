@@ -5,6 +5,7 @@
 
 mod agent_transcripts;
 mod chat_exports;
+mod citations;
 mod conversation;
 mod document;
 mod extraction_result;
@@ -19,6 +20,7 @@ mod message_parts;
 mod mine;
 mod same_titles;
 
+pub use citations::without_citations;
 pub use extraction_result::{ExtractedText, ExtractionResult, OlderText};
 pub use memory_server_file::{
     MemoryServerFile, parse_memory_server_file, serialize_memory_server_file,

@@ -61,6 +61,17 @@ pub(super) struct Args {
     home: HomeArgs,
 }
 
+/// What was found in the files beside texts.
+#[derive(Default)]
+struct Unfiled {
+    /// Messages about what could not be parsed.
+    faults: Vec<String>,
+    /// Messages about what is left out on purpose.
+    notes: Vec<String>,
+    /// How many parts of messages have no text, by kind.
+    parts: BTreeMap<String, usize>,
+}
+
 pub(super) fn run(args: &Args) -> Outcome {
     let mut inputs = MineInputs::default();
     for path in &args.paths {
@@ -75,11 +86,10 @@ pub(super) fn run(args: &Args) -> Outcome {
     signal::finish_writes_on_signal(&mut keeper);
     let bar = ProgressBar::default();
     let caller = terminal_user("mine").with_progress(move |done, all| bar.show(done, all));
-    let mut faults = std::mem::take(&mut inputs.faults);
-    let mut parts = BTreeMap::new();
-    let read = |it| read_file(args, it, &mut faults, &mut parts);
-    let files: Vec<_> = inputs.files.iter().map(read).collect();
-    for message in &faults {
+    let faults = std::mem::take(&mut inputs.faults);
+    let mut unfiled = Unfiled { faults, ..Unfiled::default() };
+    let files: Vec<_> = inputs.files.iter().map(|it| read_file(args, it, &mut unfiled)).collect();
+    for message in unfiled.faults.iter().chain(&unfiled.notes) {
         anstream::eprintln!("{}", escape_unprintable_in_lines(message));
     }
     let options = ImportOptions { update_filed: args.update, ..args.import.options() };
@@ -90,21 +100,21 @@ pub(super) fn run(args: &Args) -> Outcome {
     }
     let is_dry_run = args.import.is_dry_run();
     if args.format.is_json() {
-        let summary = summary_json(&summary, is_dry_run, (&inputs.left_out, &parts), &faults);
+        let summary = summary_json(&summary, is_dry_run, &inputs.left_out, &unfiled);
         terminal::print_text(&format!("{summary:#}\n"))?;
     } else {
         print_redacted_secrets(&summary.redacted, is_dry_run);
-        let left_out = left_out_parts_summary(&parts) + &left_out_summary(&inputs.left_out);
+        let left_out = left_out_parts_summary(&unfiled.parts) + &left_out_summary(&inputs.left_out);
         terminal::print_page(&(mining_summary(&summary, is_dry_run) + &left_out))?;
     }
-    Ok(ExitCode::from(u8::from(!faults.is_empty())))
+    Ok(ExitCode::from(u8::from(!unfiled.faults.is_empty())))
 }
 
 fn summary_json(
     summary: &MineSummary,
     is_dry_run: bool,
-    (left_out, left_out_parts): (&[(PathBuf, LeftOut)], &BTreeMap<String, usize>),
-    faults: &[String],
+    left_out: &[(PathBuf, LeftOut)],
+    unfiled: &Unfiled,
 ) -> Value {
     let superseded = summary.superseded.iter();
     let superseded: Vec<_> =
@@ -128,10 +138,11 @@ fn summary_json(
         "already_filed": already_filed,
         "files": summary.sources.iter().map(counts).collect::<Vec<_>>(),
         "left_out": left_out,
-        "left_out_parts": left_out_parts,
+        "left_out_parts": unfiled.parts,
         "superseded": superseded,
         "redacted": redacted_secrets_json(&summary.redacted),
-        "faults": faults,
+        "faults": unfiled.faults,
+        "notes": unfiled.notes,
     })
 }
 
@@ -186,26 +197,22 @@ fn left_out_summary(left_out: &[(PathBuf, LeftOut)]) -> String {
     }
 }
 
-/// Reads a file and extracts its texts; adds messages about the parts that could not be parsed, and
-/// the numbers of `parts` without text.
-fn read_file(
-    args: &Args,
-    input: &MineInput,
-    faults: &mut Vec<String>,
-    parts: &mut BTreeMap<String, usize>,
-) -> MinedFile {
+/// Reads a file and extracts its texts; adds what else is in it to `unfiled`.
+fn read_file(args: &Args, input: &MineInput, unfiled: &mut Unfiled) -> MinedFile {
     let extracted = extract_texts(input);
-    let ExtractionResult { mut texts, faults: more, left_out } = extracted
+    let ExtractionResult { mut texts, faults, notes, left_out } = extracted
         .unwrap_or_else(|why| ExtractionResult { faults: vec![why], ..Default::default() });
     for (kind, count) in left_out {
-        *parts.entry(kind).or_default() += count;
+        *unfiled.parts.entry(kind).or_default() += count;
     }
     for it in &mut texts {
         it.wing = args.wing.clone().or(it.wing.take());
         it.room = args.room.clone().unwrap_or_else(|| std::mem::take(&mut it.room));
     }
-    let more = keeper::redact_messages(more, args.import.options());
-    faults.extend(more.into_iter().map(|it| format!("{}: {it}", path_text(&input.path))));
+    for (all, new) in [(&mut unfiled.faults, faults), (&mut unfiled.notes, notes)] {
+        let new = keeper::redact_messages(new, args.import.options()).into_iter();
+        all.extend(new.map(|it| format!("{}: {it}", path_text(&input.path))));
+    }
     MinedFile { source: input.source.clone(), texts }
 }
 

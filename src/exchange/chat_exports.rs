@@ -1,10 +1,13 @@
 //! Parses the data exports of Claude.ai and ChatGPT: all conversations of a user in one
 //! JSON file.
 
+use std::collections::HashSet;
+
 use chrono::{DateTime, Utc};
 use serde_json::{Map, Value};
 
 use crate::exchange::ExtractionResult;
+use crate::exchange::citations::without_citations;
 use crate::exchange::conversation::parse_timestamp;
 use crate::exchange::conversation::{Message, Speaker, split_into_exchanges};
 use crate::exchange::message_parts::{LeftOutParts, Part};
@@ -12,6 +15,9 @@ use crate::exchange::same_titles::separate_same_titles;
 
 /// The title of a conversation without one.
 const UNTITLED: &str = "untitled";
+
+/// The maximum number of conversations that a note names.
+const MAX_NAMED_CONVERSATIONS: usize = 10;
 
 /// The notice that Claude.ai puts into the text of a message in place of tools.
 const UNSUPPORTED_BLOCK: &str = "This block is not supported on your current device yet.";
@@ -25,6 +31,8 @@ struct Conversation<'a> {
     title: &'a str,
     turns: Vec<Message>,
     left_out: LeftOutParts,
+    /// How many messages are on branches that are not shown.
+    hidden: usize,
 }
 
 /// Parses an export of either service; `None` if it is neither. A conversation in an
@@ -33,7 +41,7 @@ pub(crate) fn parse_export(text: &str) -> Option<ExtractionResult> {
     let all: Value = serde_json::from_str(text).ok()?;
     let conversations = all.as_array()?;
     let (mut extracted, mut left_out) = (ExtractionResult::default(), LeftOutParts::default());
-    let (mut unknown, mut found) = (0, Vec::new());
+    let (mut unknown, mut found, mut hidden) = (0, Vec::new(), Vec::new());
     for (index, it) in conversations.iter().enumerate() {
         let conversation =
             parse_claude_ai_conversation(it).or_else(|| parse_chatgpt_conversation(it));
@@ -47,14 +55,28 @@ pub(crate) fn parse_export(text: &str) -> Option<ExtractionResult> {
         let silence = it.left_out.silence().filter(|_| exchanges.is_empty());
         extracted.faults.extend(silence.map(|why| format!("[{index}] \"{}\": {why}", it.title)));
         found.push(exchanges);
+        hidden.extend((it.hidden > 0).then_some((it.title, it.hidden)));
         left_out.add(it.left_out);
     }
     separate_same_titles(&mut found);
     extracted.texts = found.concat();
     extracted.faults.extend(left_out.faults());
     extracted.left_out = left_out.media;
+    extracted.notes.extend(hidden_branches_note(&hidden));
     let is_export = conversations.is_empty() || unknown < conversations.len();
     is_export.then_some(extracted)
+}
+
+/// Returns a note of the messages that are on branches which are not shown; `None` without any.
+fn hidden_branches_note(conversations: &[(&str, usize)]) -> Option<String> {
+    let count: usize = conversations.iter().map(|it| it.1).sum();
+    let named = conversations.iter().take(MAX_NAMED_CONVERSATIONS);
+    let named: Vec<_> = named.map(|(title, count)| format!("\"{title}\" {count}")).collect();
+    let more = conversations.len() - named.len();
+    let more = if more > 0 { format!(" and {more} other conversations") } else { String::new() };
+    let named = named.join(", ");
+    let what = "messages of branches that are not shown are left out";
+    (count > 0).then(|| format!("{what}: {count}, in {named}{more}"))
 }
 
 fn parse_claude_ai_conversation(conversation: &Value) -> Option<Conversation<'_>> {
@@ -62,7 +84,7 @@ fn parse_claude_ai_conversation(conversation: &Value) -> Option<Conversation<'_>
     let mut left_out = LeftOutParts::default();
     let turns = messages.filter_map(|it| parse_claude_ai_message(it, &mut left_out)).collect();
     let title = conversation_title(conversation, "name");
-    Some(Conversation { service: "claude.ai", title, turns, left_out })
+    Some(Conversation { service: "claude.ai", title, turns, left_out, hidden: 0 })
 }
 
 fn parse_claude_ai_message(message: &Value, left_out: &mut LeftOutParts) -> Option<Message> {
@@ -114,22 +136,30 @@ fn attachment_text(it: &Value) -> Option<String> {
 }
 
 /// Parses the branch of a conversation that was shown last; edited and repeated questions
-/// on other branches are left out.
+/// on other branches are left out and counted.
 fn parse_chatgpt_conversation(conversation: &Value) -> Option<Conversation<'_>> {
     let mapping = conversation.get("mapping")?.as_object()?;
     let mut at =
         conversation.get("current_node").and_then(Value::as_str).or_else(|| last_leaf(mapping));
     let (mut turns, mut left_out) = (Vec::new(), LeftOutParts::default());
-    // Bounded by the number of messages, because an invalid file may contain a cycle.
-    for _ in 0..mapping.len() {
-        let Some(node) = at.and_then(|it| mapping.get(it)) else { break };
+    let mut shown = HashSet::new();
+    while let Some((name, node)) = at.and_then(|it| mapping.get_key_value(it)) {
+        // An invalid file may contain a cycle.
+        if !shown.insert(name) {
+            break;
+        }
         let message = node.get("message");
         turns.extend(message.and_then(|it| parse_chatgpt_message(it, &mut left_out)));
         at = node.get("parent").and_then(Value::as_str);
     }
     turns.reverse();
+    let others = mapping.iter().filter(|(name, _)| !shown.contains(name));
+    let others = others.filter_map(|(_, node)| {
+        parse_chatgpt_message(node.get("message")?, &mut LeftOutParts::default())
+    });
+    let hidden = others.filter(|it| !it.text.trim().is_empty()).count();
     let title = conversation_title(conversation, "title");
-    Some(Conversation { service: "chatgpt", title, turns, left_out })
+    Some(Conversation { service: "chatgpt", title, turns, left_out, hidden })
 }
 
 fn last_leaf(mapping: &Map<String, Value>) -> Option<&str> {
@@ -157,7 +187,10 @@ fn parse_chatgpt_message(message: &Value, left_out: &mut LeftOutParts) -> Option
         false => left_out.texts(chatgpt_parts(content)),
     };
     let at = message.get("create_time").and_then(Value::as_f64).and_then(from_unix_seconds);
-    let [text, older_text] = [texts, older_texts].map(|it| it.join("\n\n"));
+    let [mut text, older_text] = [texts, older_texts].map(|it| it.join("\n\n"));
+    if speaker == Speaker::Assistant {
+        text = without_citations(&text).into_owned();
+    }
     Some(Message { speaker, text, older_text, at })
 }
 
@@ -202,11 +235,11 @@ mod tests {
 
     /// Parses conversations; returns the texts with the messages about what was left out.
     fn shown(conversations: &[Value]) -> String {
-        let ExtractionResult { texts, faults, left_out } =
+        let ExtractionResult { texts, faults, left_out, notes } =
             parse_export(&json!(conversations).to_string()).unwrap();
         let left_out = left_out.iter().map(|(kind, count)| format!("left out: {kind} {count}"));
         let texts = texts.into_iter().map(|it| it.text.trim_end().replace('\n', " | "));
-        texts.chain(faults).chain(left_out).collect::<Vec<_>>().join("\n")
+        texts.chain(faults).chain(left_out).chain(notes).collect::<Vec<_>>().join("\n")
     }
 
     /// A conversation of ChatGPT with messages in their order.
@@ -306,6 +339,25 @@ mod tests {
             text("assistant", "Sorted."),
         ];
         insta::assert_snapshot!(shown(&[chatgpt(&all)]), @"User: | Sort the beds. |  | Assistant: | Sorted.");
+    }
+
+    #[test]
+    fn messages_of_other_branches_are_counted_and_citations_removed() {
+        let cited = "It is coal \u{e200}cite\u{e202}turn0search1\u{e201}.";
+        let asked = "What is 【12†source】?";
+        let mut all = chatgpt(&[text("user", asked), text("assistant", cited)]);
+        for (name, it) in [("x", text("user", "And?")), ("y", text("tool", "sorted"))] {
+            all["mapping"][name] = json!({ "message": it, "parent": "0" });
+        }
+        let cycle = json!({ "title": "Coal", "current_node": "a", "mapping": {
+            "a": { "message": text("user", "Why?"), "parent": "a" },
+            "b": { "message": text("user", "How?"), "parent": "a" },
+            "c": { "message": text("assistant", "So."), "parent": "b" } } });
+        insta::assert_snapshot!(shown(&[all, cycle]), @r#"
+        User: | What is 【12†source】? |  | Assistant: | It is coal.
+        User: | Why?
+        messages of branches that are not shown are left out: 3, in "Beds" 1, "Coal" 2
+        "#);
     }
 
     #[test]

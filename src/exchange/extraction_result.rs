@@ -12,6 +12,8 @@ pub struct ExtractionResult {
     pub texts: Vec<ExtractedText>,
     /// Messages about the parts that were left out: position and reason.
     pub faults: Vec<String>,
+    /// Messages about what is left out on purpose.
+    pub notes: Vec<String>,
     /// How many parts of messages hold no text, like pictures, by kind.
     pub left_out: BTreeMap<String, usize>,
 }

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use chrono::{DateTime, Utc};
 
+use crate::exchange::without_citations;
 use crate::keeper::palace::OpenPalace;
 use crate::model::{Drawer, WingRoomNames, document_body};
 
@@ -215,10 +216,13 @@ impl<'o> EarlierTexts<'o> {
     }
 }
 
-/// Returns true if `text` has all lines of `part`, in this order.
+/// Returns true if `text` has all lines of `part`, in this order. Older versions filed citations.
 fn has_lines_of(text: &str, part: &str) -> bool {
     let lines = |it: &'_ str| -> Vec<String> {
-        it.lines().map(|it| it.trim().to_owned()).filter(|it| !it.is_empty()).collect()
+        it.lines()
+            .map(|it| without_citations(it).trim().to_owned())
+            .filter(|it| !it.is_empty())
+            .collect()
     };
     let (all, part) = (lines(text), lines(part));
     let mut all = all.iter();

@@ -76,7 +76,9 @@ pub use date::{Date, DateError, PointInTime};
 pub use diagnostic::severity::Severity;
 pub use diagnostic::{Diagnostic, MeantWord, Position, typo_correction, typo_corrections};
 pub use diary::{Diaries, DiaryEntry};
-pub use drawer::{Drawer, Drawers, FrontMatterWingRoom, WingRoomNames, drawer_id_in_name};
+pub use drawer::{
+    Drawer, Drawers, FrontMatterWingRoom, WingRoomNames, drawer_id_in_name, is_markdown_file,
+};
 pub use embedding_vector::{EmbeddingVector, VectorsByTextHash};
 pub use entity::Entity;
 pub use file_kind::FileKind;

@@ -6,7 +6,7 @@ use crate::format::front_matter;
 use crate::model::{
     Code, Diagnostic, Diaries, DiaryEntry, DocumentProperties, Drawer, Drawers, Entity, Graph,
     Palace, RoomId, Scroll, SideFile, Slug, SlugError, WingRoomNames, is_editor_file,
-    quoted_unless_plain, side_file,
+    is_markdown_file, quoted_unless_plain, side_file,
 };
 
 /// Maximum number of files in a folder of entity files: changing one file in a flat folder of
@@ -78,7 +78,9 @@ impl PalacePath {
                 Some((room, _)) => named(room, Self::Scroll, file_name),
                 None => misplaced("a scroll belongs to a room", "move it to `scrolls/<room>/`"),
             },
-            ("drawers", _, Some(_)) => Ok(Self::Drawer(room_of_drawer_path(path))),
+            ("drawers", ..) if is_markdown_file(rest) => {
+                Ok(Self::Drawer(room_of_drawer_path(path)))
+            }
             ("diary", _, Some(entry)) => match entry.split_once('/') {
                 Some((agent, _)) => {
                     let agent = agent.split('/').next().unwrap_or_default().parse();

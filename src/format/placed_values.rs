@@ -6,7 +6,7 @@ use toml_edit::{Document, Item, TableLike, Value};
 
 use crate::format::yaml::{Node, NodeValue, parse_yaml};
 use crate::format::{front_matter, positions_of_bytes};
-use crate::model::{PathStep, Position, ValuePath};
+use crate::model::{PathStep, Position, ValuePath, is_markdown_file};
 
 /// A key or a scalar value of a file.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +49,7 @@ pub fn placed_values(path: &str, text: &str) -> Vec<PlacedValue> {
                 values = place_spans(text, spans);
             }
         }
-        Some("md") => {
+        _ if is_markdown_file(path) => {
             if let Some((matter, _)) = front_matter::split_front_matter(text) {
                 add_yaml(&front_matter::pad_to_file_line_numbers(matter), &mut values);
             }

@@ -9,7 +9,7 @@ use crate::format::file_parser;
 use crate::format::file_parser::FileParser;
 use crate::format::yaml::{Node, NodeValue, parse_yaml};
 use crate::format::{entity, front_matter, room, settings};
-use crate::model::{PathStep, Position, ValuePath, split_lines};
+use crate::model::{PathStep, Position, ValuePath, is_markdown_file, split_lines};
 
 /// The positions of the values of a file.
 pub struct ValuePositions<'a> {
@@ -32,7 +32,7 @@ impl<'a> ValuePositions<'a> {
         };
         let tree = match path.rsplit('.').next() {
             Some("toml") => Document::parse(text).map_or(ParsedTree::Unreadable, ParsedTree::Toml),
-            Some("md") => {
+            _ if is_markdown_file(path) => {
                 let matter = front_matter::split_front_matter(text)
                     .map(|(matter, _)| front_matter::pad_to_file_line_numbers(matter));
                 matter.map_or(ParsedTree::Unreadable, |it| yaml(&it))

@@ -82,6 +82,13 @@ pub fn drawer_id_in_name(name: &str) -> Option<Ulid> {
     id.parse().ok().filter(|_| is_name)
 }
 
+/// Returns true if a file has one of the endings of Markdown, as drawers may have.
+pub fn is_markdown_file(path: &str) -> bool {
+    let ending = path.rsplit_once('.').map(|(_, it)| it);
+    let is = |it: &str| ending.is_some_and(|ending| ending.eq_ignore_ascii_case(it));
+    is("md") || is("markdown")
+}
+
 impl Drawers {
     /// Returns the number of drawers.
     pub fn len(&self) -> usize {

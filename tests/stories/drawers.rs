@@ -222,13 +222,16 @@ fn notes_of_other_programs_are_drawers_and_stay_as_they_are() {
 }
 
 /// Notes of a vault: paths below `drawers/`, and texts.
-const VAULT: [(&str, &str); 6] = [
+const VAULT: [(&str, &str); 9] = [
     ("My Vault/Daily Notes/2026-03-01.md", "Greywacke below the shaft.\n"),
     ("my-vault/daily-notes/2026-03-01.md", "Basalt beside the shaft.\n"),
     ("My Vault/Daily Notes/old/2019/Tin.md", "---\ntags: [ore]\n---\nCassiterite.\n"),
     ("My Vault/Reading list.md", "Lyell's Principles.\n"),
     ("Inbox.md", "Ask for the lamp oil.\n"),
     ("地質/Dach & Fach/a.md", "---\ntitle: Slate\n---\nRoofs.\n"),
+    ("Deep/1/2/3/4/5/6/7/8/9/Shaft.md", "Pumps.\n"),
+    ("Old/Notes/Ropes.markdown", "Hemp.\n"),
+    ("Old/Notes/LADDERS.MD", "Rungs.\n"),
 ];
 
 #[test]
@@ -253,6 +256,9 @@ fn the_notes_of_a_vault_are_drawers_whatever_its_folders_are_called() {
         ("lyell", "my-vault/notes"),
         ("lamp", "notes/notes"),
         ("roofs", "di-zhi/dach-fach"),
+        ("pumps", "deep/1"),
+        ("hemp", "old/notes"),
+        ("rungs", "old/notes"),
     ] {
         let (code, said) = run(&["search", word]);
         assert!(code == Some(0) && said.contains(&format!("drawer in {place}")), "{word}: {said}");
@@ -262,6 +268,10 @@ fn the_notes_of_a_vault_are_drawers_whatever_its_folders_are_called() {
     for (path, text) in VAULT {
         assert_eq!(home.read(&format!("w/drawers/{path}")), text);
     }
+    home.run_palazzo(&["mv", "old/", "former"]);
+    assert_eq!(home.read("w/drawers/former/notes/Ropes.markdown"), "Hemp.\n");
+    let shown = run(&["show", "drawers/Deep/1/2/3/4/5/6/7/8/9/Shaft.md"]);
+    assert!(shown.1.contains("Pumps."), "{shown:?}");
 }
 
 #[test]

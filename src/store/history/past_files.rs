@@ -248,8 +248,8 @@ impl<'p> TreeFileList<'p> {
                 return Ok(());
             }
             let name = entry.filename.to_str_lossy();
-            let (mode, is_text) = (entry.mode, palace_files::has_text_extension(&name));
             let path = format!("{path}/{name}");
+            let (mode, is_text) = (entry.mode, palace_files::is_text_file(&path));
             if name.starts_with('.') || !(mode.is_tree() || is_text) {
                 continue;
             }
@@ -263,7 +263,7 @@ impl<'p> TreeFileList<'p> {
                 _ if !mode.is_tree() => {
                     self.files.push(TreeFile { path, mode, id: entry.oid.to_owned() });
                 }
-                _ if depth >= palace_files::MAX_DEPTH => {
+                _ if depth >= palace_files::max_depth(&path) => {
                     self.add_finding(&path, palace_files::TOO_DEEP);
                 }
                 _ => self.add_folder(&path, entry.oid.to_owned(), depth + 1)?,

@@ -11,7 +11,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use walkdir::{DirEntry, WalkDir};
 
-use crate::model::{Code, Diagnostic, MAX_FILE_BYTES, Position, Slug, max_file_bytes, quoted};
+use crate::model::{
+    Code, Diagnostic, MAX_FILE_BYTES, Position, Slug, is_markdown_file, max_file_bytes, quoted,
+};
 
 use crate::store::Error;
 use crate::store::repo::palace_folders::PALACE_FOLDERS;
@@ -40,7 +42,11 @@ const CLOCK_TICK: Duration = Duration::from_millis(20);
 /// The maximum size of a file in bytes.
 const MAX_BYTES: u64 = MAX_FILE_BYTES as u64;
 /// The maximum folder depth of a file.
-pub(crate) const MAX_DEPTH: usize = 6;
+const MAX_DEPTH: usize = 6;
+/// The maximum folder depth of a drawer: vaults of other programs have deeper folders.
+const MAX_DRAWER_DEPTH: usize = 32;
+/// The folder of drawers.
+const DRAWERS_FOLDER: &str = "drawers/";
 
 /// The code and message of a finding, for files on disk and in commits.
 type CodeAndMessage = (Code, &'static str);
@@ -338,11 +344,11 @@ fn classify_entry(
     if !is_folder && name.ends_with('~') {
         return None;
     }
+    let path = path_in_palace(root, entry.path());
+    let is_text = is_text_file(&path);
     let wrong = |(code, message): CodeAndMessage| {
-        let path = path_in_palace(root, entry.path());
         Some(WalkEntry::Rejected(Diagnostic::for_file(code, &path, message), is_folder))
     };
-    let is_text = has_text_extension(&name);
     if entry.path_is_symlink() {
         let counts = is_text || entry.path().is_dir();
         return if counts { wrong(LINK) } else { None };
@@ -352,11 +358,10 @@ fn classify_entry(
         return if counts { wrong(NOT_UNICODE) } else { None };
     }
     match is_folder {
-        true if depth + entry.depth() >= MAX_DEPTH => wrong(TOO_DEEP),
+        true if depth + entry.depth() >= max_depth(&path) => wrong(TOO_DEEP),
         true => Some(WalkEntry::Folder),
-        false if is_text => Some(WalkEntry::File(path_in_palace(root, entry.path()))),
-        false => extension_typo(&path_in_palace(root, entry.path()))
-            .map(|it| WalkEntry::Rejected(it, false)),
+        false if is_text => Some(WalkEntry::File(path)),
+        false => extension_typo(&path).map(|it| WalkEntry::Rejected(it, false)),
     }
 }
 
@@ -377,9 +382,15 @@ fn extension_typo(path: &str) -> Option<Diagnostic> {
     Some(finding.with_hint(format!("rename it to {}", quoted(&format!("{name}.{meant}")))))
 }
 
-/// Returns true if a file with this name is read.
-pub(crate) fn has_text_extension(name: &str) -> bool {
-    [".yaml", ".md"].iter().any(|it| name.ends_with(it))
+/// Returns true if the file at `path` is read, by its ending.
+pub(crate) fn is_text_file(path: &str) -> bool {
+    [".yaml", ".md"].iter().any(|it| path.ends_with(it))
+        || path.starts_with(DRAWERS_FOLDER) && is_markdown_file(path)
+}
+
+/// Returns the maximum folder depth of the file at `path`, or of the files below it.
+pub(crate) fn max_depth(path: &str) -> usize {
+    if path.starts_with(DRAWERS_FOLDER) { MAX_DRAWER_DEPTH } else { MAX_DEPTH }
 }
 
 fn classify_walk_error(root: &Path, err: walkdir::Error) -> Option<WalkEntry> {

@@ -140,7 +140,7 @@ fn reason_to_refuse_names(path: &str) -> Option<&'static str> {
     let folders = path.rsplit_once('/').map_or("", |it| it.0);
     let is_file =
         |it: &str| ["yaml", "md"].iter().any(|end| it.to_lowercase().ends_with(&format!(".{end}")));
-    if path.matches('/').count() > palace_files::MAX_DEPTH {
+    if path.matches('/').count() > palace_files::max_depth(path) {
         return Some("its folders are nested too deep");
     }
     if path.split('/').any(|it| it.len() > MAX_NAME_BYTES) {

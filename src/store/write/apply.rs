@@ -55,7 +55,7 @@ pub(crate) fn commit_unchanged_files(
 /// Checks that a written file can be read again.
 fn check_edit(edit: &FileEdit) -> Result<(), Error> {
     paths::check_path(&edit.path)?;
-    if edit.path.matches('/').count() > palace_files::MAX_DEPTH {
+    if edit.path.matches('/').count() > palace_files::max_depth(&edit.path) {
         return Err(Error::invalid_path(&edit.path, "its folders are nested too deep"));
     }
     if edit.now.as_ref().is_some_and(|it| it.len() > max_file_bytes(&edit.path)) {

@@ -262,7 +262,7 @@ fn the_examples_of_the_file_reference_have_no_errors() {
     home.write("survey/rooms/great-hall.yaml", entry);
     let output = home.run_palazzo(&["check"]);
     let told = String::from_utf8(output.stderr).unwrap();
-    assert_snapshot!(told, @"1 palace, 2 rooms, 1 scroll, 1 entity: 0 errors, 3 notes");
+    assert_snapshot!(told, @"1 palace, 2 rooms, 1 scroll, 1 entity, 1 drawer: 0 errors, 3 notes");
 }
 
 #[test]

@@ -254,7 +254,7 @@ async fn without_a_usable_model_search_uses_words_only() {
     home/w/palace.toml:5:9: warning[bad-model]: `embeddings.position_embeddings.weight` in `model.safetensors` has offsets outside the file or not matching its shape
       5 | model = "../../model"
         |         ^
-    1 palace, 0 rooms, 0 scrolls, 0 entities: 0 errors, 1 warning
+    1 palace, 0 rooms, 0 scrolls, 0 entities, 3 drawers: 0 errors, 1 warning
     "#);
     let mut agent = home.agent_with(MARCH_1, &["--tools", "mempalace"]).await;
     assert_snapshot!(search_drawers(&mut agent, json!({ "query": "hissed" })).await, @r#"[["The heater hissed all night."],"words","`embeddings.position_embeddings.weight` in `model.safetensors` has offsets outside the file or not matching its shape"]"#);

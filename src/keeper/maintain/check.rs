@@ -32,8 +32,8 @@ pub struct PalaceReport {
     pub findings: Vec<Finding>,
     /// How many findings `silence` in `palace.toml` leaves out.
     pub silenced_count: usize,
-    /// How many rooms, scrolls and entities were read.
-    pub counts: (usize, usize, usize),
+    /// How many rooms, scrolls, entities and drawers were read.
+    pub counts: (usize, usize, usize, usize),
 }
 
 /// Checks the files of every palace of the home, and each palace as a whole. `tools` are those that
@@ -96,7 +96,7 @@ impl CheckReport {
 
     /// Counts in one line the items that were read and the findings.
     pub fn summary(&self) -> String {
-        let total = |of: fn(&(usize, usize, usize)) -> usize| -> usize {
+        let total = |of: fn(&(usize, usize, usize, usize)) -> usize| -> usize {
             self.palaces.iter().map(|it| of(&it.counts)).sum()
         };
         let counts = [
@@ -104,8 +104,11 @@ impl CheckReport {
             (total(|it| it.0), "room"),
             (total(|it| it.1), "scroll"),
             (total(|it| it.2), "entity"),
+            (total(|it| it.3), "drawer"),
         ];
-        let read = counts.map(|(number, noun)| render::count_with_noun(number, noun)).join(", ");
+        let counts = counts.into_iter().filter(|it| *it != (0, "drawer"));
+        let read = counts.map(|(number, noun)| render::count_with_noun(number, noun));
+        let read = read.collect::<Vec<_>>().join(", ");
         let others = [(Severity::Warning, "warning"), (Severity::Info, "note")];
         let others = others.map(|(severity, noun)| (self.count_with_severity(severity), noun));
         let others = others.into_iter().filter(|(number, _)| *number > 0);
@@ -164,7 +167,8 @@ pub(crate) fn check_palace(
     }
     let findings =
         by_file.into_iter().flat_map(|(file, it)| resolve_diagnostic_positions(open, &file, it));
-    let counts = (palace.rooms().len(), palace.scrolls().count(), palace.graph.len());
+    let counts =
+        (palace.rooms().len(), palace.scrolls().count(), palace.graph.len(), palace.drawers.len());
     let (root, findings) = (open.store().palace_folder().to_owned(), findings.collect());
     Ok(PalaceReport { root, findings, silenced_count, counts })
 }

@@ -120,6 +120,13 @@ impl Drawers {
         self.files_by_id.get(&id).into_iter().flatten().map(AsRef::as_ref)
     }
 
+    /// Returns when Palazzo filed the drawer in `file`: the time of the id that the file is named by.
+    /// `filed` may be the date of a document.
+    pub fn time_in_file_name(&self, file: &str) -> Option<DateTime<Utc>> {
+        let id = self.drawer_in_file(file)?.id;
+        is_named_by_id(file, id).then(|| id.datetime().into())
+    }
+
     /// Returns the room whose folder contains `file`.
     pub fn room_of_file(&self, file: &str) -> Option<&RoomId> {
         self.by_file.get(file).map(|(room, _)| room)

@@ -56,3 +56,25 @@ fn a_note_whose_front_matter_changes_stays_one_drawer() {
     }
     assert!(run_mine(&home, &["vault"]).contains("0 new, 0 extended; 7 were filed already"));
 }
+
+#[test]
+fn two_versions_of_a_note_are_told_apart_by_the_times_of_filing() {
+    let home = Home::new();
+    let note = |color: &str| format!("---\ndate: 2026-02-01\n---\n# Seams\nThey are {color}.\n");
+    for (color, now) in [("black", "2026-03-01T12:00:00Z"), ("grey", "2026-03-02T12:00:00Z")] {
+        home.write("vault/seams.md", &note(color));
+        let vault = home.path().join("vault");
+        let mut command = home.palazzo_command(now);
+        assert!(command.arg("mine").arg(vault).status().unwrap().success());
+    }
+    let found = home.run_palazzo(&["search", "seams"]);
+    let found = String::from_utf8(found.stdout).unwrap();
+    let heads: Vec<_> = found.lines().filter(|it| it.starts_with("Seams (")).collect();
+    assert_eq!(heads.len(), 2, "{found}");
+    for day in ["2026-03-01", "2026-03-02"] {
+        let filed = format!(", filed {day}T12:00:00Z)");
+        assert_eq!(heads.iter().filter(|it| it.ends_with(&filed)).count(), 1, "{found}");
+    }
+    let alone = home.run_palazzo(&["search", "seams", "--limit", "1"]);
+    assert!(!String::from_utf8(alone.stdout).unwrap().contains(", filed "));
+}

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::keeper::palace::search_documents;
 use crate::keeper::search::palace_search::{
-    IndexUse, describe_hit, is_in_rooms, passage_of_hit, run_search,
+    IndexUse, describe_hit, is_in_rooms, passage_of_hit, run_search, tell_drawers_apart,
 };
 use crate::keeper::search::search_filters::exact_phrase;
 use crate::keeper::walk::shown_items::was_shown;
@@ -223,7 +223,9 @@ fn describe_new_hits(
         left = left.saturating_sub(view.snippet.chars().count());
         Some((it.item.clone(), view))
     };
-    found.best.iter().enumerate().filter_map(view).collect()
+    let mut views: Vec<_> = found.best.iter().enumerate().filter_map(view).collect();
+    tell_drawers_apart(open, views.iter_mut().map(|(item, it)| (&*item, it)));
+    views
 }
 
 /// Returns whether the passage of a hit contains a word of the query: else its first lines say nothing.

@@ -1,11 +1,11 @@
 //! Searches everything in a palace, for the command line and for pages.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::PathBuf;
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
 
 use crate::format::room_path;
 use crate::keeper::palace::loaded_palace::LoadedPalace;
@@ -74,7 +74,10 @@ pub fn search_palace(
     let (Hits { best, total }, ranker) = run_search(session, query, limit, IndexUse::Once)?;
     session.palace.load_provenance()?;
     let open = &*session.palace;
-    let best = best.iter().filter_map(|it| search_hit(open, it, &query.words, now)).collect();
+    let hit = |it: &Hit| Some((it.item.clone(), search_hit(open, it, &query.words, now)?));
+    let mut best: Vec<_> = best.iter().filter_map(hit).collect();
+    tell_drawers_apart(open, best.iter_mut().map(|(item, it)| (&*item, &mut it.display)));
+    let best = best.into_iter().map(|(_, it)| it).collect();
     let root = session.palace.store().palace_folder().to_owned();
     Ok(SearchResults { best, total, ranker, root })
 }
@@ -97,7 +100,28 @@ pub(crate) fn search_for_page(
         let view = describe_hit(open, &it, &query.words, (PASSAGE_CHARS, now))?;
         Some((it.item, view))
     };
-    Ok((best.into_iter().filter_map(view).collect(), total))
+    let mut best: Vec<_> = best.into_iter().filter_map(view).collect();
+    tell_drawers_apart(open, best.iter_mut().map(|(item, it)| (&*item, it)));
+    Ok((best, total))
+}
+
+/// Adds to drawers with the same title and place when each was filed. They are mostly versions of one
+/// document, with one date.
+pub(crate) fn tell_drawers_apart<'h>(
+    open: &LoadedPalace,
+    hits: impl Iterator<Item = (&'h ItemId, &'h mut HitView)>,
+) {
+    let mut alike: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for (item, view) in hits {
+        let looks = (view.title.clone(), view.place.clone());
+        alike.entry(looks).or_default().push((item, view));
+    }
+    for (item, view) in alike.into_values().filter(|it| it.len() > 1).flatten() {
+        let ItemId::Drawer(file) = item else { continue };
+        let filed = open.palace.drawers.time_in_file_name(file);
+        let filed = filed.map(|it| it.to_rfc3339_opts(SecondsFormat::Secs, true));
+        view.place.extend(filed.map(|it| format!(", filed {it}")));
+    }
 }
 
 /// Lists the rooms and scrolls that mention a name, at most `limit`.

@@ -26,8 +26,9 @@ use crate::render::{self, display_path};
 /// the model.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A question, or some words
-    #[arg(value_name = "QUERY", required_unless_present = "index")]
+    /// A question, or some words; without them, --since and --until list what is of that
+    /// time, newest first
+    #[arg(value_name = "QUERY", required_unless_present_any = ["index", "since", "until"])]
     words: Vec<String>,
 
     /// Only items in this wing, by slug or name
@@ -47,7 +48,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "DATE")]
     since: Option<String>,
 
-    /// Only items written before this date
+    /// Only items written before this date; the date of --since once more is all of it
     #[arg(long, value_name = "DATE")]
     until: Option<String>,
 
@@ -87,7 +88,7 @@ pub(super) fn run(args: Args) -> Outcome {
         since: args.since,
         until: args.until,
     };
-    query.reject_without_words()?;
+    query.reject_without_words_and_time()?;
     let caller = terminal_user("search");
     let found = keeper::search_palace(&mut keeper.session(&caller)?, &query, args.limit)?;
     let here = std::env::current_dir().unwrap_or_default();

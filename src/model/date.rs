@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use chrono::{DateTime, Datelike, NaiveDate, Timelike, Utc};
+use chrono::{DateTime, Datelike, NaiveDate, TimeDelta, Timelike, Utc};
 
 use crate::model::{TimeZone, quoted};
 
@@ -136,6 +136,24 @@ impl Date {
         let day = NaiveDate::from_ymd_opt(year, month.into(), day.into())?;
         let time = day.and_hms_opt(second / 3600, second / 60 % 60, second % 60)?;
         Some(if self.second.is_some() { time.and_utc() } else { zone.to_utc(time) })
+    }
+
+    /// Returns the first second after this date, as [`start_time`](Self::start_time) does.
+    pub fn end_time(self, zone: &TimeZone) -> Option<DateTime<Utc>> {
+        let Self { year, month, day, second } = self;
+        if second.is_some() {
+            return Some(self.start_time(zone)? + TimeDelta::seconds(1));
+        }
+        let next = match (month, day) {
+            (Some(month), Some(day)) => {
+                let day = NaiveDate::from_ymd_opt(year, month.into(), day.into())?;
+                Self::from(day.succ_opt()?)
+            }
+            (Some(month), None) if month < 12 => Self { month: Some(month + 1), ..self },
+            (Some(_), None) => Self { month: Some(1), ..Self::from_year(year.checked_add(1)?) },
+            (None, _) => Self::from_year(year.checked_add(1)?),
+        };
+        next.start_time(zone)
     }
 
     /// Returns the number of years from this date to `now`, or `None` if the date is more exact
@@ -299,6 +317,20 @@ mod tests {
         assert!(has_begun("2026-03-01") && has_begun("2026-03"), "it is March in Tokyo");
         assert!(!has_begun("2026-03-02"));
         assert!(has_begun("2026-02-28T15:30:00Z") && !has_begun("2026-02-28T15:30:01Z"));
+    }
+
+    #[test]
+    fn a_date_ends_where_the_next_one_of_its_precision_begins() {
+        for (text, end) in [
+            ("2025", "2026-01-01T00:00:00Z"),
+            ("2025-12", "2026-01-01T00:00:00Z"),
+            ("2026-02", "2026-03-01T00:00:00Z"),
+            ("2026-02-28", "2026-03-01T00:00:00Z"),
+            ("2026-02-28T23:59:59Z", "2026-03-01T00:00:00Z"),
+        ] {
+            let end = end.parse::<DateTime<Utc>>().unwrap();
+            assert_eq!(date(text).end_time(&TimeZone::UTC), Some(end), "{text}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Search: one query finds every kind of content, and opens it.
 
 use insta::assert_snapshot;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::harness::{Agent, Home, MARCH_1};
 
@@ -127,6 +127,35 @@ fn the_search_command_refuses_invalid_filters() {
         run_search(&home, &[" "]),
     ];
     assert_snapshot!(pages.join("\n"));
+}
+
+#[test]
+fn a_search_without_words_lists_what_is_of_a_time() {
+    let home = Home::new();
+    home.write("w/palace.toml", "format = 1\nname = \"Survey\"\n");
+    for (file, text) in [
+        ("log/2026-02-28.md", "Late in February."),
+        ("log/2026-03-01.md", "Early in March."),
+        ("plans/2026-03-31.md", "Late in March."),
+        ("log/2026-04-01.md", "Early in April."),
+        ("log/undated.md", "At some time."),
+    ] {
+        home.write(&format!("w/drawers/field/{file}"), text);
+    }
+    let listed = |arguments: &[&str]| {
+        let found = home.run_palazzo(&[&["search", "--format", "json"], arguments].concat());
+        let found: Value = serde_json::from_slice(&found.stdout).unwrap();
+        let passages = found["results"].as_array().unwrap().iter().map(|it| it["passage"].clone());
+        (passages.collect::<Vec<_>>(), found["total"].clone())
+    };
+    let march = ["--since", "2026-03", "--until", "2026-03"];
+    assert_eq!(listed(&march), (vec!["Late in March.".into(), "Early in March.".into()], 2.into()));
+    let first = [&march[..], &["--limit", "1"]].concat();
+    assert_eq!(listed(&first), (vec!["Late in March.".into()], 2.into()));
+    let in_log = [&march[..], &["--room", "log"]].concat();
+    assert_eq!(listed(&in_log), (vec!["Early in March.".into()], 1.into()));
+    assert_eq!(listed(&["--until", "2026-03"]), (vec!["Late in February.".into()], 1.into()));
+    assert_eq!(listed(&["march", "--since", "2026-03", "--until", "2026-03"]).1, 2);
 }
 
 #[tokio::test]

@@ -180,7 +180,7 @@ struct Found {
 
 /// Finds the hits of a query.
 fn find(session: &mut Session<'_>, query: &SearchQuery) -> Result<Found, Refusal> {
-    if query.words.trim().is_empty() {
+    if !query.has_words() {
         return Err(Refusal::Invalid("give also words to search for".to_owned()));
     }
     let (Hits { mut best, total }, ranker) =

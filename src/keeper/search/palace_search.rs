@@ -64,14 +64,18 @@ pub(crate) enum IndexUse {
     Once,
 }
 
-/// Searches everything once, for the command line; returns the best `limit` hits.
+/// Searches everything once, for the command line; returns the best `limit` hits. Without words,
+/// lists the items of a time, newest first.
 pub fn search_palace(
     session: &mut Session<'_>,
     query: &SearchQuery,
     limit: usize,
 ) -> Result<SearchResults, Refusal> {
     let now = session.caller.now;
-    let (Hits { best, total }, ranker) = run_search(session, query, limit, IndexUse::Once)?;
+    let (Hits { best, total }, ranker) = match query.has_words() {
+        true => run_search(session, query, limit, IndexUse::Once)?,
+        false => (list_by_time(session, query, limit)?, None),
+    };
     session.palace.load_provenance()?;
     let open = &*session.palace;
     let hit = |it: &Hit| Some((it.item.clone(), search_hit(open, it, &query.words, now)?));
@@ -89,7 +93,7 @@ pub(crate) fn search_for_page(
     limit: usize,
 ) -> Result<(Vec<(ItemId, HitView)>, usize), Refusal> {
     let query = SearchQuery::parse(text)?;
-    if query.words.trim().is_empty() {
+    if !query.has_words() {
         return Ok((Vec::new(), 0));
     }
     let now = session.caller.now;
@@ -180,6 +184,27 @@ pub(crate) fn run_search(
     let mut hits = index.find(&index_query, |it| is_in_rooms(it) && has_phrase(it));
     rank_replaced_scrolls_lower(&open.palace, &mut hits);
     Ok((hits, embedded.map(|it| it.ranker)))
+}
+
+/// Lists the items of the times, kinds and rooms of a query, newest first.
+fn list_by_time(session: &Session<'_>, query: &SearchQuery, limit: usize) -> Result<Hits, Refusal> {
+    let (since, before) = query.time_range(session.caller)?;
+    let palace = &session.palace.palace;
+    let rooms = query.matching_rooms(palace)?;
+    let is_then = |it: &DateTime<Utc>| {
+        since.is_none_or(|since| *it >= since) && before.is_none_or(|before| *it < before)
+    };
+    let is_wanted = |it: &ItemId| {
+        let is_kind = query.kinds.is_empty() || query.kinds.contains(&it.kind());
+        is_kind && is_in_rooms(palace, it, rooms.as_ref())
+    };
+    let written = search_documents::all_documents(palace)
+        .filter_map(|it| Some((it.written.filter(is_then)?, it.item, it.text.len())));
+    let mut written: Vec<_> = written.filter(|(_, it, _)| is_wanted(it)).collect();
+    written.sort_unstable_by(|a, b| b.cmp(a));
+    let hit = |(_, item, length)| Hit { item, similarity: 1.0, passage: 0..length };
+    let total = written.len();
+    Ok(Hits { best: written.into_iter().take(limit).map(hit).collect(), total })
 }
 
 /// Returns whether an item is in one of these rooms; `None` admits all.

@@ -6,7 +6,7 @@ use chrono::{DateTime, Utc};
 
 use crate::keeper::graph::dates::parse_date_argument;
 use crate::keeper::{Caller, Refusal};
-use crate::model::{ItemId, ItemKind, ItemKindError, Palace, RoomId, did_you_mean, quoted};
+use crate::model::{Date, ItemId, ItemKind, ItemKindError, Palace, RoomId, did_you_mean, quoted};
 
 /// The names of filters, before a colon: `kind:drawer`.
 const FILTER_KEYS: [&str; 5] = ["wing", "room", "kind", "since", "until"];
@@ -55,12 +55,18 @@ impl SearchQuery {
         !kinds.is_empty() || [wing, room, since, until].into_iter().any(Option::is_some)
     }
 
-    /// Refuses a query that has only filters.
-    pub fn reject_without_words(&self) -> Result<(), Refusal> {
-        match self.words.trim().is_empty() {
-            true => Err(Refusal::Invalid("give words to search for".to_owned())),
-            false => Ok(()),
+    /// Returns whether there are words to search for.
+    pub(crate) fn has_words(&self) -> bool {
+        !self.words.trim().is_empty()
+    }
+
+    /// Refuses a query that has neither words nor a time.
+    pub fn reject_without_words_and_time(&self) -> Result<(), Refusal> {
+        if self.has_words() || self.since.is_some() || self.until.is_some() {
+            return Ok(());
         }
+        let why = "give words to search for, or a time: `--since`, `--until`";
+        Err(Refusal::Invalid(why.to_owned()))
     }
 
     /// Returns the range of times of the filters `since:` and `until:`.
@@ -131,16 +137,20 @@ fn normalize_phrase(text: &str) -> String {
 pub(crate) type TimeRange = (Option<DateTime<Utc>>, Option<DateTime<Utc>>);
 
 /// Parses a range of times, whose days are those of the caller; `end` is the name of the second argument and its value.
+/// From a date until the same date is all of it.
 pub(crate) fn parse_time_range(
     since: Option<&str>,
     end: (&str, Option<&str>),
     caller: &Caller,
 ) -> Result<TimeRange, Refusal> {
-    let parse = |argument, text: Option<&str>| -> Result<Option<DateTime<Utc>>, Refusal> {
-        let date = text.map(|it| parse_date_argument(argument, it, caller.today())).transpose()?;
-        Ok(date.map(|it| it.start_time(&caller.zone).unwrap_or(DateTime::<Utc>::MIN_UTC)))
+    let parse = |argument, text: Option<&str>| {
+        text.map(|it| parse_date_argument(argument, it, caller.today())).transpose()
     };
-    let (since, before) = (parse("since", since)?, parse(end.0, end.1)?);
+    let (first, last) = (parse("since", since)?, parse(end.0, end.1)?);
+    let start = |it: Date| it.start_time(&caller.zone).unwrap_or(DateTime::<Utc>::MIN_UTC);
+    let is_whole_date = end.0 == "until" && first.is_some() && first == last;
+    let end_of_date = last.filter(|_| is_whole_date).and_then(|it| it.end_time(&caller.zone));
+    let (since, before) = (first.map(start), end_of_date.or_else(|| last.map(start)));
     if since.zip(before).is_some_and(|(since, before)| since >= before) {
         let end = end.0;
         let why = format!("`since` must be earlier than `{end}`: no time is between them");

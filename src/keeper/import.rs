@@ -6,3 +6,4 @@ pub(crate) mod mempalace;
 pub(crate) mod mempalace_redaction;
 pub(crate) mod mine;
 pub(crate) mod redactions;
+pub(crate) mod source_index;

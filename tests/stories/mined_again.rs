@@ -78,3 +78,31 @@ fn two_versions_of_a_note_are_told_apart_by_the_times_of_filing() {
     let alone = home.run_palazzo(&["search", "seams", "--limit", "1"]);
     assert!(!String::from_utf8(alone.stdout).unwrap().contains(", filed "));
 }
+
+#[test]
+fn a_moved_folder_and_a_part_of_a_folder_are_not_filed_again() {
+    let home = Home::new();
+    home.write("vault/ideas/coal.md", "Black.\n");
+    home.write("vault/ideas/deep/iron.md", "---\ndate: 2026-02-01\n---\nRed.\n");
+    home.write("vault/log.md", &format!("# One\n{}# Two\nGrey.\n", "Words.\n".repeat(900)));
+    assert!(run_mine(&home, &["vault"]).contains("4 new, 0 extended"));
+    let is_filed = |said: String, count: usize| {
+        let expected = format!("0 new, 0 extended; {count} were filed already");
+        assert!(said.contains(&expected), "{said}");
+    };
+    is_filed(run_mine(&home, &["vault/ideas"]), 2);
+    is_filed(run_mine(&home, &["vault/ideas/coal.md"]), 1);
+    let rename = |from: &str, to: &str| {
+        std::fs::rename(home.path().join(from), home.path().join(to)).unwrap();
+    };
+    rename("vault/ideas", "vault/thoughts");
+    is_filed(run_mine(&home, &["vault"]), 4);
+    rename("vault", "notes");
+    rename("notes/thoughts", "notes/ideas");
+    is_filed(run_mine(&home, &["notes"]), 4);
+    // The same text of another time, or in a wing that was asked for, is another one.
+    home.write("other/iron.md", "---\ndate: 2026-02-02\n---\nRed.\n");
+    assert!(run_mine(&home, &["other"]).contains("1 new, 0 extended"));
+    let named = run_mine(&home, &["notes/ideas", "--wing", "elsewhere"]);
+    assert!(named.contains("2 new, 0 extended"), "{named}");
+}

@@ -9,6 +9,7 @@ use crate::exchange::{ExtractedText, OlderText, SourceKind};
 use crate::format::{self, PalacePath, choose_drawer_room, new_drawer_path};
 use crate::keeper::import::earlier_texts::{EarlierReading, EarlierTexts, ReadText};
 use crate::keeper::import::redactions::{ImportOptions, RedactedSecret, Redactions, SecretNumbers};
+use crate::keeper::import::source_index::SourceIndex;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::ChangePlan;
 use crate::keeper::session::new_id;
@@ -107,8 +108,8 @@ pub(crate) struct FilingPlanner<'o, 't> {
     updates_filed: bool,
     /// Rooms, and their texts before filing.
     rooms: BTreeMap<&'t WingRoomNames, (RoomId, HashSet<&'o str>)>,
-    /// All files by the source of their texts.
-    files_by_source: HashMap<&'o str, Vec<&'o str>>,
+    /// All files with a source.
+    sources: SourceIndex<'o>,
     /// The files that get the rest of their text, or a better date or title.
     rewritten: HashSet<&'o str>,
     /// How many files are planned in each folder.
@@ -425,19 +426,9 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
     /// Creates a planner; `updates_filed` says whether texts that are filed already get better dates
     /// and titles.
     pub(crate) fn new(open: &'o OpenPalace, updates_filed: bool) -> Self {
-        let mut files_by_source: HashMap<_, Vec<_>> = HashMap::new();
-        for (file, _, it) in open.palace.drawers.iter() {
-            if let Some(source) = &it.source {
-                files_by_source.entry(source.as_str()).or_default().push(file);
-            }
-        }
-        // The order in memory is a random one.
-        for files in files_by_source.values_mut() {
-            files.sort_unstable();
-        }
         let (rooms, new_per_folder) = (BTreeMap::new(), HashMap::new());
-        let rewritten = HashSet::new();
-        Self { open, updates_filed, rooms, files_by_source, rewritten, new_per_folder }
+        let (sources, rewritten) = (SourceIndex::new(open), HashSet::new());
+        Self { open, updates_filed, rooms, sources, rewritten, new_per_folder }
     }
 
     /// Plans how to file texts. Only texts of one `source` can extend or supersede drawers.
@@ -462,7 +453,7 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
                 true => EarlierReading::All(earlier.take_same(new)),
                 false => {
                     let parts = older_texts(source, new, redactions, true);
-                    earlier.take_reading(new, &parts, &texts)
+                    self.moved_text(source, new, earlier.take_reading(new, &parts, &texts))
                 }
             };
             match reading {
@@ -506,9 +497,34 @@ impl<'o, 't: 'o> FilingPlanner<'o, 't> {
 
     /// Returns what was filed of a source before, but for what is rewritten already.
     fn earlier_texts(&self, source: Option<FilingSource<'_>>) -> EarlierTexts<'o> {
-        let files = source.and_then(|it| self.files_by_source.get(it.file.name.as_str()));
-        let files = files.into_iter().flatten().filter(|it| !self.rewritten.contains(*it));
+        let files = match source.map(|it| (it.is_document(), it.file.name.as_str())) {
+            None => &[],
+            Some((true, name)) => self.sources.files_of_document(name),
+            Some((false, name)) => self.sources.files_of_conversations(name),
+        };
+        let files = files.iter().filter(|it| !self.rewritten.contains(*it));
         EarlierTexts::new(self.open, files.copied().collect())
+    }
+
+    /// Returns the reading of a text of which its source has none: it may be filed of a source that was
+    /// moved since.
+    fn moved_text(
+        &self,
+        source: Option<FilingSource<'_>>,
+        new: &ReadText<'_>,
+        reading: EarlierReading<'o>,
+    ) -> EarlierReading<'o> {
+        let Some(FilingSource { file, .. }) = source else { return reading };
+        if !matches!(reading, EarlierReading::None) {
+            return reading;
+        }
+        let is_wing_of_folder = new.shelf.wing == sanitize_name(&file.wing, MAX_NAME_CHARS);
+        let is_below = file.kind == SourceKind::Document && is_wing_of_folder;
+        let below = is_below.then_some(file.name.as_str());
+        match self.sources.file_of_moved_text(new, below) {
+            Some(file) => EarlierReading::All(Some(file)),
+            None => reading,
+        }
     }
 
     /// Returns the texts in which an older version has filed all of an exchange, or the beginning of

@@ -283,7 +283,7 @@ fn a_section_that_was_created_stays_if_others_use_it() {
     for below in ["[b]\nc = 1\n", "\n[b]\nc = 1\n"] {
         let without =
             ConfigFormat::Toml.remove(&format!("{with}{below}"), TOML, Some(&trace)).unwrap();
-        assert_eq!(without.trim_end(), "a = 1\n[b]\nc = 1", "{below}");
+        assert_eq!(without, format!("a = 1\n{below}"));
     }
 }
 

@@ -31,6 +31,9 @@ pub(super) enum Client {
     Lsp,
 }
 
+/// The field of Claude Code that loads the tools of a server at once.
+const ALWAYS_LOAD: &str = "alwaysLoad";
+
 /// The seconds that goose waits for an answer.
 const GOOSE_TIMEOUT_SECS: u32 = 300;
 
@@ -117,7 +120,7 @@ impl Client {
             }),
             // Claude Code would else load the tools only when it searches for them.
             Self::ClaudeCode => {
-                json!({ "command": program, "args": arguments, "alwaysLoad": true })
+                json!({ "command": program, "args": arguments, ALWAYS_LOAD: true })
             }
             _ => json!({ "command": program, "args": arguments }),
         })
@@ -127,6 +130,13 @@ impl Client {
     pub(super) fn command_fields(self, server: &ServerCommand) -> EntryFields {
         let mut fields = self.command_entry(server);
         fields.retain(|key, _| matches!(key.as_str(), "command" | "cmd" | "args"));
+        fields
+    }
+
+    /// Returns the fields that an entry of an older set-up does not have yet.
+    pub(super) fn missing_fields(self, server: &ServerCommand, entry: &Value) -> EntryFields {
+        let mut fields = self.command_entry(server);
+        fields.retain(|key, _| key == ALWAYS_LOAD && entry.get(key).is_none());
         fields
     }
 

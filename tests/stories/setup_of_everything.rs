@@ -163,6 +163,26 @@ fn a_person_at_a_terminal_leaves_parts_out_by_their_numbers() {
 }
 
 #[test]
+fn an_older_entry_of_claude_code_gets_the_setting_that_loads_the_tools_at_once() {
+    let user = user_with_claude_code();
+    assert_eq!(user.setup(&["--yes", "--home", "/a"]).0, 0);
+    let current = user.read(".claude.json");
+    let mut config: Value = serde_json::from_str(&current).unwrap();
+    config["mcpServers"]["palazzo"].as_object_mut().unwrap().remove("alwaysLoad");
+    user.write(".claude.json", &config.to_string());
+    let (code, shown) = user.setup(&["--yes"]);
+    assert!(code == 0 && shown.contains("+ alwaysLoad: true"), "{shown}");
+    let config: Value = serde_json::from_str(&user.read(".claude.json")).unwrap();
+    assert_eq!(config["mcpServers"]["palazzo"]["alwaysLoad"], true);
+    // Who has turned it off keeps that.
+    user.write(".claude.json", &current.replace("true", "false"));
+    let (_, shown) = user.setup(&["--yes"]);
+    assert!(shown.contains("`palazzo` is there already"), "{shown}");
+    assert_eq!(user.setup(&["--remove", "--yes"]).0, 0);
+    assert_eq!(user.read(".claude.json"), "{}");
+}
+
+#[test]
 fn a_palace_is_committed_beside_the_files_of_others_only_with_consent() {
     let home = Home::new();
     home.write("src/main.rs", "fn main() {}\n");

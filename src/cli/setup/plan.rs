@@ -136,6 +136,7 @@ fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result
     let command = entry.and_then(entry_command).unwrap_or_default();
     let server = &server.with_options_of(&command).map_err(by_hand)?;
     let fields = client.command_fields(server);
+    let is_current = |entry: &Value| fields.iter().all(|(key, it)| entry.get(key) == Some(it));
     let (new, record, description) = match entry {
         None => {
             let entry = client.command_entry(server);
@@ -153,10 +154,12 @@ fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result
             let description = describe_insertion(format, place, &entry, was.is_none());
             (new, RecordChange::Add(Box::new(record)), description)
         }
-        Some(entry) if fields.iter().all(|(key, it)| entry.get(key) == Some(it)) => {
+        Some(entry) if is_current(entry) && client.missing_fields(server, entry).is_empty() => {
             return Ok(Step::Nothing(format!("`{}` is there already", server.name)));
         }
-        Some(entry) if serves_directly(&command) && !has_older_form(entry) => {
+        Some(entry) if is_current(entry) || serves_directly(&command) && !has_older_form(entry) => {
+            let mut fields = fields.clone();
+            fields.extend(client.missing_fields(server, entry));
             let new = format.update(text, place, &fields).map_err(not_edited)?;
             (new, RecordChange::Keep, describe_update(server.name, entry, &fields))
         }

@@ -41,7 +41,7 @@ fn everything_is_set_up_and_taken_back_byte_for_byte() {
         assert!(
             text.contains("\"mcp__palazzo__*\"") && text.contains(" hook session-start --home ")
         );
-        assert!(user.read("CLAUDE.md").starts_with("Be brief.\nPalazzo (MCP) is"), "{shown}");
+        assert!(user.read("CLAUDE.md").starts_with("Be brief.\n\nPalazzo (MCP) is"), "{shown}");
         let entry: Value = serde_json::from_str(&user.read(".claude.json")).unwrap();
         assert_eq!(entry["mcpServers"]["palazzo"]["alwaysLoad"], true);
         let (code, shown) = user.setup(&all);
@@ -86,12 +86,18 @@ fn what_others_add_to_the_settings_stays() {
 
 #[test]
 fn a_line_below_the_instructions_is_not_joined_with_the_one_above() {
-    for (before, after) in [("Run make test.", "Run make test.\n- my rule\n"), ("", "- my rule\n")]
-    {
+    for (before, after) in [
+        ("Run make test.", "Run make test.\n- my rule\n"),
+        ("Run make test.\n", "Run make test.\n- my rule\n"),
+        ("Run make test.\n\n", "Run make test.\n\n- my rule\n"),
+        ("", "- my rule\n"),
+    ] {
         let user = user_with_claude_code();
         user.write("CLAUDE.md", before);
         let options = ["--instructions", "CLAUDE.md", "--yes", "--home", "/a"];
         assert_eq!(user.setup(&options).0, 0);
+        let is_paragraph = user.read("CLAUDE.md").contains("\n\nPalazzo (MCP) is");
+        assert_eq!(is_paragraph, !before.is_empty());
         user.write("CLAUDE.md", &format!("{}- my rule\n", user.read("CLAUDE.md")));
         assert_eq!(user.setup(&["--remove", "--yes"]).0, 0);
         assert_eq!(user.read("CLAUDE.md"), after);

@@ -115,8 +115,7 @@ impl TextAddition {
             Self::Permission(name) => name.as_str().into(),
             Self::Instructions => {
                 let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
-                let before = if text.is_empty() || text.ends_with('\n') { "" } else { line_end };
-                return Ok(format!("{text}{before}{INSTRUCTIONS}{line_end}"));
+                return Ok(format!("{text}{}{INSTRUCTIONS}{line_end}", gap_below(text, line_end)));
             }
         };
         let EntryPlace { section, name } = self.list();
@@ -126,8 +125,7 @@ impl TextAddition {
     /// Removes this from a text that others have changed since. What they added stays.
     fn remove(&self, text: &str, inserted: &str) -> Result<String, String> {
         if *self == Self::Instructions {
-            let is_kept = |it: &&str| it.trim_end_matches(['\r', '\n']) != INSTRUCTIONS;
-            return Ok(text.split_inclusive('\n').filter(is_kept).collect());
+            return Ok(remove_instructions(text, inserted));
         }
         let place = self.list();
         let path = [place.section, place.name];
@@ -207,6 +205,25 @@ impl TextAddition {
             name => Self::Permission(name.to_owned()),
         }
     }
+}
+
+/// Returns the line ends between a text and a paragraph below it: they leave an empty line.
+fn gap_below(text: &str, line_end: &str) -> String {
+    let is_ended = text.is_empty() || text.ends_with('\n');
+    let has_gap = text.is_empty() || text.ends_with(&line_end.repeat(2));
+    line_end.repeat(usize::from(!is_ended) + usize::from(!has_gap))
+}
+
+/// Removes the line of instructions from a text that others have changed since, with the empty line
+/// above it if that is still there. What stands below begins on a line of its own.
+fn remove_instructions(text: &str, inserted: &str) -> String {
+    let Some((above, below)) = text.split_once(inserted) else {
+        let is_kept = |it: &&str| it.trim_end_matches(['\r', '\n']) != INSTRUCTIONS;
+        return text.split_inclusive('\n').filter(is_kept).collect();
+    };
+    let is_ended = above.is_empty() || below.is_empty() || above.ends_with('\n');
+    let line_end = if inserted.ends_with("\r\n") { "\r\n" } else { "\n" };
+    format!("{above}{}{below}", if is_ended { "" } else { line_end })
 }
 
 /// Plans to remove what the records list, of these clients; all of it if there are none.

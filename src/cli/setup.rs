@@ -25,18 +25,21 @@ use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::serve::reject_duplicate_tools;
 use crate::cli::setup::change::apply_change;
 use crate::cli::setup::plan::{Plan, Step, plan_insertion, plan_palace, plan_removals};
+use crate::cli::setup::question::Choice;
 use crate::cli::setup::text_addition::{TextAddition, plan_text_removals};
 use crate::cli::terminal;
 use crate::keeper;
 use crate::mcp::{ToolSet, Toolbox};
+use crate::model::quote_for_shell;
 
 /// Set up Palazzo on this machine, or take that back
 ///
 /// Shows one plan, and asks once. At a terminal, the plan has the first palace, an entry for each
 /// MCP client that is found by its configuration, its folder or its program, and for Claude Code a
 /// hook that begins each conversation with a summary, and the permission to call the tools without
-/// asking each time; leave out what you do not want by its number. Without a terminal, --yes writes
-/// the entries of the clients, and what other options name.
+/// asking each time; leave out what you do not want by its number. By its letter you add the line for
+/// agents to your CLAUDE.md or AGENTS.md. Without a terminal, --yes writes the entries of the
+/// clients, and what other options name.
 ///
 /// Comments and layout of files stay. A file that it cannot read, and an entry of another server
 /// with the same name, are left alone. In an entry of Palazzo it updates the program, and the home
@@ -129,61 +132,119 @@ pub(super) fn run(args: &Args) -> Outcome {
     reject_duplicate_tools(Toolbox::new(args.tools.clone()))?;
     let unknown = "the folder of the user is not known: set HOME";
     let folders = UserFolders::from_env().ok_or_else(|| Failure::Message(unknown.to_owned()))?;
-    let plans = match args.remove {
-        true => plan_all_removals(args, &folders)?,
+    let proposal = match args.remove {
+        true => Proposal { plans: plan_all_removals(args, &folders)?, offers: Vec::new() },
         false => plan_set_up(args, &folders)?,
     };
-    if plans.is_empty() {
+    if proposal.plans.is_empty() {
         anstream::eprintln!("{}", nothing_found(args.remove));
         return Ok(ExitCode::from(u8::from(!args.remove)));
     }
-    terminal::print_text(&plans_to_text(&plans))?;
-    let is_refused = plans.iter().any(|it| matches!(it.step, Step::Refused(_)));
-    let count = plans.iter().filter(|it| it.is_change()).count();
-    if count == 0 || args.dry_run {
+    terminal::print_text(&proposal.to_text())?;
+    let is_refused = proposal.plans.iter().any(|it| matches!(it.step, Step::Refused(_)));
+    if proposal.count() == 0 || args.dry_run {
         return Ok(ExitCode::from(u8::from(is_refused)));
     }
-    let left_out = match args.yes {
-        true => Some(BTreeSet::new()),
-        false => question::ask_what_to_leave_out(count)?,
+    let choice = match args.yes {
+        true => Some(Choice::default()),
+        false => question::ask_what_to_write(proposal.count(), proposal.offers.len())?,
     };
-    let Some(left_out) = left_out else { return Ok(ExitCode::from(1)) };
-    let changes = plans.into_iter().filter(Plan::is_change).zip(1..);
-    let chosen = changes.filter(|(_, number)| !left_out.contains(number)).map(|(plan, _)| plan);
-    let is_written = apply_plans(chosen)?;
-    if !args.remove && is_written {
-        home::remember_home(args.home.given());
+    let Some(choice) = choice else { return Ok(ExitCode::from(1)) };
+    let is_written = apply_plans(proposal.chosen(&choice))?;
+    match args.remove {
+        true => report_palaces_that_stay(&args.home),
+        false => remember_set_up(&args.home, is_written),
+    }
+    Ok(ExitCode::from(u8::from(is_refused || !is_written)))
+}
+
+fn remember_set_up(home: &HomeArgs, is_written: bool) {
+    if is_written {
+        home::remember_home(home.given());
         anstream::eprintln!(
             "Restart the clients that are running. `palazzo setup --remove` takes all of it back, \
              except palaces."
         );
     }
-    Ok(ExitCode::from(u8::from(is_refused || !is_written)))
 }
 
-/// Renders the plans. Those that change something are numbered.
-fn plans_to_text(plans: &[Plan]) -> String {
-    let mut number = 0;
-    let page = plans.iter().map(|it| {
-        number += usize::from(it.is_change());
-        let number = if it.is_change() { format!("{number}. ") } else { String::new() };
-        number + &it.to_text()
-    });
-    page.collect::<Vec<_>>().join("\n")
+/// What the person is asked about.
+struct Proposal {
+    /// What is written, unless it is left out.
+    plans: Vec<Plan>,
+    /// What is written only if it is added.
+    offers: Vec<Plan>,
+}
+
+impl Proposal {
+    /// Returns the number of plans that change something.
+    fn count(&self) -> usize {
+        self.plans.iter().filter(|it| it.is_change()).count()
+    }
+
+    /// Renders the plans, and the offers below them. Plans that change something have a number,
+    /// offers a letter.
+    fn to_text(&self) -> String {
+        let mut number = 0;
+        let plans = self.plans.iter().map(|it| {
+            number += usize::from(it.is_change());
+            let number = if it.is_change() { format!("{number}. ") } else { String::new() };
+            number + &it.to_text()
+        });
+        let mut page = plans.collect::<Vec<_>>();
+        if !self.offers.is_empty() && self.count() > 0 {
+            let offers = self.offers.iter().enumerate();
+            let offers = offers.map(|(index, it)| {
+                format!("{}. {}", question::letter_of_offer(index), it.to_text())
+            });
+            let offers = offers.collect::<Vec<_>>().join("\n");
+            page.push(format!("Written only if you add it by its letter:\n\n{offers}"));
+        }
+        page.join("\n")
+    }
+
+    /// Returns the plans that the person has chosen.
+    fn chosen(self, choice: &Choice) -> impl Iterator<Item = Plan> {
+        let changes = self.plans.into_iter().filter(Plan::is_change).zip(1..);
+        let changes = changes.filter(|(_, number)| !choice.left_out.contains(number));
+        let offers = self.offers.into_iter().enumerate();
+        let offers = offers.filter(|(index, _)| choice.added.contains(index));
+        changes.map(|(plan, _)| plan).chain(offers.map(|(_, plan)| plan))
+    }
+}
+
+/// Names the palaces of the home, which a removal keeps, and the command that deletes them.
+fn report_palaces_that_stay(home: &HomeArgs) {
+    const MAX_NAMED: usize = 4;
+    let palaces = keeper::list_palaces(&home.find());
+    let folders = palaces.iter().map(|it| quote_for_shell(&it.display().to_string()));
+    let folders = folders.collect::<Vec<_>>().join(" ");
+    match palaces.len() {
+        0 => {}
+        1 => anstream::eprintln!(
+            "The palace stays. `rm -r {folders}` deletes it, but not its history in git."
+        ),
+        2..=MAX_NAMED => anstream::eprintln!(
+            "The palaces stay. `rm -r {folders}` deletes them, but not their history in git."
+        ),
+        count => anstream::eprintln!("{count} palaces stay in {}.", home.find().display()),
+    }
 }
 
 /// Plans the first palace, the entries of clients, and what is added beside them.
-fn plan_set_up(args: &Args, folders: &UserFolders) -> Result<Vec<Plan>, Failure> {
+fn plan_set_up(args: &Args, folders: &UserFolders) -> Result<Proposal, Failure> {
     let offers_all = args.all || !args.yes && io::stdin().is_terminal();
     let entries = plan_insertions(args, folders)?;
     let mut plans = Vec::new();
     if args.palace.is_some() || offers_all && !entries.is_empty() {
         plans.extend(plan_palace(&args.home, args.palace.as_deref(), args.template.as_deref())?);
     }
-    let title = Client::ClaudeCode.title();
-    let has_claude_code = entries.iter().any(|it| it.title == title);
+    let clients: Vec<_> = Client::value_variants()
+        .iter()
+        .filter(|it| entries.iter().any(|entry| entry.title == it.title()))
+        .collect();
     plans.extend(entries);
-    let is_wanted = |flag: bool| flag || offers_all && has_claude_code;
+    let is_wanted = |flag: bool| flag || offers_all && clients.contains(&&Client::ClaudeCode);
     if is_wanted(args.hooks) {
         plans.push(plan_hook(args, folders));
     }
@@ -192,11 +253,23 @@ fn plan_set_up(args: &Args, folders: &UserFolders) -> Result<Vec<Plan>, Failure>
         let permission = TextAddition::permission_for(server.name);
         plans.push(permission.plan_insertion(folders.claude_settings()));
     }
-    for file in &args.instructions {
-        let file = std::path::absolute(home::expand_tilde(file))?;
-        plans.push(TextAddition::Instructions.plan_insertion(file));
+    plans.extend(plan_instructions(&args.instructions)?);
+    let mut offers = Vec::new();
+    if offers_all && args.instructions.is_empty() {
+        let files = clients.iter().filter_map(|it| it.instructions_file(folders));
+        let lines = plan_instructions(&files.collect::<Vec<_>>())?;
+        if args.all { &mut plans } else { &mut offers }.extend(lines);
     }
-    Ok(plans)
+    offers.retain(Plan::is_change);
+    Ok(Proposal { plans, offers })
+}
+
+fn plan_instructions(files: &[PathBuf]) -> Result<Vec<Plan>, Failure> {
+    let plan = |file: &PathBuf| {
+        let file = std::path::absolute(home::expand_tilde(file))?;
+        Ok(TextAddition::Instructions.plan_insertion(file))
+    };
+    files.iter().map(plan).collect()
 }
 
 fn plan_hook(args: &Args, folders: &UserFolders) -> Plan {

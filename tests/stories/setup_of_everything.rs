@@ -155,6 +155,7 @@ fn a_person_at_a_terminal_leaves_parts_out_by_their_numbers() {
     assert_eq!(user.read(".cursor/mcp.json"), "{}");
     let settings = user.read(SETTINGS);
     assert!(settings.contains("mcp__palazzo__*") && !settings.contains("SessionStart"));
+    assert!(!user.path(".claude/CLAUDE.md").exists());
     // `n` writes nothing, Enter everything.
     let mut terminal = start(&user, &["--home", &home]);
     terminal.read_until("to leave out: ");
@@ -166,6 +167,48 @@ fn a_person_at_a_terminal_leaves_parts_out_by_their_numbers() {
     assert_eq!(terminal.read_to_end().1, Some(0));
     assert_eq!(user.read(".claude.json"), "{}");
     assert!(!user.path(SETTINGS).exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_person_at_a_terminal_adds_the_line_for_agents_by_its_letter() {
+    use crate::walk::Terminal;
+    let user = user_with_claude_code();
+    user.write(".claude/CLAUDE.md", "Be brief.\n");
+    user.write(".codex/config.toml", "model = \"x\"\n");
+    let before = user.list_files();
+    let mut command = user.command(env!("CARGO_BIN_EXE_palazzo"));
+    command.args(["setup", "--home", &user.path("palaces").display().to_string()]);
+    let mut terminal = Terminal::start_command(command, 120);
+    let plan = terminal.read_until("to leave out: ");
+    for part in [
+        "Written only if you add it by its letter:",
+        "a. Instructions: ",
+        ".claude/CLAUDE.md",
+        "b. Instructions: ",
+        ".codex/AGENTS.md",
+        "Write 1 to 5? Enter for yes, a, b, to add that line",
+    ] {
+        assert!(plan.contains(part), "{part}: {plan}");
+    }
+    terminal.type_and_read("1 a\n", "takes all of it back");
+    assert_eq!(terminal.read_to_end().1, Some(0));
+    assert!(user.read(".claude/CLAUDE.md").starts_with("Be brief.\n\nPalazzo (MCP) is"));
+    assert!(!user.path(".codex/AGENTS.md").exists());
+    let (code, shown) = user.setup(&["--remove", "--yes"]);
+    assert_eq!(code, 0, "{shown}");
+    assert_eq!(user.read(".claude/CLAUDE.md"), "Be brief.\n");
+    assert_eq!(user.list_files(), before);
+}
+
+#[test]
+fn a_removal_names_the_palaces_that_stay() {
+    let user = user_with_claude_code();
+    let home = user.path("palaces").display().to_string();
+    assert_eq!(user.setup(&["--yes", "--palace", "shop", "--home", &home]).0, 0);
+    let (_, shown) = user.setup(&["--remove", "--yes"]);
+    let expected = format!("The palace stays. `rm -r {home}/shop` deletes it, but not its history");
+    assert!(shown.contains(&expected), "{shown}");
 }
 
 #[test]

@@ -118,6 +118,16 @@ impl Client {
         })
     }
 
+    /// Returns the file with the instructions of the user for all projects, if `setup` offers to add
+    /// a line there.
+    pub(in crate::cli) fn instructions_file(self, folders: &UserFolders) -> Option<PathBuf> {
+        match self {
+            Self::ClaudeCode => Some(folders.claude_settings().with_file_name("CLAUDE.md")),
+            Self::Codex => Some(self.user_file(folders)?.with_file_name("AGENTS.md")),
+            _ => None,
+        }
+    }
+
     /// Returns whether the place of the user's configuration file is known.
     pub(in crate::cli) fn has_user_file(self) -> bool {
         !matches!(self, Self::LmStudio | Self::Lsp)

@@ -3,34 +3,54 @@
 use std::collections::BTreeSet;
 use std::io::{self, IsTerminal as _, Write as _};
 
+/// The parts of a plan that a person has chosen.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Choice {
+    /// The numbers of the parts to leave out.
+    pub(super) left_out: BTreeSet<usize>,
+    /// The indexes of the offers to write too.
+    pub(super) added: BTreeSet<usize>,
+}
+
 /// An answer to the question.
 #[derive(Debug, PartialEq)]
 enum Answer {
-    /// All parts except those with these numbers.
-    AllBut(BTreeSet<usize>),
+    Write(Choice),
     Nothing,
     NotUnderstood,
 }
 
-/// Asks which of `count` numbered parts to leave out; `None`: nothing is to be written.
-pub(super) fn ask_what_to_leave_out(count: usize) -> io::Result<Option<BTreeSet<usize>>> {
+/// Returns the letter of an offer.
+pub(super) fn letter_of_offer(index: usize) -> char {
+    (b'a'..=b'm').nth(index).map_or('?', char::from)
+}
+
+/// Asks which of `count` numbered parts to leave out, and which of the `offers`, with letters, to
+/// add; `None`: nothing is to be written.
+pub(super) fn ask_what_to_write(count: usize, offers: usize) -> io::Result<Option<Choice>> {
     if !io::stdin().is_terminal() {
         anstream::eprintln!("Nothing is written yet. Run this in a terminal, or with --yes.");
         return Ok(None);
     }
+    let letters: String = (0..offers).map(|it| format!(" {},", letter_of_offer(it))).collect();
+    let question = match offers {
+        0 => "Write this? Enter for all, n for nothing, or the numbers to leave out: ".to_owned(),
+        _ => format!(
+            "Write 1 to {count}? Enter for yes,{letters} to add that line, n for nothing, or the \
+             numbers to leave out: "
+        ),
+    };
     loop {
-        anstream::eprint!(
-            "Write this? Enter for all, n for nothing, or the numbers to leave out: "
-        );
+        anstream::eprint!("{question}");
         io::stderr().flush()?;
         let mut line = String::new();
         let is_ended = io::stdin().read_line(&mut line)? == 0;
-        match parse_answer(&line, count) {
-            Answer::AllBut(left_out) if !is_ended && left_out.len() < count => {
-                return Ok(Some(left_out));
+        match parse_answer(&line, count, offers) {
+            Answer::Write(choice) if !is_ended && !is_nothing(&choice, count) => {
+                return Ok(Some(choice));
             }
             Answer::NotUnderstood => anstream::eprintln!("Give numbers from 1 to {count}."),
-            Answer::AllBut(_) | Answer::Nothing => {
+            Answer::Write(_) | Answer::Nothing => {
                 anstream::eprintln!("Nothing is written.");
                 return Ok(None);
             }
@@ -38,18 +58,29 @@ pub(super) fn ask_what_to_leave_out(count: usize) -> io::Result<Option<BTreeSet<
     }
 }
 
-fn parse_answer(line: &str, count: usize) -> Answer {
-    match line.trim().to_lowercase().as_str() {
-        "" | "y" | "yes" => Answer::AllBut(BTreeSet::new()),
-        "n" | "no" | "none" => Answer::Nothing,
-        numbers => {
-            let words = numbers.split([' ', ',']).filter(|it| !it.is_empty());
-            let numbers = words.map(|it| it.parse().ok().filter(|it| (1..=count).contains(it)));
-            match numbers.collect::<Option<BTreeSet<usize>>>() {
-                Some(numbers) if !numbers.is_empty() => Answer::AllBut(numbers),
-                _ => Answer::NotUnderstood,
-            }
-        }
+fn is_nothing(choice: &Choice, count: usize) -> bool {
+    choice.left_out.len() == count && choice.added.is_empty()
+}
+
+fn parse_answer(line: &str, count: usize, offers: usize) -> Answer {
+    let line = line.trim().to_lowercase();
+    match line.as_str() {
+        "" | "y" | "yes" => return Answer::Write(Choice::default()),
+        "n" | "no" | "none" => return Answer::Nothing,
+        _ => {}
+    }
+    let mut choice = Choice::default();
+    for word in line.split([' ', ',']).filter(|it| !it.is_empty()) {
+        let offer = (0..offers).find(|it| word == letter_of_offer(*it).to_string());
+        match (offer, word.parse()) {
+            (Some(offer), _) => choice.added.insert(offer),
+            (None, Ok(number)) if (1..=count).contains(&number) => choice.left_out.insert(number),
+            _ => return Answer::NotUnderstood,
+        };
+    }
+    match choice == Choice::default() {
+        true => Answer::NotUnderstood,
+        false => Answer::Write(choice),
     }
 }
 
@@ -57,20 +88,38 @@ fn parse_answer(line: &str, count: usize) -> Answer {
 mod tests {
     use super::*;
 
+    fn choice(left_out: &[usize], added: &[usize]) -> Answer {
+        let set = |it: &[usize]| it.iter().copied().collect();
+        Answer::Write(Choice { left_out: set(left_out), added: set(added) })
+    }
+
     #[test]
     fn an_answer_is_all_nothing_or_the_numbers_to_leave_out() {
-        let answer = |line| parse_answer(line, 3);
+        let answer = |line| parse_answer(line, 3, 0);
         for line in ["\n", "y\n", " YES \r\n"] {
-            assert_eq!(answer(line), Answer::AllBut(BTreeSet::new()), "{line}");
+            assert_eq!(answer(line), choice(&[], &[]), "{line}");
         }
         for line in ["n\n", "no", "None\n"] {
             assert_eq!(answer(line), Answer::Nothing, "{line}");
         }
         for line in ["1 3\n", "1,3", "3, 1 1\n"] {
-            assert_eq!(answer(line), Answer::AllBut([1, 3].into()), "{line}");
+            assert_eq!(answer(line), choice(&[1, 3], &[]), "{line}");
         }
-        for line in ["4\n", "0", "1 x", "-1", ",", "nope"] {
+        for line in ["4\n", "0", "1 x", "-1", ",", "nope", "a"] {
             assert_eq!(answer(line), Answer::NotUnderstood, "{line}");
         }
+    }
+
+    #[test]
+    fn a_letter_adds_an_offer_to_what_is_written() {
+        let answer = |line| parse_answer(line, 3, 2);
+        assert_eq!(answer("a\n"), choice(&[], &[0]));
+        assert_eq!(answer("B, 2 a\n"), choice(&[2], &[0, 1]));
+        assert_eq!(answer("\n"), choice(&[], &[]));
+        for line in ["c", "ab", "a 4"] {
+            assert_eq!(answer(line), Answer::NotUnderstood, "{line}");
+        }
+        assert!(is_nothing(&Choice { left_out: [1].into(), ..Choice::default() }, 1));
+        assert!(!is_nothing(&Choice { left_out: [1].into(), added: [0].into() }, 1));
     }
 }

@@ -187,7 +187,7 @@ fn a_person_at_a_terminal_adds_the_line_for_agents_by_its_letter() {
         ".claude/CLAUDE.md",
         "b. Instructions: ",
         ".codex/AGENTS.md",
-        "Write 1 to 5? Enter for yes, a, b, to add that line",
+        "Write 1 to 5? Enter for yes, a or b to add that line",
     ] {
         assert!(plan.contains(part), "{part}: {plan}");
     }

@@ -13,7 +13,7 @@ use crate::cli::setup::change::{Change, RecordChange};
 use crate::cli::setup::description::{describe_insertion, describe_removal, describe_update};
 use crate::cli::setup::new_palace::NewPalace;
 use crate::config_edit::{ConfigError, find_entry};
-use crate::model::{ClientSetup, quoted};
+use crate::model::{ClientSetup, InsertionTrace, quoted};
 
 /// The name of the first palace, unless one is given.
 const FIRST_PALACE: &str = "palace";
@@ -141,16 +141,7 @@ fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result
         None => {
             let entry = client.command_entry(server);
             let (new, trace) = format.insert(text, place, &entry).map_err(not_edited)?;
-            let record = ClientSetup {
-                client: client.name(),
-                file: target.clone(),
-                name: server.name.to_owned(),
-                start: server.start(),
-                trace,
-                text: None,
-                created_file: was.is_none(),
-                created_folders: Vec::new(),
-            };
+            let record = entry_record(client, &target, server, trace, was.is_none());
             let description = describe_insertion(format, place, &entry, was.is_none());
             (new, RecordChange::Add(Box::new(record)), description)
         }
@@ -167,6 +158,25 @@ fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result
     };
     require_writable(&target).map_err(by_hand)?;
     Ok(Step::Change(Box::new(Change { target, was, new: Some(new), record, description })))
+}
+
+fn entry_record(
+    client: Client,
+    target: &Path,
+    server: &ServerCommand,
+    trace: InsertionTrace,
+    created_file: bool,
+) -> ClientSetup {
+    ClientSetup {
+        client: client.name(),
+        file: target.to_owned(),
+        name: server.name.to_owned(),
+        start: server.start(),
+        trace,
+        text: None,
+        created_file,
+        created_folders: Vec::new(),
+    }
 }
 
 /// Returns whether an entry has an older form of Zed, with more below `command` than the command.

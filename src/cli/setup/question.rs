@@ -32,11 +32,12 @@ pub(super) fn ask_what_to_write(count: usize, offers: usize) -> io::Result<Optio
         anstream::eprintln!("Nothing is written yet. Run this in a terminal, or with --yes.");
         return Ok(None);
     }
-    let letters: String = (0..offers).map(|it| format!(" {},", letter_of_offer(it))).collect();
+    let letters: Vec<_> = (0..offers).map(|it| letter_of_offer(it).to_string()).collect();
+    let letters = letters.join(" or ");
     let question = match offers {
         0 => "Write this? Enter for all, n for nothing, or the numbers to leave out: ".to_owned(),
         _ => format!(
-            "Write 1 to {count}? Enter for yes,{letters} to add that line, n for nothing, or the \
+            "Write 1 to {count}? Enter for yes, {letters} to add that line, n for nothing, or the \
              numbers to leave out: "
         ),
     };

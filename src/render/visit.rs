@@ -74,7 +74,7 @@ pub fn visit_page(details: &VisitDetails, now: DateTime<Utc>) -> String {
 
 /// Says whether a visit was undone; `None`: it was not.
 fn undone_mark(visit: &RecordedVisit) -> Option<&'static str> {
-    match (visit.undone, visit.undoable) {
+    match (visit.undone.len(), visit.undoable) {
         (0, _) => None,
         (_, 0) => Some("undone"),
         _ => Some("partly undone"),
@@ -116,14 +116,9 @@ pub fn hand_over_in_words(hand_over: &HandOver) -> String {
 /// of a kind has its name.
 pub fn changes_in_words(items: &[ItemDiff]) -> String {
     let mut groups = BTreeMap::<(usize, &'static str), Vec<&PalaceItem>>::new();
-    for it in items {
-        let verb = match it.change {
-            ChangeKind::Added(_) => 0,
-            ChangeKind::Changed(_) => 1,
-            ChangeKind::Removed(_) => 2,
-        };
-        let (kind, _) = item_kind_and_name(&it.item);
-        groups.entry((verb, kind)).or_default().push(&it.item);
+    for (item, verb) in verbs_by_item(items) {
+        let (kind, _) = item_kind_and_name(item);
+        groups.entry((verb, kind)).or_default().push(item);
     }
     let verbs = ["added", "changed", "removed"];
     let in_words = groups.iter().map(|((verb, kind), items)| match items.as_slice() {
@@ -132,6 +127,24 @@ pub fn changes_in_words(items: &[ItemDiff]) -> String {
     });
     let in_words = in_words.collect::<Vec<_>>().join(", ");
     if in_words.is_empty() { "nothing is left of its changes".to_owned() } else { in_words }
+}
+
+/// Returns each item once, with what happened to it: 0 for added, 1 for changed, 2 for removed. If
+/// others changed an item in between, it is several times in the list, the newest first.
+fn verbs_by_item(items: &[ItemDiff]) -> BTreeMap<&PalaceItem, usize> {
+    let mut verbs = BTreeMap::new();
+    for it in items {
+        let verb = match it.change {
+            ChangeKind::Added(_) => 0,
+            ChangeKind::Changed(_) => 1,
+            ChangeKind::Removed(_) => 2,
+        };
+        let known = verbs.entry(&it.item).or_insert(verb);
+        if *known == 1 && verb == 0 {
+            *known = 0;
+        }
+    }
+    verbs
 }
 
 /// Renders a visit as JSON.
@@ -155,6 +168,8 @@ pub fn visit_json(details: &VisitDetails) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::model::{CommitDetails, CommitId, CommitSummary};
 
@@ -178,6 +193,10 @@ mod tests {
         }
     }
 
+    fn ids(count: usize) -> BTreeSet<CommitId> {
+        (0..count).map(|it| CommitId(it.to_string())).collect()
+    }
+
     fn details() -> VisitDetails {
         let visit = RecordedVisit {
             id: "01KJMM4N00F2JXHH4DQ7YF03TN".parse().unwrap(),
@@ -187,7 +206,7 @@ mod tests {
                 commit("2026-03-01T10:00:00Z", "Record moss\nand more"),
             ],
             undoable: 2,
-            undone: 0,
+            undone: BTreeSet::new(),
         };
         let item = |name: &str, change| ItemDiff {
             item: PalaceItem::Entity(name.to_owned()),
@@ -207,7 +226,7 @@ mod tests {
     fn a_visit_has_its_changes_in_words_and_the_beginning_of_its_hand_over() {
         let now = "2026-03-01T12:00:00Z".parse().unwrap();
         let undone = VisitDetails {
-            visit: RecordedVisit { undoable: 0, undone: 2, ..details().visit },
+            visit: RecordedVisit { undoable: 0, undone: ids(2), ..details().visit },
             items: Vec::new(),
             hand_over: None,
         };
@@ -222,11 +241,29 @@ mod tests {
     #[test]
     fn a_visit_of_which_some_commits_are_left_is_partly_undone() {
         let visit = details().visit;
-        let mark =
-            |undone, undoable| undone_mark(&RecordedVisit { undoable, undone, ..visit.clone() });
+        let mark = |undone, undoable| {
+            undone_mark(&RecordedVisit { undoable, undone: ids(undone), ..visit.clone() })
+        };
         assert_eq!(mark(0, 2), None);
         assert_eq!(mark(1, 1), Some("partly undone"));
         assert_eq!(mark(2, 0), Some("undone"));
+    }
+
+    #[test]
+    fn an_item_with_changes_of_others_in_between_is_counted_once() {
+        let moss = |change| ItemDiff {
+            item: PalaceItem::Entity("Moss".to_owned()),
+            files: Vec::new(),
+            change,
+        };
+        let words = |changes: &[ChangeKind]| {
+            changes_in_words(&changes.iter().cloned().map(moss).collect::<Vec<_>>())
+        };
+        let [added, changed, removed] =
+            [ChangeKind::Added, ChangeKind::Changed, ChangeKind::Removed].map(|it| it(Vec::new()));
+        assert_eq!(words(&[changed.clone(), added.clone()]), "entity Moss added");
+        assert_eq!(words(&[changed.clone(), changed]), "entity Moss changed");
+        assert_eq!(words(&[removed, added]), "entity Moss removed");
     }
 
     #[test]

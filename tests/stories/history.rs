@@ -35,7 +35,12 @@ fn normalize_ids(text: &str) -> String {
         word if word.len() == 26 && word.starts_with("01") => it.replace(word, "ID"),
         _ => it.to_owned(),
     };
-    text.split_inclusive(|it: char| !it.is_ascii_alphanumeric()).map(word).collect()
+    let mut is_visit = false;
+    let words = text.split_inclusive(is_end).map(|it| {
+        let is_id = std::mem::replace(&mut is_visit, it == "visit ");
+        if is_id { it.replace(it.trim_end_matches(is_end), "ID") } else { word(it) }
+    });
+    words.collect()
 }
 
 /// Commits everything on March 9.

@@ -97,6 +97,7 @@ mod token_costs;
 mod untrusted_remotes;
 mod untrusted_repositories;
 mod unusable_homes;
+mod visits;
 mod wake_up;
 #[cfg(unix)]
 mod walk;

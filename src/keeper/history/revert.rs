@@ -19,8 +19,9 @@ pub(crate) const UNDOES_TRAILER: &str = "Palazzo-Undoes";
 const UNDO_COMMAND: &str = "undo";
 /// How the subject of an undoing commit begins.
 pub(crate) const UNDO_SUBJECT_PREFIX: &str = "undo: ";
-/// How a visit is named in the subject of the commit that undoes it.
-const VISIT_PREFIX: &str = "visit ";
+/// How the body of an undoing commit begins, and how it names a visit.
+const UNDONE_PREFIX: &str = "Undid ";
+const OF_VISIT: &str = " of visit ";
 
 /// Files that stay as they are, by path, each with who changed it.
 pub type KeptFiles = Vec<(String, String)>;
@@ -48,8 +49,18 @@ pub(crate) struct UndoneCommitSet {
 }
 
 impl UndoneCommitSet {
+    /// Returns whether a commit, which is older than those before, is undone. If it is not, adds
+    /// the commits that it undoes: what `git revert` has undone undoes nothing.
+    pub(crate) fn add_commit(&mut self, palace: &OpenPalace, commit: &CommitDetails) -> bool {
+        let is_undone = self.take_if_undone(commit);
+        if !is_undone {
+            self.add_commits_undone_by(palace, commit);
+        }
+        is_undone
+    }
+
     /// Adds the commits that `commit` undoes, if it was made by `palazzo undo` or `git revert`.
-    pub(crate) fn add_commits_undone_by(&mut self, palace: &OpenPalace, commit: &CommitDetails) {
+    fn add_commits_undone_by(&mut self, palace: &OpenPalace, commit: &CommitDetails) {
         let CommitDetails { summary, body, changed_files, .. } = commit;
         let reverted = body.split("This reverts commit ").nth(1);
         let reverted = reverted.map(|it| it.split(|it: char| !it.is_ascii_hexdigit()));
@@ -64,7 +75,8 @@ impl UndoneCommitSet {
             let subject = &summary.subject;
             let quoted = || subject.strip_prefix("Revert \"")?.strip_suffix('"');
             let undone = subject.strip_prefix(UNDO_SUBJECT_PREFIX);
-            if let Some(visit) = undone.and_then(parse_visit_subject) {
+            let visit = undone.and_then(parse_visit_subject).or_else(|| parse_undone_visit(body));
+            if let Some(visit) = visit {
                 self.rebased_visits.insert(visit);
             } else if let Some(subject) = undone.or_else(quoted) {
                 self.rebased.push((subject.to_owned(), changed_files.clone()));
@@ -86,13 +98,26 @@ impl UndoneCommitSet {
     }
 }
 
-/// Returns how the subject of a commit that undoes a visit names it.
-pub(crate) fn visit_subject(visit: Ulid) -> String {
-    format!("{VISIT_PREFIX}{visit}")
+/// Returns the body of the message of a commit that undoes `commits`, of a visit if there is one, and
+/// keeps `files` as they are.
+pub(crate) fn undone_body(commits: usize, visit: Option<Ulid>, files: usize) -> String {
+    let mut body = format!("{UNDONE_PREFIX}{}", render::count_with_noun(commits, "commit"));
+    body.extend(visit.map(|it| format!("{OF_VISIT}{it}")));
+    match files {
+        0 => body,
+        _ => format!("{body}, but for {}", render::count_with_noun(files, "file")),
+    }
 }
 
+/// Parses the visit in the body of an undoing commit.
+fn parse_undone_visit(body: &str) -> Option<Ulid> {
+    let line = body.lines().find(|it| it.starts_with(UNDONE_PREFIX))?;
+    line.split_once(OF_VISIT)?.1.get(..ulid::ULID_LEN)?.parse().ok()
+}
+
+/// Parses the visit in the subject of an undoing commit of an earlier version of Palazzo.
 fn parse_visit_subject(subject: &str) -> Option<Ulid> {
-    subject.strip_prefix(VISIT_PREFIX)?.parse().ok()
+    subject.strip_prefix("visit ")?.parse().ok()
 }
 
 /// Returns the visit in which a commit was made.

@@ -63,11 +63,10 @@ fn last_undoable_commit(
     let (mut later, mut undone) = (Vec::new(), UndoneCommitSet::default());
     let mut last_call = None;
     palace.store().log(&[], |commit| {
-        if is_change_of_tool(&commit) && !undone.take_if_undone(&commit) {
+        if !undone.add_commit(palace, &commit) && is_change_of_tool(&commit) {
             last_call = Some(commit);
             return false;
         }
-        undone.add_commits_undone_by(palace, &commit);
         later.push(commit);
         true
     })?;

@@ -10,7 +10,7 @@ use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::history::revert::{
     KeptFiles, UNDO_SUBJECT_PREFIX, UNDOES_TRAILER, UndoneCommit, UndoneCommitSet, changes_file,
     creates_palace, describe_commit, is_change_of_tool, modes_after_revert, plan_revert_edits,
-    reverse_diffs, visit_of_commit, visit_subject,
+    reverse_diffs, undone_body, visit_of_commit,
 };
 use crate::keeper::history::visits::{combine_diffs, find_visit};
 use crate::keeper::palace::OpenPalace;
@@ -80,19 +80,10 @@ pub fn undo_visit(
         Ok(ChangePlan {
             edits: plan_edits(palace)?,
             subject: format!("{UNDO_SUBJECT_PREFIX}{}", filter.name()),
-            body: undone_body(history.selected.len(), undone.kept.len()),
+            body: undone_body(history.selected.len(), filter.visit(), undone.kept.len()),
         })
     })?;
     Ok(undone)
-}
-
-/// Returns the body of the message of a commit that undoes `commits` and keeps `files` as they are.
-fn undone_body(commits: usize, files: usize) -> String {
-    let body = format!("Undid {}", render::count_with_noun(commits, "commit"));
-    match files {
-        0 => body,
-        _ => format!("{body}, but for {}", render::count_with_noun(files, "file")),
-    }
 }
 
 /// A selection whose texts are parsed.
@@ -147,12 +138,19 @@ impl CommitFilter {
 
     fn name(&self) -> String {
         match self {
-            Self::Visit(id) => visit_subject(*id),
+            Self::Visit(id) => format!("visit {}", RecordedVisit::shorten_id(*id)),
             Self::Client { name, since } => format!(
                 "{} since {}",
                 render::one_line(name),
                 since.to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
             ),
+        }
+    }
+
+    fn visit(&self) -> Option<Ulid> {
+        match self {
+            Self::Visit(id) => Some(*id),
+            Self::Client { .. } => None,
         }
     }
 
@@ -201,10 +199,10 @@ fn read_history(
         if commit.summary.at < start {
             return false;
         }
-        undone.add_commits_undone_by(palace, &commit);
+        let is_undone = undone.add_commit(palace, &commit);
         place += 1;
         let is_selected = is_change_of_tool(&commit) && filter.selects(&commit);
-        match is_selected && !undone.take_if_undone(&commit) {
+        match is_selected && !is_undone {
             true => history.selected.push((place, commit)),
             false => {
                 history.has_undone |= is_selected;
@@ -334,6 +332,10 @@ mod tests {
         UndoSelection::Visit(by.visit_id.to_string())
     }
 
+    fn short_id(by: &Caller) -> String {
+        RecordedVisit::shorten_id(by.visit_id)
+    }
+
     #[test]
     fn all_changes_of_a_visit_are_undone_and_those_of_others_stay() {
         let (mut home, claude, bob) = (TestHome::new(&[]), caller("claude"), caller("bob"));
@@ -342,7 +344,7 @@ mod tests {
         write(&mut home, &bob, "entities/rock/slate.yaml", "grey");
         write(&mut home, &claude, ROCK, "newer");
         write(&mut home, &claude, MOSS, "green");
-        let title = format!("3 commits of visit {} (claude, just now)", claude.visit_id);
+        let title = format!("3 commits of visit {} (claude, just now)", short_id(&claude));
         assert_eq!(undo(&mut home, &visit(&claude), true), Ok(title.clone()));
         assert!(home.read(MOSS).is_some());
         assert_eq!(undo(&mut home, &visit(&claude), false), Ok(title));
@@ -427,8 +429,8 @@ mod tests {
         let expected = format!(
             "there is nothing to undo: no commit of visit {}; the last visits are {} (claude, \
              just now)",
-            bob.visit_id,
-            RecordedVisit::shorten_id(claude.visit_id)
+            short_id(&bob),
+            short_id(&claude)
         );
         assert_eq!(refusal, expected);
         let refusal = undo(&mut home, &UndoSelection::Visit("x".to_owned()), false).unwrap_err();

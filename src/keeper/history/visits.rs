@@ -3,7 +3,7 @@
 //! Every commit of a conversation has the trailer `Palazzo-Visit` with the id of its visit. Commands
 //! of a person have an id too, but are no visits here.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use chrono::{DateTime, TimeDelta, Utc};
 use ulid::Ulid;
@@ -44,7 +44,7 @@ pub fn list_visits(session: &Session<'_>, limit: usize) -> Result<VisitLog, Refu
     let is_truncated = visits.len() > limit;
     visits.truncate(limit);
     let describe = |visit: RecordedVisit| {
-        let layers = combine_diffs(palace, &visit.commits)?;
+        let layers = combine_diffs(palace, &visit.described_commits())?;
         describe_visit(palace, visit, &layers)
     };
     let visits = visits.into_iter().map(describe).collect::<Result<_, Refusal>>()?;
@@ -55,7 +55,7 @@ pub fn list_visits(session: &Session<'_>, limit: usize) -> Result<VisitLog, Refu
 /// what it changed.
 pub fn show_visit(session: &Session<'_>, name: &str) -> Result<VisitDetails, Refusal> {
     let visit = find_visit(session.palace, session.caller, name)?;
-    let layers = combine_diffs(session.palace, &visit.commits)?;
+    let layers = combine_diffs(session.palace, &visit.described_commits())?;
     describe_visit(session.palace, visit, &layers)
 }
 
@@ -68,14 +68,15 @@ pub fn diff_visit(
 ) -> Result<(RecordedVisit, PalaceDiff), Refusal> {
     let palace = &*session.palace;
     let visit = find_visit(palace, session.caller, name)?;
-    let layers = combine_diffs(palace, &visit.commits)?;
+    let commits = visit.described_commits();
+    let layers = combine_diffs(palace, &commits)?;
     let VisitDetails { visit, items, .. } = describe_visit(palace, visit, &layers)?;
-    let before = visit.commits.last().and_then(|it| it.parent.clone());
+    let before = commits.last().and_then(|it| it.parent.clone());
     let prefix = palace.store().prefix_in_repository()?;
     let patches = layers.iter().rev().flatten().map(|it| file_patch(&prefix, it));
     let diff = PalaceDiff {
         from: before.map(|it| commit_summary(palace, &it)).transpose()?,
-        to: visit.commits.first().map(|it| it.summary.clone()),
+        to: commits.first().map(|it| it.summary.clone()),
         items,
         patch: patches.collect(),
     };
@@ -115,7 +116,7 @@ pub(crate) fn find_visit(
 fn last_visit(palace: &OpenPalace) -> Result<RecordedVisit, Refusal> {
     for limit in [10, usize::MAX] {
         for visit in read_visits(palace, limit)?.into_iter().filter(|it| it.undoable > 0) {
-            if !combine_diffs(palace, &visit.commits)?.is_empty() {
+            if !combine_diffs(palace, &visit.described_commits())?.is_empty() {
                 return Ok(visit);
             }
         }
@@ -189,16 +190,19 @@ struct VisitCollector {
 impl VisitCollector {
     /// Adds a commit that is older than those before.
     fn add_commit(&mut self, palace: &OpenPalace, commit: CommitDetails) {
-        self.undone.add_commits_undone_by(palace, &commit);
-        let is_undone = self.undone.take_if_undone(&commit);
+        let is_undone = self.undone.add_commit(palace, &commit);
         let Some(id) = visit_of_client(&commit) else { return };
         let place = *self.places.entry(id).or_insert(self.visits.len());
         if place == self.visits.len() {
             self.visits.push(new_visit(id, &commit));
         }
         let visit = &mut self.visits[place];
-        visit.undone += usize::from(is_undone);
-        visit.undoable += usize::from(!is_undone);
+        match is_undone {
+            true => {
+                visit.undone.insert(commit.summary.id.clone());
+            }
+            false => visit.undoable += 1,
+        }
         visit.commits.push(commit);
     }
 
@@ -212,7 +216,7 @@ impl VisitCollector {
 
 fn new_visit(id: Ulid, newest: &CommitDetails) -> RecordedVisit {
     let client = newest.trailer(Caller::CLIENT_TRAILER).unwrap_or(&newest.summary.by).to_owned();
-    RecordedVisit { id, client, commits: Vec::new(), undone: 0, undoable: 0 }
+    RecordedVisit { id, client, commits: Vec::new(), undone: BTreeSet::new(), undoable: 0 }
 }
 
 /// Counts the commits that created the palace: at most one.

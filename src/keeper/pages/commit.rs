@@ -65,10 +65,9 @@ fn log_rows(page: &PageSession<'_, '_>, shown: &[CommitDetails]) -> Result<Vec<L
 fn undone_commits(page: &PageSession<'_, '_>) -> BTreeSet<CommitId> {
     let (mut later, mut undone) = (UndoneCommitSet::default(), BTreeSet::new());
     for it in page.commits {
-        if later.take_if_undone(it) {
+        if later.add_commit(page.session.palace, it) {
             undone.insert(it.summary.id.clone());
         }
-        later.add_commits_undone_by(page.session.palace, it);
     }
     undone
 }
@@ -140,13 +139,12 @@ fn revert_of(page: &PageSession<'_, '_>, commit: &CommitDetails, diffs: &[FileDi
     let mut undone = UndoneCommitSet::default();
     let mut is_last_of_tool = is_change_of_tool(commit);
     for newer in page.commits.iter().take_while(|it| it.summary.id != commit.summary.id) {
+        let is_newer_undone = undone.add_commit(open, newer);
         let mut by_it = UndoneCommitSet::default();
-        by_it.add_commits_undone_by(open, newer);
-        if by_it.take_if_undone(commit) {
+        if !is_newer_undone && !by_it.add_commit(open, newer) && by_it.take_if_undone(commit) {
             return Revert::Undone(newer.summary.short.clone());
         }
-        is_last_of_tool &= !is_change_of_tool(newer) || undone.take_if_undone(newer);
-        undone.add_commits_undone_by(open, newer);
+        is_last_of_tool &= !is_change_of_tool(newer) || is_newer_undone;
     }
     let mut commands = Vec::new();
     if creates_palace(diffs) {

@@ -55,7 +55,7 @@ pub(super) fn visit_row(
     let files = visit.commits.iter().map(|it| it.changed_files.len()).sum();
     let (changes, hand_over) = match files {
         0..=MAX_DESCRIBED_FILES => {
-            let layers = combine_diffs(page.session.palace, &visit.commits)?;
+            let layers = combine_diffs(page.session.palace, &visit.described_commits())?;
             let VisitDetails { items, hand_over, .. } =
                 describe_visit(page.session.palace, visit.clone(), &layers)?;
             (render::changes_in_words(&items), hand_over)
@@ -81,7 +81,7 @@ pub(super) fn visit_content(
 ) -> Result<PageContent, Refusal> {
     let open = &*page.session.palace;
     let visit = find_visit(open, page.session.caller, name)?;
-    let layers = combine_diffs(open, &visit.commits)?;
+    let layers = combine_diffs(open, &visit.described_commits())?;
     let diffs = layers.iter().flatten();
     let undo_command = undo_command_of_visit(page, &visit);
     let content = VisitPage {

@@ -1,9 +1,11 @@
 //! Visits, and the changes that each has made. A visit is one conversation of an MCP client.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
-use crate::model::{CommitDetails, ItemDiff};
+use crate::model::{CommitDetails, CommitId, ItemDiff};
 
 /// The commits of one visit: one conversation of an MCP client.
 #[derive(Clone, Debug)]
@@ -16,8 +18,8 @@ pub struct RecordedVisit {
     pub commits: Vec<CommitDetails>,
     /// How many of them can be undone and are not: the one that created the palace cannot.
     pub undoable: usize,
-    /// How many of them are undone.
-    pub undone: usize,
+    /// Those of them that are undone.
+    pub undone: BTreeSet<CommitId>,
 }
 
 /// A visit, and what it changed.
@@ -58,7 +60,15 @@ impl RecordedVisit {
 
     /// Returns whether it was undone.
     pub fn is_undone(&self) -> bool {
-        self.undoable == 0 && self.undone > 0
+        self.undoable == 0 && !self.undone.is_empty()
+    }
+
+    /// Returns the commits that say what the visit changed: those that are not undone, or all if
+    /// the whole visit is undone.
+    pub fn described_commits(&self) -> Vec<CommitDetails> {
+        let is_left =
+            |it: &&CommitDetails| self.is_undone() || !self.undone.contains(&it.summary.id);
+        self.commits.iter().filter(is_left).cloned().collect()
     }
 
     /// Returns the time of the first change.

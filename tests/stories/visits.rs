@@ -1,0 +1,76 @@
+//! Conversations: what the log and `show` report of them, and undoing one that others have built on.
+
+use serde_json::json;
+
+use crate::harness::{Home, MARCH_1};
+
+const MARCH_2: &str = "2026-03-02T12:00:00Z";
+
+/// Runs a command, and returns its output, including refusals, with `ID` for the ids of visits.
+fn run(home: &Home, arguments: &[&str]) -> String {
+    let output = home.palazzo_command(MARCH_2).args(arguments).output().unwrap();
+    let text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+    let ids = home.git(&["log", "--format=%(trailers:key=Palazzo-Visit,valueonly,separator=)"]);
+    ids.lines()
+        .filter(|it| !it.is_empty())
+        .fold(text, |text, id| text.replace(&id[id.len() - 6..].to_lowercase(), "ID"))
+}
+
+/// A palace with a hall and the entity Plan, by a visit of its own.
+async fn home_with_plan() -> Home {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    let hall = json!({ "slug": "hall", "name": "Hall", "description": "Stone.", "actions": [] });
+    agent.call("build_room", hall).await;
+    let plan = json!({ "name": "Plan", "genus": "Claim", "observations": ["It is old."] });
+    agent.call("create_entities", json!({ "entities": [plan] })).await;
+    agent.disconnect().await;
+    home
+}
+
+/// Makes calls in a conversation of their own, and returns the id of its visit.
+async fn converse(home: &Home, calls: &[(&'static str, serde_json::Value)]) -> String {
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    for (tool, arguments) in calls.iter().cloned() {
+        agent.call(tool, arguments).await;
+    }
+    agent.disconnect().await;
+    let id = home.git(&["log", "-1", "--format=%(trailers:key=Palazzo-Visit,valueonly)"]);
+    id.trim().to_owned()
+}
+
+fn observe(text: &str) -> (&'static str, serde_json::Value) {
+    ("update_entity", json!({ "name": "Plan", "add_observations": [text] }))
+}
+
+#[tokio::test]
+async fn a_conversation_that_goes_on_after_its_undo_is_described_by_what_is_left() {
+    let home = home_with_plan().await;
+    let granite = json!({ "entities": [{ "name": "Granite", "genus": "Rock" }] });
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("w").await;
+    agent.call("create_entities", granite.clone()).await;
+    run(&home, &["undo", "--visit", "last"]);
+    agent.call("create_entities", granite).await;
+    agent.disconnect().await;
+    let log = run(&home, &["log", "--visits", "-n", "1"]);
+    assert!(log.contains("entity Granite added  (partly undone)"), "{log}");
+}
+
+#[tokio::test]
+async fn git_revert_of_an_undo_gives_the_conversation_back() {
+    let home = home_with_plan().await;
+    let first = converse(&home, &[observe("It is wrong.")]).await;
+    run(&home, &["undo", "--visit", &first]);
+    assert!(run(&home, &["log", "--visits"]).contains("(undone)"));
+    let revert = ["-c", "user.name=Ada", "-c", "user.email=a@example.org", "revert", "--no-edit"];
+    home.git(&[&revert[..], &["HEAD"]].concat());
+    assert!(!run(&home, &["log", "--visits"]).contains("undone"));
+    let undone = run(&home, &["undo", "--visit", "last"]);
+    assert_eq!(
+        undone,
+        "Undid 1 commit of visit ID (claude, 1 day ago):\nentity Plan: observation 'It is wrong.' removed\n"
+    );
+}

@@ -9,14 +9,18 @@ use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use crate::keeper::{self, UndoSelection, UndoneCommit};
-use crate::model::quoted_unless_plain;
+use crate::model::{escape_unprintable, quoted_unless_plain};
 use crate::render;
+
+/// How many links that lead nowhere are listed.
+const MAX_BROKEN_LINKS: usize = 5;
 
 /// Revert the last change that a tool made, in a new commit; again for the one before
 ///
 /// With `--visit`, or with `--client` and `--since`, reverts all changes of a visit
-/// or of a client in one commit. A file that others have changed since stays as it is:
-/// it is listed with who changed it, and the command exits with 1.
+/// or of a client in one commit. What others have changed since stays. Where they changed
+/// the same, the file stays as it is: it is listed with who changed it, and the command
+/// exits with 1.
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Only report what would be done
@@ -68,17 +72,37 @@ fn undone_to_text(undone: &UndoneCommit, is_dry_run: bool) -> String {
         }
         page.push_str("palazzo restore FILE --to MOMENT takes an earlier version of one.\n");
     }
+    if !undone.broken_links.is_empty() {
+        page.push_str("\nThese links lead nowhere now:\n");
+        for it in undone.broken_links.iter().take(MAX_BROKEN_LINKS) {
+            let file = quoted_unless_plain(&it.file);
+            page.push_str(&format!(
+                "  {file}:{}: {}\n",
+                it.at.line,
+                escape_unprintable(&it.message)
+            ));
+        }
+        if undone.broken_links.len() > MAX_BROKEN_LINKS {
+            let more = undone.broken_links.len() - MAX_BROKEN_LINKS;
+            page.push_str(&format!("  and {more} more, which palazzo check lists\n"));
+        }
+    }
     page
 }
 
 fn undone_to_json(undone: &UndoneCommit, is_dry_run: bool) -> String {
     let items: Vec<_> = undone.changes.iter().map(render::item_diff_json).collect();
     let kept = undone.kept.iter().map(|(path, by)| json!({ "file": path, "changed_by": by }));
+    let broken_links = undone
+        .broken_links
+        .iter()
+        .map(|it| json!({ "file": it.file, "line": it.at.line, "message": it.message }));
     let value = json!({
         "dry_run": is_dry_run,
         "undone": undone.description,
         "items": items,
         "kept": kept.collect::<Vec<_>>(),
+        "broken_links": broken_links.collect::<Vec<_>>(),
     });
     format!("{value:#}\n")
 }
@@ -110,6 +134,7 @@ mod tests {
             description: "1a2b3c4 x".to_owned(),
             changes: vec![change],
             kept: Vec::new(),
+            broken_links: Vec::new(),
         };
         let value: serde_json::Value =
             serde_json::from_str(&undone_to_json(&undone, true)).unwrap();

@@ -1,5 +1,6 @@
 //! History: log, diff, blame, undo and restore.
 
+pub(crate) mod broken_links;
 pub(crate) mod diff;
 pub(crate) mod file_diff;
 pub(crate) mod item_diffs;
@@ -8,6 +9,7 @@ pub(crate) mod path_argument;
 pub(crate) mod resolve_item;
 pub(crate) mod restore;
 pub(crate) mod revert;
+pub(crate) mod revert_file;
 pub(crate) mod revisions;
 pub(crate) mod undo;
 pub(crate) mod undo_visit;

@@ -64,8 +64,8 @@ fn revert(visit: &RecordedVisit, undo_command: Option<&str>) -> Markup {
                 p { "Reverts the whole conversation, in a new commit:" }
                 pre tabindex="0" class="command" { code { (whole_line(command)) } }
                 p class="note" {
-                    "With " code { "--dry-run" } " it only lists what it would revert. A file that "
-                    "somebody else changed later stays as it is."
+                    "With " code { "--dry-run" } " it only lists what it would revert. What others "
+                    "changed later stays."
                 }
             }
             None if visit.is_undone() => p { "It was undone already." },

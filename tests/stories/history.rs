@@ -303,7 +303,7 @@ async fn a_whole_visit_is_undone_in_one_commit() {
 async fn undo_refuses_when_a_file_has_changed_since() {
     let home = home_with_history().await;
     let granite = home.read("w/entities/rock/granite.yaml");
-    home.write("w/entities/rock/granite.yaml", &(granite.clone() + "# mine\n"));
+    home.write("w/entities/rock/granite.yaml", &granite.replace("speckled", "pink"));
     let uncommitted = run(&home, MARCH_9, &["undo"]);
     commit_by_hand(&home, "a note on granite");
     let committed = run(&home, MARCH_9, &["undo"]);

@@ -1,5 +1,6 @@
 //! Conversations: what the log and `show` report of them, and undoing one that others have built on.
 
+use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::harness::{Home, MARCH_1};
@@ -43,6 +44,60 @@ async fn converse(home: &Home, calls: &[(&'static str, serde_json::Value)]) -> S
 
 fn observe(text: &str) -> (&'static str, serde_json::Value) {
     ("update_entity", json!({ "name": "Plan", "add_observations": [text] }))
+}
+
+#[tokio::test]
+async fn one_conversation_is_taken_back_and_another_about_the_same_entity_stays() {
+    let home = home_with_plan().await;
+    let close = json!({ "name": "Plan", "status": "closed" });
+    let first = converse(&home, &[observe("It is wrong."), ("update_entity", close)]).await;
+    converse(&home, &[observe("It is green.")]).await;
+    let file = "w/entities/claim/plan.yaml";
+    home.write(file, &home.read(file).replace("- It is old.", "- It is old. # in the cellar"));
+    assert_snapshot!(run(&home, &["undo", "--visit", &first]), @"
+    Undid 2 commits of visit ID (claude, 1 day ago):
+    entity Plan: status closed → none; observation 'It is wrong.' removed
+    ");
+    let file = home.read(file);
+    assert!(file.contains("- It is old. # in the cellar\n  - It is green.\n"), "{file}");
+    assert!(!file.contains("status") && !file.contains("wrong"), "{file}");
+    assert!(run(&home, &["log", "--visits"]).contains("(undone)"));
+    home.assert_clean_repository();
+}
+
+#[tokio::test]
+async fn links_that_lead_nowhere_after_an_undo_are_listed() {
+    let home = home_with_plan().await;
+    let crypt = json!({ "slug": "crypt", "name": "Crypt", "description": "Dark.", "actions": [] });
+    let granite = json!({ "entities": [{ "name": "Granite", "genus": "Rock" }] });
+    let first = converse(&home, &[("build_room", crypt), ("create_entities", granite)]).await;
+    let relation = json!([{ "type": "rests_on", "to": "Granite" }]);
+    let door = json!([{ "label": "Descend", "type": "navigate", "room": "crypt" }]);
+    converse(
+        &home,
+        &[
+            ("update_entity", json!({ "name": "Plan", "add_relations": relation })),
+            ("build_room", json!({ "slug": "hall", "merge": true, "actions": door })),
+        ],
+    )
+    .await;
+    assert_snapshot!(run(&home, &["undo", "--visit", &first]), @"
+    Undid 2 commits of visit ID (claude, 1 day ago):
+    room crypt: removed
+    entity Granite: removed
+
+    These links lead nowhere now:
+      entities/claim/plan.yaml:9: there is no entity `Granite` yet
+      rooms/hall.yaml:9: the room `crypt` is not built yet
+    ");
+    // What led nowhere before is not listed again.
+    converse(
+        &home,
+        &[("create_entities", json!({ "entities": [{ "name": "Slate", "genus": "Rock" }] }))],
+    )
+    .await;
+    let undone = run(&home, &["undo", "--visit", "last"]);
+    assert!(undone.ends_with("entity Slate: removed\n"), "{undone}");
 }
 
 #[tokio::test]

@@ -5,20 +5,24 @@ use std::collections::{BTreeMap, BTreeSet};
 use ulid::Ulid;
 
 use crate::format::PalacePath;
+use crate::keeper::history::broken_links::{
+    can_break_links, find_broken_links, find_new_broken_links,
+};
 use crate::keeper::palace::OpenPalace;
+use crate::keeper::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::keeper::{Caller, Refusal};
 use crate::model::{
-    CommitDetails, CommitId, CommitSummary, FileContent, FileDiff, FileEdit, ItemDiff, quoted,
-    quoted_unless_plain,
+    CommitDetails, CommitId, CommitSummary, Diagnostic, FileContent, FileDiff, FileEdit, ItemDiff,
+    quoted, quoted_unless_plain,
 };
 use crate::render;
 
 /// The trailer of an undoing commit that names an undone commit.
-pub(crate) const UNDOES_TRAILER: &str = "Palazzo-Undoes";
+const UNDOES_TRAILER: &str = "Palazzo-Undoes";
 /// The name of the command that undoes, in the trailer of its commits.
 const UNDO_COMMAND: &str = "undo";
 /// How the subject of an undoing commit begins.
-pub(crate) const UNDO_SUBJECT_PREFIX: &str = "undo: ";
+const UNDO_SUBJECT_PREFIX: &str = "undo: ";
 /// How the body of an undoing commit begins, and how it names a visit.
 const UNDONE_PREFIX: &str = "Undid ";
 const OF_VISIT: &str = " of visit ";
@@ -35,6 +39,58 @@ pub struct UndoneCommit {
     pub changes: Vec<ItemDiff>,
     /// The files that stay as they are, because others changed them since; each with who did.
     pub kept: KeptFiles,
+    /// The links that lead nowhere since it was undone.
+    pub broken_links: Vec<Diagnostic>,
+}
+
+/// A commit that reverts others.
+pub(crate) struct RevertCommit<'a> {
+    /// What is reverted.
+    pub(crate) diffs: &'a [FileDiff],
+    /// The commits that are undone by it.
+    pub(crate) undone: Vec<CommitId>,
+    /// The commits before those that are reverted, which have the modes of deleted files.
+    pub(crate) parents: Vec<&'a CommitId>,
+    pub(crate) subject: String,
+    pub(crate) body: String,
+}
+
+impl RevertCommit<'_> {
+    /// Makes the commit that undoes `undone`, and adds the links that lead nowhere since. Refuses if
+    /// a file was changed meanwhile; `later_commit` returns the commit that did. With `is_dry_run`
+    /// it changes nothing.
+    pub(crate) fn make<'c>(
+        self,
+        palace: &mut OpenPalace,
+        caller: &Caller,
+        undone: UndoneCommit,
+        later_commit: impl Fn(&str) -> Option<&'c CommitDetails>,
+        is_dry_run: bool,
+    ) -> Result<UndoneCommit, Refusal> {
+        let plan_edits = |palace: &OpenPalace| {
+            plan_revert_edits(palace, caller, &undone.description, self.diffs, &later_commit)
+        };
+        if is_dry_run {
+            plan_edits(palace)?;
+            return Ok(undone);
+        }
+        let ids = self.undone.iter();
+        let trailers: Vec<_> = ids.map(|it| (UNDOES_TRAILER, it.0.clone())).collect();
+        let executable = modes_after_revert(palace, self.diffs, self.parents.into_iter())?;
+        let options =
+            ChangeOptions { more_trailers: &trailers, executable, ..ChangeOptions::default() };
+        let can_break_links = can_break_links(&undone.changes);
+        let before = can_break_links.then(|| find_broken_links(palace));
+        palace.change_files_with_options(caller, &options, |palace| {
+            Ok(ChangePlan {
+                edits: plan_edits(palace)?,
+                subject: format!("{UNDO_SUBJECT_PREFIX}{}", self.subject),
+                body: self.body.clone(),
+            })
+        })?;
+        let broken_links = before.map(|it| find_new_broken_links(palace, &it));
+        Ok(UndoneCommit { broken_links: broken_links.unwrap_or_default(), ..undone })
+    }
 }
 
 /// The commits that are undone already.
@@ -147,7 +203,7 @@ pub(crate) fn creates_palace(diffs: &[FileDiff]) -> bool {
 
 /// Plans the edits that revert diffs. Refuses if a file was changed later; `title` is what is
 /// undone, and `later_commit` returns the commit that changed a file last.
-pub(crate) fn plan_revert_edits<'a>(
+fn plan_revert_edits<'a>(
     palace: &OpenPalace,
     caller: &Caller,
     title: &str,
@@ -188,7 +244,7 @@ pub(crate) fn plan_revert_edits<'a>(
 
 /// Returns whether the files that a revert creates again are executable, by path: as in the first of
 /// `commits` that has them.
-pub(crate) fn modes_after_revert<'c>(
+fn modes_after_revert<'c>(
     palace: &OpenPalace,
     diffs: &[FileDiff],
     commits: impl Iterator<Item = &'c CommitId>,

@@ -2,17 +2,17 @@
 
 use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::history::revert::{
-    UNDO_SUBJECT_PREFIX, UNDOES_TRAILER, UndoneCommit, UndoneCommitSet, changes_file,
-    creates_palace, describe_commit, is_change_of_tool, modes_after_revert, plan_revert_edits,
-    reverse_diffs,
+    RevertCommit, UndoneCommit, UndoneCommitSet, changes_file, creates_palace, describe_commit,
+    is_change_of_tool, reverse_diffs,
 };
+use crate::keeper::history::revert_file::revert_diffs_of_file;
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::keeper::{Refusal, Session};
-use crate::model::CommitDetails;
+use crate::model::{CommitDetails, FileContent, FileDiff};
 
-/// Undoes the last tool call that is not undone yet: a new commit restores its files. Refuses if
-/// one of them was changed since. With `is_dry_run` it changes nothing.
+/// Undoes the last tool call that is not undone yet: a new commit restores its files, and keeps what
+/// others have changed since. Refuses if they have changed the same. With `is_dry_run` it changes
+/// nothing.
 pub fn undo_last_call(
     session: &mut Session<'_>,
     is_dry_run: bool,
@@ -31,28 +31,33 @@ pub fn undo_last_call(
         );
         return Err(Refusal::Invalid(why));
     }
+    let diffs = keep_later_changes(palace, diffs)?;
     let changes = item_diffs_from_file_diffs(&reverse_diffs(&diffs));
-    let undone = UndoneCommit { description, changes, kept: Vec::new() };
+    let undone = UndoneCommit { description, changes, kept: Vec::new(), broken_links: Vec::new() };
     let later_commit = |path: &str| later.iter().find(|it| changes_file(it, path));
-    let plan_edits = |palace: &OpenPalace| {
-        plan_revert_edits(palace, caller, &undone.description, &diffs, later_commit)
+    let revert = RevertCommit {
+        diffs: &diffs,
+        undone: vec![commit.summary.id.clone()],
+        parents: commit.parent.iter().collect(),
+        subject: commit.summary.subject.clone(),
+        body: format!("Undid {}", commit.summary.short),
     };
-    if is_dry_run {
-        plan_edits(palace)?;
-        return Ok(undone);
-    }
-    let trailers = [(UNDOES_TRAILER, commit.summary.id.0.clone())];
-    let executable = modes_after_revert(palace, &diffs, commit.parent.iter())?;
-    let options =
-        ChangeOptions { more_trailers: &trailers, executable, ..ChangeOptions::default() };
-    palace.change_files_with_options(caller, &options, |palace| {
-        Ok(ChangePlan {
-            edits: plan_edits(palace)?,
-            subject: format!("{UNDO_SUBJECT_PREFIX}{}", commit.summary.subject),
-            body: format!("Undid {}", commit.summary.short),
-        })
-    })?;
-    Ok(undone)
+    revert.make(palace, caller, undone, later_commit, is_dry_run)
+}
+
+/// Replaces the diff of each file that others have changed since by one that keeps their changes, if
+/// these can be told apart.
+fn keep_later_changes(palace: &OpenPalace, diffs: Vec<FileDiff>) -> Result<Vec<FileDiff>, Refusal> {
+    let paths: Vec<_> = diffs.iter().map(|it| it.path.as_str()).collect();
+    let contents = palace.store().contents_with_git_line_endings(&paths)?;
+    let keep = |(diff, now): (FileDiff, FileContent)| match revert_diffs_of_file(
+        &now,
+        std::slice::from_ref(&diff),
+    ) {
+        Some(was) if was != now => FileDiff { was, now, ..diff },
+        _ => diff,
+    };
+    Ok(diffs.into_iter().zip(contents).map(keep).collect())
 }
 
 /// Finds the last commit of a tool that is neither undone nor undoes another, and the commits

@@ -8,13 +8,12 @@ use ulid::Ulid;
 use crate::format::{self, PalacePath};
 use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::history::revert::{
-    KeptFiles, UNDO_SUBJECT_PREFIX, UNDOES_TRAILER, UndoneCommit, UndoneCommitSet, changes_file,
-    creates_palace, describe_commit, is_change_of_tool, modes_after_revert, plan_revert_edits,
-    reverse_diffs, undone_body, visit_of_commit,
+    KeptFiles, RevertCommit, UndoneCommit, UndoneCommitSet, changes_file, creates_palace,
+    describe_commit, is_change_of_tool, reverse_diffs, undone_body, visit_of_commit,
 };
+use crate::keeper::history::revert_file::revert_diffs_of_file;
 use crate::keeper::history::visits::{combine_diffs, find_visit};
 use crate::keeper::palace::OpenPalace;
-use crate::keeper::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::keeper::{Caller, Refusal, Session};
 use crate::model::{CommitDetails, FileDiff, RecordedVisit, quoted, quoted_unless_plain};
 use crate::render;
@@ -37,8 +36,9 @@ pub enum UndoSelection {
 }
 
 /// Undoes all commits of a selection that are not undone yet, in one new commit. The commit that
-/// created the palace stays, and so does a file that others have changed meanwhile, with the other
-/// files of its item. Refuses if no file is left. With `is_dry_run` it changes nothing.
+/// created the palace stays. What others have changed meanwhile stays too: it is merged with the
+/// content before, or if they changed the same, the file stays with the other files of its item.
+/// Refuses if no file is left. With `is_dry_run` it changes nothing.
 pub fn undo_visit(
     session: &mut Session<'_>,
     selection: &UndoSelection,
@@ -59,31 +59,20 @@ pub fn undo_visit(
         return Err(Refusal::Invalid(why));
     }
     let changes = item_diffs_from_file_diffs(&reverse_diffs(&diffs));
-    let undone = UndoneCommit { description: title, changes, kept };
+    let undone = UndoneCommit { description: title, changes, kept, broken_links: Vec::new() };
     let later_commit = |path: &str| history.last_commit_of_others(path);
-    let plan_edits = |palace: &OpenPalace| {
-        plan_revert_edits(palace, caller, &undone.description, &diffs, later_commit)
-    };
-    if is_dry_run {
-        plan_edits(palace)?;
-        return Ok(undone);
-    }
     // A commit of which a file stays is not undone: the rest of it can be undone later.
     let stays = |it: &CommitDetails| undone.kept.iter().any(|(path, _)| changes_file(it, path));
     let done = history.selected.iter().filter(|(_, it)| !stays(it));
-    let trailers: Vec<_> = done.map(|(_, it)| (UNDOES_TRAILER, it.summary.id.0.clone())).collect();
     let parents = history.selected.iter().rev().filter_map(|(_, it)| it.parent.as_ref());
-    let executable = modes_after_revert(palace, &diffs, parents)?;
-    let options =
-        ChangeOptions { more_trailers: &trailers, executable, ..ChangeOptions::default() };
-    palace.change_files_with_options(caller, &options, |palace| {
-        Ok(ChangePlan {
-            edits: plan_edits(palace)?,
-            subject: format!("{UNDO_SUBJECT_PREFIX}{}", filter.name()),
-            body: undone_body(history.selected.len(), filter.visit(), undone.kept.len()),
-        })
-    })?;
-    Ok(undone)
+    let revert = RevertCommit {
+        diffs: &diffs,
+        undone: done.map(|(_, it)| it.summary.id.clone()).collect(),
+        parents: parents.collect(),
+        subject: filter.name(),
+        body: undone_body(history.selected.len(), filter.visit(), undone.kept.len()),
+    };
+    revert.make(palace, caller, undone, later_commit, is_dry_run)
 }
 
 /// A selection whose texts are parsed.
@@ -222,24 +211,33 @@ fn read_history(
     Ok(history)
 }
 
-/// Divides what the selected commits changed: the diffs to revert, and the files that others have
-/// changed since, each with who did. If one file of an item stays, all its files stay.
+/// Divides what the selected commits changed: the diffs that revert it, reversed, and the files in
+/// which others have changed the same since, each with who did. If one file of an item stays, all
+/// its files stay.
 fn divide_diffs(
     palace: &OpenPalace,
     caller: &Caller,
     history: &VisitHistory,
 ) -> Result<(Vec<FileDiff>, KeptFiles), Refusal> {
     let selected: Vec<_> = history.selected.iter().map(|(_, it)| it.clone()).collect();
-    let mut layers = combine_diffs(palace, &selected)?.into_iter();
-    let mut diffs = layers.next().unwrap_or_default();
-    let mut kept: BTreeSet<_> = layers.flatten().map(|it| it.path).collect();
-    let paths: Vec<_> = diffs.iter().map(|it| it.path.as_str()).collect();
+    let mut by_file = BTreeMap::<_, Vec<_>>::new();
+    for diff in combine_diffs(palace, &selected)?.into_iter().flatten() {
+        by_file.entry(diff.path.clone()).or_default().push(diff);
+    }
+    let paths: Vec<_> = by_file.keys().map(String::as_str).collect();
     let contents = palace.store().contents_with_git_line_endings(&paths)?;
-    let contents: BTreeMap<_, _> = diffs.iter().map(|it| it.path.clone()).zip(contents).collect();
-    // Somebody may have reverted it already.
-    diffs.retain(|it| contents[&it.path] != it.was);
-    let changed = diffs.iter().filter(|it| contents[&it.path] != it.now);
-    kept.extend(changed.map(|it| it.path.clone()));
+    let (mut diffs, mut kept) = (Vec::new(), BTreeSet::new());
+    for ((path, mut of_file), now) in by_file.into_iter().zip(contents) {
+        match revert_diffs_of_file(&now, &of_file) {
+            // Somebody may have reverted it already.
+            Some(was) if was == now => {}
+            Some(was) => diffs.push(FileDiff { path, was, now }),
+            None => {
+                kept.insert(path);
+                diffs.push(of_file.swap_remove(0));
+            }
+        }
+    }
     for item in item_diffs_from_file_diffs(&diffs) {
         if item.files.iter().any(|it| kept.contains(it)) {
             kept.extend(item.files);
@@ -289,6 +287,7 @@ fn nothing_to_undo_refusal(history: &VisitHistory, title: &str, caller: &Caller)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keeper::palace::change_plan::ChangePlan;
     use crate::keeper::test_home::{TestHome, ada};
     use crate::model::FileEdit;
 

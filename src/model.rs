@@ -51,7 +51,9 @@ pub use crate::model::history::item_diff::{
     ChangeDetail, ChangeKind, FileItemKind, ItemDiff, ItemPart, PalaceItem,
 };
 pub use crate::model::history::text_diff::{DiffLine, DiffWords};
-pub use crate::model::history::visit::{HandOver, RecordedVisit, VisitDetails};
+pub use crate::model::history::visit::{
+    HandOver, RecordedVisit, RepeatedChange, RepeatedChanges, VisitDetails,
+};
 pub use crate::model::room::action::{Action, ActionKind, NavigationTarget};
 pub use crate::model::room::menu::{Layout, Slot};
 pub use crate::model::settings::consent::{Consent, ConsentScope};

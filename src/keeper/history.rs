@@ -6,6 +6,7 @@ pub(crate) mod file_diff;
 pub(crate) mod item_diffs;
 pub(crate) mod log;
 pub(crate) mod path_argument;
+pub(crate) mod repeated_changes;
 pub(crate) mod resolve_item;
 pub(crate) mod restore;
 pub(crate) mod revert;

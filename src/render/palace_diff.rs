@@ -203,7 +203,7 @@ fn path_label(path: &str) -> String {
 }
 
 /// Renders a value of a field. What a room generates is described in words of the program.
-fn value_label(field: &str, value: &str) -> String {
+pub(crate) fn value_label(field: &str, value: &str) -> String {
     if field == "generate" { title_after_label(value) } else { short_label(value) }
 }
 

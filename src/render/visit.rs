@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
-use crate::model::{ChangeKind, HandOver, ItemDiff, PalaceItem, RecordedVisit, VisitDetails};
+use crate::model::{
+    ChangeKind, HandOver, ItemDiff, ItemPart, PalaceItem, RecordedVisit, RepeatedChange,
+    RepeatedChanges, VisitDetails,
+};
 use crate::render::diff_json::item_kind_and_name;
-use crate::render::palace_diff::{item_label, palace_diff};
+use crate::render::palace_diff::{MAX_DETAILS, item_label, palace_diff, part_label, value_label};
 use crate::render::text::{count_with_noun, in_quotes, one_line, truncate};
 use crate::render::{ago, item_diff_json, time_of_day};
 
@@ -22,7 +25,7 @@ pub fn visit_log(visits: &[VisitDetails], now: DateTime<Utc>) -> String {
 }
 
 fn visit_row(details: &VisitDetails, now: DateTime<Utc>) -> String {
-    let VisitDetails { visit, items, hand_over } = details;
+    let VisitDetails { visit, items, hand_over, .. } = details;
     let (id, age) = (visit.short_id(), ago(visit.ended(), now));
     let undone = undone_mark(visit).map(|it| format!("  ({it})")).unwrap_or_default();
     let (client, changes) = (client_name(visit), changes_in_words(items));
@@ -40,7 +43,7 @@ fn visit_row(details: &VisitDetails, now: DateTime<Utc>) -> String {
 
 /// Renders a visit: when it was, its hand-over, its commits, and what it changed.
 pub fn visit_page(details: &VisitDetails, now: DateTime<Utc>) -> String {
-    let VisitDetails { visit, items, hand_over } = details;
+    let VisitDetails { visit, items, repeated, hand_over } = details;
     let undone = undone_mark(visit).map(|it| format!(", {it}")).unwrap_or_default();
     let mut page = format!(
         "Visit {} of {}, {} ({}{undone})\n",
@@ -63,6 +66,12 @@ pub fn visit_page(details: &VisitDetails, now: DateTime<Utc>) -> String {
     } else {
         palace_diff(items)
     });
+    if !repeated.is_empty() {
+        page.push_str("\nWhat it changed more than once, step by step:\n");
+        for it in repeated {
+            page.push_str(&format!("{}\n", repeated_changes(it)));
+        }
+    }
     let id = visit.short_id();
     page.push_str(&format!("\npalazzo diff --visit {id} shows every line"));
     if visit.undoable > 0 {
@@ -70,6 +79,55 @@ pub fn visit_page(details: &VisitDetails, now: DateTime<Utc>) -> String {
     }
     page.push_str(".\n");
     page
+}
+
+/// Renders what a visit changed more than once in an item:
+/// `entity Plan: status none → open → done; observation 'Old.', then removed`.
+pub fn repeated_changes(repeated: &RepeatedChanges) -> String {
+    let changes = repeated.changes.iter().take(MAX_DETAILS).map(repeated_change);
+    let mut changes: Vec<_> = changes.collect();
+    if repeated.changes.len() > MAX_DETAILS {
+        changes.push(format!("and {} more", repeated.changes.len() - MAX_DETAILS));
+    }
+    format!("{}: {}", item_label(&repeated.item), changes.join("; "))
+}
+
+fn repeated_change(change: &RepeatedChange) -> String {
+    match change {
+        RepeatedChange::Presence(states) => {
+            let words = states.iter().map(|it| if *it { "added" } else { "removed" });
+            words.collect::<Vec<_>>().join(", then ")
+        }
+        RepeatedChange::Value { of, states } => {
+            let state = |it: &Option<String>| match it {
+                Some(value) => value_label(of, value),
+                None => "none".to_owned(),
+            };
+            let states: Vec<_> = states.iter().map(state).collect();
+            format!("{} {}", one_line(of), states.join(" → "))
+        }
+        RepeatedChange::Part(states) => steps_of_part(states).join(", then "),
+        RepeatedChange::Text { of, versions } => {
+            let of = if of.is_empty() { "the text" } else { of };
+            format!("{versions} versions of {}", one_line(of))
+        }
+    }
+}
+
+fn steps_of_part(states: &[Option<ItemPart>]) -> Vec<String> {
+    let (mut steps, mut last) = (Vec::new(), None);
+    let is_new = states.first().is_some_and(Option::is_none);
+    // A part that the visit has added was missing before.
+    for state in states.iter().skip(usize::from(is_new)) {
+        steps.push(match state {
+            None => "removed".to_owned(),
+            Some(part) if last == Some(part) => "added again".to_owned(),
+            Some(part) if is_new && last.is_none() => format!("{} added", part_label(part)),
+            Some(part) => part_label(part),
+        });
+        last = state.as_ref().or(last);
+    }
+    steps
 }
 
 /// Says whether a visit was undone; `None`: it was not.
@@ -149,7 +207,7 @@ fn verbs_by_item(items: &[ItemDiff]) -> BTreeMap<&PalaceItem, usize> {
 
 /// Renders a visit as JSON.
 pub fn visit_json(details: &VisitDetails) -> Value {
-    let VisitDetails { visit, items, hand_over } = details;
+    let VisitDetails { visit, items, repeated, hand_over } = details;
     let time = |it: DateTime<Utc>| it.to_rfc3339_opts(SecondsFormat::Secs, true);
     let commits = visit.commits.iter().map(|it| it.summary.id.to_string());
     let hand_over = hand_over.as_ref().map(|it| json!({ "title": it.title, "text": it.text }));
@@ -163,6 +221,7 @@ pub fn visit_json(details: &VisitDetails) -> Value {
         "commits": commits.collect::<Vec<_>>(),
         "hand_over": hand_over,
         "items": items.iter().map(item_diff_json).collect::<Vec<_>>(),
+        "repeated": repeated.iter().map(repeated_changes).collect::<Vec<_>>(),
     })
 }
 
@@ -219,7 +278,8 @@ mod tests {
             item("Slate", ChangeKind::Removed(Vec::new())),
         ];
         let (title, text) = ("Hand-over".to_owned(), "# Done\n\nMoss is filed.".to_owned());
-        VisitDetails { visit, items, hand_over: Some(HandOver { title, text }) }
+        let hand_over = Some(HandOver { title, text });
+        VisitDetails { visit, items, repeated: Vec::new(), hand_over }
     }
 
     #[test]
@@ -228,6 +288,7 @@ mod tests {
         let undone = VisitDetails {
             visit: RecordedVisit { undoable: 0, undone: ids(2), ..details().visit },
             items: Vec::new(),
+            repeated: Vec::new(),
             hand_over: None,
         };
         insta::assert_snapshot!(visit_log(&[details(), undone], now), @r#"
@@ -264,6 +325,24 @@ mod tests {
         assert_eq!(words(&[changed.clone(), added.clone()]), "entity Moss added");
         assert_eq!(words(&[changed.clone(), changed]), "entity Moss changed");
         assert_eq!(words(&[removed, added]), "entity Moss removed");
+    }
+
+    #[test]
+    fn repeated_changes_are_listed_step_by_step() {
+        let part = |it: &str| Some(ItemPart::Observation(it.to_owned()));
+        let changes = vec![
+            RepeatedChange::Value { of: "status".to_owned(), states: vec![None, None, None] },
+            RepeatedChange::Part(vec![None, part("A."), None]),
+            RepeatedChange::Part(vec![part("B."), None, part("B."), part("C.")]),
+            RepeatedChange::Text { of: String::new(), versions: 2 },
+        ];
+        let item = PalaceItem::Entity("Plan".to_owned());
+        insta::assert_snapshot!(repeated_changes(&RepeatedChanges { item: item.clone(), changes }), @"entity Plan: status none → none → none; observation 'A.' added, then removed; observation 'B.', then removed, then added again, then observation 'C.'; 2 versions of the text");
+        let changes = vec![RepeatedChange::Presence(vec![true, false])];
+        assert_eq!(
+            repeated_changes(&RepeatedChanges { item, changes }),
+            "entity Plan: added, then removed"
+        );
     }
 
     #[test]

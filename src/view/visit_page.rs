@@ -5,8 +5,8 @@ use maud::{Markup, html};
 
 use crate::model::{HandOver, RecordedVisit, VisitDetails};
 use crate::render::{
-    ago, client_name, count_with_noun, one_line, printable_text_for_html, truncate, visit_times,
-    whole_line,
+    ago, client_name, count_with_noun, one_line, printable_text_for_html, repeated_changes,
+    truncate, visit_times, whole_line,
 };
 use crate::view::commit_page::{file_comparison, item_changes};
 use crate::view::{FileComparison, Links, PageKind};
@@ -32,7 +32,7 @@ pub struct VisitPage {
 /// Renders a visit.
 pub fn visit_page(page: &VisitPage, links: &Links, now: DateTime<Utc>) -> Markup {
     let VisitPage { details, files, more_files, undo_command } = page;
-    let VisitDetails { visit, items, hand_over } = details;
+    let VisitDetails { visit, items, repeated, hand_over } = details;
     html! {
         p class="kind" {
             "A conversation of " (client_name(visit)) ", " (ago(visit.ended(), now)) " ("
@@ -49,6 +49,12 @@ pub fn visit_page(page: &VisitPage, links: &Links, now: DateTime<Utc>) -> Markup
         }
         section class="revert" { h2 { "How to revert it" } (revert(visit, undo_command.as_deref())) }
         section { h2 { "What it changed" } (item_changes(items, links)) }
+        @if !repeated.is_empty() {
+            section {
+                h2 { "What it changed more than once" }
+                ul class="changes" { @for it in repeated { li { (repeated_changes(it)) } } }
+            }
+        }
         @if !files.is_empty() {
             section { h2 { "Line by line" } @for it in files { (file_comparison(it)) } }
         }

@@ -129,3 +129,34 @@ async fn git_revert_of_an_undo_gives_the_conversation_back() {
         "Undid 1 commit of visit ID (claude, 1 day ago):\nentity Plan: observation 'It is wrong.' removed\n"
     );
 }
+
+#[tokio::test]
+async fn what_a_conversation_changed_more_than_once_is_shown_step_by_step() {
+    let home = home_with_plan().await;
+    let status = |it: &str| ("update_entity", json!({ "name": "Plan", "status": it }));
+    let forget = json!({ "name": "Plan", "remove_observations": ["It is wrong."] });
+    let calls = [
+        observe("It is wrong."),
+        status("open"),
+        ("create_task", json!({ "title": "Sweep" })),
+        ("update_entity", forget),
+        status("done"),
+        observe("It is right."),
+    ];
+    converse(&home, &calls).await;
+    let shown = run(&home, &["show", "--visit", "last"]);
+    let (_, changes) = shown.split_once("What it changed:\n").unwrap();
+    assert_snapshot!(changes, @"
+    entity Plan: status done added; observation 'It is right.' added
+    task 'Sweep': added
+
+    What it changed more than once, step by step:
+    entity Plan: observation 'It is wrong.' added, then removed; status none → open → done
+
+    palazzo diff --visit ID shows every line; palazzo undo --visit ID reverts it.
+    ");
+    let json: serde_json::Value =
+        serde_json::from_str(&run(&home, &["show", "--visit", "last", "--format", "json"]))
+            .unwrap();
+    assert_eq!(json["repeated"].as_array().unwrap().len(), 1);
+}

@@ -11,6 +11,7 @@ use ulid::Ulid;
 use crate::format::PalacePath;
 use crate::keeper::history::diff::{PalaceDiff, commit_summary, file_patch};
 use crate::keeper::history::item_diffs::{compare_files, replaced_scroll_files};
+use crate::keeper::history::repeated_changes::find_repeated_changes;
 use crate::keeper::history::revert::{
     UndoneCommitSet, changes_file, creates_palace, is_change_of_tool, visit_of_commit,
 };
@@ -52,11 +53,14 @@ pub fn list_visits(session: &Session<'_>, limit: usize) -> Result<VisitLog, Refu
 }
 
 /// Finds a visit by its id, by the last six or more characters of it, or as `last`, and returns
-/// what it changed.
+/// what it changed, also what it changed more than once.
 pub fn show_visit(session: &Session<'_>, name: &str) -> Result<VisitDetails, Refusal> {
     let visit = find_visit(session.palace, session.caller, name)?;
-    let layers = combine_diffs(session.palace, &visit.described_commits())?;
-    describe_visit(session.palace, visit, &layers)
+    let commits = visit.described_commits();
+    let layers = combine_diffs(session.palace, &commits)?;
+    let details = describe_visit(session.palace, visit, &layers)?;
+    let repeated = find_repeated_changes(session.palace, &commits)?;
+    Ok(VisitDetails { repeated, ..details })
 }
 
 /// Returns the differences that a visit made, and the visit; `name` as for [`show_visit`]. The commits
@@ -254,7 +258,7 @@ pub(crate) fn describe_visit(
         hand_over = hand_over.or_else(|| newest_hand_over(palace, &compared.now, diffs));
         items.extend(compared.items);
     }
-    Ok(VisitDetails { visit, items, hand_over })
+    Ok(VisitDetails { visit, items, repeated: Vec::new(), hand_over })
 }
 
 /// Returns the newest hand-over among the changed scrolls.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::keeper::Refusal;
+use crate::keeper::history::repeated_changes::find_repeated_changes;
 use crate::keeper::history::visits::{
     combine_diffs, describe_visit, find_visit, visit_of_client, visits_of_commits,
 };
@@ -81,11 +82,13 @@ pub(super) fn visit_content(
 ) -> Result<PageContent, Refusal> {
     let open = &*page.session.palace;
     let visit = find_visit(open, page.session.caller, name)?;
-    let layers = combine_diffs(open, &visit.described_commits())?;
+    let commits = visit.described_commits();
+    let layers = combine_diffs(open, &commits)?;
+    let repeated = find_repeated_changes(open, &commits)?;
     let diffs = layers.iter().flatten();
     let undo_command = undo_command_of_visit(page, &visit);
     let content = VisitPage {
-        details: describe_visit(open, visit, &layers)?,
+        details: VisitDetails { repeated, ..describe_visit(open, visit, &layers)? },
         files: diffs.clone().take(MAX_FILES).map(compare_file).collect(),
         more_files: diffs.count().saturating_sub(MAX_FILES),
         undo_command,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
-use crate::model::{CommitDetails, CommitId, ItemDiff};
+use crate::model::{CommitDetails, CommitId, ItemDiff, ItemPart, PalaceItem};
 
 /// The commits of one visit: one conversation of an MCP client.
 #[derive(Clone, Debug)]
@@ -29,8 +29,42 @@ pub struct VisitDetails {
     pub visit: RecordedVisit,
     /// What it changed in each item.
     pub items: Vec<ItemDiff>,
+    /// What it changed more than once, where that was asked for.
+    pub repeated: Vec<RepeatedChanges>,
     /// The last hand-over that it wrote.
     pub hand_over: Option<HandOver>,
+}
+
+/// What a visit changed more than once in an item. The differences show only the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RepeatedChanges {
+    /// The item.
+    pub item: PalaceItem,
+    /// The changes, each with its steps.
+    pub changes: Vec<RepeatedChange>,
+}
+
+/// The steps of one change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RepeatedChange {
+    /// Whether the item was there, after each change.
+    Presence(Vec<bool>),
+    /// A value: before the visit, and after each change.
+    Value {
+        /// The name of the value: `status`.
+        of: String,
+        /// The values.
+        states: Vec<Option<String>>,
+    },
+    /// A part: before the visit, and after each change; `None` where it was missing.
+    Part(Vec<Option<ItemPart>>),
+    /// A text.
+    Text {
+        /// The name of the text: `description`; empty for the whole text.
+        of: String,
+        /// The number of versions that the visit wrote.
+        versions: usize,
+    },
 }
 
 /// What a visit left for the next one: a scroll of that time.

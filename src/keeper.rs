@@ -68,6 +68,7 @@ pub use crate::keeper::graph::update::{EntityChange, EntityUpdateOutcome, update
 pub use crate::keeper::history::diff::{PalaceDiff, diff_palace};
 pub use crate::keeper::history::file_diff::{compare_file_versions, describe_file};
 pub use crate::keeper::history::log::{CommitLog, LoggedCommit, blame_item, list_commits};
+pub use crate::keeper::history::log_filter::LogFilter;
 pub use crate::keeper::history::restore::{RestoredItem, RestoredRelationCounts, restore_item};
 pub use crate::keeper::history::revert::{KeptFiles, UndoneCommit};
 pub use crate::keeper::history::revisions::RevisionQuery;

@@ -10,10 +10,10 @@ use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::pager::{self, PagerArgs};
 use crate::cli::terminal;
-use crate::keeper::{self, Caller, CommitLog, LoggedCommit, RevisionQuery, VisitLog};
+use crate::keeper::{self, Caller, CommitLog, LogFilter, LoggedCommit, RevisionQuery, VisitLog};
 use crate::render;
 
-/// List changes with date and author, newest first
+/// List changes, newest first, or with --visits the conversations of agents
 ///
 /// With things it lists only the commits that changed one of them, with these changes:
 /// a room by slug or name, a wing by its slug and `/`, a scroll by id or title, an entity
@@ -36,6 +36,15 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["words", "things"])]
     visits: bool,
 
+    /// Only changes of this client or author, as for `palazzo undo`
+    #[arg(long, value_name = "NAME")]
+    client: Option<String>,
+
+    /// Only changes since this moment: a day (2026-03-01), a time (2026-03-01T12:00:00Z) or an age
+    /// (3 hours)
+    #[arg(long, value_name = "MOMENT")]
+    since: Option<String>,
+
     /// The largest number of commits or visits to list
     #[arg(short = 'n', value_name = "NUMBER", default_value_t = 20)]
     most: usize,
@@ -52,19 +61,20 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.home.keeper(), terminal_user("log"));
+    let filter = LogFilter { client: args.client.clone(), since: args.since.clone() };
     if args.visits {
-        let log = keeper::list_visits(&keeper.session(&user)?, args.most)?;
+        let log = keeper::list_visits(&keeper.session(&user)?, &filter, args.most)?;
         match args.format.is_json() {
             true => terminal::print_page(&visits_to_json(&log))?,
             false => {
-                let page = terminal::style_log(&visits_to_text(&log, &user, args.most));
+                let page = terminal::style_log(&visits_to_text(&log, &user, args));
                 pager::print_paged(&page, &args.pager)?;
             }
         }
         return Ok(ExitCode::SUCCESS);
     }
     let query = RevisionQuery { words: args.words.clone(), items: args.things.clone() };
-    let log = keeper::list_commits(&mut keeper, &user, &query, args.most)?;
+    let log = keeper::list_commits(&mut keeper, &user, &query, &filter, args.most)?;
     match args.format.is_json() {
         true => terminal::print_page(&log_to_json(&log))?,
         false => {
@@ -87,12 +97,14 @@ fn log_to_text(log: &CommitLog, user: &Caller, most: usize) -> String {
     page
 }
 
-fn visits_to_text(log: &VisitLog, user: &Caller, most: usize) -> String {
+fn visits_to_text(log: &VisitLog, user: &Caller, args: &Args) -> String {
     let mut page = render::visit_log(&log.visits, user.now);
-    if log.visits.is_empty() {
+    if log.visits.is_empty() && (args.client.is_some() || args.since.is_some()) {
+        page.push_str("There is no such visit.\n");
+    } else if log.visits.is_empty() {
         page.push_str("No MCP client has changed anything. (palazzo log lists all commits.)\n");
     } else if log.is_truncated {
-        page.push_str(&format!("(older ones: -n {})\n", most.saturating_mul(2)));
+        page.push_str(&format!("(older ones: -n {})\n", args.most.saturating_mul(2)));
     }
     page
 }

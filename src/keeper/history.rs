@@ -5,6 +5,7 @@ pub(crate) mod diff;
 pub(crate) mod file_diff;
 pub(crate) mod item_diffs;
 pub(crate) mod log;
+pub(crate) mod log_filter;
 pub(crate) mod path_argument;
 pub(crate) mod repeated_changes;
 pub(crate) mod resolve_item;

@@ -160,3 +160,28 @@ async fn what_a_conversation_changed_more_than_once_is_shown_step_by_step() {
             .unwrap();
     assert_eq!(json["repeated"].as_array().unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn the_log_lists_the_changes_of_one_client_since_a_moment() {
+    let home = home_with_plan().await;
+    converse(&home, &[observe("It is green.")]).await;
+    let mut agent = home.agent_of_client("codex", MARCH_2, &[]).await;
+    agent.enter("w").await;
+    agent.call("create_task", json!({ "title": "Sweep" })).await;
+    agent.disconnect().await;
+    let count = |arguments: &[&str]| {
+        let log = run(&home, &[&["log"], arguments].concat());
+        log.lines().filter(|it| !it.starts_with(' ')).count()
+    };
+    assert_eq!(count(&["--visits"]), 3);
+    assert_eq!(count(&["--visits", "--client", "CODEX"]), 1);
+    assert_eq!(count(&["--visits", "--client", "claude"]), 2);
+    assert_eq!(count(&["--visits", "--client", "claude", "-n", "1"]), 2);
+    assert_eq!(count(&["--visits", "--since", "2h"]), 1);
+    assert_eq!(count(&["--client", "codex"]), 1);
+    assert_eq!(count(&["--since", "2026-03-02", "--client", "codex"]), 1);
+    let none = run(&home, &["log", "--visits", "--client", "claude", "--since", "2h"]);
+    assert_eq!(none, "There is no such visit.\n");
+    let refused = run(&home, &["log", "--since", "some day"]);
+    assert!(refused.contains("`some day` is not a time"), "{refused}");
+}

@@ -8,7 +8,7 @@ use clap_complete::CompletionCandidate;
 
 use crate::cli::home::{WorkspaceArgs, find_home_and_source, keeper_for_home};
 use crate::cli::outcome::terminal_user;
-use crate::keeper::{self, Caller, ItemName, Keeper, RevisionQuery};
+use crate::keeper::{self, Caller, ItemName, Keeper, LogFilter, RevisionQuery};
 use crate::model::{FileKind, ItemKind, Rule, escape_unprintable_in_lines};
 
 /// How many names are offered at most.
@@ -48,7 +48,8 @@ pub(super) fn complete_wing(typed: &OsStr) -> Vec<CompletionCandidate> {
 /// Completes the id of a visit, newest first.
 pub(super) fn complete_visit(typed: &OsStr) -> Vec<CompletionCandidate> {
     let (mut keeper, user) = (keeper_of_line(), terminal_user("completions"));
-    let log = keeper::list_commits(&mut keeper, &user, &RevisionQuery::default(), MAX_COMMITS);
+    let (query, filter) = (RevisionQuery::default(), LogFilter::default());
+    let log = keeper::list_commits(&mut keeper, &user, &query, &filter, MAX_COMMITS);
     let commits = log.map(|it| it.commits).unwrap_or_default();
     let mut visits: Vec<(String, String)> = Vec::new();
     for it in commits.iter().map(|it| &it.details) {

@@ -1,6 +1,7 @@
 //! The history of a palace: its commits, and the author of a line.
 
 use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
+use crate::keeper::history::log_filter::{CommitSelection, LogFilter};
 use crate::keeper::history::resolve_item;
 use crate::keeper::history::resolve_item::ResolvedItem;
 use crate::keeper::history::revisions::{
@@ -32,15 +33,17 @@ pub struct LoggedCommit {
     pub changes: String,
 }
 
-/// Lists the newest commits, at most `limit`: of the revision or range that the query names, else
-/// of `HEAD`. If the query names items, lists only the commits that changed one of them, with these
+/// Lists the newest commits that the filter selects, at most `limit`: of the revision or range that
+/// the query names, else of `HEAD`. If the query names items, lists only the commits that changed one of them, with these
 /// changes.
 pub fn list_commits(
     keeper: &mut Keeper,
     caller: &Caller,
     query: &RevisionQuery,
+    filter: &LogFilter,
     limit: usize,
 ) -> Result<CommitLog, Refusal> {
+    let selection = CommitSelection::parse(filter, caller)?;
     let key = keeper.current_workspace(caller)?;
     let (names, range) =
         parse_revision_query(keeper.session_in(&key, caller)?.palace, caller, query)?;
@@ -54,7 +57,7 @@ pub fn list_commits(
     let paths: Vec<_> = files.iter().map(String::as_str).collect();
     let mut commits = Vec::new();
     let collect = |it| {
-        commits.push(it);
+        commits.extend(Some(it).filter(|it| selection.selects(it)));
         commits.len() <= limit
     };
     match commit_range(range) {
@@ -170,7 +173,8 @@ mod tests {
     /// Returns the subjects of the commits that changed an item, and the changes of it.
     fn log(home: &mut TestHome, item: &str) -> Result<String, String> {
         let query = RevisionQuery { words: vec![item.to_owned()], items: Vec::new() };
-        let log = list_commits(&mut home.keeper, &ada(), &query, 9).map_err(|it| it.to_string())?;
+        let log = list_commits(&mut home.keeper, &ada(), &query, &LogFilter::default(), 9)
+            .map_err(|it| it.to_string())?;
         let lines = log.commits.iter().map(|it| {
             format!("{} | {}", it.details.summary.subject, it.changes.replace('\n', " / "))
         });

@@ -7,6 +7,7 @@ use ulid::Ulid;
 
 use crate::format::{self, PalacePath};
 use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
+use crate::keeper::history::log_filter::{is_made_by, parse_since};
 use crate::keeper::history::revert::{
     KeptFiles, RevertCommit, UndoneCommit, UndoneCommitSet, changes_file, creates_palace,
     describe_commit, is_change_of_tool, reverse_diffs, undone_body, visit_of_commit,
@@ -15,7 +16,7 @@ use crate::keeper::history::revert_file::revert_diffs_of_file;
 use crate::keeper::history::visits::{combine_diffs, find_visit};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Refusal, Session};
-use crate::model::{CommitDetails, FileDiff, RecordedVisit, quoted, quoted_unless_plain};
+use crate::model::{CommitDetails, FileDiff, RecordedVisit, quoted_unless_plain};
 use crate::render;
 
 /// How many visits a refusal lists.
@@ -93,14 +94,10 @@ impl CommitFilter {
                 Ok(id) => Ok(Self::Visit(id)),
                 Err(_) => Ok(Self::Visit(find_visit(palace, caller, name)?.id)),
             },
-            UndoSelection::Client { name, since } => match caller.start_time(since) {
-                Some(since) => Ok(Self::Client { name: name.trim().to_owned(), since }),
-                None => Err(Refusal::Invalid(format!(
-                    "{} is not a time: use a day (2026-03-01), a time (2026-03-01T12:00:00Z) or \
-                     an age (3 hours)",
-                    quoted(since)
-                ))),
-            },
+            UndoSelection::Client { name, since } => {
+                let since = parse_since(since, caller)?;
+                Ok(Self::Client { name: name.trim().to_owned(), since })
+            }
         }
     }
 
@@ -108,11 +105,7 @@ impl CommitFilter {
     fn selects(&self, commit: &CommitDetails) -> bool {
         match self {
             Self::Visit(id) => visit_of_commit(commit) == Some(*id),
-            Self::Client { name, since } => {
-                let client = commit.trailer(Caller::CLIENT_TRAILER).unwrap_or_default();
-                let names = [client, &commit.summary.by].map(str::to_lowercase);
-                names.contains(&name.to_lowercase()) && commit.summary.at >= *since
-            }
+            Self::Client { name, since } => is_made_by(commit, name) && commit.summary.at >= *since,
         }
     }
 

@@ -11,6 +11,7 @@ use ulid::Ulid;
 use crate::format::PalacePath;
 use crate::keeper::history::diff::{PalaceDiff, commit_summary, file_patch};
 use crate::keeper::history::item_diffs::{compare_files, replaced_scroll_files};
+use crate::keeper::history::log_filter::{CommitSelection, LogFilter};
 use crate::keeper::history::repeated_changes::find_repeated_changes;
 use crate::keeper::history::revert::{
     UndoneCommitSet, changes_file, creates_palace, is_change_of_tool, visit_of_commit,
@@ -38,10 +39,15 @@ pub struct VisitLog {
     pub is_truncated: bool,
 }
 
-/// Lists the newest visits of clients, at most `limit`.
-pub fn list_visits(session: &Session<'_>, limit: usize) -> Result<VisitLog, Refusal> {
+/// Lists the newest visits of clients with commits that the filter selects, at most `limit`.
+pub fn list_visits(
+    session: &Session<'_>,
+    filter: &LogFilter,
+    limit: usize,
+) -> Result<VisitLog, Refusal> {
     let palace = &*session.palace;
-    let mut visits = read_visits(palace, limit.saturating_add(1))?;
+    let selection = CommitSelection::parse(filter, session.caller)?;
+    let mut visits = read_visits(palace, selection, limit.saturating_add(1))?;
     let is_truncated = visits.len() > limit;
     visits.truncate(limit);
     let describe = |visit: RecordedVisit| {
@@ -107,7 +113,7 @@ pub(crate) fn find_visit(
         return Err(Refusal::Invalid(why));
     }
     let is_wanted = |it: &RecordedVisit| it.id.to_string().ends_with(&wanted);
-    let mut all = read_visits_until(palace, |commit, visits| {
+    let mut all = read_visits_until(palace, CommitSelection::default(), |commit, visits| {
         visits.iter().find(|it| is_wanted(it)).is_some_and(|it| is_before(commit, it))
     })?;
     match all.iter().position(is_wanted) {
@@ -119,7 +125,8 @@ pub(crate) fn find_visit(
 /// Finds the newest visit that changed something and is not undone.
 fn last_visit(palace: &OpenPalace) -> Result<RecordedVisit, Refusal> {
     for limit in [10, usize::MAX] {
-        for visit in read_visits(palace, limit)?.into_iter().filter(|it| it.undoable > 0) {
+        let visits = read_visits(palace, CommitSelection::default(), limit)?;
+        for visit in visits.into_iter().filter(|it| it.undoable > 0) {
             if !combine_diffs(palace, &visit.described_commits())?.is_empty() {
                 return Ok(visit);
             }
@@ -143,22 +150,31 @@ fn unknown_visit_refusal(all: &[RecordedVisit], name: &str, caller: &Caller) -> 
     Refusal::Invalid(format!("there is no visit {}{hint}", quoted(name)))
 }
 
-/// Reads the newest visits of clients, at most `limit`, newest first.
-fn read_visits(palace: &OpenPalace, limit: usize) -> Result<Vec<RecordedVisit>, Refusal> {
-    let mut visits = read_visits_until(palace, |commit, visits| {
-        visits.get(..limit).is_some_and(|it| it.iter().all(|it| is_before(commit, it)))
+/// Reads the newest visits of clients with selected commits, at most `limit`, newest first.
+fn read_visits(
+    palace: &OpenPalace,
+    selection: CommitSelection,
+    limit: usize,
+) -> Result<Vec<RecordedVisit>, Refusal> {
+    let since = selection.since;
+    let mut visits = read_visits_until(palace, selection, |commit, visits| {
+        // Leaves a day for clocks that differ.
+        let is_too_old = since.is_some_and(|it| commit.summary.at + TimeDelta::days(1) < it);
+        let wanted = visits.get(..limit).or(is_too_old.then_some(visits));
+        wanted.is_some_and(|it| it.iter().all(|it| is_before(commit, it)))
     })?;
     visits.truncate(limit);
     Ok(visits)
 }
 
-/// Reads visits of clients, newest first. `is_complete` returns true if no visit that is wanted can
-/// have the commit that comes next.
+/// Reads visits of clients with selected commits, newest first. `is_complete` returns true if no
+/// visit that is wanted can have the commit that comes next.
 fn read_visits_until(
     palace: &OpenPalace,
+    selection: CommitSelection,
     is_complete: impl Fn(&CommitDetails, &[RecordedVisit]) -> bool,
 ) -> Result<Vec<RecordedVisit>, Refusal> {
-    let mut found = VisitCollector::default();
+    let mut found = VisitCollector { selection, ..VisitCollector::default() };
     palace.store().log(&[], |commit| {
         let is_complete = is_complete(&commit, &found.visits);
         if !is_complete {
@@ -184,6 +200,8 @@ pub(crate) fn visits_of_commits(
 /// Collects commits by visit.
 #[derive(Default)]
 struct VisitCollector {
+    /// The commits of which one makes a visit wanted.
+    selection: CommitSelection,
     visits: Vec<RecordedVisit>,
     /// The place of each visit in the list.
     places: HashMap<Ulid, usize>,
@@ -196,6 +214,9 @@ impl VisitCollector {
     fn add_commit(&mut self, palace: &OpenPalace, commit: CommitDetails) {
         let is_undone = self.undone.add_commit(palace, &commit);
         let Some(id) = visit_of_client(&commit) else { return };
+        if !self.places.contains_key(&id) && !self.selection.selects(&commit) {
+            return;
+        }
         let place = *self.places.entry(id).or_insert(self.visits.len());
         if place == self.visits.len() {
             self.visits.push(new_visit(id, &commit));

@@ -47,12 +47,25 @@ fn names_of_the_palace_are_completed_and_nothing_is_written() {
     let before = list_files(&home.path());
     assert_eq!(complete(&home, &format!("palazzo mv {code} cel")).len(), 2);
     assert_eq!(complete(&home, &format!("palazzo mv {code} x cellar/")).len(), 2);
-    let visits = complete(&home, &format!("palazzo undo {code} --visit 0"));
-    assert!(visits[0].ends_with(": room bug-crypt: rename to cellar/bug-crypt"), "{visits:?}");
     // Without one palace there is nothing to complete, and nothing is said.
     assert!(complete(&home, "palazzo show bug").is_empty());
     assert!(complete(&home, "palazzo show --home /nowhere bug").is_empty());
     assert_eq!(list_files(&home.path()), before);
+}
+
+#[tokio::test]
+async fn the_short_ids_of_visits_are_completed() {
+    let home = home_with_palaces();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.enter("code").await;
+    agent.call("create_task", serde_json::json!({ "title": "Sweep" })).await;
+    agent.disconnect().await;
+    let id = home.git(&["log", "-1", "--format=%(trailers:key=Palazzo-Visit,valueonly)"]);
+    let short = id.trim()[20..].to_lowercase();
+    let line = format!("palazzo undo --workspace code --visit {}", &short[..3]);
+    assert_eq!(complete(&home, &line), [format!("{short}: claude: task Sweep: create")]);
+    // A command of a person is no visit.
+    assert_eq!(complete(&home, "palazzo undo --workspace survey --visit ").len(), 0);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use clap_complete::CompletionCandidate;
 use crate::cli::home::{WorkspaceArgs, find_home_and_source, keeper_for_home};
 use crate::cli::outcome::terminal_user;
 use crate::keeper::{self, Caller, ItemName, Keeper, LogFilter, RevisionQuery};
-use crate::model::{FileKind, ItemKind, Rule, escape_unprintable_in_lines};
+use crate::model::{FileKind, ItemKind, RecordedVisit, Rule, escape_unprintable_in_lines};
 
 /// How many names are offered at most.
 const MAX_CANDIDATES: usize = 500;
@@ -45,18 +45,19 @@ pub(super) fn complete_wing(typed: &OsStr) -> Vec<CompletionCandidate> {
     complete_name(typed, wings.into_iter().map(|it| (it, String::new())))
 }
 
-/// Completes the id of a visit, newest first.
+/// Completes the short id of a visit of a client, newest first.
 pub(super) fn complete_visit(typed: &OsStr) -> Vec<CompletionCandidate> {
     let (mut keeper, user) = (keeper_of_line(), terminal_user("completions"));
     let (query, filter) = (RevisionQuery::default(), LogFilter::default());
     let log = keeper::list_commits(&mut keeper, &user, &query, &filter, MAX_COMMITS);
     let commits = log.map(|it| it.commits).unwrap_or_default();
     let mut visits: Vec<(String, String)> = Vec::new();
-    for it in commits.iter().map(|it| &it.details) {
-        let Some(id) = it.trailer(Caller::VISIT_TRAILER) else { continue };
-        if !visits.iter().any(|(known, _)| known == id) {
+    for it in commits.iter().map(|it| &it.details).filter(|it| it.is_by_client) {
+        let id = it.trailer(Caller::VISIT_TRAILER).and_then(|it| it.parse().ok());
+        let Some(id) = id.map(RecordedVisit::shorten_id) else { continue };
+        if !visits.iter().any(|(known, _)| *known == id) {
             let client = it.trailer(Caller::CLIENT_TRAILER).unwrap_or_default();
-            visits.push((id.to_owned(), format!("{client}: {}", it.summary.subject)));
+            visits.push((id, format!("{client}: {}", it.summary.subject)));
         }
     }
     complete_name(typed, visits.into_iter())

@@ -144,7 +144,8 @@ enum Command {
 /// rows; 2 if the command failed.
 pub fn run() -> ExitCode {
     completions::complete_if_requested(program_definition);
-    let matches = program_definition().get_matches();
+    let matches = program_definition().try_get_matches();
+    let matches = matches.unwrap_or_else(|err| command_groups::suggest_present_names(err).exit());
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|err| err.exit());
     let done = match home::reject_unusable_home(&matches) {
         // A hook never fails.

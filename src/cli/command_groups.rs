@@ -1,6 +1,7 @@
 //! The groups of commands in `palazzo --help`. A command without a group is hidden there.
 
 use clap::Command;
+use clap::error::{ContextKind, ContextValue};
 
 /// The groups with their commands, in the order in which the help lists them.
 const GROUPS: [(&str, &[&str]); 4] = [
@@ -27,8 +28,14 @@ const CALLED_BY_PROGRAMS: [&str; 10] = [
     "man",
 ];
 
-/// The older names of commands that others have taken in.
-const OLDER_NAMES: [&str; 5] = ["templates", "embed", "conflicts", "mine", "client-config"];
+/// The older names of commands, each with the command that has taken it in.
+const OLDER_NAMES: [(&str, &str); 5] = [
+    ("templates", "init"),
+    ("embed", "search"),
+    ("conflicts", "resolve"),
+    ("mine", "import"),
+    ("client-config", "setup"),
+];
 
 /// Hides the commands without a group, and sets the help of the program, in which the others are
 /// grouped.
@@ -46,9 +53,29 @@ pub(super) fn with_command_groups(program: Command) -> Command {
 /// Shows the commands that programs call, for manual pages; older names stay hidden.
 pub(super) fn with_program_commands(program: Command) -> Command {
     program.mut_subcommands(|it| {
-        let is_older_name = OLDER_NAMES.contains(&it.get_name());
+        let is_older_name = present_name(it.get_name()).is_some();
         it.hide(is_older_name)
     })
+}
+
+/// Returns the command that has taken in one with an older name.
+fn present_name(name: &str) -> Option<&'static str> {
+    OLDER_NAMES.iter().find(|it| it.0 == name).map(|it| it.1)
+}
+
+/// Suggests present commands in the error about an unknown one, and no older names.
+pub(super) fn suggest_present_names(mut error: clap::Error) -> clap::Error {
+    let suggested = error.get(ContextKind::SuggestedSubcommand).cloned();
+    let Some(ContextValue::Strings(names)) = suggested else { return error };
+    let mut present: Vec<String> = Vec::new();
+    for name in names {
+        let name = present_name(&name).map_or(name, str::to_owned);
+        if !present.contains(&name) {
+            present.push(name);
+        }
+    }
+    error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(present));
+    error
 }
 
 fn is_grouped(command: &Command) -> bool {
@@ -102,7 +129,8 @@ mod tests {
     fn every_command_is_in_one_group_or_hidden_for_one_reason() {
         let mut places: BTreeMap<&str, usize> = BTreeMap::new();
         let grouped = GROUPS.iter().flat_map(|it| it.1);
-        for name in grouped.chain(&CALLED_BY_PROGRAMS).chain(&OLDER_NAMES) {
+        let older_names = OLDER_NAMES.iter().map(|it| &it.0);
+        for name in grouped.chain(&CALLED_BY_PROGRAMS).chain(older_names) {
             *places.entry(name).or_default() += 1;
         }
         let program = crate::cli::program_definition();
@@ -114,6 +142,19 @@ mod tests {
         let is_missing = |name: &&&str| program.find_subcommand(name).is_none();
         let missing: Vec<_> = places.keys().filter(is_missing).collect();
         assert!(missing.is_empty(), "no command has these names: {missing:?}");
+    }
+
+    #[test]
+    fn a_misspelt_older_name_suggests_the_present_command() {
+        let suggestion = |word: &str| {
+            let program = crate::cli::program_definition();
+            let error = program.try_get_matches_from(["palazzo", word]).unwrap_err();
+            let text = suggest_present_names(error).to_string();
+            let tip = text.lines().find(|it| it.contains("tip: "));
+            tip.unwrap_or_default().trim().to_owned()
+        };
+        assert_eq!(suggestion("conflict"), "tip: a similar subcommand exists: 'resolve'");
+        assert!(suggestion("serach").ends_with("'search'"));
     }
 
     #[test]

@@ -12,6 +12,10 @@ pub(super) fn update_advice(program: &Path) -> &'static str {
         }
         () if is_below("Cellar") => "brew upgrade palazzo",
         () if program.starts_with("/nix/store") => "nix profile upgrade palazzo",
+        // A place for the owner stands in the address until the repository is public.
+        () if env!("CARGO_PKG_REPOSITORY").contains("/OWNER/") => {
+            "git pull && cargo install --locked --path . (in a checkout of Palazzo)"
+        }
         () => concat!(
             "git pull && cargo install --locked --path . (in a checkout of Palazzo), or the newest \
              release: ",
@@ -35,5 +39,7 @@ mod tests {
         assert_eq!(advice("/opt/homebrew/Cellar/palazzo/0.1.0/bin/palazzo"), "brew");
         assert_eq!(advice("/nix/store/abc-palazzo-0.1.0/bin/palazzo"), "nix");
         assert_eq!(advice("/home/me/.cargo/bin/palazzo"), "git");
+        let whole = update_advice(Path::new("/home/me/.cargo/bin/palazzo"));
+        assert!(!whole.contains("OWNER"), "{whole}");
     }
 }

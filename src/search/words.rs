@@ -109,6 +109,9 @@ fn letter_run_length(text: &str, unspaced: bool) -> usize {
 
 /// Returns the length of the possessive ending: `'s` in `Anna's`.
 fn possessive_length(rest: &str) -> usize {
+    if !rest.starts_with(['\'', '’']) {
+        return 0;
+    }
     let ending = ["'s", "’s"].iter().find(|it| rest.starts_with(**it));
     let ends = |it: &&&str| !rest[it.len()..].starts_with(is_word_char);
     ending.filter(ends).map_or(0, |it| it.len())

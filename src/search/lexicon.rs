@@ -63,6 +63,11 @@ impl Lexicon {
         Self { vocabulary: Some(Arc::new(vocabulary)), ..Self::default() }
     }
 
+    /// Returns true if only words of a query have terms.
+    pub(super) fn is_for_query(&self) -> bool {
+        self.vocabulary.is_some()
+    }
+
     /// Returns an empty lexicon like this one, for the same query, with the stems that it may mean.
     pub(super) fn empty_with_meant_stems(self) -> Self {
         let vocabulary = self.vocabulary.map(|it| Arc::new(it.with_stems(self.meant_stems)));

@@ -37,19 +37,21 @@ fn split_sentences(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
+/// Returns true if a character that ends a sentence may begin with a byte.
+fn may_end_sentence(byte: u8) -> bool {
+    !byte.is_ascii() || matches!(byte, b'\n' | b'.' | b'!' | b'?')
+}
+
 fn sentence_end(rest: &str) -> usize {
     let near = byte_prefix(rest, PASSAGE_BYTES);
-    let mut signs = near.char_indices().peekable();
-    while let Some((at, it)) = signs.next() {
-        let end = at + it.len_utf8();
-        let space = signs.peek().map(|(_, next)| *next).filter(|next| next.is_whitespace());
-        match it {
-            '\n' | '。' | '！' | '？' | '۔' => return end,
-            '.' | '!' | '?' | '…' | '؟' => {
-                if let Some(space) = space {
-                    return end + space.len_utf8();
-                }
-            }
+    let mut at = 0;
+    while let Some(skipped) = near.as_bytes()[at..].iter().position(|it| may_end_sentence(*it)) {
+        let mut signs = near[at + skipped..].chars();
+        let (sign, next) = (signs.next(), signs.next());
+        at += skipped + sign.map_or(0, char::len_utf8);
+        match (sign, next.filter(|it| it.is_whitespace())) {
+            (Some('\n' | '。' | '！' | '？' | '۔'), _) => return at,
+            (Some('.' | '!' | '?' | '…' | '؟'), Some(space)) => return at + space.len_utf8(),
             _ => {}
         }
     }

@@ -10,8 +10,10 @@ use crate::search::words::Script;
 /// The words of a query, and the stems by which it finds words.
 #[derive(Clone, Debug)]
 pub(super) struct QueryVocabulary {
-    words: BTreeSet<(String, Script)>,
+    similar_words: Vec<SimilarWords>,
     stems: BTreeSet<String>,
+    /// The first bytes of the stems.
+    initials: BTreeSet<u8>,
 }
 
 /// How a query relates to a word of a text.
@@ -35,19 +37,26 @@ impl QueryVocabulary {
             .map(|(word, script)| (word.into_owned(), script))
             .collect();
         let stems = words.iter().flat_map(|(word, _)| Language::all().map(|it| it.stem(word)));
-        Self { stems: stems.collect(), words }
+        let similar_words = words.iter().map(|(word, script)| SimilarWords::new(word, *script));
+        let none = Self {
+            similar_words: similar_words.collect(),
+            stems: BTreeSet::new(),
+            initials: BTreeSet::new(),
+        };
+        none.with_stems(stems.collect())
     }
 
     /// Returns the same with more stems.
     pub(super) fn with_stems(&self, more: BTreeSet<String>) -> Self {
         let mut extended = self.clone();
+        extended.initials.extend(more.iter().filter_map(|it| it.bytes().next()));
         extended.stems.extend(more);
         extended
     }
 
     /// Returns how the query relates to a word of a text of `language`.
     pub(super) fn relation_to(&self, word: &str, language: Language) -> QueryRelation {
-        if self.stems.iter().any(|it| may_have_stem(word, it)) {
+        if self.may_have_stem(word) {
             let stem = language.stem(word);
             if self.stems.contains(&stem) {
                 return QueryRelation::Finds(stem);
@@ -56,19 +65,17 @@ impl QueryVocabulary {
                 return QueryRelation::MayMean(stem);
             }
         }
-        let mut words = self.words.iter();
-        match words.any(|(it, script)| SimilarWords::new(it, *script).contains(word)) {
+        match self.similar_words.iter().any(|it| it.contains(word)) {
             true => QueryRelation::MayMean(language.stem(word)),
             false => QueryRelation::None,
         }
     }
-}
 
-/// Returns true unless a word cannot have this stem, or a similar one, because it begins otherwise: stemming
-/// keeps the first letter, unless it has an accent.
-fn may_have_stem(word: &str, stem: &str) -> bool {
-    let first = word.as_bytes().first();
-    first.is_some_and(|it| !it.is_ascii()) || first == stem.as_bytes().first()
+    /// Returns true unless a word cannot have one of the stems, or a similar one, because it begins
+    /// otherwise: stemming keeps the first letter, unless it has an accent.
+    fn may_have_stem(&self, word: &str) -> bool {
+        word.bytes().next().is_some_and(|it| !it.is_ascii() || self.initials.contains(&it))
+    }
 }
 
 #[cfg(test)]

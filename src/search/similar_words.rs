@@ -11,18 +11,19 @@ const MIN_COMPLETED_WORD: usize = 3;
 /// The words that are similar to a word: those one edit (insertion, deletion, substitution,
 /// transposition) away; those that begin with it; and, for a single character of a script without
 /// spaces, the pairs that contain it.
-pub(super) struct SimilarWords<'w> {
-    word: &'w str,
+#[derive(Clone, Debug)]
+pub(super) struct SimilarWords {
+    word: String,
     may_be_unfinished: bool,
     may_be_misspelt: bool,
     is_single_character: bool,
 }
 
-impl<'w> SimilarWords<'w> {
-    pub(super) fn new(word: &'w str, script: Script) -> Self {
+impl SimilarWords {
+    pub(super) fn new(word: &str, script: Script) -> Self {
         let letters = word.chars().count();
         Self {
-            word,
+            word: word.to_owned(),
             may_be_unfinished: letters >= MIN_COMPLETED_WORD,
             may_be_misspelt: letters >= MIN_CORRECTED_WORD && !has_digits(word),
             is_single_character: script == Script::Unspaced && letters == 1,
@@ -36,11 +37,11 @@ impl<'w> SimilarWords<'w> {
 
     /// Returns true if `spelling` is similar to the word, or the same.
     pub(super) fn contains(&self, spelling: &str) -> bool {
-        self.may_be_unfinished && spelling.starts_with(self.word)
+        self.may_be_unfinished && spelling.starts_with(&self.word)
             || self.may_be_misspelt
-                && is_within_one_edit(self.word, spelling)
+                && is_within_one_edit(&self.word, spelling)
                 && !has_digits(spelling)
-            || self.is_single_character && spelling.contains(self.word)
+            || self.is_single_character && spelling.contains(&self.word)
     }
 }
 

@@ -16,6 +16,7 @@ mod lexicon;
 mod near_duplicates;
 mod passage;
 mod present_words;
+mod query_index;
 mod query_parser;
 mod query_vocabulary;
 mod rank;

@@ -22,7 +22,6 @@ use rayon::prelude::*;
 use crate::model::{ItemId, ItemKind};
 use crate::search::document_terms::DocumentTerms;
 use crate::search::lexicon::Lexicon;
-use crate::search::query_vocabulary::QueryVocabulary;
 
 /// Maximum distance of neighbouring passages.
 const NEIGHBOUR_DISTANCE: usize = 2;
@@ -37,22 +36,11 @@ impl Index {
         Self::from_documents_with_lexicon(documents, &Lexicon::default())
     }
 
-    /// Indexes many documents for one query alone, which is several times faster: words that it
-    /// cannot match are only counted. The hits of this query are those of the whole index.
-    pub fn for_query(documents: Vec<Document<'_>>, query: &str) -> Self {
-        let lexicon = Lexicon::for_query(QueryVocabulary::of_query(query));
-        let index = Self::from_documents_with_lexicon(documents.clone(), &lexicon);
-        match index.has_all_words(query) {
-            true => index,
-            // The texts have shown which words the missing ones may mean.
-            false => Self::from_documents_with_lexicon(
-                documents,
-                &index.lexicon.empty_with_meant_stems(),
-            ),
-        }
-    }
-
-    fn from_documents_with_lexicon(mut documents: Vec<Document<'_>>, empty: &Lexicon) -> Self {
+    /// Indexes many documents with a copy of an empty lexicon.
+    pub(super) fn from_documents_with_lexicon(
+        mut documents: Vec<Document<'_>>,
+        empty: &Lexicon,
+    ) -> Self {
         // In this order each room grows at its end, and neighbours are adjacent.
         documents.par_sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         let mut index = Self { lexicon: empty.clone(), ..Self::default() };

@@ -83,17 +83,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::ItemId;
-    use crate::search::fixture::test_document;
-    use crate::search::{Document, Index, Query};
-
-    fn numbered_document((number, text): (usize, &String)) -> Document<'_> {
-        Document {
-            item: ItemId::Entity(number.to_string()),
-            text: text.as_str().into(),
-            ..test_document("", "")
-        }
-    }
 
     proptest! {
         #[test]
@@ -102,20 +91,6 @@ mod tests {
                 let stem = language.stem(&word);
                 prop_assert_eq!(stem.chars().next(), word.chars().next(), "{} {:?}", word, language);
             }
-        }
-
-        #[test]
-        fn an_index_for_a_query_has_the_hits_of_the_whole_index(
-            texts in proptest::collection::vec("((rivers?|bridg(e|es|ing)|mil(l|led)|ol|stone|7|07|march|mars|東京塔|brûlé|der|die|und|le|de) ){1,30}", 1..12),
-            query in "(river|brige|bridge|mills|sto|07|7|march|京|brule|the|older ){1,4}",
-        ) {
-            let documents: Vec<_> = texts.iter().enumerate().map(numbered_document).collect();
-            let find = |index: &Index| {
-                let query = Query { text: &query, limit: usize::MAX, ..Query::default() };
-                (index.find(&query, |_| true), index.count_items_by_word(&query, |_| true))
-            };
-            let whole = find(&Index::from_documents(documents.clone()));
-            prop_assert_eq!(find(&Index::for_query(documents, &query)), whole);
         }
     }
 }

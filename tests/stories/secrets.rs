@@ -423,7 +423,7 @@ fn check_warns_of_secrets_in_files_and_does_not_print_them() {
         = withdraw it where it was issued and remove it here; `palazzo locate -` finds it in the history
     home/keep/rooms/hall.yaml:3:7: warning[secret]: the file contains a secret: GitHub token
         = withdraw it where it was issued and remove it here; `palazzo locate -` finds it in the history
-    1 palace, 1 room, 0 scrolls, 1 entity: 0 errors, 7 warnings
+    1 palace, 1 room, 0 scrolls, 1 entity, 1 drawer: 0 errors, 7 warnings
     [exit 0]
     ");
     assert!(secrets.parts().iter().all(|it| !found.contains(it)), "{found}");

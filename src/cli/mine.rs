@@ -61,7 +61,7 @@ pub(super) struct Args {
     home: HomeArgs,
 }
 
-/// What was found in the files beside texts.
+/// The messages and counts of reading input files: all results but the texts.
 #[derive(Default)]
 struct Unfiled {
     /// Messages about what could not be parsed.

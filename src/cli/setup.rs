@@ -168,11 +168,11 @@ fn remember_set_up(home: &HomeArgs, is_written: bool) {
     }
 }
 
-/// What the person is asked about.
+/// The plan that the person is asked to confirm.
 struct Proposal {
-    /// What is written, unless it is left out.
+    /// The plans; each change among them is written unless the person leaves it out.
     plans: Vec<Plan>,
-    /// What is written only if it is added.
+    /// The plans with letters; each is written only if the person adds it.
     offers: Vec<Plan>,
 }
 

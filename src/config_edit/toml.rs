@@ -104,7 +104,7 @@ fn length_before(text: &str, block: &Range<usize>, before: &str) -> usize {
         it if it == end => above == end || above.ends_with(&end.repeat(2)),
         it => above.ends_with(it),
     };
-    // Whoever has added something below needs the end of the line above, also for an empty line.
+    // If others have added lines below, even an empty one, the line above must keep its end.
     let is_line_end_needed = before != end && block.end < text.len();
     match (is_whole, is_line_end_needed) {
         (false, _) => 0,

@@ -130,7 +130,7 @@ fn steps_of_part(states: &[Option<ItemPart>]) -> Vec<String> {
     steps
 }
 
-/// Says whether a visit was undone; `None`: it was not.
+/// Renders whether a visit was undone, wholly or in part; `None` if it was not.
 fn undone_mark(visit: &RecordedVisit) -> Option<&'static str> {
     match (visit.undone.len(), visit.undoable) {
         (0, _) => None,

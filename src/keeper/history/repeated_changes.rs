@@ -1,4 +1,4 @@
-//! What a visit changed more than once: its steps, of which the difference shows only the result.
+//! Finds the fields that a visit changed more than once, with each step; a diff shows only the result.
 
 use std::collections::BTreeMap;
 

@@ -45,7 +45,7 @@ pub struct UndoneCommit {
 
 /// A commit that reverts others.
 pub(crate) struct RevertCommit<'a> {
-    /// What is reverted.
+    /// The diffs to revert.
     pub(crate) diffs: &'a [FileDiff],
     /// The commits that are undone by it.
     pub(crate) undone: Vec<CommitId>,

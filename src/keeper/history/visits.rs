@@ -59,7 +59,7 @@ pub fn list_visits(
 }
 
 /// Finds a visit by its id, by the last six or more characters of it, or as `last`, and returns
-/// what it changed, also what it changed more than once.
+/// its changes, and the fields that it changed more than once.
 pub fn show_visit(session: &Session<'_>, name: &str) -> Result<VisitDetails, Refusal> {
     let visit = find_visit(session.palace, session.caller, name)?;
     let commits = visit.described_commits();

@@ -1,4 +1,4 @@
-//! What the name of a file says of the document in it: its title, and its time.
+//! Reads the title and the time of a document from the name of its file.
 
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 

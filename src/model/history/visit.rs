@@ -29,13 +29,13 @@ pub struct VisitDetails {
     pub visit: RecordedVisit,
     /// What it changed in each item.
     pub items: Vec<ItemDiff>,
-    /// What it changed more than once, where that was asked for.
+    /// The fields that it changed more than once; empty if the caller did not ask for them.
     pub repeated: Vec<RepeatedChanges>,
     /// The last hand-over that it wrote.
     pub hand_over: Option<HandOver>,
 }
 
-/// What a visit changed more than once in an item. The differences show only the result.
+/// The fields of one item that a visit changed more than once, with each step; a diff shows only the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepeatedChanges {
     /// The item.

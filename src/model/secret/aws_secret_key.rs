@@ -19,12 +19,8 @@ pub(super) fn aws_secret_key_at(text: &str, at: usize) -> Option<Secret> {
     let longest = NAMES[0].len() + 4;
     let is_name = |it: &&u8| it.is_ascii_alphanumeric() || **it == b'_';
     let name_len = rest.iter().take(longest).take_while(is_name).count();
-    let name: String = rest[..name_len]
-        .iter()
-        .filter(|it| **it != b'_')
-        .map(|it| char::from(it.to_ascii_lowercase()))
-        .collect();
-    if !NAMES.contains(&name.as_str()) {
+    let letters = rest[..name_len].iter().filter(|it| **it != b'_').map(u8::to_ascii_lowercase);
+    if !NAMES.iter().any(|it| letters.clone().eq(it.bytes())) {
         return None;
     }
     let is_separator =

@@ -54,8 +54,14 @@ pub fn find_secrets(text: &str) -> Vec<Secret> {
 
 /// Returns whether a secret, or the name of one, may begin at `at`, by its first two characters.
 fn can_begin_secret(bytes: &[u8], at: usize) -> bool {
+    let Some(second) = bytes.get(at + 1) else { return false };
+    let is_capitalized = second.is_ascii_lowercase();
     let seconds: &[u8] = match bytes[at] {
-        b'A'..=b'Z' | b'_' => return true,
+        b'_' => return true,
+        b'A' if is_capitalized => b"cuw",
+        b'P' if is_capitalized => b"r",
+        b'S' if is_capitalized => b"eh",
+        b'A'..=b'Z' => return !is_capitalized,
         b'a' => b"uUwW",
         b'c' => b"i",
         b'd' => b"co",
@@ -70,7 +76,7 @@ fn can_begin_secret(bytes: &[u8], at: usize) -> bool {
         b'x' => b"-ao",
         _ => return false,
     };
-    bytes.get(at + 1).is_some_and(|it| seconds.contains(it))
+    seconds.contains(second)
 }
 
 fn secret_at_word(text: &str, at: usize, is_free: bool) -> Option<Secret> {

@@ -12,9 +12,9 @@ pub(super) fn ends_word(before: &[u8]) -> bool {
 /// Returns true where, by the last character alone, no word can begin behind a text, and no `_` is. It is
 /// quicker than [`ends_word`].
 pub(super) fn is_inside_word(before: &[u8]) -> bool {
-    /// The last characters of escapes and terminal sequences that are letters or digits.
-    const ENDS: &[u8] = b"0123456789abcdefABCDEFnrtmK";
-    before.last().is_some_and(|it| it.is_ascii_alphanumeric() && !ENDS.contains(it))
+    // Escapes and terminal sequences end in digits and the other letters.
+    let last = before.last();
+    last.is_some_and(|it| matches!(it, b'g'..=b'l' | b'o'..=b'q' | b's' | b'u'..=b'z' | b'G'..=b'J' | b'L'..=b'Z'))
 }
 
 /// Returns the number of `_` at the end of a text: where Markdown emphasises a word, and between
@@ -25,14 +25,13 @@ pub(super) fn count_underscores(before: &[u8]) -> usize {
 
 /// Returns whether a text ends with an escape of a string or a URL: `\n`, `\x20`, `\u0022`, `%3D`.
 fn ends_encoded_character(before: &[u8]) -> bool {
-    let is_escape = |prefix: &[u8], digits: usize| {
-        let start = before.len().checked_sub(prefix.len() + digits);
-        let digits_of = |at: usize| before[at..].strip_prefix(prefix);
-        let found = start.and_then(digits_of);
-        found.is_some_and(|it| it.iter().all(u8::is_ascii_hexdigit))
+    let digits = match before {
+        [.., b'\\', b'n' | b'r' | b't'] => return true,
+        [.., b'%', _, _] | [.., b'\\', b'x', _, _] => 2,
+        [.., b'\\', b'u', _, _, _, _] => 4,
+        _ => return false,
     };
-    let is_control = [b"\\n", b"\\r", b"\\t"].iter().any(|it| before.ends_with(*it));
-    is_control || is_escape(b"%", 2) || is_escape(b"\\x", 2) || is_escape(b"\\u", 4)
+    before[before.len() - digits..].iter().all(u8::is_ascii_hexdigit)
 }
 
 /// Returns whether a text ends with a sequence that sets the colour of a terminal or clears its

@@ -18,13 +18,13 @@ mod passage;
 mod present_words;
 mod query_index;
 mod query_parser;
-mod query_vocabulary;
 mod rank;
 mod related_texts;
 mod scored_doc;
 mod similar_words;
 mod snippet;
 mod substring;
+mod word_beginnings;
 mod words;
 
 pub use hybrid_rank::texts_to_embed;

@@ -44,14 +44,6 @@ impl Index {
         // In this order each room grows at its end, and neighbours are adjacent.
         documents.par_sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         let mut index = Self { lexicon: empty.clone(), ..Self::default() };
-        // A query needs few terms, and a lexicon of its own for each batch costs more than they.
-        let batch_size = match empty.is_for_query() {
-            true => {
-                BATCH_SIZE * BATCHES_AT_ONCE
-                    / rayon::current_num_threads().clamp(1, BATCHES_AT_ONCE)
-            }
-            false => BATCH_SIZE,
-        };
         let analyze_batch = |documents: &[Document<'_>]| {
             // A lexicon for each batch, so that batches can run in parallel.
             let mut lexicon = empty.clone();
@@ -60,7 +52,7 @@ impl Index {
             (lexicon, terms)
         };
         for batch in documents.chunks(BATCH_SIZE * BATCHES_AT_ONCE) {
-            let analyzed: Vec<_> = batch.par_chunks(batch_size).map(analyze_batch).collect();
+            let analyzed: Vec<_> = batch.par_chunks(BATCH_SIZE).map(analyze_batch).collect();
             let mut documents = batch.iter();
             for (lexicon, all_terms) in analyzed {
                 let numbers = index.lexicon.merge(lexicon);

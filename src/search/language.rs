@@ -124,15 +124,16 @@ const STOP_WORD_LISTS: [(Algorithm, &str); 14] = [
 ];
 
 /// The languages in which each word is a stop word.
-static STOP_WORDS: LazyLock<HashMap<&str, Vec<Language>>> = LazyLock::new(|| {
-    let mut languages: HashMap<&str, Vec<Language>> = HashMap::new();
-    for (number, (_, stop_words)) in STOP_WORD_LISTS.iter().enumerate() {
-        for word in stop_words.split_whitespace() {
-            languages.entry(word).or_default().push(Language(number));
+static STOP_WORDS: LazyLock<HashMap<&str, Vec<Language>, foldhash::fast::RandomState>> =
+    LazyLock::new(|| {
+        let mut languages: HashMap<&str, Vec<Language>, _> = HashMap::default();
+        for (number, (_, stop_words)) in STOP_WORD_LISTS.iter().enumerate() {
+            for word in stop_words.split_whitespace() {
+                languages.entry(word).or_default().push(Language(number));
+            }
         }
-    }
-    languages
-});
+        languages
+    });
 
 /// English verbs whose stem changes: their other forms, and then the form that gives the stem.
 const IRREGULAR_VERBS: &str = "\
@@ -154,6 +155,13 @@ static BASE_FORMS: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
     });
     forms.collect()
 });
+
+/// Yields the words, or what they begin with, whose stem may begin otherwise: irregular forms of
+/// English verbs, and participles, which lose their `ge` in Dutch (`gewerkt`, `afgewerkt`).
+pub(super) fn words_with_other_beginnings() -> impl Iterator<Item = String> {
+    let participles = ('a'..='z').map(|it| format!("{it}ge")).chain(["ge".to_owned()]);
+    BASE_FORMS.keys().map(|it| (*it).to_owned()).chain(participles)
+}
 
 impl Language {
     /// English, the default.
@@ -229,7 +237,7 @@ impl Language {
 }
 
 /// Returns a word without accents.
-fn strip_accents(word: &str) -> Cow<'_, str> {
+pub(super) fn strip_accents(word: &str) -> Cow<'_, str> {
     if word.is_ascii() {
         return Cow::Borrowed(word);
     }

@@ -1,11 +1,11 @@
 //! The lexicon: all words of the palace, each with the number of its term.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::search::language::Language;
-use crate::search::query_vocabulary::{QueryRelation, QueryVocabulary};
 use crate::search::similar_words::{SimilarWords, is_similar_stem};
+use crate::search::word_beginnings::WordBeginnings;
 use crate::search::words::{Script, Word};
 
 /// The number of a word in the index, the same for all its forms.
@@ -20,18 +20,16 @@ pub(super) struct Lexicon {
     stems: HashMap<char, WordList>,
     /// The spellings by language; a cache that saves stemming a word again.
     spellings: Vec<Spellings>,
-    /// The only words that have terms, those of a query; `None` if all have.
-    vocabulary: Option<Arc<QueryVocabulary>>,
-    /// The stems that the query may mean by words that no text contains.
-    meant_stems: BTreeSet<String>,
+    /// The beginnings of the only words that have terms; `None` if all have.
+    beginnings: Option<Arc<WordBeginnings>>,
 }
 
 /// The spellings of one language.
 #[derive(Clone, Debug, Default)]
 struct Spellings {
-    /// The term of each spelling; `None` for a word outside the vocabulary.
-    terms: HashMap<Box<str>, Option<TermId>, foldhash::fast::RandomState>,
-    /// All spellings with a term, for the search of similar words.
+    /// The term of each spelling.
+    terms: HashMap<Box<str>, TermId, foldhash::fast::RandomState>,
+    /// All spellings, for the search of similar words.
     words: WordList,
     /// True if any text has a word of the language.
     is_in_use: bool,
@@ -47,31 +45,14 @@ struct WordList {
 impl Default for Lexicon {
     fn default() -> Self {
         let spellings = Language::all().map(|_| Spellings::default()).collect();
-        Self {
-            terms: HashMap::new(),
-            stems: HashMap::new(),
-            spellings,
-            vocabulary: None,
-            meant_stems: BTreeSet::new(),
-        }
+        Self { terms: HashMap::new(), stems: HashMap::new(), spellings, beginnings: None }
     }
 }
 
 impl Lexicon {
-    /// Creates an empty lexicon that has terms only for the words that a query can match.
-    pub(super) fn for_query(vocabulary: QueryVocabulary) -> Self {
-        Self { vocabulary: Some(Arc::new(vocabulary)), ..Self::default() }
-    }
-
-    /// Returns true if only words of a query have terms.
-    pub(super) fn is_for_query(&self) -> bool {
-        self.vocabulary.is_some()
-    }
-
-    /// Returns an empty lexicon like this one, for the same query, with the stems that it may mean.
-    pub(super) fn empty_with_meant_stems(self) -> Self {
-        let vocabulary = self.vocabulary.map(|it| Arc::new(it.with_stems(self.meant_stems)));
-        Self { vocabulary, ..Self::default() }
+    /// Creates an empty lexicon that has terms only for words with these beginnings.
+    pub(super) fn for_words(beginnings: WordBeginnings) -> Self {
+        Self { beginnings: Some(Arc::new(beginnings)), ..Self::default() }
     }
 
     /// Returns the number of terms; they are numbered from 0.
@@ -80,31 +61,24 @@ impl Lexicon {
     }
 
     /// Returns the term of a word in a text of `language`; adds it if it is new. `None` for a
-    /// word outside the vocabulary.
+    /// word with another beginning than the lexicon has.
     pub(super) fn intern_word(&mut self, word: &Word<'_>, language: Language) -> Option<TermId> {
         let language = language.for_script(word.script);
-        if let Some(term) = self.spellings[language.index()].terms.get(word.text) {
-            return *term;
+        self.spellings[language.index()].is_in_use = true;
+        if self.beginnings.as_ref().is_some_and(|it| !it.may_contain(word.text)) {
+            return None;
         }
-        let stem = match &self.vocabulary {
-            None => Some(language.stem(word.text)),
-            Some(vocabulary) => match vocabulary.relation_to(word.text, language) {
-                QueryRelation::Finds(stem) => Some(stem),
-                QueryRelation::MayMean(stem) => {
-                    self.meant_stems.insert(stem);
-                    None
-                }
-                QueryRelation::None => None,
-            },
-        };
-        let term = stem.map(|it| self.intern_stem(it.into()));
+        if let Some(term) = self.spellings[language.index()].terms.get(word.text) {
+            return Some(*term);
+        }
+        let term = self.intern_stem(language.stem(word.text).into());
         self.spellings[language.index()].add(word.text, term);
-        term
+        Some(term)
     }
 
     /// Returns the term of a word of `language`, if the lexicon has one.
     pub(super) fn find_term(&self, word: &str, language: Language) -> Option<TermId> {
-        let term = self.spellings[language.index()].terms.get(word).copied().flatten();
+        let term = self.spellings[language.index()].terms.get(word).copied();
         term.or_else(|| self.terms.get(language.stem(word).as_str()).copied())
     }
 
@@ -143,7 +117,6 @@ impl Lexicon {
 
     /// Adds the words of another lexicon; returns the term here for each of its terms.
     pub(super) fn merge(&mut self, other: Self) -> Vec<TermId> {
-        self.meant_stems.extend(other.meant_stems);
         let mut stems: Vec<(Box<str>, TermId)> = other.terms.into_iter().collect();
         stems.sort_unstable_by_key(|(_, term)| *term);
         let here: Vec<TermId> = stems.into_iter().map(|(stem, _)| self.intern_stem(stem)).collect();
@@ -151,7 +124,7 @@ impl Lexicon {
             ours.is_in_use |= theirs.is_in_use;
             for (spelling, term) in theirs.words.iter() {
                 if !ours.terms.contains_key(spelling) {
-                    ours.add(spelling, Some(here[term as usize]));
+                    ours.add(spelling, here[term as usize]);
                 }
             }
         }
@@ -176,12 +149,9 @@ impl Lexicon {
 }
 
 impl Spellings {
-    fn add(&mut self, spelling: &str, term: Option<TermId>) {
-        self.is_in_use = true;
+    fn add(&mut self, spelling: &str, term: TermId) {
         self.terms.insert(spelling.into(), term);
-        if let Some(term) = term {
-            self.words.add(spelling, term);
-        }
+        self.words.add(spelling, term);
     }
 }
 

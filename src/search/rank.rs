@@ -289,13 +289,6 @@ impl Index {
         scores
     }
 
-    /// Returns true if some passage contains each word of a query, but for compounds.
-    pub(super) fn has_all_words(&self, query: &str) -> bool {
-        let words = QueryWords::parse(query).words;
-        let mut words = words.iter().filter(|it| !it.is_compound);
-        words.all(|it| self.query_word_terms(it, false).is_some())
-    }
-
     /// Returns the terms of a query word. If no passage contains it and `correct` is true,
     /// returns the terms of similar words. An unknown compound has no terms, because its parts
     /// are query words of their own.

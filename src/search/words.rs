@@ -191,8 +191,11 @@ fn camel_case_part_length(piece: &str) -> usize {
 
 /// Removes the suffix of `3rd` and `12th`.
 fn strip_ordinal_suffix(part: &str) -> &str {
+    if !part.starts_with(|it: char| it.is_ascii_digit()) {
+        return part;
+    }
     let number = ["st", "nd", "rd", "th"].iter().find_map(|it| part.strip_suffix(it));
-    number.filter(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit())).unwrap_or(part)
+    number.filter(|it| it.bytes().all(|it| it.is_ascii_digit())).unwrap_or(part)
 }
 
 fn lowercase(text: &str) -> Cow<'_, str> {

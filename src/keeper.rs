@@ -70,7 +70,7 @@ pub use crate::keeper::history::file_diff::{compare_file_versions, describe_file
 pub use crate::keeper::history::log::{CommitLog, LoggedCommit, blame_item, list_commits};
 pub use crate::keeper::history::log_filter::LogFilter;
 pub use crate::keeper::history::restore::{RestoredItem, RestoredRelationCounts, restore_item};
-pub use crate::keeper::history::revert::{KeptFiles, UndoneCommit};
+pub use crate::keeper::history::revert::{KeepReason, KeptFile, UndoneCommit};
 pub use crate::keeper::history::revisions::RevisionQuery;
 pub use crate::keeper::history::undo::undo_last_call;
 pub use crate::keeper::history::undo_visit::{UndoSelection, undo_visit};

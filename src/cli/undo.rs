@@ -9,7 +9,7 @@ use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
 use crate::keeper::{self, UndoSelection, UndoneCommit};
-use crate::model::{escape_unprintable, quoted_unless_plain};
+use crate::model::{RecordedVisit, escape_unprintable, quoted_unless_plain};
 use crate::render;
 
 /// How many links that lead nowhere are listed.
@@ -28,7 +28,8 @@ pub(super) struct Args {
     dry_run: bool,
 
     /// Revert all changes of a visit, one conversation of an MCP client, by its id in
-    /// `palazzo log --visits`; `last` is the newest that is not undone
+    /// `palazzo log --visits`; `last` is the newest that is not undone. Or an undo, by the
+    /// id that it printed
     #[arg(long, value_name = "ID", conflicts_with = "client")]
     visit: Option<String>,
 
@@ -36,7 +37,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME", requires = "since")]
     client: Option<String>,
 
-    /// A day (2026-03-01), a time (2026-03-01T12:00:00Z) or an age (3 hours)
+    /// A day (2026-03-01, today), a time (2026-03-01T12:00:00Z) or an age (3 hours)
     #[arg(long, value_name = "MOMENT", requires = "client")]
     since: Option<String>,
 
@@ -66,14 +67,18 @@ fn undone_to_text(undone: &UndoneCommit, is_dry_run: bool) -> String {
     let changes = render::palace_diff(&undone.changes);
     let mut page = format!("{verb} {}:\n{changes}", undone.description);
     if !undone.kept.is_empty() {
-        page.push_str("\nThese files stay as they are, because they were changed later:\n");
-        for (path, by) in &undone.kept {
-            page.push_str(&format!("  {} by {by}\n", quoted_unless_plain(path)));
+        page.push_str("\nThese files stay as they are:\n");
+        for file in &undone.kept {
+            page.push_str(&format!("  {}\n", file.to_sentence()));
         }
-        page.push_str("palazzo restore FILE --to MOMENT takes an earlier version of one.\n");
+        page.push_str(
+            "To take one back, edit it, or bring back an earlier version without what others did:\n\
+             palazzo restore FILE --to MOMENT\n",
+        );
     }
     if !undone.broken_links.is_empty() {
-        page.push_str("\nThese links lead nowhere now:\n");
+        let verb = if is_dry_run { "would lead nowhere" } else { "lead nowhere now" };
+        page.push_str(&format!("\nThese links {verb}:\n"));
         for it in undone.broken_links.iter().take(MAX_BROKEN_LINKS) {
             let file = quoted_unless_plain(&it.file);
             page.push_str(&format!(
@@ -87,12 +92,16 @@ fn undone_to_text(undone: &UndoneCommit, is_dry_run: bool) -> String {
             page.push_str(&format!("  and {more} more, which palazzo check lists\n"));
         }
     }
+    if let Some(id) = undone.undo_id {
+        let id = RecordedVisit::shorten_id(id);
+        page.push_str(&format!("\npalazzo undo --visit {id} takes this back.\n"));
+    }
     page
 }
 
 fn undone_to_json(undone: &UndoneCommit, is_dry_run: bool) -> String {
     let items: Vec<_> = undone.changes.iter().map(render::item_diff_json).collect();
-    let kept = undone.kept.iter().map(|(path, by)| json!({ "file": path, "changed_by": by }));
+    let kept = undone.kept.iter().map(|it| json!({ "file": it.path, "changed_by": it.changed_by }));
     let broken_links = undone
         .broken_links
         .iter()
@@ -100,6 +109,7 @@ fn undone_to_json(undone: &UndoneCommit, is_dry_run: bool) -> String {
     let value = json!({
         "dry_run": is_dry_run,
         "undone": undone.description,
+        "visit": undone.undo_id.map(|it| it.to_string()),
         "items": items,
         "kept": kept.collect::<Vec<_>>(),
         "broken_links": broken_links.collect::<Vec<_>>(),
@@ -135,6 +145,7 @@ mod tests {
             changes: vec![change],
             kept: Vec::new(),
             broken_links: Vec::new(),
+            undo_id: None,
         };
         let value: serde_json::Value =
             serde_json::from_str(&undone_to_json(&undone, true)).unwrap();

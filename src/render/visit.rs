@@ -75,7 +75,8 @@ pub fn visit_page(details: &VisitDetails, now: DateTime<Utc>) -> String {
     let id = visit.short_id();
     page.push_str(&format!("\npalazzo diff --visit {id} shows every line"));
     if visit.undoable > 0 {
-        page.push_str(&format!("; palazzo undo --visit {id} reverts it"));
+        let rest = if visit.is_partly_undone() { "the rest" } else { "it" };
+        page.push_str(&format!("; palazzo undo --visit {id} reverts {rest}"));
     }
     page.push_str(".\n");
     page
@@ -132,10 +133,9 @@ fn steps_of_part(states: &[Option<ItemPart>]) -> Vec<String> {
 
 /// Renders whether a visit was undone, wholly or in part; `None` if it was not.
 fn undone_mark(visit: &RecordedVisit) -> Option<&'static str> {
-    match (visit.undone.len(), visit.undoable) {
-        (0, _) => None,
-        (_, 0) => Some("undone"),
-        _ => Some("partly undone"),
+    match visit.is_undone() {
+        true => Some("undone"),
+        false => visit.is_partly_undone().then_some("partly undone"),
     }
 }
 
@@ -218,6 +218,7 @@ pub fn visit_json(details: &VisitDetails) -> Value {
         "began": time(visit.began()),
         "ended": time(visit.ended()),
         "undone": visit.is_undone(),
+        "partly_undone": visit.is_partly_undone(),
         "commits": commits.collect::<Vec<_>>(),
         "hand_over": hand_over,
         "items": items.iter().map(item_diff_json).collect::<Vec<_>>(),
@@ -266,6 +267,7 @@ mod tests {
             ],
             undoable: 2,
             undone: BTreeSet::new(),
+            files_left: BTreeMap::new(),
         };
         let item = |name: &str, change| ItemDiff {
             item: PalaceItem::Entity(name.to_owned()),

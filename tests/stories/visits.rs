@@ -57,6 +57,8 @@ async fn one_conversation_is_taken_back_and_another_about_the_same_entity_stays(
     assert_snapshot!(run(&home, &["undo", "--visit", &first]), @"
     Undid 2 commits of visit ID (claude, 1 day ago):
     entity Plan: status closed → none; observation 'It is wrong.' removed
+
+    palazzo undo --visit ID takes this back.
     ");
     let file = home.read(file);
     assert!(file.contains("- It is old. # in the cellar\n  - It is green.\n"), "{file}");
@@ -89,7 +91,35 @@ async fn links_that_lead_nowhere_after_an_undo_are_listed() {
     These links lead nowhere now:
       entities/claim/plan.yaml:9: there is no entity `Granite` yet
       rooms/hall.yaml:9: the room `crypt` is not built yet
+
+    palazzo undo --visit ID takes this back.
     ");
+    // The crypt is there again, and a note that somebody leaves in it keeps it.
+    let id = home.git(&["log", "-1", "--format=%(trailers:key=Palazzo-Visit,valueonly)"]);
+    assert_snapshot!(run(&home, &["undo", "--visit", &id.trim()[20..]]), @"
+    Undid 1 commit of visit ID (ada, just now):
+    room crypt: added
+    entity Granite: added
+
+    palazzo undo --visit ID takes this back.
+    ");
+    let scroll = json!({ "room": "crypt", "title": "A note", "body": "Cold." });
+    converse(&home, &[("write_scroll", scroll)]).await;
+    let dry = run(&home, &["undo", "--visit", &first, "--dry-run"]);
+    let hash = home.git(&["rev-parse", "--short=7", "HEAD"]);
+    assert_snapshot!(dry.replace(hash.trim(), "HASH"), @r#"
+    Would undo 2 commits of visit ID (claude, 1 day ago), but for 1 file:
+    entity Granite: removed
+
+    These files stay as they are:
+      rooms/crypt.yaml would be removed, and has a scroll by HASH "scroll crypt: A note" (claude, 1 day ago)
+    To take one back, edit it, or bring back an earlier version without what others did:
+    palazzo restore FILE --to MOMENT
+
+    These links would lead nowhere:
+      entities/claim/plan.yaml:9: there is no entity `Granite` yet
+    "#);
+    run(&home, &["undo", "--visit", &first]);
     // What led nowhere before is not listed again.
     converse(
         &home,
@@ -97,7 +127,7 @@ async fn links_that_lead_nowhere_after_an_undo_are_listed() {
     )
     .await;
     let undone = run(&home, &["undo", "--visit", "last"]);
-    assert!(undone.ends_with("entity Slate: removed\n"), "{undone}");
+    assert!(undone.contains("entity Slate: removed\n\npalazzo undo"), "{undone}");
 }
 
 #[tokio::test]
@@ -115,6 +145,56 @@ async fn a_conversation_that_goes_on_after_its_undo_is_described_by_what_is_left
 }
 
 #[tokio::test]
+async fn a_conversation_that_is_undone_in_part_is_described_by_what_is_left() {
+    let home = home_with_plan().await;
+    let entity = |name: &str| json!({ "name": name, "genus": "Rock" });
+    let rocks = json!({ "entities": [entity("Granite"), entity("Slate")] });
+    let first = converse(&home, &[("create_entities", rocks), observe("It is wrong.")]).await;
+    let hard = json!({ "name": "Granite", "add_observations": ["It is hard."] });
+    converse(&home, &[("update_entity", hard)]).await;
+    let undone = run(&home, &["undo", "--visit", &first]);
+    let hash = home.git(&["rev-parse", "--short=7", "HEAD~1"]);
+    assert_snapshot!(undone.replace(hash.trim(), "HASH"), @r#"
+    Undid 2 commits of visit ID (claude, 1 day ago), but for 1 file:
+    entity Plan: observation 'It is wrong.' removed
+    entity Slate: removed
+
+    These files stay as they are:
+      entities/rock/granite.yaml would be removed, and was changed by HASH "entity Granite: update" (claude, 1 day ago)
+    To take one back, edit it, or bring back an earlier version without what others did:
+    palazzo restore FILE --to MOMENT
+
+    palazzo undo --visit ID takes this back.
+    "#);
+    assert_snapshot!(run(&home, &["log", "--visits"]), @"
+    ID  1 day ago       claude  entity Granite changed
+            2026-03-01 12:00 UTC, less than a minute
+    ID  1 day ago       claude  entity Granite added  (partly undone)
+            2026-03-01 12:00 UTC, less than a minute
+    ID  1 day ago       claude  entity Plan added, room hall added, settings changed
+            2026-03-01 12:00 UTC, less than a minute
+    ");
+    let shown = run(&home, &["show", "--visit", &first]);
+    let (_, changes) = shown.split_once("What it changed:\n").unwrap();
+    assert_snapshot!(changes, @"
+    entity Granite: added
+
+    palazzo diff --visit ID shows every line; palazzo undo --visit ID reverts the rest.
+    ");
+    let again = run(&home, &["undo", "--visit", &first]);
+    assert!(again.contains("granite.yaml would be removed, and was changed by"), "{again}");
+    // Slate, which another creates again, is not taken back with the rest.
+    converse(&home, &[("create_entities", json!({ "entities": [entity("Slate")] }))]).await;
+    home.git(&["rm", "-q", "w/entities/rock/granite.yaml"]);
+    let commit = ["-c", "user.name=Ada", "-c", "user.email=a@example.org", "commit", "-qm", "x"];
+    home.git(&commit);
+    assert_snapshot!(
+        run(&home, &["undo", "--visit", &first, "--dry-run"]),
+        @"palazzo: there is nothing to undo: nothing is left of 1 commit of visit ID (claude, 1 day ago)"
+    );
+}
+
+#[tokio::test]
 async fn git_revert_of_an_undo_gives_the_conversation_back() {
     let home = home_with_plan().await;
     let first = converse(&home, &[observe("It is wrong.")]).await;
@@ -124,10 +204,12 @@ async fn git_revert_of_an_undo_gives_the_conversation_back() {
     home.git(&[&revert[..], &["HEAD"]].concat());
     assert!(!run(&home, &["log", "--visits"]).contains("undone"));
     let undone = run(&home, &["undo", "--visit", "last"]);
-    assert_eq!(
-        undone,
-        "Undid 1 commit of visit ID (claude, 1 day ago):\nentity Plan: observation 'It is wrong.' removed\n"
-    );
+    assert_snapshot!(undone, @"
+    Undid 1 commit of visit ID (claude, 1 day ago):
+    entity Plan: observation 'It is wrong.' removed
+
+    palazzo undo --visit ID takes this back.
+    ");
 }
 
 #[tokio::test]

@@ -5,9 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ulid::Ulid;
 
 use crate::format::PalacePath;
-use crate::keeper::history::broken_links::{
-    can_break_links, find_broken_links, find_new_broken_links,
-};
+use crate::keeper::history::broken_links::find_new_broken_links;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::keeper::{Caller, Refusal};
@@ -19,6 +17,9 @@ use crate::render;
 
 /// The trailer of an undoing commit that names an undone commit.
 const UNDOES_TRAILER: &str = "Palazzo-Undoes";
+/// The trailer of an undoing commit that names a commit of which it undoes only some files: those that
+/// it changes itself.
+const UNDOES_PART_TRAILER: &str = "Palazzo-Undoes-Part";
 /// The name of the command that undoes, in the trailer of its commits.
 const UNDO_COMMAND: &str = "undo";
 /// How the subject of an undoing commit begins.
@@ -27,8 +28,39 @@ const UNDO_SUBJECT_PREFIX: &str = "undo: ";
 const UNDONE_PREFIX: &str = "Undid ";
 const OF_VISIT: &str = " of visit ";
 
-/// Files that stay as they are, by path, each with who changed it.
-pub type KeptFiles = Vec<(String, String)>;
+/// A file that stays as it is when a commit is undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptFile {
+    /// The path in the palace.
+    pub path: String,
+    /// Who changed it since: a commit in one line, or a hand edit.
+    pub changed_by: String,
+    /// Why it stays.
+    pub reason: KeepReason,
+}
+
+/// Why a file stays as it is when a commit is undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeepReason {
+    /// Others have changed the same fields or lines, or another file of the same item.
+    SameChange,
+    /// The undone commits created the file, and others have changed it.
+    Creation,
+    /// The undone commits created the room, and others have left scrolls in it.
+    Scrolls,
+}
+
+impl KeptFile {
+    /// Says why the file stays.
+    pub fn to_sentence(&self) -> String {
+        let (path, by) = (quoted_unless_plain(&self.path), &self.changed_by);
+        match self.reason {
+            KeepReason::SameChange => format!("{path} was changed in the same place by {by}"),
+            KeepReason::Creation => format!("{path} would be removed, and was changed by {by}"),
+            KeepReason::Scrolls => format!("{path} would be removed, and has a scroll by {by}"),
+        }
+    }
+}
 
 /// Commits that were undone, or would be.
 #[derive(Clone, Debug)]
@@ -37,18 +69,21 @@ pub struct UndoneCommit {
     pub description: String,
     /// What changes in the palace when it is undone.
     pub changes: Vec<ItemDiff>,
-    /// The files that stay as they are, because others changed them since; each with who did.
-    pub kept: KeptFiles,
-    /// The links that lead nowhere since it was undone.
+    /// The files that stay as they are, because others changed them since.
+    pub kept: Vec<KeptFile>,
+    /// The links that lead nowhere when it is undone.
     pub broken_links: Vec<Diagnostic>,
+    /// The id by which the undo can be undone itself; `None` if nothing was changed.
+    pub undo_id: Option<Ulid>,
 }
 
 /// A commit that reverts others.
 pub(crate) struct RevertCommit<'a> {
     /// The diffs to revert.
     pub(crate) diffs: &'a [FileDiff],
-    /// The commits that are undone by it.
+    /// The commits that are undone by it, and those of which only some files are.
     pub(crate) undone: Vec<CommitId>,
+    pub(crate) undone_in_part: Vec<CommitId>,
     /// The commits before those that are reverted, which have the modes of deleted files.
     pub(crate) parents: Vec<&'a CommitId>,
     pub(crate) subject: String,
@@ -67,20 +102,24 @@ impl RevertCommit<'_> {
         later_commit: impl Fn(&str) -> Option<&'c CommitDetails>,
         is_dry_run: bool,
     ) -> Result<UndoneCommit, Refusal> {
+        let title = undone.description.clone();
         let plan_edits = |palace: &OpenPalace| {
-            plan_revert_edits(palace, caller, &undone.description, self.diffs, &later_commit)
+            plan_revert_edits(palace, caller, &title, self.diffs, &later_commit)
+        };
+        let edits = plan_edits(palace)?;
+        let undone = UndoneCommit {
+            broken_links: find_new_broken_links(palace, &undone.changes, &edits),
+            ..undone
         };
         if is_dry_run {
-            plan_edits(palace)?;
             return Ok(undone);
         }
-        let ids = self.undone.iter();
-        let trailers: Vec<_> = ids.map(|it| (UNDOES_TRAILER, it.0.clone())).collect();
+        let wholly = self.undone.iter().map(|it| (UNDOES_TRAILER, it.0.clone()));
+        let in_part = self.undone_in_part.iter().map(|it| (UNDOES_PART_TRAILER, it.0.clone()));
+        let trailers: Vec<_> = wholly.chain(in_part).collect();
         let executable = modes_after_revert(palace, self.diffs, self.parents.into_iter())?;
         let options =
             ChangeOptions { more_trailers: &trailers, executable, ..ChangeOptions::default() };
-        let can_break_links = can_break_links(&undone.changes);
-        let before = can_break_links.then(|| find_broken_links(palace));
         palace.change_files_with_options(caller, &options, |palace| {
             Ok(ChangePlan {
                 edits: plan_edits(palace)?,
@@ -88,8 +127,7 @@ impl RevertCommit<'_> {
                 body: self.body.clone(),
             })
         })?;
-        let broken_links = before.map(|it| find_new_broken_links(palace, &it));
-        Ok(UndoneCommit { broken_links: broken_links.unwrap_or_default(), ..undone })
+        Ok(UndoneCommit { undo_id: Some(caller.visit_id), ..undone })
     }
 }
 
@@ -102,6 +140,10 @@ pub(crate) struct UndoneCommitSet {
     rebased: Vec<(String, Vec<String>)>,
     /// The visits whose undone commits are not in the history for the same reason.
     rebased_visits: BTreeSet<Ulid>,
+    /// The undone files of commits that are undone in part.
+    files: BTreeMap<String, BTreeSet<String>>,
+    /// The undone files of visits that are undone in part, whose commits a rebase gave new ids.
+    rebased_files: BTreeMap<Ulid, BTreeSet<String>>,
 }
 
 impl UndoneCommitSet {
@@ -111,8 +153,33 @@ impl UndoneCommitSet {
         let is_undone = self.take_if_undone(commit);
         if !is_undone {
             self.add_commits_undone_by(palace, commit);
+            self.add_files_undone_by(palace, commit);
         }
         is_undone
+    }
+
+    /// Returns a commit with only those of its files that are not undone.
+    pub(crate) fn without_undone_files(&self, mut commit: CommitDetails) -> CommitDetails {
+        let by_id = self.files.get(&commit.summary.id.0);
+        let by_visit = visit_of_commit(&commit).and_then(|it| self.rebased_files.get(&it));
+        let is_undone =
+            |path: &String| [by_id, by_visit].into_iter().flatten().any(|it| it.contains(path));
+        commit.changed_files.retain(|it| !is_undone(it));
+        commit
+    }
+
+    /// Adds the files that `commit` undoes of commits that it undoes in part.
+    fn add_files_undone_by(&mut self, palace: &OpenPalace, commit: &CommitDetails) {
+        for id in commit.trailers_with_key(UNDOES_PART_TRAILER) {
+            let is_there = palace.store().is_in_history(&CommitId(id.to_owned()));
+            let files = match parse_undone_visit(&commit.body) {
+                Some(visit) if !is_there.unwrap_or_default() => {
+                    self.rebased_files.entry(visit).or_default()
+                }
+                _ => self.files.entry(id.to_owned()).or_default(),
+            };
+            files.extend(commit.changed_files.iter().cloned());
+        }
     }
 
     /// Adds the commits that `commit` undoes, if it was made by `palazzo undo` or `git revert`.
@@ -149,8 +216,10 @@ impl UndoneCommitSet {
             self.rebased.remove(at);
             return true;
         }
+        let has_files = !commit.changed_files.is_empty();
         self.commits.contains(&commit.summary.id.0)
             || visit_of_commit(commit).is_some_and(|it| self.rebased_visits.contains(&it))
+            || has_files && self.without_undone_files(commit.clone()).changed_files.is_empty()
     }
 }
 
@@ -187,6 +256,11 @@ pub(crate) fn is_change_of_tool(commit: &CommitDetails) -> bool {
     commit.trailer(Caller::TOOL_TRAILER).is_some_and(|it| it != UNDO_COMMAND)
         && commit.trailer(UNDOES_TRAILER).is_none()
         && !commit.changed_files.is_empty()
+}
+
+/// Returns whether a commit was made by `palazzo undo`, and changed files.
+pub(crate) fn is_undo(commit: &CommitDetails) -> bool {
+    commit.trailer(Caller::TOOL_TRAILER) == Some(UNDO_COMMAND) && !commit.changed_files.is_empty()
 }
 
 /// Returns whether a commit changed a file.

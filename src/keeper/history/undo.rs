@@ -33,11 +33,18 @@ pub fn undo_last_call(
     }
     let diffs = keep_later_changes(palace, diffs)?;
     let changes = item_diffs_from_file_diffs(&reverse_diffs(&diffs));
-    let undone = UndoneCommit { description, changes, kept: Vec::new(), broken_links: Vec::new() };
+    let undone = UndoneCommit {
+        description,
+        changes,
+        kept: Vec::new(),
+        broken_links: Vec::new(),
+        undo_id: None,
+    };
     let later_commit = |path: &str| later.iter().find(|it| changes_file(it, path));
     let revert = RevertCommit {
         diffs: &diffs,
         undone: vec![commit.summary.id.clone()],
+        undone_in_part: Vec::new(),
         parents: commit.parent.iter().collect(),
         subject: commit.summary.subject.clone(),
         body: format!("Undid {}", commit.summary.short),

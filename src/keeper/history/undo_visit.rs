@@ -9,14 +9,15 @@ use crate::format::{self, PalacePath};
 use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::history::log_filter::{is_made_by, parse_since};
 use crate::keeper::history::revert::{
-    KeptFiles, RevertCommit, UndoneCommit, UndoneCommitSet, changes_file, creates_palace,
-    describe_commit, is_change_of_tool, reverse_diffs, undone_body, visit_of_commit,
+    KeepReason, KeptFile, RevertCommit, UndoneCommit, UndoneCommitSet, changes_file,
+    creates_palace, describe_commit, is_change_of_tool, is_undo, reverse_diffs, undone_body,
+    visit_of_commit,
 };
 use crate::keeper::history::revert_file::revert_diffs_of_file;
-use crate::keeper::history::visits::{combine_diffs, find_visit};
+use crate::keeper::history::visits::{combine_diffs, find_visit, visit_of_client};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Refusal, Session};
-use crate::model::{CommitDetails, FileDiff, RecordedVisit, quoted_unless_plain};
+use crate::model::{CommitDetails, FileContent, FileDiff, RecordedVisit};
 use crate::render;
 
 /// How many visits a refusal lists.
@@ -25,7 +26,8 @@ const MAX_LISTED_VISITS: usize = 5;
 /// The commits to undo together.
 #[derive(Clone, Debug)]
 pub enum UndoSelection {
-    /// The commits of a visit: its id, the last characters of it, or `last`.
+    /// The commits of a visit: its id, the last characters of it, or `last`. Or an undo, by the
+    /// same of its id.
     Visit(String),
     /// The commits of a client since a moment.
     Client {
@@ -54,21 +56,31 @@ pub fn undo_visit(
     }
     let (diffs, kept) = divide_diffs(palace, caller, &history)?;
     if diffs.is_empty() && !kept.is_empty() {
-        let why = kept.iter().map(|(path, by)| format!("{} by {by}", quoted_unless_plain(path)));
-        let why = why.collect::<Vec<_>>().join("; ");
-        let why = format!("cannot undo {title}, because its files were changed later: {why}");
+        let why = kept.iter().map(KeptFile::to_sentence).collect::<Vec<_>>().join("; ");
+        return Err(Refusal::Invalid(format!("cannot undo {title}: {why}")));
+    }
+    if diffs.is_empty() {
+        let why = format!("there is nothing to undo: nothing is left of {title}");
         return Err(Refusal::Invalid(why));
     }
     let changes = item_diffs_from_file_diffs(&reverse_diffs(&diffs));
-    let undone = UndoneCommit { description: title, changes, kept, broken_links: Vec::new() };
+    let description = match kept.len() {
+        0 => title,
+        files => format!("{title}, but for {}", render::count_with_noun(files, "file")),
+    };
+    let undone =
+        UndoneCommit { description, changes, kept, broken_links: Vec::new(), undo_id: None };
     let later_commit = |path: &str| history.last_commit_of_others(path);
     // A commit of which a file stays is not undone: the rest of it can be undone later.
-    let stays = |it: &CommitDetails| undone.kept.iter().any(|(path, _)| changes_file(it, path));
-    let done = history.selected.iter().filter(|(_, it)| !stays(it));
+    let stays = |it: &&CommitDetails| undone.kept.iter().any(|file| changes_file(it, &file.path));
+    let (left, done): (Vec<_>, Vec<_>) = history.selected.iter().map(|(_, it)| it).partition(stays);
+    let is_begun = |it: &&CommitDetails| diffs.iter().any(|diff| changes_file(it, &diff.path));
+    let ids = |of: Vec<&CommitDetails>| of.into_iter().map(|it| it.summary.id.clone()).collect();
     let parents = history.selected.iter().rev().filter_map(|(_, it)| it.parent.as_ref());
     let revert = RevertCommit {
         diffs: &diffs,
-        undone: done.map(|(_, it)| it.summary.id.clone()).collect(),
+        undone: ids(done),
+        undone_in_part: ids(left.into_iter().filter(is_begun).collect()),
         parents: parents.collect(),
         subject: filter.name(),
         body: undone_body(history.selected.len(), filter.visit(), undone.kept.len()),
@@ -92,7 +104,10 @@ impl CommitFilter {
             // A command has an id too, but is no visit in the log.
             UndoSelection::Visit(name) => match name.trim().parse() {
                 Ok(id) => Ok(Self::Visit(id)),
-                Err(_) => Ok(Self::Visit(find_visit(palace, caller, name)?.id)),
+                Err(_) => match find_visit(palace, caller, name) {
+                    Ok(visit) => Ok(Self::Visit(visit.id)),
+                    Err(unknown) => Ok(Self::Visit(find_undo(palace, name)?.ok_or(unknown)?)),
+                },
             },
             UndoSelection::Client { name, since } => {
                 let since = parse_since(since, caller)?;
@@ -101,11 +116,16 @@ impl CommitFilter {
         }
     }
 
-    /// Returns whether a commit was made by the visit or client.
+    /// Returns whether a commit was made by the visit or client, or is the undo.
     fn selects(&self, commit: &CommitDetails) -> bool {
         match self {
-            Self::Visit(id) => visit_of_commit(commit) == Some(*id),
-            Self::Client { name, since } => is_made_by(commit, name) && commit.summary.at >= *since,
+            Self::Visit(id) => {
+                visit_of_commit(commit) == Some(*id)
+                    && (is_change_of_tool(commit) || is_undo(commit))
+            }
+            Self::Client { name, since } => {
+                is_made_by(commit, name) && commit.summary.at >= *since && is_change_of_tool(commit)
+            }
         }
     }
 
@@ -168,6 +188,14 @@ impl VisitHistory {
         let later = self.others.iter().take_while(|(place, _)| *place < end);
         later.map(|it| &it.1).find(|it| changes_file(it, path))
     }
+
+    /// Describes the newest change of others in a file.
+    fn last_change_of_others(&self, path: &str, caller: &Caller) -> String {
+        match self.last_commit_of_others(path) {
+            Some(it) => describe_commit(&it.summary, caller),
+            None => "a hand edit that is not committed".to_owned(),
+        }
+    }
 }
 
 fn read_history(
@@ -183,9 +211,9 @@ fn read_history(
         }
         let is_undone = undone.add_commit(palace, &commit);
         place += 1;
-        let is_selected = is_change_of_tool(&commit) && filter.selects(&commit);
+        let is_selected = filter.selects(&commit);
         match is_selected && !is_undone {
-            true => history.selected.push((place, commit)),
+            true => history.selected.push((place, undone.without_undone_files(commit))),
             false => {
                 history.has_undone |= is_selected;
                 history.others.push((place, commit));
@@ -204,14 +232,27 @@ fn read_history(
     Ok(history)
 }
 
+/// Finds an undo by the last characters of its id, as [`find_visit`] finds a visit.
+fn find_undo(palace: &OpenPalace, name: &str) -> Result<Option<Ulid>, Refusal> {
+    let (wanted, mut found) = (name.trim().to_uppercase(), None);
+    if wanted.len() < RecordedVisit::SHORT_ID_LENGTH {
+        return Ok(None);
+    }
+    palace.store().log(&[], |commit| {
+        let id = visit_of_commit(&commit).filter(|it| it.to_string().ends_with(&wanted));
+        found = id.filter(|_| is_undo(&commit));
+        found.is_none()
+    })?;
+    Ok(found)
+}
+
 /// Divides what the selected commits changed: the diffs that revert it, reversed, and the files in
-/// which others have changed the same since, each with who did. If one file of an item stays, all
-/// its files stay.
+/// which others have changed the same since. If one file of an item stays, all its files stay.
 fn divide_diffs(
     palace: &OpenPalace,
     caller: &Caller,
     history: &VisitHistory,
-) -> Result<(Vec<FileDiff>, KeptFiles), Refusal> {
+) -> Result<(Vec<FileDiff>, Vec<KeptFile>), Refusal> {
     let selected: Vec<_> = history.selected.iter().map(|(_, it)| it.clone()).collect();
     let mut by_file = BTreeMap::<_, Vec<_>>::new();
     for diff in combine_diffs(palace, &selected)?.into_iter().flatten() {
@@ -219,33 +260,54 @@ fn divide_diffs(
     }
     let paths: Vec<_> = by_file.keys().map(String::as_str).collect();
     let contents = palace.store().contents_with_git_line_endings(&paths)?;
-    let (mut diffs, mut kept) = (Vec::new(), BTreeSet::new());
+    let (mut diffs, mut kept) = (Vec::new(), BTreeMap::new());
     for ((path, mut of_file), now) in by_file.into_iter().zip(contents) {
         match revert_diffs_of_file(&now, &of_file) {
             // Somebody may have reverted it already.
             Some(was) if was == now => {}
             Some(was) => diffs.push(FileDiff { path, was, now }),
             None => {
-                kept.insert(path);
+                let is_new = of_file.last().is_some_and(|it| it.was == FileContent::Missing);
+                let reason = if is_new { KeepReason::Creation } else { KeepReason::SameChange };
+                kept.insert(path, reason);
                 diffs.push(of_file.swap_remove(0));
             }
         }
     }
+    let used = diffs.iter().filter(|it| it.was == FileContent::Missing);
+    let used: Vec<_> = used.filter_map(|it| scroll_left_in_room(palace, it, &diffs)).collect();
+    kept.extend(used.iter().map(|(path, _)| (path.clone(), KeepReason::Scrolls)));
     for item in item_diffs_from_file_diffs(&diffs) {
-        if item.files.iter().any(|it| kept.contains(it)) {
-            kept.extend(item.files);
+        if item.files.iter().any(|it| kept.contains_key(it)) {
+            for file in item.files {
+                kept.entry(file).or_insert(KeepReason::SameChange);
+            }
         }
     }
     // Palazzo's own files are needed while an item is left.
     diffs.retain(|it| {
-        !kept.contains(&it.path) && (kept.is_empty() || !format::is_palazzo_path(&it.path))
+        !kept.contains_key(&it.path) && (kept.is_empty() || !format::is_palazzo_path(&it.path))
     });
-    let changed_by = |path: &str| match history.last_commit_of_others(path) {
-        Some(it) => describe_commit(&it.summary, caller),
-        None => "hand, not committed yet".to_owned(),
-    };
-    let kept = kept.into_iter().map(|path| (path.clone(), changed_by(&path)));
+    let kept = kept.into_iter().map(|(path, reason)| {
+        let scroll = used.iter().find(|(room, _)| *room == path).map(|(_, scroll)| scroll);
+        let changed_by = history.last_change_of_others(scroll.unwrap_or(&path), caller);
+        KeptFile { path, changed_by, reason }
+    });
     Ok((diffs, kept.collect()))
+}
+
+/// Returns the file of a room that a diff would remove, and that of a scroll in it that would be left.
+fn scroll_left_in_room(
+    palace: &OpenPalace,
+    diff: &FileDiff,
+    diffs: &[FileDiff],
+) -> Option<(String, String)> {
+    let Ok(PalacePath::Room(room)) = PalacePath::parse(&diff.path) else { return None };
+    let is_removed =
+        |file: &str| diffs.iter().any(|it| it.path == file && it.was == FileContent::Missing);
+    let scrolls = palace.palace.scroll_files().filter(|(_, scroll)| scroll.room == room);
+    let left = scrolls.map(|(file, _)| file).find(|it| !is_removed(it))?;
+    Some((diff.path.clone(), left.to_owned()))
 }
 
 /// Refuses to undo a selection without commits, and lists the last visits.
@@ -263,7 +325,7 @@ fn nothing_to_undo_refusal(history: &VisitHistory, title: &str, caller: &Caller)
     }
     let (mut seen, mut visits) = (BTreeSet::new(), Vec::new());
     for (_, commit) in &history.others {
-        let Some(id) = visit_of_commit(commit).filter(|it| seen.insert(*it)) else { continue };
+        let Some(id) = visit_of_client(commit).filter(|it| seen.insert(*it)) else { continue };
         let client = commit.trailer(Caller::CLIENT_TRAILER).unwrap_or_default();
         let client = render::name_in_sentence(client);
         let age = render::ago(commit.summary.at, caller.now);
@@ -353,18 +415,20 @@ mod tests {
         write(&mut home, &claude, ROCK, "one");
         write(&mut home, &bob, ROCK, "two");
         let only = undo(&mut home, &visit(&claude), true).unwrap_err();
-        assert!(only.contains("changed later: entities/rock/granite.yaml by "), "{only}");
+        let why = ": entities/rock/granite.yaml would be removed, and was changed by ";
+        assert!(only.contains(why), "{only}");
         assert!(only.contains("\"two\" (bob, just now)"), "{only}");
         write(&mut home, &claude, ROCK, "three");
         write(&mut home, &claude, MOSS, "green");
         let undone = home.run(|it| undo_visit(it, &visit(&claude), false)).unwrap();
-        let [(path, by)] = undone.kept.as_slice() else { panic!("{undone:?}") };
-        assert_eq!(path, ROCK);
-        assert!(by.ends_with("\"two\" (bob, just now)"), "{by}");
+        assert!(undone.description.ends_with(", just now), but for 1 file"), "{undone:?}");
+        let [kept] = undone.kept.as_slice() else { panic!("{undone:?}") };
+        assert_eq!(kept.path, ROCK);
+        assert!(kept.changed_by.ends_with("\"two\" (bob, just now)"), "{kept:?}");
         assert!(home.read(ROCK).unwrap().contains("[three]"));
         assert_eq!(home.read(MOSS), None);
         let again = undo(&mut home, &visit(&claude), false).unwrap_err();
-        assert!(again.contains("changed later: entities/rock/granite.yaml by "), "{again}");
+        assert!(again.contains(why), "{again}");
     }
 
     #[test]
@@ -376,8 +440,9 @@ mod tests {
         home.write(ROCK, "name: Granite\ngenus: Thing\n");
         home.rename("entities/rock/slate.yaml", "notes.txt");
         let undone = home.run(|it| undo_visit(it, &visit(&claude), false)).unwrap();
-        let kept = [(ROCK.to_owned(), "hand, not committed yet".to_owned())];
-        assert_eq!(undone.kept, kept);
+        let kept = undone.kept.iter().map(KeptFile::to_sentence).collect::<Vec<_>>();
+        let why = "would be removed, and was changed by a hand edit that is not committed";
+        assert_eq!(kept, [format!("{ROCK} {why}")]);
         assert_eq!(home.read(MOSS), None);
         assert!(home.read(ROCK).unwrap().contains("Granite"));
         // Somebody drops the edit, and undoes the rest.

@@ -228,6 +228,10 @@ impl VisitCollector {
             }
             false => visit.undoable += 1,
         }
+        let left = self.undone.without_undone_files(commit.clone()).changed_files;
+        if left.len() < commit.changed_files.len() {
+            visit.files_left.insert(commit.summary.id.clone(), left);
+        }
         visit.commits.push(commit);
     }
 
@@ -241,7 +245,14 @@ impl VisitCollector {
 
 fn new_visit(id: Ulid, newest: &CommitDetails) -> RecordedVisit {
     let client = newest.trailer(Caller::CLIENT_TRAILER).unwrap_or(&newest.summary.by).to_owned();
-    RecordedVisit { id, client, commits: Vec::new(), undone: BTreeSet::new(), undoable: 0 }
+    RecordedVisit {
+        id,
+        client,
+        commits: Vec::new(),
+        undoable: 0,
+        undone: BTreeSet::new(),
+        files_left: BTreeMap::new(),
+    }
 }
 
 /// Counts the commits that created the palace: at most one.
@@ -294,7 +305,7 @@ fn newest_hand_over(open: &OpenPalace, now: &Palace, diffs: &[FileDiff]) -> Opti
     newest.map(|(_, it)| HandOver { title: it.title.clone(), text: it.body.clone() })
 }
 
-/// Combines the diffs of commits, given newest first, to one for each file that they changed. If
+/// Combines the diffs of commits, given newest first, to one for each of their changed files. If
 /// others changed a file in between, it has several diffs: each element of the result has one of
 /// each file, the first one the newest. What was changed back is left out.
 pub(crate) fn combine_diffs(
@@ -303,7 +314,8 @@ pub(crate) fn combine_diffs(
 ) -> Result<Vec<Vec<FileDiff>>, Refusal> {
     let mut by_file = BTreeMap::<String, Vec<FileDiff>>::new();
     for commit in commits {
-        for diff in palace.store().diff_of_commit(commit)? {
+        let diffs = palace.store().diff_of_commit(commit)?;
+        for diff in diffs.into_iter().filter(|it| changes_file(commit, &it.path)) {
             let of_file = by_file.entry(diff.path.clone()).or_default();
             match of_file.last_mut() {
                 Some(later) if later.was == diff.now => later.was = diff.was,

@@ -55,13 +55,22 @@ pub(crate) fn resolve_diagnostic_positions(
     diagnostics: Vec<(Diagnostic, Option<ValuePath>)>,
 ) -> Vec<Finding> {
     let text = palace.store().read_file(file).ok().flatten().unwrap_or_default();
-    let positions = ValuePositions::parse(file, &text);
+    resolve_positions_in_text(file, &text, diagnostics)
+}
+
+/// Resolves the positions of diagnostics about a file with this text, and sorts them by position.
+pub(crate) fn resolve_positions_in_text(
+    file: &str,
+    text: &str,
+    diagnostics: Vec<(Diagnostic, Option<ValuePath>)>,
+) -> Vec<Finding> {
+    let positions = ValuePositions::parse(file, text);
     let mut findings = Vec::new();
     for (mut diagnostic, value_path) in diagnostics {
         if let Some(value_path) = value_path {
             diagnostic.at = positions.position_of(&value_path);
         }
-        findings.push(Finding::from_diagnostic(diagnostic, &text));
+        findings.push(Finding::from_diagnostic(diagnostic, text));
     }
     findings.sort_by(|a, b| {
         (a.diagnostic.at, &a.diagnostic.message).cmp(&(b.diagnostic.at, &b.diagnostic.message))

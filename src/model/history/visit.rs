@@ -1,6 +1,6 @@
 //! Visits, and the changes that each has made. A visit is one conversation of an MCP client.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
@@ -20,6 +20,8 @@ pub struct RecordedVisit {
     pub undoable: usize,
     /// Those of them that are undone.
     pub undone: BTreeSet<CommitId>,
+    /// The files that are left of those that are undone in part.
+    pub files_left: BTreeMap<CommitId, Vec<String>>,
 }
 
 /// A visit, and what it changed.
@@ -97,12 +99,25 @@ impl RecordedVisit {
         self.undoable == 0 && !self.undone.is_empty()
     }
 
-    /// Returns the commits that say what the visit changed: those that are not undone, or all if
-    /// the whole visit is undone.
+    /// Returns whether it was undone in part.
+    pub fn is_partly_undone(&self) -> bool {
+        self.undoable > 0 && !(self.undone.is_empty() && self.files_left.is_empty())
+    }
+
+    /// Returns the commits that say what the visit changed: those that are not undone, with the
+    /// files that are not, or all if the whole visit is undone.
     pub fn described_commits(&self) -> Vec<CommitDetails> {
-        let is_left =
-            |it: &&CommitDetails| self.is_undone() || !self.undone.contains(&it.summary.id);
-        self.commits.iter().filter(is_left).cloned().collect()
+        if self.is_undone() {
+            return self.commits.clone();
+        }
+        let left = self.commits.iter().filter(|it| !self.undone.contains(&it.summary.id));
+        let mut left: Vec<_> = left.cloned().collect();
+        for commit in &mut left {
+            if let Some(files) = self.files_left.get(&commit.summary.id) {
+                commit.changed_files.clone_from(files);
+            }
+        }
+        left
     }
 
     /// Returns the time of the first change.

@@ -53,11 +53,17 @@ impl Store {
     }
 }
 
-/// Parses the time from which on something counts: a time, a day in `zone` (its first second), or an
-/// age before `now`.
+/// Parses the time from which on something counts: a time, a day in `zone` (its first second; also
+/// `today` and `yesterday`), or an age before `now`.
 pub fn parse_start_time(text: &str, now: DateTime<Utc>, zone: &TimeZone) -> Option<DateTime<Utc>> {
     let text = text.trim();
-    let start_of_day = || Some(zone.start_of_day(parse_day(text)?));
+    let today = zone.day_at(now);
+    let day = match text.to_lowercase().as_str() {
+        "today" => Some(today),
+        "yesterday" => today.pred_opt(),
+        _ => parse_day(text),
+    };
+    let start_of_day = || day.map(|it| zone.start_of_day(it));
     parse_timestamp(text, zone).or_else(start_of_day).or_else(|| parse_age(text, now))
 }
 
@@ -289,6 +295,10 @@ mod tests {
         ] {
             assert_eq!(parsed_time_in_zone(text, &zone), expected, "{text}");
         }
+        let now = zone.start_of_day("2026-03-02".parse().unwrap()) + TimeDelta::hours(9);
+        let start_at = |text: &str| parse_start_time(text, now, &zone);
+        assert_eq!(start_at("today"), start_at("2026-03-02"));
+        assert_eq!(start_at("Yesterday"), start_at("2026-03-01"));
         let start = parse_start_time("2026-03-01", DateTime::UNIX_EPOCH, &zone);
         assert_eq!(start, "2026-02-28T15:00:00Z".parse().ok());
     }

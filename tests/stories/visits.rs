@@ -94,32 +94,6 @@ async fn links_that_lead_nowhere_after_an_undo_are_listed() {
 
     palazzo undo --visit ID takes this back.
     ");
-    // The crypt is there again, and a note that somebody leaves in it keeps it.
-    let id = home.git(&["log", "-1", "--format=%(trailers:key=Palazzo-Visit,valueonly)"]);
-    assert_snapshot!(run(&home, &["undo", "--visit", &id.trim()[20..]]), @"
-    Undid 1 commit of visit ID (ada, just now):
-    room crypt: added
-    entity Granite: added
-
-    palazzo undo --visit ID takes this back.
-    ");
-    let scroll = json!({ "room": "crypt", "title": "A note", "body": "Cold." });
-    converse(&home, &[("write_scroll", scroll)]).await;
-    let dry = run(&home, &["undo", "--visit", &first, "--dry-run"]);
-    let hash = home.git(&["rev-parse", "--short=7", "HEAD"]);
-    assert_snapshot!(dry.replace(hash.trim(), "HASH"), @r#"
-    Would undo 2 commits of visit ID (claude, 1 day ago), but for 1 file:
-    entity Granite: removed
-
-    These files stay as they are:
-      rooms/crypt.yaml would be removed, and has a scroll by HASH "scroll crypt: A note" (claude, 1 day ago)
-    To take one back, edit it, or bring back an earlier version without what others did:
-    palazzo restore FILE --to MOMENT
-
-    These links would lead nowhere:
-      entities/claim/plan.yaml:9: there is no entity `Granite` yet
-    "#);
-    run(&home, &["undo", "--visit", &first]);
     // What led nowhere before is not listed again.
     converse(
         &home,
@@ -128,6 +102,51 @@ async fn links_that_lead_nowhere_after_an_undo_are_listed() {
     .await;
     let undone = run(&home, &["undo", "--visit", "last"]);
     assert!(undone.contains("entity Slate: removed\n\npalazzo undo"), "{undone}");
+}
+
+#[tokio::test]
+async fn a_room_in_which_others_have_left_a_note_stays() {
+    let home = home_with_plan().await;
+    let crypt = json!({ "slug": "crypt", "name": "Crypt", "description": "Dark.", "actions": [] });
+    let granite = json!({ "entities": [{ "name": "Granite", "genus": "Rock" }] });
+    let first = converse(&home, &[("build_room", crypt), ("create_entities", granite)]).await;
+    let scroll = json!({ "room": "crypt", "title": "On [[Granite]]", "body": "Cold." });
+    converse(&home, &[("write_scroll", scroll)]).await;
+    let undone = run(&home, &["undo", "--visit", &first, "--dry-run"]);
+    let hash = home.git(&["rev-parse", "--short=7", "HEAD"]);
+    assert_snapshot!(undone.replace(hash.trim(), "HASH"), @r#"
+    Would undo 2 commits of visit ID (claude, 1 day ago), but for 1 file:
+    entity Granite: removed
+
+    These files stay as they are:
+      rooms/crypt.yaml would be removed, and has a scroll by HASH "scroll crypt: On [[Granite]]" (claude, 1 day ago)
+    To take one back, edit it, or bring back an earlier version without what others did:
+    palazzo restore FILE --to MOMENT
+    "#);
+}
+
+#[tokio::test]
+async fn an_undo_is_undone_by_its_id() {
+    let home = home_with_plan().await;
+    let first = converse(&home, &[observe("It is wrong.")]).await;
+    let tree = home.git(&["rev-parse", "HEAD^{tree}"]);
+    let undo_last_commit = || {
+        let id = home.git(&["log", "-1", "--format=%(trailers:key=Palazzo-Visit,valueonly)"]);
+        run(&home, &["undo", "--visit", &id.trim()[20..]])
+    };
+    run(&home, &["undo", "--visit", &first]);
+    assert!(run(&home, &["log", "--visits"]).contains("(undone)"));
+    assert_snapshot!(undo_last_commit(), @"
+    Undid 1 commit of visit ID (ada, just now):
+    entity Plan: observation 'It is wrong.' added
+
+    palazzo undo --visit ID takes this back.
+    ");
+    assert_eq!(home.git(&["rev-parse", "HEAD^{tree}"]), tree);
+    assert!(!run(&home, &["log", "--visits"]).contains("undone"));
+    undo_last_commit();
+    assert!(run(&home, &["log", "--visits"]).contains("(undone)"));
+    home.assert_clean_repository();
 }
 
 #[tokio::test]
@@ -144,15 +163,22 @@ async fn a_conversation_that_goes_on_after_its_undo_is_described_by_what_is_left
     assert!(log.contains("entity Granite added  (partly undone)"), "{log}");
 }
 
+/// Undoes a conversation that created two rocks, of which another has changed one. Returns its id, and
+/// what the command said.
+async fn undo_rocks_in_part(home: &Home) -> (String, String) {
+    let entity = |name: &str| json!({ "name": name, "genus": "Rock" });
+    let rocks = json!({ "entities": [entity("Granite"), entity("Slate")] });
+    let first = converse(home, &[("create_entities", rocks), observe("It is wrong.")]).await;
+    let hard = json!({ "name": "Granite", "add_observations": ["It is hard."] });
+    converse(home, &[("update_entity", hard)]).await;
+    let undone = run(home, &["undo", "--visit", &first]);
+    (first, undone)
+}
+
 #[tokio::test]
 async fn a_conversation_that_is_undone_in_part_is_described_by_what_is_left() {
     let home = home_with_plan().await;
-    let entity = |name: &str| json!({ "name": name, "genus": "Rock" });
-    let rocks = json!({ "entities": [entity("Granite"), entity("Slate")] });
-    let first = converse(&home, &[("create_entities", rocks), observe("It is wrong.")]).await;
-    let hard = json!({ "name": "Granite", "add_observations": ["It is hard."] });
-    converse(&home, &[("update_entity", hard)]).await;
-    let undone = run(&home, &["undo", "--visit", &first]);
+    let (first, undone) = undo_rocks_in_part(&home).await;
     let hash = home.git(&["rev-parse", "--short=7", "HEAD~1"]);
     assert_snapshot!(undone.replace(hash.trim(), "HASH"), @r#"
     Undid 2 commits of visit ID (claude, 1 day ago), but for 1 file:
@@ -181,10 +207,17 @@ async fn a_conversation_that_is_undone_in_part_is_described_by_what_is_left() {
 
     palazzo diff --visit ID shows every line; palazzo undo --visit ID reverts the rest.
     ");
+}
+
+#[tokio::test]
+async fn what_is_undone_in_part_is_not_undone_again() {
+    let home = home_with_plan().await;
+    let (first, _) = undo_rocks_in_part(&home).await;
     let again = run(&home, &["undo", "--visit", &first]);
     assert!(again.contains("granite.yaml would be removed, and was changed by"), "{again}");
     // Slate, which another creates again, is not taken back with the rest.
-    converse(&home, &[("create_entities", json!({ "entities": [entity("Slate")] }))]).await;
+    let slate = json!({ "entities": [{ "name": "Slate", "genus": "Rock" }] });
+    converse(&home, &[("create_entities", slate)]).await;
     home.git(&["rm", "-q", "w/entities/rock/granite.yaml"]);
     let commit = ["-c", "user.name=Ada", "-c", "user.email=a@example.org", "commit", "-qm", "x"];
     home.git(&commit);

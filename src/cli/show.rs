@@ -44,7 +44,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     if let Some(id) = &args.visit {
         let visit = keeper::show_visit(&keeper.session(&user)?, id)?;
         terminal::print_page(&match args.format.is_json() {
-            true => format!("{:#}\n", render::visit_json(&visit)),
+            true => format!("{:#}\n", render::visit_page_json(&visit)),
             false => render::visit_page(&visit, user.now),
         })?;
         return Ok(ExitCode::SUCCESS);

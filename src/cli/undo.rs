@@ -72,8 +72,8 @@ fn undone_to_text(undone: &UndoneCommit, is_dry_run: bool) -> String {
             page.push_str(&format!("  {}\n", file.to_sentence()));
         }
         page.push_str(
-            "To take one back, edit it, or bring back an earlier version without what others did:\n\
-             palazzo restore FILE --to MOMENT\n",
+            "To take one back, edit or remove it, or bring back an earlier version without what\n\
+             others did: palazzo restore FILE --to MOMENT\n",
         );
     }
     if !undone.broken_links.is_empty() {

@@ -75,8 +75,11 @@ pub fn visit_page(details: &VisitDetails, now: DateTime<Utc>) -> String {
     let id = visit.short_id();
     page.push_str(&format!("\npalazzo diff --visit {id} shows every line"));
     if visit.undoable > 0 {
-        let rest = if visit.is_partly_undone() { "the rest" } else { "it" };
-        page.push_str(&format!("; palazzo undo --visit {id} reverts {rest}"));
+        page.push_str(&format!("; palazzo undo --visit {id} reverts "));
+        page.push_str(match visit.is_partly_undone() {
+            true => "the rest, unless others have changed it",
+            false => "it",
+        });
     }
     page.push_str(".\n");
     page
@@ -205,9 +208,16 @@ fn verbs_by_item(items: &[ItemDiff]) -> BTreeMap<&PalaceItem, usize> {
     verbs
 }
 
-/// Renders a visit as JSON.
+/// Renders a visit as JSON, with what it changed more than once.
+pub fn visit_page_json(details: &VisitDetails) -> Value {
+    let mut value = visit_json(details);
+    value["repeated"] = details.repeated.iter().map(repeated_changes).collect();
+    value
+}
+
+/// Renders a visit of a list as JSON.
 pub fn visit_json(details: &VisitDetails) -> Value {
-    let VisitDetails { visit, items, repeated, hand_over } = details;
+    let VisitDetails { visit, items, hand_over, .. } = details;
     let time = |it: DateTime<Utc>| it.to_rfc3339_opts(SecondsFormat::Secs, true);
     let commits = visit.commits.iter().map(|it| it.summary.id.to_string());
     let hand_over = hand_over.as_ref().map(|it| json!({ "title": it.title, "text": it.text }));
@@ -222,7 +232,6 @@ pub fn visit_json(details: &VisitDetails) -> Value {
         "commits": commits.collect::<Vec<_>>(),
         "hand_over": hand_over,
         "items": items.iter().map(item_diff_json).collect::<Vec<_>>(),
-        "repeated": repeated.iter().map(repeated_changes).collect::<Vec<_>>(),
     })
 }
 

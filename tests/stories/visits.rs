@@ -120,8 +120,8 @@ async fn a_room_in_which_others_have_left_a_note_stays() {
 
     These files stay as they are:
       rooms/crypt.yaml would be removed, and has a scroll by HASH "scroll crypt: On [[Granite]]" (claude, 1 day ago)
-    To take one back, edit it, or bring back an earlier version without what others did:
-    palazzo restore FILE --to MOMENT
+    To take one back, edit or remove it, or bring back an earlier version without what
+    others did: palazzo restore FILE --to MOMENT
     "#);
 }
 
@@ -187,8 +187,8 @@ async fn a_conversation_that_is_undone_in_part_is_described_by_what_is_left() {
 
     These files stay as they are:
       entities/rock/granite.yaml would be removed, and was changed by HASH "entity Granite: update" (claude, 1 day ago)
-    To take one back, edit it, or bring back an earlier version without what others did:
-    palazzo restore FILE --to MOMENT
+    To take one back, edit or remove it, or bring back an earlier version without what
+    others did: palazzo restore FILE --to MOMENT
 
     palazzo undo --visit ID takes this back.
     "#);
@@ -205,7 +205,7 @@ async fn a_conversation_that_is_undone_in_part_is_described_by_what_is_left() {
     assert_snapshot!(changes, @"
     entity Granite: added
 
-    palazzo diff --visit ID shows every line; palazzo undo --visit ID reverts the rest.
+    palazzo diff --visit ID shows every line; palazzo undo --visit ID reverts the rest, unless others have changed it.
     ");
 }
 
@@ -225,6 +225,54 @@ async fn what_is_undone_in_part_is_not_undone_again() {
         run(&home, &["undo", "--visit", &first, "--dry-run"]),
         @"palazzo: there is nothing to undo: nothing is left of 1 commit of visit ID (claude, 1 day ago)"
     );
+}
+
+#[tokio::test]
+async fn what_another_has_renamed_or_moved_stays() {
+    let home = home_with_plan().await;
+    let crypt = json!({ "slug": "crypt", "name": "Crypt", "description": "Dark.", "actions": [] });
+    let entity = |name: &str| json!({ "name": name, "genus": "Rock" });
+    let rocks = json!({ "entities": [entity("Granite"), entity("Slate")] });
+    let first = converse(&home, &[("build_room", crypt), ("create_entities", rocks)]).await;
+    run(&home, &["mv", "Granite", "Basalt"]);
+    run(&home, &["mv", "crypt", "deep/crypt"]);
+    let undone = run(&home, &["undo", "--visit", &first]);
+    assert!(
+        undone.contains("(claude, 1 day ago), but for 2 files:\nentity Slate: removed\n"),
+        "{undone}"
+    );
+    assert!(undone.contains("  entities/rock/granite.yaml was renamed or moved by "), "{undone}");
+    assert!(undone.contains("  rooms/crypt.yaml was renamed or moved by "), "{undone}");
+    assert!(run(&home, &["log", "--visits"]).contains("(partly undone)"));
+    home.assert_clean_repository();
+}
+
+#[tokio::test]
+async fn the_first_entity_comes_back_with_its_schema() {
+    let home = Home::new();
+    let mut agent = home.agent(MARCH_1).await;
+    agent.call("set_workspace", json!({ "workspace": "w", "create": true })).await;
+    let plan = json!({ "entities": [{ "name": "Plan", "genus": "Claim" }] });
+    agent.call("create_entities", plan).await;
+    agent.disconnect().await;
+    let tree = home.git(&["rev-parse", "HEAD^{tree}"]);
+    run(&home, &["undo", "--visit", "last"]);
+    let id = home.git(&["log", "-1", "--format=%(trailers:key=Palazzo-Visit,valueonly)"]);
+    let undone = run(&home, &["undo", "--visit", id.trim()]);
+    assert!(undone.contains("entity Plan: added"), "{undone}");
+    assert_eq!(home.git(&["rev-parse", "HEAD^{tree}"]), tree);
+}
+
+#[tokio::test]
+async fn a_visit_that_is_undone_in_part_stays_so_when_a_rebase_changes_its_ids() {
+    let home = home_with_plan().await;
+    undo_rocks_in_part(&home).await;
+    let before = run(&home, &["log", "--visits"]);
+    let ada = ["-c", "user.name=Ada", "-c", "user.email=a@example.org"];
+    let rebase =
+        ["-c", "commit.gpgsign=false", "rebase", "-q", "--root", "--committer-date-is-author-date"];
+    home.git(&[&ada[..], &rebase].concat());
+    assert_eq!(run(&home, &["log", "--visits"]), before);
 }
 
 #[tokio::test]

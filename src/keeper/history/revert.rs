@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use ulid::Ulid;
 
-use crate::format::PalacePath;
+use crate::format::{self, PalacePath};
 use crate::keeper::history::broken_links::find_new_broken_links;
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::change_plan::{ChangeOptions, ChangePlan};
@@ -27,6 +27,8 @@ const UNDO_SUBJECT_PREFIX: &str = "undo: ";
 /// How the body of an undoing commit begins, and how it names a visit.
 const UNDONE_PREFIX: &str = "Undid ";
 const OF_VISIT: &str = " of visit ";
+/// What stands in it before the number of files that it kept.
+const BUT_FOR: &str = ", but for ";
 
 /// A file that stays as it is when a commit is undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +50,8 @@ pub enum KeepReason {
     Creation,
     /// The undone commits created the room, and others have left scrolls in it.
     Scrolls,
+    /// Others have renamed or moved the item.
+    Moved,
 }
 
 impl KeptFile {
@@ -58,6 +62,7 @@ impl KeptFile {
             KeepReason::SameChange => format!("{path} was changed in the same place by {by}"),
             KeepReason::Creation => format!("{path} would be removed, and was changed by {by}"),
             KeepReason::Scrolls => format!("{path} would be removed, and has a scroll by {by}"),
+            KeepReason::Moved => format!("{path} was renamed or moved by {by}"),
         }
     }
 }
@@ -199,7 +204,9 @@ impl UndoneCommitSet {
             let quoted = || subject.strip_prefix("Revert \"")?.strip_suffix('"');
             let undone = subject.strip_prefix(UNDO_SUBJECT_PREFIX);
             let visit = undone.and_then(parse_visit_subject).or_else(|| parse_undone_visit(body));
-            if let Some(visit) = visit {
+            if let Some(visit) = visit.filter(|_| keeps_files(body)) {
+                self.rebased_files.entry(visit).or_default().extend(changed_files.iter().cloned());
+            } else if let Some(visit) = visit {
                 self.rebased_visits.insert(visit);
             } else if let Some(subject) = undone.or_else(quoted) {
                 self.rebased.push((subject.to_owned(), changed_files.clone()));
@@ -216,10 +223,13 @@ impl UndoneCommitSet {
             self.rebased.remove(at);
             return true;
         }
-        let has_files = !commit.changed_files.is_empty();
+        let left = self.without_undone_files(commit.clone()).changed_files;
+        let is_undone_in_parts = left.len() < commit.changed_files.len()
+            // Palazzo's own files stay while any item needs them.
+            && left.iter().all(|it| format::is_palazzo_path(it));
         self.commits.contains(&commit.summary.id.0)
             || visit_of_commit(commit).is_some_and(|it| self.rebased_visits.contains(&it))
-            || has_files && self.without_undone_files(commit.clone()).changed_files.is_empty()
+            || is_undone_in_parts
     }
 }
 
@@ -230,8 +240,13 @@ pub(crate) fn undone_body(commits: usize, visit: Option<Ulid>, files: usize) -> 
     body.extend(visit.map(|it| format!("{OF_VISIT}{it}")));
     match files {
         0 => body,
-        _ => format!("{body}, but for {}", render::count_with_noun(files, "file")),
+        _ => format!("{body}{BUT_FOR}{}", render::count_with_noun(files, "file")),
     }
+}
+
+/// Returns whether an undoing commit with this body has kept files as they were.
+fn keeps_files(body: &str) -> bool {
+    body.lines().any(|it| it.starts_with(UNDONE_PREFIX) && it.contains(BUT_FOR))
 }
 
 /// Parses the visit in the body of an undoing commit.
@@ -307,6 +322,10 @@ fn plan_revert_edits<'a>(
         }
         let current =
             palace.store().read_file(path).map_err(|it| Refusal::UnreadableFile(it.into()))?;
+        // The change itself writes those of Palazzo's own files that are missing.
+        if current.is_none() && format::is_palazzo_path(path) {
+            continue;
+        }
         let restored = was
             .text()
             .map(|it| palace.store().convert_to_disk_line_endings(path, it))

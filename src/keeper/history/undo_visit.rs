@@ -17,7 +17,7 @@ use crate::keeper::history::revert_file::revert_diffs_of_file;
 use crate::keeper::history::visits::{combine_diffs, find_visit, visit_of_client};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Refusal, Session};
-use crate::model::{CommitDetails, FileContent, FileDiff, RecordedVisit};
+use crate::model::{CommitDetails, CommitId, FileContent, FileDiff, ItemDiff, RecordedVisit};
 use crate::render;
 
 /// How many visits a refusal lists.
@@ -71,16 +71,12 @@ pub fn undo_visit(
     let undone =
         UndoneCommit { description, changes, kept, broken_links: Vec::new(), undo_id: None };
     let later_commit = |path: &str| history.last_commit_of_others(path);
-    // A commit of which a file stays is not undone: the rest of it can be undone later.
-    let stays = |it: &&CommitDetails| undone.kept.iter().any(|file| changes_file(it, &file.path));
-    let (left, done): (Vec<_>, Vec<_>) = history.selected.iter().map(|(_, it)| it).partition(stays);
-    let is_begun = |it: &&CommitDetails| diffs.iter().any(|diff| changes_file(it, &diff.path));
-    let ids = |of: Vec<&CommitDetails>| of.into_iter().map(|it| it.summary.id.clone()).collect();
+    let (wholly, in_part) = divide_commits(&history, &diffs, &undone.kept);
     let parents = history.selected.iter().rev().filter_map(|(_, it)| it.parent.as_ref());
     let revert = RevertCommit {
         diffs: &diffs,
-        undone: ids(done),
-        undone_in_part: ids(left.into_iter().filter(is_begun).collect()),
+        undone: wholly,
+        undone_in_part: in_part,
         parents: parents.collect(),
         subject: filter.name(),
         body: undone_body(history.selected.len(), filter.visit(), undone.kept.len()),
@@ -109,6 +105,9 @@ impl CommitFilter {
                     Err(unknown) => Ok(Self::Visit(find_undo(palace, name)?.ok_or(unknown)?)),
                 },
             },
+            UndoSelection::Client { name, .. } if name.trim().is_empty() => {
+                Err(Refusal::Invalid("the name of the client is empty".to_owned()))
+            }
             UndoSelection::Client { name, since } => {
                 let since = parse_since(since, caller)?;
                 Ok(Self::Client { name: name.trim().to_owned(), since })
@@ -173,6 +172,8 @@ struct VisitHistory {
     /// The commits of the visit that are not undone.
     selected: Vec<(usize, CommitDetails)>,
     others: Vec<(usize, CommitDetails)>,
+    /// Those to undo of which some files are undone already.
+    undone_in_part: BTreeSet<CommitId>,
     /// Whether commits of the visit are undone already.
     has_undone: bool,
     /// Whether the visit created the palace; that commit is not undone.
@@ -213,7 +214,14 @@ fn read_history(
         place += 1;
         let is_selected = filter.selects(&commit);
         match is_selected && !is_undone {
-            true => history.selected.push((place, undone.without_undone_files(commit))),
+            true => {
+                let files = commit.changed_files.len();
+                let commit = undone.without_undone_files(commit);
+                if commit.changed_files.len() < files {
+                    history.undone_in_part.insert(commit.summary.id.clone());
+                }
+                history.selected.push((place, commit));
+            }
             false => {
                 history.has_undone |= is_selected;
                 history.others.push((place, commit));
@@ -230,6 +238,27 @@ fn read_history(
         }
     }
     Ok(history)
+}
+
+/// Divides the selected commits: those that these diffs undo, and those of which they undo some files
+/// of those that were left. A commit of which a file stays can be undone later.
+fn divide_commits(
+    history: &VisitHistory,
+    diffs: &[FileDiff],
+    kept: &[KeptFile],
+) -> (Vec<CommitId>, Vec<CommitId>) {
+    let (mut wholly, mut in_part) = (Vec::new(), Vec::new());
+    for (_, commit) in &history.selected {
+        let id = commit.summary.id.clone();
+        if !history.undone_in_part.contains(&id)
+            && !kept.iter().any(|it| changes_file(commit, &it.path))
+        {
+            wholly.push(id);
+        } else if diffs.iter().any(|it| changes_file(commit, &it.path)) {
+            in_part.push(id);
+        }
+    }
+    (wholly, in_part)
 }
 
 /// Finds an undo by the last characters of its id, as [`find_visit`] finds a visit.
@@ -262,52 +291,80 @@ fn divide_diffs(
     let contents = palace.store().contents_with_git_line_endings(&paths)?;
     let (mut diffs, mut kept) = (Vec::new(), BTreeMap::new());
     for ((path, mut of_file), now) in by_file.into_iter().zip(contents) {
-        match revert_diffs_of_file(&now, &of_file) {
-            // Somebody may have reverted it already.
-            Some(was) if was == now => {}
-            Some(was) => diffs.push(FileDiff { path, was, now }),
-            None => {
-                let is_new = of_file.last().is_some_and(|it| it.was == FileContent::Missing);
-                let reason = if is_new { KeepReason::Creation } else { KeepReason::SameChange };
-                kept.insert(path, reason);
-                diffs.push(of_file.swap_remove(0));
+        let reverted = revert_diffs_of_file(&now, &of_file);
+        let is_new = of_file.last().is_some_and(|it| it.was == FileContent::Missing);
+        let reason = match reverted {
+            _ if now == FileContent::Missing && is_moved_by_others(palace, history, &path)? => {
+                KeepReason::Moved
             }
+            // Somebody may have reverted it already.
+            Some(was) if was == now => continue,
+            Some(was) => {
+                diffs.push(FileDiff { path, was, now });
+                continue;
+            }
+            None if is_new => KeepReason::Creation,
+            None => KeepReason::SameChange,
+        };
+        kept.insert(path, reason);
+        diffs.push(of_file.swap_remove(0));
+    }
+    keep_whole_items(palace, &mut kept, &diffs);
+    // Palazzo's own files are needed while an item is left.
+    diffs.retain(|it| {
+        !kept.contains_key(&it.path) && (kept.is_empty() || !format::is_palazzo_path(&it.path))
+    });
+    let describe = |(path, reason): (String, KeepReason)| {
+        let scroll =
+            (reason == KeepReason::Scrolls).then(|| scroll_left_in_room(palace, &path, &diffs));
+        let changed = scroll.flatten().unwrap_or_else(|| path.clone());
+        let changed_by = history.last_change_of_others(&changed, caller);
+        KeptFile { path, changed_by, reason }
+    };
+    let kept = kept.into_iter().map(describe).collect();
+    Ok((diffs, kept))
+}
+
+/// Returns whether the newest change of others in a file gave its item another path.
+fn is_moved_by_others(
+    palace: &OpenPalace,
+    history: &VisitHistory,
+    path: &str,
+) -> Result<bool, Refusal> {
+    let Some(commit) = history.last_commit_of_others(path) else { return Ok(false) };
+    let items = item_diffs_from_file_diffs(&palace.store().diff_of_commit(commit)?);
+    let is_moved = |it: &ItemDiff| it.files.len() > 1 && it.files.iter().any(|file| file == path);
+    Ok(items.iter().any(is_moved))
+}
+
+/// Keeps the rooms that would be removed and have scrolls of others, and all files of an item of which
+/// one is kept.
+fn keep_whole_items(
+    palace: &OpenPalace,
+    kept: &mut BTreeMap<String, KeepReason>,
+    diffs: &[FileDiff],
+) {
+    for diff in diffs.iter().filter(|it| it.was == FileContent::Missing) {
+        if scroll_left_in_room(palace, &diff.path, diffs).is_some() {
+            kept.entry(diff.path.clone()).or_insert(KeepReason::Scrolls);
         }
     }
-    let used = diffs.iter().filter(|it| it.was == FileContent::Missing);
-    let used: Vec<_> = used.filter_map(|it| scroll_left_in_room(palace, it, &diffs)).collect();
-    kept.extend(used.iter().map(|(path, _)| (path.clone(), KeepReason::Scrolls)));
-    for item in item_diffs_from_file_diffs(&diffs) {
+    for item in item_diffs_from_file_diffs(diffs) {
         if item.files.iter().any(|it| kept.contains_key(it)) {
             for file in item.files {
                 kept.entry(file).or_insert(KeepReason::SameChange);
             }
         }
     }
-    // Palazzo's own files are needed while an item is left.
-    diffs.retain(|it| {
-        !kept.contains_key(&it.path) && (kept.is_empty() || !format::is_palazzo_path(&it.path))
-    });
-    let kept = kept.into_iter().map(|(path, reason)| {
-        let scroll = used.iter().find(|(room, _)| *room == path).map(|(_, scroll)| scroll);
-        let changed_by = history.last_change_of_others(scroll.unwrap_or(&path), caller);
-        KeptFile { path, changed_by, reason }
-    });
-    Ok((diffs, kept.collect()))
 }
 
-/// Returns the file of a room that a diff would remove, and that of a scroll in it that would be left.
-fn scroll_left_in_room(
-    palace: &OpenPalace,
-    diff: &FileDiff,
-    diffs: &[FileDiff],
-) -> Option<(String, String)> {
-    let Ok(PalacePath::Room(room)) = PalacePath::parse(&diff.path) else { return None };
+/// Returns the file of a scroll in the room of a file that the diffs do not remove.
+fn scroll_left_in_room(palace: &OpenPalace, path: &str, diffs: &[FileDiff]) -> Option<String> {
+    let Ok(PalacePath::Room(room)) = PalacePath::parse(path) else { return None };
     let is_removed =
         |file: &str| diffs.iter().any(|it| it.path == file && it.was == FileContent::Missing);
     let scrolls = palace.palace.scroll_files().filter(|(_, scroll)| scroll.room == room);
-    let left = scrolls.map(|(file, _)| file).find(|it| !is_removed(it))?;
-    Some((diff.path.clone(), left.to_owned()))
+    scrolls.map(|(file, _)| file).find(|it| !is_removed(it)).map(str::to_owned)
 }
 
 /// Refuses to undo a selection without commits, and lists the last visits.

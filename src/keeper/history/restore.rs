@@ -89,6 +89,7 @@ impl RestorePlan {
         let was =
             palace.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
         let text = with_present_name(&palace.palace, &file, text)?;
+        let text = format::retarget_modeline(&file, &text);
         let now = Some(palace.store().convert_to_disk_line_endings(&file, &text)?);
         let mut edits = vec![FileEdit { path: file.clone(), was, now }];
         edits.extend(edit.into_edits()?);

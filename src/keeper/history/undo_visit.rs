@@ -293,18 +293,18 @@ fn divide_diffs(
     for ((path, mut of_file), now) in by_file.into_iter().zip(contents) {
         let reverted = revert_diffs_of_file(&now, &of_file);
         let is_new = of_file.last().is_some_and(|it| it.was == FileContent::Missing);
-        let reason = match reverted {
-            _ if now == FileContent::Missing && is_moved_by_others(palace, history, &path)? => {
-                KeepReason::Moved
-            }
+        let missing = (now == FileContent::Missing).then(|| why_missing(palace, history, &path));
+        let missing = missing.transpose()?.flatten();
+        let reason = match (missing, reverted) {
+            (Some(reason), _) => reason,
             // Somebody may have reverted it already.
-            Some(was) if was == now => continue,
-            Some(was) => {
+            (None, Some(was)) if was == now => continue,
+            (None, Some(was)) => {
                 diffs.push(FileDiff { path, was, now });
                 continue;
             }
-            None if is_new => KeepReason::Creation,
-            None => KeepReason::SameChange,
+            (None, None) if is_new => KeepReason::Creation,
+            (None, None) => KeepReason::SameChange,
         };
         kept.insert(path, reason);
         diffs.push(of_file.swap_remove(0));
@@ -325,16 +325,20 @@ fn divide_diffs(
     Ok((diffs, kept))
 }
 
-/// Returns whether the newest change of others in a file gave its item another path.
-fn is_moved_by_others(
+/// Returns why a missing file counts as changed: others have given its item another path, or it was
+/// deleted by hand, and that is not committed. `None` if others have removed the item.
+fn why_missing(
     palace: &OpenPalace,
     history: &VisitHistory,
     path: &str,
-) -> Result<bool, Refusal> {
-    let Some(commit) = history.last_commit_of_others(path) else { return Ok(false) };
+) -> Result<Option<KeepReason>, Refusal> {
+    if palace.store().read_file_at_head(path).is_some() {
+        return Ok(Some(KeepReason::SameChange));
+    }
+    let Some(commit) = history.last_commit_of_others(path) else { return Ok(None) };
     let items = item_diffs_from_file_diffs(&palace.store().diff_of_commit(commit)?);
     let is_moved = |it: &ItemDiff| it.files.len() > 1 && it.files.iter().any(|file| file == path);
-    Ok(items.iter().any(is_moved))
+    Ok(items.iter().any(is_moved).then_some(KeepReason::Moved))
 }
 
 /// Keeps the rooms that would be removed and have scrolls of others, and all files of an item of which
@@ -499,11 +503,14 @@ mod tests {
         let undone = home.run(|it| undo_visit(it, &visit(&claude), false)).unwrap();
         let kept = undone.kept.iter().map(KeptFile::to_sentence).collect::<Vec<_>>();
         let why = "would be removed, and was changed by a hand edit that is not committed";
-        assert_eq!(kept, [format!("{ROCK} {why}")]);
+        let slate = "entities/rock/slate.yaml was changed in the same place by a hand edit that is \
+                     not committed";
+        assert_eq!(kept, [format!("{ROCK} {why}"), slate.to_owned()]);
         assert_eq!(home.read(MOSS), None);
         assert!(home.read(ROCK).unwrap().contains("Granite"));
         // Somebody drops the edit, and undoes the rest.
         home.write(ROCK, &entity_text(ROCK, "one"));
+        home.rename("notes.txt", "entities/rock/slate.yaml");
         let rest = home.run(|it| undo_visit(it, &visit(&claude), false)).unwrap();
         assert_eq!(rest.kept, []);
         assert_eq!(home.read(ROCK), None);

@@ -5,6 +5,9 @@ use std::collections::HashMap;
 /// The digits of an abbreviated commit; a longer abbreviation names the same commit.
 const HASH_DIGITS: usize = 7;
 const ULID_LETTERS: usize = 26;
+/// What stands before the short id of a visit, and the letters of that.
+const VISIT_OPTION: &str = "--visit ";
+const SHORT_ID_LETTERS: usize = 6;
 /// How many lines before a difference are shown.
 const CONTEXT: usize = 3;
 
@@ -23,7 +26,7 @@ impl Normalizer {
     /// Replaces each id and each hash by a number, in the order in which they first appear, and the
     /// path of the home by a word.
     pub(crate) fn normalize(&mut self, text: &str) -> String {
-        let text = text.replace(&self.home, "/HOME");
+        let text = without_short_ids(&text.replace(&self.home, "/HOME"));
         let (mut normal, mut word) = (String::new(), String::new());
         for letter in text.chars().chain(['\n']) {
             if letter.is_ascii_alphanumeric() {
@@ -66,6 +69,20 @@ pub(crate) fn first_difference(older: &str, present: &str) -> Option<String> {
     Some(format!("  {before}\nolder:   {}\npresent: {}", line(&older), line(&present)))
 }
 
+/// Replaces the short ids of visits in commands, which are too short to be recognised by themselves.
+fn without_short_ids(text: &str) -> String {
+    let mut parts = text.split(VISIT_OPTION);
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let id = part.split(|it: char| !it.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let rest = if id.len() == SHORT_ID_LETTERS { &part[id.len()..] } else { part };
+        plain.push_str(VISIT_OPTION);
+        plain.push_str(if rest.len() < part.len() { "<visit>" } else { "" });
+        plain.push_str(rest);
+    }
+    plain
+}
+
 fn is_ulid(word: &str) -> bool {
     word.len() == ULID_LETTERS
         && word.starts_with(|it: char| ('0'..='7').contains(&it))
@@ -86,6 +103,14 @@ fn ids_and_hashes_become_numbers() {
     assert_eq!(normalizer.normalize(text), "/HOME/scrolls/<1>-plan.md <2> decade 2026-03-01");
     let text = "b71de65aa1 1234567 01KJHSAPE0PJMA0HCKESTE6VY7 01KJHSAPE0PJMA0HCKESTE6VY6";
     assert_eq!(normalizer.normalize(text), "<2> 1234567 <3> <1>");
+}
+
+#[test]
+fn the_short_id_of_a_visit_is_left_out_of_a_command() {
+    let mut normalizer = Normalizer::new("/tmp/x/home".to_owned());
+    let text = "palazzo undo --visit 2pa748 takes this back; --visit last, --visit <ID>";
+    let normal = "palazzo undo --visit <visit> takes this back; --visit last, --visit <ID>";
+    assert_eq!(normalizer.normalize(text), normal);
 }
 
 #[test]

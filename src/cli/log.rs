@@ -40,8 +40,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
 
-    /// Only changes since this moment: a day (2026-03-01, today), a time (2026-03-01T12:00:00Z) or an age
-    /// (3 hours)
+    /// Only changes since this moment: a day (2026-03-01, today), a time (2026-03-01T12:00:00Z) or
+    /// an age (3 hours)
     #[arg(long, value_name = "MOMENT")]
     since: Option<String>,
 

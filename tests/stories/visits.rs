@@ -164,7 +164,7 @@ async fn a_conversation_that_goes_on_after_its_undo_is_described_by_what_is_left
 }
 
 /// Undoes a conversation that created two rocks, of which another has changed one. Returns its id, and
-/// what the command said.
+/// the output of the command.
 async fn undo_rocks_in_part(home: &Home) -> (String, String) {
     let entity = |name: &str| json!({ "name": name, "genus": "Rock" });
     let rocks = json!({ "entities": [entity("Granite"), entity("Slate")] });

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 /// The digits of an abbreviated commit; a longer abbreviation names the same commit.
 const HASH_DIGITS: usize = 7;
 const ULID_LETTERS: usize = 26;
-/// What stands before the short id of a visit, and the letters of that.
+/// The option before the short id of a visit, and the length of that id.
 const VISIT_OPTION: &str = "--visit ";
 const SHORT_ID_LETTERS: usize = 6;
 /// How many lines before a difference are shown.

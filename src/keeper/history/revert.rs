@@ -27,7 +27,7 @@ const UNDO_SUBJECT_PREFIX: &str = "undo: ";
 /// How the body of an undoing commit begins, and how it names a visit.
 const UNDONE_PREFIX: &str = "Undid ";
 const OF_VISIT: &str = " of visit ";
-/// What stands in it before the number of files that it kept.
+/// The words in that body before the number of files that it kept.
 const BUT_FOR: &str = ", but for ";
 
 /// A file that stays as it is when a commit is undone.
@@ -35,7 +35,7 @@ const BUT_FOR: &str = ", but for ";
 pub struct KeptFile {
     /// The path in the palace.
     pub path: String,
-    /// Who changed it since: a commit in one line, or a hand edit.
+    /// The later change of the file: a commit in one line, with its author, or a hand edit.
     pub changed_by: String,
     /// Why it stays.
     pub reason: KeepReason,
@@ -55,7 +55,7 @@ pub enum KeepReason {
 }
 
 impl KeptFile {
-    /// Says why the file stays.
+    /// Returns the reason as a sentence with the path.
     pub fn to_sentence(&self) -> String {
         let (path, by) = (quoted_unless_plain(&self.path), &self.changed_by);
         match self.reason {

@@ -26,9 +26,10 @@ use crate::search::lexicon::Lexicon;
 /// Maximum distance of neighbouring passages.
 const NEIGHBOUR_DISTANCE: usize = 2;
 
-/// Number of documents that one task analyzes, and number of batches analyzed in parallel.
-const BATCH_SIZE: usize = 1024;
-const BATCHES_AT_ONCE: usize = 16;
+/// Number of documents that one task analyzes at least, and number of documents analyzed in
+/// parallel.
+const MIN_TASK_DOCUMENTS: usize = 256;
+const BATCH_DOCUMENTS: usize = 16_384;
 
 impl Index {
     /// Indexes many documents at once, on all processors.
@@ -44,25 +45,25 @@ impl Index {
         // In this order each room grows at its end, and neighbours are adjacent.
         documents.par_sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
         let mut index = Self { lexicon: empty.clone(), ..Self::default() };
-        let analyze_batch = |documents: &[Document<'_>]| {
-            // A lexicon for each batch, so that batches can run in parallel.
-            let mut lexicon = empty.clone();
-            let analyze = |it| DocumentTerms::from_document(it, &mut lexicon);
-            let terms: Vec<_> = documents.iter().map(analyze).collect();
-            (lexicon, terms)
-        };
-        for batch in documents.chunks(BATCH_SIZE * BATCHES_AT_ONCE) {
-            let analyzed: Vec<_> = batch.par_chunks(BATCH_SIZE).map(analyze_batch).collect();
-            let mut documents = batch.iter();
-            for (lexicon, all_terms) in analyzed {
+        for batch in documents.chunks(BATCH_DOCUMENTS) {
+            // A lexicon for each task, so that tasks can run in parallel.
+            let tasks = batch.par_iter().with_min_len(MIN_TASK_DOCUMENTS);
+            let analyze = |(mut lexicon, mut all_terms): (Lexicon, Vec<_>), document| {
+                all_terms.push(DocumentTerms::from_document(document, &mut lexicon));
+                (lexicon, all_terms)
+            };
+            let analyzed: Vec<_> = tasks.fold(|| (empty.clone(), Vec::new()), analyze).collect();
+            let mut all_terms = Vec::with_capacity(batch.len());
+            for (lexicon, mut task_terms) in analyzed {
                 let numbers = index.lexicon.merge(lexicon);
-                for (mut terms, document) in all_terms.into_iter().zip(&mut documents) {
-                    terms.renumber_terms(&numbers);
-                    index.add_document(document, &terms);
-                }
+                task_terms.par_iter_mut().for_each(|it| it.renumber_terms(&numbers));
+                all_terms.append(&mut task_terms);
+            }
+            index.reserve_postings(&all_terms);
+            for (document, terms) in batch.iter().zip(&all_terms) {
+                index.add_document(document, terms);
             }
         }
-        index.postings.iter_mut().for_each(Vec::shrink_to_fit);
         index.sorted_until = to_u32_number(index.passages.len());
         index
     }
@@ -156,6 +157,20 @@ impl Index {
             std::iter::successors(next(&passage), next).take(NEIGHBOUR_DISTANCE).enumerate()
         };
         walk(|it| it.previous).chain(walk(|it| it.next))
+    }
+
+    /// Makes room for exactly the postings of more documents.
+    fn reserve_postings(&mut self, documents: &[DocumentTerms]) {
+        let mut counts = vec![0; self.lexicon.len()];
+        for passage in documents.iter().flat_map(|it| &it.passages) {
+            for (term, ..) in &passage.terms {
+                counts[*term as usize] += 1;
+            }
+        }
+        self.postings.resize_with(counts.len(), Vec::new);
+        for (postings, count) in self.postings.iter_mut().zip(counts) {
+            postings.reserve_exact(count);
+        }
     }
 
     /// Adds the passages of the document `number`, and returns the first and the end of their

@@ -15,7 +15,7 @@ pub(super) type TermId = u32;
 /// the memory of its letters.
 #[derive(Clone, Debug)]
 pub(super) struct Lexicon {
-    terms: HashMap<Box<str>, TermId>,
+    terms: HashMap<Box<str>, TermId, foldhash::fast::RandomState>,
     /// The stems of the terms by first letter, for the search of similar stems.
     stems: HashMap<char, WordList>,
     /// The spellings by language; a cache that saves stemming a word again.
@@ -45,7 +45,7 @@ struct WordList {
 impl Default for Lexicon {
     fn default() -> Self {
         let spellings = Language::all().map(|_| Spellings::default()).collect();
-        Self { terms: HashMap::new(), stems: HashMap::new(), spellings, beginnings: None }
+        Self { terms: HashMap::default(), stems: HashMap::new(), spellings, beginnings: None }
     }
 }
 
@@ -117,6 +117,13 @@ impl Lexicon {
 
     /// Adds the words of another lexicon; returns the term here for each of its terms.
     pub(super) fn merge(&mut self, other: Self) -> Vec<TermId> {
+        if self.terms.is_empty() {
+            let empty = std::mem::replace(self, other);
+            for (ours, theirs) in self.spellings.iter_mut().zip(empty.spellings) {
+                ours.is_in_use |= theirs.is_in_use;
+            }
+            return (0..TermId::try_from(self.len()).unwrap_or(TermId::MAX)).collect();
+        }
         let mut stems: Vec<(Box<str>, TermId)> = other.terms.into_iter().collect();
         stems.sort_unstable_by_key(|(_, term)| *term);
         let here: Vec<TermId> = stems.into_iter().map(|(stem, _)| self.intern_stem(stem)).collect();

@@ -16,6 +16,22 @@ pub(super) struct WordBeginnings {
 /// The number of letters that are told apart.
 const LETTERS: usize = 32;
 
+/// The number of each byte as a letter; [`LETTERS`] for those outside ASCII.
+const LETTER_NUMBERS: [u8; 256] = {
+    let mut numbers = [LETTERS as u8; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        numbers[byte as usize] = match byte {
+            b'y' => b'i',
+            b'v' => b'f',
+            b'z' => b's',
+            other => other,
+        } % LETTERS as u8;
+        byte += 1;
+    }
+    numbers
+};
+
 /// A letter of a beginning; `None` stands for any, and for the end of the word.
 type Letter = Option<u8>;
 
@@ -42,10 +58,11 @@ impl WordBeginnings {
     /// Returns false only if no word with the beginning of `word` was added, and it has only letters of
     /// ASCII.
     pub(super) fn may_contain(&self, word: &str) -> bool {
-        let [a, b, c, _] = first_letters(word);
-        let number = |it: Letter| usize::from(it.unwrap_or_default());
-        self.third_letters[number(a) * LETTERS + number(b)] >> number(c) & 1 == 1
-            || !word.bytes().take(3).all(|it| it.is_ascii())
+        let number =
+            |it: Option<&u8>| it.map_or(0, |it| usize::from(LETTER_NUMBERS[usize::from(*it)]));
+        let mut bytes = word.as_bytes().iter();
+        let [a, b, c] = [number(bytes.next()), number(bytes.next()), number(bytes.next())];
+        a.max(b).max(c) == LETTERS || self.third_letters[a * LETTERS + b] >> c & 1 == 1
     }
 
     /// Adds the beginning of a word.
@@ -90,12 +107,7 @@ impl WordBeginnings {
 
 /// Returns the first four letters of a word as numbers below [`LETTERS`]; `None` behind its end.
 fn first_letters(word: &str) -> [Letter; 4] {
-    let number = |it: &u8| match it {
-        b'y' => b'i' % 32,
-        b'v' => b'f' % 32,
-        b'z' => b's' % 32,
-        other => other % 32,
-    };
+    let number = |it: &u8| LETTER_NUMBERS[usize::from(*it)] % LETTERS as u8;
     [0, 1, 2, 3].map(|at| word.as_bytes().get(at).map(number))
 }
 

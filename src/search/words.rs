@@ -46,14 +46,19 @@ pub(super) enum Script {
 
 /// Calls `each` for every word of `text`, in order.
 pub(super) fn for_each_word(text: &str, mut each: impl FnMut(Word<'_>)) {
-    let mut from = 0;
-    while let Some((start, first)) = text[from..].char_indices().find(|(_, it)| is_word_char(*it)) {
-        let start = from + start;
-        if let Some(length) = plain_word_length(&text[start..]) {
+    let (mut from, mut lower) = (0, String::new());
+    while let Some((start, first)) = first_word_char(text, from) {
+        if let Some(length) = plain_word_length(&text.as_bytes()[start..]) {
             let end = start + length;
-            let word = lowercase(&text[start..end]);
-            let script = Script::Latin;
-            each(Word { text: &word, script, range: start..end, is_compound: false });
+            let mut word = &text[start..end];
+            if first.is_ascii_uppercase() {
+                lower.clear();
+                lower.push_str(word);
+                lower.make_ascii_lowercase();
+                word = &lower;
+            }
+            let script = if first.is_ascii_digit() { Script::Other } else { Script::Latin };
+            each(Word { text: word, script, range: start..end, is_compound: false });
             from = end + possessive_length(&text[end..]);
             continue;
         }
@@ -68,25 +73,68 @@ pub(super) fn for_each_word(text: &str, mut each: impl FnMut(Word<'_>)) {
     }
 }
 
-/// Returns the length of the word at the beginning of `text` if it is plain, as most are: ASCII letters, of
-/// which only the first may be a capital, with nothing behind them that could belong to the word.
-fn plain_word_length(text: &str) -> Option<usize> {
-    let bytes = text.as_bytes();
-    let small = bytes.iter().skip(1).take_while(|it| it.is_ascii_lowercase()).count();
-    let (first, length) = (bytes.first()?, 1 + small);
-    let is_end =
-        |next: &u8| next.is_ascii() && !next.is_ascii_alphanumeric() && !b"_-".contains(next);
-    let is_plain = first.is_ascii_alphabetic()
-        && length <= MAX_WORD_BYTES
-        && bytes.get(length).is_none_or(is_end);
-    is_plain.then_some(length)
+/// Returns the first character at or behind `from` that is part of a word, and its position.
+fn first_word_char(text: &str, from: usize) -> Option<(usize, char)> {
+    let from = from + run_length(&text.as_bytes()[from..], SIGN);
+    let (start, first) = text[from..].char_indices().find(|(_, it)| is_word_char(*it))?;
+    Some((from + start, first))
+}
+
+/// The classes of bytes: a capital, a small letter, a digit, any other of ASCII.
+const CAPITAL: u8 = 1;
+const SMALL: u8 = 2;
+const DIGIT: u8 = 4;
+const SIGN: u8 = 8;
+
+/// The class of each byte; 0 outside ASCII.
+const CLASSES: [u8; 256] = {
+    let mut classes = [0; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        classes[byte as usize] = match byte {
+            b'A'..=b'Z' => CAPITAL,
+            b'a'..=b'z' => SMALL,
+            b'0'..=b'9' => DIGIT,
+            _ => SIGN,
+        };
+        byte += 1;
+    }
+    classes
+};
+
+/// Returns how many bytes at the beginning are of one of the classes.
+fn run_length(bytes: &[u8], classes: u8) -> usize {
+    bytes.iter().take_while(|it| CLASSES[usize::from(**it)] & classes != 0).count()
+}
+
+/// Returns the length of the word at the beginning of a text if it is plain, as most are: a number, or
+/// letters of ASCII that are all capitals, or none behind the first, with nothing behind them that
+/// could belong to the word.
+fn plain_word_length(bytes: &[u8]) -> Option<usize> {
+    let is_digit = |it: Option<&u8>| it.is_some_and(u8::is_ascii_digit);
+    let length = match CLASSES[usize::from(*bytes.first()?)] {
+        DIGIT => run_length(bytes, DIGIT),
+        CAPITAL if bytes.get(1).is_some_and(u8::is_ascii_uppercase) => run_length(bytes, CAPITAL),
+        CAPITAL | SMALL => 1 + run_length(&bytes[1..], SMALL | DIGIT),
+        _ => return None,
+    };
+    let is_end = match bytes.get(length) {
+        None => true,
+        Some(b'_' | b'-') => false,
+        Some(b'.' | b',' | b':') => {
+            !is_digit(bytes.get(length - 1)) || !is_digit(bytes.get(length + 1))
+        }
+        Some(it) => CLASSES[usize::from(*it)] == SIGN,
+    };
+    (is_end && length <= MAX_WORD_BYTES).then_some(length)
 }
 
 /// Returns the length of the run of letters at the beginning of `text`, including the
 /// characters that join an identifier or a number.
 fn letter_run_length(text: &str, unspaced: bool) -> usize {
-    let mut signs = text.char_indices().peekable();
-    let mut last = ' ';
+    let plain = if unspaced { 0 } else { run_length(text.as_bytes(), CAPITAL | SMALL | DIGIT) };
+    let mut signs = text[plain..].char_indices().peekable();
+    let mut last = text[..plain].chars().next_back().unwrap_or(' ');
     while let Some((at, it)) = signs.next() {
         let goes_on = match signs.peek() {
             _ if is_word_char(it) => is_unspaced_script(it) == unspaced,
@@ -100,7 +148,7 @@ fn letter_run_length(text: &str, unspaced: bool) -> usize {
             _ => false,
         };
         if !goes_on {
-            return at;
+            return plain + at;
         }
         last = it;
     }
@@ -308,14 +356,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_plain_word_is_split_as_any_other(text in "[A-Z]?[a-z]{0,3}[a-zA-Z0-9'’_.,: é\u{301}\u{2010}東-]{0,6}") {
-            if let Some(length) = plain_word_length(&text) {
+        fn a_plain_word_is_split_as_any_other(text in "([A-Z]{0,3}|[0-9]{0,3})[a-z]{0,3}[a-zA-Z0-9'’_.,: é\u{301}\u{2010}東-]{0,6}") {
+            if let Some(length) = plain_word_length(text.as_bytes()) {
                 prop_assert_eq!(letter_run_length(&text, false), length);
                 let (word, mut words) = (&text[..length], Vec::new());
                 for_each_identifier_part(word, 0..length, &mut |it| {
                     words.push((it.text.to_owned(), it.script, it.is_compound));
                 });
-                prop_assert_eq!(words, [(word.to_lowercase(), Script::Latin, false)]);
+                let script = script_of_word(&word.to_lowercase());
+                prop_assert_eq!(words, [(word.to_lowercase(), script, false)]);
             }
         }
     }

@@ -33,6 +33,10 @@ pub fn is_editor_file(path: &str) -> bool {
 
 /// Returns the name without what marks a copy.
 fn original_stem(stem: &str) -> Option<&str> {
+    // The names of most files are such.
+    if stem.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-') {
+        return without_host(stem);
+    }
     stem.split_once(".sync-conflict-")
         .or_else(|| stem.split_once("_conflict-"))
         .map(|it| it.0)

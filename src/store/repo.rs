@@ -13,6 +13,7 @@ pub(crate) mod ignore_rules;
 pub(crate) mod line_endings;
 pub(crate) mod maintenance;
 pub(crate) mod network_fs;
+pub(crate) mod open_file;
 pub(crate) mod operation;
 pub(crate) mod ownership;
 pub(crate) mod palace_files;

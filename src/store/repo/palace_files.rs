@@ -16,6 +16,7 @@ use crate::model::{
 };
 
 use crate::store::Error;
+use crate::store::repo::open_file::{OpenedFile, open_through_no_link};
 use crate::store::repo::palace_folders::PALACE_FOLDERS;
 use crate::store::repo::paths;
 
@@ -127,13 +128,17 @@ pub(crate) fn existing_folders(root: &Path) -> impl Iterator<Item = &'static str
 /// Reads one file; `None`: it does not exist.
 pub(crate) fn read_file(root: &Path, path: &str) -> ReadResult {
     paths::check_path(path).map_err(|err| invalid_path_finding(Code::FileName, path, &err))?;
-    paths::reject_symbolic_links(root, path)
-        .map_err(|err| invalid_path_finding(Code::Link, path, &err))?;
-    match read_bytes(&root.join(path), max_file_bytes(path) as u64) {
-        Ok(Some(bytes)) => decode_utf8(path, bytes).map(Some),
-        Ok(None) => Ok(None),
-        Err(unread) => Err(unread.to_diagnostic(path)),
-    }
+    let read = match open_through_no_link(root, path) {
+        Ok(OpenedFile::Opened(file)) => read_opened(file, max_file_bytes(path) as u64),
+        Ok(OpenedFile::Missing) => return Ok(None),
+        Ok(OpenedFile::BehindLink) => {
+            let why = "part of the path is a symbolic link".to_owned();
+            return Err(Diagnostic::for_file(Code::Link, path, why));
+        }
+        Ok(OpenedFile::NotRegular) => Err(FileReadError::NotRegularFile),
+        Err(err) => Err(err.into()),
+    };
+    decode_utf8(path, read.map_err(|unread| unread.to_diagnostic(path))?).map(Some)
 }
 
 /// Reads a text file anywhere on disk, by the same rules as a palace file.
@@ -250,17 +255,24 @@ fn read_bytes(place: &Path, most: u64) -> Result<Option<Vec<u8>>, FileReadError>
     if !metadata.is_file() {
         return Err(FileReadError::NotRegularFile);
     }
+    match fs::File::open(place) {
+        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(None),
+        file => read_opened(file?, most).map(Some),
+    }
+}
+
+fn read_opened(file: fs::File, most: u64) -> Result<Vec<u8>, FileReadError> {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(FileReadError::NotRegularFile);
+    }
     if metadata.len() > most {
         return Err(FileReadError::TooLarge { size: metadata.len(), most });
     }
     let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or_default() + 1);
-    let file = match fs::File::open(place) {
-        Err(err) if err.kind() == io::ErrorKind::NotFound => return Ok(None),
-        other => other?,
-    };
     file.take(most + 1).read_to_end(&mut bytes)?;
     let size = bytes.len() as u64;
-    if size > most { Err(FileReadError::TooLarge { size, most }) } else { Ok(Some(bytes)) }
+    if size > most { Err(FileReadError::TooLarge { size, most }) } else { Ok(bytes) }
 }
 
 /// Returns true if the file does not exist, including when a file is in place of its folder.

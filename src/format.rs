@@ -29,6 +29,7 @@ mod scroll;
 mod secrets;
 mod settings;
 mod template;
+mod text_warnings;
 mod toml_cursor;
 mod toml_tree;
 mod tree;
@@ -60,6 +61,7 @@ pub use schema::{
     kind_of_file_with_modeline,
 };
 pub use template::{fill_template, renew_ids, renew_times};
+pub use text_warnings::text_warnings;
 pub use toml_cursor::toml_cursor_context;
 pub use tree::{FileTree, edit_tree, file_kind, parse_tree, serialize_tree};
 
@@ -105,15 +107,7 @@ pub fn parse_file(path: &str, text: &str) -> ParsedFile {
 
 /// Parses the text of one file on its own; `zone` is that of times that name none.
 pub fn parse_file_in_zone(path: &str, text: &str, zone: &TimeZone) -> ParsedFile {
-    let mut parsed = parse_file_with_parser(FileParser::new(path).in_zone(zone), text);
-    if file_kind(path).is_some() {
-        parsed.findings.extend(secrets::secret_findings(path, text));
-    }
-    // A file with an error may have such a character as its fault.
-    if file_kind(path).is_some() && !parsed.has_errors() {
-        parsed.findings.extend(invisible_characters::invisible_character_findings(path, text));
-    }
-    parsed
+    parse_file_with_parser(FileParser::new(path).in_zone(zone), text)
 }
 
 fn parse_file_with_parser(mut reader: FileParser<'_>, text: &str) -> ParsedFile {

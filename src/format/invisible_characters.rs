@@ -60,13 +60,12 @@ fn find_hidden_runs(text: &str) -> Vec<HiddenRun> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::parse_file;
 
     #[test]
     fn each_run_of_invisible_characters_is_a_finding() {
         let room = "\u{feff}name: Hall\ndescription: |\n  Größe\u{e0041}\u{e0042} an\u{200b}d می\u{200c}شود\n";
-        let parsed = parse_file("rooms/hall.yaml", room);
-        let found: Vec<_> = parsed.findings.iter().map(ToString::to_string).collect();
+        let found = invisible_character_findings("rooms/hall.yaml", room);
+        let found: Vec<_> = found.iter().map(ToString::to_string).collect();
         assert_eq!(
             found,
             [

@@ -26,6 +26,7 @@ pub(crate) mod search_documents;
 pub(crate) mod semantic_index;
 pub(crate) mod stale_facts;
 pub(crate) mod stale_files;
+pub(crate) mod text_warnings;
 pub(crate) mod visit_changes;
 pub(crate) mod watch_config;
 

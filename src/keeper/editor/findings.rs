@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::CheckFinding;
 use crate::format::{
-    PalacePath, file_kind, has_right_modeline, is_found_by_schema, placed_values, schema_path,
+    self, PalacePath, file_kind, has_right_modeline, is_found_by_schema, placed_values, schema_path,
 };
 use crate::keeper::Refusal;
 use crate::keeper::conflicts::findings::{open_conflict_finding, settled_finding};
@@ -41,7 +41,9 @@ impl EditorPalace {
         explain_findings(&mut self.open, &mut of_item)?;
         let open = &self.open;
         let of_item = of_item.into_iter().map(|it| (it.diagnostic, Some(it.value_path)));
-        let parsed = open.findings_in(path).map(|it| (it.clone(), None));
+        let text = self.text(path).unwrap_or_default();
+        let warnings = format::text_warnings(path, &text, open.file_error(path).is_some());
+        let parsed = open.findings_in(path).cloned().chain(warnings).map(|it| (it, None));
         let conflicts = self.conflicts_shown_in(path);
         let conflicts = conflicts.iter().map(|it| open_conflict_finding(open, it));
         let settled = open.is_settled_conflict(path).then(|| (settled_finding(path), None));
@@ -53,7 +55,6 @@ impl EditorPalace {
         let all = parsed.chain(of_item).chain(conflicts).chain(settled).chain(palace_wide);
         let all = all.filter(|(it, _)| it.file == path && !silenced.contains(&it.code));
         let found = resolve_diagnostic_positions(open, path, all.collect());
-        let text = self.text(path).unwrap_or_default();
         Ok(with_ranges(path, &text, found.into_iter().map(|it| it.diagnostic)))
     }
 

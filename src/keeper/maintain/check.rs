@@ -146,7 +146,7 @@ pub(crate) fn check_palace(
     explain_findings(open, &mut item_findings)?;
     let (open, palace) = (&*open, &open.palace);
     let item_findings = item_findings.into_iter().map(|it| (it.diagnostic, Some(it.value_path)));
-    let file_findings = open.findings().map(|it| (it.clone(), None));
+    let file_findings = open.findings().cloned().chain(open.text_warnings()).map(|it| (it, None));
     let locks = locks.into_iter().map(|it| (it, None));
     let mut by_file: BTreeMap<String, Vec<(Diagnostic, Option<ValuePath>)>> = BTreeMap::new();
     let all = file_findings.chain(item_findings).chain(conflict_findings(open));

@@ -96,6 +96,12 @@ impl FileStates {
         self.change_counters
     }
 
+    /// Yields the files that were there when they were last read.
+    pub(crate) fn known_files(&self) -> impl Iterator<Item = &str> {
+        let known = self.files.iter().filter(|(_, it)| it.digest.is_some());
+        known.map(|(path, _)| path.as_str())
+    }
+
     /// Yields the files whose content the palace has, with their stamps and digests.
     pub(crate) fn present_files(&self) -> impl Iterator<Item = (&str, FileStamp, u64)> {
         let present = self.files.iter().filter(|(_, it)| it.state == FileState::Present);

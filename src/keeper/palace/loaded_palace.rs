@@ -9,6 +9,7 @@ use crate::keeper::palace::entity_faults::{EntityFaults, EntityNameAndGenus};
 use crate::keeper::palace::file_states::FileStates;
 use crate::keeper::palace::page_cache::PageCache;
 use crate::keeper::palace::search_documents;
+use crate::keeper::palace::text_warnings::TextWarnings;
 use crate::keeper::palace::visit_changes::VisitChanges;
 use crate::keeper::semantic::indexer::SemanticIndexer;
 use crate::model::{CommitId, Diagnostic, FileHistories, ItemId, Palace, Settings, Severity};
@@ -34,6 +35,8 @@ pub(crate) struct LoadedPalace {
     pub(crate) history_cache: Arc<FileHistoryCache>,
     /// The changes of each visit.
     pub(crate) visit_changes: Arc<VisitChanges>,
+    /// The warnings about the texts of files, made by the first check.
+    pub(crate) text_warnings: Arc<TextWarnings>,
     /// What pages need again and again.
     pub(crate) page_cache: Arc<PageCache>,
     /// Why the history cannot be read.
@@ -55,6 +58,7 @@ impl LoadedPalace {
             head: None,
             history_cache: Arc::default(),
             visit_changes: Arc::default(),
+            text_warnings: Arc::default(),
             page_cache: Arc::default(),
             repository_fault: None,
         }
@@ -74,6 +78,7 @@ impl LoadedPalace {
             head: self.head.clone(),
             history_cache: self.history_cache.clone(),
             visit_changes: self.visit_changes.clone(),
+            text_warnings: self.text_warnings.clone(),
             page_cache: self.page_cache.clone(),
             repository_fault: self.repository_fault.clone(),
         }

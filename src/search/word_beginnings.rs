@@ -16,9 +16,12 @@ pub(super) struct WordBeginnings {
 /// The number of letters that are told apart.
 const LETTERS: usize = 32;
 
-/// The number of each byte as a letter; [`LETTERS`] for those outside ASCII.
+/// The number of bytes outside ASCII: the first behind those of letters.
+const OTHER_BYTE: u8 = 32;
+
+/// The number of each byte as a letter.
 const LETTER_NUMBERS: [u8; 256] = {
-    let mut numbers = [LETTERS as u8; 256];
+    let mut numbers = [OTHER_BYTE; 256];
     let mut byte = 0;
     while byte < 128 {
         numbers[byte as usize] = match byte {
@@ -26,7 +29,7 @@ const LETTER_NUMBERS: [u8; 256] = {
             b'v' => b'f',
             b'z' => b's',
             other => other,
-        } % LETTERS as u8;
+        } % OTHER_BYTE;
         byte += 1;
     }
     numbers
@@ -62,7 +65,8 @@ impl WordBeginnings {
             |it: Option<&u8>| it.map_or(0, |it| usize::from(LETTER_NUMBERS[usize::from(*it)]));
         let mut bytes = word.as_bytes().iter();
         let [a, b, c] = [number(bytes.next()), number(bytes.next()), number(bytes.next())];
-        a.max(b).max(c) == LETTERS || self.third_letters[a * LETTERS + b] >> c & 1 == 1
+        a.max(b).max(c) == usize::from(OTHER_BYTE)
+            || self.third_letters[a * LETTERS + b] >> c & 1 == 1
     }
 
     /// Adds the beginning of a word.
@@ -107,7 +111,7 @@ impl WordBeginnings {
 
 /// Returns the first four letters of a word as numbers below [`LETTERS`]; `None` behind its end.
 fn first_letters(word: &str) -> [Letter; 4] {
-    let number = |it: &u8| LETTER_NUMBERS[usize::from(*it)] % LETTERS as u8;
+    let number = |it: &u8| LETTER_NUMBERS[usize::from(*it)] % OTHER_BYTE;
     [0, 1, 2, 3].map(|at| word.as_bytes().get(at).map(number))
 }
 

@@ -203,6 +203,12 @@ pub fn remove_list_items(
     require_equal(&ConfigFormat::Json.parse(&text)?, &meant).map(|()| text)
 }
 
+/// Replaces the one string of JSON that is `was`. Fails if there is none, or several.
+pub fn replace_json_string(text: &str, was: &str, new: &str) -> Result<String, ConfigError> {
+    let (mark, body) = split_mark(text);
+    Ok(format!("{mark}{}", jsonc::replace_string(body, was, new)?))
+}
+
 /// Fails if an edited text does not mean what it should.
 fn require_equal(found: &Value, meant: &Value) -> Result<(), ConfigError> {
     match found == meant {

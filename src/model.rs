@@ -107,7 +107,7 @@ pub use text::{
     MAX_ANSWER_CHARS, MAX_SHOWN_NAME_CHARS, common_prefix_len, compare_alphabetically,
     escape_unprintable, escape_unprintable_in_lines, escape_unprintable_json, fold_name,
     foreign_message, path_text, quote_for_shell, quoted, quoted_unless_plain, split_lines,
-    whole_words_prefix_len,
+    unquote_for_shell, whole_words_prefix_len,
 };
 pub use text_location::{SoughtText, TextInCommit, TextInFile, TextInRepository, TextLocations};
 pub use time_zone::{TimeZone, TimeZoneError};

@@ -1,6 +1,7 @@
 //! `palazzo doctor`.
 
 mod client_configs;
+mod hooks;
 mod report;
 mod update;
 
@@ -9,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::cli::doctor::client_configs::read_client_configs;
+use crate::cli::doctor::hooks::read_hooks;
 use crate::cli::doctor::report::Report;
 use crate::cli::doctor::update::update_advice;
 use crate::cli::home::{self, PalacesArgs, WorkspaceArgs};
@@ -60,12 +62,14 @@ fn print_report(args: &Args) -> Result<(), Failure> {
     let user = terminal_user("doctor").name;
     // A link, such as that of Homebrew, does not show which package manager installed the program.
     let program = std::env::current_exe().and_then(|it| it.canonicalize()).unwrap_or_default();
+    let clients = read_client_configs(&here);
     let report = Report {
         update_advice: update_advice(&program),
         git: keeper::git_version(),
         palaces: keeper::examine_palaces(&args.home.keeper()?, &user)?,
         max_watched_folders: keeper::max_watched_folders(),
-        clients: read_client_configs(&here),
+        hooks: read_hooks(&clients.servers),
+        clients,
         home,
         home_source,
     };

@@ -1,5 +1,7 @@
 //! `palazzo hook`.
 
+pub(super) mod start_command;
+
 use std::io::{Read as _, stdin};
 use std::path::{Path, PathBuf};
 use std::process::{self, ExitCode, Stdio};
@@ -8,11 +10,12 @@ use serde_json::{Map, Value, json};
 
 use crate::cli::client::config_file::{create_folders, read_config, replace_config, resolve_links};
 use crate::cli::home::HomeArgs;
+use crate::cli::hook::start_command::{START_COMMAND, StartCommand};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::program::{program_path, to_utf8};
 use crate::cli::terminal;
 use crate::keeper::{self, DEFAULT_TOKENS};
-use crate::model::{path_text, quote_for_shell};
+use crate::model::{path_text, quote_for_shell, unquote_for_shell};
 
 /// The hook event at the start of a conversation, and the matcher for the starts with an
 /// empty context.
@@ -21,8 +24,7 @@ const START_EVENT: (&str, &str) = ("SessionStart", "startup|clear|compact");
 /// The hook events after which the text of a conversation may be lost.
 const END_EVENTS: [(&str, &str); 2] = [("PreCompact", ""), ("SessionEnd", "")];
 
-/// The parts by which a command is recognised as ours, whatever the path of the program.
-const START_COMMAND: &str = " hook session-start --home ";
+/// The part by which the command at the end is recognised as ours, whatever the path of the program.
 const END_COMMAND: &str = " hook session-end --home ";
 
 /// Limit for standard input; Claude Code sends a hook a few hundred bytes.
@@ -201,11 +203,12 @@ fn install_hooks(args: &InstallArgs) -> Outcome {
         add_hook(settings, event, command)
             .map_err(|why| settings_not_changed_error(&file.path, &why))
     };
-    let command = hook_command_builder(&start.home)?;
-    add(&mut settings, START_EVENT, &format!("{} --budget {}", command(START_COMMAND), budget))?;
+    let command = StartCommand::new(&start.home, budget)?.to_string();
+    add(&mut settings, START_EVENT, &command)?;
+    let command = end_command(&start.home)?;
     for event in END_EVENTS.into_iter().filter(|_| *keep) {
         let keep_secrets = if *keep_secrets { " --keep-secrets" } else { "" };
-        add(&mut settings, event, &format!("{}{keep_secrets}", command(END_COMMAND)))?;
+        add(&mut settings, event, &format!("{command}{keep_secrets}"))?;
     }
     file.replace(Some(settings))?;
     let kept = if *keep { ", and keeps conversations" } else { "" };
@@ -229,25 +232,53 @@ fn uninstall_hooks(place: &SettingsFileArgs) -> Outcome {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns a function that builds the command line of a hook from a subcommand.
-fn hook_command_builder(home: &HomeArgs) -> Result<impl Fn(&str) -> String + use<>, Failure> {
+/// Returns the command line of the hooks at the end of a conversation.
+fn end_command(home: &HomeArgs) -> Result<String, Failure> {
     let program = quote_for_shell(&program_path()?);
     let place = quote_for_shell(&to_utf8(&home.find())?);
     let workspace = home
         .workspace()
         .map_or(String::new(), |it| format!(" --workspace={}", quote_for_shell(it)));
-    Ok(move |subcommand: &str| format!("{program}{subcommand}{place}{workspace}"))
+    Ok(format!("{program}{END_COMMAND}{place}{workspace}"))
 }
 
-/// Returns the item of the list `hooks.SessionStart` that runs [`START_COMMAND`] for a home. Fails if
-/// the hook would not know which palace to use.
-pub(super) fn start_hook(home: &HomeArgs) -> Result<Value, Failure> {
-    let keeper = home.keeper();
-    if keeper.has_palaces() {
-        keeper.require_default_workspace()?;
-    }
-    let command = hook_command_builder(home)?(START_COMMAND);
-    Ok(hook_matcher(START_EVENT.1, &format!("{command} --budget {DEFAULT_TOKENS}")))
+/// Returns the item of the list `hooks.SessionStart` that runs a command.
+pub(super) fn start_hook(command: &StartCommand) -> Value {
+    hook_matcher(START_EVENT.1, &command.to_string())
+}
+
+/// Returns the commands of the hooks of Palazzo in settings, each with its event.
+pub(super) fn palazzo_hooks(settings: &Value) -> Vec<(&'static str, &str)> {
+    let events = std::iter::once(START_EVENT.0).chain(END_EVENTS.map(|it| it.0));
+    let commands = events.flat_map(|event| {
+        let matchers = settings.get("hooks").and_then(|it| it.get(event)?.as_array());
+        let hooks = matchers.into_iter().flatten().filter_map(|it| it.get("hooks")?.as_array());
+        let ours = hooks.flatten().filter(|it| is_palazzo_hook(it));
+        ours.filter_map(move |it| Some((event, it.get("command")?.as_str()?)))
+    });
+    commands.collect()
+}
+
+/// Returns the commands of the hooks of Palazzo at the start of a conversation.
+pub(super) fn start_commands(settings: &Value) -> Vec<&str> {
+    let hooks = palazzo_hooks(settings).into_iter().filter(|(event, _)| *event == START_EVENT.0);
+    hooks.map(|(_, command)| command).collect()
+}
+
+/// Returns the home in the command of a hook; `None` if only a shell can tell it.
+pub(super) fn home_of_hook(command: &str) -> Option<String> {
+    let rest = [START_COMMAND, END_COMMAND].iter().find_map(|it| command.split_once(it))?.1;
+    let ends = rest.match_indices(' ').map(|(at, _)| at).chain([rest.len()]);
+    ends.into_iter().find_map(|end| unquote_word(&rest[..end]))
+}
+
+/// Returns a word without the quotes of a shell, also if a person has written them.
+fn unquote_word(word: &str) -> Option<String> {
+    let in_quotes = |quote: char| {
+        let inner = word.strip_prefix(quote)?.strip_suffix(quote)?;
+        (!inner.contains(['"', '\'', '$', '\\', '`'])).then(|| inner.to_owned())
+    };
+    unquote_for_shell(word).or_else(|| in_quotes('"')).or_else(|| in_quotes('\''))
 }
 
 /// Returns whether an item of the list `hooks.SessionStart` runs only a hook of Palazzo.
@@ -417,6 +448,22 @@ mod tests {
         for other in [hook("palazzo wake-up"), hook("make hook session-start"), json!({}), json!(1)]
         {
             assert!(!is_palazzo_hook(&other), "{other}");
+        }
+    }
+
+    #[test]
+    fn the_home_of_a_hook_is_read_also_when_somebody_has_changed_it() {
+        for (command, home) in [
+            (OURS, Some("/a")),
+            ("A=1 pal hook session-start --home '/a b' | head", Some("/a b")),
+            ("pal hook session-end --home '/it'\\''s c'", Some("/it's c")),
+            ("pal hook session-start --home \"/a b\"", Some("/a b")),
+            ("pal hook session-start --home '/a' -x", Some("/a")),
+            ("pal hook session-end --home $HOME/a", None),
+            ("pal hook session-end --home \"$HOME/a\"", None),
+            ("palazzo wake-up", None),
+        ] {
+            assert_eq!(home_of_hook(command).as_deref(), home, "{command}");
         }
     }
 

@@ -5,6 +5,7 @@ mod description;
 mod new_palace;
 mod plan;
 mod question;
+mod start_hook;
 mod text_addition;
 
 use std::collections::BTreeSet;
@@ -20,12 +21,12 @@ use crate::cli::client::places::UserFolders;
 use crate::cli::client::server::ServerCommand;
 use crate::cli::client_config::{self, PrintOptions};
 use crate::cli::home::{self, HomeArgs};
-use crate::cli::hook::start_hook;
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::serve::reject_duplicate_tools;
 use crate::cli::setup::change::apply_change;
 use crate::cli::setup::plan::{Plan, Step, plan_insertion, plan_palace, plan_removals};
 use crate::cli::setup::question::Choice;
+use crate::cli::setup::start_hook::{StartHook, has_start_hook};
 use crate::cli::setup::text_addition::{TextAddition, plan_text_removals};
 use crate::cli::terminal;
 use crate::keeper;
@@ -42,8 +43,9 @@ use crate::model::quote_for_shell;
 /// clients, and what other options name.
 ///
 /// Comments and layout of files stay. A file that it cannot read, and an entry of another server
-/// with the same name, are left alone. In an entry of Palazzo it updates the program, and the home
-/// and the options that you give. --remove takes back what was written, byte for byte; palaces stay.
+/// with the same name, are left alone. In an entry and a hook of Palazzo it updates the program, and
+/// the home and the options that you give. --remove takes back what was written, byte for byte;
+/// palaces stay.
 ///
 /// With --print, prints the configuration of one client, or the command that makes it use Palazzo,
 /// and writes nothing.
@@ -245,9 +247,7 @@ fn plan_set_up(args: &Args, folders: &UserFolders) -> Result<Proposal, Failure> 
         .collect();
     plans.extend(entries);
     let is_wanted = |flag: bool| flag || offers_all && clients.contains(&&Client::ClaudeCode);
-    if is_wanted(args.hooks) {
-        plans.push(plan_hook(args, folders));
-    }
+    plans.extend(plan_hook(args, folders, is_wanted(args.hooks), &clients)?);
     if is_wanted(args.allow_tools) {
         let server = ServerCommand::new(&args.home, &args.tools, None)?;
         let permission = TextAddition::permission_for(server.name);
@@ -272,15 +272,21 @@ fn plan_instructions(files: &[PathBuf]) -> Result<Vec<Plan>, Failure> {
     files.iter().map(plan).collect()
 }
 
-fn plan_hook(args: &Args, folders: &UserFolders) -> Plan {
+/// Plans the hook of Claude Code: to add it, if it is wanted, or to update one that is there with the
+/// entry of the client.
+fn plan_hook(
+    args: &Args,
+    folders: &UserFolders,
+    is_wanted: bool,
+    clients: &[&Client],
+) -> Result<Option<Plan>, Failure> {
     let file = folders.claude_settings();
-    match start_hook(&args.home) {
-        Ok(hook) => TextAddition::Hook(hook).plan_insertion(file),
-        Err(why) => {
-            let (title, why) = (Client::ClaudeCode.title().to_owned(), format!("no hook: {why}"));
-            Plan { title, file, step: Step::Refused(why), replanner: None }
-        }
+    let is_there = clients.contains(&&Client::ClaudeCode) && has_start_hook(&file);
+    if !is_wanted && !is_there {
+        return Ok(None);
     }
+    let plan = TextAddition::Hook(StartHook::new(&args.home)?).plan_insertion(file);
+    Ok(Some(plan).filter(|it| is_wanted || !matches!(it.step, Step::Nothing(_))))
 }
 
 fn plan_insertions(args: &Args, folders: &UserFolders) -> Result<Vec<Plan>, Failure> {

@@ -126,6 +126,18 @@ pub(super) fn remove(
     Ok(start.to_owned() + rest.strip_prefix(&trace.after).unwrap_or(rest))
 }
 
+/// Replaces the one string that is `was`; all else stays, also comments.
+pub(super) fn replace_string(text: &str, was: &str, new: &str) -> Result<String, ConfigError> {
+    let parsed = Parsed::new(text)?;
+    let is_it = |it: &&TokenAndRange| matches!(&it.token, Token::String(value) if value == was);
+    let mut found = parsed.tokens.iter().filter(is_it);
+    let (Some(token), None) = (found.next(), found.next()) else {
+        return Err(ConfigError::NotEditable("it is written in a way that has no safe edit"));
+    };
+    let new = Value::from(new).to_string();
+    Ok(replace_ranges(text, vec![(token.range.start..token.range.end, &new)]))
+}
+
 impl<'a> Parsed<'a> {
     fn new(text: &'a str) -> Result<Self, ConfigError> {
         let collect =

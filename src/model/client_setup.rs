@@ -12,7 +12,7 @@ pub struct ClientSetup {
     pub file: PathBuf,
     /// The name of the server in it, or of the piece of text.
     pub name: String,
-    /// The words that start the server, up to `serve`.
+    /// The words that start the server, up to `serve`; for a hook, its command.
     pub start: Vec<String>,
     /// The text around the entry.
     pub trace: InsertionTrace,

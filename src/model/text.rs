@@ -171,6 +171,27 @@ fn quote_bytes_for_shell(word: &str) -> String {
     quoted + "'"
 }
 
+/// Returns the word of which [`quote_for_shell`] makes this text; `None` if there is none.
+pub fn unquote_for_shell(text: &str) -> Option<String> {
+    let word = match (text.strip_prefix("$'"), text.strip_prefix('\'')) {
+        (Some(quoted), _) => unquote_bytes(quoted.strip_suffix('\'')?)?,
+        (None, Some(quoted)) => quoted.strip_suffix('\'')?.replace(r"'\''", "'"),
+        (None, None) => text.to_owned(),
+    };
+    (quote_for_shell(&word) == text).then_some(word)
+}
+
+fn unquote_bytes(text: &str) -> Option<String> {
+    let mut parts = text.split('\\');
+    let mut bytes = parts.next()?.as_bytes().to_vec();
+    for part in parts {
+        let (octal, rest) = part.split_at_checked(3)?;
+        bytes.push(u8::from_str_radix(octal, 8).ok()?);
+        bytes.extend(rest.as_bytes());
+    }
+    String::from_utf8(bytes).ok()
+}
+
 /// Returns the known word that is most similar to `word`, if one is similar enough.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // Longer words are not typing errors, and are expensive to compare.
@@ -229,6 +250,13 @@ mod tests {
         assert_eq!(quote_for_shell("it's"), r"'it'\''s'");
         assert_eq!(quote_for_shell("a\nb'`\\"), r"$'a\012b\047\140\134'");
         assert_eq!(quote_for_shell("ä\u{202e}"), r"$'\303\244\342\200\256'");
+        for word in ["", "/a", "/a b", "it's", "'", "a\nb'`\\", "ä\u{202e}"] {
+            let quoted = quote_for_shell(word);
+            assert_eq!(unquote_for_shell(&quoted).as_deref(), Some(word), "{quoted}");
+        }
+        for other in ["", "/a b", "'/a", "'/a' b", "'/a'", "$'\\9'", "$HOME", "\"/a\""] {
+            assert_eq!(unquote_for_shell(other), None, "{other}");
+        }
     }
 
     #[test]

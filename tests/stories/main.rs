@@ -78,6 +78,7 @@ mod search;
 mod secrets;
 mod semantic_search;
 mod setup;
+mod setup_hook;
 mod setup_of_everything;
 #[cfg(target_os = "linux")]
 mod setup_real_clients;

@@ -33,6 +33,13 @@ pub(super) fn merge_serve_options(
     Ok(chosen.chain(kept.into_iter().flat_map(|it| &old[it.words])).cloned().collect())
 }
 
+/// Returns the home among the words after `serve`; `None` if it is not named.
+pub(super) fn find_home_option(words: &[String]) -> Option<&str> {
+    let home = find_options(words).ok()?.into_iter().find(|it| it.name == HOME)?;
+    let word = words.get(home.words.end.checked_sub(1)?)?;
+    Some(word.strip_prefix("--home=").unwrap_or(word))
+}
+
 fn find_options(words: &[String]) -> Result<Vec<ServeOption>, String> {
     let command = serve::Args::augment_args(clap::Command::new("serve"));
     let (mut options, mut at) = (Vec::new(), 0);
@@ -80,6 +87,20 @@ mod tests {
         let merged = |old: &str, new: &str| merge(old, new, false).unwrap();
         assert_eq!(merged("--read-only /old", "/default"), "--read-only /old");
         assert_eq!(merged("--tools=palace", "/default --tools graph"), "--tools graph");
+    }
+
+    #[test]
+    fn the_home_is_found_wherever_it_stands() {
+        for (words, home) in [
+            ("/a --tools memory", Some("/a")),
+            ("--read-only --home /a", Some("/a")),
+            ("--propose b --home=/a", Some("/a")),
+            ("--workspace b", None),
+            ("/a --later", None),
+        ] {
+            let words: Vec<_> = words.split(' ').map(str::to_owned).collect();
+            assert_eq!(find_home_option(&words), home, "{words:?}");
+        }
     }
 
     #[test]

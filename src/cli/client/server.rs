@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::cli::client::serve_options::merge_serve_options;
+use crate::cli::client::serve_options::{find_home_option, merge_serve_options};
 use crate::cli::home::HomeArgs;
 use crate::cli::http_access::{DEFAULT_URL, http_access};
 use crate::cli::outcome::Failure;
@@ -101,6 +101,12 @@ pub(in crate::cli) fn runs_palazzo(command: &[String]) -> bool {
 /// program, such as npx, which the user has chosen.
 pub(in crate::cli) fn serves_directly(command: &[String]) -> bool {
     runs_palazzo(&command[..command.len().min(1)]) && command.get(1).is_some_and(|it| it == "serve")
+}
+
+/// Returns the home that a command serves; `None` if the command does not name it.
+pub(in crate::cli) fn served_home(command: &[String]) -> Option<String> {
+    let serve = command.iter().position(|it| it == "serve")?;
+    find_home_option(&command[serve + 1..]).map(str::to_owned)
 }
 
 /// The server over HTTP that a client connects to.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::cli::doctor::client_configs::{ClientConfigs, ConfiguredServer, UnreadableConfig};
+use crate::cli::doctor::hooks::ConfiguredHook;
 use crate::keeper::{BlockingGitOperation, DoctorReport, FORMAT_VERSION, GitLock};
 use crate::model::{path_text, quote_for_shell};
 use crate::render::{count_with_noun, group_thousands, name_in_sentence, whole_line};
@@ -23,6 +24,8 @@ pub(super) struct Report {
     pub(super) max_watched_folders: Option<u64>,
     /// The configurations of clients.
     pub(super) clients: ClientConfigs,
+    /// The hooks of Palazzo in the settings of Claude Code.
+    pub(super) hooks: Vec<ConfiguredHook>,
     /// The palaces of the home.
     pub(super) palaces: Vec<DoctorReport>,
 }
@@ -53,6 +56,7 @@ impl Report {
         for UnreadableConfig { client, file, reason } in &self.clients.unreadable {
             page += &format!("client {client}: {} cannot be read: {reason}\n", path_text(file));
         }
+        page += &self.hooks.iter().map(hook_lines).collect::<String>();
         if self.clients == ClientConfigs::default() {
             page += "client none whose configuration starts Palazzo (palazzo setup)\n";
         }
@@ -74,6 +78,7 @@ impl Report {
             })
         };
         let unreadable = |it: &UnreadableConfig| json!({ "client": it.client, "file": it.file, "error": it.reason });
+        let hook = |it: &ConfiguredHook| json!({ "file": it.file, "event": it.event, "home": it.home, "problem": it.problem });
         let report = json!({
             "version": env!("PALAZZO_VERSION"),
             "palace_format": FORMAT_VERSION,
@@ -84,6 +89,7 @@ impl Report {
             "max_watched_folders": self.max_watched_folders,
             "clients": self.clients.servers.iter().map(server).collect::<Vec<_>>(),
             "unreadable_clients": self.clients.unreadable.iter().map(unreadable).collect::<Vec<_>>(),
+            "hooks": self.hooks.iter().map(hook).collect::<Vec<_>>(),
             "palaces": self.palaces.iter().map(palace_json).collect::<Vec<_>>(),
         });
         format!("{report:#}\n")
@@ -104,6 +110,12 @@ fn watch_limit_line(folders: usize, limit: u64) -> String {
 fn server_line(it: &ConfiguredServer) -> String {
     let command: Vec<_> = it.command.iter().map(|it| quote_for_shell(it)).collect();
     format!("{}, `{}` in {}: {}", it.client, it.name, path_text(&it.file), command.join(" "))
+}
+
+fn hook_lines(it: &ConfiguredHook) -> String {
+    let home = it.home.as_ref().map_or("unknown".to_owned(), path_text);
+    let problem = it.problem.as_ref().map(|it| format!("       {it}\n")).unwrap_or_default();
+    format!("hook   Claude Code, {} in {}: home {home}\n{problem}", it.event, path_text(&it.file))
 }
 
 fn palace_text(it: &DoctorReport) -> String {

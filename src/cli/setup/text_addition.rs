@@ -11,6 +11,7 @@ use crate::cli::hook::runs_start_hook;
 use crate::cli::setup::change::{Change, RecordChange};
 use crate::cli::setup::description::signed_lines;
 use crate::cli::setup::plan::{Plan, Step};
+use crate::cli::setup::start_hook::{self, StartHook, parse_settings, with_recorded_command};
 use crate::config_edit::{
     ConfigError, ConfigFormat, EntryPlace, insert_list_item, remove_list_items, revert_text_change,
     text_change,
@@ -36,7 +37,7 @@ const PERMISSIONS: EntryPlace = EntryPlace { section: "permissions", name: "allo
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum TextAddition {
     /// A hook of Claude Code: an item of the list `hooks.SessionStart`.
-    Hook(Value),
+    Hook(StartHook),
     /// A permission of Claude Code: an item of the list `permissions.allow`.
     Permission(String),
     /// A line of instructions at the end of a file.
@@ -66,6 +67,11 @@ impl TextAddition {
         let target = resolve_links(file);
         let was = read_config(&target)?;
         let text = was.as_deref().unwrap_or_default();
+        if let Self::Hook(hook) = self
+            && let Some(step) = hook.update_step(&target, text)?
+        {
+            return Ok(step);
+        }
         if let Some(why) = self.reason_not_to_add(text)? {
             return Ok(Step::Nothing(why));
         }
@@ -75,7 +81,7 @@ impl TextAddition {
             client: self.client_name(),
             file: target.clone(),
             name: self.record_name().to_owned(),
-            start: Vec::new(),
+            start: self.hook_command().into_iter().collect(),
             trace: InsertionTrace::default(),
             text: Some(text_change(text, &new)),
             created_file: was.is_none(),
@@ -93,8 +99,7 @@ impl TextAddition {
             let is_there = text.lines().any(|it| it == INSTRUCTIONS);
             return Ok(is_there.then(|| "the line is there already".to_owned()));
         }
-        let settings = ConfigFormat::Json.parse(text);
-        let settings = settings.map_err(|it| format!("{it}; correct it and run this again"))?;
+        let settings = parse_settings(text)?;
         let plugins = settings.get("enabledPlugins").and_then(Value::as_object);
         let mut plugins = plugins.into_iter().flatten();
         let has_plugin = plugins.any(|(name, it)| name.starts_with("palazzo@") && *it == true);
@@ -103,15 +108,14 @@ impl TextAddition {
         let is_there = items.is_some_and(|it| it.iter().any(|it| self.is_item(it)));
         Ok(match self {
             Self::Hook(_) if has_plugin => Some("the plugin has the hook".to_owned()),
-            Self::Hook(_) if is_there => Some("the hook is there already".to_owned()),
-            _ if is_there => Some("the permission is there already".to_owned()),
+            Self::Permission(_) if is_there => Some("the permission is there already".to_owned()),
             _ => None,
         })
     }
 
     fn insert(&self, text: &str) -> Result<String, String> {
         let item = match self {
-            Self::Hook(item) => item.clone(),
+            Self::Hook(hook) => hook.item()?,
             Self::Permission(name) => name.as_str().into(),
             Self::Instructions => {
                 let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
@@ -162,7 +166,7 @@ impl TextAddition {
     /// Returns what this does, for the person who is asked.
     fn meaning(&self) -> &'static str {
         match self {
-            Self::Hook(_) => "each conversation begins with a summary of the palace:",
+            Self::Hook(_) => start_hook::MEANING,
             Self::Permission(_) => {
                 "Claude Code no longer asks before it calls a tool of this server. The tools read, \
                  write and delete\n  in the palaces, and sync them where you have set that up. Each \
@@ -174,12 +178,17 @@ impl TextAddition {
 
     fn added_text(&self) -> String {
         match self {
-            Self::Hook(item) => {
-                let command = item.pointer("/hooks/0/command").and_then(Value::as_str);
-                format!("hooks.SessionStart: {}", command.unwrap_or_default())
-            }
+            Self::Hook(hook) => format!("{}{}", start_hook::HOOK_LINE, hook.command()),
             Self::Permission(name) => format!("permissions.allow: {name}"),
             Self::Instructions => INSTRUCTIONS.to_owned(),
+        }
+    }
+
+    /// Returns the command of a hook, by which it is found again after an update.
+    fn hook_command(&self) -> Option<String> {
+        match self {
+            Self::Hook(hook) => Some(hook.command()),
+            Self::Permission(_) | Self::Instructions => None,
         }
     }
 
@@ -200,7 +209,7 @@ impl TextAddition {
 
     fn of_record(record: &ClientSetup) -> Self {
         match record.name.as_str() {
-            HOOK_RECORD => Self::Hook(Value::Null),
+            HOOK_RECORD => Self::Hook(StartHook::default()),
             INSTRUCTIONS_RECORD => Self::Instructions,
             name => Self::Permission(name.to_owned()),
         }
@@ -246,7 +255,8 @@ fn removal_step(record: &ClientSetup) -> Result<Step, String> {
     let text = was.as_deref().unwrap_or_default();
     // A line that others wrote below the instructions must not be joined with the one above.
     let is_last = text.ends_with(&change.inserted);
-    let reverted = revert_text_change(text, &change);
+    let added = with_recorded_command(text, record);
+    let reverted = revert_text_change(added.as_deref().unwrap_or(text), &change);
     let rest = match reverted.filter(|_| is_last || addition != TextAddition::Instructions) {
         Some(rest) => rest,
         None => addition.remove(text, &change.inserted)?,

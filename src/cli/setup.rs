@@ -255,9 +255,11 @@ fn plan_set_up(args: &Args, folders: &UserFolders) -> Result<Proposal, Failure> 
     }
     plans.extend(plan_instructions(&args.instructions)?);
     let mut offers = Vec::new();
-    if offers_all && args.instructions.is_empty() {
+    // --all with a file means that file.
+    if offers_all && (!args.all || args.instructions.is_empty()) {
         let files = clients.iter().filter_map(|it| it.instructions_file(folders));
-        let lines = plan_instructions(&files.collect::<Vec<_>>())?;
+        let mut lines = plan_instructions(&files.collect::<Vec<_>>())?;
+        lines.retain(|it| plans.iter().all(|plan| !plan.has_file_of(it)));
         if args.all { &mut plans } else { &mut offers }.extend(lines);
     }
     offers.retain(Plan::is_change);

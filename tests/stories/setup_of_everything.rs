@@ -147,7 +147,7 @@ fn a_person_at_a_terminal_leaves_parts_out_by_their_numbers() {
     {
         assert!(plan.contains(part), "{part}: {plan}");
     }
-    terminal.type_and_read("6\n", "Give numbers from 1 to 5.");
+    terminal.type_and_read("6\n", "numbers from 1 to 5 leave those parts out: 1 5;");
     terminal.read_until("to leave out: ");
     terminal.type_and_read("3, 4\n", "takes all of it back");
     assert_eq!(terminal.read_to_end().1, Some(0));
@@ -199,6 +199,37 @@ fn a_person_at_a_terminal_adds_the_line_for_agents_by_its_letter() {
     assert_eq!(code, 0, "{shown}");
     assert_eq!(user.read(".claude/CLAUDE.md"), "Be brief.\n");
     assert_eq!(user.list_files(), before);
+}
+
+#[test]
+#[cfg(unix)]
+fn a_line_in_another_file_leaves_the_letters_of_the_usual_ones() {
+    use crate::walk::Terminal;
+    let user = user_with_claude_code();
+    user.write(".codex/config.toml", "");
+    let start = |file: &str| {
+        let mut command = user.command(env!("CARGO_BIN_EXE_palazzo"));
+        command.args(["setup", "--home", &user.path("palaces").display().to_string()]);
+        command.args(["--instructions", file]);
+        Terminal::start_command(command, 120)
+    };
+    let mut terminal = start("notes.md");
+    let plan = terminal.read_until("to leave out: ");
+    assert!(
+        plan.contains("6. Instructions: ") && plan.contains("a or b to add that line"),
+        "{plan}"
+    );
+    terminal.type_and_read("?\n", "a or b adds that line to the rest.");
+    terminal.read_until("to leave out: ");
+    terminal.type_and_read("a 1\n", "takes all of it back");
+    assert_eq!(terminal.read_to_end().1, Some(0));
+    assert!(user.read("notes.md").starts_with("Palazzo (MCP) is"));
+    assert!(user.read(".claude/CLAUDE.md").starts_with("Palazzo (MCP) is"));
+    // A file that is named has no letter beside its number.
+    let mut terminal = start(".codex/AGENTS.md");
+    let plan = terminal.read_until("to leave out: ");
+    assert!(plan.contains("AGENTS.md") && !plan.contains("by its letter"), "{plan}");
+    terminal.type_and_read("n\n", "Nothing is written.");
 }
 
 #[test]

@@ -59,6 +59,11 @@ impl Plan {
         matches!(self.step, Step::Change(_) | Step::Create(_))
     }
 
+    /// Returns whether another plan is for the same file.
+    pub(super) fn has_file_of(&self, other: &Self) -> bool {
+        resolve_links(&self.file) == resolve_links(&other.file)
+    }
+
     /// Returns the records of what is removed.
     pub(super) fn removed_records(&self) -> impl Iterator<Item = &ClientSetup> {
         let records = match &self.step {

@@ -50,13 +50,26 @@ pub(super) fn ask_what_to_write(count: usize, offers: usize) -> io::Result<Optio
             Answer::Write(choice) if !is_ended && !is_nothing(&choice, count) => {
                 return Ok(Some(choice));
             }
-            Answer::NotUnderstood => anstream::eprintln!("Give numbers from 1 to {count}."),
+            Answer::NotUnderstood => anstream::eprintln!("{}", answers_in_words(count, &letters)),
             Answer::Write(_) | Answer::Nothing => {
                 anstream::eprintln!("Nothing is written.");
                 return Ok(None);
             }
         }
     }
+}
+
+/// Names the answers that are understood.
+fn answers_in_words(count: usize, letters: &str) -> String {
+    let numbers = match count {
+        1 => "1 leaves it out".to_owned(),
+        _ => format!("numbers from 1 to {count} leave those parts out: 1 {count}"),
+    };
+    let letters = match letters {
+        "" => String::new(),
+        letters => format!("; {letters} adds that line to the rest"),
+    };
+    format!("Enter or y writes everything with a number; n writes nothing; {numbers}{letters}.")
 }
 
 fn is_nothing(choice: &Choice, count: usize) -> bool {
@@ -109,6 +122,15 @@ mod tests {
         for line in ["4\n", "0", "1 x", "-1", ",", "nope", "a"] {
             assert_eq!(answer(line), Answer::NotUnderstood, "{line}");
         }
+    }
+
+    #[test]
+    fn an_answer_that_is_not_understood_is_answered_with_those_that_are() {
+        let (one, two) = (answers_in_words(1, ""), answers_in_words(4, "a or b"));
+        insta::assert_snapshot!(format!("{one}\n{two}"), @"
+        Enter or y writes everything with a number; n writes nothing; 1 leaves it out.
+        Enter or y writes everything with a number; n writes nothing; numbers from 1 to 4 leave those parts out: 1 4; a or b adds that line to the rest.
+        ");
     }
 
     #[test]

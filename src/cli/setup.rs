@@ -6,6 +6,7 @@ mod new_palace;
 mod plan;
 mod question;
 mod start_hook;
+mod state;
 mod text_addition;
 
 use std::collections::BTreeSet;
@@ -139,6 +140,9 @@ pub(super) fn run(args: &Args) -> Outcome {
         false => plan_set_up(args, &folders)?,
     };
     if proposal.plans.is_empty() {
+        if args.remove && !args.dry_run {
+            state::remove_unused_state(&[]);
+        }
         anstream::eprintln!("{}", nothing_found(args.remove));
         return Ok(ExitCode::from(u8::from(!args.remove)));
     }
@@ -152,9 +156,14 @@ pub(super) fn run(args: &Args) -> Outcome {
         false => question::ask_what_to_write(proposal.count(), proposal.offers.len())?,
     };
     let Some(choice) = choice else { return Ok(ExitCode::from(1)) };
+    let removed = proposal.plans.iter().flat_map(Plan::removed_records);
+    let created = state::created_folders(removed);
     let is_written = apply_plans(proposal.chosen(&choice))?;
     match args.remove {
-        true => report_palaces_that_stay(&args.home),
+        true => {
+            state::remove_unused_state(&created);
+            report_palaces_that_stay(&args.home);
+        }
         false => remember_set_up(&args.home, is_written),
     }
     Ok(ExitCode::from(u8::from(is_refused || !is_written)))

@@ -233,6 +233,43 @@ fn a_line_in_another_file_leaves_the_letters_of_the_usual_ones() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_removal_leaves_nothing_of_its_own_in_the_folder_of_the_state() {
+    let state = ".local/state/palazzo";
+    let user = user_with_claude_code();
+    let home = user.path("palaces").display().to_string();
+    let set_up = ["--all", "--yes", "--home", &home];
+    assert_eq!(user.setup(&set_up).0, 0);
+    // The palace stays, and other commands still find its home.
+    assert_eq!(user.setup(&["--remove", "--yes"]).0, 0);
+    let list = || {
+        let entries = fs::read_dir(user.path(state)).unwrap();
+        let mut names: Vec<_> = entries.map(|it| it.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(list(), ["last-home", "last-home.lock"]);
+    // Without the palace, its home is of no use.
+    fs::remove_dir_all(&home).unwrap();
+    assert_eq!(user.setup(&["--remove", "--yes"]).0, 0);
+    assert!(!user.path(state).exists());
+    // A folder of the person's own stays.
+    fs::create_dir_all(user.path(".local/state")).unwrap();
+    assert_eq!(user.setup(&["--yes", "--home", &home]).0, 0);
+    assert_eq!(user.setup(&["--remove", "--yes"]).0, 0);
+    assert!(user.path(".local/state").exists() && !user.path(state).exists());
+    // One that the set-up has made does not, unless something else is in it.
+    fs::remove_dir_all(user.path(".local")).unwrap();
+    assert_eq!(user.setup(&["--yes", "--home", &home]).0, 0);
+    assert_eq!(user.setup(&["--remove", "--yes"]).0, 0);
+    assert!(!user.path(".local").exists());
+    assert_eq!(user.setup(&["--yes", "--home", &home]).0, 0);
+    user.write(".local/state/palazzo/walk-history", "look\n");
+    assert_eq!(user.setup(&["--remove", "--yes"]).0, 0);
+    assert_eq!(list(), ["walk-history"]);
+}
+
+#[test]
 fn a_removal_names_the_palaces_that_stay() {
     let user = user_with_claude_code();
     let home = user.path("palaces").display().to_string();

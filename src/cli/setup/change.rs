@@ -6,6 +6,7 @@ use crate::cli::client::config_file::{
     create_folders, read_config, remove_empty_folders, replace_config,
 };
 use crate::cli::home;
+use crate::cli::setup::state::{divide_folders, missing_folders};
 use crate::keeper;
 use crate::model::ClientSetup;
 
@@ -74,7 +75,7 @@ pub(super) fn apply_change(change: Change) -> Result<(), String> {
             write()?;
             for setup in &setups {
                 if new.is_none() {
-                    remove_empty_folders(&setup.created_folders);
+                    remove_empty_folders(&divide_folders(&folder, &setup.created_folders).1);
                 }
                 let removed = keeper::remove_client_setup(&folder, &setup.file, &setup.name);
                 removed.map_err(|it| format!("the entry is removed, but not its record: {it}"))?;
@@ -94,14 +95,16 @@ fn record_insertion(
     let earlier = keeper::client_setups(state_folder).map_err(|it| it.to_string())?;
     let earlier = earlier.into_iter().find(|it| (&it.file, &it.name) == (&setup.file, &setup.name));
     setup.created_folders = create_folders(target).map_err(|it| it.to_string())?;
+    let created = setup.created_folders.clone();
+    setup.created_folders.extend(missing_folders(state_folder));
     let recorded = keeper::add_client_setup(state_folder, &setup);
     if recorded.is_err() {
-        remove_empty_folders(&setup.created_folders);
+        remove_empty_folders(&created);
     }
     recorded.map_err(|it| it.to_string())?;
     let state_folder = state_folder.to_owned();
     Ok(move || {
-        remove_empty_folders(&setup.created_folders);
+        remove_empty_folders(&created);
         match earlier {
             Some(it) => keeper::add_client_setup(&state_folder, &it),
             None => keeper::remove_client_setup(&state_folder, &setup.file, &setup.name),

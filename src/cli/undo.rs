@@ -8,8 +8,8 @@ use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
-use crate::keeper::{self, UndoSelection, UndoneCommit};
-use crate::model::{RecordedVisit, escape_unprintable, quoted_unless_plain};
+use crate::keeper::{self, KeepReason, KeptFile, UndoSelection, UndoneCommit};
+use crate::model::{RecordedVisit, escape_unprintable, quote_for_shell, quoted_unless_plain};
 use crate::render;
 
 /// How many links that lead nowhere are listed.
@@ -71,10 +71,7 @@ fn undone_to_text(undone: &UndoneCommit, is_dry_run: bool) -> String {
         for file in &undone.kept {
             page.push_str(&format!("  {}\n", file.to_sentence()));
         }
-        page.push_str(
-            "To take one back, edit or remove it, or bring back an earlier version without what\n\
-             others did: palazzo restore FILE --to MOMENT\n",
-        );
+        page.push_str(&advice_for_kept(&undone.kept));
     }
     if !undone.broken_links.is_empty() {
         let verb = if is_dry_run { "would lead nowhere" } else { "lead nowhere now" };
@@ -99,9 +96,33 @@ fn undone_to_text(undone: &UndoneCommit, is_dry_run: bool) -> String {
     page
 }
 
+/// Returns how to take back by hand what stays.
+fn advice_for_kept(kept: &[KeptFile]) -> String {
+    let moved = kept.iter().find(|it| it.reason == KeepReason::Moved);
+    let mut advice = String::new();
+    if kept.iter().any(|it| it.reason != KeepReason::Moved) {
+        advice.push_str(
+            "To take one back, edit or remove it, or bring back an earlier version without what\n\
+             others did: palazzo restore FILE --to MOMENT\n",
+        );
+    }
+    if let Some(KeptFile { path, .. }) = moved {
+        advice.push_str(&format!(
+            "What was renamed or moved is at its new path: edit or remove it there, or bring back \
+             an earlier\nversion by its old path; it keeps the new one: palazzo restore {} --to \
+             MOMENT\n",
+            quote_for_shell(path)
+        ));
+    }
+    advice
+}
+
 fn undone_to_json(undone: &UndoneCommit, is_dry_run: bool) -> String {
     let items: Vec<_> = undone.changes.iter().map(render::item_diff_json).collect();
-    let kept = undone.kept.iter().map(|it| json!({ "file": it.path, "changed_by": it.changed_by }));
+    let kept = undone
+        .kept
+        .iter()
+        .map(|it| json!({ "file": it.path, "moved_to": it.moved_to, "changed_by": it.changed_by }));
     let broken_links = undone
         .broken_links
         .iter()

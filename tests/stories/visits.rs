@@ -241,10 +241,41 @@ async fn what_another_has_renamed_or_moved_stays() {
         undone.contains("(claude, 1 day ago), but for 2 files:\nentity Slate: removed\n"),
         "{undone}"
     );
-    assert!(undone.contains("  entities/rock/granite.yaml was renamed or moved by "), "{undone}");
-    assert!(undone.contains("  rooms/crypt.yaml was renamed or moved by "), "{undone}");
+    let granite =
+        "  entities/rock/granite.yaml was renamed or moved to entities/rock/basalt.yaml by ";
+    assert!(undone.contains(granite), "{undone}");
+    let crypt = "  rooms/crypt.yaml was renamed or moved to rooms/deep/crypt.yaml by ";
+    assert!(undone.contains(crypt) && !undone.contains("restore FILE"), "{undone}");
     assert!(run(&home, &["log", "--visits"]).contains("(partly undone)"));
     home.assert_clean_repository();
+}
+
+#[tokio::test]
+async fn the_advice_for_a_renamed_file_brings_its_earlier_version_back() {
+    let home = home_with_plan().await;
+    let before = home.git(&["rev-parse", "HEAD"]);
+    let granite = json!({ "entities": [{ "name": "Granite", "genus": "Rock" }] });
+    let calls = [observe("It is wrong."), ("create_entities", granite)];
+    let first = converse(&home, &calls).await;
+    run(&home, &["mv", "Plan", "Scheme"]);
+    run(&home, &["mv", "Scheme", "Design"]);
+    let undone = run_for_json(&home, &["undo", "--visit", &first, "--dry-run"]);
+    assert_eq!(undone["kept"][0]["file"], "entities/claim/plan.yaml");
+    assert_eq!(undone["kept"][0]["moved_to"], "entities/claim/design.yaml");
+    assert_eq!((&undone["visit"], &undone["short"]), (&json!(null), &json!(null)));
+    let undone = run(&home, &["undo", "--visit", &first]);
+    let advice = "palazzo restore entities/claim/plan.yaml --to MOMENT\n";
+    assert!(undone.contains(advice), "{undone}");
+    run(&home, &["restore", "entities/claim/plan.yaml", "--to", before.trim()]);
+    let design = home.read("w/entities/claim/design.yaml");
+    assert!(design.contains("name: Design") && !design.contains("wrong"), "{design}");
+    assert!(!home.path().join("w/entities/claim/plan.yaml").exists());
+}
+
+fn run_for_json(home: &Home, arguments: &[&str]) -> serde_json::Value {
+    let arguments = [arguments, &["--format", "json"]].concat();
+    let output = home.palazzo_command(MARCH_2).args(arguments).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 #[tokio::test]

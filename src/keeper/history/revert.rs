@@ -39,6 +39,8 @@ pub struct KeptFile {
     pub changed_by: String,
     /// Why it stays.
     pub reason: KeepReason,
+    /// Its path now, if others have renamed or moved the item.
+    pub moved_to: Option<String>,
 }
 
 /// Why a file stays as it is when a commit is undone.
@@ -62,7 +64,11 @@ impl KeptFile {
             KeepReason::SameChange => format!("{path} was changed in the same place by {by}"),
             KeepReason::Creation => format!("{path} would be removed, and was changed by {by}"),
             KeepReason::Scrolls => format!("{path} would be removed, and has a scroll by {by}"),
-            KeepReason::Moved => format!("{path} was renamed or moved by {by}"),
+            KeepReason::Moved => {
+                let to = self.moved_to.as_deref().map(quoted_unless_plain);
+                let to = to.map(|it| format!(" to {it}")).unwrap_or_default();
+                format!("{path} was renamed or moved{to} by {by}")
+            }
         }
     }
 }

@@ -314,15 +314,28 @@ fn divide_diffs(
     diffs.retain(|it| {
         !kept.contains_key(&it.path) && (kept.is_empty() || !format::is_palazzo_path(&it.path))
     });
-    let describe = |(path, reason): (String, KeepReason)| {
-        let scroll =
-            (reason == KeepReason::Scrolls).then(|| scroll_left_in_room(palace, &path, &diffs));
-        let changed = scroll.flatten().unwrap_or_else(|| path.clone());
-        let changed_by = history.last_change_of_others(&changed, caller);
-        KeptFile { path, changed_by, reason }
-    };
-    let kept = kept.into_iter().map(describe).collect();
+    let describe =
+        |(path, reason)| describe_kept_file(palace, caller, history, &diffs, path, reason);
+    let kept = kept.into_iter().map(describe).collect::<Result<_, Refusal>>()?;
     Ok((diffs, kept))
+}
+
+fn describe_kept_file(
+    palace: &OpenPalace,
+    caller: &Caller,
+    history: &VisitHistory,
+    diffs: &[FileDiff],
+    path: String,
+    reason: KeepReason,
+) -> Result<KeptFile, Refusal> {
+    let scroll = (reason == KeepReason::Scrolls).then(|| scroll_left_in_room(palace, &path, diffs));
+    let changed = scroll.flatten().unwrap_or_else(|| path.clone());
+    let changed_by = history.last_change_of_others(&changed, caller);
+    let moved_to = match reason {
+        KeepReason::Moved => find_moved_file(palace, history, &path)?,
+        _ => None,
+    };
+    Ok(KeptFile { path, changed_by, reason, moved_to })
 }
 
 /// Returns why a missing file counts as changed: others have given its item another path, or it was
@@ -335,10 +348,37 @@ fn why_missing(
     if palace.store().read_file_at_head(path).is_some() {
         return Ok(Some(KeepReason::SameChange));
     }
+    Ok(path_after_move(palace, history, path)?.map(|_| KeepReason::Moved))
+}
+
+/// Returns the path that others gave the item of a missing file; `None` if they have removed it.
+fn path_after_move(
+    palace: &OpenPalace,
+    history: &VisitHistory,
+    path: &str,
+) -> Result<Option<String>, Refusal> {
     let Some(commit) = history.last_commit_of_others(path) else { return Ok(None) };
     let items = item_diffs_from_file_diffs(&palace.store().diff_of_commit(commit)?);
-    let is_moved = |it: &ItemDiff| it.files.len() > 1 && it.files.iter().any(|file| file == path);
-    Ok(items.iter().any(is_moved).then_some(KeepReason::Moved))
+    let item = items.into_iter().find(|it: &ItemDiff| it.files.iter().any(|file| file == path));
+    Ok(item.and_then(|it| it.files.into_iter().find(|file| file != path)))
+}
+
+/// Returns the present path of an item that others have renamed or moved, perhaps several times.
+fn find_moved_file(
+    palace: &OpenPalace,
+    history: &VisitHistory,
+    path: &str,
+) -> Result<Option<String>, Refusal> {
+    let mut seen = BTreeSet::from([path.to_owned()]);
+    let mut next = path_after_move(palace, history, path)?;
+    while let Some(path) = next.filter(|it| seen.insert(it.clone())) {
+        let found = palace.store().read_file(&path);
+        if found.map_err(|it| Refusal::UnreadableFile(it.into()))?.is_some() {
+            return Ok(Some(path));
+        }
+        next = path_after_move(palace, history, &path)?;
+    }
+    Ok(None)
 }
 
 /// Keeps the rooms that would be removed and have scrolls of others, and all files of an item of which

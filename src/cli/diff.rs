@@ -46,7 +46,8 @@ pub(super) struct Args {
     proposal: Option<String>,
 
     /// Show the changes of a visit, one conversation of an MCP client, by its id in
-    /// `palazzo log --visits`; `last` is the newest that is not undone
+    /// `palazzo log --visits`; `last` is the newest that is not undone. Or an undo, by the id that it
+    /// printed
     #[arg(long, value_name = "ID", conflicts_with_all = ["first", "things", "proposal"])]
     visit: Option<String>,
 

@@ -28,7 +28,7 @@ pub(super) struct Args {
     at: Option<String>,
 
     /// A visit instead, one conversation of an MCP client, by its id in `palazzo log --visits`;
-    /// `last` is the newest that is not undone
+    /// `last` is the newest that is not undone. Or an undo, by the id that it printed
     #[arg(long, value_name = "ID", conflicts_with_all = ["thing", "at"])]
     visit: Option<String>,
 

@@ -131,6 +131,7 @@ fn undone_to_json(undone: &UndoneCommit, is_dry_run: bool) -> String {
         "dry_run": is_dry_run,
         "undone": undone.description,
         "visit": undone.undo_id.map(|it| it.to_string()),
+        "short": undone.undo_id.map(RecordedVisit::shorten_id),
         "items": items,
         "kept": kept.collect::<Vec<_>>(),
         "broken_links": broken_links.collect::<Vec<_>>(),

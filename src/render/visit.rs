@@ -44,14 +44,7 @@ fn visit_row(details: &VisitDetails, now: DateTime<Utc>) -> String {
 /// Renders a visit: when it was, its hand-over, its commits, and what it changed.
 pub fn visit_page(details: &VisitDetails, now: DateTime<Utc>) -> String {
     let VisitDetails { visit, items, repeated, hand_over } = details;
-    let undone = undone_mark(visit).map(|it| format!(", {it}")).unwrap_or_default();
-    let mut page = format!(
-        "Visit {} of {}, {} ({}{undone})\n",
-        visit.short_id(),
-        client_name(visit),
-        ago(visit.ended(), now),
-        visit_times(visit, now)
-    );
+    let mut page = visit_heading(visit, now);
     if let Some(HandOver { title, text }) = hand_over {
         page.push_str(&format!("\nIt left {}:\n\n{}\n", in_quotes(title), text.trim()));
     }
@@ -83,6 +76,17 @@ pub fn visit_page(details: &VisitDetails, now: DateTime<Utc>) -> String {
     }
     page.push_str(".\n");
     page
+}
+
+/// Renders who made a visit, or an undo, and when.
+fn visit_heading(visit: &RecordedVisit, now: DateTime<Utc>) -> String {
+    let (id, client) = (visit.short_id(), client_name(visit));
+    let title = match &visit.undoes {
+        Some(undone) => format!("Undo {id} of {} by {client}", in_quotes(undone)),
+        None => format!("Visit {id} of {client}"),
+    };
+    let undone = undone_mark(visit).map(|it| format!(", {it}")).unwrap_or_default();
+    format!("{title}, {} ({}{undone})\n", ago(visit.ended(), now), visit_times(visit, now))
 }
 
 /// Renders what a visit changed more than once in an item:
@@ -208,9 +212,10 @@ fn verbs_by_item(items: &[ItemDiff]) -> BTreeMap<&PalaceItem, usize> {
     verbs
 }
 
-/// Renders a visit as JSON, with what it changed more than once.
+/// Renders a visit as JSON, with what it changed more than once, and if it is an undo, what it undid.
 pub fn visit_page_json(details: &VisitDetails) -> Value {
     let mut value = visit_json(details);
+    value["undoes"] = json!(details.visit.undoes);
     value["repeated"] = details.repeated.iter().map(repeated_changes).collect();
     value
 }
@@ -277,6 +282,7 @@ mod tests {
             undoable: 2,
             undone: BTreeSet::new(),
             files_left: BTreeMap::new(),
+            undoes: None,
         };
         let item = |name: &str, change| ItemDiff {
             item: PalaceItem::Entity(name.to_owned()),

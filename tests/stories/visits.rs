@@ -279,6 +279,38 @@ fn run_for_json(home: &Home, arguments: &[&str]) -> serde_json::Value {
 }
 
 #[tokio::test]
+async fn an_undo_is_shown_by_the_id_that_it_has_printed() {
+    let home = home_with_plan().await;
+    let first = converse(&home, &[observe("It is wrong.")]).await;
+    let undone = run_for_json(&home, &["undo", "--visit", &first]);
+    let (id, short) = (undone["visit"].as_str().unwrap(), undone["short"].as_str().unwrap());
+    assert!(id.to_lowercase().ends_with(short) && short.len() == 6, "{undone}");
+    let hash = home.git(&["rev-parse", "--short=7", "HEAD"]);
+    let shown = run(&home, &["show", "--visit", short]);
+    assert_snapshot!(shown.replace(hash.trim(), "HASH"), @r#"
+    Undo ID of "visit ID" by ada, just now (12:00 UTC, less than a minute)
+
+    1 commit:
+      HASH  undo: visit ID
+
+    What it changed:
+    entity Plan: observation 'It is wrong.' removed
+
+    palazzo diff --visit ID shows every line; palazzo undo --visit ID reverts it.
+    "#);
+    let diff = run(&home, &["diff", "--visit", short]);
+    assert!(diff.contains("observation 'It is wrong.' removed"), "{diff}");
+    let shown = run_for_json(&home, &["show", "--visit", id]);
+    let first = first[first.len() - 6..].to_lowercase();
+    assert_eq!(shown["undoes"], format!("visit {first}"));
+    run(&home, &["undo", "--visit", short]);
+    let shown = run(&home, &["show", "--visit", short]);
+    assert!(shown.contains(", undone)\n") && !shown.contains("palazzo undo"), "{shown}");
+    // `last` is a conversation, never an undo.
+    assert!(run(&home, &["show", "--visit", "last"]).starts_with("Visit ID of claude, "));
+}
+
+#[tokio::test]
 async fn the_first_entity_comes_back_with_its_schema() {
     let home = Home::new();
     let mut agent = home.agent(MARCH_1).await;

@@ -284,6 +284,12 @@ pub(crate) fn is_undo(commit: &CommitDetails) -> bool {
     commit.trailer(Caller::TOOL_TRAILER) == Some(UNDO_COMMAND) && !commit.changed_files.is_empty()
 }
 
+/// Returns the subject of an undo without its prefix: what it undid.
+pub(crate) fn subject_of_undo(commit: &CommitDetails) -> &str {
+    let subject = commit.summary.subject.as_str();
+    subject.strip_prefix(UNDO_SUBJECT_PREFIX).unwrap_or(subject)
+}
+
 /// Returns whether a commit changed a file.
 pub(crate) fn changes_file(commit: &CommitDetails, path: &str) -> bool {
     commit.changed_files.iter().any(|it| it == path)

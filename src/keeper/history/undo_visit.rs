@@ -14,7 +14,7 @@ use crate::keeper::history::revert::{
     visit_of_commit,
 };
 use crate::keeper::history::revert_file::revert_diffs_of_file;
-use crate::keeper::history::visits::{combine_diffs, find_visit, visit_of_client};
+use crate::keeper::history::visits::{combine_diffs, find_visit_or_undo, visit_of_client};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Refusal, Session};
 use crate::model::{CommitDetails, CommitId, FileContent, FileDiff, ItemDiff, RecordedVisit};
@@ -100,10 +100,7 @@ impl CommitFilter {
             // A command has an id too, but is no visit in the log.
             UndoSelection::Visit(name) => match name.trim().parse() {
                 Ok(id) => Ok(Self::Visit(id)),
-                Err(_) => match find_visit(palace, caller, name) {
-                    Ok(visit) => Ok(Self::Visit(visit.id)),
-                    Err(unknown) => Ok(Self::Visit(find_undo(palace, name)?.ok_or(unknown)?)),
-                },
+                Err(_) => Ok(Self::Visit(find_visit_or_undo(palace, caller, name)?.id)),
             },
             UndoSelection::Client { name, .. } if name.trim().is_empty() => {
                 Err(Refusal::Invalid("the name of the client is empty".to_owned()))
@@ -259,20 +256,6 @@ fn divide_commits(
         }
     }
     (wholly, in_part)
-}
-
-/// Finds an undo by the last characters of its id, as [`find_visit`] finds a visit.
-fn find_undo(palace: &OpenPalace, name: &str) -> Result<Option<Ulid>, Refusal> {
-    let (wanted, mut found) = (name.trim().to_uppercase(), None);
-    if wanted.len() < RecordedVisit::SHORT_ID_LENGTH {
-        return Ok(None);
-    }
-    palace.store().log(&[], |commit| {
-        let id = visit_of_commit(&commit).filter(|it| it.to_string().ends_with(&wanted));
-        found = id.filter(|_| is_undo(&commit));
-        found.is_none()
-    })?;
-    Ok(found)
 }
 
 /// Divides what the selected commits changed: the diffs that revert it, reversed, and the files in

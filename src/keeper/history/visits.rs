@@ -14,7 +14,8 @@ use crate::keeper::history::item_diffs::{compare_files, replaced_scroll_files};
 use crate::keeper::history::log_filter::{CommitSelection, LogFilter};
 use crate::keeper::history::repeated_changes::find_repeated_changes;
 use crate::keeper::history::revert::{
-    UndoneCommitSet, changes_file, creates_palace, is_change_of_tool, visit_of_commit,
+    UndoneCommitSet, changes_file, creates_palace, is_change_of_tool, is_undo, subject_of_undo,
+    visit_of_commit,
 };
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::walk::hand_over::is_hand_over;
@@ -59,9 +60,9 @@ pub fn list_visits(
 }
 
 /// Finds a visit by its id, by the last six or more characters of it, or as `last`, and returns
-/// its changes, and the fields that it changed more than once.
+/// its changes, and the fields that it changed more than once; or an undo, by the same of its id.
 pub fn show_visit(session: &Session<'_>, name: &str) -> Result<VisitDetails, Refusal> {
-    let visit = find_visit(session.palace, session.caller, name)?;
+    let visit = find_visit_or_undo(session.palace, session.caller, name)?;
     let commits = visit.described_commits();
     let layers = combine_diffs(session.palace, &commits)?;
     let details = describe_visit(session.palace, visit, &layers)?;
@@ -77,7 +78,7 @@ pub fn diff_visit(
     name: &str,
 ) -> Result<(RecordedVisit, PalaceDiff), Refusal> {
     let palace = &*session.palace;
-    let visit = find_visit(palace, session.caller, name)?;
+    let visit = find_visit_or_undo(palace, session.caller, name)?;
     let commits = visit.described_commits();
     let layers = combine_diffs(palace, &commits)?;
     let VisitDetails { visit, items, .. } = describe_visit(palace, visit, &layers)?;
@@ -93,7 +94,41 @@ pub fn diff_visit(
     Ok((visit, diff))
 }
 
-/// Finds a visit, as [`show_visit`] does.
+/// Finds a visit, or an undo of the command line, as [`show_visit`] does.
+pub(crate) fn find_visit_or_undo(
+    palace: &OpenPalace,
+    caller: &Caller,
+    name: &str,
+) -> Result<RecordedVisit, Refusal> {
+    match find_visit(palace, caller, name) {
+        Ok(visit) => Ok(visit),
+        Err(unknown) => find_undo(palace, name)?.ok_or(unknown),
+    }
+}
+
+/// Finds an undo of the command line by the last characters of its id.
+fn find_undo(palace: &OpenPalace, name: &str) -> Result<Option<RecordedVisit>, Refusal> {
+    let (wanted, mut found) = (name.trim().to_uppercase(), None);
+    if wanted.len() < RecordedVisit::SHORT_ID_LENGTH {
+        return Ok(None);
+    }
+    let mut undone = UndoneCommitSet::default();
+    palace.store().log(&[], |commit| {
+        let is_undone = undone.add_commit(palace, &commit);
+        let id = visit_of_commit(&commit).filter(|it| it.to_string().ends_with(&wanted));
+        found = id.filter(|_| is_undo(&commit)).map(|id| {
+            let mut visit = new_visit(id, &commit);
+            visit.client.clone_from(&commit.summary.by);
+            visit.undoes = Some(subject_of_undo(&commit).to_owned());
+            add_commit(&mut visit, commit, is_undone, &undone);
+            visit
+        });
+        found.is_none()
+    })?;
+    Ok(found)
+}
+
+/// Finds a visit of a client, as [`show_visit`] does.
 pub(crate) fn find_visit(
     palace: &OpenPalace,
     caller: &Caller,
@@ -221,18 +256,7 @@ impl VisitCollector {
         if place == self.visits.len() {
             self.visits.push(new_visit(id, &commit));
         }
-        let visit = &mut self.visits[place];
-        match is_undone {
-            true => {
-                visit.undone.insert(commit.summary.id.clone());
-            }
-            false => visit.undoable += 1,
-        }
-        let left = self.undone.without_undone_files(commit.clone()).changed_files;
-        if left.len() < commit.changed_files.len() {
-            visit.files_left.insert(commit.summary.id.clone(), left);
-        }
-        visit.commits.push(commit);
+        add_commit(&mut self.visits[place], commit, is_undone, &self.undone);
     }
 
     fn into_visits(mut self, palace: &OpenPalace) -> Result<Vec<RecordedVisit>, Refusal> {
@@ -252,7 +276,28 @@ fn new_visit(id: Ulid, newest: &CommitDetails) -> RecordedVisit {
         undoable: 0,
         undone: BTreeSet::new(),
         files_left: BTreeMap::new(),
+        undoes: None,
     }
+}
+
+/// Adds a commit, which is older than the others, to its visit.
+fn add_commit(
+    visit: &mut RecordedVisit,
+    commit: CommitDetails,
+    is_undone: bool,
+    undone: &UndoneCommitSet,
+) {
+    match is_undone {
+        true => {
+            visit.undone.insert(commit.summary.id.clone());
+        }
+        false => visit.undoable += 1,
+    }
+    let left = undone.without_undone_files(commit.clone()).changed_files;
+    if left.len() < commit.changed_files.len() {
+        visit.files_left.insert(commit.summary.id.clone(), left);
+    }
+    visit.commits.push(commit);
 }
 
 /// Counts the commits that created the palace: at most one.

@@ -22,6 +22,8 @@ pub struct RecordedVisit {
     pub undone: BTreeSet<CommitId>,
     /// The files that are left of those that are undone in part.
     pub files_left: BTreeMap<CommitId, Vec<String>>,
+    /// What it undid, if it is no conversation, but an undo of the command line: `visit 7yf03t`.
+    pub undoes: Option<String>,
 }
 
 /// A visit, and what it changed.

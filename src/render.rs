@@ -88,8 +88,8 @@ pub use text::{
 pub use text_locations::{text_locations, text_locations_json};
 pub use timeline::timeline;
 pub use visit::{
-    changes_in_words, client_name, hand_over_in_words, repeated_changes, visit_json, visit_log,
-    visit_page, visit_page_json, visit_times,
+    changes_in_words, changes_title, client_name, hand_over_in_words, repeated_changes, visit_json,
+    visit_log, visit_page, visit_page_json, visit_times,
 };
 pub use wake_up::{WakeUpPage, WakeUpSection, wake_up};
 pub use work::{

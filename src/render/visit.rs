@@ -53,7 +53,7 @@ pub fn visit_page(details: &VisitDetails, now: DateTime<Utc>) -> String {
         let subject = truncate(&one_line(&commit.summary.subject), 120);
         page.push_str(&format!("  {}  {subject}\n", commit.summary.short));
     }
-    page.push_str("\nWhat it changed:\n");
+    page.push_str(&format!("\n{}:\n", changes_title(visit)));
     page.push_str(&if items.is_empty() {
         "nothing is left of it\n".to_owned()
     } else {
@@ -98,6 +98,14 @@ pub fn repeated_changes(repeated: &RepeatedChanges) -> String {
         changes.push(format!("and {} more", repeated.changes.len() - MAX_DETAILS));
     }
     format!("{}: {}", item_label(&repeated.item), changes.join("; "))
+}
+
+/// Returns the title of what a visit changed. If it is undone in part, only the rest is described.
+pub fn changes_title(visit: &RecordedVisit) -> &'static str {
+    match visit.is_partly_undone() {
+        true => "What is left of what it changed",
+        false => "What it changed",
+    }
 }
 
 fn repeated_change(change: &RepeatedChange) -> String {

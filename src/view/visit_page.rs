@@ -5,8 +5,8 @@ use maud::{Markup, html};
 
 use crate::model::{HandOver, RecordedVisit, VisitDetails};
 use crate::render::{
-    ago, client_name, count_with_noun, one_line, printable_text_for_html, repeated_changes,
-    truncate, visit_times, whole_line,
+    ago, changes_title, client_name, count_with_noun, one_line, printable_text_for_html,
+    repeated_changes, truncate, visit_times, whole_line,
 };
 use crate::view::commit_page::{file_comparison, item_changes};
 use crate::view::{FileComparison, Links, PageKind};
@@ -48,7 +48,7 @@ pub fn visit_page(page: &VisitPage, links: &Links, now: DateTime<Utc>) -> Markup
             }
         }
         section class="revert" { h2 { "How to revert it" } (revert(visit, undo_command.as_deref())) }
-        section { h2 { "What it changed" } (item_changes(items, links)) }
+        section { h2 { (changes_title(visit)) } (item_changes(items, links)) }
         @if !repeated.is_empty() {
             section {
                 h2 { "What it changed more than once" }

@@ -201,7 +201,7 @@ async fn a_conversation_that_is_undone_in_part_is_described_by_what_is_left() {
             2026-03-01 12:00 UTC, less than a minute
     ");
     let shown = run(&home, &["show", "--visit", &first]);
-    let (_, changes) = shown.split_once("What it changed:\n").unwrap();
+    let (_, changes) = shown.split_once("\nWhat is left of what it changed:\n").unwrap();
     assert_snapshot!(changes, @"
     entity Granite: added
 

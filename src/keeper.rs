@@ -67,7 +67,9 @@ pub use crate::keeper::graph::timeline::{TimelinePage, TimelineQuery, get_timeli
 pub use crate::keeper::graph::update::{EntityChange, EntityUpdateOutcome, update_entity};
 pub use crate::keeper::history::diff::{PalaceDiff, diff_palace};
 pub use crate::keeper::history::file_diff::{compare_file_versions, describe_file};
-pub use crate::keeper::history::log::{CommitLog, LoggedCommit, blame_item, list_commits};
+pub use crate::keeper::history::log::{
+    CommitLog, LoggedCommit, UndoneAmount, blame_item, list_commits,
+};
 pub use crate::keeper::history::log_filter::LogFilter;
 pub use crate::keeper::history::restore::{RestoredItem, RestoredRelationCounts, restore_item};
 pub use crate::keeper::history::revert::{KeepReason, KeptFile, UndoneCommit};

@@ -10,7 +10,9 @@ use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::pager::{self, PagerArgs};
 use crate::cli::terminal;
-use crate::keeper::{self, Caller, CommitLog, LogFilter, LoggedCommit, RevisionQuery, VisitLog};
+use crate::keeper::{
+    self, Caller, CommitLog, LogFilter, LoggedCommit, RevisionQuery, UndoneAmount, VisitLog,
+};
 use crate::render;
 
 /// List changes, newest first, or with --visits the conversations of agents
@@ -86,8 +88,9 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 fn log_to_text(log: &CommitLog, user: &Caller, most: usize) -> String {
-    let commits: Vec<_> =
-        log.commits.iter().map(|it| (&it.details.summary, it.changes.clone())).collect();
+    let commits =
+        log.commits.iter().map(|it| (&it.details.summary, undone_mark(it), it.changes.clone()));
+    let commits: Vec<_> = commits.collect();
     let mut page = render::log(&commits, user.now);
     if commits.is_empty() {
         page.push_str("There is no commit.\n");
@@ -95,6 +98,15 @@ fn log_to_text(log: &CommitLog, user: &Caller, most: usize) -> String {
         page.push_str(&format!("(older ones: -n {})\n", most.saturating_mul(2)));
     }
     page
+}
+
+/// Returns the mark of a commit that is undone, as in the list of visits.
+fn undone_mark(commit: &LoggedCommit) -> Option<&'static str> {
+    match commit.undone? {
+        UndoneAmount::Nothing => None,
+        UndoneAmount::Part => Some("partly undone"),
+        UndoneAmount::Whole => Some("undone"),
+    }
 }
 
 fn visits_to_text(log: &VisitLog, user: &Caller, args: &Args) -> String {
@@ -115,11 +127,13 @@ fn visits_to_json(log: &VisitLog) -> String {
 }
 
 fn log_to_json(log: &CommitLog) -> String {
-    let commits = log.commits.iter().map(|LoggedCommit { details, changes }| {
+    let commits = log.commits.iter().map(|LoggedCommit { details, changes, undone }| {
         let mut commit = commit_json(&details.summary);
         commit["tool"] = json!(details.trailer(Caller::TOOL_TRAILER));
         commit["client"] = json!(details.trailer(Caller::CLIENT_TRAILER));
         commit["visit"] = json!(details.trailer(Caller::VISIT_TRAILER));
+        commit["undone"] = json!(undone.map(|it| it == UndoneAmount::Whole));
+        commit["partly_undone"] = json!(undone.map(|it| it == UndoneAmount::Part));
         commit["files"] = json!(details.changed_files);
         commit["changes"] = json!(changes.lines().collect::<Vec<_>>());
         commit

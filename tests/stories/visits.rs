@@ -311,6 +311,37 @@ async fn an_undo_is_shown_by_the_id_that_it_has_printed() {
 }
 
 #[tokio::test]
+async fn the_log_marks_commits_that_are_undone() {
+    let home = home_with_plan().await;
+    undo_rocks_in_part(&home).await;
+    let marks = |arguments: &[&str]| {
+        let log = run(&home, &[&["log"], arguments].concat());
+        let lines = log.lines().map(|it| it.split_once("  ").map_or("", |(_, rest)| rest));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    assert_snapshot!(marks(&["-n", "9"]), @"
+    just now        ada     undo: visit ID
+    1 day ago       claude  entity Granite: update
+    1 day ago       claude  entity Plan: update  (undone)
+    1 day ago       claude  entities: create 2  (partly undone)
+    1 day ago       claude  entity Plan: create
+    1 day ago       claude  room hall: build
+    1 day ago       claude  palace w: create
+    ");
+    let slate = marks(&["entities/rock/slate.yaml"]);
+    assert!(slate.contains("entities: create 2  (partly undone)"), "{slate}");
+    // Of a revision, what came later is not read.
+    assert!(!marks(&["HEAD~1"]).contains("undone"));
+    let log = run_for_json(&home, &["log", "-n", "4"]);
+    let states = log["commits"].as_array().unwrap().iter();
+    let states = states.map(|it| (it["undone"].clone(), it["partly_undone"].clone()));
+    let [no, part, whole] = [(false, false), (false, true), (true, false)]
+        .map(|(whole, part)| (json!(whole), json!(part)));
+    assert_eq!(states.collect::<Vec<_>>(), [no.clone(), no, whole, part]);
+    assert_eq!(run_for_json(&home, &["log", "HEAD~1"])["commits"][0]["undone"], json!(null));
+}
+
+#[tokio::test]
 async fn the_first_entity_comes_back_with_its_schema() {
     let home = Home::new();
     let mut agent = home.agent(MARCH_1).await;

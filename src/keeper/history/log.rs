@@ -4,6 +4,7 @@ use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::history::log_filter::{CommitSelection, LogFilter};
 use crate::keeper::history::resolve_item;
 use crate::keeper::history::resolve_item::ResolvedItem;
+use crate::keeper::history::revert::UndoneCommitSet;
 use crate::keeper::history::revisions::{
     RevisionQuery, RevisionRange, parse_revision_query, unknown_word_refusal,
 };
@@ -31,6 +32,19 @@ pub struct LoggedCommit {
     pub details: CommitDetails,
     /// The changes of the items that the log is about, a line each; empty in the log of a palace.
     pub changes: String,
+    /// How much of it is undone; `None` in the log of a revision, where later commits are not read.
+    pub undone: Option<UndoneAmount>,
+}
+
+/// How much of a commit is undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoneAmount {
+    /// Nothing.
+    Nothing,
+    /// Some of its files.
+    Part,
+    /// All of it.
+    Whole,
 }
 
 /// Lists the newest commits that the filter selects, at most `limit`: of the revision or range that
@@ -55,9 +69,11 @@ pub fn list_commits(
     let session = keeper.session_in(&key, caller)?;
     let palace = &*session.palace;
     let paths: Vec<_> = files.iter().map(String::as_str).collect();
-    let mut commits = Vec::new();
-    let collect = |it| {
-        commits.extend(Some(it).filter(|it| selection.selects(it)));
+    let (mut commits, mut undone) = (Vec::new(), UndoneCommitSet::default());
+    let is_whole = matches!(range, RevisionRange::None);
+    let collect = |commit| {
+        let amount = is_whole.then(|| add_to_undone(&mut undone, palace, &commit));
+        commits.extend(Some((commit, amount)).filter(|(it, _)| selection.selects(it)));
         commits.len() <= limit
     };
     match commit_range(range) {
@@ -66,12 +82,28 @@ pub fn list_commits(
     }
     let is_truncated = commits.len() > limit;
     commits.truncate(limit);
-    let with_changes = |details: CommitDetails| {
+    let with_changes = |(details, undone)| {
         let changes = describe_item_changes(palace, &details, &files)?;
-        Ok(LoggedCommit { details, changes })
+        Ok(LoggedCommit { details, changes, undone })
     };
     let commits = commits.into_iter().map(with_changes).collect::<Result<_, Refusal>>()?;
     Ok(CommitLog { commits, is_truncated })
+}
+
+/// Returns how much of a commit those before, which are newer, undo, and adds those that it undoes.
+fn add_to_undone(
+    undone: &mut UndoneCommitSet,
+    palace: &OpenPalace,
+    commit: &CommitDetails,
+) -> UndoneAmount {
+    if undone.add_commit(palace, commit) {
+        return UndoneAmount::Whole;
+    }
+    let left = undone.without_undone_files(commit.clone()).changed_files;
+    match left.len() < commit.changed_files.len() {
+        true => UndoneAmount::Part,
+        false => UndoneAmount::Nothing,
+    }
 }
 
 /// Returns the commits that a log lists; `None`: those of `HEAD`.

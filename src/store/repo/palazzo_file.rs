@@ -69,11 +69,15 @@ pub(crate) fn open_regular_file(path: &Path, options: &mut OpenOptions) -> io::R
 }
 
 fn create_folder(folder: &Path, shared_mode: SharedMode) -> io::Result<()> {
-    match shared_mode.create_dir(folder) {
-        Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
-        created => return created,
+    if is_real_folder(folder) {
+        return Ok(());
     }
-    if is_real_folder(folder) { Ok(()) } else { Err(not_regular_error()) }
+    match shared_mode.create_dir(folder) {
+        // Another process may have made it meanwhile.
+        Err(err) if err.kind() == io::ErrorKind::AlreadyExists && is_real_folder(folder) => Ok(()),
+        Err(err) if err.kind() == io::ErrorKind::AlreadyExists => Err(not_regular_error()),
+        created => created,
+    }
 }
 
 fn not_regular_error() -> io::Error {

@@ -46,6 +46,9 @@ impl SharedMode {
 
     /// Creates a folder and those above it, unless they exist.
     pub(crate) fn create_dir_all(self, folder: &Path) -> io::Result<()> {
+        if folder.is_dir() {
+            return Ok(());
+        }
         let missing: Vec<_> = folder.ancestors().take_while(|it| !it.exists()).collect();
         fs::create_dir_all(folder)?;
         missing.into_iter().rev().try_for_each(|it| self.adjust(it))

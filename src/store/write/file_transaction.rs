@@ -323,7 +323,10 @@ fn create_folders(
     shared_mode: SharedMode,
     created: &mut Vec<PathBuf>,
 ) -> io::Result<()> {
-    if existing == Some(folder) && !folder.is_dir() {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    if existing == Some(folder) {
         return Err(io::ErrorKind::NotFound.into());
     }
     match shared_mode.create_dir(folder) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
-use crate::format::PalacePath;
+use crate::format::{self, PalacePath};
 use crate::keeper::palace::conflict_states::ConflictStates;
 use crate::keeper::palace::entity_faults::{EntityFaults, EntityNameAndGenus};
 use crate::keeper::palace::file_states::FileStates;
@@ -100,6 +100,15 @@ impl LoadedPalace {
         let findings =
             self.findings.values().flatten().chain(self.file_states.unreadable_path_diagnostics());
         findings.chain(&self.repository_fault)
+    }
+
+    /// Returns the warnings about the texts of all files. Only those that have changed since the last
+    /// call are read.
+    pub(crate) fn text_warnings(&self) -> Vec<Diagnostic> {
+        self.text_warnings.update(self.file_states.known_files(), |path| {
+            let text = self.store.read_file(path).ok().flatten().unwrap_or_default();
+            format::text_warnings(path, &text, self.file_error(path).is_some())
+        })
     }
 
     /// Returns the error for which a file could not be read completely.

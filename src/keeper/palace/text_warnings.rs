@@ -5,8 +5,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
-use crate::format;
-use crate::keeper::palace::loaded_palace::LoadedPalace;
 use crate::model::Diagnostic;
 
 /// The warnings about the texts of files. The first check scans all files, each later one those that
@@ -30,34 +28,32 @@ impl TextWarnings {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<ScannedFiles>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl LoadedPalace {
-    /// Returns the warnings about the texts of all files.
-    pub(crate) fn text_warnings(&self) -> Vec<Diagnostic> {
-        let changed = self.text_warnings.lock().as_mut().map(|it| std::mem::take(&mut it.changed));
+    /// Returns the warnings about the texts of all files. `scan` finds those in one file; it is called
+    /// for all files at first, and then for those that have changed.
+    pub(crate) fn update<'f>(
+        &self,
+        all_files: impl Iterator<Item = &'f str>,
+        scan: impl Fn(&str) -> Vec<Diagnostic> + Sync,
+    ) -> Vec<Diagnostic> {
+        let changed = self.lock().as_mut().map(|it| std::mem::take(&mut it.changed));
         let paths: Vec<_> = match changed {
             Some(changed) => changed.into_iter().collect(),
-            None => self.file_states.known_files().map(str::to_owned).collect(),
+            None => all_files.map(str::to_owned).collect(),
         };
-        let scan = |path: String| {
-            let text = self.store.read_file(&path).ok().flatten().unwrap_or_default();
-            let warnings = format::text_warnings(&path, &text, self.file_error(&path).is_some());
-            (path, warnings)
-        };
-        let found: Vec<_> = paths.into_par_iter().map(scan).collect();
-        let mut scanned = self.text_warnings.lock();
+        let found = paths.into_par_iter().map(|path| (scan(&path), path)).collect::<Vec<_>>();
+        let mut scanned = self.lock();
         let known = &mut scanned.get_or_insert_default().warnings;
-        for (path, warnings) in found {
+        for (warnings, path) in found {
             match warnings.is_empty() {
                 true => known.remove(&path),
                 false => known.insert(path, warnings),
             };
         }
         known.values().flatten().cloned().collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<ScannedFiles>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -162,20 +162,43 @@ pub(super) fn run(args: &Args) -> Outcome {
     match args.remove {
         true => {
             state::remove_unused_state(&created);
-            report_palaces_that_stay(&args.home);
+            report_what_stays(&args.home);
         }
-        false => remember_set_up(&args.home, is_written),
+        false => remember_set_up(args, is_written),
     }
     Ok(ExitCode::from(u8::from(is_refused || !is_written)))
 }
 
-fn remember_set_up(home: &HomeArgs, is_written: bool) {
-    if is_written {
-        home::remember_home(home.given());
+fn remember_set_up(args: &Args, is_written: bool) {
+    if !is_written {
+        return;
+    }
+    home::remember_home(args.home.given());
+    if args.yes && !args.names_parts() {
         anstream::eprintln!(
-            "Restart the clients that are running. `palazzo setup --remove` takes all of it back, \
-             except palaces."
+            "Only the entries of clients were wanted. `--all` adds a first palace, the hook, the \
+             permission and the lines of instructions."
         );
+    }
+    let home = args.home.find();
+    if let Some((used, source)) = home::other_home_of_commands(&home) {
+        let [used, home] = [used, home].map(|it| quote_for_shell(&it.display().to_string()));
+        anstream::eprintln!(
+            "Commands without `--home {home}` use {used}, {source}. Its palaces stay there: to have \
+             them in the new home, move their folders."
+        );
+    }
+    anstream::eprintln!(
+        "Restart the clients that are running. `palazzo setup --remove` takes all of it back, \
+         except palaces."
+    );
+}
+
+impl Args {
+    /// Returns whether parts besides the entries of clients are named.
+    fn names_parts(&self) -> bool {
+        let is_flagged = self.all || self.hooks || self.allow_tools;
+        is_flagged || self.palace.is_some() || !self.instructions.is_empty()
     }
 }
 
@@ -224,9 +247,17 @@ impl Proposal {
     }
 }
 
+/// How many palaces that stay are named.
+const MAX_NAMED: usize = 4;
+
 /// Names the palaces of the home, which a removal keeps, and the command that deletes them.
-fn report_palaces_that_stay(home: &HomeArgs) {
-    const MAX_NAMED: usize = 4;
+fn report_what_stays(home: &HomeArgs) {
+    if let Some(state) = home::state_dir().filter(|it| it.exists()) {
+        let state = quote_for_shell(&state.display().to_string());
+        anstream::eprintln!(
+            "What other commands keep for themselves stays too: `rm -r {state}` deletes it."
+        );
+    }
     let palaces = keeper::list_palaces(&home.find());
     let folders = palaces.iter().map(|it| quote_for_shell(&it.display().to_string()));
     let folders = folders.collect::<Vec<_>>().join(" ");

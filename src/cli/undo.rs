@@ -100,10 +100,16 @@ fn undone_to_text(undone: &UndoneCommit, is_dry_run: bool) -> String {
 fn advice_for_kept(kept: &[KeptFile]) -> String {
     let moved = kept.iter().find(|it| it.reason == KeepReason::Moved);
     let mut advice = String::new();
-    if kept.iter().any(|it| it.reason != KeepReason::Moved) {
+    if kept.iter().any(|it| it.reason == KeepReason::SameChange) {
         advice.push_str(
-            "To take one back, edit or remove it, or bring back an earlier version without what\n\
-             others did: palazzo restore FILE --to MOMENT\n",
+            "To take back what was changed in the same place, edit the file, or bring back an earlier\n\
+             version without what others did: palazzo restore FILE --to MOMENT\n",
+        );
+    }
+    if kept.iter().any(|it| matches!(it.reason, KeepReason::Creation | KeepReason::Scrolls)) {
+        advice.push_str(
+            "What would be removed stays whole: edit it, or remove it together with what others did:\n\
+             palazzo rm FILE\n",
         );
     }
     if let Some(KeptFile { path, .. }) = moved {

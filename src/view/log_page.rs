@@ -51,6 +51,8 @@ pub struct VisitRow {
     pub hand_over: Option<String>,
     /// Whether it was undone.
     pub is_undone: bool,
+    /// Whether it was undone in part; then the changes are what is left of it.
+    pub is_partly_undone: bool,
     /// The command that reverts it, if something is left to revert.
     pub undo_command: Option<String>,
 }
@@ -123,6 +125,7 @@ fn visit_summary(visit: &VisitRow, links: &Links) -> Markup {
         div class="visit" {
             a href=[links.visit(&visit.id)] { (truncate(&visit.changes, MAX_SUBJECT)) }
             @if visit.is_undone { " (undone)" }
+            @if visit.is_partly_undone { " (partly undone)" }
             span class="by" { "conversation " code { (visit.id) } ", " (visit.times) }
             @if let Some(left) = &visit.hand_over { span class="by" { "left " (left) } }
             @if let Some(command) = &visit.undo_command {

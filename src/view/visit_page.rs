@@ -67,7 +67,11 @@ fn revert(visit: &RecordedVisit, undo_command: Option<&str>) -> Markup {
     html! {
         @match undo_command {
             Some(command) => {
-                p { "Reverts the whole conversation, in a new commit:" }
+                @if visit.is_partly_undone() {
+                    p { "It was undone in part. Reverts what is left of it, in a new commit:" }
+                } @else {
+                    p { "Reverts the whole conversation, in a new commit:" }
+                }
                 pre tabindex="0" class="command" { code { (whole_line(command)) } }
                 p class="note" {
                     "With " code { "--dry-run" } " it only lists what it would revert. What others "

@@ -166,6 +166,7 @@ fn configurations_are_byte_for_byte_as_before_after_the_removal() {
     }
     let (code, shown) = user.setup(&["--yes", "--home", "/palaces"]);
     assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("Only the entries of clients were wanted. `--all` adds"), "{shown}");
     for (name, file, text) in CLIENTS {
         assert_ne!(user.read(file), text, "{name}");
     }

@@ -266,7 +266,41 @@ fn a_removal_leaves_nothing_of_its_own_in_the_folder_of_the_state() {
     assert_eq!(user.setup(&["--yes", "--home", &home]).0, 0);
     user.write(".local/state/palazzo/walk-history", "look\n");
     assert_eq!(user.setup(&["--remove", "--yes"]).0, 0);
+    let (_, shown) = user.setup(&["--yes", "--home", &home]);
+    assert!(!shown.contains("Commands without"), "{shown}");
+    let (_, shown) = user.setup(&["--remove", "--yes"]);
+    assert!(
+        shown.contains("What other commands keep for themselves stays too: `rm -r "),
+        "{shown}"
+    );
     assert_eq!(list(), ["walk-history"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_set_up_of_another_home_says_which_one_commands_use() {
+    let user = user_with_claude_code();
+    user.write(".local/share/palazzo/shop/palace.toml", "name = \"Shop\"\n");
+    let home = user.path("other").display().to_string();
+    let (code, shown) = user.setup(&["--yes", "--home", &home]);
+    let used = user.path(".local/share/palazzo").display().to_string();
+    let expected = format!("Commands without `--home {home}` use {used}, the default.");
+    assert!(code == 0 && shown.contains(&expected), "{shown}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn in_a_folder_that_was_removed_nothing_is_called_damaged() {
+    let user = user_with_claude_code();
+    let home = user.path("palaces").display().to_string();
+    assert_eq!(user.setup(&["--yes", "--palace", "shop", "--home", &home]).0, 0);
+    std::fs::create_dir(user.path("gone")).unwrap();
+    let script = format!("rmdir ../gone; exec \"$PALAZZO\" log --home {home}");
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &script]).current_dir(user.path("gone"));
+    let output = shell.env("PALAZZO", env!("CARGO_BIN_EXE_palazzo")).output().unwrap();
+    let shown = String::from_utf8(output.stderr).unwrap();
+    assert!(shown.contains("the current folder cannot be found"), "{shown}");
 }
 
 #[test]

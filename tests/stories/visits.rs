@@ -105,9 +105,11 @@ async fn links_that_lead_nowhere_after_an_undo_are_listed() {
 }
 
 #[tokio::test]
-async fn a_room_in_which_others_have_left_a_note_stays() {
+async fn a_room_in_which_others_have_left_a_note_stays_and_so_does_the_entry() {
     let home = home_with_plan().await;
-    let crypt = json!({ "slug": "crypt", "name": "Crypt", "description": "Dark.", "actions": [] });
+    let crypt = json!({
+        "slug": "crypt", "name": "Crypt", "description": "Dark.", "actions": [], "entry": true
+    });
     let granite = json!({ "entities": [{ "name": "Granite", "genus": "Rock" }] });
     let first = converse(&home, &[("build_room", crypt), ("create_entities", granite)]).await;
     let scroll = json!({ "room": "crypt", "title": "On [[Granite]]", "body": "Cold." });
@@ -115,13 +117,14 @@ async fn a_room_in_which_others_have_left_a_note_stays() {
     let undone = run(&home, &["undo", "--visit", &first, "--dry-run"]);
     let hash = home.git(&["rev-parse", "--short=7", "HEAD"]);
     assert_snapshot!(undone.replace(hash.trim(), "HASH"), @r#"
-    Would undo 2 commits of visit ID (claude, 1 day ago), but for 1 file:
+    Would undo 2 commits of visit ID (claude, 1 day ago), but for 2 files:
     entity Granite: removed
 
     These files stay as they are:
+      palace.toml names the entry, which stays because of HASH "scroll crypt: On [[Granite]]" (claude, 1 day ago)
       rooms/crypt.yaml would be removed, and has a scroll by HASH "scroll crypt: On [[Granite]]" (claude, 1 day ago)
-    To take one back, edit or remove it, or bring back an earlier version without what
-    others did: palazzo restore FILE --to MOMENT
+    What would be removed stays whole: edit it, or remove it together with what others did:
+    palazzo rm FILE
     "#);
 }
 
@@ -187,8 +190,8 @@ async fn a_conversation_that_is_undone_in_part_is_described_by_what_is_left() {
 
     These files stay as they are:
       entities/rock/granite.yaml would be removed, and was changed by HASH "entity Granite: update" (claude, 1 day ago)
-    To take one back, edit or remove it, or bring back an earlier version without what
-    others did: palazzo restore FILE --to MOMENT
+    What would be removed stays whole: edit it, or remove it together with what others did:
+    palazzo rm FILE
 
     palazzo undo --visit ID takes this back.
     "#);

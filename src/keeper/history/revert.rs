@@ -54,6 +54,8 @@ pub enum KeepReason {
     Scrolls,
     /// Others have renamed or moved the item.
     Moved,
+    /// The undone commits named the entry of the palace, and that room stays.
+    Entry,
 }
 
 impl KeptFile {
@@ -69,6 +71,7 @@ impl KeptFile {
                 let to = to.map(|it| format!(" to {it}")).unwrap_or_default();
                 format!("{path} was renamed or moved{to} by {by}")
             }
+            KeepReason::Entry => format!("{path} names the entry, which stays because of {by}"),
         }
     }
 }

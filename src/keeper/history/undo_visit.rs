@@ -17,7 +17,9 @@ use crate::keeper::history::revert_file::revert_diffs_of_file;
 use crate::keeper::history::visits::{combine_diffs, find_visit_or_undo, visit_of_client};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::{Caller, Refusal, Session};
-use crate::model::{CommitDetails, CommitId, FileContent, FileDiff, ItemDiff, RecordedVisit};
+use crate::model::{
+    CommitDetails, CommitId, FileContent, FileDiff, Files, ItemDiff, RecordedVisit,
+};
 use crate::render;
 
 /// How many visits a refusal lists.
@@ -311,8 +313,11 @@ fn describe_kept_file(
     path: String,
     reason: KeepReason,
 ) -> Result<KeptFile, Refusal> {
-    let scroll = (reason == KeepReason::Scrolls).then(|| scroll_left_in_room(palace, &path, diffs));
-    let changed = scroll.flatten().unwrap_or_else(|| path.clone());
+    let entry = (reason == KeepReason::Entry).then(|| file_of_entry(palace)).flatten();
+    let changed = entry.unwrap_or_else(|| path.clone());
+    let has_scrolls = matches!(reason, KeepReason::Scrolls | KeepReason::Entry);
+    let scroll = has_scrolls.then(|| scroll_left_in_room(palace, &changed, diffs));
+    let changed = scroll.flatten().unwrap_or(changed);
     let changed_by = history.last_change_of_others(&changed, caller);
     let moved_to = match reason {
         KeepReason::Moved => find_moved_file(palace, history, &path)?,
@@ -364,8 +369,8 @@ fn find_moved_file(
     Ok(None)
 }
 
-/// Keeps the rooms that would be removed and have scrolls of others, and all files of an item of which
-/// one is kept.
+/// Keeps the rooms that would be removed and have scrolls of others, the settings that name such a room
+/// as the entry, and all files of an item of which one is kept.
 fn keep_whole_items(
     palace: &OpenPalace,
     kept: &mut BTreeMap<String, KeepReason>,
@@ -376,6 +381,11 @@ fn keep_whole_items(
             kept.entry(diff.path.clone()).or_insert(KeepReason::Scrolls);
         }
     }
+    if file_of_entry(palace).is_some_and(|it| kept.contains_key(&it))
+        && diffs.iter().any(changes_entry)
+    {
+        kept.entry(PalacePath::SETTINGS_FILE.to_owned()).or_insert(KeepReason::Entry);
+    }
     for item in item_diffs_from_file_diffs(diffs) {
         if item.files.iter().any(|it| kept.contains_key(it)) {
             for file in item.files {
@@ -383,6 +393,21 @@ fn keep_whole_items(
             }
         }
     }
+}
+
+/// Returns the file of the room that the settings name as the entry.
+fn file_of_entry(palace: &OpenPalace) -> Option<String> {
+    palace.palace.settings.entry.as_ref()?;
+    palace.palace.entry_room().map(format::room_path)
+}
+
+/// Returns whether a diff changes which room the settings name as the entry.
+fn changes_entry(diff: &FileDiff) -> bool {
+    let entry = |it: &FileContent| {
+        let files = Files::from([(diff.path.clone(), it.text()?.to_owned())]);
+        format::parse_palace("", &files).0.settings.entry
+    };
+    diff.path == PalacePath::SETTINGS_FILE && entry(&diff.was) != entry(&diff.now)
 }
 
 /// Returns the file of a scroll in the room of a file that the diffs do not remove.

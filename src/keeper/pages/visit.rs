@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::format;
 use crate::keeper::Refusal;
 use crate::keeper::history::repeated_changes::find_repeated_changes;
 use crate::keeper::history::visits::{
@@ -71,6 +72,7 @@ pub(super) fn visit_row(
         changes,
         hand_over: hand_over.map(|it| render::hand_over_in_words(&it)),
         is_undone: visit.is_undone(),
+        is_partly_undone: visit.is_partly_undone(),
         undo_command: undo_command_of_visit(page, visit),
     })
 }
@@ -85,7 +87,7 @@ pub(super) fn visit_content(
     let commits = visit.described_commits();
     let layers = combine_diffs(open, &commits)?;
     let repeated = find_repeated_changes(open, &commits)?;
-    let diffs = layers.iter().flatten();
+    let diffs = layers.iter().flatten().filter(|it| !format::is_palazzo_path(&it.path));
     let undo_command = undo_command_of_visit(page, &visit);
     let content = VisitPage {
         details: VisitDetails { repeated, ..describe_visit(open, visit, &layers)? },

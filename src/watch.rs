@@ -154,6 +154,11 @@ impl PalaceWatcher {
                 changed = BTreeSet::from([WHOLE_PALACE.to_owned()]);
             }
         }
+        if cfg!(target_os = "linux") {
+            for path in &changed {
+                self.watch_replaced_folder(path);
+            }
+        }
         if let (false, Some(watcher)) = (changed.is_empty(), &mut self.watcher) {
             // The watcher replies after it has processed all events so far, so a folder that was
             // just created is watched by now: the caller finds the files that were put there
@@ -203,15 +208,19 @@ impl PalaceWatcher {
         for (place, mode) in here.chain(below) {
             // Another folder may have replaced the watched one.
             drop(watcher.unwatch(&place));
-            match watcher.watch(&place, mode) {
-                Err(err) if is_limit_error(&err) => {
-                    self.queue.lock_pending().is_limit_reached = true;
-                }
-                // The parent folder reports folders that are gone by now.
-                _ => {}
-            }
+            self.queue.note_limit(watcher.watch(&place, mode));
         }
         self.watched_folders = folders;
+    }
+
+    /// Watches a changed folder again. If it was renamed over an empty one, the system may report late
+    /// that the empty one is gone; the watcher then forgets the new one, which has the same path.
+    fn watch_replaced_folder(&mut self, path: &str) {
+        let place = self.root.join(path);
+        let is_folder = || place.symlink_metadata().is_ok_and(|it| it.is_dir());
+        if let Some(watcher) = self.watcher.as_mut().filter(|_| path.contains('/') && is_folder()) {
+            self.queue.note_limit(watcher.watch(&place, RecursiveMode::Recursive));
+        }
     }
 
     /// Uses the events of `watcher` from now on.
@@ -263,6 +272,14 @@ impl std::fmt::Debug for PalaceWatcher {
 impl ChangeQueue {
     fn lock_pending(&self) -> MutexGuard<'_, PendingPaths> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes if a folder could not be watched because there are too many. That it is gone by now, its
+    /// parent folder reports.
+    fn note_limit(&self, watched: notify::Result<()>) {
+        if watched.is_err_and(|it| is_limit_error(&it)) {
+            self.lock_pending().is_limit_reached = true;
+        }
     }
 
     fn push_changed_paths(&self, paths: impl IntoIterator<Item = String>) {
@@ -377,7 +394,7 @@ fn path_inside_palace(root: &Path, place: &Path) -> Option<String> {
 mod tests {
     use std::sync::mpsc::{Receiver, channel};
 
-    use notify::event::Flag;
+    use notify::event::{Flag, RemoveKind};
 
     use super::*;
 
@@ -453,6 +470,23 @@ mod tests {
         std::thread::park_timeout(rest);
         while watch.queue.lock_pending().deferred["rooms/crypt.yaml"].elapsed() < QUIET_PERIOD {}
         assert!(taken_paths(&mut watch).contains(&"rooms/crypt.yaml (settled)".to_owned()));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_folder_is_watched_again_when_the_one_that_it_has_replaced_is_reported_gone() {
+        let dir = tempfile::tempdir().unwrap();
+        let code = dir.path().join("rooms/code");
+        std::fs::create_dir_all(&code).unwrap();
+        let (mut watch, _) = start_watch(dir.path(), WatchMode::Auto);
+        taken_paths(&mut watch);
+        // So does the library at such an event.
+        watch.watcher.as_mut().unwrap().unwatch(&code).unwrap();
+        let gone = Event::new(EventKind::Remove(RemoveKind::Folder)).add_path(code.clone());
+        watch.queue.handle_event(dir.path(), Ok(gone));
+        assert_eq!(taken_paths(&mut watch), ["rooms/code"]);
+        std::fs::write(code.join("hall.yaml"), "").unwrap();
+        assert_eq!(taken_paths(&mut watch), ["rooms/code/hall.yaml"]);
     }
 
     #[test]

@@ -237,10 +237,6 @@ pub(super) fn reject_unusable_home(matches: &ArgMatches) -> Result<(), Failure> 
     }
     let Ok(option) = matches.try_get_one::<PathBuf>("home") else { return Ok(()) };
     let argument = matches.try_get_one::<PathBuf>("dir").ok().flatten();
-    if let Err(err) = std::env::current_dir() {
-        let why = format!("the current folder cannot be found, perhaps it was removed: {err}");
-        return Err(Failure::Message(why));
-    }
     let given = option.or(argument);
     if let Some(fault) = given.and_then(|it| home_fault(it)) {
         return Err(unusable_home("the home", given.map_or(Path::new(""), |it| it), fault));
@@ -311,12 +307,13 @@ fn unfilled_variable(path: &Path) -> Option<&'static str> {
     names.any(is_variable).then_some("has a variable that was not filled in")
 }
 
-/// Returns the home that commands use in any folder if none is given, and how it is found, unless it
-/// is `home`.
+/// Returns the home that commands use if none is given, and how it is found, unless it is `home` or has
+/// no palaces.
 pub(super) fn other_home_of_commands(home: &Path) -> Option<(PathBuf, &'static str)> {
     let canonical = |it: &Path| dunce::canonicalize(it).unwrap_or_else(|_| it.to_owned());
     let (used, source) = find_home_and_source(None);
-    (canonical(&used) != canonical(home)).then_some((used, source))
+    let is_other = canonical(&used) != canonical(home) && has_palaces(&used);
+    is_other.then_some((used, source))
 }
 
 /// Returns a keeper for the home that [`find_home`] finds.

@@ -7,6 +7,10 @@ use crate::store::Error;
 
 /// Explains why git does not accept `git_dir` as a repository; usually `HEAD` is damaged.
 pub(crate) fn unreadable_repository_error(work: &Path, git_dir: &Path) -> Error {
+    // Without a current folder, gix opens no repository, also at a whole path.
+    if let Err(err) = std::env::current_dir() {
+        return Error::for_file("find the current folder", Path::new("."))(err);
+    }
     if git_dir.is_file() {
         return Error::DamagedRepository {
             place: work.to_owned(),

@@ -67,9 +67,7 @@ pub use crate::keeper::graph::timeline::{TimelinePage, TimelineQuery, get_timeli
 pub use crate::keeper::graph::update::{EntityChange, EntityUpdateOutcome, update_entity};
 pub use crate::keeper::history::diff::{PalaceDiff, diff_palace};
 pub use crate::keeper::history::file_diff::{compare_file_versions, describe_file};
-pub use crate::keeper::history::log::{
-    CommitLog, LoggedCommit, UndoneAmount, blame_item, list_commits,
-};
+pub use crate::keeper::history::log::{CommitLog, LoggedCommit, blame_item, list_commits};
 pub use crate::keeper::history::log_filter::LogFilter;
 pub use crate::keeper::history::restore::{RestoredItem, RestoredRelationCounts, restore_item};
 pub use crate::keeper::history::revert::{KeepReason, KeptFile, UndoneCommit};
@@ -226,6 +224,16 @@ pub fn last_home(state_folder: &Path) -> Option<PathBuf> {
 /// Stores the home that the user has named.
 pub fn remember_home(state_folder: &Path, home: &Path) -> Result<(), Refusal> {
     Ok(store::write_last_home(state_folder, home)?)
+}
+
+/// Removes what `palazzo setup` keeps in the folder for the state of this program, if it is of no use
+/// any more: records of nothing, and a last home that `is_unused`.
+pub fn remove_unused_setup_state(
+    state_folder: &Path,
+    is_unused: impl FnOnce(&Path) -> bool,
+) -> Result<(), Refusal> {
+    store::remove_empty_client_setups(state_folder)?;
+    Ok(store::forget_last_home_if(state_folder, is_unused)?)
 }
 
 /// Lists what `palazzo setup` has written into the configurations of clients.

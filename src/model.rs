@@ -52,7 +52,7 @@ pub use crate::model::history::item_diff::{
 };
 pub use crate::model::history::text_diff::{DiffLine, DiffWords};
 pub use crate::model::history::visit::{
-    HandOver, RecordedVisit, RepeatedChange, RepeatedChanges, VisitDetails,
+    HandOver, RecordedVisit, RepeatedChange, RepeatedChanges, UndoneAmount, VisitDetails,
 };
 pub use crate::model::room::action::{Action, ActionKind, NavigationTarget};
 pub use crate::model::room::menu::{Layout, Slot};

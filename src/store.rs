@@ -65,14 +65,16 @@ pub use crate::store::sync::tree_merge::{
 };
 pub use crate::store::sync::upstream::Upstream;
 pub use crate::store::user_state::client_setups::{
-    add_client_setup, read_client_setups, remove_client_setup,
+    add_client_setup, read_client_setups, remove_client_setup, remove_empty_client_setups,
 };
 pub use crate::store::user_state::consents::ConsentStore;
 pub use crate::store::user_state::http_access::{
     ListedServer, create_page_link, list_server, listed_servers, read_or_create_token,
     remove_server, use_page_link,
 };
-pub use crate::store::user_state::last_home::{read_last_home, write_last_home};
+pub use crate::store::user_state::last_home::{
+    forget_last_home_if, read_last_home, write_last_home,
+};
 pub use crate::store::write::git_drivers::{DriverFileChange, DriverSection, GitDrivers};
 pub use crate::store::write::head_move::{EditedFile, MergeEdit};
 pub use crate::store::write::palazzo_lock::PalazzoLock;

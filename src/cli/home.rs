@@ -307,13 +307,20 @@ fn unfilled_variable(path: &Path) -> Option<&'static str> {
     names.any(is_variable).then_some("has a variable that was not filled in")
 }
 
-/// Returns the home that commands use if none is given, and how it is found, unless it is `home` or has
-/// no palaces.
-pub(super) fn other_home_of_commands(home: &Path) -> Option<(PathBuf, &'static str)> {
-    let canonical = |it: &Path| dunce::canonicalize(it).unwrap_or_else(|_| it.to_owned());
+/// Returns the home that commands use without `--home`, and how it is found, if it is another than
+/// `home` and has palaces.
+pub(super) fn other_home_in_use(home: &Path) -> Option<(PathBuf, &'static str)> {
     let (used, source) = find_home_and_source(None);
-    let is_other = canonical(&used) != canonical(home) && has_palaces(&used);
-    is_other.then_some((used, source))
+    (!is_same_folder(&used, home) && has_palaces(&used)).then_some((used, source))
+}
+
+/// Returns whether two paths, which may begin with `~`, lead to one folder.
+pub(super) fn is_same_folder(one: &Path, other: &Path) -> bool {
+    let folder = |it: &Path| {
+        let path = expand_tilde(it);
+        dunce::canonicalize(&path).unwrap_or(path)
+    };
+    folder(one) == folder(other)
 }
 
 /// Returns a keeper for the home that [`find_home`] finds.

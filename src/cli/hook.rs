@@ -19,7 +19,7 @@ use crate::model::{path_text, quote_for_shell, unquote_for_shell};
 
 /// The hook event at the start of a conversation, and the matcher for the starts with an
 /// empty context.
-const START_EVENT: (&str, &str) = ("SessionStart", "startup|clear|compact");
+pub(super) const START_EVENT: (&str, &str) = ("SessionStart", "startup|clear|compact");
 
 /// The hook events after which the text of a conversation may be lost.
 const END_EVENTS: [(&str, &str); 2] = [("PreCompact", ""), ("SessionEnd", "")];

@@ -10,9 +10,8 @@ use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::pager::{self, PagerArgs};
 use crate::cli::terminal;
-use crate::keeper::{
-    self, Caller, CommitLog, LogFilter, LoggedCommit, RevisionQuery, UndoneAmount, VisitLog,
-};
+use crate::keeper::{self, Caller, CommitLog, LogFilter, LoggedCommit, RevisionQuery, VisitLog};
+use crate::model::UndoneAmount;
 use crate::render;
 
 /// List changes, newest first, or with --visits the conversations of agents
@@ -88,8 +87,10 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 fn log_to_text(log: &CommitLog, user: &Caller, most: usize) -> String {
-    let commits =
-        log.commits.iter().map(|it| (&it.details.summary, undone_mark(it), it.changes.clone()));
+    let commits = log.commits.iter().map(|it| {
+        let undone = it.undone.and_then(UndoneAmount::word);
+        (&it.details.summary, undone, it.changes.clone())
+    });
     let commits: Vec<_> = commits.collect();
     let mut page = render::log(&commits, user.now);
     if commits.is_empty() {
@@ -98,15 +99,6 @@ fn log_to_text(log: &CommitLog, user: &Caller, most: usize) -> String {
         page.push_str(&format!("(older ones: -n {})\n", most.saturating_mul(2)));
     }
     page
-}
-
-/// Returns the mark of a commit that is undone, as in the list of visits.
-fn undone_mark(commit: &LoggedCommit) -> Option<&'static str> {
-    match commit.undone? {
-        UndoneAmount::Nothing => None,
-        UndoneAmount::Part => Some("partly undone"),
-        UndoneAmount::Whole => Some("undone"),
-    }
 }
 
 fn visits_to_text(log: &VisitLog, user: &Caller, args: &Args) -> String {

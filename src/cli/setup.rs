@@ -6,7 +6,7 @@ mod new_palace;
 mod plan;
 mod question;
 mod start_hook;
-mod state;
+mod state_folder;
 mod text_addition;
 
 use std::collections::BTreeSet;
@@ -141,7 +141,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     if proposal.plans.is_empty() {
         if args.remove && !args.dry_run {
-            state::remove_unused_state(&[]);
+            state_folder::remove_unused_state(&[]);
         }
         anstream::eprintln!("{}", nothing_found(args.remove));
         return Ok(ExitCode::from(u8::from(!args.remove)));
@@ -157,11 +157,11 @@ pub(super) fn run(args: &Args) -> Outcome {
     };
     let Some(choice) = choice else { return Ok(ExitCode::from(1)) };
     let removed = proposal.plans.iter().flat_map(Plan::removed_records);
-    let created = state::created_folders(removed);
+    let created = state_folder::created_folders(removed);
     let is_written = apply_plans(proposal.chosen(&choice))?;
     match args.remove {
         true => {
-            state::remove_unused_state(&created);
+            state_folder::remove_unused_state(&created);
             report_what_stays(&args.home);
         }
         false => remember_set_up(args, is_written),
@@ -181,7 +181,7 @@ fn remember_set_up(args: &Args, is_written: bool) {
         );
     }
     let home = args.home.find();
-    if let Some((used, source)) = home::other_home_of_commands(&home) {
+    if let Some((used, source)) = home::other_home_in_use(&home) {
         let [used, home] = [used, home].map(|it| quote_for_shell(&it.display().to_string()));
         anstream::eprintln!(
             "Commands without `--home {home}` use {used}, {source}. Its palaces stay there: to have \

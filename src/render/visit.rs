@@ -27,7 +27,7 @@ pub fn visit_log(visits: &[VisitDetails], now: DateTime<Utc>) -> String {
 fn visit_row(details: &VisitDetails, now: DateTime<Utc>) -> String {
     let VisitDetails { visit, items, hand_over, .. } = details;
     let (id, age) = (visit.short_id(), ago(visit.ended(), now));
-    let undone = undone_mark(visit).map(|it| format!("  ({it})")).unwrap_or_default();
+    let undone = visit.undone_amount().word().map(|it| format!("  ({it})")).unwrap_or_default();
     let (client, changes) = (client_name(visit), changes_in_words(items));
     let mut row = format!("{id}  {age:<14}  {client}  {changes}{undone}\n");
     let left = hand_over.as_ref().map(|it| format!("; left {}", hand_over_in_words(it)));
@@ -85,7 +85,7 @@ fn visit_heading(visit: &RecordedVisit, now: DateTime<Utc>) -> String {
         Some(undone) => format!("Undo {id} of {} by {client}", in_quotes(undone)),
         None => format!("Visit {id} of {client}"),
     };
-    let undone = undone_mark(visit).map(|it| format!(", {it}")).unwrap_or_default();
+    let undone = visit.undone_amount().word().map(|it| format!(", {it}")).unwrap_or_default();
     format!("{title}, {} ({}{undone})\n", ago(visit.ended(), now), visit_times(visit, now))
 }
 
@@ -144,14 +144,6 @@ fn steps_of_part(states: &[Option<ItemPart>]) -> Vec<String> {
         last = state.as_ref().or(last);
     }
     steps
-}
-
-/// Renders whether a visit was undone, wholly or in part; `None` if it was not.
-fn undone_mark(visit: &RecordedVisit) -> Option<&'static str> {
-    match visit.is_undone() {
-        true => Some("undone"),
-        false => visit.is_partly_undone().then_some("partly undone"),
-    }
 }
 
 /// Renders when a visit changed something: `09:12 UTC, 25 minutes`.
@@ -328,7 +320,8 @@ mod tests {
     fn a_visit_of_which_some_commits_are_left_is_partly_undone() {
         let visit = details().visit;
         let mark = |undone, undoable| {
-            undone_mark(&RecordedVisit { undoable, undone: ids(undone), ..visit.clone() })
+            let visit = RecordedVisit { undoable, undone: ids(undone), ..visit.clone() };
+            visit.undone_amount().word()
         };
         assert_eq!(mark(0, 2), None);
         assert_eq!(mark(1, 1), Some("partly undone"));

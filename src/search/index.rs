@@ -26,7 +26,7 @@ use crate::search::lexicon::Lexicon;
 /// Maximum distance of neighbouring passages.
 const NEIGHBOUR_DISTANCE: usize = 2;
 
-/// Number of documents that one task analyzes at least, and number of documents analyzed in
+/// Minimum number of documents of a task, and number of documents of a batch, whose tasks run in
 /// parallel.
 const MIN_TASK_DOCUMENTS: usize = 256;
 const BATCH_DOCUMENTS: usize = 16_384;
@@ -64,6 +64,7 @@ impl Index {
                 index.add_document(document, terms);
             }
         }
+        index.postings.iter_mut().for_each(Vec::shrink_to_fit);
         index.sorted_until = to_u32_number(index.passages.len());
         index
     }
@@ -159,7 +160,8 @@ impl Index {
         walk(|it| it.previous).chain(walk(|it| it.next))
     }
 
-    /// Makes room for exactly the postings of more documents.
+    /// Makes room for the postings of more documents. Of the first batch, which is mostly the only one,
+    /// the room is exact; later ones double it, so that few lists are moved again and again.
     fn reserve_postings(&mut self, documents: &[DocumentTerms]) {
         let mut counts = vec![0; self.lexicon.len()];
         for passage in documents.iter().flat_map(|it| &it.passages) {
@@ -169,7 +171,10 @@ impl Index {
         }
         self.postings.resize_with(counts.len(), Vec::new);
         for (postings, count) in self.postings.iter_mut().zip(counts) {
-            postings.reserve_exact(count);
+            match postings.is_empty() {
+                true => postings.reserve_exact(count),
+                false => postings.reserve(count),
+            }
         }
     }
 

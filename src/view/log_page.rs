@@ -3,7 +3,7 @@
 use chrono::{DateTime, NaiveDate, TimeDelta, Utc};
 use maud::{Markup, html};
 
-use crate::model::CommitSummary;
+use crate::model::{CommitSummary, UndoneAmount};
 use crate::render::{count_with_noun, one_line, truncate, whole_line};
 use crate::view::list_pages::page_links;
 use crate::view::{Links, PageKind};
@@ -49,10 +49,8 @@ pub struct VisitRow {
     pub changes: String,
     /// The title and the first line of its hand-over.
     pub hand_over: Option<String>,
-    /// Whether it was undone.
-    pub is_undone: bool,
-    /// Whether it was undone in part; then the changes are what is left of it.
-    pub is_partly_undone: bool,
+    /// How much of it is undone. If it is a part, the changes are what is left.
+    pub undone: UndoneAmount,
     /// The command that reverts it, if something is left to revert.
     pub undo_command: Option<String>,
 }
@@ -124,8 +122,7 @@ fn visit_summary(visit: &VisitRow, links: &Links) -> Markup {
     html! {
         div class="visit" {
             a href=[links.visit(&visit.id)] { (truncate(&visit.changes, MAX_SUBJECT)) }
-            @if visit.is_undone { " (undone)" }
-            @if visit.is_partly_undone { " (partly undone)" }
+            @if let Some(undone) = visit.undone.word() { " (" (undone) ")" }
             span class="by" { "conversation " code { (visit.id) } ", " (visit.times) }
             @if let Some(left) = &visit.hand_over { span class="by" { "left " (left) } }
             @if let Some(command) = &visit.undo_command {
@@ -168,6 +165,27 @@ fn authors(rows: &[LogRow]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_conversation_says_how_much_of_it_is_undone() {
+        let row = |undone| {
+            let visit = VisitRow {
+                id: "yf03tn".to_owned(),
+                client: "claude".to_owned(),
+                at: DateTime::UNIX_EPOCH,
+                times: "10:00 UTC".to_owned(),
+                changes: "entity Slate added".to_owned(),
+                hand_over: None,
+                undone,
+                undo_command: None,
+            };
+            let links = Links::Server { workspace: "keep".to_owned(), at: None };
+            visit_summary(&visit, &links).into_string()
+        };
+        assert!(row(UndoneAmount::Part).contains("entity Slate added</a> (partly undone)"));
+        assert!(row(UndoneAmount::Whole).contains("entity Slate added</a> (undone)"));
+        assert!(!row(UndoneAmount::Nothing).contains("undone"));
+    }
 
     #[test]
     fn today_and_yesterday_are_named() {

@@ -51,7 +51,7 @@ fn palace_row(palace: &PalaceRow, now: DateTime<Utc>) -> Markup {
             p class="by" {
                 "Last conversation: " (short(&visit.client)) ", " (ago(visit.at, now)) ": "
                 a href=[links.visit(&visit.id)] { (truncate(&visit.changes, MAX_LINE)) }
-                @if visit.is_undone { " (undone)" }
+                @if let Some(undone) = visit.undone.word() { " (" (undone) ")" }
                 @if let Some(left) = &visit.hand_over { "; left " (truncate(left, MAX_LINE)) }
             }
         }

@@ -4,6 +4,7 @@ use insta::assert_snapshot;
 use serde_json::json;
 
 use crate::harness::{Home, MARCH_1};
+use crate::http_server::status_and_text;
 
 const MARCH_2: &str = "2026-03-02T12:00:00Z";
 
@@ -210,6 +211,28 @@ async fn a_conversation_that_is_undone_in_part_is_described_by_what_is_left() {
 
     palazzo diff --visit ID shows every line; palazzo undo --visit ID reverts the rest, unless others have changed it.
     ");
+}
+
+#[tokio::test]
+async fn the_page_of_a_conversation_says_what_is_left_and_leaves_out_generated_files() {
+    let home = home_with_plan().await;
+    let id = home.git(&["log", "-1", "--format=%(trailers:key=Palazzo-Visit,valueonly)"]);
+    let of_first = id.trim()[20..].to_lowercase();
+    let (first, _) = undo_rocks_in_part(&home).await;
+    let server = home.http_server(&["--no-token"]);
+    let page = async |path: &str| {
+        status_and_text(server.client.get(server.url(path)).send().await.unwrap()).await.1
+    };
+    let visit = page(&format!("/w/visits/{}", first[20..].to_lowercase())).await;
+    assert!(visit.contains("It was undone in part. Reverts what is left of it"), "{visit}");
+    assert!(page("/w/log").await.contains("(partly undone)"));
+    // The first conversation has also created the palace, with its schemas.
+    assert!(home.git(&["log", "--format=", "--name-only"]).contains(".palazzo/schema/"));
+    let visit = page(&format!("/w/visits/{of_first}")).await;
+    assert!(
+        visit.contains("<code>rooms/hall.yaml") && !visit.contains("<code>.palazzo/"),
+        "{visit}"
+    );
 }
 
 #[tokio::test]

@@ -7,9 +7,9 @@ use crate::cli::client::config_file::read_config;
 use crate::cli::client::places::UserFolders;
 use crate::cli::client::server::served_home;
 use crate::cli::doctor::client_configs::ConfiguredServer;
-use crate::cli::home::expand_tilde;
+use crate::cli::home::is_same_folder;
 use crate::cli::hook::start_command::StartCommand;
-use crate::cli::hook::{home_of_hook, palazzo_hooks};
+use crate::cli::hook::{START_EVENT, home_of_hook, palazzo_hooks};
 use crate::config_edit::ConfigFormat;
 use crate::model::quote_for_shell;
 
@@ -22,7 +22,7 @@ pub(super) struct ConfiguredHook {
     pub(super) event: &'static str,
     /// The home; `None` if only a shell can tell it.
     pub(super) home: Option<String>,
-    /// Why it does not fit to the server of the client.
+    /// What is wrong if no server of the client has this home.
     pub(super) problem: Option<String>,
 }
 
@@ -36,25 +36,20 @@ pub(super) fn read_hooks(servers: &[ConfiguredServer]) -> Vec<ConfiguredHook> {
     let served: Vec<_> = servers.filter_map(|it| served_home(&it.command)).collect();
     let hook = |(event, command)| {
         let home = home_of_hook(command);
-        let problem = home.as_ref().and_then(|it| find_problem(command, it, &served));
+        let problem = home.as_ref().and_then(|it| home_problem((event, command), it, &served));
         ConfiguredHook { file: file.clone(), event, home, problem }
     };
     palazzo_hooks(&settings).into_iter().map(hook).collect()
 }
 
-/// Returns what is wrong with a hook whose home no server of the client has.
-fn find_problem(command: &str, home: &str, served: &[String]) -> Option<String> {
+/// Returns what is wrong with a hook, an event and a command, whose home no server of the client has.
+fn home_problem((event, command): (&str, &str), home: &str, served: &[String]) -> Option<String> {
     let first = served.first()?;
-    let folder = |it: &str| {
-        let path = expand_tilde(Path::new(it));
-        dunce::canonicalize(&path).unwrap_or(path)
-    };
-    if served.iter().any(|it| folder(it) == folder(home)) {
+    if served.iter().any(|it| is_same_folder(Path::new(it), Path::new(home))) {
         return None;
     }
     let place = quote_for_shell(first);
-    let is_start = command.contains(" hook session-start ");
-    let advice = match (is_start, StartCommand::parse(command)) {
+    let advice = match (event == START_EVENT.0, StartCommand::parse(command)) {
         (true, Some(_)) => format!("palazzo setup --home {place} updates it"),
         (true, None) => "it was changed by hand, correct it by hand".to_owned(),
         (false, _) => format!("palazzo hook install --keep --home {place} replaces it"),
@@ -68,26 +63,26 @@ mod tests {
 
     #[test]
     fn a_hook_with_the_home_of_no_server_is_a_problem() {
-        let problem = |command: &str, served: &[&str]| {
+        let problem = |hook: (&str, &str), served: &[&str]| {
             let served: Vec<_> = served.iter().map(|it| (*it).to_owned()).collect();
-            find_problem(command, "/a", &served).unwrap_or_default()
+            home_problem(hook, "/a", &served).unwrap_or_default()
         };
-        let start = "palazzo hook session-start --home /a --budget 300";
+        let start = (START_EVENT.0, "palazzo hook session-start --home /a --budget 300");
         assert_eq!(problem(start, &[]), "");
         assert_eq!(problem(start, &["/b", "/a"]), "");
         let other = "the server of Claude Code has another home, /b; ";
-        for (command, advice) in [
+        for (hook, advice) in [
             (start, "palazzo setup --home /b updates it"),
             (
-                "A=1 palazzo hook session-start --home /a",
+                (START_EVENT.0, "A=1 palazzo hook session-start --home /a"),
                 "it was changed by hand, correct it by hand",
             ),
             (
-                "palazzo hook session-end --home /a",
+                ("SessionEnd", "palazzo hook session-end --home /a"),
                 "palazzo hook install --keep --home /b replaces it",
             ),
         ] {
-            assert_eq!(problem(command, &["/b"]), format!("{other}{advice}"));
+            assert_eq!(problem(hook, &["/b"]), format!("{other}{advice}"));
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::cli::client::config_file::{
     create_folders, read_config, remove_empty_folders, replace_config,
 };
 use crate::cli::home;
-use crate::cli::setup::state::{divide_folders, missing_folders};
+use crate::cli::setup::state_folder::{divide_folders, missing_folders};
 use crate::keeper;
 use crate::model::ClientSetup;
 

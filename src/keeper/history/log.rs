@@ -12,7 +12,9 @@ use crate::keeper::history::wing_folders::{folders_of_wing, is_in_folders};
 use crate::keeper::palace::OpenPalace;
 use crate::keeper::workspaces::as_of::open_as_of;
 use crate::keeper::{Caller, Keeper, Refusal, Session};
-use crate::model::{BlamedLine, ChangeKind, CommitDetails, CommitId, ItemDiff, quote_for_shell};
+use crate::model::{
+    BlamedLine, ChangeKind, CommitDetails, CommitId, ItemDiff, UndoneAmount, quote_for_shell,
+};
 use crate::render;
 use crate::store::CommitRange;
 
@@ -34,17 +36,6 @@ pub struct LoggedCommit {
     pub changes: String,
     /// How much of it is undone; `None` in the log of a revision, where later commits are not read.
     pub undone: Option<UndoneAmount>,
-}
-
-/// How much of a commit is undone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UndoneAmount {
-    /// Nothing.
-    Nothing,
-    /// Some of its files.
-    Part,
-    /// All of it.
-    Whole,
 }
 
 /// Lists the newest commits that the filter selects, at most `limit`: of the revision or range that

@@ -71,8 +71,7 @@ pub(super) fn visit_row(
         times: render::visit_times(visit, page.session.caller.now),
         changes,
         hand_over: hand_over.map(|it| render::hand_over_in_words(&it)),
-        is_undone: visit.is_undone(),
-        is_partly_undone: visit.is_partly_undone(),
+        undone: visit.undone_amount(),
         undo_command: undo_command_of_visit(page, visit),
     })
 }

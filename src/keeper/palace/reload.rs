@@ -351,7 +351,7 @@ impl OpenPalace {
         self.withdraw_snapshot();
         let entity = self.name_and_genus_if_faults_known(path);
         self.loaded.unindex_file(path);
-        self.loaded.text_warnings.forget_file(path);
+        self.loaded.text_warnings.mark_changed(path);
         self.loaded.page_cache.forget_file(path);
         let text = || self.loaded.store.read_file(path).ok().flatten().unwrap_or_default();
         let (state, findings) = match outcome {

@@ -10,21 +10,18 @@ use crate::model::Diagnostic;
 /// The warnings about the texts of files. The first check scans all files, each later one those that
 /// have changed since.
 #[derive(Default)]
-pub(crate) struct TextWarnings(Mutex<Option<ScannedFiles>>);
-
-/// What is known of the files that were scanned.
-#[derive(Default)]
-struct ScannedFiles {
-    warnings: BTreeMap<String, Vec<Diagnostic>>,
-    /// The files that have changed since the last scan.
-    changed: BTreeSet<String>,
+pub(crate) struct TextWarnings {
+    /// The warnings by file. Locked for a whole scan, so that a second check waits for its result.
+    by_file: Mutex<BTreeMap<String, Vec<Diagnostic>>>,
+    /// The files that have changed since the last scan; `None` before the first one.
+    changed: Mutex<Option<BTreeSet<String>>>,
 }
 
 impl TextWarnings {
-    /// Has a file that changes scanned again.
-    pub(crate) fn forget_file(&self, path: &str) {
-        if let Some(scanned) = self.lock().as_mut() {
-            scanned.changed.insert(path.to_owned());
+    /// Has a changed file scanned again.
+    pub(crate) fn mark_changed(&self, path: &str) {
+        if let Some(changed) = lock(&self.changed).as_mut() {
+            changed.insert(path.to_owned());
         }
     }
 
@@ -35,30 +32,31 @@ impl TextWarnings {
         all_files: impl Iterator<Item = &'f str>,
         scan: impl Fn(&str) -> Vec<Diagnostic> + Sync,
     ) -> Vec<Diagnostic> {
-        let changed = self.lock().as_mut().map(|it| std::mem::take(&mut it.changed));
+        let mut by_file = lock(&self.by_file);
+        // What changes during the scan is scanned by the next check.
+        let changed = lock(&self.changed).replace(BTreeSet::new());
         let paths: Vec<_> = match changed {
             Some(changed) => changed.into_iter().collect(),
             None => all_files.map(str::to_owned).collect(),
         };
-        let found = paths.into_par_iter().map(|path| (scan(&path), path)).collect::<Vec<_>>();
-        let mut scanned = self.lock();
-        let known = &mut scanned.get_or_insert_default().warnings;
+        let found: Vec<_> = paths.into_par_iter().map(|path| (scan(&path), path)).collect();
         for (warnings, path) in found {
             match warnings.is_empty() {
-                true => known.remove(&path),
-                false => known.insert(path, warnings),
+                true => by_file.remove(&path),
+                false => by_file.insert(path, warnings),
             };
         }
-        known.values().flatten().cloned().collect()
+        by_file.values().flatten().cloned().collect()
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, Option<ScannedFiles>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::keeper::test_home::TestHome;
 
     const FINE: &str = "name: Hall\ndescription: Stone.\n";
@@ -85,6 +83,22 @@ mod tests {
         assert_eq!(warned_files(&mut home, &[hall]), [attic]);
         std::fs::remove_file(home.keeper.home.join("keep").join(attic)).unwrap();
         assert_eq!(warned_files(&mut home, &[attic]), [""; 0]);
+    }
+
+    #[test]
+    fn a_file_that_changes_during_a_scan_is_scanned_by_the_next_check() {
+        let warnings = TextWarnings::default();
+        let scan = |path: &str| {
+            warnings.mark_changed(path);
+            Vec::new()
+        };
+        warnings.update(["a.yaml"].into_iter(), scan);
+        let scanned = Mutex::new(Vec::new());
+        warnings.update(std::iter::empty(), |path| {
+            lock(&scanned).push(path.to_owned());
+            Vec::new()
+        });
+        assert_eq!(scanned.into_inner().unwrap(), ["a.yaml"]);
     }
 
     #[test]

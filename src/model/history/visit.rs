@@ -22,8 +22,30 @@ pub struct RecordedVisit {
     pub undone: BTreeSet<CommitId>,
     /// The files that are left of those that are undone in part.
     pub files_left: BTreeMap<CommitId, Vec<String>>,
-    /// What it undid, if it is no conversation, but an undo of the command line: `visit 7yf03t`.
+    /// Only in the record of an undo: what it undid, such as `visit 7yf03t`.
     pub undoes: Option<String>,
+}
+
+/// How much of a commit or visit is undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UndoneAmount {
+    /// Nothing.
+    Nothing,
+    /// Some of its commits or files.
+    Part,
+    /// All of it.
+    Whole,
+}
+
+impl UndoneAmount {
+    /// Returns the word for lists; `None` if nothing is undone.
+    pub fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Nothing => None,
+            Self::Part => Some("partly undone"),
+            Self::Whole => Some("undone"),
+        }
+    }
 }
 
 /// A visit, and what it changed.
@@ -104,6 +126,15 @@ impl RecordedVisit {
     /// Returns whether it was undone in part.
     pub fn is_partly_undone(&self) -> bool {
         self.undoable > 0 && !(self.undone.is_empty() && self.files_left.is_empty())
+    }
+
+    /// Returns how much of it is undone.
+    pub fn undone_amount(&self) -> UndoneAmount {
+        match (self.is_undone(), self.is_partly_undone()) {
+            (true, _) => UndoneAmount::Whole,
+            (_, true) => UndoneAmount::Part,
+            _ => UndoneAmount::Nothing,
+        }
     }
 
     /// Returns the commits that say what the visit changed: those that are not undone, with the

@@ -74,6 +74,12 @@ pub fn remove_client_setup(folder: &Path, file: &Path, name: &str) -> Result<(),
     })
 }
 
+/// Removes the file of the records if it has none.
+pub fn remove_empty_client_setups(folder: &Path) -> Result<(), Error> {
+    let is_empty = || read_client_setups(folder).is_ok_and(|it| it.is_empty());
+    state_file::remove_file_if(folder, FILE, is_empty)
+}
+
 fn change_setups(folder: &Path, change: impl FnOnce(&mut Vec<ClientSetup>)) -> Result<(), Error> {
     state_file::change_file(folder, FILE, || {
         let mut setups = read_client_setups(folder)?;

@@ -26,6 +26,16 @@ pub fn write_last_home(folder: &Path, home: &Path) -> Result<(), Error> {
     }
 }
 
+/// Forgets the stored home if it `is_unused`.
+pub fn forget_last_home_if(
+    folder: &Path,
+    is_unused: impl FnOnce(&Path) -> bool,
+) -> Result<(), Error> {
+    state_file::remove_file_if(folder, FILE, || {
+        read_last_home(folder).is_some_and(|home| is_unused(&home))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,5 @@
-//! What `palazzo setup` leaves in the folder for the state of this program, and its removal.
+//! Removes the folder for the state of this program if `palazzo setup` has created it.
 
-use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use crate::cli::client::config_file::remove_empty_folders;
@@ -8,11 +7,7 @@ use crate::cli::home;
 use crate::keeper;
 use crate::model::ClientSetup;
 
-/// The files: the records of what was added, and the home that was given last.
-const RECORDS: &str = "client-setups.json";
-const LAST_HOME: &str = "last-home";
-
-/// Returns those of the folders that the folder of the state is in, which is removed last, and the
+/// Divides folders into those that contain the folder of the state, which is removed last, and the
 /// others.
 pub(super) fn divide_folders(state: &Path, folders: &[PathBuf]) -> (Vec<PathBuf>, Vec<PathBuf>) {
     folders.iter().cloned().partition(|it| state.starts_with(it))
@@ -36,25 +31,15 @@ pub(super) fn created_folders<'a>(records: impl Iterator<Item = &'a ClientSetup>
     folders
 }
 
-/// Removes the file of the records, if none is left, and the home that was given last, if it has no
-/// palaces; then the folder of the state, and those that were `created` around it, if they are empty.
+/// Removes what is of no use any more, then the folder of the state, and those that were `created`
+/// around it, if they are empty.
 pub(super) fn remove_unused_state(created: &[PathBuf]) {
     let Some(state) = home::state_dir() else { return };
-    let has_no_record = || keeper::client_setups(&state).is_ok_and(|it| it.is_empty());
-    remove_with_lock(&state.join(RECORDS), has_no_record);
-    let has_no_palace = || keeper::last_home(&state).is_some_and(|it| !home::has_palaces(&it));
-    remove_with_lock(&state.join(LAST_HOME), has_no_palace);
+    let removed = keeper::remove_unused_setup_state(&state, |home| !home::has_palaces(home));
+    if let Err(refusal) = removed {
+        anstream::eprintln!("palazzo: the records of set-ups stay: {refusal}");
+    }
     remove_empty_folders(std::slice::from_ref(&state));
     let around: Vec<_> = created.iter().filter(|it| **it != state).cloned().collect();
     remove_empty_folders(&around);
-}
-
-/// Removes a file and its lock, unless another process has the lock, or the file is used.
-fn remove_with_lock(file: &Path, is_unused: impl Fn() -> bool) {
-    let lock = file.with_extension("lock");
-    let Ok(lock_file) = File::options().write(true).open(&lock) else { return };
-    if lock_file.try_lock().is_ok() && is_unused() && fs::remove_file(file).is_ok() {
-        // If it stays, the folder does too, and the next set-up uses it.
-        fs::remove_file(lock).unwrap_or_default();
-    }
 }

@@ -46,8 +46,8 @@ pub(super) struct Args {
     proposal: Option<String>,
 
     /// Show the changes of a visit, one conversation of an MCP client, by its id in
-    /// `palazzo log --visits`; `last` is the newest that is not undone. Or an undo, by the id that it
-    /// printed
+    /// `palazzo log --visits`, or of an undo by the id that it printed; `last` is the newest visit
+    /// that is not undone
     #[arg(long, value_name = "ID", conflicts_with_all = ["first", "things", "proposal"])]
     visit: Option<String>,
 

@@ -27,8 +27,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "MOMENT", allow_hyphen_values = true)]
     at: Option<String>,
 
-    /// A visit instead, one conversation of an MCP client, by its id in `palazzo log --visits`;
-    /// `last` is the newest that is not undone. Or an undo, by the id that it printed
+    /// A visit instead, one conversation of an MCP client, by its id in `palazzo log --visits`, or an
+    /// undo by the id that it printed; `last` is the newest visit that is not undone
     #[arg(long, value_name = "ID", conflicts_with_all = ["thing", "at"])]
     visit: Option<String>,
 

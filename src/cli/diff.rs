@@ -46,7 +46,7 @@ pub(super) struct Args {
     proposal: Option<String>,
 
     /// Show the changes of a visit, one conversation of an MCP client, by its id in
-    /// `palazzo log --visits`, or of an undo by the id that it printed; `last` is the newest visit
+    /// `palazzo log --visits`, or of an undo by its id in `palazzo log`; `last` is the newest visit
     /// that is not undone
     #[arg(long, value_name = "ID", conflicts_with_all = ["first", "things", "proposal"])]
     visit: Option<String>,

@@ -11,7 +11,7 @@ use crate::cli::output_format::FormatArgs;
 use crate::cli::pager::{self, PagerArgs};
 use crate::cli::terminal;
 use crate::keeper::{self, Caller, CommitLog, LogFilter, LoggedCommit, RevisionQuery, VisitLog};
-use crate::model::UndoneAmount;
+use crate::model::{RecordedVisit, UndoneAmount};
 use crate::render;
 
 /// List changes, newest first, or with --visits the conversations of agents
@@ -88,8 +88,9 @@ pub(super) fn run(args: &Args) -> Outcome {
 
 fn log_to_text(log: &CommitLog, user: &Caller, most: usize) -> String {
     let commits = log.commits.iter().map(|it| {
-        let undone = it.undone.and_then(UndoneAmount::word);
-        (&it.details.summary, undone, it.changes.clone())
+        let undone = it.undone.and_then(UndoneAmount::word).map(str::to_owned);
+        let id = it.undo_id.map(|it| format!("id {}", RecordedVisit::shorten_id(it)));
+        (&it.details.summary, undone.or(id), it.changes.clone())
     });
     let commits: Vec<_> = commits.collect();
     let mut page = render::log(&commits, user.now);
@@ -119,7 +120,7 @@ fn visits_to_json(log: &VisitLog) -> String {
 }
 
 fn log_to_json(log: &CommitLog) -> String {
-    let commits = log.commits.iter().map(|LoggedCommit { details, changes, undone }| {
+    let commits = log.commits.iter().map(|LoggedCommit { details, changes, undone, .. }| {
         let mut commit = commit_json(&details.summary);
         commit["tool"] = json!(details.trailer(Caller::TOOL_TRAILER));
         commit["client"] = json!(details.trailer(Caller::CLIENT_TRAILER));

@@ -28,7 +28,7 @@ pub(super) struct Args {
     at: Option<String>,
 
     /// A visit instead, one conversation of an MCP client, by its id in `palazzo log --visits`, or an
-    /// undo by the id that it printed; `last` is the newest visit that is not undone
+    /// undo by its id in `palazzo log`; `last` is the newest visit that is not undone
     #[arg(long, value_name = "ID", conflicts_with_all = ["thing", "at"])]
     visit: Option<String>,
 

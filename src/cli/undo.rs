@@ -28,8 +28,8 @@ pub(super) struct Args {
     dry_run: bool,
 
     /// Revert all changes of a visit, one conversation of an MCP client, by its id in
-    /// `palazzo log --visits`; `last` is the newest that is not undone. Or an undo, by the
-    /// id that it printed
+    /// `palazzo log --visits`; `last` is the newest that is not undone. Or an undo, by its
+    /// id in `palazzo log`
     #[arg(long, value_name = "ID", conflicts_with = "client")]
     visit: Option<String>,
 

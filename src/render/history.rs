@@ -6,14 +6,14 @@ use crate::model::{BlamedLine, CommitSummary, FileHistory};
 use crate::render::text::{name_in_sentence, one_line, truncate};
 use crate::render::{ago, escape_unprintable_in_lines};
 
-/// Renders commits, one per line with its mark, such as `undone`, each followed by its details.
-pub fn log(commits: &[(&CommitSummary, Option<&str>, String)], now: DateTime<Utc>) -> String {
+/// Renders commits, one per line with its mark, such as `undone` or the id of an undo, each followed by its details.
+pub fn log(commits: &[(&CommitSummary, Option<String>, String)], now: DateTime<Utc>) -> String {
     let width = commits.iter().map(|(it, ..)| it.short.len()).max().unwrap_or_default();
     let names = commits.iter().map(|(it, ..)| author_name(&it.by).chars().count());
     let name_width = names.max().unwrap_or_default();
     let mut page = String::new();
     for (CommitSummary { short, subject, by, at, .. }, mark, details) in commits {
-        let mark = mark.map(|it| format!("  ({it})")).unwrap_or_default();
+        let mark = mark.as_ref().map(|it| format!("  ({it})")).unwrap_or_default();
         let (age, by, subject) =
             (ago(*at, now), author_name(by), truncate(&one_line(subject), 120));
         page.push_str(&format!("{short:width$}  {age:<14}  {by:name_width$}  {subject}{mark}\n"));

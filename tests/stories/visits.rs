@@ -346,7 +346,7 @@ async fn the_log_marks_commits_that_are_undone() {
         lines.collect::<Vec<_>>().join("\n")
     };
     assert_snapshot!(marks(&["-n", "9"]), @"
-    just now        ada     undo: visit ID
+    just now        ada     undo: visit ID  (id ID)
     1 day ago       claude  entity Granite: update
     1 day ago       claude  entity Plan: update  (undone)
     1 day ago       claude  entities: create 2  (partly undone)

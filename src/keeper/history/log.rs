@@ -1,10 +1,12 @@
 //! The history of a palace: its commits, and the author of a line.
 
+use ulid::Ulid;
+
 use crate::keeper::history::item_diffs::item_diffs_from_file_diffs;
 use crate::keeper::history::log_filter::{CommitSelection, LogFilter};
 use crate::keeper::history::resolve_item;
 use crate::keeper::history::resolve_item::ResolvedItem;
-use crate::keeper::history::revert::UndoneCommitSet;
+use crate::keeper::history::revert::{UndoneCommitSet, is_undo, visit_of_commit};
 use crate::keeper::history::revisions::{
     RevisionQuery, RevisionRange, parse_revision_query, unknown_word_refusal,
 };
@@ -34,6 +36,8 @@ pub struct LoggedCommit {
     pub details: CommitDetails,
     /// The changes of the items that the log is about, a line each; empty in the log of a palace.
     pub changes: String,
+    /// The id by which it can be undone itself, if it is an undo.
+    pub undo_id: Option<Ulid>,
     /// How much of it is undone; `None` in the log of a revision, where later commits are not read.
     pub undone: Option<UndoneAmount>,
 }
@@ -75,7 +79,8 @@ pub fn list_commits(
     commits.truncate(limit);
     let with_changes = |(details, undone)| {
         let changes = describe_item_changes(palace, &details, &files)?;
-        Ok(LoggedCommit { details, changes, undone })
+        let undo_id = visit_of_commit(&details).filter(|_| is_undo(&details));
+        Ok(LoggedCommit { details, changes, undo_id, undone })
     };
     let commits = commits.into_iter().map(with_changes).collect::<Result<_, Refusal>>()?;
     Ok(CommitLog { commits, is_truncated })

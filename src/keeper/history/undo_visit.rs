@@ -452,6 +452,7 @@ fn nothing_to_undo_refusal(history: &VisitHistory, title: &str, caller: &Caller)
 mod tests {
     use super::*;
     use crate::keeper::palace::change_plan::ChangePlan;
+    use crate::keeper::rooms::scrolls::{NewScroll, latest_scroll_ids, write_scroll};
     use crate::keeper::test_home::{TestHome, ada};
     use crate::model::FileEdit;
 
@@ -588,6 +589,37 @@ mod tests {
         assert_eq!(undo(&mut home, &since("2026-03-01"), false), Ok(title));
         assert!(home.read(MOSS).unwrap().contains("[old]"));
         assert_eq!(home.read(ROCK), None);
+    }
+
+    #[test]
+    fn what_an_undone_scroll_replaced_stays_replaced_by_its_successor() {
+        let mut home = TestHome::new(&[("rooms/hall.yaml", "name: Hall\ndescription: x\n")]);
+        let (mut now, minute) = (ada().now - TimeDelta::hours(1), TimeDelta::minutes(1));
+        let [one, two, three, four] = ["one", "two", "three", "four"].map(|name| {
+            now += minute;
+            let by = Caller { tool: "test", ..Caller::for_client(name, now) };
+            let new = NewScroll {
+                room: Some("hall".to_owned()),
+                title: "Hand-over".to_owned(),
+                body: name.to_owned(),
+            };
+            write_scroll(&mut home.keeper, &by, &new).unwrap();
+            by
+        });
+        let current = |home: &mut TestHome| {
+            home.run(|session| {
+                let palace = &session.palace.palace;
+                let ids = latest_scroll_ids(palace, &"hall".parse().unwrap());
+                ids.iter().map(|it| palace.scroll(it).unwrap().body.clone()).collect::<Vec<_>>()
+            })
+        };
+        undo(&mut home, &visit(&two), false).unwrap();
+        undo(&mut home, &visit(&three), false).unwrap();
+        assert_eq!(current(&mut home), ["four\n"]);
+        undo(&mut home, &visit(&four), false).unwrap();
+        assert_eq!(current(&mut home), ["one\n"]);
+        undo(&mut home, &visit(&one), false).unwrap();
+        assert_eq!(current(&mut home), [""; 0]);
     }
 
     #[test]

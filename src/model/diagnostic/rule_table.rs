@@ -92,8 +92,9 @@ const OTHER_RULES: &[Rule] = &[
         Code::UnknownScroll,
         "unknown-scroll",
         "A scroll replaces one that does not exist, is in another room or is newer",
-        "`replaces` lists the ids of older scrolls of the same room, which then stand below the current ones. Remove \
-         the id, or correct it.",
+        "`replaces` lists the ids of older scrolls of the same room, which then stand below the current ones. The id \
+         of one that is gone keeps still older ones with the same title there. Remove the id, or \
+         correct it.",
     ),
     warning_rule(
         Code::OldName,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use ulid::Ulid;
+
 use crate::model::room::room_renames::RoomRenames;
 use crate::model::{Palace, RoomId, Scroll, ScrollId};
 
@@ -19,14 +21,36 @@ impl Palace {
         only.chain(merged.into_values().rev())
     }
 
+    /// Returns the newest scroll of the room that replaces this one: it names this one, or one that was
+    /// newer than this one and is gone.
+    pub fn replacement_of_scroll(&self, room: &RoomId, scroll: &Scroll) -> Option<&Scroll> {
+        self.scroll_replacing(room, scroll).or_else(|| self.scroll_replacing_gone(room, scroll))
+    }
+
     /// Returns the newest scroll of the room that names this one as replaced. One of another room, or one
     /// that was not written later, replaces nothing: it would take away what it is no newer version of.
-    pub fn replacement_of_scroll(&self, room: &RoomId, scroll: &Scroll) -> Option<&Scroll> {
+    fn scroll_replacing(&self, room: &RoomId, scroll: &Scroll) -> Option<&Scroll> {
         let all = self.replacing_scrolls.get(&scroll.id)?.iter();
         let here = all.filter(|it| self.is_same_room(room, &it.room));
         let found = here.filter_map(|it| self.scrolls.get(&it.room)?.get(&it.id));
         let age = |it: &Scroll| (it.written, it.id);
         found.filter(|it| age(it) > age(scroll)).max_by_key(|it| age(it))
+    }
+
+    /// Returns the newest scroll of the room and title that replaces one which was newer than this one
+    /// and is gone. So when the second of three hand-overs is undone, the first stays replaced.
+    fn scroll_replacing_gone(&self, room: &RoomId, scroll: &Scroll) -> Option<&Scroll> {
+        let is_gone = |id: &Ulid| {
+            let which = ScrollId { room: room.clone(), id: *id };
+            *id > scroll.id && self.folder_of_scroll(&which).is_none()
+        };
+        let newer = self.scrolls_in_room(room).take_while(|it| it.id > scroll.id);
+        let mut replacing = newer.filter(|it| {
+            !it.replaces.is_empty()
+                && it.written >= scroll.written
+                && it.title.to_lowercase() == scroll.title.to_lowercase()
+        });
+        replacing.find(|it| it.replaces.iter().any(is_gone))
     }
 
     /// Returns whether two ids name one room: equal, or one is an old name of the other.

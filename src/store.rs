@@ -153,6 +153,8 @@ pub enum CommitOutcome {
 pub struct CommitReport {
     /// The commit; `None`: there was nothing to commit.
     pub commit: Option<CommitId>,
+    /// The commit that `HEAD` pointed to before the change; `None`: none, or nothing was committed.
+    pub previous: Option<CommitId>,
     /// Problems that occurred after the change was made.
     pub warnings: Vec<CommitWarning>,
 }
@@ -391,7 +393,7 @@ impl Store {
         match &self.as_of_commit {
             Some(commit) => Err(Error::ReadOnlyAsOf { short: commit.short.clone() }),
             None => {
-                self.check_repository_before_change(change)?;
+                self.reject_forbidden_repository()?;
                 let moved = self.follow_moved_branch()?;
                 if !moved.is_empty() {
                     return Ok(CommitOutcome::Stale(moved));
@@ -547,11 +549,11 @@ impl Store {
     /// Returns the repository that contains the palace; opens it only if the open one is out of
     /// date.
     fn open_allowed_repository(&self) -> Result<Option<Arc<Repository>>, Error> {
-        self.reject_symlinked_palace()?;
         let mut open = self.repository.lock().unwrap_or_else(PoisonError::into_inner);
         if open.is_some() && self.repository_checks.load(Ordering::Relaxed) == CHECKED {
             return Ok(open.clone());
         }
+        self.reject_symlinked_palace()?;
         match open.as_ref().filter(|it| it.is_current()) {
             Some(repository) => {
                 repo::git_files::check_files_of_open_repository(
@@ -572,9 +574,18 @@ impl Store {
         Ok(open.clone())
     }
 
-    /// Fails if the palace was moved or removed since it was last listed, because a write would
-    /// create another palace at the old path.
+    /// Lets the next use of the repository check it again if the open one is no longer the palace's.
+    fn recheck_repository_if_moved(&self) {
+        let open = self.repository.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if open.is_none_or(|it| !it.is_current()) {
+            self.recheck_repository();
+        }
+    }
+
+    /// Fails if the palace has become a symbolic link, or was moved or removed since it was last
+    /// listed, because a write would create another palace at the old path.
     fn reject_moved_palace(&self) -> Result<(), Error> {
+        self.reject_symlinked_palace()?;
         if self.palace_existed.load(Ordering::Relaxed) && !self.palace.is_dir() {
             let palace = self.palace.clone();
             return Err(match self.proposal_branch.clone() {

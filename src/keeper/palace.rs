@@ -84,6 +84,11 @@ impl OpenPalace {
             return Ok(());
         }
         self.store.begin_call();
+        self.apply_changes_of_others()
+    }
+
+    /// Does what [`OpenPalace::catch_up`] does, later in a call that has begun.
+    fn apply_changes_of_others(&mut self) -> Result<(), Refusal> {
         self.apply_saved_changes()?;
         let head = self.read_head()?;
         if head != self.head && self.repository_fault.is_none() {
@@ -196,7 +201,7 @@ impl OpenPalace {
         let mut attempts = 0;
         while attempts < MAX_ATTEMPTS {
             let alone = self.acquire_filing_lock(options.is_exclusive)?;
-            self.catch_up()?;
+            self.apply_changes_of_others()?;
             self.check_format_version()?;
             // Unreadable settings may have switched commits off.
             if let Some(finding) = self.file_error(PalacePath::SETTINGS_FILE) {
@@ -216,6 +221,8 @@ impl OpenPalace {
                     self.sign_missing_commit()?;
                 }
             }
+            // Meanwhile anything may have happened to the repository.
+            self.store.begin_call();
         }
         Err(Refusal::Contended)
     }
@@ -327,9 +334,9 @@ impl OpenPalace {
         self.loaded.visit_changes = changes;
         self.retry_name_conflicts();
         done.warnings.iter().for_each(|it| (self.warn)(&it.to_string()));
-        let commit = done.commit.clone();
+        self.advance_head(&done, edits)?;
         self.commit_reports.push(done);
-        self.advance_head(commit, edits)
+        Ok(())
     }
 }
 

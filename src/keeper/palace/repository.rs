@@ -10,7 +10,7 @@ use crate::keeper::Refusal;
 use crate::keeper::error::format_error_chain;
 use crate::keeper::palace::open_palace::OpenPalace;
 use crate::model::{Code, CommitId, CommitMode, CommitSummary, Diagnostic, FileEdit};
-use crate::store;
+use crate::store::{self, CommitReport};
 
 impl OpenPalace {
     /// Recovers from a crashed writer, and brings the files of a proposal to its branch if that was
@@ -119,17 +119,17 @@ impl OpenPalace {
     /// Sets the last seen commit to our own commit, and applies what others committed before it.
     pub(crate) fn advance_head(
         &mut self,
-        commit: Option<CommitId>,
+        done: &CommitReport,
         own_edits: &[FileEdit],
     ) -> Result<(), Refusal> {
-        if commit.is_none() {
-            return Ok(());
+        let CommitReport { commit: Some(commit), previous, .. } = done else { return Ok(()) };
+        if *previous != self.head {
+            let own_paths: HashSet<&str> = own_edits.iter().map(|it| it.path.as_str()).collect();
+            let mut paths = self.files_changed_since_last_head(Some(commit));
+            paths.retain(|path| !own_paths.contains(path.as_str()));
+            self.apply_committed_changes(paths)?;
         }
-        let own_paths: HashSet<&str> = own_edits.iter().map(|it| it.path.as_str()).collect();
-        let mut paths = self.files_changed_since_last_head(commit.as_ref());
-        paths.retain(|path| !own_paths.contains(path.as_str()));
-        self.apply_committed_changes(paths)?;
-        self.loaded.head = commit;
+        self.loaded.head = Some(commit.clone());
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use crate::store::repo::paths;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::model::{Changeset, Code, Consent, Diagnostic};
+use crate::model::{Code, Consent, Diagnostic};
 
 use crate::store::repo::repository;
 use crate::store::{Error, Store};
@@ -60,18 +60,16 @@ impl Store {
         }
     }
 
-    /// Fails if the repository may not be used, or has files that may not be opened.
-    pub(crate) fn check_repository_before_change(&self, change: &Changeset) -> Result<(), Error> {
-        let repository = match self.open_allowed_repository() {
+    /// Fails if the repository may not be used, or has files that may not be opened. The others that
+    /// a change opens are checked under the lock.
+    pub(crate) fn reject_forbidden_repository(&self) -> Result<(), Error> {
+        match self.open_allowed_repository() {
             Err(err @ (Error::RepositoryElsewhere { .. } | Error::NotRegularFile { .. })) => {
-                return Err(err);
+                Err(err)
             }
             // A repository that cannot be opened is not needed if nothing is committed.
-            Err(_) | Ok(None) => return Ok(()),
-            Ok(Some(repository)) => repository,
-        };
-        let paths: Vec<_> = change.edits.iter().map(|it| it.path.clone()).collect();
-        repository::check_files_before_change(&repository, &paths)
+            _ => Ok(()),
+        }
     }
 
     fn check_repository(&self) -> Result<(), Error> {

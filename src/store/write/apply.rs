@@ -162,6 +162,7 @@ fn commit_with_retry(
         }
         store.restore_pruned_objects();
         std::thread::sleep(RETRY_PAUSE);
+        store.recheck_repository();
         outcome = commit_files(store, change, edits, &signer);
     }
     store.signer = Some(signer);
@@ -179,8 +180,8 @@ fn commit_files(
     signer: &Signer,
 ) -> Result<CommitOutcome, Error> {
     store.reject_moved_palace()?;
-    // The caller may have waited for a lock, or tries again.
-    store.recheck_repository();
+    // The caller may have waited for a lock.
+    store.recheck_repository_if_moved();
     let repository = store.open_or_create_repository()?;
     let guard = WriteGuard::lock(&repository, &edit_paths(edits), &store.lock_timeouts)?;
     store.reject_moved_palace()?;
@@ -189,12 +190,13 @@ fn commit_files(
         // It was moved since the caller brought the files to it.
         return Ok(CommitOutcome::Stale(edit_paths(edits)));
     }
-    check_head_unless_checked(&mut store.checked_head, &repository, repository.head()?)?;
     let mut git = repository.git();
     // The same few trees are read in each step.
     git.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
-    let staging = open_staging(store, &repository, &git, &guard)?;
-    guard.record_index_lock_inode(staging.lock_inode())?;
+    let mut staging = open_staging(store, &repository, &git, &guard)?;
+    let head = repository.head()?;
+    check_head_unless_checked(&mut store.checked_head, &repository, head)?;
+    repair_index_if_reloaded(&repository, &mut staging)?;
     // The caller may have cancelled while this waited for the locks.
     store.reject_if_cancelled()?;
     let progress = store.start_progress(edits.len() * STEPS_PER_FILE);
@@ -209,7 +211,7 @@ fn commit_files(
         progress,
     };
     steps.reject_blocked_paths(&staging)?;
-    run_commit_steps(store, &steps, staging)
+    run_commit_steps(store, &steps, staging, head)
 }
 
 /// Writes the files and the commits, with all locks held.
@@ -217,6 +219,7 @@ fn run_commit_steps(
     store: &mut Store,
     steps: &CommitSteps<'_>,
     mut staging: Staging<'_>,
+    head: Option<ObjectId>,
 ) -> Result<CommitOutcome, Error> {
     let CommitSteps { repository, git, edits, write_guard: guard, .. } = *steps;
     let palace = store.palace.clone();
@@ -227,8 +230,6 @@ fn run_commit_steps(
             return Ok(CommitOutcome::Stale(stale));
         }
     };
-    let head = repository.head()?;
-    check_head_unless_checked(&mut store.checked_head, repository, head)?;
     let mut writer = ObjectWriter::new(git, &repository.common_dir);
     let drafts = steps.draft_commits(&mut writer, &staging, head);
     let drafts = drafts.map_err(|err| repository.git_error("compare", err))?;
@@ -247,19 +248,20 @@ fn run_commit_steps(
             stale
         })
     })?;
-    let commit = match result {
-        Ok(result) => result,
+    let moved = match result {
+        Ok(moved) => moved,
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
     };
-    store.checked_head = commit.or(store.checked_head);
+    store.checked_head = moved.map(|it| it.to).or(store.checked_head);
     let mut warnings = steps.sync_and_collect_warnings(folders.unwrap_or_default());
     warnings.extend(replace_index(store, staging, guard));
     warnings.extend(store.signing.report(steps.signer));
     if let Err(err) = store.protect_from_gc(writer.into_objects()) {
         warnings.push(CommitWarning::ObjectsNotRestored(err.message_with_causes()));
     }
-    let commit = commit.map(|id| CommitId(id.to_string()));
-    Ok(CommitOutcome::Done(CommitReport { commit, warnings }))
+    let commit = moved.map(|it| CommitId(it.to.to_string()));
+    let previous = moved.and_then(|it| it.from).map(|it| CommitId(it.to_string()));
+    Ok(CommitOutcome::Done(CommitReport { commit, previous, warnings }))
 }
 
 /// Sets the modes of the files that are written.
@@ -282,7 +284,7 @@ fn check_head_unless_checked(
     Ok(())
 }
 
-/// Opens the index, and repairs it if another program may have written it.
+/// Opens the index, and locks it.
 pub(crate) fn open_staging<'a>(
     store: &mut Store,
     repository: &'a Repository,
@@ -291,11 +293,20 @@ pub(crate) fn open_staging<'a>(
 ) -> Result<Staging<'a>, Error> {
     let mut record = |path: &Path, inode: u64| guard.record_lock_file(path, inode);
     let cached = store.cached_index.take();
-    let mut staging = Staging::open(repository, git, cached, &store.lock_timeouts, &mut record)?;
-    if staging.is_reloaded() {
-        index_repair::repair_index(repository, &mut staging)?;
-    }
+    let staging = Staging::open(repository, git, cached, &store.lock_timeouts, &mut record)?;
+    guard.record_index_lock_inode(staging.lock_inode())?;
     Ok(staging)
+}
+
+/// Repairs the index if another program may have written it.
+pub(crate) fn repair_index_if_reloaded(
+    repository: &Repository,
+    staging: &mut Staging<'_>,
+) -> Result<(), Error> {
+    match staging.is_reloaded() {
+        true => index_repair::repair_index(repository, staging),
+        false => Ok(()),
+    }
 }
 
 /// Replaces the index; if that fails, the next writer repairs it.

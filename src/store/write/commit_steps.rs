@@ -30,6 +30,14 @@ use crate::store::{CommitWarning, Error};
 /// How often a commit is rebuilt because another program moved `HEAD` meanwhile.
 const MAX_ATTEMPTS: usize = 20;
 
+/// A move of `HEAD`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MovedHead {
+    /// `None`: there was no commit.
+    pub(crate) from: Option<ObjectId>,
+    pub(crate) to: ObjectId,
+}
+
 /// The data used by the steps of one commit.
 pub(crate) struct CommitSteps<'a> {
     pub(crate) repository: &'a Repository,
@@ -212,7 +220,7 @@ impl CommitSteps<'_> {
         drafts: &[CommitDraft],
         mut head: Option<ObjectId>,
         mut settle: impl FnMut(&ObjectWriter<'_>) -> Result<Vec<String>, Error>,
-    ) -> Result<Result<Option<ObjectId>, Vec<String>>, Error> {
+    ) -> Result<Result<Option<MovedHead>, Vec<String>>, Error> {
         let failed = |err| self.repository.git_error("commit", err);
         for _ in 0..MAX_ATTEMPTS {
             let mut tip = head;
@@ -228,7 +236,9 @@ impl CommitSteps<'_> {
                 return Ok(Ok(None));
             };
             match self.move_head(head, new, last.reflog_entry())? {
-                RefUpdateOutcome::Updated => return Ok(Ok(Some(new))),
+                RefUpdateOutcome::Updated => {
+                    return Ok(Ok(Some(MovedHead { from: head, to: new })));
+                }
                 // The files of a proposal must be brought to its branch first.
                 RefUpdateOutcome::Conflict if find_branch_move(self.repository)?.is_some() => {
                     return Ok(Err(self.edits.iter().map(|it| it.path.clone()).collect()));
@@ -279,8 +289,7 @@ impl CommitSteps<'_> {
         if let Err(err) = self.sync_refs_and_index(folders) {
             warnings.push(CommitWarning::NotDurable(err.message_with_causes()));
         }
-        let is_detached = self.git.head().is_ok_and(|it| it.is_detached());
-        if is_detached && !self.repository.is_kept_by_jj() {
+        if self.write_guard.is_head_detached() && !self.repository.is_kept_by_jj() {
             warnings.push(CommitWarning::DetachedHead);
         }
         warnings
@@ -289,11 +298,16 @@ impl CommitSteps<'_> {
     /// Makes the moved reference, the names of the files, and the index in its lock file durable.
     fn sync_refs_and_index(&self, folders: Vec<PathBuf>) -> Result<(), Error> {
         let Repository { git_dir, common_dir, palace, .. } = self.repository;
-        let files = commit::files_written_by_head_move(self.git, git_dir, common_dir);
-        let mut files = files.map_err(|err| self.repository.git_error("read `HEAD`", err))?;
-        files.push(git_dir.join("index.lock"));
-        files.extend(folders);
-        fsync::sync_file_systems_or_files(&[palace, git_dir, common_dir], || files)
+        let mut unreadable = None;
+        fsync::sync_file_systems_or_files(&[palace, git_dir, common_dir], || {
+            let files = commit::files_written_by_head_move(self.git, git_dir, common_dir);
+            let files = files.unwrap_or_else(|err| {
+                unreadable = Some(err);
+                Vec::new()
+            });
+            files.into_iter().chain([git_dir.join("index.lock")]).chain(folders).collect()
+        })?;
+        unreadable.map_or(Ok(()), |err| Err(self.repository.git_error("read `HEAD`", err)))
     }
 
     /// Returns the path of the file in the repository.

@@ -16,7 +16,7 @@ use crate::store::repo::repository::Repository;
 use crate::store::repo::{operation, palace_files};
 use crate::store::sync::palace_folders::PalaceFolders;
 use crate::store::write::apply::{
-    keep_or_undo, open_staging, put_in_place_and_stage, replace_index,
+    keep_or_undo, open_staging, put_in_place_and_stage, repair_index_if_reloaded, replace_index,
 };
 use crate::store::write::commit::{self, BlobEntry, GitIdentity};
 use crate::store::write::commit_steps::CommitSteps;
@@ -150,8 +150,8 @@ fn move_head_under_lock(
         return Ok(HeadMoveOutcome::HeadMoved);
     }
     let git = repository.git();
-    let staging = open_staging(store, &repository, &git, &guard)?;
-    guard.record_index_lock_inode(staging.lock_inode())?;
+    let mut staging = open_staging(store, &repository, &git, &guard)?;
+    repair_index_if_reloaded(&repository, &mut staging)?;
     let failed = |err| repository.git_error("compare", err);
     let planned = plan_edits(&git, &repository, &staging, head_move, merge_edit).map_err(failed)?;
     let PlannedEdits { edits, still_edited, waiting } = planned;
@@ -219,7 +219,8 @@ fn run_steps(
     warnings.extend(replace_index(store, staging, guard));
     warnings.extend(store.signing.report(steps.signer));
     let commit = Some(CommitId(new.to_string()));
-    Ok(HeadMoveOutcome::Done(CommitReport { commit, warnings }))
+    let previous = Some(CommitId(head_move.old.to_string()));
+    Ok(HeadMoveOutcome::Done(CommitReport { commit, previous, warnings }))
 }
 
 /// Writes the commit with its trees and files; returns its id.

@@ -133,10 +133,16 @@ impl NewLock<'_> {
         let below = format!("{PROOF_FOLDER}/{name}{LOCK_SUFFIX}");
         palazzo_file::create_parent_folders(git_dir, &below, self.shared_mode)?;
         let proof = palazzo_file::palazzo_file_path(git_dir, &below);
-        // An existing proof was left by an earlier write that could not remove it.
-        remove_if_exists(&proof)?;
         failpoint::fail_point("create lock file")?;
-        let file = OpenOptions::new().write(true).create_new(true).open(&proof)?;
+        let create = || OpenOptions::new().write(true).create_new(true).open(&proof);
+        let file = match create() {
+            // It was left by an earlier write that could not remove it.
+            Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
+                remove_if_exists(&proof)?;
+                create()
+            }
+            created => created,
+        }?;
         self.shared_mode.adjust_file(&file)?;
         failpoint::fail_point("link lock file")?;
         let linked = self.retry_while_locked(|| fs::hard_link(&proof, self.path));

@@ -90,6 +90,9 @@ impl<'g> ObjectWriter<'g> {
 
     /// Returns true if the object exists and is intact.
     fn is_intact(&self, id: ObjectId) -> bool {
+        if !self.git.objects.exists_without_refresh(&id) {
+            return false;
+        }
         let mut buffer = Vec::new();
         match self.loose.try_find(&id, &mut buffer) {
             Ok(Some(found)) => {
@@ -97,7 +100,7 @@ impl<'g> ObjectWriter<'g> {
                 hash.is_ok_and(|it| it == id)
             }
             // A pack has its own checksum, and is not written by Palazzo.
-            Ok(None) => self.git.objects.exists_without_refresh(&id),
+            Ok(None) => true,
             Err(_) => false,
         }
     }

@@ -111,9 +111,9 @@ fn has_marker(repository: &Repository) -> bool {
 }
 
 fn has_lock_proofs(repository: &Repository) -> bool {
-    [&repository.git_dir, &repository.common_dir]
-        .iter()
-        .any(|it| lock_file::has_lock_file_proofs(it))
+    let Repository { git_dir, common_dir, .. } = repository;
+    lock_file::has_lock_file_proofs(git_dir)
+        || (common_dir != git_dir && lock_file::has_lock_file_proofs(common_dir))
 }
 
 /// Returns the marker line that records a lock file by its inode.
@@ -130,6 +130,11 @@ impl WriteMarker {
         let head = repository.git().head_name().ok().flatten();
         let paths = paths.iter().map(|path| format!("{}{path}", repository.prefix)).collect();
         Self { branch: head.map(|it| it.to_string()), paths, ..Self::default() }
+    }
+
+    /// Returns the branch that `HEAD` pointed to; `None`: none.
+    pub(crate) fn branch(&self) -> Option<&str> {
+        self.branch.as_deref()
     }
 
     /// Writes the marker in `repository`, and returns the open file for further lines.

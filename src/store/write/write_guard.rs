@@ -20,6 +20,7 @@ pub(crate) struct WriteGuard {
     marker_path: PathBuf,
     common_dir: PathBuf,
     prefix: String,
+    is_head_detached: bool,
     needs_recovery: Cell<bool>,
     // Dropped after the marker is emptied.
     _lock: PalazzoLock,
@@ -39,17 +40,24 @@ impl WriteGuard {
         worktree_branch::reject_write_beside_proposal(repository)?;
         let place = recovery::marker_path(repository);
         recovery::recover_under_lock(repository, timeouts)?;
-        let written = recovery::WriteMarker::new(repository, paths).write(repository);
-        let marker = written.map_err(Error::for_file("write", &place))?;
+        let marker = recovery::WriteMarker::new(repository, paths);
+        let is_head_detached = marker.branch().is_none();
+        let marker = marker.write(repository).map_err(Error::for_file("write", &place))?;
         let (prefix, common_dir) = (repository.prefix.clone(), repository.common_dir.clone());
         Ok(Self {
             marker,
             marker_path: place,
             common_dir,
             prefix,
+            is_head_detached,
             needs_recovery: Cell::new(false),
             _lock: lock,
         })
+    }
+
+    /// Returns whether `HEAD` pointed to no branch when the write began.
+    pub(crate) fn is_head_detached(&self) -> bool {
+        self.is_head_detached
     }
 
     /// Records the inode of `index.lock`, by which an older Palazzo recognises it.

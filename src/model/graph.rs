@@ -2,6 +2,7 @@
 
 pub(crate) mod entity_check;
 pub(crate) mod entity_filter;
+mod folded_texts;
 mod former_names;
 pub(crate) mod grouped_entities;
 pub(crate) mod grouping;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 pub use entity_filter::EntityFilter;
 pub use timeline::{DatedFact, FactEvent, TimeSpan};
 
+use crate::model::graph::folded_texts::FoldedTexts;
 use crate::model::graph::former_names::FormerNames;
 use crate::model::graph::grouped_entities::GroupingCache;
 use crate::model::graph::lazy_index::{
@@ -51,6 +53,7 @@ pub struct Graph {
     values: LazyIndex<KeyHash>,
     dates: LazyIndex<(KeyHash, Date)>,
     grouping_cache: GroupingCache,
+    folded_texts: FoldedTexts,
 }
 
 /// A relation, seen from its target.
@@ -116,6 +119,14 @@ impl Graph {
     /// Yields all entities and all loose ends, in no particular order.
     pub fn entities_and_loose_ends(&self) -> impl Iterator<Item = &Entity> {
         self.entities.values().chain(self.loose_ends.values()).map(|(_, entity)| entity)
+    }
+
+    /// Returns the entities with `needle`, which is in lower case, in name, genus or an observation,
+    /// in any case and in no particular order; `None` if the needle is empty or has a NUL character.
+    pub fn entities_containing(&self, needle: &str) -> Option<Vec<&Entity>> {
+        let all = || self.entities.iter().map(|(name, (_, entity))| (name, entity));
+        let names = self.folded_texts.find(needle, all)?;
+        Some(names.into_iter().filter_map(|it| self.get(it)).collect())
     }
 
     /// Yields all entities with their files, by genus and name.
@@ -286,6 +297,7 @@ impl Graph {
             self.former_names.insert(former, name);
         }
         self.grouping_cache.insert_entity(name, entity);
+        self.folded_texts.insert_if_built(name, entity);
     }
 
     fn remove_from_indexes(&mut self, name: &Arc<str>, entity: &Entity) {
@@ -303,6 +315,7 @@ impl Graph {
             self.former_names.remove(former, name);
         }
         self.grouping_cache.remove_entity(name, entity);
+        self.folded_texts.remove_if_built(name);
     }
 
     /// Returns the definition of a genus, if there is one.

@@ -1,9 +1,11 @@
 //! Case-insensitive substring search.
 
+use memchr::memmem;
+
 /// A text to search for.
 #[derive(Clone, Debug)]
 pub struct CaseInsensitiveNeedle {
-    lower: String,
+    lower: memmem::Finder<'static>,
     /// A buffer for texts in lower case, to avoid an allocation per text.
     buffer: String,
 }
@@ -11,18 +13,19 @@ pub struct CaseInsensitiveNeedle {
 impl CaseInsensitiveNeedle {
     /// Creates a case-insensitive search for `text`.
     pub fn new(text: &str) -> Self {
-        Self { lower: text.to_lowercase(), buffer: String::new() }
+        let lower = memmem::Finder::new(&text.to_lowercase()).into_owned();
+        Self { lower, buffer: String::new() }
     }
 
     /// Returns true if `text` contains the needle. The empty needle is in every text.
     pub fn is_in(&mut self, text: &str) -> bool {
         if !text.is_ascii() {
-            return text.to_lowercase().contains(&self.lower);
+            return self.lower.find(text.to_lowercase().as_bytes()).is_some();
         }
         self.buffer.clear();
         self.buffer.push_str(text);
         self.buffer.make_ascii_lowercase();
-        self.buffer.contains(&self.lower)
+        self.lower.find(self.buffer.as_bytes()).is_some()
     }
 }
 

@@ -186,13 +186,15 @@ fn select_entities<'a>(graph: &'a Graph, query: &NodeQuery<'_>) -> Vec<&'a Entit
     let mut matches: Vec<&Entity> = match query {
         NodeQuery::All => all().collect(),
         NodeQuery::Containing(text) => {
-            let mut needle = CaseInsensitiveNeedle::new(text);
-            let mut is_match = |it: &Entity| {
-                needle.is_in(&it.name)
-                    || needle.is_in(&it.genus)
-                    || it.observations.iter().any(|it| needle.is_in(it))
-            };
-            all().filter(|it| is_match(it)).collect()
+            graph.entities_containing(&text.to_lowercase()).unwrap_or_else(|| {
+                let mut needle = CaseInsensitiveNeedle::new(text);
+                let mut is_match = |it: &Entity| {
+                    needle.is_in(&it.name)
+                        || needle.is_in(&it.genus)
+                        || it.observations.iter().any(|it| needle.is_in(it))
+                };
+                all().filter(|it| is_match(it)).collect()
+            })
         }
         NodeQuery::ByNames(names, _) => {
             let names: HashSet<&String> = names.iter().collect();

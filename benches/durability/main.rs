@@ -8,6 +8,7 @@
 //! cargo bench --bench durability -- gc 60               60 seconds with `git gc --prune=now`
 //! cargo bench --bench durability -- every-syscall       a kill at every system call of a write
 //! cargo bench --bench durability -- contention 500      500 writes by each of two servers
+//! cargo bench --bench durability -- syscalls            the system calls of one write
 //! sudo … -- power 20                                    20 power failures
 //! ```
 //!
@@ -31,6 +32,7 @@
 //! - **contention**: two servers write into one palace while a person commits another file with
 //!   `git add` and `git commit` in a loop. No write may be lost or refused, and no commit of the
 //!   person may change the palace.
+//! - **syscalls**: how many system calls one write of each kind makes. Skipped without `strace`.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its results")]
 
@@ -38,6 +40,7 @@
 mod arguments;
 mod loop_device;
 mod pipelined_writer;
+mod syscall_counts;
 mod syscall_kills;
 mod test_home;
 
@@ -60,6 +63,7 @@ fn main() {
         test_gc(1);
         syscall_kills::kill_at_every_syscall(Some(2));
         test_contention(10);
+        syscall_counts::count_syscalls();
         return;
     }
     let count = arguments.get(1).and_then(|it| it.parse().ok());
@@ -81,6 +85,9 @@ fn main() {
     }
     if is_selected("contention") {
         test_contention(count.unwrap_or(100));
+    }
+    if is_selected("syscalls") {
+        syscall_counts::count_syscalls();
     }
 }
 

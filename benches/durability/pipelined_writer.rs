@@ -64,13 +64,15 @@ impl PipelinedWriter {
         writer
     }
 
-    /// Writes a unique word. Waits only while [`MAX_IN_FLIGHT`] calls have no response.
-    pub(crate) fn write(&mut self) {
+    /// Writes a unique word, and returns the tool. Waits only while [`MAX_IN_FLIGHT`] calls have no
+    /// response.
+    pub(crate) fn write(&mut self) -> &'static str {
         while self.in_flight.len() >= MAX_IN_FLIGHT && self.receive_response() {}
         let word = format!("word-{}-{}-", self.name, self.last_id);
         let (tool, arguments) = self.next_write(&word);
         let id = self.call_tool(tool, &arguments);
         self.in_flight.insert(id, word);
+        tool
     }
 
     /// Waits for all responses.

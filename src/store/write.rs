@@ -12,6 +12,7 @@ pub(crate) mod fsync;
 pub(crate) mod git_drivers;
 pub(crate) mod head_move;
 pub(crate) mod index;
+pub(crate) mod index_bytes;
 pub(crate) mod index_repair;
 pub(crate) mod lock_file;
 pub(crate) mod moved_files;

@@ -20,6 +20,7 @@ use sha1::{Digest as _, Sha1};
 use crate::store::Error;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit::BlobEntry;
+use crate::store::write::index_bytes::serialize_index;
 use crate::store::write::lock_file::{LockFile, LockFileRecorder};
 use crate::store::write::palazzo_lock::LockTimeouts;
 
@@ -309,21 +310,6 @@ pub(crate) fn is_outside_sparse_checkout(index: &gix::index::State, path: &str) 
 pub(crate) fn stat_file(place: &Path) -> Option<Stat> {
     let metadata = gix::index::fs::Metadata::from_path_no_follow(place).ok()?;
     Stat::from_fs(&metadata).ok()
-}
-
-/// Serialises the index with the checksum at its end.
-///
-/// gix would hash while it writes, a few bytes at a time, with collision detection: with a hundred
-/// thousand files that takes longer than the rest of a commit. As in git itself, the checksum does
-/// not protect against forgery.
-fn serialize_index(index: &gix::index::File) -> gix::Result<(Vec<u8>, ObjectId)> {
-    let options = gix::index::write::Options { skip_hash: true, ..Default::default() };
-    let mut bytes = Vec::with_capacity(index.entries().len() * 128);
-    let (_, null_digest) = index.write_to(&mut bytes, options)?;
-    bytes.truncate(bytes.len() - null_digest.as_slice().len());
-    let digest = Sha1::digest(&bytes);
-    bytes.extend_from_slice(&digest);
-    Ok((bytes, ObjectId::Sha1(digest.into())))
 }
 
 /// Writes an index of a new working directory: every file of `tree` is outside of it.

@@ -37,7 +37,7 @@ fn normalize_ids(text: &str) -> String {
     };
     let mut is_visit = false;
     let words = text.split_inclusive(is_end).map(|it| {
-        let is_id = std::mem::replace(&mut is_visit, it == "visit ");
+        let is_id = std::mem::replace(&mut is_visit, matches!(it, "visit " | "id "));
         if is_id { it.replace(it.trim_end_matches(is_end), "ID") } else { word(it) }
     });
     words.collect()

@@ -56,6 +56,7 @@ pub(crate) fn find_checkout(
         return Ok(Some((work.unwrap_or(common_dir).to_owned(), common_dir.to_owned())));
     }
     for git_dir in regular_file::list_folder(&common_dir.join("worktrees")) {
+        let git_dir = git_dir.path();
         if has_branch(&git_dir, branch_ref)? {
             let place = read_line(&git_dir.join("gitdir"))?.map(PathBuf::from);
             let work = place.and_then(|it| it.parent().map(Path::to_owned));

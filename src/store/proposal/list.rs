@@ -1,6 +1,6 @@
 //! Lists the proposals of a repository.
 
-use std::fs::{OpenOptions, TryLockError};
+use std::fs::{DirEntry, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
@@ -102,7 +102,8 @@ impl Store {
 /// Returns the markers of proposals, each with the reference of its branch.
 fn list_markers(repository: &Repository) -> Vec<(PathBuf, String)> {
     let markers = palazzo_file::palazzo_file_path(&repository.common_dir, MARKER_FOLDER);
-    let mut markers = regular_file::list_folder(&markers);
+    let markers = regular_file::list_folder(&markers);
+    let mut markers: Vec<_> = markers.iter().map(DirEntry::path).collect();
     markers.retain(|it| it.extension().is_none());
     let with_branch = |marker: PathBuf| {
         // A stranger's repository may have anything there; it is no proposal then.

@@ -146,8 +146,8 @@ pub(crate) fn may_name_programs(git_dir: &Path, common_dir: &Path) -> bool {
     };
     let is_suspicious =
         |file: PathBuf| match regular_file::check_regular_file(&file, SizeLimit::Bounded) {
-            Ok(()) if !file.exists() => false,
-            Ok(()) => match gix::config::File::from_path_no_includes(file, Source::Local) {
+            Ok(false) => false,
+            Ok(true) => match gix::config::File::from_path_no_includes(file, Source::Local) {
                 Ok(config) => config.sections().any(|section| {
                     let name = section.header().name().to_str_lossy().into_owned();
                     let mut keys = section.value_names();

@@ -25,9 +25,9 @@ const SHARED_FILES: [&str; 6] = [
     "packed-refs",
     "shallow",
 ];
-/// Folders below `.git` in which files are opened.
-const GIT_FOLDERS: [&str; 6] =
-    ["info", "logs", "objects/info", "objects/pack", "palazzo", "refs/heads"];
+/// Folders below `.git` in which files are opened, each after the one that it is in.
+const GIT_FOLDERS: [&str; 8] =
+    ["info", "logs", "objects", "objects/info", "objects/pack", "palazzo", "refs", "refs/heads"];
 /// The maximum length of a chain of alternate object folders; git allows five.
 const MAX_ALTERNATES: usize = 16;
 
@@ -60,11 +60,12 @@ fn check_head_branch(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
     for (folder, size) in [("", SizeLimit::Bounded), ("logs", SizeLimit::Any)] {
         let base = common_dir.join(folder);
         regular_file::reject_linked_folders(&base, branch.parent().unwrap_or(Path::new("")))?;
-        // Git leaves empty folders of deleted branches; a branch with a log still exists.
         let file = base.join(&branch);
-        let is_folder = regular_file::lstat(&file)?.is_some_and(|it| it.is_dir());
-        if !is_folder || (folder.is_empty() && common_dir.join("logs").join(&branch).is_file()) {
-            regular_file::check_regular_file(&file, size)?;
+        let Some(metadata) = regular_file::lstat(&file)? else { continue };
+        // Git leaves empty folders of deleted branches; a branch with a log still exists.
+        let is_branch = || folder.is_empty() && common_dir.join("logs").join(&branch).is_file();
+        if !metadata.is_dir() || is_branch() {
+            regular_file::check_metadata(&file, &metadata, size)?;
         }
     }
     Ok(())
@@ -79,22 +80,26 @@ fn read_head_branch(head: &Path) -> Result<Option<PathBuf>, Error> {
     Ok(path.filter(is_inside))
 }
 
-/// Checks the `.gitattributes` files that may apply to the file at `path` in the worktree. Git
-/// refuses links here too: it opens them with `O_NOFOLLOW`.
-pub(crate) fn check_gitattributes(work: &Path, path: &str) -> Result<(), Error> {
+/// Checks the `.gitattributes` files that may apply to the file at `path` in the worktree, and
+/// returns those that exist. Git refuses links here too: it opens them with `O_NOFOLLOW`.
+pub(crate) fn check_gitattributes(work: &Path, path: &str) -> Result<Vec<PathBuf>, Error> {
     check_in_folders_above(work, path, ".gitattributes")
 }
 
 /// Checks the `.gitignore` files that may apply to the folder at `path` in the worktree.
 pub(crate) fn check_gitignores(work: &Path, path: &str) -> Result<(), Error> {
-    check_in_folders_above(work, path, ".gitignore")
+    check_in_folders_above(work, path, ".gitignore").map(drop)
 }
 
-fn check_in_folders_above(work: &Path, path: &str, name: &str) -> Result<(), Error> {
-    let folders = Path::new(path).ancestors().skip(1);
-    folders
-        .map(|it| work.join(it).join(name))
-        .try_for_each(|it| regular_file::check_regular_file(&it, SizeLimit::Bounded))
+fn check_in_folders_above(work: &Path, path: &str, name: &str) -> Result<Vec<PathBuf>, Error> {
+    let mut found = Vec::new();
+    for folder in Path::new(path).ancestors().skip(1) {
+        let file = work.join(folder).join(name);
+        if regular_file::check_regular_file(&file, SizeLimit::Bounded)? {
+            found.push(file);
+        }
+    }
+    Ok(found)
 }
 
 /// Checks the files with fixed names.
@@ -118,24 +123,21 @@ pub(crate) fn check_folders_and_other_files(
 ) -> Result<(), Error> {
     for base in BTreeSet::from([git_dir, common_dir]) {
         for folder in GIT_FOLDERS {
-            regular_file::reject_linked_folders(base, Path::new(folder))?;
+            regular_file::reject_linked_folder(&base.join(folder))?;
         }
     }
     for file in regular_file::list_folder(git_dir) {
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        if name.starts_with("sharedindex.") {
-            regular_file::check_regular_file(&file, SizeLimit::Any)?;
+        if file.file_name().to_string_lossy().starts_with("sharedindex.") {
+            regular_file::check_regular_file(&file.path(), SizeLimit::Any)?;
         }
     }
     for file in regular_file::list_folder(&common_dir.join("palazzo")) {
         // Files in folders there are checked when they are read.
-        if !regular_file::lstat(&file)?.is_some_and(|it| it.is_dir()) {
+        if !file.file_type().is_ok_and(|it| it.is_dir()) {
             // The marker of a write lists all its files, and is read in parts.
-            let is_marker = file.file_name().is_some_and(|it| it == palazzo_file::MARKER_FILE);
-            regular_file::check_regular_file(
-                &file,
-                if is_marker { SizeLimit::Any } else { SizeLimit::Bounded },
-            )?;
+            let is_marker = file.file_name() == palazzo_file::MARKER_FILE;
+            let size = if is_marker { SizeLimit::Any } else { SizeLimit::Bounded };
+            regular_file::check_regular_file(&file.path(), size)?;
         }
     }
     Ok(())

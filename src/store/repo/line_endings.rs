@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 use std::io::Read as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use gix::attrs::StateRef;
 use gix::bstr::{BStr, ByteSlice as _};
@@ -14,6 +14,7 @@ use gix::filter::plumbing::pipeline::convert::ToGitOutcome;
 use gix::index::entry::Stage;
 use gix::worktree::stack::state::attributes::Source;
 
+use crate::store::Error;
 use crate::store::repo::git_files;
 use crate::store::repo::regular_file;
 use crate::store::repo::regular_file::SizeLimit;
@@ -111,9 +112,9 @@ pub(crate) fn converting_attribute(
     index: &gix::index::State,
     path: &str,
 ) -> gix::Result<Option<&'static str>> {
-    check_attribute_files(git, path)?;
+    let files = check_attribute_files(git, path)?;
     // Evaluating attributes is slow, and few repositories use one of these.
-    if !files_mention_converting_attribute(git, index, path)? {
+    if !files_mention_converting_attribute(&files, git, index, path)? {
         return Ok(None);
     }
     let mut stack = git.attributes_only(index, Source::WorktreeThenIdMapping)?;
@@ -123,22 +124,28 @@ pub(crate) fn converting_attribute(
     Ok(states.find(|(name, it)| is_converting(name, it.assignment.state)).map(|(name, _)| name))
 }
 
-/// Checks every attributes file that may apply to `path` before it is opened.
-fn check_attribute_files(git: &gix::Repository, path: &str) -> gix::Result<()> {
-    let own = git.common_dir().join("info/attributes");
-    let check = || {
-        if let Some(work) = git.workdir() {
-            git_files::check_gitattributes(work, path)?;
-        }
-        regular_file::check_regular_file(&own, SizeLimit::Bounded)
-    };
-    check().map_err(gix::Error::from_error)?;
-    // These may be links, because the user's own configuration names them.
+/// Checks every attributes file that may apply to `path` before it is opened; returns those that
+/// exist.
+fn check_attribute_files(git: &gix::Repository, path: &str) -> gix::Result<Vec<PathBuf>> {
     let global = git.attribute_global_paths()?;
-    global
-        .iter()
-        .try_for_each(|it| regular_file::check_link_target(it))
-        .map_err(gix::Error::from_error)
+    let check = || {
+        let mut files = match git.workdir() {
+            Some(work) => git_files::check_gitattributes(work, path)?,
+            None => Vec::new(),
+        };
+        let own = git.common_dir().join("info/attributes");
+        if regular_file::check_regular_file(&own, SizeLimit::Bounded)? {
+            files.push(own);
+        }
+        for file in global {
+            // It may be a link, because the user's own configuration names it.
+            if regular_file::check_link_target(&file)? {
+                files.push(file);
+            }
+        }
+        Ok::<_, Error>(files)
+    };
+    check().map_err(gix::Error::from_error)
 }
 
 /// Returns the attribute that the text of a `.gitattributes` sets for some file, by which git stores
@@ -168,24 +175,22 @@ fn is_converting(name: &str, state: StateRef<'_>) -> bool {
 }
 
 /// Returns true if an attributes file that may apply to `path` contains one of the attribute names.
+///
+/// `files` are those that exist on disk.
 fn files_mention_converting_attribute(
+    files: &[PathBuf],
     git: &gix::Repository,
     index: &gix::index::State,
     path: &str,
 ) -> gix::Result<bool> {
-    let mut files = git.attribute_global_paths()?;
-    files.push(git.common_dir().join("info/attributes"));
-    let above = Path::new(path).ancestors().skip(1);
-    let above: Vec<_> = above.map(|it| it.join(".gitattributes")).collect();
-    files.extend(git.workdir().into_iter().flat_map(|work| above.iter().map(|it| work.join(it))));
-    if files
-        .iter()
-        .any(|it| std::fs::read(it).is_ok_and(|text| text_mentions_converting_attribute(&text)))
-    {
+    let mentions =
+        |it: &PathBuf| std::fs::read(it).is_ok_and(|it| text_mentions_converting_attribute(&it));
+    if files.iter().any(mentions) {
         return Ok(true);
     }
     // If a file is not checked out, git uses the one in the index.
-    for file in above.iter().filter_map(|it| it.to_str()) {
+    let above = Path::new(path).ancestors().skip(1).map(|it| it.join(".gitattributes"));
+    for file in above.collect::<Vec<_>>().iter().filter_map(|it| it.to_str()) {
         let entry = index.entry_by_path_and_stage(BStr::new(file), Stage::Unconflicted);
         let Some(entry) = entry else { continue };
         if text_mentions_converting_attribute(&git.find_object(entry.id)?.data) {

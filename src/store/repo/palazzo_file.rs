@@ -62,6 +62,11 @@ pub(crate) fn open_regular_file(path: &Path, options: &mut OpenOptions) -> io::R
         Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
         _ => {}
     }
+    open_checked_file(path, options)
+}
+
+/// Opens a file that was a regular file, or missing, a moment ago; fails if it is none now.
+pub(crate) fn open_checked_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     set_no_follow(options);
     let file = options.open(path)?;
     // It may have been replaced between the check and the opening.

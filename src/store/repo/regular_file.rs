@@ -4,9 +4,9 @@
 //! A palace or repository may come from anyone. Opening a FIFO waits for a writer that may never
 //! come, a device may be endless, and a symbolic link can point to either.
 
-use std::fs::{self, Metadata};
+use std::fs::{self, DirEntry, Metadata};
 use std::io::{self, Read as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use walkdir::WalkDir;
 
@@ -28,19 +28,20 @@ pub(crate) enum SizeLimit {
     Any,
 }
 
-/// Checks that `file` is a regular file or does not exist.
-pub(crate) fn check_regular_file(file: &Path, size: SizeLimit) -> Result<(), Error> {
+/// Checks that `file` is a regular file or does not exist; returns whether it exists.
+pub(crate) fn check_regular_file(file: &Path, size: SizeLimit) -> Result<bool, Error> {
     match lstat(file)? {
-        Some(metadata) => check_metadata(file, &metadata, size),
-        None => Ok(()),
+        Some(metadata) => check_metadata(file, &metadata, size).map(|()| true),
+        None => Ok(false),
     }
 }
 
-/// Checks a file that the user's own configuration may name; links are followed.
-pub(crate) fn check_link_target(file: &Path) -> Result<(), Error> {
+/// Checks a file that the user's own configuration may name; links are followed. Returns whether it
+/// exists.
+pub(crate) fn check_link_target(file: &Path) -> Result<bool, Error> {
     match fs::metadata(file) {
-        Ok(metadata) => check_metadata(file, &metadata, SizeLimit::Bounded),
-        Err(_) => Ok(()),
+        Ok(metadata) => check_metadata(file, &metadata, SizeLimit::Bounded).map(|()| true),
+        Err(_) => Ok(false),
     }
 }
 
@@ -49,13 +50,20 @@ pub(crate) fn reject_linked_folders(base: &Path, folder: &Path) -> Result<(), Er
     let mut place = base.to_owned();
     for name in folder {
         place.push(name);
-        match lstat(&place)? {
-            None => return Ok(()),
-            Some(it) if it.is_dir() => {}
-            Some(it) => return Err(not_regular_error(&place, file_type_name(&it))),
+        if !reject_linked_folder(&place)? {
+            return Ok(());
         }
     }
     Ok(())
+}
+
+/// Checks that `folder` is a folder or does not exist; returns whether it exists.
+pub(crate) fn reject_linked_folder(folder: &Path) -> Result<bool, Error> {
+    match lstat(folder)? {
+        None => Ok(false),
+        Some(it) if it.is_dir() => Ok(true),
+        Some(it) => Err(not_regular_error(folder, file_type_name(&it))),
+    }
 }
 
 /// Checks that only folders and regular files are at or below `folder`, which may be missing.
@@ -80,9 +88,12 @@ pub(crate) fn read_regular_file(file: &Path) -> Result<Option<Vec<u8>>, Error> {
 
 /// Reads a regular file of at most `limit` bytes; `None`: it does not exist.
 pub(crate) fn read_regular_file_at_most(file: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
-    check_regular_file(file, if limit > MAX_BYTES { SizeLimit::Any } else { SizeLimit::Bounded })?;
+    let size = if limit > MAX_BYTES { SizeLimit::Any } else { SizeLimit::Bounded };
+    if !check_regular_file(file, size)? {
+        return Ok(None);
+    }
     // It may have been replaced since the check; opening it must not block.
-    let open = match palazzo_file::open_regular_file(file, fs::OpenOptions::new().read(true)) {
+    let open = match palazzo_file::open_checked_file(file, fs::OpenOptions::new().read(true)) {
         Err(err) if is_missing_file_error(&err) => return Ok(None),
         other => other.map_err(Error::for_file("read", file))?,
     };
@@ -99,9 +110,8 @@ pub(crate) fn read_line(file: &Path) -> Result<Option<String>, Error> {
 }
 
 /// Lists the entries of `folder`; empty if it does not exist or is no folder.
-pub(crate) fn list_folder(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    entries.flatten().map(|it| it.path()).collect()
+pub(crate) fn list_folder(folder: &Path) -> Vec<DirEntry> {
+    fs::read_dir(folder).into_iter().flatten().flatten().collect()
 }
 
 /// Returns the metadata of `file` without following a link; `None`: it does not exist.
@@ -116,7 +126,12 @@ fn is_missing_file_error(err: &io::Error) -> bool {
     matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-fn check_metadata(file: &Path, metadata: &Metadata, size: SizeLimit) -> Result<(), Error> {
+/// Checks that a file with this metadata is a regular file.
+pub(crate) fn check_metadata(
+    file: &Path,
+    metadata: &Metadata,
+    size: SizeLimit,
+) -> Result<(), Error> {
     if !metadata.is_file() {
         return Err(not_regular_error(file, file_type_name(metadata)));
     }
@@ -159,7 +174,7 @@ fn special_file_name(_: fs::FileType) -> &'static str {
 mod tests {
     use super::*;
 
-    fn error_summary(checked: Result<(), Error>) -> String {
+    fn error_summary<T: std::fmt::Debug>(checked: Result<T, Error>) -> String {
         let text = checked.unwrap_err().to_string();
         text.split(", and").next().unwrap().rsplit('/').next().unwrap().to_owned()
     }

@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use gix::refs::{FullNameRef, Target};
 use gix::sec::Trust;
 use gix::sec::trust::{DefaultForLevel as _, Mapping};
 
@@ -222,6 +223,9 @@ impl std::fmt::Debug for Repository {
 
 /// Returns the commit that `HEAD` points to; `None`: there is no commit yet.
 pub(crate) fn read_head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> {
+    if let Some(head) = read_loose_head(git)? {
+        return Ok(Some(head));
+    }
     let read = || -> gix::Result<_> {
         let mut head = git.head()?;
         let is_loose = match head.referent_name() {
@@ -246,6 +250,29 @@ pub(crate) fn read_head(git: &gix::Repository) -> gix::Result<Option<gix::Object
         }
     }
     Ok(before.0)
+}
+
+/// Returns the commit that `HEAD`, or the branch that it points to, names in a file of its own;
+/// `None`: there is no such file, or it names no commit. Few branches are in `packed-refs`.
+fn read_loose_head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> {
+    let Some(head) = git.refs.try_find_loose("HEAD")? else { return Ok(None) };
+    let target = match head.target {
+        Target::Symbolic(branch) => git.refs.try_find_loose(branch.as_ref())?.map(|it| it.target),
+        id => Some(id),
+    };
+    let Some(Target::Object(id)) = target else { return Ok(None) };
+    Ok((git.find_header(id)?.kind() == gix::objs::Kind::Commit).then_some(id))
+}
+
+/// Finds a reference; only if it has no file of its own in `packed-refs`.
+pub(crate) fn find_reference_target(
+    git: &gix::Repository,
+    name: &FullNameRef,
+) -> gix::Result<Option<Target>> {
+    match git.refs.try_find_loose(name)? {
+        Some(loose) => Ok(Some(loose.target)),
+        None => Ok(git.refs.try_find(name)?.map(|it| it.target)),
+    }
 }
 
 /// Finds the repository that contains `place`, a path without links, and checks its files; `None`:
@@ -457,7 +484,7 @@ pub(crate) fn check_files_before_change(
     let folder = |it: &String| Path::new(&repository.prefix).join(it).parent().map(Path::to_owned);
     let folders: BTreeSet<_> = paths.iter().filter_map(folder).collect();
     let mut files = folders.iter().map(|it| format!("{}/any", it.display()));
-    files.try_for_each(|it| git_files::check_gitattributes(&repository.work, &it))
+    files.try_for_each(|it| git_files::check_gitattributes(&repository.work, &it).map(drop))
 }
 
 #[cfg(test)]

@@ -213,11 +213,11 @@ impl Drop for LockFile {
 /// Removes the lock files in `git_dir` that a crashed Palazzo process left.
 pub(crate) fn remove_abandoned_locks(git_dir: &Path) -> io::Result<()> {
     let folder = palazzo_file::palazzo_file_path(git_dir, PROOF_FOLDER);
-    let above = folder.parent().is_some_and(palazzo_file::is_real_folder);
-    if !above || !palazzo_file::is_real_folder(&folder) {
+    if !folder.parent().is_some_and(palazzo_file::is_real_folder) {
         return Ok(());
     }
-    for entry in WalkDir::new(&folder).follow_links(false).into_iter().flatten() {
+    let entries = WalkDir::new(&folder).follow_links(false).follow_root_links(false);
+    for entry in entries.into_iter().flatten() {
         let Ok(name) = entry.path().strip_prefix(&folder) else { continue };
         let is_lock = name.extension().is_some_and(|it| it == "lock");
         if !entry.file_type().is_file() || !is_lock {

@@ -6,7 +6,7 @@
 //! an index older than its commit.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{Read as _, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::time::Duration;
 
 use crate::model::quoted_unless_plain;
@@ -20,6 +20,9 @@ use crate::store::write::failpoint;
 pub(crate) const WRITE_LOCK: &str = "lock";
 /// The lock for filing drawers, which must be filed only once.
 pub(crate) const FILING_LOCK: &str = "filing/lock";
+
+/// The length of the process id in a lock, which spaces fill up.
+const HOLDER_LENGTH: usize = 10;
 
 /// How long a writer waits for each kind of lock.
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +80,7 @@ pub(crate) fn acquire_palazzo_lock(
         }
     }
     // Only used in the error of a waiting process; the lock works without it.
-    drop(file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id())));
+    drop(write_holder(&mut file));
     Ok(PalazzoLock(file))
 }
 
@@ -93,6 +96,17 @@ fn forbid_deletion(options: &mut OpenOptions) {
     const FILE_SHARE_READ: u32 = 1;
     const FILE_SHARE_WRITE: u32 = 2;
     options.share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE);
+}
+
+/// Writes the process id of the holder. All have one length, because emptying the file first would
+/// give its block back to the disk.
+fn write_holder(file: &mut File) -> io::Result<()> {
+    let line = format!("{:<HOLDER_LENGTH$}\n", std::process::id());
+    file.write_all(line.as_bytes())?;
+    match file.metadata()?.len() > line.len() as u64 {
+        true => file.set_len(line.len() as u64),
+        false => Ok(()),
+    }
 }
 
 /// Reads the process id of the holder. On Windows nobody else can read a file that is locked, so the

@@ -127,9 +127,8 @@ pub(crate) fn marker_line_for_lock_file(common_dir: &Path, path: &Path, inode: u
 impl WriteMarker {
     /// Creates the marker of a write to `paths`, which are inside the palace.
     pub(crate) fn new(repository: &Repository, paths: &[String]) -> Self {
-        let head = repository.git().head_name().ok().flatten();
         let paths = paths.iter().map(|path| format!("{}{path}", repository.prefix)).collect();
-        Self { branch: head.map(|it| it.to_string()), paths, ..Self::default() }
+        Self { branch: branch_of_head(repository), paths, ..Self::default() }
     }
 
     /// Returns the branch that `HEAD` pointed to; `None`: none.
@@ -180,6 +179,12 @@ impl WriteMarker {
         }
         marker
     }
+}
+
+/// Returns the branch that `HEAD` points to; `None`: it points to none, or cannot be read.
+fn branch_of_head(repository: &Repository) -> Option<String> {
+    let head = repository.git().refs.try_find_loose("HEAD").ok()??;
+    head.target.try_name().map(|it| it.as_bstr().to_string())
 }
 
 /// Parses an inode and the path of a lock file.

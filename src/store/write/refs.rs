@@ -17,7 +17,7 @@ use gix::refs::{FullName, Target};
 use crate::store::Error;
 use crate::store::proposal::worktree_branch;
 use crate::store::repo::operation;
-use crate::store::repo::repository::Repository;
+use crate::store::repo::repository::{self, Repository};
 use crate::store::repo::shared_mode::SharedMode;
 use crate::store::write::failpoint;
 use crate::store::write::lock_file::{LockFile, LockFileRecorder};
@@ -82,7 +82,7 @@ impl RefUpdate<'_> {
             let last = &locked[locked.len() - 1].name;
             let full = FullName::try_from(last.as_str())
                 .map_err(|err| failed(gix::Error::from_error(err)))?;
-            match git.refs.try_find(full.as_ref()).map_err(failed)?.map(|it| it.target) {
+            match repository::find_reference_target(&git, full.as_ref()).map_err(failed)? {
                 Some(Target::Symbolic(next)) if locked.len() < MAX_SYMREF_DEPTH => {
                     name = next.as_bstr().to_string();
                 }
@@ -193,18 +193,8 @@ pub(crate) fn append_reflog_line(
     line: &str,
     shared_mode: SharedMode,
 ) -> io::Result<ReflogLine> {
-    if let Some(folder) = path.parent() {
-        shared_mode.create_dir_all(folder)?;
-    }
-    if path.is_dir() {
-        remove_folder_tree_if_empty(path)?;
-    }
-    let before = fs::symlink_metadata(path).ok().map(|it| it.len());
     failpoint::fail_point("append to reflog")?;
-    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
-    if before.is_none() {
-        shared_mode.adjust_file(&file)?;
-    }
+    let (mut file, before) = open_reflog(path, shared_mode)?;
     let appended = ReflogLine { file: path.to_owned(), before };
     let is_incomplete = before.is_some_and(|it| it > 0) && read_last_byte(&mut file)? != b'\n';
     let text = if is_incomplete { format!("\n{line}") } else { line.to_owned() };
@@ -219,6 +209,25 @@ pub(crate) fn append_reflog_line(
             Err(err)
         }
     }
+}
+
+/// Opens a reflog for appending, and returns its size; `None`: it was created.
+fn open_reflog(path: &Path, shared_mode: SharedMode) -> io::Result<(fs::File, Option<u64>)> {
+    match OpenOptions::new().read(true).append(true).open(path) {
+        Ok(file) => {
+            let size = file.metadata()?.len();
+            return Ok((file, Some(size)));
+        }
+        Err(err) if err.kind() == io::ErrorKind::NotFound => {
+            path.parent().map_or(Ok(()), |it| shared_mode.create_dir_all(it))?;
+        }
+        // Git leaves the empty folders of deleted branches.
+        Err(_) if path.is_dir() => remove_folder_tree_if_empty(path)?,
+        Err(err) => return Err(err),
+    }
+    let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+    shared_mode.adjust_file(&file)?;
+    Ok((file, None))
 }
 
 /// Removes appended lines; no other process appends while the reference is locked.

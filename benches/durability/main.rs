@@ -225,7 +225,9 @@ fn test_contention(writes: usize) {
         let servers = [1, 2].map(|server| {
             let mut writer = PipelinedWriter::start(home.serve_command(), server);
             scope.spawn(move || {
-                (0..writes).for_each(|_| writer.write());
+                for _ in 0..writes {
+                    writer.write();
+                }
                 writer.finish()
             })
         });

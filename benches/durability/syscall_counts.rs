@@ -79,7 +79,8 @@ fn trace(writer: &PipelinedWriter, log: &Path) -> Child {
 /// Ends `strace` in a way that lets it write the whole log.
 fn end_trace(mut strace: Child, log: &Path) -> String {
     let process = strace.id().to_string();
-    drop(Command::new("kill").arg(process).status().expect("there is a program `kill`"));
+    let ended = Command::new("kill").arg(process).status().expect("there is a program `kill`");
+    assert!(ended.success(), "strace has ended by itself");
     drop(strace.wait());
     fs::read_to_string(log).expect("strace has written its log")
 }

@@ -21,6 +21,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -214,7 +215,13 @@ impl GitProcess {
         is_cancelled: &dyn Fn() -> bool,
     ) -> Result<EndedGit, GitProcessError> {
         require_git_version(&self.operation)?;
-        let mut child = self.command.spawn().map_err(|source| self.not_run(source))?;
+        let mut child = match self.command.spawn() {
+            // It was removed since it was asked for its version.
+            Err(_) if git_version().is_none() => {
+                return Err(GitProcessError::NotInstalled { operation: self.operation });
+            }
+            started => started.map_err(|source| self.not_run(source))?,
+        };
         let output = child.stdout.take().map(OutputReader::start);
         let messages = child.stderr.take().map(OutputReader::start);
         let ended = self.wait(&mut child, is_cancelled);
@@ -288,15 +295,22 @@ pub fn git_version() -> Option<String> {
     (output.status.success() && !text.is_empty()).then_some(text)
 }
 
-/// Fails if git is not installed, or too old.
+/// Fails if git is not installed, or too old. One that was new enough is not asked again.
 fn require_git_version(operation: &str) -> Result<(), GitProcessError> {
+    static IS_NEW_ENOUGH: OnceLock<()> = OnceLock::new();
+    if IS_NEW_ENOUGH.get().is_some() {
+        return Ok(());
+    }
     let operation = operation.to_owned();
     match git_version() {
         None => Err(GitProcessError::NotInstalled { operation }),
         Some(found) if parse_version(&found) < Some(OLDEST_VERSION) => {
             Err(GitProcessError::TooOld { operation, found })
         }
-        Some(_) => Ok(()),
+        Some(_) => {
+            IS_NEW_ENOUGH.get_or_init(|| ());
+            Ok(())
+        }
     }
 }
 

@@ -73,6 +73,21 @@ struct CommitNote {
 }
 
 impl CommitRange {
+    /// Reads the commits that only `ours` has, and those that only `theirs` has.
+    pub(crate) fn of_both_sides(
+        history: &HistoryReader<'_>,
+        ours: ObjectId,
+        theirs: Option<ObjectId>,
+    ) -> gix::Result<[Self; 2]> {
+        let trees = [Some(ours), theirs].into_iter().flatten().map(|it| history.root_tree(it));
+        let folders = PalaceFolders::new(&history.git, &trees.collect::<gix::Result<Vec<_>>>()?);
+        let theirs_range = match theirs {
+            Some(theirs) => Self::between(history, &folders, theirs, [ours])?,
+            None => Self::default(),
+        };
+        Ok([Self::between(history, &folders, ours, theirs)?, theirs_range])
+    }
+
     /// Reads the commits of `tip` that are not in `hidden`.
     pub(crate) fn between(
         history: &HistoryReader<'_>,

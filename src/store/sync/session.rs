@@ -78,7 +78,7 @@ pub enum HistoryRelation {
 }
 
 /// The two histories, compared.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct HistoryComparison {
     /// How they are related.
     pub relation: HistoryRelation,
@@ -88,6 +88,8 @@ pub struct HistoryComparison {
     pub behind: usize,
     pub(crate) ours: ObjectId,
     pub(crate) theirs: Option<ObjectId>,
+    /// The commits that only this side has, and those that only the remote has.
+    pub(crate) ranges: [CommitRange; 2],
 }
 
 /// The outcome of applying what was planned.
@@ -183,7 +185,7 @@ impl SyncSession {
         let ours = self.head()?;
         let history = HistoryReader::new(&self.repository);
         let failed = |err| self.repository.git_error("compare two histories", err);
-        let ranges = read_ranges(&history, ours, self.theirs).map_err(failed)?;
+        let ranges = CommitRange::of_both_sides(&history, ours, self.theirs).map_err(failed)?;
         for (range, is_ours) in ranges.iter().zip([true, false]) {
             if let Some((commit, version)) = range.newest_rules.filter(|it| it.1 > rules_version) {
                 return Err(SyncError::NewerRules { commit: short_id(commit), version }.into());
@@ -193,14 +195,14 @@ impl SyncSession {
                 return Err(SyncError::OtherFiles { commit, path, is_ours }.into());
             }
         }
-        let [ahead, behind] = ranges.map(|it| it.count);
+        let [ahead, behind] = ranges.each_ref().map(|it| it.count);
         let relation = match (ahead, behind) {
             (0, 0) => HistoryRelation::Same,
             (_, 0) => HistoryRelation::Ahead,
             (0, _) => HistoryRelation::Behind,
             _ => HistoryRelation::Diverged,
         };
-        Ok(HistoryComparison { relation, ahead, behind, ours, theirs: self.theirs })
+        Ok(HistoryComparison { relation, ahead, behind, ours, theirs: self.theirs, ranges })
     }
 
     /// Plans the fast-forward or the merge of two histories; `None`: nothing is missing here.
@@ -222,7 +224,8 @@ impl SyncSession {
             }
             HistoryRelation::Diverged => {
                 let merger = TreeMerger { history: &history, merge_palace };
-                let merged = merger.merge_commits(ours, theirs).map_err(failed)?;
+                let merged = merger.merge_commits([ours, theirs], &histories.ranges);
+                let merged = merged.map_err(failed)?;
                 let merged = merged.ok_or_else(|| self.no_common_history(ours, theirs))?;
                 let planned =
                     PlannedMove::to_merge(&history, [ours, theirs], merged, rules_version)
@@ -396,21 +399,6 @@ impl SyncSession {
             false => SyncError::NoCommonHistory { ours, theirs }.into(),
         }
     }
-}
-
-/// Reads the commits that only this side has, and those that only the remote has.
-fn read_ranges(
-    history: &HistoryReader<'_>,
-    ours: ObjectId,
-    theirs: Option<ObjectId>,
-) -> gix::Result<[CommitRange; 2]> {
-    let trees = [Some(ours), theirs].into_iter().flatten().map(|it| history.root_tree(it));
-    let folders = PalaceFolders::new(&history.git, &trees.collect::<gix::Result<Vec<_>>>()?);
-    let theirs_range = match theirs {
-        Some(theirs) => CommitRange::between(history, &folders, theirs, [ours])?,
-        None => CommitRange::default(),
-    };
-    Ok([CommitRange::between(history, &folders, ours, theirs)?, theirs_range])
 }
 
 /// Returns a file that a merge would make too large, or give a name that is none.

@@ -73,21 +73,23 @@ struct FileVersions {
 type ChangedFiles = BTreeMap<String, FileVersions>;
 
 impl TreeMerger<'_> {
-    /// Merges two commits; `None`: they have no common ancestor.
+    /// Merges two commits; `None`: they have no common ancestor. `ranges` are the commits that only
+    /// one of them has.
     pub(crate) fn merge_commits(
         &self,
-        one: ObjectId,
-        other: ObjectId,
+        sides: [ObjectId; 2],
+        ranges: &[CommitRange; 2],
     ) -> Result<Option<MergedTree>, gix::Error> {
-        let [one, other] = if one <= other { [one, other] } else { [other, one] };
+        let (mut sides, mut ranges) = (sides, ranges.each_ref());
+        if sides[0] > sides[1] {
+            sides.reverse();
+            ranges.reverse();
+        }
+        let [one, other] = sides;
         let Some(base) = self.base_tree(one, other)? else { return Ok(None) };
         let trees = [self.history.root_tree(one)?, self.history.root_tree(other)?];
         let folders = PalaceFolders::new(&self.history.git, &[base, trees[0], trees[1]]);
-        let ranges = [
-            CommitRange::between(self.history, &folders, one, [other])?,
-            CommitRange::between(self.history, &folders, other, [one])?,
-        ];
-        self.merge_trees(base, trees, ranges.each_ref(), &folders).map(Some)
+        self.merge_trees(base, trees, ranges, &folders).map(Some)
     }
 
     /// Returns the tree of `head` without what `merge` brought in addition to its parent `before`;
@@ -290,7 +292,9 @@ mod tests {
         let history = HistoryReader::new(&repository).with_object_memory();
         let merger = TreeMerger { history: &history, merge_palace: &take_greater };
         let id = |it| ObjectId::from_hex(scene.git(&["rev-parse", it]).trim().as_bytes()).unwrap();
-        let merged = merger.merge_commits(id(one), id(other)).unwrap()?;
+        let sides = [id(one), id(other)];
+        let ranges = CommitRange::of_both_sides(&history, sides[0], Some(sides[1])).unwrap();
+        let merged = merger.merge_commits(sides, &ranges).unwrap()?;
         let listed = tree_diff::compare(&history.git, None, Some(merged.tree)).unwrap();
         let text = |it: TreeEntry| history.git.find_blob(it.id).unwrap().take_data();
         let line = |path: String, it| format!("{path}: {}", String::from_utf8(text(it)).unwrap());

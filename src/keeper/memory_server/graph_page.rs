@@ -107,7 +107,7 @@ fn build_graph_page(
         all.partition_point(|it| creation_sort_key(it) <= creation_sort_key(after))
     });
     let rest = &all[begin..];
-    let entities = fit_entities(graph, &all, rest, query, max_weight);
+    let (entities, cost) = fit_entities(graph, &all, rest, query, max_weight);
     let page = &rest[..entities.len()];
     let relations = match query {
         NodeQuery::All => {
@@ -117,7 +117,7 @@ fn build_graph_page(
         }
         _ => page_relations(graph, &all, page),
     };
-    let mut budget = max_weight.saturating_sub(entities.iter().map(entity_cost).sum());
+    let mut budget = max_weight.saturating_sub(cost);
     let shown_count =
         relations.iter().take_while(|it| try_spend(&mut budget, it.json_cost())).count();
     let total = match query {
@@ -149,14 +149,14 @@ fn source_entities_of_page<'a>(
 }
 
 /// Returns as many entities as fit, with a part of the observations if an entity has very many, so
-/// that there is space for others.
+/// that there is space for others; and their cost without relations.
 fn fit_entities(
     graph: &Graph,
     all: &[&Entity],
     rest: &[&Entity],
     query: &NodeQuery<'_>,
     max_weight: usize,
-) -> Vec<Entity> {
+) -> (Vec<Entity>, usize) {
     let mut budget = max_weight;
     // The relations of the entities must fit as well.
     let links = |it: &Entity| {
@@ -172,12 +172,16 @@ fn fit_entities(
         [only] => max_weight.saturating_sub(links(only)),
         _ => max_weight / 3,
     };
-    let parts = rest.iter().map(|it| {
-        let part = truncate_entity(it, query, share);
-        let cost = entity_cost(&part).saturating_add(links(it));
-        (part, cost)
-    });
-    parts.take_while(|(_, cost)| try_spend(&mut budget, *cost)).map(|(part, _)| part).collect()
+    let (mut parts, mut total) = (Vec::new(), 0);
+    for entity in rest {
+        let (part, cost) = truncate_entity(entity, query, share);
+        if !try_spend(&mut budget, cost.saturating_add(links(entity))) {
+            break;
+        }
+        parts.push(part);
+        total += cost;
+    }
+    (parts, total)
 }
 
 /// Returns the entities that match a query, oldest first.
@@ -309,36 +313,39 @@ fn json_text_cost(text: &str) -> usize {
 }
 
 /// Returns an entity with as many of its observations as fit; with the beginning and the end of
-/// the first one, if that alone is too long.
-fn truncate_entity(entity: &Entity, query: &NodeQuery<'_>, max_weight: usize) -> Entity {
+/// the first one, if that alone is too long. And what that costs.
+fn truncate_entity(entity: &Entity, query: &NodeQuery<'_>, max_weight: usize) -> (Entity, usize) {
     let genus = entity.genus.clone();
     let name_only = Entity::new_loose_end(&entity.name);
     let bare = Entity { id: entity.id, is_defined: true, genus, ..name_only };
-    let budget = max_weight.saturating_sub(entity_cost(&bare));
+    let bare_cost = entity_cost(&bare);
+    let budget = max_weight.saturating_sub(bare_cost);
+    let observation_cost = |it: &str| json_text_cost(it) + JSON_STRING_COST;
     let count_fitting = |texts: &[&String]| {
-        let mut budget = budget;
-        texts
-            .iter()
-            .take_while(|it| try_spend(&mut budget, json_text_cost(it) + JSON_STRING_COST))
-            .count()
+        let mut left = budget;
+        let fits = |it: &&&String| try_spend(&mut left, observation_cost(it));
+        let count = texts.iter().take_while(fits).count();
+        (count, budget - left)
     };
     let mut texts: Vec<_> =
         entity.observations.iter().skip(query.skipped_observation_count()).collect();
-    let mut count = count_fitting(&texts);
+    let (mut count, mut cost) = count_fitting(&texts);
     if let NodeQuery::Containing(text) = query
         && count < texts.len()
     {
         let mut needle = CaseInsensitiveNeedle::new(text);
         texts.sort_by_cached_key(|it| !needle.is_in(it));
-        count = count_fitting(&texts);
+        (count, cost) = count_fitting(&texts);
     }
     let observations = match texts.first() {
         Some(first) if count == 0 => {
-            vec![abridge_to_weight(first, budget.saturating_sub(JSON_STRING_COST) / 2)]
+            let part = abridge_to_weight(first, budget.saturating_sub(JSON_STRING_COST) / 2);
+            cost = observation_cost(&part);
+            vec![part]
         }
         _ => texts.into_iter().take(count).cloned().collect(),
     };
-    Entity { observations, ..bare }
+    (Entity { observations, ..bare }, bare_cost + cost)
 }
 
 #[cfg(test)]

@@ -43,7 +43,10 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
     session.visit.record_shown_scrolls(0, newest);
     let notices = take_notices(&mut session, &position);
     let mut listed_items = Vec::new();
-    let page = render_room_view(keeper, caller, |palace, view| {
+    let page = render_room_view(keeper, caller, |palace, visit, view| {
+        let since = visit.changes_since_visit.get(&position.workspace);
+        let reader = (caller.audience(), caller.now);
+        view.notices = room_notices(palace, &position.room, since, reader);
         listed_items.clone_from(&view.listed_items);
         for it in &mut view.scrolls {
             *it = palace.scroll_view(view.id, it.scroll);
@@ -105,17 +108,18 @@ fn render_menu_with(
 ) -> Result<String, Refusal> {
     let listed = keeper.visit_of_caller(caller).listed_items.clone();
     // The menu alone lists no entities: its numbers open what was listed before.
-    render_room_view(keeper, caller, |_, view| {
+    render_room_view(keeper, caller, |_, _, view| {
         view.listed_items = listed;
         render(view)
     })
 }
 
-/// Renders the position of the caller with `render`, and remembers the actions of the numbers.
+/// Renders the position of the caller with `render`, which adds the notices if it shows any, and
+/// remembers the actions of the numbers.
 fn render_room_view(
     keeper: &mut Keeper,
     caller: &Caller,
-    render: impl FnOnce(&OpenPalace, &mut RoomView<'_>) -> String,
+    render: impl FnOnce(&OpenPalace, &Visit, &mut RoomView<'_>) -> String,
 ) -> Result<String, Refusal> {
     let position = position_of_caller(keeper, caller)?;
     let palace = keeper.open_palace(&position.workspace)?;
@@ -134,7 +138,7 @@ fn render_room_view(
     let session = keeper.session_without_refresh(&position.workspace, caller)?;
     let mut view = room_view(session.palace, session.visit, &position, hall, caller);
     view.back = back;
-    let page = render(session.palace, &mut view);
+    let page = render(session.palace, session.visit, &mut view);
     let visit = session.visit;
     (visit.menu, visit.layout, visit.page) = (view.actions, view.layout, view.page);
     Ok(page)
@@ -147,7 +151,7 @@ fn room_view<'a>(
     hall: Option<Hall>,
     caller: &Caller,
 ) -> RoomView<'a> {
-    let (palace, room, now) = (&open.palace, &position.room, caller.now);
+    let (palace, room) = (&open.palace, &position.room);
     let layout = palace.settings.layout;
     let contents = hall.as_ref().map(|it| halls::hall_contents(palace, position, it));
     let from = previous_room(visit, position);
@@ -183,9 +187,9 @@ fn room_view<'a>(
         page: if page_exists { visit.page } else { 0 },
         back: None,
         has_seen_menu: visit.has_seen_menu,
-        notices: room_notices(open, room, since, (caller.audience(), now)),
+        notices: Vec::new(),
         audience: caller.audience(),
-        now,
+        now: caller.now,
     }
 }
 

@@ -25,7 +25,7 @@ pub fn abridge_to_weight(text: &str, room: usize) -> String {
 
 /// Yields each character with the one before it.
 fn char_pairs(text: &str) -> impl Iterator<Item = (char, char)> {
-    std::iter::once(' ').chain(text.chars()).zip(text.chars())
+    text.chars().scan(' ', |before, it| Some((std::mem::replace(before, it), it)))
 }
 
 /// Returns the length in bytes of the characters that fit into the weight `room`.

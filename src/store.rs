@@ -6,13 +6,16 @@
 //! no lock and never wait.
 
 mod error;
+mod head;
 mod history;
+mod identities;
 mod proposal;
 mod remote;
 mod repo;
 mod sync;
 #[cfg(test)]
 mod test_repository;
+mod trust;
 mod user_state;
 mod write;
 
@@ -25,18 +28,18 @@ use rayon::prelude::*;
 
 use crate::model::{Changeset, CommitId, CommitSummary, Diagnostic, Files, SigningMode};
 
+pub use crate::store::history::commits::MERGE_RULES_TRAILER;
 pub use crate::store::history::file_history_cache::FileHistoryCache;
 pub use crate::store::history::log::CommitRange;
 pub use crate::store::history::resolve_as_of::{is_far_ahead, parse_start_time};
 pub use crate::store::history::text_search::find_text_in_folder;
 pub(crate) use crate::store::proposal::branches::parse_branch_name;
-pub use crate::store::proposal::error::ProposalError;
 pub use crate::store::proposal::list::BranchDistance;
 pub use crate::store::proposal::open::{ProposalCheckout, open_proposal};
-pub use crate::store::proposal::place::PROPOSALS_FOLDER;
 pub use crate::store::remote::filter_repo::has_git_filter_repo;
 pub use crate::store::remote::git_process::{GitProcessError, git_version};
 pub use crate::store::remote::shallow_clone::ShallowClone;
+pub use crate::store::repo::consents::ConsentStore;
 pub use crate::store::repo::git_lock::{GitLock, LockOwner};
 pub use crate::store::repo::home::{
     HomeEntryKind, is_bare_repository, is_palace, list_home_entries, list_palaces,
@@ -47,11 +50,12 @@ pub use crate::store::repo::palace_files::{
     FileStamp, FileStamps, ReadResult, read_file_bytes, read_text_file,
 };
 pub(crate) use crate::store::repo::paths::check_path;
+pub use crate::store::repo::proposal_error::ProposalError;
+pub use crate::store::repo::proposal_place::PROPOSALS_FOLDER;
 pub use crate::store::repo::rename::rename as rename_file;
 pub use crate::store::repo::state::{RepositoryState, max_open_files, max_watched_folders};
-pub use crate::store::repo::trust::needed_repository_consent;
 pub use crate::store::repo::unmerged::UnfinishedMerge;
-pub use crate::store::sync::commit_range::{FileChange, LastChange, MERGE_RULES_TRAILER};
+pub use crate::store::sync::commit_range::{FileChange, LastChange};
 pub use crate::store::sync::error::SyncError;
 pub use crate::store::sync::incoming_commits::DatedCommit;
 pub use crate::store::sync::planned_move::{EmptiedPalace, PlannedMove};
@@ -64,10 +68,10 @@ pub use crate::store::sync::tree_merge::{
     FileContents, IsWantedChange, MergePalace, MergedPalace, PalaceVersions,
 };
 pub use crate::store::sync::upstream::Upstream;
+pub use crate::store::trust::needed_repository_consent;
 pub use crate::store::user_state::client_setups::{
     add_client_setup, read_client_setups, remove_client_setup, remove_empty_client_setups,
 };
-pub use crate::store::user_state::consents::ConsentStore;
 pub use crate::store::user_state::http_access::{
     ListedServer, create_page_link, list_server, listed_servers, read_or_create_token,
     remove_server, use_page_link,
@@ -493,11 +497,11 @@ impl Store {
             return;
         }
         self.commit_count += 1;
-        if repo::maintenance::is_due(self.commit_count)
+        if remote::maintenance::is_due(self.commit_count)
             && let Ok(Some(repository)) = self.repository()
         {
             write::objects::remove_old_temporaries(&repository.common_dir);
-            drop(repo::maintenance::start_maintenance(&repository));
+            drop(remote::maintenance::start_maintenance(&repository));
         }
     }
 

@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use crate::model::{Code, Diagnostic, foreign_message, path_text, quote_for_shell, quoted};
 
-use crate::store::proposal::error::ProposalError;
 use crate::store::remote::git_process::GitProcessError;
 use crate::store::repo::git_lock::GitLock;
 use crate::store::repo::operation::BlockingGitOperation;
-use crate::store::repo::regular_file;
+use crate::store::repo::proposal_error::ProposalError;
 use crate::store::sync::error::SyncError;
+
+/// The reason of [`Error::NotRegularFile`] for a file that is larger than Palazzo reads of git.
+pub(crate) const TOO_LARGE_REASON: &str = "larger than 16 MiB";
 
 /// An error of the store. Each message names the file or folder that failed.
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +75,7 @@ pub enum Error {
     #[error(
         "`{}` is {what}, and Palazzo opens only regular files of at most 16 MiB; {}",
         path_text(file),
-        if *what == regular_file::TOO_LARGE_REASON { "do not delete it if git needs it" } else { "put a regular file there, or remove it" }
+        if *what == TOO_LARGE_REASON { "do not delete it if git needs it" } else { "put a regular file there, or remove it" }
     )]
     NotRegularFile {
         /// The file.

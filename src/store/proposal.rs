@@ -12,9 +12,6 @@ pub(crate) mod branches;
 pub(crate) mod checkout;
 #[cfg(all(test, unix, feature = "failpoints"))]
 mod crash_tests;
-pub(crate) mod error;
 pub(crate) mod list;
 pub(crate) mod moved_branch;
 pub(crate) mod open;
-pub(crate) mod place;
-pub(crate) mod worktree_branch;

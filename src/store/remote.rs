@@ -1,7 +1,8 @@
-//! Repositories on other machines, through the `git` command.
+//! Runs the `git` command: for repositories on other machines, and for maintenance.
 
 pub(crate) mod filter_repo;
 pub(crate) mod git_process;
+pub(crate) mod maintenance;
 pub(crate) mod output_reader;
 pub(crate) mod process_group;
 pub(crate) mod shallow_clone;

@@ -9,7 +9,6 @@ mod crash_tests;
 pub(crate) mod error;
 pub(crate) mod incoming_check;
 pub(crate) mod incoming_commits;
-pub(crate) mod palace_folders;
 pub(crate) mod planned_move;
 pub(crate) mod record;
 pub(crate) mod session;

@@ -1,7 +1,5 @@
 //! The files in the folder for the state of this program, outside of every palace.
 
 pub(crate) mod client_setups;
-pub(crate) mod consents;
 pub(crate) mod http_access;
 pub(crate) mod last_home;
-pub(crate) mod state_file;

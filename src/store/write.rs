@@ -5,14 +5,11 @@ pub(crate) mod commit;
 pub(crate) mod commit_steps;
 #[cfg(all(test, feature = "failpoints"))]
 pub(crate) mod crash_tests;
-pub(crate) mod failpoint;
 pub(crate) mod file_replacement;
 pub(crate) mod file_transaction;
-pub(crate) mod fsync;
 pub(crate) mod git_drivers;
 pub(crate) mod head_move;
 pub(crate) mod index;
-pub(crate) mod index_bytes;
 pub(crate) mod index_repair;
 pub(crate) mod lock_file;
 pub(crate) mod moved_files;

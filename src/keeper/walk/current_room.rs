@@ -44,9 +44,7 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
     let notices = take_notices(&mut session, &position);
     let mut listed_items = Vec::new();
     let page = render_room_view(keeper, caller, |palace, visit, view| {
-        let since = visit.changes_since_visit.get(&position.workspace);
-        let reader = (caller.audience(), caller.now);
-        view.notices = room_notices(palace, &position.room, since, reader);
+        view.notices = notices_at(palace, visit, &position, caller);
         listed_items.clone_from(&view.listed_items);
         for it in &mut view.scrolls {
             *it = palace.scroll_view(view.id, it.scroll);
@@ -68,6 +66,16 @@ pub(crate) fn render_current_room(keeper: &mut Keeper, caller: &Caller) -> Resul
     visit.listed_items = listed_items;
     visit.answer_subject = AnswerSubject::Place;
     Ok(contents + &page)
+}
+
+fn notices_at(
+    palace: &OpenPalace,
+    visit: &Visit,
+    position: &Location,
+    caller: &Caller,
+) -> Vec<Notice> {
+    let since = visit.changes_since_visit.get(&position.workspace);
+    room_notices(palace, &position.room, since, (caller.audience(), caller.now))
 }
 
 /// Returns the notices of which a visit is told once: of the revision of a room, and of sync.

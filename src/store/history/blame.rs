@@ -14,8 +14,8 @@ use crate::model::{BlamedLine, CommitSummary};
 use crate::store::history::commits::{CommitNode, HistoryReader};
 use crate::store::history::path_lookup::PathLookup;
 use crate::store::history::rename_detection;
+use crate::store::repo::index_file;
 use crate::store::repo::line_endings::convert_to_git;
-use crate::store::write::index;
 use crate::store::{Error, Store};
 
 impl Store {
@@ -47,8 +47,10 @@ fn blame(
     text: &str,
 ) -> gix::Result<HashMap<usize, CommitSummary>> {
     let Some(tip) = tip else { return Ok(HashMap::new()) };
-    let (tracked, index) =
-        (format!("{}{path}", past.repository.prefix), index::load_or_rebuild_index(&past.git)?);
+    let (tracked, index) = (
+        format!("{}{path}", past.repository.prefix),
+        index_file::load_or_rebuild_index(&past.git)?,
+    );
     let text = convert_to_git(&past.git, &index, &tracked, text)?;
     let mut search = BlameWalk::new(past);
     search.start(tip, path, &text)?;

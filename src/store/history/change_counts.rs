@@ -12,8 +12,8 @@ use crate::store::history::commits;
 use crate::store::history::commits::{CommitNode, HistoryReader};
 use crate::store::history::file_history_cache;
 use crate::store::history::file_history_cache::FileHistoryCache;
+use crate::store::repo::blob_entry;
 use crate::store::repo::repository::Repository;
-use crate::store::write::commit;
 use crate::store::{Error, Store};
 
 /// The maximum number of commits that are searched for those that changed the palace.
@@ -328,7 +328,7 @@ fn paths_changed_between(
 fn hash_shallow_boundary(git: &gix::Repository) -> gix::Result<Option<ObjectId>> {
     let Some(boundary) = git.shallow_commits()? else { return Ok(None) };
     let names: Vec<_> = boundary.iter().map(ObjectId::to_string).collect();
-    commit::compute_blob_id(git, names.concat().as_bytes()).map(Some)
+    blob_entry::compute_blob_id(git, names.concat().as_bytes()).map(Some)
 }
 
 #[cfg(test)]

@@ -12,8 +12,11 @@ use gix::traverse::commit::simple::CommitTimeOrder;
 
 use crate::model::{Author, CommitDetails, CommitId, CommitSummary};
 
-use crate::store::history::tree_diff;
 use crate::store::repo::repository::Repository;
+use crate::store::repo::tree_diff;
+
+/// The trailer of merge commits with the version of the rules of merging.
+pub const MERGE_RULES_TRAILER: &str = "Palazzo-Merge-Rules";
 
 /// The size of the object cache in bytes: consecutive commits share most of their trees.
 const OBJECT_CACHE_BYTES: usize = 8 * 1024 * 1024;

@@ -14,12 +14,12 @@ use crate::model::{CommitDetails, CommitId, FileContent, FileDiff};
 use crate::store::history::commits;
 use crate::store::history::commits::HistoryReader;
 use crate::store::history::past_files;
-use crate::store::history::tree_diff;
-use crate::store::history::tree_diff::{TreeChange, TreeEntry};
+use crate::store::repo::index_file;
 use crate::store::repo::line_endings;
 use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::palace_files;
-use crate::store::write::index;
+use crate::store::repo::tree_diff;
+use crate::store::repo::tree_diff::{TreeChange, TreeEntry};
 use crate::store::{Error, Store};
 
 impl Store {
@@ -61,7 +61,7 @@ impl Store {
         let repository = self.require_repository()?;
         let (git, tracked) = (repository.git(), format!("{}{path}", repository.prefix));
         let checked_out = || {
-            let index = index::load_or_rebuild_index(&git)?;
+            let index = index_file::load_or_rebuild_index(&git)?;
             line_endings::convert_to_disk(&git, &index, &tracked, text)
         };
         checked_out().map_err(|err| repository.git_error("find the line ends of a file", err))
@@ -126,7 +126,7 @@ struct WorkingCopy<'p> {
 
 impl<'p> WorkingCopy<'p> {
     fn new(past: &'p HistoryReader<'p>) -> gix::Result<Self> {
-        let index = index::load_or_rebuild_index(&past.git)?;
+        let index = index_file::load_or_rebuild_index(&past.git)?;
         let written = fs::metadata(past.git.index_path()).and_then(|it| it.modified()).ok();
         let index_time = written.and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
         Ok(Self { history: past, index, index_time })
@@ -164,8 +164,8 @@ impl<'p> WorkingCopy<'p> {
         let entry =
             self.index.entry_by_path_and_stage(tracked.as_str().into(), Stage::Unconflicted);
         let (Some(entry), Some(old)) = (entry, old) else { return Ok(false) };
-        let Some(stat) = index::stat_file(&self.history.repository.work.join(&tracked)) else {
-            return Ok(index::is_outside_sparse_checkout(&self.index, &tracked));
+        let Some(stat) = index_file::stat_file(&self.history.repository.work.join(&tracked)) else {
+            return Ok(index_file::is_outside_sparse_checkout(&self.index, &tracked));
         };
         let written = Duration::new(stat.mtime.secs.into(), stat.mtime.nsecs);
         let options = self.history.git.stat_options()?;

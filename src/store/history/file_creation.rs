@@ -5,9 +5,9 @@ use gix::bstr::ByteSlice as _;
 
 use crate::model::{CommitId, FileCreation};
 
+use crate::store::history::commits::MERGE_RULES_TRAILER;
 use crate::store::history::commits::{self, HistoryReader};
 use crate::store::history::file_history_cache::FileHistoryCache;
-use crate::store::sync::commit_range::MERGE_RULES_TRAILER;
 use crate::store::{Error, Store};
 
 /// The trailer with the tool or command that made a commit.

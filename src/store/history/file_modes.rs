@@ -7,7 +7,7 @@ use gix::objs::tree::EntryKind;
 use crate::model::CommitId;
 
 use crate::store::history::commits;
-use crate::store::write::commit::{find_blob_entry, tree_of_commit};
+use crate::store::repo::blob_entry::{find_blob_entry, tree_of_commit};
 use crate::store::{Error, Store};
 
 impl Store {

@@ -5,8 +5,9 @@ use gix::ObjectId;
 use crate::model::CommitId;
 
 use crate::store::history::commits::{self, CommitNode, HistoryReader};
+use crate::store::history::past_files;
 use crate::store::history::path_lookup::PathLookup;
-use crate::store::history::{past_files, tree_diff};
+use crate::store::repo::tree_diff;
 use crate::store::{Error, Store};
 
 impl Store {

@@ -6,7 +6,7 @@ use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 use gix::objs::TreeRefIter;
 
-use crate::store::history::palace_trees::is_palace;
+use crate::store::repo::palace_trees::is_palace;
 use crate::store::{Error, Store};
 
 /// The maximum number of entries of a folder that are looked at.

@@ -7,7 +7,7 @@ use gix::ObjectId;
 use crate::model::MAX_FILE_BYTES;
 
 use crate::store::history::commits::{CommitNode, HistoryReader};
-use crate::store::history::tree_diff;
+use crate::store::repo::tree_diff;
 
 /// The maximum number of disappeared files that are compared with an appeared one.
 const MAX_CANDIDATES: usize = 100;

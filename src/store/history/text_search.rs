@@ -11,8 +11,8 @@ use walkdir::WalkDir;
 
 use crate::model::{SoughtText, TextInCommit, TextInFile, TextInRepository};
 use crate::store::history::commits::HistoryReader;
-use crate::store::history::tree_diff;
 use crate::store::repo::regular_file;
+use crate::store::repo::tree_diff;
 use crate::store::{Error, Store};
 
 /// The places in a history that contain a text, as in [`TextInRepository`].

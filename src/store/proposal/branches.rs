@@ -6,8 +6,8 @@ use std::time::SystemTime;
 use gix::ObjectId;
 
 use crate::store::Error;
-use crate::store::proposal::error::ProposalError;
-use crate::store::proposal::place::branch_name;
+use crate::store::repo::proposal_error::ProposalError;
+use crate::store::repo::proposal_place::branch_name;
 use crate::store::repo::regular_file;
 use crate::store::repo::regular_file::read_line;
 use crate::store::repo::repository::Repository;

@@ -16,18 +16,19 @@ use gix::objs::tree::EntryKind;
 use crate::model::{CommitId, Files};
 use crate::store::history::commits::HistoryReader;
 use crate::store::proposal::branches::reflog_entry;
-use crate::store::proposal::error::ProposalError;
-use crate::store::proposal::place::ProposalPlace;
+use crate::store::repo::blob_entry::{BlobEntry, tree_of_commit};
+use crate::store::repo::failpoint;
+use crate::store::repo::fsync;
+use crate::store::repo::index_file;
 use crate::store::repo::line_endings::DiskConversion;
 use crate::store::repo::palazzo_file;
 use crate::store::repo::paths;
+use crate::store::repo::proposal_error::ProposalError;
+use crate::store::repo::proposal_place::ProposalPlace;
 use crate::store::repo::regular_file::read_line;
 use crate::store::repo::rename;
 use crate::store::repo::repository::Repository;
-use crate::store::write::commit::{BlobEntry, tree_of_commit};
-use crate::store::write::failpoint;
-use crate::store::write::fsync;
-use crate::store::write::index::{self, Staging};
+use crate::store::write::index::Staging;
 use crate::store::write::palazzo_lock::LockTimeouts;
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::{Error, Store};
@@ -139,7 +140,7 @@ fn build_git_dir(
     let write = || {
         let history = HistoryReader::new(repository);
         let tree = history.root_tree(tip)?;
-        index::write_index_without_files(&history.git, tree, &build.join("index"))?;
+        index_file::write_index_without_files(&history.git, tree, &build.join("index"))?;
         place.shared_mode.adjust_all(&build).map_err(gix::Error::from_error)
     };
     write().map_err(|err| repository.git_error("make the index of a worktree", err))?;
@@ -268,7 +269,7 @@ fn stage(
     let places = || written.iter().map(|(path, _)| repository.work.join(path)).collect();
     fsync::sync_file_systems_or_files(&[&repository.work], places)?;
     staging.stage_files(written.iter().map(|(path, entry)| {
-        let stat = index::stat_file(&repository.work.join(path));
+        let stat = index_file::stat_file(&repository.work.join(path));
         (path.as_str().into(), Some(*entry), stat)
     }));
     staging.write_to_lock_file()?;

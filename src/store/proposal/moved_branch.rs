@@ -17,19 +17,22 @@ use gix::ObjectId;
 use gix::index::entry::Mode;
 use gix::objs::tree::{EntryKind, EntryMode};
 
-use crate::store::history::tree_diff::{TreeChange, TreeEntry, compare};
 use crate::store::proposal::branches::reflog_entry;
 use crate::store::proposal::checkout::{check_out_palace, set_executable};
-use crate::store::proposal::worktree_branch::{BranchMove, find_branch_move};
+use crate::store::repo::blob_entry::{BlobEntry, compute_blob_id, tree_of_commit};
+use crate::store::repo::failpoint;
+use crate::store::repo::fsync;
+use crate::store::repo::index_file::{Stat, stat_file};
 use crate::store::repo::line_endings::{convert_to_disk, convert_to_git};
+use crate::store::repo::proposal_branch::{BranchMove, find_branch_move};
 use crate::store::repo::repository::Repository;
 use crate::store::repo::temporary_names::TEMPORARY_SUFFIX;
+use crate::store::repo::tree_diff::{TreeChange, TreeEntry, compare};
 use crate::store::repo::{palace_files, paths};
-use crate::store::write::commit::{BlobEntry, compute_blob_id, tree_of_commit};
-use crate::store::write::index::{Staging, Stat, stat_file};
+use crate::store::write::index::Staging;
 use crate::store::write::palazzo_lock::LockTimeouts;
+use crate::store::write::refs;
 use crate::store::write::write_guard::WriteGuard;
-use crate::store::write::{failpoint, fsync, refs};
 use crate::store::{Error, Store};
 
 /// The file that makes a folder a palace.
@@ -81,7 +84,7 @@ impl Store {
 
 /// Lists the folders of the palaces whose files are checked out.
 fn checked_out_palaces(repository: &Repository) -> Result<Vec<String>, Error> {
-    let index = crate::store::write::index::load_or_rebuild_index(&repository.git());
+    let index = crate::store::repo::index_file::load_or_rebuild_index(&repository.git());
     let index = index.map_err(|err| repository.git_error("read the index", err))?;
     let folder = |path: String| path.strip_suffix(SETTINGS_FILE).map(str::to_owned);
     let paths = index.entries().iter().map(|it| it.path(&index).to_string());

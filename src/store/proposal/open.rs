@@ -9,7 +9,6 @@ use gix::ObjectId;
 
 use crate::model::quoted;
 use crate::store::history::commits::HistoryReader;
-use crate::store::history::palace_trees::{find_folder, find_palaces};
 use crate::store::proposal::branches::{
     base_revision, find_checkout, parse_branch_name, reject_conflicting_branch, update_branch,
 };
@@ -17,14 +16,14 @@ use crate::store::proposal::checkout::{
     check_out_palace, create_worktree, has_worktree, reject_filtered_palace, remove_worktree,
     repair_git_file,
 };
-use crate::store::proposal::error::ProposalError;
 use crate::store::proposal::moved_branch::bring_files_to_branch;
-use crate::store::proposal::place::{ProposalPlace, branch_name};
-use crate::store::proposal::worktree_branch::{last_commit_of_worktree, reject_other_branch};
 use crate::store::repo::damage;
-use crate::store::repo::operation;
+use crate::store::repo::palace_trees::{find_folder, find_palaces};
 use crate::store::repo::palazzo_file;
 use crate::store::repo::paths;
+use crate::store::repo::proposal_branch::{last_commit_of_worktree, reject_other_branch};
+use crate::store::repo::proposal_error::ProposalError;
+use crate::store::repo::proposal_place::{ProposalPlace, branch_name};
 use crate::store::repo::repository::Repository;
 use crate::store::write::head_move::find_ref;
 use crate::store::write::recovery;
@@ -102,7 +101,7 @@ impl Opening<'_> {
             return Ok(());
         }
         let repository = self.open_worktree()?;
-        operation::reject_operation_in_progress(&repository.git_dir, &repository.work)?;
+        repository.reject_operation_in_progress()?;
         let checked = reject_other_branch(&repository, &self.place.branch_ref);
         checked.map_err(|err| damage::explain_head_error(&repository, err))
     }

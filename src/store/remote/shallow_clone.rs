@@ -12,8 +12,8 @@ use tempfile::TempDir;
 use crate::model::{CommitId, Diagnostic, Files, GitUrl, MAX_FILE_BYTES};
 
 use crate::store::history::commits::HistoryReader;
-use crate::store::history::palace_trees::{find_folder, find_palaces};
 use crate::store::remote::git_process::GitProcess;
+use crate::store::repo::palace_trees::{find_folder, find_palaces};
 use crate::store::repo::paths;
 use crate::store::repo::repository::Repository;
 use crate::store::{Error, Store};

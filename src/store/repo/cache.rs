@@ -6,10 +6,10 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::store::Error;
+use crate::store::repo::failpoint;
 use crate::store::repo::regular_file;
 use crate::store::repo::rename;
 use crate::store::repo::repository::Repository;
-use crate::store::write::failpoint;
 
 /// The maximum size of a cache file in bytes, larger than any that Palazzo writes.
 const MAX_BYTES: u64 = 1024 * 1024 * 1024;

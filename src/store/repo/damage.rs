@@ -13,11 +13,12 @@ use gix::ObjectId;
 use gix::refs::Target;
 
 use crate::store::Error;
-use crate::store::history::tree_diff;
+use crate::store::repo::blob_entry;
+use crate::store::repo::ref_folder::git_dir_of_ref;
 use crate::store::repo::reflog::read_reflog;
 use crate::store::repo::regular_file;
 use crate::store::repo::repository::Repository;
-use crate::store::write::{commit, refs};
+use crate::store::repo::tree_diff;
 
 /// The maximum number of files of a commit that are read to check it.
 const MAX_CHECKED_FILES: usize = 200;
@@ -51,7 +52,7 @@ pub(crate) fn check_head_commit(
 /// Checks that a branch without a commit never had one: git deletes a branch's log with the branch.
 pub(crate) fn check_unborn_branch(repository: &Repository) -> Result<(), Error> {
     let name = head_ref_name(repository);
-    let log = refs::git_dir_of_ref(repository, &name).join("logs").join(&name);
+    let log = git_dir_of_ref(repository, &name).join("logs").join(&name);
     match read_reflog(&log).is_empty() {
         true => Ok(()),
         false => Err(damaged_error(
@@ -87,7 +88,7 @@ fn check_commit_is_readable(git: &gix::Repository, id: ObjectId) -> gix::Result<
     let parent = found.parent_ids().next().map(gix::Id::detach);
     // Beyond the boundary of a shallow clone there is nothing to compare with.
     let parent = parent.filter(|it| git.has_object(it));
-    let was = parent.map(|it| commit::tree_of_commit(git, Some(it))).transpose()?;
+    let was = parent.map(|it| blob_entry::tree_of_commit(git, Some(it))).transpose()?;
     let now = Some(found.tree_id()?.detach());
     // Damage in the parent alone does not affect this commit.
     let changes =
@@ -119,7 +120,7 @@ fn repair_advice(repository: &Repository) -> String {
     let git_there = format!("git -C {work} {WITHOUT_PROGRAMS}");
     advice.push(format!("`{git_there} fsck` lists what is missing; a fetch may restore it"));
     let (name, ids) = head_ref_and_reflog_commits(repository);
-    let (git, file) = (repository.git(), refs::git_dir_of_ref(repository, &name).join(&name));
+    let (git, file) = (repository.git(), git_dir_of_ref(repository, &name).join(&name));
     // Git does not replace an unreadable reference.
     let remove = match git.refs.try_find(name.as_str()) {
         Err(_) if name != "HEAD" => {
@@ -158,7 +159,7 @@ fn missing_alternates_advice(common_dir: &Path) -> Vec<String> {
 /// Returns the reference of the last commit, and the commits in its reflog, newest first.
 fn head_ref_and_reflog_commits(repository: &Repository) -> (String, Vec<ObjectId>) {
     let name = head_ref_name(repository);
-    let folder = refs::git_dir_of_ref(repository, &name);
+    let folder = git_dir_of_ref(repository, &name);
     let logs = [folder.join("logs").join(&name), repository.git_dir.join("logs/HEAD")];
     (name, logs.iter().flat_map(|it| read_reflog(it)).collect())
 }

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use crate::store::Error;
+use crate::store::repo::consents::ConsentStore;
+use crate::store::repo::index_file;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{git_files, regular_file};
-use crate::store::user_state::consents::ConsentStore;
-use crate::store::write::index;
 
 /// Finds the repository that contains `palace`; `None`: there is none, or it ignores the palace.
 pub(crate) fn find_repository(
@@ -44,7 +44,7 @@ fn ignores_palace(repository: &Repository) -> Result<bool, Error> {
         regular_file::check_link_target(&file)?;
     }
     let ignored = || -> gix::Result<bool> {
-        let index = index::load_or_rebuild_index(&git)?;
+        let index = index_file::load_or_rebuild_index(&git)?;
         let source = gix::worktree::stack::state::ignore::Source::WorktreeThenIdMappingIfNotSkipped;
         let mut excludes = git.excludes(&index, None, source)?;
         let folder = repository.prefix.trim_end_matches('/');

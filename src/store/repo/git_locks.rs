@@ -14,7 +14,6 @@ use walkdir::{DirEntry, WalkDir};
 use crate::store::repo::palazzo_file;
 use crate::store::repo::processes;
 use crate::store::repo::repository::Repository;
-use crate::store::{Error, Store};
 
 /// The maximum number of entries of `.git` that are searched, so that a hostile one cannot block.
 const MAX_ENTRIES: usize = 200_000;
@@ -27,37 +26,13 @@ const OTHER_LOCK_NAMES: [&str; 2] = ["packed-refs.new", GC_PID_FILE];
 /// Folders of `.git` that contain no locks of its repository.
 const SKIPPED_FOLDERS: [&str; 4] = ["palazzo", "modules", "hooks", "lfs"];
 
-impl Store {
-    /// Lists git's lock files in the palace's repository, by path.
-    pub fn list_git_locks(&self) -> Result<Vec<GitLock>, Error> {
-        Ok(self.repository()?.map(|it| list_locks(&it)).unwrap_or_default())
-    }
-
-    /// Returns the lock file at `path`; `None`: it is not a git lock of that repository.
-    pub fn find_git_lock(&self, path: &Path) -> Result<Option<GitLock>, Error> {
-        Ok(self.repository()?.and_then(|it| find_lock(&it, path)))
-    }
-
-    /// Removes the lock file at `path`, unless a running process holds it or an interrupted
-    /// write of Palazzo needs it; `false`: it is not a git lock of that repository.
-    pub fn remove_git_lock(&self, path: &Path) -> Result<bool, Error> {
-        let Some(lock) = self.find_git_lock(path)? else { return Ok(false) };
-        if !lock.is_removable() {
-            let (why, advice) = (lock.description(), lock.advice());
-            return Err(Error::GitLockInUse { lock: lock.path, why, advice });
-        }
-        fs::remove_file(&lock.path).map_err(Error::for_file("remove", &lock.path))?;
-        Ok(true)
-    }
-}
-
 /// Lists git's lock files in `repository`, by path.
 pub(crate) fn list_locks(repository: &Repository) -> Vec<GitLock> {
     describe_locks(repository, lock_files(repository))
 }
 
 /// Returns the lock file at `path`; `None`: it is not a git lock of `repository`.
-fn find_lock(repository: &Repository, path: &Path) -> Option<GitLock> {
+pub(crate) fn find_lock(repository: &Repository, path: &Path) -> Option<GitLock> {
     let folder = path.parent().filter(|it| !it.as_os_str().is_empty());
     let folder = dunce::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
     let path = folder.join(path.file_name()?);
@@ -176,6 +151,7 @@ pub(crate) fn lock_age(path: &Path) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::Store;
     use crate::store::test_repository::TestHome;
 
     /// The lock files of git 2.47, from its source code.

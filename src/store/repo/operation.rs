@@ -11,8 +11,6 @@
 
 use std::path::Path;
 
-use crate::store::Error;
-
 /// A git operation that would drop commits made while it is in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockingGitOperation {
@@ -60,13 +58,5 @@ impl BlockingGitOperation {
             }
             Self::Bisect => "`git bisect reset`",
         }
-    }
-}
-
-/// Fails if an operation is in progress that would drop the write.
-pub(crate) fn reject_operation_in_progress(git_dir: &Path, work: &Path) -> Result<(), Error> {
-    match BlockingGitOperation::in_progress(git_dir) {
-        Some(operation) => Err(Error::OperationInProgress { operation, place: work.to_owned() }),
-        None => Ok(()),
     }
 }

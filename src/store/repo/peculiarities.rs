@@ -7,10 +7,11 @@ use gix::index::entry::Flags;
 
 use crate::model::quote_for_shell;
 use crate::store::Store;
-use crate::store::history::palace_trees::{find_folder, find_palaces};
+use crate::store::repo::blob_entry;
 use crate::store::repo::config;
+use crate::store::repo::index_file;
+use crate::store::repo::palace_trees::{find_folder, find_palaces};
 use crate::store::repo::repository::Repository;
-use crate::store::write::{commit, index};
 
 impl Store {
     /// Returns the warning that a sparse checkout leaves files of the palace out.
@@ -46,7 +47,7 @@ impl Repository {
         if !self.is_sparse() {
             return None;
         }
-        let index = index::load_or_rebuild_index(&self.git()).ok()?;
+        let index = index_file::load_or_rebuild_index(&self.git()).ok()?;
         let entries = match self.prefix.as_str() {
             "" => index.entries(),
             prefix => index.prefixed_entries(prefix.into()).unwrap_or_default(),
@@ -65,7 +66,7 @@ impl Repository {
         if !self.is_sparse() {
             return Ok(None);
         }
-        let mut tree = commit::tree_of_commit(&git, Some(head))?;
+        let mut tree = blob_entry::tree_of_commit(&git, Some(head))?;
         let folder = self.prefix.trim_end_matches('/');
         if !folder.is_empty() {
             let Some(found) = find_folder(&git, tree, folder)? else {

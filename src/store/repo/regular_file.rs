@@ -11,13 +11,11 @@ use std::path::Path;
 use walkdir::WalkDir;
 
 use crate::store::Error;
+use crate::store::error::TOO_LARGE_REASON;
 use crate::store::repo::palazzo_file;
 
 /// The maximum size of a file in bytes.
 pub(crate) const MAX_BYTES: u64 = 16 * 1024 * 1024;
-
-/// The reason given for a larger file.
-pub(crate) const TOO_LARGE_REASON: &str = "larger than 16 MiB";
 
 /// The size limit of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

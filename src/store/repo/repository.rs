@@ -14,6 +14,7 @@ use gix::sec::trust::{DefaultForLevel as _, Mapping};
 use crate::store::repo::config;
 use crate::store::repo::config::ConfigScan;
 use crate::store::repo::git_files;
+use crate::store::repo::operation::BlockingGitOperation;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::regular_file;
 use crate::store::repo::rename;
@@ -175,6 +176,16 @@ impl Repository {
         }
     }
 
+    /// Fails if an operation of git is in progress that would drop the write.
+    pub(crate) fn reject_operation_in_progress(&self) -> Result<(), Error> {
+        match BlockingGitOperation::in_progress(&self.git_dir) {
+            Some(operation) => {
+                Err(Error::OperationInProgress { operation, place: self.work.clone() })
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Fails if git would not touch the repository either, because it may be other than it looks.
     pub(crate) fn reject_unknown_extensions(&self) -> Result<(), Error> {
         match config::find_unknown_extension(&self.git()) {
@@ -258,7 +269,7 @@ fn read_loose_head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> 
     let Some(head) = git.refs.try_find_loose("HEAD")? else { return Ok(None) };
     let target = match head.target {
         Target::Symbolic(branch) => git.refs.try_find_loose(branch.as_ref())?.map(|it| it.target),
-        id => Some(id),
+        id @ Target::Object(_) => Some(id),
     };
     let Some(Target::Object(id)) = target else { return Ok(None) };
     Ok((git.find_header(id)?.kind() == gix::objs::Kind::Commit).then_some(id))

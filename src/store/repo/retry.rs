@@ -2,6 +2,15 @@
 
 use std::time::{Duration, Instant};
 
+/// The pause between two attempts.
+pub(crate) const RETRY_PAUSE: Duration = Duration::from_millis(40);
+
+/// How long to retry while `git gc` is running.
+pub(crate) const GC_RETRY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long to retry a commit that failed because git moved objects or references meanwhile.
+pub(crate) const RETRY_TIMEOUT: Duration = Duration::from_millis(500);
+
 /// Repeats `attempt` while it fails with a temporary error, until `timeout`. The pauses are short,
 /// so that a lock taken again and again is acquired in between.
 pub(crate) fn retry_until_timeout<T, E>(

@@ -7,8 +7,8 @@ use gix::index::entry::Stage;
 
 use crate::model::{Code, Diagnostic};
 use crate::store::Store;
+use crate::store::repo::index_file::load_or_rebuild_index;
 use crate::store::repo::repository::Repository;
-use crate::store::write::index::load_or_rebuild_index;
 
 /// Files in the git directory that exist while a merge, cherry-pick, revert, rebase or stash has
 /// left conflicts.

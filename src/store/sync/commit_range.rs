@@ -6,11 +6,9 @@ use chrono::{DateTime, Utc};
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 
-use crate::store::history::commits::{HistoryReader, utc_time};
-use crate::store::sync::palace_folders::PalaceFolders;
+use crate::store::history::commits::{HistoryReader, MERGE_RULES_TRAILER, utc_time};
+use crate::store::history::palace_folders::PalaceFolders;
 
-/// The trailer of merge commits with the version of the rules of merging.
-pub const MERGE_RULES_TRAILER: &str = "Palazzo-Merge-Rules";
 /// Maximum number of commits of one file that are searched for the change of a field.
 const MAX_COMMITS_OF_FILE: usize = 200;
 /// The trailer of commits by tools.

@@ -17,10 +17,10 @@ use std::time::Duration;
 
 use chrono::DateTime;
 
+use crate::store::repo::failpoint;
 use crate::store::sync::record::SyncFailureKind;
 use crate::store::sync::session::SyncSession;
 use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok, git_in, try_git};
-use crate::store::write::failpoint;
 use crate::store::{Error, MergedPalace, PalaceVersions, Store};
 
 /// The child's argument: the home.

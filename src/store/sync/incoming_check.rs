@@ -9,11 +9,11 @@ use gix::objs::TreeRefIter;
 use crate::model::{max_file_bytes, quoted};
 
 use crate::store::Error;
-use crate::store::history::tree_diff::{self, TreeEntry};
+use crate::store::history::palace_folders::PalaceFolders;
 use crate::store::repo::line_endings::attribute_set_in;
+use crate::store::repo::tree_diff::{self, TreeEntry};
 use crate::store::repo::{palace_files, paths};
 use crate::store::sync::error::SyncError;
-use crate::store::sync::palace_folders::PalaceFolders;
 
 /// The maximum length of a name on common file systems.
 const MAX_NAME_BYTES: usize = 255;

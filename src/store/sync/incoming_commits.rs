@@ -14,7 +14,7 @@ use gix::objs::Kind;
 use crate::model::Author;
 use crate::store::Error;
 use crate::store::history::commits::{LAST_SECOND, short_id, utc_time};
-use crate::store::history::tree_diff;
+use crate::store::repo::tree_diff;
 use crate::store::sync::error::SyncError;
 
 /// The maximum size of a commit object in bytes.

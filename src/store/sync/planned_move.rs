@@ -7,13 +7,14 @@ use gix::objs::tree::EntryKind;
 
 use crate::model::{RoomId, Slug};
 use crate::store::history::commits::HistoryReader;
-use crate::store::history::tree_diff::{self, TreeChange, TreeEntry};
+use crate::store::history::commits::MERGE_RULES_TRAILER;
+use crate::store::history::palace_folders::{PalaceFolders, SETTINGS_FILE};
+use crate::store::repo::blob_entry::BlobEntry;
 use crate::store::repo::palace_folders::PALACE_FOLDERS;
-use crate::store::sync::commit_range::MERGE_RULES_TRAILER;
-use crate::store::sync::palace_folders::{PalaceFolders, SETTINGS_FILE};
+use crate::store::repo::tree_diff::{self, TreeChange, TreeEntry};
 use crate::store::sync::status::CONFLICTS_FOLDER;
 use crate::store::sync::tree_merge::MergedTree;
-use crate::store::write::commit::{BlobEntry, GitIdentity};
+use crate::store::write::commit::GitIdentity;
 use crate::store::write::head_move::{HeadMove, MovedFile, NewCommit, NewHead};
 
 /// A fast-forward or a merge that can be applied.

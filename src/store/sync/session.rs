@@ -13,12 +13,12 @@ use gix::ObjectId;
 use crate::model::{CommitId, quoted};
 
 use crate::store::history::commits::{HistoryReader, short_id};
+use crate::store::history::palace_folders::PalaceFolders;
 use crate::store::repo::repository::Repository;
 use crate::store::sync::commit_range::CommitRange;
 use crate::store::sync::error::SyncError;
 use crate::store::sync::incoming_check::{self, InvalidFile};
 use crate::store::sync::incoming_commits::{self, DatedCommit};
-use crate::store::sync::palace_folders::PalaceFolders;
 use crate::store::sync::planned_move::{EmptiedPalace, PlannedMove};
 use crate::store::sync::record::SyncFailureKind;
 use crate::store::sync::transport::{PushOutcome, Transport};

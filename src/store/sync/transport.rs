@@ -18,12 +18,13 @@ use gix::ObjectId;
 
 use crate::store::Error;
 use crate::store::remote::git_process::{EndedGit, GitProcess, GitProcessError};
+use crate::store::repo::failpoint;
+use crate::store::repo::fsync;
 use crate::store::repo::palazzo_file;
 use crate::store::repo::rename;
 use crate::store::repo::repository::{ALLOCATION_LIMIT, PACK_SLOTS, Repository};
 use crate::store::sync::error::SyncError;
 use crate::store::sync::upstream::Upstream;
-use crate::store::write::{failpoint, fsync};
 
 /// The name of the folder in `.git/palazzo`.
 const FOLDER: &str = "transport";

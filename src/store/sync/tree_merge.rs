@@ -10,9 +10,9 @@ use gix::objs::tree::EntryKind;
 
 use crate::store::Error;
 use crate::store::history::commits::HistoryReader;
-use crate::store::history::tree_diff::{self, TreeEntry};
+use crate::store::history::palace_folders::PalaceFolders;
+use crate::store::repo::tree_diff::{self, TreeEntry};
 use crate::store::sync::commit_range::{CommitRange, FileChange, LastChange};
-use crate::store::sync::palace_folders::PalaceFolders;
 
 /// The contents of files by path.
 pub type FileContents = BTreeMap<String, Vec<u8>>;

@@ -7,10 +7,10 @@ use gix::ObjectId;
 
 use crate::model::quoted_unless_plain;
 use crate::store::history::commits::{HistoryReader, short_id};
+use crate::store::history::palace_folders::PalaceFolders;
 use crate::store::repo::repository::Repository;
 use crate::store::sync::commit_range::{CommitRange, merge_rules_of_commit};
 use crate::store::sync::error::SyncError;
-use crate::store::sync::palace_folders::PalaceFolders;
 use crate::store::sync::planned_move::PlannedMove;
 use crate::store::sync::tree_merge::{self, MergePalace, TreeMerger};
 use crate::store::write::commit::GitIdentity;

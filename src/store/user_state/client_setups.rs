@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::{ClientSetup, InsertionTrace, TextChange, path_text};
 use crate::store::Error;
+use crate::store::error::TOO_LARGE_REASON;
 use crate::store::repo::regular_file;
-use crate::store::user_state::state_file;
+use crate::store::repo::state_file;
 
 /// The name of the file.
 const FILE: &str = "client-setups.json";
@@ -91,9 +92,8 @@ fn change_setups(folder: &Path, change: impl FnOnce(&mut Vec<ClientSetup>)) -> R
         // A larger file could not be read again, so no client could be set up or removed.
         if text.len() as u64 > regular_file::MAX_BYTES {
             let why = format!(
-                "the records of what `palazzo setup` writes would be {}; shorten the blank space in \
-                 the configuration of the client",
-                regular_file::TOO_LARGE_REASON
+                "the records of what `palazzo setup` writes would be {TOO_LARGE_REASON}; shorten the \
+                 blank space in the configuration of the client"
             );
             return Err(Error::StateUnusable { why });
         }

@@ -12,7 +12,7 @@ use ulid::Ulid;
 use crate::model::path_text;
 use crate::store::Error;
 use crate::store::repo::regular_file;
-use crate::store::user_state::state_file;
+use crate::store::repo::state_file;
 
 /// The names of the files.
 const TOKEN_FILE: &str = "http-token";

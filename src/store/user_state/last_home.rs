@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::store::Error;
 use crate::store::repo::regular_file;
-use crate::store::user_state::state_file;
+use crate::store::repo::state_file;
 
 /// The name of the file: it contains one path.
 const FILE: &str = "last-home";

@@ -5,7 +5,7 @@
 //! make all that durable; put the index in place. Until `HEAD` has moved, every failure undoes the
 //! files.
 
-use crate::store::repo::head::{GC_RETRY_TIMEOUT, RETRY_PAUSE, RETRY_TIMEOUT};
+use crate::store::repo::retry::{GC_RETRY_TIMEOUT, RETRY_PAUSE, RETRY_TIMEOUT};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
@@ -14,17 +14,18 @@ use gix::ObjectId;
 
 use crate::model::{Changeset, CommitId, FileEdit, max_file_bytes};
 
-use crate::store::proposal::worktree_branch;
+use crate::store::repo::blob_entry::BlobEntry;
+use crate::store::repo::fsync;
+use crate::store::repo::proposal_branch;
 use crate::store::repo::repository::Repository;
-use crate::store::repo::{damage, operation, palace_files, paths};
-use crate::store::write::commit::BlobEntry;
+use crate::store::repo::{damage, palace_files, paths};
 use crate::store::write::commit_steps::CommitSteps;
 use crate::store::write::file_transaction::FileTransaction;
 use crate::store::write::index::Staging;
 use crate::store::write::objects::ObjectWriter;
 use crate::store::write::signing::Signer;
 use crate::store::write::write_guard::WriteGuard;
-use crate::store::write::{fsync, index_repair, overwritten_files};
+use crate::store::write::{index_repair, overwritten_files};
 use crate::store::{CommitOutcome, CommitReport, CommitWarning, Error, Store};
 
 /// The progress steps of a file: its object, its temporary file, putting it in place.
@@ -185,8 +186,8 @@ fn commit_files(
     let repository = store.open_or_create_repository()?;
     let guard = WriteGuard::lock(&repository, &edit_paths(edits), &store.lock_timeouts)?;
     store.reject_moved_palace()?;
-    operation::reject_operation_in_progress(&repository.git_dir, &repository.work)?;
-    if worktree_branch::find_branch_move(&repository)?.is_some() {
+    repository.reject_operation_in_progress()?;
+    if proposal_branch::find_branch_move(&repository)?.is_some() {
         // It was moved since the caller brought the files to it.
         return Ok(CommitOutcome::Stale(edit_paths(edits)));
     }

@@ -4,23 +4,12 @@ use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
-use gix::commit::sign::Options;
 use gix::objs::WriteTo as _;
-use gix::objs::tree::EntryKind;
 
 use crate::model::{Author, Changeset};
-use crate::store::{Error, Store};
-
+use crate::store::repo::blob_entry::{BlobEntry, tree_of_commit};
 use crate::store::write::objects::ObjectWriter;
-use crate::store::write::signing::{CommitSignature, SIGNING_TIME_LIMIT, Signer};
-use crate::store::write::signing_program;
-
-/// A file in a tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BlobEntry {
-    pub(crate) kind: EntryKind,
-    pub(crate) id: ObjectId,
-}
+use crate::store::write::signing::{CommitSignature, Signer};
 
 /// A commit to be made: the files that differ from its parent, with its metadata.
 #[derive(Debug)]
@@ -205,29 +194,6 @@ impl GitIdentity {
     }
 }
 
-impl Store {
-    /// Returns the author and the committer, as `Ada <ada@example.org>`, of a commit by the user of
-    /// this machine, whose login name is `user`; `None`: there is no repository.
-    pub fn commit_identities(&self, user: &str) -> Result<Option<(String, String)>, Error> {
-        let Some(repository) = self.repository()? else { return Ok(None) };
-        let git = repository.git();
-        let author = GitIdentity::configured_author_or(&git, user);
-        let identities = [author, GitIdentity::for_committer(&git)];
-        let [author, committer] = identities.map(|it| it.description());
-        Ok(Some((author, committer)))
-    }
-
-    /// Tries to sign a text as a commit is signed; the error is the reason why that is impossible.
-    /// `None`: commits are not to be signed.
-    pub fn try_signing(&self) -> Option<Result<(), String>> {
-        let git = self.repository().ok()??.git();
-        let options = signing_program::read_signing_options(&git, SIGNING_TIME_LIMIT);
-        let sign =
-            |it: Options| signing_program::sign(&it, b"test\n", SIGNING_TIME_LIMIT).map(drop);
-        options.transpose().map(|it| it.and_then(sign))
-    }
-}
-
 /// Returns a commit's message: subject, body, trailers.
 pub(crate) fn commit_message(change: &Changeset) -> String {
     let subject = one_line(&change.subject);
@@ -237,37 +203,6 @@ pub(crate) fn commit_message(change: &Changeset) -> String {
     let parts = [subject, body.trim().to_owned(), trailers.join("\n")];
     let parts: Vec<String> = parts.into_iter().filter(|it| !it.is_empty()).collect();
     parts.join("\n\n") + "\n"
-}
-
-/// Returns the tree of `commit`; `None` stands for the empty tree.
-pub(crate) fn tree_of_commit(
-    git: &gix::Repository,
-    commit: Option<ObjectId>,
-) -> gix::Result<ObjectId> {
-    match commit {
-        Some(commit) => Ok(git.find_commit(commit)?.tree_id()?.detach()),
-        None => Ok(ObjectId::empty_tree(git.object_hash())),
-    }
-}
-
-/// Returns the file at `path` in `tree`.
-pub(crate) fn find_blob_entry(
-    git: &gix::Repository,
-    tree: ObjectId,
-    path: &str,
-) -> gix::Result<Option<BlobEntry>> {
-    let found = git.find_tree(tree)?.lookup_entry(path.split('/'))?;
-    Ok(found.filter(|it| !it.mode().is_tree()).map(|it| {
-        let kind = it.mode().kind();
-        let kind = if kind == EntryKind::BlobExecutable { kind } else { EntryKind::Blob };
-        BlobEntry { kind, id: it.object_id() }
-    }))
-}
-
-/// Returns the id of `content` as a blob, without writing it.
-pub(crate) fn compute_blob_id(git: &gix::Repository, content: &[u8]) -> gix::Result<ObjectId> {
-    let hashed = gix::objs::compute_hash(git.object_hash(), gix::objs::Kind::Blob, content);
-    hashed.map_err(gix::Error::from_error)
 }
 
 /// Lists the files that moving `HEAD` has written.

@@ -10,12 +10,16 @@ use gix::objs::tree::EntryKind;
 
 use crate::model::{Author, Changeset, FileEdit};
 
-use crate::store::proposal::worktree_branch::find_branch_move;
+use crate::store::repo::blob_entry;
+use crate::store::repo::blob_entry::BlobEntry;
+use crate::store::repo::failpoint;
+use crate::store::repo::fsync;
 use crate::store::repo::line_endings;
 use crate::store::repo::line_endings::convert_to_git;
+use crate::store::repo::proposal_branch::find_branch_move;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit;
-use crate::store::write::commit::{BlobEntry, CommitDraft, GitIdentity};
+use crate::store::write::commit::{CommitDraft, GitIdentity};
 use crate::store::write::index::Staging;
 use crate::store::write::moved_files::find_moved_files;
 use crate::store::write::objects::ObjectWriter;
@@ -24,7 +28,6 @@ use crate::store::write::progress::Progress;
 use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
 use crate::store::write::signing::Signer;
 use crate::store::write::write_guard::WriteGuard;
-use crate::store::write::{failpoint, fsync};
 use crate::store::{CommitWarning, Error};
 
 /// How often a commit is rebuilt because another program moved `HEAD` meanwhile.
@@ -99,12 +102,12 @@ impl CommitSteps<'_> {
         staging: &Staging<'_>,
         head: Option<ObjectId>,
     ) -> gix::Result<Vec<CommitDraft>> {
-        let tree = commit::tree_of_commit(self.git, head)?;
+        let tree = blob_entry::tree_of_commit(self.git, head)?;
         let (mut staged, mut by_hand, mut ours) = (Vec::new(), Vec::new(), Vec::new());
         let moved = find_moved_files(self.edits);
         for edit in self.edits {
             let path = self.path_in_repository(edit);
-            let committed = commit::find_blob_entry(self.git, tree, &path)?;
+            let committed = blob_entry::find_blob_entry(self.git, tree, &path)?;
             let kind = match moved.get(edit.path.as_str()) {
                 Some(old) => self.mode_of_moved_file(tree, old)?,
                 None => self.file_mode(edit, committed),
@@ -113,7 +116,7 @@ impl CommitSteps<'_> {
             let convert = |text| convert_to_git(self.git, staging.index(), &path, text);
             let was = edit.was.as_deref().map(convert).transpose()?;
             let now = edit.now.as_deref().map(convert).transpose()?;
-            let hash = |bytes| commit::compute_blob_id(self.git, bytes);
+            let hash = |bytes| blob_entry::compute_blob_id(self.git, bytes);
             let on_disk = was.as_deref().map(hash).transpose()?;
             let in_head = committed.map(|it| it.id);
             let was_staged = staging.staged_id(&path).filter(|id| {
@@ -184,7 +187,7 @@ impl CommitSteps<'_> {
     /// Returns the mode of the file at `old`, as committed, or otherwise as on disk.
     fn mode_of_moved_file(&self, tree: ObjectId, old: &str) -> gix::Result<EntryKind> {
         let path = format!("{}{old}", self.repository.prefix);
-        let committed = commit::find_blob_entry(self.git, tree, &path)?;
+        let committed = blob_entry::find_blob_entry(self.git, tree, &path)?;
         let on_disk = || blob_kind(self.is_executable(old));
         Ok(committed.map_or_else(on_disk, |it| it.kind))
     }

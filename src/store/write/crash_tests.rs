@@ -18,12 +18,15 @@ use std::process::{Command, Output};
 use gix::objs::tree::EntryKind;
 
 use crate::model::Changeset;
+use crate::store::repo::blob_entry;
+use crate::store::repo::blob_entry::BlobEntry;
+use crate::store::repo::failpoint;
 use crate::store::test_repository::{TestHome, change_of_files, git_in, try_git};
-use crate::store::write::commit::{self, BlobEntry, GitIdentity};
+use crate::store::write::commit::{self, GitIdentity};
 use crate::store::write::head_move::{
     self, HeadMove, HeadMoveOutcome, MovedFile, NewCommit, NewHead,
 };
-use crate::store::write::{failpoint, lock_file};
+use crate::store::write::lock_file;
 use crate::store::{CommitOutcome, Error, Store};
 
 /// The child's arguments: the kind of change, its number, and the home.
@@ -195,13 +198,13 @@ fn merge_change(home: &Path, change: &Changeset) -> Result<HeadMoveOutcome, Erro
     let repository = store.require_repository()?;
     let git = repository.git().with_object_memory();
     let old = repository.head()?.unwrap();
-    let before = commit::tree_of_commit(&git, Some(old)).unwrap();
+    let before = blob_entry::tree_of_commit(&git, Some(old)).unwrap();
     let root = git.find_tree(before).unwrap().decode().unwrap().into_owned();
     let mut tree = gix::objs::tree::Editor::new(root, &git.objects, git.object_hash());
     let mut files = Vec::new();
     for edit in &change.edits {
         let path = format!("keep/{}", edit.path);
-        let was = commit::find_blob_entry(&git, before, &path).unwrap();
+        let was = blob_entry::find_blob_entry(&git, before, &path).unwrap();
         let now = edit.now.clone().map(|text| {
             let id = git.write_blob(&text).unwrap().detach();
             (BlobEntry { kind: EntryKind::Blob, id }, text)

@@ -1,5 +1,6 @@
 //! Replaces one file so that a concurrent save by another program is not lost.
 
+use crate::store::repo::index_file;
 use crate::store::repo::temporary_names::{BACKUP_INFIX, TEMPORARY_SUFFIX, temporary_name_begin};
 use std::fs;
 use std::io;
@@ -8,10 +9,9 @@ use std::time::SystemTime;
 
 use crate::model::FileEdit;
 
+use crate::store::repo::index_file::Stat;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::rename;
-use crate::store::write::index;
-use crate::store::write::index::Stat;
 
 /// Used instead of a fingerprint if there is no file.
 const NO_FILE: &str = "nothing";
@@ -56,7 +56,7 @@ impl<'a> FileReplacement<'a> {
     /// version is kept.
     pub(crate) fn put_in_place(&mut self) -> io::Result<bool> {
         let Some(temporary) = self.temporary.take() else { return self.delete_old() };
-        let written = index::stat_file(&temporary);
+        let written = index_file::stat_file(&temporary);
         let put = match self.before {
             Some(_) => self.exchange_with_old(&temporary),
             None => rename::rename_noreplace(&temporary, &self.place).map(|()| true),
@@ -72,7 +72,7 @@ impl<'a> FileReplacement<'a> {
         }
         // Renaming changes only the ctime. If anything else differs, the file is not the written
         // one, and git must read it itself.
-        self.stat = index::stat_file(&self.place).filter(|now| {
+        self.stat = index_file::stat_file(&self.place).filter(|now| {
             written.is_some_and(|it| (it.mtime, it.size, it.ino) == (now.mtime, now.size, now.ino))
         });
         Ok(true)

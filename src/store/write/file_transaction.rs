@@ -15,15 +15,16 @@ use std::path::{Path, PathBuf};
 use crate::model::FileEdit;
 
 use crate::store::Error;
+use crate::store::repo::failpoint;
+use crate::store::repo::fsync;
+use crate::store::repo::index_file::Stat;
 use crate::store::repo::palace_files;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::paths;
 use crate::store::repo::rename;
 use crate::store::write::file_replacement::{FileReplacement, fingerprint, remove_if_exists};
-use crate::store::write::index::Stat;
 use crate::store::write::moved_files::find_moved_files;
 use crate::store::write::progress::Progress;
-use crate::store::write::{failpoint, fsync};
 
 /// Files being written. Dropping it undoes the write unless it was kept, but only
 /// [`FileTransaction::undo`] reports a failure to do so.

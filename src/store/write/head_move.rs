@@ -11,14 +11,16 @@ use gix::objs::tree::EntryKind;
 
 use crate::model::{Author, Changeset, CommitId, FileEdit};
 
+use crate::store::history::palace_folders::PalaceFolders;
+use crate::store::repo::blob_entry;
+use crate::store::repo::blob_entry::BlobEntry;
 use crate::store::repo::line_endings::convert_to_git;
+use crate::store::repo::palace_files;
 use crate::store::repo::repository::Repository;
-use crate::store::repo::{operation, palace_files};
-use crate::store::sync::palace_folders::PalaceFolders;
 use crate::store::write::apply::{
     keep_or_undo, open_staging, put_in_place_and_stage, repair_index_if_reloaded, replace_index,
 };
-use crate::store::write::commit::{self, BlobEntry, GitIdentity};
+use crate::store::write::commit::{self, GitIdentity};
 use crate::store::write::commit_steps::CommitSteps;
 use crate::store::write::file_transaction::FileTransaction;
 use crate::store::write::index::Staging;
@@ -145,7 +147,7 @@ fn move_head_under_lock(
     let repository = store.require_repository()?;
     let paths: Vec<_> = head_move.files.iter().map(|it| it.path.clone()).collect();
     let guard = WriteGuard::lock(&repository, &paths, &store.lock_timeouts)?;
-    operation::reject_operation_in_progress(&repository.git_dir, &repository.work)?;
+    repository.reject_operation_in_progress()?;
     if repository.head()? != Some(head_move.old) {
         return Ok(HeadMoveOutcome::HeadMoved);
     }
@@ -234,7 +236,7 @@ fn write_objects(
         NewHead::Commit(new) => new,
     };
     let git = writer.git();
-    let before = commit::tree_of_commit(git, Some(head_move.old))?;
+    let before = blob_entry::tree_of_commit(git, Some(head_move.old))?;
     let root = git.find_tree(before)?.decode()?.into_owned();
     let mut tree = gix::objs::tree::Editor::new(root, &git.objects, git.object_hash());
     for file in &head_move.files {
@@ -281,7 +283,7 @@ fn plan_edits(
             continue;
         };
         let id = |text: &str| {
-            commit::compute_blob_id(git, &convert_to_git(git, staging.index(), path, text)?)
+            blob_entry::compute_blob_id(git, &convert_to_git(git, staging.index(), path, text)?)
         };
         let id_on_disk = on_disk.as_deref().map(id).transpose()?;
         let mut now = file.now.as_ref().map(|(_, text)| text.clone());
@@ -315,7 +317,7 @@ fn merge_with_edit(
     let place = repository.work.join(&file.path);
     let modified = std::fs::symlink_metadata(place).and_then(|it| it.modified()).ok();
     let base = String::from_utf8(git.find_blob(was.id)?.take_data()).ok();
-    let tree = commit::tree_of_commit(git, Some(old))?;
+    let tree = blob_entry::tree_of_commit(git, Some(old))?;
     let folder = PalaceFolders::new(git, &[tree]).palace_of(&file.path)?;
     let (Some(modified), Some(base), Some(folder)) = (modified, base, folder) else {
         return Ok(None);

@@ -15,20 +15,17 @@ use gix::ObjectId;
 use gix::bstr::{BStr, ByteSlice as _};
 use gix::index::entry::{Flags, Mode, Stage};
 use gix::objs::tree::EntryKind;
-use sha1::{Digest as _, Sha1};
 
 use crate::store::Error;
+use crate::store::repo::blob_entry::BlobEntry;
+use crate::store::repo::index_bytes::serialize_index;
+use crate::store::repo::index_file::{Stat, is_outside_sparse_checkout, load_or_rebuild_index};
 use crate::store::repo::repository::Repository;
-use crate::store::write::commit::BlobEntry;
-use crate::store::write::index_bytes::serialize_index;
 use crate::store::write::lock_file::{LockFile, LockFileRecorder};
 use crate::store::write::palazzo_lock::LockTimeouts;
 
 /// The name of the index in the git directory of a worktree.
 const INDEX_FILE: &str = "index";
-
-/// The file metadata in an index entry, which shows without reading that a file is unchanged.
-pub(crate) use gix::index::entry::Stat;
 
 /// The index as this process last wrote it, so that it need not be read again.
 pub(crate) struct CachedIndex {
@@ -273,57 +270,6 @@ impl CachedIndex {
         let digest = index.checksum();
         Ok(Self { index, digest })
     }
-}
-
-/// Loads the index; if it is missing, or a power failure left it empty or damaged, builds it from
-/// `HEAD`.
-pub(crate) fn load_or_rebuild_index(git: &gix::Repository) -> gix::Result<gix::index::File> {
-    let path = git.index_path();
-    let found = if path.exists() { git.open_index().map(Some) } else { Ok(None) };
-    match found {
-        Ok(Some(index)) => Ok(index),
-        // An intact index of an unknown kind must not be replaced.
-        Err(err) if !is_index_damaged(&path) => Err(err),
-        _ => {
-            let head = crate::store::repo::repository::read_head(git)?;
-            git.index_from_tree(&crate::store::write::commit::tree_of_commit(git, head)?)
-        }
-    }
-}
-
-/// Returns true if the index does not match the checksum at its end.
-fn is_index_damaged(path: &Path) -> bool {
-    let Ok(bytes) = fs::read(path) else { return false };
-    let Some((content, digest)) = bytes.split_last_chunk::<20>() else { return true };
-    let is_intact = Sha1::digest(content).as_slice() == digest;
-    let has_no_checksum = digest.iter().all(|it| *it == 0) && content.starts_with(b"DIRC");
-    !is_intact && !has_no_checksum
-}
-
-/// Returns true if `index` marks `path` as excluded by a sparse checkout.
-pub(crate) fn is_outside_sparse_checkout(index: &gix::index::State, path: &str) -> bool {
-    let entry = index.entry_by_path_and_stage(path.into(), Stage::Unconflicted);
-    entry.is_some_and(|it| it.flags.contains(Flags::SKIP_WORKTREE))
-}
-
-/// Returns the stat of the file at `place` for the index.
-pub(crate) fn stat_file(place: &Path) -> Option<Stat> {
-    let metadata = gix::index::fs::Metadata::from_path_no_follow(place).ok()?;
-    Stat::from_fs(&metadata).ok()
-}
-
-/// Writes an index of a new working directory: every file of `tree` is outside of it.
-pub(crate) fn write_index_without_files(
-    git: &gix::Repository,
-    tree: ObjectId,
-    place: &Path,
-) -> gix::Result<()> {
-    let mut index = git.index_from_tree(&tree)?;
-    for entry in index.entries_mut() {
-        entry.flags.insert(Flags::EXTENDED | Flags::SKIP_WORKTREE);
-    }
-    let (bytes, _) = serialize_index(&index)?;
-    fs::write(place, bytes).map_err(gix::Error::from_error)
 }
 
 /// Reads the checksum at the end of the index, which shows whether a program has written it since.

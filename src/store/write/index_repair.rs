@@ -9,11 +9,11 @@ use gix::objs::tree::EntryKind;
 
 use crate::store::Error;
 use crate::store::history::commits::HistoryReader;
-use crate::store::history::tree_diff::{TreeChange, TreeEntry, compare};
+use crate::store::repo::blob_entry::{BlobEntry, compute_blob_id};
 use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::palace_files;
 use crate::store::repo::repository::Repository;
-use crate::store::write::commit::{BlobEntry, compute_blob_id};
+use crate::store::repo::tree_diff::{TreeChange, TreeEntry, compare};
 use crate::store::write::index::Staging;
 
 /// Stages the changes of the last commit again, if Palazzo made it, for files whose index entry is

@@ -18,12 +18,12 @@ use std::time::{Duration, Instant};
 use walkdir::WalkDir;
 
 use crate::store::Error;
+use crate::store::repo::failpoint;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::rename;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::shared_mode::SharedMode;
 use crate::store::repo::{git_locks, palazzo_file};
-use crate::store::write::failpoint;
 
 /// The folder below `.git/palazzo` with the proofs.
 const PROOF_FOLDER: &str = "locks";

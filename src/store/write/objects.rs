@@ -12,9 +12,10 @@ use gix::ObjectId;
 use gix::objs::{Exists as _, Kind, Write as _, WriteTo};
 
 use crate::store::Error;
+use crate::store::repo::failpoint;
+use crate::store::repo::fsync;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::shared_mode::SharedMode;
-use crate::store::write::{failpoint, fsync};
 
 /// The prefix of gix's temporary object files.
 const TEMPORARY_PREFIX: &str = ".tmp";

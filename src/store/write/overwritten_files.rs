@@ -9,15 +9,17 @@ use gix::objs::tree::EntryKind;
 use crate::model::{Changeset, FileEdit};
 
 use crate::store::Error;
+use crate::store::repo::blob_entry;
+use crate::store::repo::blob_entry::BlobEntry;
+use crate::store::repo::fsync;
+use crate::store::repo::index_file;
 use crate::store::repo::line_endings;
 use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::repository::Repository;
-use crate::store::write::commit;
-use crate::store::write::commit::{BlobEntry, CommitDraft, GitIdentity};
+use crate::store::write::commit::{CommitDraft, GitIdentity};
 use crate::store::write::objects::ObjectWriter;
 use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
 use crate::store::write::write_guard::WriteGuard;
-use crate::store::write::{fsync, index};
 
 /// The reference of the saved files.
 const OVERWRITTEN_REF: &str = "refs/palazzo/overwritten";
@@ -33,10 +35,11 @@ pub(crate) fn save_overwritten(
 ) -> Result<(), Error> {
     let git = repository.git();
     let failed = |err| repository.git_error("save overwritten files", err);
-    let index = index::load_or_rebuild_index(&git).map_err(failed)?;
+    let index = index_file::load_or_rebuild_index(&git).map_err(failed)?;
     let tracked = |edit: &FileEdit| format!("{}{}", repository.prefix, edit.path);
-    let is_left_out =
-        |it: &FileEdit| it.was.is_none() && index::is_outside_sparse_checkout(&index, &tracked(it));
+    let is_left_out = |it: &FileEdit| {
+        it.was.is_none() && index_file::is_outside_sparse_checkout(&index, &tracked(it))
+    };
     if let Some(edit) = edits.iter().find(|it| is_left_out(it)) {
         let command = repository.sparse_checkout_command();
         return Err(Error::OutsideSparseCheckout { path: edit.path.clone(), command });
@@ -74,7 +77,7 @@ fn write_unsaved_blobs(
     edits: &[&FileEdit],
 ) -> gix::Result<Vec<(String, Option<BlobEntry>)>> {
     let git = writer.git();
-    let tree = commit::tree_of_commit(git, crate::store::repo::repository::read_head(git)?)?;
+    let tree = blob_entry::tree_of_commit(git, crate::store::repo::repository::read_head(git)?)?;
     let mut files = Vec::new();
     for edit in edits {
         let Some(text) = &edit.was else { continue };
@@ -84,8 +87,8 @@ fn write_unsaved_blobs(
             continue;
         }
         let bytes = convert_to_git(git, index, &path, text)?;
-        let id = commit::compute_blob_id(git, &bytes)?;
-        let in_head = commit::find_blob_entry(git, tree, &path)?.map(|it| it.id);
+        let id = blob_entry::compute_blob_id(git, &bytes)?;
+        let in_head = blob_entry::find_blob_entry(git, tree, &path)?.map(|it| it.id);
         let staged = index.entry_by_path(path.as_str().into()).map(|it| it.id);
         if in_head != Some(id) && staged != Some(id) {
             let id = writer.write_blob(&bytes)?;

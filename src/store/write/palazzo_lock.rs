@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use crate::model::quoted_unless_plain;
 use crate::store::Error;
+use crate::store::repo::failpoint;
 use crate::store::repo::palazzo_file;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::retry::retry_until_timeout;
-use crate::store::write::failpoint;
 
 /// The lock for writing to a repository.
 pub(crate) const WRITE_LOCK: &str = "lock";

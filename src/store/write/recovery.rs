@@ -12,14 +12,17 @@ use std::time::Duration;
 use gix::bstr::BStr;
 
 use crate::store::Error;
+use crate::store::repo::blob_entry;
+use crate::store::repo::failpoint;
+use crate::store::repo::index_file::stat_file;
 use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::repository;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{palazzo_file, paths, regular_file};
-use crate::store::write::index::{Staging, stat_file};
+use crate::store::write::index::Staging;
 use crate::store::write::palazzo_lock;
 use crate::store::write::palazzo_lock::{LockTimeouts, WRITE_LOCK};
-use crate::store::write::{commit, failpoint, file_transaction, lock_file};
+use crate::store::write::{file_transaction, lock_file};
 
 /// The maximum size of a marker in bytes; a change of 100,000 files has 20 MB.
 const MAX_MARKER_BYTES: u64 = 256 * 1024 * 1024;
@@ -240,13 +243,13 @@ fn repair_files_and_index(
     let mut staging = Staging::open(repository, &git, None, timeouts, &mut record)?;
     let failed = |err: gix::Error| repository.git_error("read the last commit", err);
     let head = repository::read_head(&git).map_err(failed)?;
-    let tree = commit::tree_of_commit(&git, head).map_err(failed)?;
+    let tree = blob_entry::tree_of_commit(&git, head).map_err(failed)?;
     let mut outdated = Vec::new();
     for path in &marker.paths {
-        let committed = commit::find_blob_entry(&git, tree, path).map_err(failed)?;
+        let committed = blob_entry::find_blob_entry(&git, tree, path).map_err(failed)?;
         let place = repository.work.join(path);
         let id = |text: String| {
-            commit::compute_blob_id(&git, &convert_to_git(&git, staging.index(), path, &text)?)
+            blob_entry::compute_blob_id(&git, &convert_to_git(&git, staging.index(), path, &text)?)
         };
         let text = read_regular_text(repository, path);
         let on_disk = text.map(id).transpose().map_err(failed)?;

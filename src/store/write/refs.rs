@@ -15,17 +15,15 @@ use gix::ObjectId;
 use gix::refs::{FullName, Target};
 
 use crate::store::Error;
-use crate::store::proposal::worktree_branch;
-use crate::store::repo::operation;
+use crate::store::repo::failpoint;
+use crate::store::repo::proposal_branch;
+use crate::store::repo::ref_folder::git_dir_of_ref;
 use crate::store::repo::repository::{self, Repository};
 use crate::store::repo::shared_mode::SharedMode;
-use crate::store::write::failpoint;
 use crate::store::write::lock_file::{LockFile, LockFileRecorder};
 
 /// The maximum length of a chain of symbolic references (git's `SYMREF_MAXDEPTH`).
 const MAX_SYMREF_DEPTH: usize = 5;
-/// References of a single worktree (gitrepository-layout(5)), besides those like `HEAD`.
-const PER_WORKTREE_REFS: [&str; 3] = ["refs/bisect/", "refs/worktree/", "refs/rewritten/"];
 /// References with a reflog unless `core.logAllRefUpdates` disables it (git-config(1)).
 const REFLOG_PREFIXES: [&str; 3] = ["refs/heads/", "refs/remotes/", "refs/notes/"];
 
@@ -93,7 +91,7 @@ impl RefUpdate<'_> {
         };
         if self.name == "HEAD" {
             // It is locked, so git cannot check out another branch now.
-            worktree_branch::reject_write_beside_proposal(self.repository)?;
+            proposal_branch::reject_write_beside_proposal(self.repository)?;
         }
         if current != self.old {
             return Ok(RefUpdateOutcome::Conflict);
@@ -101,10 +99,7 @@ impl RefUpdate<'_> {
         if self.name == "HEAD" {
             // The operation may have begun while this process waited for locks; it cannot move
             // `HEAD` now.
-            operation::reject_operation_in_progress(
-                &self.repository.git_dir,
-                &self.repository.work,
-            )?;
+            self.repository.reject_operation_in_progress()?;
         }
         self.write_locked_ref(locked).map(|()| RefUpdateOutcome::Updated)
     }
@@ -178,13 +173,6 @@ impl RefUpdate<'_> {
         let why = format!("the chain of symbolic references is too long, at `{}`", next.as_bstr());
         self.repository.git_error("move `HEAD`", why)
     }
-}
-
-/// Returns the git directory that contains the reference `name`.
-pub(crate) fn git_dir_of_ref<'r>(repository: &'r Repository, name: &str) -> &'r Path {
-    let is_per_worktree =
-        !name.contains('/') || PER_WORKTREE_REFS.iter().any(|it| name.starts_with(it));
-    if is_per_worktree { &repository.git_dir } else { &repository.common_dir }
 }
 
 /// Appends a line with one `write`, on a new line if the last one is incomplete.

@@ -6,12 +6,13 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use crate::store::Error;
-use crate::store::proposal::worktree_branch;
+use crate::store::repo::failpoint;
+use crate::store::repo::proposal_branch;
 use crate::store::repo::repository::{self, Repository};
 use crate::store::write::palazzo_lock::{
     LockTimeouts, PalazzoLock, WRITE_LOCK, acquire_palazzo_lock,
 };
-use crate::store::write::{failpoint, recovery};
+use crate::store::write::recovery;
 
 /// The write lock and the marker of a write in progress.
 #[derive(Debug)]
@@ -37,7 +38,7 @@ impl WriteGuard {
         let lock = acquire_palazzo_lock(repository, WRITE_LOCK, timeouts.palazzo)?;
         // Another program may have put a link or a FIFO there while this process waited.
         repository::check_files_before_change(repository, paths)?;
-        worktree_branch::reject_write_beside_proposal(repository)?;
+        proposal_branch::reject_write_beside_proposal(repository)?;
         let place = recovery::marker_path(repository);
         recovery::recover_under_lock(repository, timeouts)?;
         let marker = recovery::WriteMarker::new(repository, paths);

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use gix::ObjectId;
 
 use crate::store::history::commits::HistoryReader;
-use crate::store::history::tree_diff;
 use crate::store::repo::palace_folders::PALACE_FOLDERS;
+use crate::store::repo::tree_diff;
 use crate::store::{Error, Store};
 
 /// The file that makes a folder a palace.

@@ -1,26 +1,20 @@
-//! Reads `HEAD` and the state of the repository, with retries while git changes it.
+//! Reads `HEAD`, the locks and the state of the repository, with retries while git changes it.
 
+use std::fs;
+use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 use std::time::Instant;
 
 use crate::model::CommitId;
 
-use crate::store::proposal::error::ProposalError;
+use crate::store::repo::git_lock::GitLock;
+use crate::store::repo::proposal_error::ProposalError;
 use crate::store::repo::repository::Repository;
-use crate::store::repo::{damage, home, operation};
+use crate::store::repo::retry::{GC_RETRY_TIMEOUT, RETRY_PAUSE, RETRY_TIMEOUT};
+use crate::store::repo::{damage, git_locks, home};
 use crate::store::write::objects::WrittenObject;
 use crate::store::write::{prune_guard, recovery};
 use crate::store::{CommitWarning, Error, Store};
-
-/// The pause between two attempts.
-pub(crate) const RETRY_PAUSE: Duration = Duration::from_millis(40);
-
-/// How long to retry while `git gc` is running.
-pub(crate) const GC_RETRY_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// How long to retry a commit that failed because git moved objects or references meanwhile.
-pub(crate) const RETRY_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Store {
     /// Returns the commit that `HEAD` points to; `None`: there is no commit or no repository. A
@@ -66,9 +60,7 @@ impl Store {
     pub fn warning_before_write(&self) -> Option<String> {
         let repository = if self.as_of_commit.is_some() { None } else { self.repository().ok()? };
         let repository = repository?;
-        if let Err(err) =
-            operation::reject_operation_in_progress(&repository.git_dir, &repository.work)
-        {
+        if let Err(err) = repository.reject_operation_in_progress() {
             return Some(err.to_string());
         }
         let is_detached = repository.git().head().is_ok_and(|it| it.is_detached());
@@ -147,5 +139,27 @@ impl Store {
             return ProposalError::RepositoryGone { branch, place: place.clone() }.into();
         }
         Error::HistoryLost { place: place.clone() }
+    }
+
+    /// Lists git's lock files in the palace's repository, by path.
+    pub fn list_git_locks(&self) -> Result<Vec<GitLock>, Error> {
+        Ok(self.repository()?.map(|it| git_locks::list_locks(&it)).unwrap_or_default())
+    }
+
+    /// Returns the lock file at `path`; `None`: it is not a git lock of that repository.
+    pub fn find_git_lock(&self, path: &Path) -> Result<Option<GitLock>, Error> {
+        Ok(self.repository()?.and_then(|it| git_locks::find_lock(&it, path)))
+    }
+
+    /// Removes the lock file at `path`, unless a running process holds it or an interrupted
+    /// write of Palazzo needs it; `false`: it is not a git lock of that repository.
+    pub fn remove_git_lock(&self, path: &Path) -> Result<bool, Error> {
+        let Some(lock) = self.find_git_lock(path)? else { return Ok(false) };
+        if !lock.is_removable() {
+            let (why, advice) = (lock.description(), lock.advice());
+            return Err(Error::GitLockInUse { lock: lock.path, why, advice });
+        }
+        fs::remove_file(&lock.path).map_err(Error::for_file("remove", &lock.path))?;
+        Ok(true)
     }
 }

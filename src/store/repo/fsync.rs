@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use gix::ObjectId;
 
 use crate::store::Error;
-use crate::store::write::failpoint;
+use crate::store::repo::failpoint;
 
 /// The maximum number of files that are synced one by one instead of with their file system.
 const MAX_SINGLE_SYNCS: usize = 8;

@@ -5,9 +5,9 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use crate::store::Error;
+use crate::store::repo::fsync;
 use crate::store::repo::regular_file;
 use crate::store::repo::rename;
-use crate::store::write::fsync;
 
 /// Replaces the file `name` in `folder` with the bytes that `new_content` returns. A lock excludes
 /// other processes meanwhile, so that `new_content` can read the old file.

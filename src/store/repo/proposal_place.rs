@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use sha1::{Digest as _, Sha1};
 
 use crate::store::Error;
-use crate::store::proposal::error::ProposalError;
 use crate::store::repo::palazzo_file;
 use crate::store::repo::paths;
+use crate::store::repo::proposal_error::ProposalError;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::shared_mode::SharedMode;
 

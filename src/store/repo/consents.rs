@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use crate::model::{Consent, ConsentScope, path_text};
 
 use crate::store::Error;
+use crate::store::repo::state_file;
 use crate::store::repo::{paths, regular_file};
-use crate::store::user_state::state_file;
 
 /// The name of the file.
 const FILE: &str = "trust.json";

@@ -8,10 +8,10 @@ use std::path::Path;
 use gix::ObjectId;
 
 use crate::store::Error;
-use crate::store::proposal::error::ProposalError;
-use crate::store::proposal::place::{MARKER_FOLDER, branch_name, folder_name_of_branch};
 use crate::store::repo::operation::BlockingGitOperation;
 use crate::store::repo::palazzo_file;
+use crate::store::repo::proposal_error::ProposalError;
+use crate::store::repo::proposal_place::{MARKER_FOLDER, branch_name, folder_name_of_branch};
 use crate::store::repo::reflog::read_reflog;
 use crate::store::repo::regular_file::read_line;
 use crate::store::repo::repository::Repository;

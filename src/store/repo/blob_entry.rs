@@ -1,0 +1,42 @@
+//! The files in the tree of a commit.
+
+use gix::ObjectId;
+use gix::objs::tree::EntryKind;
+
+/// A file in a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlobEntry {
+    pub(crate) kind: EntryKind,
+    pub(crate) id: ObjectId,
+}
+
+/// Returns the tree of `commit`; `None` stands for the empty tree.
+pub(crate) fn tree_of_commit(
+    git: &gix::Repository,
+    commit: Option<ObjectId>,
+) -> gix::Result<ObjectId> {
+    match commit {
+        Some(commit) => Ok(git.find_commit(commit)?.tree_id()?.detach()),
+        None => Ok(ObjectId::empty_tree(git.object_hash())),
+    }
+}
+
+/// Returns the file at `path` in `tree`.
+pub(crate) fn find_blob_entry(
+    git: &gix::Repository,
+    tree: ObjectId,
+    path: &str,
+) -> gix::Result<Option<BlobEntry>> {
+    let found = git.find_tree(tree)?.lookup_entry(path.split('/'))?;
+    Ok(found.filter(|it| !it.mode().is_tree()).map(|it| {
+        let kind = it.mode().kind();
+        let kind = if kind == EntryKind::BlobExecutable { kind } else { EntryKind::Blob };
+        BlobEntry { kind, id: it.object_id() }
+    }))
+}
+
+/// Returns the id of `content` as a blob, without writing it.
+pub(crate) fn compute_blob_id(git: &gix::Repository, content: &[u8]) -> gix::Result<ObjectId> {
+    let hashed = gix::objs::compute_hash(git.object_hash(), gix::objs::Kind::Blob, content);
+    hashed.map_err(gix::Error::from_error)
+}

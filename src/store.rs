@@ -402,7 +402,9 @@ impl Store {
                 if !moved.is_empty() {
                     return Ok(CommitOutcome::Stale(moved));
                 }
-                let outcome = write::apply::apply_change(self, change)?;
+                let outcome = write::apply::apply_change(self, change);
+                // What follows in this call may read what was not fit to be written.
+                let outcome = outcome.inspect_err(|_| self.recheck_repository())?;
                 self.run_maintenance_if_due(&outcome);
                 Ok(outcome)
             }

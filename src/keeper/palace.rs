@@ -201,6 +201,9 @@ impl OpenPalace {
         let mut attempts = 0;
         while attempts < MAX_ATTEMPTS {
             let alone = self.acquire_filing_lock(options.is_exclusive)?;
+            if alone.as_ref().is_some_and(PalazzoLock::had_to_wait) {
+                self.store.begin_call();
+            }
             self.apply_changes_of_others()?;
             self.check_format_version()?;
             // Unreadable settings may have switched commits off.

@@ -176,6 +176,83 @@ async fn read_commands_do_not_hang_on_special_files() {
 }
 
 #[tokio::test]
+async fn a_git_folder_that_became_a_link_is_not_written_through() {
+    let (home, mut agent) = home_with_hall().await;
+    let elsewhere = tempfile::tempdir().unwrap();
+    let (git, moved) = (home.path().join(".git"), elsewhere.path().join("git"));
+    fs::rename(&git, &moved).unwrap();
+    symlink(&moved, &git).unwrap();
+    let refused = write_scroll(&mut agent, "One").await;
+    assert!(refused.contains("is elsewhere"), "{refused}");
+    fs::remove_file(&git).unwrap();
+    fs::rename(&moved, &git).unwrap();
+    assert!(write_scroll(&mut agent, "One").await.starts_with("Wrote"));
+}
+
+#[tokio::test]
+async fn what_a_symbolic_branch_leads_to_is_checked_before_each_call() {
+    let (home, mut agent) = home_with_hall().await;
+    home.git(&["symbolic-ref", "refs/heads/alias", "refs/heads/main"]);
+    home.git(&["symbolic-ref", "HEAD", "refs/heads/alias"]);
+    assert!(write_scroll(&mut agent, "One").await.starts_with("Wrote"));
+    let files = [
+        "refs/heads/main",
+        "logs/refs/heads/main",
+        "objects/info/commit-graph",
+        "objects/info/commit-graphs/commit-graph-chain",
+    ];
+    for file in files {
+        let place = home.path().join(".git").join(file);
+        for by in ["fifo", "link"] {
+            let was = replace_file(&place, by);
+            let refused = write_scroll(&mut agent, "Two").await;
+            assert!(refused.contains(&place.display().to_string()), "{by} for {file}: {refused}");
+            restore_file(&place, was);
+        }
+    }
+    assert!(write_scroll(&mut agent, "Two").await.starts_with("Wrote"));
+}
+
+/// Returns whether another process has the file open.
+#[cfg(target_os = "linux")]
+fn is_open_elsewhere(file: &Path) -> bool {
+    let own = std::process::id().to_string();
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let mut others = processes.filter(|it| it.file_name() != own.as_str());
+    others.any(|it| {
+        let mut open = fs::read_dir(it.path().join("fd")).into_iter().flatten().flatten();
+        open.any(|it| fs::read_link(it.path()).is_ok_and(|it| it == file))
+    })
+}
+
+#[tokio::test]
+#[cfg(target_os = "linux")]
+async fn a_fifo_that_appears_while_a_write_waits_is_not_opened() {
+    let (home, mut agent) = home_with_hall().await;
+    assert!(write_scroll(&mut agent, "One").await.starts_with("Wrote"));
+    let git = fs::canonicalize(home.path().join(".git")).unwrap();
+    for (lock, file) in
+        [("lock", "HEAD"), ("filing/lock", "HEAD"), ("filing/lock", "refs/heads/main")]
+    {
+        let (lock, head) = (git.join("palazzo").join(lock), home.path().join(".git").join(file));
+        let held = File::options().write(true).open(&lock).unwrap();
+        held.lock().unwrap();
+        let (refused, was) = tokio::join!(write_scroll(&mut agent, "One"), async {
+            while !is_open_elsewhere(&lock) {
+                tokio::task::yield_now().await;
+            }
+            let was = replace_file(&head, "fifo");
+            held.unlock().unwrap();
+            was
+        });
+        let case = format!("{} for {}", head.display(), lock.display());
+        assert!(refused.contains(&head.display().to_string()), "{case}: {refused}");
+        restore_file(&head, was);
+    }
+    assert!(write_scroll(&mut agent, "One").await.starts_with("Wrote"));
+}
+
+#[tokio::test]
 async fn irregular_gitattributes_files_refuse_only_writes() {
     let (home, mut agent) = home_with_hall().await;
     for file in [".gitattributes", "w/.gitattributes", "w/scrolls/hall/.gitattributes"] {

@@ -97,11 +97,15 @@ impl OpenPalace {
     /// Starts to watch for changes by others.
     pub(crate) fn start_watching(&mut self, config: &WatchConfig) {
         let WatchConfig { mode, wake, warn } = config.clone();
-        let (store, mut before) = (self.store.clone_for_thread(), FileStamps::new());
+        let (store, mut before) = (self.store.clone_for_thread(), None::<FileStamps>);
         let poll = Box::new(move || {
             let Ok((now, _)) = store.list_files("") else { return Vec::new() };
-            let changed = files_changed_between_listings(&before, &now);
-            before = now;
+            let changed = match &before {
+                Some(before) => files_changed_between_listings(before, &now),
+                // Anything may have changed before the first listing.
+                None => vec![String::new()],
+            };
+            before = Some(now);
             changed
         });
         let network_file_system = self.store.network_file_system();

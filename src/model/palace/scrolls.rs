@@ -40,10 +40,8 @@ impl Palace {
     /// Returns the newest scroll of the room and title that replaces one which was newer than this one
     /// and is gone. So when the second of three hand-overs is undone, the first stays replaced.
     fn scroll_replacing_gone(&self, room: &RoomId, scroll: &Scroll) -> Option<&Scroll> {
-        let is_gone = |id: &Ulid| {
-            let which = ScrollId { room: room.clone(), id: *id };
-            *id > scroll.id && self.folder_of_scroll(&which).is_none()
-        };
+        let is_anywhere = |id: &Ulid| self.scrolls.values().any(|it| it.contains_key(id));
+        let is_gone = |id: &Ulid| *id > scroll.id && !is_anywhere(id);
         let newer = self.scrolls_in_room(room).take_while(|it| it.id > scroll.id);
         let mut replacing = newer.filter(|it| {
             !it.replaces.is_empty()

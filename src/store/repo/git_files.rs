@@ -17,17 +17,21 @@ use crate::store::repo::regular_file::SizeLimit;
 /// The fixed files of each worktree.
 const WORKTREE_FILES: [&str; 4] = ["HEAD", "config.worktree", "commondir", "gitdir"];
 /// The fixed files shared by all worktrees.
-const SHARED_FILES: [&str; 6] = [
+const SHARED_FILES: [&str; 8] = [
     "config",
     "info/attributes",
     "info/exclude",
     "objects/info/alternates",
+    "objects/info/commit-graph",
+    "objects/info/commit-graphs/commit-graph-chain",
     "packed-refs",
     "shallow",
 ];
 /// Folders below `.git` in which files are opened, each after the one that it is in.
 const GIT_FOLDERS: [&str; 8] =
     ["info", "logs", "objects", "objects/info", "objects/pack", "palazzo", "refs", "refs/heads"];
+/// The maximum length of a chain of symbolic references (git's `SYMREF_MAXDEPTH`).
+const MAX_SYMREF_DEPTH: usize = 5;
 /// The maximum length of a chain of alternate object folders; git allows five.
 const MAX_ALTERNATES: usize = 16;
 
@@ -54,16 +58,27 @@ pub(crate) fn check_files_of_open_repository(
     check_head_branch(git_dir, common_dir)
 }
 
-/// Checks the branch that `HEAD` points to, and its log.
+/// Checks the branch that `HEAD` points to, and its log. A branch can point to another one.
 fn check_head_branch(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
-    let Some(branch) = read_head_branch(&git_dir.join("HEAD"))? else { return Ok(()) };
+    let mut next = read_symbolic_ref(&git_dir.join("HEAD"))?;
+    for _ in 0..MAX_SYMREF_DEPTH {
+        let Some(branch) = next else { return Ok(()) };
+        check_branch(common_dir, &branch)?;
+        let file = common_dir.join(&branch);
+        next = if file.is_dir() { None } else { read_symbolic_ref(&file)? };
+    }
+    Ok(())
+}
+
+/// Checks the file of a branch, and its log.
+fn check_branch(common_dir: &Path, branch: &Path) -> Result<(), Error> {
     for (folder, size) in [("", SizeLimit::Bounded), ("logs", SizeLimit::Any)] {
         let base = common_dir.join(folder);
         regular_file::reject_linked_folders(&base, branch.parent().unwrap_or(Path::new("")))?;
-        let file = base.join(&branch);
+        let file = base.join(branch);
         let Some(metadata) = regular_file::lstat(&file)? else { continue };
         // Git leaves empty folders of deleted branches; a branch with a log still exists.
-        let is_branch = || folder.is_empty() && common_dir.join("logs").join(&branch).is_file();
+        let is_branch = || folder.is_empty() && common_dir.join("logs").join(branch).is_file();
         if !metadata.is_dir() || is_branch() {
             regular_file::check_metadata(&file, &metadata, size)?;
         }
@@ -71,9 +86,10 @@ fn check_head_branch(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Reads the name of the branch in `HEAD`. gix would also open the branch.
-fn read_head_branch(head: &Path) -> Result<Option<PathBuf>, Error> {
-    let text = regular_file::read_regular_file(head)?.unwrap_or_default();
+/// Reads the name of the branch that the reference in `file` points to. gix would also open the
+/// branch.
+fn read_symbolic_ref(file: &Path) -> Result<Option<PathBuf>, Error> {
+    let text = regular_file::read_regular_file(file)?.unwrap_or_default();
     let name = text.strip_prefix(b"ref: ").map(|it| it.trim().to_owned());
     let path = name.and_then(|it| gix::path::from_bstring(it).ok());
     let is_inside = |it: &PathBuf| it.components().all(|it| matches!(it, Component::Normal(_)));

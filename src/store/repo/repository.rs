@@ -53,6 +53,8 @@ pub(crate) struct Repository {
     pub(crate) config_scan: ConfigScan,
     /// The warning that a file of the user's home is left out, because it cannot be read.
     pub(crate) unreadable_user_file: Option<String>,
+    /// The inode of `.git` in the working directory: a link in its place has another one.
+    git_inode: Option<u64>,
     /// The files that determine the repository's location, configuration and consent, with their
     /// stamps.
     source_stamps: Vec<(PathBuf, Option<FileStamp>)>,
@@ -133,6 +135,7 @@ impl Repository {
         let depth = self.prefix.matches('/').count();
         let nearer = place.ancestors().take(depth).any(|it| exists(&it.join(".git")));
         !nearer
+            && inode_of(&self.work.join(".git")) == self.git_inode
             && exists(&self.git_dir.join("HEAD"))
             && self.source_stamps.iter().all(|(path, stamp)| FileStamp::from_path(path) == *stamp)
     }
@@ -211,6 +214,7 @@ impl Repository {
         };
         let common_dir = local.common_dir().to_owned();
         let (sources, survey) = (stamp_config_files(&local), ConfigScan::default());
+        let git_inode = inode_of(&work.join(".git"));
         Ok(Self {
             git,
             palace,
@@ -221,6 +225,7 @@ impl Repository {
             shared_mode: SharedMode::of_repository(&local),
             config_scan: survey,
             unreadable_user_file: None,
+            git_inode,
             source_stamps: sources,
         })
     }
@@ -478,6 +483,10 @@ fn stamp_config_files(git: &gix::Repository) -> Vec<(PathBuf, Option<FileStamp>)
     paths.sort();
     paths.dedup();
     paths.into_iter().map(|path| (path.clone(), FileStamp::from_path(&path))).collect()
+}
+
+fn inode_of(place: &Path) -> Option<u64> {
+    FileStamp::from_path(place).map(|it| it.inode())
 }
 
 fn exists(place: &Path) -> bool {

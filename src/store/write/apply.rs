@@ -168,9 +168,11 @@ fn commit_with_retry(
     }
     store.signer = Some(signer);
     let repository = store.repository().ok().flatten();
-    outcome.map_err(|err| match repository.filter(|it| it.head().is_err()) {
-        Some(repository) => damage::explain_head_error(&repository, err),
-        None => err,
+    outcome.map_err(|err| match repository.filter(|_| !is_about_file(&err)) {
+        Some(repository) if repository.head().is_err() => {
+            damage::explain_head_error(&repository, err)
+        }
+        _ => err,
     })
 }
 
@@ -356,6 +358,11 @@ fn stage_written_files(
         let stat = stat.filter(|_| !still_edited.contains(path));
         (path.as_str().into(), *entry, stat)
     }));
+}
+
+/// Returns whether an error names a file that may not be opened: `HEAD` may be one.
+fn is_about_file(err: &Error) -> bool {
+    matches!(err, Error::NotRegularFile { .. })
 }
 
 fn edit_paths(edits: &[&FileEdit]) -> Vec<String> {

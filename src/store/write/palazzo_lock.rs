@@ -5,6 +5,7 @@
 //! and tells the next writer what a crashed one may have left: git's lock files, temporary files,
 //! an index older than its commit.
 
+use std::cell::Cell;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::time::Duration;
@@ -37,7 +38,17 @@ pub(crate) struct LockTimeouts {
 
 /// A lock of Palazzo; dropping it releases the lock.
 #[derive(Debug)]
-pub struct PalazzoLock(File);
+pub struct PalazzoLock {
+    file: File,
+    had_to_wait: bool,
+}
+
+impl PalazzoLock {
+    /// Returns whether another process held the lock first.
+    pub fn had_to_wait(&self) -> bool {
+        self.had_to_wait
+    }
+}
 
 impl Default for LockTimeouts {
     fn default() -> Self {
@@ -50,7 +61,7 @@ impl Drop for PalazzoLock {
     fn drop(&mut self) {
         // Closing the file is not sufficient, because a child process that is being started may
         // have it open for a moment.
-        drop(self.0.unlock());
+        drop(self.file.unlock());
     }
 }
 
@@ -71,7 +82,11 @@ pub(crate) fn acquire_palazzo_lock(
     let opened = palazzo_file::open_regular_file(&path, &mut options);
     let mut file = opened.map_err(Error::for_file("open", &path))?;
     shared_mode.adjust_file(&file).map_err(Error::for_file("share", &path))?;
-    let is_held = |err: &TryLockError| matches!(err, TryLockError::WouldBlock);
+    let had_to_wait = Cell::new(false);
+    let is_held = |err: &TryLockError| {
+        had_to_wait.set(true);
+        matches!(err, TryLockError::WouldBlock)
+    };
     match retry_until_timeout(timeout, is_held, || file.try_lock()) {
         Ok(()) => {}
         Err(TryLockError::Error(err)) => return Err(Error::for_file("lock", &path)(err)),
@@ -81,7 +96,7 @@ pub(crate) fn acquire_palazzo_lock(
     }
     // Only used in the error of a waiting process; the lock works without it.
     drop(write_holder(&mut file));
-    Ok(PalazzoLock(file))
+    Ok(PalazzoLock { file, had_to_wait: had_to_wait.get() })
 }
 
 /// Does nothing: a file that is open can be deleted, and then another writer locks a new one.

@@ -16,6 +16,7 @@ use gix::refs::{FullName, Target};
 
 use crate::store::Error;
 use crate::store::repo::failpoint;
+use crate::store::repo::palazzo_file;
 use crate::store::repo::proposal_branch;
 use crate::store::repo::ref_folder::git_dir_of_ref;
 use crate::store::repo::repository::{self, Repository};
@@ -201,7 +202,9 @@ pub(crate) fn append_reflog_line(
 
 /// Opens a reflog for appending, and returns its size; `None`: it was created.
 fn open_reflog(path: &Path, shared_mode: SharedMode) -> io::Result<(fs::File, Option<u64>)> {
-    match OpenOptions::new().read(true).append(true).open(path) {
+    let mut options = OpenOptions::new();
+    options.read(true).append(true);
+    match palazzo_file::open_checked_file(path, &mut options) {
         Ok(file) => {
             let size = file.metadata()?.len();
             return Ok((file, Some(size)));
@@ -210,10 +213,10 @@ fn open_reflog(path: &Path, shared_mode: SharedMode) -> io::Result<(fs::File, Op
             path.parent().map_or(Ok(()), |it| shared_mode.create_dir_all(it))?;
         }
         // Git leaves the empty folders of deleted branches.
-        Err(_) if path.is_dir() => remove_folder_tree_if_empty(path)?,
+        Err(_) if palazzo_file::is_real_folder(path) => remove_folder_tree_if_empty(path)?,
         Err(err) => return Err(err),
     }
-    let file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+    let file = palazzo_file::open_checked_file(path, options.create(true))?;
     shared_mode.adjust_file(&file)?;
     Ok((file, None))
 }

@@ -1,4 +1,5 @@
-//! The palace's repository: its location, configuration, permissions, locks and damage.
+//! What reading and writing need of the palace's repository: its location, configuration, permissions,
+//! locks and damage, its trees, and the file of its index.
 
 pub(crate) mod blob_entry;
 pub(crate) mod cache;

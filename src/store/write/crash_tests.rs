@@ -22,7 +22,7 @@ use crate::store::repo::blob_entry;
 use crate::store::repo::blob_entry::BlobEntry;
 use crate::store::repo::failpoint;
 use crate::store::test_repository::{TestHome, change_of_files, git_in, try_git};
-use crate::store::write::commit::{self, GitIdentity};
+use crate::store::write::commit::GitIdentity;
 use crate::store::write::head_move::{
     self, HeadMove, HeadMoveOutcome, MovedFile, NewCommit, NewHead,
 };

@@ -233,6 +233,7 @@ pub(crate) fn remove_abandoned_locks(git_dir: &Path) -> io::Result<()> {
 }
 
 /// Returns true if a Palazzo process may have left lock files in `git_dir`.
+#[cfg(test)]
 pub(crate) fn has_lock_file_proofs(git_dir: &Path) -> bool {
     let folder = palazzo_file::palazzo_file_path(git_dir, PROOF_FOLDER);
     let files = WalkDir::new(folder).follow_root_links(false).into_iter().flatten();

@@ -64,7 +64,7 @@ pub(crate) fn recover_if_needed(
 pub(crate) fn remove_stale_temporaries(repository: &Repository, temporaries: &[PathBuf]) {
     let lock = palazzo_lock::acquire_palazzo_lock(repository, WRITE_LOCK, Duration::ZERO);
     // While there is a marker, recovery may need them.
-    if lock.is_err() || has_marker(repository) {
+    if lock.is_err() || is_recovery_needed(repository) {
         return;
     }
     for temporary in temporaries {
@@ -104,19 +104,10 @@ fn read_marker(place: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Returns true if a crashed writer left anything.
+/// Returns true if a crashed writer left files that are not as in the last commit. What a power
+/// failure may leave without a marker are locks only, which the next writer removes under its own.
 pub(crate) fn is_recovery_needed(repository: &Repository) -> bool {
-    has_marker(repository) || has_lock_proofs(repository)
-}
-
-fn has_marker(repository: &Repository) -> bool {
     fs::symlink_metadata(marker_path(repository)).is_ok_and(|it| it.len() > 0)
-}
-
-fn has_lock_proofs(repository: &Repository) -> bool {
-    let Repository { git_dir, common_dir, .. } = repository;
-    lock_file::has_lock_file_proofs(git_dir)
-        || (common_dir != git_dir && lock_file::has_lock_file_proofs(common_dir))
 }
 
 /// Returns the marker line that records a lock file by its inode.

@@ -14,8 +14,8 @@ use crate::store::Error;
 use crate::store::repo::regular_file;
 use crate::store::repo::regular_file::SizeLimit;
 
-/// The fixed files of each worktree.
-const WORKTREE_FILES: [&str; 4] = ["HEAD", "config.worktree", "commondir", "gitdir"];
+/// The fixed files of each worktree, besides `HEAD`.
+const WORKTREE_FILES: [&str; 3] = ["config.worktree", "commondir", "gitdir"];
 /// The fixed files shared by all worktrees.
 const SHARED_FILES: [&str; 8] = [
     "config",
@@ -58,42 +58,45 @@ pub(crate) fn check_files_of_open_repository(
     check_head_branch(git_dir, common_dir)
 }
 
-/// Checks the branch that `HEAD` points to, and its log. A branch can point to another one.
+/// Checks `HEAD`, the branch that it points to, and its log. A branch can point to another one.
 fn check_head_branch(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
-    let mut next = read_symbolic_ref(&git_dir.join("HEAD"))?;
+    let head = regular_file::read_regular_file(&git_dir.join("HEAD"))?;
+    let mut next = parse_symbolic_ref(&head.unwrap_or_default());
     for _ in 0..MAX_SYMREF_DEPTH {
         let Some(branch) = next else { return Ok(()) };
-        check_branch(common_dir, &branch)?;
-        let file = common_dir.join(&branch);
-        next = if file.is_dir() { None } else { read_symbolic_ref(&file)? };
+        next = parse_symbolic_ref(&read_branch(common_dir, &branch)?);
     }
     Ok(())
 }
 
-/// Checks the file of a branch, and its log.
-fn check_branch(common_dir: &Path, branch: &Path) -> Result<(), Error> {
-    for (folder, size) in [("", SizeLimit::Bounded), ("logs", SizeLimit::Any)] {
-        let base = common_dir.join(folder);
-        regular_file::reject_linked_folders(&base, branch.parent().unwrap_or(Path::new("")))?;
-        let file = base.join(branch);
-        let Some(metadata) = regular_file::lstat(&file)? else { continue };
-        // Git leaves empty folders of deleted branches; a branch with a log still exists.
-        let is_branch = || folder.is_empty() && common_dir.join("logs").join(branch).is_file();
-        if !metadata.is_dir() || is_branch() {
-            regular_file::check_metadata(&file, &metadata, size)?;
+/// Checks the file of a branch, and its log, and returns the content of the file; it is empty if there
+/// is none. gix would follow a link.
+fn read_branch(common_dir: &Path, branch: &Path) -> Result<Vec<u8>, Error> {
+    let logs = common_dir.join("logs");
+    for base in [common_dir, &logs] {
+        regular_file::reject_linked_folders(base, branch.parent().unwrap_or(Path::new("")))?;
+    }
+    let (file, log) = (common_dir.join(branch), logs.join(branch));
+    // Git leaves empty folders of deleted branches; a branch with a log still exists.
+    let log_metadata = regular_file::lstat(&log)?.filter(|it| !it.is_dir());
+    if let Some(it) = &log_metadata {
+        regular_file::check_metadata(&log, it, SizeLimit::Any)?;
+    }
+    match regular_file::lstat(&file)? {
+        Some(it) if !it.is_dir() || log_metadata.is_some() => {
+            regular_file::check_metadata(&file, &it, SizeLimit::Bounded)?;
+            let text = regular_file::read_checked_file(&file, regular_file::MAX_BYTES)?;
+            Ok(text.unwrap_or_default())
         }
+        _ => Ok(Vec::new()),
     }
-    Ok(())
 }
 
-/// Reads the name of the branch that the reference in `file` points to. gix would also open the
-/// branch.
-fn read_symbolic_ref(file: &Path) -> Result<Option<PathBuf>, Error> {
-    let text = regular_file::read_regular_file(file)?.unwrap_or_default();
-    let name = text.strip_prefix(b"ref: ").map(|it| it.trim().to_owned());
-    let path = name.and_then(|it| gix::path::from_bstring(it).ok());
-    let is_inside = |it: &PathBuf| it.components().all(|it| matches!(it, Component::Normal(_)));
-    Ok(path.filter(is_inside))
+/// Parses the content of a reference that points to another one.
+fn parse_symbolic_ref(text: &[u8]) -> Option<PathBuf> {
+    let name = text.strip_prefix(b"ref: ")?.trim().to_owned();
+    let path = gix::path::from_bstring(name).ok()?;
+    path.components().all(|it| matches!(it, Component::Normal(_))).then_some(path)
 }
 
 /// Checks the `.gitattributes` files that may apply to the file at `path` in the worktree, and

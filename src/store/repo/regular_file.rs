@@ -90,6 +90,12 @@ pub(crate) fn read_regular_file_at_most(file: &Path, limit: u64) -> Result<Optio
     if !check_regular_file(file, size)? {
         return Ok(None);
     }
+    read_checked_file(file, limit)
+}
+
+/// Reads a file of at most `limit` bytes that was a regular file a moment ago; `None`: it does not
+/// exist.
+pub(crate) fn read_checked_file(file: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
     // It may have been replaced since the check; opening it must not block.
     let open = match palazzo_file::open_checked_file(file, fs::OpenOptions::new().read(true)) {
         Err(err) if is_missing_file_error(&err) => return Ok(None),

@@ -141,7 +141,10 @@ fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<ItemChange> {
                 differences.extend(changed_place(item(old), item(scroll), details));
             }
             None => {
-                let compared = diff_with_replaced_scroll(was, scroll.0, scroll.1);
+                // A visit may replace what it has written itself.
+                let mut compared = [was, now].into_iter();
+                let compared =
+                    compared.find_map(|it| diff_with_replaced_scroll(it, scroll.0, scroll.1));
                 let content = compared.unwrap_or_else(|| diff_scroll(None, Some(*scroll)));
                 differences.push(added(item(scroll), content));
             }
@@ -423,6 +426,13 @@ mod tests {
         let (new, text) = (path("hall", 'E'), scroll(5, "e", &ids));
         let now: Vec<_> = was.iter().copied().chain([(new.as_str(), text.as_str())]).collect();
         assert_snapshot!(rendered_diff(&was, &now), @"scroll 'Rain' in hall: added; replaces 'Rain' of 2026-03-02 00:00; text changed (1 line)");
+        // Also with one of the same visit.
+        let again = (path("hall", 'F'), scroll(6, "f", &id('E')));
+        let both: Vec<_> = now.into_iter().chain([(again.0.as_str(), again.1.as_str())]).collect();
+        assert_snapshot!(rendered_diff(&was, &both), @"
+        scroll 'Rain' in hall: added; replaces 'Rain' of 2026-03-02 00:00; text changed (1 line)
+        scroll 'Rain' in hall: added; replaces 'Rain' of 2026-03-05 00:00; text changed (1 line)
+        ");
     }
 
     #[test]

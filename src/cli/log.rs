@@ -90,7 +90,9 @@ fn log_to_text(log: &CommitLog, user: &Caller, most: usize) -> String {
     let commits = log.commits.iter().map(|it| {
         let undone = it.undone.and_then(UndoneAmount::word).map(str::to_owned);
         let id = it.undo_id.map(|it| format!("id {}", RecordedVisit::shorten_id(it)));
-        (&it.details.summary, undone.or(id), it.changes.clone())
+        let marks: Vec<_> = undone.into_iter().chain(id).collect();
+        let mark = (!marks.is_empty()).then(|| marks.join(", "));
+        (&it.details.summary, mark, it.changes.clone())
     });
     let commits: Vec<_> = commits.collect();
     let mut page = render::log(&commits, user.now);

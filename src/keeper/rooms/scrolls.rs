@@ -147,9 +147,12 @@ fn room_for_scroll(
 /// Returns the room with this slug or name, or the entry room for `entry`. A room that is not built is
 /// returned if the text is a slug.
 fn find_requested_room(open: &mut OpenPalace, requested: &str) -> Result<RoomId, Refusal> {
-    let entry = open.palace.entry_room().filter(|_| requested.trim().eq_ignore_ascii_case("entry"));
-    if let Some(entry) = entry {
-        return Ok(entry.clone());
+    if requested.trim().eq_ignore_ascii_case("entry") {
+        match open.palace.entry_room() {
+            Some(entry) => return Ok(entry.clone()),
+            None if open.palace.rooms().next().is_none() => return Err(Refusal::NoRooms),
+            None => {}
+        }
     }
     let by_slug = match requested.parse::<RoomRef>() {
         Ok(room) => {

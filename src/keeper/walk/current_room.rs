@@ -170,6 +170,7 @@ fn room_view<'a>(
     let since = visit.changes_since_visit.get(&position.workspace);
     let unread = since.into_iter().flat_map(|it| &it.unread_scrolls).map(|it| it.id);
     let scroll_count = if is_hall { 0 } else { palace.scrolls_in_room(room).count() };
+    let latest_count = latest_scroll_ids(palace, room).len();
     let entity_listing = hall.zip(contents).map(|(hall, it)| hall_view(palace, &hall, &it));
     let mut listed_items = listed_entities(entity_listing.as_ref());
     let text = palace.room(room).filter(|_| !is_hall).map(|it| it.description.as_str());
@@ -186,8 +187,7 @@ fn room_view<'a>(
         scrolls: shown.map(ScrollView::without_provenance).collect(),
         unread_scrolls: unread.collect(),
         read_scrolls: Vec::new(),
-        older_scroll_count: scroll_count
-            .saturating_sub(visit.scrolls_seen.max(Visit::SCROLLS_PER_ROOM)),
+        older_scroll_count: scroll_count.saturating_sub(visit.scrolls_seen.max(latest_count)),
         drawer_count: if is_hall { 0 } else { palace.count_drawers_shown_in(room) },
         listed_items,
         entity_listing,
@@ -205,4 +205,28 @@ fn room_view<'a>(
 fn previous_room<'a>(visit: &'a Visit, position: &Location) -> Option<&'a RoomId> {
     let previous = visit.previous_location().filter(|it| it.workspace == position.workspace);
     previous.map(|it| &it.room)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keeper::rooms::scrolls::{NewScroll, write_scroll};
+    use crate::keeper::test_home::{TestHome, ada};
+
+    #[test]
+    fn a_replaced_scroll_counts_as_older() {
+        let mut home = TestHome::new(&[
+            ("palace.toml", "format = 1\nname = \"Keep\"\nentry = \"hall\"\n"),
+            ("rooms/hall.yaml", "name: Hall\ndescription: Bare.\n"),
+        ]);
+        home.enter().unwrap();
+        for (body, older) in [("one", None), ("two", Some("(1)")), ("three", Some("(2)"))] {
+            let (title, room) = ("Hand-over".to_owned(), Some("hall".to_owned()));
+            let new = NewScroll { title, body: body.to_owned(), room };
+            write_scroll(&mut home.keeper, &ada(), &new).unwrap();
+            let page = look_around(&mut home.keeper, &ada()).unwrap();
+            let count = page.split_once("older scrolls ").map(|(_, it)| &it[..3]);
+            assert_eq!(count, older, "{page}");
+        }
+    }
 }

@@ -57,10 +57,10 @@ pub(crate) fn count_syscalls() {
     let folder = tempfile::tempdir().expect("there is a folder for temporary files");
     let log = folder.path().join("log");
     for _ in 0..KINDS {
-        let strace = trace(&writer, &log);
+        let strace = start_strace(&writer, &log);
         let tool = writer.write();
         writer.wait_for_responses();
-        let (all, with_path) = parse_log(&end_trace(strace, &log));
+        let (all, with_path) = parse_log(&end_strace(strace, &log));
         println!("{tool}: {all} system calls, {with_path} of them name a path");
         assert!(all > with_path && with_path > 0, "strace has recorded nothing");
     }
@@ -68,7 +68,7 @@ pub(crate) fn count_syscalls() {
     assert_eq!(refused, 0);
 }
 
-fn trace(writer: &PipelinedWriter, log: &Path) -> Child {
+fn start_strace(writer: &PipelinedWriter, log: &Path) -> Child {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-qq", "-o"]).arg(log).args(["-p", &writer.process_id().to_string()]);
     let strace = strace.stderr(Stdio::null()).spawn().expect("strace is installed");
@@ -77,7 +77,7 @@ fn trace(writer: &PipelinedWriter, log: &Path) -> Child {
 }
 
 /// Ends `strace` in a way that lets it write the whole log.
-fn end_trace(mut strace: Child, log: &Path) -> String {
+fn end_strace(mut strace: Child, log: &Path) -> String {
     let process = strace.id().to_string();
     let ended = Command::new("kill").arg(process).status().expect("there is a program `kill`");
     assert!(ended.success(), "strace has ended by itself");

@@ -337,9 +337,10 @@ impl OpenPalace {
         self.loaded.visit_changes = changes;
         self.retry_name_conflicts();
         done.warnings.iter().for_each(|it| (self.warn)(&it.to_string()));
-        self.advance_head(&done, edits)?;
+        let advanced = self.advance_head(&done, edits);
+        // The commit is made, also if what others committed before it cannot be read.
         self.commit_reports.push(done);
-        Ok(())
+        advanced
     }
 }
 

@@ -1,5 +1,5 @@
-//! What reading and writing need of the palace's repository: its location, configuration, permissions,
-//! locks and damage, its trees, and the file of its index.
+//! The palace's repository, below history and writing: where it is, how it is configured, who may use
+//! it, its locks and damage, its trees and its index file.
 
 pub(crate) mod blob_entry;
 pub(crate) mod cache;

@@ -313,7 +313,7 @@ fn json_text_cost(text: &str) -> usize {
 }
 
 /// Returns an entity with as many of its observations as fit; with the beginning and the end of
-/// the first one, if that alone is too long. And what that costs.
+/// the first one, if that alone is too long; and the cost of the result.
 fn truncate_entity(entity: &Entity, query: &NodeQuery<'_>, max_weight: usize) -> (Entity, usize) {
     let genus = entity.genus.clone();
     let name_only = Entity::new_loose_end(&entity.name);

@@ -7,7 +7,7 @@ use memchr::memmem;
 
 use crate::model::Entity;
 
-/// What stands after each text. A needle with it cannot be searched for.
+/// The character after each text, so that no match spans two texts.
 const SEPARATOR: char = '\0';
 
 /// Name, genus and observations of all entities in lower case, in one buffer; the first search

@@ -24,12 +24,12 @@ impl Palace {
     /// Returns the newest scroll of the room that replaces this one: it names this one, or one that was
     /// newer than this one and is gone.
     pub fn replacement_of_scroll(&self, room: &RoomId, scroll: &Scroll) -> Option<&Scroll> {
-        self.scroll_replacing(room, scroll).or_else(|| self.scroll_replacing_gone(room, scroll))
+        self.direct_replacement(room, scroll).or_else(|| self.indirect_replacement(room, scroll))
     }
 
     /// Returns the newest scroll of the room that names this one as replaced. One of another room, or one
     /// that was not written later, replaces nothing: it would take away what it is no newer version of.
-    fn scroll_replacing(&self, room: &RoomId, scroll: &Scroll) -> Option<&Scroll> {
+    fn direct_replacement(&self, room: &RoomId, scroll: &Scroll) -> Option<&Scroll> {
         let all = self.replacing_scrolls.get(&scroll.id)?.iter();
         let here = all.filter(|it| self.is_same_room(room, &it.room));
         let found = here.filter_map(|it| self.scrolls.get(&it.room)?.get(&it.id));
@@ -37,9 +37,9 @@ impl Palace {
         found.filter(|it| age(it) > age(scroll)).max_by_key(|it| age(it))
     }
 
-    /// Returns the newest scroll of the room and title that replaces one which was newer than this one
-    /// and is gone. So when the second of three hand-overs is undone, the first stays replaced.
-    fn scroll_replacing_gone(&self, room: &RoomId, scroll: &Scroll) -> Option<&Scroll> {
+    /// Returns the newest scroll with the same room and title that names a scroll as replaced which was
+    /// newer than this one and no longer exists. So when the second of three hand-overs is undone, the first stays replaced.
+    fn indirect_replacement(&self, room: &RoomId, scroll: &Scroll) -> Option<&Scroll> {
         let is_anywhere = |id: &Ulid| self.scrolls.values().any(|it| it.contains_key(id));
         let is_gone = |id: &Ulid| *id > scroll.id && !is_anywhere(id);
         let newer = self.scrolls_in_room(room).take_while(|it| it.id > scroll.id);

@@ -31,7 +31,7 @@ const SHARED_FILES: [&str; 8] = [
 const GIT_FOLDERS: [&str; 8] =
     ["info", "logs", "objects", "objects/info", "objects/pack", "palazzo", "refs", "refs/heads"];
 /// The maximum length of a chain of symbolic references (git's `SYMREF_MAXDEPTH`).
-const MAX_SYMREF_DEPTH: usize = 5;
+pub(crate) const MAX_SYMREF_DEPTH: usize = 5;
 /// The maximum length of a chain of alternate object folders; git allows five.
 const MAX_ALTERNATES: usize = 16;
 
@@ -69,8 +69,8 @@ fn check_head_branch(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks the file of a branch, and its log, and returns the content of the file; it is empty if there
-/// is none. gix would follow a link.
+/// Checks the file of a branch and its log before gix, which follows links, opens them. Returns the
+/// content of the file; empty if there is none.
 fn read_branch(common_dir: &Path, branch: &Path) -> Result<Vec<u8>, Error> {
     let logs = common_dir.join("logs");
     for base in [common_dir, &logs] {

@@ -280,7 +280,8 @@ fn read_loose_head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> 
     Ok((git.find_header(id)?.kind() == gix::objs::Kind::Commit).then_some(id))
 }
 
-/// Finds a reference; only if it has no file of its own in `packed-refs`.
+/// Returns what a reference points to. `packed-refs` is read only if the reference has no file of its
+/// own.
 pub(crate) fn find_reference_target(
     git: &gix::Repository,
     name: &FullNameRef,

@@ -171,7 +171,9 @@ fn commit_with_retry(
     }
     store.signer = Some(signer);
     let repository = store.repository().ok().flatten();
-    outcome.map_err(|err| match repository.filter(|_| !is_about_file(&err)) {
+    outcome.map_err(|err| match repository {
+        // The file may be `HEAD`, which must not be opened then.
+        _ if matches!(err, Error::NotRegularFile { .. }) => err,
         Some(repository) if repository.head().is_err() => {
             damage::explain_head_error(&repository, err)
         }
@@ -361,11 +363,6 @@ fn stage_written_files(
         let stat = stat.filter(|_| !still_edited.contains(path));
         (path.as_str().into(), *entry, stat)
     }));
-}
-
-/// Returns whether an error names a file that may not be opened: `HEAD` may be one.
-fn is_about_file(err: &Error) -> bool {
-    matches!(err, Error::NotRegularFile { .. })
 }
 
 fn edit_paths(edits: &[&FileEdit]) -> Vec<String> {

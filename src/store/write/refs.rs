@@ -16,6 +16,7 @@ use gix::refs::{FullName, Target};
 
 use crate::store::Error;
 use crate::store::repo::failpoint;
+use crate::store::repo::git_files::MAX_SYMREF_DEPTH;
 use crate::store::repo::palazzo_file;
 use crate::store::repo::proposal_branch;
 use crate::store::repo::ref_folder::git_dir_of_ref;
@@ -23,8 +24,6 @@ use crate::store::repo::repository::{self, Repository};
 use crate::store::repo::shared_mode::SharedMode;
 use crate::store::write::lock_file::{LockFile, LockFileRecorder};
 
-/// The maximum length of a chain of symbolic references (git's `SYMREF_MAXDEPTH`).
-const MAX_SYMREF_DEPTH: usize = 5;
 /// References with a reflog unless `core.logAllRefUpdates` disables it (git-config(1)).
 const REFLOG_PREFIXES: [&str; 3] = ["refs/heads/", "refs/remotes/", "refs/notes/"];
 

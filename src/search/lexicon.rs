@@ -65,7 +65,7 @@ impl Lexicon {
     pub(super) fn intern_word(&mut self, word: &Word<'_>, language: Language) -> Option<TermId> {
         let language = language.for_script(word.script);
         self.spellings[language.index()].is_in_use = true;
-        if self.beginnings.as_ref().is_some_and(|it| !it.may_contain(word.text)) {
+        if self.beginnings.as_ref().is_some_and(|it| !it.may_contain(word.text, word.script)) {
             return None;
         }
         if let Some(term) = self.spellings[language.index()].terms.get(word.text) {

@@ -37,9 +37,10 @@ fn split_sentences(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Returns true if a character that ends a sentence may begin with a byte.
+/// Returns true if a character that ends a sentence may begin with a byte: those outside ASCII are
+/// `؟`, `۔`, `…`, `。`, `！` and `？`.
 fn may_end_sentence(byte: u8) -> bool {
-    !byte.is_ascii() || matches!(byte, b'\n' | b'.' | b'!' | b'?')
+    matches!(byte, b'\n' | b'.' | b'!' | b'?' | 0xd8 | 0xdb | 0xe2 | 0xe3 | 0xef)
 }
 
 fn sentence_end(rest: &str) -> usize {

@@ -45,6 +45,11 @@ impl SimilarWords {
     }
 }
 
+/// Returns false if a word, one of a script with spaces, is too short to have similar words.
+pub(super) fn is_long_enough(word: &str) -> bool {
+    word.chars().count() >= MIN_COMPLETED_WORD.min(MIN_CORRECTED_WORD)
+}
+
 /// Returns true if two stems differ by one inserted, deleted or transposed letter inside. A stem with
 /// another first or last letter, or with a substituted letter (`recover`, `remove`), is usually
 /// another word, not a typing error.

@@ -3,14 +3,19 @@
 
 use crate::search::language::{Language, strip_accents, words_with_other_beginnings};
 use crate::search::query_parser::{QueryWord, QueryWords};
+use crate::search::similar_words;
+use crate::search::words::Script;
 
 /// A set of beginnings of words, of three letters each. It may contain more than were added: other
 /// characters count as some letter, and letters that stemming exchanges (`y` and `i`, `v` and `f`, `z`
-/// and `s`) as the same.
+/// and `s`) as the same. Pairs of characters of a script without spaces are contained if one of the
+/// characters was added.
 #[derive(Clone, Debug)]
 pub(super) struct WordBeginnings {
     /// The third letters, one bit each, by the first two letters.
     third_letters: [u32; LETTERS * LETTERS],
+    /// The characters of scripts without spaces, one bit each, by the lower 16 bits of their code.
+    unspaced: Box<[u64; 1 << 10]>,
 }
 
 /// The number of letters that are told apart.
@@ -44,13 +49,18 @@ impl WordBeginnings {
     pub(super) fn of_query(question: &str) -> Self {
         let query = QueryWords::parse(question);
         let words: Vec<QueryWord> = query.words.into_iter().chain(query.context).collect();
-        let mut beginnings = Self { third_letters: [0; LETTERS * LETTERS] };
-        for (word, _) in words.iter().flat_map(QueryWord::spellings) {
+        let mut beginnings =
+            Self { third_letters: [0; LETTERS * LETTERS], unspaced: Box::new([0; 1 << 10]) };
+        for (word, script) in words.iter().flat_map(QueryWord::spellings) {
+            if script == Script::Unspaced {
+                word.chars().map(unspaced_bit).for_each(|(at, bit)| beginnings.unspaced[at] |= bit);
+                continue;
+            }
             let stems = Language::all().map(|it| it.stem(&word));
             // A word with other letters matches only such words, which are always contained.
             stems.filter(|it| it.is_ascii()).for_each(|it| beginnings.add_stem(&it));
             let bare = strip_accents(&word);
-            if bare.is_ascii() {
+            if bare.is_ascii() && similar_words::is_long_enough(&word) {
                 beginnings.add_similar(&bare);
             }
         }
@@ -59,8 +69,11 @@ impl WordBeginnings {
     }
 
     /// Returns false only if no word with the beginning of `word` was added, and it has only letters of
-    /// ASCII.
-    pub(super) fn may_contain(&self, word: &str) -> bool {
+    /// ASCII or is of a script without spaces.
+    pub(super) fn may_contain(&self, word: &str, script: Script) -> bool {
+        if script == Script::Unspaced {
+            return word.chars().map(unspaced_bit).any(|(at, bit)| self.unspaced[at] & bit != 0);
+        }
         let number =
             |it: Option<&u8>| it.map_or(0, |it| usize::from(LETTER_NUMBERS[usize::from(*it)]));
         let mut bytes = word.as_bytes().iter();
@@ -109,6 +122,12 @@ impl WordBeginnings {
     }
 }
 
+/// Returns where the bit of a character of a script without spaces is, and the bit.
+fn unspaced_bit(it: char) -> (usize, u64) {
+    let code = u32::from(it) & 0xffff;
+    (code as usize >> 6, 1 << (code & 63))
+}
+
 /// Returns the first four letters of a word as numbers below [`LETTERS`]; `None` behind its end.
 fn first_letters(word: &str) -> [Letter; 4] {
     let number = |it: &u8| LETTER_NUMBERS[usize::from(*it)] % OTHER_BYTE;
@@ -124,17 +143,34 @@ mod tests {
     #[test]
     fn similar_words_begin_as_expected_and_most_others_do_not() {
         let beginnings = WordBeginnings::of_query("river Ägypten");
+        let admits = |word| beginnings.may_contain(word, Script::Latin);
         for word in
             ["river", "rivers", "iver", "xriver", "xiver", "irver", "rver", "rxiver", "rvier"]
         {
-            assert!(beginnings.may_contain(word), "{word}");
+            assert!(admits(word), "{word}");
         }
         for word in ["aegypten", "ägypten", "agypt", "été", "ryver"] {
-            assert!(beginnings.may_contain(word), "{word}");
+            assert!(admits(word), "{word}");
         }
         for word in ["quartz", "castle", "r", "water"] {
-            assert!(!beginnings.may_contain(word), "{word}");
+            assert!(!admits(word), "{word}");
         }
+    }
+
+    #[test]
+    fn words_too_short_to_be_misspelt_admit_only_their_own_forms() {
+        let beginnings = WordBeginnings::of_query("ox");
+        let admits = |word| beginnings.may_contain(word, Script::Latin);
+        assert!(admits("ox") && admits("oxen"));
+        assert!(!admits("box") && !admits("tomato"));
+    }
+
+    #[test]
+    fn pairs_of_a_script_without_spaces_are_admitted_by_their_characters() {
+        let beginnings = WordBeginnings::of_query("東京 river");
+        let admits = |word| beginnings.may_contain(word, Script::Unspaced);
+        assert!(admits("東京") && admits("京都"));
+        assert!(!admits("大阪"));
     }
 
     proptest! {
@@ -145,7 +181,7 @@ mod tests {
             for language in Language::all() {
                 let mut beginnings = WordBeginnings::of_query("");
                 beginnings.add_stem(&language.stem(&word));
-                prop_assert!(beginnings.may_contain(&word), "{} {:?}", word, language);
+                prop_assert!(beginnings.may_contain(&word, Script::Latin), "{} {:?}", word, language);
             }
         }
     }

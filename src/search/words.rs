@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use unicode_normalization::char::is_combining_mark;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
@@ -48,16 +49,17 @@ pub(super) enum Script {
 pub(super) fn for_each_word(text: &str, mut each: impl FnMut(Word<'_>)) {
     let (mut from, mut lower) = (0, String::new());
     while let Some((start, first)) = first_word_char(text, from) {
-        if let Some(length) = plain_word_length(&text.as_bytes()[start..]) {
+        if let Some(length) = plain_word_length(&text[start..]) {
             let end = start + length;
             let mut word = &text[start..end];
-            if first.is_ascii_uppercase() {
+            if first.is_uppercase() {
                 lower.clear();
-                lower.push_str(word);
+                lower.extend(first.to_lowercase());
+                lower.push_str(&word[first.len_utf8()..]);
                 lower.make_ascii_lowercase();
                 word = &lower;
             }
-            let script = if first.is_ascii_digit() { Script::Other } else { Script::Latin };
+            let script = script_of_word(word);
             each(Word { text: word, script, range: start..end, is_compound: false });
             from = end + possessive_length(&text[end..]);
             continue;
@@ -80,7 +82,8 @@ fn first_word_char(text: &str, from: usize) -> Option<(usize, char)> {
     Some((from + start, first))
 }
 
-/// The classes of bytes: a capital, a small letter, a digit, any other of ASCII.
+/// The classes of bytes and characters: a capital, a small letter, a digit, any other that is not part
+/// of a word.
 const CAPITAL: u8 = 1;
 const SMALL: u8 = 2;
 const DIGIT: u8 = 4;
@@ -102,31 +105,75 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
+/// The class of each character below U+0800, which are those of two bytes in UTF-8; 0 for one that
+/// only the general rules know, as one that normalization changes. A letter without cases is small.
+static CHAR_CLASSES: LazyLock<[u8; 0x800]> = LazyLock::new(|| {
+    let mut classes = [0; 0x800];
+    for (code, class) in (0..).zip(&mut classes) {
+        *class = char::from_u32(code).map_or(0, char_class);
+    }
+    classes
+});
+
+fn char_class(it: char) -> u8 {
+    let is_normal = is_nfkc_quick(std::iter::once(it)) == IsNormalized::Yes;
+    let mut lower = it.to_lowercase();
+    match (lower.next(), lower.next()) {
+        _ if !is_word_char(it) => SIGN,
+        _ if !is_normal || it.is_numeric() || is_combining_mark(it) => 0,
+        (Some(small), None) if it.is_uppercase() && small != it => CAPITAL,
+        (Some(small), None) if !it.is_uppercase() && small == it => SMALL,
+        _ => 0,
+    }
+}
+
+/// Returns the class of the character of two bytes at the beginning of a text; 0 for any other.
+fn two_byte_class(bytes: &[u8]) -> u8 {
+    match bytes {
+        [lead @ 0xc2..=0xdf, trail, ..] => {
+            CHAR_CLASSES[usize::from(lead & 0x1f) << 6 | usize::from(trail & 0x3f)]
+        }
+        _ => 0,
+    }
+}
+
 /// Returns how many bytes at the beginning are of one of the classes.
 fn run_length(bytes: &[u8], classes: u8) -> usize {
     bytes.iter().take_while(|it| CLASSES[usize::from(**it)] & classes != 0).count()
 }
 
-/// Returns the length of the word at the beginning of a text if it is plain, as most are: a number, or
-/// letters of ASCII that are all capitals, or none behind the first, with nothing behind them that
-/// could belong to the word.
-fn plain_word_length(bytes: &[u8]) -> Option<usize> {
+/// Returns the length of the word at the beginning of a text if it is plain, as most are: a number,
+/// capitals of ASCII, or letters of up to two bytes without a capital behind the first, with nothing
+/// behind them that could belong to the word.
+fn plain_word_length(text: &str) -> Option<usize> {
+    let bytes = text.as_bytes();
     let is_digit = |it: Option<&u8>| it.is_some_and(u8::is_ascii_digit);
     let length = match CLASSES[usize::from(*bytes.first()?)] {
         DIGIT => run_length(bytes, DIGIT),
         CAPITAL if bytes.get(1).is_some_and(u8::is_ascii_uppercase) => run_length(bytes, CAPITAL),
-        CAPITAL | SMALL => 1 + run_length(&bytes[1..], SMALL | DIGIT),
+        CAPITAL | SMALL => small_run_end(bytes, 1),
+        0 if matches!(two_byte_class(bytes), CAPITAL | SMALL) => small_run_end(bytes, 2),
         _ => return None,
     };
-    let is_end = match bytes.get(length) {
+    let is_end = match text[length..].chars().next() {
         None => true,
-        Some(b'_' | b'-') => false,
-        Some(b'.' | b',' | b':') => {
+        Some('_' | '-' | '\u{2010}' | '\u{2011}') => false,
+        Some('.' | ',' | ':') => {
             !is_digit(bytes.get(length - 1)) || !is_digit(bytes.get(length + 1))
         }
-        Some(it) => CLASSES[usize::from(*it)] == SIGN,
+        Some(it) => !is_word_char(it),
     };
     (is_end && length <= MAX_WORD_BYTES).then_some(length)
+}
+
+/// Returns where the small letters and the digits that begin at `from` end.
+fn small_run_end(bytes: &[u8], from: usize) -> usize {
+    let mut end = from + run_length(&bytes[from..], SMALL | DIGIT);
+    while two_byte_class(&bytes[end..]) == SMALL {
+        end += 2;
+        end += run_length(&bytes[end..], SMALL | DIGIT);
+    }
+    end
 }
 
 /// Returns the length of the run of letters at the beginning of `text`, including the
@@ -271,7 +318,7 @@ pub(super) fn is_word_char(it: char) -> bool {
     if it.is_ascii() {
         return it.is_ascii_alphanumeric();
     }
-    it.is_alphanumeric() || is_combining_mark(it) || is_unspaced_script(it)
+    is_unspaced_script(it) || it.is_alphanumeric() || is_combining_mark(it)
 }
 
 /// Returns true if the script of `it` has no spaces between words.
@@ -354,17 +401,30 @@ mod tests {
         assert_eq!(places, ["Ünal", "likes", "東京", "京塔"]);
     }
 
+    #[test]
+    fn most_words_of_alphabets_are_plain() {
+        for word in
+            ["milk", "Ziege", "größe", "Übung", "été", "Молоко", "γάλα", "Γάλα", "حليب", "חלב"]
+        {
+            assert_eq!(plain_word_length(&format!("{word}, {word}")), Some(word.len()), "{word}");
+        }
+        for other in ["İzmir", "ǅ", "ªn", "e\u{301}", "МОЛОКО", "حَليب", "٣", "½", "größeA"]
+        {
+            assert_eq!(plain_word_length(other), None, "{other}");
+        }
+    }
+
     proptest! {
         #[test]
-        fn a_plain_word_is_split_as_any_other(text in "([A-Z]{0,3}|[0-9]{0,3})[a-z]{0,3}[a-zA-Z0-9'’_.,: é\u{301}\u{2010}東-]{0,6}") {
-            if let Some(length) = plain_word_length(text.as_bytes()) {
+        fn a_plain_word_is_split_as_any_other(text in "([A-Z]{0,3}|[0-9]{0,3}|[\u{80}-\u{7ff}])[a-zäßжωςع\u{80}-\u{7ff}]{0,3}[a-zA-Z0-9'’_.,: é\u{301}\u{2010}東-]{0,6}") {
+            if let Some(length) = plain_word_length(&text) {
                 prop_assert_eq!(letter_run_length(&text, false), length);
-                let (word, mut words) = (&text[..length], Vec::new());
-                for_each_identifier_part(word, 0..length, &mut |it| {
-                    words.push((it.text.to_owned(), it.script, it.is_compound));
+                let (word, mut expected, mut words) = (&text[..length], Vec::new(), Vec::new());
+                for_each_identifier_part(&normalize_nfkc(word), 0..length, &mut |it| {
+                    expected.push((it.text.to_owned(), it.script, it.is_compound));
                 });
-                let script = script_of_word(&word.to_lowercase());
-                prop_assert_eq!(words, [(word.to_lowercase(), script, false)]);
+                for_each_word(word, |it| words.push((it.text.to_owned(), it.script, it.is_compound)));
+                prop_assert_eq!(words, expected);
             }
         }
     }

@@ -194,7 +194,7 @@ pub use crate::keeper::work::task_list::{WorkPage, WorkQuery, list_tasks};
 pub use crate::keeper::work::tasks::{NewTask, TaskChange, complete_task, create_task};
 pub use crate::keeper::workspaces::call_commits::CallCommits;
 pub use crate::store::{
-    BlockingGitOperation, DriverFileChange, GitLock, IgnoreRules, ProposalCheckout, max_open_files,
+    BlockingGitOperation, DriverFileChange, GitLock, IgnoreRules, ServedProposal, max_open_files,
     rename_file,
 };
 pub use crate::visit::{InvalidHandle, Listing, VisitHandle, VisitKey};

@@ -35,7 +35,8 @@ pub use crate::store::history::resolve_as_of::{is_far_ahead, parse_start_time};
 pub use crate::store::history::text_search::find_text_in_folder;
 pub(crate) use crate::store::proposal::branches::parse_branch_name;
 pub use crate::store::proposal::list::BranchDistance;
-pub use crate::store::proposal::open::{ProposalCheckout, open_proposal};
+pub use crate::store::proposal::old_worktree::PROPOSALS_FOLDER;
+pub use crate::store::proposal::open::{ServedProposal, open_proposal};
 pub use crate::store::remote::filter_repo::has_git_filter_repo;
 pub use crate::store::remote::git_process::{GitProcessError, git_version};
 pub use crate::store::remote::shallow_clone::ShallowClone;
@@ -51,7 +52,6 @@ pub use crate::store::repo::palace_files::{
 };
 pub(crate) use crate::store::repo::paths::check_path;
 pub use crate::store::repo::proposal_error::ProposalError;
-pub use crate::store::repo::proposal_place::PROPOSALS_FOLDER;
 pub use crate::store::repo::rename::rename as rename_file;
 pub use crate::store::repo::state::{RepositoryState, max_open_files, max_watched_folders};
 pub use crate::store::repo::unmerged::UnfinishedMerge;
@@ -88,6 +88,7 @@ pub use crate::store::write::warning::CommitWarning;
 pub use error::Error;
 
 use crate::store::repo::palace_files::PalaceListing;
+use crate::store::repo::proposal_branch::ProposalBranch;
 use crate::store::repo::repository::Repository;
 use crate::store::write::index::CachedIndex;
 use crate::store::write::palazzo_lock::LockTimeouts;
@@ -100,6 +101,17 @@ const CHECK_ALWAYS: u8 = 0;
 const CHECK_ONCE: u8 = 1;
 /// It was checked in this call.
 const CHECKED: u8 = 2;
+
+/// Where a store reads from, and where its changes go.
+#[derive(Clone, Debug)]
+enum Source {
+    /// The files on disk, which are committed on top of `HEAD`.
+    Disk,
+    /// A commit; nothing can be changed.
+    Commit(CommitSummary),
+    /// The branch of a proposal. It has no files on disk.
+    Branch(Arc<ProposalBranch>),
+}
 
 /// The files and the history of one palace.
 #[derive(Debug)]
@@ -119,14 +131,11 @@ pub struct Store {
     consents: ConsentStore,
     /// Whether nothing may be changed.
     read_only: bool,
-    /// The branch of the proposal that a server writes to through this store.
-    proposal_branch: Option<String>,
     /// The number of commits made through this store.
     commit_count: usize,
     /// The texts of the files that are open in an editor, which stand for those on disk.
     open_buffers: BTreeMap<String, String>,
-    /// The commit that the store reads from; `None`: the working directory.
-    as_of_commit: Option<CommitSummary>,
+    source: Source,
     listener: Option<ProgressListener>,
     /// Whether the caller no longer wants the change that it asked for.
     cancelled: Arc<AtomicBool>,
@@ -181,10 +190,9 @@ impl Store {
             signer: None,
             consents: ConsentStore::default(),
             read_only: false,
-            proposal_branch: None,
             commit_count: 0,
             open_buffers: BTreeMap::new(),
-            as_of_commit: None,
+            source: Source::Disk,
             listener: None,
             cancelled: Arc::default(),
             prune_guard: PruneGuard::default(),
@@ -207,10 +215,23 @@ impl Store {
         Self { read_only, ..self }
     }
 
-    /// Sets the branch of the proposal that a server writes to. Only errors name it.
+    /// Reads from and writes to a branch, if one is given, instead of the files on disk.
     #[must_use]
-    pub fn with_proposal_branch(self, proposal_branch: Option<String>) -> Self {
-        Self { proposal_branch, ..self }
+    pub(crate) fn with_branch(self, branch: Option<Arc<ProposalBranch>>) -> Self {
+        Self { source: branch.map_or(Source::Disk, Source::Branch), ..self }
+    }
+
+    /// Returns whether the palace is read from the files on disk.
+    pub fn reads_disk(&self) -> bool {
+        matches!(self.source, Source::Disk)
+    }
+
+    /// Returns the branch of the proposal that is read and written; `None`: none is.
+    pub(crate) fn branch(&self) -> Option<Arc<ProposalBranch>> {
+        match &self.source {
+            Source::Branch(branch) => Some(branch.clone()),
+            Source::Disk | Source::Commit(_) => None,
+        }
     }
 
     /// Returns whether nothing may be changed.
@@ -243,7 +264,7 @@ impl Store {
     pub fn clone_for_thread(&self) -> Self {
         let store = Self::new(self.palace.clone(), self.home.clone());
         let (isolated, consents) = (self.isolated, self.consents.clone());
-        Self { isolated, consents, proposal_branch: self.proposal_branch.clone(), ..store }
+        Self { isolated, consents, ..store }.with_branch(self.branch())
     }
 
     /// Creates another store for the same palace at the same commit, for a reader; the open
@@ -255,7 +276,7 @@ impl Store {
         Self {
             repository: Mutex::new(open),
             open_buffers: self.open_buffers.clone(),
-            as_of_commit: self.as_of_commit.clone(),
+            source: self.source.clone(),
             ..store
         }
     }
@@ -290,11 +311,14 @@ impl Store {
         Ok(self.repository()?.map_or_else(String::new, |it| it.prefix.clone()))
     }
 
-    /// Reads all files of a store that reads from a commit; unreadable files are left out and
-    /// reported as findings. `None`: the store reads from the working directory.
-    pub fn read_all_past_files(&self) -> Result<Option<(Files, Vec<Diagnostic>)>, Error> {
+    /// Reads all files of a store that reads from a commit or a branch; unreadable files are left
+    /// out and reported as findings. `None`: the store reads from the disk.
+    pub fn read_all_committed_files(&self) -> Result<Option<(Files, Vec<Diagnostic>)>, Error> {
         self.reject_symlinked_palace()?;
-        self.as_of_commit.as_ref().map(|commit| self.read_all_files_at(commit)).transpose()
+        match self.reads_disk() {
+            true => Ok(None),
+            false => self.head()?.map(|commit| self.read_all_files_at(&commit)).transpose(),
+        }
     }
 
     /// Lists all files as [`Store::list_files`] does, and also the temporary files that a power
@@ -321,13 +345,16 @@ impl Store {
     /// cannot be used. A store that reads from a commit lists none, because its files cannot
     /// change.
     pub fn list_files(&self, path: &str) -> Result<(FileStamps, Vec<Diagnostic>), Error> {
-        if self.as_of_commit.is_some() {
-            return Ok((FileStamps::new(), Vec::new()));
+        match &self.source {
+            Source::Disk => {
+                self.reject_symlinked_palace()?;
+                let PalaceListing { stamps, findings, .. } =
+                    repo::palace_files::list_files(&self.palace, path)?;
+                Ok((stamps, findings))
+            }
+            Source::Commit(_) => Ok((FileStamps::new(), Vec::new())),
+            Source::Branch(_) => self.list_files_at_head(path),
         }
-        self.reject_symlinked_palace()?;
-        let PalaceListing { stamps, findings, .. } =
-            repo::palace_files::list_files(&self.palace, path)?;
-        Ok((stamps, findings))
     }
 
     /// Reads files in parallel, because a cold disk answers parallel reads faster than sequential
@@ -366,18 +393,16 @@ impl Store {
             return Ok(Some(text.clone()));
         }
         self.reject_symlinked_palace().map_err(|err| err.to_diagnostic(path))?;
-        match &self.as_of_commit {
-            Some(commit) => {
-                self.read_file_at(&commit.id, path).map_err(|err| err.to_diagnostic(path))?
-            }
-            None => repo::palace_files::read_file(&self.palace, path),
+        match self.reads_disk() {
+            true => repo::palace_files::read_file(&self.palace, path),
+            false => self.read_committed_file(path).map_err(|err| err.to_diagnostic(path))?,
         }
     }
 
     /// Returns a file's stamp, which changes when the file does; `None`: the file does not exist,
-    /// it is open in an editor, or the store reads from a commit.
+    /// it is open in an editor, or the store does not read from the disk.
     pub fn file_stamp(&self, path: &str) -> Option<FileStamp> {
-        if self.as_of_commit.is_some() || self.open_buffers.contains_key(path) {
+        if !self.reads_disk() || self.open_buffers.contains_key(path) {
             return None;
         }
         self.reject_symlinked_palace().and_then(|()| repo::paths::check_path(path)).ok()?;
@@ -394,14 +419,10 @@ impl Store {
     /// [`Store::begin_write`].
     pub fn try_commit(&mut self, change: &Changeset) -> Result<CommitOutcome, Error> {
         self.reject_symlinked_palace()?;
-        match &self.as_of_commit {
-            Some(commit) => Err(Error::ReadOnlyAsOf { short: commit.short.clone() }),
-            None => {
+        match &self.source {
+            Source::Commit(commit) => Err(Error::ReadOnlyAsOf { short: commit.short.clone() }),
+            Source::Disk | Source::Branch(_) => {
                 self.reject_forbidden_repository()?;
-                let moved = self.follow_moved_branch()?;
-                if !moved.is_empty() {
-                    return Ok(CommitOutcome::Stale(moved));
-                }
                 let outcome = write::apply::apply_change(self, change);
                 // What follows in this call may read what was not fit to be written.
                 let outcome = outcome.inspect_err(|_| self.recheck_repository())?;
@@ -593,11 +614,7 @@ impl Store {
     fn reject_moved_palace(&self) -> Result<(), Error> {
         self.reject_symlinked_palace()?;
         if self.palace_existed.load(Ordering::Relaxed) && !self.palace.is_dir() {
-            let palace = self.palace.clone();
-            return Err(match self.proposal_branch.clone() {
-                Some(branch) => ProposalError::FilesGone { branch, palace }.into(),
-                None => Error::PalaceMoved { palace },
-            });
+            return Err(Error::PalaceMoved { palace: self.palace.clone() });
         }
         Ok(())
     }

@@ -71,12 +71,12 @@ impl HttpArgs {
     }
 }
 
-/// Serves the palaces of `home` over HTTP until `stop` is ready. Calls `on_listen` with the address
-/// once the server listens.
+/// Serves palaces over HTTP until `stop` is ready, and lists the server as one of `listed_home`. Calls
+/// `on_listen` with the address once the server listens.
 pub(super) async fn serve(
     server: Server,
     args: &HttpArgs,
-    home: &Path,
+    listed_home: Option<&Path>,
     on_listen: impl FnOnce(SocketAddr) -> Result<(), Failure>,
     stop: impl Future<Output: Send> + Send + 'static,
 ) -> Result<(), Failure> {
@@ -102,12 +102,12 @@ pub(super) async fn serve(
         clock: current_time,
         reader: || terminal_user("view"),
     };
-    if let Ok(links) = &links {
+    if let (Ok(links), Some(home)) = (&links, listed_home) {
         links.list_server(home, address)?;
     }
     on_listen(address)?;
     let served = web::serve(listener, server, options, stop).await;
-    if let Ok(links) = &links {
+    if let (Ok(links), Some(home)) = (&links, listed_home) {
         links.remove_server(home, address)?;
     }
     Ok(served?)

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::cli::home::{PalaceArgs, keeper_for_home, state_dir};
+use crate::cli::home::{PalaceArgs, state_dir};
 #[cfg(feature = "http")]
 use crate::cli::http_server::{self, HttpArgs};
 use crate::cli::outcome::{Failure, Outcome, current_time};
@@ -68,8 +68,8 @@ pub(super) struct Args {
     read_only: bool,
 
     /// Write to this branch instead of the checked-out one, which stays as it is: a person
-    /// reviews the changes (`palazzo proposals`) and merges them. Creates the branch, with its
-    /// own files elsewhere, or continues it
+    /// reviews the changes (`palazzo proposals`) and merges them. Creates the branch, or
+    /// continues it
     #[arg(long, value_name = "BRANCH", conflicts_with = "read_only")]
     propose: Option<String>,
 
@@ -125,7 +125,9 @@ pub(super) fn run(args: Args) -> Outcome {
     run_until_signal(cancelled, async |stop| {
         #[cfg(feature = "http")]
         if args.http.is_chosen() {
-            return serve_over_http(server, &args.http, &home, stop).await;
+            // `palazzo view` opens the page of a server that shows what is checked out.
+            let listed_home = args.propose.is_none().then_some(home.as_path());
+            return serve_over_http(server, &args.http, &home, listed_home, stop).await;
         }
         mcp::serve(server, stop).await.map_err(Failure::Connection)
     })
@@ -136,6 +138,7 @@ async fn serve_over_http(
     server: Server,
     args: &HttpArgs,
     home: &Path,
+    listed_home: Option<&Path>,
     stop: StopSignal,
 ) -> Result<(), Failure> {
     let announce = |address| {
@@ -146,17 +149,17 @@ async fn serve_over_http(
         );
         Ok(())
     };
-    http_server::serve(server, args, home, announce, stop).await
+    http_server::serve(server, args, listed_home, announce, stop).await
 }
 
-/// Returns the home that is served and its keeper: with a proposal, the home in its worktree.
+/// Returns the home that is served, and its keeper.
 fn home_and_keeper(
     palace: &PalaceArgs,
     propose: Option<&str>,
 ) -> Result<(PathBuf, Keeper), Failure> {
     let (home, keeper) = (palace.home.find(), palace.keeper());
     let Some(branch) = propose else { return Ok((home, keeper)) };
-    let proposal = keeper::open_proposal(&keeper, state_dir().as_deref(), branch)?;
+    let proposal = keeper::open_proposal(&keeper, branch)?;
     anstream::eprintln!(
         "palazzo: changes go to the branch {} as a proposal, and {} stays as it is. \
          `palazzo proposals` lists it, `palazzo diff --proposal` shows it.",
@@ -169,9 +172,7 @@ fn home_and_keeper(
             escape_unprintable_in_lines(&proposal.palaces_with_uncommitted_changes.join(", "))
         );
     }
-    let home = proposal.home.clone();
-    let keeper = keeper_for_home(Some(&home), &palace.workspace).with_proposal(Some(proposal));
-    Ok((home, keeper))
+    Ok((home, keeper.with_proposal(Some(proposal))))
 }
 
 /// Lists the tools for synchronizing and merging while that is set up for a palace of the home.

@@ -83,7 +83,7 @@ fn serve_page(args: &Args, home: &Path, access: &HttpAccess) -> Outcome {
             anstream::eprintln!("Serving the page of {}. Ctrl-C ends this.", path_text(home));
             Ok(())
         };
-        http_server::serve(server, &HttpArgs::on_free_port(), home, announce, stop).await
+        http_server::serve(server, &HttpArgs::on_free_port(), Some(home), announce, stop).await
     })
 }
 

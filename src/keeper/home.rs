@@ -16,7 +16,7 @@ use crate::keeper::sync::background::BackgroundSync;
 use crate::keeper::visit_store::VisitStore;
 use crate::keeper::workspaces::background_open::BackgroundOpen;
 use crate::model::WatchMode;
-use crate::store::{self, ConsentStore, ProgressListener, ProposalCheckout, Store};
+use crate::store::{self, ConsentStore, ProgressListener, ServedProposal, Store};
 use crate::visit::{Visit, VisitKey};
 use crate::watch::{Poller, WakeCallback};
 
@@ -47,8 +47,8 @@ pub struct Keeper {
     pub(super) consents: ConsentStore,
     /// The folder with the templates of the user.
     pub(super) template_folder: Option<PathBuf>,
-    /// The proposal whose branch the palaces of the home are on.
-    pub(super) proposal: Option<Arc<ProposalCheckout>>,
+    /// The proposal that the palaces are read from and written to, instead of the disk.
+    pub(super) proposal: Option<Arc<ServedProposal>>,
     /// Synchronizes the repositories of open palaces, if that was started.
     pub(super) background_sync: Option<BackgroundSync>,
     /// Polls the home for new palaces, if it is watched.

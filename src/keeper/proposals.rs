@@ -9,12 +9,12 @@ use crate::keeper::workspaces::as_of_key::is_as_of_key;
 use crate::keeper::{Keeper, Refusal, Session};
 use crate::model::{CommitMode, Proposal, path_text, quote_for_shell, quoted};
 use crate::render;
-use crate::store::{self, ProposalCheckout, Store};
+use crate::store::{self, ServedProposal, Store};
 
 impl Keeper {
     /// Returns the keeper of a server that writes to a proposal. Visits show its branch on entry.
     #[must_use]
-    pub fn with_proposal(mut self, proposal: Option<ProposalCheckout>) -> Self {
+    pub fn with_proposal(mut self, proposal: Option<ServedProposal>) -> Self {
         self.proposal = proposal.map(Arc::new);
         self
     }
@@ -25,13 +25,9 @@ pub fn check_branch_name(name: &str) -> Result<(), Refusal> {
     store::parse_branch_name(name).map(drop).map_err(|it| store::Error::from(it).into())
 }
 
-/// Opens the proposal `branch` for the palaces of the home of `keeper`, with its files in
-/// `state_folder`. The palaces of the home remain as they are.
-pub fn open_proposal(
-    keeper: &Keeper,
-    state_folder: Option<&Path>,
-    branch: &str,
-) -> Result<ProposalCheckout, Refusal> {
+/// Opens the proposal `branch` for the palaces of the home of `keeper`. The palaces on disk remain as
+/// they are.
+pub fn open_proposal(keeper: &Keeper, branch: &str) -> Result<ServedProposal, Refusal> {
     let workspaces = keeper.workspaces()?;
     let palaces: Vec<_> = workspaces.iter().map(|it| keeper.store_of(it)).collect();
     if let Some(palace) = palaces.iter().find(|it| leaves_commits_to_user(it)) {
@@ -41,7 +37,7 @@ pub fn open_proposal(
             path_text(palace.palace_folder())
         )));
     }
-    Ok(store::open_proposal(&palaces, &keeper.home, state_folder, branch)?)
+    Ok(store::open_proposal(&palaces, &keeper.home, branch)?)
 }
 
 fn leaves_commits_to_user(palace: &Store) -> bool {

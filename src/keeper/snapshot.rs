@@ -18,7 +18,7 @@ use crate::keeper::palace::published_snapshots::{
 use crate::keeper::semantic::models::ModelCache;
 use crate::keeper::visit_store::VisitStore;
 use crate::keeper::{Caller, Keeper, Refusal};
-use crate::store::ProposalCheckout;
+use crate::store::ServedProposal;
 
 /// Answers calls from the published snapshots while the keeper is busy.
 #[derive(Clone)]
@@ -26,7 +26,7 @@ pub struct SnapshotReader {
     home: PathBuf,
     preferred_workspace: Option<String>,
     can_choose_workspace: bool,
-    proposal: Option<Arc<ProposalCheckout>>,
+    proposal: Option<Arc<ServedProposal>>,
     models: ModelCache,
     visits: VisitStore,
     published: PublishedSnapshots,

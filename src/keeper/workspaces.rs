@@ -42,13 +42,22 @@ pub(super) struct Workspace {
 impl Keeper {
     /// Lists the palaces of the home.
     pub(super) fn workspaces(&self) -> Result<Vec<Workspace>, Refusal> {
-        let roots = store::list_palaces(&self.home)?;
+        let roots = self.list_palace_folders()?;
         Ok(roots.into_iter().map(|root| self.workspace_at(root)).collect())
+    }
+
+    /// Lists the folders of the palaces of the home, as they are on disk or on the branch of the
+    /// proposal.
+    fn list_palace_folders(&self) -> Result<Vec<PathBuf>, Refusal> {
+        Ok(match &self.proposal {
+            Some(proposal) => proposal.list_palaces()?,
+            None => store::list_palaces(&self.home)?,
+        })
     }
 
     /// Returns whether the home has a palace.
     pub fn has_palaces(&self) -> bool {
-        store::list_palaces(&self.home).is_ok_and(|it| !it.is_empty())
+        self.list_palace_folders().is_ok_and(|it| !it.is_empty())
     }
 
     /// Fails if the home has palaces, but none with this name.
@@ -152,8 +161,11 @@ impl Keeper {
 
     pub(super) fn store_at(&self, root: PathBuf) -> Store {
         let store = Store::new(root, self.home.clone()).with_consents(self.consents.clone());
-        let branch = self.proposal.as_ref().map(|it| it.branch.clone());
-        store.with_read_only(self.read_only).with_proposal_branch(branch)
+        let store = store.with_read_only(self.read_only);
+        match &self.proposal {
+            Some(proposal) => proposal.apply_to(store),
+            None => store,
+        }
     }
 
     /// Returns the palace with the directory name `key`, and opens it unless it is open.

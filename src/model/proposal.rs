@@ -12,7 +12,7 @@ pub struct Proposal {
     /// The commits that change the palace and that `HEAD` lacks, newest first; not all if there are
     /// very many.
     pub commits: Vec<CommitDetails>,
-    /// The folder with the files of the proposal; `None`: it was removed.
+    /// The folder in which an earlier version kept the files of the proposal, if it is still there.
     pub worktree: Option<PathBuf>,
     /// The name by which `git merge` finds the branch, and not a tag of the same name.
     pub revision: String,

@@ -8,20 +8,24 @@ use std::time::Instant;
 use crate::model::CommitId;
 
 use crate::store::repo::git_lock::GitLock;
-use crate::store::repo::proposal_error::ProposalError;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::retry::{GC_RETRY_TIMEOUT, RETRY_PAUSE, RETRY_TIMEOUT};
 use crate::store::repo::{damage, git_locks, home};
 use crate::store::write::objects::WrittenObject;
 use crate::store::write::{prune_guard, recovery};
-use crate::store::{CommitWarning, Error, Store};
+use crate::store::{CommitWarning, Error, Source, Store};
 
 impl Store {
     /// Returns the commit that `HEAD` points to; `None`: there is no commit or no repository. A
-    /// store that reads from a commit returns that commit.
+    /// store that reads from a commit or a branch returns that commit, or the newest of the branch.
     pub fn head(&self) -> Result<Option<CommitId>, Error> {
-        if let Some(commit) = &self.as_of_commit {
-            return Ok(Some(commit.id.clone()));
+        match &self.source {
+            Source::Disk => {}
+            Source::Commit(commit) => return Ok(Some(commit.id.clone())),
+            Source::Branch(_) => {
+                let tip = self.history_tip(&*self.require_repository()?)?;
+                return Ok(tip.map(|it| CommitId(it.to_string())));
+            }
         }
         let Some(repository) = self.repository()? else { return Ok(None) };
         let mut head = repository.head();
@@ -58,7 +62,7 @@ impl Store {
     /// Returns a warning for a client that is about to write: `HEAD` is detached, or a git
     /// operation is in progress.
     pub fn warning_before_write(&self) -> Option<String> {
-        let repository = if self.as_of_commit.is_some() { None } else { self.repository().ok()? };
+        let repository = if self.reads_disk() { self.repository().ok()? } else { None };
         let repository = repository?;
         if let Err(err) = repository.reject_operation_in_progress() {
             return Some(err.to_string());
@@ -76,20 +80,21 @@ impl Store {
     /// Checks that the last commit can be read with everything that it changed.
     pub fn check_last_commit(&self) -> Result<(), Error> {
         let Some(repository) = self.repository()? else { return Ok(()) };
-        let head = repository.head().map_err(|err| damage::explain_head_error(&repository, err))?;
+        let head = self.history_tip(&repository);
+        let head = head.map_err(|err| damage::explain_head_error(&repository, err))?;
         damage::check_head_commit(&repository, head)
     }
 
     /// Returns true if a Palazzo process crashed while writing.
     pub fn needs_recovery(&self) -> Result<bool, Error> {
-        let repository = if self.as_of_commit.is_some() { None } else { self.repository()? };
+        let repository = if self.reads_disk() { self.repository()? } else { None };
         Ok(repository.is_some_and(|it| recovery::is_recovery_needed(&it)))
     }
 
     /// Undoes or completes the write of a crashed process; cheap if there is none. Only a caller
     /// that is about to write may call this.
     pub fn recover_from_crash(&mut self) -> Result<(), Error> {
-        if self.as_of_commit.is_some() {
+        if !self.reads_disk() {
             return Ok(());
         }
         let Some(repository) = self.repository()? else { return Ok(()) };
@@ -125,7 +130,7 @@ impl Store {
     /// any more.
     pub fn error_if_history_lost(&self) -> Option<Error> {
         let is_gone =
-            matches!(self.open_allowed_repository(), Ok(None)) && self.as_of_commit.is_none();
+            matches!(self.open_allowed_repository(), Ok(None)) && self.as_of_commit().is_none();
         let is_lost = is_gone && self.has_palazzo_folder();
         is_lost.then(|| self.history_lost_error())
     }
@@ -135,9 +140,6 @@ impl Store {
     pub(crate) fn history_lost_error(&self) -> Error {
         let is_inside = self.palace.starts_with(&self.home) && self.home.is_dir();
         let place = if is_inside { &self.home } else { &self.palace };
-        if let Some(branch) = self.proposal_branch.clone() {
-            return ProposalError::RepositoryGone { branch, place: place.clone() }.into();
-        }
         Error::HistoryLost { place: place.clone() }
     }
 

@@ -30,7 +30,6 @@ pub(crate) mod peculiarities;
 pub(crate) mod processes;
 pub(crate) mod proposal_branch;
 pub(crate) mod proposal_error;
-pub(crate) mod proposal_place;
 pub(crate) mod ref_folder;
 pub(crate) mod reflog;
 pub(crate) mod regular_file;

@@ -1,6 +1,7 @@
 //! Writes a change to several files as one commit that survives a crash at every step.
 
 pub(crate) mod apply;
+pub(crate) mod branch_commit;
 pub(crate) mod commit;
 pub(crate) mod commit_steps;
 #[cfg(all(test, feature = "failpoints"))]

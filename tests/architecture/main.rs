@@ -114,15 +114,7 @@ const KNOWN_CIRCLES: &[&[&str]] = &[
         "config_edit/toml",
         "config_edit/yaml",
     ],
-    &[
-        "store",
-        "store/head",
-        "store/history/past_files",
-        "store/proposal/checkout",
-        "store/proposal/moved_branch",
-        "store/trust",
-        "store/write/apply",
-    ],
+    &["store", "store/head", "store/history/past_files", "store/trust", "store/write/apply"],
 ];
 
 /// The limit for the lines of code in one file, tests aside.

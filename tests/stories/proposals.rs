@@ -13,18 +13,11 @@ use crate::http_server::status_and_text;
 
 const MARCH_2: &str = "2026-03-02T12:00:00Z";
 
-/// Runs a command at the second of March, and returns its output, including refusals. Folders that
-/// differ between runs have fixed names.
+/// Runs a command at the second of March, and returns its output, including refusals.
 fn run(home: &Home, arguments: &[&str]) -> String {
     let output = home.palazzo_command(MARCH_2).args(arguments).output().unwrap();
     let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-    let said = said.replace(&home.path().display().to_string(), "HOME");
-    let state = home.path().parent().unwrap().join(".local/state/palazzo/proposals");
-    let said = said.replace(&state.display().to_string(), "PROPOSALS");
-    let mut parts = said.split("PROPOSALS/");
-    let first = parts.next().unwrap().to_owned();
-    // The hash of the folder of the repository.
-    parts.fold(first, |text, part| text + "PROPOSALS/REPOSITORY" + &part[8..])
+    said.replace(&home.path().display().to_string(), "HOME")
 }
 
 fn room(slug: &str, description: &str) -> Value {
@@ -62,21 +55,12 @@ fn notice(page: &str) -> String {
     line.unwrap_or_else(|| panic!("{page}")).to_owned()
 }
 
-/// Returns the worktree of a proposal.
-fn worktree(home: &Home, branch: &str) -> PathBuf {
-    let listed = home.git(&["worktree", "list", "--porcelain"]);
-    let blocks: Vec<_> = listed.split("\n\n").collect();
-    let block = blocks.iter().find(|it| it.contains(&format!("branch refs/heads/{branch}\n")));
-    let block = block.or_else(|| blocks.iter().find(|it| it.ends_with(&format!("/{branch}"))));
-    PathBuf::from(block.unwrap_or_else(|| panic!("{listed}")).lines().next().unwrap()[9..].trim())
-}
-
 /// Returns the contents of all files of a folder, with those in `.git` that a person or git sees:
 /// not its objects, and not what proposals add.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut left = vec![folder.to_owned()];
-    let own = [".git/objects", ".git/palazzo", ".git/worktrees"].map(|it| folder.join(it));
+    let own = [".git/objects", ".git/palazzo"].map(|it| folder.join(it));
     while let Some(place) = left.pop() {
         if own.contains(&place) || place.ends_with("heads/ideas") || place.ends_with("heads/more") {
             continue;
@@ -111,9 +95,7 @@ async fn changes_of_an_agent_wait_on_a_branch_until_a_person_merges_them() {
 
     assert_eq!(contents(&home.path()), before);
     home.assert_clean_repository();
-    let worktree = worktree(&home, "ideas");
     home.git(&["merge", "--quiet", "ideas"]);
-    home.git(&["worktree", "remove", worktree.to_str().unwrap()]);
     home.git(&["branch", "-d", "ideas"]);
     assert_eq!(run(&home, &["proposals"]), "There is no open proposal.\n");
     assert!(home.agent(MARCH_2).await.enter("w").await.contains("A long hall of stone."));
@@ -153,17 +135,15 @@ async fn a_person_reviews_a_proposal_from_the_checked_out_branch() {
     ideas: 3 commits by claude, the newest 1 day ago, in w
       review  palazzo diff --proposal ideas --home HOME/w
       merge   git -C HOME/w merge ideas &&
-              git -C HOME/w worktree remove PROPOSALS/REPOSITORY/proposal-ideas-25c5991f/home &&
               git -C HOME/w branch -d ideas
-      drop    git -C HOME/w worktree remove --force PROPOSALS/REPOSITORY/proposal-ideas-25c5991f/home &&
-              git -C HOME/w branch -D ideas
+      drop    git -C HOME/w branch -D ideas
     ");
     assert!(run(&home, &["doctor"]).contains("\n  proposal   ideas: 3 commits ("));
 
     let listed: Value =
         serde_json::from_str(&run(&home, &["proposals", "--format", "json"])).unwrap();
     let steps = listed["proposals"][0]["merge"].as_array().unwrap();
-    assert_eq!(steps.len(), 3, "{listed}");
+    assert_eq!(steps.len(), 2, "{listed}");
 }
 
 #[tokio::test]
@@ -241,60 +221,71 @@ async fn a_server_over_http_proposes_and_the_page_of_the_home_shows_it() {
 }
 
 #[tokio::test]
-async fn a_killed_server_and_a_deleted_worktree_lose_nothing() {
+async fn a_killed_server_loses_nothing_and_a_new_palace_is_proposed_too() {
     let home = home_with_hall().await;
+    let before = contents(&home.path());
     let server = home.http_server(&["--propose", "ideas"]);
     let mut agent = server.agent("claude").await;
     agent.enter("w").await;
     agent.call("build_room", room("attic", "It is dusty.")).await;
+    agent.call("set_workspace", json!({ "workspace": "v", "create": true })).await;
+    agent.call("build_room", room("garden", "It is green.")).await;
     // It is killed.
     drop(server);
-
-    let folder = worktree(&home, "ideas");
-    fs::remove_dir_all(&folder).unwrap();
     let (mut agent, _) = proposing_agent(&home).await;
     assert!(agent.choose_with(16, "attic").await.contains("It is dusty."));
+    agent.enter("v").await;
+    assert!(agent.choose_with(16, "garden").await.contains("It is green."));
     agent.disconnect().await;
-    assert_eq!(worktree(&home, "ideas"), folder);
-
-    // What a server leaves that is killed while it makes the worktree, in the order of its steps.
-    let git = home.path().join(".git");
-    let git_dir = fs::read_dir(git.join("worktrees")).unwrap().next().unwrap().unwrap().path();
-    fs::create_dir_all(git.join("palazzo/new-worktree")).unwrap();
-    fs::write(git.join("palazzo/new-worktree/HEAD"), "ref: ").unwrap();
-    let link = fs::read(folder.join(".git")).unwrap();
-    fs::remove_dir_all(&folder).unwrap();
-    fs::remove_dir_all(&git_dir).unwrap();
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join(".git"), link).unwrap();
-    let (agent, said) = proposing_agent(&home).await;
-    agent.disconnect().await;
-    assert_snapshot!(said, @"Changes go to the branch `ideas` as a proposal (1 commit ahead of `main`); a person merges it.");
-
-    // A file was written, and the index not yet.
-    let in_worktree =
-        |arguments: &[&str]| home.git(&[&["-C", folder.to_str().unwrap()], arguments].concat());
-    in_worktree(&["update-index", "--skip-worktree", "w/rooms/attic.yaml"]);
-    fs::write(folder.join("w/rooms/attic.yaml"), "name: ").unwrap();
-    let (mut agent, _) = proposing_agent(&home).await;
-    assert!(agent.choose_with(16, "attic").await.contains("It is dusty."));
-    agent.disconnect().await;
-    assert_eq!(in_worktree(&["status", "--porcelain"]), "");
+    assert_eq!(contents(&home.path()), before);
+    assert!(!home.path().join("v").exists());
+    home.git(&["merge", "--quiet", "ideas"]);
+    assert!(home.read("v/rooms/garden.yaml").contains("It is green."));
     home.assert_clean_repository();
 }
 
 #[tokio::test]
-async fn a_worktree_that_is_removed_under_a_server_is_not_written_to() {
+async fn a_branch_that_is_checked_out_or_deleted_under_a_server_is_not_written_to() {
     let home = home_with_hall().await;
     let (mut agent, _) = proposing_agent(&home).await;
     agent.call("build_room", room("attic", "It is dusty.")).await;
-    let folder = worktree(&home, "ideas");
-    home.git(&["worktree", "remove", "--force", folder.to_str().unwrap()]);
+    home.git(&["checkout", "-q", "ideas"]);
     let said = agent.call("build_room", room("cellar", "It is wet.")).await;
-    assert!(said.starts_with("refused: "), "{said}");
+    assert!(said.starts_with("refused: the branch `ideas` is checked out at "), "{said}");
+    home.git(&["checkout", "-q", "main"]);
+    let last = home.git(&["rev-parse", "ideas"]);
+    home.git(&["branch", "-q", "-D", "ideas"]);
+    let said = agent.call("build_room", room("cellar", "It is wet.")).await;
+    assert!(said.starts_with("refused: the branch `ideas` of this proposal is gone, "), "{said}");
+    assert_eq!(home.git(&["branch", "--list", "ideas"]), "");
+    let command = said.split('`').find(|it| it.starts_with("git -C ")).unwrap();
+    assert!(run_shell(&home, command), "{command}");
+    assert_eq!(home.git(&["rev-parse", "ideas"]), last);
+    agent.call("build_room", room("cellar", "It is wet.")).await;
     agent.disconnect().await;
-    assert!(!folder.exists());
-    assert_eq!(home.git(&["log", "-1", "--format=%s", "ideas"]), "room attic: build\n");
+    let subjects = home.git(&["log", "--format=%s", "main..ideas"]);
+    assert_eq!(subjects, "room cellar: build\nroom attic: build\n");
+    home.assert_clean_repository();
+}
+
+#[tokio::test]
+async fn what_a_person_commits_on_the_branch_is_seen_by_the_next_call() {
+    let home = home_with_hall().await;
+    let (mut agent, _) = proposing_agent(&home).await;
+    agent.call("build_room", room("attic", "It is dusty.")).await;
+    let other = home.path().parent().unwrap().join("other");
+    let place = other.to_str().unwrap();
+    home.git(&["worktree", "add", "-q", "--detach", place, "ideas"]);
+    let attic = other.join("w/rooms/attic.yaml");
+    let text = fs::read_to_string(&attic).unwrap().replace("dusty", "clean");
+    fs::write(&attic, text).unwrap();
+    home.git(&["-C", place, "commit", "-qam", "attic: clean up"]);
+    let new = home.git(&["-C", place, "rev-parse", "HEAD"]);
+    home.git(&["update-ref", "refs/heads/ideas", new.trim()]);
+    assert!(agent.choose_with(16, "attic").await.contains("It is clean."));
+    agent.call("write_scroll", json!({ "title": "Why", "body": "Dust." })).await;
+    agent.disconnect().await;
+    assert!(home.git(&["show", "ideas:w/rooms/attic.yaml"]).contains("It is clean."));
 }
 
 /// Runs the printed command with a shell; returns whether it succeeded.
@@ -324,7 +315,7 @@ async fn the_printed_commands_merge_the_branch_and_not_a_tag_of_its_name() {
     // A merge that fails leaves the proposal.
     home.write("w/rooms/attic.yaml", "in the way\n");
     assert!(!run_shell(&home, merge));
-    assert!(worktree(&home, "ideas").is_dir());
+    assert!(home.git(&["branch", "--list", "ideas"]).contains("ideas"));
     fs::remove_file(home.path().join("w/rooms/attic.yaml")).unwrap();
     assert!(run_shell(&home, merge));
     assert!(home.read("w/rooms/attic.yaml").contains("It is dusty."));
@@ -431,11 +422,8 @@ async fn nothing_that_a_repository_of_code_names_is_run_or_checked_out() {
 
     fs::remove_dir_all(home.path().join(".git/hooks")).unwrap();
     home.git(&["config", "--unset", "core.fsmonitor"]);
-    let folder = worktree(&home, "ideas");
-    assert!(!folder.join("src").exists() && folder.join("docs/w/palace.toml").exists());
-    assert!(fs::read_to_string(folder.join("docs/w/rooms/hall.yaml")).unwrap().contains("\r\n"));
-    let status = home.git(&["-C", folder.to_str().unwrap(), "status", "--porcelain"]);
-    assert_eq!(status, "");
+    let attic = home.git(&["show", "ideas:docs/w/rooms/attic.yaml"]);
+    assert!(attic.contains("It is dusty.") && !attic.contains('\r'), "{attic}");
     assert_snapshot!(home.git(&["diff", "--stat", "main..ideas"]), @"
     docs/w/rooms/attic.yaml | 5 +++++
     1 file changed, 5 insertions(+)
@@ -454,8 +442,8 @@ async fn what_cannot_be_proposed_is_refused_with_what_to_do() {
         said.replace(&home.path().parent().unwrap().display().to_string(), "ABOVE")
     };
     let before = contents(&home.path());
-    assert_snapshot!(propose("main"), @"palazzo: the branch `main` is checked out at `HOME`, and a proposal needs a branch of its own: choose another name");
-    assert_snapshot!(propose("side"), @"palazzo: the branch `side` is checked out at `ABOVE/side`, and a proposal needs a branch of its own: choose another name");
+    assert_snapshot!(propose("main"), @"palazzo: the branch `main` is checked out at `HOME`, and a proposal needs a branch of its own, so nothing was written: check out another one there, or choose another name");
+    assert_snapshot!(propose("side"), @"palazzo: the branch `side` is checked out at `ABOVE/side`, and a proposal needs a branch of its own, so nothing was written: check out another one there, or choose another name");
     assert_snapshot!(propose("a..b"), @"palazzo: `a..b` cannot be the name of a branch: reference name cannot contain repeated dots");
     assert_snapshot!(propose("HEAD"), @"palazzo: `HEAD` cannot be the name of a branch: git reserves it");
     assert_snapshot!(propose("deep"), @"palazzo: `deep` cannot be the name of a branch: there is a branch `deep/er`, and git cannot have both");
@@ -468,7 +456,7 @@ async fn what_cannot_be_proposed_is_refused_with_what_to_do() {
 
     home.write("w/palace.toml", "format = 1\nname = \"w\"\n\n[git]\ncommit = \"manual\"\n");
     assert_snapshot!(propose("ideas"), @r#"palazzo: a proposal consists of commits, and `HOME/w` leaves them to you: remove `commit = "manual"` from its palace.toml first"#);
-    assert!(!home.path().join(".git/worktrees/ideas").exists());
+    assert_eq!(home.git(&["branch", "--list", "ideas"]), "");
     assert_snapshot!(run(&home, &["diff", "--proposal", "ideas"]), @"palazzo: there is no branch `ideas`; there is no open proposal");
 }
 

@@ -118,7 +118,7 @@ impl LoadedPalace {
         let is_history_known = self.history_cache.head.is_some()
             && self.history_cache.head == self.head
             && self.repository_fault.is_none()
-            && self.store.as_of_commit().is_none();
+            && self.store.reads_disk();
         is_history_known
             && self.palace.settings.commit == CommitMode::Auto
             && !self.file_histories().contains_key(file)

@@ -45,9 +45,9 @@ enum ReadOutcome {
 }
 
 impl OpenPalace {
-    /// Reads all files, or all files of the past commit.
+    /// Reads all files: those on disk, or those of a commit or a branch.
     pub(crate) fn read_all(&mut self) -> Result<(), Refusal> {
-        if let Some((files, unreadable)) = self.store.read_all_past_files()? {
+        if let Some((files, unreadable)) = self.store.read_all_committed_files()? {
             self.file_states_mut().set_unreadable_path_diagnostics("", unreadable);
             let settings = files.iter().find(|(path, _)| *path == PalacePath::SETTINGS_FILE);
             let zone = settings.map(|(_, it)| format::time_zone_of_settings(it));
@@ -94,8 +94,12 @@ impl OpenPalace {
         }
     }
 
-    /// Starts to watch for changes by others.
+    /// Starts to watch the files for changes by others. A store without files is looked at when a
+    /// call begins.
     pub(crate) fn start_watching(&mut self, config: &WatchConfig) {
+        if !self.store.reads_disk() {
+            return;
+        }
         let WatchConfig { mode, wake, warn } = config.clone();
         let (store, mut before) = (self.store.clone_for_thread(), None::<FileStamps>);
         let poll = Box::new(move || {

@@ -13,22 +13,13 @@ use crate::model::{Code, CommitId, CommitMode, CommitSummary, Diagnostic, FileEd
 use crate::store::{self, CommitReport};
 
 impl OpenPalace {
-    /// Recovers from a crashed writer, and brings the files of a proposal to its branch if that was
-    /// moved elsewhere; before a write, because readers change nothing.
+    /// Recovers from a crashed writer; before a write, because readers change nothing.
     pub(crate) fn recover_from_crash(&mut self) -> Result<(), Refusal> {
         if self.store.needs_recovery()? {
             let wait = self.publish_while_waiting();
             let recovered = self.loaded.store.recover_from_crash();
             drop(wait);
             recovered?;
-        }
-        if self.store.is_behind_moved_branch()? {
-            let wait = self.publish_while_waiting();
-            let moved = self.loaded.store.follow_moved_branch();
-            drop(wait);
-            for path in moved? {
-                self.reread_file(&path);
-            }
         }
         let temporary_files = std::mem::take(&mut self.temporary_files);
         Ok(self.store.remove_stale_temporaries(&temporary_files)?)

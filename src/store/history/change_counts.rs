@@ -59,7 +59,7 @@ impl Store {
         let failed = |err| repository.git_error("read the history", err);
         let head = self.history_tip(&repository)?;
         let boundary = hash_shallow_boundary(&repository.git()).map_err(failed)?;
-        if cache.head.is_none() && self.as_of_commit().is_none() {
+        if cache.head.is_none() && self.reads_disk() {
             *cache = file_history_cache::load(&repository).unwrap_or_default();
         }
         if cache.shallow_boundary != boundary {
@@ -67,7 +67,7 @@ impl Store {
         }
         let is_updated = update_cache_to_head(&repository, cache, head, limit).map_err(failed)?;
         cache.is_too_far_behind = !is_updated;
-        if cache.unsaved_commits >= COMMITS_PER_SAVE && self.as_of_commit().is_none() {
+        if cache.unsaved_commits >= COMMITS_PER_SAVE && self.reads_disk() {
             cache.unsaved_commits = 0;
             // The cache only saves time: a full disk must not prevent reading.
             drop(file_history_cache::save(&repository, cache));

@@ -20,7 +20,7 @@ use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::palace_files;
 use crate::store::repo::tree_diff;
 use crate::store::repo::tree_diff::{TreeChange, TreeEntry};
-use crate::store::{Error, Store};
+use crate::store::{Error, ReadResult, Store};
 
 impl Store {
     /// Lists the files that differ between the commit `since` and the palace as this store reads
@@ -31,22 +31,26 @@ impl Store {
     pub fn diff_since(&self, since: Option<&CommitId>) -> Result<Vec<FileDiff>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
         let past = HistoryReader::new(&repository);
+        let now = if self.reads_disk() { None } else { self.head()? };
         let differing = || -> gix::Result<_> {
             let was = palace_tree(&past, since)?;
-            match &self.as_of_commit {
-                Some(commit) => diff_trees(&past, was, palace_tree(&past, Some(&commit.id))?),
+            match &now {
+                Some(commit) => diff_trees(&past, was, palace_tree(&past, Some(commit))?),
                 None => WorkingCopy::new(&past)?.diff_with_tree(was),
             }
         };
         differing().map_err(|err| repository.git_error("compare the palace with a commit", err))
     }
 
-    /// Returns the contents of the files at `paths` on disk, with the line endings that git would
-    /// store.
+    /// Returns the contents of the files at `paths` as this store reads them, with the line endings
+    /// that git would store.
     pub fn contents_with_git_line_endings(
         &self,
         paths: &[&str],
     ) -> Result<Vec<FileContent>, Error> {
+        if !self.reads_disk() {
+            return Ok(paths.iter().map(|it| read_content(self.read_file(it))).collect());
+        }
         let repository = self.require_repository()?;
         let past = HistoryReader::new(&repository);
         let contents = || -> gix::Result<_> {
@@ -56,8 +60,12 @@ impl Store {
         contents().map_err(|err| repository.git_error("compare the palace with a commit", err))
     }
 
-    /// Returns a text stored in git with the line endings that the file at `path` has on disk.
+    /// Returns a text stored in git with the line endings that the file at `path` has on disk; those
+    /// in git, if this store does not write to the disk.
     pub fn convert_to_disk_line_endings(&self, path: &str, text: &str) -> Result<String, Error> {
+        if !self.reads_disk() {
+            return Ok(text.to_owned());
+        }
         let repository = self.require_repository()?;
         let (git, tracked) = (repository.git(), format!("{}{path}", repository.prefix));
         let checked_out = || {
@@ -76,6 +84,15 @@ impl Store {
             diff_trees(&past, was, palace_tree(&past, Some(&record.summary.id))?)
         };
         differing().map_err(|err| repository.git_error("compare two commits", err))
+    }
+}
+
+/// Returns the outcome of reading a file as one side of a comparison.
+fn read_content(read: ReadResult) -> FileContent {
+    match read {
+        Ok(Some(text)) => FileContent::Text(text),
+        Ok(None) => FileContent::Missing,
+        Err(finding) => FileContent::Unreadable(finding.message),
     }
 }
 
@@ -175,11 +192,11 @@ impl<'p> WorkingCopy<'p> {
 
     /// Reads a file with the line endings that git would store.
     fn read_with_git_line_endings(&self, path: &str) -> gix::Result<FileContent> {
-        let text = match palace_files::read_file(&self.history.repository.palace, path) {
-            Ok(Some(text)) => text,
-            Ok(None) => return Ok(FileContent::Missing),
-            Err(finding) => return Ok(FileContent::Unreadable(finding.message)),
-        };
+        let text =
+            match read_content(palace_files::read_file(&self.history.repository.palace, path)) {
+                FileContent::Text(text) => text,
+                other => return Ok(other),
+            };
         let text =
             convert_to_git(&self.history.git, &self.index, &self.path_in_repository(path), &text)?;
         Ok(FileContent::Text(String::from_utf8_lossy(&text).into_owned()))

@@ -96,7 +96,7 @@ impl Store {
 }
 
 /// Returns whether the file at `path` in the folder of a palace belongs to the palace.
-fn is_palace_file(path: &str) -> bool {
+pub(crate) fn is_palace_file(path: &str) -> bool {
     match path.split_once('/') {
         Some((folder, _)) => PALACE_FOLDERS.contains(&folder) || folder == GENERATED_FOLDER,
         None => path == SETTINGS_FILE || GIT_FILES.contains(&path),

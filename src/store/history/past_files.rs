@@ -18,11 +18,11 @@ use crate::model::{Code, CommitId, CommitSummary, Diagnostic, Files, max_file_by
 
 use crate::store::history::commits;
 use crate::store::history::commits::HistoryReader;
-use crate::store::repo::palace_files::FileReadError;
+use crate::store::repo::palace_files::{FileReadError, FileStamp, FileStamps};
 use crate::store::repo::palace_folders::PALACE_FOLDERS;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{palace_files, paths};
-use crate::store::{Error, Store};
+use crate::store::{Error, Source, Store};
 
 /// The maximum number of files and folders.
 const MAX_ENTRIES: usize = 500_000;
@@ -49,36 +49,75 @@ impl Store {
             return Err(Error::PalaceNotYetCreated { short, at, first });
         }
         let mut store = Self::new(self.palace_folder().to_owned(), self.home.clone());
-        (store.isolated, store.as_of_commit) = (self.isolated, Some(summary));
+        (store.isolated, store.source) = (self.isolated, Source::Commit(summary));
         Ok(store)
     }
 
-    /// Returns the commit that the store reads from; `None`: the working directory.
+    /// Returns the commit that the store reads from; `None`: the disk, or a branch.
     pub fn as_of_commit(&self) -> Option<&CommitSummary> {
-        self.as_of_commit.as_ref()
+        match &self.source {
+            Source::Commit(summary) => Some(summary),
+            Source::Disk | Source::Branch(_) => None,
+        }
     }
 
-    /// Returns the newest commit of the history: `HEAD`, or the commit that the store reads from;
-    /// `None`: there is no commit yet.
+    /// Returns the newest commit of the history: `HEAD`, the commit that the store reads from, or the
+    /// newest one of its branch; `None`: there is no commit yet.
     pub(crate) fn history_tip(&self, repository: &Repository) -> Result<Option<ObjectId>, Error> {
-        match &self.as_of_commit {
-            Some(summary) => commits::parse_commit_id(&summary.id)
+        match &self.source {
+            Source::Disk => repository.head(),
+            Source::Commit(summary) => commits::parse_commit_id(&summary.id)
                 .map(Some)
                 .map_err(|err| repository.git_error("read an old commit", err)),
-            None => repository.head(),
+            Source::Branch(branch) => branch.read(repository).map(Some),
         }
+    }
+
+    /// Reads one file of a store that reads from a commit or a branch; `None`: there is none.
+    pub(crate) fn read_committed_file(
+        &self,
+        path: &str,
+    ) -> Result<Result<Option<String>, Diagnostic>, Error> {
+        match self.head()? {
+            Some(commit) => self.read_file_at(&commit, path),
+            None => Ok(Ok(None)),
+        }
+    }
+
+    /// Lists the files at or below `path`, all files if it is empty, in the newest commit.
+    pub(crate) fn list_files_at_head(
+        &self,
+        path: &str,
+    ) -> Result<(FileStamps, Vec<Diagnostic>), Error> {
+        let repository = self.require_repository()?;
+        let tip = self.history_tip(&repository)?;
+        let list = || -> gix::Result<_> {
+            let past = HistoryReader::new(&repository);
+            let mut list = TreeFileList::new(&past);
+            if let Some(tree) = tip.map(|it| past.palace_tree(it)).transpose()?.flatten() {
+                list.add_palace(tree)?;
+            }
+            let below = format!("{path}/");
+            let is_wanted =
+                |it: &str| path.is_empty() || it == path || it.starts_with(below.as_str());
+            list.findings.retain(|it| is_wanted(&it.file));
+            let files = list.files.into_iter().filter(|it| is_wanted(&it.path));
+            let stamps = files.map(|it| (it.path, FileStamp::of_blob(it.id)));
+            Ok((stamps.collect(), list.findings))
+        };
+        list().map_err(|err| repository.git_error("list the files of a commit", err))
     }
 
     /// Reads all files of the palace as of `commit`.
     pub(crate) fn read_all_files_at(
         &self,
-        commit: &CommitSummary,
+        commit: &CommitId,
     ) -> Result<(Files, Vec<Diagnostic>), Error> {
         let repository = self.require_repository()?;
         let read = || -> gix::Result<_> {
             let past = HistoryReader::new(&repository);
             let mut list = TreeFileList::new(&past);
-            if let Some(tree) = past.palace_tree(commits::parse_commit_id(&commit.id)?)? {
+            if let Some(tree) = past.palace_tree(commits::parse_commit_id(commit)?)? {
                 list.add_palace(tree)?;
             }
             let TreeFileList { files, mut findings, remaining_entries: left, .. } = list;
@@ -93,7 +132,7 @@ impl Store {
             Ok(Some((texts, findings)))
         };
         let read = read().map_err(|err| repository.git_error("read an old commit", err))?;
-        read.ok_or_else(|| Error::CommitTooLarge { short: commit.short.clone() })
+        read.ok_or_else(|| Error::CommitTooLarge { short: commit.0.chars().take(7).collect() })
     }
 
     /// Reads one file as of `HEAD`; `None`: it is not committed, or cannot be read.
@@ -357,7 +396,7 @@ mod tests {
             let now = read_all(&store);
             assert_eq!((now.0.len(), now.1.len()), (5, 3));
             let then = store_as_of(&scene, &store, "HEAD").unwrap();
-            assert_eq!(then.read_all_past_files().unwrap(), Some(now.clone()));
+            assert_eq!(then.read_all_committed_files().unwrap(), Some(now.clone()));
             for path in ["rooms/a.yaml", "rooms/latin.yaml", "rooms/none.yaml", "../x"] {
                 assert_eq!(then.read_file(path), store.read_file(path), "{path}");
             }
@@ -418,7 +457,7 @@ mod tests {
         let root = tree(&format!("040000 tree {keep}\tkeep\n"));
         let commit = scene.git(&["commit-tree", "-m", "odd", &root]).trim().to_owned();
         let store = scene.palace("keep").as_of(&CommitId(commit)).unwrap();
-        let (files, findings) = store.read_all_past_files().unwrap().unwrap();
+        let (files, findings) = store.read_all_committed_files().unwrap().unwrap();
         assert_eq!(files.into_keys().collect::<Vec<_>>(), ["rooms/good.yaml"]);
         let findings: Vec<_> = findings.iter().map(ToString::to_string).collect();
         insta::assert_snapshot!(findings.join("\n"), @r"
@@ -447,7 +486,7 @@ mod tests {
             scene.git_with_input(&["mktree"], &format!("040000 tree {}\tkeep\n", keep.trim()));
         let commit = scene.git(&["commit-tree", "-m", "bomb", root.trim()]);
         let store = scene.palace("keep").as_of(&CommitId(commit.trim().to_owned())).unwrap();
-        let refused = store.read_all_past_files().unwrap_err().to_string();
+        let refused = store.read_all_committed_files().unwrap_err().to_string();
         assert!(refused.ends_with("is too large to be read"), "{refused}");
     }
 }

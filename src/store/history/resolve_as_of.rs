@@ -46,7 +46,9 @@ impl Store {
         let repository = self.require_repository()?;
         let past = HistoryReader::new(&repository);
         let found = match parse_time_or_age(text, now, zone) {
-            Some(time) => last_commit_until(&past, text, time, now)?,
+            Some(time) => {
+                last_commit_until(&past, self.history_tip(&repository)?, text, time, now)?
+            }
             None => resolve_git_revision(&past, text)?,
         };
         Ok(CommitId(found.to_string()))
@@ -67,17 +69,17 @@ pub fn parse_start_time(text: &str, now: DateTime<Utc>, zone: &TimeZone) -> Opti
     parse_timestamp(text, zone).or_else(start_of_day).or_else(|| parse_age(text, now))
 }
 
-/// Finds the last ancestor of `HEAD` made at or before `time`, among the first parents and all
+/// Finds the last ancestor of `head` made at or before `time`, among the first parents and all
 /// parents of merges by `palazzo sync`.
 fn last_commit_until(
     past: &HistoryReader<'_>,
+    head: Option<ObjectId>,
     text: &str,
     time: DateTime<Utc>,
     now: DateTime<Utc>,
 ) -> Result<ObjectId, Error> {
     let failed = |err| past.repository.git_error("read the history", err);
     let unfit = |why: String| Error::InvalidRevision { said: text.to_owned(), why };
-    let head = past.repository.head()?;
     let head = head.ok_or_else(|| unfit("cannot be reached: nothing is committed yet".into()))?;
     let (mut first, mut seen) = (None, HashSet::from([head]));
     let start = past.read_commit_node(head).map_err(failed)?;

@@ -54,7 +54,7 @@ impl Store {
 
     /// Returns whether something is at a path of the working directory, without following links.
     fn is_on_disk(&self, work: &std::path::Path, path: &str) -> bool {
-        let is_inside = self.as_of_commit().is_none()
+        let is_inside = self.reads_disk()
             && paths::check_path(path).is_ok()
             && paths::reject_symbolic_links(work, path).is_ok();
         is_inside && work.join(path).symlink_metadata().is_ok()

@@ -1,15 +1,12 @@
 //! The branches of a repository, as far as proposals need them.
 
-use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use gix::ObjectId;
 
 use crate::store::Error;
+use crate::store::repo::proposal_branch::branch_name;
 use crate::store::repo::proposal_error::ProposalError;
-use crate::store::repo::proposal_place::branch_name;
-use crate::store::repo::regular_file;
-use crate::store::repo::regular_file::read_line;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit::GitIdentity;
 use crate::store::write::palazzo_lock::LockTimeouts;
@@ -39,36 +36,6 @@ pub(crate) fn parse_branch_name(name: &str) -> Result<String, ProposalError> {
         Ok(_) => Ok(full),
         Err(err) => invalid(&err.to_string().to_lowercase()),
     }
-}
-
-/// Returns the working directory, and the git directory, in which a branch is checked out.
-/// `common_dir` is that of the repository, without links.
-pub(crate) fn find_checkout(
-    repository: &Repository,
-    common_dir: &Path,
-    branch_ref: &str,
-) -> Result<Option<(PathBuf, PathBuf)>, Error> {
-    let is_bare = repository.git().config_snapshot().boolean("core.bare").unwrap_or(false);
-    if !is_bare && has_branch(common_dir, branch_ref)? {
-        let is_main = repository.git_dir == repository.common_dir;
-        let above = if common_dir.ends_with(".git") { common_dir.parent() } else { None };
-        let work = if is_main { Some(repository.work.as_path()) } else { above };
-        return Ok(Some((work.unwrap_or(common_dir).to_owned(), common_dir.to_owned())));
-    }
-    for git_dir in regular_file::list_folder(&common_dir.join("worktrees")) {
-        let git_dir = git_dir.path();
-        if has_branch(&git_dir, branch_ref)? {
-            let place = read_line(&git_dir.join("gitdir"))?.map(PathBuf::from);
-            let work = place.and_then(|it| it.parent().map(Path::to_owned));
-            return Ok(Some((work.unwrap_or_else(|| git_dir.clone()), git_dir)));
-        }
-    }
-    Ok(None)
-}
-
-fn has_branch(git_dir: &Path, branch_ref: &str) -> Result<bool, Error> {
-    let head = read_line(&git_dir.join("HEAD"))?;
-    Ok(head.is_some_and(|it| it.strip_prefix("ref: ").map(str::trim) == Some(branch_ref)))
 }
 
 /// Points a branch to a commit, if it points to `old` now.

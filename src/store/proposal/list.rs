@@ -8,8 +8,9 @@ use gix::ObjectId;
 use crate::model::{CommitDetails, CommitId, Proposal};
 use crate::store::history::log::CommitRange;
 use crate::store::proposal::branches::unambiguous_name;
+use crate::store::proposal::old_worktree::find_old_worktree;
 use crate::store::repo::palazzo_file;
-use crate::store::repo::proposal_place::{MARKER_FOLDER, branch_name, folder_name_of_branch};
+use crate::store::repo::proposal_branch::{MARKER_FOLDER, branch_name, folder_name_of_branch};
 use crate::store::repo::regular_file;
 use crate::store::repo::regular_file::read_line;
 use crate::store::repo::repository::Repository;
@@ -34,7 +35,7 @@ impl Store {
     /// changed last first.
     pub fn list_proposals(&self) -> Result<Vec<Proposal>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
-        let Some(head) = repository.head()? else { return Ok(Vec::new()) };
+        let Some(head) = self.history_tip(&repository)? else { return Ok(Vec::new()) };
         let mut proposals = Vec::new();
         for (marker, branch_ref) in list_markers(&repository) {
             let Some(tip) = find_ref(&repository, &branch_ref)? else { continue };
@@ -42,7 +43,7 @@ impl Store {
             if commits.is_empty() {
                 continue;
             }
-            let worktree = worktree_of_branch(&repository, &branch_ref)?;
+            let worktree = find_old_worktree(&repository, &branch_ref)?;
             let branch = branch_name(&branch_ref).to_owned();
             let revision = unambiguous_name(&repository, &branch_ref);
             let is_served = is_use_lock_held(&marker);
@@ -53,12 +54,12 @@ impl Store {
         Ok(proposals)
     }
 
-    /// Returns the folders with the files of proposals.
+    /// Returns the folders in which earlier versions kept the files of proposals.
     pub fn proposal_worktrees(&self) -> Result<Vec<PathBuf>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
         let mut worktrees = Vec::new();
         for (_, branch_ref) in list_markers(&repository) {
-            worktrees.extend(worktree_of_branch(&repository, &branch_ref)?);
+            worktrees.extend(find_old_worktree(&repository, &branch_ref)?);
         }
         Ok(worktrees)
     }
@@ -121,11 +122,4 @@ fn is_use_lock_held(marker: &Path) -> bool {
     let file = marker.with_extension("lock");
     let file = palazzo_file::open_regular_file(&file, OpenOptions::new().read(true));
     file.is_ok_and(|it| matches!(it.try_lock(), Err(TryLockError::WouldBlock)))
-}
-
-/// Returns the working directory of a proposal, if it exists.
-fn worktree_of_branch(repository: &Repository, branch_ref: &str) -> Result<Option<PathBuf>, Error> {
-    let git_dir = repository.common_dir.join("worktrees").join(folder_name_of_branch(branch_ref));
-    let place = read_line(&git_dir.join("gitdir"))?.map(PathBuf::from);
-    Ok(place.and_then(|it| it.parent().map(PathBuf::from)).filter(|it| it.is_dir()))
 }

@@ -1,6 +1,6 @@
 //! Opens the proposal that a server writes to.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,289 +9,265 @@ use gix::ObjectId;
 
 use crate::model::quoted;
 use crate::store::history::commits::HistoryReader;
+use crate::store::history::palace_folders::is_palace_file;
 use crate::store::proposal::branches::{
-    base_revision, find_checkout, parse_branch_name, reject_conflicting_branch, update_branch,
+    base_revision, parse_branch_name, reject_conflicting_branch, update_branch,
 };
-use crate::store::proposal::checkout::{
-    check_out_palace, create_worktree, has_worktree, reject_filtered_palace, remove_worktree,
-    repair_git_file,
-};
-use crate::store::proposal::moved_branch::bring_files_to_branch;
-use crate::store::repo::damage;
+use crate::store::proposal::old_worktree::remove_old_worktree;
+use crate::store::repo::line_endings::{CommittedAttributes, attributes_of_tree};
 use crate::store::repo::palace_trees::{find_folder, find_palaces};
 use crate::store::repo::palazzo_file;
 use crate::store::repo::paths;
-use crate::store::repo::proposal_branch::{last_commit_of_worktree, reject_other_branch};
+use crate::store::repo::proposal_branch::{
+    ProposalBranch, branch_name, marker_name, reject_checked_out_branch,
+};
 use crate::store::repo::proposal_error::ProposalError;
-use crate::store::repo::proposal_place::{ProposalPlace, branch_name};
 use crate::store::repo::repository::Repository;
+use crate::store::repo::tree_diff;
 use crate::store::write::head_move::find_ref;
-use crate::store::write::recovery;
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::{Error, Store};
 
-/// A proposal that a server writes to. As long as this value exists, no other process replaces the
-/// worktree.
+/// A proposal that a server writes to.
 #[derive(Debug)]
-pub struct ProposalCheckout {
-    /// The home in the worktree.
-    pub home: PathBuf,
+pub struct ServedProposal {
     /// The branch.
     pub branch: String,
     /// The full name of the branch that is checked out in the home, or its commit.
     pub base_revision: String,
     /// The names of the palaces with changes that are not committed, which the proposal lacks.
     pub palaces_with_uncommitted_changes: Vec<String>,
+    /// A palace of the home, as it is on the branch.
+    palace: Store,
+    /// The folder with the palaces.
+    home: PathBuf,
+    /// The servers of a proposal share this lock.
     _use_lock: File,
+}
+
+impl ServedProposal {
+    /// Lists the folders of the palaces that the home has on the branch. They need not exist on
+    /// disk.
+    pub fn list_palaces(&self) -> Result<Vec<PathBuf>, Error> {
+        let repository = self.palace.require_repository()?;
+        let Some(tip) = self.palace.history_tip(&repository)? else { return Ok(Vec::new()) };
+        let (inside, is_below) = folder_in_repository(&repository, &self.home)?;
+        let folders = palace_folders(&repository, &inside, tip)?.into_iter();
+        Ok(match is_below {
+            true => {
+                let name = |it: String| self.home.join(it[inside.len()..].trim_start_matches('/'));
+                folders.map(name).collect()
+            }
+            // The palace is the root of its repository, and the home is above.
+            false => vec![self.palace.palace_folder().to_owned()],
+        })
+    }
+
+    /// Returns the store of a palace of the home, which reads from the branch and writes to it.
+    pub(crate) fn apply_to(&self, palace: Store) -> Store {
+        palace.with_branch(self.palace.branch())
+    }
 }
 
 /// The repository of a home, and what is proposed to it.
 struct Opening<'a> {
     repository: Arc<Repository>,
-    /// A palace of the home.
-    palace: &'a Store,
-    home: PathBuf,
+    /// The folder of the home in the repository.
+    folder: String,
     head: ObjectId,
-    place: ProposalPlace,
+    branch_ref: &'a str,
     guard: WriteGuard,
-    use_lock: File,
-    /// Whether no other process serves this proposal.
-    is_alone: bool,
 }
 
 /// Opens the proposal `branch` for the palaces of `home`: creates the branch at `HEAD` if there is
-/// none, and its worktree in `state_folder`. A proposal that was merged is brought up to date.
+/// none. A proposal that was merged is brought up to date.
 pub fn open_proposal(
     palaces: &[Store],
     home: &Path,
-    state_folder: Option<&Path>,
     branch: &str,
-) -> Result<ProposalCheckout, Error> {
-    let state_folder = state_folder.ok_or(ProposalError::NoStateFolder)?;
+) -> Result<ServedProposal, Error> {
     let branch_ref = parse_branch_name(branch)?;
     let (palace, repository) = require_one_repository(palaces, home)?;
     let no_commit = || ProposalError::NoCommit { work: repository.work.clone() };
     let head = repository.head()?.ok_or_else(no_commit)?;
-    let place = ProposalPlace::new(&repository, state_folder, &branch_ref)?;
-    // A worktree of the proposal that is elsewhere was made with another state folder.
-    if let Some((work, git_dir)) = find_checkout(&repository, &place.common_dir, &branch_ref)?
-        && (git_dir != place.git_dir || (work != place.worktree && work.exists()))
-    {
-        let branch = branch_name(&branch_ref).to_owned();
-        return Err(ProposalError::CheckedOutElsewhere { branch, place: work }.into());
-    }
     let guard = WriteGuard::lock(&repository, &[], &palace.lock_timeouts)?;
-    let (use_lock, is_alone) = open_use_lock(&place)?;
-    let home = paths::resolve_links(home)?;
-    let opening = Opening { repository, palace, home, head, place, guard, use_lock, is_alone };
-    repair_git_file(&opening.place)?;
-    opening.check_worktree()?;
+    let use_lock = open_use_lock(&repository, &branch_ref)?;
+    remove_old_worktree(palace, &repository, &branch_ref, &use_lock)?;
+    reject_checked_out_branch(&repository, &branch_ref)?;
+    let (folder, _) = folder_in_repository(&repository, home)?;
+    let opening = Opening { repository, folder, head, branch_ref: &branch_ref, guard };
     let tip = opening.find_or_create_branch()?;
-    opening.bring_worktree_up_to_date()?;
-    let tip = opening.advance_merged_branch(tip)?;
-    opening.check_out(tip)?;
+    opening.advance_merged_branch(tip)?;
     opening.write_marker()?;
-    opening.finish(palaces)
+    let Opening { repository, guard, .. } = opening;
+    // Others wait for the write lock before they look at this one. `unlock` fails on Windows if
+    // nothing is locked, and under Wine always; `lock_shared` reports what matters.
+    drop(use_lock.unlock());
+    let locked = use_lock.lock_shared();
+    locked.map_err(Error::for_file("lock", &repository.common_dir))?;
+    drop(guard);
+    let uncommitted = palaces.iter().filter(|it| has_uncommitted_changes(it));
+    let names = uncommitted.filter_map(|it| it.palace_folder().file_name());
+    Ok(ServedProposal {
+        branch: branch_name(&branch_ref).to_owned(),
+        base_revision: base_revision(&repository, head),
+        palaces_with_uncommitted_changes: names
+            .map(|it| it.to_string_lossy().into_owned())
+            .collect(),
+        palace: palace
+            .clone_for_thread()
+            .with_branch(Some(Arc::new(ProposalBranch::new(branch_ref)))),
+        home: home.to_owned(),
+        _use_lock: use_lock,
+    })
 }
 
 impl Opening<'_> {
-    /// Fails if the worktree is there and a person has checked out another branch in it.
-    fn check_worktree(&self) -> Result<(), Error> {
-        if !has_worktree(&self.place)? {
-            return Ok(());
-        }
-        let repository = self.open_worktree()?;
-        repository.reject_operation_in_progress()?;
-        let checked = reject_other_branch(&repository, &self.place.branch_ref);
-        checked.map_err(|err| damage::explain_head_error(&repository, err))
-    }
-
-    /// Recovers from a server of this proposal that was killed, and brings the files to the branch if
-    /// that was moved elsewhere. The marker of such a server and the proofs of its lock files are in
-    /// the git directory of the worktree, which the lock of the repository does not look at.
-    /// Recovery must precede every use of the index, which would replace the proofs.
-    fn bring_worktree_up_to_date(&self) -> Result<(), Error> {
-        if !has_worktree(&self.place)? {
-            return Ok(());
-        }
-        let repository = self.open_worktree()?;
-        let timeouts = &self.palace.lock_timeouts;
-        recovery::recover_under_lock(&repository, timeouts)?;
-        bring_files_to_branch(&repository, &self.guard, timeouts).map(drop)
-    }
-
-    /// Opens the worktree; fails if git finds another repository there.
-    fn open_worktree(&self) -> Result<Arc<Repository>, Error> {
-        let found = self.store_in_worktree("").repository()?;
-        let found = found.filter(|it| {
-            paths::resolve_links(&it.git_dir).is_ok_and(|it| it == self.place.git_dir)
-        });
-        let place = || self.place.worktree.clone();
-        Ok(found.ok_or_else(|| ProposalError::NotAWorktree { place: place() })?)
-    }
-
-    /// Returns the commit of the branch, which is created at `HEAD` if there is none. One that was
-    /// deleted while its worktree is there is restored at its last commit.
+    /// Returns the commit of the branch, which is created at `HEAD` if there is none. Fails if it has
+    /// no palace of the home, or one with files that git would filter.
     fn find_or_create_branch(&self) -> Result<ObjectId, Error> {
-        let Self { repository, head, place, .. } = self;
-        let branch_ref = &place.branch_ref;
-        if let Some(tip) = find_ref(repository, branch_ref)? {
-            return Ok(tip);
+        let Self { repository, head, branch_ref, .. } = self;
+        let found = find_ref(repository, branch_ref)?;
+        let name = found.map_or("HEAD", |_| branch_name(branch_ref));
+        let tip = found.unwrap_or(*head);
+        self.reject_unusable(tip, &quoted(name))?;
+        if found.is_none() {
+            reject_conflicting_branch(repository, branch_ref)?;
+            let reason = "branch: Created from HEAD";
+            update_branch(repository, &self.guard, branch_ref, (None, tip), reason)?;
         }
-        reject_conflicting_branch(repository, branch_ref)?;
-        let last =
-            if has_worktree(place)? { last_commit_of_worktree(&place.git_dir) } else { None };
-        let last = last.filter(|it| repository.git().find_commit(*it).is_ok());
-        let (start, name, reason) = match last {
-            Some(last) => (last, place.branch(), "proposal: restore the deleted branch"),
-            None => (*head, "HEAD", "branch: Created from HEAD"),
-        };
-        for folder in self.palace_folders(start, &quoted(name))? {
-            let work = repository.work.clone();
-            let palace = Store::new(work.join(folder), work);
-            let palace = palace.with_consents(self.palace.consents.clone());
-            let isolated = self.palace.isolated;
-            reject_filtered_palace(&Store { isolated, ..palace }, start)?;
-        }
-        update_branch(repository, &self.guard, branch_ref, (None, start), reason)?;
-        Ok(start)
+        Ok(tip)
     }
 
-    /// Moves the branch to `HEAD` if it was merged and nobody uses its worktree; returns its commit.
-    fn advance_merged_branch(&self, tip: ObjectId) -> Result<ObjectId, Error> {
-        let Self { repository, head, place, .. } = self;
-        let branch_ref = &place.branch_ref;
+    /// Moves the branch to `HEAD` if it was merged.
+    fn advance_merged_branch(&self, tip: ObjectId) -> Result<(), Error> {
+        let Self { repository, head, branch_ref, .. } = self;
         let is_merged = tip != *head && HistoryReader::new(repository).is_ancestor(tip, *head);
-        if !is_merged || !self.is_known_proposal() || !self.is_replaceable()? {
-            return Ok(tip);
+        if !is_merged || !self.is_known_proposal() {
+            return Ok(());
         }
-        self.palace_folders(*head, "`HEAD`")?;
-        if has_worktree(place)? {
-            remove_worktree(place)?;
-        }
+        self.reject_unusable(*head, "`HEAD`")?;
         let reason = "proposal: fast-forward";
-        update_branch(repository, &self.guard, branch_ref, (Some(tip), *head), reason)?;
-        Ok(*head)
+        update_branch(repository, &self.guard, branch_ref, (Some(tip), *head), reason)
     }
 
-    /// Makes the worktree unless it is there, and checks out the palaces of the home.
-    fn check_out(&self, tip: ObjectId) -> Result<(), Error> {
-        let Self { repository, place, .. } = self;
-        let folders = self.palace_folders(tip, &quoted(place.branch()))?;
-        if !has_worktree(place)? {
-            create_worktree(repository, place, tip)?;
+    /// Fails if a commit has no palace of the home, or one with files that git would filter.
+    fn reject_unusable(&self, commit: ObjectId, place: &str) -> Result<(), Error> {
+        let folders = palace_folders(&self.repository, &self.folder, commit)?;
+        if folders.is_empty() {
+            return Err(ProposalError::NoCommittedPalace { place: place.to_owned() }.into());
         }
-        self.open_worktree()?;
-        for folder in folders {
-            check_out_palace(&self.store_in_worktree(&folder), tip, &self.guard)?;
-        }
-        Ok(())
-    }
-
-    /// Lists the palaces of the home in a commit, by folder; fails if there is none.
-    fn palace_folders(&self, commit: ObjectId, place: &str) -> Result<Vec<String>, Error> {
-        let history = HistoryReader::new(&self.repository);
-        let inside = self.home.strip_prefix(&self.repository.work).unwrap_or(Path::new(""));
-        let folder = inside.to_string_lossy().replace('\\', "/");
-        let list = || -> gix::Result<_> {
-            let root = history.root_tree(commit)?;
-            let tree = match folder.as_str() {
-                "" => Some(root),
-                folder => find_folder(&history.git, root, folder)?,
-            };
-            tree.map_or(Ok(Vec::new()), |it| find_palaces(&history.git, it, &folder))
-        };
-        let found = list().map_err(|err| self.repository.git_error("look for palaces", err))?;
-        match found.is_empty() {
-            true => Err(ProposalError::NoCommittedPalace { place: place.to_owned() }.into()),
-            false => Ok(found),
-        }
+        let files = palace_files(&self.repository, commit, &folders);
+        let files = files.map_err(|err| self.repository.git_error("list the files", err))?;
+        reject_filtered_files(&self.repository, commit, &files)
     }
 
     /// Returns whether the branch was proposed before: other branches are never moved.
     fn is_known_proposal(&self) -> bool {
-        self.place.palazzo_file(&self.place.marker).is_file()
-    }
-
-    /// Returns whether nobody uses the worktree, and nothing in it is uncommitted.
-    fn is_replaceable(&self) -> Result<bool, Error> {
-        if !has_worktree(&self.place)? {
-            return Ok(true);
-        }
-        let worktree = self.store_in_worktree("");
-        let repository = self.open_worktree()?;
-        if !self.is_alone || recovery::is_recovery_needed(&repository) {
-            return Ok(false);
-        }
-        let Some(head) = worktree.head()? else { return Ok(false) };
-        let tip = ObjectId::from_hex(head.0.as_bytes());
-        let tip = tip.map_err(|err| repository.git_error("read `HEAD`", err))?;
-        for folder in self.palace_folders(tip, "the proposal")? {
-            if !self.store_in_worktree(&folder).diff_since(Some(&head))?.is_empty() {
-                return Ok(false);
-            }
-        }
-        Ok(true)
-    }
-
-    fn store_in_worktree(&self, folder: &str) -> Store {
-        let worktree = self.place.worktree.clone();
-        let store = Store::new(worktree.join(folder), worktree);
-        let store = store.with_consents(self.palace.consents.clone());
-        Store { isolated: self.palace.isolated, ..store }
+        let name = marker_name(self.branch_ref);
+        palazzo_file::palazzo_file_path(&self.repository.common_dir, &name).is_file()
     }
 
     /// Marks the branch as a proposal.
     fn write_marker(&self) -> Result<(), Error> {
-        let file = self.place.palazzo_file(&self.place.marker);
+        let Repository { common_dir, shared_mode, .. } = &*self.repository;
+        let file = palazzo_file::palazzo_file_path(common_dir, &marker_name(self.branch_ref));
         let mut options = OpenOptions::new();
         let options = options.write(true).create(true).truncate(true);
         let written = palazzo_file::open_regular_file(&file, options).and_then(|mut it| {
-            self.place.shared_mode.adjust_file(&it)?;
-            writeln!(it, "{}", self.place.branch_ref)
+            shared_mode.adjust_file(&it)?;
+            writeln!(it, "{}", self.branch_ref)
         });
         written.map_err(Error::for_file("write", &file))
     }
-
-    fn finish(self, palaces: &[Store]) -> Result<ProposalCheckout, Error> {
-        let Self { repository, home, head, place, use_lock, guard, .. } = self;
-        // Others wait for the write lock before they look at this one. `unlock` fails on Windows if
-        // nothing is locked, and under Wine always; `lock_shared` reports what matters.
-        drop(use_lock.unlock());
-        let locked = use_lock.lock_shared();
-        locked.map_err(Error::for_file("lock", &place.worktree))?;
-        drop(guard);
-        let uncommitted = palaces.iter().filter(|it| has_uncommitted_changes(it));
-        let names = uncommitted.filter_map(|it| it.palace_folder().file_name());
-        Ok(ProposalCheckout {
-            home: place.folder_in_worktree(&repository, &home),
-            branch: place.branch().to_owned(),
-            base_revision: base_revision(&repository, head),
-            palaces_with_uncommitted_changes: names
-                .map(|it| it.to_string_lossy().into_owned())
-                .collect(),
-            _use_lock: use_lock,
-        })
-    }
 }
 
-/// Opens the lock that the servers of a proposal share; returns whether no other one has it.
-fn open_use_lock(place: &ProposalPlace) -> Result<(File, bool), Error> {
-    let path = place.palazzo_file(&place.use_lock);
+/// Lists the palaces of the folder `inside` in a commit, as folders in the repository.
+fn palace_folders(
+    repository: &Repository,
+    inside: &str,
+    commit: ObjectId,
+) -> Result<Vec<String>, Error> {
+    let history = HistoryReader::new(repository);
+    let list = || -> gix::Result<_> {
+        let root = history.root_tree(commit)?;
+        let tree = match inside {
+            "" => Some(root),
+            folder => find_folder(&history.git, root, folder)?,
+        };
+        tree.map_or(Ok(Vec::new()), |it| find_palaces(&history.git, it, inside))
+    };
+    list().map_err(|err| repository.git_error("look for palaces", err))
+}
+
+/// Returns the folder of the home in the repository, and whether the home is in it; if it is not, the
+/// home is above the only palace, which is the root.
+fn folder_in_repository(repository: &Repository, home: &Path) -> Result<(String, bool), Error> {
+    let home = paths::resolve_links(home)?;
+    Ok(match home.strip_prefix(&repository.work) {
+        Ok(inside) => (inside.to_string_lossy().replace('\\', "/"), true),
+        Err(_) => (String::new(), false),
+    })
+}
+
+/// Lists the files of palaces in a commit, by path in the repository.
+fn palace_files(
+    repository: &Repository,
+    commit: ObjectId,
+    folders: &[String],
+) -> gix::Result<Vec<String>> {
+    let history = HistoryReader::new(repository);
+    let (root, mut files) = (history.root_tree(commit)?, Vec::new());
+    for folder in folders {
+        let (tree, prefix) = match folder.as_str() {
+            "" => (Some(root), String::new()),
+            folder => (find_folder(&history.git, root, folder)?, format!("{folder}/")),
+        };
+        let all = tree_diff::compare(&history.git, None, tree)?.into_iter();
+        let own = all.filter(|it| is_palace_file(&it.path));
+        files.extend(own.map(|it| format!("{prefix}{}", it.path)));
+    }
+    Ok(files)
+}
+
+/// Fails if git would run a filter on a file in a commit, or convert it in another unsupported way.
+fn reject_filtered_files(
+    repository: &Repository,
+    commit: ObjectId,
+    paths: &[String],
+) -> Result<(), Error> {
+    let (mut files, mut attribute) = (Vec::new(), None);
+    let mut look = || -> gix::Result<()> {
+        let history = HistoryReader::new(repository);
+        let tree = history.root_tree(commit)?;
+        let index = attributes_of_tree(&history.git, tree, paths.iter())?;
+        let mut attributes = CommittedAttributes::new(&history.git, &index)?;
+        for path in paths {
+            if let Some(found) = attributes.converting_attribute(path)? {
+                attribute.get_or_insert(found);
+                files.push(path.clone());
+            }
+        }
+        Ok(())
+    };
+    look().map_err(|err| repository.git_error("read attributes", err))?;
+    let filtered = |attribute| Err(ProposalError::FilteredFiles { files, attribute }.into());
+    attribute.map_or(Ok(()), filtered)
+}
+
+/// Opens the lock that the servers of a proposal share.
+fn open_use_lock(repository: &Repository, branch_ref: &str) -> Result<File, Error> {
+    let (common_dir, shared_mode) = (&repository.common_dir, repository.shared_mode);
+    let name = format!("{}.lock", marker_name(branch_ref));
+    let path = palazzo_file::palazzo_file_path(common_dir, &name);
     let open = || {
-        let (name, shared_mode) = (&place.use_lock, place.shared_mode);
-        palazzo_file::create_parent_folders(&place.common_dir, name, shared_mode)?;
+        palazzo_file::create_parent_folders(common_dir, &name, shared_mode)?;
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
         let file = palazzo_file::open_regular_file(&path, options)?;
         shared_mode.adjust_file(&file).map(|()| file)
     };
-    let file = open().map_err(Error::for_file("open", &path))?;
-    match file.try_lock() {
-        Ok(()) => Ok((file, true)),
-        Err(TryLockError::WouldBlock) => Ok((file, false)),
-        Err(TryLockError::Error(err)) => Err(Error::for_file("lock", &path)(err)),
-    }
+    open().map_err(Error::for_file("open", &path))
 }
 
 /// Returns the repository that has all palaces of the home, and one of the palaces.
@@ -333,9 +309,8 @@ mod tests {
     const HALL: &str = "rooms/hall.yaml";
 
     /// Opens the proposal `ideas` of the palace `keep`.
-    fn open(scene: &TestHome) -> Result<ProposalCheckout, Error> {
-        let state = scene.home.with_file_name("state");
-        open_proposal(&[scene.palace("keep")], &scene.home, Some(&state), "ideas")
+    fn open(scene: &TestHome) -> Result<ServedProposal, Error> {
+        open_proposal(&[scene.palace("keep")], &scene.home, "ideas")
     }
 
     fn scene_with_palace() -> TestHome {
@@ -347,126 +322,12 @@ mod tests {
         scene
     }
 
-    /// Returns the store of the palace in the worktree.
-    fn store_of(scene: &TestHome, proposal: &ProposalCheckout) -> Store {
-        let mut store = scene.store(&proposal.home.join("keep"));
-        store.home.clone_from(&proposal.home);
-        store
+    /// Returns the store of the palace on the branch.
+    fn store_of(scene: &TestHome, proposal: &ServedProposal) -> Store {
+        proposal.apply_to(scene.palace("keep"))
     }
 
-    #[test]
-    fn the_next_start_cleans_up_after_a_killed_server() {
-        let scene = scene_with_palace();
-        let proposal = open(&scene).unwrap();
-        let git_dir = git_in(&proposal.home, &["rev-parse", "--absolute-git-dir"]);
-        let git_dir = PathBuf::from(git_dir.trim());
-        let worktree = proposal.home.clone();
-        drop(proposal);
-
-        // What a server leaves that is killed after it has replaced the file.
-        let (common, new) = (scene.home.join(".git"), worktree.join("keep/rooms/hall.yaml"));
-        for (folder, lock) in
-            [(&git_dir, "index.lock"), (&git_dir, "HEAD.lock"), (&common, "refs/heads/ideas.lock")]
-        {
-            let proof = folder.join("palazzo/locks").join(lock);
-            fs::create_dir_all(proof.parent().unwrap()).unwrap();
-            fs::write(&proof, "half").unwrap();
-            fs::hard_link(proof, folder.join(lock)).unwrap();
-        }
-        let marker = "pid 1\nproofs\nbranch refs/heads/ideas\npath keep/rooms/hall.yaml\n";
-        fs::write(git_dir.join("palazzo/writing"), marker).unwrap();
-        fs::write(worktree.join("keep/rooms/.hall.yaml.palazzo-1-0.tmp"), "half").unwrap();
-        fs::write(new, "1\n").unwrap();
-
-        for _ in 0..2 {
-            let proposal = open(&scene).unwrap();
-            assert!(!git_dir.join("index.lock").exists() && !git_dir.join("HEAD.lock").exists());
-            assert_eq!(fs::read_to_string(git_dir.join("palazzo/writing")).unwrap(), "");
-            let mut store = store_of(&scene, &proposal);
-            let was = store.read_file(HALL).unwrap();
-            let now = was.clone().unwrap() + "2\n";
-            commit_ok(&mut store, &change_of_one_file(HALL, was.as_deref(), Some(&now))).unwrap();
-            assert_eq!(git_in(&worktree, &["status", "--porcelain", "-uall"]), "");
-        }
-        let log = git_in(&worktree, &["log", "--format=%an", "main..ideas"]);
-        assert_eq!(log, "Claude Desktop\nClaude Desktop\n");
-    }
-    #[test]
-    fn nothing_is_written_while_another_branch_is_checked_out() {
-        let scene = scene_with_palace();
-        scene.git(&["checkout", "-qb", "dev"]);
-        let proposal = open(&scene).unwrap();
-        let worktree = proposal.home.clone();
-        let before = scene.git(&["rev-parse", "main", "dev", "ideas"]);
-        let expected = |found: &str| {
-            format!(
-                "the files of the proposal `ideas` in `{0}` are on {found}, so nothing was \
-                 written: run `git -C {0} checkout ideas` first",
-                worktree.display()
-            )
-        };
-        for (checkout, found) in [
-            (["checkout", "-q", "main"], "the branch `main`"),
-            (["checkout", "-q", "--detach"], "no branch"),
-        ] {
-            git_in(&worktree, &checkout);
-            let change = change_of_one_file("rooms/new.yaml", None, Some("1\n"));
-            let refused = store_of(&scene, &proposal).commit(&change).unwrap_err();
-            assert_eq!(refused.to_string(), expected(found));
-            assert_eq!(open(&scene).unwrap_err().to_string(), expected(found));
-        }
-        assert_eq!(scene.git(&["rev-parse", "main", "dev", "ideas"]), before);
-        assert!(!worktree.join("keep/rooms/new.yaml").exists());
-        git_in(&worktree, &["checkout", "-q", "ideas"]);
-        let change = change_of_one_file("rooms/new.yaml", None, Some("1\n"));
-        commit_ok(&mut store_of(&scene, &proposal), &change).unwrap();
-        open(&scene).unwrap();
-    }
-
-    #[test]
-    fn a_deleted_branch_is_restored_by_the_next_start() {
-        let scene = scene_with_palace();
-        let proposal = open(&scene).unwrap();
-        let mut store = store_of(&scene, &proposal);
-        commit_ok(&mut store, &change_of_one_file("rooms/new.yaml", None, Some("1\n")));
-        let last = scene.git(&["rev-parse", "--short=10", "ideas"]);
-        scene.git(&["update-ref", "-d", "refs/heads/ideas"]);
-        let change = change_of_one_file("rooms/more.yaml", None, Some("1\n"));
-        let refused = store.commit(&change).unwrap_err().to_string();
-        assert!(
-            refused.contains(&format!("restores it at its last commit {};", last.trim())),
-            "{refused}"
-        );
-        assert_eq!(scene.git(&["branch", "--list", "ideas"]), "");
-
-        drop(proposal);
-        let proposal = open(&scene).unwrap();
-        assert_eq!(scene.git(&["rev-parse", "--short=10", "ideas"]), last);
-        assert_eq!(git_in(&proposal.home, &["status", "--porcelain", "-uall"]), "");
-        commit_ok(&mut store, &change);
-        assert_eq!(scene.git(&["rev-list", "--count", "main..ideas"]), "2\n");
-    }
-
-    #[test]
-    fn the_git_file_of_a_worktree_is_written_again() {
-        let scene = scene_with_palace();
-        let worktree = open(&scene).unwrap().home;
-        let file = worktree.join(".git");
-        let text = fs::read_to_string(&file).unwrap();
-        for damage in [None, Some(""), Some(&text[..20])] {
-            match damage {
-                None => fs::remove_file(&file).unwrap(),
-                Some(text) => fs::write(&file, text).unwrap(),
-            }
-            open(&scene).unwrap();
-            assert_eq!(fs::read_to_string(&file).unwrap(), text);
-        }
-        fs::write(&file, "gitdir: /elsewhere\n").unwrap();
-        assert!(open(&scene).unwrap_err().to_string().contains("move it away"));
-        assert_eq!(fs::read_to_string(&file).unwrap(), "gitdir: /elsewhere\n");
-    }
-
-    /// Commits `text` as a file on the branch of the proposal, outside its worktree.
+    /// Commits `text` as a file on the branch of the proposal, in another working directory.
     fn commit_elsewhere(scene: &TestHome, file: &str, text: Option<&str>) {
         let other = scene.home.with_file_name("other");
         scene.git(&["worktree", "add", "-q", "--detach", other.to_str().unwrap(), "ideas"]);
@@ -482,97 +343,241 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_on_the_branch_is_not_reverted_by_the_next_write() {
+    fn a_proposal_is_commits_and_nothing_on_disk() {
+        let scene = scene_with_palace();
+        scene.write_file("keep/rooms/hall.yaml", "by hand\n");
+        scene.write_file("keep/rooms/mine.yaml", "mine\n");
+        let before = scene.status();
+        let proposal = open(&scene).unwrap();
+        assert_eq!(proposal.palaces_with_uncommitted_changes, ["keep"]);
+        assert_eq!(proposal.list_palaces().unwrap(), [scene.home.join("keep")]);
+        let mut store = store_of(&scene, &proposal);
+        assert_eq!(store.read_file(HALL).unwrap().as_deref(), Some("1\n"));
+        assert_eq!(store.read_file("rooms/mine.yaml").unwrap(), None);
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        commit_ok(&mut store, &change_of_one_file("rooms/a/b.yaml", None, Some("b\n")));
+        let (files, _) = store.list_files("rooms").unwrap();
+        assert_eq!(files.into_keys().collect::<Vec<_>>(), ["rooms/a/b.yaml", HALL]);
+        commit_ok(&mut store, &change_of_one_file("rooms/a/b.yaml", Some("b\n"), None));
+        assert_eq!(
+            scene.git(&["log", "--format=%an: %s", "main..ideas"]),
+            "Claude Desktop: room hall: build\n".repeat(3)
+        );
+        assert_eq!(scene.git(&["diff", "--name-only", "main", "ideas"]), "keep/rooms/hall.yaml\n");
+        assert_eq!(
+            scene.git(&["reflog", "-1", "--format=%gs", "ideas"]),
+            "commit: room hall: build\n"
+        );
+        assert_eq!((scene.status(), scene.log()), (before, "Ada: palace\nAda: begin\n".into()));
+        assert!(!scene.home.join(".git/worktrees").exists());
+        scene.assert_fsck_clean();
+    }
+
+    #[test]
+    fn a_stale_change_and_one_with_something_in_its_place_are_not_made() {
+        let scene = scene_with_palace();
+        let proposal = open(&scene).unwrap();
+        let mut store = store_of(&scene, &proposal);
+        for (path, was) in [(HALL, Some("0\n")), (HALL, None), ("rooms/no.yaml", Some("1\n"))] {
+            let change = change_of_one_file(path, was, Some("2\n"));
+            assert_eq!(store.commit(&change).unwrap(), CommitOutcome::Stale(vec![path.to_owned()]));
+        }
+        for path in ["rooms/hall.yaml/deep.yaml", "rooms"] {
+            let change = change_of_one_file(path, None, Some("2\n"));
+            let made = store.commit(&change);
+            assert!(matches!(made, Ok(CommitOutcome::Stale(_)) | Err(_)), "{path}: {made:?}");
+        }
+        assert_eq!(scene.git(&["rev-parse", "main"]), scene.git(&["rev-parse", "ideas"]));
+    }
+
+    #[test]
+    fn a_commit_of_a_person_on_the_branch_is_read_and_built_upon() {
         let scene = scene_with_palace();
         let proposal = open(&scene).unwrap();
         let mut store = store_of(&scene, &proposal);
         commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
-        commit_ok(&mut store, &change_of_one_file("rooms/attic.yaml", None, Some("1\n")));
-
         commit_elsewhere(&scene, "keep/rooms/hall.yaml", Some("3\n"));
-        commit_elsewhere(&scene, "keep/rooms/cellar.yaml", Some("new\n"));
-        commit_elsewhere(&scene, "keep/rooms/attic.yaml", None);
         commit_elsewhere(&scene, "notes.md", Some("other\n"));
         let change = change_of_one_file(HALL, Some("2\n"), Some("4\n"));
-        let CommitOutcome::Stale(paths) = store.commit(&change).unwrap() else { panic!() };
-        assert_eq!(paths, ["rooms/attic.yaml", "rooms/cellar.yaml", "rooms/hall.yaml"]);
+        assert_eq!(store.commit(&change).unwrap(), CommitOutcome::Stale(vec![HALL.to_owned()]));
         assert_eq!(store.read_file(HALL).unwrap().as_deref(), Some("3\n"));
-        assert_eq!(store.read_file("rooms/cellar.yaml").unwrap().as_deref(), Some("new\n"));
-        assert_eq!(store.read_file("rooms/attic.yaml").unwrap(), None);
         commit_ok(&mut store, &change_of_one_file(HALL, Some("3\n"), Some("4\n")));
         let log = scene.git(&["log", "-2", "--format=%an: %s", "ideas"]);
         assert_eq!(log, "Claude Desktop: room hall: build\nAda: by a person\n");
-        assert_eq!(git_in(&proposal.home, &["status", "--porcelain", "-uall"]), "");
-        assert!(!proposal.home.join("notes.md").exists());
+        assert_eq!(scene.git(&["show", "ideas:notes.md"]), "other\n");
 
-        // The branch is moved back, and the next server starts with the older files.
-        scene.git(&["update-ref", "refs/heads/ideas", "ideas~5"]);
-        drop(proposal);
-        let proposal = open(&scene).unwrap();
-        assert_eq!(store.read_file(HALL).unwrap().as_deref(), Some("2\n"));
-        assert_eq!(git_in(&proposal.home, &["status", "--porcelain", "-uall"]), "");
-        commit_ok(&mut store, &change_of_one_file(HALL, Some("2\n"), Some("5\n")));
-        assert_eq!(
-            scene.git(&["diff", "--stat", "--format=", "ideas~", "ideas"]).lines().count(),
-            2
-        );
+        scene.git(&["update-ref", "refs/heads/ideas", "main"]);
+        assert_eq!(store.read_file(HALL).unwrap().as_deref(), Some("1\n"));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("5\n")));
     }
 
     #[test]
-    fn an_edit_by_hand_is_kept_when_the_branch_is_moved() {
+    fn a_merged_branch_is_brought_up_to_date_and_another_branch_is_not_moved() {
+        let scene = scene_with_palace();
+        let mut store = store_of(&scene, &open(&scene).unwrap());
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        scene.git(&["branch", "other"]);
+        scene.git(&["merge", "-q", "--no-ff", "--no-edit", "ideas"]);
+        open(&scene).unwrap();
+        assert_eq!(scene.git(&["rev-parse", "main"]), scene.git(&["rev-parse", "ideas"]));
+
+        let opened = open_proposal(&[scene.palace("keep")], &scene.home, "other").unwrap();
+        assert_eq!(scene.git(&["rev-parse", "other"]), scene.git(&["rev-parse", "main~^{}"]));
+        drop(opened);
+    }
+
+    #[test]
+    fn nothing_is_written_to_a_branch_that_is_checked_out_or_gone() {
         let scene = scene_with_palace();
         let proposal = open(&scene).unwrap();
         let mut store = store_of(&scene, &proposal);
-        commit_ok(&mut store, &change_of_one_file("rooms/attic.yaml", None, Some("1\n")));
-        fs::write(proposal.home.join("keep/rooms/hall.yaml"), "by hand\n").unwrap();
-        commit_elsewhere(&scene, "keep/rooms/hall.yaml", Some("3\n"));
-        assert_eq!(store.follow_moved_branch().unwrap(), [HALL]);
-        assert_eq!(store.read_file(HALL).unwrap().as_deref(), Some("by hand\n"));
-        commit_ok(&mut store, &change_of_one_file(HALL, Some("by hand\n"), Some("4\n")));
-        let log = scene.git(&["log", "-3", "--format=%an: %s", "ideas"]);
-        assert_eq!(
-            log,
-            "Claude Desktop: room hall: build\nAda: hand edit: rooms/hall.yaml\nAda: by a person\n"
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        let last = scene.git(&["rev-parse", "ideas"]);
+        let change = change_of_one_file(HALL, Some("2\n"), Some("3\n"));
+        scene.git(&["checkout", "-q", "ideas"]);
+        let refused = store.commit(&change).unwrap_err().to_string();
+        let expected = format!(
+            "the branch `ideas` is checked out at `{}`, and a proposal needs a branch of its own, so \
+             nothing was written: check out another one there, or choose another name",
+            scene.home.display()
         );
+        assert_eq!(refused, expected);
+        assert_eq!(open(&scene).unwrap_err().to_string(), expected);
+        scene.git(&["checkout", "-q", "main"]);
+        let other = scene.home.with_file_name("other");
+        scene.git(&["worktree", "add", "-q", other.to_str().unwrap(), "ideas"]);
+        assert!(store.commit(&change).unwrap_err().to_string().contains("other`, and a proposal"));
+        scene.git(&["worktree", "remove", other.to_str().unwrap()]);
+        assert_eq!(scene.git(&["rev-parse", "ideas"]), last);
+
+        scene.git(&["branch", "-qD", "ideas"]);
+        let refused = store.commit(&change).unwrap_err().to_string();
+        let expected = format!(
+            "the branch `ideas` of this proposal is gone, because it was merged or dropped: restart the \
+             server, which begins it again; to go on with its last commit, run `git -C {} branch ideas \
+             {}` instead",
+            scene.home.display(),
+            &last[..10]
+        );
+        assert_eq!(refused, expected);
+        assert!(store.read_file(HALL).is_err());
+        scene.git(&["branch", "ideas", last.trim()]);
+        commit_ok(&mut store, &change);
     }
 
     #[test]
     fn a_palace_whose_files_have_a_filter_is_refused() {
         let scene = scene_with_palace();
+        let proposal = open(&scene).unwrap();
+        let mut store = store_of(&scene, &proposal);
+        commit_elsewhere(&scene, ".gitattributes", Some("*.md filter=evil\n"));
+        let change = change_of_one_file("scrolls/hall/a.md", None, Some("1\n"));
+        let refused = store.commit(&change).unwrap_err();
+        assert!(matches!(refused, Error::FilteredFile { .. }), "{refused}");
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+
         scene.write_file(".gitattributes", "*.yaml filter=evil\n");
         scene.git(&["add", "."]);
         scene.git(&["commit", "-qm", "filter"]);
+        let refused = open_proposal(&[scene.palace("keep")], &scene.home, "more").unwrap_err();
         let expected = "`keep/rooms/hall.yaml` has the git attribute `filter`, and Palazzo runs no \
                         filters, so the palace cannot be proposed to: remove the attribute for the \
                         palace in `.gitattributes` and commit that";
-        assert_eq!(open(&scene).unwrap_err().to_string(), expected);
-        assert_eq!(scene.git(&["branch", "--list", "ideas"]), "");
-        // A branch that exists is not a reason to leave the files out.
-        scene.git(&["branch", "ideas"]);
-        assert_eq!(open(&scene).unwrap_err().to_string(), expected);
+        assert_eq!(refused.to_string(), expected);
+        assert_eq!(scene.git(&["branch", "--list", "more"]), "");
     }
 
     #[test]
-    fn errors_of_a_server_whose_worktree_is_gone_name_the_proposal() {
+    fn line_ends_are_those_that_git_stores() {
         let scene = scene_with_palace();
+        scene.write_file(".gitattributes", "*.yaml text eol=crlf\n");
+        scene.git(&["add", "."]);
+        scene.git(&["commit", "-qm", "line ends"]);
         let proposal = open(&scene).unwrap();
-        let worktree = proposal.home.clone();
-        let mut store = store_of(&scene, &proposal).with_proposal_branch(Some("ideas".to_owned()));
-        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
-        store.list_files_with_temporaries().unwrap();
-        let change = change_of_one_file(HALL, Some("2\n"), Some("3\n"));
-        fs::remove_file(worktree.join(".git")).unwrap();
-        let refused = store.commit(&change).unwrap_err().to_string();
+        let mut store = store_of(&scene, &proposal);
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("1\r\n2\r\n")));
+        assert_eq!(scene.git(&["show", "ideas:keep/rooms/hall.yaml"]), "1\n2\n");
+    }
+
+    /// Makes the worktree of the proposal as earlier versions did: a sparse one.
+    fn add_old_worktree(scene: &TestHome) -> PathBuf {
+        let name = crate::store::repo::proposal_branch::folder_name_of_branch("refs/heads/ideas");
+        let work = scene.home.with_file_name(name);
+        let place = work.to_str().unwrap();
+        scene.git(&["worktree", "add", "-q", "--no-checkout", "-b", "ideas", place]);
+        git_in(&work, &["read-tree", "HEAD"]);
+        git_in(&work, &["checkout", "-q", "--", "keep"]);
+        for file in git_in(&work, &["ls-files", "--deleted"]).lines() {
+            git_in(&work, &["update-index", "--skip-worktree", file]);
+        }
+        let git_dir = scene.home.join(".git/worktrees").join(work.file_name().unwrap());
+        assert!(git_dir.join("logs/HEAD").is_file());
+        work
+    }
+
+    #[test]
+    fn the_worktree_of_an_earlier_version_is_removed_if_all_in_it_is_committed() {
+        let scene = scene_with_palace();
+        let work = add_old_worktree(&scene);
+        let hall = work.join("keep/rooms/hall.yaml");
+        fs::write(&hall, "by hand\n").unwrap();
+        fs::write(work.join("notes.md"), "mine\n").unwrap();
+        let refused = |text: &str| {
+            let refused = open(&scene).unwrap_err().to_string();
+            assert!(refused.contains(text), "{refused}");
+            assert!(work.join("keep/palace.toml").is_file());
+        };
+        refused("there, `keep/rooms/hall.yaml`, `notes.md` are not committed: commit that first");
+        git_in(&work, &["add", "keep"]);
+        git_in(&work, &["commit", "-qm", "by hand"]);
+        refused("there, `notes.md` is not committed");
+        fs::remove_file(work.join("notes.md")).unwrap();
+        fs::remove_file(&hall).unwrap();
+        refused("there, `keep/rooms/hall.yaml` is not committed");
+        git_in(&work, &["checkout", "-q", "--", "keep"]);
+        fs::write(&hall, "staged\n").unwrap();
+        git_in(&work, &["add", "keep"]);
+        git_in(&work, &["update-index", "--skip-worktree", "keep/rooms/hall.yaml"]);
+        fs::remove_file(&hall).unwrap();
+        refused("there, `keep/rooms/hall.yaml` is not committed");
+        git_in(&work, &["update-index", "--no-skip-worktree", "keep/rooms/hall.yaml"]);
+        git_in(&work, &["reset", "-q", "--hard"]);
+        fs::remove_file(work.join("notes.md")).unwrap_or_default();
+
+        // The branch was moved elsewhere meanwhile.
+        scene.git(&["update-ref", "refs/heads/ideas", "main"]);
+        let proposal = open(&scene).unwrap();
         assert!(
-            refused.ends_with("so nothing was written: restart the server, which repairs that")
+            !work.exists()
+                && !scene.home.join(".git/worktrees").join(work.file_name().unwrap()).exists()
         );
+        commit_ok(
+            &mut store_of(&scene, &proposal),
+            &change_of_one_file(HALL, Some("1\n"), Some("2\n")),
+        );
+    }
+
+    #[test]
+    fn a_worktree_that_was_deleted_or_damaged_is_no_obstacle_unless_it_has_files() {
+        let scene = scene_with_palace();
+        let work = add_old_worktree(&scene);
+        fs::write(work.join(".git"), "gitdir: /nowhere\n").unwrap();
+        assert!(open(&scene).unwrap_err().to_string().contains("`keep/palace.toml`"));
+        fs::remove_dir_all(&work).unwrap();
         open(&scene).unwrap();
-        commit_ok(&mut store, &change);
-        scene.git(&["worktree", "remove", "--force", worktree.to_str().unwrap()]);
-        let refused = store.commit(&change).unwrap_err().to_string();
-        let expected = "it was merged or dropped, or they were moved; restart the server, which \
-                        continues the branch or begins it again";
-        assert!(refused.ends_with(expected), "{refused}");
-        assert!(!worktree.exists());
+        assert_eq!(scene.git(&["worktree", "list"]).lines().count(), 1);
+    }
+
+    #[test]
+    fn servers_of_a_proposal_share_its_lock() {
+        let scene = scene_with_palace();
+        let one = open(&scene).unwrap();
+        let mut store = store_of(&scene, &one);
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        let two = open(&scene).unwrap();
+        let is_served = || scene.palace("keep").list_proposals().unwrap()[0].is_served;
+        drop(one);
+        assert!(is_served());
+        drop(two);
     }
 }

@@ -3,12 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use gix::ObjectId;
 use gix::index::entry::{Flags, Stage};
 use sha1::{Digest as _, Sha1};
 
 use crate::store::repo::blob_entry::tree_of_commit;
-use crate::store::repo::index_bytes::serialize_index;
 use crate::store::repo::repository;
 
 /// The file metadata in an index entry, which shows without reading that a file is unchanged.
@@ -49,18 +47,4 @@ pub(crate) fn is_outside_sparse_checkout(index: &gix::index::State, path: &str) 
 pub(crate) fn stat_file(place: &Path) -> Option<Stat> {
     let metadata = gix::index::fs::Metadata::from_path_no_follow(place).ok()?;
     Stat::from_fs(&metadata).ok()
-}
-
-/// Writes an index of a new working directory: every file of `tree` is outside of it.
-pub(crate) fn write_index_without_files(
-    git: &gix::Repository,
-    tree: ObjectId,
-    place: &Path,
-) -> gix::Result<()> {
-    let mut index = git.index_from_tree(&tree)?;
-    for entry in index.entries_mut() {
-        entry.flags.insert(Flags::EXTENDED | Flags::SKIP_WORKTREE);
-    }
-    let (bytes, _) = serialize_index(&index)?;
-    fs::write(place, bytes).map_err(gix::Error::from_error)
 }

@@ -4,14 +4,17 @@
 //! files that need a filter are refused.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use gix::ObjectId;
 use gix::attrs::StateRef;
 use gix::bstr::{BStr, ByteSlice as _};
 use gix::filter::Pipeline;
 use gix::filter::plumbing::pipeline::convert::ToGitOutcome;
-use gix::index::entry::Stage;
+use gix::index::State;
+use gix::index::entry::{Flags, Mode, Stage, Stat};
 use gix::worktree::stack::state::attributes::Source;
 
 use crate::store::Error;
@@ -68,22 +71,44 @@ pub(crate) fn convert_to_disk(
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Converts many files to their content on disk, in a new working directory without attribute
-/// files. The attributes are read once.
-pub(crate) struct DiskConversion<'r> {
-    attributes: gix::AttributeStack<'r>,
-    matches: gix::attrs::search::Outcome,
-    pipeline: Pipeline<'r>,
+/// Returns an index of the `.gitattributes` files in a tree that apply to files.
+pub(crate) fn attributes_of_tree(
+    git: &gix::Repository,
+    tree: ObjectId,
+    paths: impl Iterator<Item = impl AsRef<str>>,
+) -> gix::Result<State> {
+    let mut folders = BTreeSet::from([String::new()]);
+    for path in paths {
+        let path = path.as_ref();
+        folders.extend(path.match_indices('/').map(|(end, _)| path[..=end].to_owned()));
+    }
+    let (root, mut index) = (git.find_tree(tree)?, State::new(git.object_hash()));
+    for folder in folders {
+        let file = format!("{folder}.gitattributes");
+        let found = root.lookup_entry(file.split('/'))?.filter(|it| it.mode().is_blob());
+        if let Some(found) = found {
+            let (stat, flags) = (Stat::default(), Flags::empty());
+            let (id, mode) = (found.object_id(), Mode::FILE);
+            index.dangerously_push_entry(stat, id, flags, mode, file.as_str().into());
+        }
+    }
+    index.sort_entries();
+    Ok(index)
 }
 
-impl<'r> DiskConversion<'r> {
-    /// Prepares the conversion with the attributes in `index`, and those of the user.
-    pub(crate) fn new(git: &'r gix::Repository, index: &gix::index::State) -> gix::Result<Self> {
+/// Looks for attributes of many files that are not on disk. The attributes are read once.
+pub(crate) struct CommittedAttributes<'r> {
+    attributes: gix::AttributeStack<'r>,
+    matches: gix::attrs::search::Outcome,
+}
+
+impl<'r> CommittedAttributes<'r> {
+    /// Prepares the look with the attributes in `index`, and those of the user.
+    pub(crate) fn new(git: &'r gix::Repository, index: &State) -> gix::Result<Self> {
         check_attribute_files(git, "any")?;
         let attributes = git.attributes_only(index, Source::IdMapping)?;
         let matches = attributes.selected_attribute_matches(CONVERTING_ATTRIBUTES);
-        let pipeline = Pipeline::new(git, git.attributes_only(index, Source::IdMapping)?.detach())?;
-        Ok(Self { attributes, matches, pipeline })
+        Ok(Self { attributes, matches })
     }
 
     /// Returns the attribute by which git would convert the file at `path` in an unsupported way.
@@ -93,16 +118,6 @@ impl<'r> DiskConversion<'r> {
         let mut states = CONVERTING_ATTRIBUTES.into_iter().zip(states);
         let found = states.find(|(name, it)| is_converting(name, it.assignment.state));
         Ok(found.map(|(name, _)| name))
-    }
-
-    /// Returns the content on disk of a file at `path` for which git stores `text`; only line
-    /// endings are converted.
-    pub(crate) fn convert(&mut self, path: &str, text: &str) -> gix::Result<Vec<u8>> {
-        let options = gix::filter::plumbing::pipeline::convert::to_worktree::Options::default();
-        let mut out = self.pipeline.convert_to_worktree(text.as_bytes(), path.into(), options)?;
-        let mut bytes = Vec::new();
-        out.read_to_end(&mut bytes).map_err(gix::Error::from_error)?;
-        Ok(bytes)
     }
 }
 

@@ -168,6 +168,15 @@ impl FileStamp {
         fs::symlink_metadata(place).ok().map(|it| Self::from_metadata(&it))
     }
 
+    /// Returns the stamp of a file in a commit: another blob has another one.
+    pub(crate) fn of_blob(id: gix::ObjectId) -> Self {
+        let (size, rest) = id.as_slice().split_at(8);
+        let (inode, rest) = rest.split_at(8);
+        let number = |it: &[u8]| it.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+        let rest = i64::try_from(number(&rest[..4])).unwrap_or_default();
+        Self { modified: None, size: number(size), inode: number(inode), changed: (rest, 1) }
+    }
+
     /// Returns true if the file changed so recently that another change could leave the same stamp;
     /// then the file must be read.
     pub fn is_too_recent_to_trust(&self) -> bool {

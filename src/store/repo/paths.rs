@@ -63,12 +63,6 @@ fn is_invisible_char(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Returns an absolute path as git writes it into its files: with slashes, also on Windows.
-pub(crate) fn path_for_git(path: &Path) -> String {
-    let text = path.display().to_string();
-    if cfg!(windows) { text.replace('\\', "/") } else { text }
-}
-
 /// Resolves the symbolic links in `path`, as far as it exists.
 pub(crate) fn resolve_links(path: &Path) -> Result<PathBuf, Error> {
     let path = std::path::absolute(path).map_err(Error::for_file("find", path))?;
@@ -115,13 +109,6 @@ mod tests {
         ] {
             assert!(check_path(path).is_err(), "{path:?} was accepted");
         }
-    }
-
-    #[test]
-    fn git_reads_paths_with_slashes() {
-        let folder = if cfg!(windows) { r"C:\palaces" } else { "/palaces" };
-        let path = path_for_git(&Path::new(folder).join("keep").join(".git"));
-        assert_eq!(path, format!("{}/keep/.git", folder.replace('\\', "/")));
     }
 
     #[test]

@@ -1,89 +1,138 @@
-//! Checks that the worktree of a proposal is on its branch.
-//!
-//! A person can check out another branch there, or delete the branch. A write would then change
-//! another branch than the one that the server has announced, or begin a history of its own.
+//! The branch of a proposal: its names, the files in `.git/palazzo` that belong to it, and its newest
+//! commit.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use gix::ObjectId;
+use gix::refs::{FullName, Target};
+use sha1::{Digest as _, Sha1};
 
 use crate::store::Error;
-use crate::store::repo::operation::BlockingGitOperation;
-use crate::store::repo::palazzo_file;
 use crate::store::repo::proposal_error::ProposalError;
-use crate::store::repo::proposal_place::{MARKER_FOLDER, branch_name, folder_name_of_branch};
-use crate::store::repo::reflog::read_reflog;
+use crate::store::repo::regular_file;
 use crate::store::repo::regular_file::read_line;
-use crate::store::repo::repository::Repository;
+use crate::store::repo::repository::{self, Repository};
 
-/// Returns the branch of the proposal whose worktree a repository is; `None`: it is none.
-pub(crate) fn find_proposal_branch(repository: &Repository) -> Result<Option<String>, Error> {
-    let name = repository.git_dir.file_name().and_then(|it| it.to_str());
-    let Some(name) = name.filter(|_| repository.git_dir != repository.common_dir) else {
-        return Ok(None);
-    };
-    let marker = format!("{MARKER_FOLDER}/{name}");
-    let marker = palazzo_file::palazzo_file_path(&repository.common_dir, &marker);
-    Ok(read_line(&marker)?.filter(|it| folder_name_of_branch(it) == name))
+/// The folder in `.git/palazzo` with a file for each proposal.
+pub(crate) const MARKER_FOLDER: &str = "proposals";
+/// How many digits of a hash tell names apart that are alike as names of folders.
+const HASH_DIGITS: usize = 8;
+
+/// Returns a branch's name without `refs/heads/`.
+pub(crate) fn branch_name(branch_ref: &str) -> &str {
+    branch_ref.strip_prefix("refs/heads/").unwrap_or(branch_ref)
 }
 
-/// Fails if a write to this repository would not change the branch of its proposal. A repository
-/// without a proposal is accepted.
-pub(crate) fn reject_write_beside_proposal(repository: &Repository) -> Result<(), Error> {
-    let Some(branch_ref) = find_proposal_branch(repository)? else { return Ok(()) };
-    if BlockingGitOperation::in_progress(&repository.git_dir).is_some() {
-        return Ok(()); // It is refused with the commands that end the operation.
-    }
-    reject_other_branch(repository, &branch_ref)?;
-    if repository.head()?.is_some() {
-        return Ok(());
-    }
-    let commit = last_commit_of_worktree(&repository.git_dir);
-    Err(ProposalError::BranchDeleted {
-        branch: branch_name(&branch_ref).to_owned(),
-        worktree: repository.work.clone(),
-        commit: commit.map(|it| it.to_hex_with_len(10).to_string()),
-    }
-    .into())
+/// Returns the name of a branch as that of a file or folder: readable, and different for each.
+pub(crate) fn folder_name_of_branch(branch_ref: &str) -> String {
+    let readable = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    let name: String = branch_name(branch_ref).chars().take(40).map(readable).collect();
+    format!("proposal-{}-{}", name.trim_matches('-'), short_hash(branch_ref))
 }
 
-/// Fails unless `HEAD` of a worktree points to this branch.
-pub(crate) fn reject_other_branch(repository: &Repository, branch_ref: &str) -> Result<(), Error> {
-    let head = repository.git().head_name();
-    let head = head.map_err(|err| repository.git_error("read `HEAD`", err))?;
-    let found = head.map(|it| it.as_bstr().to_string());
-    if found.as_deref() == Some(branch_ref) {
-        return Ok(());
-    }
-    Err(ProposalError::OtherBranch {
-        branch: branch_name(branch_ref).to_owned(),
-        worktree: repository.work.clone(),
-        found: found.map(|it| branch_name(&it).to_owned()),
-    }
-    .into())
+/// Returns the file that marks the branch as a proposal, as a name in `.git/palazzo`.
+pub(crate) fn marker_name(branch_ref: &str) -> String {
+    format!("{MARKER_FOLDER}/{}", folder_name_of_branch(branch_ref))
 }
 
-/// A move of the branch of a proposal that was made outside its worktree.
-pub(crate) struct BranchMove {
-    /// The commit that the files in the worktree are of.
-    pub(crate) old: ObjectId,
-    pub(crate) new: ObjectId,
+/// The branch of a proposal that is read and written.
+#[derive(Debug)]
+pub(crate) struct ProposalBranch {
+    /// The full name: `refs/heads/ideas`.
+    pub(crate) full_name: String,
+    /// The newest commit when it was last read or moved.
+    last: Mutex<Option<ObjectId>>,
 }
 
-/// Returns whether the branch of the proposal in this worktree was moved elsewhere. Moves in the
-/// worktree itself are in its reflog.
-pub(crate) fn find_branch_move(repository: &Repository) -> Result<Option<BranchMove>, Error> {
-    if find_proposal_branch(repository)?.is_none() {
-        return Ok(None);
+impl ProposalBranch {
+    pub(crate) fn new(full_name: String) -> Self {
+        Self { full_name, last: Mutex::new(None) }
     }
-    let old = last_commit_of_worktree(&repository.git_dir);
-    let (Some(old), Some(new)) = (old, repository.head()?) else { return Ok(None) };
-    // After a reflog was rewritten, the commit may be missing.
-    let is_moved = old != new && repository.git().find_commit(old).is_ok();
-    Ok(is_moved.then_some(BranchMove { old, new }))
+
+    /// Remembers the newest commit, to which this process has moved the branch.
+    pub(crate) fn set_newest(&self, commit: ObjectId) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(commit);
+    }
+
+    /// Returns the newest commit; fails if the branch was deleted.
+    pub(crate) fn read(&self, repository: &Repository) -> Result<ObjectId, Error> {
+        let read = || -> gix::Result<_> {
+            let name =
+                FullName::try_from(self.full_name.as_str()).map_err(gix::Error::from_error)?;
+            repository::find_reference_target(&repository.git(), name.as_ref())
+        };
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        match read().map_err(|err| repository.git_error("read the branch of a proposal", err))? {
+            Some(Target::Object(id)) => {
+                *last = Some(id);
+                Ok(id)
+            }
+            Some(Target::Symbolic(_)) | None => Err(ProposalError::BranchDeleted {
+                branch: branch_name(&self.full_name).to_owned(),
+                work: repository.work.clone(),
+                last: last.map(|it| it.to_hex_with_len(10).to_string()),
+            }
+            .into()),
+        }
+    }
 }
 
-/// Returns the commit to which Palazzo, or git in this worktree, has last moved `HEAD`.
-pub(crate) fn last_commit_of_worktree(git_dir: &Path) -> Option<ObjectId> {
-    read_reflog(&git_dir.join("logs/HEAD")).first().copied()
+/// Fails if a branch is checked out: a move of the branch would then leave the files of that working
+/// directory behind.
+pub(crate) fn reject_checked_out_branch(
+    repository: &Repository,
+    branch_ref: &str,
+) -> Result<(), Error> {
+    let branch = branch_name(branch_ref).to_owned();
+    let found = find_checkout(repository, branch_ref)?;
+    found.map_or(Ok(()), |place| Err(ProposalError::CheckedOutElsewhere { branch, place }.into()))
+}
+
+/// Returns the working directory in which a branch is checked out.
+fn find_checkout(repository: &Repository, branch_ref: &str) -> Result<Option<PathBuf>, Error> {
+    let common_dir = &repository.common_dir;
+    let is_bare = repository.git().config_snapshot().boolean("core.bare").unwrap_or(false);
+    if !is_bare && has_branch(common_dir, branch_ref)? {
+        let is_main = repository.git_dir == repository.common_dir;
+        let above = if common_dir.ends_with(".git") { common_dir.parent() } else { None };
+        let work = if is_main { Some(repository.work.as_path()) } else { above };
+        return Ok(Some(work.unwrap_or(common_dir).to_owned()));
+    }
+    for git_dir in regular_file::list_folder(&common_dir.join("worktrees")) {
+        let git_dir = git_dir.path();
+        if has_branch(&git_dir, branch_ref)? {
+            let place = read_line(&git_dir.join("gitdir"))?.map(PathBuf::from);
+            let work = place.and_then(|it| it.parent().map(Path::to_owned));
+            return Ok(Some(work.unwrap_or(git_dir)));
+        }
+    }
+    Ok(None)
+}
+
+fn has_branch(git_dir: &Path, branch_ref: &str) -> Result<bool, Error> {
+    let head = read_line(&git_dir.join("HEAD"))?;
+    Ok(head.is_some_and(|it| it.strip_prefix("ref: ").map(str::trim) == Some(branch_ref)))
+}
+
+fn short_hash(text: &str) -> String {
+    let digest = ObjectId::Sha1(Sha1::digest(text).into());
+    digest.to_hex_with_len(HASH_DIGITS).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn branches_with_similar_names_have_different_folders() {
+        let names = ["a/b", "a-b", "A-B", "a.b"].map(|it| {
+            let name = folder_name_of_branch(&format!("refs/heads/{it}"));
+            assert!(name.starts_with("proposal-a-b-"), "{name}");
+            name
+        });
+        let different: std::collections::BTreeSet<_> = names.iter().collect();
+        assert_eq!(different.len(), names.len());
+        assert_eq!(branch_name("refs/heads/a/b"), "a/b");
+    }
 }

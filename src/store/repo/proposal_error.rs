@@ -61,8 +61,8 @@ pub enum ProposalError {
     },
     /// The branch is checked out elsewhere.
     #[error(
-        "the branch {} is checked out at `{}`, and a proposal needs a branch of its own: \
-         choose another name{}",
+        "the branch {} is checked out at `{}`, and a proposal needs a branch of its own, so nothing was \
+         written: check out another one there, or choose another name{}",
         quoted(branch), path_text(place),
         if place.exists() { "" } else { ", or, because that folder is gone, run `git worktree prune`" }
     )]
@@ -72,68 +72,54 @@ pub enum ProposalError {
         /// The working directory.
         place: PathBuf,
     },
-    /// The state folder is not known.
-    #[error("no folder for the files of a proposal is known: set XDG_STATE_HOME or HOME")]
-    NoStateFolder,
-    /// The files of the proposal would be in the working directory.
+    /// The branch was deleted while a server writes to it.
     #[error(
-        "the files of a proposal belong into `{}`, which is inside the repository at `{}`: set \
-         XDG_STATE_HOME to a folder outside",
-        path_text(folder),
-        path_text(work)
-    )]
-    StateFolderInside {
-        /// The folder.
-        folder: PathBuf,
-        /// The working directory.
-        work: PathBuf,
-    },
-    /// Another folder is in place of the worktree.
-    #[error(
-        "`{}` is in place of the files of this proposal and is not its worktree; move it away",
-        path_text(place)
-    )]
-    PlaceTaken {
-        /// The folder.
-        place: PathBuf,
-    },
-    /// Another branch is checked out in the worktree.
-    #[error(
-        "the files of the proposal {4} in `{0}` are on {1}, so nothing was written: run `git -C \
-         {2} checkout {3}` first",
-        path_text(worktree),
-        found.as_ref().map_or("no branch".to_owned(), |it| format!("the branch {}", quoted(it))),
-        quote_for_shell(&worktree.display().to_string()), quote_for_shell(branch), quoted(branch)
-    )]
-    OtherBranch {
-        /// The branch of the proposal.
-        branch: String,
-        /// The working directory.
-        worktree: PathBuf,
-        /// The branch that is checked out; `None`: a commit.
-        found: Option<String>,
-    },
-    /// The branch was deleted while its worktree is there.
-    #[error(
-        "the branch {} of this proposal was deleted, so nothing was written: restart the server, \
-         which restores it{}; to drop the proposal instead, end its servers and run `git worktree \
-         remove --force {}`",
-        quoted(branch), commit.as_ref().map(|it| format!(" at its last commit {it}")).unwrap_or_default(),
-        quote_for_shell(&worktree.display().to_string())
+        "the branch {} of this proposal is gone, because it was merged or dropped: restart the server, \
+         which begins it again{}",
+        quoted(branch),
+        last.as_ref().map(|it| format!(
+            "; to go on with its last commit, run `git -C {} branch {} {it}` instead",
+            quote_for_shell(&work.display().to_string()), quote_for_shell(branch)
+        )).unwrap_or_default()
     )]
     BranchDeleted {
         /// The branch.
         branch: String,
         /// The working directory.
-        worktree: PathBuf,
+        work: PathBuf,
         /// The last known commit.
-        commit: Option<String>,
+        last: Option<String>,
+    },
+    /// An earlier version of Palazzo kept the files of the proposal in a worktree, and there are
+    /// changes in it.
+    #[error(
+        "the files of the proposal {0} were in `{1}` until now, and in commits from now on; there, {2} \
+         not committed: commit that first (`git -C {3} add .`, `git -C {3} commit`), or move it away",
+        quoted(branch), path_text(worktree), name_files(files, ["is", "are"]),
+        quote_for_shell(&worktree.display().to_string())
+    )]
+    UncommittedFiles {
+        /// The branch.
+        branch: String,
+        /// The worktree.
+        worktree: PathBuf,
+        /// The paths in the repository.
+        files: Vec<String>,
+    },
+    /// A server of an earlier version writes to the proposal.
+    #[error(
+        "a server of an earlier version of Palazzo writes to the proposal {}; end it first",
+        quoted(branch)
+    )]
+    ServedByOlderVersion {
+        /// The branch.
+        branch: String,
     },
     /// Git converts files of the palace by a filter.
     #[error(
         "{} the git attribute `{attribute}`, and Palazzo runs no filters, so the palace cannot be \
          proposed to: remove the attribute for the palace in `.gitattributes` and commit that",
-        name_files(files)
+        name_files(files, ["has", "have"])
     )]
     FilteredFiles {
         /// The paths in the repository.
@@ -141,56 +127,22 @@ pub enum ProposalError {
         /// The attribute.
         attribute: &'static str,
     },
-    /// The files of the proposal are gone while a server runs.
-    #[error(
-        "the files of the proposal `{branch}` are no longer at `{}`: it was merged or dropped, or they \
-         were moved; restart the server, which continues the branch or begins it again",
-        path_text(palace)
-    )]
-    FilesGone {
-        /// The branch.
-        branch: String,
-        /// The former path of the palace.
-        palace: PathBuf,
-    },
-    /// The worktree of the proposal has lost its repository while a server runs.
-    #[error(
-        "the files of the proposal `{branch}` in `{}` are in no git repository any more, so nothing was \
-         written: restart the server, which repairs that",
-        path_text(place)
-    )]
-    RepositoryGone {
-        /// The branch.
-        branch: String,
-        /// The working directory.
-        place: PathBuf,
-    },
     /// The branch keeps moving.
     #[error("the branch `{branch}` keeps moving; try again")]
     BranchMoves {
         /// The branch.
         branch: String,
     },
-    /// The worktree could not be opened.
-    #[error(
-        "git does not accept `{}` as a worktree of this repository; a proposal of a submodule, or in \
-         a repository that is elsewhere, is not possible",
-        path_text(place)
-    )]
-    NotAWorktree {
-        /// The folder.
-        place: PathBuf,
-    },
 }
 
-/// Names the first files, with the verb.
-fn name_files(files: &[String]) -> String {
+/// Names the first files, with the verb for one and for several.
+fn name_files(files: &[String], [one, several]: [&str; 2]) -> String {
     const MAX_NAMES: usize = 3;
     let names: Vec<_> =
         files.iter().take(MAX_NAMES).map(|it| format!("`{}`", it.escape_debug())).collect();
     match files.len().saturating_sub(MAX_NAMES) {
-        0 if files.len() == 1 => format!("{} has", names.join(", ")),
-        0 => format!("{} have", names.join(", ")),
-        more => format!("{} and {more} more files have", names.join(", ")),
+        0 if files.len() == 1 => format!("{} {one}", names.join(", ")),
+        0 => format!("{} {several}", names.join(", ")),
+        more => format!("{} and {more} more files {several}", names.join(", ")),
     }
 }

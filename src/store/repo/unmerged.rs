@@ -20,7 +20,7 @@ impl Store {
     /// progress, it does not read the index.
     pub fn unmerged_file_findings(&self) -> Vec<Diagnostic> {
         let repository = self.repository().ok().flatten().filter(|it| has_conflict_file(it));
-        let Some(repository) = repository.filter(|_| self.as_of_commit().is_none()) else {
+        let Some(repository) = repository.filter(|_| self.reads_disk()) else {
             return Vec::new();
         };
         let Ok(index) = load_or_rebuild_index(&repository.git()) else { return Vec::new() };

@@ -19,9 +19,11 @@ use crate::model::{Changeset, CommitId, FileEdit, max_file_bytes};
 
 use crate::store::repo::blob_entry::BlobEntry;
 use crate::store::repo::fsync;
-use crate::store::repo::proposal_branch;
+use crate::store::repo::proposal_branch::{ProposalBranch, branch_name, reject_checked_out_branch};
+use crate::store::repo::proposal_error::ProposalError;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{damage, palace_files, paths};
+use crate::store::write::branch_commit::Attempt;
 use crate::store::write::commit_steps::CommitSteps;
 use crate::store::write::file_transaction::FileTransaction;
 use crate::store::write::index::Staging;
@@ -34,6 +36,8 @@ use crate::store::{CommitOutcome, CommitReport, CommitWarning, Error, Store};
 /// The progress steps of a file: its object, its temporary file, putting it in place.
 const STEPS_PER_FILE: usize = 3;
 const OBJECT_CACHE_BYTES: usize = 1024 * 1024;
+/// How often a commit is made again because another program moved the branch meanwhile.
+const MAX_BRANCH_ATTEMPTS: usize = 20;
 
 /// Applies `change`, or reports the files that do not have the expected content.
 pub(crate) fn apply_change(store: &mut Store, change: &Changeset) -> Result<CommitOutcome, Error> {
@@ -43,7 +47,7 @@ pub(crate) fn apply_change(store: &mut Store, change: &Changeset) -> Result<Comm
     let edits: Vec<&FileEdit> = change.edits.iter().filter(|it| it.was != it.now).collect();
     match edits.as_slice() {
         [] => Ok(CommitOutcome::Done(CommitReport::default())),
-        edits if change.commit => commit_with_retry(store, change, edits),
+        edits if change.commit || !store.reads_disk() => commit_with_retry(store, change, edits),
         edits => write_without_commit(store, change, edits),
     }
 }
@@ -152,7 +156,12 @@ fn commit_with_retry(
 ) -> Result<CommitOutcome, Error> {
     let started = Instant::now();
     let signer = store.take_signer();
-    let mut outcome = commit_files(store, change, edits, &signer);
+    let branch = store.branch();
+    let commit = |store: &mut Store| match &branch {
+        Some(branch) => commit_on_branch(store, branch, change, edits, &signer),
+        None => commit_files(store, change, edits, &signer),
+    };
+    let mut outcome = commit(store);
     while let Err(Error::Git { .. } | Error::DamagedRepository { .. }) = &outcome {
         if signer.is_waiting() {
             outcome = Ok(CommitOutcome::SignatureMissing);
@@ -167,7 +176,7 @@ fn commit_with_retry(
         store.restore_pruned_objects();
         std::thread::sleep(RETRY_PAUSE);
         store.recheck_repository();
-        outcome = commit_files(store, change, edits, &signer);
+        outcome = commit(store);
     }
     store.signer = Some(signer);
     let repository = store.repository().ok().flatten();
@@ -194,10 +203,6 @@ fn commit_files(
     let guard = WriteGuard::lock(&repository, &edit_paths(edits), &store.lock_timeouts)?;
     store.reject_moved_palace()?;
     repository.reject_operation_in_progress()?;
-    if proposal_branch::find_branch_move(&repository)?.is_some() {
-        // It was moved since the caller brought the files to it.
-        return Ok(CommitOutcome::Stale(edit_paths(edits)));
-    }
     let mut git = repository.git();
     // The same few trees are read in each step.
     git.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
@@ -220,6 +225,56 @@ fn commit_files(
     };
     steps.reject_blocked_paths(&staging)?;
     run_commit_steps(store, &steps, staging, head)
+}
+
+/// Commits `change` on `branch`, or reports the files that do not have the expected content.
+fn commit_on_branch(
+    store: &mut Store,
+    branch: &ProposalBranch,
+    change: &Changeset,
+    edits: &[&FileEdit],
+    signer: &Signer,
+) -> Result<CommitOutcome, Error> {
+    let repository = store.require_repository()?;
+    let branch_ref = branch.full_name.as_str();
+    let guard = WriteGuard::lock(&repository, &[], &store.lock_timeouts)?;
+    reject_checked_out_branch(&repository, branch_ref)?;
+    // The caller may have cancelled while this waited for the lock.
+    store.reject_if_cancelled()?;
+    let mut git = repository.git();
+    git.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
+    let steps = CommitSteps {
+        repository: &repository,
+        git: &git,
+        change,
+        edits,
+        write_guard: &guard,
+        signer,
+        lock_timeouts: store.lock_timeouts,
+        progress: store.start_progress(edits.len()),
+    };
+    for _ in 0..MAX_BRANCH_ATTEMPTS {
+        let tip = branch.read(&repository)?;
+        let mut writer = ObjectWriter::new(&git, &repository.common_dir);
+        let new = match steps.try_commit_on_branch(&mut writer, branch, tip)? {
+            Attempt::Stale(paths) => return Ok(CommitOutcome::Stale(paths)),
+            Attempt::Moved => continue,
+            Attempt::Done(None) => return Ok(CommitOutcome::Done(CommitReport::default())),
+            Attempt::Done(Some(new)) => new,
+        };
+        branch.set_newest(new);
+        let mut warnings = Vec::new();
+        if let Err(err) = steps.sync_branch(branch_ref) {
+            warnings.push(CommitWarning::NotDurable(err.message_with_causes()));
+        }
+        warnings.extend(store.signing.report(signer));
+        if let Err(err) = store.protect_from_gc(writer.into_objects()) {
+            warnings.push(CommitWarning::ObjectsNotRestored(err.message_with_causes()));
+        }
+        let [commit, previous] = [new, tip].map(|it| Some(CommitId(it.to_string())));
+        return Ok(CommitOutcome::Done(CommitReport { commit, previous, warnings }));
+    }
+    Err(ProposalError::BranchMoves { branch: branch_name(branch_ref).to_owned() }.into())
 }
 
 /// Writes the files and the commits, with all locks held.

@@ -16,7 +16,6 @@ use crate::store::repo::failpoint;
 use crate::store::repo::fsync;
 use crate::store::repo::line_endings;
 use crate::store::repo::line_endings::convert_to_git;
-use crate::store::repo::proposal_branch::find_branch_move;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit;
 use crate::store::write::commit::{CommitDraft, GitIdentity};
@@ -58,7 +57,7 @@ impl CommitSteps<'_> {
     pub(crate) fn reject_blocked_paths(&self, staging: &Staging<'_>) -> Result<(), Error> {
         self.reject_unmerged(staging)?;
         self.reject_outside_sparse_checkout(staging)?;
-        self.reject_filtered(staging)
+        self.reject_filtered(staging.index())
     }
 
     fn reject_unmerged(&self, staging: &Staging<'_>) -> Result<(), Error> {
@@ -78,13 +77,11 @@ impl CommitSteps<'_> {
         })
     }
 
-    fn reject_filtered(&self, staging: &Staging<'_>) -> Result<(), Error> {
+    /// Fails if git would run a filter on one of the files, by the attributes in `index`.
+    pub(crate) fn reject_filtered(&self, index: &gix::index::State) -> Result<(), Error> {
         for edit in self.edits {
-            let attribute = line_endings::converting_attribute(
-                self.git,
-                staging.index(),
-                &self.path_in_repository(edit),
-            );
+            let attribute =
+                line_endings::converting_attribute(self.git, index, &self.path_in_repository(edit));
             let attribute =
                 attribute.map_err(|err| self.repository.git_error("read attributes", err))?;
             if let Some(attribute) = attribute {
@@ -159,7 +156,7 @@ impl CommitSteps<'_> {
         })
     }
 
-    fn new_draft(&self, files: Vec<(String, Option<BlobEntry>)>) -> CommitDraft {
+    pub(crate) fn new_draft(&self, files: Vec<(String, Option<BlobEntry>)>) -> CommitDraft {
         let author = match &self.change.author {
             Author::Client(name) => GitIdentity::for_client(name),
             Author::Person(name) => GitIdentity::configured_author_or(self.git, name),
@@ -176,7 +173,7 @@ impl CommitSteps<'_> {
     }
 
     /// Returns the mode of a file as committed, or otherwise as on disk.
-    fn file_mode(&self, edit: &FileEdit, committed: Option<BlobEntry>) -> EntryKind {
+    pub(crate) fn file_mode(&self, edit: &FileEdit, committed: Option<BlobEntry>) -> EntryKind {
         match (&edit.was, committed) {
             (Some(_), Some(committed)) => committed.kind,
             (Some(_), None) if self.is_executable(&edit.path) => EntryKind::BlobExecutable,
@@ -185,7 +182,7 @@ impl CommitSteps<'_> {
     }
 
     /// Returns the mode of the file at `old`, as committed, or otherwise as on disk.
-    fn mode_of_moved_file(&self, tree: ObjectId, old: &str) -> gix::Result<EntryKind> {
+    pub(crate) fn mode_of_moved_file(&self, tree: ObjectId, old: &str) -> gix::Result<EntryKind> {
         let path = format!("{}{old}", self.repository.prefix);
         let committed = blob_entry::find_blob_entry(self.git, tree, &path)?;
         let on_disk = || blob_kind(self.is_executable(old));
@@ -193,7 +190,7 @@ impl CommitSteps<'_> {
     }
 
     /// Returns the mode that the change gives a file.
-    fn changed_mode(&self, edit: &FileEdit) -> Option<EntryKind> {
+    pub(crate) fn changed_mode(&self, edit: &FileEdit) -> Option<EntryKind> {
         self.change.executable.get(&edit.path).copied().map(blob_kind)
     }
 
@@ -241,10 +238,6 @@ impl CommitSteps<'_> {
             match self.move_head(head, new, last.reflog_entry())? {
                 RefUpdateOutcome::Updated => {
                     return Ok(Ok(Some(MovedHead { from: head, to: new })));
-                }
-                // The files of a proposal must be brought to its branch first.
-                RefUpdateOutcome::Conflict if find_branch_move(self.repository)?.is_some() => {
-                    return Ok(Err(self.edits.iter().map(|it| it.path.clone()).collect()));
                 }
                 RefUpdateOutcome::Conflict => head = self.repository.head()?,
             }
@@ -314,7 +307,7 @@ impl CommitSteps<'_> {
     }
 
     /// Returns the path of the file in the repository.
-    fn path_in_repository(&self, edit: &FileEdit) -> String {
+    pub(crate) fn path_in_repository(&self, edit: &FileEdit) -> String {
         format!("{}{}", self.repository.prefix, edit.path)
     }
 }
@@ -323,7 +316,7 @@ fn blob_kind(is_executable: bool) -> EntryKind {
     if is_executable { EntryKind::BlobExecutable } else { EntryKind::Blob }
 }
 
-fn write_blob_entry(
+pub(crate) fn write_blob_entry(
     writer: &mut ObjectWriter<'_>,
     bytes: Option<&[u8]>,
     kind: EntryKind,

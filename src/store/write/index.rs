@@ -100,18 +100,6 @@ impl<'a> Staging<'a> {
         is_outside_sparse_checkout(&self.index, path)
     }
 
-    /// Returns the entry of a file that a sparse checkout excludes from the working directory.
-    pub(crate) fn excluded_file(&self, path: &str) -> Option<BlobEntry> {
-        let entry = self.index.entry_by_path_and_stage(path.into(), Stage::Unconflicted)?;
-        let kind = match entry.mode {
-            Mode::FILE => EntryKind::Blob,
-            Mode::FILE_EXECUTABLE => EntryKind::BlobExecutable,
-            _ => return None,
-        };
-        let is_excluded = entry.flags.contains(Flags::SKIP_WORKTREE);
-        is_excluded.then_some(BlobEntry { kind, id: entry.id })
-    }
-
     /// Returns the id of the blob staged for `path`.
     pub(crate) fn staged_id(&self, path: &str) -> Option<ObjectId> {
         let entry = self.index.entry_by_path_and_stage(path.into(), Stage::Unconflicted)?;
@@ -151,18 +139,6 @@ impl<'a> Staging<'a> {
         }
         if !new.is_empty() {
             self.index.sort_entries();
-        }
-    }
-
-    /// Marks entries as excluded from the working directory by a sparse checkout, with their modes.
-    pub(crate) fn exclude_files(&mut self, files: &[(String, Mode)]) {
-        for (path, mode) in files {
-            let entry =
-                self.index.entry_mut_by_path_and_stage(path.as_str().into(), Stage::Unconflicted);
-            if let Some(entry) = entry {
-                entry.mode = *mode;
-                entry.flags.insert(Flags::EXTENDED | Flags::SKIP_WORKTREE);
-            }
         }
     }
 

@@ -18,7 +18,6 @@ use crate::store::Error;
 use crate::store::repo::failpoint;
 use crate::store::repo::git_files::MAX_SYMREF_DEPTH;
 use crate::store::repo::palazzo_file;
-use crate::store::repo::proposal_branch;
 use crate::store::repo::ref_folder::git_dir_of_ref;
 use crate::store::repo::repository::{self, Repository};
 use crate::store::repo::shared_mode::SharedMode;
@@ -89,10 +88,6 @@ impl RefUpdate<'_> {
                 None => break None,
             }
         };
-        if self.name == "HEAD" {
-            // It is locked, so git cannot check out another branch now.
-            proposal_branch::reject_write_beside_proposal(self.repository)?;
-        }
         if current != self.old {
             return Ok(RefUpdateOutcome::Conflict);
         }

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use crate::store::Error;
 use crate::store::repo::failpoint;
-use crate::store::repo::proposal_branch;
 use crate::store::repo::repository::{self, Repository};
 use crate::store::write::palazzo_lock::{
     LockTimeouts, PalazzoLock, WRITE_LOCK, acquire_palazzo_lock,
@@ -38,7 +37,6 @@ impl WriteGuard {
         let lock = acquire_palazzo_lock(repository, WRITE_LOCK, timeouts.palazzo)?;
         // Another program may have put a link or a FIFO there while this process waited.
         repository::check_files_before_change(repository, paths)?;
-        proposal_branch::reject_write_beside_proposal(repository)?;
         let place = recovery::marker_path(repository);
         recovery::recover_under_lock(repository, timeouts)?;
         let marker = recovery::WriteMarker::new(repository, paths);

@@ -1,0 +1,163 @@
+//! Removes the worktrees in which earlier versions kept the files of proposals.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use gix::ObjectId;
+use gix::index::entry::Flags;
+
+use crate::store::repo::blob_entry::{compute_blob_id, tree_of_commit};
+use crate::store::repo::index_file::load_or_rebuild_index;
+use crate::store::repo::line_endings::convert_to_git;
+use crate::store::repo::proposal_branch::{branch_name, folder_name_of_branch};
+use crate::store::repo::proposal_error::ProposalError;
+use crate::store::repo::reflog::read_reflog;
+use crate::store::repo::regular_file::{self, read_line};
+use crate::store::repo::rename;
+use crate::store::repo::repository::Repository;
+use crate::store::repo::retry::{RETRY_TIMEOUT, retry_until_timeout};
+use crate::store::write::recovery;
+use crate::store::{Error, Store};
+
+/// The folder in the state folder with the worktrees.
+pub const PROPOSALS_FOLDER: &str = "proposals";
+
+/// Returns the worktree of a proposal, if an earlier version has made one that is still there.
+pub(crate) fn find_old_worktree(
+    repository: &Repository,
+    branch_ref: &str,
+) -> Result<Option<PathBuf>, Error> {
+    let place = read_line(&git_dir_of_worktree(repository, branch_ref).join("gitdir"))?;
+    let work = place.map(PathBuf::from).and_then(|it| it.parent().map(PathBuf::from));
+    Ok(work.filter(|it| it.is_dir()))
+}
+
+/// Removes the worktree of a proposal. Fails if a file in it is not committed, or a server writes to
+/// it: earlier versions share `use_lock`. `palace` is one of the person's; the caller holds the write
+/// lock.
+pub(crate) fn remove_old_worktree(
+    palace: &Store,
+    repository: &Repository,
+    branch_ref: &str,
+    use_lock: &File,
+) -> Result<(), Error> {
+    let git_dir = git_dir_of_worktree(repository, branch_ref);
+    if regular_file::lstat(&git_dir)?.is_none() {
+        return Ok(());
+    }
+    let branch = branch_name(branch_ref).to_owned();
+    let Some(work) = find_old_worktree(repository, branch_ref)? else {
+        return fs::remove_dir_all(&git_dir).map_err(Error::for_file("remove", &git_dir));
+    };
+    if is_locked_elsewhere(use_lock) {
+        return Err(ProposalError::ServedByOlderVersion { branch }.into());
+    }
+    let isolated = palace.isolated;
+    let store = Store::new(work.clone(), work.clone()).with_consents(palace.consents.clone());
+    let store = Store { isolated, ..store };
+    let worktree = store.repository().ok().flatten();
+    let files = match worktree.filter(|it| it.git_dir.ends_with(file_name(&git_dir))) {
+        Some(worktree) => {
+            recovery::recover_under_lock(&worktree, &palace.lock_timeouts)?;
+            let look = || list_uncommitted_files(&worktree);
+            look().map_err(|err| repository.git_error("read the worktree of a proposal", err))?
+        }
+        // Git finds no worktree there: nothing says what is committed.
+        None => list_all_files(&work),
+    };
+    if !files.is_empty() {
+        return Err(ProposalError::UncommittedFiles { branch, worktree: work, files }.into());
+    }
+    // Without its folder it is a worktree that was deleted, at every step.
+    let mut old = work.clone().into_os_string();
+    old.push("~");
+    let old = PathBuf::from(old);
+    let remove = || -> io::Result<()> {
+        rename::rename(&work, &old)?;
+        fs::remove_dir_all(&git_dir)?;
+        fs::remove_dir_all(&old)
+    };
+    remove().map_err(Error::for_file("remove", &work))
+}
+
+/// Returns whether another process has a lock. One that is being started by the same program has the
+/// locks of its parent for a moment.
+fn is_locked_elsewhere(lock: &File) -> bool {
+    retry_until_timeout(RETRY_TIMEOUT, |_| true, || lock.try_lock()).is_err()
+}
+
+fn git_dir_of_worktree(repository: &Repository, branch_ref: &str) -> PathBuf {
+    repository.common_dir.join("worktrees").join(folder_name_of_branch(branch_ref))
+}
+
+fn file_name(path: &Path) -> &Path {
+    path.file_name().map_or(path, Path::new)
+}
+
+/// Lists the files of a worktree that differ, on disk or in the index, from the commit that `HEAD` was
+/// last moved to in it. If the branch was moved elsewhere, they are those of an earlier commit.
+fn list_uncommitted_files(worktree: &Repository) -> gix::Result<Vec<String>> {
+    let git = worktree.git();
+    let last = read_reflog(&worktree.git_dir.join("logs/HEAD")).first().copied();
+    let last = last.filter(|it| git.find_commit(*it).is_ok());
+    let head = worktree.head().ok().flatten();
+    let committed = git.index_from_tree(&tree_of_commit(&git, last.or(head))?)?;
+    let entries = committed.entries().iter();
+    let mut left: BTreeMap<String, ObjectId> =
+        entries.map(|it| (it.path(&committed).to_string(), it.id)).collect();
+    let index = load_or_rebuild_index(&git)?;
+    let mut on_disk = list_all_files(&worktree.work);
+    let mut uncommitted = Vec::new();
+    for entry in index.entries() {
+        let path = entry.path(&index).to_string();
+        let is_committed = left.remove(&path) == Some(entry.id);
+        let is_here = on_disk.iter().position(|it| *it == path).map(|it| on_disk.swap_remove(it));
+        let is_same = match is_here {
+            Some(_) => has_content(worktree, &git, &index, &path, entry.id)?,
+            None => entry.flags.contains(Flags::SKIP_WORKTREE),
+        };
+        if !is_committed || !is_same {
+            uncommitted.push(path);
+        }
+    }
+    uncommitted.extend(left.into_keys());
+    uncommitted.extend(on_disk);
+    uncommitted.sort();
+    Ok(uncommitted)
+}
+
+/// Returns whether a file has the content of a blob, with the line endings that git would store.
+fn has_content(
+    worktree: &Repository,
+    git: &gix::Repository,
+    index: &gix::index::State,
+    path: &str,
+    id: ObjectId,
+) -> gix::Result<bool> {
+    let Ok(bytes) = fs::read(worktree.work.join(path)) else { return Ok(false) };
+    if compute_blob_id(git, &bytes)? == id {
+        return Ok(true);
+    }
+    let Ok(text) = String::from_utf8(bytes) else { return Ok(false) };
+    Ok(compute_blob_id(git, &convert_to_git(git, index, path, &text)?)? == id)
+}
+
+/// Lists everything in a worktree that is not a folder, by path with slashes.
+fn list_all_files(work: &Path) -> Vec<String> {
+    let (mut folders, mut files) = (vec![work.to_owned()], Vec::new());
+    while let Some(folder) = folders.pop() {
+        for entry in regular_file::list_folder(&folder) {
+            let path = entry.path();
+            if entry.file_type().is_ok_and(|it| it.is_dir()) {
+                folders.push(path);
+            } else if path != work.join(".git") {
+                let inside = path.strip_prefix(work).unwrap_or(&path);
+                files.push(inside.to_string_lossy().replace('\\', "/"));
+            }
+        }
+    }
+    files.sort();
+    files
+}

@@ -1,0 +1,145 @@
+//! Commits a change on the branch of a proposal: writes objects, and moves the branch.
+//!
+//! No file is written, and neither the index nor `HEAD` is touched, so a commit that is interrupted
+//! leaves only objects that nothing names.
+
+use gix::ObjectId;
+use gix::index::State;
+
+use crate::store::Error;
+use crate::store::repo::blob_entry::{self, find_blob_entry};
+use crate::store::repo::failpoint;
+use crate::store::repo::fsync;
+use crate::store::repo::line_endings::{attributes_of_tree, convert_to_git};
+use crate::store::repo::proposal_branch::ProposalBranch;
+use crate::store::write::commit::CommitDraft;
+use crate::store::write::commit_steps::{CommitSteps, write_blob_entry};
+use crate::store::write::moved_files::find_moved_files;
+use crate::store::write::objects::ObjectWriter;
+use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
+
+/// The outcome of one attempt.
+pub(crate) enum Attempt {
+    /// The files at these paths have not the expected contents.
+    Stale(Vec<String>),
+    /// Another program moved the branch meanwhile.
+    Moved,
+    /// The branch points to a new commit; `None`: nothing differs.
+    Done(Option<ObjectId>),
+}
+
+impl CommitSteps<'_> {
+    /// Commits the change on top of `tip`, the newest commit of the branch.
+    pub(crate) fn try_commit_on_branch(
+        &self,
+        writer: &mut ObjectWriter<'_>,
+        branch: &ProposalBranch,
+        tip: ObjectId,
+    ) -> Result<Attempt, Error> {
+        let failed = |err| self.repository.git_error("commit on the branch of a proposal", err);
+        let tree = blob_entry::tree_of_commit(self.git, Some(tip)).map_err(failed)?;
+        let stale = self.list_stale_files(tree).map_err(failed)?;
+        if !stale.is_empty() {
+            return Ok(Attempt::Stale(stale));
+        }
+        let paths = self.edits.iter().map(|it| self.path_in_repository(it));
+        let attributes = attributes_of_tree(self.git, tree, paths).map_err(failed)?;
+        self.reject_filtered(&attributes)?;
+        let draft = self.draft_on_branch(writer, tree, &attributes).map_err(failed)?;
+        let new = draft.write_trees_and_commit(writer, Some(self.signer), Some(tip));
+        let Some(new) = new.map_err(failed)? else { return Ok(Attempt::Done(None)) };
+        // The branch may only move when the objects are durable.
+        fsync::sync_file_systems_or_files(&[&self.repository.common_dir], || {
+            writer.object_files()
+        })?;
+        match self.move_branch(branch, (tip, new), draft.reflog_entry())? {
+            RefUpdateOutcome::Updated => Ok(Attempt::Done(Some(new))),
+            RefUpdateOutcome::Conflict => Ok(Attempt::Moved),
+        }
+    }
+
+    /// Lists the files that have not the expected content in a tree.
+    fn list_stale_files(&self, tree: ObjectId) -> gix::Result<Vec<String>> {
+        let mut stale = Vec::new();
+        for edit in self.edits {
+            let path = self.path_in_repository(edit);
+            let was = match find_blob_entry(self.git, tree, &path)? {
+                Some(entry) => Some(self.git.find_blob(entry.id)?.take_data()),
+                None => None,
+            };
+            if was.as_deref() != edit.was.as_ref().map(String::as_bytes)
+                || (was.is_none() && self.is_obstructed(tree, &path)?)
+            {
+                stale.push(edit.path.clone());
+            }
+        }
+        Ok(stale)
+    }
+
+    /// Returns whether a folder is in place of a new file, or a file in place of one of its folders.
+    fn is_obstructed(&self, tree: ObjectId, path: &str) -> gix::Result<bool> {
+        let root = self.git.find_tree(tree)?;
+        if root.lookup_entry(path.split('/'))?.is_some() {
+            return Ok(true);
+        }
+        for (end, _) in path.match_indices('/') {
+            let folder = root.lookup_entry(path[..end].split('/'))?;
+            if folder.is_some_and(|it| !it.mode().is_tree()) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn draft_on_branch(
+        &self,
+        writer: &mut ObjectWriter<'_>,
+        tree: ObjectId,
+        attributes: &State,
+    ) -> gix::Result<CommitDraft> {
+        let moved = find_moved_files(self.edits);
+        let mut files = Vec::new();
+        for edit in self.edits {
+            let path = self.path_in_repository(edit);
+            let kind = match moved.get(edit.path.as_str()) {
+                Some(old) => self.mode_of_moved_file(tree, old)?,
+                None => self.file_mode(edit, find_blob_entry(self.git, tree, &path)?),
+            };
+            let kind = self.changed_mode(edit).unwrap_or(kind);
+            let convert = |text| convert_to_git(self.git, attributes, &path, text);
+            let now = edit.now.as_deref().map(convert).transpose()?;
+            let entry = write_blob_entry(writer, now.as_deref(), kind)?;
+            files.push((path, entry));
+            self.progress.count_step();
+        }
+        Ok(self.new_draft(files))
+    }
+
+    fn move_branch(
+        &self,
+        branch: &ProposalBranch,
+        (old, new): (ObjectId, ObjectId),
+        reflog_entry: String,
+    ) -> Result<RefUpdateOutcome, Error> {
+        let (repository, timeout) = (self.repository, self.lock_timeouts.head);
+        let (old, log) = (Some(old), Some(reflog_entry));
+        let update = RefUpdate { repository, name: &branch.full_name, old, new, log, timeout };
+        failpoint::kill_point("before the branch of a proposal is moved");
+        let moved = update.apply(&mut |path, inode| self.write_guard.record_lock_file(path, inode));
+        failpoint::kill_point("after the branch of a proposal is moved");
+        match moved {
+            // The update failed only after it had taken effect.
+            Err(_) if branch.read(repository).is_ok_and(|it| it == new) => {
+                Ok(RefUpdateOutcome::Updated)
+            }
+            moved => moved,
+        }
+    }
+
+    /// Makes the moved branch and its reflog durable.
+    pub(crate) fn sync_branch(&self, branch_ref: &str) -> Result<(), Error> {
+        let common_dir = &self.repository.common_dir;
+        let files = || vec![common_dir.join(branch_ref), common_dir.join("logs").join(branch_ref)];
+        fsync::sync_file_systems_or_files(&[common_dir], files)
+    }
+}

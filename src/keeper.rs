@@ -98,7 +98,7 @@ pub use crate::keeper::maintain::init::{
     NewPalaceRepository, check_new_palace_name, create_palace, create_repositories,
     repository_of_new_palace,
 };
-pub use crate::keeper::maintain::locate::{has_git_filter_repo, locate_text};
+pub use crate::keeper::maintain::locate::locate_text;
 pub use crate::keeper::maintain::palace_findings::list_findings;
 pub use crate::keeper::maintain::trust::{
     give_consent, list_consents, missing_consents, remove_consents,

@@ -37,7 +37,6 @@ pub(crate) use crate::store::proposal::branches::parse_branch_name;
 pub use crate::store::proposal::list::BranchDistance;
 pub use crate::store::proposal::old_worktree::PROPOSALS_FOLDER;
 pub use crate::store::proposal::open::{ServedProposal, open_proposal};
-pub use crate::store::remote::filter_repo::has_git_filter_repo;
 pub use crate::store::remote::git_process::{GitProcessError, git_version};
 pub use crate::store::remote::shallow_clone::ShallowClone;
 pub use crate::store::repo::consents::ConsentStore;

@@ -16,14 +16,14 @@ const MIN_CHARS: usize = 4;
 /// Limit for the text on standard input.
 const MAX_INPUT_BYTES: u64 = 1 << 20;
 
-/// Find everything that still contains a text, such as a secret, and how to remove it
+/// Find everything that still contains a text, such as a secret
 ///
 /// Searches the files of the palaces of the home and of their proposals, all objects and
 /// messages of their repositories, also those that only the reflog knows, the logs and
 /// settings of git, and the caches of Palazzo. In names of files, it also searches for the
-/// form that a title has there (`My Token` is `my-token`). Prints the files with their lines, the commits that added the
-/// text, and the git commands that remove it from the history. It changes nothing, and
-/// does not print the text, unless a path contains it.
+/// form that a title has there (`My Token` is `my-token`). Prints the files with their
+/// lines, and the commits that added the text. It changes nothing, and does not print the
+/// text, unless a path contains it.
 ///
 /// Exits with 0 if something was found, with 1 if nothing was, with 2 if the search could
 /// not run.
@@ -47,10 +47,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     let keeper = keeper_for_home(Some(&home), &WorkspaceArgs::default());
     require_palace(&keeper, &home)?;
     let found = keeper::locate_text(&keeper, state_dir().as_deref(), &text)?;
-    // Commands must not be wrapped.
     terminal::print_text(&match args.format.is_json() {
         true => render::text_locations_json(&found),
-        false => render::text_locations(&found, &text, keeper::has_git_filter_repo()),
+        false => render::text_locations(&found),
     })?;
     let is_found = !found.repositories.is_empty() || !found.state_files.is_empty();
     Ok(ExitCode::from(u8::from(!is_found)))

@@ -117,10 +117,9 @@ impl Server {
         let (tools, tool) = (self.toolbox.clone(), name.clone());
         let access = tools.required_access(&name);
         let call = move |keeper: &mut Keeper, caller: &Caller| {
-            let arguments = arguments.clone();
-            let step = match tools.begin_detached_call(keeper, caller, &tool, arguments.clone()) {
+            let step = match tools.begin_detached_call(keeper, caller, &tool, &arguments) {
                 Some(begun) => Step::Continue(begun),
-                None => Step::Answer(tools.call_tool(keeper, caller, &tool, arguments)),
+                None => Step::Answer(tools.call_tool(keeper, caller, &tool, arguments.clone())),
             };
             Ok((step, note.render(keeper, caller)))
         };

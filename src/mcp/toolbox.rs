@@ -217,10 +217,10 @@ impl Toolbox {
         keeper: &mut Keeper,
         caller: &Caller,
         name: &str,
-        arguments: JsonObject,
+        arguments: &JsonObject,
     ) -> Option<Result<DetachedWork, String>> {
         match &self.find_callable_tool(name)?.run {
-            Run::Detached(begin) => Some(begin(keeper, caller, arguments)),
+            Run::Detached(begin) => Some(begin(keeper, caller, arguments.clone())),
             Run::OnKeeper(_) => None,
         }
     }

@@ -1,6 +1,5 @@
 //! Runs the `git` command: for repositories on other machines, and for maintenance.
 
-pub(crate) mod filter_repo;
 pub(crate) mod git_process;
 pub(crate) mod maintenance;
 pub(crate) mod output_reader;

@@ -358,18 +358,6 @@ fn write_config_naming_a_program(home: &Home, at: usize, through_include: bool, 
 }
 
 #[tokio::test]
-async fn locate_does_not_run_an_alias_of_the_repository() {
-    let (home, _agent) = home_with_hall().await;
-    let (program, marker) = write_marker_program(&home);
-    home.git(&["config", "alias.filter-repo", &format!("!{}", program.display())]);
-    let mut locate = home.palazzo_command(MARCH_1);
-    // Git reads the aliases of the repository in which it is started.
-    let output = locate.args(["locate", "Hall"]).current_dir(home.path()).output().unwrap();
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(!marker.exists());
-}
-
-#[tokio::test]
 async fn linked_worktrees_and_submodules_are_written_without_consent() {
     let (home, agent) = home_with_hall().await;
     agent.disconnect().await;

@@ -27,11 +27,6 @@ pub fn locate_text(
     Ok(locations)
 }
 
-/// Returns whether the extension `git filter-repo` is installed.
-pub fn has_git_filter_repo() -> bool {
-    store::has_git_filter_repo()
-}
-
 /// Adds the places in a palace, and in its repository unless that was searched for another palace.
 fn add_palace(
     store: &Store,
@@ -48,10 +43,9 @@ fn add_palace(
     }
     let found = store.find_text_in_repository(text, unread_count)?;
     let found = found.unwrap_or_else(|| TextInRepository { work, ..TextInRepository::default() });
-    let proposals = store.proposal_worktrees()?;
-    for worktree in &proposals {
-        files.extend(store::find_text_in_folder(worktree, text, is_searched, unread_count));
+    for worktree in store.proposal_worktrees()? {
+        files.extend(store::find_text_in_folder(&worktree, text, is_searched, unread_count));
     }
-    locations.repositories.push(TextInRepository { files, proposals, ..found });
+    locations.repositories.push(TextInRepository { files, ..found });
     Ok(())
 }

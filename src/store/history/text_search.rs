@@ -107,7 +107,6 @@ impl Store {
             objects,
             git_files,
             remotes,
-            proposals: Vec::new(),
         }))
     }
 }

@@ -98,7 +98,7 @@ use crate::store::write::signing::{Signer, SigningState};
 const CHECK_ALWAYS: u8 = 0;
 /// It is checked before the next use, and then trusted until the next call begins.
 const CHECK_ONCE: u8 = 1;
-/// It was checked in this call.
+/// It was checked in this call, and so were the folders of the palace.
 const CHECKED: u8 = 2;
 
 /// Where a store reads from, and where its changes go.
@@ -316,7 +316,9 @@ impl Store {
         self.reject_symlinked_palace()?;
         match self.reads_disk() {
             true => Ok(None),
-            false => self.head()?.map(|commit| self.read_all_files_at(&commit)).transpose(),
+            false => self.retry_during_gc(|| {
+                self.head()?.map(|commit| self.read_all_files_at(&commit)).transpose()
+            }),
         }
     }
 
@@ -536,8 +538,15 @@ impl Store {
     }
 
     /// Fails if the palace, or a folder between it and the home, has become a symbolic link. The
-    /// home itself may be one.
+    /// home itself may be one. Looks once in a call.
     fn reject_symlinked_palace(&self) -> Result<(), Error> {
+        match self.repository_checks.load(Ordering::Relaxed) {
+            CHECKED => Ok(()),
+            _ => self.look_for_symlinked_palace(),
+        }
+    }
+
+    fn look_for_symlinked_palace(&self) -> Result<(), Error> {
         let Ok(inside) = self.palace.strip_prefix(&self.home) else { return Ok(()) };
         let mut place = self.home.clone();
         for name in inside {
@@ -611,7 +620,7 @@ impl Store {
     /// Fails if the palace has become a symbolic link, or was moved or removed since it was last
     /// listed, because a write would create another palace at the old path.
     fn reject_moved_palace(&self) -> Result<(), Error> {
-        self.reject_symlinked_palace()?;
+        self.look_for_symlinked_palace()?;
         if self.palace_existed.load(Ordering::Relaxed) && !self.palace.is_dir() {
             return Err(Error::PalaceMoved { palace: self.palace.clone() });
         }

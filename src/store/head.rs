@@ -8,6 +8,7 @@ use std::time::Instant;
 use crate::model::CommitId;
 
 use crate::store::repo::git_lock::GitLock;
+use crate::store::repo::proposal_branch::ProposalBranch;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::retry::{GC_RETRY_TIMEOUT, RETRY_PAUSE, RETRY_TIMEOUT};
 use crate::store::repo::{damage, git_locks, home};
@@ -22,10 +23,7 @@ impl Store {
         match &self.source {
             Source::Disk => {}
             Source::Commit(commit) => return Ok(Some(commit.id.clone())),
-            Source::Branch(_) => {
-                let tip = self.history_tip(&*self.require_repository()?)?;
-                return Ok(tip.map(|it| CommitId(it.to_string())));
-            }
+            Source::Branch(branch) => return self.retry_during_gc(|| self.read_branch(branch)),
         }
         let Some(repository) = self.repository()? else { return Ok(None) };
         let mut head = repository.head();
@@ -41,6 +39,35 @@ impl Store {
             // The repository is being removed.
             Err(_) if !repository.is_current() && !self.has_repository()? => Ok(None),
             Err(err) => Err(damage::explain_head_error(&repository, err)),
+        }
+    }
+
+    /// Returns the newest commit of the branch of a proposal, which must exist.
+    fn read_branch(&self, branch: &ProposalBranch) -> Result<Option<CommitId>, Error> {
+        let repository = self.require_repository()?;
+        let tip = branch.read(&repository)?;
+        let found = repository.git().find_header(tip).map(drop);
+        found.map_err(|err| repository.git_error("read the newest commit of a proposal", err))?;
+        Ok(Some(CommitId(tip.to_string())))
+    }
+
+    /// Reads from a branch, again for a while if that fails, because a writer restores the objects
+    /// that `git gc` deletes.
+    pub(crate) fn retry_during_gc<T>(
+        &self,
+        read: impl Fn() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let started = Instant::now();
+        loop {
+            let outcome = read();
+            let timeout = if self.is_gc_running() { GC_RETRY_TIMEOUT } else { RETRY_TIMEOUT };
+            let is_over = started.elapsed() > timeout || self.branch().is_none();
+            if is_over || !matches!(outcome, Err(Error::Git { .. })) {
+                return outcome;
+            }
+            if !self.restore_pruned_objects() {
+                std::thread::sleep(RETRY_PAUSE);
+            }
         }
     }
 

@@ -78,10 +78,10 @@ impl Store {
         &self,
         path: &str,
     ) -> Result<Result<Option<String>, Diagnostic>, Error> {
-        match self.head()? {
+        self.retry_during_gc(|| match self.head()? {
             Some(commit) => self.read_file_at(&commit, path),
             None => Ok(Ok(None)),
-        }
+        })
     }
 
     /// Lists the files at or below `path`, all files if it is empty, in the newest commit.
@@ -89,6 +89,10 @@ impl Store {
         &self,
         path: &str,
     ) -> Result<(FileStamps, Vec<Diagnostic>), Error> {
+        self.retry_during_gc(|| self.try_list_files_at_head(path))
+    }
+
+    fn try_list_files_at_head(&self, path: &str) -> Result<(FileStamps, Vec<Diagnostic>), Error> {
         let repository = self.require_repository()?;
         let tip = self.history_tip(&repository)?;
         let list = || -> gix::Result<_> {

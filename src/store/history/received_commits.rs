@@ -61,7 +61,9 @@ impl Store {
         known: Option<&CommitId>,
         limit: usize,
     ) -> Result<HashSet<String>, Error> {
-        let Some(repository) = self.repository()? else { return Ok(HashSet::new()) };
+        // Nothing is received on the branch of a proposal.
+        let repository = if self.branch().is_some() { None } else { self.repository()? };
+        let Some(repository) = repository else { return Ok(HashSet::new()) };
         let history = HistoryReader::new(&repository);
         let known = known.and_then(|it| commits::parse_commit_id(it).ok());
         let remotes: Vec<String> =

@@ -3,6 +3,7 @@
 //! Times take precedence, so that a text means the same in every repository: a branch called
 //! `yesterday` must be written as `heads/yesterday`.
 
+use std::borrow::Cow;
 use std::collections::{BinaryHeap, HashSet};
 
 use chrono::{DateTime, Days, Months, NaiveDate, NaiveDateTime, TimeDelta, Utc};
@@ -49,9 +50,23 @@ impl Store {
             Some(time) => {
                 last_commit_until(&past, self.history_tip(&repository)?, text, time, now)?
             }
-            None => resolve_git_revision(&past, text)?,
+            None => resolve_git_revision(&past, &self.revision_on_branch(text))?,
         };
         Ok(CommitId(found.to_string()))
+    }
+}
+
+impl Store {
+    /// Returns a revision with the branch of the proposal instead of `HEAD`, which stands for the
+    /// newest commit that is read.
+    fn revision_on_branch<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let Some(branch) = self.branch() else { return text.into() };
+        let rest = text.strip_prefix("HEAD").or_else(|| text.strip_prefix('@'));
+        match rest.filter(|it| it.is_empty() || it.starts_with(['~', '^', '@', '{'])) {
+            Some(rest) if rest.starts_with('{') => format!("{}@{rest}", branch.full_name).into(),
+            Some(rest) => format!("{}{rest}", branch.full_name).into(),
+            None => text.into(),
+        }
     }
 }
 

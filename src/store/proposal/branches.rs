@@ -89,6 +89,24 @@ pub(crate) fn base_revision(repository: &Repository, head: ObjectId) -> String {
     name.map_or_else(|| head.to_string(), |it| it.as_bstr().to_string())
 }
 
+/// Fails if a branch only stands for another one, which a write would change.
+pub(crate) fn reject_symbolic_branch(
+    repository: &Repository,
+    branch_ref: &str,
+) -> Result<(), Error> {
+    let git = repository.git();
+    let found = git.refs.try_find(branch_ref);
+    let found = found.map_err(|err| repository.git_error("read a reference", err))?;
+    match found.map(|it| it.target) {
+        Some(gix::refs::Target::Symbolic(other)) => Err(ProposalError::InvalidBranchName {
+            name: branch_name(branch_ref).to_owned(),
+            why: format!("it is a symbolic reference to `{}`", other.as_bstr()),
+        }
+        .into()),
+        _ => Ok(()),
+    }
+}
+
 /// Fails if a branch exists whose name is a folder of the other, which git cannot store.
 pub(crate) fn reject_conflicting_branch(
     repository: &Repository,

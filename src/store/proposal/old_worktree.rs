@@ -6,8 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
-use gix::index::entry::Flags;
+use gix::index::Entry;
+use gix::index::entry::{Flags, Mode};
 
+use crate::store::history::commits::HistoryReader;
 use crate::store::repo::blob_entry::{compute_blob_id, tree_of_commit};
 use crate::store::repo::index_file::load_or_rebuild_index;
 use crate::store::repo::line_endings::convert_to_git;
@@ -18,11 +20,28 @@ use crate::store::repo::regular_file::{self, read_line};
 use crate::store::repo::rename;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::retry::{RETRY_TIMEOUT, retry_until_timeout};
+use crate::store::write::commit_steps::is_executable;
+use crate::store::write::head_move::find_ref;
 use crate::store::write::recovery;
 use crate::store::{Error, Store};
 
 /// The folder in the state folder with the worktrees.
 pub const PROPOSALS_FOLDER: &str = "proposals";
+
+/// Files in the git directory of a worktree in which a person works.
+const FOREIGN_FILES: [&str; 11] = [
+    "locked",
+    "MERGE_HEAD",
+    "MERGE_MSG",
+    "SQUASH_MSG",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "BISECT_START",
+    "BISECT_LOG",
+    "rebase-merge",
+    "rebase-apply",
+    "sequencer",
+];
 
 /// Returns the worktree of a proposal, if an earlier version has made one that is still there.
 pub(crate) fn find_old_worktree(
@@ -34,7 +53,8 @@ pub(crate) fn find_old_worktree(
     Ok(work.filter(|it| it.is_dir()))
 }
 
-/// Removes the worktree of a proposal. Fails if a file in it is not committed, or a server writes to
+/// Removes the worktree of a proposal. One that a person has made or moved stays, and so does one in
+/// another state than a server leaves it. Fails if a file in it is not committed, or a server writes to
 /// it: earlier versions share `use_lock`. `palace` is one of the person's; the caller holds the write
 /// lock.
 pub(crate) fn remove_old_worktree(
@@ -48,6 +68,11 @@ pub(crate) fn remove_old_worktree(
         return Ok(());
     }
     let branch = branch_name(branch_ref).to_owned();
+    if !is_as_left_by_server(&git_dir, branch_ref)?
+        || !has_only_commits_of(repository, &git_dir, branch_ref)?
+    {
+        return Ok(());
+    }
     let Some(work) = find_old_worktree(repository, branch_ref)? else {
         return fs::remove_dir_all(&git_dir).map_err(Error::for_file("remove", &git_dir));
     };
@@ -82,6 +107,36 @@ pub(crate) fn remove_old_worktree(
     remove().map_err(Error::for_file("remove", &work))
 }
 
+/// Returns whether a worktree is where earlier versions made it, on its branch, with no operation of git
+/// in progress, not locked and without references of its own.
+fn is_as_left_by_server(git_dir: &Path, branch_ref: &str) -> Result<bool, Error> {
+    let place = read_line(&git_dir.join("gitdir"))?.unwrap_or_default();
+    let mut above = Path::new(&place).ancestors().skip(2).map(file_name);
+    let is_own_place = above.next() == Some(file_name(git_dir))
+        && above.nth(1) == Some(Path::new(PROPOSALS_FOLDER));
+    let is_on_branch = read_line(&git_dir.join("HEAD"))?
+        .is_some_and(|it| it.strip_prefix("ref: ").map(str::trim) == Some(branch_ref));
+    let is_there = |name: &str| fs::symlink_metadata(git_dir.join(name)).is_ok();
+    let has_refs = !regular_file::list_folder(&git_dir.join("refs")).is_empty();
+    let is_foreign = has_refs || FOREIGN_FILES.into_iter().any(is_there);
+    Ok(is_own_place && is_on_branch && !is_foreign)
+}
+
+/// Returns whether the commits that `HEAD` of a worktree ever had are those of its branch, now or
+/// earlier: others would be lost with its log.
+fn has_only_commits_of(
+    repository: &Repository,
+    git_dir: &Path,
+    branch_ref: &str,
+) -> Result<bool, Error> {
+    let known = read_reflog(&repository.common_dir.join("logs").join(branch_ref));
+    let (history, tip) = (HistoryReader::new(repository), find_ref(repository, branch_ref)?);
+    let is_known = |it: &ObjectId| {
+        known.contains(it) || tip.is_some_and(|tip| *it == tip || history.is_ancestor(*it, tip))
+    };
+    Ok(read_reflog(&git_dir.join("logs/HEAD")).iter().all(is_known))
+}
+
 /// Returns whether another process has a lock. One that is being started by the same program has the
 /// locks of its parent for a moment.
 fn is_locked_elsewhere(lock: &File) -> bool {
@@ -105,17 +160,17 @@ fn list_uncommitted_files(worktree: &Repository) -> gix::Result<Vec<String>> {
     let head = worktree.head().ok().flatten();
     let committed = git.index_from_tree(&tree_of_commit(&git, last.or(head))?)?;
     let entries = committed.entries().iter();
-    let mut left: BTreeMap<String, ObjectId> =
-        entries.map(|it| (it.path(&committed).to_string(), it.id)).collect();
+    let mut left: BTreeMap<String, _> =
+        entries.map(|it| (it.path(&committed).to_string(), (it.id, it.mode))).collect();
     let index = load_or_rebuild_index(&git)?;
     let mut on_disk = list_all_files(&worktree.work);
     let mut uncommitted = Vec::new();
     for entry in index.entries() {
         let path = entry.path(&index).to_string();
-        let is_committed = left.remove(&path) == Some(entry.id);
+        let is_committed = left.remove(&path) == Some((entry.id, entry.mode));
         let is_here = on_disk.iter().position(|it| *it == path).map(|it| on_disk.swap_remove(it));
         let is_same = match is_here {
-            Some(_) => has_content(worktree, &git, &index, &path, entry.id)?,
+            Some(_) => is_same_file(worktree, &git, &index, entry)?,
             None => entry.flags.contains(Flags::SKIP_WORKTREE),
         };
         if !is_committed || !is_same {
@@ -125,23 +180,30 @@ fn list_uncommitted_files(worktree: &Repository) -> gix::Result<Vec<String>> {
     uncommitted.extend(left.into_keys());
     uncommitted.extend(on_disk);
     uncommitted.sort();
+    uncommitted.dedup();
     Ok(uncommitted)
 }
 
-/// Returns whether a file has the content of a blob, with the line endings that git would store.
-fn has_content(
+/// Returns whether a file is as in the index, with the line endings that git would store.
+fn is_same_file(
     worktree: &Repository,
     git: &gix::Repository,
     index: &gix::index::State,
-    path: &str,
-    id: ObjectId,
+    entry: &Entry,
 ) -> gix::Result<bool> {
-    let Ok(bytes) = fs::read(worktree.work.join(path)) else { return Ok(false) };
-    if compute_blob_id(git, &bytes)? == id {
+    let path = entry.path(index).to_string();
+    let place = worktree.work.join(&path);
+    let has_modes = git.config_snapshot().boolean("core.fileMode").unwrap_or(true);
+    let is_regular = fs::symlink_metadata(&place).is_ok_and(|it| it.is_file());
+    if !is_regular || has_modes && is_executable(&place) != (entry.mode == Mode::FILE_EXECUTABLE) {
+        return Ok(false);
+    }
+    let Ok(bytes) = fs::read(place) else { return Ok(false) };
+    if compute_blob_id(git, &bytes)? == entry.id {
         return Ok(true);
     }
     let Ok(text) = String::from_utf8(bytes) else { return Ok(false) };
-    Ok(compute_blob_id(git, &convert_to_git(git, index, path, &text)?)? == id)
+    Ok(compute_blob_id(git, &convert_to_git(git, index, &path, &text)?)? == entry.id)
 }
 
 /// Lists everything in a worktree that is not a folder, by path with slashes.

@@ -11,7 +11,8 @@ use crate::model::quoted;
 use crate::store::history::commits::HistoryReader;
 use crate::store::history::palace_folders::is_palace_file;
 use crate::store::proposal::branches::{
-    base_revision, parse_branch_name, reject_conflicting_branch, update_branch,
+    base_revision, parse_branch_name, reject_conflicting_branch, reject_symbolic_branch,
+    update_branch,
 };
 use crate::store::proposal::old_worktree::remove_old_worktree;
 use crate::store::repo::line_endings::{CommittedAttributes, attributes_of_tree};
@@ -50,9 +51,12 @@ impl ServedProposal {
     /// disk.
     pub fn list_palaces(&self) -> Result<Vec<PathBuf>, Error> {
         let repository = self.palace.require_repository()?;
-        let Some(tip) = self.palace.history_tip(&repository)? else { return Ok(Vec::new()) };
         let (inside, is_below) = folder_in_repository(&repository, &self.home)?;
-        let folders = palace_folders(&repository, &inside, tip)?.into_iter();
+        let list = || match self.palace.history_tip(&repository)? {
+            Some(tip) => palace_folders(&repository, &inside, tip),
+            None => Ok(Vec::new()),
+        };
+        let folders = self.palace.retry_during_gc(list)?.into_iter();
         Ok(match is_below {
             true => {
                 let name = |it: String| self.home.join(it[inside.len()..].trim_start_matches('/'));
@@ -65,7 +69,8 @@ impl ServedProposal {
 
     /// Returns the store of a palace of the home, which reads from the branch and writes to it.
     pub(crate) fn apply_to(&self, palace: Store) -> Store {
-        palace.with_branch(self.palace.branch())
+        let prune_guard = self.palace.prune_guard.share();
+        Store { prune_guard, ..palace }.with_branch(self.palace.branch())
     }
 }
 
@@ -127,6 +132,7 @@ impl Opening<'_> {
     /// no palace of the home, or one with files that git would filter.
     fn find_or_create_branch(&self) -> Result<ObjectId, Error> {
         let Self { repository, head, branch_ref, .. } = self;
+        reject_symbolic_branch(repository, branch_ref)?;
         let found = find_ref(repository, branch_ref)?;
         let name = found.map_or("HEAD", |_| branch_name(branch_ref));
         let tip = found.unwrap_or(*head);
@@ -304,7 +310,7 @@ mod tests {
 
     use super::*;
     use crate::store::CommitOutcome;
-    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok, git_in};
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok, git_in, try_git};
 
     const HALL: &str = "rooms/hall.yaml";
 
@@ -383,9 +389,8 @@ mod tests {
             assert_eq!(store.commit(&change).unwrap(), CommitOutcome::Stale(vec![path.to_owned()]));
         }
         for path in ["rooms/hall.yaml/deep.yaml", "rooms"] {
-            let change = change_of_one_file(path, None, Some("2\n"));
-            let made = store.commit(&change);
-            assert!(matches!(made, Ok(CommitOutcome::Stale(_)) | Err(_)), "{path}: {made:?}");
+            let refused = store.commit(&change_of_one_file(path, None, Some("2\n"))).unwrap_err();
+            assert!(matches!(refused, Error::InvalidPath { .. }), "{path}: {refused}");
         }
         assert_eq!(scene.git(&["rev-parse", "main"]), scene.git(&["rev-parse", "ideas"]));
     }
@@ -502,24 +507,29 @@ mod tests {
     /// Makes the worktree of the proposal as earlier versions did: a sparse one.
     fn add_old_worktree(scene: &TestHome) -> PathBuf {
         let name = crate::store::repo::proposal_branch::folder_name_of_branch("refs/heads/ideas");
-        let work = scene.home.with_file_name(name);
-        let place = work.to_str().unwrap();
-        scene.git(&["worktree", "add", "-q", "--no-checkout", "-b", "ideas", place]);
+        let first = scene.home.with_file_name(&name);
+        let work = scene.home.with_file_name("proposals").join("01234567").join(name).join("home");
+        let [from, to] = [&first, &work].map(|it| it.to_str().unwrap());
+        scene.git(&["worktree", "add", "-q", "--no-checkout", "-b", "ideas", from]);
+        fs::create_dir_all(work.parent().unwrap()).unwrap();
+        scene.git(&["worktree", "move", from, to]);
         git_in(&work, &["read-tree", "HEAD"]);
         git_in(&work, &["checkout", "-q", "--", "keep"]);
         for file in git_in(&work, &["ls-files", "--deleted"]).lines() {
             git_in(&work, &["update-index", "--skip-worktree", file]);
         }
-        let git_dir = scene.home.join(".git/worktrees").join(work.file_name().unwrap());
-        assert!(git_dir.join("logs/HEAD").is_file());
         work
+    }
+
+    fn git_dir_of(work: &Path) -> PathBuf {
+        PathBuf::from(git_in(work, &["rev-parse", "--absolute-git-dir"]).trim())
     }
 
     #[test]
     fn the_worktree_of_an_earlier_version_is_removed_if_all_in_it_is_committed() {
         let scene = scene_with_palace();
         let work = add_old_worktree(&scene);
-        let hall = work.join("keep/rooms/hall.yaml");
+        let (git_dir, hall) = (git_dir_of(&work), work.join("keep/rooms/hall.yaml"));
         fs::write(&hall, "by hand\n").unwrap();
         fs::write(work.join("notes.md"), "mine\n").unwrap();
         let refused = |text: &str| {
@@ -547,14 +557,101 @@ mod tests {
         // The branch was moved elsewhere meanwhile.
         scene.git(&["update-ref", "refs/heads/ideas", "main"]);
         let proposal = open(&scene).unwrap();
-        assert!(
-            !work.exists()
-                && !scene.home.join(".git/worktrees").join(work.file_name().unwrap()).exists()
-        );
+        assert!(!work.exists() && !git_dir.exists());
         commit_ok(
             &mut store_of(&scene, &proposal),
             &change_of_one_file(HALL, Some("1\n"), Some("2\n")),
         );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_worktree_in_which_a_person_works_is_not_removed() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let scene = scene_with_palace();
+        let work = add_old_worktree(&scene);
+        let (git_dir, hall) = (git_dir_of(&work), work.join("keep/rooms/hall.yaml"));
+        let refused = |text: &str| {
+            let refused = open(&scene).unwrap_err().to_string();
+            assert!(refused.contains(text), "{refused}");
+            assert!(hall.symlink_metadata().is_ok());
+        };
+        fs::set_permissions(&hall, fs::Permissions::from_mode(0o755)).unwrap();
+        refused("`keep/rooms/hall.yaml` is not committed");
+        fs::rename(&hall, work.with_file_name("elsewhere")).unwrap();
+        std::os::unix::fs::symlink("../../../elsewhere", &hall).unwrap();
+        refused("`keep/rooms/hall.yaml` is not committed");
+        git_in(&work, &["checkout", "-q", "--", "keep"]);
+
+        for file in ["locked", "MERGE_HEAD", "refs/worktree/mine"] {
+            fs::create_dir_all(git_dir.join(file).parent().unwrap()).unwrap();
+            fs::write(git_dir.join(file), "x").unwrap();
+            refused("is checked out at");
+            fs::remove_file(git_dir.join(file)).unwrap();
+        }
+        fs::remove_dir(git_dir.join("refs/worktree")).unwrap();
+        git_in(&work, &["checkout", "-q", "--detach"]);
+        fs::write(work.join("keep/rooms/hall.yaml"), "mine\n").unwrap();
+        git_in(&work, &["commit", "-qam", "mine"]);
+        let proposal = open(&scene).unwrap();
+        assert!(hall.is_file(), "its commit is in no branch");
+        drop(proposal);
+        git_in(&work, &["checkout", "-q", "ideas"]);
+        refused("is checked out at");
+    }
+
+    #[test]
+    fn a_branch_in_a_rebase_or_a_bisect_is_checked_out() {
+        let scene = scene_with_palace();
+        let mut store = store_of(&scene, &open(&scene).unwrap());
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        let other = scene.home.with_file_name("other");
+        let change = change_of_one_file(HALL, Some("2\n"), Some("3\n"));
+        let mut refused = || {
+            let refused = store.commit(&change).unwrap_err().to_string();
+            assert!(
+                refused.contains("other`, and a proposal needs a branch of its own"),
+                "{refused}"
+            );
+        };
+        scene.git(&["worktree", "add", "-q", other.to_str().unwrap(), "ideas"]);
+        git_in(&other, &["bisect", "start", "ideas", "main"]);
+        git_in(&other, &["checkout", "-q", "--detach"]);
+        refused();
+        git_in(&other, &["bisect", "reset"]);
+        assert!(!try_git(&other, &["rebase", "-q", "--exec", "false", "main~1"]).status.success());
+        refused();
+    }
+
+    #[test]
+    fn a_branch_that_only_stands_for_another_is_refused() {
+        let scene = scene_with_palace();
+        scene.git(&["symbolic-ref", "refs/heads/ideas", "refs/heads/main"]);
+        assert_eq!(
+            open(&scene).unwrap_err().to_string(),
+            "`ideas` cannot be the name of a branch: it is a symbolic reference to `refs/heads/main`"
+        );
+    }
+
+    #[test]
+    fn head_is_the_newest_commit_of_the_branch() {
+        let scene = scene_with_palace();
+        let mut store = store_of(&scene, &open(&scene).unwrap());
+        let (now, zone) = (chrono::Utc::now(), crate::model::TimeZone::default());
+        for (was, new) in [("1\n", "2\n"), ("2\n", "3\n")] {
+            commit_ok(&mut store, &change_of_one_file(HALL, Some(was), Some(new)));
+        }
+        for (said, expected) in [
+            ("HEAD", "ideas"),
+            ("HEAD~1", "ideas~1"),
+            ("@^", "ideas~1"),
+            ("@{1}", "ideas~1"),
+            ("HEAD@{1}", "ideas~1"),
+            ("main", "main"),
+        ] {
+            let found = store.resolve_moment(said, now, &zone).unwrap();
+            assert_eq!(found.0, scene.git(&["rev-parse", expected]).trim(), "{said}");
+        }
     }
 
     #[test]

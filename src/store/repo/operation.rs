@@ -26,8 +26,8 @@ impl BlockingGitOperation {
     pub(crate) fn in_progress(git_dir: &Path) -> Option<Self> {
         let is_there = |name: &str| git_dir.join(name).exists();
         // `git am` shares its folder with the older rebase backend.
-        let is_am = is_there("rebase-apply/applying");
-        if is_there("rebase-merge") || (is_there("rebase-apply") && !is_am) {
+        let is_apply = || is_there("rebase-apply") && !is_there("rebase-apply/applying");
+        if is_there("rebase-merge") || is_apply() {
             return Some(Self::Rebase);
         }
         (is_there("BISECT_START") || is_there("BISECT_LOG")).then_some(Self::Bisect)

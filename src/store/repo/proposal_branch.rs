@@ -1,8 +1,10 @@
 //! The branch of a proposal: its names, the files in `.git/palazzo` that belong to it, and its newest
 //! commit.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use gix::ObjectId;
 use gix::refs::{FullName, Target};
@@ -10,12 +12,19 @@ use sha1::{Digest as _, Sha1};
 
 use crate::store::Error;
 use crate::store::repo::proposal_error::ProposalError;
+use crate::store::repo::reflog::read_reflog;
 use crate::store::repo::regular_file;
 use crate::store::repo::regular_file::read_line;
 use crate::store::repo::repository::{self, Repository};
+use crate::store::repo::retry::retry_until_timeout;
 
 /// The folder in `.git/palazzo` with a file for each proposal.
 pub(crate) const MARKER_FOLDER: &str = "proposals";
+/// The locks that git holds while it checks out another branch, one after the other.
+const CHECKOUT_LOCKS: [&str; 2] = ["index.lock", "HEAD.lock"];
+/// How long a checkout is waited for, and the age from which on a lock is left over.
+const CHECKOUT_TIMEOUT: Duration = Duration::from_secs(2);
+const MAX_CHECKOUT_LOCK_AGE: Duration = Duration::from_secs(60);
 /// How many digits of a hash tell names apart that are alike as names of folders.
 const HASH_DIGITS: usize = 8;
 
@@ -78,41 +87,93 @@ impl ProposalBranch {
     }
 }
 
+/// A working directory in which a branch is checked out, or which an operation of git will leave on it.
+pub(crate) struct Checkout {
+    /// The working directory.
+    work: PathBuf,
+    /// The commit to which `HEAD` was last moved there.
+    pub(crate) commit: Option<ObjectId>,
+}
+
 /// Fails if a branch is checked out: a move of the branch would then leave the files of that working
 /// directory behind.
 pub(crate) fn reject_checked_out_branch(
     repository: &Repository,
     branch_ref: &str,
 ) -> Result<(), Error> {
-    let branch = branch_name(branch_ref).to_owned();
     let found = find_checkout(repository, branch_ref)?;
-    found.map_or(Ok(()), |place| Err(ProposalError::CheckedOutElsewhere { branch, place }.into()))
+    found.map_or(Ok(()), |it| Err(it.error(branch_ref)))
 }
 
-/// Returns the working directory in which a branch is checked out.
-fn find_checkout(repository: &Repository, branch_ref: &str) -> Result<Option<PathBuf>, Error> {
+impl Checkout {
+    /// Returns the error that the branch is checked out.
+    pub(crate) fn error(self, branch_ref: &str) -> Error {
+        let branch = branch_name(branch_ref).to_owned();
+        ProposalError::CheckedOutElsewhere { branch, place: self.work }.into()
+    }
+}
+
+/// Returns the working directory in which a branch is checked out. Waits for a checkout that is under
+/// way.
+pub(crate) fn find_checkout(
+    repository: &Repository,
+    branch_ref: &str,
+) -> Result<Option<Checkout>, Error> {
     let common_dir = &repository.common_dir;
     let is_bare = repository.git().config_snapshot().boolean("core.bare").unwrap_or(false);
-    if !is_bare && has_branch(common_dir, branch_ref)? {
-        let is_main = repository.git_dir == repository.common_dir;
-        let above = if common_dir.ends_with(".git") { common_dir.parent() } else { None };
-        let work = if is_main { Some(repository.work.as_path()) } else { above };
-        return Ok(Some(work.unwrap_or(common_dir).to_owned()));
-    }
-    for git_dir in regular_file::list_folder(&common_dir.join("worktrees")) {
-        let git_dir = git_dir.path();
+    let main = if is_bare { None } else { Some(common_dir.clone()) };
+    let linked = regular_file::list_folder(&common_dir.join("worktrees")).into_iter();
+    for git_dir in main.into_iter().chain(linked.map(|it| it.path())) {
+        wait_for_checkout(&git_dir);
         if has_branch(&git_dir, branch_ref)? {
-            let place = read_line(&git_dir.join("gitdir"))?.map(PathBuf::from);
-            let work = place.and_then(|it| it.parent().map(Path::to_owned));
-            return Ok(Some(work.unwrap_or(git_dir)));
+            let work = work_of_git_dir(repository, &git_dir)?;
+            let commit = read_reflog(&git_dir.join("logs/HEAD")).first().copied();
+            return Ok(Some(Checkout { work, commit }));
         }
     }
     Ok(None)
 }
 
+/// Returns the working directory that belongs to a git directory.
+fn work_of_git_dir(repository: &Repository, git_dir: &Path) -> Result<PathBuf, Error> {
+    let Repository { common_dir, work, .. } = repository;
+    if git_dir != common_dir {
+        let place = read_line(&git_dir.join("gitdir"))?.map(PathBuf::from);
+        let above = place.and_then(|it| it.parent().map(Path::to_owned));
+        return Ok(above.unwrap_or_else(|| git_dir.to_owned()));
+    }
+    if repository.git_dir == *common_dir {
+        return Ok(work.clone());
+    }
+    let above = if common_dir.ends_with(".git") { common_dir.parent() } else { None };
+    Ok(above.unwrap_or(common_dir).to_owned())
+}
+
+/// Waits for a moment while git changes the index or `HEAD`: it moves `HEAD` to a branch after it has
+/// written the files. A lock that a killed git has left is not waited for.
+fn wait_for_checkout(git_dir: &Path) {
+    let is_locked = || {
+        CHECKOUT_LOCKS.iter().any(|name| {
+            let locked = fs::symlink_metadata(git_dir.join(name)).and_then(|it| it.modified());
+            locked.is_ok_and(|it| it.elapsed().is_ok_and(|age| age < MAX_CHECKOUT_LOCK_AGE))
+        })
+    };
+    let look = || if is_locked() { Err(()) } else { Ok(()) };
+    let _ = retry_until_timeout(CHECKOUT_TIMEOUT, |()| true, look);
+}
+
+/// Returns whether a branch is checked out in the working directory of `git_dir`, or is when a rebase or
+/// a bisect there ends.
 fn has_branch(git_dir: &Path, branch_ref: &str) -> Result<bool, Error> {
+    let is = |file: &str, expected: &str| {
+        let line = read_line(&git_dir.join(file))?;
+        Ok::<_, Error>(line.is_some_and(|it| it.trim() == expected))
+    };
     let head = read_line(&git_dir.join("HEAD"))?;
-    Ok(head.is_some_and(|it| it.strip_prefix("ref: ").map(str::trim) == Some(branch_ref)))
+    Ok(head.is_some_and(|it| it.strip_prefix("ref: ").map(str::trim) == Some(branch_ref))
+        || is("rebase-merge/head-name", branch_ref)?
+        || is("rebase-apply/head-name", branch_ref)?
+        || is("BISECT_START", branch_name(branch_ref))?)
 }
 
 fn short_hash(text: &str) -> String {

@@ -11,7 +11,7 @@ use crate::store::repo::blob_entry::{self, find_blob_entry};
 use crate::store::repo::failpoint;
 use crate::store::repo::fsync;
 use crate::store::repo::line_endings::{attributes_of_tree, convert_to_git};
-use crate::store::repo::proposal_branch::ProposalBranch;
+use crate::store::repo::proposal_branch::{ProposalBranch, find_checkout};
 use crate::store::write::commit::CommitDraft;
 use crate::store::write::commit_steps::{CommitSteps, write_blob_entry};
 use crate::store::write::moved_files::find_moved_files;
@@ -42,6 +42,13 @@ impl CommitSteps<'_> {
         if !stale.is_empty() {
             return Ok(Attempt::Stale(stale));
         }
+        for edit in self.edits.iter().filter(|it| it.was.is_none()) {
+            let path = self.path_in_repository(edit);
+            if self.is_obstructed(tree, &path).map_err(failed)? {
+                let why = "on the branch, a folder or a link is in its place or that of its folder";
+                return Err(Error::invalid_path(&edit.path, why));
+            }
+        }
         let paths = self.edits.iter().map(|it| self.path_in_repository(it));
         let attributes = attributes_of_tree(self.git, tree, paths).map_err(failed)?;
         self.reject_filtered(&attributes)?;
@@ -52,9 +59,30 @@ impl CommitSteps<'_> {
         fsync::sync_file_systems_or_files(&[&self.repository.common_dir], || {
             writer.object_files()
         })?;
-        match self.move_branch(branch, (tip, new), draft.reflog_entry())? {
-            RefUpdateOutcome::Updated => Ok(Attempt::Done(Some(new))),
+        let log = draft.reflog_entry();
+        match self.move_branch(branch, (tip, new), log.clone())? {
             RefUpdateOutcome::Conflict => Ok(Attempt::Moved),
+            RefUpdateOutcome::Updated => {
+                self.take_back_if_checked_out(branch, (tip, new), log)?;
+                Ok(Attempt::Done(Some(new)))
+            }
+        }
+    }
+
+    /// Takes the commit back and fails if git has checked out the branch meanwhile as it was before:
+    /// the files there lack the commit, and the next commit there would revert it.
+    fn take_back_if_checked_out(
+        &self,
+        branch: &ProposalBranch,
+        (tip, new): (ObjectId, ObjectId),
+        log: String,
+    ) -> Result<(), Error> {
+        let found = find_checkout(self.repository, &branch.full_name)?;
+        let Some(checkout) = found.filter(|it| it.commit == Some(tip)) else { return Ok(()) };
+        match self.move_branch(branch, (new, tip), log)? {
+            RefUpdateOutcome::Updated => Err(checkout.error(&branch.full_name)),
+            // A commit of others is above it now.
+            RefUpdateOutcome::Conflict => Ok(()),
         }
     }
 
@@ -67,16 +95,15 @@ impl CommitSteps<'_> {
                 Some(entry) => Some(self.git.find_blob(entry.id)?.take_data()),
                 None => None,
             };
-            if was.as_deref() != edit.was.as_ref().map(String::as_bytes)
-                || (was.is_none() && self.is_obstructed(tree, &path)?)
-            {
+            if was.as_deref() != edit.was.as_ref().map(String::as_bytes) {
                 stale.push(edit.path.clone());
             }
         }
         Ok(stale)
     }
 
-    /// Returns whether a folder is in place of a new file, or a file in place of one of its folders.
+    /// Returns whether a folder is in place of a new file, or a file or link in place of one of its
+    /// folders.
     fn is_obstructed(&self, tree: ObjectId, path: &str) -> gix::Result<bool> {
         let root = self.git.find_tree(tree)?;
         if root.lookup_entry(path.split('/'))?.is_some() {

@@ -325,14 +325,15 @@ pub(crate) fn write_blob_entry(
     Ok(Some(BlobEntry { kind, id: writer.write_blob(bytes)? }))
 }
 
+/// Returns whether the user may execute a file.
 #[cfg(unix)]
-fn is_executable(place: &Path) -> bool {
+pub(crate) fn is_executable(place: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::symlink_metadata(place).is_ok_and(|it| it.permissions().mode() & 0o100 != 0)
 }
 
 /// Returns `false`: on Windows no file is executable, and git keeps the mode of committed files.
 #[cfg(windows)]
-fn is_executable(_: &Path) -> bool {
+pub(crate) fn is_executable(_: &Path) -> bool {
     false
 }

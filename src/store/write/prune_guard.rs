@@ -45,6 +45,11 @@ struct RetainedObjects {
 }
 
 impl PruneGuard {
+    /// Returns a guard of the same objects, for another store of the repository.
+    pub(crate) fn share(&self) -> Self {
+        Self(self.0.clone())
+    }
+
     /// Retains `objects`, which a reference reaches by now, while a garbage collection is running.
     pub(crate) fn retain_objects(
         &self,

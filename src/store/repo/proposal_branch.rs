@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gix::ObjectId;
 use gix::refs::{FullName, Target};
@@ -16,14 +16,14 @@ use crate::store::repo::reflog::read_reflog;
 use crate::store::repo::regular_file;
 use crate::store::repo::regular_file::read_line;
 use crate::store::repo::repository::{self, Repository};
-use crate::store::repo::retry::retry_until_timeout;
 
 /// The folder in `.git/palazzo` with a file for each proposal.
 pub(crate) const MARKER_FOLDER: &str = "proposals";
 /// The locks that git holds while it checks out another branch, one after the other.
 const CHECKOUT_LOCKS: [&str; 2] = ["index.lock", "HEAD.lock"];
-/// How long a checkout is waited for, and the age from which on a lock is left over.
+/// How long a checkout is waited for, with which pauses, and the age from which on a lock is left over.
 const CHECKOUT_TIMEOUT: Duration = Duration::from_secs(2);
+const CHECKOUT_PAUSE: Duration = Duration::from_millis(100);
 const MAX_CHECKOUT_LOCK_AGE: Duration = Duration::from_secs(60);
 /// How many digits of a hash tell names apart that are alike as names of folders.
 const HASH_DIGITS: usize = 8;
@@ -158,8 +158,11 @@ fn wait_for_checkout(git_dir: &Path) {
             locked.is_ok_and(|it| it.elapsed().is_ok_and(|age| age < MAX_CHECKOUT_LOCK_AGE))
         })
     };
-    let look = || if is_locked() { Err(()) } else { Ok(()) };
-    let _ = retry_until_timeout(CHECKOUT_TIMEOUT, |()| true, look);
+    let started = Instant::now();
+    while is_locked() && started.elapsed() < CHECKOUT_TIMEOUT {
+        // Git takes the second lock a moment after it has released the first.
+        std::thread::sleep(CHECKOUT_PAUSE);
+    }
 }
 
 /// Returns whether a branch is checked out in the working directory of `git_dir`, or is when a rebase or

@@ -591,6 +591,7 @@ impl Store {
         self.reject_symlinked_palace()?;
         match open.as_ref().filter(|it| it.is_current()) {
             Some(repository) => {
+                repository.begin_call();
                 repo::git_files::check_files_of_open_repository(
                     &repository.git_dir,
                     &repository.common_dir,

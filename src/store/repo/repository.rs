@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use gix::refs::{FullNameRef, Target};
 use gix::sec::Trust;
@@ -55,6 +57,10 @@ pub(crate) struct Repository {
     pub(crate) unreadable_user_file: Option<String>,
     /// The inode of `.git` in the working directory: a link in its place has another one.
     git_inode: Option<u64>,
+    /// The last commit that `HEAD` pointed to and that was looked for among the objects in this call.
+    found_head: Mutex<Option<gix::ObjectId>>,
+    /// Whether lock files that a power failure may have left were looked for.
+    has_searched_locks: AtomicBool,
     /// The files that determine the repository's location, configuration and consent, with their
     /// stamps.
     source_stamps: Vec<(PathBuf, Option<FileStamp>)>,
@@ -125,7 +131,22 @@ impl Repository {
 
     /// Returns the commit that `HEAD` points to; `None`: there is no commit yet.
     pub(crate) fn head(&self) -> Result<Option<gix::ObjectId>, Error> {
-        read_head(&self.git()).map_err(|err| self.git_error("read `HEAD`", err))
+        let mut found = self.found_head.lock().unwrap_or_else(PoisonError::into_inner);
+        let head = read_head_unless_found(&self.git(), *found);
+        let head = head.map_err(|err| self.git_error("read `HEAD`", err))?;
+        *found = head;
+        Ok(head)
+    }
+
+    /// Begins a call: the commit that `HEAD` points to is looked for again.
+    pub(crate) fn begin_call(&self) {
+        *self.found_head.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Returns true at the first call only, when lock files must be looked for whose writer has no
+    /// marker: a power failure may have lost that, and has ended every process.
+    pub(crate) fn must_search_locks(&self) -> bool {
+        !self.has_searched_locks.swap(true, Ordering::Relaxed)
     }
 
     /// Returns true if this is still the nearest repository, with the same configuration and
@@ -226,6 +247,8 @@ impl Repository {
             config_scan: survey,
             unreadable_user_file: None,
             git_inode,
+            found_head: Mutex::new(None),
+            has_searched_locks: AtomicBool::new(false),
             source_stamps: sources,
         })
     }
@@ -239,7 +262,15 @@ impl std::fmt::Debug for Repository {
 
 /// Returns the commit that `HEAD` points to; `None`: there is no commit yet.
 pub(crate) fn read_head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> {
-    if let Some(head) = read_loose_head(git)? {
+    read_head_unless_found(git, None)
+}
+
+/// Reads `HEAD` as [`read_head`] does, without looking for the commit `found` among the objects.
+fn read_head_unless_found(
+    git: &gix::Repository,
+    found: Option<gix::ObjectId>,
+) -> gix::Result<Option<gix::ObjectId>> {
+    if let Some(head) = read_loose_head(git, found)? {
         return Ok(Some(head));
     }
     let read = || -> gix::Result<_> {
@@ -270,13 +301,19 @@ pub(crate) fn read_head(git: &gix::Repository) -> gix::Result<Option<gix::Object
 
 /// Returns the commit that `HEAD`, or the branch that it points to, names in a file of its own;
 /// `None`: there is no such file, or it names no commit. Few branches are in `packed-refs`.
-fn read_loose_head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> {
+fn read_loose_head(
+    git: &gix::Repository,
+    found: Option<gix::ObjectId>,
+) -> gix::Result<Option<gix::ObjectId>> {
     let Some(head) = git.refs.try_find_loose("HEAD")? else { return Ok(None) };
     let target = match head.target {
         Target::Symbolic(branch) => git.refs.try_find_loose(branch.as_ref())?.map(|it| it.target),
         id @ Target::Object(_) => Some(id),
     };
     let Some(Target::Object(id)) = target else { return Ok(None) };
+    if found == Some(id) {
+        return Ok(found);
+    }
     Ok((git.find_header(id)?.kind() == gix::objs::Kind::Commit).then_some(id))
 }
 

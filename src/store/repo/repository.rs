@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use gix::refs::{FullNameRef, Target};
@@ -59,8 +58,6 @@ pub(crate) struct Repository {
     git_inode: Option<u64>,
     /// The last commit that `HEAD` pointed to and that was looked for among the objects in this call.
     found_head: Mutex<Option<gix::ObjectId>>,
-    /// Whether lock files that a power failure may have left were looked for.
-    has_searched_locks: AtomicBool,
     /// The files that determine the repository's location, configuration and consent, with their
     /// stamps.
     source_stamps: Vec<(PathBuf, Option<FileStamp>)>,
@@ -141,12 +138,6 @@ impl Repository {
     /// Begins a call: the commit that `HEAD` points to is looked for again.
     pub(crate) fn begin_call(&self) {
         *self.found_head.lock().unwrap_or_else(PoisonError::into_inner) = None;
-    }
-
-    /// Returns true at the first call only, when lock files must be looked for whose writer has no
-    /// marker: a power failure may have lost that, and has ended every process.
-    pub(crate) fn must_search_locks(&self) -> bool {
-        !self.has_searched_locks.swap(true, Ordering::Relaxed)
     }
 
     /// Returns true if this is still the nearest repository, with the same configuration and
@@ -248,7 +239,6 @@ impl Repository {
             unreadable_user_file: None,
             git_inode,
             found_head: Mutex::new(None),
-            has_searched_locks: AtomicBool::new(false),
             source_stamps: sources,
         })
     }

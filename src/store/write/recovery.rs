@@ -81,9 +81,6 @@ pub(crate) fn recover_under_lock(
     let place = marker_path(repository);
     let text = read_marker(&place).map_err(Error::for_file("read", &place))?;
     let marker = WriteMarker::parse(&String::from_utf8_lossy(&text));
-    if text.is_empty() && !repository.must_search_locks() {
-        return Ok(());
-    }
     remove_dead_locks(repository, &marker)
         .map_err(Error::for_file("remove the locks listed in", &place))?;
     if text.is_empty() {

@@ -15,7 +15,9 @@ use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::signal;
 use crate::keeper::{self, BackgroundSyncSettings, Keeper, SyncTiming};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
-use crate::model::{TimeZone, WatchMode, escape_unprintable_in_lines, path_text, quoted};
+use crate::model::{
+    TimeZone, WatchMode, escape_unprintable_in_lines, path_text, quote_for_shell, quoted,
+};
 
 /// Keeps idle threads alive, beginning with the one that opens the palace. If the system cannot
 /// start another thread, a call then waits for an existing one.
@@ -161,11 +163,19 @@ fn home_and_keeper(
     let Some(branch) = propose else { return Ok((home, keeper)) };
     let proposal = keeper::open_proposal(&keeper, branch)?;
     anstream::eprintln!(
-        "palazzo: changes go to the branch {} as a proposal, and {} stays as it is. \
-         `palazzo proposals` lists it, `palazzo diff --proposal` shows it.",
+        "palazzo: changes go to the branch {0} as a proposal, and {1} stays as it is. \
+         `palazzo proposals {2}` lists it, `palazzo diff --proposal {3} --home {2}` shows it.",
         quoted(branch),
-        path_text(&home)
+        path_text(&home),
+        quote_for_shell(&home.display().to_string()),
+        quote_for_shell(branch)
     );
+    if proposal.was_other_branch {
+        anstream::eprintln!(
+            "palazzo: the branch {} was there before and was no proposal; changes go on top of it",
+            quoted(branch)
+        );
+    }
     if !proposal.palaces_with_uncommitted_changes.is_empty() {
         anstream::eprintln!(
             "palazzo: what is not committed in {} is not in the proposal",

@@ -69,6 +69,8 @@ pub struct TextInCommit {
     pub is_in_message: bool,
     /// Whether a branch, a tag or another reference leads to it.
     pub is_referenced: bool,
+    /// The open proposals that would bring it into the checked-out branch.
+    pub proposals: Vec<String>,
 }
 
 impl SoughtText {

@@ -9,7 +9,8 @@ use crate::render::{ago, count_with_noun, name_in_sentence, truncate};
 const MAX_AUTHORS: usize = 5;
 
 /// What a person does before merging or dropping a proposal that a server writes to.
-pub const END_SERVERS_FIRST: &str = "end the server that is running: it cannot go on afterwards";
+pub const END_SERVERS_FIRST: &str =
+    "end the servers that write to it: without the branch they cannot go on";
 
 /// Joins commands so that each runs only if the one before has succeeded, a line for each.
 pub fn chain_commands(commands: &[String]) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::model::{TextInCommit, TextInFile, TextInRepository, TextLocations, path_text};
+use crate::model::{TextInCommit, TextInFile, TextInRepository, TextLocations, path_text, quoted};
 use crate::render::text::{count_with_noun, one_line, truncate};
 
 /// Limit for the lines that are listed of a file.
@@ -16,8 +16,8 @@ const MAX_SUBJECT_CHARS: usize = 60;
 
 /// Where a text can also be, and no search of this machine's palaces finds it.
 const NOT_SEARCHED: &str = "\
-Not searched: other clones and what was pushed, backups, the memory of running servers, files of \
-editors, and the sources from which texts were mined or imported. Found is only the text as it was \
+Not searched: other clones and what was pushed, backups, the memory of running servers, files of
+editors, and the sources from which texts were mined or imported. Found is only the text as it was
 given, on one line, and not encoded in another way; in names of files also as a slug.
 ";
 
@@ -62,6 +62,7 @@ pub fn text_locations_json(found: &TextLocations) -> String {
             "paths": it.paths,
             "in_message": it.is_in_message,
             "referenced": it.is_referenced,
+            "proposals": it.proposals,
         })
     };
     let repository = |it: &TextInRepository| {
@@ -125,11 +126,16 @@ fn file_lines(files: &[TextInFile]) -> String {
 }
 
 fn commit_line(it: &TextInCommit) -> String {
-    let TextInCommit { commit, paths, is_in_message, is_referenced } = it;
+    let TextInCommit { commit, paths, is_in_message, is_referenced, proposals } = it;
     let date = commit.at.format("%Y-%m-%d");
     let subject = truncate(&one_line(&commit.subject), MAX_SUBJECT_CHARS);
-    let lost = if *is_referenced { "" } else { " (no branch leads to it)" };
-    let mut page = format!("  {} {date} {subject}{lost}\n", commit.short);
+    let names: Vec<_> = proposals.iter().map(|it| quoted(it)).collect();
+    let place = match (is_referenced, names.as_slice()) {
+        (false, _) => " (no branch leads to it)".to_owned(),
+        (true, []) => String::new(),
+        (true, names) => format!(" (proposed on {})", names.join(", ")),
+    };
+    let mut page = format!("  {} {date} {subject}{place}\n", commit.short);
     if *is_in_message {
         page.push_str("    in its message\n");
     }

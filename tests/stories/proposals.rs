@@ -256,7 +256,7 @@ async fn a_branch_that_is_checked_out_or_deleted_under_a_server_is_not_written_t
     let last = home.git(&["rev-parse", "ideas"]);
     home.git(&["branch", "-q", "-D", "ideas"]);
     let said = agent.call("build_room", room("cellar", "It is wet.")).await;
-    assert!(said.starts_with("refused: the branch `ideas` of this proposal is gone, "), "{said}");
+    assert!(said.starts_with("refused: the branch `ideas` of this proposal is gone: "), "{said}");
     assert_eq!(home.git(&["branch", "--list", "ideas"]), "");
     let command = said.split('`').find(|it| it.starts_with("git -C ")).unwrap();
     assert!(run_shell(&home, command), "{command}");
@@ -303,7 +303,8 @@ async fn the_printed_commands_merge_the_branch_and_not_a_tag_of_its_name() {
     home.git(&["tag", "ideas"]);
     let (mut agent, _) = proposing_agent(&home).await;
     agent.call("build_room", room("attic", "It is dusty.")).await;
-    let first = "\n  first   end the server that is running: it cannot go on afterwards\n";
+    let first =
+        "\n  first   end the servers that write to it: without the branch they cannot go on\n";
     assert!(run(&home, &["proposals"]).contains(first));
     agent.disconnect().await;
     assert!(!run(&home, &["proposals"]).contains(first));
@@ -442,8 +443,8 @@ async fn what_cannot_be_proposed_is_refused_with_what_to_do() {
         said.replace(&home.path().parent().unwrap().display().to_string(), "ABOVE")
     };
     let before = contents(&home.path());
-    assert_snapshot!(propose("main"), @"palazzo: the branch `main` is checked out at `HOME`, and a proposal needs a branch of its own, so nothing was written: check out another one there, or choose another name");
-    assert_snapshot!(propose("side"), @"palazzo: the branch `side` is checked out at `ABOVE/side`, and a proposal needs a branch of its own, so nothing was written: check out another one there, or choose another name");
+    assert_snapshot!(propose("main"), @"palazzo: the branch `main` is checked out at `HOME`, so nothing is written to it as a proposal: check out another branch there (`git switch`), or start the server with another name");
+    assert_snapshot!(propose("side"), @"palazzo: the branch `side` is checked out at `ABOVE/side`, so nothing is written to it as a proposal: check out another branch there (`git switch`), or start the server with another name");
     assert_snapshot!(propose("a..b"), @"palazzo: `a..b` cannot be the name of a branch: reference name cannot contain repeated dots");
     assert_snapshot!(propose("HEAD"), @"palazzo: `HEAD` cannot be the name of a branch: git reserves it");
     assert_snapshot!(propose("deep"), @"palazzo: `deep` cannot be the name of a branch: there is a branch `deep/er`, and git cannot have both");

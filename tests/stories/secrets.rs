@@ -510,8 +510,11 @@ fn locate_exits_with_1_if_nothing_is_found_and_prints_json() {
 /// Runs the commands of the book that remove a text from a history, and gives them the text.
 fn run_commands_of_the_book(home: &Home, text: &str) {
     let page = std::fs::read_to_string("docs/security.md").unwrap();
-    let commands = page.split("```sh no-run: rewrites a history\n").nth(1).unwrap();
-    let commands = commands.split("```").next().unwrap();
+    let block = |reason: &str| {
+        let block = page.split(&format!("```sh no-run: {reason}\n")).nth(1).unwrap();
+        block.split("```").next().unwrap().to_owned()
+    };
+    let commands = &(block("reads a text") + &block("rewrites a history"));
     // The text comes from the terminal; the commands come from a file.
     home.write("../remove.sh", commands);
     home.write("../text", &format!("{text}\n"));
@@ -562,7 +565,7 @@ async fn a_text_is_found_and_removed_in_proposals_too() {
     assert!(written.contains("Wrote the scroll"), "{written}");
     agent.disconnect().await;
     let (_, page) = locate(&home, &secrets.github);
-    assert!(page.contains("-token.md\n"), "{page}");
+    assert!(page.contains("(proposed on `ideas`)\n") && page.contains("-token.md\n"), "{page}");
     for file in ["rooms/hall.yaml", "entities/person/ada.yaml", "drawers/code/auth/01.md"] {
         let text = home.read(&format!("keep/{file}")).replace(&secrets.github, "REDACTED");
         home.write(&format!("keep/{file}"), &text);

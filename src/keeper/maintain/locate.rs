@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::keeper::{Keeper, Refusal};
-use crate::model::{SoughtText, TextInRepository, TextLocations};
+use crate::model::{SoughtText, TextInCommit, TextInRepository, TextLocations};
 use crate::store::{self, PROPOSALS_FOLDER, Store};
 
 /// Finds a text in the palaces of the home, in their repositories and proposals, and in the folder
@@ -42,7 +42,16 @@ fn add_palace(
         return Ok(());
     }
     let found = store.find_text_in_repository(text, unread_count)?;
-    let found = found.unwrap_or_else(|| TextInRepository { work, ..TextInRepository::default() });
+    let mut found =
+        found.unwrap_or_else(|| TextInRepository { work, ..TextInRepository::default() });
+    for proposal in store.list_proposals()? {
+        let is_proposed = |it: &&mut TextInCommit| {
+            proposal.commits.iter().any(|proposed| proposed.summary.id == it.commit.id)
+        };
+        for commit in found.commits.iter_mut().filter(is_proposed) {
+            commit.proposals.push(proposal.branch.clone());
+        }
+    }
     for worktree in store.proposal_worktrees()? {
         files.extend(store::find_text_in_folder(&worktree, text, is_searched, unread_count));
     }

@@ -172,7 +172,8 @@ fn commits_with_text(
             let (mut commit, paths) = (past.read_commit_summary(id)?, paths.into_iter().collect());
             commit.subject = commit.subject.replace(text.as_str(), "[…]");
             let is_referenced = referenced.contains(&id);
-            with_text.push(TextInCommit { commit, paths, is_in_message, is_referenced });
+            let proposals = Vec::new();
+            with_text.push(TextInCommit { commit, paths, is_in_message, is_referenced, proposals });
         }
     }
     with_text.sort_by(|a, b| (b.commit.at, &a.commit.id).cmp(&(a.commit.at, &b.commit.id)));

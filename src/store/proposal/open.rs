@@ -38,6 +38,8 @@ pub struct ServedProposal {
     pub base_revision: String,
     /// The names of the palaces with changes that are not committed, which the proposal lacks.
     pub palaces_with_uncommitted_changes: Vec<String>,
+    /// Whether the branch was there before and was no proposal.
+    pub was_other_branch: bool,
     /// A palace of the home, as it is on the branch.
     palace: Store,
     /// The folder with the palaces.
@@ -101,6 +103,8 @@ pub fn open_proposal(
     reject_checked_out_branch(&repository, &branch_ref)?;
     let (folder, _) = folder_in_repository(&repository, home)?;
     let opening = Opening { repository, folder, head, branch_ref: &branch_ref, guard };
+    let existed = find_ref(&opening.repository, &branch_ref)?.is_some();
+    let was_other_branch = existed && !opening.is_known_proposal();
     let tip = opening.find_or_create_branch()?;
     opening.advance_merged_branch(tip)?;
     opening.write_marker()?;
@@ -119,6 +123,7 @@ pub fn open_proposal(
         palaces_with_uncommitted_changes: names
             .map(|it| it.to_string_lossy().into_owned())
             .collect(),
+        was_other_branch,
         palace: palace
             .clone_for_thread()
             .with_branch(Some(Arc::new(ProposalBranch::new(branch_ref)))),
@@ -442,8 +447,8 @@ mod tests {
         scene.git(&["checkout", "-q", "ideas"]);
         let refused = store.commit(&change).unwrap_err().to_string();
         let expected = format!(
-            "the branch `ideas` is checked out at `{}`, and a proposal needs a branch of its own, so \
-             nothing was written: check out another one there, or choose another name",
+            "the branch `ideas` is checked out at `{}`, so nothing is written to it as a proposal: check out \
+             another branch there (`git switch`), or start the server with another name",
             scene.home.display()
         );
         assert_eq!(refused, expected);
@@ -451,16 +456,22 @@ mod tests {
         scene.git(&["checkout", "-q", "main"]);
         let other = scene.home.with_file_name("other");
         scene.git(&["worktree", "add", "-q", other.to_str().unwrap(), "ideas"]);
-        assert!(store.commit(&change).unwrap_err().to_string().contains("other`, and a proposal"));
+        assert!(
+            store
+                .commit(&change)
+                .unwrap_err()
+                .to_string()
+                .contains("other`, so nothing is written")
+        );
         scene.git(&["worktree", "remove", other.to_str().unwrap()]);
         assert_eq!(scene.git(&["rev-parse", "ideas"]), last);
 
         scene.git(&["branch", "-qD", "ideas"]);
         let refused = store.commit(&change).unwrap_err().to_string();
         let expected = format!(
-            "the branch `ideas` of this proposal is gone, because it was merged or dropped: restart the \
-             server, which begins it again; to go on with its last commit, run `git -C {} branch ideas \
-             {}` instead",
+            "the branch `ideas` of this proposal is gone: it was merged or dropped. A person can restart this \
+             server, which begins the branch again without these changes, or run `git -C {} branch ideas \
+             {}`, and the server goes on with them",
             scene.home.display(),
             &last[..10]
         );
@@ -609,10 +620,7 @@ mod tests {
         let change = change_of_one_file(HALL, Some("2\n"), Some("3\n"));
         let mut refused = || {
             let refused = store.commit(&change).unwrap_err().to_string();
-            assert!(
-                refused.contains("other`, and a proposal needs a branch of its own"),
-                "{refused}"
-            );
+            assert!(refused.contains("other`, so nothing is written"), "{refused}");
         };
         scene.git(&["worktree", "add", "-q", other.to_str().unwrap(), "ideas"]);
         git_in(&other, &["bisect", "start", "ideas", "main"]);

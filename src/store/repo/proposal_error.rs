@@ -61,8 +61,8 @@ pub enum ProposalError {
     },
     /// The branch is checked out elsewhere.
     #[error(
-        "the branch {} is checked out at `{}`, and a proposal needs a branch of its own, so nothing was \
-         written: check out another one there, or choose another name{}",
+        "the branch {} is checked out at `{}`, so nothing is written to it as a proposal: check out \
+         another branch there (`git switch`), or start the server with another name{}",
         quoted(branch), path_text(place),
         if place.exists() { "" } else { ", or, because that folder is gone, run `git worktree prune`" }
     )]
@@ -74,11 +74,11 @@ pub enum ProposalError {
     },
     /// The branch was deleted while a server writes to it.
     #[error(
-        "the branch {} of this proposal is gone, because it was merged or dropped: restart the server, \
-         which begins it again{}",
+        "the branch {} of this proposal is gone: it was merged or dropped. A person can restart this \
+         server, which begins the branch again without these changes{}",
         quoted(branch),
         last.as_ref().map(|it| format!(
-            "; to go on with its last commit, run `git -C {} branch {} {it}` instead",
+            ", or run `git -C {} branch {} {it}`, and the server goes on with them",
             quote_for_shell(&work.display().to_string()), quote_for_shell(branch)
         )).unwrap_or_default()
     )]

@@ -163,7 +163,7 @@ impl Keeper {
         let store = Store::new(root, self.home.clone()).with_consents(self.consents.clone());
         let store = store.with_read_only(self.read_only);
         match &self.proposal {
-            Some(proposal) => proposal.apply_to(store),
+            Some(proposal) => proposal.store_on_branch(store),
             None => store,
         }
     }

@@ -46,7 +46,7 @@ impl SimilarWords {
 }
 
 /// Returns false if a word, one of a script with spaces, is too short to have similar words.
-pub(super) fn is_long_enough(word: &str) -> bool {
+pub(super) fn may_have_similar_words(word: &str) -> bool {
     word.chars().count() >= MIN_COMPLETED_WORD.min(MIN_CORRECTED_WORD)
 }
 

@@ -60,7 +60,7 @@ impl WordBeginnings {
             // A word with other letters matches only such words, which are always contained.
             stems.filter(|it| it.is_ascii()).for_each(|it| beginnings.add_stem(&it));
             let bare = strip_accents(&word);
-            if bare.is_ascii() && similar_words::is_long_enough(&word) {
+            if bare.is_ascii() && similar_words::may_have_similar_words(&word) {
                 beginnings.add_similar(&bare);
             }
         }

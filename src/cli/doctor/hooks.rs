@@ -22,7 +22,7 @@ pub(super) struct ConfiguredHook {
     pub(super) event: &'static str,
     /// The home; `None` if only a shell can tell it.
     pub(super) home: Option<String>,
-    /// What is wrong with the home; `None`: a server of the client has it, too.
+    /// What is wrong with the home; `None`: it is that of a server in the settings of the client.
     pub(super) problem: Option<String>,
 }
 

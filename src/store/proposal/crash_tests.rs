@@ -29,7 +29,7 @@ fn open_and_write(home: &Path, branch: &str, text: &str) -> Result<(), Error> {
         Store { isolated: true, ..palace }
     };
     let proposal = open_proposal(&[palace()], home, branch)?;
-    let mut store = proposal.apply_to(palace());
+    let mut store = proposal.store_on_branch(palace());
     let was = store.read_file(HALL).unwrap();
     let new = format!("rooms/{}.yaml", text.trim().replace([':', ' '], "-"));
     let edits = [(HALL, was.as_deref(), Some(text)), (new.as_str(), None, Some(text))];

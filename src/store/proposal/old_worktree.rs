@@ -1,6 +1,6 @@
 //! Removes the worktrees in which earlier versions kept the files of proposals.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -90,7 +90,7 @@ pub(crate) fn remove_old_worktree(
             look().map_err(|err| repository.git_error("read the worktree of a proposal", err))?
         }
         // Git finds no worktree there: nothing says what is committed.
-        None => list_all_files(&work),
+        None => list_all_files(&work).into_iter().collect(),
     };
     if !files.is_empty() {
         return Err(ProposalError::UncommittedFiles { branch, worktree: work, files }.into());
@@ -164,28 +164,25 @@ fn list_uncommitted_files(worktree: &Repository) -> gix::Result<Vec<String>> {
         entries.map(|it| (it.path(&committed).to_string(), (it.id, it.mode))).collect();
     let index = load_or_rebuild_index(&git)?;
     let mut on_disk = list_all_files(&worktree.work);
-    let mut uncommitted = Vec::new();
+    let mut uncommitted = BTreeSet::new();
     for entry in index.entries() {
         let path = entry.path(&index).to_string();
         let is_committed = left.remove(&path) == Some((entry.id, entry.mode));
-        let is_here = on_disk.iter().position(|it| *it == path).map(|it| on_disk.swap_remove(it));
-        let is_same = match is_here {
-            Some(_) => is_same_file(worktree, &git, &index, entry)?,
-            None => entry.flags.contains(Flags::SKIP_WORKTREE),
+        let is_same = match on_disk.remove(&path) {
+            true => is_unchanged_file(worktree, &git, &index, entry)?,
+            false => entry.flags.contains(Flags::SKIP_WORKTREE),
         };
         if !is_committed || !is_same {
-            uncommitted.push(path);
+            uncommitted.insert(path);
         }
     }
     uncommitted.extend(left.into_keys());
     uncommitted.extend(on_disk);
-    uncommitted.sort();
-    uncommitted.dedup();
-    Ok(uncommitted)
+    Ok(uncommitted.into_iter().collect())
 }
 
 /// Returns whether a file is as in the index, with the line endings that git would store.
-fn is_same_file(
+fn is_unchanged_file(
     worktree: &Repository,
     git: &gix::Repository,
     index: &gix::index::State,
@@ -207,8 +204,8 @@ fn is_same_file(
 }
 
 /// Lists everything in a worktree that is not a folder, by path with slashes.
-fn list_all_files(work: &Path) -> Vec<String> {
-    let (mut folders, mut files) = (vec![work.to_owned()], Vec::new());
+fn list_all_files(work: &Path) -> BTreeSet<String> {
+    let (mut folders, mut files) = (vec![work.to_owned()], BTreeSet::new());
     while let Some(folder) = folders.pop() {
         for entry in regular_file::list_folder(&folder) {
             let path = entry.path();
@@ -216,10 +213,9 @@ fn list_all_files(work: &Path) -> Vec<String> {
                 folders.push(path);
             } else if path != work.join(".git") {
                 let inside = path.strip_prefix(work).unwrap_or(&path);
-                files.push(inside.to_string_lossy().replace('\\', "/"));
+                files.insert(inside.to_string_lossy().replace('\\', "/"));
             }
         }
     }
-    files.sort();
     files
 }

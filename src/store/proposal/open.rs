@@ -70,7 +70,7 @@ impl ServedProposal {
     }
 
     /// Returns the store of a palace of the home, which reads from the branch and writes to it.
-    pub(crate) fn apply_to(&self, palace: Store) -> Store {
+    pub(crate) fn store_on_branch(&self, palace: Store) -> Store {
         let prune_guard = self.palace.prune_guard.share();
         Store { prune_guard, ..palace }.with_branch(self.palace.branch())
     }
@@ -103,10 +103,13 @@ pub fn open_proposal(
     reject_checked_out_branch(&repository, &branch_ref)?;
     let (folder, _) = folder_in_repository(&repository, home)?;
     let opening = Opening { repository, folder, head, branch_ref: &branch_ref, guard };
-    let existed = find_ref(&opening.repository, &branch_ref)?.is_some();
-    let was_other_branch = existed && !opening.is_known_proposal();
-    let tip = opening.find_or_create_branch()?;
-    opening.advance_merged_branch(tip)?;
+    reject_symbolic_branch(&opening.repository, &branch_ref)?;
+    let found = find_ref(&opening.repository, &branch_ref)?;
+    let was_other_branch = found.is_some() && !opening.is_known_proposal();
+    match found {
+        Some(tip) => opening.advance_merged_branch(tip)?,
+        None => opening.create_branch()?,
+    }
     opening.write_marker()?;
     let Opening { repository, guard, .. } = opening;
     // Others wait for the write lock before they look at this one. `unlock` fails on Windows if
@@ -133,37 +136,30 @@ pub fn open_proposal(
 }
 
 impl Opening<'_> {
-    /// Returns the commit of the branch, which is created at `HEAD` if there is none. Fails if it has
-    /// no palace of the home, or one with files that git would filter.
-    fn find_or_create_branch(&self) -> Result<ObjectId, Error> {
+    /// Creates the branch at `HEAD`.
+    fn create_branch(&self) -> Result<(), Error> {
         let Self { repository, head, branch_ref, .. } = self;
-        reject_symbolic_branch(repository, branch_ref)?;
-        let found = find_ref(repository, branch_ref)?;
-        let name = found.map_or("HEAD", |_| branch_name(branch_ref));
-        let tip = found.unwrap_or(*head);
-        self.reject_unusable(tip, &quoted(name))?;
-        if found.is_none() {
-            reject_conflicting_branch(repository, branch_ref)?;
-            let reason = "branch: Created from HEAD";
-            update_branch(repository, &self.guard, branch_ref, (None, tip), reason)?;
-        }
-        Ok(tip)
+        self.reject_unusable_commit(*head, "`HEAD`")?;
+        reject_conflicting_branch(repository, branch_ref)?;
+        let reason = "branch: Created from HEAD";
+        update_branch(repository, &self.guard, branch_ref, (None, *head), reason)
     }
 
-    /// Moves the branch to `HEAD` if it was merged.
+    /// Moves the branch from `tip` to `HEAD` if it was merged.
     fn advance_merged_branch(&self, tip: ObjectId) -> Result<(), Error> {
         let Self { repository, head, branch_ref, .. } = self;
+        self.reject_unusable_commit(tip, &quoted(branch_name(branch_ref)))?;
         let is_merged = tip != *head && HistoryReader::new(repository).is_ancestor(tip, *head);
         if !is_merged || !self.is_known_proposal() {
             return Ok(());
         }
-        self.reject_unusable(*head, "`HEAD`")?;
+        self.reject_unusable_commit(*head, "`HEAD`")?;
         let reason = "proposal: fast-forward";
         update_branch(repository, &self.guard, branch_ref, (Some(tip), *head), reason)
     }
 
     /// Fails if a commit has no palace of the home, or one with files that git would filter.
-    fn reject_unusable(&self, commit: ObjectId, place: &str) -> Result<(), Error> {
+    fn reject_unusable_commit(&self, commit: ObjectId, place: &str) -> Result<(), Error> {
         let folders = palace_folders(&self.repository, &self.folder, commit)?;
         if folders.is_empty() {
             return Err(ProposalError::NoCommittedPalace { place: place.to_owned() }.into());
@@ -335,7 +331,7 @@ mod tests {
 
     /// Returns the store of the palace on the branch.
     fn store_of(scene: &TestHome, proposal: &ServedProposal) -> Store {
-        proposal.apply_to(scene.palace("keep"))
+        proposal.store_on_branch(scene.palace("keep"))
     }
 
     /// Commits `text` as a file on the branch of the proposal, in another working directory.
@@ -479,6 +475,72 @@ mod tests {
         assert!(store.read_file(HALL).is_err());
         scene.git(&["branch", "ideas", last.trim()]);
         commit_ok(&mut store, &change);
+    }
+
+    #[test]
+    fn a_commit_is_taken_back_if_the_branch_was_checked_out_without_it() {
+        let scene = scene_with_palace();
+        let mut store = store_of(&scene, &open(&scene).unwrap());
+        let git_dir = scene.home.join(".git");
+        let (branch, lock) = (git_dir.join("refs/heads/ideas"), git_dir.join("index.lock"));
+        let tip = fs::read_to_string(&branch).unwrap();
+        // A checkout that has read the branch, and moves `HEAD` after the branch was moved.
+        fs::write(&lock, "").unwrap();
+        let checkout = std::thread::spawn({
+            let (tip, branch) = (tip.clone(), branch.clone());
+            move || {
+                while fs::read_to_string(&branch).is_ok_and(|it| it == tip) {
+                    std::thread::yield_now();
+                }
+                let line = format!("{0} {0} Ada <a@b> 1 +0000\tcheckout\n", tip.trim());
+                fs::write(git_dir.join("logs/HEAD"), line).unwrap();
+                fs::write(git_dir.join("HEAD"), "ref: refs/heads/ideas\n").unwrap();
+                fs::remove_file(lock).unwrap();
+            }
+        });
+        let refused = store.commit(&change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        checkout.join().unwrap();
+        assert!(refused.unwrap_err().to_string().contains("is checked out at"));
+        assert_eq!(fs::read_to_string(&branch).unwrap(), tip);
+        let log = scene.git(&["reflog", "-1", "--format=%gs", "ideas"]);
+        assert_eq!(log, "proposal: take back, the branch was checked out\n");
+    }
+
+    #[test]
+    fn objects_that_a_garbage_collection_deletes_are_restored_for_readers() {
+        let scene = scene_with_palace();
+        let proposal = open(&scene).unwrap();
+        let mut store = store_of(&scene, &proposal);
+        let gc = scene.home.join(".git/gc.pid");
+        let host = crate::store::repo::processes::host_name();
+        fs::write(&gc, format!("{} {host}", std::process::id())).unwrap();
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        let reads: [fn(&Store, &ServedProposal) -> bool; 3] = [
+            |store, _| store.read_file(HALL).is_ok_and(|it| it.as_deref() == Some("2\n")),
+            |store, _| store.list_files("rooms").is_ok_and(|(files, _)| files.contains_key(HALL)),
+            |_, proposal| proposal.list_palaces().is_ok_and(|it| it.len() == 1),
+        ];
+        for read in reads {
+            for id in scene.git(&["rev-parse", "ideas", "ideas^{tree}"]).lines() {
+                let object = scene.home.join(".git/objects").join(&id[..2]).join(&id[2..]);
+                fs::remove_file(object).unwrap_or_default();
+            }
+            assert!(read(&store, &proposal));
+        }
+        fs::remove_file(gc).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_fifo_in_place_of_the_branch_is_not_opened() {
+        let scene = scene_with_palace();
+        let mut store = store_of(&scene, &open(&scene).unwrap());
+        let branch = scene.home.join(".git/refs/heads/ideas");
+        fs::remove_file(&branch).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(&branch).status().unwrap().success());
+        let change = change_of_one_file(HALL, Some("1\n"), Some("2\n"));
+        assert!(matches!(store.commit(&change), Err(Error::NotRegularFile { .. })));
+        assert!(store.read_file(HALL).unwrap_err().message.contains("is a FIFO"));
     }
 
     #[test]
@@ -634,11 +696,12 @@ mod tests {
     #[test]
     fn a_branch_that_only_stands_for_another_is_refused() {
         let scene = scene_with_palace();
-        scene.git(&["symbolic-ref", "refs/heads/ideas", "refs/heads/main"]);
-        assert_eq!(
-            open(&scene).unwrap_err().to_string(),
-            "`ideas` cannot be the name of a branch: it is a symbolic reference to `refs/heads/main`"
-        );
+        for other in ["main", "nowhere"] {
+            scene.git(&["symbolic-ref", "refs/heads/ideas", &format!("refs/heads/{other}")]);
+            let why = format!("it is a symbolic reference to `refs/heads/{other}`");
+            let refused = open(&scene).unwrap_err().to_string();
+            assert_eq!(refused, format!("`ideas` cannot be the name of a branch: {why}"));
+        }
     }
 
     #[test]

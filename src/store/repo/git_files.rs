@@ -71,7 +71,7 @@ fn check_head_branch(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
 
 /// Checks the file of a branch and its log before gix, which follows links, opens them. Returns the
 /// content of the file; empty if there is none.
-fn read_branch(common_dir: &Path, branch: &Path) -> Result<Vec<u8>, Error> {
+pub(crate) fn read_branch(common_dir: &Path, branch: &Path) -> Result<Vec<u8>, Error> {
     let logs = common_dir.join("logs");
     for base in [common_dir, &logs] {
         regular_file::reject_linked_folders(base, branch.parent().unwrap_or(Path::new("")))?;

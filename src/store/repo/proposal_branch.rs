@@ -11,6 +11,7 @@ use gix::refs::{FullName, Target};
 use sha1::{Digest as _, Sha1};
 
 use crate::store::Error;
+use crate::store::repo::git_files;
 use crate::store::repo::proposal_error::ProposalError;
 use crate::store::repo::reflog::read_reflog;
 use crate::store::repo::regular_file;
@@ -60,12 +61,14 @@ impl ProposalBranch {
     }
 
     /// Remembers the newest commit, to which this process has moved the branch.
-    pub(crate) fn set_newest(&self, commit: ObjectId) {
+    pub(crate) fn set_newest_commit(&self, commit: ObjectId) {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(commit);
     }
 
     /// Returns the newest commit; fails if the branch was deleted.
     pub(crate) fn read(&self, repository: &Repository) -> Result<ObjectId, Error> {
+        // Another program may have put a link or a FIFO in its place.
+        git_files::read_branch(&repository.common_dir, Path::new(&self.full_name))?;
         let read = || -> gix::Result<_> {
             let name =
                 FullName::try_from(self.full_name.as_str()).map_err(gix::Error::from_error)?;

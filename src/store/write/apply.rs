@@ -23,7 +23,7 @@ use crate::store::repo::proposal_branch::{ProposalBranch, branch_name, reject_ch
 use crate::store::repo::proposal_error::ProposalError;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{damage, palace_files, paths};
-use crate::store::write::branch_commit::Attempt;
+use crate::store::write::branch_commit::CommitAttempt;
 use crate::store::write::commit_steps::CommitSteps;
 use crate::store::write::file_transaction::FileTransaction;
 use crate::store::write::index::Staging;
@@ -257,12 +257,12 @@ fn commit_on_branch(
         let tip = branch.read(&repository)?;
         let mut writer = ObjectWriter::new(&git, &repository.common_dir);
         let new = match steps.try_commit_on_branch(&mut writer, branch, tip)? {
-            Attempt::Stale(paths) => return Ok(CommitOutcome::Stale(paths)),
-            Attempt::Moved => continue,
-            Attempt::Done(None) => return Ok(CommitOutcome::Done(CommitReport::default())),
-            Attempt::Done(Some(new)) => new,
+            CommitAttempt::Stale(paths) => return Ok(CommitOutcome::Stale(paths)),
+            CommitAttempt::Moved => continue,
+            CommitAttempt::Done(None) => return Ok(CommitOutcome::Done(CommitReport::default())),
+            CommitAttempt::Done(Some(new)) => new,
         };
-        branch.set_newest(new);
+        branch.set_newest_commit(new);
         let mut warnings = Vec::new();
         if let Err(err) = steps.sync_branch(branch_ref) {
             warnings.push(CommitWarning::NotDurable(err.message_with_causes()));

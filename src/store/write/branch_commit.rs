@@ -18,9 +18,9 @@ use crate::store::write::moved_files::find_moved_files;
 use crate::store::write::objects::ObjectWriter;
 use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
 
-/// The outcome of one attempt.
-pub(crate) enum Attempt {
-    /// The files at these paths have not the expected contents.
+/// The outcome of one attempt to commit on a branch.
+pub(crate) enum CommitAttempt {
+    /// The files at these paths do not have the expected contents.
     Stale(Vec<String>),
     /// Another program moved the branch meanwhile.
     Moved,
@@ -35,12 +35,12 @@ impl CommitSteps<'_> {
         writer: &mut ObjectWriter<'_>,
         branch: &ProposalBranch,
         tip: ObjectId,
-    ) -> Result<Attempt, Error> {
+    ) -> Result<CommitAttempt, Error> {
         let failed = |err| self.repository.git_error("commit on the branch of a proposal", err);
         let tree = blob_entry::tree_of_commit(self.git, Some(tip)).map_err(failed)?;
         let stale = self.list_stale_files(tree).map_err(failed)?;
         if !stale.is_empty() {
-            return Ok(Attempt::Stale(stale));
+            return Ok(CommitAttempt::Stale(stale));
         }
         for edit in self.edits.iter().filter(|it| it.was.is_none()) {
             let path = self.path_in_repository(edit);
@@ -54,17 +54,17 @@ impl CommitSteps<'_> {
         self.reject_filtered(&attributes)?;
         let draft = self.draft_on_branch(writer, tree, &attributes).map_err(failed)?;
         let new = draft.write_trees_and_commit(writer, Some(self.signer), Some(tip));
-        let Some(new) = new.map_err(failed)? else { return Ok(Attempt::Done(None)) };
+        let Some(new) = new.map_err(failed)? else { return Ok(CommitAttempt::Done(None)) };
         // The branch may only move when the objects are durable.
         fsync::sync_file_systems_or_files(&[&self.repository.common_dir], || {
             writer.object_files()
         })?;
         let log = draft.reflog_entry();
         match self.move_branch(branch, (tip, new), log.clone())? {
-            RefUpdateOutcome::Conflict => Ok(Attempt::Moved),
+            RefUpdateOutcome::Conflict => Ok(CommitAttempt::Moved),
             RefUpdateOutcome::Updated => {
-                self.take_back_if_checked_out(branch, (tip, new), log)?;
-                Ok(Attempt::Done(Some(new)))
+                self.take_back_if_checked_out(branch, (tip, new), &log)?;
+                Ok(CommitAttempt::Done(Some(new)))
             }
         }
     }
@@ -75,18 +75,21 @@ impl CommitSteps<'_> {
         &self,
         branch: &ProposalBranch,
         (tip, new): (ObjectId, ObjectId),
-        log: String,
+        log: &str,
     ) -> Result<(), Error> {
-        let found = find_checkout(self.repository, &branch.full_name)?;
+        // The commit is made: if nobody can tell whether the branch is checked out, it stays.
+        let found = find_checkout(self.repository, &branch.full_name).ok().flatten();
         let Some(checkout) = found.filter(|it| it.commit == Some(tip)) else { return Ok(()) };
-        match self.move_branch(branch, (new, tip), log)? {
-            RefUpdateOutcome::Updated => Err(checkout.error(&branch.full_name)),
-            // A commit of others is above it now.
-            RefUpdateOutcome::Conflict => Ok(()),
+        let who = log.split('\t').next().unwrap_or_default();
+        let log = format!("{who}\tproposal: take back, the branch was checked out");
+        match self.move_branch(branch, (new, tip), log) {
+            Ok(RefUpdateOutcome::Updated) => Err(checkout.error(&branch.full_name)),
+            // A commit of others is above it now, or the branch is locked.
+            Ok(RefUpdateOutcome::Conflict) | Err(_) => Ok(()),
         }
     }
 
-    /// Lists the files that have not the expected content in a tree.
+    /// Lists the files that do not have the expected content in a tree.
     fn list_stale_files(&self, tree: ObjectId) -> gix::Result<Vec<String>> {
         let mut stale = Vec::new();
         for edit in self.edits {

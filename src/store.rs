@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use gix::odb::memory::Storage;
 use rayon::prelude::*;
 
 use crate::model::{Changeset, CommitId, CommitSummary, Diagnostic, Files, SigningMode};
@@ -86,6 +87,7 @@ pub use crate::store::write::progress::ProgressListener;
 pub use crate::store::write::warning::CommitWarning;
 pub use error::Error;
 
+use crate::store::repo::git_files::LooseHead;
 use crate::store::repo::palace_files::PalaceListing;
 use crate::store::repo::proposal_branch::ProposalBranch;
 use crate::store::repo::repository::Repository;
@@ -100,6 +102,9 @@ const CHECK_ALWAYS: u8 = 0;
 const CHECK_ONCE: u8 = 1;
 /// It was checked in this call, and so were the folders of the palace.
 const CHECKED: u8 = 2;
+
+/// A palace's repository, and what `HEAD` says if that has just been read.
+type RepositoryLook = (Option<Arc<Repository>>, Option<LooseHead>);
 
 /// Where a store reads from, and where its changes go.
 #[derive(Clone, Debug)]
@@ -139,6 +144,8 @@ pub struct Store {
     /// Whether the caller no longer wants the change that it asked for.
     cancelled: Arc<AtomicBool>,
     prune_guard: PruneGuard,
+    /// The trees and the commits that the last change wrote.
+    last_trees: Storage,
     /// The last commit whose objects were all found.
     checked_head: Option<gix::ObjectId>,
     /// Whether the palace folder existed when it was last listed.
@@ -195,6 +202,7 @@ impl Store {
             listener: None,
             cancelled: Arc::default(),
             prune_guard: PruneGuard::default(),
+            last_trees: Storage::default(),
             checked_head: None,
             palace_existed: AtomicBool::new(false),
             had_repository: AtomicBool::new(false),
@@ -584,18 +592,25 @@ impl Store {
     /// Returns the repository that contains the palace; opens it only if the open one is out of
     /// date.
     fn open_allowed_repository(&self) -> Result<Option<Arc<Repository>>, Error> {
+        self.open_repository_and_look().map(|(repository, _)| repository)
+    }
+
+    /// Returns the repository as [`Store::open_allowed_repository`] does, and what `HEAD` says if
+    /// this was the first look at the repository in this call.
+    fn open_repository_and_look(&self) -> Result<RepositoryLook, Error> {
         let mut open = self.repository.lock().unwrap_or_else(PoisonError::into_inner);
         if open.is_some() && self.repository_checks.load(Ordering::Relaxed) == CHECKED {
-            return Ok(open.clone());
+            return Ok((open.clone(), None));
         }
         self.reject_symlinked_palace()?;
+        let mut head = None;
         match open.as_ref().filter(|it| it.is_current()) {
             Some(repository) => {
                 repository.begin_call();
-                repo::git_files::check_files_of_open_repository(
+                head = Some(repo::git_files::check_files_of_open_repository(
                     &repository.git_dir,
                     &repository.common_dir,
-                )?;
+                )?);
             }
             None => {
                 let found =
@@ -607,7 +622,7 @@ impl Store {
         if self.repository_checks.load(Ordering::Relaxed) == CHECK_ONCE {
             self.repository_checks.store(CHECKED, Ordering::Relaxed);
         }
-        Ok(open.clone())
+        Ok((open.clone(), head))
     }
 
     /// Lets the next use of the repository check it again if the open one is no longer the palace's.

@@ -90,13 +90,31 @@ impl OpenPalace {
     /// Does what [`OpenPalace::catch_up`] does, later in a call that has begun.
     fn apply_changes_of_others(&mut self) -> Result<(), Refusal> {
         self.apply_saved_changes()?;
+        self.apply_commits_of_others()?;
+        self.refresh_file(PalacePath::SETTINGS_FILE);
+        Ok(())
+    }
+
+    /// Looks again for changes of others before a change is planned. Soon after the call has begun,
+    /// the commits suffice: another Palazzo commits what it writes, and what a person saves is found
+    /// when the files of the change are compared with those on disk.
+    fn look_before_plan(&mut self, is_late: bool) -> Result<(), Refusal> {
+        if is_late || self.palace.settings.commit != CommitMode::Auto {
+            return self.apply_changes_of_others();
+        }
+        self.apply_commits_of_others()?;
+        self.refresh_file(PalacePath::SETTINGS_FILE);
+        Ok(())
+    }
+
+    /// Applies what other programs have committed since the last look.
+    fn apply_commits_of_others(&mut self) -> Result<(), Refusal> {
         let head = self.read_head()?;
         if head != self.head && self.repository_fault.is_none() {
             let paths = self.files_changed_since_last_head(head.as_ref());
             self.apply_committed_changes(paths)?;
             self.loaded.head = head;
         }
-        self.refresh_file(PalacePath::SETTINGS_FILE);
         Ok(())
     }
 
@@ -201,10 +219,11 @@ impl OpenPalace {
         let mut attempts = 0;
         while attempts < MAX_ATTEMPTS {
             let alone = self.acquire_filing_lock(options.is_exclusive)?;
-            if alone.as_ref().is_some_and(PalazzoLock::had_to_wait) {
+            let has_waited = alone.as_ref().is_some_and(PalazzoLock::had_to_wait);
+            if has_waited {
                 self.store.begin_call();
             }
-            self.apply_changes_of_others()?;
+            self.look_before_plan(has_waited || attempts > 0)?;
             self.check_format_version()?;
             // Unreadable settings may have switched commits off.
             if let Some(finding) = self.file_error(PalacePath::SETTINGS_FILE) {

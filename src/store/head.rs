@@ -25,8 +25,15 @@ impl Store {
             Source::Commit(commit) => return Ok(Some(commit.id.clone())),
             Source::Branch(branch) => return self.retry_during_gc(|| self.read_branch(branch)),
         }
-        let Some(repository) = self.repository()? else { return Ok(None) };
-        let mut head = repository.head();
+        let (repository, looked) = match self.open_repository_and_look() {
+            Err(Error::RepositoryElsewhere { .. }) => return Ok(None),
+            found => found?,
+        };
+        let Some(repository) = repository else { return Ok(None) };
+        let mut head = match looked {
+            Some(looked) => repository.find_head(&looked),
+            None => repository.head(),
+        };
         if matches!(head, Err(Error::Git { .. }))
             && !self.is_head_unreadable.load(Ordering::Relaxed)
         {
@@ -129,7 +136,7 @@ impl Store {
     }
 
     /// Retains the objects of a change in memory for as long as `git gc` may delete them.
-    pub(crate) fn protect_from_gc(&self, objects: Vec<WrittenObject>) -> Result<(), Error> {
+    pub(crate) fn protect_from_gc(&self, objects: &[WrittenObject]) -> Result<(), Error> {
         let Some(repository) = self.repository()? else { return Ok(()) };
         let retained = self.prune_guard.retain_objects(&repository, objects);
         retained.map_err(|err| repository.git_error("restore deleted objects", err))

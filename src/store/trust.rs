@@ -1,6 +1,6 @@
 //! Checks what an untrusted palace may do, and reports problems with its files.
 
-use crate::store::repo::paths;
+use crate::store::repo::{git_files, paths};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -74,13 +74,12 @@ impl Store {
 
     fn check_repository(&self) -> Result<(), Error> {
         let Some(repository) = self.open_allowed_repository()? else { return Ok(()) };
+        git_files::look_before_change(&repository.git_dir, &repository.common_dir)?;
         let (files, _) = self.list_files("")?;
-        let folders = files.into_keys().map(|it| match it.rsplit_once('/') {
-            Some((folder, _)) => format!("{folder}/any"),
-            None => "any".to_owned(),
-        });
+        let folders = files.keys().map(|it| it.rfind('/').map_or("", |end| &it[..=end]));
         let folders: BTreeSet<_> = folders.collect();
-        repository::check_files_before_change(&repository, &folders.into_iter().collect::<Vec<_>>())
+        let mut files = folders.into_iter().map(|it| format!("{}{it}any", repository.prefix));
+        files.try_for_each(|it| git_files::check_gitattributes(&repository.work, &it).map(drop))
     }
 
     fn irregular_file_finding(&self, err: &Error) -> Diagnostic {

@@ -1,16 +1,20 @@
 //! Checks the files of a repository with `lstat` before gix opens them.
 //!
 //! [`check_all_git_files`] checks all files once, when a repository is opened.
-//! `check_files_before_change` (`repository.rs`) checks those that a change will open again, under
-//! the lock.
+//! [`look_before_change`] checks those that a change will open again, under the lock.
 
-use crate::store::repo::palazzo_file;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, DirEntry, FileType};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 
 use crate::store::Error;
+use crate::store::repo::operation::BlockingGitOperation;
+use crate::store::repo::palazzo_file;
 use crate::store::repo::regular_file;
 use crate::store::repo::regular_file::SizeLimit;
 
@@ -35,11 +39,18 @@ pub(crate) const MAX_SYMREF_DEPTH: usize = 5;
 /// The maximum length of a chain of alternate object folders; git allows five.
 const MAX_ALTERNATES: usize = 16;
 
+/// What `HEAD` and the branch that it points to say, as far as they are files of their own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LooseHead {
+    /// The reference that `HEAD` points to, such as `refs/heads/main`; `None`: none.
+    pub(crate) branch: Option<String>,
+    /// The commit; `None`: the branch has no commit yet, or is in `packed-refs`.
+    pub(crate) commit: Option<ObjectId>,
+}
+
 /// Checks every file of a repository that may be opened later; called once, when it is opened.
 pub(crate) fn check_all_git_files(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
-    check_fixed_files(git_dir, common_dir)?;
-    check_head_branch(git_dir, common_dir)?;
-    check_folders_and_other_files(git_dir, common_dir)?;
+    look_before_change(git_dir, common_dir)?;
     for folder in BTreeSet::from([git_dir, common_dir]) {
         regular_file::reject_irregular_files_below(&folder.join("refs"), SizeLimit::Bounded)?;
         // Logs are only appended to, and may grow large.
@@ -50,23 +61,130 @@ pub(crate) fn check_all_git_files(git_dir: &Path, common_dir: &Path) -> Result<(
 }
 
 /// Checks the few files that every use of an open repository opens; this costs a few `lstat` calls.
+/// Returns what `HEAD` says.
 pub(crate) fn check_files_of_open_repository(
     git_dir: &Path,
     common_dir: &Path,
-) -> Result<(), Error> {
-    check_fixed_files(git_dir, common_dir)?;
-    check_head_branch(git_dir, common_dir)
+) -> Result<LooseHead, Error> {
+    let [git_dir_files, common_files] = [git_dir, common_dir].map(GitDirEntries::unlisted);
+    check_fixed_files(&git_dir_files, &common_files)?;
+    LooseHead::read_and_check(git_dir, common_dir)
 }
 
-/// Checks `HEAD`, the branch that it points to, and its log. A branch can point to another one.
-fn check_head_branch(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
-    let head = regular_file::read_regular_file(&git_dir.join("HEAD"))?;
-    let mut next = parse_symbolic_ref(&head.unwrap_or_default());
-    for _ in 0..MAX_SYMREF_DEPTH {
-        let Some(branch) = next else { return Ok(()) };
-        next = parse_symbolic_ref(&read_branch(common_dir, &branch)?);
+/// Checks the files again that a change will open; the caller has the write lock.
+pub(crate) fn look_before_change(git_dir: &Path, common_dir: &Path) -> Result<LockedLook, Error> {
+    let worktree_entries = GitDirEntries::list(git_dir);
+    let shared_entries = match git_dir == common_dir {
+        true => worktree_entries.clone(),
+        false => GitDirEntries::list(common_dir),
+    };
+    check_fixed_files(&worktree_entries, &shared_entries)?;
+    let head = LooseHead::read_and_check(git_dir, common_dir)?;
+    worktree_entries.check_folders()?;
+    if git_dir != common_dir {
+        shared_entries.check_folders()?;
     }
-    Ok(())
+    worktree_entries.check_shared_indexes()?;
+    check_palazzo_files(common_dir)?;
+    let operation = BlockingGitOperation::find(|name| {
+        worktree_entries.may_have(name) && git_dir.join(name).exists()
+    });
+    Ok(LockedLook { head, operation })
+}
+
+/// What a look at a repository found, under the write lock.
+#[derive(Debug)]
+pub(crate) struct LockedLook {
+    pub(crate) head: LooseHead,
+    /// The operation of git that is in progress.
+    pub(crate) operation: Option<BlockingGitOperation>,
+}
+
+/// The entries of a git directory, listed at once: what is not among them need not be looked at.
+#[derive(Clone)]
+struct GitDirEntries<'a> {
+    git_dir: &'a Path,
+    /// The entries by name; `None`: they are not listed.
+    types: Option<BTreeMap<OsString, FileType>>,
+}
+
+impl<'a> GitDirEntries<'a> {
+    fn unlisted(git_dir: &'a Path) -> Self {
+        Self { git_dir, types: None }
+    }
+
+    fn list(git_dir: &'a Path) -> Self {
+        let entries = fs::read_dir(git_dir).into_iter().flatten();
+        let typed = |it: DirEntry| Ok((it.file_name(), it.file_type()?));
+        // If it cannot be listed, each file is looked at.
+        let types = entries.map(|it| it.and_then(typed)).collect::<io::Result<BTreeMap<_, _>>>();
+        Self { git_dir, types: types.ok().filter(|it| !it.is_empty()) }
+    }
+
+    /// Returns false if there is nothing at the path `name`.
+    fn may_have(&self, name: &str) -> bool {
+        let top = name.split('/').next().unwrap_or(name);
+        self.types.as_ref().is_none_or(|it| it.contains_key(OsStr::new(top)))
+    }
+
+    fn type_of(&self, name: &str) -> Option<FileType> {
+        self.types.as_ref()?.get(OsStr::new(name)).copied()
+    }
+
+    /// Checks that the file `name` is a regular one, or missing.
+    fn check_file(&self, name: &str, size: SizeLimit) -> Result<(), Error> {
+        let is_plain = size == SizeLimit::Any && self.type_of(name).is_some_and(|it| it.is_file());
+        if is_plain || !self.may_have(name) {
+            return Ok(());
+        }
+        regular_file::check_regular_file(&self.git_dir.join(name), size).map(drop)
+    }
+
+    /// Checks the folders in which files are opened.
+    fn check_folders(&self) -> Result<(), Error> {
+        for name in GIT_FOLDERS {
+            let is_folder = self.type_of(name).is_some_and(|it| it.is_dir());
+            if !is_folder && self.may_have(name) {
+                regular_file::reject_linked_folder(&self.git_dir.join(name))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the parts of a split index.
+    fn check_shared_indexes(&self) -> Result<(), Error> {
+        let names = self.types.iter().flat_map(BTreeMap::keys).filter_map(|it| it.to_str());
+        let mut indexes = names.filter(|it| it.starts_with("sharedindex."));
+        indexes.try_for_each(|it| self.check_file(it, SizeLimit::Any))
+    }
+}
+
+impl LooseHead {
+    /// Reads `HEAD` and the branch that it points to.
+    pub(crate) fn read(git_dir: &Path, common_dir: &Path) -> Result<Self, Error> {
+        Self::follow(git_dir, |branch| read_branch_file(&common_dir.join(branch), false))
+    }
+
+    /// Reads `HEAD` and the branch that it points to, and checks the folders and the log of the
+    /// branch.
+    fn read_and_check(git_dir: &Path, common_dir: &Path) -> Result<Self, Error> {
+        Self::follow(git_dir, |branch| read_branch(common_dir, branch))
+    }
+
+    /// Reads `HEAD` and the references that follow. A branch can point to another one.
+    fn follow(
+        git_dir: &Path,
+        read_branch: impl Fn(&Path) -> Result<Vec<u8>, Error>,
+    ) -> Result<Self, Error> {
+        let mut text = regular_file::read_regular_file(&git_dir.join("HEAD"))?.unwrap_or_default();
+        let mut branch = None;
+        for _ in 0..MAX_SYMREF_DEPTH {
+            let Some(next) = parse_symbolic_ref(&text) else { break };
+            text = read_branch(&next)?;
+            branch.get_or_insert_with(|| next.to_string_lossy().into_owned());
+        }
+        Ok(Self { branch, commit: ObjectId::from_hex(text.trim_ascii_end()).ok() })
+    }
 }
 
 /// Checks the file of a branch and its log before gix, which follows links, opens them. Returns the
@@ -82,10 +200,16 @@ pub(crate) fn read_branch(common_dir: &Path, branch: &Path) -> Result<Vec<u8>, E
     if let Some(it) = &log_metadata {
         regular_file::check_metadata(&log, it, SizeLimit::Any)?;
     }
-    match regular_file::lstat(&file)? {
-        Some(it) if !it.is_dir() || log_metadata.is_some() => {
-            regular_file::check_metadata(&file, &it, SizeLimit::Bounded)?;
-            let text = regular_file::read_checked_file(&file, regular_file::MAX_BYTES)?;
+    read_branch_file(&file, log_metadata.is_some())
+}
+
+/// Reads the file of a branch; empty if there is none, or only a folder that a branch without a log
+/// has left.
+fn read_branch_file(file: &Path, has_log: bool) -> Result<Vec<u8>, Error> {
+    match regular_file::lstat(file)? {
+        Some(it) if !it.is_dir() || has_log => {
+            regular_file::check_metadata(file, &it, SizeLimit::Bounded)?;
+            let text = regular_file::read_checked_file(file, regular_file::MAX_BYTES)?;
             Ok(text.unwrap_or_default())
         }
         _ => Ok(Vec::new()),
@@ -122,34 +246,17 @@ fn check_in_folders_above(work: &Path, path: &str, name: &str) -> Result<Vec<Pat
 }
 
 /// Checks the files with fixed names.
-fn check_fixed_files(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
-    for name in WORKTREE_FILES {
-        regular_file::check_regular_file(&git_dir.join(name), SizeLimit::Bounded)?;
-    }
-    for name in SHARED_FILES {
-        regular_file::check_regular_file(&common_dir.join(name), SizeLimit::Bounded)?;
-    }
-    for name in ["index", "logs/HEAD"] {
-        regular_file::check_regular_file(&git_dir.join(name), SizeLimit::Any)?;
-    }
-    Ok(())
+fn check_fixed_files(
+    git_dir: &GitDirEntries<'_>,
+    common_dir: &GitDirEntries<'_>,
+) -> Result<(), Error> {
+    WORKTREE_FILES.iter().try_for_each(|it| git_dir.check_file(it, SizeLimit::Bounded))?;
+    SHARED_FILES.iter().try_for_each(|it| common_dir.check_file(it, SizeLimit::Bounded))?;
+    ["index", "logs/HEAD"].iter().try_for_each(|it| git_dir.check_file(it, SizeLimit::Any))
 }
 
-/// Checks the folders in which files are opened, and the files without fixed names.
-pub(crate) fn check_folders_and_other_files(
-    git_dir: &Path,
-    common_dir: &Path,
-) -> Result<(), Error> {
-    for base in BTreeSet::from([git_dir, common_dir]) {
-        for folder in GIT_FOLDERS {
-            regular_file::reject_linked_folder(&base.join(folder))?;
-        }
-    }
-    for file in regular_file::list_folder(git_dir) {
-        if file.file_name().to_string_lossy().starts_with("sharedindex.") {
-            regular_file::check_regular_file(&file.path(), SizeLimit::Any)?;
-        }
-    }
+/// Checks Palazzo's own files.
+fn check_palazzo_files(common_dir: &Path) -> Result<(), Error> {
     for file in regular_file::list_folder(&common_dir.join("palazzo")) {
         // Files in folders there are checked when they are read.
         if !file.file_type().is_ok_and(|it| it.is_dir()) {

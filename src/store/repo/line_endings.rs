@@ -37,7 +37,7 @@ pub(crate) fn convert_to_git<'a>(
     if !text.contains('\r') {
         return Ok(Cow::Borrowed(text.as_bytes()));
     }
-    check_attribute_files(git, path)?;
+    check_attribute_files(git, path).map_err(gix::Error::from_error)?;
     let attributes = git.attributes_only(index, Source::WorktreeThenIdMapping)?.detach();
     let mut pipeline = Pipeline::new(git, attributes)?;
     match pipeline.convert_to_git(text.as_bytes(), Path::new(path), index)? {
@@ -105,7 +105,7 @@ pub(crate) struct CommittedAttributes<'r> {
 impl<'r> CommittedAttributes<'r> {
     /// Prepares the look with the attributes in `index`, and those of the user.
     pub(crate) fn new(git: &'r gix::Repository, index: &State) -> gix::Result<Self> {
-        check_attribute_files(git, "any")?;
+        check_attribute_files(git, "any").map_err(gix::Error::from_error)?;
         let attributes = git.attributes_only(index, Source::IdMapping)?;
         let matches = attributes.selected_attribute_matches(CONVERTING_ATTRIBUTES);
         Ok(Self { attributes, matches })
@@ -127,9 +127,19 @@ pub(crate) fn converting_attribute(
     index: &gix::index::State,
     path: &str,
 ) -> gix::Result<Option<&'static str>> {
-    let files = check_attribute_files(git, path)?;
+    let files = check_attribute_files(git, path).map_err(gix::Error::from_error)?;
+    converting_attribute_in(git, index, path, &files)
+}
+
+/// Returns the attribute as [`converting_attribute`] does; `files` are the attributes files on disk.
+pub(crate) fn converting_attribute_in(
+    git: &gix::Repository,
+    index: &gix::index::State,
+    path: &str,
+    files: &[PathBuf],
+) -> gix::Result<Option<&'static str>> {
     // Evaluating attributes is slow, and few repositories use one of these.
-    if !files_mention_converting_attribute(&files, git, index, path)? {
+    if !files_mention_converting_attribute(files, git, index, path)? {
         return Ok(None);
     }
     let mut stack = git.attributes_only(index, Source::WorktreeThenIdMapping)?;
@@ -141,26 +151,30 @@ pub(crate) fn converting_attribute(
 
 /// Checks every attributes file that may apply to `path` before it is opened; returns those that
 /// exist.
-fn check_attribute_files(git: &gix::Repository, path: &str) -> gix::Result<Vec<PathBuf>> {
-    let global = git.attribute_global_paths()?;
-    let check = || {
-        let mut files = match git.workdir() {
-            Some(work) => git_files::check_gitattributes(work, path)?,
-            None => Vec::new(),
-        };
-        let own = git.common_dir().join("info/attributes");
-        if regular_file::check_regular_file(&own, SizeLimit::Bounded)? {
-            files.push(own);
-        }
-        for file in global {
-            // It may be a link, because the user's own configuration names it.
-            if regular_file::check_link_target(&file)? {
-                files.push(file);
-            }
-        }
-        Ok::<_, Error>(files)
+pub(crate) fn check_attribute_files(
+    git: &gix::Repository,
+    path: &str,
+) -> Result<Vec<PathBuf>, Error> {
+    let mut files = match git.workdir() {
+        Some(work) => git_files::check_gitattributes(work, path)?,
+        None => Vec::new(),
     };
-    check().map_err(gix::Error::from_error)
+    let own = git.common_dir().join("info/attributes");
+    if regular_file::check_regular_file(&own, SizeLimit::Bounded)? {
+        files.push(own);
+    }
+    let global = git.attribute_global_paths().map_err(|err| Error::Git {
+        operation: "find the attributes files",
+        place: git.common_dir().to_owned(),
+        source: err.into(),
+    })?;
+    for file in global {
+        // It may be a link, because the user's own configuration names it.
+        if regular_file::check_link_target(&file)? {
+            files.push(file);
+        }
+    }
+    Ok(files)
 }
 
 /// Returns the attribute that the text of a `.gitattributes` sets for some file, by which git stores

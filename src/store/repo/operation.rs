@@ -24,7 +24,12 @@ impl BlockingGitOperation {
     /// Returns the operation in progress in the worktree of `git_dir` that would drop a commit, if
     /// any.
     pub(crate) fn in_progress(git_dir: &Path) -> Option<Self> {
-        let is_there = |name: &str| git_dir.join(name).exists();
+        Self::find(|name| git_dir.join(name).exists())
+    }
+
+    /// Returns the operation that has left one of its files; `is_there` looks for one in the git
+    /// directory.
+    pub(crate) fn find(is_there: impl Fn(&str) -> bool) -> Option<Self> {
         // `git am` shares its folder with the older rebase backend.
         let is_apply = || is_there("rebase-apply") && !is_there("rebase-apply/applying");
         if is_there("rebase-merge") || is_apply() {

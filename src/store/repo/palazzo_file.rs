@@ -67,10 +67,19 @@ pub(crate) fn open_regular_file(path: &Path, options: &mut OpenOptions) -> io::R
 
 /// Opens a file that was a regular file, or missing, a moment ago; fails if it is none now.
 pub(crate) fn open_checked_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    open_checked_file_with_size(path, options).map(|(file, _)| file)
+}
+
+/// Opens a file as [`open_checked_file`] does, and returns its size in bytes.
+pub(crate) fn open_checked_file_with_size(
+    path: &Path,
+    options: &mut OpenOptions,
+) -> io::Result<(File, u64)> {
     set_no_follow(options);
     let file = options.open(path)?;
+    let metadata = file.metadata()?;
     // It may have been replaced between the check and the opening.
-    if file.metadata()?.is_file() { Ok(file) } else { Err(not_regular_error()) }
+    if metadata.is_file() { Ok((file, metadata.len())) } else { Err(not_regular_error()) }
 }
 
 fn create_folder(folder: &Path, shared_mode: SharedMode) -> io::Result<()> {

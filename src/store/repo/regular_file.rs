@@ -17,6 +17,9 @@ use crate::store::repo::palazzo_file;
 /// The maximum size of a file in bytes.
 pub(crate) const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
+/// With less room than this in its buffer, `read_to_end` reads a small piece first.
+const READ_RESERVE: usize = 64;
+
 /// The size limit of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SizeLimit {
@@ -97,14 +100,17 @@ pub(crate) fn read_regular_file_at_most(file: &Path, limit: u64) -> Result<Optio
 /// exist.
 pub(crate) fn read_checked_file(file: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
     // It may have been replaced since the check; opening it must not block.
-    let open = match palazzo_file::open_checked_file(file, fs::OpenOptions::new().read(true)) {
+    let mut options = fs::OpenOptions::new();
+    let (open, size) = match palazzo_file::open_checked_file_with_size(file, options.read(true)) {
         Err(err) if is_missing_file_error(&err) => return Ok(None),
         other => other.map_err(Error::for_file("read", file))?,
     };
-    let mut bytes = Vec::new();
-    open.take(limit + 1).read_to_end(&mut bytes).map_err(Error::for_file("read", file))?;
-    let fits = bytes.len() as u64 <= limit;
-    if fits { Ok(Some(bytes)) } else { Err(not_regular_error(file, "too large")) }
+    if size > limit {
+        return Err(not_regular_error(file, "too large"));
+    }
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + READ_RESERVE);
+    open.take(size).read_to_end(&mut bytes).map_err(Error::for_file("read", file))?;
+    Ok(Some(bytes))
 }
 
 /// Reads the only line of a small file of git; `None`: there is no such file.

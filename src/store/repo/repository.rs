@@ -2,11 +2,11 @@
 
 use crate::model::{path_text, quote_for_shell};
 use crate::store::repo::{ownership, paths, unreadable_repository, user_files};
-use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use gix::refs::{FullNameRef, Target};
 use gix::sec::Trust;
@@ -14,7 +14,7 @@ use gix::sec::trust::{DefaultForLevel as _, Mapping};
 
 use crate::store::repo::config;
 use crate::store::repo::config::ConfigScan;
-use crate::store::repo::git_files;
+use crate::store::repo::git_files::LooseHead;
 use crate::store::repo::operation::BlockingGitOperation;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::regular_file;
@@ -58,6 +58,9 @@ pub(crate) struct Repository {
     git_inode: Option<u64>,
     /// The last commit that `HEAD` pointed to and that was looked for among the objects in this call.
     found_head: Mutex<Option<gix::ObjectId>>,
+    /// Whether a process may have left lock files of git: one that died before the repository was
+    /// opened, or this one, which could not remove them.
+    pub(crate) may_have_dead_locks: Arc<AtomicBool>,
     /// The files that determine the repository's location, configuration and consent, with their
     /// stamps.
     source_stamps: Vec<(PathBuf, Option<FileStamp>)>,
@@ -128,11 +131,17 @@ impl Repository {
 
     /// Returns the commit that `HEAD` points to; `None`: there is no commit yet.
     pub(crate) fn head(&self) -> Result<Option<gix::ObjectId>, Error> {
+        self.find_head(&LooseHead::read(&self.git_dir, &self.common_dir)?)
+    }
+
+    /// Returns the commit that `HEAD` points to, of which `loose` has just been read.
+    pub(crate) fn find_head(&self, loose: &LooseHead) -> Result<Option<gix::ObjectId>, Error> {
         let mut found = self.found_head.lock().unwrap_or_else(PoisonError::into_inner);
-        let head = read_head_unless_found(&self.git(), *found);
-        let head = head.map_err(|err| self.git_error("read `HEAD`", err))?;
-        *found = head;
-        Ok(head)
+        if loose.commit.is_none() || loose.commit != *found {
+            let head = find_commit_of_head(&self.git(), loose);
+            *found = head.map_err(|err| self.git_error("read `HEAD`", err))?;
+        }
+        Ok(*found)
     }
 
     /// Begins a call: the commit that `HEAD` points to is looked for again.
@@ -193,7 +202,15 @@ impl Repository {
 
     /// Fails if an operation of git is in progress that would drop the write.
     pub(crate) fn reject_operation_in_progress(&self) -> Result<(), Error> {
-        match BlockingGitOperation::in_progress(&self.git_dir) {
+        self.reject_operation(BlockingGitOperation::in_progress(&self.git_dir))
+    }
+
+    /// Fails if `operation` is in progress.
+    pub(crate) fn reject_operation(
+        &self,
+        operation: Option<BlockingGitOperation>,
+    ) -> Result<(), Error> {
+        match operation {
             Some(operation) => {
                 Err(Error::OperationInProgress { operation, place: self.work.clone() })
             }
@@ -239,6 +256,7 @@ impl Repository {
             unreadable_user_file: None,
             git_inode,
             found_head: Mutex::new(None),
+            may_have_dead_locks: Arc::new(AtomicBool::new(true)),
             source_stamps: sources,
         })
     }
@@ -252,16 +270,19 @@ impl std::fmt::Debug for Repository {
 
 /// Returns the commit that `HEAD` points to; `None`: there is no commit yet.
 pub(crate) fn read_head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> {
-    read_head_unless_found(git, None)
+    let loose = LooseHead::read(git.git_dir(), git.common_dir());
+    find_commit_of_head(git, &loose.map_err(gix::Error::from_error)?)
 }
 
-/// Reads `HEAD` as [`read_head`] does, without looking for the commit `found` among the objects.
-fn read_head_unless_found(
+/// Looks for the commit that `HEAD` points to among the objects. Few branches are in `packed-refs`.
+fn find_commit_of_head(
     git: &gix::Repository,
-    found: Option<gix::ObjectId>,
+    loose: &LooseHead,
 ) -> gix::Result<Option<gix::ObjectId>> {
-    if let Some(head) = read_loose_head(git, found)? {
-        return Ok(Some(head));
+    if let Some(commit) = loose.commit
+        && git.find_header(commit)?.kind() == gix::objs::Kind::Commit
+    {
+        return Ok(Some(commit));
     }
     let read = || -> gix::Result<_> {
         let mut head = git.head()?;
@@ -287,24 +308,6 @@ fn read_head_unless_found(
         }
     }
     Ok(before.0)
-}
-
-/// Returns the commit that `HEAD`, or the branch that it points to, names in a file of its own;
-/// `None`: there is no such file, or it names no commit. Few branches are in `packed-refs`.
-fn read_loose_head(
-    git: &gix::Repository,
-    found: Option<gix::ObjectId>,
-) -> gix::Result<Option<gix::ObjectId>> {
-    let Some(head) = git.refs.try_find_loose("HEAD")? else { return Ok(None) };
-    let target = match head.target {
-        Target::Symbolic(branch) => git.refs.try_find_loose(branch.as_ref())?.map(|it| it.target),
-        id @ Target::Object(_) => Some(id),
-    };
-    let Some(Target::Object(id)) = target else { return Ok(None) };
-    if found == Some(id) {
-        return Ok(found);
-    }
-    Ok((git.find_header(id)?.kind() == gix::objs::Kind::Commit).then_some(id))
 }
 
 /// Returns what a reference points to. `packed-refs` is read only if the reference has no file of its
@@ -519,20 +522,6 @@ fn inode_of(place: &Path) -> Option<u64> {
 
 fn exists(place: &Path) -> bool {
     fs::symlink_metadata(place).is_ok()
-}
-
-/// Checks the files again that a change of the files at `paths` in the palace will open. The caller
-/// has the write lock.
-pub(crate) fn check_files_before_change(
-    repository: &Repository,
-    paths: &[String],
-) -> Result<(), Error> {
-    git_files::check_files_of_open_repository(&repository.git_dir, &repository.common_dir)?;
-    git_files::check_folders_and_other_files(&repository.git_dir, &repository.common_dir)?;
-    let folder = |it: &String| Path::new(&repository.prefix).join(it).parent().map(Path::to_owned);
-    let folders: BTreeSet<_> = paths.iter().filter_map(folder).collect();
-    let mut files = folders.iter().map(|it| format!("{}/any", it.display()));
-    files.try_for_each(|it| git_files::check_gitattributes(&repository.work, &it).map(drop))
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ use crate::store::write::branch_commit::CommitAttempt;
 use crate::store::write::commit_steps::CommitSteps;
 use crate::store::write::file_transaction::FileTransaction;
 use crate::store::write::index::Staging;
-use crate::store::write::objects::ObjectWriter;
+use crate::store::write::objects::{ObjectWriter, trees_and_commits};
 use crate::store::write::signing::Signer;
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::write::{index_repair, overwritten_files};
@@ -202,12 +202,15 @@ fn commit_files(
     let repository = store.open_or_create_repository()?;
     let guard = WriteGuard::lock(&repository, &edit_paths(edits), &store.lock_timeouts)?;
     store.reject_moved_palace()?;
-    repository.reject_operation_in_progress()?;
+    repository.reject_operation(guard.look().operation)?;
     let mut git = repository.git();
     // The same few trees are read in each step.
     git.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
+    // The trees above a changed file were written by the last change, or are read now.
+    git.objects.set_object_memory(std::mem::take(&mut store.last_trees));
     let mut staging = open_staging(store, &repository, &git, &guard)?;
-    let head = repository.head()?;
+    // A commit that another program makes from here on is found when `HEAD` is moved.
+    let head = repository.find_head(&guard.look().head)?;
     check_head_unless_checked(&mut store.checked_head, &repository, head)?;
     repair_index_if_reloaded(&repository, &mut staging)?;
     // The caller may have cancelled while this waited for the locks.
@@ -255,7 +258,7 @@ fn commit_on_branch(
     };
     for _ in 0..MAX_BRANCH_ATTEMPTS {
         let tip = branch.read(&repository)?;
-        let mut writer = ObjectWriter::new(&git, &repository.common_dir);
+        let mut writer = ObjectWriter::new(&repository, &git);
         let new = match steps.try_commit_on_branch(&mut writer, branch, tip)? {
             CommitAttempt::Stale(paths) => return Ok(CommitOutcome::Stale(paths)),
             CommitAttempt::Moved => continue,
@@ -268,7 +271,7 @@ fn commit_on_branch(
             warnings.push(CommitWarning::NotDurable(err.message_with_causes()));
         }
         warnings.extend(store.signing.report(signer));
-        if let Err(err) = store.protect_from_gc(writer.into_objects()) {
+        if let Err(err) = store.protect_from_gc(&writer.into_objects()) {
             warnings.push(CommitWarning::ObjectsNotRestored(err.message_with_causes()));
         }
         let [commit, previous] = [new, tip].map(|it| Some(CommitId(it.to_string())));
@@ -293,7 +296,7 @@ fn run_commit_steps(
             return Ok(CommitOutcome::Stale(stale));
         }
     };
-    let mut writer = ObjectWriter::new(git, &repository.common_dir);
+    let mut writer = ObjectWriter::new(repository, git);
     let drafts = steps.draft_commits(&mut writer, &staging, head);
     let drafts = drafts.map_err(|err| repository.git_error("compare", err))?;
     let mut folders = None;
@@ -319,9 +322,11 @@ fn run_commit_steps(
     let mut warnings = steps.sync_and_collect_warnings(folders.unwrap_or_default());
     warnings.extend(replace_index(store, staging, guard));
     warnings.extend(store.signing.report(steps.signer));
-    if let Err(err) = store.protect_from_gc(writer.into_objects()) {
+    let objects = writer.into_objects();
+    if let Err(err) = store.protect_from_gc(&objects) {
         warnings.push(CommitWarning::ObjectsNotRestored(err.message_with_causes()));
     }
+    store.last_trees = trees_and_commits(objects);
     let commit = moved.map(|it| CommitId(it.to.to_string()));
     let previous = moved.and_then(|it| it.from).map(|it| CommitId(it.to_string()));
     Ok(CommitOutcome::Done(CommitReport { commit, previous, warnings }))
@@ -356,9 +361,7 @@ pub(crate) fn open_staging<'a>(
 ) -> Result<Staging<'a>, Error> {
     let mut record = |path: &Path, inode: u64| guard.record_lock_file(path, inode);
     let cached = store.cached_index.take();
-    let staging = Staging::open(repository, git, cached, &store.lock_timeouts, &mut record)?;
-    guard.record_index_lock_inode(staging.lock_inode())?;
-    Ok(staging)
+    Staging::open(repository, git, cached, &store.lock_timeouts, &mut record)
 }
 
 /// Repairs the index if another program may have written it.

@@ -80,8 +80,9 @@ impl CommitSteps<'_> {
     /// Fails if git would run a filter on one of the files, by the attributes in `index`.
     pub(crate) fn reject_filtered(&self, index: &gix::index::State) -> Result<(), Error> {
         for edit in self.edits {
-            let attribute =
-                line_endings::converting_attribute(self.git, index, &self.path_in_repository(edit));
+            let path = self.path_in_repository(edit);
+            let files = line_endings::check_attribute_files(self.git, &path)?;
+            let attribute = line_endings::converting_attribute_in(self.git, index, &path, &files);
             let attribute =
                 attribute.map_err(|err| self.repository.git_error("read attributes", err))?;
             if let Some(attribute) = attribute {
@@ -285,7 +286,7 @@ impl CommitSteps<'_> {
         if let Err(err) = self.sync_refs_and_index(folders) {
             warnings.push(CommitWarning::NotDurable(err.message_with_causes()));
         }
-        if self.write_guard.is_head_detached() && !self.repository.is_kept_by_jj() {
+        if self.write_guard.look().head.branch.is_none() && !self.repository.is_kept_by_jj() {
             warnings.push(CommitWarning::DetachedHead);
         }
         warnings

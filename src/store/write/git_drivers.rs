@@ -14,6 +14,7 @@ use crate::store::repo::temporary_names::TEMPORARY_SUFFIX;
 use crate::store::write::lock_file::LockFile;
 use crate::store::write::owned_lines;
 use crate::store::write::palazzo_lock::{self, WRITE_LOCK};
+use crate::store::write::recovery;
 use crate::store::{Error, Store};
 
 /// The file with the attributes, in the palace folder.
@@ -96,6 +97,7 @@ impl Store {
             WRITE_LOCK,
             self.lock_timeouts.palazzo,
         )?;
+        recovery::recover_under_lock(&repository, &self.lock_timeouts)?;
         let mut changed = Vec::new();
         let attributes = repository.palace.join(ATTRIBUTES_FILE);
         let was = regular_file::read_regular_file(&attributes)?;

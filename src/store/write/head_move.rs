@@ -192,7 +192,7 @@ fn run_steps(
             .with_shared_mode(repository.shared_mode),
         Err(stale) => return Ok(HeadMoveOutcome::UncommittedEdits(stale)),
     };
-    let mut writer = ObjectWriter::new(git, &repository.common_dir);
+    let mut writer = ObjectWriter::new(repository, git);
     let failed = |err| repository.git_error("commit", err);
     let new = write_objects(&mut writer, steps.signer, head_move).map_err(failed)?;
     point_ref(repository, guard, BEFORE_SYNC_REF, head_move.old, steps.lock_timeouts.head)?;

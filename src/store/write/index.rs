@@ -74,11 +74,6 @@ impl<'a> Staging<'a> {
         Ok(staging)
     }
 
-    /// Returns the inode of the lock file.
-    pub(crate) fn lock_inode(&self) -> Option<u64> {
-        self.lock.inode()
-    }
-
     /// Returns true if another program may have written the index since this process last did.
     pub(crate) fn is_reloaded(&self) -> bool {
         self.is_reloaded

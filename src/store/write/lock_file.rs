@@ -13,6 +13,8 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use walkdir::WalkDir;
@@ -42,6 +44,8 @@ pub(crate) struct LockFile {
     /// Its second name; `None`: the file system has no hard links.
     proof: Option<PathBuf>,
     file: Option<File>,
+    /// Set if the lock file cannot be removed.
+    is_left: Arc<AtomicBool>,
 }
 
 /// Records the path and inode of a lock file on a file system without hard links.
@@ -69,7 +73,10 @@ impl LockFile {
             }
         });
         match locked {
-            Ok((file, proof)) => Ok(Self { locked_path: resource, path, proof, file: Some(file) }),
+            Ok((file, proof)) => {
+                let is_left = repository.may_have_dead_locks.clone();
+                Ok(Self { locked_path: resource, path, proof, file: Some(file), is_left })
+            }
             Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
                 Err(Error::GitLocked(git_locks::describe_lock(repository, path)))
             }
@@ -85,11 +92,6 @@ impl LockFile {
     /// Returns the path of the file that is locked.
     pub(crate) fn locked_path(&self) -> &Path {
         &self.locked_path
-    }
-
-    /// Returns the inode of the lock file.
-    pub(crate) fn inode(&self) -> Option<u64> {
-        FileStamp::from_path(&self.path).map(|it| it.inode())
     }
 
     /// Writes the new content of the locked file.
@@ -131,11 +133,17 @@ struct NewLock<'a> {
 impl NewLock<'_> {
     fn create_with_proof(self, git_dir: &Path, name: &str) -> io::Result<(File, Option<PathBuf>)> {
         let below = format!("{PROOF_FOLDER}/{name}{LOCK_SUFFIX}");
-        palazzo_file::create_parent_folders(git_dir, &below, self.shared_mode)?;
         let proof = palazzo_file::palazzo_file_path(git_dir, &below);
         failpoint::fail_point("create lock file")?;
         let create = || OpenOptions::new().write(true).create_new(true).open(&proof);
-        let file = match create() {
+        let created = match create() {
+            Err(err) if err.kind() == io::ErrorKind::NotFound => {
+                palazzo_file::create_parent_folders(git_dir, &below, self.shared_mode)?;
+                create()
+            }
+            created => created,
+        };
+        let file = match created {
             // It was left by an earlier write that could not remove it.
             Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
                 remove_if_exists(&proof)?;
@@ -204,8 +212,10 @@ impl Drop for LockFile {
             failpoint::fail_point("remove lock file").and_then(|()| remove_if_exists(&self.path));
         failpoint::kill_point("lock file is removed");
         // The proof must exist as long as the lock file; the next writer removes both.
-        if let (Ok(()), Some(proof)) = (removed, &self.proof) {
-            drop(fs::remove_file(proof));
+        match (removed, &self.proof) {
+            (Ok(()), Some(proof)) => drop(fs::remove_file(proof)),
+            (Ok(()), None) => {}
+            (Err(_), _) => self.is_left.store(true, Ordering::Relaxed),
         }
     }
 }

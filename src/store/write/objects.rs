@@ -1,26 +1,28 @@
 //! Writes objects and verifies that each object file has the content of its id.
 //!
-//! Neither git nor gix writes an object whose file exists, even if a power failure left that file
-//! empty or damaged, and git may delete an object that no reference reaches yet. So each existing
-//! object is read and checked, and the writer keeps its objects until the reference has moved.
+//! A power failure may have left the file of an object empty or damaged, and git may delete an object
+//! that no reference reaches yet. So each existing object is read and checked, or written again, and
+//! the writer keeps its objects until the reference has moved.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gix::ObjectId;
 use gix::objs::{Exists as _, Kind, Write as _, WriteTo};
+use gix::odb::memory::Storage;
+use gix::{ObjectId, OdbHandle};
 
 use crate::store::Error;
 use crate::store::repo::failpoint;
 use crate::store::repo::fsync;
 use crate::store::repo::repository::Repository;
-use crate::store::repo::shared_mode::SharedMode;
 
 /// The prefix of gix's temporary object files.
 const TEMPORARY_PREFIX: &str = ".tmp";
 /// No write takes this long.
 const MIN_STALE_AGE: Duration = Duration::from_secs(60 * 60);
+/// How many bytes of trees and commits are kept for the next change.
+const MAX_MEMORY_BYTES: usize = 16 * 1024 * 1024;
 /// How often writing an object is attempted while git may be removing its folder.
 const MAX_ATTEMPTS: usize = 5;
 
@@ -34,20 +36,23 @@ pub(crate) struct WrittenObject {
 
 /// Writes the objects of one change and keeps a copy of each.
 pub(crate) struct ObjectWriter<'g> {
+    repository: &'g Repository,
     git: &'g gix::Repository,
+    /// The objects on disk; `git` may have some in memory.
+    on_disk: OdbHandle,
     loose: gix::odb::loose::Store,
-    common_dir: PathBuf,
     written: Vec<WrittenObject>,
 }
 
 impl<'g> ObjectWriter<'g> {
-    /// Creates a writer for the repository with the common directory `common_dir`.
-    pub(crate) fn new(git: &'g gix::Repository, common_dir: &Path) -> Self {
-        let loose = gix::odb::loose::Store::at(common_dir.join("objects"), git.object_hash());
-        Self { git, loose, common_dir: common_dir.to_owned(), written: Vec::new() }
+    /// Creates a writer for `repository`, which is read through `git`.
+    pub(crate) fn new(repository: &'g Repository, git: &'g gix::Repository) -> Self {
+        let folder = repository.common_dir.join("objects");
+        let loose = gix::odb::loose::Store::at(folder, git.object_hash());
+        Self { repository, git, on_disk: repository.git().objects, loose, written: Vec::new() }
     }
 
-    /// Returns the repository.
+    /// Returns the repository as it is read.
     pub(crate) fn git(&self) -> &'g gix::Repository {
         self.git
     }
@@ -57,7 +62,7 @@ impl<'g> ObjectWriter<'g> {
         self.write_data(Kind::Blob, data.to_owned())
     }
 
-    /// Writes a tree or a commit, unless it exists.
+    /// Writes a tree or a commit.
     pub(crate) fn write(&mut self, object: &dyn WriteTo) -> gix::Result<ObjectId> {
         let mut data = Vec::new();
         object.write_to(&mut data).map_err(gix::Error::from_error)?;
@@ -66,12 +71,13 @@ impl<'g> ObjectWriter<'g> {
 
     /// Lists the files of the written objects.
     pub(crate) fn object_files(&self) -> Vec<PathBuf> {
-        self.written.iter().map(|it| fsync::loose_object_path(&self.common_dir, it.id)).collect()
+        let common_dir = &self.repository.common_dir;
+        self.written.iter().map(|it| fsync::loose_object_path(common_dir, it.id)).collect()
     }
 
     /// Writes objects again that git has deleted since, and makes them durable.
     pub(crate) fn restore_missing(&self) -> gix::Result<()> {
-        restore_missing(self.git, &self.common_dir, &self.written).map(drop)
+        restore_missing(self.repository, &self.written).map(drop)
     }
 
     /// Returns the written objects.
@@ -82,8 +88,11 @@ impl<'g> ObjectWriter<'g> {
     fn write_data(&mut self, kind: Kind, data: Vec<u8>) -> gix::Result<ObjectId> {
         let id = gix::objs::compute_hash(self.git.object_hash(), kind, &data);
         let id = id.map_err(gix::Error::from_error)?;
-        if !self.is_intact(id) {
-            write_object(self.git, &self.common_dir, kind, &data)?;
+        // The trees and the commit of a change are new, so looking for them would cost more than
+        // it saves. Windows replaces no file that is open.
+        let may_exist = kind == Kind::Blob || cfg!(windows);
+        if !may_exist || !self.is_intact(id) {
+            write_object(self.repository, &self.on_disk, id, kind, &data)?;
         }
         self.written.push(WrittenObject { id, kind, data });
         Ok(id)
@@ -91,7 +100,7 @@ impl<'g> ObjectWriter<'g> {
 
     /// Returns true if the object exists and is intact.
     fn is_intact(&self, id: ObjectId) -> bool {
-        if !self.git.objects.exists_without_refresh(&id) {
+        if !self.on_disk.exists_without_refresh(&id) {
             return false;
         }
         let mut buffer = Vec::new();
@@ -114,6 +123,20 @@ impl WrittenObject {
     }
 }
 
+/// Returns the trees and commits among the objects of a change, for the next one to read. Large ones
+/// are left out.
+pub(crate) fn trees_and_commits(objects: Vec<WrittenObject>) -> Storage {
+    let mut memory = Storage::default();
+    let mut size = 0;
+    for WrittenObject { id, kind, data } in objects.into_iter().filter(|it| it.kind != Kind::Blob) {
+        size += data.len();
+        if size <= MAX_MEMORY_BYTES {
+            memory.insert(id, (kind, data));
+        }
+    }
+    memory
+}
+
 /// Writes blobs that no commit contains yet, and makes them durable.
 pub(crate) fn write_durable_blobs<'t>(
     repository: &Repository,
@@ -123,7 +146,7 @@ pub(crate) fn write_durable_blobs<'t>(
     let mut files = Vec::new();
     for text in texts {
         // Each writer keeps a copy of what it writes.
-        let mut writer = ObjectWriter::new(&git, common_dir);
+        let mut writer = ObjectWriter::new(repository, &git);
         let written = writer.write_blob(text.as_bytes());
         written.map_err(|err| repository.git_error("write objects", err))?;
         files.extend(writer.object_files());
@@ -133,14 +156,15 @@ pub(crate) fn write_durable_blobs<'t>(
 
 /// Writes those of `objects` that are missing, and makes them durable; returns their number.
 pub(crate) fn restore_missing(
-    git: &gix::Repository,
-    common_dir: &Path,
+    repository: &Repository,
     objects: &[WrittenObject],
 ) -> gix::Result<usize> {
-    let missing: Vec<_> = objects.iter().filter(|it| !git.objects.exists(&it.id)).collect();
+    let on_disk = repository.git().objects;
+    let missing: Vec<_> = objects.iter().filter(|it| !on_disk.exists(&it.id)).collect();
     for object in &missing {
-        write_object(git, common_dir, object.kind, &object.data)?;
+        write_object(repository, &on_disk, object.id, object.kind, &object.data)?;
     }
+    let common_dir = &repository.common_dir;
     let files: Vec<_> =
         missing.iter().map(|it| fsync::loose_object_path(common_dir, it.id)).collect();
     fsync::sync_files_and_folders(&files).map_err(gix::Error::from_error)?;
@@ -160,23 +184,25 @@ pub(crate) fn remove_old_temporaries(common_dir: &Path) {
     }
 }
 
+/// Writes an object, also if there is a file of its name.
 fn write_object(
-    git: &gix::Repository,
-    common_dir: &Path,
+    repository: &Repository,
+    on_disk: &OdbHandle,
+    id: ObjectId,
     kind: Kind,
     data: &[u8],
 ) -> gix::Result<()> {
     failpoint::fail_point("write object").map_err(gix::Error::from_error)?;
-    let mut written = git.objects.write_buf(kind, data);
+    let mut written = on_disk.write_buf_with_known_id(kind, data, id);
     for _ in 1..MAX_ATTEMPTS {
         // Git removes empty object folders.
         if written.is_ok() {
             break;
         }
-        written = git.objects.write_buf(kind, data);
+        written = on_disk.write_buf_with_known_id(kind, data, id);
     }
-    let file = fsync::loose_object_path(common_dir, written?);
-    let shared_mode = SharedMode::of_repository(git);
+    let file = fsync::loose_object_path(&repository.common_dir, written?);
+    let shared_mode = repository.shared_mode;
     let folder = file.parent().map_or(Ok(()), |it| shared_mode.adjust(it));
     folder.and_then(|()| shared_mode.adjust(&file)).map_err(gix::Error::from_error)
 }

@@ -44,7 +44,7 @@ pub(crate) fn save_overwritten(
         let command = repository.sparse_checkout_command();
         return Err(Error::OutsideSparseCheckout { path: edit.path.clone(), command });
     }
-    let mut writer = ObjectWriter::new(&git, &repository.common_dir);
+    let mut writer = ObjectWriter::new(repository, &git);
     let files = write_unsaved_blobs(repository, &mut writer, &index, edits).map_err(failed)?;
     if files.is_empty() {
         return Ok(());

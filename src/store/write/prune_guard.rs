@@ -54,17 +54,16 @@ impl PruneGuard {
     pub(crate) fn retain_objects(
         &self,
         repository: &Arc<Repository>,
-        objects: Vec<WrittenObject>,
+        objects: &[WrittenObject],
     ) -> gix::Result<()> {
         let mut retained = self.0.lock_retained();
         if !is_gc_running(&repository.common_dir) {
             // A collection that overlapped the write has ended and deletes nothing any more. One
             // that begins now sees the reference.
-            let (git, common_dir) = (repository.git(), &repository.common_dir);
-            return restore_missing(&git, common_dir, &objects).map(drop);
+            return restore_missing(repository, objects).map(drop);
         }
         retained.size += objects.iter().map(WrittenObject::size).sum::<usize>();
-        retained.objects.extend(objects);
+        retained.objects.extend_from_slice(objects);
         while retained.size > MAX_RETAINED_BYTES && !retained.objects.is_empty() {
             retained.size -= retained.objects.remove(0).size();
         }
@@ -80,8 +79,7 @@ impl PruneGuard {
     /// Restores the objects that git deleted; returns true if there were any.
     pub(crate) fn restore_deleted_objects(&self, repository: &Repository) -> bool {
         let retained = self.0.lock_retained();
-        let (git, common_dir) = (repository.git(), &repository.common_dir);
-        let restored = restore_missing(&git, common_dir, &retained.objects);
+        let restored = restore_missing(repository, &retained.objects);
         restored.is_ok_and(|it| it > 0)
     }
 }
@@ -93,8 +91,7 @@ impl PruneGuardState {
             // A thread that adds objects also holds this lock while it checks for a collection.
             let mut retained = self.lock_retained();
             let is_over = !is_gc_running(&repository.common_dir);
-            let (git, common_dir) = (repository.git(), &repository.common_dir);
-            let restored = restore_missing(&git, common_dir, &retained.objects);
+            let restored = restore_missing(repository, &retained.objects);
             if is_over && restored.is_ok() {
                 *retained = RetainedObjects::default();
                 self.emptied.notify_all();

@@ -7,6 +7,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use gix::bstr::BStr;
@@ -34,9 +35,6 @@ pub(crate) struct WriteMarker {
     paths: Vec<String>,
     /// Files that did not exist before, with the fingerprints of the new files.
     new_files: Vec<(String, String)>,
-    index_lock: Option<u64>,
-    /// Whether the lock files have proofs, which are hard links.
-    has_proofs: bool,
     /// Lock files by their path in the common git directory, with their inodes, for file systems
     /// without hard links.
     locks: Vec<(String, u64)>,
@@ -81,8 +79,11 @@ pub(crate) fn recover_under_lock(
     let place = marker_path(repository);
     let text = read_marker(&place).map_err(Error::for_file("read", &place))?;
     let marker = WriteMarker::parse(&String::from_utf8_lossy(&text));
-    remove_dead_locks(repository, &marker)
-        .map_err(Error::for_file("remove the locks listed in", &place))?;
+    // After a power failure there may be locks without a marker.
+    if !text.is_empty() || repository.may_have_dead_locks.load(Ordering::Relaxed) {
+        remove_dead_locks(repository, &marker)
+            .map_err(Error::for_file("remove the locks listed in", &place))?;
+    }
     if text.is_empty() {
         return Ok(());
     }
@@ -97,7 +98,7 @@ pub(crate) fn recover_under_lock(
 
 fn read_marker(place: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    match palazzo_file::open_regular_file(place, OpenOptions::new().read(true)) {
+    match palazzo_file::open_checked_file(place, OpenOptions::new().read(true)) {
         Ok(file) => file.take(MAX_MARKER_BYTES).read_to_end(&mut text).map(|_| text),
         Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(text),
         Err(err) => Err(err),
@@ -119,34 +120,31 @@ pub(crate) fn marker_line_for_lock_file(common_dir: &Path, path: &Path, inode: u
 }
 
 impl WriteMarker {
-    /// Creates the marker of a write to `paths`, which are inside the palace.
-    pub(crate) fn new(repository: &Repository, paths: &[String]) -> Self {
+    /// Creates the marker of a write to `paths`, which are inside the palace, while `HEAD` points to
+    /// `branch`.
+    pub(crate) fn new(repository: &Repository, branch: Option<String>, paths: &[String]) -> Self {
         let paths = paths.iter().map(|path| format!("{}{path}", repository.prefix)).collect();
-        Self { branch: branch_of_head(repository), paths, ..Self::default() }
-    }
-
-    /// Returns the branch that `HEAD` pointed to; `None`: none.
-    pub(crate) fn branch(&self) -> Option<&str> {
-        self.branch.as_deref()
+        Self { branch, paths, ..Self::default() }
     }
 
     /// Writes the marker in `repository`, and returns the open file for further lines.
     pub(crate) fn write(&self, repository: &Repository) -> io::Result<File> {
-        let mut lines = vec![format!("pid {}\nproofs\n", std::process::id())];
+        let mut lines = vec![format!("pid {}\n", std::process::id())];
         lines.extend(self.branch.iter().map(|it| format!("branch {it}\n")));
         lines.extend(self.paths.iter().map(|it| format!("path {it}\n")));
         failpoint::fail_point("write marker")?;
-        let mut options = OpenOptions::new();
-        palazzo_file::create_parent_folders(
-            &repository.git_dir,
-            palazzo_file::MARKER_FILE,
-            repository.shared_mode,
-        )?;
-        let place = palazzo_file::palazzo_file_path(&repository.git_dir, palazzo_file::MARKER_FILE);
-        let mut file = palazzo_file::open_regular_file(
-            &place,
-            options.write(true).create(true).truncate(true),
-        )?;
+        let (place, mut options) = (marker_path(repository), OpenOptions::new());
+        options.write(true).create(true).truncate(true);
+        let open = |options: &mut _| palazzo_file::open_checked_file(&place, options);
+        // The look under the lock has checked the folder and the file.
+        let mut file = match open(&mut options) {
+            Err(err) if err.kind() == io::ErrorKind::NotFound => {
+                let (git_dir, name) = (&repository.git_dir, palazzo_file::MARKER_FILE);
+                palazzo_file::create_parent_folders(git_dir, name, repository.shared_mode)?;
+                open(&mut options)?
+            }
+            opened => opened?,
+        };
         repository.shared_mode.adjust_file(&file)?;
         file.write_all(lines.concat().as_bytes())?;
         failpoint::kill_point("marker is written");
@@ -157,7 +155,6 @@ impl WriteMarker {
     fn parse(text: &str) -> Self {
         let mut marker = Self::default();
         for line in text.lines() {
-            marker.has_proofs |= line == "proofs";
             match line.split_once(' ') {
                 Some(("path", path)) if paths::check_path(path).is_ok() => {
                     marker.paths.push(path.to_owned());
@@ -166,19 +163,12 @@ impl WriteMarker {
                 Some(("branch", name)) if is_safe_ref_name(name) => {
                     marker.branch = Some(name.to_owned());
                 }
-                Some(("lock", inode)) => marker.index_lock = inode.parse().ok(),
                 Some(("held", file)) => marker.locks.extend(parse_lock_file_line(file)),
                 _ => {}
             }
         }
         marker
     }
-}
-
-/// Returns the branch that `HEAD` points to; `None`: it points to none, or cannot be read.
-fn branch_of_head(repository: &Repository) -> Option<String> {
-    let head = repository.git().refs.try_find_loose("HEAD").ok()??;
-    head.target.try_name().map(|it| it.as_bstr().to_string())
 }
 
 /// Parses an inode and the path of a lock file.
@@ -207,13 +197,8 @@ fn remove_dead_locks(repository: &Repository, marker: &WriteMarker) -> io::Resul
     for (path, inode) in &marker.locks {
         lock_file::remove_lock_if_inode_matches(&repository.common_dir.join(path), *inode)?;
     }
-    // Older versions recorded the inode only; current ones have proofs, because an inode can be
-    // reused.
-    let index = repository.git_dir.join("index.lock");
-    match marker.index_lock {
-        Some(inode) if !marker.has_proofs => lock_file::remove_lock_if_inode_matches(&index, inode),
-        _ => Ok(()),
-    }
+    repository.may_have_dead_locks.store(false, Ordering::Relaxed);
+    Ok(())
 }
 
 /// Updates the index to a commit made just before the crash, and undoes what was not committed.
@@ -442,7 +427,7 @@ mod tests {
         let lock = scene.home.join(".git/index.lock");
         fs::write(&lock, "").unwrap();
         let inode = crate::store::repo::palace_files::FileStamp::from_path(&lock).unwrap().inode();
-        let marker = format!("pid 1\nproofs\nlock {inode}\n");
+        let marker = format!("pid 1\nlock {inode}\n");
         fs::write(scene.home.join(".git/palazzo/writing"), marker).unwrap();
         assert!(store.commit(&change_of_one_file(HALL, Some("1\n"), Some("2\n"))).is_err());
         assert!(lock.exists());

@@ -4,10 +4,13 @@ use std::cell::Cell;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::store::Error;
 use crate::store::repo::failpoint;
-use crate::store::repo::repository::{self, Repository};
+use crate::store::repo::git_files::{self, LockedLook};
+use crate::store::repo::repository::Repository;
 use crate::store::write::palazzo_lock::{
     LockTimeouts, PalazzoLock, WRITE_LOCK, acquire_palazzo_lock,
 };
@@ -20,8 +23,10 @@ pub(crate) struct WriteGuard {
     marker_path: PathBuf,
     common_dir: PathBuf,
     prefix: String,
-    is_head_detached: bool,
+    look: LockedLook,
     needs_recovery: Cell<bool>,
+    /// Whether a lock file of git could not be removed.
+    has_left_lock: Arc<AtomicBool>,
     // Dropped after the marker is emptied.
     _lock: PalazzoLock,
 }
@@ -36,11 +41,11 @@ impl WriteGuard {
         repository.reject_unknown_extensions()?;
         let lock = acquire_palazzo_lock(repository, WRITE_LOCK, timeouts.palazzo)?;
         // Another program may have put a link or a FIFO there while this process waited.
-        repository::check_files_before_change(repository, paths)?;
+        let (git_dir, common_dir) = (&repository.git_dir, &repository.common_dir);
+        let look = git_files::look_before_change(git_dir, common_dir)?;
         let place = recovery::marker_path(repository);
         recovery::recover_under_lock(repository, timeouts)?;
-        let marker = recovery::WriteMarker::new(repository, paths);
-        let is_head_detached = marker.branch().is_none();
+        let marker = recovery::WriteMarker::new(repository, look.head.branch.clone(), paths);
         let marker = marker.write(repository).map_err(Error::for_file("write", &place))?;
         let (prefix, common_dir) = (repository.prefix.clone(), repository.common_dir.clone());
         Ok(Self {
@@ -48,21 +53,16 @@ impl WriteGuard {
             marker_path: place,
             common_dir,
             prefix,
-            is_head_detached,
+            look,
             needs_recovery: Cell::new(false),
+            has_left_lock: repository.may_have_dead_locks.clone(),
             _lock: lock,
         })
     }
 
-    /// Returns whether `HEAD` pointed to no branch when the write began.
-    pub(crate) fn is_head_detached(&self) -> bool {
-        self.is_head_detached
-    }
-
-    /// Records the inode of `index.lock`, by which an older Palazzo recognises it.
-    pub(crate) fn record_index_lock_inode(&self, inode: Option<u64>) -> Result<(), Error> {
-        let Some(inode) = inode else { return Ok(()) };
-        self.append_to_marker(&format!("lock {inode}\n"))
+    /// Returns what the look under the lock found.
+    pub(crate) fn look(&self) -> &LockedLook {
+        &self.look
     }
 
     /// Records that the lock file at `path` is Palazzo's, on a file system without hard links.
@@ -97,7 +97,7 @@ impl WriteGuard {
 
 impl Drop for WriteGuard {
     fn drop(&mut self) {
-        if self.needs_recovery.get() {
+        if self.needs_recovery.get() || self.has_left_lock.load(Ordering::Relaxed) {
             return;
         }
         // It is truncated instead of removed because that is cheaper. If that fails, the next

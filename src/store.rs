@@ -603,34 +603,17 @@ impl Store {
             return Ok((open.clone(), None));
         }
         self.reject_symlinked_palace()?;
-        let mut head = None;
-        match open.as_ref().filter(|it| it.is_current()) {
-            Some(repository) => {
-                repository.begin_call();
-                head = Some(repo::git_files::check_files_of_open_repository(
-                    &repository.git_dir,
-                    &repository.common_dir,
-                )?);
-            }
-            None => {
-                let found =
-                    repo::discover::find_repository(&self.palace, &self.consents, self.isolated)?;
-                *open = found.map(Arc::new);
-            }
+        let head = open.as_ref().map(|it| it.begin_call()).transpose()?.flatten();
+        if head.is_none() {
+            let found =
+                repo::discover::find_repository(&self.palace, &self.consents, self.isolated)?;
+            *open = found.map(Arc::new);
         }
         self.had_repository.fetch_or(open.is_some(), Ordering::Relaxed);
         if self.repository_checks.load(Ordering::Relaxed) == CHECK_ONCE {
             self.repository_checks.store(CHECKED, Ordering::Relaxed);
         }
         Ok((open.clone(), head))
-    }
-
-    /// Lets the next use of the repository check it again if the open one is no longer the palace's.
-    fn recheck_repository_if_moved(&self) {
-        let open = self.repository.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if open.is_none_or(|it| !it.is_current()) {
-            self.recheck_repository();
-        }
     }
 
     /// Fails if the palace has become a symbolic link, or was moved or removed since it was last
@@ -662,6 +645,7 @@ impl Store {
         if let Some(found) = self.open_allowed_repository()? {
             return Ok(found);
         }
+        self.reject_moved_palace()?;
         if had_repository || repo::home::has_lost_history(&self.palace, &self.home)? {
             return Err(self.history_lost_error());
         }

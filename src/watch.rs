@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use notify::event::{AccessKind, AccessMode, EventKind, ModifyKind};
+use notify::event::{AccessKind, AccessMode, CreateKind, EventKind, ModifyKind};
 use notify::{Config, ErrorKind, Event, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use crate::model::{WatchMode, path_text};
@@ -82,6 +82,10 @@ struct ChangeQueue {
 #[derive(Default)]
 struct PendingPaths {
     changed: BTreeSet<String>,
+    /// Paths that were reported gone, and may be there again.
+    gone: BTreeSet<String>,
+    /// Paths that got their names, by which something was moved there or a folder was created.
+    new_names: BTreeSet<String>,
     deferred: BTreeMap<String, Instant>,
     is_limit_reached: bool,
     cookie_path: Option<PathBuf>,
@@ -138,7 +142,11 @@ impl PalaceWatcher {
         folders: impl FnOnce() -> Vec<&'static str>,
     ) -> Vec<ChangedPath> {
         self.wait_for_queued_events();
-        let (mut changed, settled) = self.queue.lock_pending().take_ready();
+        let mut pending = self.queue.lock_pending();
+        let (mut changed, settled) = pending.take_ready();
+        let gone = std::mem::take(&mut pending.gone);
+        let mut new_names = std::mem::take(&mut pending.new_names).into_iter();
+        drop(pending);
         if root_inode != self.root_inode {
             changed = BTreeSet::from([WHOLE_PALACE.to_owned()]);
         }
@@ -155,11 +163,12 @@ impl PalaceWatcher {
             }
         }
         if cfg!(target_os = "linux") {
-            for path in &changed {
-                self.watch_replaced_folder(path);
-            }
+            gone.iter().for_each(|path| self.watch_replaced_folder(path));
         }
-        if let (false, Some(watcher)) = (changed.is_empty(), &mut self.watcher) {
+        let has_new_folder = !cfg!(target_os = "linux")
+            || changed.contains(WHOLE_PALACE)
+            || new_names.any(|path| self.is_folder(&path));
+        if let (true, Some(watcher)) = (has_new_folder, &mut self.watcher) {
             // The watcher replies after it has processed all events so far, so a folder that was
             // just created is watched by now: the caller finds the files that were put there
             // before, and later ones cause events.
@@ -213,14 +222,21 @@ impl PalaceWatcher {
         self.watched_folders = folders;
     }
 
-    /// Watches a changed folder again. If it was renamed over an empty one, the system may report late
-    /// that the empty one is gone; the watcher then forgets the new one, which has the same path.
+    /// Watches a folder again that was reported gone. If it was renamed over an empty one, the system
+    /// may report late that the empty one is gone; the watcher then forgets the new one, which has the
+    /// same path.
     fn watch_replaced_folder(&mut self, path: &str) {
-        let place = self.root.join(path);
-        let is_folder = || place.symlink_metadata().is_ok_and(|it| it.is_dir());
-        if let Some(watcher) = self.watcher.as_mut().filter(|_| path.contains('/') && is_folder()) {
+        if !path.contains('/') || !self.is_folder(path) {
+            return;
+        }
+        if let Some(watcher) = &mut self.watcher {
+            let place = self.root.join(path);
             self.queue.note_limit(watcher.watch(&place, RecursiveMode::Recursive));
         }
+    }
+
+    fn is_folder(&self, path: &str) -> bool {
+        self.root.join(path).symlink_metadata().is_ok_and(|it| it.is_dir())
     }
 
     /// Uses the events of `watcher` from now on.
@@ -288,6 +304,8 @@ impl ChangeQueue {
         pending.changed.extend(paths);
         if pending.changed.len() > MAX_PATHS {
             pending.changed = BTreeSet::from([WHOLE_PALACE.to_owned()]);
+            pending.gone.clear();
+            pending.new_names.clear();
         }
         let is_more = pending.changed.len() != before;
         drop(pending);
@@ -329,9 +347,18 @@ impl ChangeQueue {
             }
             Ok(event) if self.is_cookie_event(&event) => self.mark_cookie_seen(),
             Ok(event) if is_content_change(event.kind) => {
-                self.push_changed_paths(
-                    event.paths.iter().filter_map(|it| path_inside_palace(root, it)),
-                );
+                let paths = || event.paths.iter().filter_map(|it| path_inside_palace(root, it));
+                match event.kind {
+                    EventKind::Remove(_) => self.lock_pending().gone.extend(paths()),
+                    EventKind::Create(kind) if kind != CreateKind::File => {
+                        self.lock_pending().new_names.extend(paths());
+                    }
+                    EventKind::Modify(ModifyKind::Name(_)) => {
+                        self.lock_pending().new_names.extend(paths());
+                    }
+                    _ => {}
+                }
+                self.push_changed_paths(paths());
             }
             Ok(_) => {}
             Err(err) => {

@@ -174,7 +174,13 @@ impl OpenPalace {
 
     fn refresh_touched_files(&mut self, touched: Vec<ChangedPath>) -> Result<(), Refusal> {
         let mut suspects = SuspectFiles::new();
+        let mut listed = String::new();
         for ChangedPath { path, is_quiet } in touched {
+            // The folder above it was reported, too, and listed before it.
+            if !is_quiet && !listed.is_empty() && path.starts_with(&listed) {
+                continue;
+            }
+            listed = format!("{path}/");
             let (stamps, unreadable) = self.store.list_files(&path)?;
             self.file_states_mut().set_unreadable_path_diagnostics(&path, unreadable);
             for (file, stamp) in self.file_states.files_changed_since_read(&path, stamps) {

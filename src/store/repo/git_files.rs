@@ -7,13 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, FileType};
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
+use gix::refs::{FullName, Target};
 
 use crate::store::Error;
 use crate::store::repo::operation::BlockingGitOperation;
+use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::palazzo_file;
 use crate::store::repo::regular_file;
 use crate::store::repo::regular_file::SizeLimit;
@@ -50,7 +52,7 @@ pub(crate) struct LooseHead {
 
 /// Checks every file of a repository that may be opened later; called once, when it is opened.
 pub(crate) fn check_all_git_files(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
-    look_before_change(git_dir, common_dir)?;
+    look_before_change(git_dir, common_dir, true)?;
     for folder in BTreeSet::from([git_dir, common_dir]) {
         regular_file::reject_irregular_files_below(&folder.join("refs"), SizeLimit::Bounded)?;
         // Logs are only appended to, and may grow large.
@@ -61,31 +63,45 @@ pub(crate) fn check_all_git_files(git_dir: &Path, common_dir: &Path) -> Result<(
 }
 
 /// Checks the few files that every use of an open repository opens; this costs a few `lstat` calls.
-/// Returns what `HEAD` says.
+/// Those in `unchanged` were checked before, and are the same. Returns what `HEAD` says; `None`:
+/// there is none.
 pub(crate) fn check_files_of_open_repository(
     git_dir: &Path,
     common_dir: &Path,
-) -> Result<LooseHead, Error> {
-    let [git_dir_files, common_files] = [git_dir, common_dir].map(GitDirEntries::unlisted);
-    check_fixed_files(&git_dir_files, &common_files)?;
+    unchanged: &[(PathBuf, Option<FileStamp>)],
+) -> Result<Option<LooseHead>, Error> {
+    let entries = |git_dir| GitDirEntries { git_dir, types: None, unchanged };
+    check_fixed_files(&entries(git_dir), &entries(common_dir))?;
     LooseHead::read_and_check(git_dir, common_dir)
 }
 
-/// Checks the files again that a change will open; the caller has the write lock.
-pub(crate) fn look_before_change(git_dir: &Path, common_dir: &Path) -> Result<LockedLook, Error> {
+/// Looks again at what a change will open; the caller has the write lock. What was checked when the
+/// call began is checked again if the caller `has_waited` for the lock: another program may have put
+/// a link or a FIFO there meanwhile.
+pub(crate) fn look_before_change(
+    git_dir: &Path,
+    common_dir: &Path,
+    has_waited: bool,
+) -> Result<LockedLook, Error> {
     let worktree_entries = GitDirEntries::list(git_dir);
     let shared_entries = match git_dir == common_dir {
         true => worktree_entries.clone(),
         false => GitDirEntries::list(common_dir),
     };
-    check_fixed_files(&worktree_entries, &shared_entries)?;
-    let head = LooseHead::read_and_check(git_dir, common_dir)?;
-    worktree_entries.check_folders()?;
+    worktree_entries.check_folders(has_waited)?;
     if git_dir != common_dir {
-        shared_entries.check_folders()?;
+        shared_entries.check_folders(has_waited)?;
     }
+    worktree_entries.check_file("index", SizeLimit::Any)?;
     worktree_entries.check_shared_indexes()?;
-    check_palazzo_files(common_dir)?;
+    check_palazzo_files(common_dir, has_waited)?;
+    let head = match has_waited {
+        true => {
+            check_fixed_files(&worktree_entries, &shared_entries)?;
+            LooseHead::read_and_check(git_dir, common_dir)?.unwrap_or_default()
+        }
+        false => LooseHead::read(git_dir, common_dir)?,
+    };
     let operation = BlockingGitOperation::find(|name| {
         worktree_entries.may_have(name) && git_dir.join(name).exists()
     });
@@ -106,19 +122,17 @@ struct GitDirEntries<'a> {
     git_dir: &'a Path,
     /// The entries by name; `None`: they are not listed.
     types: Option<BTreeMap<OsString, FileType>>,
+    /// Files that need not be looked at.
+    unchanged: &'a [(PathBuf, Option<FileStamp>)],
 }
 
 impl<'a> GitDirEntries<'a> {
-    fn unlisted(git_dir: &'a Path) -> Self {
-        Self { git_dir, types: None }
-    }
-
     fn list(git_dir: &'a Path) -> Self {
         let entries = fs::read_dir(git_dir).into_iter().flatten();
         let typed = |it: DirEntry| Ok((it.file_name(), it.file_type()?));
         // If it cannot be listed, each file is looked at.
         let types = entries.map(|it| it.and_then(typed)).collect::<io::Result<BTreeMap<_, _>>>();
-        Self { git_dir, types: types.ok().filter(|it| !it.is_empty()) }
+        Self { git_dir, types: types.ok().filter(|it| !it.is_empty()), unchanged: &[] }
     }
 
     /// Returns false if there is nothing at the path `name`.
@@ -137,12 +151,16 @@ impl<'a> GitDirEntries<'a> {
         if is_plain || !self.may_have(name) {
             return Ok(());
         }
-        regular_file::check_regular_file(&self.git_dir.join(name), size).map(drop)
+        let file = self.git_dir.join(name);
+        match self.unchanged.iter().any(|(it, _)| *it == file) {
+            true => Ok(()),
+            false => regular_file::check_regular_file(&file, size).map(drop),
+        }
     }
 
-    /// Checks the folders in which files are opened.
-    fn check_folders(&self) -> Result<(), Error> {
-        for name in GIT_FOLDERS {
+    /// Checks the folders in which files are opened, with those below them if `are_nested`.
+    fn check_folders(&self, are_nested: bool) -> Result<(), Error> {
+        for name in GIT_FOLDERS.iter().filter(|it| are_nested || !it.contains('/')) {
             let is_folder = self.type_of(name).is_some_and(|it| it.is_dir());
             if !is_folder && self.may_have(name) {
                 regular_file::reject_linked_folder(&self.git_dir.join(name))?;
@@ -160,14 +178,15 @@ impl<'a> GitDirEntries<'a> {
 }
 
 impl LooseHead {
-    /// Reads `HEAD` and the branch that it points to.
+    /// Reads `HEAD` and the branch that it points to; empty if there is no `HEAD`.
     pub(crate) fn read(git_dir: &Path, common_dir: &Path) -> Result<Self, Error> {
-        Self::follow(git_dir, |branch| read_branch_file(&common_dir.join(branch), false))
+        let read_branch = |branch: &Path| read_branch_file(&common_dir.join(branch), false);
+        Self::follow(git_dir, read_branch).map(Option::unwrap_or_default)
     }
 
     /// Reads `HEAD` and the branch that it points to, and checks the folders and the log of the
-    /// branch.
-    fn read_and_check(git_dir: &Path, common_dir: &Path) -> Result<Self, Error> {
+    /// branch; `None`: there is no `HEAD`.
+    fn read_and_check(git_dir: &Path, common_dir: &Path) -> Result<Option<Self>, Error> {
         Self::follow(git_dir, |branch| read_branch(common_dir, branch))
     }
 
@@ -175,15 +194,25 @@ impl LooseHead {
     fn follow(
         git_dir: &Path,
         read_branch: impl Fn(&Path) -> Result<Vec<u8>, Error>,
-    ) -> Result<Self, Error> {
-        let mut text = regular_file::read_regular_file(&git_dir.join("HEAD"))?.unwrap_or_default();
-        let mut branch = None;
-        for _ in 0..MAX_SYMREF_DEPTH {
-            let Some(next) = parse_symbolic_ref(&text) else { break };
-            text = read_branch(&next)?;
-            branch.get_or_insert_with(|| next.to_string_lossy().into_owned());
+    ) -> Result<Option<Self>, Error> {
+        let head = regular_file::read_regular_file(&git_dir.join("HEAD"))?;
+        let Some(mut text) = head else { return Ok(None) };
+        let mut found = Self::default();
+        for _ in 0..=MAX_SYMREF_DEPTH {
+            match parse_ref(&text) {
+                Some(Target::Symbolic(next)) => {
+                    let Ok(path) = gix::path::from_bstr(next.as_bstr()) else { break };
+                    text = read_branch(&path)?;
+                    found.branch.get_or_insert_with(|| next.as_bstr().to_string());
+                }
+                Some(Target::Object(commit)) => {
+                    found.commit = Some(commit);
+                    break;
+                }
+                None => break,
+            }
         }
-        Ok(Self { branch, commit: ObjectId::from_hex(text.trim_ascii_end()).ok() })
+        Ok(Some(found))
     }
 }
 
@@ -205,7 +234,7 @@ pub(crate) fn read_branch(common_dir: &Path, branch: &Path) -> Result<Vec<u8>, E
 
 /// Reads the file of a branch; empty if there is none, or only a folder that a branch without a log
 /// has left.
-fn read_branch_file(file: &Path, has_log: bool) -> Result<Vec<u8>, Error> {
+pub(crate) fn read_branch_file(file: &Path, has_log: bool) -> Result<Vec<u8>, Error> {
     match regular_file::lstat(file)? {
         Some(it) if !it.is_dir() || has_log => {
             regular_file::check_metadata(file, &it, SizeLimit::Bounded)?;
@@ -216,11 +245,12 @@ fn read_branch_file(file: &Path, has_log: bool) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// Parses the content of a reference that points to another one.
-fn parse_symbolic_ref(text: &[u8]) -> Option<PathBuf> {
-    let name = text.strip_prefix(b"ref: ")?.trim().to_owned();
-    let path = gix::path::from_bstring(name).ok()?;
-    path.components().all(|it| matches!(it, Component::Normal(_))).then_some(path)
+/// Parses the file of a reference; `None`: it is empty or invalid.
+pub(crate) fn parse_ref(text: &[u8]) -> Option<Target> {
+    match text.strip_prefix(b"ref: ") {
+        Some(name) => FullName::try_from(name.trim().as_bstr()).ok().map(Target::Symbolic),
+        None => ObjectId::from_hex(text.trim_ascii_end()).ok().map(Target::Object),
+    }
 }
 
 /// Checks the `.gitattributes` files that may apply to the file at `path` in the worktree, and
@@ -255,14 +285,15 @@ fn check_fixed_files(
     ["index", "logs/HEAD"].iter().try_for_each(|it| git_dir.check_file(it, SizeLimit::Any))
 }
 
-/// Checks Palazzo's own files.
-fn check_palazzo_files(common_dir: &Path) -> Result<(), Error> {
+/// Checks Palazzo's own files, and their sizes if `has_waited`.
+fn check_palazzo_files(common_dir: &Path, has_waited: bool) -> Result<(), Error> {
     for file in regular_file::list_folder(&common_dir.join("palazzo")) {
+        // The marker of a write lists all its files, and is read in parts.
+        let has_any_size = !has_waited || file.file_name() == palazzo_file::MARKER_FILE;
+        let size = if has_any_size { SizeLimit::Any } else { SizeLimit::Bounded };
         // Files in folders there are checked when they are read.
-        if !file.file_type().is_ok_and(|it| it.is_dir()) {
-            // The marker of a write lists all its files, and is read in parts.
-            let is_marker = file.file_name() == palazzo_file::MARKER_FILE;
-            let size = if is_marker { SizeLimit::Any } else { SizeLimit::Bounded };
+        let is_checked = |it: FileType| it.is_dir() || (it.is_file() && size == SizeLimit::Any);
+        if !file.file_type().is_ok_and(is_checked) {
             regular_file::check_regular_file(&file.path(), size)?;
         }
     }

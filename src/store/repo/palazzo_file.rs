@@ -36,6 +36,20 @@ pub(crate) fn create_parent_folders(
     Ok(())
 }
 
+/// Fails if one of the folders of the file `name` in Palazzo's folder `base` is a link or a file.
+pub(crate) fn reject_linked_folders(git_dir: &Path, base: &str, name: &str) -> io::Result<()> {
+    let mut folder = palazzo_file_path(git_dir, base);
+    for part in Path::new(name).parent().into_iter().flatten() {
+        folder.push(part);
+        match fs::symlink_metadata(&folder) {
+            Ok(it) if !it.is_dir() => return Err(not_regular_error()),
+            Ok(_) => {}
+            Err(_) => return Ok(()), // It is missing, and so are those below it.
+        }
+    }
+    Ok(())
+}
+
 /// Returns true if `folder` is a folder and not a link to one.
 pub(crate) fn is_real_folder(folder: &Path) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|it| it.is_dir())
@@ -57,12 +71,20 @@ pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
 
 /// Opens the file at `path` with `options`; fails if it is not a regular file.
 pub(crate) fn open_regular_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
+    open_regular_file_with_size(path, options).map(|(file, _)| file)
+}
+
+/// Opens a file as [`open_regular_file`] does, and returns its size in bytes.
+pub(crate) fn open_regular_file_with_size(
+    path: &Path,
+    options: &mut OpenOptions,
+) -> io::Result<(File, u64)> {
     match fs::symlink_metadata(path) {
         Ok(it) if !it.is_file() => return Err(not_regular_error()),
         Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
         _ => {}
     }
-    open_checked_file(path, options)
+    open_checked_file_with_size(path, options)
 }
 
 /// Opens a file that was a regular file, or missing, a moment ago; fails if it is none now.

@@ -7,16 +7,17 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gix::ObjectId;
-use gix::refs::{FullName, Target};
+use gix::refs::Target;
 use sha1::{Digest as _, Sha1};
 
 use crate::store::Error;
 use crate::store::repo::git_files;
 use crate::store::repo::proposal_error::ProposalError;
+use crate::store::repo::ref_folder;
 use crate::store::repo::reflog::read_reflog;
 use crate::store::repo::regular_file;
 use crate::store::repo::regular_file::read_line;
-use crate::store::repo::repository::{self, Repository};
+use crate::store::repo::repository::Repository;
 
 /// The folder in `.git/palazzo` with a file for each proposal.
 pub(crate) const MARKER_FOLDER: &str = "proposals";
@@ -69,13 +70,9 @@ impl ProposalBranch {
     pub(crate) fn read(&self, repository: &Repository) -> Result<ObjectId, Error> {
         // Another program may have put a link or a FIFO in its place.
         git_files::read_branch(&repository.common_dir, Path::new(&self.full_name))?;
-        let read = || -> gix::Result<_> {
-            let name =
-                FullName::try_from(self.full_name.as_str()).map_err(gix::Error::from_error)?;
-            repository::find_reference_target(&repository.git(), name.as_ref())
-        };
+        let target = ref_folder::find_reference_target(repository, &self.full_name)?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        match read().map_err(|err| repository.git_error("read the branch of a proposal", err))? {
+        match target {
             Some(Target::Object(id)) => {
                 *last = Some(id);
                 Ok(id)

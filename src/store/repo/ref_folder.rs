@@ -1,7 +1,11 @@
-//! Where git keeps a reference (gitrepository-layout(5)).
+//! Where git keeps a reference (gitrepository-layout(5)), and what it points to.
 
 use std::path::Path;
 
+use gix::refs::{FullName, Target};
+
+use crate::store::Error;
+use crate::store::repo::git_files;
 use crate::store::repo::repository::Repository;
 
 /// References of a single worktree (gitrepository-layout(5)), besides those like `HEAD`.
@@ -12,4 +16,21 @@ pub(crate) fn git_dir_of_ref<'r>(repository: &'r Repository, name: &str) -> &'r 
     let is_per_worktree =
         !name.contains('/') || PER_WORKTREE_REFS.iter().any(|it| name.starts_with(it));
     if is_per_worktree { &repository.git_dir } else { &repository.common_dir }
+}
+
+/// Returns what the reference `name` points to. `packed-refs` is read only if the reference has no
+/// file of its own.
+pub(crate) fn find_reference_target(
+    repository: &Repository,
+    name: &str,
+) -> Result<Option<Target>, Error> {
+    let file = git_dir_of_ref(repository, name).join(name);
+    if let Some(target) = git_files::parse_ref(&git_files::read_branch_file(&file, false)?) {
+        return Ok(Some(target));
+    }
+    let find = || -> gix::Result<_> {
+        let name = FullName::try_from(name).map_err(gix::Error::from_error)?;
+        Ok(repository.git().refs.try_find(name.as_ref())?.map(|it| it.target))
+    };
+    find().map_err(|err| repository.git_error("read a reference", err))
 }

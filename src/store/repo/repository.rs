@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use gix::refs::{FullNameRef, Target};
 use gix::sec::Trust;
 use gix::sec::trust::{DefaultForLevel as _, Mapping};
 
 use crate::store::repo::config;
 use crate::store::repo::config::ConfigScan;
-use crate::store::repo::git_files::LooseHead;
+use crate::store::repo::git_files::{self, LooseHead};
 use crate::store::repo::operation::BlockingGitOperation;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::regular_file;
@@ -144,20 +143,30 @@ impl Repository {
         Ok(*found)
     }
 
-    /// Begins a call: the commit that `HEAD` points to is looked for again.
-    pub(crate) fn begin_call(&self) {
+    /// Looks at the repository when a call begins: checks the files that every use opens, and reads
+    /// `HEAD`. `None`: it is no longer the palace's.
+    pub(crate) fn begin_call(&self) -> Result<Option<LooseHead>, Error> {
         *self.found_head.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        if !self.is_in_place() {
+            return Ok(None);
+        }
+        let (git_dir, common_dir) = (&self.git_dir, &self.common_dir);
+        git_files::check_files_of_open_repository(git_dir, common_dir, &self.source_stamps)
     }
 
     /// Returns true if this is still the nearest repository, with the same configuration and
     /// consent.
     pub(crate) fn is_current(&self) -> bool {
+        self.is_in_place() && exists(&self.git_dir.join("HEAD"))
+    }
+
+    /// Returns true as [`Repository::is_current`] does, also if `HEAD` is gone.
+    fn is_in_place(&self) -> bool {
         let place = self.palace.as_path();
         let depth = self.prefix.matches('/').count();
         let nearer = place.ancestors().take(depth).any(|it| exists(&it.join(".git")));
         !nearer
             && inode_of(&self.work.join(".git")) == self.git_inode
-            && exists(&self.git_dir.join("HEAD"))
             && self.source_stamps.iter().all(|(path, stamp)| FileStamp::from_path(path) == *stamp)
     }
 
@@ -308,18 +317,6 @@ fn find_commit_of_head(
         }
     }
     Ok(before.0)
-}
-
-/// Returns what a reference points to. `packed-refs` is read only if the reference has no file of its
-/// own.
-pub(crate) fn find_reference_target(
-    git: &gix::Repository,
-    name: &FullNameRef,
-) -> gix::Result<Option<Target>> {
-    match git.refs.try_find_loose(name)? {
-        Some(loose) => Ok(Some(loose.target)),
-        None => Ok(git.refs.try_find(name)?.map(|it| it.target)),
-    }
 }
 
 /// Finds the repository that contains `place`, a path without links, and checks its files; `None`:

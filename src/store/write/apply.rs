@@ -196,11 +196,16 @@ fn commit_files(
     edits: &[&FileEdit],
     signer: &Signer,
 ) -> Result<CommitOutcome, Error> {
-    store.reject_moved_palace()?;
-    // The caller may have waited for a lock.
-    store.recheck_repository_if_moved();
-    let repository = store.open_or_create_repository()?;
-    let guard = WriteGuard::lock(&repository, &edit_paths(edits), &store.lock_timeouts)?;
+    let (repository, guard) = loop {
+        let repository = store.open_or_create_repository()?;
+        let guard = WriteGuard::lock(&repository, &edit_paths(edits), &store.lock_timeouts)?;
+        // While this process waited, the palace may have got another repository.
+        if !guard.had_to_wait() || repository.is_current() {
+            break (repository, guard);
+        }
+        drop(guard);
+        store.recheck_repository();
+    };
     store.reject_moved_palace()?;
     repository.reject_operation(guard.look().operation)?;
     let mut git = repository.git();

@@ -48,12 +48,14 @@ impl<'a> FileTransaction<'a> {
     ) -> Result<Result<Self, Vec<String>>, Error> {
         let (mut files, mut stale) = (Vec::new(), Vec::new());
         for &edit in edits {
-            paths::reject_symbolic_links(root, &edit.path)?;
             let place = root.join(&edit.path);
             let before = FileStamp::from_path(&place);
             match palace_files::read_file(root, &edit.path) {
                 Ok(text) if text == edit.was => {}
-                _ => stale.push(edit.path.clone()),
+                _ => {
+                    paths::reject_symbolic_links(root, &edit.path)?;
+                    stale.push(edit.path.clone());
+                }
             }
             files.push(FileReplacement::new(edit, place, before));
         }

@@ -135,6 +135,7 @@ impl NewLock<'_> {
         let below = format!("{PROOF_FOLDER}/{name}{LOCK_SUFFIX}");
         let proof = palazzo_file::palazzo_file_path(git_dir, &below);
         failpoint::fail_point("create lock file")?;
+        palazzo_file::reject_linked_folders(git_dir, PROOF_FOLDER, name)?;
         let create = || OpenOptions::new().write(true).create_new(true).open(&proof);
         let created = match create() {
             Err(err) if err.kind() == io::ErrorKind::NotFound => {

@@ -79,8 +79,8 @@ pub(crate) fn acquire_palazzo_lock(
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     forbid_deletion(&mut options);
-    let opened = palazzo_file::open_regular_file(&path, &mut options);
-    let mut file = opened.map_err(Error::for_file("open", &path))?;
+    let opened = palazzo_file::open_regular_file_with_size(&path, &mut options);
+    let (mut file, size) = opened.map_err(Error::for_file("open", &path))?;
     shared_mode.adjust_file(&file).map_err(Error::for_file("share", &path))?;
     let had_to_wait = Cell::new(false);
     let is_held = |err: &TryLockError| {
@@ -95,7 +95,7 @@ pub(crate) fn acquire_palazzo_lock(
         }
     }
     // Only used in the error of a waiting process; the lock works without it.
-    drop(write_holder(&mut file));
+    drop(write_holder(&mut file, size));
     Ok(PalazzoLock { file, had_to_wait: had_to_wait.get() })
 }
 
@@ -113,12 +113,12 @@ fn forbid_deletion(options: &mut OpenOptions) {
     options.share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE);
 }
 
-/// Writes the process id of the holder. All have one length, because emptying the file first would
-/// give its block back to the disk.
-fn write_holder(file: &mut File) -> io::Result<()> {
+/// Writes the process id of the holder into a file of `size` bytes. All have one length, because
+/// emptying the file first would give its block back to the disk.
+fn write_holder(file: &mut File, size: u64) -> io::Result<()> {
     let line = format!("{:<HOLDER_LENGTH$}\n", std::process::id());
     file.write_all(line.as_bytes())?;
-    match file.metadata()?.len() > line.len() as u64 {
+    match size > line.len() as u64 {
         true => file.set_len(line.len() as u64),
         false => Ok(()),
     }

@@ -18,8 +18,8 @@ use crate::store::Error;
 use crate::store::repo::failpoint;
 use crate::store::repo::git_files::MAX_SYMREF_DEPTH;
 use crate::store::repo::palazzo_file;
-use crate::store::repo::ref_folder::git_dir_of_ref;
-use crate::store::repo::repository::{self, Repository};
+use crate::store::repo::ref_folder::{self, git_dir_of_ref};
+use crate::store::repo::repository::Repository;
 use crate::store::repo::shared_mode::SharedMode;
 use crate::store::write::lock_file::{LockFile, LockFileRecorder};
 
@@ -69,17 +69,13 @@ impl RefUpdate<'_> {
         &self,
         record: &mut LockFileRecorder<'_>,
     ) -> Result<RefUpdateOutcome, Error> {
-        let git = self.repository.git();
-        let failed = |err: gix::Error| self.repository.git_error("read a reference", err);
         let deadline = Instant::now() + self.timeout;
         let mut locked: Vec<LockedRef> = Vec::new();
         let mut name = self.name.to_owned();
         let current = loop {
             locked.push(self.lock_ref(name, deadline, record)?);
             let last = &locked[locked.len() - 1].name;
-            let full = FullName::try_from(last.as_str())
-                .map_err(|err| failed(gix::Error::from_error(err)))?;
-            match repository::find_reference_target(&git, full.as_ref()).map_err(failed)? {
+            match ref_folder::find_reference_target(self.repository, last)? {
                 Some(Target::Symbolic(next)) if locked.len() < MAX_SYMREF_DEPTH => {
                     name = next.as_bstr().to_string();
                 }
@@ -198,11 +194,8 @@ pub(crate) fn append_reflog_line(
 fn open_reflog(path: &Path, shared_mode: SharedMode) -> io::Result<(fs::File, Option<u64>)> {
     let mut options = OpenOptions::new();
     options.read(true).append(true);
-    match palazzo_file::open_checked_file(path, &mut options) {
-        Ok(file) => {
-            let size = file.metadata()?.len();
-            return Ok((file, Some(size)));
-        }
+    match palazzo_file::open_checked_file_with_size(path, &mut options) {
+        Ok((file, size)) => return Ok((file, Some(size))),
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
             path.parent().map_or(Ok(()), |it| shared_mode.create_dir_all(it))?;
         }

@@ -28,7 +28,7 @@ pub(crate) struct WriteGuard {
     /// Whether a lock file of git could not be removed.
     has_left_lock: Arc<AtomicBool>,
     // Dropped after the marker is emptied.
-    _lock: PalazzoLock,
+    lock: PalazzoLock,
 }
 
 impl WriteGuard {
@@ -40,9 +40,8 @@ impl WriteGuard {
     ) -> Result<Self, Error> {
         repository.reject_unknown_extensions()?;
         let lock = acquire_palazzo_lock(repository, WRITE_LOCK, timeouts.palazzo)?;
-        // Another program may have put a link or a FIFO there while this process waited.
         let (git_dir, common_dir) = (&repository.git_dir, &repository.common_dir);
-        let look = git_files::look_before_change(git_dir, common_dir)?;
+        let look = git_files::look_before_change(git_dir, common_dir, lock.had_to_wait())?;
         let place = recovery::marker_path(repository);
         recovery::recover_under_lock(repository, timeouts)?;
         let marker = recovery::WriteMarker::new(repository, look.head.branch.clone(), paths);
@@ -56,8 +55,13 @@ impl WriteGuard {
             look,
             needs_recovery: Cell::new(false),
             has_left_lock: repository.may_have_dead_locks.clone(),
-            _lock: lock,
+            lock,
         })
+    }
+
+    /// Returns whether another process held the lock first.
+    pub(crate) fn had_to_wait(&self) -> bool {
+        self.lock.had_to_wait()
     }
 
     /// Returns what the look under the lock found.

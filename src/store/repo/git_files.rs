@@ -178,25 +178,25 @@ impl<'a> GitDirEntries<'a> {
 }
 
 impl LooseHead {
-    /// Reads `HEAD` and the branch that it points to; empty if there is no `HEAD`.
+    /// Reads `HEAD` and the branch that it points to, which were checked when the call began; empty
+    /// if there is no `HEAD`.
     pub(crate) fn read(git_dir: &Path, common_dir: &Path) -> Result<Self, Error> {
-        let read_branch = |branch: &Path| read_branch_file(&common_dir.join(branch), false);
-        Self::follow(git_dir, read_branch).map(Option::unwrap_or_default)
+        let head = read_ref_file(&git_dir.join("HEAD"))?;
+        Self::follow(head, |branch| read_ref_file(&common_dir.join(branch)))
     }
 
     /// Reads `HEAD` and the branch that it points to, and checks the folders and the log of the
     /// branch; `None`: there is no `HEAD`.
     fn read_and_check(git_dir: &Path, common_dir: &Path) -> Result<Option<Self>, Error> {
-        Self::follow(git_dir, |branch| read_branch(common_dir, branch))
+        let head = regular_file::read_regular_file(&git_dir.join("HEAD"))?;
+        head.map(|it| Self::follow(it, |branch| read_branch(common_dir, branch))).transpose()
     }
 
-    /// Reads `HEAD` and the references that follow. A branch can point to another one.
+    /// Parses `HEAD` and reads the references that follow. A branch can point to another one.
     fn follow(
-        git_dir: &Path,
+        mut text: Vec<u8>,
         read_branch: impl Fn(&Path) -> Result<Vec<u8>, Error>,
-    ) -> Result<Option<Self>, Error> {
-        let head = regular_file::read_regular_file(&git_dir.join("HEAD"))?;
-        let Some(mut text) = head else { return Ok(None) };
+    ) -> Result<Self, Error> {
         let mut found = Self::default();
         for _ in 0..=MAX_SYMREF_DEPTH {
             match parse_ref(&text) {
@@ -212,7 +212,7 @@ impl LooseHead {
                 None => break,
             }
         }
-        Ok(Some(found))
+        Ok(found)
     }
 }
 
@@ -229,19 +229,22 @@ pub(crate) fn read_branch(common_dir: &Path, branch: &Path) -> Result<Vec<u8>, E
     if let Some(it) = &log_metadata {
         regular_file::check_metadata(&log, it, SizeLimit::Any)?;
     }
-    read_branch_file(&file, log_metadata.is_some())
-}
-
-/// Reads the file of a branch; empty if there is none, or only a folder that a branch without a log
-/// has left.
-pub(crate) fn read_branch_file(file: &Path, has_log: bool) -> Result<Vec<u8>, Error> {
-    match regular_file::lstat(file)? {
-        Some(it) if !it.is_dir() || has_log => {
-            regular_file::check_metadata(file, &it, SizeLimit::Bounded)?;
-            let text = regular_file::read_checked_file(file, regular_file::MAX_BYTES)?;
+    match regular_file::lstat(&file)? {
+        Some(it) if !it.is_dir() || log_metadata.is_some() => {
+            regular_file::check_metadata(&file, &it, SizeLimit::Bounded)?;
+            let text = regular_file::read_checked_file(&file, regular_file::MAX_BYTES)?;
             Ok(text.unwrap_or_default())
         }
         _ => Ok(Vec::new()),
+    }
+}
+
+/// Reads the file of a reference that was a regular file, or missing, a moment ago; empty if there is
+/// none, or only a folder.
+pub(crate) fn read_ref_file(file: &Path) -> Result<Vec<u8>, Error> {
+    match regular_file::read_checked_file(file, regular_file::MAX_BYTES) {
+        Err(_) if palazzo_file::is_real_folder(file) => Ok(Vec::new()),
+        read => Ok(read?.unwrap_or_default()),
     }
 }
 

@@ -25,7 +25,7 @@ pub(crate) fn find_reference_target(
     name: &str,
 ) -> Result<Option<Target>, Error> {
     let file = git_dir_of_ref(repository, name).join(name);
-    if let Some(target) = git_files::parse_ref(&git_files::read_branch_file(&file, false)?) {
+    if let Some(target) = git_files::parse_ref(&git_files::read_ref_file(&file)?) {
         return Ok(Some(target));
     }
     let find = || -> gix::Result<_> {

@@ -7,13 +7,14 @@ use std::time::Instant;
 
 use crate::model::CommitId;
 
+use crate::store::history::commits;
 use crate::store::repo::git_lock::GitLock;
 use crate::store::repo::proposal_branch::ProposalBranch;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::retry::{GC_RETRY_TIMEOUT, RETRY_PAUSE, RETRY_TIMEOUT};
 use crate::store::repo::{damage, git_locks, home};
-use crate::store::write::objects::WrittenObject;
-use crate::store::write::{prune_guard, recovery};
+use crate::store::write::recovery;
+use crate::store::write::writer::is_gc_running;
 use crate::store::{CommitWarning, Error, Source, Store};
 
 impl Store {
@@ -25,10 +26,7 @@ impl Store {
             Source::Commit(commit) => return Ok(Some(commit.id.clone())),
             Source::Branch(branch) => return self.retry_during_gc(|| self.read_branch(branch)),
         }
-        let (repository, looked) = match self.open_repository_and_look() {
-            Err(Error::RepositoryElsewhere { .. }) => return Ok(None),
-            found => found?,
-        };
+        let (repository, looked) = self.repository.find_and_look()?;
         let Some(repository) = repository else { return Ok(None) };
         let mut head = match looked {
             Some(looked) => repository.find_head(&looked),
@@ -46,6 +44,21 @@ impl Store {
             // The repository is being removed.
             Err(_) if !repository.is_current() && !self.has_repository()? => Ok(None),
             Err(err) => Err(damage::explain_head_error(&repository, err)),
+        }
+    }
+
+    /// Returns the newest commit of the history: `HEAD`, the commit that the store reads from, or the
+    /// newest one of its branch; `None`: there is no commit yet.
+    pub(crate) fn history_tip(
+        &self,
+        repository: &Repository,
+    ) -> Result<Option<gix::ObjectId>, Error> {
+        match &self.source {
+            Source::Disk => repository.head(),
+            Source::Commit(summary) => commits::parse_commit_id(&summary.id)
+                .map(Some)
+                .map_err(|err| repository.git_error("read an old commit", err)),
+            Source::Branch(branch) => branch.read(repository).map(Some),
         }
     }
 
@@ -67,12 +80,13 @@ impl Store {
         let started = Instant::now();
         loop {
             let outcome = read();
-            let timeout = if self.is_gc_running() { GC_RETRY_TIMEOUT } else { RETRY_TIMEOUT };
+            let is_collecting = is_gc_running(&self.repository);
+            let timeout = if is_collecting { GC_RETRY_TIMEOUT } else { RETRY_TIMEOUT };
             let is_over = started.elapsed() > timeout || self.branch().is_none();
             if is_over || !matches!(outcome, Err(Error::Git { .. })) {
                 return outcome;
             }
-            if !self.restore_pruned_objects() {
+            if !self.writer.restore_pruned_objects(&self.repository) {
                 std::thread::sleep(RETRY_PAUSE);
             }
         }
@@ -82,11 +96,12 @@ impl Store {
     fn retry_head(&self, repository: &Repository) -> Result<Option<gix::ObjectId>, Error> {
         let started = Instant::now();
         loop {
-            if !self.prune_guard.restore_deleted_objects(repository) {
+            if !self.writer.prune_guard.restore_deleted_objects(repository) {
                 std::thread::sleep(RETRY_PAUSE);
             }
             let head = repository.head();
-            let timeout = if self.is_gc_running() { GC_RETRY_TIMEOUT } else { RETRY_TIMEOUT };
+            let is_collecting = is_gc_running(&self.repository);
+            let timeout = if is_collecting { GC_RETRY_TIMEOUT } else { RETRY_TIMEOUT };
             if head.is_ok() || started.elapsed() > timeout || !repository.is_current() {
                 return head;
             }
@@ -132,49 +147,21 @@ impl Store {
             return Ok(());
         }
         let Some(repository) = self.repository()? else { return Ok(()) };
-        recovery::recover_if_needed(&repository, &self.lock_timeouts)
-    }
-
-    /// Retains the objects of a change in memory for as long as `git gc` may delete them.
-    pub(crate) fn protect_from_gc(&self, objects: &[WrittenObject]) -> Result<(), Error> {
-        let Some(repository) = self.repository()? else { return Ok(()) };
-        let retained = self.prune_guard.retain_objects(&repository, objects);
-        retained.map_err(|err| repository.git_error("restore deleted objects", err))
-    }
-
-    /// Returns true if `git gc` is running in the repository.
-    pub(crate) fn is_gc_running(&self) -> bool {
-        let repository = self.repository().ok().flatten();
-        repository.is_some_and(|it| prune_guard::is_gc_running(&it.common_dir))
-    }
-
-    /// Restores the objects of the last changes that `git gc` deleted; returns true if there were
-    /// any.
-    pub(crate) fn restore_pruned_objects(&self) -> bool {
-        let repository = self.repository().ok().flatten();
-        repository.is_some_and(|it| self.prune_guard.restore_deleted_objects(&it))
+        recovery::recover_if_needed(&repository, &self.writer.lock_timeouts)
     }
 
     /// Returns true if Palazzo has written to the palace.
     pub fn has_palazzo_folder(&self) -> bool {
-        home::has_palazzo_folder(&self.palace)
+        home::has_palazzo_folder(&self.repository.palace)
     }
 
     /// Returns the error if Palazzo has written to the palace before but no repository contains it
     /// any more.
     pub fn error_if_history_lost(&self) -> Option<Error> {
         let is_gone =
-            matches!(self.open_allowed_repository(), Ok(None)) && self.as_of_commit().is_none();
+            matches!(self.repository.find_allowed(), Ok(None)) && self.as_of_commit().is_none();
         let is_lost = is_gone && self.has_palazzo_folder();
-        is_lost.then(|| self.history_lost_error())
-    }
-
-    /// Creates the error for a lost history; for a palace inside the home, the whole home needs a
-    /// new repository.
-    pub(crate) fn history_lost_error(&self) -> Error {
-        let is_inside = self.palace.starts_with(&self.home) && self.home.is_dir();
-        let place = if is_inside { &self.home } else { &self.palace };
-        Error::HistoryLost { place: place.clone() }
+        is_lost.then(|| self.repository.history_lost_error())
     }
 
     /// Lists git's lock files in the palace's repository, by path.

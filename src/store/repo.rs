@@ -23,6 +23,7 @@ pub(crate) mod operation;
 pub(crate) mod ownership;
 pub(crate) mod palace_files;
 pub(crate) mod palace_folders;
+pub(crate) mod palace_repository;
 pub(crate) mod palace_trees;
 pub(crate) mod palazzo_file;
 pub(crate) mod paths;

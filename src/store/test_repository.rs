@@ -72,7 +72,7 @@ impl TestHome {
 
     pub(crate) fn store(&self, palace: &Path) -> Store {
         let mut store = Store::new(palace.to_owned(), self.home.clone());
-        store.isolated = true;
+        store.repository.isolated = true;
         store
     }
 
@@ -194,7 +194,7 @@ pub(crate) fn commit_ok(store: &mut Store, change: &Changeset) -> Option<CommitI
 /// Sets the shortest possible timeouts.
 pub(crate) fn set_short_timeouts(store: &mut Store) {
     let (ours, index, head) = (Duration::ZERO, Duration::from_millis(1), Duration::ZERO);
-    store.lock_timeouts = LockTimeouts { palazzo: ours, index, head };
+    store.writer.lock_timeouts = LockTimeouts { palazzo: ours, index, head };
 }
 
 /// Lists and reads all files.

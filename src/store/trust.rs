@@ -19,19 +19,19 @@ impl Store {
     /// Returns the consent that actions need to call the tools in `allow`; `None`: the list is
     /// empty.
     pub fn needed_tools_consent(&self, allow: &[String]) -> Result<Option<Consent>, Error> {
-        let palace = paths::resolve_links(&self.palace)?;
+        let palace = paths::resolve_links(&self.repository.palace)?;
         Ok((!allow.is_empty()).then(|| Consent::for_tools(&palace, allow)))
     }
 
     /// Checks that the user allows actions of this palace to call the tools in `allow`.
     pub fn check_tools_consent(&self, allow: &[String]) -> Result<(), Error> {
         let Some(consent) = self.needed_tools_consent(allow)? else { return Ok(()) };
-        let why = match self.consents.is_allowed(&consent) {
+        let why = match self.repository.consents.is_allowed(&consent) {
             Ok(true) => return Ok(()),
             Ok(false) => String::new(),
             Err(err) => format!(" ({})", err.message_with_causes()),
         };
-        Err(Error::ToolsNotAllowed { palace: self.palace.clone(), why })
+        Err(Error::ToolsNotAllowed { palace: self.repository.palace.clone(), why })
     }
 
     /// Returns a finding in `file` if actions may not call the tools in `allow` on this machine.
@@ -60,20 +60,8 @@ impl Store {
         }
     }
 
-    /// Fails if the repository may not be used, or has files that may not be opened. The others that
-    /// a change opens are checked under the lock.
-    pub(crate) fn reject_forbidden_repository(&self) -> Result<(), Error> {
-        match self.open_allowed_repository() {
-            Err(err @ (Error::RepositoryElsewhere { .. } | Error::NotRegularFile { .. })) => {
-                Err(err)
-            }
-            // A repository that cannot be opened is not needed if nothing is committed.
-            _ => Ok(()),
-        }
-    }
-
     fn check_repository(&self) -> Result<(), Error> {
-        let Some(repository) = self.open_allowed_repository()? else { return Ok(()) };
+        let Some(repository) = self.repository.find_allowed()? else { return Ok(()) };
         git_files::look_before_change(&repository.git_dir, &repository.common_dir, true)?;
         let (files, _) = self.list_files("")?;
         let folders = files.keys().map(|it| it.rfind('/').map_or("", |end| &it[..=end]));
@@ -84,7 +72,7 @@ impl Store {
 
     fn irregular_file_finding(&self, err: &Error) -> Diagnostic {
         let Error::NotRegularFile { file, .. } = err else { return err.to_diagnostic(".git") };
-        let inside = paths::resolve_links(&self.palace).ok();
+        let inside = paths::resolve_links(&self.repository.palace).ok();
         let inside = inside.and_then(|it| file.strip_prefix(it).ok().map(Path::to_owned));
         err.to_diagnostic(&inside.as_ref().unwrap_or(file).display().to_string())
     }

@@ -4,7 +4,6 @@
 //! another a thousand times. So the number of entries and bytes is limited.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use chrono::{DateTime, Utc};
@@ -14,7 +13,7 @@ use gix::objs::TreeRefIter;
 use gix::objs::tree::EntryMode;
 use rayon::prelude::*;
 
-use crate::model::{Code, CommitId, CommitSummary, Diagnostic, Files, max_file_bytes};
+use crate::model::{Code, CommitId, Diagnostic, Files, max_file_bytes};
 
 use crate::store::history::commits;
 use crate::store::history::commits::HistoryReader;
@@ -48,29 +47,8 @@ impl Store {
             let (short, at) = (summary.short, format_time(summary.at));
             return Err(Error::PalaceNotYetCreated { short, at, first });
         }
-        let mut store = Self::new(self.palace_folder().to_owned(), self.home.clone());
-        (store.isolated, store.source) = (self.isolated, Source::Commit(summary));
-        Ok(store)
-    }
-
-    /// Returns the commit that the store reads from; `None`: the disk, or a branch.
-    pub fn as_of_commit(&self) -> Option<&CommitSummary> {
-        match &self.source {
-            Source::Commit(summary) => Some(summary),
-            Source::Disk | Source::Branch(_) => None,
-        }
-    }
-
-    /// Returns the newest commit of the history: `HEAD`, the commit that the store reads from, or the
-    /// newest one of its branch; `None`: there is no commit yet.
-    pub(crate) fn history_tip(&self, repository: &Repository) -> Result<Option<ObjectId>, Error> {
-        match &self.source {
-            Source::Disk => repository.head(),
-            Source::Commit(summary) => commits::parse_commit_id(&summary.id)
-                .map(Some)
-                .map_err(|err| repository.git_error("read an old commit", err)),
-            Source::Branch(branch) => branch.read(repository).map(Some),
-        }
+        let store = Self::with_repository(self.repository.clone_unopened());
+        Ok(Self { source: Source::Commit(summary), ..store })
     }
 
     /// Reads one file of a store that reads from a commit or a branch; `None`: there is none.
@@ -188,12 +166,6 @@ impl Store {
             }
         };
         read().map_err(|err| repository.git_error("read an old commit", err))
-    }
-
-    /// Returns the repository, or an error if there is none.
-    pub(crate) fn require_repository(&self) -> Result<Arc<Repository>, Error> {
-        self.repository()?
-            .ok_or_else(|| Error::NoRepository { palace: self.palace_folder().to_owned() })
     }
 }
 

@@ -25,8 +25,9 @@ const HALL: &str = "rooms/hall.yaml";
 /// Opens the proposal, and writes `text` to the hall and to a new file, as a server does.
 fn open_and_write(home: &Path, branch: &str, text: &str) -> Result<(), Error> {
     let palace = || {
-        let palace = Store::new(home.join("keep"), home.to_owned());
-        Store { isolated: true, ..palace }
+        let mut palace = Store::new(home.join("keep"), home.to_owned());
+        palace.repository.isolated = true;
+        palace
     };
     let proposal = open_proposal(&[palace()], home, branch)?;
     let mut store = proposal.store_on_branch(palace());

@@ -79,13 +79,11 @@ pub(crate) fn remove_old_worktree(
     if is_locked_elsewhere(use_lock) {
         return Err(ProposalError::ServedByOlderVersion { branch }.into());
     }
-    let isolated = palace.isolated;
-    let store = Store::new(work.clone(), work.clone()).with_consents(palace.consents.clone());
-    let store = Store { isolated, ..store };
+    let store = palace.store_of_work(&work);
     let worktree = store.repository().ok().flatten();
     let files = match worktree.filter(|it| it.git_dir.ends_with(file_name(&git_dir))) {
         Some(worktree) => {
-            recovery::recover_under_lock(&worktree, &palace.lock_timeouts)?;
+            recovery::recover_under_lock(&worktree, &palace.writer.lock_timeouts)?;
             let look = || list_uncommitted_files(&worktree);
             look().map_err(|err| repository.git_error("read the worktree of a proposal", err))?
         }

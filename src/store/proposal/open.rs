@@ -70,9 +70,9 @@ impl ServedProposal {
     }
 
     /// Returns the store of a palace of the home, which reads from the branch and writes to it.
-    pub(crate) fn store_on_branch(&self, palace: Store) -> Store {
-        let prune_guard = self.palace.prune_guard.share();
-        Store { prune_guard, ..palace }.with_branch(self.palace.branch())
+    pub(crate) fn store_on_branch(&self, mut palace: Store) -> Store {
+        palace.writer.prune_guard = self.palace.writer.prune_guard.share();
+        palace.with_branch(self.palace.branch())
     }
 }
 
@@ -97,7 +97,7 @@ pub fn open_proposal(
     let (palace, repository) = require_one_repository(palaces, home)?;
     let no_commit = || ProposalError::NoCommit { work: repository.work.clone() };
     let head = repository.head()?.ok_or_else(no_commit)?;
-    let guard = WriteGuard::lock(&repository, &[], &palace.lock_timeouts)?;
+    let guard = WriteGuard::lock(&repository, &[], &palace.writer.lock_timeouts)?;
     let use_lock = open_use_lock(&repository, &branch_ref)?;
     remove_old_worktree(palace, &repository, &branch_ref, &use_lock)?;
     reject_checked_out_branch(&repository, &branch_ref)?;
@@ -285,7 +285,7 @@ fn require_one_repository<'s>(
     let mut found: Option<(&Store, Arc<Repository>)> = None;
     for palace in palaces {
         let folder = palace.palace_folder().to_owned();
-        let repository = palace.open_allowed_repository()?;
+        let repository = palace.repository.find_allowed()?;
         let repository = repository.ok_or(ProposalError::NoRepository { palace: folder })?;
         match &found {
             None => found = Some((palace, repository)),

@@ -281,7 +281,7 @@ mod tests {
 
     fn store_with_user_config(scene: &TestHome) -> Store {
         let mut store = scene.palace("keep");
-        store.isolated = false;
+        store.repository.isolated = false;
         store
     }
 
@@ -362,7 +362,7 @@ mod tests {
         }
         let scene = TestHome::with_repository();
         let mut store = store_with_user_config(&scene);
-        store.signing.time_limit = std::time::Duration::from_secs(1);
+        store.writer.signing.time_limit = std::time::Duration::from_secs(1);
         let git = store.repository().unwrap().unwrap().git();
         let runs = format!("{}.runs", git.config_snapshot().string("gpg.program").unwrap());
         let count_runs = || fs::read_to_string(&runs).unwrap_or_default().lines().count();
@@ -409,7 +409,7 @@ mod tests {
         let scene = TestHome::with_repository();
         commit_ok(&mut scene.palace("keep"), &change_of_one_file(HALL, None, Some("1\n")));
         let mut store = store_with_user_config(&scene);
-        store.signing.time_limit = std::time::Duration::from_secs(2);
+        store.writer.signing.time_limit = std::time::Duration::from_secs(2);
         let git = store.repository().unwrap().unwrap().git();
         let program = git.config_snapshot().string("gpg.program").unwrap().to_string();
         fs::write(format!("{program}.home"), scene.home.to_str().unwrap()).unwrap();

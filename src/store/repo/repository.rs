@@ -567,7 +567,7 @@ mod tests {
         }
         for scene in [TestHome::with_repository(), TestHome::new()] {
             let mut store = scene.palace("keep");
-            store.isolated = false;
+            store.repository.isolated = false;
             scene.write_file("keep/rooms/hall.yaml", "by hand\n");
             commit_ok(&mut store, &change_of_one_file(HALL, Some("by hand\n"), Some("2\n")));
             assert_eq!(scene.status(), "");
@@ -587,7 +587,7 @@ mod tests {
         let inner = outer.home.join("inner");
         git_in(&outer.home, &["init", "-q", "inner"]);
         let mut store = crate::store::Store::new(inner.join("keep"), inner.clone());
-        store.isolated = true;
+        store.repository.isolated = true;
         let head = inner.join(".git/HEAD");
         fs::remove_file(&head).unwrap();
         // Permissions do not stop a privileged user, but a link to itself does.
@@ -757,7 +757,7 @@ mod tests {
         scene.git(&["commit", "-qm", "ignore"]);
         let home = scene.home.join("homes");
         let mut store = crate::store::Store::new(home.join("keep"), home.clone());
-        store.isolated = true;
+        store.repository.isolated = true;
         assert_eq!(store.head().unwrap(), None);
         commit_ok(&mut store, &change_of_one_file(HALL, None, Some("x\n")));
         assert_eq!(git_in(&home, &["status", "--porcelain"]), "");
@@ -894,7 +894,7 @@ mod tests {
         scene.write_file(".git/config", &(config + added));
         let mut store = scene.palace("keep");
         // Includes are only followed when the machine's configuration is used.
-        store.isolated = false;
+        store.repository.isolated = false;
         let repository = store.repository().unwrap().unwrap();
         let git = repository.git();
         let config = git.config_snapshot();

@@ -105,7 +105,7 @@ fn take_greater(versions: &PalaceVersions<'_>) -> MergedPalace {
 /// Synchronizes as the keeper does.
 fn run_sync(home: &Path) -> Result<(), Error> {
     let mut store = Store::new(home.join("keep"), home.to_owned());
-    store.isolated = true;
+    store.repository.isolated = true;
     let store = store.for_whole_repository()?.unwrap();
     let mut session = SyncSession::begin(store, Duration::from_secs(60), Duration::ZERO)?;
     let now = DateTime::UNIX_EPOCH;

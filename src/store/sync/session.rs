@@ -110,7 +110,7 @@ fn acquire_sync_lock(store: &Store, timeout: Duration) -> Result<PalazzoLock, Er
         let step = left.min(CANCEL_CHECK_INTERVAL);
         match palazzo_lock::acquire_palazzo_lock(&repository, SYNC_LOCK, step) {
             Err(Error::WriteLocked { .. }) if left.is_zero() => return Err(SyncError::Busy.into()),
-            Err(Error::WriteLocked { .. }) => store.reject_if_cancelled()?,
+            Err(Error::WriteLocked { .. }) => store.writer.reject_if_cancelled()?,
             lock => return lock,
         }
     }
@@ -131,7 +131,7 @@ impl SyncSession {
         let ours = repository.head()?.ok_or(SyncError::NoCommit)?;
         let known = head_move::find_ref(&repository, &upstream.tracking_ref())?;
         let tips: Vec<_> = known.into_iter().chain([ours]).collect();
-        let cancelled = store.cancelled.clone();
+        let cancelled = store.writer.cancelled.clone();
         let transport = Transport::create(&repository, &tips, time_limit, cancelled)?;
         Ok(Self {
             store,
@@ -267,7 +267,8 @@ impl SyncSession {
         merge_edit: &MergeEdit<'_>,
     ) -> Result<ApplyOutcome, Error> {
         reject_merge_in_progress(&self.repository)?;
-        match head_move::move_head(&mut self.store, &planned.head_move, merge_edit)? {
+        let Store { writer, repository, .. } = &mut self.store;
+        match head_move::move_head(writer, repository, &planned.head_move, merge_edit)? {
             HeadMoveOutcome::Done(report) => {
                 self.store.run_maintenance();
                 Ok(ApplyOutcome::Done(report.warnings))
@@ -334,8 +335,8 @@ impl SyncSession {
     }
 
     fn point_tracking_ref(&self, tip: ObjectId) -> Result<(), Error> {
-        let guard = WriteGuard::lock(&self.repository, &[], &self.store.lock_timeouts)?;
-        let (name, timeout) = (self.upstream.tracking_ref(), self.store.lock_timeouts.head);
+        let guard = WriteGuard::lock(&self.repository, &[], &self.store.writer.lock_timeouts)?;
+        let (name, timeout) = (self.upstream.tracking_ref(), self.store.writer.lock_timeouts.head);
         head_move::point_ref(&self.repository, &guard, &name, tip, timeout)
     }
 

@@ -51,7 +51,7 @@ impl Store {
 
     /// Returns whether the user allows to synchronize with the upstream.
     pub fn is_sync_allowed(&self, upstream: &Upstream) -> Result<bool, Error> {
-        self.consents.is_allowed(&Consent::for_sync(&upstream.work, &upstream.url))
+        self.repository.consents.is_allowed(&Consent::for_sync(&upstream.work, &upstream.url))
     }
 
     /// Counts the conflicts that are recorded in the palace.

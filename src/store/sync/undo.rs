@@ -91,7 +91,8 @@ impl Store {
     }
 
     fn apply_undo(&mut self, planned: &PlannedMove) -> Result<(), Error> {
-        match head_move::move_head(self, &planned.head_move, &|_| None)? {
+        let Self { writer, repository, .. } = self;
+        match head_move::move_head(writer, repository, &planned.head_move, &|_| None)? {
             HeadMoveOutcome::Done(_) => Ok(()),
             HeadMoveOutcome::HeadMoved => {
                 Err(nothing_to_undo("another program has just committed"))

@@ -58,8 +58,7 @@ impl Store {
     pub fn for_whole_repository(&self) -> Result<Option<Self>, Error> {
         let Some(repository) = self.repository()? else { return Ok(None) };
         let work = repository.work.clone();
-        let store = Self::new(work.clone(), work).with_consents(self.consents.clone());
-        Ok(Some(Self { isolated: self.isolated, ..store }))
+        Ok(Some(self.store_of_work(&work)))
     }
 
     /// Returns the upstream of the current branch. Only `.git/config` is read, never a file of
@@ -111,11 +110,11 @@ impl Store {
             format!("\tremote = {NEW_REMOTE}"),
             format!("\tmerge = refs/heads/{branch}"),
         ];
-        let deadline = Instant::now() + self.lock_timeouts.index;
+        let deadline = Instant::now() + self.writer.lock_timeouts.index;
         git_drivers::write_configuration(&repository, deadline, |text| {
             owned_lines::append_lines(text, &lines)
         })?;
-        self.recheck_repository();
+        self.repository.recheck();
         self.upstream()
     }
 }

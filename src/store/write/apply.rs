@@ -19,6 +19,7 @@ use crate::model::{Changeset, CommitId, FileEdit, max_file_bytes};
 
 use crate::store::repo::blob_entry::BlobEntry;
 use crate::store::repo::fsync;
+use crate::store::repo::palace_repository::PalaceRepository;
 use crate::store::repo::proposal_branch::{ProposalBranch, branch_name, reject_checked_out_branch};
 use crate::store::repo::proposal_error::ProposalError;
 use crate::store::repo::repository::Repository;
@@ -30,8 +31,9 @@ use crate::store::write::index::Staging;
 use crate::store::write::objects::{ObjectWriter, trees_and_commits};
 use crate::store::write::signing::Signer;
 use crate::store::write::write_guard::WriteGuard;
+use crate::store::write::writer::{Writer, is_gc_running};
 use crate::store::write::{index_repair, overwritten_files};
-use crate::store::{CommitOutcome, CommitReport, CommitWarning, Error, Store};
+use crate::store::{CommitOutcome, CommitReport, CommitWarning, Error};
 
 /// The progress steps of a file: its object, its temporary file, putting it in place.
 const STEPS_PER_FILE: usize = 3;
@@ -39,25 +41,36 @@ const OBJECT_CACHE_BYTES: usize = 1024 * 1024;
 /// How often a commit is made again because another program moved the branch meanwhile.
 const MAX_BRANCH_ATTEMPTS: usize = 20;
 
-/// Applies `change`, or reports the files that do not have the expected content.
-pub(crate) fn apply_change(store: &mut Store, change: &Changeset) -> Result<CommitOutcome, Error> {
-    for edit in &change.edits {
-        check_edit(edit)?;
+impl Writer {
+    /// Applies `change` to the files on disk, or to `branch`, or reports the files that do not have
+    /// the expected content.
+    pub(crate) fn apply_change(
+        &mut self,
+        palace: &PalaceRepository,
+        branch: Option<&ProposalBranch>,
+        change: &Changeset,
+    ) -> Result<CommitOutcome, Error> {
+        for edit in &change.edits {
+            check_edit(edit)?;
+        }
+        let edits: Vec<&FileEdit> = change.edits.iter().filter(|it| it.was != it.now).collect();
+        match edits.as_slice() {
+            [] => Ok(CommitOutcome::Done(CommitReport::default())),
+            edits if change.commit || branch.is_some() => {
+                commit_with_retry(self, palace, branch, change, edits)
+            }
+            edits => write_without_commit(self, palace, change, edits),
+        }
     }
-    let edits: Vec<&FileEdit> = change.edits.iter().filter(|it| it.was != it.now).collect();
-    match edits.as_slice() {
-        [] => Ok(CommitOutcome::Done(CommitReport::default())),
-        edits if change.commit || !store.reads_disk() => commit_with_retry(store, change, edits),
-        edits => write_without_commit(store, change, edits),
-    }
-}
 
-/// Commits the files of `change` as they are, without writing them.
-pub(crate) fn commit_unchanged_files(
-    store: &mut Store,
-    change: &Changeset,
-) -> Result<CommitOutcome, Error> {
-    commit_with_retry(store, change, &change.edits.iter().collect::<Vec<_>>())
+    /// Commits the files of `change` as they are, without writing them.
+    pub(crate) fn commit_unchanged_files(
+        &mut self,
+        palace: &PalaceRepository,
+        change: &Changeset,
+    ) -> Result<CommitOutcome, Error> {
+        commit_with_retry(self, palace, None, change, &change.edits.iter().collect::<Vec<_>>())
+    }
 }
 
 /// Checks that a written file can be read again.
@@ -73,19 +86,20 @@ fn check_edit(edit: &FileEdit) -> Result<(), Error> {
 }
 
 fn write_without_commit(
-    store: &Store,
+    writer: &Writer,
+    palace: &PalaceRepository,
     change: &Changeset,
     edits: &[&FileEdit],
 ) -> Result<CommitOutcome, Error> {
-    store.reject_moved_palace()?;
+    palace.reject_moved_palace()?;
     // Nothing is committed here, so an unusable repository is no obstacle.
-    let repository = store.repository().ok().flatten();
-    let begin = |it: &Repository| WriteGuard::lock(it, &edit_paths(edits), &store.lock_timeouts);
+    let repository = palace.find().ok().flatten();
+    let begin = |it: &Repository| WriteGuard::lock(it, &edit_paths(edits), &writer.lock_timeouts);
     let guard = repository.as_deref().map(begin).transpose()?;
-    store.reject_moved_palace()?;
+    palace.reject_moved_palace()?;
     // The caller may have cancelled while this waited for the lock.
-    store.reject_if_cancelled()?;
-    let transaction = match FileTransaction::begin_if_unchanged(&store.palace, edits)? {
+    writer.reject_if_cancelled()?;
+    let transaction = match FileTransaction::begin_if_unchanged(&palace.palace, edits)? {
         Ok(transaction) => transaction
             .with_modes(&change.executable.iter().map(|(path, is)| (path.as_str(), *is)).collect())
             .with_moved_files(edits)
@@ -98,10 +112,10 @@ fn write_without_commit(
             change,
             edits,
             guard,
-            store.lock_timeouts.head,
+            writer.lock_timeouts.head,
         )?;
     }
-    let sync = |folders| fsync::sync_file_systems_or_files(&[&store.palace], || folders);
+    let sync = |folders| fsync::sync_file_systems_or_files(&[&palace.palace], || folders);
     let written = keep_or_undo(transaction, guard.as_ref(), |transaction| {
         let stale = transaction.sync_and_put_in_place()?;
         if !stale.is_empty() {
@@ -150,18 +164,19 @@ pub(crate) fn keep_or_undo<T>(
 
 /// Commits, and retries if git moved objects or references meanwhile.
 fn commit_with_retry(
-    store: &mut Store,
+    writer: &mut Writer,
+    palace: &PalaceRepository,
+    branch: Option<&ProposalBranch>,
     change: &Changeset,
     edits: &[&FileEdit],
 ) -> Result<CommitOutcome, Error> {
     let started = Instant::now();
-    let signer = store.take_signer();
-    let branch = store.branch();
-    let commit = |store: &mut Store| match &branch {
-        Some(branch) => commit_on_branch(store, branch, change, edits, &signer),
-        None => commit_files(store, change, edits, &signer),
+    let signer = writer.take_signer();
+    let commit = |writer: &mut Writer| match branch {
+        Some(branch) => commit_on_branch(writer, palace, branch, change, edits, &signer),
+        None => commit_files(writer, palace, change, edits, &signer),
     };
-    let mut outcome = commit(store);
+    let mut outcome = commit(writer);
     while let Err(Error::Git { .. } | Error::DamagedRepository { .. }) = &outcome {
         if signer.is_waiting() {
             outcome = Ok(CommitOutcome::SignatureMissing);
@@ -169,17 +184,17 @@ fn commit_with_retry(
         }
         // `git gc` and `git pack-refs` pack what they remove, so it is available a moment later.
         // Deleted objects of another writer are restored by that writer.
-        let timeout = if store.is_gc_running() { GC_RETRY_TIMEOUT } else { RETRY_TIMEOUT };
+        let timeout = if is_gc_running(palace) { GC_RETRY_TIMEOUT } else { RETRY_TIMEOUT };
         if started.elapsed() > timeout {
             break;
         }
-        store.restore_pruned_objects();
+        writer.restore_pruned_objects(palace);
         std::thread::sleep(RETRY_PAUSE);
-        store.recheck_repository();
-        outcome = commit(store);
+        palace.recheck();
+        outcome = commit(writer);
     }
-    store.signer = Some(signer);
-    let repository = store.repository().ok().flatten();
+    writer.signer = Some(signer);
+    let repository = palace.find().ok().flatten();
     outcome.map_err(|err| match repository {
         // The file may be `HEAD`, which must not be opened then.
         _ if matches!(err, Error::NotRegularFile { .. }) => err,
@@ -191,80 +206,84 @@ fn commit_with_retry(
 }
 
 fn commit_files(
-    store: &mut Store,
+    writer: &mut Writer,
+    palace: &PalaceRepository,
     change: &Changeset,
     edits: &[&FileEdit],
     signer: &Signer,
 ) -> Result<CommitOutcome, Error> {
     let (repository, guard) = loop {
-        let repository = store.open_or_create_repository()?;
-        let guard = WriteGuard::lock(&repository, &edit_paths(edits), &store.lock_timeouts)?;
+        let repository = palace.find_or_create()?;
+        let guard = WriteGuard::lock(&repository, &edit_paths(edits), &writer.lock_timeouts)?;
         // While this process waited, the palace may have got another repository.
         if !guard.had_to_wait() || repository.is_current() {
             break (repository, guard);
         }
         drop(guard);
-        store.recheck_repository();
+        palace.recheck();
     };
-    store.reject_moved_palace()?;
+    palace.reject_moved_palace()?;
     repository.reject_operation(guard.look().operation)?;
     let mut git = repository.git();
     // The same few trees are read in each step.
     git.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
     // The trees above a changed file were written by the last change, or are read now.
-    git.objects.set_object_memory(std::mem::take(&mut store.last_trees));
-    let mut staging = open_staging(store, &repository, &git, &guard)?;
+    git.objects.set_object_memory(std::mem::take(&mut writer.last_trees));
+    let mut staging = open_staging(writer, &repository, &git, &guard)?;
     // A commit that another program makes from here on is found when `HEAD` is moved.
     let head = repository.find_head(&guard.look().head)?;
-    check_head_unless_checked(&mut store.checked_head, &repository, head)?;
+    check_head_unless_checked(&mut writer.checked_head, &repository, head)?;
     repair_index_if_reloaded(&repository, &mut staging)?;
     // The caller may have cancelled while this waited for the locks.
-    store.reject_if_cancelled()?;
-    let progress = store.start_progress(edits.len() * STEPS_PER_FILE);
+    writer.reject_if_cancelled()?;
+    let progress = writer.start_progress(edits.len() * STEPS_PER_FILE);
     let steps = CommitSteps {
+        palace: &palace.palace,
         repository: &repository,
         git: &git,
         change,
         edits,
         write_guard: &guard,
         signer,
-        lock_timeouts: store.lock_timeouts,
+        lock_timeouts: writer.lock_timeouts,
         progress,
     };
     steps.reject_blocked_paths(&staging)?;
-    run_commit_steps(store, &steps, staging, head)
+    run_commit_steps(writer, &steps, staging, head)
 }
 
 /// Commits `change` on `branch`, or reports the files that do not have the expected content.
 fn commit_on_branch(
-    store: &mut Store,
+    writer: &mut Writer,
+    palace: &PalaceRepository,
     branch: &ProposalBranch,
     change: &Changeset,
     edits: &[&FileEdit],
     signer: &Signer,
 ) -> Result<CommitOutcome, Error> {
-    let repository = store.require_repository()?;
+    let repository = palace.require()?;
     let branch_ref = branch.full_name.as_str();
-    let guard = WriteGuard::lock(&repository, &[], &store.lock_timeouts)?;
+    let guard = WriteGuard::lock(&repository, &[], &writer.lock_timeouts)?;
     reject_checked_out_branch(&repository, branch_ref)?;
     // The caller may have cancelled while this waited for the lock.
-    store.reject_if_cancelled()?;
+    writer.reject_if_cancelled()?;
     let mut git = repository.git();
     git.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
     let steps = CommitSteps {
+        palace: &palace.palace,
         repository: &repository,
         git: &git,
         change,
         edits,
         write_guard: &guard,
         signer,
-        lock_timeouts: store.lock_timeouts,
-        progress: store.start_progress(edits.len()),
+        lock_timeouts: writer.lock_timeouts,
+        progress: writer.start_progress(edits.len()),
     };
     for _ in 0..MAX_BRANCH_ATTEMPTS {
         let tip = branch.read(&repository)?;
-        let mut writer = ObjectWriter::new(&repository, &git);
-        let new = match steps.try_commit_on_branch(&mut writer, branch, tip)? {
+        let mut objects = ObjectWriter::new(&repository, &git);
+        let new = match steps.try_commit_on_branch(&mut objects, branch, tip)? {
             CommitAttempt::Stale(paths) => return Ok(CommitOutcome::Stale(paths)),
             CommitAttempt::Moved => continue,
             CommitAttempt::Done(None) => return Ok(CommitOutcome::Done(CommitReport::default())),
@@ -275,10 +294,9 @@ fn commit_on_branch(
         if let Err(err) = steps.sync_branch(branch_ref) {
             warnings.push(CommitWarning::NotDurable(err.message_with_causes()));
         }
-        warnings.extend(store.signing.report(signer));
-        if let Err(err) = store.protect_from_gc(&writer.into_objects()) {
-            warnings.push(CommitWarning::ObjectsNotRestored(err.message_with_causes()));
-        }
+        warnings.extend(writer.signing.report(signer));
+        let objects = objects.into_objects();
+        warnings.extend(writer.prune_guard.retain_objects(&repository, &objects));
         let [commit, previous] = [new, tip].map(|it| Some(CommitId(it.to_string())));
         return Ok(CommitOutcome::Done(CommitReport { commit, previous, warnings }));
     }
@@ -287,29 +305,28 @@ fn commit_on_branch(
 
 /// Writes the files and the commits, with all locks held.
 fn run_commit_steps(
-    store: &mut Store,
+    writer: &mut Writer,
     steps: &CommitSteps<'_>,
     mut staging: Staging<'_>,
     head: Option<ObjectId>,
 ) -> Result<CommitOutcome, Error> {
-    let CommitSteps { repository, git, edits, write_guard: guard, .. } = *steps;
-    let palace = store.palace.clone();
-    let transaction = match FileTransaction::begin_if_unchanged(&palace, edits)? {
+    let CommitSteps { palace, repository, git, edits, write_guard: guard, .. } = *steps;
+    let transaction = match FileTransaction::begin_if_unchanged(palace, edits)? {
         Ok(it) => set_modes(it, steps).with_progress(steps.progress.clone()),
         Err(stale) => {
-            store.cached_index = Some(staging.release_lock());
+            writer.cached_index = Some(staging.release_lock());
             return Ok(CommitOutcome::Stale(stale));
         }
     };
-    let mut writer = ObjectWriter::new(repository, git);
-    let drafts = steps.draft_commits(&mut writer, &staging, head);
+    let mut objects = ObjectWriter::new(repository, git);
+    let drafts = steps.draft_commits(&mut objects, &staging, head);
     let drafts = drafts.map_err(|err| repository.git_error("compare", err))?;
     let mut folders = None;
     let result = keep_or_undo(transaction, Some(guard), |transaction| {
-        steps.write_commits_and_move_head(&mut writer, &drafts, head, |writer| {
+        steps.write_commits_and_move_head(&mut objects, &drafts, head, |objects| {
             // One sync for the new files and the objects: files may only replace others, and `HEAD`
             // may only move, when these are durable.
-            steps.sync_new_files(writer, transaction.temporaries())?;
+            steps.sync_new_files(objects, transaction.temporaries())?;
             if folders.is_some() {
                 return Ok(Vec::new()); // The files are in place since the last attempt.
             }
@@ -323,15 +340,13 @@ fn run_commit_steps(
         Ok(moved) => moved,
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
     };
-    store.checked_head = moved.map(|it| it.to).or(store.checked_head);
+    writer.checked_head = moved.map(|it| it.to).or(writer.checked_head);
     let mut warnings = steps.sync_and_collect_warnings(folders.unwrap_or_default());
-    warnings.extend(replace_index(store, staging, guard));
-    warnings.extend(store.signing.report(steps.signer));
-    let objects = writer.into_objects();
-    if let Err(err) = store.protect_from_gc(&objects) {
-        warnings.push(CommitWarning::ObjectsNotRestored(err.message_with_causes()));
-    }
-    store.last_trees = trees_and_commits(objects);
+    warnings.extend(replace_index(writer, staging, guard));
+    warnings.extend(writer.signing.report(steps.signer));
+    let objects = objects.into_objects();
+    warnings.extend(writer.prune_guard.retain_objects(repository, &objects));
+    writer.last_trees = trees_and_commits(objects);
     let commit = moved.map(|it| CommitId(it.to.to_string()));
     let previous = moved.and_then(|it| it.from).map(|it| CommitId(it.to_string()));
     Ok(CommitOutcome::Done(CommitReport { commit, previous, warnings }))
@@ -359,14 +374,14 @@ fn check_head_unless_checked(
 
 /// Opens the index, and locks it.
 pub(crate) fn open_staging<'a>(
-    store: &mut Store,
+    writer: &mut Writer,
     repository: &'a Repository,
     git: &gix::Repository,
     guard: &WriteGuard,
 ) -> Result<Staging<'a>, Error> {
     let mut record = |path: &Path, inode: u64| guard.record_lock_file(path, inode);
-    let cached = store.cached_index.take();
-    Staging::open(repository, git, cached, &store.lock_timeouts, &mut record)
+    let cached = writer.cached_index.take();
+    Staging::open(repository, git, cached, &writer.lock_timeouts, &mut record)
 }
 
 /// Repairs the index if another program may have written it.
@@ -382,13 +397,13 @@ pub(crate) fn repair_index_if_reloaded(
 
 /// Replaces the index; if that fails, the next writer repairs it.
 pub(crate) fn replace_index(
-    store: &mut Store,
+    writer: &mut Writer,
     staging: Staging<'_>,
     guard: &WriteGuard,
 ) -> Option<CommitWarning> {
     match staging.replace_index() {
         Ok(cached) => {
-            store.cached_index = Some(cached);
+            writer.cached_index = Some(cached);
             None
         }
         Err(err) => {

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
@@ -42,7 +43,9 @@ pub(crate) struct MovedHead {
 
 /// The data used by the steps of one commit.
 pub(crate) struct CommitSteps<'a> {
-    pub(crate) repository: &'a Repository,
+    /// The folder of the palace.
+    pub(crate) palace: &'a Path,
+    pub(crate) repository: &'a Arc<Repository>,
     pub(crate) git: &'a gix::Repository,
     pub(crate) change: &'a Changeset,
     pub(crate) edits: &'a [&'a FileEdit],
@@ -294,7 +297,7 @@ impl CommitSteps<'_> {
 
     /// Makes the moved reference, the names of the files, and the index in its lock file durable.
     fn sync_refs_and_index(&self, folders: Vec<PathBuf>) -> Result<(), Error> {
-        let Repository { git_dir, common_dir, palace, .. } = self.repository;
+        let Repository { git_dir, common_dir, palace, .. } = self.repository.as_ref();
         let mut unreadable = None;
         fsync::sync_file_systems_or_files(&[palace, git_dir, common_dir], || {
             let files = commit::files_written_by_head_move(self.git, git_dir, common_dir);

@@ -145,7 +145,7 @@ impl CrashTestPalace {
 
 fn open_store(home: &Path) -> Store {
     let mut store = Store::new(home.join("keep"), home.to_owned());
-    store.isolated = true;
+    store.repository.isolated = true;
     store
 }
 

@@ -95,9 +95,9 @@ impl Store {
         let _lock = palazzo_lock::acquire_palazzo_lock(
             &repository,
             WRITE_LOCK,
-            self.lock_timeouts.palazzo,
+            self.writer.lock_timeouts.palazzo,
         )?;
-        recovery::recover_under_lock(&repository, &self.lock_timeouts)?;
+        recovery::recover_under_lock(&repository, &self.writer.lock_timeouts)?;
         let mut changed = Vec::new();
         let attributes = repository.palace.join(ATTRIBUTES_FILE);
         let was = regular_file::read_regular_file(&attributes)?;
@@ -107,7 +107,7 @@ impl Store {
             let (existed, exists) = (was.is_some(), now.is_some());
             changed.push(DriverFileChange { file: attributes, existed, exists });
         }
-        let deadline = Instant::now() + self.lock_timeouts.index;
+        let deadline = Instant::now() + self.writer.lock_timeouts.index;
         if write_configuration(&repository, deadline, edit_configuration)? {
             let file = repository.common_dir.join("config");
             changed.push(DriverFileChange { file, existed: true, exists: true });

@@ -16,6 +16,7 @@ use crate::store::repo::blob_entry;
 use crate::store::repo::blob_entry::BlobEntry;
 use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::palace_files;
+use crate::store::repo::palace_repository::PalaceRepository;
 use crate::store::repo::repository::Repository;
 use crate::store::write::apply::{
     keep_or_undo, open_staging, put_in_place_and_stage, repair_index_if_reloaded, replace_index,
@@ -29,7 +30,8 @@ use crate::store::write::progress::Progress;
 use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
 use crate::store::write::signing::Signer;
 use crate::store::write::write_guard::WriteGuard;
-use crate::store::{CommitReport, Error, Store};
+use crate::store::write::writer::Writer;
+use crate::store::{CommitReport, Error};
 
 /// The reference to the commit before the last move.
 pub(crate) const BEFORE_SYNC_REF: &str = "refs/palazzo/before-sync";
@@ -118,41 +120,43 @@ pub(crate) enum HeadMoveOutcome {
 /// Moves `HEAD`, unless it has moved already or a file has an uncommitted edit. `merge_edit` can
 /// merge such an edit, which then stays one.
 pub(crate) fn move_head(
-    store: &mut Store,
+    writer: &mut Writer,
+    palace: &PalaceRepository,
     head_move: &HeadMove,
     merge_edit: &MergeEdit<'_>,
 ) -> Result<HeadMoveOutcome, Error> {
     loop {
-        let signer = store.take_signer();
-        let outcome = move_head_under_lock(store, head_move, merge_edit, &signer);
+        let signer = writer.take_signer();
+        let outcome = move_head_under_lock(writer, palace, head_move, merge_edit, &signer);
         let is_unsigned = outcome.is_err() && signer.is_waiting();
         // If `HEAD` has moved, the caller plans the same write again.
         if is_unsigned || matches!(outcome, Ok(HeadMoveOutcome::HeadMoved)) {
-            store.signer = Some(signer);
+            writer.signer = Some(signer);
         }
         if !is_unsigned {
             return outcome;
         }
-        store.sign_missing_commit()?;
+        writer.sign_missing_commit(palace)?;
     }
 }
 
 fn move_head_under_lock(
-    store: &mut Store,
+    writer: &mut Writer,
+    palace: &PalaceRepository,
     head_move: &HeadMove,
     merge_edit: &MergeEdit<'_>,
     signer: &Signer,
 ) -> Result<HeadMoveOutcome, Error> {
-    store.recheck_repository();
-    let repository = store.require_repository()?;
+    palace.recheck();
+    let repository = palace.require()?;
     let paths: Vec<_> = head_move.files.iter().map(|it| it.path.clone()).collect();
-    let guard = WriteGuard::lock(&repository, &paths, &store.lock_timeouts)?;
+    let guard = WriteGuard::lock(&repository, &paths, &writer.lock_timeouts)?;
     repository.reject_operation_in_progress()?;
     if repository.head()? != Some(head_move.old) {
         return Ok(HeadMoveOutcome::HeadMoved);
     }
     let git = repository.git();
-    let mut staging = open_staging(store, &repository, &git, &guard)?;
+    let mut staging = open_staging(writer, &repository, &git, &guard)?;
     repair_index_if_reloaded(&repository, &mut staging)?;
     let failed = |err| repository.git_error("compare", err);
     let planned = plan_edits(&git, &repository, &staging, head_move, merge_edit).map_err(failed)?;
@@ -163,44 +167,44 @@ fn move_head_under_lock(
     let change = change_for_steps(&edits);
     let edits: Vec<_> = edits.iter().collect();
     let steps = CommitSteps {
+        palace: &repository.work,
         repository: &repository,
         git: &git,
         change: &change,
         edits: &edits,
         write_guard: &guard,
         signer,
-        lock_timeouts: store.lock_timeouts,
+        lock_timeouts: writer.lock_timeouts,
         progress: Progress::default(),
     };
     steps.reject_blocked_paths(&staging)?;
-    run_steps(store, &steps, staging, head_move, &still_edited)
+    run_steps(writer, &steps, staging, head_move, &still_edited)
 }
 
 /// Writes the objects and the files, and moves `HEAD`, with all locks held.
 fn run_steps(
-    store: &mut Store,
+    writer: &mut Writer,
     steps: &CommitSteps<'_>,
     mut staging: Staging<'_>,
     head_move: &HeadMove,
     still_edited: &BTreeSet<String>,
 ) -> Result<HeadMoveOutcome, Error> {
-    let CommitSteps { repository, git, edits, write_guard: guard, .. } = *steps;
-    let work = repository.work.clone();
-    let transaction = match FileTransaction::begin_if_unchanged(&work, edits)? {
+    let CommitSteps { palace: work, repository, git, edits, write_guard: guard, .. } = *steps;
+    let transaction = match FileTransaction::begin_if_unchanged(work, edits)? {
         Ok(transaction) => transaction
             .with_modes(&head_move.new_modes(git))
             .with_shared_mode(repository.shared_mode),
         Err(stale) => return Ok(HeadMoveOutcome::UncommittedEdits(stale)),
     };
-    let mut writer = ObjectWriter::new(repository, git);
+    let mut objects = ObjectWriter::new(repository, git);
     let failed = |err| repository.git_error("commit", err);
-    let new = write_objects(&mut writer, steps.signer, head_move).map_err(failed)?;
+    let new = write_objects(&mut objects, steps.signer, head_move).map_err(failed)?;
     point_ref(repository, guard, BEFORE_SYNC_REF, head_move.old, steps.lock_timeouts.head)?;
     let files: Vec<_> = head_move.files.iter().map(MovedFile::new_entry).collect();
     let log = reflog_entry(head_move, &repository.git());
     let mut folders = Vec::new();
     let moved = keep_or_undo(transaction, Some(guard), |transaction| {
-        steps.sync_new_files(&writer, transaction.temporaries())?;
+        steps.sync_new_files(&objects, transaction.temporaries())?;
         let stale = put_in_place_and_stage(transaction, &mut staging, &files, still_edited)?;
         if !stale.is_empty() {
             return Ok(Err(stale));
@@ -216,10 +220,10 @@ fn run_steps(
         Err(stale) if stale.is_empty() => return Ok(HeadMoveOutcome::HeadMoved),
         Err(stale) => return Ok(HeadMoveOutcome::UncommittedEdits(stale)),
     }
-    store.checked_head = Some(new);
+    writer.checked_head = Some(new);
     let mut warnings = steps.sync_and_collect_warnings(folders);
-    warnings.extend(replace_index(store, staging, guard));
-    warnings.extend(store.signing.report(steps.signer));
+    warnings.extend(replace_index(writer, staging, guard));
+    warnings.extend(writer.signing.report(steps.signer));
     let commit = Some(CommitId(new.to_string()));
     let previous = Some(CommitId(head_move.old.to_string()));
     Ok(HeadMoveOutcome::Done(CommitReport { commit, previous, warnings }))

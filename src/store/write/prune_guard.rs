@@ -12,6 +12,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use crate::store::CommitWarning;
 use crate::store::repo::repository::Repository;
 use crate::store::write::objects::{WrittenObject, restore_missing};
 
@@ -51,16 +52,20 @@ impl PruneGuard {
     }
 
     /// Retains `objects`, which a reference reaches by now, while a garbage collection is running.
+    /// Returns a warning if it has deleted some that cannot be written again.
     pub(crate) fn retain_objects(
         &self,
         repository: &Arc<Repository>,
         objects: &[WrittenObject],
-    ) -> gix::Result<()> {
+    ) -> Option<CommitWarning> {
         let mut retained = self.0.lock_retained();
         if !is_gc_running(&repository.common_dir) {
             // A collection that overlapped the write has ended and deletes nothing any more. One
             // that begins now sees the reference.
-            return restore_missing(repository, objects).map(drop);
+            let restored = restore_missing(repository, objects);
+            let failed = |err| repository.git_error("restore deleted objects", err);
+            let err = restored.map_err(failed).err()?;
+            return Some(CommitWarning::ObjectsNotRestored(err.message_with_causes()));
         }
         retained.size += objects.iter().map(WrittenObject::size).sum::<usize>();
         retained.objects.extend_from_slice(objects);
@@ -73,7 +78,7 @@ impl PruneGuard {
             let thread = thread::Builder::new().name("prune guard".to_owned()).spawn(watch);
             retained.has_watch_thread = thread.is_ok();
         }
-        Ok(())
+        None
     }
 
     /// Restores the objects that git deleted; returns true if there were any.

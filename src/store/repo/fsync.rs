@@ -21,7 +21,7 @@ pub(crate) fn sync_file_systems_or_files(
 ) -> Result<(), Error> {
     failpoint::fail_point("sync file system")
         .map_err(Error::for_file("make durable", Path::new(".")))?;
-    let (places, mut seen): (BTreeSet<_>, _) = (places.iter().collect(), BTreeSet::new());
+    let mut seen = BTreeSet::new();
     for place in places {
         if !seen.insert(device_id(place)) {
             continue;

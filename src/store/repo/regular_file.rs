@@ -109,7 +109,9 @@ pub(crate) fn read_checked_file(file: &Path, limit: u64) -> Result<Option<Vec<u8
         return Err(not_regular_error(file, "too large"));
     }
     let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + READ_RESERVE);
-    open.take(size).read_to_end(&mut bytes).map_err(Error::for_file("read", file))?;
+    // Some file systems know no sizes.
+    let most = if size == 0 { limit } else { size };
+    open.take(most).read_to_end(&mut bytes).map_err(Error::for_file("read", file))?;
     Ok(Some(bytes))
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use gix::objs::Exists as _;
 use gix::sec::Trust;
 use gix::sec::trust::{DefaultForLevel as _, Mapping};
 
@@ -55,14 +56,23 @@ pub(crate) struct Repository {
     pub(crate) unreadable_user_file: Option<String>,
     /// The inode of `.git` in the working directory: a link in its place has another one.
     git_inode: Option<u64>,
-    /// The last commit that `HEAD` pointed to and that was looked for among the objects in this call.
-    found_head: Mutex<Option<gix::ObjectId>>,
+    /// The last commit that `HEAD` pointed to.
+    last_head: Mutex<LastHead>,
     /// Whether a process may have left lock files of git: one that died before the repository was
     /// opened, or this one, which could not remove them.
     pub(crate) may_have_dead_locks: Arc<AtomicBool>,
     /// The files that determine the repository's location, configuration and consent, with their
     /// stamps.
     source_stamps: Vec<(PathBuf, Option<FileStamp>)>,
+}
+
+/// The commit that `HEAD` pointed to when it was last read.
+#[derive(Default)]
+struct LastHead {
+    /// `None`: there was none.
+    commit: Option<gix::ObjectId>,
+    /// Whether it was looked for among the objects in this call.
+    is_found: bool,
 }
 
 impl Repository {
@@ -135,18 +145,22 @@ impl Repository {
 
     /// Returns the commit that `HEAD` points to, of which `loose` has just been read.
     pub(crate) fn find_head(&self, loose: &LooseHead) -> Result<Option<gix::ObjectId>, Error> {
-        let mut found = self.found_head.lock().unwrap_or_else(PoisonError::into_inner);
-        if loose.commit.is_none() || loose.commit != *found {
+        let mut last = self.last_head.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_found = loose.commit.is_some_and(|it| {
+            Some(it) == last.commit && (last.is_found || self.git().objects.exists(&it))
+        });
+        if !is_found {
             let head = find_commit_of_head(&self.git(), loose);
-            *found = head.map_err(|err| self.git_error("read `HEAD`", err))?;
+            last.commit = head.map_err(|err| self.git_error("read `HEAD`", err))?;
         }
-        Ok(*found)
+        last.is_found = true;
+        Ok(last.commit)
     }
 
     /// Looks at the repository when a call begins: checks the files that every use opens, and reads
     /// `HEAD`. `None`: it is no longer the palace's.
     pub(crate) fn begin_call(&self) -> Result<Option<LooseHead>, Error> {
-        *self.found_head.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        self.last_head.lock().unwrap_or_else(PoisonError::into_inner).is_found = false;
         if !self.is_in_place() {
             return Ok(None);
         }
@@ -264,7 +278,7 @@ impl Repository {
             config_scan: survey,
             unreadable_user_file: None,
             git_inode,
-            found_head: Mutex::new(None),
+            last_head: Mutex::default(),
             may_have_dead_locks: Arc::new(AtomicBool::new(true)),
             source_stamps: sources,
         })

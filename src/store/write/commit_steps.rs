@@ -277,8 +277,9 @@ impl CommitSteps<'_> {
         writer: &ObjectWriter<'_>,
         temporaries: Vec<PathBuf>,
     ) -> Result<(), Error> {
-        let places = [self.repository.palace.as_path(), &self.repository.common_dir];
-        fsync::sync_file_systems_or_files(&places, || {
+        // Opening the folder of the objects wakes no watcher of the palace or of the folder above.
+        let objects = self.repository.common_dir.join("objects");
+        fsync::sync_file_systems_or_files(&[&objects, &self.repository.palace], || {
             temporaries.into_iter().chain(writer.object_files()).collect()
         })
     }
@@ -299,7 +300,10 @@ impl CommitSteps<'_> {
     fn sync_refs_and_index(&self, folders: Vec<PathBuf>) -> Result<(), Error> {
         let Repository { git_dir, common_dir, palace, .. } = self.repository.as_ref();
         let mut unreadable = None;
-        fsync::sync_file_systems_or_files(&[palace, git_dir, common_dir], || {
+        let objects = common_dir.join("objects");
+        let mut places = vec![objects.as_path(), palace];
+        places.extend((git_dir != common_dir).then_some(git_dir.as_path()));
+        fsync::sync_file_systems_or_files(&places, || {
             let files = commit::files_written_by_head_move(self.git, git_dir, common_dir);
             let files = files.unwrap_or_else(|err| {
                 unreadable = Some(err);

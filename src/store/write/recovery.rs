@@ -5,7 +5,7 @@
 //! committed as a hand edit by the next write.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -78,7 +78,17 @@ pub(crate) fn recover_under_lock(
 ) -> Result<(), Error> {
     let place = marker_path(repository);
     let text = read_marker(&place).map_err(Error::for_file("read", &place))?;
-    let marker = WriteMarker::parse(&String::from_utf8_lossy(&text));
+    recover_by_marker(repository, &text, timeouts)
+}
+
+/// Recovers from the crashed writer with the marker `text`, which may be empty.
+fn recover_by_marker(
+    repository: &Repository,
+    text: &[u8],
+    timeouts: &LockTimeouts,
+) -> Result<(), Error> {
+    let place = marker_path(repository);
+    let marker = WriteMarker::parse(&String::from_utf8_lossy(text));
     // After a power failure there may be locks without a marker.
     if !text.is_empty() || repository.may_have_dead_locks.load(Ordering::Relaxed) {
         remove_dead_locks(repository, &marker)
@@ -96,10 +106,45 @@ pub(crate) fn recover_under_lock(
     emptied.map(drop).map_err(Error::for_file("empty", &place))
 }
 
+/// Opens the marker for a write, after recovery from a crashed writer; it is empty then. The caller
+/// holds the write lock, and the look under the lock has checked the folder and the file.
+pub(crate) fn open_marker(repository: &Repository, timeouts: &LockTimeouts) -> Result<File, Error> {
+    let place = marker_path(repository);
+    let (file, size) =
+        open_or_create_marker(repository, &place).map_err(Error::for_file("open", &place))?;
+    let mut text = Vec::new();
+    if size > 0 {
+        let read = read_to_limit(&file, &mut text).and_then(|()| (&file).rewind());
+        read.map_err(Error::for_file("read", &place))?;
+    }
+    recover_by_marker(repository, &text, timeouts)?;
+    Ok(file)
+}
+
+fn open_or_create_marker(repository: &Repository, place: &Path) -> io::Result<(File, u64)> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    let open = |options: &mut _| palazzo_file::open_checked_file_with_size(place, options);
+    match open(&mut options) {
+        Err(err) if err.kind() == io::ErrorKind::NotFound => {
+            let (git_dir, name) = (&repository.git_dir, palazzo_file::MARKER_FILE);
+            palazzo_file::create_parent_folders(git_dir, name, repository.shared_mode)?;
+            let (file, size) = open(options.create(true))?;
+            repository.shared_mode.adjust_file(&file)?;
+            Ok((file, size))
+        }
+        opened => opened,
+    }
+}
+
+fn read_to_limit(file: &File, text: &mut Vec<u8>) -> io::Result<()> {
+    file.take(MAX_MARKER_BYTES).read_to_end(text).map(drop)
+}
+
 fn read_marker(place: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     match palazzo_file::open_checked_file(place, OpenOptions::new().read(true)) {
-        Ok(file) => file.take(MAX_MARKER_BYTES).read_to_end(&mut text).map(|_| text),
+        Ok(file) => read_to_limit(&file, &mut text).map(|()| text),
         Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(text),
         Err(err) => Err(err),
     }
@@ -127,28 +172,15 @@ impl WriteMarker {
         Self { branch, paths, ..Self::default() }
     }
 
-    /// Writes the marker in `repository`, and returns the open file for further lines.
-    pub(crate) fn write(&self, repository: &Repository) -> io::Result<File> {
+    /// Writes the marker into `file`, which is empty.
+    pub(crate) fn write_to(&self, mut file: &File) -> io::Result<()> {
         let mut lines = vec![format!("pid {}\n", std::process::id())];
         lines.extend(self.branch.iter().map(|it| format!("branch {it}\n")));
         lines.extend(self.paths.iter().map(|it| format!("path {it}\n")));
         failpoint::fail_point("write marker")?;
-        let (place, mut options) = (marker_path(repository), OpenOptions::new());
-        options.write(true).create(true).truncate(true);
-        let open = |options: &mut _| palazzo_file::open_checked_file(&place, options);
-        // The look under the lock has checked the folder and the file.
-        let mut file = match open(&mut options) {
-            Err(err) if err.kind() == io::ErrorKind::NotFound => {
-                let (git_dir, name) = (&repository.git_dir, palazzo_file::MARKER_FILE);
-                palazzo_file::create_parent_folders(git_dir, name, repository.shared_mode)?;
-                open(&mut options)?
-            }
-            opened => opened?,
-        };
-        repository.shared_mode.adjust_file(&file)?;
         file.write_all(lines.concat().as_bytes())?;
         failpoint::kill_point("marker is written");
-        Ok(file)
+        Ok(())
     }
 
     /// Parses a marker, whose end may be missing; unsafe lines are ignored.

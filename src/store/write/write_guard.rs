@@ -43,9 +43,9 @@ impl WriteGuard {
         let (git_dir, common_dir) = (&repository.git_dir, &repository.common_dir);
         let look = git_files::look_before_change(git_dir, common_dir, lock.had_to_wait())?;
         let place = recovery::marker_path(repository);
-        recovery::recover_under_lock(repository, timeouts)?;
-        let marker = recovery::WriteMarker::new(repository, look.head.branch.clone(), paths);
-        let marker = marker.write(repository).map_err(Error::for_file("write", &place))?;
+        let marker = recovery::open_marker(repository, timeouts)?;
+        let content = recovery::WriteMarker::new(repository, look.head.branch.clone(), paths);
+        content.write_to(&marker).map_err(Error::for_file("write", &place))?;
         let (prefix, common_dir) = (repository.prefix.clone(), repository.common_dir.clone());
         Ok(Self {
             marker,

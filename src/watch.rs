@@ -163,7 +163,9 @@ impl PalaceWatcher {
             }
         }
         if cfg!(target_os = "linux") {
-            gone.iter().for_each(|path| self.watch_replaced_folder(path));
+            for path in &gone {
+                self.watch_replaced_folder(path);
+            }
         }
         let has_new_folder = !cfg!(target_os = "linux")
             || changed.contains(WHOLE_PALACE)

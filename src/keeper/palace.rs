@@ -345,6 +345,8 @@ impl OpenPalace {
         done: CommitReport,
         edits: &[FileEdit],
     ) -> Result<(), Refusal> {
+        // A snapshot would share what is changed now, so that it were copied.
+        self.withdraw_snapshot();
         let mut changes = std::mem::take(&mut self.loaded.visit_changes);
         let recorded = Arc::make_mut(&mut changes);
         recorded.begin_change(by.visit_id);

@@ -19,15 +19,20 @@ const MAX_PATH_LENGTH: usize = 0xfff;
 /// The size in bytes of the signature and the size of an extension.
 const EXTENSION_HEAD_SIZE: usize = 8;
 
-/// Serialises the index with the checksum at its end.
-pub(crate) fn serialize_index(index: &gix::index::File) -> gix::Result<(Vec<u8>, ObjectId)> {
-    let mut bytes = match is_version_2(index) {
-        true => serialize_version_2(index)?,
-        false => serialize_with_gix(index)?,
-    };
+/// Serialises the index into `bytes`, in place of what they hold, with the checksum at its end.
+/// Returns the checksum.
+pub(crate) fn serialize_index(
+    index: &gix::index::File,
+    bytes: &mut Vec<u8>,
+) -> gix::Result<ObjectId> {
+    bytes.clear();
+    match is_version_2(index) {
+        true => serialize_version_2(index, bytes)?,
+        false => serialize_with_gix(index, bytes)?,
+    }
     let digest = Sha1::digest(&bytes);
     bytes.extend_from_slice(&digest);
-    Ok((bytes, ObjectId::Sha1(digest.into())))
+    Ok(ObjectId::Sha1(digest.into()))
 }
 
 /// Returns whether version 2 of the format can express all entries.
@@ -37,35 +42,34 @@ fn is_version_2(index: &gix::index::State) -> bool {
 }
 
 /// Serialises an index without the checksum.
-fn serialize_with_gix(index: &gix::index::File) -> gix::Result<Vec<u8>> {
+fn serialize_with_gix(index: &gix::index::File, bytes: &mut Vec<u8>) -> gix::Result<()> {
     let options = gix::index::write::Options { skip_hash: true, ..Default::default() };
-    let mut bytes = Vec::new();
-    let (_, null_digest) = index.write_to(&mut bytes, options)?;
+    let (_, null_digest) = index.write_to(&mut *bytes, options)?;
     bytes.truncate(bytes.len() - null_digest.as_slice().len());
-    Ok(bytes)
+    Ok(())
 }
 
 /// Serialises an index in version 2 of the format, without the checksum.
-fn serialize_version_2(index: &gix::index::File) -> gix::Result<Vec<u8>> {
+fn serialize_version_2(index: &gix::index::File, bytes: &mut Vec<u8>) -> gix::Result<()> {
     let count = to_u32(index.entries().len())?;
-    let mut bytes = Vec::with_capacity(index.entries().len() * 128);
+    bytes.reserve(index.entries().len() * 128);
     bytes.extend_from_slice(b"DIRC");
     bytes.extend_from_slice(&2_u32.to_be_bytes());
     bytes.extend_from_slice(&count.to_be_bytes());
     for entry in index.entries() {
-        write_entry(&mut bytes, entry, index);
+        write_entry(bytes, entry, index);
     }
     let end_of_entries = bytes.len();
     if let Some(tree) = index.tree() {
-        tree.write_to(&mut bytes).map_err(gix::Error::from_error)?;
+        tree.write_to(&mut *bytes).map_err(gix::Error::from_error)?;
         if count > 0 {
             let signature = gix::index::extension::tree::SIGNATURE;
             let size = to_u32(bytes.len() - end_of_entries - EXTENSION_HEAD_SIZE)?;
             let (hash, end) = (index.object_hash(), to_u32(end_of_entries)?);
-            end_of_index_entry::write_to(&mut bytes, hash, end, [(signature, size)])?;
+            end_of_index_entry::write_to(&mut *bytes, hash, end, [(signature, size)])?;
         }
     }
-    Ok(bytes)
+    Ok(())
 }
 
 fn write_entry(bytes: &mut Vec<u8>, entry: &gix::index::Entry, index: &gix::index::State) {
@@ -117,15 +121,20 @@ mod tests {
         scene.git(&["update-index", "--refresh"]);
         scene.git(&["update-index", "--assume-unchanged", "a/nn"]);
         let open = || gix::open(&scene.home).unwrap().open_index().unwrap();
-        let index = open();
-        assert!(index.tree().is_some());
-        assert_eq!(serialize_version_2(&index).unwrap(), serialize_with_gix(&index).unwrap());
-        // Without cached trees there is no extension.
         let mut index = open();
+        assert!(index.tree().is_some());
+        let (mut bytes, mut expected) = (Vec::new(), Vec::new());
+        serialize_version_2(&index, &mut bytes).unwrap();
+        serialize_with_gix(&index, &mut expected).unwrap();
+        assert_eq!(bytes, expected);
+        // Without cached trees there is no extension.
         index.remove_tree();
-        assert_eq!(serialize_version_2(&index).unwrap(), serialize_with_gix(&index).unwrap());
-        // Git reads what it has written itself.
-        let (bytes, _) = serialize_index(&open()).unwrap();
+        let (mut bytes, mut expected) = (Vec::new(), Vec::new());
+        serialize_version_2(&index, &mut bytes).unwrap();
+        serialize_with_gix(&index, &mut expected).unwrap();
+        assert_eq!(bytes, expected);
+        // Git reads what is written in place of other bytes.
+        serialize_index(&open(), &mut bytes).unwrap();
         std::fs::write(scene.home.join(".git/index"), bytes).unwrap();
         assert_eq!(scene.status(), "");
         scene.git(&["update-index", "--skip-worktree", "notes.md"]);

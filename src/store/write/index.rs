@@ -32,6 +32,8 @@ pub(crate) struct CachedIndex {
     index: gix::index::File,
     /// The checksum at the end of the index file; `None`: it has not been written.
     digest: Option<ObjectId>,
+    /// Memory for the file, so that none is taken for each write.
+    buffer: Vec<u8>,
 }
 
 /// The index while this process holds its lock.
@@ -40,6 +42,7 @@ pub(crate) struct Staging<'a> {
     lock: LockFile,
     index: gix::index::File,
     digest: Option<ObjectId>,
+    buffer: Vec<u8>,
     is_reloaded: bool,
 }
 
@@ -60,7 +63,7 @@ impl<'a> Staging<'a> {
             |it: &CachedIndex| it.digest.is_some() && it.digest == read_index_digest(&path);
         let cached = cached.filter(is_current);
         let is_reloaded = cached.is_none();
-        let CachedIndex { index, digest } = match cached {
+        let CachedIndex { index, digest, buffer } = match cached {
             Some(cached) => cached,
             None => {
                 CachedIndex::load(git).map_err(|err| repository.git_error("read the index", err))?
@@ -69,7 +72,7 @@ impl<'a> Staging<'a> {
         if index.is_sparse() {
             return Err(Error::SparseIndex { place: repository.work.clone() });
         }
-        let mut staging = Self { repository, lock, index, digest, is_reloaded };
+        let mut staging = Self { repository, lock, index, digest, buffer, is_reloaded };
         staging.mark_racy_entries();
         Ok(staging)
     }
@@ -154,8 +157,8 @@ impl<'a> Staging<'a> {
     pub(crate) fn write_to_lock_file(&mut self) -> Result<(), Error> {
         let path = self.lock.path().to_owned();
         let failed = |err| self.repository.git_error("write the index", err);
-        let (bytes, digest) = serialize_index(&self.index).map_err(failed)?;
-        self.lock.write_all(&bytes).map_err(Error::for_file("write", &path))?;
+        let digest = serialize_index(&self.index, &mut self.buffer).map_err(failed)?;
+        self.lock.write_all(&self.buffer).map_err(Error::for_file("write", &path))?;
         self.digest = Some(digest);
         Ok(())
     }
@@ -163,13 +166,14 @@ impl<'a> Staging<'a> {
     /// Replaces the index with the written lock file.
     pub(crate) fn replace_index(self) -> Result<CachedIndex, Error> {
         let path = self.lock.locked_path().to_owned();
-        self.lock.commit().map_err(Error::for_file("replace", &path))?;
-        Ok(CachedIndex { index: self.index, digest: self.digest })
+        let Self { lock, index, digest, buffer, .. } = self;
+        lock.commit().map_err(Error::for_file("replace", &path))?;
+        Ok(CachedIndex { index, digest, buffer })
     }
 
     /// Releases the lock; the index must be unchanged since it was opened.
     pub(crate) fn release_lock(self) -> CachedIndex {
-        CachedIndex { index: self.index, digest: self.digest }
+        CachedIndex { index: self.index, digest: self.digest, buffer: self.buffer }
     }
 
     /// Removes entries that conflict with a file at `path`: files at its parent folders, and files
@@ -239,7 +243,7 @@ impl CachedIndex {
     fn load(git: &gix::Repository) -> gix::Result<Self> {
         let index = load_or_rebuild_index(git)?;
         let digest = index.checksum();
-        Ok(Self { index, digest })
+        Ok(Self { index, digest, buffer: Vec::new() })
     }
 }
 

@@ -221,7 +221,8 @@ fn merge_change(home: &Path, change: &Changeset) -> Result<HeadMoveOutcome, Erro
     let (parents, identity) = (vec![old, parent], GitIdentity::for_sync());
     let new = NewHead::Commit(NewCommit { parents, tree, identity, seconds, message });
     let planned = HeadMove { old, new, files, reason: "sync: merge" };
-    head_move::move_head(&mut store, &planned, &|_| None)
+    let Store { writer, repository, .. } = &mut store;
+    head_move::move_head(writer, repository, &planned, &|_| None)
 }
 
 fn apply_change(mut contents: FileTexts, change: &Changeset) -> FileTexts {

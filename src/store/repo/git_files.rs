@@ -1,7 +1,8 @@
-//! Checks the files of a repository with `lstat` before gix opens them.
+//! Checks the files of a repository with `lstat` before gix opens them, and reads `HEAD`.
 //!
-//! [`check_all_git_files`] checks all files once, when a repository is opened.
-//! [`look_before_change`] checks those that a change will open again, under the lock.
+//! [`check_all_git_files`] checks all files once, when a repository is opened,
+//! [`check_files_of_open_repository`] some when a call begins, and [`look_before_change`] those that
+//! may have changed meanwhile, under the lock.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};

@@ -147,7 +147,7 @@ impl PalaceRepository {
             return Ok((open.clone(), None));
         }
         self.reject_symlinked_palace()?;
-        let head = open.as_ref().map(|it| it.begin_call()).transpose()?.flatten();
+        let head = open.as_ref().map(|it| it.begin_call(&self.palace)).transpose()?.flatten();
         if head.is_none() {
             let found = discover::find_repository(&self.palace, &self.consents, self.isolated)?;
             *open = found.map(Arc::new);

@@ -42,7 +42,10 @@ pub(crate) fn reject_linked_folders(git_dir: &Path, base: &str, name: &str) -> i
     for part in Path::new(name).parent().into_iter().flatten() {
         folder.push(part);
         match fs::symlink_metadata(&folder) {
-            Ok(it) if !it.is_dir() => return Err(not_regular_error()),
+            Ok(it) if !it.is_dir() => {
+                let why = format!("`{}` is no folder; remove it", folder.display());
+                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+            }
             Ok(_) => {}
             Err(_) => return Ok(()), // It is missing, and so are those below it.
         }

@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use gix::objs::Exists as _;
 use gix::sec::Trust;
 use gix::sec::trust::{DefaultForLevel as _, Mapping};
 
 use crate::store::repo::config;
 use crate::store::repo::config::ConfigScan;
+use crate::store::repo::fsync;
 use crate::store::repo::git_files::{self, LooseHead};
 use crate::store::repo::operation::BlockingGitOperation;
 use crate::store::repo::palace_files::FileStamp;
@@ -71,6 +71,8 @@ pub(crate) struct Repository {
 struct LastHead {
     /// `None`: there was none.
     commit: Option<gix::ObjectId>,
+    /// The stamp of its object when it was read.
+    stamp: Option<FileStamp>,
     /// Whether it was looked for among the objects in this call.
     is_found: bool,
 }
@@ -147,21 +149,31 @@ impl Repository {
     pub(crate) fn find_head(&self, loose: &LooseHead) -> Result<Option<gix::ObjectId>, Error> {
         let mut last = self.last_head.lock().unwrap_or_else(PoisonError::into_inner);
         let is_found = loose.commit.is_some_and(|it| {
-            Some(it) == last.commit && (last.is_found || self.git().objects.exists(&it))
+            Some(it) == last.commit
+                && (last.is_found || (last.stamp.is_some() && self.stamp_object(it) == last.stamp))
         });
         if !is_found {
             let head = find_commit_of_head(&self.git(), loose);
             last.commit = head.map_err(|err| self.git_error("read `HEAD`", err))?;
+            last.stamp = last.commit.and_then(|it| self.stamp_object(it));
         }
         last.is_found = true;
         Ok(last.commit)
     }
 
+    /// Returns the stamp of the object's file; `None`: it has none of its own.
+    fn stamp_object(&self, id: gix::ObjectId) -> Option<FileStamp> {
+        FileStamp::from_path(&fsync::loose_object_path(&self.common_dir, id))
+    }
+
     /// Looks at the repository when a call begins: checks the files that every use opens, and reads
-    /// `HEAD`. `None`: it is no longer the palace's.
-    pub(crate) fn begin_call(&self) -> Result<Option<LooseHead>, Error> {
+    /// `HEAD`. `None`: it is no longer the one of the palace at `palace`, a path that may lead through
+    /// links.
+    pub(crate) fn begin_call(&self, palace: &Path) -> Result<Option<LooseHead>, Error> {
         self.last_head.lock().unwrap_or_else(PoisonError::into_inner).is_found = false;
-        if !self.is_in_place() {
+        let leads_elsewhere = || paths::resolve_links(palace).is_ok_and(|it| it != self.palace);
+        let is_retargeted = palace != self.palace && leads_elsewhere();
+        if is_retargeted || !self.is_in_place() {
             return Ok(None);
         }
         let (git_dir, common_dir) = (&self.git_dir, &self.common_dir);
@@ -551,6 +563,25 @@ mod tests {
         let name = format!("store::repo::repository::tests::{name}");
         let output = run.args(["--exact", &name]).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_to_another_home_leads_to_its_repository() {
+        let (one, other) = (TestHome::with_repository(), TestHome::with_repository());
+        let link = one.home.with_file_name("link");
+        std::os::unix::fs::symlink(&one.home, &link).unwrap();
+        let mut store = crate::store::Store::new(link.join("keep"), link.clone());
+        store.repository.isolated = true;
+        store.begin_call();
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        fs::remove_file(&link).unwrap();
+        std::os::unix::fs::symlink(&other.home, &link).unwrap();
+        store.begin_call();
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("2\n")));
+        assert_eq!(one.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "1\n");
+        assert_eq!(other.git(&["show", "HEAD:keep/rooms/hall.yaml"]), "2\n");
+        assert_eq!((one.status(), other.status()), (String::new(), String::new()));
     }
 
     #[test]

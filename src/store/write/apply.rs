@@ -28,7 +28,7 @@ use crate::store::write::branch_commit::CommitAttempt;
 use crate::store::write::commit_steps::CommitSteps;
 use crate::store::write::file_transaction::FileTransaction;
 use crate::store::write::index::Staging;
-use crate::store::write::objects::{ObjectWriter, trees_and_commits};
+use crate::store::write::objects::{LastTrees, ObjectWriter};
 use crate::store::write::signing::Signer;
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::write::writer::{Writer, is_gc_running};
@@ -228,7 +228,7 @@ fn commit_files(
     // The same few trees are read in each step.
     git.object_cache_size_if_unset(OBJECT_CACHE_BYTES);
     // The trees above a changed file were written by the last change, or are read now.
-    git.objects.set_object_memory(std::mem::take(&mut writer.last_trees));
+    git.objects.set_object_memory(writer.last_trees.take_unchanged(&repository.common_dir));
     let mut staging = open_staging(writer, &repository, &git, &guard)?;
     // A commit that another program makes from here on is found when `HEAD` is moved.
     let head = repository.find_head(&guard.look().head)?;
@@ -295,8 +295,8 @@ fn commit_on_branch(
             warnings.push(CommitWarning::NotDurable(err.message_with_causes()));
         }
         warnings.extend(writer.signing.report(signer));
-        let objects = objects.into_objects();
-        warnings.extend(writer.prune_guard.retain_objects(&repository, &objects));
+        let mut objects = objects.into_objects();
+        warnings.extend(writer.prune_guard.retain_objects(&repository, &mut objects));
         let [commit, previous] = [new, tip].map(|it| Some(CommitId(it.to_string())));
         return Ok(CommitOutcome::Done(CommitReport { commit, previous, warnings }));
     }
@@ -344,9 +344,9 @@ fn run_commit_steps(
     let mut warnings = steps.sync_and_collect_warnings(folders.unwrap_or_default());
     warnings.extend(replace_index(writer, staging, guard));
     warnings.extend(writer.signing.report(steps.signer));
-    let objects = objects.into_objects();
-    warnings.extend(writer.prune_guard.retain_objects(repository, &objects));
-    writer.last_trees = trees_and_commits(objects);
+    let mut objects = objects.into_objects();
+    warnings.extend(writer.prune_guard.retain_objects(repository, &mut objects));
+    writer.last_trees = LastTrees::new(objects);
     let commit = moved.map(|it| CommitId(it.to.to_string()));
     let previous = moved.and_then(|it| it.from).map(|it| CommitId(it.to_string()));
     Ok(CommitOutcome::Done(CommitReport { commit, previous, warnings }))

@@ -145,9 +145,9 @@ impl NewLock<'_> {
             created => created,
         };
         let file = match created {
-            // It was left by an earlier write that could not remove it.
+            // It was left by an earlier write, perhaps with its lock.
             Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
-                remove_if_exists(&proof)?;
+                remove_dead_lock(&proof, self.path)?;
                 create()
             }
             created => created,
@@ -234,13 +234,17 @@ pub(crate) fn remove_abandoned_locks(git_dir: &Path) -> io::Result<()> {
         if !entry.file_type().is_file() || !is_lock {
             continue;
         }
-        let lock = git_dir.join(name);
-        if palazzo_file::is_same_file(entry.path(), &lock) {
-            remove_if_exists(&lock)?;
-        }
-        remove_if_exists(entry.path())?;
+        remove_dead_lock(entry.path(), &git_dir.join(name))?;
     }
     Ok(())
+}
+
+/// Removes a proof, with the lock file that it proves to be Palazzo's.
+fn remove_dead_lock(proof: &Path, lock: &Path) -> io::Result<()> {
+    if palazzo_file::is_same_file(proof, lock) {
+        remove_if_exists(lock)?;
+    }
+    remove_if_exists(proof)
 }
 
 /// Returns true if a Palazzo process may have left lock files in `git_dir`.

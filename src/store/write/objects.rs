@@ -1,8 +1,8 @@
 //! Writes objects and verifies that each object file has the content of its id.
 //!
 //! A power failure may have left the file of an object empty or damaged, and git may delete an object
-//! that no reference reaches yet. So each existing object is read and checked, or written again, and
-//! the writer keeps its objects until the reference has moved.
+//! that no reference reaches yet. So each existing object is read and checked, and the writer keeps
+//! its objects until the reference has moved.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use gix::{ObjectId, OdbHandle};
 use crate::store::Error;
 use crate::store::repo::failpoint;
 use crate::store::repo::fsync;
+use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::repository::Repository;
 
 /// The prefix of gix's temporary object files.
@@ -32,6 +33,8 @@ pub(crate) struct WrittenObject {
     id: ObjectId,
     kind: Kind,
     data: Vec<u8>,
+    /// The stamp of its file when it was last looked for; `None`: never, or it is in a pack.
+    stamp: Option<FileStamp>,
 }
 
 /// Writes the objects of one change and keeps a copy of each.
@@ -62,7 +65,7 @@ impl<'g> ObjectWriter<'g> {
         self.write_data(Kind::Blob, data.to_owned())
     }
 
-    /// Writes a tree or a commit.
+    /// Writes a tree or a commit, unless it exists.
     pub(crate) fn write(&mut self, object: &dyn WriteTo) -> gix::Result<ObjectId> {
         let mut data = Vec::new();
         object.write_to(&mut data).map_err(gix::Error::from_error)?;
@@ -76,8 +79,8 @@ impl<'g> ObjectWriter<'g> {
     }
 
     /// Writes objects again that git has deleted since, and makes them durable.
-    pub(crate) fn restore_missing(&self) -> gix::Result<()> {
-        restore_missing(self.repository, &self.written).map(drop)
+    pub(crate) fn restore_missing(&mut self) -> gix::Result<()> {
+        restore_missing(self.repository, &mut self.written).map(drop)
     }
 
     /// Returns the written objects.
@@ -88,13 +91,11 @@ impl<'g> ObjectWriter<'g> {
     fn write_data(&mut self, kind: Kind, data: Vec<u8>) -> gix::Result<ObjectId> {
         let id = gix::objs::compute_hash(self.git.object_hash(), kind, &data);
         let id = id.map_err(gix::Error::from_error)?;
-        // The trees and the commit of a change are new, so looking for them would cost more than
-        // it saves. Windows replaces no file that is open.
-        let may_exist = kind == Kind::Blob || cfg!(windows);
-        if !may_exist || !self.is_intact(id) {
+        // An intact object is durable, and a copy in its place would not be, until the next sync.
+        if !self.is_intact(id) {
             write_object(self.repository, &self.on_disk, id, kind, &data)?;
         }
-        self.written.push(WrittenObject { id, kind, data });
+        self.written.push(WrittenObject { id, kind, data, stamp: None });
         Ok(id)
     }
 
@@ -123,18 +124,32 @@ impl WrittenObject {
     }
 }
 
-/// Returns the trees and commits among the objects of a change, for the next one to read. Large ones
-/// are left out.
-pub(crate) fn trees_and_commits(objects: Vec<WrittenObject>) -> Storage {
-    let mut memory = Storage::default();
-    let mut size = 0;
-    for WrittenObject { id, kind, data } in objects.into_iter().filter(|it| it.kind != Kind::Blob) {
-        size += data.len();
-        if size <= MAX_MEMORY_BYTES {
-            memory.insert(id, (kind, data));
-        }
+/// The trees and the commits that the last change wrote, for the next one to read.
+#[derive(Debug, Default)]
+pub(crate) struct LastTrees(Vec<WrittenObject>);
+
+impl LastTrees {
+    /// Takes them from the objects of a change, which have been looked for; large ones are left out.
+    pub(crate) fn new(mut objects: Vec<WrittenObject>) -> Self {
+        let mut size = 0;
+        objects.retain(|it| {
+            size += it.data.len();
+            it.kind != Kind::Blob && it.stamp.is_some() && size <= MAX_MEMORY_BYTES
+        });
+        Self(objects)
     }
-    memory
+
+    /// Returns those whose files are as they were: of the others, the next change is to find that
+    /// they are damaged.
+    pub(crate) fn take_unchanged(&mut self, common_dir: &Path) -> Storage {
+        let is_unchanged = |it: &WrittenObject| {
+            FileStamp::from_path(&fsync::loose_object_path(common_dir, it.id)) == it.stamp
+        };
+        let mut unchanged = Storage::default();
+        let objects = std::mem::take(&mut self.0).into_iter().filter(is_unchanged);
+        unchanged.extend(objects.map(|it| (it.id, (it.kind, it.data))));
+        unchanged
+    }
 }
 
 /// Writes blobs that no commit contains yet, and makes them durable.
@@ -157,10 +172,15 @@ pub(crate) fn write_durable_blobs<'t>(
 /// Writes those of `objects` that are missing, and makes them durable; returns their number.
 pub(crate) fn restore_missing(
     repository: &Repository,
-    objects: &[WrittenObject],
+    objects: &mut [WrittenObject],
 ) -> gix::Result<usize> {
     let on_disk = repository.git().objects;
-    let missing: Vec<_> = objects.iter().filter(|it| !on_disk.exists(&it.id)).collect();
+    for object in &mut *objects {
+        let file = fsync::loose_object_path(&repository.common_dir, object.id);
+        object.stamp = FileStamp::from_path(&file);
+    }
+    let is_missing = |it: &&WrittenObject| it.stamp.is_none() && !on_disk.exists(&it.id);
+    let missing: Vec<_> = objects.iter().filter(is_missing).collect();
     for object in &missing {
         write_object(repository, &on_disk, object.id, object.kind, &object.data)?;
     }
@@ -234,6 +254,31 @@ mod tests {
             assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), text);
         }
         scene.assert_fsck_clean();
+    }
+
+    #[test]
+    fn a_tree_of_the_last_change_that_was_damaged_since_is_noticed() {
+        for damaged in ["HEAD", "HEAD^{tree}", "HEAD:keep", "HEAD:keep/rooms"] {
+            for is_gone in [true, false] {
+                let scene = TestHome::with_repository();
+                let mut store = scene.palace("keep");
+                commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+                let id = scene.git(&["rev-parse", damaged]);
+                let (folder, name) = id.trim().split_at(2);
+                let file = scene.home.join(".git/objects").join(folder).join(name);
+                let whole = fs::read(&file).unwrap();
+                fs::remove_file(&file).unwrap();
+                if !is_gone {
+                    fs::write(&file, &whole[..whole.len() / 2]).unwrap();
+                }
+                let change = change_of_one_file(HALL, Some("1\n"), Some("2\n"));
+                assert!(store.commit(&change).is_err(), "{damaged}");
+                fs::remove_file(&file).unwrap_or_default();
+                fs::write(&file, whole).unwrap();
+                commit_ok(&mut store, &change);
+                scene.assert_fsck_clean();
+            }
+        }
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl PruneGuard {
     pub(crate) fn retain_objects(
         &self,
         repository: &Arc<Repository>,
-        objects: &[WrittenObject],
+        objects: &mut [WrittenObject],
     ) -> Option<CommitWarning> {
         let mut retained = self.0.lock_retained();
         if !is_gc_running(&repository.common_dir) {
@@ -83,8 +83,8 @@ impl PruneGuard {
 
     /// Restores the objects that git deleted; returns true if there were any.
     pub(crate) fn restore_deleted_objects(&self, repository: &Repository) -> bool {
-        let retained = self.0.lock_retained();
-        let restored = restore_missing(repository, &retained.objects);
+        let mut retained = self.0.lock_retained();
+        let restored = restore_missing(repository, &mut retained.objects);
         restored.is_ok_and(|it| it > 0)
     }
 }
@@ -96,7 +96,7 @@ impl PruneGuardState {
             // A thread that adds objects also holds this lock while it checks for a collection.
             let mut retained = self.lock_retained();
             let is_over = !is_gc_running(&repository.common_dir);
-            let restored = restore_missing(repository, &retained.objects);
+            let restored = restore_missing(repository, &mut retained.objects);
             if is_over && restored.is_ok() {
                 *retained = RetainedObjects::default();
                 self.emptied.notify_all();

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use gix::ObjectId;
-use gix::odb::memory::Storage;
 
 use crate::store::Error;
 use crate::store::repo::palace_repository::PalaceRepository;
 use crate::store::write::index::CachedIndex;
+use crate::store::write::objects::LastTrees;
 use crate::store::write::palazzo_lock::LockTimeouts;
 use crate::store::write::progress::{Progress, ProgressListener};
 use crate::store::write::prune_guard::{self, PruneGuard};
@@ -26,8 +26,7 @@ pub(crate) struct Writer {
     pub(crate) cancelled: Arc<AtomicBool>,
     pub(crate) prune_guard: PruneGuard,
     pub(crate) cached_index: Option<CachedIndex>,
-    /// The trees and the commits that the last change wrote.
-    pub(crate) last_trees: Storage,
+    pub(crate) last_trees: LastTrees,
     /// The last commit whose objects were all found.
     pub(crate) checked_head: Option<ObjectId>,
 }

@@ -1,5 +1,6 @@
 //! Finds, opens and checks the repository of one palace, once in a call.
 
+use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -162,19 +163,21 @@ impl PalaceRepository {
     /// Fails if the palace, or a folder between it and the home, has become a symbolic link. The
     /// home itself may be one. Looks once in a call.
     pub(crate) fn reject_symlinked_palace(&self) -> Result<(), Error> {
-        if self.is_checked() { Ok(()) } else { self.look_for_symlinked_palace() }
+        if self.is_checked() { Ok(()) } else { self.look_for_symlinked_palace().map(drop) }
     }
 
-    fn look_for_symlinked_palace(&self) -> Result<(), Error> {
-        let Ok(inside) = self.palace.strip_prefix(&self.home) else { return Ok(()) };
-        let mut place = self.home.clone();
+    /// Returns the metadata of the palace's folder, if it is there and below the home.
+    fn look_for_symlinked_palace(&self) -> Result<Option<Metadata>, Error> {
+        let Ok(inside) = self.palace.strip_prefix(&self.home) else { return Ok(None) };
+        let (mut place, mut found) = (self.home.clone(), None);
         for name in inside {
             place.push(name);
-            if place.is_symlink() {
+            found = fs::symlink_metadata(&place).ok();
+            if found.as_ref().is_some_and(Metadata::is_symlink) {
                 return Err(Error::SymbolicLink { place });
             }
         }
-        Ok(())
+        Ok(found)
     }
 
     /// Notes whether the palace folder exists, before it is listed.
@@ -185,8 +188,9 @@ impl PalaceRepository {
     /// Fails if the palace has become a symbolic link, or was moved or removed since it was last
     /// listed, because a write would create another palace at the old path.
     pub(crate) fn reject_moved_palace(&self) -> Result<(), Error> {
-        self.look_for_symlinked_palace()?;
-        if self.palace_existed.load(Ordering::Relaxed) && !self.palace.is_dir() {
+        let found = self.look_for_symlinked_palace()?;
+        let is_folder = || found.map_or_else(|| self.palace.is_dir(), |it| it.is_dir());
+        if self.palace_existed.load(Ordering::Relaxed) && !is_folder() {
             return Err(Error::PalaceMoved { palace: self.palace.clone() });
         }
         Ok(())

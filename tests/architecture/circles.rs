@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) type Modules = BTreeMap<Vec<String>, String>;
 
 /// Methods of these names are also those of the standard library, so a call says nothing.
-const COMMON_METHODS: [&str; 22] = [
+const COMMON_METHODS: [&str; 23] = [
     "all",
     "add",
     "clear",
@@ -28,6 +28,7 @@ const COMMON_METHODS: [&str; 22] = [
     "size",
     "status",
     "sync",
+    "write",
     "write_all",
 ];
 

@@ -173,7 +173,7 @@ impl WriteMarker {
     }
 
     /// Writes the marker into `file`, which is empty.
-    pub(crate) fn write_to(&self, mut file: &File) -> io::Result<()> {
+    pub(crate) fn write_into(&self, mut file: &File) -> io::Result<()> {
         let mut lines = vec![format!("pid {}\n", std::process::id())];
         lines.extend(self.branch.iter().map(|it| format!("branch {it}\n")));
         lines.extend(self.paths.iter().map(|it| format!("path {it}\n")));

@@ -45,7 +45,7 @@ impl WriteGuard {
         let place = recovery::marker_path(repository);
         let marker = recovery::open_marker(repository, timeouts)?;
         let content = recovery::WriteMarker::new(repository, look.head.branch.clone(), paths);
-        content.write_to(&marker).map_err(Error::for_file("write", &place))?;
+        content.write_into(&marker).map_err(Error::for_file("write", &place))?;
         let (prefix, common_dir) = (repository.prefix.clone(), repository.common_dir.clone());
         Ok(Self {
             marker,

@@ -1,6 +1,7 @@
 //! Finds a text in everything that a repository stores, so that it can be removed: in all objects,
 //! also those that no reference leads to, and in the files beside them. Reads only.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
@@ -10,7 +11,7 @@ use gix::objs::Kind;
 use walkdir::WalkDir;
 
 use crate::model::{SoughtText, TextInCommit, TextInFile, TextInRepository};
-use crate::store::history::commits::HistoryReader;
+use crate::store::history::commits::{self, HistoryReader};
 use crate::store::repo::regular_file;
 use crate::store::repo::tree_diff;
 use crate::store::{Error, Store};
@@ -171,12 +172,16 @@ fn commits_with_text(
         if is_in_message || !paths.is_empty() {
             let (mut commit, paths) = (past.read_commit_summary(id)?, paths.into_iter().collect());
             commit.subject = commit.subject.replace(text.as_str(), "[…]");
-            let is_referenced = referenced.contains(&id);
+            let is_referenced = referenced.contains_key(&id);
             let proposals = Vec::new();
             with_text.push(TextInCommit { commit, paths, is_in_message, is_referenced, proposals });
         }
     }
-    with_text.sort_by(|a, b| (b.commit.at, &a.commit.id).cmp(&(a.commit.at, &b.commit.id)));
+    // Commits of one second have the order of the history.
+    with_text.sort_by_cached_key(|it| {
+        let rank = commits::parse_commit_id(&it.commit.id).ok().and_then(|it| referenced.get(&it));
+        (Reverse(it.commit.at), rank.copied().unwrap_or(usize::MAX), it.commit.id.0.clone())
+    });
     // A tree has the text in a name, which is the path of a file in a commit.
     let is_left = |(id, kind): &(&ObjectId, &Kind)| {
         !in_commits.contains(*id) && (**kind != Kind::Tree || with_text.is_empty())
@@ -202,8 +207,9 @@ fn take_tags(
     Ok(tags)
 }
 
-/// Returns all commits to which a reference or `HEAD` leads.
-fn referenced_commits(past: &HistoryReader<'_>) -> gix::Result<HashSet<ObjectId>> {
+/// Returns all commits to which a reference or `HEAD` leads, each with its place in the history,
+/// newest first.
+fn referenced_commits(past: &HistoryReader<'_>) -> gix::Result<HashMap<ObjectId, usize>> {
     let mut tips: Vec<_> = past.git.head_id().into_iter().map(gix::Id::detach).collect();
     for reference in past.git.references()?.all()?.flatten() {
         // A reference to a blob or to nothing leads to no commit.
@@ -211,7 +217,8 @@ fn referenced_commits(past: &HistoryReader<'_>) -> gix::Result<HashSet<ObjectId>
         let commit = commit.filter(|it| it.kind == Kind::Commit);
         tips.extend(commit.map(|it| it.id));
     }
-    past.walk_commits(tips, [])?.map(|it| it.map(|it| it.id)).collect()
+    let ids = past.walk_commits(tips, [])?.enumerate();
+    ids.map(|(place, it)| it.map(|it| (it.id, place))).collect()
 }
 
 /// Returns the files with the text in which a commit differs from all of its parents, and their

@@ -42,7 +42,7 @@ pub(crate) const MAX_SYMREF_DEPTH: usize = 5;
 /// The maximum length of a chain of alternate object folders; git allows five.
 const MAX_ALTERNATES: usize = 16;
 
-/// What `HEAD` and the branch that it points to say, as far as they are files of their own.
+/// The contents of `HEAD` and of the branch that it points to, without `packed-refs`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LooseHead {
     /// The reference that `HEAD` points to, such as `refs/heads/main`; `None`: none.
@@ -109,7 +109,7 @@ pub(crate) fn look_before_change(
     Ok(LockedLook { head, operation })
 }
 
-/// What a look at a repository found, under the write lock.
+/// The state of a repository, read under the write lock.
 #[derive(Debug)]
 pub(crate) struct LockedLook {
     pub(crate) head: LooseHead,

@@ -1,4 +1,4 @@
-//! What became of a change.
+//! The outcomes of a change.
 
 use crate::model::CommitId;
 use crate::store::CommitWarning;

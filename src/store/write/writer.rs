@@ -1,4 +1,4 @@
-//! What a store keeps between its changes.
+//! The settings and caches that a store keeps from one change to the next.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

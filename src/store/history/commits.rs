@@ -56,11 +56,6 @@ impl<'a> HistoryReader<'a> {
         Self { repository, git, commit_graph: graph }
     }
 
-    /// Keeps new objects in memory instead of writing them.
-    pub(crate) fn with_object_memory(self) -> Self {
-        Self { git: self.git.with_object_memory(), ..self }
-    }
-
     /// Iterates over `from` and their ancestors, newest first, without `known` and their ancestors.
     pub(crate) fn walk_commits(
         &self,

@@ -33,6 +33,12 @@ pub(crate) fn sync_file_systems_or_files(
     Ok(())
 }
 
+/// Makes the names of `files`, which have just got them, durable before any later change of names.
+pub(crate) fn sync_names(files: &[PathBuf]) -> Result<(), Error> {
+    // The file systems of Linux keep the order.
+    if cfg!(target_os = "linux") { Ok(()) } else { sync_files_and_folders(files) }
+}
+
 /// Syncs the contents of `files` below `place`, but not their names.
 pub(crate) fn sync_contents(place: &Path, files: &[PathBuf]) -> Result<(), Error> {
     if files.len() > MAX_SINGLE_SYNCS {

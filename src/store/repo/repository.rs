@@ -135,9 +135,10 @@ impl Repository {
         moved
     }
 
-    /// Returns a handle with the current state of the repository.
+    /// Returns a handle with the current state of the repository. What is written through it stays in
+    /// its memory: only `write::objects` writes objects to disk.
     pub(crate) fn git(&self) -> gix::Repository {
-        self.git.to_thread_local()
+        self.git.to_thread_local().with_object_memory()
     }
 
     /// Returns the commit that `HEAD` points to; `None`: there is no commit yet.

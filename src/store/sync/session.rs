@@ -213,7 +213,7 @@ impl SyncSession {
         rules_version: u32,
     ) -> Result<Option<PlannedMove>, Error> {
         let (ours, Some(theirs)) = (histories.ours, histories.theirs) else { return Ok(None) };
-        let history = HistoryReader::new(&self.repository).with_object_memory();
+        let history = HistoryReader::new(&self.repository);
         let failed = |err| tree_merge::merge_error(&history, err);
         match histories.relation {
             HistoryRelation::Same | HistoryRelation::Ahead => Ok(None),

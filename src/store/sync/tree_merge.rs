@@ -289,7 +289,7 @@ mod tests {
     fn merge(scene: &TestHome, one: &str, other: &str) -> Option<(String, usize)> {
         let store = scene.palace("keep").for_whole_repository().unwrap().unwrap();
         let repository = store.require_repository().unwrap();
-        let history = HistoryReader::new(&repository).with_object_memory();
+        let history = HistoryReader::new(&repository);
         let merger = TreeMerger { history: &history, merge_palace: &take_greater };
         let id = |it| ObjectId::from_hex(scene.git(&["rev-parse", it]).trim().as_bytes()).unwrap();
         let sides = [id(one), id(other)];

@@ -60,7 +60,7 @@ impl Store {
         let repository = self.require_repository()?;
         let head = repository.head()?.ok_or(SyncError::NoCommit)?;
         let last = find_last_merge(&repository, head)?;
-        let history = HistoryReader::new(&repository).with_object_memory();
+        let history = HistoryReader::new(&repository);
         let failed = |err| tree_merge::merge_error(&history, err);
         let commits_since = commits_between(&history, head, last.merge).map_err(failed)?;
         if let Some((commit, path)) = commits_since.other_file {

@@ -326,7 +326,7 @@ fn run_commit_steps(
         steps.write_commits_and_move_head(&mut objects, &drafts, head, |objects| {
             // One sync for the new files and the objects: files may only replace others, and `HEAD`
             // may only move, when these are durable.
-            steps.sync_new_files(objects, transaction.temporaries())?;
+            objects.publish(&repository.palace, transaction.temporaries())?;
             if folders.is_some() {
                 return Ok(Vec::new()); // The files are in place since the last attempt.
             }

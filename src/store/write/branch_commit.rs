@@ -56,9 +56,7 @@ impl CommitSteps<'_> {
         let new = draft.write_trees_and_commit(writer, Some(self.signer), Some(tip));
         let Some(new) = new.map_err(failed)? else { return Ok(CommitAttempt::Done(None)) };
         // The branch may only move when the objects are durable.
-        fsync::sync_file_systems_or_files(&[&self.repository.common_dir], || {
-            writer.object_files()
-        })?;
+        writer.publish(&self.repository.common_dir, Vec::new())?;
         let log = draft.reflog_entry();
         match self.move_branch(branch, (tip, new), log.clone())? {
             RefUpdateOutcome::Conflict => Ok(CommitAttempt::Moved),

@@ -223,7 +223,7 @@ impl CommitSteps<'_> {
         writer: &mut ObjectWriter<'_>,
         drafts: &[CommitDraft],
         mut head: Option<ObjectId>,
-        mut settle: impl FnMut(&ObjectWriter<'_>) -> Result<Vec<String>, Error>,
+        mut settle: impl FnMut(&mut ObjectWriter<'_>) -> Result<Vec<String>, Error>,
     ) -> Result<Result<Option<MovedHead>, Vec<String>>, Error> {
         let failed = |err| self.repository.git_error("commit", err);
         for _ in 0..MAX_ATTEMPTS {
@@ -269,19 +269,6 @@ impl CommitSteps<'_> {
             }
             moved => moved,
         }
-    }
-
-    /// Makes the new files and objects durable.
-    pub(crate) fn sync_new_files(
-        &self,
-        writer: &ObjectWriter<'_>,
-        temporaries: Vec<PathBuf>,
-    ) -> Result<(), Error> {
-        // Opening the folder of the objects wakes no watcher of the palace or of the folder above.
-        let objects = self.repository.common_dir.join("objects");
-        fsync::sync_file_systems_or_files(&[&objects, &self.repository.palace], || {
-            temporaries.into_iter().chain(writer.object_files()).collect()
-        })
     }
 
     /// Performs the steps after the commit; failures are only warnings now.

@@ -196,7 +196,7 @@ fn build_change(store: &Store, kind: &str, number: usize) -> Changeset {
 fn merge_change(home: &Path, change: &Changeset) -> Result<HeadMoveOutcome, Error> {
     let mut store = open_store(home).for_whole_repository()?.unwrap();
     let repository = store.require_repository()?;
-    let git = repository.git().with_object_memory();
+    let git = repository.git();
     let old = repository.head()?.unwrap();
     let before = blob_entry::tree_of_commit(&git, Some(old)).unwrap();
     let root = git.find_tree(before).unwrap().decode().unwrap().into_owned();

@@ -204,7 +204,7 @@ fn run_steps(
     let log = reflog_entry(head_move, &repository.git());
     let mut folders = Vec::new();
     let moved = keep_or_undo(transaction, Some(guard), |transaction| {
-        steps.sync_new_files(&objects, transaction.temporaries())?;
+        objects.publish(&repository.palace, transaction.temporaries())?;
         let stale = put_in_place_and_stage(transaction, &mut staging, &files, still_edited)?;
         if !stale.is_empty() {
             return Ok(Err(stale));

@@ -1,16 +1,21 @@
-//! Writes objects and verifies that each object file has the content of its id.
+//! Writes objects, and gives them their names only when they are durable.
 //!
-//! A power failure may have left the file of an object empty or damaged, and git may delete an object
-//! that no reference reaches yet. So each existing object is read and checked, and the writer keeps
-//! its objects until the reference has moved.
+//! Each is written under a temporary name, of which git takes no notice; one sync makes all of them
+//! durable, and then they are renamed. So a power failure leaves no object of which a part is
+//! missing. Because git may delete an object that no reference reaches yet, the writer keeps its
+//! objects until the reference has moved.
 
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gix::objs::{Exists as _, Kind, Write as _, WriteTo};
 use gix::odb::memory::Storage;
+use gix::zlib::Status;
+use gix::zlib::stream::deflate::{Compress, FlushCompress};
 use gix::{ObjectId, OdbHandle};
+use tempfile::TempPath;
 
 use crate::store::Error;
 use crate::store::repo::failpoint;
@@ -18,13 +23,13 @@ use crate::store::repo::fsync;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::repository::Repository;
 
-/// The prefix of gix's temporary object files.
+/// The prefix of temporary object files; gix uses it too. Git neither reads nor deletes them.
 const TEMPORARY_PREFIX: &str = ".tmp";
 /// No write takes this long.
 const MIN_STALE_AGE: Duration = Duration::from_secs(60 * 60);
 /// How many bytes of trees and commits are kept for the next change.
 const MAX_MEMORY_BYTES: usize = 16 * 1024 * 1024;
-/// How often writing an object is attempted while git may be removing its folder.
+/// How often naming an object is attempted while git may be removing its folder.
 const MAX_ATTEMPTS: usize = 5;
 
 /// A written object.
@@ -40,11 +45,21 @@ pub(crate) struct WrittenObject {
 /// Writes the objects of one change and keeps a copy of each.
 pub(crate) struct ObjectWriter<'g> {
     repository: &'g Repository,
+    /// Has the new trees and commits in memory, because they have no names on disk yet.
     git: &'g gix::Repository,
-    /// The objects on disk; `git` may have some in memory.
+    /// The objects on disk.
     on_disk: OdbHandle,
     loose: gix::odb::loose::Store,
+    files: LooseObjectFiles<'g>,
     written: Vec<WrittenObject>,
+}
+
+/// Files of new objects, each under a temporary name. Dropping it deletes those without a name.
+struct LooseObjectFiles<'g> {
+    repository: &'g Repository,
+    compress: Compress,
+    buffer: Vec<u8>,
+    unnamed: Vec<(TempPath, ObjectId)>,
 }
 
 impl<'g> ObjectWriter<'g> {
@@ -52,7 +67,15 @@ impl<'g> ObjectWriter<'g> {
     pub(crate) fn new(repository: &'g Repository, git: &'g gix::Repository) -> Self {
         let folder = repository.common_dir.join("objects");
         let loose = gix::odb::loose::Store::at(folder, git.object_hash());
-        Self { repository, git, on_disk: repository.git().objects, loose, written: Vec::new() }
+        let files = LooseObjectFiles::new(repository, git);
+        Self {
+            repository,
+            git,
+            on_disk: repository.git().objects,
+            loose,
+            files,
+            written: Vec::new(),
+        }
     }
 
     /// Returns the repository as it is read.
@@ -62,20 +85,36 @@ impl<'g> ObjectWriter<'g> {
 
     /// Writes a blob, unless it exists.
     pub(crate) fn write_blob(&mut self, data: &[u8]) -> gix::Result<ObjectId> {
-        self.write_data(Kind::Blob, data.to_owned())
+        let id = gix::objs::compute_hash(self.git.object_hash(), Kind::Blob, data)?;
+        if !self.is_intact(id) {
+            self.files.write(id, Kind::Blob, data).map_err(gix::Error::from_error)?;
+        }
+        self.keep(id, Kind::Blob, data.to_owned());
+        Ok(id)
     }
 
-    /// Writes a tree or a commit, unless it exists.
+    /// Writes a tree or a commit. Because nearly all of them are new, it does not look whether it
+    /// exists; replacing it by the same is harmless.
     pub(crate) fn write(&mut self, object: &dyn WriteTo) -> gix::Result<ObjectId> {
-        let mut data = Vec::new();
+        let (mut data, kind) = (Vec::new(), object.kind());
         object.write_to(&mut data).map_err(gix::Error::from_error)?;
-        self.write_data(object.kind(), data)
+        let id = self.git.objects.write_buf(kind, &data)?;
+        self.files.write(id, kind, &data).map_err(gix::Error::from_error)?;
+        self.keep(id, kind, data);
+        Ok(id)
     }
 
-    /// Lists the files of the written objects.
-    pub(crate) fn object_files(&self) -> Vec<PathBuf> {
-        let common_dir = &self.repository.common_dir;
-        self.written.iter().map(|it| fsync::loose_object_path(common_dir, it.id)).collect()
+    /// Makes the new objects and the files `others`, which lie in `place`, durable, and then gives
+    /// the objects their names.
+    pub(crate) fn publish(&mut self, place: &Path, others: Vec<PathBuf>) -> Result<(), Error> {
+        let unnamed = self.files.unnamed.iter().map(|(file, _)| file.to_path_buf());
+        let files = others.into_iter().chain(unnamed).collect();
+        // Opening the folder of the objects wakes no watcher of the palace or of the folder above.
+        let objects = self.repository.common_dir.join("objects");
+        fsync::sync_file_systems_or_files(&[&objects, place], || files)?;
+        failpoint::kill_point("objects are durable");
+        let named = self.files.name().map_err(Error::for_file("write an object in", &objects))?;
+        fsync::sync_names(&named)
     }
 
     /// Writes objects again that git has deleted since, and makes them durable.
@@ -88,15 +127,8 @@ impl<'g> ObjectWriter<'g> {
         self.written
     }
 
-    fn write_data(&mut self, kind: Kind, data: Vec<u8>) -> gix::Result<ObjectId> {
-        let id = gix::objs::compute_hash(self.git.object_hash(), kind, &data);
-        let id = id.map_err(gix::Error::from_error)?;
-        // An intact object is durable, and a copy in its place would not be, until the next sync.
-        if !self.is_intact(id) {
-            write_object(self.repository, &self.on_disk, id, kind, &data)?;
-        }
+    fn keep(&mut self, id: ObjectId, kind: Kind, data: Vec<u8>) {
         self.written.push(WrittenObject { id, kind, data, stamp: None });
-        Ok(id)
     }
 
     /// Returns true if the object exists and is intact.
@@ -114,6 +146,71 @@ impl<'g> ObjectWriter<'g> {
             Ok(None) => true,
             Err(_) => false,
         }
+    }
+}
+
+impl<'g> LooseObjectFiles<'g> {
+    fn new(repository: &'g Repository, git: &gix::Repository) -> Self {
+        let compress = Compress::new(git.objects.loose_compression);
+        Self { repository, compress, buffer: Vec::new(), unnamed: Vec::new() }
+    }
+
+    /// Writes an object under a temporary name.
+    fn write(&mut self, id: ObjectId, kind: Kind, data: &[u8]) -> io::Result<()> {
+        failpoint::fail_point("write object")?;
+        self.compress(&[&gix::objs::encode::loose_header(kind, data.len() as u64), data].concat())?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(TEMPORARY_PREFIX);
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o444));
+        let mut file = builder.tempfile_in(self.repository.common_dir.join("objects"))?;
+        file.write_all(&self.buffer)?;
+        self.repository.shared_mode.adjust_file(file.as_file())?;
+        self.unnamed.push((file.into_temp_path(), id));
+        Ok(())
+    }
+
+    /// Compresses `content` into the buffer.
+    fn compress(&mut self, content: &[u8]) -> io::Result<()> {
+        // What cannot be compressed grows by at most an eighth.
+        self.buffer.resize(2 * content.len() + 64, 0);
+        self.compress.reset();
+        let (before, finish) = (self.compress.total_out(), FlushCompress::Finish);
+        match self.compress.compress(content, &mut self.buffer, finish) {
+            Ok(Status::StreamEnd) => {}
+            Ok(_) => return Err(io::Error::other("an object cannot be compressed")),
+            Err(err) => return Err(io::Error::other(err)),
+        }
+        let size = self.compress.total_out() - before;
+        self.buffer.truncate(usize::try_from(size).map_err(io::Error::other)?);
+        Ok(())
+    }
+
+    /// Gives each object its name; returns their paths.
+    fn name(&mut self) -> io::Result<Vec<PathBuf>> {
+        let unnamed = std::mem::take(&mut self.unnamed);
+        unnamed.into_iter().map(|(file, id)| self.name_one(file, id)).collect()
+    }
+
+    fn name_one(&self, mut file: TempPath, id: ObjectId) -> io::Result<PathBuf> {
+        let path = fsync::loose_object_path(&self.repository.common_dir, id);
+        for attempt in 1.. {
+            let Err(err) = file.persist(&path) else { break };
+            // Windows does not replace a file that is open, or read-only.
+            if cfg!(windows) && path.is_file() {
+                break;
+            }
+            if attempt == MAX_ATTEMPTS || err.error.kind() != io::ErrorKind::NotFound {
+                return Err(err.error);
+            }
+            file = err.path;
+            // Git removes empty object folders.
+            match path.parent().map(|it| self.repository.shared_mode.create_dir(it)) {
+                Some(Err(err)) if err.kind() != io::ErrorKind::AlreadyExists => return Err(err),
+                _ => {}
+            }
+        }
+        Ok(path)
     }
 }
 
@@ -157,16 +254,15 @@ pub(crate) fn write_durable_blobs<'t>(
     repository: &Repository,
     texts: impl Iterator<Item = &'t str>,
 ) -> Result<(), Error> {
-    let (git, common_dir) = (repository.git(), &repository.common_dir);
-    let mut files = Vec::new();
+    let git = repository.git();
+    let mut writer = ObjectWriter::new(repository, &git);
     for text in texts {
-        // Each writer keeps a copy of what it writes.
-        let mut writer = ObjectWriter::new(repository, &git);
         let written = writer.write_blob(text.as_bytes());
         written.map_err(|err| repository.git_error("write objects", err))?;
-        files.extend(writer.object_files());
+        // The blobs of an import may be too many to keep.
+        writer.written.clear();
     }
-    fsync::sync_file_systems_or_files(&[common_dir], || files)
+    writer.publish(&repository.common_dir, Vec::new())
 }
 
 /// Writes those of `objects` that are missing, and makes them durable; returns their number.
@@ -174,20 +270,21 @@ pub(crate) fn restore_missing(
     repository: &Repository,
     objects: &mut [WrittenObject],
 ) -> gix::Result<usize> {
-    let on_disk = repository.git().objects;
+    let git = repository.git();
     for object in &mut *objects {
         let file = fsync::loose_object_path(&repository.common_dir, object.id);
         object.stamp = FileStamp::from_path(&file);
     }
-    let is_missing = |it: &&WrittenObject| it.stamp.is_none() && !on_disk.exists(&it.id);
+    let is_missing = |it: &&WrittenObject| it.stamp.is_none() && !git.objects.exists(&it.id);
     let missing: Vec<_> = objects.iter().filter(is_missing).collect();
-    for object in &missing {
-        write_object(repository, &on_disk, object.id, object.kind, &object.data)?;
+    if !missing.is_empty() {
+        let mut files = LooseObjectFiles::new(repository, &git);
+        for it in &missing {
+            files.write(it.id, it.kind, &it.data).map_err(gix::Error::from_error)?;
+        }
+        let files = files.name().map_err(gix::Error::from_error)?;
+        fsync::sync_files_and_folders(&files).map_err(gix::Error::from_error)?;
     }
-    let common_dir = &repository.common_dir;
-    let files: Vec<_> =
-        missing.iter().map(|it| fsync::loose_object_path(common_dir, it.id)).collect();
-    fsync::sync_files_and_folders(&files).map_err(gix::Error::from_error)?;
     Ok(missing.len())
 }
 
@@ -204,34 +301,11 @@ pub(crate) fn remove_old_temporaries(common_dir: &Path) {
     }
 }
 
-/// Writes an object, also if there is a file of its name.
-fn write_object(
-    repository: &Repository,
-    on_disk: &OdbHandle,
-    id: ObjectId,
-    kind: Kind,
-    data: &[u8],
-) -> gix::Result<()> {
-    failpoint::fail_point("write object").map_err(gix::Error::from_error)?;
-    let mut written = on_disk.write_buf_with_known_id(kind, data, id);
-    for _ in 1..MAX_ATTEMPTS {
-        // Git removes empty object folders.
-        if written.is_ok() {
-            break;
-        }
-        written = on_disk.write_buf_with_known_id(kind, data, id);
-    }
-    let file = fsync::loose_object_path(&repository.common_dir, written?);
-    let shared_mode = repository.shared_mode;
-    let folder = file.parent().map_or(Ok(()), |it| shared_mode.adjust(it));
-    folder.and_then(|()| shared_mode.adjust(&file)).map_err(gix::Error::from_error)
-}
-
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::time::{Duration, SystemTime};
+    use std::time::SystemTime;
 
+    use super::*;
     use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok};
 
     const HALL: &str = "rooms/hall.yaml";
@@ -254,6 +328,40 @@ mod tests {
             assert_eq!(scene.git(&["show", "HEAD:keep/rooms/hall.yaml"]), text);
         }
         scene.assert_fsck_clean();
+    }
+
+    #[test]
+    fn an_object_gets_its_name_when_it_is_published_or_leaves_nothing() {
+        let scene = TestHome::with_repository();
+        let store = scene.palace("keep");
+        let repository = store.repository.require().unwrap();
+        let objects = scene.home.join(".git/objects");
+        let list = || walkdir::WalkDir::new(&objects).into_iter().count();
+        let before = list();
+        for is_published in [false, true] {
+            let git = repository.git();
+            let mut writer = ObjectWriter::new(&repository, &git);
+            // What cannot be compressed, and an empty object.
+            let noise: Vec<u8> =
+                (0..9_999u32).flat_map(|it| it.wrapping_pow(7).to_be_bytes()).collect();
+            let ids = [&noise[..], b""].map(|it| writer.write_blob(it).unwrap());
+            let mode = gix::objs::tree::EntryKind::Blob.into();
+            let entry = gix::objs::tree::Entry { mode, filename: "noise".into(), oid: ids[0] };
+            let tree = writer.write(&gix::objs::Tree { entries: vec![entry] }).unwrap();
+            assert_eq!(writer.git().find_tree(tree).unwrap().id, tree);
+            assert_eq!(list(), before + 3);
+            assert!(!repository.git().has_object(&tree));
+            if is_published {
+                writer.publish(&scene.home, Vec::new()).unwrap();
+                assert_eq!(scene.git(&["cat-file", "-s", &ids[0].to_string()]), "39996\n");
+                assert_eq!(scene.git(&["cat-file", "-t", &tree.to_string()]), "tree\n");
+                assert_eq!(scene.git(&["cat-file", "-s", &ids[1].to_string()]), "0\n");
+            } else {
+                drop(writer);
+                assert_eq!(list(), before);
+            }
+        }
+        scene.git(&["fsck", "--strict", "--no-dangling"]);
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub(crate) fn save_overwritten(
         return Ok(());
     };
     let common_dir = repository.common_dir.as_path();
-    fsync::sync_file_systems_or_files(&[common_dir], || writer.object_files())?;
+    writer.publish(common_dir, Vec::new())?;
     let update = RefUpdate { repository, name: OVERWRITTEN_REF, old: tip, new, log: None, timeout };
     if update.apply(&mut |path, inode| guard.record_lock_file(path, inode))?
         == RefUpdateOutcome::Conflict

@@ -62,7 +62,8 @@ impl Store {
 
     fn check_repository(&self) -> Result<(), Error> {
         let Some(repository) = self.repository.find_allowed()? else { return Ok(()) };
-        git_files::look_before_change(&repository.git_dir, &repository.common_dir, true)?;
+        let (git_dir, common_dir) = (&repository.git_dir, &repository.common_dir);
+        git_files::look_before_change(git_dir, common_dir, &repository.ref_files, true)?;
         let (files, _) = self.list_files("")?;
         let folders = files.keys().map(|it| it.rfind('/').map_or("", |end| &it[..=end]));
         let folders: BTreeSet<_> = folders.collect();

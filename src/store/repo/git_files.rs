@@ -9,6 +9,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, DirEntry, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
@@ -51,9 +52,14 @@ pub(crate) struct LooseHead {
     pub(crate) commit: Option<ObjectId>,
 }
 
+/// The files of `HEAD` and the branches as they were last read, for as long as their stamps are the
+/// same.
+#[derive(Debug, Default)]
+pub(crate) struct RefFiles(Mutex<BTreeMap<PathBuf, (FileStamp, Vec<u8>)>>);
+
 /// Checks every file of a repository that may be opened later; called once, when it is opened.
 pub(crate) fn check_all_git_files(git_dir: &Path, common_dir: &Path) -> Result<(), Error> {
-    look_before_change(git_dir, common_dir, true)?;
+    look_before_change(git_dir, common_dir, &RefFiles::default(), true)?;
     for folder in BTreeSet::from([git_dir, common_dir]) {
         regular_file::reject_irregular_files_below(&folder.join("refs"), SizeLimit::Bounded)?;
         // Logs are only appended to, and may grow large.
@@ -69,11 +75,12 @@ pub(crate) fn check_all_git_files(git_dir: &Path, common_dir: &Path) -> Result<(
 pub(crate) fn check_files_of_open_repository(
     git_dir: &Path,
     common_dir: &Path,
+    refs: &RefFiles,
     unchanged: &[(PathBuf, Option<FileStamp>)],
 ) -> Result<Option<LooseHead>, Error> {
     let entries = |git_dir| GitDirEntries { git_dir, types: None, unchanged };
     check_fixed_files(&entries(git_dir), &entries(common_dir))?;
-    LooseHead::read_and_check(git_dir, common_dir)
+    LooseHead::read_and_check(git_dir, common_dir, refs)
 }
 
 /// Looks again at what a change will open; the caller has the write lock. What was checked when the
@@ -82,6 +89,7 @@ pub(crate) fn check_files_of_open_repository(
 pub(crate) fn look_before_change(
     git_dir: &Path,
     common_dir: &Path,
+    refs: &RefFiles,
     has_waited: bool,
 ) -> Result<LockedLook, Error> {
     let worktree_entries = GitDirEntries::list(git_dir);
@@ -99,9 +107,9 @@ pub(crate) fn look_before_change(
     let head = match has_waited {
         true => {
             check_fixed_files(&worktree_entries, &shared_entries)?;
-            LooseHead::read_and_check(git_dir, common_dir)?.unwrap_or_default()
+            LooseHead::read_and_check(git_dir, common_dir, refs)?.unwrap_or_default()
         }
-        false => LooseHead::read(git_dir, common_dir)?,
+        false => LooseHead::read(git_dir, common_dir, refs)?,
     };
     let operation = BlockingGitOperation::find(|name| {
         worktree_entries.may_have(name) && git_dir.join(name).exists()
@@ -181,16 +189,26 @@ impl<'a> GitDirEntries<'a> {
 impl LooseHead {
     /// Reads `HEAD` and the branch that it points to, which were checked when the call began; empty
     /// if there is no `HEAD`.
-    pub(crate) fn read(git_dir: &Path, common_dir: &Path) -> Result<Self, Error> {
-        let head = read_ref_file(&git_dir.join("HEAD"))?;
-        Self::follow(head, |branch| read_ref_file(&common_dir.join(branch)))
+    pub(crate) fn read(git_dir: &Path, common_dir: &Path, refs: &RefFiles) -> Result<Self, Error> {
+        let read = |file: &Path| match regular_file::lstat(file)? {
+            Some(it) => refs.read(file, FileStamp::from_metadata(&it)),
+            None => Ok(Vec::new()),
+        };
+        Self::follow(read(&git_dir.join("HEAD"))?, |branch| read(&common_dir.join(branch)))
     }
 
     /// Reads `HEAD` and the branch that it points to, and checks the folders and the log of the
     /// branch; `None`: there is no `HEAD`.
-    fn read_and_check(git_dir: &Path, common_dir: &Path) -> Result<Option<Self>, Error> {
-        let head = regular_file::read_regular_file(&git_dir.join("HEAD"))?;
-        head.map(|it| Self::follow(it, |branch| read_branch(common_dir, branch))).transpose()
+    fn read_and_check(
+        git_dir: &Path,
+        common_dir: &Path,
+        refs: &RefFiles,
+    ) -> Result<Option<Self>, Error> {
+        let file = git_dir.join("HEAD");
+        let Some(metadata) = regular_file::lstat(&file)? else { return Ok(None) };
+        regular_file::check_metadata(&file, &metadata, SizeLimit::Bounded)?;
+        let head = refs.read(&file, FileStamp::from_metadata(&metadata))?;
+        Self::follow(head, |branch| read_branch(common_dir, branch, refs)).map(Some)
     }
 
     /// Parses `HEAD` and reads the references that follow. A branch can point to another one.
@@ -217,9 +235,29 @@ impl LooseHead {
     }
 }
 
+impl RefFiles {
+    /// Reads the file of a reference, which had this stamp a moment ago.
+    fn read(&self, file: &Path, stamp: FileStamp) -> Result<Vec<u8>, Error> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, text)) = known.get(file).filter(|(it, _)| *it == stamp) {
+            return Ok(text.clone());
+        }
+        known.remove(file);
+        let text = read_ref_file(file)?;
+        if !stamp.is_too_recent_to_trust() {
+            known.insert(file.to_owned(), (stamp, text.clone()));
+        }
+        Ok(text)
+    }
+}
+
 /// Checks the file of a branch and its log before gix, which follows links, opens them. Returns the
 /// content of the file; empty if there is none.
-pub(crate) fn read_branch(common_dir: &Path, branch: &Path) -> Result<Vec<u8>, Error> {
+pub(crate) fn read_branch(
+    common_dir: &Path,
+    branch: &Path,
+    refs: &RefFiles,
+) -> Result<Vec<u8>, Error> {
     let logs = common_dir.join("logs");
     for base in [common_dir, &logs] {
         regular_file::reject_linked_folders(base, branch.parent().unwrap_or(Path::new("")))?;
@@ -233,8 +271,7 @@ pub(crate) fn read_branch(common_dir: &Path, branch: &Path) -> Result<Vec<u8>, E
     match regular_file::lstat(&file)? {
         Some(it) if !it.is_dir() || log_metadata.is_some() => {
             regular_file::check_metadata(&file, &it, SizeLimit::Bounded)?;
-            let text = regular_file::read_checked_file(&file, regular_file::MAX_BYTES)?;
-            Ok(text.unwrap_or_default())
+            refs.read(&file, FileStamp::from_metadata(&it))
         }
         _ => Ok(Vec::new()),
     }

@@ -208,17 +208,19 @@ impl FileStamp {
         self.inode
     }
 
+    /// Returns the stamp of a file that has this metadata.
     #[cfg(unix)]
-    fn from_metadata(it: &Metadata) -> Self {
+    pub(crate) fn from_metadata(it: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt as _;
         let changed = (it.ctime(), it.ctime_nsec());
         Self { modified: it.modified().ok(), size: it.len(), inode: it.ino(), changed }
     }
 
-    /// Without an inode and a time of the last change, which the library does not read on Windows. A
-    /// change that keeps the size and the modification time is not noticed.
+    /// Returns the stamp of a file that has this metadata: without an inode and a time of the last
+    /// change, which the library does not read on Windows. A change that keeps the size and the
+    /// modification time is not noticed.
     #[cfg(windows)]
-    fn from_metadata(it: &Metadata) -> Self {
+    pub(crate) fn from_metadata(it: &Metadata) -> Self {
         Self { modified: it.modified().ok(), size: it.len(), inode: 0, changed: (0, 0) }
     }
 }

@@ -1,7 +1,7 @@
 //! Opens the files that Palazzo keeps in `.git/palazzo`.
 //!
-//! The repository may come from a stranger, so links are not followed and FIFOs and devices are not
-//! opened: only regular files in real folders.
+//! The repository may come from a stranger, so links are not followed, opening a FIFO does not wait,
+//! and only regular files in real folders are used.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -82,12 +82,10 @@ pub(crate) fn open_regular_file_with_size(
     path: &Path,
     options: &mut OpenOptions,
 ) -> io::Result<(File, u64)> {
-    match fs::symlink_metadata(path) {
-        Ok(it) if !it.is_file() => return Err(not_regular_error()),
-        Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
-        _ => {}
-    }
-    open_checked_file_with_size(path, options)
+    open_checked_file_with_size(path, options).map_err(|err| match fs::symlink_metadata(path) {
+        Ok(it) if !it.is_file() => not_regular_error(),
+        _ => err,
+    })
 }
 
 /// Opens a file that was a regular file, or missing, a moment ago; fails if it is none now.

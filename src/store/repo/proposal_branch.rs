@@ -69,7 +69,11 @@ impl ProposalBranch {
     /// Returns the newest commit; fails if the branch was deleted.
     pub(crate) fn read(&self, repository: &Repository) -> Result<ObjectId, Error> {
         // Another program may have put a link or a FIFO in its place.
-        git_files::read_branch(&repository.common_dir, Path::new(&self.full_name))?;
+        git_files::read_branch(
+            &repository.common_dir,
+            Path::new(&self.full_name),
+            &repository.ref_files,
+        )?;
         let target = ref_folder::find_reference_target(repository, &self.full_name)?;
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match target {

@@ -14,7 +14,7 @@ use gix::sec::trust::{DefaultForLevel as _, Mapping};
 use crate::store::repo::config;
 use crate::store::repo::config::ConfigScan;
 use crate::store::repo::fsync;
-use crate::store::repo::git_files::{self, LooseHead};
+use crate::store::repo::git_files::{self, LooseHead, RefFiles};
 use crate::store::repo::operation::BlockingGitOperation;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::regular_file;
@@ -58,6 +58,8 @@ pub(crate) struct Repository {
     git_inode: Option<u64>,
     /// The last commit that `HEAD` pointed to.
     last_head: Mutex<LastHead>,
+    /// The files of `HEAD` and the branches.
+    pub(crate) ref_files: RefFiles,
     /// Whether a process may have left lock files of git: one that died before the repository was
     /// opened, or this one, which could not remove them.
     pub(crate) may_have_dead_locks: Arc<AtomicBool>,
@@ -143,7 +145,7 @@ impl Repository {
 
     /// Returns the commit that `HEAD` points to; `None`: there is no commit yet.
     pub(crate) fn head(&self) -> Result<Option<gix::ObjectId>, Error> {
-        self.find_head(&LooseHead::read(&self.git_dir, &self.common_dir)?)
+        self.find_head(&LooseHead::read(&self.git_dir, &self.common_dir, &self.ref_files)?)
     }
 
     /// Returns the commit that `HEAD` points to, of which `loose` has just been read.
@@ -162,6 +164,12 @@ impl Repository {
         Ok(last.commit)
     }
 
+    /// Records the commit that `HEAD` was just moved to, and the stamp of its object.
+    pub(crate) fn set_head(&self, commit: gix::ObjectId, stamp: Option<FileStamp>) {
+        let mut last = self.last_head.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = LastHead { commit: Some(commit), stamp, is_found: true };
+    }
+
     /// Returns the stamp of the object's file; `None`: it has none of its own.
     fn stamp_object(&self, id: gix::ObjectId) -> Option<FileStamp> {
         FileStamp::from_path(&fsync::loose_object_path(&self.common_dir, id))
@@ -178,7 +186,8 @@ impl Repository {
             return Ok(None);
         }
         let (git_dir, common_dir) = (&self.git_dir, &self.common_dir);
-        git_files::check_files_of_open_repository(git_dir, common_dir, &self.source_stamps)
+        let (refs, unchanged) = (&self.ref_files, self.source_stamps.as_slice());
+        git_files::check_files_of_open_repository(git_dir, common_dir, refs, unchanged)
     }
 
     /// Returns true if this is still the nearest repository, with the same configuration and
@@ -292,6 +301,7 @@ impl Repository {
             unreadable_user_file: None,
             git_inode,
             last_head: Mutex::default(),
+            ref_files: RefFiles::default(),
             may_have_dead_locks: Arc::new(AtomicBool::new(true)),
             source_stamps: sources,
         })
@@ -306,7 +316,7 @@ impl std::fmt::Debug for Repository {
 
 /// Returns the commit that `HEAD` points to; `None`: there is no commit yet.
 pub(crate) fn read_head(git: &gix::Repository) -> gix::Result<Option<gix::ObjectId>> {
-    let loose = LooseHead::read(git.git_dir(), git.common_dir());
+    let loose = LooseHead::read(git.git_dir(), git.common_dir(), &RefFiles::default());
     find_commit_of_head(git, &loose.map_err(gix::Error::from_error)?)
 }
 

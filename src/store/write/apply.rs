@@ -346,6 +346,10 @@ fn run_commit_steps(
     warnings.extend(writer.signing.report(steps.signer));
     let mut objects = objects.into_objects();
     warnings.extend(writer.prune_guard.retain_objects(repository, &mut objects));
+    if let Some(moved) = moved {
+        let commit = objects.iter().find(|it| it.id == moved.to);
+        repository.set_head(moved.to, commit.and_then(|it| it.stamp));
+    }
     writer.last_trees = LastTrees::new(objects);
     let commit = moved.map(|it| CommitId(it.to.to_string()));
     let previous = moved.and_then(|it| it.from).map(|it| CommitId(it.to_string()));

@@ -135,7 +135,10 @@ impl<'a> FileTransaction<'a> {
     pub(crate) fn put_files_in_place(&mut self) -> Result<Vec<String>, Error> {
         for at in 0..self.files.len() {
             let file = &mut self.files[at];
-            paths::reject_symbolic_links(self.root, &file.edit.path)?;
+            // A link in place of the file has another stamp.
+            if let Some((folder, _)) = file.edit.path.rsplit_once('/') {
+                paths::reject_symbolic_links(self.root, folder)?;
+            }
             if FileStamp::from_path(&file.place) != file.before {
                 return Ok(vec![file.edit.path.clone()]);
             }
@@ -206,9 +209,11 @@ impl<'a> FileTransaction<'a> {
         let folder = file.place.parent().unwrap_or(self.root);
         failpoint::fail_point("write new file")
             .map_err(Error::for_file("write beside", &file.place))?;
-        let existing = if self.has_root { Some(self.root) } else { None };
-        create_folders(folder, existing, self.shared_mode, &mut self.folders)
-            .map_err(Error::for_file("create the folder", folder))?;
+        if !folder.is_dir() {
+            let existing = if self.has_root { Some(self.root) } else { None };
+            create_folders(folder, existing, self.shared_mode, &mut self.folders)
+                .map_err(Error::for_file("create the folder", folder))?;
+        }
         let (temporary, out) =
             create_temporary(&file.place).map_err(Error::for_file("write beside", &file.place))?;
         file.temporary = Some(temporary);

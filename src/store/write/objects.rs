@@ -35,11 +35,11 @@ const MAX_ATTEMPTS: usize = 5;
 /// A written object.
 #[derive(Clone, Debug)]
 pub(crate) struct WrittenObject {
-    id: ObjectId,
+    pub(crate) id: ObjectId,
     kind: Kind,
     data: Vec<u8>,
     /// The stamp of its file when it was last looked for; `None`: never, or it is in a pack.
-    stamp: Option<FileStamp>,
+    pub(crate) stamp: Option<FileStamp>,
 }
 
 /// Writes the objects of one change and keeps a copy of each.

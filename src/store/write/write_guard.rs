@@ -41,7 +41,8 @@ impl WriteGuard {
         repository.reject_unknown_extensions()?;
         let lock = acquire_palazzo_lock(repository, WRITE_LOCK, timeouts.palazzo)?;
         let (git_dir, common_dir) = (&repository.git_dir, &repository.common_dir);
-        let look = git_files::look_before_change(git_dir, common_dir, lock.had_to_wait())?;
+        let (refs, has_waited) = (&repository.ref_files, lock.had_to_wait());
+        let look = git_files::look_before_change(git_dir, common_dir, refs, has_waited)?;
         let place = recovery::marker_path(repository);
         let marker = recovery::open_marker(repository, timeouts)?;
         let content = recovery::WriteMarker::new(repository, look.head.branch.clone(), paths);

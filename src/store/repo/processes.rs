@@ -2,11 +2,18 @@
 //! a person decides whether it may be removed.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use crate::store::repo::git_lock::LockOwner;
 
 /// Whether processes can be listed on this system.
 pub(crate) const IS_SUPPORTED: bool = cfg!(target_os = "linux");
+
+/// Returns the id of this process; the system is asked only once.
+pub(crate) fn own_process_id() -> u32 {
+    static ID: LazyLock<u32> = LazyLock::new(std::process::id);
+    *ID
+}
 
 /// Returns for each of `files` a running process that has it open: the one with the lowest id, since
 /// others may have inherited the file from it.

@@ -21,6 +21,7 @@ use crate::store::repo::index_file::Stat;
 use crate::store::repo::palace_files;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::paths;
+use crate::store::repo::processes;
 use crate::store::repo::rename;
 use crate::store::write::file_replacement::{FileReplacement, fingerprint, remove_if_exists};
 use crate::store::write::moved_files::find_moved_files;
@@ -284,7 +285,7 @@ fn temporary_files_beside(root: &Path, path: &str) -> Vec<PathBuf> {
 fn create_temporary(place: &Path) -> io::Result<(PathBuf, File)> {
     let begin = temporary_name_begin(place);
     for n in 0_u32.. {
-        let temporary = format!("{begin}{}-{n}{TEMPORARY_SUFFIX}", std::process::id());
+        let temporary = format!("{begin}{}-{n}{TEMPORARY_SUFFIX}", processes::own_process_id());
         let temporary = place.with_file_name(temporary);
         match OpenOptions::new().write(true).create_new(true).open(&temporary) {
             Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}

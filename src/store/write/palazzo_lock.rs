@@ -14,6 +14,7 @@ use crate::model::quoted_unless_plain;
 use crate::store::Error;
 use crate::store::repo::failpoint;
 use crate::store::repo::palazzo_file;
+use crate::store::repo::processes;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::retry::retry_until_timeout;
 
@@ -116,7 +117,7 @@ fn forbid_deletion(options: &mut OpenOptions) {
 /// Writes the process id of the holder into a file of `size` bytes. All have one length, because
 /// emptying the file first would give its block back to the disk.
 fn write_holder(file: &mut File, size: u64) -> io::Result<()> {
-    let line = format!("{:<HOLDER_LENGTH$}\n", std::process::id());
+    let line = format!("{:<HOLDER_LENGTH$}\n", processes::own_process_id());
     file.write_all(line.as_bytes())?;
     match size > line.len() as u64 {
         true => file.set_len(line.len() as u64),

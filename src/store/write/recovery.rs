@@ -19,7 +19,7 @@ use crate::store::repo::index_file::stat_file;
 use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::repository;
 use crate::store::repo::repository::Repository;
-use crate::store::repo::{palazzo_file, paths, regular_file};
+use crate::store::repo::{palazzo_file, paths, processes, regular_file};
 use crate::store::write::index::Staging;
 use crate::store::write::palazzo_lock;
 use crate::store::write::palazzo_lock::{LockTimeouts, WRITE_LOCK};
@@ -174,7 +174,7 @@ impl WriteMarker {
 
     /// Writes the marker into `file`, which is empty.
     pub(crate) fn write_into(&self, mut file: &File) -> io::Result<()> {
-        let mut lines = vec![format!("pid {}\n", std::process::id())];
+        let mut lines = vec![format!("pid {}\n", processes::own_process_id())];
         lines.extend(self.branch.iter().map(|it| format!("branch {it}\n")));
         lines.extend(self.paths.iter().map(|it| format!("path {it}\n")));
         failpoint::fail_point("write marker")?;

@@ -7,7 +7,7 @@
 //! update does not need it: a loose reference takes precedence over the packed one.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -173,11 +173,14 @@ pub(crate) fn append_reflog_line(
     shared_mode: SharedMode,
 ) -> io::Result<ReflogLine> {
     failpoint::fail_point("append to reflog")?;
-    let (mut file, before) = open_reflog(path, shared_mode)?;
+    let (file, before) = open_reflog(path, shared_mode)?;
     let appended = ReflogLine { file: path.to_owned(), before };
-    let is_incomplete = before.is_some_and(|it| it > 0) && read_last_byte(&mut file)? != b'\n';
+    let is_incomplete = match before {
+        None | Some(0) => false,
+        Some(size) => read_byte(&file, size - 1)? != b'\n',
+    };
     let text = if is_incomplete { format!("\n{line}") } else { line.to_owned() };
-    let written = file.write(text.as_bytes()).and_then(|size| match size == text.len() {
+    let written = (&file).write(text.as_bytes()).and_then(|size| match size == text.len() {
         true => Ok(()),
         false => Err(io::ErrorKind::StorageFull.into()),
     });
@@ -221,11 +224,18 @@ fn remove_reflog_lines(lines: &[ReflogLine]) {
     }
 }
 
-fn read_last_byte(file: &mut fs::File) -> io::Result<u8> {
+#[cfg(unix)]
+fn read_byte(file: &fs::File, at: u64) -> io::Result<u8> {
+    use std::os::unix::fs::FileExt as _;
     let mut byte = [0];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut byte)?;
-    Ok(byte[0])
+    file.read_exact_at(&mut byte, at).map(|()| byte[0])
+}
+
+#[cfg(windows)]
+fn read_byte(file: &fs::File, at: u64) -> io::Result<u8> {
+    use std::os::windows::fs::FileExt as _;
+    let mut byte = [0];
+    file.seek_read(&mut byte, at).map(|_| byte[0])
 }
 
 /// Removes a folder that contains only empty folders.

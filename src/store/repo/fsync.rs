@@ -1,7 +1,7 @@
 //! Makes written files survive a power failure.
 
 use std::collections::BTreeSet;
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -33,10 +33,20 @@ pub(crate) fn sync_file_systems_or_files(
     Ok(())
 }
 
-/// Makes the names of `files`, which have just got them, durable before any later change of names.
+/// Makes the names of `files`, which have just got them, durable before a lock file is
+/// [synced](sync_with_names).
 pub(crate) fn sync_names(files: &[PathBuf]) -> Result<(), Error> {
-    // The file systems of Linux keep the order.
+    // On Linux both become durable at once.
     if cfg!(target_os = "linux") { Ok(()) } else { sync_files_and_folders(files) }
+}
+
+/// Syncs an open file, and on Linux everything on its file system: not every file system keeps the
+/// order in which files were renamed.
+pub(crate) fn sync_with_names(file: &File) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    return Ok(rustix::fs::syncfs(file)?);
+    #[cfg(not(target_os = "linux"))]
+    file.sync_all()
 }
 
 /// Syncs the contents of `files` below `place`, but not their names.
@@ -82,7 +92,7 @@ fn sync_path(place: &Path) -> io::Result<()> {
 /// Syncs the file system of `place`; `false`: the system does not support it.
 #[cfg(target_os = "linux")]
 fn sync_file_system(place: &Path) -> io::Result<bool> {
-    rustix::fs::syncfs(std::fs::File::open(place)?)?;
+    rustix::fs::syncfs(File::open(place)?)?;
     Ok(true)
 }
 

@@ -1,12 +1,13 @@
 //! Applies a change in an order of steps after which a crash at any point loses nothing.
 //!
-//! Take Palazzo's lock and git's index lock, compare, write the temporary files and the objects,
-//! make both durable; put the files in place, write the new index into its lock file, move `HEAD`,
-//! make all that durable; put the index in place. Until `HEAD` has moved, every failure undoes the
-//! files.
+//! Take Palazzo's lock and git's index lock, compare, write the files and the objects under temporary
+//! names, make them durable; give the objects their names, put the files in place, write the new
+//! index and the new `HEAD` into their lock files, make all that durable; move `HEAD`, make that
+//! durable; put the index in place. Until `HEAD` has moved, every failure undoes the files.
 //!
-//! Both syncs are needed: of eight power cuts (`benches/durability`), five damaged the repository
-//! without the first, and four lost a confirmed write without the second.
+//! Of eight power cuts (`benches/durability`), five damaged the repository without the first sync, and
+//! four lost a confirmed write without the last. The second is for file systems that do not keep the
+//! order of names, as without a journal.
 
 use crate::store::repo::retry::{GC_RETRY_TIMEOUT, RETRY_PAUSE, RETRY_TIMEOUT};
 use std::collections::BTreeSet;

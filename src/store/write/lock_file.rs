@@ -21,6 +21,7 @@ use walkdir::WalkDir;
 
 use crate::store::Error;
 use crate::store::repo::failpoint;
+use crate::store::repo::fsync;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::rename;
 use crate::store::repo::repository::Repository;
@@ -100,10 +101,10 @@ impl LockFile {
         self.file.as_mut().map_or(Ok(()), |it| it.write_all(bytes))
     }
 
-    /// Makes the new content durable.
+    /// Makes the new content durable, and what it refers to.
     pub(crate) fn sync(&self) -> io::Result<()> {
         failpoint::fail_point("sync lock file")?;
-        self.file.as_ref().map_or(Ok(()), File::sync_all)
+        self.file.as_ref().map_or(Ok(()), fsync::sync_with_names)
     }
 
     /// Replaces the locked file with the new content, which releases the lock.

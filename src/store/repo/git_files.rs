@@ -47,7 +47,7 @@ const MAX_ALTERNATES: usize = 16;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LooseHead {
     /// The reference that `HEAD` points to, such as `refs/heads/main`; `None`: none.
-    pub(crate) branch: Option<String>,
+    pub(crate) branch: Option<FullName>,
     /// The commit; `None`: the branch has no commit yet, or is in `packed-refs`.
     pub(crate) commit: Option<ObjectId>,
 }
@@ -222,7 +222,7 @@ impl LooseHead {
                 Some(Target::Symbolic(next)) => {
                     let Ok(path) = gix::path::from_bstr(next.as_bstr()) else { break };
                     text = read_branch(&path)?;
-                    found.branch.get_or_insert_with(|| next.as_bstr().to_string());
+                    found.branch.get_or_insert(next);
                 }
                 Some(Target::Object(commit)) => {
                     found.commit = Some(commit);

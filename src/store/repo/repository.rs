@@ -32,9 +32,6 @@ pub(crate) const ALLOCATION_LIMIT: &str = "gitoxide.objects.allocLimit=268435456
 pub(crate) const PACK_SLOTS: gix::odb::store::init::Slots =
     gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 4096 };
 
-/// How often `HEAD` is read again while `git pack-refs` may be running.
-const MAX_HEAD_READS: usize = 5;
-
 /// An open repository, with the palace's location in it.
 pub(crate) struct Repository {
     git: gix::ThreadSafeRepository,
@@ -330,30 +327,13 @@ fn find_commit_of_head(
     {
         return Ok(Some(commit));
     }
-    let read = || -> gix::Result<_> {
-        let mut head = git.head()?;
-        let is_loose = match head.referent_name() {
-            Some(name) => {
-                let name = gix::path::from_bstr(name.as_bstr())?;
-                exists(&git.common_dir().join(&name)) || exists(&git.git_dir().join(&name))
-            }
-            None => true,
-        };
-        Ok((head.try_peel_to_id()?.map(gix::Id::detach), is_loose))
+    // `git pack-refs` writes `packed-refs` before it removes the file of the branch. `loose` found
+    // none, so what gix now finds of the same branch is not older than that.
+    let found = match &loose.branch {
+        Some(branch) => git.try_find_reference(branch)?,
+        None => Some(git.find_reference("HEAD")?),
     };
-    let mut before = read()?;
-    // `packed-refs` is read before the loose reference. A reference that `git pack-refs` packs
-    // between the two reads is found in neither, or with an earlier value.
-    for _ in 0..MAX_HEAD_READS {
-        if before.1 {
-            break;
-        }
-        let now = read()?;
-        if std::mem::replace(&mut before, now).0 == now.0 {
-            break;
-        }
-    }
-    Ok(before.0)
+    found.map(|mut it| it.peel_to_id().map(gix::Id::detach)).transpose()
 }
 
 /// Finds the repository that contains `place`, a path without links, and checks its files; `None`:

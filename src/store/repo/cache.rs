@@ -45,10 +45,7 @@ pub(crate) fn write_cache_file(
             repository.shared_mode.create_dir_all(folder)?;
         }
         // Create a new file, because an existing one could be a link to elsewhere.
-        match fs::remove_file(&temporary) {
-            Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
-            _ => {}
-        }
+        rename::remove_if_exists(&temporary)?;
         let mut file = fs::File::create_new(&temporary)?;
         repository.shared_mode.adjust_file(&file)?;
         failpoint::fail_point("write cache file")?;

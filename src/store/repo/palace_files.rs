@@ -19,6 +19,7 @@ use crate::store::Error;
 use crate::store::repo::open_file::{OpenedFile, open_through_no_link};
 use crate::store::repo::palace_folders::PALACE_FOLDERS;
 use crate::store::repo::paths;
+use crate::store::repo::regular_file::is_missing_file_error;
 
 /// A file's metadata, which changes when the file changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -284,11 +285,6 @@ fn read_opened(file: fs::File, most: u64) -> Result<Vec<u8>, FileReadError> {
     file.take(most + 1).read_to_end(&mut bytes)?;
     let size = bytes.len() as u64;
     if size > most { Err(FileReadError::TooLarge { size, most }) } else { Ok(bytes) }
-}
-
-/// Returns true if the file does not exist, including when a file is in place of its folder.
-fn is_missing_file_error(err: &io::Error) -> bool {
-    matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// Decodes the content of the file at `path` as UTF-8.

@@ -134,7 +134,8 @@ pub(crate) fn lstat(file: &Path) -> Result<Option<Metadata>, Error> {
     }
 }
 
-fn is_missing_file_error(err: &io::Error) -> bool {
+/// Returns true if the file does not exist, including when a file is in place of its folder.
+pub(crate) fn is_missing_file_error(err: &io::Error) -> bool {
     matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 

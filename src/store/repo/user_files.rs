@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use gix::bstr::ByteSlice as _;
 
 use crate::model::path_text;
+use crate::store::repo::regular_file::is_missing_file_error;
 
 /// The files of the user that rules for paths are read from: their settings, and their names in the
 /// folder for git's configuration.
@@ -70,11 +71,7 @@ fn read_error(file: &Path) -> Option<(PathBuf, io::Error)> {
         return None;
     }
     match File::open(file) {
-        Err(err)
-            if !matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-        {
-            Some((file.to_owned(), err))
-        }
+        Err(err) if !is_missing_file_error(&err) => Some((file.to_owned(), err)),
         _ => None,
     }
 }

@@ -22,7 +22,7 @@ use walkdir::WalkDir;
 use crate::store::Error;
 use crate::store::repo::failpoint;
 use crate::store::repo::palace_files::FileStamp;
-use crate::store::repo::rename;
+use crate::store::repo::rename::{self, remove_if_exists};
 use crate::store::repo::repository::Repository;
 use crate::store::repo::shared_mode::SharedMode;
 use crate::store::repo::{git_locks, palazzo_file};
@@ -268,11 +268,4 @@ pub(crate) fn remove_lock_if_inode_matches(path: &Path, inode: u64) -> io::Resul
 fn is_hard_link_unsupported(err: &io::Error) -> bool {
     use io::ErrorKind::{CrossesDevices, PermissionDenied, TooManyLinks, Unsupported};
     matches!(err.kind(), PermissionDenied | TooManyLinks | CrossesDevices | Unsupported)
-}
-
-fn remove_if_exists(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
 }

@@ -12,7 +12,6 @@ use gix::sec::Trust;
 use gix::sec::trust::{DefaultForLevel as _, Mapping};
 
 use crate::store::repo::config;
-use crate::store::repo::config::ConfigScan;
 use crate::store::repo::fsync;
 use crate::store::repo::git_files::{self, LooseHead, RefFiles};
 use crate::store::repo::operation::BlockingGitOperation;
@@ -47,8 +46,6 @@ pub(crate) struct Repository {
     pub(crate) prefix: String,
     /// The modes of new files.
     pub(crate) shared_mode: SharedMode,
-    /// What the configuration files would make a `git` subprocess do.
-    pub(crate) config_scan: ConfigScan,
     /// The warning that a file of the user's home is left out, because it cannot be read.
     pub(crate) unreadable_user_file: Option<String>,
     /// The inode of `.git` in the working directory: a link in its place has another one.
@@ -89,11 +86,10 @@ impl Repository {
             return Err(Error::InsideGitFolder { palace: palace.to_owned() });
         }
         let link = locate_checked_repository(&real_palace)?;
-        let survey = link.as_ref().map(|it| {
+        if let Some(it) = &link {
             reject_repository_without_consent(it, consents)?;
-            config::scan_config(&it.git_dir, &it.common_dir)
-        });
-        let survey = survey.transpose()?.unwrap_or_default();
+            config::scan_config(&it.git_dir, &it.common_dir)?;
+        }
         let Some(git) = discover_and_open(&real_palace, link.as_ref(), isolated)? else {
             return Ok(None);
         };
@@ -106,7 +102,6 @@ impl Repository {
             })?,
         };
         let mut found = Self::from_git_repository(git, real_palace)?;
-        found.config_scan = survey;
         found.unreadable_user_file = unreadable;
         let links = link.map(|it| it.location_files()).unwrap_or_default();
         let sources = links.into_iter().chain(consents.file_path());
@@ -284,7 +279,7 @@ impl Repository {
             return Err(Error::NoRepository { palace });
         };
         let common_dir = local.common_dir().to_owned();
-        let (sources, survey) = (stamp_config_files(&local), ConfigScan::default());
+        let sources = stamp_config_files(&local);
         let git_inode = inode_of(&work.join(".git"));
         Ok(Self {
             git,
@@ -294,7 +289,6 @@ impl Repository {
             common_dir,
             prefix,
             shared_mode: SharedMode::of_repository(&local),
-            config_scan: survey,
             unreadable_user_file: None,
             git_inode,
             last_head: Mutex::default(),

@@ -351,20 +351,9 @@ fn check_object_folders(objects: PathBuf) -> Result<(), Error> {
         regular_file::reject_irregular_files_below(&folder, SizeLimit::Any)?;
         let list =
             regular_file::read_regular_file(&folder.join("info/alternates"))?.unwrap_or_default();
-        left.extend(list.lines().filter_map(|it| parse_alternate(&folder, it)));
+        // If gix cannot parse them, it reads no objects.
+        let alternates = gix::odb::alternate::parse(&list).unwrap_or_default();
+        left.extend(alternates.into_iter().map(|it| folder.join(it)));
     }
     Ok(())
-}
-
-/// Parses a line of `alternates` and returns the objects folder.
-fn parse_alternate(objects: &Path, line: &[u8]) -> Option<PathBuf> {
-    let line = line.trim_end().as_bstr();
-    if line.is_empty() || line.starts_with(b"#") {
-        return None;
-    }
-    let path = match line.starts_with(b"\"") {
-        true => gix::quote::ansi_c::undo(line).ok()?.0.into_owned(),
-        false => line.to_owned(),
-    };
-    Some(objects.join(gix::path::from_bstring(path).ok()?))
 }

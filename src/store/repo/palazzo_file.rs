@@ -36,23 +36,6 @@ pub(crate) fn create_parent_folders(
     Ok(())
 }
 
-/// Fails if one of the folders of the file `name` in Palazzo's folder `base` is a link or a file.
-pub(crate) fn reject_linked_folders(git_dir: &Path, base: &str, name: &str) -> io::Result<()> {
-    let mut folder = palazzo_file_path(git_dir, base);
-    for part in Path::new(name).parent().into_iter().flatten() {
-        folder.push(part);
-        match fs::symlink_metadata(&folder) {
-            Ok(it) if !it.is_dir() => {
-                let why = format!("`{}` is no folder; remove it", folder.display());
-                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-            }
-            Ok(_) => {}
-            Err(_) => return Ok(()), // It is missing, and so are those below it.
-        }
-    }
-    Ok(())
-}
-
 /// Returns true if `folder` is a folder and not a link to one.
 pub(crate) fn is_real_folder(folder: &Path) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|it| it.is_dir())

@@ -55,32 +55,17 @@ pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     same_file::is_same_file(one, other).unwrap_or(false)
 }
 
-/// Opens the file at `path` with `options`; fails if it is not a regular file.
-pub(crate) fn open_regular_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    open_regular_file_with_size(path, options).map(|(file, _)| file)
-}
-
-/// Opens a file as [`open_regular_file`] does, and returns its size in bytes.
-pub(crate) fn open_regular_file_with_size(
-    path: &Path,
-    options: &mut OpenOptions,
-) -> io::Result<(File, u64)> {
-    open_checked_file_with_size(path, options).map_err(|err| match fs::symlink_metadata(path) {
+/// Opens the file at `path` with `options`, and returns its size in bytes; fails if it is not a
+/// regular file.
+pub(crate) fn open_regular_file(path: &Path, options: &mut OpenOptions) -> io::Result<(File, u64)> {
+    open_checked_file(path, options).map_err(|err| match fs::symlink_metadata(path) {
         Ok(it) if !it.is_file() => not_regular_error(),
         _ => err,
     })
 }
 
-/// Opens a file that was a regular file, or missing, a moment ago; fails if it is none now.
-pub(crate) fn open_checked_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    open_checked_file_with_size(path, options).map(|(file, _)| file)
-}
-
-/// Opens a file as [`open_checked_file`] does, and returns its size in bytes.
-pub(crate) fn open_checked_file_with_size(
-    path: &Path,
-    options: &mut OpenOptions,
-) -> io::Result<(File, u64)> {
+/// Opens a file as [`open_regular_file`] does that was a regular file, or missing, a moment ago.
+pub(crate) fn open_checked_file(path: &Path, options: &mut OpenOptions) -> io::Result<(File, u64)> {
     set_no_follow(options);
     let file = options.open(path)?;
     let metadata = file.metadata()?;

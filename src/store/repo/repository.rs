@@ -21,6 +21,7 @@ use crate::store::repo::rename;
 use crate::store::repo::repository_location;
 use crate::store::repo::repository_location::RepositoryLocation;
 use crate::store::repo::shared_mode::SharedMode;
+use crate::store::repo::temporary_names::TEMPORARY_SUFFIX;
 use crate::store::{ConsentStore, Error};
 
 /// The size in bytes of the largest object that is read into memory.
@@ -115,18 +116,19 @@ impl Repository {
         let taken = exists(&home.join(".git"));
         let root = if palace.starts_with(home) && !taken { home } else { palace };
         fs::create_dir_all(root).map_err(Error::for_file("create the folder", root))?;
-        let built =
-            create_build_folder(root).map_err(Error::for_file("create a folder in", root))?;
-        let moved = init_repository(&built, isolated).and_then(|()| {
-            match rename::rename(&built.join(".git"), &root.join(".git")) {
+        // It is removed again; anything left over is hidden and harmless.
+        let built = tempfile::Builder::new()
+            .prefix(".palazzo-")
+            .suffix(TEMPORARY_SUFFIX)
+            .tempdir_in(root)
+            .map_err(Error::for_file("create a folder in", root))?;
+        init_repository(built.path(), isolated).and_then(|()| {
+            match rename::rename(&built.path().join(".git"), &root.join(".git")) {
                 // Another process was faster, and its repository is equivalent.
                 Err(_) if exists(&root.join(".git/HEAD")) => Ok(()),
                 moved => moved.map_err(Error::for_file("create a repository at", root)),
             }
-        });
-        // Anything left over is hidden and harmless.
-        drop(fs::remove_dir_all(&built));
-        moved
+        })
     }
 
     /// Returns a handle with the current state of the repository. What is written through it stays in
@@ -474,18 +476,6 @@ fn without_namespace(git: &gix::ThreadSafeRepository) -> gix::ThreadSafeReposito
     let mut git = git.to_thread_local();
     git.clear_namespace();
     git.into_sync()
-}
-
-/// Creates a hidden temporary folder in `root`.
-fn create_build_folder(root: &Path) -> io::Result<PathBuf> {
-    for n in 0_u32.. {
-        let folder = root.join(format!(".palazzo-{}-{n}.tmp", std::process::id()));
-        match fs::create_dir(&folder) {
-            Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return made.map(|()| folder),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// Creates a repository in the folder `place`; it is moved to its final place when complete.

@@ -179,8 +179,7 @@ impl Store {
     pub fn remove_git_lock(&self, path: &Path) -> Result<bool, Error> {
         let Some(lock) = self.find_git_lock(path)? else { return Ok(false) };
         if !lock.is_removable() {
-            let (why, advice) = (lock.description(), lock.advice());
-            return Err(Error::GitLockInUse { lock: lock.path, why, advice });
+            return Err(Error::GitLockInUse(lock));
         }
         fs::remove_file(&lock.path).map_err(Error::for_file("remove", &lock.path))?;
         Ok(true)

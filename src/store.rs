@@ -331,14 +331,14 @@ impl Store {
     /// written, or was lost, which is allowed.
     pub fn read_cache(&self, name: &str) -> Option<Vec<u8>> {
         let repository = self.repository().ok().flatten()?;
-        repo::cache::read_cache_file(&repository, name)
+        repo::cache::read_cache_file(&repository, &repository.prefix, name)
     }
 
     /// Writes `content` to the cache under `name`, a plain file name, replacing the previous
     /// content. Does nothing without a repository.
     pub fn write_cache(&self, name: &str, content: &[u8]) -> Result<(), Error> {
         let Some(repository) = self.repository()? else { return Ok(()) };
-        repo::cache::write_cache_file(&repository, name, content)
+        repo::cache::write_cache_file(&repository, &repository.prefix, name, content)
     }
 
     /// Begins a write: forgets the signatures of the last one, and starts the time limit for signing

@@ -84,23 +84,15 @@ impl OpenPalace {
             return Ok(());
         }
         self.store.begin_call();
-        self.apply_changes_of_others()
+        self.apply_changes_of_others(true)
     }
 
-    /// Does what [`OpenPalace::catch_up`] does, later in a call that has begun.
-    fn apply_changes_of_others(&mut self) -> Result<(), Refusal> {
-        self.apply_saved_changes()?;
-        self.apply_commits_of_others()?;
-        self.refresh_file(PalacePath::SETTINGS_FILE);
-        Ok(())
-    }
-
-    /// Looks again for changes of others before a change is planned. Soon after the call has begun,
-    /// the commits suffice: another Palazzo commits what it writes, and what a person saves is found
-    /// when the files of the change are compared with those on disk.
-    fn look_before_plan(&mut self, is_late: bool) -> Result<(), Refusal> {
+    /// Applies the changes of others. Soon after the call has begun, their commits suffice: another
+    /// Palazzo commits what it writes, and what a person saves is found when the files of the change
+    /// are compared with those on disk.
+    fn apply_changes_of_others(&mut self, is_late: bool) -> Result<(), Refusal> {
         if is_late || self.palace.settings.commit != CommitMode::Auto {
-            return self.apply_changes_of_others();
+            self.apply_saved_changes()?;
         }
         self.apply_commits_of_others()?;
         self.refresh_file(PalacePath::SETTINGS_FILE);
@@ -223,7 +215,7 @@ impl OpenPalace {
             if has_waited {
                 self.store.begin_call();
             }
-            self.look_before_plan(has_waited || attempts > 0)?;
+            self.apply_changes_of_others(has_waited || attempts > 0)?;
             self.check_format_version()?;
             // Unreadable settings may have switched commits off.
             if let Some(finding) = self.file_error(PalacePath::SETTINGS_FILE) {

@@ -218,15 +218,8 @@ pub enum Error {
     },
     /// A lock file was not removed, because a running process holds it or an interrupted write of
     /// Palazzo needs it.
-    #[error("`{}` was not removed: {why}; {advice}", path_text(lock))]
-    GitLockInUse {
-        /// The lock file.
-        lock: PathBuf,
-        /// The lock's age and owner.
-        why: String,
-        /// What to do.
-        advice: String,
-    },
+    #[error("`{}` was not removed: {}; {}", path_text(&.0.path), .0.description(), .0.advice())]
+    GitLockInUse(GitLock),
     /// A git operation is in progress that would discard commits made now.
     #[error(
         "a git {} is under way in `{}`, and {} would drop what is written now, so nothing was written. End it first: {}",

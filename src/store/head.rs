@@ -35,7 +35,7 @@ impl Store {
         if matches!(head, Err(Error::Git { .. }))
             && !self.is_head_unreadable.load(Ordering::Relaxed)
         {
-            head = self.retry_head(&repository);
+            head = self.retry_while(|_| repository.is_current(), || repository.head());
         }
         self.is_head_unreadable.store(head.is_err(), Ordering::Relaxed);
         match head {
@@ -71,39 +71,36 @@ impl Store {
         Ok(Some(CommitId(tip.to_string())))
     }
 
-    /// Reads from a branch, again for a while if that fails, because a writer restores the objects
-    /// that `git gc` deletes.
+    /// Reads from a branch, again for a while if git fails.
     pub(crate) fn retry_during_gc<T>(
         &self,
+        read: impl Fn() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let is_from_branch = self.branch().is_some();
+        let may_retry = |it: &Error| is_from_branch && matches!(it, Error::Git { .. });
+        self.retry_while(may_retry, read)
+    }
+
+    /// Repeats `read` for a while if it fails, because a writer restores the objects that `git gc`
+    /// deletes.
+    fn retry_while<T>(
+        &self,
+        may_retry: impl Fn(&Error) -> bool,
         read: impl Fn() -> Result<T, Error>,
     ) -> Result<T, Error> {
         let started = Instant::now();
         loop {
             let outcome = read();
+            if !outcome.as_ref().is_err_and(&may_retry) {
+                return outcome;
+            }
             let is_collecting = is_gc_running(&self.repository);
             let timeout = if is_collecting { GC_RETRY_TIMEOUT } else { RETRY_TIMEOUT };
-            let is_over = started.elapsed() > timeout || self.branch().is_none();
-            if is_over || !matches!(outcome, Err(Error::Git { .. })) {
+            if started.elapsed() > timeout {
                 return outcome;
             }
             if !self.writer.restore_pruned_objects(&self.repository) {
                 std::thread::sleep(RETRY_PAUSE);
-            }
-        }
-    }
-
-    /// Reads `HEAD` again for a while, because a writer restores the objects that `git gc` deletes.
-    fn retry_head(&self, repository: &Repository) -> Result<Option<gix::ObjectId>, Error> {
-        let started = Instant::now();
-        loop {
-            if !self.writer.prune_guard.restore_deleted_objects(repository) {
-                std::thread::sleep(RETRY_PAUSE);
-            }
-            let head = repository.head();
-            let is_collecting = is_gc_running(&self.repository);
-            let timeout = if is_collecting { GC_RETRY_TIMEOUT } else { RETRY_TIMEOUT };
-            if head.is_ok() || started.elapsed() > timeout || !repository.is_current() {
-                return head;
             }
         }
     }
@@ -179,8 +176,7 @@ impl Store {
     pub fn remove_git_lock(&self, path: &Path) -> Result<bool, Error> {
         let Some(lock) = self.find_git_lock(path)? else { return Ok(false) };
         if !lock.is_removable() {
-            let (why, advice) = (lock.description(), lock.advice());
-            return Err(Error::GitLockInUse { lock: lock.path, why, advice });
+            return Err(Error::GitLockInUse(lock));
         }
         fs::remove_file(&lock.path).map_err(Error::for_file("remove", &lock.path))?;
         Ok(true)

@@ -6,7 +6,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Seek as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Folders for the cookie file, which is temporary.
 const COOKIE_FOLDERS: [&str; 2] = ["/dev/shm", "/tmp"];
@@ -20,14 +20,16 @@ impl Cookie {
         mut watch: impl FnMut(&Path) -> notify::Result<()>,
     ) -> Option<Self> {
         COOKIE_FOLDERS.iter().find_map(|place| {
-            let folder = create_folder_in(Path::new(place)).ok()?;
-            let place = folder.join("echo");
+            // Without a folder, a watch on the surrounding one, in which a palace may be, would
+            // report every write twice.
+            let folder = tempfile::Builder::new().prefix(".palazzo-").tempdir_in(place).ok()?;
+            let place = folder.path().join("echo");
             let cookie = File::create_new(&place).ok().and_then(|file| {
                 watch(&place).ok()?;
                 fs::remove_file(&place).ok()?;
                 Some(Self(file))
             });
-            fs::remove_dir(&folder).ok()?;
+            folder.close().ok()?;
             cookie
         })
     }
@@ -37,17 +39,4 @@ impl Cookie {
         self.0.rewind()?;
         self.0.write_all(b".")
     }
-}
-
-/// Creates a folder for the file. Without it, a watch on the surrounding folder, in which a palace
-/// may be, would report every write twice.
-fn create_folder_in(folder: &Path) -> io::Result<PathBuf> {
-    for n in 0_u32.. {
-        let place = folder.join(format!(".palazzo-{}-{n}", std::process::id()));
-        match fs::create_dir(&place) {
-            Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return made.map(|()| place),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }

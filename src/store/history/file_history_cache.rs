@@ -65,12 +65,12 @@ const MAGIC: &[u8] = b"palazzo file histories 3\n";
 
 /// Loads the saved cache; `None`: there is none, or it cannot be parsed.
 pub(crate) fn load(repository: &Repository) -> Option<FileHistoryCache> {
-    decode(&cache::read_cache_file(repository, CACHE_NAME)?)
+    decode(&cache::read_cache_file(repository, &repository.prefix, CACHE_NAME)?)
 }
 
 /// Saves `history`.
 pub(crate) fn save(repository: &Repository, history: &FileHistoryCache) -> Result<(), Error> {
-    cache::write_cache_file(repository, CACHE_NAME, &encode(history))
+    cache::write_cache_file(repository, &repository.prefix, CACHE_NAME, &encode(history))
 }
 
 fn encode(cache: &FileHistoryCache) -> Vec<u8> {

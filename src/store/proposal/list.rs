@@ -120,6 +120,6 @@ fn list_markers(repository: &Repository) -> Vec<(PathBuf, String)> {
 /// Returns whether a server has the lock that the servers of a proposal share.
 fn is_use_lock_held(marker: &Path) -> bool {
     let file = marker.with_extension("lock");
-    let file = palazzo_file::open_regular_file(&file, OpenOptions::new().read(true));
-    file.is_ok_and(|it| matches!(it.try_lock(), Err(TryLockError::WouldBlock)))
+    let opened = palazzo_file::open_regular_file(&file, OpenOptions::new().read(true));
+    opened.is_ok_and(|(it, _)| matches!(it.try_lock(), Err(TryLockError::WouldBlock)))
 }

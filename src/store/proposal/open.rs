@@ -181,7 +181,7 @@ impl Opening<'_> {
         let file = palazzo_file::palazzo_file_path(common_dir, &marker_name(self.branch_ref));
         let mut options = OpenOptions::new();
         let options = options.write(true).create(true).truncate(true);
-        let written = palazzo_file::open_regular_file(&file, options).and_then(|mut it| {
+        let written = palazzo_file::open_regular_file(&file, options).and_then(|(mut it, _)| {
             shared_mode.adjust_file(&it)?;
             writeln!(it, "{}", self.branch_ref)
         });
@@ -271,7 +271,7 @@ fn open_use_lock(repository: &Repository, branch_ref: &str) -> Result<File, Erro
         palazzo_file::create_parent_folders(common_dir, &name, shared_mode)?;
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).create(true).truncate(false);
-        let file = palazzo_file::open_regular_file(&path, options)?;
+        let (file, _) = palazzo_file::open_regular_file(&path, options)?;
         shared_mode.adjust_file(&file).map(|()| file)
     };
     open().map_err(Error::for_file("open", &path))

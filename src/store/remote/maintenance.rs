@@ -30,8 +30,7 @@ pub(crate) fn is_due(writes: usize) -> bool {
 
 /// Returns true if the repository's current configuration may run programs that no option disables.
 fn may_run_programs(repository: &Repository) -> bool {
-    let scan = config::scan_config(&repository.git_dir, &repository.common_dir);
-    repository.config_scan.has_hooks || scan.map_or(true, |it| it.has_hooks)
+    config::scan_config(&repository.git_dir, &repository.common_dir).unwrap_or(true)
 }
 
 /// Starts `git maintenance run --auto` without waiting for it. Does nothing without git, if

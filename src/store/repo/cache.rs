@@ -14,60 +14,44 @@ use crate::store::repo::repository::Repository;
 /// The maximum size of a cache file in bytes, larger than any that Palazzo writes.
 const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
-/// Reads the cache file `name` of the palace; `None`: it does not exist, or is damaged, for example
-/// by a power failure.
-pub(crate) fn read_cache_file(repository: &Repository, name: &str) -> Option<Vec<u8>> {
-    read_file(&cache_path(repository, &repository.prefix, name).ok()?)
-}
-
-/// Reads the cache file `name` of the whole repository, as [`read_cache_file`] does.
-pub(crate) fn read_repository_cache_file(repository: &Repository, name: &str) -> Option<Vec<u8>> {
-    read_file(&cache_path(repository, "", name).ok()?)
-}
-
-fn read_file(place: &Path) -> Option<Vec<u8>> {
-    let mut bytes = regular_file::read_regular_file_at_most(place, MAX_BYTES).ok()??;
+/// Reads the cache file `name` of the palace at `prefix` in the repository, or of the whole
+/// repository if that is empty; `None`: it does not exist, or is damaged, for example by a power
+/// failure.
+pub(crate) fn read_cache_file(
+    repository: &Repository,
+    prefix: &str,
+    name: &str,
+) -> Option<Vec<u8>> {
+    let place = cache_path(repository, prefix, name).ok()?;
+    let mut bytes = regular_file::read_regular_file_at_most(&place, MAX_BYTES).ok()??;
     let (content, checksum) = bytes.split_last_chunk()?;
     let is_intact = crc32fast::hash(content) == u32::from_be_bytes(*checksum);
     bytes.truncate(bytes.len() - checksum.len());
     is_intact.then_some(bytes)
 }
 
-/// Writes `content` to the cache file `name` of the palace, replacing it. The write is not durable.
+/// Writes `content` to a cache file as [`read_cache_file`] finds it, replacing it. The write is not
+/// durable.
 pub(crate) fn write_cache_file(
     repository: &Repository,
+    prefix: &str,
     name: &str,
     content: &[u8],
 ) -> Result<(), Error> {
-    write_file(repository, &cache_path(repository, &repository.prefix, name)?, content)
-}
-
-/// Writes the cache file `name` of the whole repository, as [`write_cache_file`] does.
-pub(crate) fn write_repository_cache_file(
-    repository: &Repository,
-    name: &str,
-    content: &[u8],
-) -> Result<(), Error> {
-    write_file(repository, &cache_path(repository, "", name)?, content)
-}
-
-fn write_file(repository: &Repository, place: &Path, content: &[u8]) -> Result<(), Error> {
+    let place = cache_path(repository, prefix, name)?;
     let temporary = place.with_extension(format!("{}.tmp", std::process::id()));
     let write = || -> io::Result<()> {
         if let Some(folder) = place.parent() {
             repository.shared_mode.create_dir_all(folder)?;
         }
         // Create a new file, because an existing one could be a link to elsewhere.
-        match fs::remove_file(&temporary) {
-            Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
-            _ => {}
-        }
+        rename::remove_if_exists(&temporary)?;
         let mut file = fs::File::create_new(&temporary)?;
         repository.shared_mode.adjust_file(&file)?;
         failpoint::fail_point("write cache file")?;
         file.write_all(&[content, &crc32fast::hash(content).to_be_bytes()].concat())?;
         failpoint::fail_point("replace cache file")?;
-        rename::rename(&temporary, place)?;
+        rename::rename(&temporary, &place)?;
         failpoint::kill_point("cache file is replaced");
         Ok(())
     };
@@ -75,7 +59,7 @@ fn write_file(repository: &Repository, place: &Path, content: &[u8]) -> Result<(
     if written.is_err() {
         drop(fs::remove_file(&temporary));
     }
-    written.map_err(Error::for_file("write the cache file", place))
+    written.map_err(Error::for_file("write the cache file", &place))
 }
 
 /// Returns the path of the cache file `name`; fails if part of it is a link.

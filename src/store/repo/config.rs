@@ -3,7 +3,7 @@
 //! Settings that name programs are respected only in the user's or the system's configuration:
 //! those of the repository, and of the files that it includes, are removed from the configuration
 //! that gix sees. Files are checked before they are read. A `git` subprocess reads the files
-//! itself; [`ConfigScan`] reports what could not be disabled for it.
+//! itself; [`scan_config`] reports what could not be disabled for it.
 
 use std::path::{Path, PathBuf};
 
@@ -72,17 +72,10 @@ const FORMAT_WITH_EXTENSIONS: i64 = 1;
 /// The maximum number of files that a configuration may include.
 const MAX_INCLUDED_FILES: usize = 100;
 
-/// What the configuration files of a repository would make a `git` subprocess do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ConfigScan {
-    /// Whether they configure hooks that no option disables.
-    pub(crate) has_hooks: bool,
-}
-
 /// Checks the configuration files of a repository and all files that they include under any
-/// condition.
-pub(crate) fn scan_config(git_dir: &Path, common_dir: &Path) -> Result<ConfigScan, Error> {
-    let mut scan = ConfigScan::default();
+/// condition; returns whether they may configure hooks that no option of a `git` subprocess disables.
+pub(crate) fn scan_config(git_dir: &Path, common_dir: &Path) -> Result<bool, Error> {
+    let mut may_have_hooks = false;
     let mut left = vec![common_dir.join("config"), git_dir.join("config.worktree")];
     let mut seen = 0;
     while let Some(file) = left.pop() {
@@ -99,14 +92,14 @@ pub(crate) fn scan_config(git_dir: &Path, common_dir: &Path) -> Result<ConfigSca
                 let included = included_files(&config, &file);
                 // Git evaluates includes by its own directory, user and prefix, and may find
                 // another file.
-                scan.has_hooks |= has_hooks(&config) || !included.is_empty();
+                may_have_hooks |= has_hooks(&config) || !included.is_empty();
                 left.extend(included);
             }
             // Git may be able to parse what gix cannot.
-            Err(_) => scan.has_hooks = true,
+            Err(_) => may_have_hooks = true,
         }
     }
-    Ok(scan)
+    Ok(may_have_hooks)
 }
 
 /// The settings of ordinary repositories: no program can be named by them.

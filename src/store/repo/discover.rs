@@ -1,4 +1,4 @@
-//! Finds the repository that a palace belongs to, and creates one if there is none.
+//! Finds the repository that a palace belongs to.
 
 use std::path::Path;
 
@@ -16,21 +16,6 @@ pub(crate) fn find_repository(
 ) -> Result<Option<Repository>, Error> {
     let Some(found) = Repository::find(palace, consents, isolated)? else { return Ok(None) };
     Ok(if ignores_palace(&found)? { None } else { Some(found) })
-}
-
-/// Creates a repository for `palace`, unless another process has just created it.
-pub(crate) fn create_repository(
-    palace: &Path,
-    home: &Path,
-    consents: &ConsentStore,
-    isolated: bool,
-) -> Result<(), Error> {
-    // A repository at the home either ignores the palace, or was created meanwhile.
-    let is_taken = home.join(".git").symlink_metadata().is_ok();
-    if is_taken && find_repository(palace, consents, isolated)?.is_some() {
-        return Ok(());
-    }
-    Repository::create(palace, home, isolated)
 }
 
 /// Returns true if `.gitignore` excludes the palace and none of its files are in the index.

@@ -47,7 +47,7 @@ const MAX_ALTERNATES: usize = 16;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LooseHead {
     /// The reference that `HEAD` points to, such as `refs/heads/main`; `None`: none.
-    pub(crate) branch: Option<String>,
+    pub(crate) branch: Option<FullName>,
     /// The commit; `None`: the branch has no commit yet, or is in `packed-refs`.
     pub(crate) commit: Option<ObjectId>,
 }
@@ -222,7 +222,7 @@ impl LooseHead {
                 Some(Target::Symbolic(next)) => {
                     let Ok(path) = gix::path::from_bstr(next.as_bstr()) else { break };
                     text = read_branch(&path)?;
-                    found.branch.get_or_insert_with(|| next.as_bstr().to_string());
+                    found.branch.get_or_insert(next);
                 }
                 Some(Target::Object(commit)) => {
                     found.commit = Some(commit);
@@ -351,20 +351,9 @@ fn check_object_folders(objects: PathBuf) -> Result<(), Error> {
         regular_file::reject_irregular_files_below(&folder, SizeLimit::Any)?;
         let list =
             regular_file::read_regular_file(&folder.join("info/alternates"))?.unwrap_or_default();
-        left.extend(list.lines().filter_map(|it| parse_alternate(&folder, it)));
+        // If gix cannot parse them, it reads no objects.
+        let alternates = gix::odb::alternate::parse(&list).unwrap_or_default();
+        left.extend(alternates.into_iter().map(|it| folder.join(it)));
     }
     Ok(())
-}
-
-/// Parses a line of `alternates` and returns the objects folder.
-fn parse_alternate(objects: &Path, line: &[u8]) -> Option<PathBuf> {
-    let line = line.trim_end().as_bstr();
-    if line.is_empty() || line.starts_with(b"#") {
-        return None;
-    }
-    let path = match line.starts_with(b"\"") {
-        true => gix::quote::ansi_c::undo(line).ok()?.0.into_owned(),
-        false => line.to_owned(),
-    };
-    Some(objects.join(gix::path::from_bstring(path).ok()?))
 }

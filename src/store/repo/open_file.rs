@@ -5,6 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::store::repo::paths;
+use crate::store::repo::regular_file::is_missing_file_error;
 
 /// The result of opening a file.
 pub(crate) enum OpenedFile {
@@ -54,15 +55,12 @@ fn open_after_looking(root: &Path, path: &str) -> io::Result<OpenedFile> {
         return Ok(OpenedFile::BehindLink);
     }
     let place = root.join(path);
-    let is_missing = |err: &io::Error| {
-        matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-    };
     let opened = fs::symlink_metadata(&place).and_then(|it| match it.is_file() {
         true => File::open(&place).map(OpenedFile::Opened),
         false => Ok(OpenedFile::NotRegular),
     });
     match opened {
-        Err(err) if is_missing(&err) => Ok(OpenedFile::Missing),
+        Err(err) if is_missing_file_error(&err) => Ok(OpenedFile::Missing),
         opened => opened,
     }
 }

@@ -19,6 +19,7 @@ use crate::store::Error;
 use crate::store::repo::open_file::{OpenedFile, open_through_no_link};
 use crate::store::repo::palace_folders::PALACE_FOLDERS;
 use crate::store::repo::paths;
+use crate::store::repo::regular_file::is_missing_file_error;
 
 /// A file's metadata, which changes when the file changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -286,11 +287,6 @@ fn read_opened(file: fs::File, most: u64) -> Result<Vec<u8>, FileReadError> {
     if size > most { Err(FileReadError::TooLarge { size, most }) } else { Ok(bytes) }
 }
 
-/// Returns true if the file does not exist, including when a file is in place of its folder.
-fn is_missing_file_error(err: &io::Error) -> bool {
-    matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
 /// Decodes the content of the file at `path` as UTF-8.
 pub(crate) fn decode_utf8(path: &str, bytes: Vec<u8>) -> Result<String, Diagnostic> {
     String::from_utf8(bytes).map_err(|err| {
@@ -319,72 +315,74 @@ impl PathList {
         let depth = path.matches('/').count();
         let mut walk = WalkDir::new(root.join(path)).follow_root_links(false).into_iter();
         while let Some(entry) = walk.next() {
-            let Some(seen) = classify_entry(root, depth, entry) else { continue };
-            match seen {
-                WalkEntry::File(path) => self.paths.push(path),
-                WalkEntry::Temporary(place) => self.temporaries.push(place),
-                WalkEntry::Folder => {}
-                WalkEntry::Hidden => walk.skip_current_dir(),
-                WalkEntry::Failed(place, err) => self.list_error = Some((place, err)),
-                WalkEntry::Rejected(finding, is_folder) => {
-                    self.findings.push(finding);
-                    if is_folder {
+            match entry {
+                Ok(entry) => {
+                    if self.add_entry(root, depth, &entry) {
                         walk.skip_current_dir();
                     }
                 }
+                Err(err) => self.add_walk_error(root, err),
             }
         }
     }
-}
 
-/// An entry found while walking the palace.
-enum WalkEntry {
-    File(String),
-    Temporary(PathBuf),
-    Folder,
-    Hidden,
-    Failed(PathBuf, io::Error),
-    Rejected(Diagnostic, bool),
-}
+    /// Adds an entry; returns true if it is a folder whose entries are left out.
+    fn add_entry(&mut self, root: &Path, depth: usize, entry: &DirEntry) -> bool {
+        let name = entry.file_name().to_string_lossy();
+        let is_folder = entry.file_type().is_dir();
+        if !is_folder && temporary_names::is_temporary(&name) {
+            self.temporaries.push(entry.path().to_owned());
+            return false;
+        }
+        if name.starts_with('.') || (!is_folder && name.ends_with('~')) {
+            return is_folder;
+        }
+        let path = path_in_palace(root, entry.path());
+        let is_text = is_text_file(&path);
+        if entry.path_is_symlink() {
+            if is_text || entry.path().is_dir() {
+                self.add_finding(LINK, &path);
+            }
+            return false;
+        }
+        if entry.file_name().to_str().is_none() {
+            if is_text || is_folder {
+                self.add_finding(NOT_UNICODE, &path);
+            }
+            return is_folder;
+        }
+        if is_folder {
+            let is_too_deep = depth + entry.depth() >= max_depth(&path);
+            if is_too_deep {
+                self.add_finding(TOO_DEEP, &path);
+            }
+            return is_too_deep;
+        }
+        match is_text {
+            true => self.paths.push(path),
+            false => self.findings.extend(extension_typo(&path)),
+        }
+        false
+    }
 
-fn classify_entry(
-    root: &Path,
-    depth: usize,
-    entry: walkdir::Result<DirEntry>,
-) -> Option<WalkEntry> {
-    let entry = match entry {
-        Ok(entry) => entry,
-        Err(err) => return classify_walk_error(root, err),
-    };
-    let name = entry.file_name().to_string_lossy();
-    let is_folder = entry.file_type().is_dir();
-    if !is_folder && temporary_names::is_temporary(&name) {
-        return Some(WalkEntry::Temporary(entry.path().to_owned()));
+    fn add_finding(&mut self, (code, message): CodeAndMessage, path: &str) {
+        self.findings.push(Diagnostic::for_file(code, path, message));
     }
-    if name.starts_with('.') {
-        return is_folder.then_some(WalkEntry::Hidden);
-    }
-    if !is_folder && name.ends_with('~') {
-        return None;
-    }
-    let path = path_in_palace(root, entry.path());
-    let is_text = is_text_file(&path);
-    let wrong = |(code, message): CodeAndMessage| {
-        Some(WalkEntry::Rejected(Diagnostic::for_file(code, &path, message), is_folder))
-    };
-    if entry.path_is_symlink() {
-        let counts = is_text || entry.path().is_dir();
-        return if counts { wrong(LINK) } else { None };
-    }
-    if entry.file_name().to_str().is_none() {
-        let counts = is_text || is_folder;
-        return if counts { wrong(NOT_UNICODE) } else { None };
-    }
-    match is_folder {
-        true if depth + entry.depth() >= max_depth(&path) => wrong(TOO_DEEP),
-        true => Some(WalkEntry::Folder),
-        false if is_text => Some(WalkEntry::File(path)),
-        false => extension_typo(&path).map(|it| WalkEntry::Rejected(it, false)),
+
+    fn add_walk_error(&mut self, root: &Path, err: walkdir::Error) {
+        if err.io_error().is_some_and(is_missing_file_error) {
+            return;
+        }
+        let is_refused = |it: &io::Error| it.kind() == io::ErrorKind::PermissionDenied;
+        if err.io_error().is_some_and(|it| !is_refused(it)) {
+            let place = err.path().unwrap_or(root).to_owned();
+            self.list_error = err.into_io_error().map(|it| (place, it));
+            return;
+        }
+        let path = err.path().map(|it| path_in_palace(root, it)).unwrap_or_default();
+        let why = err.io_error().map_or_else(|| err.to_string(), ToString::to_string);
+        let message = format!("this cannot be listed: {why}");
+        self.findings.push(Diagnostic::for_file(Code::Unreadable, &path, message));
     }
 }
 
@@ -414,21 +412,6 @@ pub(crate) fn is_text_file(path: &str) -> bool {
 /// Returns the maximum folder depth of the file at `path`, or of the files below it.
 pub(crate) fn max_depth(path: &str) -> usize {
     if path.starts_with(DRAWERS_FOLDER) { MAX_DRAWER_DEPTH } else { MAX_DEPTH }
-}
-
-fn classify_walk_error(root: &Path, err: walkdir::Error) -> Option<WalkEntry> {
-    if err.io_error().is_some_and(is_missing_file_error) {
-        return None;
-    }
-    let is_refused = |it: &io::Error| it.kind() == io::ErrorKind::PermissionDenied;
-    if err.io_error().is_some_and(|it| !is_refused(it)) {
-        let place = err.path().unwrap_or(root).to_owned();
-        return err.into_io_error().map(|it| WalkEntry::Failed(place, it));
-    }
-    let path = err.path().map(|it| path_in_palace(root, it)).unwrap_or_default();
-    let why = err.io_error().map_or_else(|| err.to_string(), ToString::to_string);
-    let message = format!("this cannot be listed: {why}");
-    Some(WalkEntry::Rejected(Diagnostic::for_file(Code::Unreadable, &path, message), false))
 }
 
 /// Converts `place` to a path inside the palace, always with `/`.

@@ -119,9 +119,18 @@ impl PalaceRepository {
         self.require()
     }
 
-    /// Creates a repository, unless one contains the palace.
+    /// Creates a repository, unless another process has just created it.
     pub(crate) fn create(&self) -> Result<(), Error> {
-        discover::create_repository(&self.palace, &self.home, &self.consents, self.isolated)
+        // A repository at the home either ignores the palace, or was created meanwhile.
+        let is_taken = self.home.join(".git").symlink_metadata().is_ok();
+        if is_taken && self.discover()?.is_some() {
+            return Ok(());
+        }
+        Repository::create(&self.palace, &self.home, self.isolated)
+    }
+
+    fn discover(&self) -> Result<Option<Repository>, Error> {
+        discover::find_repository(&self.palace, &self.consents, self.isolated)
     }
 
     /// Begins a call: its first use of the repository checks whether the repository is still the
@@ -150,8 +159,7 @@ impl PalaceRepository {
         self.reject_symlinked_palace()?;
         let head = open.as_ref().map(|it| it.begin_call(&self.palace)).transpose()?.flatten();
         if head.is_none() {
-            let found = discover::find_repository(&self.palace, &self.consents, self.isolated)?;
-            *open = found.map(Arc::new);
+            *open = self.discover()?.map(Arc::new);
         }
         self.had_repository.fetch_or(open.is_some(), Ordering::Relaxed);
         if self.checks.load(Ordering::Relaxed) == CHECK_ONCE {

@@ -36,23 +36,6 @@ pub(crate) fn create_parent_folders(
     Ok(())
 }
 
-/// Fails if one of the folders of the file `name` in Palazzo's folder `base` is a link or a file.
-pub(crate) fn reject_linked_folders(git_dir: &Path, base: &str, name: &str) -> io::Result<()> {
-    let mut folder = palazzo_file_path(git_dir, base);
-    for part in Path::new(name).parent().into_iter().flatten() {
-        folder.push(part);
-        match fs::symlink_metadata(&folder) {
-            Ok(it) if !it.is_dir() => {
-                let why = format!("`{}` is no folder; remove it", folder.display());
-                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
-            }
-            Ok(_) => {}
-            Err(_) => return Ok(()), // It is missing, and so are those below it.
-        }
-    }
-    Ok(())
-}
-
 /// Returns true if `folder` is a folder and not a link to one.
 pub(crate) fn is_real_folder(folder: &Path) -> bool {
     fs::symlink_metadata(folder).is_ok_and(|it| it.is_dir())
@@ -72,32 +55,17 @@ pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
     same_file::is_same_file(one, other).unwrap_or(false)
 }
 
-/// Opens the file at `path` with `options`; fails if it is not a regular file.
-pub(crate) fn open_regular_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    open_regular_file_with_size(path, options).map(|(file, _)| file)
-}
-
-/// Opens a file as [`open_regular_file`] does, and returns its size in bytes.
-pub(crate) fn open_regular_file_with_size(
-    path: &Path,
-    options: &mut OpenOptions,
-) -> io::Result<(File, u64)> {
-    open_checked_file_with_size(path, options).map_err(|err| match fs::symlink_metadata(path) {
+/// Opens the file at `path` with `options`, and returns its size in bytes; fails if it is not a
+/// regular file.
+pub(crate) fn open_regular_file(path: &Path, options: &mut OpenOptions) -> io::Result<(File, u64)> {
+    open_checked_file(path, options).map_err(|err| match fs::symlink_metadata(path) {
         Ok(it) if !it.is_file() => not_regular_error(),
         _ => err,
     })
 }
 
-/// Opens a file that was a regular file, or missing, a moment ago; fails if it is none now.
-pub(crate) fn open_checked_file(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
-    open_checked_file_with_size(path, options).map(|(file, _)| file)
-}
-
-/// Opens a file as [`open_checked_file`] does, and returns its size in bytes.
-pub(crate) fn open_checked_file_with_size(
-    path: &Path,
-    options: &mut OpenOptions,
-) -> io::Result<(File, u64)> {
+/// Opens a file as [`open_regular_file`] does that was a regular file, or missing, a moment ago.
+pub(crate) fn open_checked_file(path: &Path, options: &mut OpenOptions) -> io::Result<(File, u64)> {
     set_no_follow(options);
     let file = options.open(path)?;
     let metadata = file.metadata()?;

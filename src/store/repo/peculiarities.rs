@@ -16,30 +16,41 @@ use crate::store::repo::repository::Repository;
 impl Store {
     /// Returns the warning that a sparse checkout leaves files of the palace out.
     pub fn missing_files_warning(&self) -> Option<String> {
-        self.repository().ok()??.missing_files_warning()
+        let repository = self.repository().ok()??;
+        let count = repository.count_files_outside_checkout()?;
+        (count > 0).then(|| {
+            format!(
+                "this is a sparse checkout without {count} of the palace's files, which are not \
+                 read; `{}` checks them out",
+                repository.sparse_checkout_command()
+            )
+        })
     }
 
-    /// Lists the palaces that a sparse checkout leaves out, with the command that checks them out.
+    /// Lists the palaces in or below the store's folder that the last commit has and a sparse
+    /// checkout leaves out, with the command that checks them out.
     pub fn palaces_outside_checkout(&self) -> Option<(Vec<String>, String)> {
-        self.repository().ok()??.palaces_outside_checkout().ok()?
+        let repository = self.repository().ok()??;
+        let (git, head) = (repository.git(), repository.head().ok()??);
+        if !repository.is_sparse() {
+            return None;
+        }
+        let mut tree = blob_entry::tree_of_commit(&git, Some(head)).ok()?;
+        let folder = repository.prefix.trim_end_matches('/');
+        if !folder.is_empty() {
+            tree = find_folder(&git, tree, folder).ok()??;
+        }
+        let mut palaces = find_palaces(&git, tree, folder).ok()?;
+        palaces.retain(|it| !repository.work.join(it).join("palace.toml").exists());
+        let words: Vec<_> = palaces.iter().map(|it| quote_for_shell(it)).collect();
+        let command = repository.git_command(&format!("sparse-checkout add {}", words.join(" ")));
+        (!palaces.is_empty()).then_some((palaces, command))
     }
 }
 
 impl Repository {
     fn is_sparse(&self) -> bool {
         self.git().config_snapshot().boolean("core.sparseCheckout") == Some(true)
-    }
-
-    /// Returns the warning that files of the palace are not checked out, so that nothing shows them.
-    pub(crate) fn missing_files_warning(&self) -> Option<String> {
-        let count = self.count_files_outside_checkout()?;
-        (count > 0).then(|| {
-            format!(
-                "this is a sparse checkout without {count} of the palace's files, which are not \
-                 read; `{}` checks them out",
-                self.sparse_checkout_command()
-            )
-        })
     }
 
     /// Counts the files of the palace that a sparse checkout leaves out; `None`: it is none.
@@ -57,28 +68,6 @@ impl Repository {
             it.flags.contains(Flags::SKIP_WORKTREE) && !self.work.join(path).exists()
         };
         Some(entries.iter().filter(|it| is_missing(it)).count())
-    }
-
-    /// Lists the palaces in or below `self.palace` that the last commit has and a sparse checkout
-    /// leaves out, with the command that checks them out.
-    pub(crate) fn palaces_outside_checkout(&self) -> gix::Result<Option<(Vec<String>, String)>> {
-        let (git, Some(head)) = (self.git(), self.head().ok().flatten()) else { return Ok(None) };
-        if !self.is_sparse() {
-            return Ok(None);
-        }
-        let mut tree = blob_entry::tree_of_commit(&git, Some(head))?;
-        let folder = self.prefix.trim_end_matches('/');
-        if !folder.is_empty() {
-            let Some(found) = find_folder(&git, tree, folder)? else {
-                return Ok(None);
-            };
-            tree = found;
-        }
-        let mut palaces = find_palaces(&git, tree, folder)?;
-        palaces.retain(|it| !self.work.join(it).join("palace.toml").exists());
-        let words: Vec<_> = palaces.iter().map(|it| quote_for_shell(it)).collect();
-        let command = self.git_command(&format!("sparse-checkout add {}", words.join(" ")));
-        Ok((!palaces.is_empty()).then_some((palaces, command)))
     }
 
     /// Describes what is special about the repository, each with the command that helps.

@@ -49,7 +49,6 @@ pub(crate) fn find_lock_file_holders(files: &[PathBuf]) -> Vec<Option<LockOwner>
 
 /// Returns a running process of the program `program` whose working directory is in one of
 /// `folders`.
-#[cfg(target_os = "linux")]
 pub(crate) fn find_process_in(program: &str, folders: &[&Path]) -> Option<u32> {
     let is_inside = |id: u32| {
         let here = std::fs::read_link(format!("/proc/{id}/cwd")).unwrap_or_default();
@@ -59,13 +58,11 @@ pub(crate) fn find_process_in(program: &str, folders: &[&Path]) -> Option<u32> {
 }
 
 /// Returns the name of the program that a running process executes.
-#[cfg(target_os = "linux")]
 pub(crate) fn program_name(id: u32) -> Option<String> {
     let name = std::fs::read_to_string(format!("/proc/{id}/comm")).ok()?;
     Some(name.trim().to_owned())
 }
 
-#[cfg(target_os = "linux")]
 fn process_ids() -> impl Iterator<Item = u32> {
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|it| it.file_name().to_str()?.parse().ok())
@@ -75,18 +72,6 @@ fn process_ids() -> impl Iterator<Item = u32> {
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn find_lock_file_holders(files: &[PathBuf]) -> Vec<Option<LockOwner>> {
     vec![None; files.len()]
-}
-
-/// On other systems, processes are not listed.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn find_process_in(_: &str, _: &[&Path]) -> Option<u32> {
-    None
-}
-
-/// On other systems, processes are not listed.
-#[cfg(not(target_os = "linux"))]
-pub(crate) fn program_name(_: u32) -> Option<String> {
-    None
 }
 
 /// Returns this machine's name, as `git gc` writes it into `gc.pid`.

@@ -101,7 +101,7 @@ pub(crate) fn read_regular_file_at_most(file: &Path, limit: u64) -> Result<Optio
 pub(crate) fn read_checked_file(file: &Path, limit: u64) -> Result<Option<Vec<u8>>, Error> {
     // It may have been replaced since the check; opening it must not block.
     let mut options = fs::OpenOptions::new();
-    let (open, size) = match palazzo_file::open_checked_file_with_size(file, options.read(true)) {
+    let (open, size) = match palazzo_file::open_checked_file(file, options.read(true)) {
         Err(err) if is_missing_file_error(&err) => return Ok(None),
         other => other.map_err(Error::for_file("read", file))?,
     };
@@ -134,7 +134,8 @@ pub(crate) fn lstat(file: &Path) -> Result<Option<Metadata>, Error> {
     }
 }
 
-fn is_missing_file_error(err: &io::Error) -> bool {
+/// Returns true if the file does not exist, including when a file is in place of its folder.
+pub(crate) fn is_missing_file_error(err: &io::Error) -> bool {
     matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 

@@ -1,4 +1,5 @@
-//! Renames files: over another file, or without replacing a file that was not compared.
+//! Renames files: over another file, or without replacing a file that was not compared. Removes
+//! files that may be gone.
 //!
 //! On Windows, a file cannot be renamed or replaced while another program has it open without
 //! allowing that: an editor, an indexer, a virus scanner. Such programs close it soon, so these
@@ -31,6 +32,14 @@ pub(crate) fn rename_noreplace(from: &Path, to: &Path) -> io::Result<()> {
         // Some file systems have no hard links.
         Err(_) if !to.exists() => rename(from, to),
         Err(err) => Err(err),
+    }
+}
+
+/// Removes a file, if it exists.
+pub(crate) fn remove_if_exists(path: impl AsRef<Path>) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
 }
 

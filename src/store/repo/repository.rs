@@ -12,7 +12,6 @@ use gix::sec::Trust;
 use gix::sec::trust::{DefaultForLevel as _, Mapping};
 
 use crate::store::repo::config;
-use crate::store::repo::config::ConfigScan;
 use crate::store::repo::fsync;
 use crate::store::repo::git_files::{self, LooseHead, RefFiles};
 use crate::store::repo::operation::BlockingGitOperation;
@@ -22,6 +21,7 @@ use crate::store::repo::rename;
 use crate::store::repo::repository_location;
 use crate::store::repo::repository_location::RepositoryLocation;
 use crate::store::repo::shared_mode::SharedMode;
+use crate::store::repo::temporary_names::TEMPORARY_SUFFIX;
 use crate::store::{ConsentStore, Error};
 
 /// The size in bytes of the largest object that is read into memory.
@@ -31,9 +31,6 @@ pub(crate) const ALLOCATION_LIMIT: &str = "gitoxide.objects.allocLimit=268435456
 /// them, and gix cannot make room for more than it was opened for.
 pub(crate) const PACK_SLOTS: gix::odb::store::init::Slots =
     gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 4096 };
-
-/// How often `HEAD` is read again while `git pack-refs` may be running.
-const MAX_HEAD_READS: usize = 5;
 
 /// An open repository, with the palace's location in it.
 pub(crate) struct Repository {
@@ -50,8 +47,6 @@ pub(crate) struct Repository {
     pub(crate) prefix: String,
     /// The modes of new files.
     pub(crate) shared_mode: SharedMode,
-    /// What the configuration files would make a `git` subprocess do.
-    pub(crate) config_scan: ConfigScan,
     /// The warning that a file of the user's home is left out, because it cannot be read.
     pub(crate) unreadable_user_file: Option<String>,
     /// The inode of `.git` in the working directory: a link in its place has another one.
@@ -92,11 +87,10 @@ impl Repository {
             return Err(Error::InsideGitFolder { palace: palace.to_owned() });
         }
         let link = locate_checked_repository(&real_palace)?;
-        let survey = link.as_ref().map(|it| {
+        if let Some(it) = &link {
             reject_repository_without_consent(it, consents)?;
-            config::scan_config(&it.git_dir, &it.common_dir)
-        });
-        let survey = survey.transpose()?.unwrap_or_default();
+            config::scan_config(&it.git_dir, &it.common_dir)?;
+        }
         let Some(git) = discover_and_open(&real_palace, link.as_ref(), isolated)? else {
             return Ok(None);
         };
@@ -109,7 +103,6 @@ impl Repository {
             })?,
         };
         let mut found = Self::from_git_repository(git, real_palace)?;
-        found.config_scan = survey;
         found.unreadable_user_file = unreadable;
         let links = link.map(|it| it.location_files()).unwrap_or_default();
         let sources = links.into_iter().chain(consents.file_path());
@@ -123,18 +116,19 @@ impl Repository {
         let taken = exists(&home.join(".git"));
         let root = if palace.starts_with(home) && !taken { home } else { palace };
         fs::create_dir_all(root).map_err(Error::for_file("create the folder", root))?;
-        let built =
-            create_build_folder(root).map_err(Error::for_file("create a folder in", root))?;
-        let moved = init_repository(&built, isolated).and_then(|()| {
-            match rename::rename(&built.join(".git"), &root.join(".git")) {
+        // It is removed again; anything left over is hidden and harmless.
+        let built = tempfile::Builder::new()
+            .prefix(".palazzo-")
+            .suffix(TEMPORARY_SUFFIX)
+            .tempdir_in(root)
+            .map_err(Error::for_file("create a folder in", root))?;
+        init_repository(built.path(), isolated).and_then(|()| {
+            match rename::rename(&built.path().join(".git"), &root.join(".git")) {
                 // Another process was faster, and its repository is equivalent.
                 Err(_) if exists(&root.join(".git/HEAD")) => Ok(()),
                 moved => moved.map_err(Error::for_file("create a repository at", root)),
             }
-        });
-        // Anything left over is hidden and harmless.
-        drop(fs::remove_dir_all(&built));
-        moved
+        })
     }
 
     /// Returns a handle with the current state of the repository. What is written through it stays in
@@ -287,7 +281,7 @@ impl Repository {
             return Err(Error::NoRepository { palace });
         };
         let common_dir = local.common_dir().to_owned();
-        let (sources, survey) = (stamp_config_files(&local), ConfigScan::default());
+        let sources = stamp_config_files(&local);
         let git_inode = inode_of(&work.join(".git"));
         Ok(Self {
             git,
@@ -297,7 +291,6 @@ impl Repository {
             common_dir,
             prefix,
             shared_mode: SharedMode::of_repository(&local),
-            config_scan: survey,
             unreadable_user_file: None,
             git_inode,
             last_head: Mutex::default(),
@@ -330,30 +323,13 @@ fn find_commit_of_head(
     {
         return Ok(Some(commit));
     }
-    let read = || -> gix::Result<_> {
-        let mut head = git.head()?;
-        let is_loose = match head.referent_name() {
-            Some(name) => {
-                let name = gix::path::from_bstr(name.as_bstr())?;
-                exists(&git.common_dir().join(&name)) || exists(&git.git_dir().join(&name))
-            }
-            None => true,
-        };
-        Ok((head.try_peel_to_id()?.map(gix::Id::detach), is_loose))
+    // `git pack-refs` writes `packed-refs` before it removes the file of the branch. `loose` found
+    // none, so what gix now finds of the same branch is not older than that.
+    let found = match &loose.branch {
+        Some(branch) => git.try_find_reference(branch)?,
+        None => Some(git.find_reference("HEAD")?),
     };
-    let mut before = read()?;
-    // `packed-refs` is read before the loose reference. A reference that `git pack-refs` packs
-    // between the two reads is found in neither, or with an earlier value.
-    for _ in 0..MAX_HEAD_READS {
-        if before.1 {
-            break;
-        }
-        let now = read()?;
-        if std::mem::replace(&mut before, now).0 == now.0 {
-            break;
-        }
-    }
-    Ok(before.0)
+    found.map(|mut it| it.peel_to_id().map(gix::Id::detach)).transpose()
 }
 
 /// Finds the repository that contains `place`, a path without links, and checks its files; `None`:
@@ -500,18 +476,6 @@ fn without_namespace(git: &gix::ThreadSafeRepository) -> gix::ThreadSafeReposito
     let mut git = git.to_thread_local();
     git.clear_namespace();
     git.into_sync()
-}
-
-/// Creates a hidden temporary folder in `root`.
-fn create_build_folder(root: &Path) -> io::Result<PathBuf> {
-    for n in 0_u32.. {
-        let folder = root.join(format!(".palazzo-{}-{n}.tmp", std::process::id()));
-        match fs::create_dir(&folder) {
-            Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return made.map(|()| folder),
-        }
-    }
-    Err(io::ErrorKind::AlreadyExists.into())
 }
 
 /// Creates a repository in the folder `place`; it is moved to its final place when complete.

@@ -22,10 +22,7 @@ pub(crate) fn change_file(
     let (content, temporary) = (new_content()?, folder.join(format!("{name}.tmp")));
     let replace = || -> io::Result<()> {
         // A previous process crashed and left it; this process has the lock.
-        match fs::remove_file(&temporary) {
-            Err(err) if err.kind() != io::ErrorKind::NotFound => return Err(err),
-            _ => {}
-        }
+        rename::remove_if_exists(&temporary)?;
         let mut new: File = private_open_options().create_new(true).open(&temporary)?;
         new.write_all(&content)?;
         new.sync_all()?;

@@ -5,6 +5,7 @@
 //! comparison fails when it exceeds the size of any real palace.
 
 use std::cmp::Ordering;
+use std::io;
 use std::iter::Peekable;
 
 use gix::ObjectId;
@@ -25,18 +26,6 @@ struct CompareLimits {
     bytes: usize,
     /// The maximum folder depth of a file.
     depth: usize,
-}
-
-/// Two trees exceed the limits.
-#[derive(Debug, thiserror::Error)]
-#[error(
-    "trees {} and {} are too large to be compared: {what}",
-    tree_label(*old), tree_label(*new)
-)]
-struct TreesTooLarge {
-    old: Option<ObjectId>,
-    new: Option<ObjectId>,
-    what: String,
 }
 
 /// A file that differs between two trees.
@@ -120,7 +109,7 @@ impl TreeComparison<'_> {
         }
         if depth > self.limits.depth {
             return Err(
-                self.too_large_error(format!("a file in more than {} folders", self.limits.depth))
+                self.too_large_error(&format!("a file in more than {} folders", self.limits.depth))
             );
         }
         let (mut before, mut after) = (Vec::new(), Vec::new());
@@ -129,7 +118,7 @@ impl TreeComparison<'_> {
         while let Some((was, now)) = next_pair(&mut old, &mut new)? {
             let Some(left) = self.remaining.entries.checked_sub(1) else {
                 return Err(
-                    self.too_large_error(format!("more than {} entries", self.limits.entries))
+                    self.too_large_error(&format!("more than {} entries", self.limits.entries))
                 );
             };
             self.remaining.entries = left;
@@ -159,7 +148,7 @@ impl TreeComparison<'_> {
         }
         let Some(left) = self.remaining.bytes.checked_sub(path.text.len()) else {
             return Err(
-                self.too_large_error(format!("more than {} bytes of paths", self.limits.bytes))
+                self.too_large_error(&format!("more than {} bytes of paths", self.limits.bytes))
             );
         };
         self.remaining.bytes = left;
@@ -170,9 +159,13 @@ impl TreeComparison<'_> {
         Ok(())
     }
 
-    fn too_large_error(&self, what: String) -> gix::Error {
+    fn too_large_error(&self, what: &str) -> gix::Error {
         let (old, new) = self.trees;
-        gix::Error::from_error(TreesTooLarge { old, new, what })
+        gix::Error::from_error(io::Error::other(format!(
+            "trees {} and {} are too large to be compared: {what}",
+            tree_label(old),
+            tree_label(new)
+        )))
     }
 
     fn tree_entries<'b>(

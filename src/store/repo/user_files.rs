@@ -8,8 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use gix::bstr::ByteSlice as _;
+use gix::config::Source;
 
 use crate::model::path_text;
+use crate::store::repo::regular_file::is_missing_file_error;
 
 /// The files of the user that rules for paths are read from: their settings, and their names in the
 /// folder for git's configuration.
@@ -23,12 +25,13 @@ pub(crate) fn leave_out_unreadable_files(
     git: &gix::ThreadSafeRepository,
 ) -> gix::Result<(gix::ThreadSafeRepository, Option<String>)> {
     let mut git = git.to_thread_local();
-    let folder = git_config_folder();
-    let mut unreadable = config_files(folder.as_deref()).into_iter().find_map(|it| read_error(&it));
+    let mut env = gix::path::env::var;
+    let settings = [Source::Git, Source::User].map(|it| it.storage_location(&mut env));
+    let mut unreadable = settings.into_iter().flatten().find_map(|it| read_error(&it));
     let missing = gix::path::into_bstr(git.git_dir().join(MISSING_FILE))?.into_owned();
     for (key, name) in RULE_FILES {
         let chosen = git.config_snapshot().trusted_path(key).ok().flatten();
-        let file = chosen.or_else(|| Some(folder.as_ref()?.join(name)));
+        let file = chosen.or_else(|| gix::path::env::xdg_config(name, &mut env));
         if let Some(error) = file.as_deref().and_then(read_error) {
             unreadable = unreadable.or(Some(error));
             let mut config = git.config_snapshot_mut();
@@ -47,22 +50,6 @@ pub(crate) fn leave_out_unreadable_files(
     Ok((git.into_sync(), warning))
 }
 
-/// Lists the files with the user's settings.
-fn config_files(folder: Option<&Path>) -> Vec<PathBuf> {
-    if let Some(file) = std::env::var_os("GIT_CONFIG_GLOBAL") {
-        return vec![file.into()];
-    }
-    let in_home = gix::path::env::home_dir().map(|it| it.join(".gitconfig"));
-    folder.map(|it| it.join("config")).into_iter().chain(in_home).collect()
-}
-
-/// Returns the folder for git's configuration, as git finds it.
-fn git_config_folder() -> Option<PathBuf> {
-    let xdg = std::env::var_os("XDG_CONFIG_HOME").filter(|it| !it.is_empty()).map(PathBuf::from);
-    let config = xdg.or_else(|| Some(gix::path::env::home_dir()?.join(".config")));
-    config.map(|it| it.join("git"))
-}
-
 /// Returns the file with the reason why it cannot be read; `None`: it can be, or does not exist.
 fn read_error(file: &Path) -> Option<(PathBuf, io::Error)> {
     // A FIFO would not answer; it is refused where the file is used.
@@ -70,11 +57,7 @@ fn read_error(file: &Path) -> Option<(PathBuf, io::Error)> {
         return None;
     }
     match File::open(file) {
-        Err(err)
-            if !matches!(err.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
-        {
-            Some((file.to_owned(), err))
-        }
+        Err(err) if !is_missing_file_error(&err) => Some((file.to_owned(), err)),
         _ => None,
     }
 }

@@ -75,7 +75,7 @@ impl Store {
     /// Returns what is known of the last synchronizations; nothing if the file cannot be read.
     pub fn sync_record(&self) -> SyncRecord {
         let repository = self.repository().ok().flatten();
-        let bytes = repository.and_then(|it| cache::read_repository_cache_file(&it, FILE));
+        let bytes = repository.and_then(|it| cache::read_cache_file(&it, "", FILE));
         bytes.and_then(|it| SyncRecord::from_bytes(&it)).unwrap_or_default()
     }
 
@@ -95,7 +95,7 @@ impl Store {
         change(&mut record);
         match record == before {
             true => Ok(()),
-            false => cache::write_repository_cache_file(&repository, FILE, &record.to_bytes()),
+            false => cache::write_cache_file(&repository, "", FILE, &record.to_bytes()),
         }
     }
 }

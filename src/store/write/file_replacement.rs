@@ -11,7 +11,7 @@ use crate::model::FileEdit;
 
 use crate::store::repo::index_file::Stat;
 use crate::store::repo::palace_files::FileStamp;
-use crate::store::repo::rename;
+use crate::store::repo::rename::{self, remove_if_exists};
 
 /// Used instead of a fingerprint if there is no file.
 const NO_FILE: &str = "nothing";
@@ -198,7 +198,7 @@ fn restore_backup(backup: &Path, place: &Path) -> io::Result<()> {
 
 fn create_backup(place: &Path, backup: &Path) -> io::Result<()> {
     // A file of that name was left by a crashed writer.
-    remove_if_exists(backup.to_owned())?;
+    remove_if_exists(backup)?;
     // Some file systems have no hard links; a copy needs space, but before anything is changed.
     fs::hard_link(place, backup).or_else(|_| fs::copy(place, backup).map(drop))
 }
@@ -210,12 +210,4 @@ pub(crate) fn fingerprint(place: &Path) -> String {
     let since = modified.and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
     let inode = FileStamp::from_path(place).map_or(0, |it| it.inode());
     format!("{inode}-{}", since.unwrap_or_default().as_nanos())
-}
-
-/// Removes a file, if it exists.
-pub(crate) fn remove_if_exists(place: PathBuf) -> io::Result<()> {
-    match fs::remove_file(place) {
-        Err(err) if err.kind() != io::ErrorKind::NotFound => Err(err),
-        _ => Ok(()),
-    }
 }

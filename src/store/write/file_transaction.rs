@@ -22,8 +22,8 @@ use crate::store::repo::palace_files;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::paths;
 use crate::store::repo::processes;
-use crate::store::repo::rename;
-use crate::store::write::file_replacement::{FileReplacement, fingerprint, remove_if_exists};
+use crate::store::repo::rename::{self, remove_if_exists};
+use crate::store::write::file_replacement::{FileReplacement, fingerprint};
 use crate::store::write::moved_files::find_moved_files;
 use crate::store::write::progress::Progress;
 
@@ -255,7 +255,7 @@ pub(crate) fn remove_new_file(root: &Path, path: &str, expected: &str) -> io::Re
     if paths::reject_symbolic_links(root, path).is_err() || fingerprint(&place) != expected {
         return Ok(());
     }
-    remove_if_exists(place.clone())?;
+    remove_if_exists(&place)?;
     remove_empty_folders_above(root, &place);
     Ok(())
 }

@@ -23,10 +23,10 @@ use crate::store::Error;
 use crate::store::repo::failpoint;
 use crate::store::repo::fsync;
 use crate::store::repo::palace_files::FileStamp;
-use crate::store::repo::rename;
+use crate::store::repo::rename::{self, remove_if_exists};
 use crate::store::repo::repository::Repository;
 use crate::store::repo::shared_mode::SharedMode;
-use crate::store::repo::{git_locks, palazzo_file};
+use crate::store::repo::{git_locks, palazzo_file, regular_file};
 
 /// The folder below `.git/palazzo` with the proofs.
 const PROOF_FOLDER: &str = "locks";
@@ -136,7 +136,12 @@ impl NewLock<'_> {
         let below = format!("{PROOF_FOLDER}/{name}{LOCK_SUFFIX}");
         let proof = palazzo_file::palazzo_file_path(git_dir, &below);
         failpoint::fail_point("create lock file")?;
-        palazzo_file::reject_linked_folders(git_dir, PROOF_FOLDER, name)?;
+        let proofs = palazzo_file::palazzo_file_path(git_dir, PROOF_FOLDER);
+        let inside = Path::new(name).parent().unwrap_or(Path::new(""));
+        regular_file::reject_linked_folders(&proofs, inside).map_err(|err| match err {
+            Error::File { source, .. } => source,
+            err => io::Error::other(err),
+        })?;
         let create = || OpenOptions::new().write(true).create_new(true).open(&proof);
         let created = match create() {
             Err(err) if err.kind() == io::ErrorKind::NotFound => {
@@ -269,11 +274,4 @@ pub(crate) fn remove_lock_if_inode_matches(path: &Path, inode: u64) -> io::Resul
 fn is_hard_link_unsupported(err: &io::Error) -> bool {
     use io::ErrorKind::{CrossesDevices, PermissionDenied, TooManyLinks, Unsupported};
     matches!(err.kind(), PermissionDenied | TooManyLinks | CrossesDevices | Unsupported)
-}
-
-fn remove_if_exists(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(()),
-        removed => removed,
-    }
 }

@@ -80,7 +80,7 @@ pub(crate) fn acquire_palazzo_lock(
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
     forbid_deletion(&mut options);
-    let opened = palazzo_file::open_regular_file_with_size(&path, &mut options);
+    let opened = palazzo_file::open_regular_file(&path, &mut options);
     let (mut file, size) = opened.map_err(Error::for_file("open", &path))?;
     shared_mode.adjust_file(&file).map_err(Error::for_file("share", &path))?;
     let had_to_wait = Cell::new(false);

@@ -124,7 +124,7 @@ pub(crate) fn open_marker(repository: &Repository, timeouts: &LockTimeouts) -> R
 fn open_or_create_marker(repository: &Repository, place: &Path) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
-    let open = |options: &mut _| palazzo_file::open_checked_file_with_size(place, options);
+    let open = |options: &mut _| palazzo_file::open_checked_file(place, options);
     match open(&mut options) {
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
             let (git_dir, name) = (&repository.git_dir, palazzo_file::MARKER_FILE);
@@ -144,7 +144,7 @@ fn read_to_limit(file: &File, text: &mut Vec<u8>) -> io::Result<()> {
 fn read_marker(place: &Path) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     match palazzo_file::open_regular_file(place, OpenOptions::new().read(true)) {
-        Ok(file) => read_to_limit(&file, &mut text).map(|()| text),
+        Ok((file, _)) => read_to_limit(&file, &mut text).map(|()| text),
         Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(text),
         Err(err) => Err(err),
     }
@@ -245,7 +245,8 @@ fn repair_files_and_index(
     let git = repository.git();
     let place = marker_path(repository);
     let mut record = |path: &Path, inode: u64| {
-        let mut file = palazzo_file::open_regular_file(&place, OpenOptions::new().append(true))?;
+        let (mut file, _) =
+            palazzo_file::open_regular_file(&place, OpenOptions::new().append(true))?;
         file.write_all(marker_line_for_lock_file(&repository.common_dir, path, inode).as_bytes())
     };
     let mut staging = Staging::open(repository, &git, None, timeouts, &mut record)?;

@@ -197,7 +197,7 @@ pub(crate) fn append_reflog_line(
 fn open_reflog(path: &Path, shared_mode: SharedMode) -> io::Result<(fs::File, Option<u64>)> {
     let mut options = OpenOptions::new();
     options.read(true).append(true);
-    match palazzo_file::open_checked_file_with_size(path, &mut options) {
+    match palazzo_file::open_checked_file(path, &mut options) {
         Ok((file, size)) => return Ok((file, Some(size))),
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
             path.parent().map_or(Ok(()), |it| shared_mode.create_dir_all(it))?;
@@ -206,7 +206,7 @@ fn open_reflog(path: &Path, shared_mode: SharedMode) -> io::Result<(fs::File, Op
         Err(_) if palazzo_file::is_real_folder(path) => remove_folder_tree_if_empty(path)?,
         Err(err) => return Err(err),
     }
-    let file = palazzo_file::open_checked_file(path, options.create(true))?;
+    let (file, _) = palazzo_file::open_checked_file(path, options.create(true))?;
     shared_mode.adjust_file(&file)?;
     Ok((file, None))
 }

@@ -12,6 +12,7 @@ use gix::traverse::commit::simple::CommitTimeOrder;
 
 use crate::model::{Author, CommitDetails, CommitId, CommitSummary};
 
+use crate::store::repo::palace_trees::find_folder;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::tree_diff;
 
@@ -98,13 +99,7 @@ impl<'a> HistoryReader<'a> {
 
     /// Returns the palace's tree in a commit; `None`: the commit has no palace.
     pub(crate) fn palace_tree(&self, commit: ObjectId) -> gix::Result<Option<ObjectId>> {
-        let root = self.root_tree(commit)?;
-        let folder = self.repository.prefix.trim_end_matches('/');
-        if folder.is_empty() {
-            return Ok(Some(root));
-        }
-        let found = self.git.find_tree(root)?.lookup_entry(folder.split('/'))?;
-        Ok(found.filter(|it| it.mode().is_tree()).map(|it| it.object_id()))
+        find_folder(&self.git, self.root_tree(commit)?, &self.repository.prefix)
     }
 
     /// Lists the paths in which a commit differs from all of its parents. A merge has also changed those

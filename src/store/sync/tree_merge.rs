@@ -11,6 +11,7 @@ use gix::objs::tree::EntryKind;
 use crate::store::Error;
 use crate::store::history::commits::HistoryReader;
 use crate::store::history::palace_folders::PalaceFolders;
+use crate::store::repo::palace_trees::find_folder;
 use crate::store::repo::tree_diff::{self, TreeEntry};
 use crate::store::sync::commit_range::{CommitRange, FileChange, LastChange};
 
@@ -249,12 +250,7 @@ fn palace_files_of_tree(
     root: ObjectId,
     folder: &str,
 ) -> gix::Result<BTreeMap<String, TreeEntry>> {
-    let names = folder.split('/').filter(|it| !it.is_empty());
-    let tree = match folder {
-        "" => Some(root),
-        _ => git.find_tree(root)?.lookup_entry(names)?.map(|it| it.object_id()),
-    };
-    let files = tree_diff::compare(git, None, tree)?;
+    let files = tree_diff::compare(git, None, find_folder(git, root, folder)?)?;
     Ok(files.into_iter().filter_map(|it| Some((it.path, it.now?))).collect())
 }
 

@@ -87,7 +87,7 @@ impl CommitRange {
     }
 
     /// Reads the commits of `tip` that are not in `hidden`.
-    pub(crate) fn between(
+    fn between(
         history: &HistoryReader<'_>,
         folders: &PalaceFolders<'_>,
         tip: ObjectId,

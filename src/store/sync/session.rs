@@ -214,7 +214,7 @@ impl SyncSession {
     ) -> Result<Option<PlannedMove>, Error> {
         let (ours, Some(theirs)) = (histories.ours, histories.theirs) else { return Ok(None) };
         let history = HistoryReader::new(&self.repository);
-        let failed = |err| tree_merge::merge_error(&history, err);
+        let failed = |err| self.repository.git_error("merge two commits", err);
         match histories.relation {
             HistoryRelation::Same | HistoryRelation::Ahead => Ok(None),
             HistoryRelation::Behind => {

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
-use crate::store::Error;
 use crate::store::history::commits::HistoryReader;
 use crate::store::history::palace_folders::PalaceFolders;
 use crate::store::repo::palace_trees::find_folder;
@@ -89,8 +88,7 @@ impl TreeMerger<'_> {
         let [one, other] = sides;
         let Some(base) = self.base_tree(one, other)? else { return Ok(None) };
         let trees = [self.history.root_tree(one)?, self.history.root_tree(other)?];
-        let folders = PalaceFolders::new(&self.history.git, &[base, trees[0], trees[1]]);
-        self.merge_trees(base, trees, ranges, &folders).map(Some)
+        self.merge_trees(base, trees, ranges).map(Some)
     }
 
     /// Returns the tree of `head` without what `merge` brought in addition to its parent `before`;
@@ -104,9 +102,8 @@ impl TreeMerger<'_> {
     ) -> gix::Result<MergedTree> {
         let base = self.history.root_tree(merge)?;
         let trees = [self.history.root_tree(head)?, self.history.root_tree(before)?];
-        let folders = PalaceFolders::new(&self.history.git, &[base, trees[0], trees[1]]);
         // What was committed since stands: the other side counts as older than everything.
-        self.merge_trees(base, trees, [since, &CommitRange::default()], &folders)
+        self.merge_trees(base, trees, [since, &CommitRange::default()])
     }
 
     /// Returns the tree of the common ancestor; of several, their merge.
@@ -121,12 +118,8 @@ impl TreeMerger<'_> {
                 None => ObjectId::empty_tree(self.history.git.object_hash()),
             };
             let trees = [tree, self.history.root_tree(*next)?];
-            let folders = PalaceFolders::new(&self.history.git, &[below, trees[0], trees[1]]);
-            let ranges = [
-                CommitRange::between(self.history, &folders, *first, [*next])?,
-                CommitRange::between(self.history, &folders, *next, [*first])?,
-            ];
-            tree = self.merge_trees(below, trees, ranges.each_ref(), &folders)?.tree;
+            let ranges = CommitRange::of_both_sides(self.history, *first, Some(*next))?;
+            tree = self.merge_trees(below, trees, ranges.each_ref())?.tree;
         }
         Ok(Some(tree))
     }
@@ -136,10 +129,9 @@ impl TreeMerger<'_> {
         base: ObjectId,
         trees: [ObjectId; 2],
         ranges: [&CommitRange; 2],
-        folders: &PalaceFolders<'_>,
     ) -> gix::Result<MergedTree> {
         let git = &self.history.git;
-        let changes = changed_files(git, base, trees, folders)?;
+        let changes = changed_files(git, base, trees)?;
         let root = git.find_tree(base)?.decode()?.into_owned();
         let mut editor = gix::objs::tree::Editor::new(root, &git.objects, git.object_hash());
         let mut conflicts = 0;
@@ -223,8 +215,8 @@ fn changed_files(
     git: &gix::Repository,
     base: ObjectId,
     trees: [ObjectId; 2],
-    folders: &PalaceFolders<'_>,
 ) -> gix::Result<BTreeMap<String, ChangedFiles>> {
+    let folders = PalaceFolders::new(git, &[base, trees[0], trees[1]]);
     let mut changes: BTreeMap<String, ChangedFiles> = BTreeMap::new();
     let mut by_side = [BTreeMap::new(), BTreeMap::new()];
     for (side, tree) in trees.into_iter().enumerate() {
@@ -252,11 +244,6 @@ fn palace_files_of_tree(
 ) -> gix::Result<BTreeMap<String, TreeEntry>> {
     let files = tree_diff::compare(git, None, find_folder(git, root, folder)?)?;
     Ok(files.into_iter().filter_map(|it| Some((it.path, it.now?))).collect())
-}
-
-/// Converts an error of git in the middle of a merge.
-pub(crate) fn merge_error(history: &HistoryReader<'_>, err: gix::Error) -> Error {
-    history.repository.git_error("merge two commits", err)
 }
 
 #[cfg(test)]

@@ -14,8 +14,7 @@ use crate::keeper::sync::notices::future_commit_sentence;
 use crate::keeper::sync::repositories::SyncedRepository;
 use crate::model::{CommitMode, Diagnostic, path_text, quoted, quoted_unless_plain};
 use crate::store::{
-    self, ApplyOutcome, DatedCommit, HistoryComparison, HistoryRelation, PlannedMove, SyncSession,
-    Upstream,
+    self, ApplyOutcome, DatedCommit, HistoryComparison, PlannedMove, SyncSession, Upstream,
 };
 
 /// The options of a synchronization.
@@ -274,7 +273,7 @@ fn reject_other_format(
 impl SyncReport {
     fn add_plan(&mut self, planned: &PlannedMove, histories: &HistoryComparison) {
         self.received += histories.behind;
-        self.is_merged |= histories.relation == HistoryRelation::Diverged;
+        self.is_merged |= histories.ahead > 0 && histories.behind > 0;
         self.new_conflicts += planned.conflicts;
         let counts = [planned.added, planned.changed, planned.deleted];
         for (sum, count) in self.files.iter_mut().zip(counts) {

@@ -64,24 +64,9 @@ pub struct FetchReport {
     pub latest_commit: Option<DatedCommit>,
 }
 
-/// How the two histories are related.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HistoryRelation {
-    /// Both have the same newest commit.
-    Same,
-    /// The remote lacks commits from here.
-    Ahead,
-    /// Commits of the remote are missing here.
-    Behind,
-    /// Both.
-    Diverged,
-}
-
 /// The two histories, compared.
 #[derive(Debug)]
 pub struct HistoryComparison {
-    /// How they are related.
-    pub relation: HistoryRelation,
     /// The number of commits that the remote lacks.
     pub ahead: usize,
     /// The number of commits of the remote that are missing here.
@@ -196,13 +181,7 @@ impl SyncSession {
             }
         }
         let [ahead, behind] = ranges.each_ref().map(|it| it.count);
-        let relation = match (ahead, behind) {
-            (0, 0) => HistoryRelation::Same,
-            (_, 0) => HistoryRelation::Ahead,
-            (0, _) => HistoryRelation::Behind,
-            _ => HistoryRelation::Diverged,
-        };
-        Ok(HistoryComparison { relation, ahead, behind, ours, theirs: self.theirs, ranges })
+        Ok(HistoryComparison { ahead, behind, ours, theirs: self.theirs, ranges })
     }
 
     /// Plans the fast-forward or the merge of two histories; `None`: nothing is missing here.
@@ -215,14 +194,12 @@ impl SyncSession {
         let (ours, Some(theirs)) = (histories.ours, histories.theirs) else { return Ok(None) };
         let history = HistoryReader::new(&self.repository);
         let failed = |err| self.repository.git_error("merge two commits", err);
-        match histories.relation {
-            HistoryRelation::Same | HistoryRelation::Ahead => Ok(None),
-            HistoryRelation::Behind => {
-                PlannedMove::to_existing(&history, ours, theirs, "sync: fast-forward")
-                    .map(Some)
-                    .map_err(failed)
-            }
-            HistoryRelation::Diverged => {
+        match (histories.ahead, histories.behind) {
+            (_, 0) => Ok(None),
+            (0, _) => PlannedMove::to_existing(&history, ours, theirs, "sync: fast-forward")
+                .map(Some)
+                .map_err(failed),
+            _ => {
                 let merger = TreeMerger { history: &history, merge_palace };
                 let merged = merger.merge_commits([ours, theirs], &histories.ranges);
                 let merged = merged.map_err(failed)?;

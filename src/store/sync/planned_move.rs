@@ -58,17 +58,6 @@ impl PlannedMove {
         files.filter_map(|it| Some((it.path.as_str(), it.now.as_ref()?.1.as_str())))
     }
 
-    /// Plans to move `HEAD` from `old` to a commit that exists.
-    pub(crate) fn to_existing(
-        history: &HistoryReader<'_>,
-        old: ObjectId,
-        new: ObjectId,
-        reason: &'static str,
-    ) -> gix::Result<Self> {
-        let tree = history.root_tree(new)?;
-        Self::new(history, old, NewHead::Existing(new), tree, reason)
-    }
-
     /// Plans to move `HEAD` to the merge of two commits, of which the first is `HEAD`.
     pub(crate) fn to_merge(
         history: &HistoryReader<'_>,
@@ -86,29 +75,22 @@ impl PlannedMove {
             seconds: time(ours)?.max(time(theirs)?),
             message: merge_message(merged.conflicts, rules_version),
         };
-        let planned = Self::new(history, ours, NewHead::Commit(merge), merged.tree, "sync: merge")?;
+        let planned = Self::new(history, ours, NewHead::Commit(merge), "sync: merge")?;
         Ok(Self { conflicts: merged.conflicts, ..planned })
     }
 
-    /// Plans to move `HEAD` from `old` to a commit that is to be written.
-    pub(crate) fn to_commit(
-        history: &HistoryReader<'_>,
-        old: ObjectId,
-        commit: NewCommit,
-        reason: &'static str,
-    ) -> gix::Result<Self> {
-        let tree = commit.tree;
-        Self::new(history, old, NewHead::Commit(commit), tree, reason)
-    }
-
-    fn new(
+    /// Plans to move `HEAD` from `old` to `new`.
+    pub(crate) fn new(
         history: &HistoryReader<'_>,
         old: ObjectId,
         new: NewHead,
-        tree: ObjectId,
         reason: &'static str,
     ) -> gix::Result<Self> {
         let before = history.root_tree(old)?;
+        let tree = match &new {
+            NewHead::Existing(commit) => history.root_tree(*commit)?,
+            NewHead::Commit(commit) => commit.tree,
+        };
         let changes = tree_diff::compare(&history.git, Some(before), Some(tree))?;
         let added: HashSet<_> = changes
             .iter()

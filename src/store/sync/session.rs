@@ -24,7 +24,7 @@ use crate::store::sync::record::SyncFailureKind;
 use crate::store::sync::transport::{PushOutcome, Transport};
 use crate::store::sync::tree_merge::{self, MergePalace, TreeMerger};
 use crate::store::sync::upstream::Upstream;
-use crate::store::write::head_move::{self, HeadMoveOutcome, MergeEdit};
+use crate::store::write::head_move::{self, HeadMoveOutcome, MergeEdit, NewHead};
 use crate::store::write::palazzo_lock::{self, PalazzoLock};
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::{CommitWarning, Error, Store};
@@ -196,9 +196,11 @@ impl SyncSession {
         let failed = |err| self.repository.git_error("merge two commits", err);
         match (histories.ahead, histories.behind) {
             (_, 0) => Ok(None),
-            (0, _) => PlannedMove::to_existing(&history, ours, theirs, "sync: fast-forward")
-                .map(Some)
-                .map_err(failed),
+            (0, _) => {
+                PlannedMove::new(&history, ours, NewHead::Existing(theirs), "sync: fast-forward")
+                    .map(Some)
+                    .map_err(failed)
+            }
             _ => {
                 let merger = TreeMerger { history: &history, merge_palace };
                 let merged = merger.merge_commits([ours, theirs], &histories.ranges);

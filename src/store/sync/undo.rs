@@ -13,7 +13,7 @@ use crate::store::sync::error::SyncError;
 use crate::store::sync::planned_move::PlannedMove;
 use crate::store::sync::tree_merge::{MergePalace, TreeMerger};
 use crate::store::write::commit::GitIdentity;
-use crate::store::write::head_move::{self, BEFORE_SYNC_REF, HeadMoveOutcome, NewCommit};
+use crate::store::write::head_move::{self, BEFORE_SYNC_REF, HeadMoveOutcome, NewCommit, NewHead};
 use crate::store::{Error, Store};
 
 /// The maximum number of authors that are named.
@@ -36,7 +36,7 @@ impl Store {
             ));
         }
         let history = HistoryReader::new(&repository);
-        let planned = PlannedMove::to_existing(&history, head, before, "sync: undo")
+        let planned = PlannedMove::new(&history, head, NewHead::Existing(before), "sync: undo")
             .map_err(|err| repository.git_error("compare two commits", err))?;
         self.apply_undo(&planned)?;
         Ok([head, before].map(short_id))
@@ -66,15 +66,14 @@ impl Store {
         if tree == history.root_tree(head).map_err(failed)? {
             return Err(nothing_to_undo("what it brought is not there any more"));
         }
-        let commit = NewCommit {
+        let commit = NewHead::Commit(NewCommit {
             parents: vec![head],
             tree,
             identity: GitIdentity::for_committer(&history.git),
             seconds: now.timestamp(),
             message: format!("sync: revert the merge {}\n\nPalazzo-Tool: sync\n", short_id(merge)),
-        };
-        let planned =
-            PlannedMove::to_commit(&history, head, commit, "sync: revert").map_err(failed)?;
+        });
+        let planned = PlannedMove::new(&history, head, commit, "sync: revert").map_err(failed)?;
         self.apply_undo(&planned)?;
         let new = repository.head()?.ok_or(SyncError::NoCommit)?;
         Ok([merge, new].map(short_id))

@@ -53,7 +53,7 @@ pub use crate::store::repo::proposal_error::ProposalError;
 pub use crate::store::repo::rename::rename as rename_file;
 pub use crate::store::repo::state::{RepositoryState, max_open_files, max_watched_folders};
 pub use crate::store::repo::unmerged::UnfinishedMerge;
-pub use crate::store::sync::commit_range::{FileChange, LastChange};
+pub use crate::store::sync::commit_range::FileChange;
 pub use crate::store::sync::error::SyncError;
 pub use crate::store::sync::incoming_commits::DatedCommit;
 pub use crate::store::sync::planned_move::{EmptiedPalace, PlannedMove};

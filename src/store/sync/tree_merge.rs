@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
+use crate::model::Side;
 use crate::store::history::commits::HistoryReader;
 use crate::store::history::palace_folders::PalaceFolders;
 use crate::store::repo::palace_trees::find_folder;
 use crate::store::repo::tree_diff::{self, TreeEntry};
-use crate::store::sync::commit_range::{CommitRange, FileChange, LastChange};
+use crate::store::sync::commit_range::{CommitRange, FileChange};
 
 /// The contents of files by path.
 pub type FileContents = BTreeMap<String, Vec<u8>>;
@@ -29,7 +30,7 @@ pub struct PalaceVersions<'a> {
     pub read_unchanged: &'a dyn Fn(&str) -> Option<Vec<u8>>,
     /// Returns the last change of a side (0 or 1) to a file that is wanted; if there is none, the
     /// last one.
-    pub last_change: &'a dyn Fn(usize, &str, Option<&IsWantedChange<'_>>) -> LastChange,
+    pub last_change: &'a dyn Fn(usize, &str, Option<&IsWantedChange<'_>>) -> Side,
 }
 
 /// Returns whether a commit has changed what is wanted.

@@ -81,15 +81,15 @@ pub fn sync_repository(
     let done = exchange_commits(repository, &mut session, options);
     match &done {
         Ok(_) if options.is_dry_run => {}
-        Ok(report) => {
+        Ok(report) => session.record(|it| {
             if report.received > 0 {
-                session.record_received(report.future_commit.clone());
+                it.future_commit.clone_from(&report.future_commit);
             }
-            session.record_outcome(None, options.now);
-        }
+            it.failure = None;
+        }),
         Err(refusal) => {
             if let Some(kind) = refusal.sync_failure_kind() {
-                session.record_outcome(Some((kind, refusal.to_string())), options.now);
+                session.record(|it| it.set_failure(kind, refusal.to_string(), options.now));
             }
         }
     }
@@ -108,7 +108,7 @@ fn exchange_commits(
         report.is_rewritten |= fetched.is_rewritten;
         let future = fetched.latest_commit.filter(|it| store::is_far_ahead(it.at, options.now));
         report.future_commit = future.or(report.future_commit.take());
-        session.record_reached(options.now);
+        session.record(|it| it.last_reached = Some(options.now));
         let mut histories = session.compare(MERGE_RULES_VERSION)?;
         let planned = session.plan(&histories, &merge_versions, MERGE_RULES_VERSION)?;
         if let Some(planned) = &planned {
@@ -155,7 +155,7 @@ fn push_commits(
     }
     let is_pushed = session.push(histories)?;
     if is_pushed {
-        session.record_push(options.now);
+        session.record(|it| it.last_push = Some(options.now));
         report.sent = histories.ahead;
     } else {
         report.rejected += 1;

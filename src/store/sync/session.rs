@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, Utc};
 use gix::ObjectId;
 
 use crate::model::{CommitId, quoted};
@@ -20,7 +19,7 @@ use crate::store::sync::error::SyncError;
 use crate::store::sync::incoming_check::{self, InvalidFile};
 use crate::store::sync::incoming_commits::{self, DatedCommit};
 use crate::store::sync::planned_move::{EmptiedPalace, PlannedMove};
-use crate::store::sync::record::SyncFailureKind;
+use crate::store::sync::record::SyncRecord;
 use crate::store::sync::transport::{PushOutcome, Transport};
 use crate::store::sync::tree_merge::{self, MergePalace, TreeMerger};
 use crate::store::sync::upstream::Upstream;
@@ -281,27 +280,9 @@ impl SyncSession {
         Ok(())
     }
 
-    /// Records that the remote was reached. A full disk must not prevent the synchronization.
-    pub fn record_reached(&self, now: DateTime<Utc>) {
-        drop(self.store.update_sync_record(|it| it.last_reached = Some(now)));
-    }
-
-    /// Records that commits were pushed.
-    pub fn record_push(&self, now: DateTime<Utc>) {
-        drop(self.store.update_sync_record(|it| it.last_push = Some(now)));
-    }
-
-    /// Records whether one of the commits that were received is dated far ahead.
-    pub fn record_received(&self, future_commit: Option<DatedCommit>) {
-        drop(self.store.update_sync_record(|it| it.future_commit = future_commit));
-    }
-
-    /// Records why the synchronization failed; `None`: it succeeded.
-    pub fn record_outcome(&self, failure: Option<(SyncFailureKind, String)>, now: DateTime<Utc>) {
-        drop(self.store.update_sync_record(|it| match failure {
-            Some((kind, message)) => it.set_failure(kind, message, now),
-            None => it.failure = None,
-        }));
+    /// Changes what is known of the last synchronizations. A full disk must not prevent this one.
+    pub fn record(&self, change: impl FnOnce(&mut SyncRecord)) {
+        drop(self.store.update_sync_record(change));
     }
 
     /// Returns the newest commit here.

@@ -58,7 +58,7 @@ pub use crate::store::sync::error::SyncError;
 pub use crate::store::sync::incoming_commits::DatedCommit;
 pub use crate::store::sync::planned_move::{EmptiedPalace, PlannedMove};
 pub use crate::store::sync::record::{SyncFailure, SyncFailureKind, SyncRecord};
-pub use crate::store::sync::session::{ApplyOutcome, FetchReport, HistoryComparison, SyncSession};
+pub use crate::store::sync::session::{FetchReport, HistoryComparison, SyncSession};
 pub use crate::store::sync::status::SyncStatus;
 pub use crate::store::sync::tree_merge::{
     FileContents, IsWantedChange, MergePalace, MergedPalace, PalaceVersions,

@@ -14,7 +14,7 @@ use crate::keeper::sync::notices::future_commit_sentence;
 use crate::keeper::sync::repositories::SyncedRepository;
 use crate::model::{CommitMode, Diagnostic, path_text, quoted, quoted_unless_plain};
 use crate::store::{
-    self, ApplyOutcome, DatedCommit, HistoryComparison, PlannedMove, SyncSession, Upstream,
+    self, DatedCommit, EditedFile, HistoryComparison, PlannedMove, SyncSession, Upstream,
 };
 
 /// The options of a synchronization.
@@ -120,15 +120,12 @@ fn exchange_commits(
             break;
         }
         if let Some(planned) = &planned {
-            match session.apply(planned, &|it| merge_rested_edit(it, options.now))? {
-                ApplyOutcome::Done(warnings) => {
-                    report.warnings.extend(warnings.iter().map(ToString::to_string));
-                }
-                ApplyOutcome::HeadMoved => {
-                    session.wait_for_next_attempt()?;
-                    continue;
-                }
-            }
+            let merge_edit = |it: &EditedFile<'_>| merge_rested_edit(it, options.now);
+            let Some(warnings) = session.apply(planned, &merge_edit)? else {
+                session.wait_for_next_attempt()?;
+                continue;
+            };
+            report.warnings.extend(warnings.iter().map(ToString::to_string));
             histories = session.compare(MERGE_RULES_VERSION)?;
         }
         if push_commits(session, &histories, options, &mut report)? {

@@ -76,15 +76,6 @@ pub struct HistoryComparison {
     pub(crate) ranges: [CommitRange; 2],
 }
 
-/// The outcome of applying what was planned.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ApplyOutcome {
-    /// The palace has the new commit.
-    Done(Vec<CommitWarning>),
-    /// Another program has committed meanwhile; nothing was changed.
-    HeadMoved,
-}
-
 /// Waits for the lock, also until the store's cancel flag is set.
 fn acquire_sync_lock(store: &Store, timeout: Duration) -> Result<PalazzoLock, Error> {
     let repository = store.require_repository()?;
@@ -239,19 +230,20 @@ impl SyncSession {
     }
 
     /// Applies a plan to the files, the index and `HEAD`. `merge_edit` can merge uncommitted edits.
+    /// `None`: another program has committed meanwhile, and nothing was changed.
     pub fn apply(
         &mut self,
         planned: &PlannedMove,
         merge_edit: &MergeEdit<'_>,
-    ) -> Result<ApplyOutcome, Error> {
+    ) -> Result<Option<Vec<CommitWarning>>, Error> {
         reject_merge_in_progress(&self.repository)?;
         let Store { writer, repository, .. } = &mut self.store;
         match head_move::move_head(writer, repository, &planned.head_move, merge_edit)? {
             HeadMoveOutcome::Done(report) => {
                 self.store.run_maintenance();
-                Ok(ApplyOutcome::Done(report.warnings))
+                Ok(Some(report.warnings))
             }
-            HeadMoveOutcome::HeadMoved => Ok(ApplyOutcome::HeadMoved),
+            HeadMoveOutcome::HeadMoved => Ok(None),
             HeadMoveOutcome::UncommittedEdits(paths) => {
                 Err(SyncError::UncommittedEdit { paths }.into())
             }

@@ -20,7 +20,7 @@ use crate::store::sync::incoming_check::{self, InvalidFile};
 use crate::store::sync::incoming_commits::{self, DatedCommit};
 use crate::store::sync::planned_move::{EmptiedPalace, PlannedMove};
 use crate::store::sync::record::SyncRecord;
-use crate::store::sync::transport::{PushOutcome, Transport};
+use crate::store::sync::transport::Transport;
 use crate::store::sync::tree_merge::{self, MergePalace, TreeMerger};
 use crate::store::sync::upstream::Upstream;
 use crate::store::write::head_move::{self, HeadMoveOutcome, MergeEdit, NewHead};
@@ -254,10 +254,11 @@ impl SyncSession {
     pub fn push(&self, histories: &HistoryComparison) -> Result<bool, Error> {
         self.check_outgoing(histories)?;
         let tip = histories.ours;
-        match self.transport.push(&self.upstream, tip)? {
-            PushOutcome::Done => self.point_tracking_ref(tip).map(|()| true),
-            PushOutcome::RemoteMoved => Ok(false),
+        let is_pushed = self.transport.push(&self.upstream, tip)?;
+        if is_pushed {
+            self.point_tracking_ref(tip)?;
         }
+        Ok(is_pushed)
     }
 
     /// Waits a moment before another attempt; fails after the last one.

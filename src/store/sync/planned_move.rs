@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashSet};
 
 use gix::ObjectId;
-use gix::objs::tree::EntryKind;
 
 use crate::model::{RoomId, Slug};
 use crate::store::history::commits::HistoryReader;
@@ -11,7 +10,7 @@ use crate::store::history::commits::MERGE_RULES_TRAILER;
 use crate::store::history::palace_folders::{PalaceFolders, SETTINGS_FILE};
 use crate::store::repo::blob_entry::BlobEntry;
 use crate::store::repo::palace_folders::PALACE_FOLDERS;
-use crate::store::repo::tree_diff::{self, TreeChange, TreeEntry};
+use crate::store::repo::tree_diff::{self, TreeChange};
 use crate::store::sync::status::CONFLICTS_FOLDER;
 use crate::store::sync::tree_merge::MergedTree;
 use crate::store::write::commit::GitIdentity;
@@ -264,16 +263,10 @@ fn kind_of_item(path: &str) -> Option<&'static str> {
 fn moved_file(git: &gix::Repository, change: TreeChange) -> gix::Result<MovedFile> {
     let now = change.now.map(|it| -> gix::Result<_> {
         let text = String::from_utf8(git.find_blob(it.id)?.take_data());
-        Ok((blob_entry(it), text.map_err(gix::Error::from_error)?))
+        Ok((it.into(), text.map_err(gix::Error::from_error)?))
     });
-    let was = change.was.map(blob_entry);
+    let was = change.was.map(BlobEntry::from);
     Ok(MovedFile { path: change.path, was, now: now.transpose()? })
-}
-
-fn blob_entry(entry: TreeEntry) -> BlobEntry {
-    let is_executable = entry.mode.is_executable();
-    let kind = if is_executable { EntryKind::BlobExecutable } else { EntryKind::Blob };
-    BlobEntry { kind, id: entry.id }
 }
 
 /// Returns the message of a merge. It follows from the content, so that it is the same everywhere.

@@ -2,7 +2,7 @@
 //!
 //! A comparison with the disk does not read files that git's index shows to be unchanged.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::time::{Duration, SystemTime};
 
@@ -151,7 +151,7 @@ impl<'p> WorkingCopy<'p> {
 
     /// Compares the palace on disk with a tree of the palace.
     fn diff_with_tree(&self, tree: Option<ObjectId>) -> gix::Result<Vec<FileDiff>> {
-        let was = tree_files(self.history, tree)?;
+        let was = tree_diff::list_files(&self.history.git, tree)?;
         let mut paths: BTreeSet<String> = was.keys().cloned().collect();
         let here = palace_files::list_paths(&self.history.repository.palace);
         let new = here.into_iter().filter(|it| !was.contains_key(it)).collect();
@@ -222,15 +222,6 @@ impl<'p> WorkingCopy<'p> {
     fn path_in_repository(&self, path: &str) -> String {
         format!("{}{path}", self.history.repository.prefix)
     }
-}
-
-/// Lists all files of a tree of the palace.
-fn tree_files(
-    past: &HistoryReader<'_>,
-    tree: Option<ObjectId>,
-) -> gix::Result<BTreeMap<String, TreeEntry>> {
-    let files = tree_diff::compare(&past.git, None, tree)?.into_iter();
-    Ok(files.filter_map(|it| Some((it.path, it.now?))).collect())
 }
 
 #[cfg(test)]

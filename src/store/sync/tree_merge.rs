@@ -167,7 +167,7 @@ impl TreeMerger<'_> {
             };
             entries.map(read).collect::<gix::Result<FileContents>>()
         };
-        let base_files = palace_files_of_tree(git, base, folder)?;
+        let base_files = tree_diff::list_files(git, find_folder(git, base, folder)?)?;
         let unchanged = base_files.keys().filter(|it| !files.contains_key(*it)).cloned().collect();
         let read_unchanged =
             |path: &str| Some(git.find_blob(base_files.get(path)?.id).ok()?.take_data());
@@ -235,16 +235,6 @@ fn changed_files(
         changes.entry(folder).or_default().insert(path, FileVersions { base, sides });
     }
     Ok(changes)
-}
-
-/// Lists the files below a folder of a tree, by path in the folder.
-fn palace_files_of_tree(
-    git: &gix::Repository,
-    root: ObjectId,
-    folder: &str,
-) -> gix::Result<BTreeMap<String, TreeEntry>> {
-    let files = tree_diff::compare(git, None, find_folder(git, root, folder)?)?;
-    Ok(files.into_iter().filter_map(|it| Some((it.path, it.now?))).collect())
 }
 
 #[cfg(test)]

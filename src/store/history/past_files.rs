@@ -51,34 +51,16 @@ impl Store {
         Ok(Self { source: Source::Commit(summary), ..store })
     }
 
-    /// Reads one file of a store that reads from a commit or a branch; `None`: there is none.
-    pub(crate) fn read_committed_file(
-        &self,
-        path: &str,
-    ) -> Result<Result<Option<String>, Diagnostic>, Error> {
-        self.retry_during_gc(|| match self.head()? {
-            Some(commit) => self.read_file_at(&commit, path),
-            None => Ok(Ok(None)),
-        })
-    }
-
     /// Lists the files at or below `path`, all files if it is empty, in the newest commit.
     pub(crate) fn list_files_at_head(
         &self,
         path: &str,
     ) -> Result<(FileStamps, Vec<Diagnostic>), Error> {
-        self.retry_during_gc(|| self.try_list_files_at_head(path))
-    }
-
-    fn try_list_files_at_head(&self, path: &str) -> Result<(FileStamps, Vec<Diagnostic>), Error> {
         let repository = self.require_repository()?;
         let tip = self.history_tip(&repository)?;
         let list = || -> gix::Result<_> {
             let past = HistoryReader::new(&repository);
-            let mut list = TreeFileList::new(&past);
-            if let Some(tree) = tip.map(|it| past.palace_tree(it)).transpose()?.flatten() {
-                list.add_palace(tree)?;
-            }
+            let mut list = TreeFileList::of_commit(&past, tip)?;
             let below = format!("{path}/");
             let is_wanted =
                 |it: &str| path.is_empty() || it == path || it.starts_with(below.as_str());
@@ -98,10 +80,7 @@ impl Store {
         let repository = self.require_repository()?;
         let read = || -> gix::Result<_> {
             let past = HistoryReader::new(&repository);
-            let mut list = TreeFileList::new(&past);
-            if let Some(tree) = past.palace_tree(commits::parse_commit_id(commit)?)? {
-                list.add_palace(tree)?;
-            }
+            let list = TreeFileList::of_commit(&past, Some(commits::parse_commit_id(commit)?))?;
             let TreeFileList { files, mut findings, remaining_entries: left, .. } = list;
             if left == 0 {
                 return Ok(None);
@@ -136,9 +115,8 @@ impl Store {
     fn read_many_files_at_head(&self, paths: &[String]) -> Option<Files> {
         let repository = self.require_repository().ok()?;
         let past = HistoryReader::new(&repository);
-        let head = self.history_tip(&repository).ok()??;
-        let mut list = TreeFileList::new(&past);
-        list.add_palace(past.palace_tree(head).ok()??).ok()?;
+        let tip = self.history_tip(&repository).ok()?;
+        let mut list = TreeFileList::of_commit(&past, tip).ok()?;
         let wanted: HashSet<_> = paths.iter().collect();
         list.files.retain(|it| wanted.contains(&it.path));
         Some(read_tree_files(&repository, &list.files).ok()??.0)
@@ -222,13 +200,14 @@ struct TreeFileList<'p> {
 }
 
 impl<'p> TreeFileList<'p> {
-    fn new(past: &'p HistoryReader<'p>) -> Self {
-        Self {
-            history: past,
-            files: Vec::new(),
-            findings: Vec::new(),
-            remaining_entries: MAX_ENTRIES,
+    /// Lists the files of the palace in a commit; none without one.
+    fn of_commit(past: &'p HistoryReader<'p>, commit: Option<ObjectId>) -> gix::Result<Self> {
+        let (files, findings) = (Vec::new(), Vec::new());
+        let mut list = Self { history: past, files, findings, remaining_entries: MAX_ENTRIES };
+        if let Some(tree) = commit.map(|it| past.palace_tree(it)).transpose()?.flatten() {
+            list.add_palace(tree)?;
         }
+        Ok(list)
     }
 
     /// Adds the files of a palace's tree.

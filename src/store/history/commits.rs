@@ -12,6 +12,7 @@ use gix::traverse::commit::simple::CommitTimeOrder;
 
 use crate::model::{Author, CommitDetails, CommitId, CommitSummary};
 
+use crate::store::Error;
 use crate::store::repo::palace_trees::find_folder;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::tree_diff;
@@ -243,6 +244,17 @@ impl<'a> HistoryReader<'a> {
             let at = info.commit_time.map_or_else(|| self.commit_time(info.id), Ok)?;
             Ok(CommitNode { id: info.id, parents, seconds: at })
         }))
+    }
+}
+
+impl Repository {
+    /// Reads the history by `read`, whose errors are those of the operation.
+    pub(crate) fn read_history<T>(
+        &self,
+        operation: &'static str,
+        read: impl FnOnce(&HistoryReader<'_>) -> gix::Result<T>,
+    ) -> Result<T, Error> {
+        read(&HistoryReader::new(self)).map_err(|err| self.git_error(operation, err))
     }
 }
 

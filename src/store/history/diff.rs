@@ -30,16 +30,14 @@ impl Store {
     /// not ignore.
     pub fn diff_since(&self, since: Option<&CommitId>) -> Result<Vec<FileDiff>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
-        let past = HistoryReader::new(&repository);
         let now = if self.reads_disk() { None } else { self.head()? };
-        let differing = || -> gix::Result<_> {
-            let was = palace_tree(&past, since)?;
+        repository.read_history("compare the palace with a commit", |past| {
+            let was = palace_tree(past, since)?;
             match &now {
-                Some(commit) => diff_trees(&past, was, palace_tree(&past, Some(commit))?),
-                None => WorkingCopy::new(&past)?.diff_with_tree(was),
+                Some(commit) => diff_trees(past, was, palace_tree(past, Some(commit))?),
+                None => WorkingCopy::new(past)?.diff_with_tree(was),
             }
-        };
-        differing().map_err(|err| repository.git_error("compare the palace with a commit", err))
+        })
     }
 
     /// Returns the contents of the files at `paths` as this store reads them, with the line endings
@@ -52,12 +50,10 @@ impl Store {
             return Ok(paths.iter().map(|it| read_content(self.read_file(it))).collect());
         }
         let repository = self.require_repository()?;
-        let past = HistoryReader::new(&repository);
-        let contents = || -> gix::Result<_> {
-            let disk = WorkingCopy::new(&past)?;
+        repository.read_history("compare the palace with a commit", |past| {
+            let disk = WorkingCopy::new(past)?;
             paths.iter().map(|path| disk.read_with_git_line_endings(path)).collect()
-        };
-        contents().map_err(|err| repository.git_error("compare the palace with a commit", err))
+        })
     }
 
     /// Returns a text stored in git with the line endings that the file at `path` has on disk; those
@@ -78,12 +74,10 @@ impl Store {
     /// Lists the files that a commit changed compared with its first parent.
     pub fn diff_of_commit(&self, record: &CommitDetails) -> Result<Vec<FileDiff>, Error> {
         let repository = self.require_repository()?;
-        let past = HistoryReader::new(&repository);
-        let differing = || -> gix::Result<_> {
-            let was = palace_tree(&past, record.parent.as_ref())?;
-            diff_trees(&past, was, palace_tree(&past, Some(&record.summary.id))?)
-        };
-        differing().map_err(|err| repository.git_error("compare two commits", err))
+        repository.read_history("compare two commits", |past| {
+            let was = palace_tree(past, record.parent.as_ref())?;
+            diff_trees(past, was, palace_tree(past, Some(&record.summary.id))?)
+        })
     }
 }
 

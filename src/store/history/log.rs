@@ -57,17 +57,15 @@ impl Store {
         mut each: impl FnMut(CommitDetails) -> bool,
     ) -> Result<(), Error> {
         let Some(repository) = self.repository()? else { return Ok(()) };
-        let past = HistoryReader::new(&repository);
         let ids = |commits: &[CommitId]| -> gix::Result<Vec<_>> {
             commits.iter().map(commits::parse_commit_id).collect()
         };
         let newest = if range.tips.is_empty() { self.history_tip(&repository)? } else { None };
         let paths = paths.iter().map(|it| (*it).to_owned()).collect();
-        let walk = || {
+        repository.read_history("read the history", |past| {
             let tips = ids(&range.tips)?.into_iter().chain(newest).collect();
-            walk_log(&past, (tips, ids(&range.hidden)?), paths, &mut each)
-        };
-        walk().map_err(|err| repository.git_error("read the history", err))
+            walk_log(past, (tips, ids(&range.hidden)?), paths, &mut each)
+        })
     }
 
     /// Lists the newest commits of a range that changed the palace, at most `limit`.
@@ -91,12 +89,10 @@ impl Store {
         other: &CommitId,
     ) -> Result<Option<CommitId>, Error> {
         let repository = self.require_repository()?;
-        let past = HistoryReader::new(&repository);
-        let base = || -> gix::Result<_> {
+        repository.read_history("find the common ancestor of two commits", |past| {
             let ids = (commits::parse_commit_id(one)?, commits::parse_commit_id(other)?);
             Ok(past.git.merge_base(ids.0, ids.1)?.map(|it| CommitId(it.to_string())))
-        };
-        base().map_err(|err| repository.git_error("find the common ancestor of two commits", err))
+        })
     }
 }
 

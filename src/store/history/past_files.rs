@@ -58,9 +58,8 @@ impl Store {
     ) -> Result<(FileStamps, Vec<Diagnostic>), Error> {
         let repository = self.require_repository()?;
         let tip = self.history_tip(&repository)?;
-        let list = || -> gix::Result<_> {
-            let past = HistoryReader::new(&repository);
-            let mut list = TreeFileList::of_commit(&past, tip)?;
+        repository.read_history("list the files of a commit", |past| {
+            let mut list = TreeFileList::of_commit(past, tip)?;
             let below = format!("{path}/");
             let is_wanted =
                 |it: &str| path.is_empty() || it == path || it.starts_with(below.as_str());
@@ -68,8 +67,7 @@ impl Store {
             let files = list.files.into_iter().filter(|it| is_wanted(&it.path));
             let stamps = files.map(|it| (it.path, FileStamp::of_blob(it.id)));
             Ok((stamps.collect(), list.findings))
-        };
-        list().map_err(|err| repository.git_error("list the files of a commit", err))
+        })
     }
 
     /// Reads all files of the palace as of `commit`.
@@ -78,9 +76,8 @@ impl Store {
         commit: &CommitId,
     ) -> Result<(Files, Vec<Diagnostic>), Error> {
         let repository = self.require_repository()?;
-        let read = || -> gix::Result<_> {
-            let past = HistoryReader::new(&repository);
-            let list = TreeFileList::of_commit(&past, Some(commits::parse_commit_id(commit)?))?;
+        let read = repository.read_history("read an old commit", |past| {
+            let list = TreeFileList::of_commit(past, Some(commits::parse_commit_id(commit)?))?;
             let TreeFileList { files, mut findings, remaining_entries: left, .. } = list;
             if left == 0 {
                 return Ok(None);
@@ -91,8 +88,7 @@ impl Store {
             findings.extend(unreadable);
             findings.sort_by(|a, b| a.file.cmp(&b.file));
             Ok(Some((texts, findings)))
-        };
-        let read = read().map_err(|err| repository.git_error("read an old commit", err))?;
+        })?;
         read.ok_or_else(|| Error::CommitTooLarge { short: commit.0.chars().take(7).collect() })
     }
 
@@ -132,18 +128,16 @@ impl Store {
             return Ok(Err(palace_files::invalid_path_finding(Code::FileName, path, &err)));
         }
         let repository = self.require_repository()?;
-        let read = || -> gix::Result<_> {
-            let past = HistoryReader::new(&repository);
+        repository.read_history("read an old commit", |past| {
             let Some(tree) = past.palace_tree(commits::parse_commit_id(commit)?)? else {
                 return Ok(Ok(None));
             };
             let found = past.git.find_tree(tree)?.lookup_entry(path.split('/'))?;
             match found {
                 None => Ok(Ok(None)),
-                Some(it) => Ok(read_text_blob(&past, path, it.mode(), it.object_id())?.map(Some)),
+                Some(it) => Ok(read_text_blob(past, path, it.mode(), it.object_id())?.map(Some)),
             }
-        };
-        read().map_err(|err| repository.git_error("read an old commit", err))
+        })
     }
 }
 

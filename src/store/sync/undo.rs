@@ -105,18 +105,16 @@ impl Store {
         merge: ObjectId,
         before: ObjectId,
     ) -> Result<SyncError, Error> {
-        let history = HistoryReader::new(repository);
-        let read = || -> gix::Result<_> {
+        let counts = repository.read_history("read the history", |history| {
             let mut counts: BTreeMap<String, usize> = BTreeMap::new();
             for step in history.walk_commits([merge], [before])? {
                 let id = step?.id;
-                if merge_rules_of_commit(&history, id)?.is_none() {
+                if merge_rules_of_commit(history, id)?.is_none() {
                     *counts.entry(history.read_commit_summary(id)?.by).or_default() += 1;
                 }
             }
             Ok(counts)
-        };
-        let counts = read().map_err(|err| repository.git_error("read the history", err))?;
+        })?;
         let upstream = self.upstream()?.description();
         let brought = describe_authors(counts);
         Ok(SyncError::MergeWasPushed { merge: short_id(merge), upstream, brought })

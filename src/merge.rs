@@ -14,9 +14,9 @@ mod rules;
 mod side;
 mod text;
 
+pub use crate::model::Side;
 pub use field::{FieldPlace, find_field, is_same_value};
 pub use item::{FieldConflict, Fields, LastChanges, MergedFields, field_of_item, merge_fields};
 pub use list_matching::ListKind;
 pub use present_field::{PresentField, find_present_field};
-pub use side::Side;
 pub use text::{merge_lines, merge_prose};

@@ -73,7 +73,7 @@ pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
 pub use audience::Audience;
 pub use changeset::{Author, Changeset, FileEdit, Files, MAX_FILE_BYTES, max_file_bytes};
 pub use client_setup::{ClientSetup, InsertionTrace, TextChange};
-pub use conflict::{Conflict, ConflictAuthor, ConflictChoice, OpenConflict};
+pub use conflict::{Conflict, ConflictAuthor, ConflictChoice, OpenConflict, Side};
 pub use date::{Date, DateError, PointInTime};
 pub use diagnostic::severity::Severity;
 pub use diagnostic::{Diagnostic, MeantWord, Position, typo_correction, typo_corrections};

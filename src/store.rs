@@ -53,14 +53,12 @@ pub use crate::store::repo::proposal_error::ProposalError;
 pub use crate::store::repo::rename::rename as rename_file;
 pub use crate::store::repo::state::{RepositoryState, max_open_files, max_watched_folders};
 pub use crate::store::repo::unmerged::UnfinishedMerge;
-pub use crate::store::sync::commit_range::{FileChange, LastChange};
+pub use crate::store::sync::commit_range::FileChange;
 pub use crate::store::sync::error::SyncError;
 pub use crate::store::sync::incoming_commits::DatedCommit;
 pub use crate::store::sync::planned_move::{EmptiedPalace, PlannedMove};
 pub use crate::store::sync::record::{SyncFailure, SyncFailureKind, SyncRecord};
-pub use crate::store::sync::session::{
-    ApplyOutcome, FetchReport, HistoryComparison, HistoryRelation, SyncSession,
-};
+pub use crate::store::sync::session::{FetchReport, HistoryComparison, SyncSession};
 pub use crate::store::sync::status::SyncStatus;
 pub use crate::store::sync::tree_merge::{
     FileContents, IsWantedChange, MergePalace, MergedPalace, PalaceVersions,

@@ -225,34 +225,34 @@ fn status_result(state: &SyncState) -> RepositoryResult {
         true => "set up on this machine",
         false => "not set up on this machine: run `palazzo sync --setup`",
     };
-    let reached = match state.record.last_reached {
+    let reached = match state.status.record.last_reached {
         Some(at) => format!("last reached {}", render::ago(at, current_time())),
         None => "never reached from here".to_owned(),
     };
-    let difference = match (state.ahead, state.behind) {
+    let difference = match (state.status.ahead, state.status.behind) {
         (Some(ahead), Some(behind)) => {
             format!("{} to push, {} to merge\n", count(ahead, "commit"), count(behind, "commit"))
         }
         _ => String::new(),
     };
-    let failure = state.record.failure.as_ref();
+    let failure = state.status.record.failure.as_ref();
     let failed = failure.map(|it| {
         let since = render::time_of_day(it.since, current_time());
         format!("failed since {since}: {}\n", render::whole_line(&it.message))
     });
     let text = format!(
         "{}: {set_up}\n{reached}\n{difference}{}\n{}",
-        state.upstream,
+        state.status.upstream.description(),
         count(state.conflicts, "conflict"),
         failed.unwrap_or_default()
     );
     let json = json!({
-        "upstream": state.upstream,
-        "url": state.url,
+        "upstream": state.status.upstream.description(),
+        "url": state.status.upstream.url.to_string(),
         "set_up": state.is_set_up,
-        "ahead": state.ahead,
-        "behind": state.behind,
-        "last_reached": state.record.last_reached.map(|it| it.to_rfc3339()),
+        "ahead": state.status.ahead,
+        "behind": state.status.behind,
+        "last_reached": state.status.record.last_reached.map(|it| it.to_rfc3339()),
         "conflicts": state.conflicts,
         "failure": failure.map(|it| json!({
             "since": it.since.to_rfc3339(),

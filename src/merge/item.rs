@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
+use crate::merge::Side;
 use crate::merge::list::{ListItem, plan_list};
 use crate::merge::list_matching::{ListKind, item_key, scalar_text};
 use crate::merge::rules::{Rule, Scope};
-use crate::merge::side::Side;
 use crate::merge::text::merge_prose;
 use crate::model::FileKind;
 

@@ -2,21 +2,7 @@
 
 use std::cmp::Ordering;
 
-use chrono::{DateTime, Utc};
-
-/// The last change of one side to a file or a field. It decides which side stands in a conflict, and is kept
-/// with the value that does not.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Side {
-    /// The name of the author.
-    pub author: String,
-    /// The author time of the commit.
-    pub at: DateTime<Utc>,
-    /// Whether a person made the change by hand: the commit has no `Palazzo-Tool` trailer.
-    pub is_by_hand: bool,
-    /// The id of the commit.
-    pub commit: String,
-}
+use crate::model::Side;
 
 impl Side {
     /// Compares two sides: a hand edit precedes the change of a tool, and a later change an earlier
@@ -33,7 +19,7 @@ impl Side {
     /// Returns a change at a time in seconds, for tests.
     #[cfg(test)]
     pub(crate) fn at_second(seconds: i64) -> Self {
-        let at = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
+        let at = chrono::DateTime::from_timestamp(seconds, 0).unwrap_or_default();
         Self { author: String::new(), at, is_by_hand: false, commit: String::new() }
     }
 }

@@ -87,3 +87,17 @@ impl Conflict {
         name.strip_suffix(".yaml").unwrap_or(name)
     }
 }
+
+/// The last change of one side of a merge to a file or a field. It decides which side stands in a conflict, and
+/// is kept with the value that does not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Side {
+    /// The name of the author.
+    pub author: String,
+    /// The author time of the commit.
+    pub at: DateTime<Utc>,
+    /// Whether a person made the change by hand: the commit has no `Palazzo-Tool` trailer.
+    pub is_by_hand: bool,
+    /// The id of the commit.
+    pub commit: String,
+}

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::num::NonZeroU32;
 
+use chrono::serde::ts_seconds;
 use chrono::{DateTime, Utc};
+use serde::{Deserialize, Serialize};
 use ulid::Ulid;
 
 /// A commit id: the hexadecimal digits of its hash.
@@ -22,13 +24,15 @@ pub type FileHistories = BTreeMap<String, FileHistory>;
 pub type RoomArrivals = HashMap<Ulid, usize>;
 
 /// The history of one file (v2 section 3.9).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileHistory {
     /// The number of commits that changed it; 1 after the first.
     pub count: u32,
     /// The time of the first commit.
+    #[serde(with = "ts_seconds")]
     pub created: DateTime<Utc>,
     /// The time of the last commit.
+    #[serde(with = "ts_seconds")]
     pub updated: DateTime<Utc>,
     /// The number of the first commit, in the cache of file histories.
     pub first_commit: u32,
@@ -39,7 +43,8 @@ pub struct FileHistory {
 }
 
 /// The numbers of the last few commits that changed a file, the newest first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Vec<u32>", into = "Vec<u32>")]
 pub struct RecentCommits([Option<NonZeroU32>; 12]);
 
 impl RecentCommits {
@@ -56,6 +61,18 @@ impl RecentCommits {
     /// Yields the numbers, the newest first.
     pub fn numbers(self) -> impl Iterator<Item = u32> {
         self.0.into_iter().flatten().map(|it| it.get() - 1)
+    }
+}
+
+impl From<Vec<u32>> for RecentCommits {
+    fn from(numbers: Vec<u32>) -> Self {
+        Self::from_newest(numbers)
+    }
+}
+
+impl From<RecentCommits> for Vec<u32> {
+    fn from(recent: RecentCommits) -> Self {
+        recent.numbers().collect()
     }
 }
 

@@ -47,7 +47,7 @@ impl Store {
                 Ok((stamps, findings))
             }
             Source::Commit(_) => Ok((FileStamps::new(), Vec::new())),
-            Source::Branch(_) => self.list_files_at_head(path),
+            Source::Branch(_) => self.retry_during_gc(|| self.list_files_at_head(path)),
         }
     }
 
@@ -78,7 +78,13 @@ impl Store {
         self.repository.reject_symlinked_palace().map_err(|err| err.to_diagnostic(path))?;
         match self.reads_disk() {
             true => palace_files::read_file(&self.repository.palace, path),
-            false => self.read_committed_file(path).map_err(|err| err.to_diagnostic(path))?,
+            false => {
+                let read = self.retry_during_gc(|| match self.head()? {
+                    Some(commit) => self.read_file_at(&commit, path),
+                    None => Ok(Ok(None)),
+                });
+                read.map_err(|err| err.to_diagnostic(path))?
+            }
         }
     }
 

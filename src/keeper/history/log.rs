@@ -71,10 +71,7 @@ pub fn list_commits(
         commits.extend(Some((commit, amount)).filter(|(it, _)| selection.selects(it)));
         commits.len() <= limit
     };
-    match commit_range(range) {
-        Some(range) => palace.store().log_range(&range, &paths, collect)?,
-        None => palace.store().log(&paths, collect)?,
-    }
+    palace.store().log_range(&commit_range(range), &paths, collect)?;
     let is_truncated = commits.len() > limit;
     commits.truncate(limit);
     let with_changes = |(details, undone)| {
@@ -102,16 +99,16 @@ fn add_to_undone(
     }
 }
 
-/// Returns the commits that a log lists; `None`: those of `HEAD`.
-fn commit_range(range: RevisionRange) -> Option<CommitRange> {
-    Some(match range {
-        RevisionRange::None => return None,
+/// Returns the commits that a log lists.
+fn commit_range(range: RevisionRange) -> CommitRange {
+    match range {
+        RevisionRange::None => CommitRange::default(),
         RevisionRange::One(tip) => CommitRange { tips: vec![tip], hidden: Vec::new() },
         RevisionRange::Two(hidden, tip) => CommitRange { tips: vec![tip], hidden: vec![hidden] },
         RevisionRange::Symmetric { left, right, base } => {
             CommitRange { tips: vec![left, right], hidden: vec![base] }
         }
-    })
+    }
 }
 
 /// Finds the file of an item in the palace, or in its state at the end of a range; the folders of a

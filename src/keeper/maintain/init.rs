@@ -32,12 +32,13 @@ pub fn repository_of_new_palace(
 ) -> Result<NewPalaceRepository, Refusal> {
     let folder = keeper.home.join(available_directory_name(&keeper.home, name.trim())?);
     let store = Store::new(folder, keeper.home.clone()).with_consents(keeper.consents.clone());
-    Ok(match store.working_directory()? {
+    Ok(match store.for_whole_repository()? {
         None => {
             let (work, other_content) = (keeper.home.clone(), Vec::new());
             NewPalaceRepository { work, is_new: true, other_content }
         }
-        Some(work) => {
+        Some(whole) => {
+            let work = whole.palace_folder().to_owned();
             let other_content = store.content_beside_palaces()?;
             NewPalaceRepository { work, is_new: false, other_content }
         }

@@ -10,7 +10,6 @@ use crate::keeper::history::visits::visit_of_client;
 use crate::keeper::pages::page_session::{PageContent, PageSession};
 use crate::keeper::pages::side_by_side::compare_file;
 use crate::keeper::pages::visit::{VisitRows, undo_command};
-use crate::keeper::palace::OpenPalace;
 use crate::keeper::palace::newest_commits::MAX_COMMITS;
 use crate::keeper::{Caller, Refusal};
 use crate::model::{CommitDetails, CommitId, FileDiff, RecordedVisit, quote_for_shell};
@@ -31,7 +30,8 @@ pub(super) fn log_content(
     let end = first.saturating_add(COMMITS_PER_PAGE);
     let mut commits = page.commits.to_vec();
     if end >= MAX_COMMITS && commits.len() == MAX_COMMITS {
-        commits = commits_until(page.session.palace, end + 1)?;
+        let store = page.session.palace.store();
+        commits = store.newest_of_range(&CommitRange::default(), end + 1)?;
     }
     let is_last = commits.len() <= end;
     let shown: Vec<_> = commits.into_iter().skip(first).take(COMMITS_PER_PAGE).collect();
@@ -70,15 +70,6 @@ fn undone_commits(page: &PageSession<'_, '_>) -> BTreeSet<CommitId> {
         }
     }
     undone
-}
-
-fn commits_until(open: &OpenPalace, limit: usize) -> Result<Vec<CommitDetails>, Refusal> {
-    let mut commits = Vec::new();
-    open.store().log(&[], |it| {
-        commits.push(it);
-        commits.len() < limit
-    })?;
-    Ok(commits)
 }
 
 /// Collects what the page of a commit shows.
@@ -120,12 +111,8 @@ fn find_commit(
     }
     let store = page.session.palace.store();
     let found = store.resolve_moment(id, page.session.caller.now, &page.session.caller.zone)?;
-    let mut commits = Vec::new();
     let range = CommitRange { tips: vec![found.clone()], hidden: Vec::new() };
-    store.log_range(&range, &[], |it| {
-        commits.push(it);
-        commits.len() < 2
-    })?;
+    let commits = store.newest_of_range(&range, 2)?;
     let older = commits.get(1).map(short);
     match commits.into_iter().next().filter(|it| it.summary.id == found) {
         Some(commit) => Ok((commit, (older, None))),

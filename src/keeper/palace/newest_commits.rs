@@ -21,17 +21,12 @@ impl LoadedPalace {
         }
         let is_older = |it: &CommitId| self.store.is_in_history(it).unwrap_or_default();
         let hidden = known_head.filter(is_older);
-        let mut commits = Vec::new();
         let range =
             CommitRange { tips: vec![head.clone()], hidden: hidden.iter().cloned().collect() };
-        let read = self.store.log_range(&range, &[], |it| {
-            commits.push(it);
-            commits.len() < MAX_COMMITS
-        });
-        match read {
+        let mut commits = match self.store.newest_of_range(&range, MAX_COMMITS) {
             Err(err) if err.is_repository_error() => return Ok(Arc::default()),
             read => read?,
-        }
+        };
         if hidden.is_some() {
             commits.extend(known.iter().cloned());
             commits.truncate(MAX_COMMITS);

@@ -179,7 +179,8 @@ impl SyncThread {
     fn first_palace_in_repository(&self, folder: PathBuf) -> Option<PathBuf> {
         let work = |folder: &Path| {
             let palace = store::Store::new(folder.to_owned(), self.home.clone());
-            palace.with_consents(self.consents.clone()).repository_folder()
+            let whole = palace.with_consents(self.consents.clone()).for_whole_repository();
+            Some(whole.ok()??.palace_folder().to_owned())
         };
         let found = work(&folder);
         let is_known = self.schedules.keys().any(|it| found.is_some() && work(it) == found);

@@ -12,7 +12,7 @@ use crate::keeper::merge::{
     FilePart, MergeInput, MergeOutcome, UnchangedFiles, merge_conflict_files, merge_palaces,
 };
 use crate::keeper::merge_driver::merge_file_versions;
-use crate::merge::{Fields, Side};
+use crate::merge::Fields;
 use crate::store::{EditedFile, FileChange, IsWantedChange, MergedPalace, PalaceVersions};
 
 /// The folder with files that Palazzo makes again when they are out of date.
@@ -42,13 +42,7 @@ pub(super) fn merge_versions(versions: &PalaceVersions<'_>) -> MergedPalace {
             FilePart::Any => None,
             _ => Some(&is_wanted),
         };
-        let change = (versions.last_change)(side, path, is_wanted);
-        Side {
-            author: change.author,
-            at: change.at,
-            is_by_hand: change.is_by_hand,
-            commit: change.commit,
-        }
+        (versions.last_change)(side, path, is_wanted)
     };
     let [one, other] = &versions.sides;
     let MergeOutcome { mut files, mut conflicts } = merge_palaces(&MergeInput {
@@ -143,7 +137,8 @@ mod tests {
     use chrono::DateTime;
 
     use super::*;
-    use crate::store::{FileContents, LastChange};
+    use crate::merge::Side;
+    use crate::store::FileContents;
 
     const PATH: &str = "rooms/hall.yaml";
     const BASE: &str = "name: Hall\ndescription: Stone.\nactions:\n- label: Look\n  type: text\n  content: Dust lies on all that stands in this room, and on the floor.\n";
@@ -164,7 +159,7 @@ mod tests {
             };
             let found = (0..sides[side].len()).rev().find(is_change);
             let index = found.unwrap_or(sides[side].len() - 1);
-            LastChange {
+            Side {
                 author: format!("{side} {index}"),
                 at: DateTime::from_timestamp(i64::try_from(side).unwrap(), 0).unwrap(),
                 is_by_hand: sides[side][index].1,

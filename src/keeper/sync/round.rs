@@ -14,8 +14,7 @@ use crate::keeper::sync::notices::future_commit_sentence;
 use crate::keeper::sync::repositories::SyncedRepository;
 use crate::model::{CommitMode, Diagnostic, path_text, quoted, quoted_unless_plain};
 use crate::store::{
-    self, ApplyOutcome, DatedCommit, HistoryComparison, HistoryRelation, PlannedMove, SyncSession,
-    Upstream,
+    self, DatedCommit, EditedFile, HistoryComparison, PlannedMove, SyncSession, Upstream,
 };
 
 /// The options of a synchronization.
@@ -82,15 +81,15 @@ pub fn sync_repository(
     let done = exchange_commits(repository, &mut session, options);
     match &done {
         Ok(_) if options.is_dry_run => {}
-        Ok(report) => {
+        Ok(report) => session.record(|it| {
             if report.received > 0 {
-                session.record_received(report.future_commit.clone());
+                it.future_commit.clone_from(&report.future_commit);
             }
-            session.record_outcome(None, options.now);
-        }
+            it.failure = None;
+        }),
         Err(refusal) => {
             if let Some(kind) = refusal.sync_failure_kind() {
-                session.record_outcome(Some((kind, refusal.to_string())), options.now);
+                session.record(|it| it.set_failure(kind, refusal.to_string(), options.now));
             }
         }
     }
@@ -109,7 +108,7 @@ fn exchange_commits(
         report.is_rewritten |= fetched.is_rewritten;
         let future = fetched.latest_commit.filter(|it| store::is_far_ahead(it.at, options.now));
         report.future_commit = future.or(report.future_commit.take());
-        session.record_reached(options.now);
+        session.record(|it| it.last_reached = Some(options.now));
         let mut histories = session.compare(MERGE_RULES_VERSION)?;
         let planned = session.plan(&histories, &merge_versions, MERGE_RULES_VERSION)?;
         if let Some(planned) = &planned {
@@ -121,15 +120,12 @@ fn exchange_commits(
             break;
         }
         if let Some(planned) = &planned {
-            match session.apply(planned, &|it| merge_rested_edit(it, options.now))? {
-                ApplyOutcome::Done(warnings) => {
-                    report.warnings.extend(warnings.iter().map(ToString::to_string));
-                }
-                ApplyOutcome::HeadMoved => {
-                    session.wait_for_next_attempt()?;
-                    continue;
-                }
-            }
+            let merge_edit = |it: &EditedFile<'_>| merge_rested_edit(it, options.now);
+            let Some(warnings) = session.apply(planned, &merge_edit)? else {
+                session.wait_for_next_attempt()?;
+                continue;
+            };
+            report.warnings.extend(warnings.iter().map(ToString::to_string));
             histories = session.compare(MERGE_RULES_VERSION)?;
         }
         if push_commits(session, &histories, options, &mut report)? {
@@ -156,7 +152,7 @@ fn push_commits(
     }
     let is_pushed = session.push(histories)?;
     if is_pushed {
-        session.record_push(options.now);
+        session.record(|it| it.last_push = Some(options.now));
         report.sent = histories.ahead;
     } else {
         report.rejected += 1;
@@ -274,7 +270,7 @@ fn reject_other_format(
 impl SyncReport {
     fn add_plan(&mut self, planned: &PlannedMove, histories: &HistoryComparison) {
         self.received += histories.behind;
-        self.is_merged |= histories.relation == HistoryRelation::Diverged;
+        self.is_merged |= histories.ahead > 0 && histories.behind > 0;
         self.new_conflicts += planned.conflicts;
         let counts = [planned.added, planned.changed, planned.deleted];
         for (sum, count) in self.files.iter_mut().zip(counts) {

@@ -7,23 +7,15 @@ use crate::keeper::sync::repositories::{
 };
 use crate::keeper::{Keeper, Refusal};
 use crate::model::path_text;
-use crate::store::{self, ConsentStore, SyncRecord};
+use crate::store::{self, ConsentStore, SyncRecord, SyncStatus};
 
 /// The state of a repository compared with its upstream, as last fetched.
 #[derive(Clone, Debug)]
 pub struct SyncState {
     /// Whether the user has set it up on this machine.
     pub is_set_up: bool,
-    /// The branch and the remote, for a message.
-    pub upstream: String,
-    /// The URL of the remote, without a password.
-    pub url: String,
-    /// The number of commits that the remote lacks; `None`: it was never reached.
-    pub ahead: Option<usize>,
-    /// The number of commits of the remote that are missing here; `None`: it was never reached.
-    pub behind: Option<usize>,
-    /// What is known of the last synchronizations.
-    pub record: SyncRecord,
+    /// The upstream, and what is known of the last synchronizations.
+    pub status: SyncStatus,
     /// The number of recorded conflicts.
     pub conflicts: usize,
 }
@@ -49,16 +41,11 @@ pub fn is_sync_set_up(home: &Path, consent_folder: Option<PathBuf>) -> bool {
 
 /// Returns the state of a repository. Reaches no other machine.
 pub fn sync_state(repository: &SyncedRepository) -> Result<SyncState, Refusal> {
-    let status = repository.store().sync_status()?;
+    let mut status = repository.store().sync_status()?;
     let is_set_up = repository.is_allowed(&status.upstream)?;
-    Ok(SyncState {
-        is_set_up,
-        upstream: status.upstream.description(),
-        url: status.upstream.url.to_string(),
-        ahead: status.ahead,
-        behind: status.behind,
+    if !is_set_up {
         // The record of a repository that came as an archive is not ours.
-        record: if is_set_up { status.record } else { SyncRecord::default() },
-        conflicts: repository.count_conflicts(),
-    })
+        status.record = SyncRecord::default();
+    }
+    Ok(SyncState { is_set_up, status, conflicts: repository.count_conflicts() })
 }

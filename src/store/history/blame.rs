@@ -25,8 +25,7 @@ impl Store {
         let commits = match self.repository()? {
             Some(repository) => {
                 let tip = self.history_tip(&repository)?;
-                blame(&HistoryReader::new(&repository), tip, path, text)
-                    .map_err(|err| repository.git_error("read the history", err))?
+                repository.read_history("read the history", |past| blame(past, tip, path, text))?
             }
             None => HashMap::new(),
         };

@@ -79,9 +79,7 @@ impl Store {
     pub fn recent_commits(&self, limit: usize) -> Result<Vec<CommitSummary>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
         let Some(tip) = self.history_tip(&repository)? else { return Ok(Vec::new()) };
-        let past = HistoryReader::new(&repository);
-        find_recent_commits(&past, tip, limit)
-            .map_err(|err| repository.git_error("read the history", err))
+        repository.read_history("read the history", |past| find_recent_commits(past, tip, limit))
     }
 
     /// Returns true if `commit` is an ancestor of the newest commit.
@@ -102,8 +100,7 @@ impl Store {
         if old == new {
             return Ok(Vec::new());
         }
-        paths_changed_between(&HistoryReader::new(&repository), old, new)
-            .map_err(|err| repository.git_error("compare two commits", err))
+        repository.read_history("compare two commits", |past| paths_changed_between(past, old, new))
     }
 }
 

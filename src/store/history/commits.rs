@@ -12,6 +12,8 @@ use gix::traverse::commit::simple::CommitTimeOrder;
 
 use crate::model::{Author, CommitDetails, CommitId, CommitSummary};
 
+use crate::store::Error;
+use crate::store::repo::palace_trees::find_folder;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::tree_diff;
 
@@ -98,13 +100,7 @@ impl<'a> HistoryReader<'a> {
 
     /// Returns the palace's tree in a commit; `None`: the commit has no palace.
     pub(crate) fn palace_tree(&self, commit: ObjectId) -> gix::Result<Option<ObjectId>> {
-        let root = self.root_tree(commit)?;
-        let folder = self.repository.prefix.trim_end_matches('/');
-        if folder.is_empty() {
-            return Ok(Some(root));
-        }
-        let found = self.git.find_tree(root)?.lookup_entry(folder.split('/'))?;
-        Ok(found.filter(|it| it.mode().is_tree()).map(|it| it.object_id()))
+        find_folder(&self.git, self.root_tree(commit)?, &self.repository.prefix)
     }
 
     /// Lists the paths in which a commit differs from all of its parents. A merge has also changed those
@@ -248,6 +244,17 @@ impl<'a> HistoryReader<'a> {
             let at = info.commit_time.map_or_else(|| self.commit_time(info.id), Ok)?;
             Ok(CommitNode { id: info.id, parents, seconds: at })
         }))
+    }
+}
+
+impl Repository {
+    /// Reads the history by `read`, whose errors are those of the operation.
+    pub(crate) fn read_history<T>(
+        &self,
+        operation: &'static str,
+        read: impl FnOnce(&HistoryReader<'_>) -> gix::Result<T>,
+    ) -> Result<T, Error> {
+        read(&HistoryReader::new(self)).map_err(|err| self.git_error(operation, err))
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A comparison with the disk does not read files that git's index shows to be unchanged.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::time::{Duration, SystemTime};
 
@@ -30,16 +30,14 @@ impl Store {
     /// not ignore.
     pub fn diff_since(&self, since: Option<&CommitId>) -> Result<Vec<FileDiff>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
-        let past = HistoryReader::new(&repository);
         let now = if self.reads_disk() { None } else { self.head()? };
-        let differing = || -> gix::Result<_> {
-            let was = palace_tree(&past, since)?;
+        repository.read_history("compare the palace with a commit", |past| {
+            let was = palace_tree(past, since)?;
             match &now {
-                Some(commit) => diff_trees(&past, was, palace_tree(&past, Some(commit))?),
-                None => WorkingCopy::new(&past)?.diff_with_tree(was),
+                Some(commit) => diff_trees(past, was, palace_tree(past, Some(commit))?),
+                None => WorkingCopy::new(past)?.diff_with_tree(was),
             }
-        };
-        differing().map_err(|err| repository.git_error("compare the palace with a commit", err))
+        })
     }
 
     /// Returns the contents of the files at `paths` as this store reads them, with the line endings
@@ -52,12 +50,10 @@ impl Store {
             return Ok(paths.iter().map(|it| read_content(self.read_file(it))).collect());
         }
         let repository = self.require_repository()?;
-        let past = HistoryReader::new(&repository);
-        let contents = || -> gix::Result<_> {
-            let disk = WorkingCopy::new(&past)?;
+        repository.read_history("compare the palace with a commit", |past| {
+            let disk = WorkingCopy::new(past)?;
             paths.iter().map(|path| disk.read_with_git_line_endings(path)).collect()
-        };
-        contents().map_err(|err| repository.git_error("compare the palace with a commit", err))
+        })
     }
 
     /// Returns a text stored in git with the line endings that the file at `path` has on disk; those
@@ -78,12 +74,10 @@ impl Store {
     /// Lists the files that a commit changed compared with its first parent.
     pub fn diff_of_commit(&self, record: &CommitDetails) -> Result<Vec<FileDiff>, Error> {
         let repository = self.require_repository()?;
-        let past = HistoryReader::new(&repository);
-        let differing = || -> gix::Result<_> {
-            let was = palace_tree(&past, record.parent.as_ref())?;
-            diff_trees(&past, was, palace_tree(&past, Some(&record.summary.id))?)
-        };
-        differing().map_err(|err| repository.git_error("compare two commits", err))
+        repository.read_history("compare two commits", |past| {
+            let was = palace_tree(past, record.parent.as_ref())?;
+            diff_trees(past, was, palace_tree(past, Some(&record.summary.id))?)
+        })
     }
 }
 
@@ -151,7 +145,7 @@ impl<'p> WorkingCopy<'p> {
 
     /// Compares the palace on disk with a tree of the palace.
     fn diff_with_tree(&self, tree: Option<ObjectId>) -> gix::Result<Vec<FileDiff>> {
-        let was = tree_files(self.history, tree)?;
+        let was = tree_diff::list_files(&self.history.git, tree)?;
         let mut paths: BTreeSet<String> = was.keys().cloned().collect();
         let here = palace_files::list_paths(&self.history.repository.palace);
         let new = here.into_iter().filter(|it| !was.contains_key(it)).collect();
@@ -222,15 +216,6 @@ impl<'p> WorkingCopy<'p> {
     fn path_in_repository(&self, path: &str) -> String {
         format!("{}{path}", self.history.repository.prefix)
     }
-}
-
-/// Lists all files of a tree of the palace.
-fn tree_files(
-    past: &HistoryReader<'_>,
-    tree: Option<ObjectId>,
-) -> gix::Result<BTreeMap<String, TreeEntry>> {
-    let files = tree_diff::compare(&past.git, None, tree)?.into_iter();
-    Ok(files.filter_map(|it| Some((it.path, it.now?))).collect())
 }
 
 #[cfg(test)]

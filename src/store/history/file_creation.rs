@@ -48,19 +48,16 @@ impl Store {
             return Ok(None);
         };
         let Some(repository) = self.repository()? else { return Ok(None) };
-        read_creation(&HistoryReader::new(&repository), *commit)
-            .map_err(|err| repository.git_error("read the history", err))
+        repository.read_history("read the history", |history| read_creation(history, *commit))
     }
 
     /// Lists the files of the palace that a commit changed.
     pub fn files_changed_by(&self, commit: &CommitId) -> Result<Vec<String>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
-        let history = HistoryReader::new(&repository);
-        let read = || -> gix::Result<_> {
+        repository.read_history("read the history", |history| {
             let node = history.read_commit_node(commits::parse_commit_id(commit)?)?;
             Ok(history.paths_changed_by(node.id, &node.parents)?.into_iter().collect())
-        };
-        read().map_err(|err| repository.git_error("read the history", err))
+        })
     }
 }
 

@@ -7,12 +7,10 @@
 //! The file is encoded by postcard, behind a line that names its format.
 
 use gix::ObjectId;
-use serde::{Deserialize, Serialize};
 
-use crate::model::{CommitId, FileHistories, FileHistory, RecentCommits};
+use crate::model::{CommitId, FileHistories, FileHistory};
 
 use crate::store::Error;
-use crate::store::history::commits::utc_time;
 use crate::store::repo::cache;
 use crate::store::repo::repository::Repository;
 
@@ -33,30 +31,10 @@ pub struct FileHistoryCache {
     pub(crate) is_too_far_behind: bool,
 }
 
-/// The cache file behind its first line.
-#[derive(Serialize, Deserialize)]
-struct CacheFile<'a> {
-    /// The commit up to which the histories are counted, in hexadecimal digits.
-    head: &'a str,
-    /// The hash of the boundary of a shallow clone; `None`: the clone is complete.
-    shallow_boundary: Option<&'a str>,
-    /// The history of each file, sorted by path.
-    histories: Vec<(&'a str, CachedHistory)>,
-    /// The commits that the histories name.
-    commits: Vec<[u8; 20]>,
-}
-
-/// The history of a file; the times are seconds since 1970, in UTC.
-#[derive(Serialize, Deserialize)]
-struct CachedHistory {
-    count: u32,
-    created: i64,
-    updated: i64,
-    /// Places in `commits`.
-    first_commit: u32,
-    last_commit: u32,
-    recent: Vec<u32>,
-}
+/// The cache file behind its first line: the commit up to which the histories are counted; the hash of
+/// the boundary of a shallow clone, if it is one; the history of each file, sorted by path; and the
+/// commits that the histories name.
+type CacheFile = (String, Option<String>, Vec<(String, FileHistory)>, Vec<[u8; 20]>);
 
 /// The name of the cache file.
 const CACHE_NAME: &str = "file-histories";
@@ -74,41 +52,24 @@ pub(crate) fn save(repository: &Repository, history: &FileHistoryCache) -> Resul
 }
 
 fn encode(cache: &FileHistoryCache) -> Vec<u8> {
+    let head = cache.head.as_ref().map_or("", |it| it.0.as_str());
     let boundary = cache.shallow_boundary.map(|it| it.to_string());
-    let cached = |it: &FileHistory| CachedHistory {
-        count: it.count,
-        created: it.created.timestamp(),
-        updated: it.updated.timestamp(),
-        first_commit: it.first_commit,
-        last_commit: it.last_commit,
-        recent: it.recent.numbers().collect(),
-    };
-    let hash = |it: &ObjectId| it.as_slice().try_into().unwrap_or_default();
-    let file = CacheFile {
-        head: cache.head.as_ref().map_or("", |it| it.0.as_str()),
-        shallow_boundary: boundary.as_deref(),
-        histories: cache.history.iter().map(|(path, it)| (path.as_str(), cached(it))).collect(),
-        commits: cache.commits.iter().map(hash).collect(),
-    };
-    // An empty file is decoded as none.
+    let hash = |it: &ObjectId| -> [u8; 20] { it.as_slice().try_into().unwrap_or_default() };
+    let commits: Vec<_> = cache.commits.iter().map(hash).collect();
+    // The map has the bytes of a list of pairs. An empty file is decoded as none.
+    let file = (head, boundary, &cache.history, commits);
     postcard::to_extend(&file, MAGIC.to_vec()).unwrap_or_default()
 }
 
 fn decode(bytes: &[u8]) -> Option<FileHistoryCache> {
-    let file: CacheFile<'_> = postcard::from_bytes(bytes.strip_prefix(MAGIC)?).ok()?;
-    let boundary = file.shallow_boundary.map(|it| ObjectId::from_hex(it.as_bytes()));
-    let history = |(path, it): (&str, CachedHistory)| {
-        let (created, updated) = (utc_time(it.created), utc_time(it.updated));
-        let recent = RecentCommits::from_newest(it.recent);
-        let CachedHistory { count, first_commit, last_commit, .. } = it;
-        let history = FileHistory { count, created, updated, first_commit, last_commit, recent };
-        (path.to_owned(), history)
-    };
+    let file: CacheFile = postcard::from_bytes(bytes.strip_prefix(MAGIC)?).ok()?;
+    let (head, boundary, histories, commits) = file;
+    let boundary = boundary.map(|it| ObjectId::from_hex(it.as_bytes()));
     Some(FileHistoryCache {
-        head: Some(CommitId(file.head.to_owned())),
+        head: Some(CommitId(head)),
         // The paths are already sorted, so collecting them is linear.
-        history: file.histories.into_iter().map(history).collect(),
-        commits: file.commits.into_iter().map(ObjectId::Sha1).collect(),
+        history: histories.into_iter().collect(),
+        commits: commits.into_iter().map(ObjectId::Sha1).collect(),
         shallow_boundary: boundary.transpose().ok()?,
         ..FileHistoryCache::default()
     })
@@ -117,6 +78,8 @@ fn decode(bytes: &[u8]) -> Option<FileHistoryCache> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::RecentCommits;
+    use crate::store::history::commits::utc_time;
     use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok};
 
     fn history_cache(files: &[(&str, u32, i64, i64)]) -> FileHistoryCache {

@@ -23,14 +23,12 @@ impl Store {
         known: Option<&CommitId>,
     ) -> Result<Option<Vec<Vec<String>>>, Error> {
         let repository = self.require_repository()?;
-        let history = HistoryReader::new(&repository);
-        let read = || {
+        repository.read_history("read the history", |history| {
             let newest = commits::parse_commit_id(newest)?;
             let known = known.map(commits::parse_commit_id).transpose()?;
-            let after = commits_after(&history, newest, known)?;
-            after.map(|it| read_versions(&history, folder, &it)).transpose()
-        };
-        read().map_err(|err| repository.git_error("read the history", err))
+            let after = commits_after(history, newest, known)?;
+            after.map(|it| read_versions(history, folder, &it)).transpose()
+        })
     }
 }
 

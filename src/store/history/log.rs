@@ -25,7 +25,7 @@ type ObjectIdsByCommit = HashMap<ObjectId, Vec<Option<ObjectId>>>;
 /// Commits and all their ancestors, without others and their ancestors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CommitRange {
-    /// The commits that are listed with their ancestors.
+    /// The commits that are listed with their ancestors; without any, the newest commit is.
     pub tips: Vec<CommitId>,
     /// The commits that are left out with their ancestors.
     pub hidden: Vec<CommitId>,
@@ -44,14 +44,9 @@ impl Store {
     pub fn log(
         &self,
         paths: &[&str],
-        mut each: impl FnMut(CommitDetails) -> bool,
+        each: impl FnMut(CommitDetails) -> bool,
     ) -> Result<(), Error> {
-        let Some(repository) = self.repository()? else { return Ok(()) };
-        let Some(tip) = self.history_tip(&repository)? else { return Ok(()) };
-        let past = HistoryReader::new(&repository);
-        let paths = paths.iter().map(|it| (*it).to_owned()).collect();
-        walk_log(&past, (vec![tip], Vec::new()), paths, &mut each)
-            .map_err(|err| repository.git_error("read the history", err))
+        self.log_range(&CommitRange::default(), paths, each)
     }
 
     /// Calls `each` as [`Store::log`] does, with the commits of a range.
@@ -61,14 +56,30 @@ impl Store {
         paths: &[&str],
         mut each: impl FnMut(CommitDetails) -> bool,
     ) -> Result<(), Error> {
-        let repository = self.require_repository()?;
-        let past = HistoryReader::new(&repository);
+        let Some(repository) = self.repository()? else { return Ok(()) };
         let ids = |commits: &[CommitId]| -> gix::Result<Vec<_>> {
             commits.iter().map(commits::parse_commit_id).collect()
         };
+        let newest = if range.tips.is_empty() { self.history_tip(&repository)? } else { None };
         let paths = paths.iter().map(|it| (*it).to_owned()).collect();
-        let walk = || walk_log(&past, (ids(&range.tips)?, ids(&range.hidden)?), paths, &mut each);
-        walk().map_err(|err| repository.git_error("read the history", err))
+        repository.read_history("read the history", |past| {
+            let tips = ids(&range.tips)?.into_iter().chain(newest).collect();
+            walk_log(past, (tips, ids(&range.hidden)?), paths, &mut each)
+        })
+    }
+
+    /// Lists the newest commits of a range that changed the palace, at most `limit`.
+    pub fn newest_of_range(
+        &self,
+        range: &CommitRange,
+        limit: usize,
+    ) -> Result<Vec<CommitDetails>, Error> {
+        let mut commits = Vec::new();
+        self.log_range(range, &[], |it| {
+            commits.push(it);
+            commits.len() < limit
+        })?;
+        Ok(commits)
     }
 
     /// Returns the best common ancestor of two commits; `None`: there is none.
@@ -78,12 +89,10 @@ impl Store {
         other: &CommitId,
     ) -> Result<Option<CommitId>, Error> {
         let repository = self.require_repository()?;
-        let past = HistoryReader::new(&repository);
-        let base = || -> gix::Result<_> {
+        repository.read_history("find the common ancestor of two commits", |past| {
             let ids = (commits::parse_commit_id(one)?, commits::parse_commit_id(other)?);
             Ok(past.git.merge_base(ids.0, ids.1)?.map(|it| CommitId(it.to_string())))
-        };
-        base().map_err(|err| repository.git_error("find the common ancestor of two commits", err))
+        })
     }
 }
 

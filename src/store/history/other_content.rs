@@ -1,7 +1,5 @@
 //! Finds what a repository contains beside palaces, before a palace is committed there.
 
-use std::path::PathBuf;
-
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 use gix::objs::TreeRefIter;
@@ -13,12 +11,6 @@ use crate::store::{Error, Store};
 const MAX_ENTRIES: usize = 1_000;
 
 impl Store {
-    /// Returns the working directory of the repository that contains the palace; `None`: there is
-    /// none.
-    pub fn working_directory(&self) -> Result<Option<PathBuf>, Error> {
-        Ok(self.repository()?.map(|it| it.work.clone()))
-    }
-
     /// Lists what is committed beside palaces in the folder around the palace, and in those above it
     /// up to the root of the repository: nothing if a palace is committed there already.
     pub fn content_beside_palaces(&self) -> Result<Vec<String>, Error> {

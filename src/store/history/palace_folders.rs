@@ -5,7 +5,6 @@ use std::collections::HashMap;
 
 use gix::ObjectId;
 
-use crate::store::history::commits::HistoryReader;
 use crate::store::repo::palace_folders::PALACE_FOLDERS;
 use crate::store::repo::tree_diff;
 use crate::store::{Error, Store};
@@ -80,8 +79,7 @@ impl Store {
     pub fn has_files_of_no_palace(&self) -> Result<bool, Error> {
         let repository = self.require_repository()?;
         let Some(head) = repository.head()? else { return Ok(false) };
-        let history = HistoryReader::new(&repository);
-        let look = || -> gix::Result<bool> {
+        repository.read_history("list the files of the last commit", |history| {
             let tree = history.root_tree(head)?;
             let folders = PalaceFolders::new(&history.git, &[tree]);
             for file in tree_diff::compare(&history.git, None, Some(tree))? {
@@ -90,8 +88,7 @@ impl Store {
                 }
             }
             Ok(false)
-        };
-        look().map_err(|err| repository.git_error("list the files of the last commit", err))
+        })
     }
 }
 

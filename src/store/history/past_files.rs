@@ -51,34 +51,15 @@ impl Store {
         Ok(Self { source: Source::Commit(summary), ..store })
     }
 
-    /// Reads one file of a store that reads from a commit or a branch; `None`: there is none.
-    pub(crate) fn read_committed_file(
-        &self,
-        path: &str,
-    ) -> Result<Result<Option<String>, Diagnostic>, Error> {
-        self.retry_during_gc(|| match self.head()? {
-            Some(commit) => self.read_file_at(&commit, path),
-            None => Ok(Ok(None)),
-        })
-    }
-
     /// Lists the files at or below `path`, all files if it is empty, in the newest commit.
     pub(crate) fn list_files_at_head(
         &self,
         path: &str,
     ) -> Result<(FileStamps, Vec<Diagnostic>), Error> {
-        self.retry_during_gc(|| self.try_list_files_at_head(path))
-    }
-
-    fn try_list_files_at_head(&self, path: &str) -> Result<(FileStamps, Vec<Diagnostic>), Error> {
         let repository = self.require_repository()?;
         let tip = self.history_tip(&repository)?;
-        let list = || -> gix::Result<_> {
-            let past = HistoryReader::new(&repository);
-            let mut list = TreeFileList::new(&past);
-            if let Some(tree) = tip.map(|it| past.palace_tree(it)).transpose()?.flatten() {
-                list.add_palace(tree)?;
-            }
+        repository.read_history("list the files of a commit", |past| {
+            let mut list = TreeFileList::of_commit(past, tip)?;
             let below = format!("{path}/");
             let is_wanted =
                 |it: &str| path.is_empty() || it == path || it.starts_with(below.as_str());
@@ -86,8 +67,7 @@ impl Store {
             let files = list.files.into_iter().filter(|it| is_wanted(&it.path));
             let stamps = files.map(|it| (it.path, FileStamp::of_blob(it.id)));
             Ok((stamps.collect(), list.findings))
-        };
-        list().map_err(|err| repository.git_error("list the files of a commit", err))
+        })
     }
 
     /// Reads all files of the palace as of `commit`.
@@ -96,12 +76,8 @@ impl Store {
         commit: &CommitId,
     ) -> Result<(Files, Vec<Diagnostic>), Error> {
         let repository = self.require_repository()?;
-        let read = || -> gix::Result<_> {
-            let past = HistoryReader::new(&repository);
-            let mut list = TreeFileList::new(&past);
-            if let Some(tree) = past.palace_tree(commits::parse_commit_id(commit)?)? {
-                list.add_palace(tree)?;
-            }
+        let read = repository.read_history("read an old commit", |past| {
+            let list = TreeFileList::of_commit(past, Some(commits::parse_commit_id(commit)?))?;
             let TreeFileList { files, mut findings, remaining_entries: left, .. } = list;
             if left == 0 {
                 return Ok(None);
@@ -112,8 +88,7 @@ impl Store {
             findings.extend(unreadable);
             findings.sort_by(|a, b| a.file.cmp(&b.file));
             Ok(Some((texts, findings)))
-        };
-        let read = read().map_err(|err| repository.git_error("read an old commit", err))?;
+        })?;
         read.ok_or_else(|| Error::CommitTooLarge { short: commit.0.chars().take(7).collect() })
     }
 
@@ -136,9 +111,8 @@ impl Store {
     fn read_many_files_at_head(&self, paths: &[String]) -> Option<Files> {
         let repository = self.require_repository().ok()?;
         let past = HistoryReader::new(&repository);
-        let head = self.history_tip(&repository).ok()??;
-        let mut list = TreeFileList::new(&past);
-        list.add_palace(past.palace_tree(head).ok()??).ok()?;
+        let tip = self.history_tip(&repository).ok()?;
+        let mut list = TreeFileList::of_commit(&past, tip).ok()?;
         let wanted: HashSet<_> = paths.iter().collect();
         list.files.retain(|it| wanted.contains(&it.path));
         Some(read_tree_files(&repository, &list.files).ok()??.0)
@@ -154,18 +128,16 @@ impl Store {
             return Ok(Err(palace_files::invalid_path_finding(Code::FileName, path, &err)));
         }
         let repository = self.require_repository()?;
-        let read = || -> gix::Result<_> {
-            let past = HistoryReader::new(&repository);
+        repository.read_history("read an old commit", |past| {
             let Some(tree) = past.palace_tree(commits::parse_commit_id(commit)?)? else {
                 return Ok(Ok(None));
             };
             let found = past.git.find_tree(tree)?.lookup_entry(path.split('/'))?;
             match found {
                 None => Ok(Ok(None)),
-                Some(it) => Ok(read_text_blob(&past, path, it.mode(), it.object_id())?.map(Some)),
+                Some(it) => Ok(read_text_blob(past, path, it.mode(), it.object_id())?.map(Some)),
             }
-        };
-        read().map_err(|err| repository.git_error("read an old commit", err))
+        })
     }
 }
 
@@ -222,13 +194,14 @@ struct TreeFileList<'p> {
 }
 
 impl<'p> TreeFileList<'p> {
-    fn new(past: &'p HistoryReader<'p>) -> Self {
-        Self {
-            history: past,
-            files: Vec::new(),
-            findings: Vec::new(),
-            remaining_entries: MAX_ENTRIES,
+    /// Lists the files of the palace in a commit; none without one.
+    fn of_commit(past: &'p HistoryReader<'p>, commit: Option<ObjectId>) -> gix::Result<Self> {
+        let (files, findings) = (Vec::new(), Vec::new());
+        let mut list = Self { history: past, files, findings, remaining_entries: MAX_ENTRIES };
+        if let Some(tree) = commit.map(|it| past.palace_tree(it)).transpose()?.flatten() {
+            list.add_palace(tree)?;
         }
+        Ok(list)
     }
 
     /// Adds the files of a palace's tree.

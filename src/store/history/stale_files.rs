@@ -30,26 +30,24 @@ impl Store {
     ) -> Result<Vec<(String, StaleFile)>, Error> {
         let Some(repository) = self.repository()? else { return Ok(Vec::new()) };
         let Some(tip) = self.history_tip(&repository)? else { return Ok(Vec::new()) };
-        let history = HistoryReader::new(&repository);
         let is_palace_file =
             |path: &str| !repository.prefix.is_empty() && path.starts_with(&repository.prefix);
-        let read = || -> gix::Result<_> {
+        repository.read_history("compare two commits", |history| {
             let since = history.root_tree(commits::parse_commit_id(since)?)?;
             let now = history.root_tree(tip)?;
             let mut stale = Vec::new();
             for path in paths.iter().filter(|it| !is_palace_file(it)) {
-                let Some(before) = find_file(&history, since, path)? else { continue };
-                let state = match find_file(&history, now, path)? {
+                let Some(before) = find_file(history, since, path)? else { continue };
+                let state = match find_file(history, now, path)? {
                     Some(after) => {
-                        has_changed_much(&history, before, after)?.then_some(StaleFile::ChangedMuch)
+                        has_changed_much(history, before, after)?.then_some(StaleFile::ChangedMuch)
                     }
                     None => (!self.is_on_disk(&repository.work, path)).then_some(StaleFile::Gone),
                 };
                 stale.extend(state.map(|it| ((*path).to_owned(), it)));
             }
             Ok(stale)
-        };
-        read().map_err(|err| repository.git_error("compare two commits", err))
+        })
     }
 
     /// Returns whether something is at a path of the working directory, without following links.

@@ -16,24 +16,8 @@ use crate::store::repo::regular_file;
 use crate::store::repo::tree_diff;
 use crate::store::{Error, Store};
 
-/// The places in a history that contain a text, as in [`TextInRepository`].
-#[derive(Default)]
-struct TextInHistory {
-    commits: Vec<TextInCommit>,
-    tags: Vec<String>,
-    objects: Vec<String>,
-}
-
 /// The size of the largest file that is searched.
 const MAX_FILE_BYTES: u64 = 1024 * 1024 * 1024;
-
-/// The objects of a repository that contain a text.
-struct TextObjects {
-    /// By id; a tree contains the text in the name of an entry.
-    found: HashMap<ObjectId, Kind>,
-    /// All commits.
-    commits: Vec<ObjectId>,
-}
 
 /// Finds the regular files below `folder` that contain `text`, or have it in their path. Counts
 /// those that cannot be read in `unread_count`.
@@ -86,7 +70,7 @@ impl Store {
             let found = find_objects(&past, text, unread_count)?;
             commits_with_text(&past, found, text, unread_count)
         };
-        let TextInHistory { commits, tags, objects } =
+        let in_history =
             read(unread_count).map_err(|err| repository.git_error("search the history", err))?;
         let objects_folder = repository.common_dir.join("objects");
         let mut folders = vec![&repository.common_dir];
@@ -100,25 +84,18 @@ impl Store {
         }
         let remotes = past.git.remote_names().iter().map(ToString::to_string).collect();
         let work = repository.work.clone();
-        Ok(Some(TextInRepository {
-            work,
-            files: Vec::new(),
-            commits,
-            tags,
-            objects,
-            git_files,
-            remotes,
-        }))
+        Ok(Some(TextInRepository { work, git_files, remotes, ..in_history }))
     }
 }
 
-/// Reads all objects of a repository.
+/// Reads all objects of a repository; returns those with the text, and all commits. A tree contains
+/// the text in the name of an entry.
 fn find_objects(
     past: &HistoryReader<'_>,
     text: &SoughtText,
     unread_count: &mut usize,
-) -> gix::Result<TextObjects> {
-    let mut objects = TextObjects { found: HashMap::new(), commits: Vec::new() };
+) -> gix::Result<(HashMap<ObjectId, Kind>, Vec<ObjectId>)> {
+    let (mut found, mut commits) = (HashMap::new(), Vec::new());
     let mut seen = HashSet::new();
     for id in past.git.objects.iter()? {
         let Ok(id) = id else {
@@ -134,29 +111,28 @@ fn find_objects(
             continue;
         };
         if object.kind == Kind::Commit {
-            objects.commits.push(id);
+            commits.push(id);
         }
         let in_name = || {
             object.kind == Kind::Tree
                 && text.slug_start().is_some_and(|it| object.data.contains_str(it))
         };
         if object.data.contains_str(text.as_str()) || in_name() {
-            objects.found.insert(id, object.kind);
+            found.insert(id, object.kind);
         }
     }
-    Ok(objects)
+    Ok((found, commits))
 }
 
 /// Returns the commits that added the objects with the text, newest first, and the other objects.
 fn commits_with_text(
     past: &HistoryReader<'_>,
-    objects: TextObjects,
+    (mut found, commits): (HashMap<ObjectId, Kind>, Vec<ObjectId>),
     text: &SoughtText,
     unread_count: &mut usize,
-) -> gix::Result<TextInHistory> {
-    let TextObjects { mut found, commits } = objects;
+) -> gix::Result<TextInRepository> {
     if found.is_empty() {
-        return Ok(TextInHistory::default());
+        return Ok(TextInRepository::default());
     }
     let tags = take_tags(past, &mut found)?;
     let (referenced, mut with_text) = (referenced_commits(past)?, Vec::new());
@@ -189,7 +165,7 @@ fn commits_with_text(
     let mut left: Vec<_> =
         found.iter().filter(is_left).map(|(id, it)| format!("{it} {id}")).collect();
     left.sort();
-    Ok(TextInHistory { commits: with_text, tags, objects: left })
+    Ok(TextInRepository { commits: with_text, tags, objects: left, ..TextInRepository::default() })
 }
 
 /// Removes the tags from the objects, and returns the names of those that have a name.

@@ -91,12 +91,7 @@ impl Store {
     ) -> Result<Vec<CommitDetails>, Error> {
         let id = |it: ObjectId| vec![CommitId(it.to_string())];
         let range = CommitRange { tips: id(tip), hidden: id(hidden) };
-        let mut commits = Vec::new();
-        self.log_range(&range, &[], |it| {
-            commits.push(it);
-            commits.len() < MAX_COMMITS
-        })?;
-        Ok(commits)
+        self.newest_of_range(&range, MAX_COMMITS)
     }
 }
 

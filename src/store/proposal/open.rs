@@ -16,7 +16,7 @@ use crate::store::proposal::branches::{
 };
 use crate::store::proposal::old_worktree::remove_old_worktree;
 use crate::store::repo::line_endings::{CommittedAttributes, attributes_of_tree};
-use crate::store::repo::palace_trees::{find_folder, find_palaces};
+use crate::store::repo::palace_trees::{find_folder, palaces_in_commit};
 use crate::store::repo::palazzo_file;
 use crate::store::repo::paths;
 use crate::store::repo::proposal_branch::{
@@ -195,16 +195,8 @@ fn palace_folders(
     inside: &str,
     commit: ObjectId,
 ) -> Result<Vec<String>, Error> {
-    let history = HistoryReader::new(repository);
-    let list = || -> gix::Result<_> {
-        let root = history.root_tree(commit)?;
-        let tree = match inside {
-            "" => Some(root),
-            folder => find_folder(&history.git, root, folder)?,
-        };
-        tree.map_or(Ok(Vec::new()), |it| find_palaces(&history.git, it, inside))
-    };
-    list().map_err(|err| repository.git_error("look for palaces", err))
+    let found = palaces_in_commit(&repository.git(), commit, inside);
+    found.map_err(|err| repository.git_error("look for palaces", err))
 }
 
 /// Returns the folder of the home in the repository, and whether the home is in it; if it is not, the
@@ -226,10 +218,8 @@ fn palace_files(
     let history = HistoryReader::new(repository);
     let (root, mut files) = (history.root_tree(commit)?, Vec::new());
     for folder in folders {
-        let (tree, prefix) = match folder.as_str() {
-            "" => (Some(root), String::new()),
-            folder => (find_folder(&history.git, root, folder)?, format!("{folder}/")),
-        };
+        let tree = find_folder(&history.git, root, folder)?;
+        let prefix = if folder.is_empty() { String::new() } else { format!("{folder}/") };
         let all = tree_diff::compare(&history.git, None, tree)?.into_iter();
         let own = all.filter(|it| is_palace_file(&it.path));
         files.extend(own.map(|it| format!("{prefix}{}", it.path)));

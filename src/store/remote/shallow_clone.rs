@@ -11,9 +11,9 @@ use tempfile::TempDir;
 
 use crate::model::{CommitId, Diagnostic, Files, GitUrl, MAX_FILE_BYTES};
 
-use crate::store::history::commits::HistoryReader;
+use crate::store::history::commits::parse_commit_id;
 use crate::store::remote::git_process::GitProcess;
-use crate::store::repo::palace_trees::{find_folder, find_palaces};
+use crate::store::repo::palace_trees::palaces_in_commit;
 use crate::store::repo::paths;
 use crate::store::repo::repository::Repository;
 use crate::store::{Error, Store};
@@ -82,17 +82,9 @@ impl ShallowClone {
             paths::check_path(folder)?;
         }
         let repository = self.store.require_repository()?;
-        let list = || -> gix::Result<_> {
-            let history = HistoryReader::new(&repository);
-            let commit = ObjectId::from_hex(self.commit.0.as_bytes())?;
-            let root = history.root_tree(commit)?;
-            let tree = match folder {
-                "" => Some(root),
-                _ => find_folder(&history.git, root, folder)?,
-            };
-            tree.map_or(Ok(Vec::new()), |it| find_palaces(&history.git, it, folder))
-        };
-        list().map_err(|err| repository.git_error("look for palaces", err))
+        let found = parse_commit_id(&self.commit)
+            .and_then(|it| palaces_in_commit(&repository.git(), it, folder));
+        found.map_err(|err| repository.git_error("look for palaces", err))
     }
 
     /// Reads the files of the palace in `folder`; unreadable files are left out and reported as

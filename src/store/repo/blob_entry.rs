@@ -3,11 +3,21 @@
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
+use crate::store::repo::tree_diff::TreeEntry;
+
 /// A file in a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlobEntry {
     pub(crate) kind: EntryKind,
     pub(crate) id: ObjectId,
+}
+
+impl From<TreeEntry> for BlobEntry {
+    fn from(entry: TreeEntry) -> Self {
+        let is_executable = entry.mode.is_executable();
+        let kind = if is_executable { EntryKind::BlobExecutable } else { EntryKind::Blob };
+        Self { kind, id: entry.id }
+    }
 }
 
 /// Returns the tree of `commit`; `None` stands for the empty tree.
@@ -28,11 +38,8 @@ pub(crate) fn find_blob_entry(
     path: &str,
 ) -> gix::Result<Option<BlobEntry>> {
     let found = git.find_tree(tree)?.lookup_entry(path.split('/'))?;
-    Ok(found.filter(|it| !it.mode().is_tree()).map(|it| {
-        let kind = it.mode().kind();
-        let kind = if kind == EntryKind::BlobExecutable { kind } else { EntryKind::Blob };
-        BlobEntry { kind, id: it.object_id() }
-    }))
+    let found = found.filter(|it| !it.mode().is_tree());
+    Ok(found.map(|it| TreeEntry { mode: it.mode(), id: it.object_id() }.into()))
 }
 
 /// Returns the id of `content` as a blob, without writing it.

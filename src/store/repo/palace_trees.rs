@@ -4,28 +4,38 @@ use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 use gix::objs::TreeRefIter;
 
+use crate::store::repo::blob_entry::tree_of_commit;
+
 /// The maximum number of folders in which palaces are looked for.
 const MAX_FOLDERS: usize = 1_000;
 /// The name of the file that makes a folder a palace.
 const SETTINGS_FILE: &str = "palace.toml";
 
-/// Finds the tree of a folder, a path in the root tree; `None`: there is no such folder.
+/// Finds the tree of a folder, a path in the root tree, which may be empty or end in `/`; `None`:
+/// there is no such folder.
 pub(crate) fn find_folder(
     git: &gix::Repository,
     root: ObjectId,
     folder: &str,
 ) -> gix::Result<Option<ObjectId>> {
+    let folder = folder.trim_end_matches('/');
+    if folder.is_empty() {
+        return Ok(Some(root));
+    }
     let found = git.find_tree(root)?.lookup_entry(folder.split('/'))?;
     Ok(found.filter(|it| it.mode().is_tree()).map(|it| it.object_id()))
 }
 
-/// Lists the palaces in the tree of `folder`, a path in the root tree: the folder itself, or the
-/// folders in it.
-pub(crate) fn find_palaces(
+/// Lists the palaces that a commit has in `folder`, a path in the repository: the folder itself, or
+/// the folders in it.
+pub(crate) fn palaces_in_commit(
     git: &gix::Repository,
-    tree: ObjectId,
+    commit: ObjectId,
     folder: &str,
 ) -> gix::Result<Vec<String>> {
+    let folder = folder.trim_end_matches('/');
+    let root = tree_of_commit(git, Some(commit))?;
+    let Some(tree) = find_folder(git, root, folder)? else { return Ok(Vec::new()) };
     if is_palace(git, tree)? {
         return Ok(vec![folder.to_owned()]);
     }

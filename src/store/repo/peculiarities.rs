@@ -7,10 +7,9 @@ use gix::index::entry::Flags;
 
 use crate::model::quote_for_shell;
 use crate::store::Store;
-use crate::store::repo::blob_entry;
 use crate::store::repo::config;
 use crate::store::repo::index_file;
-use crate::store::repo::palace_trees::{find_folder, find_palaces};
+use crate::store::repo::palace_trees::palaces_in_commit;
 use crate::store::repo::repository::Repository;
 
 impl Store {
@@ -35,12 +34,7 @@ impl Store {
         if !repository.is_sparse() {
             return None;
         }
-        let mut tree = blob_entry::tree_of_commit(&git, Some(head)).ok()?;
-        let folder = repository.prefix.trim_end_matches('/');
-        if !folder.is_empty() {
-            tree = find_folder(&git, tree, folder).ok()??;
-        }
-        let mut palaces = find_palaces(&git, tree, folder).ok()?;
+        let mut palaces = palaces_in_commit(&git, head, &repository.prefix).ok()?;
         palaces.retain(|it| !repository.work.join(it).join("palace.toml").exists());
         let words: Vec<_> = palaces.iter().map(|it| quote_for_shell(it)).collect();
         let command = repository.git_command(&format!("sparse-checkout add {}", words.join(" ")));

@@ -5,6 +5,7 @@
 //! comparison fails when it exceeds the size of any real palace.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::io;
 use std::iter::Peekable;
 
@@ -44,6 +45,15 @@ pub(crate) struct TreeChange {
 pub(crate) struct TreeEntry {
     pub(crate) mode: EntryMode,
     pub(crate) id: ObjectId,
+}
+
+/// Lists the files of a tree; `None` stands for an empty tree.
+pub(crate) fn list_files(
+    git: &gix::Repository,
+    tree: Option<ObjectId>,
+) -> gix::Result<BTreeMap<String, TreeEntry>> {
+    let files = compare(git, None, tree)?.into_iter();
+    Ok(files.filter_map(|it| Some((it.path, it.now?))).collect())
 }
 
 /// Lists the files that differ between two trees; `None` stands for an empty tree.

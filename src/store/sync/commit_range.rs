@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use chrono::{DateTime, Utc};
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 
+use crate::model::Side;
 use crate::store::history::commits::{HistoryReader, MERGE_RULES_TRAILER, utc_time};
 use crate::store::history::palace_folders::PalaceFolders;
 
@@ -13,19 +13,6 @@ use crate::store::history::palace_folders::PalaceFolders;
 const MAX_COMMITS_OF_FILE: usize = 200;
 /// The trailer of commits by tools.
 const TOOL_TRAILER: &str = "Palazzo-Tool";
-
-/// The last change of one side to a file or a part of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LastChange {
-    /// The name of the author.
-    pub author: String,
-    /// The author time.
-    pub at: DateTime<Utc>,
-    /// Whether the commit has no trailer of a tool.
-    pub is_by_hand: bool,
-    /// The id of the commit.
-    pub commit: String,
-}
 
 /// The commits that one side has and the other has not.
 #[derive(Debug, Default)]
@@ -40,7 +27,7 @@ pub(crate) struct CommitRange {
     /// merged values, if there are any.
     merges_by_path: HashMap<String, Vec<usize>>,
     /// The newest commit of the side.
-    tip: LastChange,
+    tip: Side,
     /// The first commit found that changes a file of no palace, and the file.
     pub(crate) other_file: Option<(ObjectId, String)>,
     /// The commit with the greatest version of the rules of merging, and the version.
@@ -52,7 +39,7 @@ pub(crate) struct CommitRange {
 struct ChangingCommit {
     id: ObjectId,
     parents: Vec<ObjectId>,
-    change: LastChange,
+    change: Side,
 }
 
 /// The contents of a file after and before a commit; `None` where there is no such file.
@@ -66,7 +53,7 @@ pub struct FileChange {
 
 /// What the message of a commit says.
 struct CommitNote {
-    change: LastChange,
+    change: Side,
     merge_rules: Option<u32>,
 }
 
@@ -87,7 +74,7 @@ impl CommitRange {
     }
 
     /// Reads the commits of `tip` that are not in `hidden`.
-    pub(crate) fn between(
+    fn between(
         history: &HistoryReader<'_>,
         folders: &PalaceFolders<'_>,
         tip: ObjectId,
@@ -124,7 +111,7 @@ impl CommitRange {
 
     /// Returns the last change to a file; of a file that the side has not changed, its newest
     /// commit.
-    pub(crate) fn last_change(&self, path: &str) -> &LastChange {
+    pub(crate) fn last_change(&self, path: &str) -> &Side {
         self.commits_of_file(path).next().map_or(&self.tip, |it| &it.change)
     }
 
@@ -134,7 +121,7 @@ impl CommitRange {
         history: &HistoryReader<'_>,
         path: &str,
         is_wanted: &dyn Fn(&FileChange) -> bool,
-    ) -> Option<&LastChange> {
+    ) -> Option<&Side> {
         let content = |commit: ObjectId| read_file_at(history, commit, path).ok().flatten();
         let mut commits = self.commits_of_file(path);
         let found = commits.find(|it| {
@@ -183,7 +170,7 @@ fn read_note(history: &HistoryReader<'_>, id: ObjectId) -> gix::Result<CommitNot
         let found = trailers.iter().find(|(token, _)| token.eq_ignore_ascii_case(name.as_bytes()));
         found.map(|(_, value)| value.to_str_lossy().into_owned())
     };
-    let change = LastChange {
+    let change = Side {
         author: author.name.to_str_lossy().into_owned(),
         at: utc_time(author.seconds()),
         is_by_hand: find(TOOL_TRAILER).is_none(),

@@ -11,6 +11,7 @@ use crate::model::{max_file_bytes, quoted};
 use crate::store::Error;
 use crate::store::history::palace_folders::PalaceFolders;
 use crate::store::repo::line_endings::attribute_set_in;
+use crate::store::repo::palace_trees::find_folder;
 use crate::store::repo::tree_diff::{self, TreeEntry};
 use crate::store::repo::{palace_files, paths};
 use crate::store::sync::error::SyncError;
@@ -107,14 +108,7 @@ pub(crate) fn find_case_twin(
 ) -> gix::Result<Option<InvalidFile>> {
     let folders: BTreeSet<&str> = paths.iter().flat_map(|it| folders_above(it)).collect();
     for folder in folders {
-        let names = folder.split('/').filter(|it| !it.is_empty());
-        let root = git.find_tree(tree)?;
-        let found = if folder.is_empty() {
-            Some(tree)
-        } else {
-            root.lookup_entry(names)?.map(|it| it.object_id())
-        };
-        let Some(found) = found else { continue };
+        let Some(found) = find_folder(git, tree, folder)? else { continue };
         let here = git.find_tree(found)?;
         let mut known: HashMap<String, String> = HashMap::new();
         for entry in TreeRefIter::from_bytes(&here.data, found.kind()) {

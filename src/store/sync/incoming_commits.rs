@@ -10,6 +10,7 @@ use chrono::{DateTime, Utc};
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 use gix::objs::Kind;
+use serde::{Deserialize, Serialize};
 
 use crate::model::Author;
 use crate::store::Error;
@@ -42,7 +43,7 @@ pub(crate) struct InvalidCommit {
 }
 
 /// A commit with the later one of its two dates.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatedCommit {
     /// The first digits of its id.
     pub short: String,

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashSet};
 
 use gix::ObjectId;
-use gix::objs::tree::EntryKind;
 
 use crate::model::{RoomId, Slug};
 use crate::store::history::commits::HistoryReader;
@@ -11,7 +10,7 @@ use crate::store::history::commits::MERGE_RULES_TRAILER;
 use crate::store::history::palace_folders::{PalaceFolders, SETTINGS_FILE};
 use crate::store::repo::blob_entry::BlobEntry;
 use crate::store::repo::palace_folders::PALACE_FOLDERS;
-use crate::store::repo::tree_diff::{self, TreeChange, TreeEntry};
+use crate::store::repo::tree_diff::{self, TreeChange};
 use crate::store::sync::status::CONFLICTS_FOLDER;
 use crate::store::sync::tree_merge::MergedTree;
 use crate::store::write::commit::GitIdentity;
@@ -58,17 +57,6 @@ impl PlannedMove {
         files.filter_map(|it| Some((it.path.as_str(), it.now.as_ref()?.1.as_str())))
     }
 
-    /// Plans to move `HEAD` from `old` to a commit that exists.
-    pub(crate) fn to_existing(
-        history: &HistoryReader<'_>,
-        old: ObjectId,
-        new: ObjectId,
-        reason: &'static str,
-    ) -> gix::Result<Self> {
-        let tree = history.root_tree(new)?;
-        Self::new(history, old, NewHead::Existing(new), tree, reason)
-    }
-
     /// Plans to move `HEAD` to the merge of two commits, of which the first is `HEAD`.
     pub(crate) fn to_merge(
         history: &HistoryReader<'_>,
@@ -86,29 +74,22 @@ impl PlannedMove {
             seconds: time(ours)?.max(time(theirs)?),
             message: merge_message(merged.conflicts, rules_version),
         };
-        let planned = Self::new(history, ours, NewHead::Commit(merge), merged.tree, "sync: merge")?;
+        let planned = Self::new(history, ours, NewHead::Commit(merge), "sync: merge")?;
         Ok(Self { conflicts: merged.conflicts, ..planned })
     }
 
-    /// Plans to move `HEAD` from `old` to a commit that is to be written.
-    pub(crate) fn to_commit(
-        history: &HistoryReader<'_>,
-        old: ObjectId,
-        commit: NewCommit,
-        reason: &'static str,
-    ) -> gix::Result<Self> {
-        let tree = commit.tree;
-        Self::new(history, old, NewHead::Commit(commit), tree, reason)
-    }
-
-    fn new(
+    /// Plans to move `HEAD` from `old` to `new`.
+    pub(crate) fn new(
         history: &HistoryReader<'_>,
         old: ObjectId,
         new: NewHead,
-        tree: ObjectId,
         reason: &'static str,
     ) -> gix::Result<Self> {
         let before = history.root_tree(old)?;
+        let tree = match &new {
+            NewHead::Existing(commit) => history.root_tree(*commit)?,
+            NewHead::Commit(commit) => commit.tree,
+        };
         let changes = tree_diff::compare(&history.git, Some(before), Some(tree))?;
         let added: HashSet<_> = changes
             .iter()
@@ -282,16 +263,10 @@ fn kind_of_item(path: &str) -> Option<&'static str> {
 fn moved_file(git: &gix::Repository, change: TreeChange) -> gix::Result<MovedFile> {
     let now = change.now.map(|it| -> gix::Result<_> {
         let text = String::from_utf8(git.find_blob(it.id)?.take_data());
-        Ok((blob_entry(it), text.map_err(gix::Error::from_error)?))
+        Ok((it.into(), text.map_err(gix::Error::from_error)?))
     });
-    let was = change.was.map(blob_entry);
+    let was = change.was.map(BlobEntry::from);
     Ok(MovedFile { path: change.path, was, now: now.transpose()? })
-}
-
-fn blob_entry(entry: TreeEntry) -> BlobEntry {
-    let is_executable = entry.mode.is_executable();
-    let kind = if is_executable { EntryKind::BlobExecutable } else { EntryKind::Blob };
-    BlobEntry { kind, id: entry.id }
 }
 
 /// Returns the message of a merge. It follows from the content, so that it is the same everywhere.

@@ -16,7 +16,7 @@ use crate::store::{Error, Store};
 const FILE: &str = "sync-record";
 
 /// What is known of the last synchronizations on this machine.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyncRecord {
     /// When the remote was last reached.
     pub last_reached: Option<DateTime<Utc>>,
@@ -29,7 +29,7 @@ pub struct SyncRecord {
 }
 
 /// Why synchronizations fail.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SyncFailure {
     /// Since when.
     pub since: DateTime<Utc>,
@@ -49,34 +49,12 @@ pub enum SyncFailureKind {
     Blocked,
 }
 
-#[derive(Serialize, Deserialize)]
-struct StoredRecord {
-    last_reached: Option<String>,
-    last_push: Option<String>,
-    failure: Option<StoredFailure>,
-    future_commit: Option<StoredCommit>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredCommit {
-    short: String,
-    by: String,
-    at: String,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredFailure {
-    since: String,
-    kind: SyncFailureKind,
-    message: String,
-}
-
 impl Store {
     /// Returns what is known of the last synchronizations; nothing if the file cannot be read.
     pub fn sync_record(&self) -> SyncRecord {
         let repository = self.repository().ok().flatten();
         let bytes = repository.and_then(|it| cache::read_cache_file(&it, "", FILE));
-        bytes.and_then(|it| SyncRecord::from_bytes(&it)).unwrap_or_default()
+        bytes.and_then(|it| serde_json::from_slice(&it).ok()).unwrap_or_default()
     }
 
     /// Forgets what is known: a repository that came as an archive may have brought a record.
@@ -93,10 +71,11 @@ impl Store {
         let before = self.sync_record();
         let mut record = before.clone();
         change(&mut record);
-        match record == before {
-            true => Ok(()),
-            false => cache::write_cache_file(&repository, "", FILE, &record.to_bytes()),
+        if record == before {
+            return Ok(());
         }
+        let bytes = serde_json::to_vec(&record).unwrap_or_default();
+        cache::write_cache_file(&repository, "", FILE, &bytes)
     }
 }
 
@@ -111,46 +90,6 @@ impl SyncRecord {
         let before = self.failure.take().filter(|it| it.kind == kind);
         let since = before.map_or(now, |it| it.since);
         self.failure = Some(SyncFailure { since, kind, message });
-    }
-
-    fn to_bytes(&self) -> Vec<u8> {
-        let text = |it: DateTime<Utc>| it.to_rfc3339();
-        let failure = self.failure.clone();
-        let future_commit = self.future_commit.clone();
-        let stored = StoredRecord {
-            last_reached: self.last_reached.map(text),
-            last_push: self.last_push.map(text),
-            failure: failure.map(|it| StoredFailure {
-                since: text(it.since),
-                kind: it.kind,
-                message: it.message,
-            }),
-            future_commit: future_commit.map(|it| StoredCommit {
-                short: it.short,
-                by: it.by,
-                at: text(it.at),
-            }),
-        };
-        serde_json::to_vec(&stored).unwrap_or_default()
-    }
-
-    fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let stored: StoredRecord = serde_json::from_slice(bytes).ok()?;
-        let time = |it: String| it.parse().ok();
-        let failure = stored.failure.and_then(|it| {
-            let StoredFailure { since, kind, message } = it;
-            Some(SyncFailure { since: since.parse().ok()?, kind, message })
-        });
-        let future_commit = stored.future_commit.and_then(|it| {
-            let StoredCommit { short, by, at } = it;
-            Some(DatedCommit { short, by, at: at.parse().ok()? })
-        });
-        Some(Self {
-            future_commit,
-            last_reached: stored.last_reached.and_then(time),
-            last_push: stored.last_push.and_then(time),
-            failure,
-        })
     }
 }
 
@@ -218,8 +157,9 @@ mod tests {
         let whole = std::fs::read(&file).unwrap();
         std::fs::write(&file, &whole[..whole.len() / 2]).unwrap();
         assert_eq!(store.sync_record(), SyncRecord::default());
-        assert_eq!(SyncRecord::from_bytes(b"[]"), None);
-        assert_eq!(SyncRecord::from_bytes(b"{\"new\":1}"), Some(SyncRecord::default()));
+        let parse = |it| serde_json::from_str::<SyncRecord>(it).ok();
+        assert_eq!(parse("[]"), None);
+        assert_eq!(parse("{\"new\":1}"), Some(SyncRecord::default()));
     }
 
     #[test]

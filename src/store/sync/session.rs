@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, Utc};
 use gix::ObjectId;
 
 use crate::model::{CommitId, quoted};
@@ -20,11 +19,11 @@ use crate::store::sync::error::SyncError;
 use crate::store::sync::incoming_check::{self, InvalidFile};
 use crate::store::sync::incoming_commits::{self, DatedCommit};
 use crate::store::sync::planned_move::{EmptiedPalace, PlannedMove};
-use crate::store::sync::record::SyncFailureKind;
-use crate::store::sync::transport::{PushOutcome, Transport};
+use crate::store::sync::record::SyncRecord;
+use crate::store::sync::transport::Transport;
 use crate::store::sync::tree_merge::{self, MergePalace, TreeMerger};
 use crate::store::sync::upstream::Upstream;
-use crate::store::write::head_move::{self, HeadMoveOutcome, MergeEdit};
+use crate::store::write::head_move::{self, HeadMoveOutcome, MergeEdit, NewHead};
 use crate::store::write::palazzo_lock::{self, PalazzoLock};
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::{CommitWarning, Error, Store};
@@ -64,24 +63,9 @@ pub struct FetchReport {
     pub latest_commit: Option<DatedCommit>,
 }
 
-/// How the two histories are related.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HistoryRelation {
-    /// Both have the same newest commit.
-    Same,
-    /// The remote lacks commits from here.
-    Ahead,
-    /// Commits of the remote are missing here.
-    Behind,
-    /// Both.
-    Diverged,
-}
-
 /// The two histories, compared.
 #[derive(Debug)]
 pub struct HistoryComparison {
-    /// How they are related.
-    pub relation: HistoryRelation,
     /// The number of commits that the remote lacks.
     pub ahead: usize,
     /// The number of commits of the remote that are missing here.
@@ -90,15 +74,6 @@ pub struct HistoryComparison {
     pub(crate) theirs: Option<ObjectId>,
     /// The commits that only this side has, and those that only the remote has.
     pub(crate) ranges: [CommitRange; 2],
-}
-
-/// The outcome of applying what was planned.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ApplyOutcome {
-    /// The palace has the new commit.
-    Done(Vec<CommitWarning>),
-    /// Another program has committed meanwhile; nothing was changed.
-    HeadMoved,
 }
 
 /// Waits for the lock, also until the store's cancel flag is set.
@@ -196,13 +171,7 @@ impl SyncSession {
             }
         }
         let [ahead, behind] = ranges.each_ref().map(|it| it.count);
-        let relation = match (ahead, behind) {
-            (0, 0) => HistoryRelation::Same,
-            (_, 0) => HistoryRelation::Ahead,
-            (0, _) => HistoryRelation::Behind,
-            _ => HistoryRelation::Diverged,
-        };
-        Ok(HistoryComparison { relation, ahead, behind, ours, theirs: self.theirs, ranges })
+        Ok(HistoryComparison { ahead, behind, ours, theirs: self.theirs, ranges })
     }
 
     /// Plans the fast-forward or the merge of two histories; `None`: nothing is missing here.
@@ -214,15 +183,15 @@ impl SyncSession {
     ) -> Result<Option<PlannedMove>, Error> {
         let (ours, Some(theirs)) = (histories.ours, histories.theirs) else { return Ok(None) };
         let history = HistoryReader::new(&self.repository);
-        let failed = |err| tree_merge::merge_error(&history, err);
-        match histories.relation {
-            HistoryRelation::Same | HistoryRelation::Ahead => Ok(None),
-            HistoryRelation::Behind => {
-                PlannedMove::to_existing(&history, ours, theirs, "sync: fast-forward")
+        let failed = |err| self.repository.git_error("merge two commits", err);
+        match (histories.ahead, histories.behind) {
+            (_, 0) => Ok(None),
+            (0, _) => {
+                PlannedMove::new(&history, ours, NewHead::Existing(theirs), "sync: fast-forward")
                     .map(Some)
                     .map_err(failed)
             }
-            HistoryRelation::Diverged => {
+            _ => {
                 let merger = TreeMerger { history: &history, merge_palace };
                 let merged = merger.merge_commits([ours, theirs], &histories.ranges);
                 let merged = merged.map_err(failed)?;
@@ -261,19 +230,20 @@ impl SyncSession {
     }
 
     /// Applies a plan to the files, the index and `HEAD`. `merge_edit` can merge uncommitted edits.
+    /// `None`: another program has committed meanwhile, and nothing was changed.
     pub fn apply(
         &mut self,
         planned: &PlannedMove,
         merge_edit: &MergeEdit<'_>,
-    ) -> Result<ApplyOutcome, Error> {
+    ) -> Result<Option<Vec<CommitWarning>>, Error> {
         reject_merge_in_progress(&self.repository)?;
         let Store { writer, repository, .. } = &mut self.store;
         match head_move::move_head(writer, repository, &planned.head_move, merge_edit)? {
             HeadMoveOutcome::Done(report) => {
                 self.store.run_maintenance();
-                Ok(ApplyOutcome::Done(report.warnings))
+                Ok(Some(report.warnings))
             }
-            HeadMoveOutcome::HeadMoved => Ok(ApplyOutcome::HeadMoved),
+            HeadMoveOutcome::HeadMoved => Ok(None),
             HeadMoveOutcome::UncommittedEdits(paths) => {
                 Err(SyncError::UncommittedEdit { paths }.into())
             }
@@ -284,10 +254,11 @@ impl SyncSession {
     pub fn push(&self, histories: &HistoryComparison) -> Result<bool, Error> {
         self.check_outgoing(histories)?;
         let tip = histories.ours;
-        match self.transport.push(&self.upstream, tip)? {
-            PushOutcome::Done => self.point_tracking_ref(tip).map(|()| true),
-            PushOutcome::RemoteMoved => Ok(false),
+        let is_pushed = self.transport.push(&self.upstream, tip)?;
+        if is_pushed {
+            self.point_tracking_ref(tip)?;
         }
+        Ok(is_pushed)
     }
 
     /// Waits a moment before another attempt; fails after the last one.
@@ -302,27 +273,9 @@ impl SyncSession {
         Ok(())
     }
 
-    /// Records that the remote was reached. A full disk must not prevent the synchronization.
-    pub fn record_reached(&self, now: DateTime<Utc>) {
-        drop(self.store.update_sync_record(|it| it.last_reached = Some(now)));
-    }
-
-    /// Records that commits were pushed.
-    pub fn record_push(&self, now: DateTime<Utc>) {
-        drop(self.store.update_sync_record(|it| it.last_push = Some(now)));
-    }
-
-    /// Records whether one of the commits that were received is dated far ahead.
-    pub fn record_received(&self, future_commit: Option<DatedCommit>) {
-        drop(self.store.update_sync_record(|it| it.future_commit = future_commit));
-    }
-
-    /// Records why the synchronization failed; `None`: it succeeded.
-    pub fn record_outcome(&self, failure: Option<(SyncFailureKind, String)>, now: DateTime<Utc>) {
-        drop(self.store.update_sync_record(|it| match failure {
-            Some((kind, message)) => it.set_failure(kind, message, now),
-            None => it.failure = None,
-        }));
+    /// Changes what is known of the last synchronizations. A full disk must not prevent this one.
+    pub fn record(&self, change: impl FnOnce(&mut SyncRecord)) {
+        drop(self.store.update_sync_record(change));
     }
 
     /// Returns the newest commit here.

@@ -1,7 +1,5 @@
 //! What is known about the upstream without reaching it.
 
-use std::path::PathBuf;
-
 use crate::model::Consent;
 
 use crate::store::history::commits::HistoryReader;
@@ -42,11 +40,6 @@ impl Store {
         let ahead = theirs.map(|it| count(ours, it)).transpose().map_err(failed)?;
         let behind = theirs.map(|it| count(it, ours)).transpose().map_err(failed)?;
         Ok(SyncStatus { upstream, ahead, behind, record: self.sync_record() })
-    }
-
-    /// Returns the working directory of the repository; `None`: there is none, or it cannot be used.
-    pub fn repository_folder(&self) -> Option<PathBuf> {
-        Some(self.repository().ok()??.work.clone())
     }
 
     /// Returns whether the user allows to synchronize with the upstream.

@@ -48,15 +48,6 @@ pub(crate) struct Transport {
     cancelled: Arc<AtomicBool>,
 }
 
-/// The outcome of a push.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum PushOutcome {
-    /// The remote has the commit.
-    Done,
-    /// The remote has other commits meanwhile.
-    RemoteMoved,
-}
-
 impl Transport {
     /// Creates the repository. `tips` are the commits that the remote may know.
     pub(crate) fn create(
@@ -129,8 +120,9 @@ impl Transport {
         }
     }
 
-    /// Pushes a commit to the branch of the upstream, which must not lose any of its commits.
-    pub(crate) fn push(&self, upstream: &Upstream, tip: ObjectId) -> Result<PushOutcome, Error> {
+    /// Pushes a commit to the branch of the upstream, which must not lose any of its commits;
+    /// `false`: the remote has other commits meanwhile.
+    pub(crate) fn push(&self, upstream: &Upstream, tip: ObjectId) -> Result<bool, Error> {
         let operation = format!("push to {}", upstream.description());
         let refspec = format!("{tip}:{}", upstream.remote_ref);
         let git = self.git_process(upstream, operation.clone()).args([
@@ -146,13 +138,13 @@ impl Transport {
         let ended = self.run(git)?;
         failpoint::kill_point("commits are pushed");
         if ended.status.success() {
-            return Ok(PushOutcome::Done);
+            return Ok(true);
         }
         let Some(reason) = rejection_reason(&ended.output) else {
             return Err(failed(operation, &ended));
         };
         if is_race(&reason) {
-            return Ok(PushOutcome::RemoteMoved);
+            return Ok(false);
         }
         let upstream = upstream.description();
         let why = match last_remote_message(&ended.messages) {

@@ -8,11 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
-use crate::store::Error;
+use crate::model::Side;
 use crate::store::history::commits::HistoryReader;
 use crate::store::history::palace_folders::PalaceFolders;
+use crate::store::repo::palace_trees::find_folder;
 use crate::store::repo::tree_diff::{self, TreeEntry};
-use crate::store::sync::commit_range::{CommitRange, FileChange, LastChange};
+use crate::store::sync::commit_range::{CommitRange, FileChange};
 
 /// The contents of files by path.
 pub type FileContents = BTreeMap<String, Vec<u8>>;
@@ -29,7 +30,7 @@ pub struct PalaceVersions<'a> {
     pub read_unchanged: &'a dyn Fn(&str) -> Option<Vec<u8>>,
     /// Returns the last change of a side (0 or 1) to a file that is wanted; if there is none, the
     /// last one.
-    pub last_change: &'a dyn Fn(usize, &str, Option<&IsWantedChange<'_>>) -> LastChange,
+    pub last_change: &'a dyn Fn(usize, &str, Option<&IsWantedChange<'_>>) -> Side,
 }
 
 /// Returns whether a commit has changed what is wanted.
@@ -88,8 +89,7 @@ impl TreeMerger<'_> {
         let [one, other] = sides;
         let Some(base) = self.base_tree(one, other)? else { return Ok(None) };
         let trees = [self.history.root_tree(one)?, self.history.root_tree(other)?];
-        let folders = PalaceFolders::new(&self.history.git, &[base, trees[0], trees[1]]);
-        self.merge_trees(base, trees, ranges, &folders).map(Some)
+        self.merge_trees(base, trees, ranges).map(Some)
     }
 
     /// Returns the tree of `head` without what `merge` brought in addition to its parent `before`;
@@ -103,9 +103,8 @@ impl TreeMerger<'_> {
     ) -> gix::Result<MergedTree> {
         let base = self.history.root_tree(merge)?;
         let trees = [self.history.root_tree(head)?, self.history.root_tree(before)?];
-        let folders = PalaceFolders::new(&self.history.git, &[base, trees[0], trees[1]]);
         // What was committed since stands: the other side counts as older than everything.
-        self.merge_trees(base, trees, [since, &CommitRange::default()], &folders)
+        self.merge_trees(base, trees, [since, &CommitRange::default()])
     }
 
     /// Returns the tree of the common ancestor; of several, their merge.
@@ -120,12 +119,8 @@ impl TreeMerger<'_> {
                 None => ObjectId::empty_tree(self.history.git.object_hash()),
             };
             let trees = [tree, self.history.root_tree(*next)?];
-            let folders = PalaceFolders::new(&self.history.git, &[below, trees[0], trees[1]]);
-            let ranges = [
-                CommitRange::between(self.history, &folders, *first, [*next])?,
-                CommitRange::between(self.history, &folders, *next, [*first])?,
-            ];
-            tree = self.merge_trees(below, trees, ranges.each_ref(), &folders)?.tree;
+            let ranges = CommitRange::of_both_sides(self.history, *first, Some(*next))?;
+            tree = self.merge_trees(below, trees, ranges.each_ref())?.tree;
         }
         Ok(Some(tree))
     }
@@ -135,10 +130,9 @@ impl TreeMerger<'_> {
         base: ObjectId,
         trees: [ObjectId; 2],
         ranges: [&CommitRange; 2],
-        folders: &PalaceFolders<'_>,
     ) -> gix::Result<MergedTree> {
         let git = &self.history.git;
-        let changes = changed_files(git, base, trees, folders)?;
+        let changes = changed_files(git, base, trees)?;
         let root = git.find_tree(base)?.decode()?.into_owned();
         let mut editor = gix::objs::tree::Editor::new(root, &git.objects, git.object_hash());
         let mut conflicts = 0;
@@ -173,7 +167,7 @@ impl TreeMerger<'_> {
             };
             entries.map(read).collect::<gix::Result<FileContents>>()
         };
-        let base_files = palace_files_of_tree(git, base, folder)?;
+        let base_files = tree_diff::list_files(git, find_folder(git, base, folder)?)?;
         let unchanged = base_files.keys().filter(|it| !files.contains_key(*it)).cloned().collect();
         let read_unchanged =
             |path: &str| Some(git.find_blob(base_files.get(path)?.id).ok()?.take_data());
@@ -222,8 +216,8 @@ fn changed_files(
     git: &gix::Repository,
     base: ObjectId,
     trees: [ObjectId; 2],
-    folders: &PalaceFolders<'_>,
 ) -> gix::Result<BTreeMap<String, ChangedFiles>> {
+    let folders = PalaceFolders::new(git, &[base, trees[0], trees[1]]);
     let mut changes: BTreeMap<String, ChangedFiles> = BTreeMap::new();
     let mut by_side = [BTreeMap::new(), BTreeMap::new()];
     for (side, tree) in trees.into_iter().enumerate() {
@@ -241,26 +235,6 @@ fn changed_files(
         changes.entry(folder).or_default().insert(path, FileVersions { base, sides });
     }
     Ok(changes)
-}
-
-/// Lists the files below a folder of a tree, by path in the folder.
-fn palace_files_of_tree(
-    git: &gix::Repository,
-    root: ObjectId,
-    folder: &str,
-) -> gix::Result<BTreeMap<String, TreeEntry>> {
-    let names = folder.split('/').filter(|it| !it.is_empty());
-    let tree = match folder {
-        "" => Some(root),
-        _ => git.find_tree(root)?.lookup_entry(names)?.map(|it| it.object_id()),
-    };
-    let files = tree_diff::compare(git, None, tree)?;
-    Ok(files.into_iter().filter_map(|it| Some((it.path, it.now?))).collect())
-}
-
-/// Converts an error of git in the middle of a merge.
-pub(crate) fn merge_error(history: &HistoryReader<'_>, err: gix::Error) -> Error {
-    history.repository.git_error("merge two commits", err)
 }
 
 #[cfg(test)]

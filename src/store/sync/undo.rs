@@ -7,25 +7,17 @@ use gix::ObjectId;
 
 use crate::model::quoted_unless_plain;
 use crate::store::history::commits::{HistoryReader, short_id};
-use crate::store::history::palace_folders::PalaceFolders;
 use crate::store::repo::repository::Repository;
 use crate::store::sync::commit_range::{CommitRange, merge_rules_of_commit};
 use crate::store::sync::error::SyncError;
 use crate::store::sync::planned_move::PlannedMove;
-use crate::store::sync::tree_merge::{self, MergePalace, TreeMerger};
+use crate::store::sync::tree_merge::{MergePalace, TreeMerger};
 use crate::store::write::commit::GitIdentity;
-use crate::store::write::head_move::{self, BEFORE_SYNC_REF, HeadMoveOutcome, NewCommit};
+use crate::store::write::head_move::{self, BEFORE_SYNC_REF, HeadMoveOutcome, NewCommit, NewHead};
 use crate::store::{Error, Store};
 
 /// The maximum number of authors that are named.
 const MAX_NAMED_AUTHORS: usize = 4;
-
-/// The last merge, and the commit before it.
-#[derive(Clone, Copy, Debug)]
-struct LastMerge {
-    merge: ObjectId,
-    before: ObjectId,
-}
 
 impl Store {
     /// Moves `HEAD` from the last merge back to the commit before it, with its files; returns the
@@ -33,7 +25,7 @@ impl Store {
     pub fn undo_last_sync(&mut self) -> Result<[String; 2], Error> {
         let repository = self.require_repository()?;
         let head = repository.head()?.ok_or(SyncError::NoCommit)?;
-        let LastMerge { merge, before } = find_last_merge(&repository, head)?;
+        let [merge, before] = find_last_merge(&repository, head)?;
         if self.is_pushed(&repository, merge)? {
             return Err(self.explain_pushed_merge(&repository, merge, before)?.into());
         }
@@ -44,7 +36,7 @@ impl Store {
             ));
         }
         let history = HistoryReader::new(&repository);
-        let planned = PlannedMove::to_existing(&history, head, before, "sync: undo")
+        let planned = PlannedMove::new(&history, head, NewHead::Existing(before), "sync: undo")
             .map_err(|err| repository.git_error("compare two commits", err))?;
         self.apply_undo(&planned)?;
         Ok([head, before].map(short_id))
@@ -59,35 +51,32 @@ impl Store {
     ) -> Result<[String; 2], Error> {
         let repository = self.require_repository()?;
         let head = repository.head()?.ok_or(SyncError::NoCommit)?;
-        let last = find_last_merge(&repository, head)?;
+        let [merge, before] = find_last_merge(&repository, head)?;
         let history = HistoryReader::new(&repository);
-        let failed = |err| tree_merge::merge_error(&history, err);
-        let commits_since = commits_between(&history, head, last.merge).map_err(failed)?;
+        let failed = |err| repository.git_error("merge two commits", err);
+        let [commits_since, _] =
+            CommitRange::of_both_sides(&history, head, Some(merge)).map_err(failed)?;
         if let Some((commit, path)) = commits_since.other_file {
             let commit = short_id(commit);
             return Err(SyncError::OtherFiles { commit, path, is_ours: true }.into());
         }
         let merger = TreeMerger { history: &history, merge_palace };
-        let tree = merger.reverse_commit(last.merge, last.before, head, &commits_since);
+        let tree = merger.reverse_commit(merge, before, head, &commits_since);
         let tree = tree.map_err(failed)?.tree;
         if tree == history.root_tree(head).map_err(failed)? {
             return Err(nothing_to_undo("what it brought is not there any more"));
         }
-        let commit = NewCommit {
+        let commit = NewHead::Commit(NewCommit {
             parents: vec![head],
             tree,
             identity: GitIdentity::for_committer(&history.git),
             seconds: now.timestamp(),
-            message: format!(
-                "sync: revert the merge {}\n\nPalazzo-Tool: sync\n",
-                short_id(last.merge)
-            ),
-        };
-        let planned =
-            PlannedMove::to_commit(&history, head, commit, "sync: revert").map_err(failed)?;
+            message: format!("sync: revert the merge {}\n\nPalazzo-Tool: sync\n", short_id(merge)),
+        });
+        let planned = PlannedMove::new(&history, head, commit, "sync: revert").map_err(failed)?;
         self.apply_undo(&planned)?;
         let new = repository.head()?.ok_or(SyncError::NoCommit)?;
-        Ok([last.merge, new].map(short_id))
+        Ok([merge, new].map(short_id))
     }
 
     fn apply_undo(&mut self, planned: &PlannedMove) -> Result<(), Error> {
@@ -116,34 +105,32 @@ impl Store {
         merge: ObjectId,
         before: ObjectId,
     ) -> Result<SyncError, Error> {
-        let history = HistoryReader::new(repository);
-        let read = || -> gix::Result<_> {
+        let counts = repository.read_history("read the history", |history| {
             let mut counts: BTreeMap<String, usize> = BTreeMap::new();
             for step in history.walk_commits([merge], [before])? {
                 let id = step?.id;
-                if merge_rules_of_commit(&history, id)?.is_none() {
+                if merge_rules_of_commit(history, id)?.is_none() {
                     *counts.entry(history.read_commit_summary(id)?.by).or_default() += 1;
                 }
             }
             Ok(counts)
-        };
-        let counts = read().map_err(|err| repository.git_error("read the history", err))?;
+        })?;
         let upstream = self.upstream()?.description();
         let brought = describe_authors(counts);
         Ok(SyncError::MergeWasPushed { merge: short_id(merge), upstream, brought })
     }
 }
 
-/// Returns the last merge that was made here.
-fn find_last_merge(repository: &Repository, head: ObjectId) -> Result<LastMerge, Error> {
+/// Returns the last merge that was made here, and the commit before it.
+fn find_last_merge(repository: &Repository, head: ObjectId) -> Result<[ObjectId; 2], Error> {
     let history = HistoryReader::new(repository);
     let before = head_move::find_ref(repository, BEFORE_SYNC_REF)?;
-    let find = |before: ObjectId| -> gix::Result<Option<LastMerge>> {
+    let find = |before: ObjectId| -> gix::Result<Option<[ObjectId; 2]>> {
         for step in history.walk_commits([head], [before])? {
             let step = step?;
             let is_on_it = step.parents.len() > 1 && step.parents.contains(&before);
             if is_on_it && merge_rules_of_commit(&history, step.id)?.is_some() {
-                return Ok(Some(LastMerge { merge: step.id, before }));
+                return Ok(Some([step.id, before]));
             }
         }
         Ok(None)
@@ -156,16 +143,6 @@ fn find_last_merge(repository: &Repository, head: ObjectId) -> Result<LastMerge,
              single changes",
         )
     })
-}
-
-fn commits_between(
-    history: &HistoryReader<'_>,
-    head: ObjectId,
-    known: ObjectId,
-) -> gix::Result<CommitRange> {
-    let trees = [history.root_tree(head)?, history.root_tree(known)?];
-    let folders = PalaceFolders::new(&history.git, &trees);
-    CommitRange::between(history, &folders, head, [known])
 }
 
 /// Describes commits by their authors, those with most first: `3 by claude, 1 by Ada`.

@@ -5,15 +5,13 @@
 //! `HEAD` has moved, but the user's next commit would revert the change. Everything else that is
 //! staged is kept.
 
-use gix::objs::tree::EntryKind;
-
 use crate::store::Error;
 use crate::store::history::commits::HistoryReader;
 use crate::store::repo::blob_entry::{BlobEntry, compute_blob_id};
 use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::palace_files;
 use crate::store::repo::repository::Repository;
-use crate::store::repo::tree_diff::{TreeChange, TreeEntry, compare};
+use crate::store::repo::tree_diff::{TreeChange, compare};
 use crate::store::write::index::Staging;
 
 /// Stages the changes of the last commit again, if Palazzo made it, for files whose index entry is
@@ -45,7 +43,7 @@ fn restage_reverted_files(repository: &Repository, staging: &mut Staging<'_>) ->
         reverted.iter().map(|it| format!("{}{}", repository.prefix, it.path)).collect();
     let files = tracked.iter().zip(&reverted);
     staging.stage_files(
-        files.map(|(path, it)| (path.as_str().into(), it.now.map(to_blob_entry), None)),
+        files.map(|(path, it)| (path.as_str().into(), it.now.map(BlobEntry::from), None)),
     );
     Ok(())
 }
@@ -66,14 +64,6 @@ fn is_reverted(
         text.as_deref().map(|it| convert_to_git(git, staging.index(), &tracked, it)).transpose()?;
     let on_disk = bytes.map(|it| compute_blob_id(git, &it)).transpose()?;
     Ok(on_disk == now.map(|it| it.id))
-}
-
-fn to_blob_entry(entry: TreeEntry) -> BlobEntry {
-    let kind = match entry.mode.kind() {
-        EntryKind::BlobExecutable => EntryKind::BlobExecutable,
-        _ => EntryKind::Blob,
-    };
-    BlobEntry { kind, id: entry.id }
 }
 
 #[cfg(test)]

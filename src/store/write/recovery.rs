@@ -54,7 +54,7 @@ pub(crate) fn recover_if_needed(
         return Ok(());
     }
     let _lock = palazzo_lock::acquire_palazzo_lock(repository, WRITE_LOCK, timeouts.palazzo)?;
-    recover_under_lock(repository, timeouts)
+    open_marker(repository, timeouts).map(drop)
 }
 
 /// Removes temporary files that no process is writing; a power failure can lose the marker and
@@ -70,20 +70,11 @@ pub(crate) fn remove_stale_temporaries(repository: &Repository, temporaries: &[P
     }
 }
 
-/// Recovers from a crashed writer. The caller holds the write lock, so the writer of any marker is
-/// dead.
-pub(crate) fn recover_under_lock(
-    repository: &Repository,
-    timeouts: &LockTimeouts,
-) -> Result<(), Error> {
-    let place = marker_path(repository);
-    let text = read_marker(&place).map_err(Error::for_file("read", &place))?;
-    recover_by_marker(repository, &text, timeouts)
-}
-
-/// Recovers from the crashed writer with the marker `text`, which may be empty.
+/// Recovers from the crashed writer with the marker `text`, which may be empty, and empties the
+/// marker.
 fn recover_by_marker(
     repository: &Repository,
+    mut file: &File,
     text: &[u8],
     timeouts: &LockTimeouts,
 ) -> Result<(), Error> {
@@ -101,30 +92,29 @@ fn recover_by_marker(
     for path in &marker.paths {
         file_transaction::remove_temporaries(&repository.work, path);
     }
-    let emptied =
-        palazzo_file::open_regular_file(&place, OpenOptions::new().write(true).truncate(true));
-    emptied.map(drop).map_err(Error::for_file("empty", &place))
+    let emptied = file.set_len(0).and_then(|()| file.rewind());
+    emptied.map_err(Error::for_file("empty", &place))
 }
 
 /// Opens the marker for a write, after recovery from a crashed writer; it is empty then. The caller
-/// holds the write lock, and the look under the lock has checked the folder and the file.
+/// holds the write lock, so the writer of any marker is dead.
 pub(crate) fn open_marker(repository: &Repository, timeouts: &LockTimeouts) -> Result<File, Error> {
     let place = marker_path(repository);
     let (file, size) =
         open_or_create_marker(repository, &place).map_err(Error::for_file("open", &place))?;
     let mut text = Vec::new();
     if size > 0 {
-        let read = read_to_limit(&file, &mut text).and_then(|()| (&file).rewind());
+        let read = (&file).take(MAX_MARKER_BYTES).read_to_end(&mut text);
         read.map_err(Error::for_file("read", &place))?;
     }
-    recover_by_marker(repository, &text, timeouts)?;
+    recover_by_marker(repository, &file, &text, timeouts)?;
     Ok(file)
 }
 
 fn open_or_create_marker(repository: &Repository, place: &Path) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
-    let open = |options: &mut _| palazzo_file::open_checked_file_with_size(place, options);
+    let open = |options: &mut _| palazzo_file::open_regular_file_with_size(place, options);
     match open(&mut options) {
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
             let (git_dir, name) = (&repository.git_dir, palazzo_file::MARKER_FILE);
@@ -134,19 +124,6 @@ fn open_or_create_marker(repository: &Repository, place: &Path) -> io::Result<(F
             Ok((file, size))
         }
         opened => opened,
-    }
-}
-
-fn read_to_limit(file: &File, text: &mut Vec<u8>) -> io::Result<()> {
-    file.take(MAX_MARKER_BYTES).read_to_end(text).map(drop)
-}
-
-fn read_marker(place: &Path) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    match palazzo_file::open_regular_file(place, OpenOptions::new().read(true)) {
-        Ok(file) => read_to_limit(&file, &mut text).map(|()| text),
-        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(text),
-        Err(err) => Err(err),
     }
 }
 

@@ -8,7 +8,6 @@ use gix::index::State;
 
 use crate::store::Error;
 use crate::store::repo::blob_entry::{self, find_blob_entry};
-use crate::store::repo::failpoint;
 use crate::store::repo::fsync;
 use crate::store::repo::line_endings::{attributes_of_tree, convert_to_git};
 use crate::store::repo::proposal_branch::{ProposalBranch, find_checkout};
@@ -16,7 +15,7 @@ use crate::store::write::commit::CommitDraft;
 use crate::store::write::commit_steps::{CommitSteps, write_blob_entry};
 use crate::store::write::moved_files::find_moved_files;
 use crate::store::write::objects::ObjectWriter;
-use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
+use crate::store::write::refs::RefUpdateOutcome;
 
 /// The outcome of one attempt to commit on a branch.
 pub(crate) enum CommitAttempt {
@@ -58,7 +57,7 @@ impl CommitSteps<'_> {
         // The branch may only move when the objects are durable.
         writer.publish(&self.repository.common_dir, Vec::new())?;
         let log = draft.reflog_entry();
-        match self.move_branch(branch, (tip, new), log.clone())? {
+        match self.move_ref(&branch.full_name, (Some(tip), new), log.clone())? {
             RefUpdateOutcome::Conflict => Ok(CommitAttempt::Moved),
             RefUpdateOutcome::Updated => {
                 self.take_back_if_checked_out(branch, (tip, new), &log)?;
@@ -80,7 +79,7 @@ impl CommitSteps<'_> {
         let Some(checkout) = found.filter(|it| it.commit == Some(tip)) else { return Ok(()) };
         let who = log.split('\t').next().unwrap_or_default();
         let log = format!("{who}\tproposal: take back, the branch was checked out");
-        match self.move_branch(branch, (new, tip), log) {
+        match self.move_ref(&branch.full_name, (Some(new), tip), log) {
             Ok(RefUpdateOutcome::Updated) => Err(checkout.error(&branch.full_name)),
             // A commit of others is above it now, or the branch is locked.
             Ok(RefUpdateOutcome::Conflict) | Err(_) => Ok(()),
@@ -141,27 +140,6 @@ impl CommitSteps<'_> {
             self.progress.count_step();
         }
         Ok(self.new_draft(files))
-    }
-
-    fn move_branch(
-        &self,
-        branch: &ProposalBranch,
-        (old, new): (ObjectId, ObjectId),
-        reflog_entry: String,
-    ) -> Result<RefUpdateOutcome, Error> {
-        let (repository, timeout) = (self.repository, self.lock_timeouts.head);
-        let (old, log) = (Some(old), Some(reflog_entry));
-        let update = RefUpdate { repository, name: &branch.full_name, old, new, log, timeout };
-        failpoint::kill_point("before the branch of a proposal is moved");
-        let moved = update.apply(&mut |path, inode| self.write_guard.record_lock_file(path, inode));
-        failpoint::kill_point("after the branch of a proposal is moved");
-        match moved {
-            // The update failed only after it had taken effect.
-            Err(_) if branch.read(repository).is_ok_and(|it| it == new) => {
-                Ok(RefUpdateOutcome::Updated)
-            }
-            moved => moved,
-        }
     }
 
     /// Makes the moved branch and its reflog durable.

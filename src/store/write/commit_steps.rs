@@ -239,7 +239,7 @@ impl CommitSteps<'_> {
             let (Some(new), Some(last)) = (tip.filter(|_| tip != head), drafts.last()) else {
                 return Ok(Ok(None));
             };
-            match self.move_head(head, new, last.reflog_entry())? {
+            match self.move_ref("HEAD", (head, new), last.reflog_entry())? {
                 RefUpdateOutcome::Updated => {
                     return Ok(Ok(Some(MovedHead { from: head, to: new })));
                 }
@@ -249,26 +249,20 @@ impl CommitSteps<'_> {
         Err(Error::HeadKeepsMoving { place: self.repository.work.clone() })
     }
 
-    /// Moves `HEAD`, or the branch it points to, from `old` to `new`.
-    pub(crate) fn move_head(
+    /// Moves a reference, or the branch that it points to, from the first commit to the second.
+    pub(crate) fn move_ref(
         &self,
-        old: Option<ObjectId>,
-        new: ObjectId,
+        name: &str,
+        (old, new): (Option<ObjectId>, ObjectId),
         reflog_entry: String,
     ) -> Result<RefUpdateOutcome, Error> {
         let (repository, timeout) = (self.repository, self.lock_timeouts.head);
         let log = Some(reflog_entry);
-        let update = RefUpdate { repository, name: "HEAD", old, new, log, timeout };
-        failpoint::kill_point("before `HEAD` is moved");
+        let update = RefUpdate { repository, name, old, new, log, timeout };
+        failpoint::kill_point("before a reference is moved");
         let moved = update.apply(&mut |path, inode| self.write_guard.record_lock_file(path, inode));
-        failpoint::kill_point("after `HEAD` is moved");
-        match moved {
-            // The update failed only after it had taken effect.
-            Err(_) if self.repository.head().is_ok_and(|it| it == Some(new)) => {
-                Ok(RefUpdateOutcome::Updated)
-            }
-            moved => moved,
-        }
+        failpoint::kill_point("after a reference is moved");
+        moved
     }
 
     /// Performs the steps after the commit; failures are only warnings now.

@@ -210,7 +210,7 @@ fn run_steps(
             return Ok(Err(stale));
         }
         folders = transaction.touched_folders();
-        match steps.move_head(Some(head_move.old), new, log)? {
+        match steps.move_ref("HEAD", (Some(head_move.old), new), log)? {
             RefUpdateOutcome::Updated => Ok(Ok(())),
             RefUpdateOutcome::Conflict => Ok(Err(Vec::new())),
         }

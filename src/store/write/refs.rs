@@ -117,9 +117,14 @@ impl RefUpdate<'_> {
             self.append_to_reflogs(logged.map(|it| (it.name.as_str(), it.git_dir.as_path())))?;
         // Git leaves the empty folders of deleted branches.
         let cleared = if path.is_dir() { remove_folder_tree_if_empty(&path) } else { Ok(()) };
-        cleared.and_then(|()| last.lock.commit()).map_err(|err| {
+        cleared.and_then(|()| last.lock.commit()).or_else(|err| {
+            let found = ref_folder::find_reference_target(self.repository, &last.name);
+            // The renaming failed only after it had taken effect.
+            if found.is_ok_and(|it| it == Some(Target::Object(self.new))) {
+                return Ok(());
+            }
             remove_reflog_lines(&lines);
-            Error::for_file("replace", &path)(err)
+            Err(Error::for_file("replace", &path)(err))
         })
     }
 

@@ -107,13 +107,7 @@ fn write_without_commit(
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
     };
     if let (Some(repository), Some(guard)) = (&repository, &guard) {
-        overwritten_files::save_overwritten(
-            repository,
-            change,
-            edits,
-            guard,
-            writer.lock_timeouts.head,
-        )?;
+        overwritten_files::save_overwritten(repository, change, edits, guard)?;
     }
     let sync = |folders| fsync::sync_file_systems_or_files(&[&palace.palace], || folders);
     let written = keep_or_undo(transaction, guard.as_ref(), |transaction| {
@@ -245,7 +239,6 @@ fn commit_files(
         edits,
         write_guard: &guard,
         signer,
-        lock_timeouts: writer.lock_timeouts,
         progress,
     };
     steps.reject_blocked_paths(&staging)?;
@@ -277,7 +270,6 @@ fn commit_on_branch(
         edits,
         write_guard: &guard,
         signer,
-        lock_timeouts: writer.lock_timeouts,
         progress: writer.start_progress(edits.len()),
     };
     for _ in 0..MAX_BRANCH_ATTEMPTS {

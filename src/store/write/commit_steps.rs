@@ -23,7 +23,6 @@ use crate::store::write::commit::{CommitDraft, GitIdentity};
 use crate::store::write::index::Staging;
 use crate::store::write::moved_files::find_moved_files;
 use crate::store::write::objects::ObjectWriter;
-use crate::store::write::palazzo_lock::LockTimeouts;
 use crate::store::write::progress::Progress;
 use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
 use crate::store::write::signing::Signer;
@@ -51,7 +50,6 @@ pub(crate) struct CommitSteps<'a> {
     pub(crate) edits: &'a [&'a FileEdit],
     pub(crate) write_guard: &'a WriteGuard,
     pub(crate) signer: &'a Signer,
-    pub(crate) lock_timeouts: LockTimeouts,
     pub(crate) progress: Progress,
 }
 
@@ -256,11 +254,10 @@ impl CommitSteps<'_> {
         (old, new): (Option<ObjectId>, ObjectId),
         reflog_entry: String,
     ) -> Result<RefUpdateOutcome, Error> {
-        let (repository, timeout) = (self.repository, self.lock_timeouts.head);
-        let log = Some(reflog_entry);
-        let update = RefUpdate { repository, name, old, new, log, timeout };
+        let (repository, guard, log) = (self.repository, self.write_guard, Some(reflog_entry));
+        let update = RefUpdate { repository, guard, name, old, new, log };
         failpoint::kill_point("before a reference is moved");
-        let moved = update.apply(&mut |path, inode| self.write_guard.record_lock_file(path, inode));
+        let moved = update.apply();
         failpoint::kill_point("after a reference is moved");
         moved
     }

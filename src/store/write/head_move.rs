@@ -174,7 +174,6 @@ fn move_head_under_lock(
         edits: &edits,
         write_guard: &guard,
         signer,
-        lock_timeouts: writer.lock_timeouts,
         progress: Progress::default(),
     };
     steps.reject_blocked_paths(&staging)?;
@@ -199,7 +198,7 @@ fn run_steps(
     let mut objects = ObjectWriter::new(repository, git);
     let failed = |err| repository.git_error("commit", err);
     let new = write_objects(&mut objects, steps.signer, head_move).map_err(failed)?;
-    point_ref(repository, guard, BEFORE_SYNC_REF, head_move.old, steps.lock_timeouts.head)?;
+    point_ref(repository, guard, BEFORE_SYNC_REF, head_move.old)?;
     let files: Vec<_> = head_move.files.iter().map(MovedFile::new_entry).collect();
     let log = reflog_entry(head_move, &repository.git());
     let mut folders = Vec::new();
@@ -384,14 +383,13 @@ pub(crate) fn point_ref(
     guard: &WriteGuard,
     name: &str,
     new: ObjectId,
-    timeout: std::time::Duration,
 ) -> Result<(), Error> {
     let old = find_ref(repository, name)?;
     if old == Some(new) {
         return Ok(());
     }
-    let update = RefUpdate { repository, name, old, new, log: None, timeout };
-    match update.apply(&mut |path, inode| guard.record_lock_file(path, inode))? {
+    let update = RefUpdate { repository, guard, name, old, new, log: None };
+    match update.apply()? {
         RefUpdateOutcome::Updated => Ok(()),
         RefUpdateOutcome::Conflict => {
             Err(repository.git_error("move a reference", format!("`{name}` keeps moving")))

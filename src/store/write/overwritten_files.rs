@@ -2,8 +2,6 @@
 //!
 //! They are saved on Palazzo's own reference, which neither a branch nor `git status` shows.
 
-use std::time::Duration;
-
 use gix::objs::tree::EntryKind;
 
 use crate::model::{Changeset, FileEdit};
@@ -31,7 +29,6 @@ pub(crate) fn save_overwritten(
     change: &Changeset,
     edits: &[&FileEdit],
     guard: &WriteGuard,
-    timeout: Duration,
 ) -> Result<(), Error> {
     let git = repository.git();
     let failed = |err| repository.git_error("save overwritten files", err);
@@ -59,10 +56,8 @@ pub(crate) fn save_overwritten(
     };
     let common_dir = repository.common_dir.as_path();
     writer.publish(common_dir, Vec::new())?;
-    let update = RefUpdate { repository, name: OVERWRITTEN_REF, old: tip, new, log: None, timeout };
-    if update.apply(&mut |path, inode| guard.record_lock_file(path, inode))?
-        == RefUpdateOutcome::Conflict
-    {
+    let update = RefUpdate { repository, guard, name: OVERWRITTEN_REF, old: tip, new, log: None };
+    if update.apply()? == RefUpdateOutcome::Conflict {
         return Err(Error::HeadKeepsMoving { place: repository.work.clone() });
     }
     writer.restore_missing().map_err(failed)?;

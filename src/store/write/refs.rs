@@ -9,7 +9,7 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use gix::ObjectId;
 use gix::refs::{FullName, Target};
@@ -21,7 +21,8 @@ use crate::store::repo::palazzo_file;
 use crate::store::repo::ref_folder::{self, git_dir_of_ref};
 use crate::store::repo::repository::Repository;
 use crate::store::repo::shared_mode::SharedMode;
-use crate::store::write::lock_file::{LockFile, LockFileRecorder};
+use crate::store::write::lock_file::LockFile;
+use crate::store::write::write_guard::WriteGuard;
 
 /// References with a reflog unless `core.logAllRefUpdates` disables it (git-config(1)).
 const REFLOG_PREFIXES: [&str; 3] = ["refs/heads/", "refs/remotes/", "refs/notes/"];
@@ -38,6 +39,7 @@ pub(crate) enum RefUpdateOutcome {
 /// An update of one reference.
 pub(crate) struct RefUpdate<'a> {
     pub(crate) repository: &'a Repository,
+    pub(crate) guard: &'a WriteGuard,
     /// `HEAD` or a full name; symbolic references are followed.
     pub(crate) name: &'a str,
     /// The expected current commit; `None`: the reference must not exist.
@@ -45,8 +47,6 @@ pub(crate) struct RefUpdate<'a> {
     pub(crate) new: ObjectId,
     /// The reflog entry: author, time and reason; `None`: no reflog is written.
     pub(crate) log: Option<String>,
-    /// How long to wait for the locks of other processes.
-    pub(crate) timeout: Duration,
 }
 
 /// A locked reference.
@@ -64,16 +64,13 @@ pub(crate) struct ReflogLine {
 }
 
 impl RefUpdate<'_> {
-    /// Moves the reference. `record` stores lock files on a file system without hard links.
-    pub(crate) fn apply(
-        &self,
-        record: &mut LockFileRecorder<'_>,
-    ) -> Result<RefUpdateOutcome, Error> {
-        let deadline = Instant::now() + self.timeout;
+    /// Moves the reference.
+    pub(crate) fn apply(&self) -> Result<RefUpdateOutcome, Error> {
+        let deadline = Instant::now() + self.guard.timeouts().head;
         let mut locked: Vec<LockedRef> = Vec::new();
         let mut name = self.name.to_owned();
         let current = loop {
-            locked.push(self.lock_ref(name, deadline, record)?);
+            locked.push(self.lock_ref(name, deadline)?);
             let last = &locked[locked.len() - 1].name;
             match ref_folder::find_reference_target(self.repository, last)? {
                 Some(Target::Symbolic(next)) if locked.len() < MAX_SYMREF_DEPTH => {
@@ -95,14 +92,10 @@ impl RefUpdate<'_> {
         self.write_locked_ref(locked).map(|()| RefUpdateOutcome::Updated)
     }
 
-    fn lock_ref(
-        &self,
-        name: String,
-        deadline: Instant,
-        record: &mut LockFileRecorder<'_>,
-    ) -> Result<LockedRef, Error> {
+    fn lock_ref(&self, name: String, deadline: Instant) -> Result<LockedRef, Error> {
         let git_dir = git_dir_of_ref(self.repository, &name).to_owned();
-        let lock = LockFile::acquire(self.repository, &git_dir, &name, deadline, record)?;
+        let mut record = |path: &Path, inode: u64| self.guard.record_lock_file(path, inode);
+        let lock = LockFile::acquire(self.repository, &git_dir, &name, deadline, &mut record)?;
         Ok(LockedRef { name, git_dir, lock })
     }
 

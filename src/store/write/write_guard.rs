@@ -24,6 +24,7 @@ pub(crate) struct WriteGuard {
     common_dir: PathBuf,
     prefix: String,
     look: LockedLook,
+    timeouts: LockTimeouts,
     needs_recovery: Cell<bool>,
     /// Whether a lock file of git could not be removed.
     has_left_lock: Arc<AtomicBool>,
@@ -54,6 +55,7 @@ impl WriteGuard {
             common_dir,
             prefix,
             look,
+            timeouts: *timeouts,
             needs_recovery: Cell::new(false),
             has_left_lock: repository.may_have_dead_locks.clone(),
             lock,
@@ -68,6 +70,11 @@ impl WriteGuard {
     /// Returns what the look under the lock found.
     pub(crate) fn look(&self) -> &LockedLook {
         &self.look
+    }
+
+    /// Returns how long to wait for the locks of other processes.
+    pub(crate) fn timeouts(&self) -> &LockTimeouts {
+        &self.timeouts
     }
 
     /// Records that the lock file at `path` is Palazzo's, on a file system without hard links.

@@ -6,13 +6,14 @@
 use gix::ObjectId;
 use gix::index::State;
 
+use crate::model::Changeset;
 use crate::store::Error;
 use crate::store::repo::blob_entry::{self, find_blob_entry};
 use crate::store::repo::fsync;
 use crate::store::repo::line_endings::{attributes_of_tree, convert_to_git};
 use crate::store::repo::proposal_branch::{ProposalBranch, find_checkout};
 use crate::store::write::commit::CommitDraft;
-use crate::store::write::commit_steps::{CommitSteps, write_blob_entry};
+use crate::store::write::commit_steps::{CommitSteps, changed_mode, write_blob_entry};
 use crate::store::write::moved_files::find_moved_files;
 use crate::store::write::objects::ObjectWriter;
 use crate::store::write::refs::RefUpdateOutcome;
@@ -28,10 +29,11 @@ pub(crate) enum CommitAttempt {
 }
 
 impl CommitSteps<'_> {
-    /// Commits the change on top of `tip`, the newest commit of the branch.
+    /// Commits `change` on top of `tip`, the newest commit of the branch.
     pub(crate) fn try_commit_on_branch(
         &self,
         writer: &mut ObjectWriter<'_>,
+        change: &Changeset,
         branch: &ProposalBranch,
         tip: ObjectId,
     ) -> Result<CommitAttempt, Error> {
@@ -51,7 +53,7 @@ impl CommitSteps<'_> {
         let paths = self.edits.iter().map(|it| self.path_in_repository(it));
         let attributes = attributes_of_tree(self.git, tree, paths).map_err(failed)?;
         self.reject_filtered(&attributes)?;
-        let draft = self.draft_on_branch(writer, tree, &attributes).map_err(failed)?;
+        let draft = self.draft_on_branch(writer, change, tree, &attributes).map_err(failed)?;
         let new = draft.write_trees_and_commit(writer, Some(self.signer), Some(tip));
         let Some(new) = new.map_err(failed)? else { return Ok(CommitAttempt::Done(None)) };
         // The branch may only move when the objects are durable.
@@ -121,6 +123,7 @@ impl CommitSteps<'_> {
     fn draft_on_branch(
         &self,
         writer: &mut ObjectWriter<'_>,
+        change: &Changeset,
         tree: ObjectId,
         attributes: &State,
     ) -> gix::Result<CommitDraft> {
@@ -132,14 +135,14 @@ impl CommitSteps<'_> {
                 Some(old) => self.mode_of_moved_file(tree, old)?,
                 None => self.file_mode(edit, find_blob_entry(self.git, tree, &path)?),
             };
-            let kind = self.changed_mode(edit).unwrap_or(kind);
+            let kind = changed_mode(change, edit).unwrap_or(kind);
             let convert = |text| convert_to_git(self.git, attributes, &path, text);
             let now = edit.now.as_deref().map(convert).transpose()?;
             let entry = write_blob_entry(writer, now.as_deref(), kind)?;
             files.push((path, entry));
             self.progress.count_step();
         }
-        Ok(self.new_draft(files))
+        Ok(self.new_draft(change, files))
     }
 
     /// Makes the moved branch and its reflog durable.

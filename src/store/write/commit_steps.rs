@@ -46,7 +46,6 @@ pub(crate) struct CommitSteps<'a> {
     pub(crate) palace: &'a Path,
     pub(crate) repository: &'a Arc<Repository>,
     pub(crate) git: &'a gix::Repository,
-    pub(crate) change: &'a Changeset,
     pub(crate) edits: &'a [&'a FileEdit],
     pub(crate) write_guard: &'a WriteGuard,
     pub(crate) signer: &'a Signer,
@@ -99,6 +98,7 @@ impl CommitSteps<'_> {
         &self,
         writer: &mut ObjectWriter<'_>,
         staging: &Staging<'_>,
+        change: &Changeset,
         head: Option<ObjectId>,
     ) -> gix::Result<Vec<CommitDraft>> {
         let tree = blob_entry::tree_of_commit(self.git, head)?;
@@ -111,7 +111,7 @@ impl CommitSteps<'_> {
                 Some(old) => self.mode_of_moved_file(tree, old)?,
                 None => self.file_mode(edit, committed),
             };
-            let kind = self.changed_mode(edit).unwrap_or(kind);
+            let kind = changed_mode(change, edit).unwrap_or(kind);
             let convert = |text| convert_to_git(self.git, staging.index(), &path, text);
             let was = edit.was.as_deref().map(convert).transpose()?;
             let now = edit.now.as_deref().map(convert).transpose()?;
@@ -131,9 +131,9 @@ impl CommitSteps<'_> {
             self.progress.count_step();
         }
         let drafts = [
-            self.hand_edit_draft("hand edit, as staged", staged),
-            self.hand_edit_draft("hand edit", by_hand),
-            Some(self.new_draft(ours)),
+            self.hand_edit_draft("hand edit, as staged", change, staged),
+            self.hand_edit_draft("hand edit", change, by_hand),
+            Some(self.new_draft(change, ours)),
         ];
         Ok(drafts.into_iter().flatten().collect())
     }
@@ -141,6 +141,7 @@ impl CommitSteps<'_> {
     fn hand_edit_draft(
         &self,
         what: &str,
+        change: &Changeset,
         files: Vec<(String, Option<BlobEntry>)>,
     ) -> Option<CommitDraft> {
         let message = match files.as_slice() {
@@ -154,23 +155,26 @@ impl CommitSteps<'_> {
         Some(CommitDraft {
             author: GitIdentity::for_hand_edit(self.git),
             message,
-            ..self.new_draft(files)
+            ..self.new_draft(change, files)
         })
     }
 
-    pub(crate) fn new_draft(&self, files: Vec<(String, Option<BlobEntry>)>) -> CommitDraft {
-        let author = match &self.change.author {
+    pub(crate) fn new_draft(
+        &self,
+        change: &Changeset,
+        files: Vec<(String, Option<BlobEntry>)>,
+    ) -> CommitDraft {
+        let author = match &change.author {
             Author::Client(name) => GitIdentity::for_client(name),
             Author::Person(name) => GitIdentity::configured_author_or(self.git, name),
         };
         let committer = GitIdentity::for_committer(self.git);
-        let at = self.change.at.timestamp();
         CommitDraft {
             files,
             author,
             committer,
-            seconds: at,
-            message: commit::commit_message(self.change),
+            seconds: change.at.timestamp(),
+            message: commit::commit_message(change),
         }
     }
 
@@ -191,15 +195,10 @@ impl CommitSteps<'_> {
         Ok(committed.map_or_else(on_disk, |it| it.kind))
     }
 
-    /// Returns the mode that the change gives a file.
-    pub(crate) fn changed_mode(&self, edit: &FileEdit) -> Option<EntryKind> {
-        self.change.executable.get(&edit.path).copied().map(blob_kind)
-    }
-
     /// Returns whether the change makes files executable on disk, by path; nothing if git is not to
     /// look at modes here.
-    pub(crate) fn new_modes(&self) -> BTreeMap<&str, bool> {
-        let modes = self.change.executable.iter().filter(|_| self.has_modes());
+    pub(crate) fn new_modes<'c>(&self, change: &'c Changeset) -> BTreeMap<&'c str, bool> {
+        let modes = change.executable.iter().filter(|_| self.has_modes());
         modes.map(|(path, is_executable)| (path.as_str(), *is_executable)).collect()
     }
 
@@ -296,6 +295,11 @@ impl CommitSteps<'_> {
     pub(crate) fn path_in_repository(&self, edit: &FileEdit) -> String {
         format!("{}{}", self.repository.prefix, edit.path)
     }
+}
+
+/// Returns the mode that a change gives a file.
+pub(crate) fn changed_mode(change: &Changeset, edit: &FileEdit) -> Option<EntryKind> {
+    change.executable.get(&edit.path).copied().map(blob_kind)
 }
 
 fn blob_kind(is_executable: bool) -> EntryKind {

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
-use crate::model::{Author, Changeset, CommitId, FileEdit};
+use crate::model::{CommitId, FileEdit};
 
 use crate::store::history::palace_folders::PalaceFolders;
 use crate::store::repo::blob_entry;
@@ -164,13 +164,11 @@ fn move_head_under_lock(
     if !waiting.is_empty() {
         return Ok(HeadMoveOutcome::UncommittedEdits(waiting));
     }
-    let change = change_for_steps(&edits);
     let edits: Vec<_> = edits.iter().collect();
     let steps = CommitSteps {
         palace: &repository.work,
         repository: &repository,
         git: &git,
-        change: &change,
         edits: &edits,
         write_guard: &guard,
         signer,
@@ -330,20 +328,6 @@ fn merge_with_edit(
     }
     let path = &file.path[folder.len()..];
     Ok(merge_edit(&EditedFile { path, base: &base, on_disk, new, modified: modified.into() }))
-}
-
-/// Returns the change for the steps that a move shares with other commits.
-fn change_for_steps(edits: &[FileEdit]) -> Changeset {
-    Changeset {
-        edits: edits.to_vec(),
-        executable: BTreeMap::new(),
-        subject: String::new(),
-        body: String::new(),
-        trailers: Vec::new(),
-        author: Author::Client("palazzo".to_owned()),
-        at: chrono::DateTime::UNIX_EPOCH,
-        commit: true,
-    }
 }
 
 /// Returns the reflog entry: the user of this machine, the time of the commit, the reason.

@@ -9,7 +9,7 @@ use gix::objs::WriteTo as _;
 use crate::model::{Author, Changeset};
 use crate::store::repo::blob_entry::{BlobEntry, tree_of_commit};
 use crate::store::write::objects::ObjectWriter;
-use crate::store::write::signing::{CommitSignature, Signer};
+use crate::store::write::signing::Signer;
 
 /// A commit to be made: the files that differ from its parent, with its metadata.
 #[derive(Debug)]
@@ -95,15 +95,8 @@ pub(crate) fn write_commit_object(
     let Some(signer) = signer else { return writer.write(&commit) };
     let mut payload = Vec::new();
     commit.write_to(&mut payload).map_err(gix::Error::from_error)?;
-    match signer.find_signature(writer.git(), &payload) {
-        CommitSignature::None => {}
-        CommitSignature::Signature(signature) => {
-            commit.extra_headers.push(("gpgsig".into(), signature.into()));
-        }
-        CommitSignature::Missing => {
-            let err = std::io::Error::other("the commit is not signed yet");
-            return Err(gix::Error::from_error(err));
-        }
+    if let Some(signature) = signer.find_signature(writer.git(), &payload)? {
+        commit.extra_headers.push(("gpgsig".into(), signature.into()));
     }
     writer.write(&commit)
 }

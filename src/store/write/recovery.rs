@@ -31,7 +31,6 @@ const MAX_MARKER_BYTES: u64 = 256 * 1024 * 1024;
 /// The files and locks that a write in progress may touch.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct WriteMarker {
-    branch: Option<String>,
     paths: Vec<String>,
     /// Files that did not exist before, with the fingerprints of the new files.
     new_files: Vec<(String, String)>,
@@ -142,17 +141,15 @@ pub(crate) fn marker_line_for_lock_file(common_dir: &Path, path: &Path, inode: u
 }
 
 impl WriteMarker {
-    /// Creates the marker of a write to `paths`, which are inside the palace, while `HEAD` points to
-    /// `branch`.
-    pub(crate) fn new(repository: &Repository, branch: Option<String>, paths: &[String]) -> Self {
+    /// Creates the marker of a write to `paths`, which are inside the palace.
+    pub(crate) fn new(repository: &Repository, paths: &[String]) -> Self {
         let paths = paths.iter().map(|path| format!("{}{path}", repository.prefix)).collect();
-        Self { branch, paths, ..Self::default() }
+        Self { paths, ..Self::default() }
     }
 
     /// Writes the marker into `file`, which is empty.
     pub(crate) fn write_into(&self, mut file: &File) -> io::Result<()> {
         let mut lines = vec![format!("pid {}\n", processes::own_process_id())];
-        lines.extend(self.branch.iter().map(|it| format!("branch {it}\n")));
         lines.extend(self.paths.iter().map(|it| format!("path {it}\n")));
         failpoint::fail_point("write marker")?;
         file.write_all(lines.concat().as_bytes())?;
@@ -169,9 +166,6 @@ impl WriteMarker {
                     marker.paths.push(path.to_owned());
                 }
                 Some(("fresh", file)) => marker.new_files.extend(parse_new_file_line(file)),
-                Some(("branch", name)) if is_safe_ref_name(name) => {
-                    marker.branch = Some(name.to_owned());
-                }
                 Some(("held", file)) => marker.locks.extend(parse_lock_file_line(file)),
                 _ => {}
             }
@@ -191,10 +185,6 @@ fn parse_lock_file_line(line: &str) -> Option<(String, u64)> {
 fn parse_new_file_line(line: &str) -> Option<(String, String)> {
     let (fingerprint, path) = line.split_once(' ')?;
     paths::check_path(path).is_ok().then(|| (path.to_owned(), fingerprint.to_owned()))
-}
-
-fn is_safe_ref_name(name: &str) -> bool {
-    name.starts_with("refs/") && paths::check_path(name).is_ok()
 }
 
 /// Removes the lock files of a crashed writer that are proved to be Palazzo's, and no others.

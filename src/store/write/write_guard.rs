@@ -46,7 +46,7 @@ impl WriteGuard {
         let look = git_files::look_before_change(git_dir, common_dir, refs, has_waited)?;
         let place = recovery::marker_path(repository);
         let marker = recovery::open_marker(repository, timeouts)?;
-        let content = recovery::WriteMarker::new(repository, look.head.branch.clone(), paths);
+        let content = recovery::WriteMarker::new(repository, paths);
         content.write_into(&marker).map_err(Error::for_file("write", &place))?;
         let (prefix, common_dir) = (repository.prefix.clone(), repository.common_dir.clone());
         Ok(Self {

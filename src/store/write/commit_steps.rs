@@ -15,6 +15,7 @@ use crate::store::repo::blob_entry;
 use crate::store::repo::blob_entry::BlobEntry;
 use crate::store::repo::failpoint;
 use crate::store::repo::fsync;
+use crate::store::repo::index_file::is_outside_sparse_checkout;
 use crate::store::repo::line_endings;
 use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::repository::Repository;
@@ -56,7 +57,7 @@ impl CommitSteps<'_> {
     /// Fails if git handles one of the paths in a way that Palazzo must not change.
     pub(crate) fn reject_blocked_paths(&self, staging: &Staging<'_>) -> Result<(), Error> {
         self.reject_unmerged(staging)?;
-        self.reject_outside_sparse_checkout(staging)?;
+        reject_outside_sparse_checkout(self.repository, staging.index(), self.edits)?;
         self.reject_filtered(staging.index())
     }
 
@@ -64,17 +65,6 @@ impl CommitSteps<'_> {
         let unmerged =
             self.edits.iter().find(|it| staging.is_unmerged(&self.path_in_repository(it)));
         unmerged.map_or(Ok(()), |it| Err(Error::UnmergedFile { path: it.path.clone() }))
-    }
-
-    fn reject_outside_sparse_checkout(&self, staging: &Staging<'_>) -> Result<(), Error> {
-        // If the file exists all the same, it is an ordinary file.
-        let mut missing = self.edits.iter().filter(|it| it.was.is_none());
-        let left_out =
-            missing.find(|it| staging.is_outside_sparse_checkout(&self.path_in_repository(it)));
-        left_out.map_or(Ok(()), |it| {
-            let command = self.repository.sparse_checkout_command();
-            Err(Error::OutsideSparseCheckout { path: it.path.clone(), command })
-        })
     }
 
     /// Fails if git would run a filter on one of the files, by the attributes in `index`.
@@ -300,6 +290,22 @@ impl CommitSteps<'_> {
 /// Returns the mode that a change gives a file.
 pub(crate) fn changed_mode(change: &Changeset, edit: &FileEdit) -> Option<EntryKind> {
     change.executable.get(&edit.path).copied().map(blob_kind)
+}
+
+/// Fails if a sparse checkout excludes one of the files from the working directory.
+pub(crate) fn reject_outside_sparse_checkout(
+    repository: &Repository,
+    index: &gix::index::State,
+    edits: &[&FileEdit],
+) -> Result<(), Error> {
+    // If the file exists all the same, it is an ordinary file.
+    let mut missing = edits.iter().filter(|it| it.was.is_none());
+    let tracked = |edit: &FileEdit| format!("{}{}", repository.prefix, edit.path);
+    let left_out = missing.find(|it| is_outside_sparse_checkout(index, &tracked(it)));
+    left_out.map_or(Ok(()), |it| {
+        let command = repository.sparse_checkout_command();
+        Err(Error::OutsideSparseCheckout { path: it.path.clone(), command })
+    })
 }
 
 fn blob_kind(is_executable: bool) -> EntryKind {

@@ -19,7 +19,7 @@ use gix::objs::tree::EntryKind;
 use crate::store::Error;
 use crate::store::repo::blob_entry::BlobEntry;
 use crate::store::repo::index_bytes::serialize_index;
-use crate::store::repo::index_file::{Stat, is_outside_sparse_checkout, load_or_rebuild_index};
+use crate::store::repo::index_file::{Stat, load_or_rebuild_index};
 use crate::store::repo::repository::Repository;
 use crate::store::write::lock_file::{LockFile, LockFileRecorder};
 use crate::store::write::palazzo_lock::LockTimeouts;
@@ -86,11 +86,6 @@ impl<'a> Staging<'a> {
         let index = self.index();
         let entries = index.entry_range(path.into()).map(|it| &index.entries()[it]);
         entries.is_some_and(|them| them.iter().any(|it| it.stage() != Stage::Unconflicted))
-    }
-
-    /// Returns true if a sparse checkout excludes `path` from the working directory.
-    pub(crate) fn is_outside_sparse_checkout(&self, path: &str) -> bool {
-        is_outside_sparse_checkout(self.index(), path)
     }
 
     /// Returns the id of the blob staged for `path`.

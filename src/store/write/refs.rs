@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use gix::ObjectId;
+use gix::fs::dir::remove;
 use gix::refs::{FullName, Target};
 
 use crate::store::Error;
@@ -109,7 +110,7 @@ impl RefUpdate<'_> {
         let lines =
             self.append_to_reflogs(logged.map(|it| (it.name.as_str(), it.git_dir.as_path())))?;
         // Git leaves the empty folders of deleted branches.
-        let cleared = if path.is_dir() { remove_folder_tree_if_empty(&path) } else { Ok(()) };
+        let cleared = if path.is_dir() { remove::empty_depth_first(path.clone()) } else { Ok(()) };
         cleared.and_then(|()| last.lock.commit()).or_else(|err| {
             let found = ref_folder::find_reference_target(self.repository, &last.name);
             // The renaming failed only after it had taken effect.
@@ -201,7 +202,7 @@ fn open_reflog(path: &Path, shared_mode: SharedMode) -> io::Result<(fs::File, Op
             path.parent().map_or(Ok(()), |it| shared_mode.create_dir_all(it))?;
         }
         // Git leaves the empty folders of deleted branches.
-        Err(_) if palazzo_file::is_real_folder(path) => remove_folder_tree_if_empty(path)?,
+        Err(_) if palazzo_file::is_real_folder(path) => remove::empty_depth_first(path.to_owned())?,
         Err(err) => return Err(err),
     }
     let file = palazzo_file::open_checked_file(path, options.create(true))?;
@@ -234,18 +235,6 @@ fn read_byte(file: &fs::File, at: u64) -> io::Result<u8> {
     use std::os::windows::fs::FileExt as _;
     let mut byte = [0];
     file.seek_read(&mut byte, at).map(|_| byte[0])
-}
-
-/// Removes a folder that contains only empty folders.
-fn remove_folder_tree_if_empty(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if !entry.file_type()?.is_dir() {
-            return Err(io::ErrorKind::DirectoryNotEmpty.into());
-        }
-        remove_folder_tree_if_empty(&entry.path())?;
-    }
-    fs::remove_dir(folder)
 }
 
 #[cfg(test)]

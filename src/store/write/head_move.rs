@@ -21,7 +21,7 @@ use crate::store::repo::repository::Repository;
 use crate::store::write::apply::{
     keep_or_undo, open_staging, put_in_place_and_stage, repair_index_if_reloaded, replace_index,
 };
-use crate::store::write::commit::{self, GitIdentity};
+use crate::store::write::commit::{CommitDraft, GitIdentity};
 use crate::store::write::commit_steps::CommitSteps;
 use crate::store::write::file_transaction::FileTransaction;
 use crate::store::write::index::Staging;
@@ -236,35 +236,22 @@ fn write_objects(
         NewHead::Existing(id) => return Ok(*id),
         NewHead::Commit(new) => new,
     };
-    let git = writer.git();
-    let before = blob_entry::tree_of_commit(git, Some(head_move.old))?;
-    let root = git.find_tree(before)?.decode()?.into_owned();
-    let mut tree = gix::objs::tree::Editor::new(root, &git.objects, git.object_hash());
-    for file in &head_move.files {
-        let parts = file.path.split('/');
-        match &file.now {
-            Some((entry, text)) => {
-                writer.write_blob(text.as_bytes())?;
-                tree.upsert(parts, entry.kind, entry.id)?
-            }
-            None => tree.remove_leaf(parts)?,
-        };
+    for (_, text) in head_move.files.iter().filter_map(|it| it.now.as_ref()) {
+        writer.write_blob(text.as_bytes())?;
     }
-    let tree = tree.write(|tree| writer.write(tree))?;
+    let draft = CommitDraft {
+        files: head_move.files.iter().map(MovedFile::new_entry).collect(),
+        author: new.identity.clone(),
+        committer: new.identity.clone(),
+        seconds: new.seconds,
+        message: new.message.clone(),
+    };
+    let before = blob_entry::tree_of_commit(writer.git(), Some(head_move.old))?;
+    let tree = draft.write_trees(writer, before)?;
     if tree != new.tree {
         return Err(gix::Error::from_error(std::io::Error::other("the planned tree differs")));
     }
-    let identity = new.identity.to_signature(new.seconds);
-    let commit = gix::objs::Commit {
-        tree,
-        parents: new.parents.iter().copied().collect(),
-        author: identity.clone(),
-        committer: identity,
-        encoding: None,
-        message: new.message.as_str().into(),
-        extra_headers: Vec::new(),
-    };
-    commit::write_commit_object(writer, Some(signer), commit)
+    draft.write_commit(writer, Some(signer), tree, &new.parents)
 }
 
 /// Plans the edit of each file on disk.

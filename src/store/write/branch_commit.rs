@@ -13,7 +13,7 @@ use crate::store::repo::fsync;
 use crate::store::repo::line_endings::{attributes_of_tree, convert_to_git};
 use crate::store::repo::proposal_branch::{ProposalBranch, find_checkout};
 use crate::store::write::commit::CommitDraft;
-use crate::store::write::commit_steps::{CommitSteps, changed_mode, write_blob_entry};
+use crate::store::write::commit_steps::{CommitSteps, write_blob_entry};
 use crate::store::write::moved_files::find_moved_files;
 use crate::store::write::objects::ObjectWriter;
 use crate::store::write::refs::RefUpdateOutcome;
@@ -131,11 +131,8 @@ impl CommitSteps<'_> {
         let mut files = Vec::new();
         for edit in self.edits {
             let path = self.path_in_repository(edit);
-            let kind = match moved.get(edit.path.as_str()) {
-                Some(old) => self.mode_of_moved_file(tree, old)?,
-                None => self.file_mode(edit, find_blob_entry(self.git, tree, &path)?),
-            };
-            let kind = changed_mode(change, edit).unwrap_or(kind);
+            let committed = find_blob_entry(self.git, tree, &path)?;
+            let kind = self.new_kind(change, tree, edit, committed, &moved)?;
             let convert = |text| convert_to_git(self.git, attributes, &path, text);
             let now = edit.now.as_deref().map(convert).transpose()?;
             let entry = write_blob_entry(writer, now.as_deref(), kind)?;

@@ -2,7 +2,7 @@
 //!
 //! `apply.rs` calls them in order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -97,11 +97,7 @@ impl CommitSteps<'_> {
         for edit in self.edits {
             let path = self.path_in_repository(edit);
             let committed = blob_entry::find_blob_entry(self.git, tree, &path)?;
-            let kind = match moved.get(edit.path.as_str()) {
-                Some(old) => self.mode_of_moved_file(tree, old)?,
-                None => self.file_mode(edit, committed),
-            };
-            let kind = changed_mode(change, edit).unwrap_or(kind);
+            let kind = self.new_kind(change, tree, edit, committed, &moved)?;
             let convert = |text| convert_to_git(self.git, staging.index(), &path, text);
             let was = edit.was.as_deref().map(convert).transpose()?;
             let now = edit.now.as_deref().map(convert).transpose()?;
@@ -168,20 +164,28 @@ impl CommitSteps<'_> {
         }
     }
 
-    /// Returns the mode of a file as committed, or otherwise as on disk.
-    pub(crate) fn file_mode(&self, edit: &FileEdit, committed: Option<BlobEntry>) -> EntryKind {
-        match (&edit.was, committed) {
-            (Some(_), Some(committed)) => committed.kind,
-            (Some(_), None) if self.is_executable(&edit.path) => EntryKind::BlobExecutable,
-            _ => EntryKind::Blob,
+    /// Returns the new mode of a file: as the change sets it, as the file had it at its old path, as
+    /// `committed`, or as on disk. `moved` are the old paths.
+    pub(crate) fn new_kind(
+        &self,
+        change: &Changeset,
+        tree: ObjectId,
+        edit: &FileEdit,
+        committed: Option<BlobEntry>,
+        moved: &HashMap<&str, &str>,
+    ) -> gix::Result<EntryKind> {
+        if let Some(is_executable) = change.executable.get(&edit.path) {
+            return Ok(blob_kind(*is_executable));
         }
-    }
-
-    /// Returns the mode of the file at `old`, as committed, or otherwise as on disk.
-    pub(crate) fn mode_of_moved_file(&self, tree: ObjectId, old: &str) -> gix::Result<EntryKind> {
-        let path = format!("{}{old}", self.repository.prefix);
-        let committed = blob_entry::find_blob_entry(self.git, tree, &path)?;
-        let on_disk = || blob_kind(self.is_executable(old));
+        let (path, committed) = match moved.get(edit.path.as_str()) {
+            Some(old) => {
+                let tracked = format!("{}{old}", self.repository.prefix);
+                (*old, blob_entry::find_blob_entry(self.git, tree, &tracked)?)
+            }
+            None if edit.was.is_none() => return Ok(EntryKind::Blob),
+            None => (edit.path.as_str(), committed),
+        };
+        let on_disk = || blob_kind(self.is_executable(path));
         Ok(committed.map_or_else(on_disk, |it| it.kind))
     }
 
@@ -285,11 +289,6 @@ impl CommitSteps<'_> {
     pub(crate) fn path_in_repository(&self, edit: &FileEdit) -> String {
         format!("{}{}", self.repository.prefix, edit.path)
     }
-}
-
-/// Returns the mode that a change gives a file.
-pub(crate) fn changed_mode(change: &Changeset, edit: &FileEdit) -> Option<EntryKind> {
-    change.executable.get(&edit.path).copied().map(blob_kind)
 }
 
 /// Fails if a sparse checkout excludes one of the files from the working directory.

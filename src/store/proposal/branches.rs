@@ -9,7 +9,6 @@ use crate::store::repo::proposal_branch::branch_name;
 use crate::store::repo::proposal_error::ProposalError;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit::GitIdentity;
-use crate::store::write::palazzo_lock::LockTimeouts;
 use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
 use crate::store::write::write_guard::WriteGuard;
 
@@ -47,9 +46,8 @@ pub(crate) fn update_branch(
     reason: &str,
 ) -> Result<(), Error> {
     let log = Some(reflog_entry(repository, reason));
-    let timeout = LockTimeouts::default().head;
-    let update = RefUpdate { repository, name: branch_ref, old, new, log, timeout };
-    match update.apply(&mut |path, inode| guard.record_lock_file(path, inode))? {
+    let update = RefUpdate { repository, guard, name: branch_ref, old, new, log };
+    match update.apply()? {
         RefUpdateOutcome::Updated => Ok(()),
         RefUpdateOutcome::Conflict => {
             let branch = branch_name(branch_ref).to_owned();

@@ -83,7 +83,7 @@ pub(crate) fn remove_old_worktree(
     let worktree = store.repository().ok().flatten();
     let files = match worktree.filter(|it| it.git_dir.ends_with(file_name(&git_dir))) {
         Some(worktree) => {
-            recovery::recover_under_lock(&worktree, &palace.writer.lock_timeouts)?;
+            recovery::open_marker(&worktree, &palace.writer.lock_timeouts)?;
             let look = || list_uncommitted_files(&worktree);
             look().map_err(|err| repository.git_error("read the worktree of a proposal", err))?
         }

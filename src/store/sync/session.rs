@@ -289,8 +289,7 @@ impl SyncSession {
 
     fn point_tracking_ref(&self, tip: ObjectId) -> Result<(), Error> {
         let guard = WriteGuard::lock(&self.repository, &[], &self.store.writer.lock_timeouts)?;
-        let (name, timeout) = (self.upstream.tracking_ref(), self.store.writer.lock_timeouts.head);
-        head_move::point_ref(&self.repository, &guard, &name, tip, timeout)
+        head_move::point_ref(&self.repository, &guard, &self.upstream.tracking_ref(), tip)
     }
 
     /// Fails if a fetched commit is not accepted; returns the one with the latest date.

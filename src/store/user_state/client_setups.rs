@@ -1,11 +1,9 @@
 //! Stores what `palazzo setup` has written into the configurations of clients, so that it can be
 //! removed exactly.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-
-use crate::model::{ClientSetup, InsertionTrace, TextChange, path_text};
+use crate::model::{ClientSetup, path_text};
 use crate::store::Error;
 use crate::store::error::TOO_LARGE_REASON;
 use crate::store::repo::regular_file;
@@ -14,39 +12,14 @@ use crate::store::repo::state_file;
 /// The name of the file.
 const FILE: &str = "client-setups.json";
 
-#[derive(Serialize, Deserialize)]
-struct StoredSetup {
-    client: String,
-    file: PathBuf,
-    name: String,
-    // Records of version 0.1 before its release lack it.
-    #[serde(default)]
-    start: Vec<String>,
-    created_mappings: usize,
-    inserted_before: String,
-    inserted_after: String,
-    replaced: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    text: Option<StoredText>,
-    created_file: bool,
-    created_folders: Vec<PathBuf>,
-}
-
-#[derive(Serialize, Deserialize)]
-struct StoredText {
-    inserted: String,
-    replaced: String,
-}
-
 /// Reads the records in `folder`; none if there is no file yet.
 pub fn read_client_setups(folder: &Path) -> Result<Vec<ClientSetup>, Error> {
     let path = folder.join(FILE);
     let Some(bytes) = regular_file::read_regular_file(&path)? else { return Ok(Vec::new()) };
-    let stored: Vec<StoredSetup> = serde_json::from_slice(&bytes).map_err(|err| {
+    serde_json::from_slice(&bytes).map_err(|err| {
         let why = format!("`{}` is damaged ({err}); remove it", path_text(&path));
         Error::StateUnusable { why }
-    })?;
-    Ok(stored.into_iter().map(StoredSetup::into_setup).collect())
+    })
 }
 
 /// Stores a record, in place of an older one for this file and name.
@@ -85,7 +58,6 @@ fn change_setups(folder: &Path, change: impl FnOnce(&mut Vec<ClientSetup>)) -> R
     state_file::change_file(folder, FILE, || {
         let mut setups = read_client_setups(folder)?;
         change(&mut setups);
-        let setups: Vec<_> = setups.into_iter().map(StoredSetup::from_setup).collect();
         let mut text = serde_json::to_vec_pretty(&setups)
             .map_err(|err| Error::StateUnusable { why: err.to_string() })?;
         text.push(b'\n');
@@ -101,50 +73,10 @@ fn change_setups(folder: &Path, change: impl FnOnce(&mut Vec<ClientSetup>)) -> R
     })
 }
 
-impl StoredSetup {
-    fn from_setup(setup: ClientSetup) -> Self {
-        let ClientSetup { client, file, name, start, trace, text, created_file, created_folders } =
-            setup;
-        let text = text.map(|TextChange { inserted, replaced }| StoredText { inserted, replaced });
-        Self {
-            client,
-            file,
-            name,
-            start,
-            created_mappings: trace.created,
-            inserted_before: trace.before,
-            inserted_after: trace.after,
-            replaced: trace.replaced,
-            text,
-            created_file,
-            created_folders,
-        }
-    }
-
-    fn into_setup(self) -> ClientSetup {
-        ClientSetup {
-            client: self.client,
-            file: self.file,
-            name: self.name,
-            start: self.start,
-            trace: InsertionTrace {
-                created: self.created_mappings,
-                before: self.inserted_before,
-                after: self.inserted_after,
-                replaced: self.replaced,
-            },
-            text: self
-                .text
-                .map(|StoredText { inserted, replaced }| TextChange { inserted, replaced }),
-            created_file: self.created_file,
-            created_folders: self.created_folders,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{InsertionTrace, TextChange};
 
     fn setup(file: &str, name: &str, before: &str) -> ClientSetup {
         let trace = InsertionTrace { created: 1, before: before.to_owned(), ..Default::default() };
@@ -172,6 +104,17 @@ mod tests {
         add_client_setup(&state, &setup("/c", "palazzo", "")).unwrap();
         remove_client_setup(&state, Path::new("/a"), "palazzo").unwrap();
         assert_eq!(read_client_setups(&state).unwrap(), [setup("/c", "palazzo", "")]);
+    }
+
+    #[test]
+    fn a_record_has_the_fields_of_earlier_versions() {
+        let record = serde_json::to_string(&setup("/b", "palazzo", "")).unwrap();
+        let begin =
+            r#"{"client":"codex","file":"/b","name":"palazzo","start":["/bin/palazzo","serve"],"#;
+        let trace =
+            r#""created_mappings":1,"inserted_before":"","inserted_after":"","replaced":"","#;
+        let end = r#""text":{"inserted":"b","replaced":""},"created_file":true,"created_folders":["/a"]}"#;
+        assert_eq!(record, [begin, trace, end].concat());
     }
 
     #[test]

@@ -108,13 +108,7 @@ fn write_without_commit(
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
     };
     if let (Some(repository), Some(guard)) = (&repository, &guard) {
-        overwritten_files::save_overwritten(
-            repository,
-            change,
-            edits,
-            guard,
-            writer.lock_timeouts.head,
-        )?;
+        overwritten_files::save_overwritten(repository, change, edits, guard)?;
     }
     let sync = |folders| fsync::sync_file_systems_or_files(&[&palace.palace], || folders);
     let written = keep_or_undo(transaction, guard.as_ref(), |transaction| {
@@ -242,15 +236,13 @@ fn commit_files(
         palace: &palace.palace,
         repository: &repository,
         git: &git,
-        change,
         edits,
         write_guard: &guard,
         signer,
-        lock_timeouts: writer.lock_timeouts,
         progress,
     };
     steps.reject_blocked_paths(&staging)?;
-    run_commit_steps(writer, &steps, staging, head)
+    run_commit_steps(writer, &steps, change, staging, head)
 }
 
 /// Commits `change` on `branch`, or reports the files that do not have the expected content.
@@ -274,17 +266,15 @@ fn commit_on_branch(
         palace: &palace.palace,
         repository: &repository,
         git: &git,
-        change,
         edits,
         write_guard: &guard,
         signer,
-        lock_timeouts: writer.lock_timeouts,
         progress: writer.start_progress(edits.len()),
     };
     for _ in 0..MAX_BRANCH_ATTEMPTS {
         let tip = branch.read(&repository)?;
         let mut objects = ObjectWriter::new(&repository, &git);
-        let new = match steps.try_commit_on_branch(&mut objects, branch, tip)? {
+        let new = match steps.try_commit_on_branch(&mut objects, change, branch, tip)? {
             CommitAttempt::Stale(paths) => return Ok(CommitOutcome::Stale(paths)),
             CommitAttempt::Moved => continue,
             CommitAttempt::Done(None) => return Ok(CommitOutcome::Done(CommitReport::default())),
@@ -308,19 +298,20 @@ fn commit_on_branch(
 fn run_commit_steps(
     writer: &mut Writer,
     steps: &CommitSteps<'_>,
+    change: &Changeset,
     mut staging: Staging<'_>,
     head: Option<ObjectId>,
 ) -> Result<CommitOutcome, Error> {
     let CommitSteps { palace, repository, git, edits, write_guard: guard, .. } = *steps;
     let transaction = match FileTransaction::begin_if_unchanged(palace, edits)? {
-        Ok(it) => set_modes(it, steps).with_progress(steps.progress.clone()),
+        Ok(it) => set_modes(it, steps, change).with_progress(steps.progress.clone()),
         Err(stale) => {
             writer.cached_index = Some(staging.release_lock());
             return Ok(CommitOutcome::Stale(stale));
         }
     };
     let mut objects = ObjectWriter::new(repository, git);
-    let drafts = steps.draft_commits(&mut objects, &staging, head);
+    let drafts = steps.draft_commits(&mut objects, &staging, change, head);
     let drafts = drafts.map_err(|err| repository.git_error("compare", err))?;
     let mut folders = None;
     let result = keep_or_undo(transaction, Some(guard), |transaction| {
@@ -358,9 +349,13 @@ fn run_commit_steps(
 }
 
 /// Sets the modes of the files that are written.
-fn set_modes<'a>(files: FileTransaction<'a>, steps: &CommitSteps<'_>) -> FileTransaction<'a> {
+fn set_modes<'a>(
+    files: FileTransaction<'a>,
+    steps: &CommitSteps<'_>,
+    change: &Changeset,
+) -> FileTransaction<'a> {
     let shared_mode = steps.repository.shared_mode;
-    let files = files.with_modes(&steps.new_modes()).with_moved_files(steps.edits);
+    let files = files.with_modes(&steps.new_modes(change)).with_moved_files(steps.edits);
     files.with_shared_mode(shared_mode)
 }
 

@@ -6,9 +6,9 @@
 use gix::ObjectId;
 use gix::index::State;
 
+use crate::model::Changeset;
 use crate::store::Error;
 use crate::store::repo::blob_entry::{self, find_blob_entry};
-use crate::store::repo::failpoint;
 use crate::store::repo::fsync;
 use crate::store::repo::line_endings::{attributes_of_tree, convert_to_git};
 use crate::store::repo::proposal_branch::{ProposalBranch, find_checkout};
@@ -16,7 +16,7 @@ use crate::store::write::commit::CommitDraft;
 use crate::store::write::commit_steps::{CommitSteps, write_blob_entry};
 use crate::store::write::moved_files::find_moved_files;
 use crate::store::write::objects::ObjectWriter;
-use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
+use crate::store::write::refs::RefUpdateOutcome;
 
 /// The outcome of one attempt to commit on a branch.
 pub(crate) enum CommitAttempt {
@@ -29,10 +29,11 @@ pub(crate) enum CommitAttempt {
 }
 
 impl CommitSteps<'_> {
-    /// Commits the change on top of `tip`, the newest commit of the branch.
+    /// Commits `change` on top of `tip`, the newest commit of the branch.
     pub(crate) fn try_commit_on_branch(
         &self,
         writer: &mut ObjectWriter<'_>,
+        change: &Changeset,
         branch: &ProposalBranch,
         tip: ObjectId,
     ) -> Result<CommitAttempt, Error> {
@@ -52,13 +53,13 @@ impl CommitSteps<'_> {
         let paths = self.edits.iter().map(|it| self.path_in_repository(it));
         let attributes = attributes_of_tree(self.git, tree, paths).map_err(failed)?;
         self.reject_filtered(&attributes)?;
-        let draft = self.draft_on_branch(writer, tree, &attributes).map_err(failed)?;
+        let draft = self.draft_on_branch(writer, change, tree, &attributes).map_err(failed)?;
         let new = draft.write_trees_and_commit(writer, Some(self.signer), Some(tip));
         let Some(new) = new.map_err(failed)? else { return Ok(CommitAttempt::Done(None)) };
         // The branch may only move when the objects are durable.
         writer.publish(&self.repository.common_dir, Vec::new())?;
         let log = draft.reflog_entry();
-        match self.move_branch(branch, (tip, new), log.clone())? {
+        match self.move_ref(&branch.full_name, (Some(tip), new), log.clone())? {
             RefUpdateOutcome::Conflict => Ok(CommitAttempt::Moved),
             RefUpdateOutcome::Updated => {
                 self.take_back_if_checked_out(branch, (tip, new), &log)?;
@@ -80,7 +81,7 @@ impl CommitSteps<'_> {
         let Some(checkout) = found.filter(|it| it.commit == Some(tip)) else { return Ok(()) };
         let who = log.split('\t').next().unwrap_or_default();
         let log = format!("{who}\tproposal: take back, the branch was checked out");
-        match self.move_branch(branch, (new, tip), log) {
+        match self.move_ref(&branch.full_name, (Some(new), tip), log) {
             Ok(RefUpdateOutcome::Updated) => Err(checkout.error(&branch.full_name)),
             // A commit of others is above it now, or the branch is locked.
             Ok(RefUpdateOutcome::Conflict) | Err(_) => Ok(()),
@@ -122,6 +123,7 @@ impl CommitSteps<'_> {
     fn draft_on_branch(
         &self,
         writer: &mut ObjectWriter<'_>,
+        change: &Changeset,
         tree: ObjectId,
         attributes: &State,
     ) -> gix::Result<CommitDraft> {
@@ -129,39 +131,15 @@ impl CommitSteps<'_> {
         let mut files = Vec::new();
         for edit in self.edits {
             let path = self.path_in_repository(edit);
-            let kind = match moved.get(edit.path.as_str()) {
-                Some(old) => self.mode_of_moved_file(tree, old)?,
-                None => self.file_mode(edit, find_blob_entry(self.git, tree, &path)?),
-            };
-            let kind = self.changed_mode(edit).unwrap_or(kind);
+            let committed = find_blob_entry(self.git, tree, &path)?;
+            let kind = self.new_kind(change, tree, edit, committed, &moved)?;
             let convert = |text| convert_to_git(self.git, attributes, &path, text);
             let now = edit.now.as_deref().map(convert).transpose()?;
             let entry = write_blob_entry(writer, now.as_deref(), kind)?;
             files.push((path, entry));
             self.progress.count_step();
         }
-        Ok(self.new_draft(files))
-    }
-
-    fn move_branch(
-        &self,
-        branch: &ProposalBranch,
-        (old, new): (ObjectId, ObjectId),
-        reflog_entry: String,
-    ) -> Result<RefUpdateOutcome, Error> {
-        let (repository, timeout) = (self.repository, self.lock_timeouts.head);
-        let (old, log) = (Some(old), Some(reflog_entry));
-        let update = RefUpdate { repository, name: &branch.full_name, old, new, log, timeout };
-        failpoint::kill_point("before the branch of a proposal is moved");
-        let moved = update.apply(&mut |path, inode| self.write_guard.record_lock_file(path, inode));
-        failpoint::kill_point("after the branch of a proposal is moved");
-        match moved {
-            // The update failed only after it had taken effect.
-            Err(_) if branch.read(repository).is_ok_and(|it| it == new) => {
-                Ok(RefUpdateOutcome::Updated)
-            }
-            moved => moved,
-        }
+        Ok(self.new_draft(change, files))
     }
 
     /// Makes the moved branch and its reflog durable.

@@ -9,7 +9,7 @@ use gix::objs::WriteTo as _;
 use crate::model::{Author, Changeset};
 use crate::store::repo::blob_entry::{BlobEntry, tree_of_commit};
 use crate::store::write::objects::ObjectWriter;
-use crate::store::write::signing::{CommitSignature, Signer};
+use crate::store::write::signing::Signer;
 
 /// A commit to be made: the files that differ from its parent, with its metadata.
 #[derive(Debug)]
@@ -38,8 +38,22 @@ impl CommitDraft {
         signer: Option<&Signer>,
         parent: Option<ObjectId>,
     ) -> gix::Result<Option<ObjectId>> {
+        let before = tree_of_commit(writer.git(), parent)?;
+        let tree = self.write_trees(writer, before)?;
+        if tree == before && !(parent.is_none() && self.files.iter().any(|it| it.1.is_some())) {
+            return Ok(None);
+        }
+        self.write_commit(writer, signer, tree, parent.as_slice()).map(Some)
+    }
+
+    /// Writes the trees with the files, which differ from the tree `before`; returns the id of the
+    /// root.
+    pub(crate) fn write_trees(
+        &self,
+        writer: &mut ObjectWriter<'_>,
+        before: ObjectId,
+    ) -> gix::Result<ObjectId> {
         let git = writer.git();
-        let before = tree_of_commit(git, parent)?;
         let root = git.find_tree(before)?.decode()?.into_owned();
         // gix's repository-level editor looks up every neighbour of a changed file; this
         // lower-level one costs only what changed.
@@ -51,30 +65,35 @@ impl CommitDraft {
                 None => tree.remove_leaf(parts)?,
             };
         }
-        let tree = tree.write(|tree| writer.write(tree))?;
-        if tree == before && !(parent.is_none() && self.files.iter().any(|it| it.1.is_some())) {
-            return Ok(None);
-        }
-        self.write_commit(writer, signer, tree, parent).map(Some)
+        tree.write(|tree| writer.write(tree))
     }
 
-    fn write_commit(
+    /// Writes the commit, signed if the user's configuration asks for that; fails if `signer` has
+    /// to sign it first. Without a signer, it is not signed.
+    pub(crate) fn write_commit(
         &self,
         writer: &mut ObjectWriter<'_>,
         signer: Option<&Signer>,
         tree: ObjectId,
-        parent: Option<ObjectId>,
+        parents: &[ObjectId],
     ) -> gix::Result<ObjectId> {
-        let commit = gix::objs::Commit {
+        let mut commit = gix::objs::Commit {
             tree,
-            parents: parent.into_iter().collect(),
+            parents: parents.into(),
             author: self.author.to_signature(self.seconds),
             committer: self.committer.to_signature(self.seconds),
             encoding: None,
             message: self.message.as_str().into(),
             extra_headers: Vec::new(),
         };
-        write_commit_object(writer, signer, commit)
+        if let Some(signer) = signer {
+            let mut payload = Vec::new();
+            commit.write_to(&mut payload).map_err(gix::Error::from_error)?;
+            if let Some(signature) = signer.find_signature(writer.git(), &payload)? {
+                commit.extra_headers.push(("gpgsig".into(), signature.into()));
+            }
+        }
+        writer.write(&commit)
     }
 
     /// Returns the reflog entry of this commit: committer, time and subject.
@@ -83,29 +102,6 @@ impl CommitDraft {
         let who = self.committer.description();
         format!("{who} {} +0000\tcommit: {subject}", self.seconds.max(0))
     }
-}
-
-/// Writes a commit, signed if the user's configuration asks for that; fails if `signer` has to sign
-/// it first. Without a signer, it is not signed.
-pub(crate) fn write_commit_object(
-    writer: &mut ObjectWriter<'_>,
-    signer: Option<&Signer>,
-    mut commit: gix::objs::Commit,
-) -> gix::Result<ObjectId> {
-    let Some(signer) = signer else { return writer.write(&commit) };
-    let mut payload = Vec::new();
-    commit.write_to(&mut payload).map_err(gix::Error::from_error)?;
-    match signer.find_signature(writer.git(), &payload) {
-        CommitSignature::None => {}
-        CommitSignature::Signature(signature) => {
-            commit.extra_headers.push(("gpgsig".into(), signature.into()));
-        }
-        CommitSignature::Missing => {
-            let err = std::io::Error::other("the commit is not signed yet");
-            return Err(gix::Error::from_error(err));
-        }
-    }
-    writer.write(&commit)
 }
 
 impl GitIdentity {
@@ -187,7 +183,7 @@ impl GitIdentity {
         format!("{} <{}>", self.name, self.email)
     }
 
-    pub(crate) fn to_signature(&self, seconds: i64) -> gix::actor::Signature {
+    fn to_signature(&self, seconds: i64) -> gix::actor::Signature {
         let time = gix::date::Time { seconds: seconds.max(0), offset: 0 };
         let (name, email) = (self.name.as_str().into(), self.email.as_str().into());
         gix::actor::Signature { name, email, time }

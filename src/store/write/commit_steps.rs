@@ -2,7 +2,7 @@
 //!
 //! `apply.rs` calls them in order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use crate::store::repo::blob_entry;
 use crate::store::repo::blob_entry::BlobEntry;
 use crate::store::repo::failpoint;
 use crate::store::repo::fsync;
+use crate::store::repo::index_file::is_outside_sparse_checkout;
 use crate::store::repo::line_endings;
 use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::repository::Repository;
@@ -23,7 +24,6 @@ use crate::store::write::commit::{CommitDraft, GitIdentity};
 use crate::store::write::index::Staging;
 use crate::store::write::moved_files::find_moved_files;
 use crate::store::write::objects::ObjectWriter;
-use crate::store::write::palazzo_lock::LockTimeouts;
 use crate::store::write::progress::Progress;
 use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
 use crate::store::write::signing::Signer;
@@ -47,11 +47,9 @@ pub(crate) struct CommitSteps<'a> {
     pub(crate) palace: &'a Path,
     pub(crate) repository: &'a Arc<Repository>,
     pub(crate) git: &'a gix::Repository,
-    pub(crate) change: &'a Changeset,
     pub(crate) edits: &'a [&'a FileEdit],
     pub(crate) write_guard: &'a WriteGuard,
     pub(crate) signer: &'a Signer,
-    pub(crate) lock_timeouts: LockTimeouts,
     pub(crate) progress: Progress,
 }
 
@@ -59,7 +57,7 @@ impl CommitSteps<'_> {
     /// Fails if git handles one of the paths in a way that Palazzo must not change.
     pub(crate) fn reject_blocked_paths(&self, staging: &Staging<'_>) -> Result<(), Error> {
         self.reject_unmerged(staging)?;
-        self.reject_outside_sparse_checkout(staging)?;
+        reject_outside_sparse_checkout(self.repository, staging.index(), self.edits)?;
         self.reject_filtered(staging.index())
     }
 
@@ -67,17 +65,6 @@ impl CommitSteps<'_> {
         let unmerged =
             self.edits.iter().find(|it| staging.is_unmerged(&self.path_in_repository(it)));
         unmerged.map_or(Ok(()), |it| Err(Error::UnmergedFile { path: it.path.clone() }))
-    }
-
-    fn reject_outside_sparse_checkout(&self, staging: &Staging<'_>) -> Result<(), Error> {
-        // If the file exists all the same, it is an ordinary file.
-        let mut missing = self.edits.iter().filter(|it| it.was.is_none());
-        let left_out =
-            missing.find(|it| staging.is_outside_sparse_checkout(&self.path_in_repository(it)));
-        left_out.map_or(Ok(()), |it| {
-            let command = self.repository.sparse_checkout_command();
-            Err(Error::OutsideSparseCheckout { path: it.path.clone(), command })
-        })
     }
 
     /// Fails if git would run a filter on one of the files, by the attributes in `index`.
@@ -101,6 +88,7 @@ impl CommitSteps<'_> {
         &self,
         writer: &mut ObjectWriter<'_>,
         staging: &Staging<'_>,
+        change: &Changeset,
         head: Option<ObjectId>,
     ) -> gix::Result<Vec<CommitDraft>> {
         let tree = blob_entry::tree_of_commit(self.git, head)?;
@@ -109,11 +97,7 @@ impl CommitSteps<'_> {
         for edit in self.edits {
             let path = self.path_in_repository(edit);
             let committed = blob_entry::find_blob_entry(self.git, tree, &path)?;
-            let kind = match moved.get(edit.path.as_str()) {
-                Some(old) => self.mode_of_moved_file(tree, old)?,
-                None => self.file_mode(edit, committed),
-            };
-            let kind = self.changed_mode(edit).unwrap_or(kind);
+            let kind = self.new_kind(change, tree, edit, committed, &moved)?;
             let convert = |text| convert_to_git(self.git, staging.index(), &path, text);
             let was = edit.was.as_deref().map(convert).transpose()?;
             let now = edit.now.as_deref().map(convert).transpose()?;
@@ -133,9 +117,9 @@ impl CommitSteps<'_> {
             self.progress.count_step();
         }
         let drafts = [
-            self.hand_edit_draft("hand edit, as staged", staged),
-            self.hand_edit_draft("hand edit", by_hand),
-            Some(self.new_draft(ours)),
+            self.hand_edit_draft("hand edit, as staged", change, staged),
+            self.hand_edit_draft("hand edit", change, by_hand),
+            Some(self.new_draft(change, ours)),
         ];
         Ok(drafts.into_iter().flatten().collect())
     }
@@ -143,6 +127,7 @@ impl CommitSteps<'_> {
     fn hand_edit_draft(
         &self,
         what: &str,
+        change: &Changeset,
         files: Vec<(String, Option<BlobEntry>)>,
     ) -> Option<CommitDraft> {
         let message = match files.as_slice() {
@@ -156,52 +141,58 @@ impl CommitSteps<'_> {
         Some(CommitDraft {
             author: GitIdentity::for_hand_edit(self.git),
             message,
-            ..self.new_draft(files)
+            ..self.new_draft(change, files)
         })
     }
 
-    pub(crate) fn new_draft(&self, files: Vec<(String, Option<BlobEntry>)>) -> CommitDraft {
-        let author = match &self.change.author {
+    pub(crate) fn new_draft(
+        &self,
+        change: &Changeset,
+        files: Vec<(String, Option<BlobEntry>)>,
+    ) -> CommitDraft {
+        let author = match &change.author {
             Author::Client(name) => GitIdentity::for_client(name),
             Author::Person(name) => GitIdentity::configured_author_or(self.git, name),
         };
         let committer = GitIdentity::for_committer(self.git);
-        let at = self.change.at.timestamp();
         CommitDraft {
             files,
             author,
             committer,
-            seconds: at,
-            message: commit::commit_message(self.change),
+            seconds: change.at.timestamp(),
+            message: commit::commit_message(change),
         }
     }
 
-    /// Returns the mode of a file as committed, or otherwise as on disk.
-    pub(crate) fn file_mode(&self, edit: &FileEdit, committed: Option<BlobEntry>) -> EntryKind {
-        match (&edit.was, committed) {
-            (Some(_), Some(committed)) => committed.kind,
-            (Some(_), None) if self.is_executable(&edit.path) => EntryKind::BlobExecutable,
-            _ => EntryKind::Blob,
+    /// Returns the new mode of a file: as the change sets it, as the file had it at its old path, as
+    /// `committed`, or as on disk. `moved` are the old paths.
+    pub(crate) fn new_kind(
+        &self,
+        change: &Changeset,
+        tree: ObjectId,
+        edit: &FileEdit,
+        committed: Option<BlobEntry>,
+        moved: &HashMap<&str, &str>,
+    ) -> gix::Result<EntryKind> {
+        if let Some(is_executable) = change.executable.get(&edit.path) {
+            return Ok(blob_kind(*is_executable));
         }
-    }
-
-    /// Returns the mode of the file at `old`, as committed, or otherwise as on disk.
-    pub(crate) fn mode_of_moved_file(&self, tree: ObjectId, old: &str) -> gix::Result<EntryKind> {
-        let path = format!("{}{old}", self.repository.prefix);
-        let committed = blob_entry::find_blob_entry(self.git, tree, &path)?;
-        let on_disk = || blob_kind(self.is_executable(old));
+        let (path, committed) = match moved.get(edit.path.as_str()) {
+            Some(old) => {
+                let tracked = format!("{}{old}", self.repository.prefix);
+                (*old, blob_entry::find_blob_entry(self.git, tree, &tracked)?)
+            }
+            None if edit.was.is_none() => return Ok(EntryKind::Blob),
+            None => (edit.path.as_str(), committed),
+        };
+        let on_disk = || blob_kind(self.is_executable(path));
         Ok(committed.map_or_else(on_disk, |it| it.kind))
-    }
-
-    /// Returns the mode that the change gives a file.
-    pub(crate) fn changed_mode(&self, edit: &FileEdit) -> Option<EntryKind> {
-        self.change.executable.get(&edit.path).copied().map(blob_kind)
     }
 
     /// Returns whether the change makes files executable on disk, by path; nothing if git is not to
     /// look at modes here.
-    pub(crate) fn new_modes(&self) -> BTreeMap<&str, bool> {
-        let modes = self.change.executable.iter().filter(|_| self.has_modes());
+    pub(crate) fn new_modes<'c>(&self, change: &'c Changeset) -> BTreeMap<&'c str, bool> {
+        let modes = change.executable.iter().filter(|_| self.has_modes());
         modes.map(|(path, is_executable)| (path.as_str(), *is_executable)).collect()
     }
 
@@ -239,7 +230,7 @@ impl CommitSteps<'_> {
             let (Some(new), Some(last)) = (tip.filter(|_| tip != head), drafts.last()) else {
                 return Ok(Ok(None));
             };
-            match self.move_head(head, new, last.reflog_entry())? {
+            match self.move_ref("HEAD", (head, new), last.reflog_entry())? {
                 RefUpdateOutcome::Updated => {
                     return Ok(Ok(Some(MovedHead { from: head, to: new })));
                 }
@@ -249,26 +240,19 @@ impl CommitSteps<'_> {
         Err(Error::HeadKeepsMoving { place: self.repository.work.clone() })
     }
 
-    /// Moves `HEAD`, or the branch it points to, from `old` to `new`.
-    pub(crate) fn move_head(
+    /// Moves a reference, or the branch that it points to, from the first commit to the second.
+    pub(crate) fn move_ref(
         &self,
-        old: Option<ObjectId>,
-        new: ObjectId,
+        name: &str,
+        (old, new): (Option<ObjectId>, ObjectId),
         reflog_entry: String,
     ) -> Result<RefUpdateOutcome, Error> {
-        let (repository, timeout) = (self.repository, self.lock_timeouts.head);
-        let log = Some(reflog_entry);
-        let update = RefUpdate { repository, name: "HEAD", old, new, log, timeout };
-        failpoint::kill_point("before `HEAD` is moved");
-        let moved = update.apply(&mut |path, inode| self.write_guard.record_lock_file(path, inode));
-        failpoint::kill_point("after `HEAD` is moved");
-        match moved {
-            // The update failed only after it had taken effect.
-            Err(_) if self.repository.head().is_ok_and(|it| it == Some(new)) => {
-                Ok(RefUpdateOutcome::Updated)
-            }
-            moved => moved,
-        }
+        let (repository, guard, log) = (self.repository, self.write_guard, Some(reflog_entry));
+        let update = RefUpdate { repository, guard, name, old, new, log };
+        failpoint::kill_point("before a reference is moved");
+        let moved = update.apply();
+        failpoint::kill_point("after a reference is moved");
+        moved
     }
 
     /// Performs the steps after the commit; failures are only warnings now.
@@ -305,6 +289,22 @@ impl CommitSteps<'_> {
     pub(crate) fn path_in_repository(&self, edit: &FileEdit) -> String {
         format!("{}{}", self.repository.prefix, edit.path)
     }
+}
+
+/// Fails if a sparse checkout excludes one of the files from the working directory.
+pub(crate) fn reject_outside_sparse_checkout(
+    repository: &Repository,
+    index: &gix::index::State,
+    edits: &[&FileEdit],
+) -> Result<(), Error> {
+    // If the file exists all the same, it is an ordinary file.
+    let mut missing = edits.iter().filter(|it| it.was.is_none());
+    let tracked = |edit: &FileEdit| format!("{}{}", repository.prefix, edit.path);
+    let left_out = missing.find(|it| is_outside_sparse_checkout(index, &tracked(it)));
+    left_out.map_or(Ok(()), |it| {
+        let command = repository.sparse_checkout_command();
+        Err(Error::OutsideSparseCheckout { path: it.path.clone(), command })
+    })
 }
 
 fn blob_kind(is_executable: bool) -> EntryKind {

@@ -12,6 +12,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use gix::fs::dir::remove::empty_upward_until_boundary;
+
 use crate::model::FileEdit;
 
 use crate::store::Error;
@@ -351,14 +353,10 @@ fn create_folders(
     Ok(())
 }
 
+/// Removes the folders below `root` that the file at `place` has left empty.
 fn remove_empty_folders_above(root: &Path, place: &Path) {
-    let above = place.ancestors().skip(1).take_while(|it| *it != root);
-    for folder in above {
-        // Stops at the first folder that is not empty.
-        if fs::remove_dir(folder).is_err() {
-            return;
-        }
-    }
+    // It fails at the first folder that is not empty.
+    drop(empty_upward_until_boundary(place.parent().unwrap_or(root), root));
 }
 
 #[cfg(test)]

@@ -97,7 +97,7 @@ impl Store {
             WRITE_LOCK,
             self.writer.lock_timeouts.palazzo,
         )?;
-        recovery::recover_under_lock(&repository, &self.writer.lock_timeouts)?;
+        recovery::open_marker(&repository, &self.writer.lock_timeouts)?;
         let mut changed = Vec::new();
         let attributes = repository.palace.join(ATTRIBUTES_FILE);
         let was = regular_file::read_regular_file(&attributes)?;

@@ -9,7 +9,7 @@ use chrono::{DateTime, Utc};
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
-use crate::model::{Author, Changeset, CommitId, FileEdit};
+use crate::model::{CommitId, FileEdit};
 
 use crate::store::history::palace_folders::PalaceFolders;
 use crate::store::repo::blob_entry;
@@ -21,7 +21,7 @@ use crate::store::repo::repository::Repository;
 use crate::store::write::apply::{
     keep_or_undo, open_staging, put_in_place_and_stage, repair_index_if_reloaded, replace_index,
 };
-use crate::store::write::commit::{self, GitIdentity};
+use crate::store::write::commit::{CommitDraft, GitIdentity};
 use crate::store::write::commit_steps::CommitSteps;
 use crate::store::write::file_transaction::FileTransaction;
 use crate::store::write::index::Staging;
@@ -164,17 +164,14 @@ fn move_head_under_lock(
     if !waiting.is_empty() {
         return Ok(HeadMoveOutcome::UncommittedEdits(waiting));
     }
-    let change = change_for_steps(&edits);
     let edits: Vec<_> = edits.iter().collect();
     let steps = CommitSteps {
         palace: &repository.work,
         repository: &repository,
         git: &git,
-        change: &change,
         edits: &edits,
         write_guard: &guard,
         signer,
-        lock_timeouts: writer.lock_timeouts,
         progress: Progress::default(),
     };
     steps.reject_blocked_paths(&staging)?;
@@ -199,7 +196,7 @@ fn run_steps(
     let mut objects = ObjectWriter::new(repository, git);
     let failed = |err| repository.git_error("commit", err);
     let new = write_objects(&mut objects, steps.signer, head_move).map_err(failed)?;
-    point_ref(repository, guard, BEFORE_SYNC_REF, head_move.old, steps.lock_timeouts.head)?;
+    point_ref(repository, guard, BEFORE_SYNC_REF, head_move.old)?;
     let files: Vec<_> = head_move.files.iter().map(MovedFile::new_entry).collect();
     let log = reflog_entry(head_move, &repository.git());
     let mut folders = Vec::new();
@@ -210,7 +207,7 @@ fn run_steps(
             return Ok(Err(stale));
         }
         folders = transaction.touched_folders();
-        match steps.move_head(Some(head_move.old), new, log)? {
+        match steps.move_ref("HEAD", (Some(head_move.old), new), log)? {
             RefUpdateOutcome::Updated => Ok(Ok(())),
             RefUpdateOutcome::Conflict => Ok(Err(Vec::new())),
         }
@@ -239,35 +236,22 @@ fn write_objects(
         NewHead::Existing(id) => return Ok(*id),
         NewHead::Commit(new) => new,
     };
-    let git = writer.git();
-    let before = blob_entry::tree_of_commit(git, Some(head_move.old))?;
-    let root = git.find_tree(before)?.decode()?.into_owned();
-    let mut tree = gix::objs::tree::Editor::new(root, &git.objects, git.object_hash());
-    for file in &head_move.files {
-        let parts = file.path.split('/');
-        match &file.now {
-            Some((entry, text)) => {
-                writer.write_blob(text.as_bytes())?;
-                tree.upsert(parts, entry.kind, entry.id)?
-            }
-            None => tree.remove_leaf(parts)?,
-        };
+    for (_, text) in head_move.files.iter().filter_map(|it| it.now.as_ref()) {
+        writer.write_blob(text.as_bytes())?;
     }
-    let tree = tree.write(|tree| writer.write(tree))?;
+    let draft = CommitDraft {
+        files: head_move.files.iter().map(MovedFile::new_entry).collect(),
+        author: new.identity.clone(),
+        committer: new.identity.clone(),
+        seconds: new.seconds,
+        message: new.message.clone(),
+    };
+    let before = blob_entry::tree_of_commit(writer.git(), Some(head_move.old))?;
+    let tree = draft.write_trees(writer, before)?;
     if tree != new.tree {
         return Err(gix::Error::from_error(std::io::Error::other("the planned tree differs")));
     }
-    let identity = new.identity.to_signature(new.seconds);
-    let commit = gix::objs::Commit {
-        tree,
-        parents: new.parents.iter().copied().collect(),
-        author: identity.clone(),
-        committer: identity,
-        encoding: None,
-        message: new.message.as_str().into(),
-        extra_headers: Vec::new(),
-    };
-    commit::write_commit_object(writer, Some(signer), commit)
+    draft.write_commit(writer, Some(signer), tree, &new.parents)
 }
 
 /// Plans the edit of each file on disk.
@@ -333,20 +317,6 @@ fn merge_with_edit(
     Ok(merge_edit(&EditedFile { path, base: &base, on_disk, new, modified: modified.into() }))
 }
 
-/// Returns the change for the steps that a move shares with other commits.
-fn change_for_steps(edits: &[FileEdit]) -> Changeset {
-    Changeset {
-        edits: edits.to_vec(),
-        executable: BTreeMap::new(),
-        subject: String::new(),
-        body: String::new(),
-        trailers: Vec::new(),
-        author: Author::Client("palazzo".to_owned()),
-        at: chrono::DateTime::UNIX_EPOCH,
-        commit: true,
-    }
-}
-
 /// Returns the reflog entry: the user of this machine, the time of the commit, the reason.
 fn reflog_entry(head_move: &HeadMove, git: &gix::Repository) -> String {
     let seconds = match &head_move.new {
@@ -384,14 +354,13 @@ pub(crate) fn point_ref(
     guard: &WriteGuard,
     name: &str,
     new: ObjectId,
-    timeout: std::time::Duration,
 ) -> Result<(), Error> {
     let old = find_ref(repository, name)?;
     if old == Some(new) {
         return Ok(());
     }
-    let update = RefUpdate { repository, name, old, new, log: None, timeout };
-    match update.apply(&mut |path, inode| guard.record_lock_file(path, inode))? {
+    let update = RefUpdate { repository, guard, name, old, new, log: None };
+    match update.apply()? {
         RefUpdateOutcome::Updated => Ok(()),
         RefUpdateOutcome::Conflict => {
             Err(repository.git_error("move a reference", format!("`{name}` keeps moving")))

@@ -19,7 +19,7 @@ use gix::objs::tree::EntryKind;
 use crate::store::Error;
 use crate::store::repo::blob_entry::BlobEntry;
 use crate::store::repo::index_bytes::serialize_index;
-use crate::store::repo::index_file::{Stat, is_outside_sparse_checkout, load_or_rebuild_index};
+use crate::store::repo::index_file::{Stat, load_or_rebuild_index};
 use crate::store::repo::repository::Repository;
 use crate::store::write::lock_file::{LockFile, LockFileRecorder};
 use crate::store::write::palazzo_lock::LockTimeouts;
@@ -40,9 +40,7 @@ pub(crate) struct CachedIndex {
 pub(crate) struct Staging<'a> {
     repository: &'a Repository,
     lock: LockFile,
-    index: gix::index::File,
-    digest: Option<ObjectId>,
-    buffer: Vec<u8>,
+    cached: CachedIndex,
     is_reloaded: bool,
 }
 
@@ -63,16 +61,12 @@ impl<'a> Staging<'a> {
             |it: &CachedIndex| it.digest.is_some() && it.digest == read_index_digest(&path);
         let cached = cached.filter(is_current);
         let is_reloaded = cached.is_none();
-        let CachedIndex { index, digest, buffer } = match cached {
-            Some(cached) => cached,
-            None => {
-                CachedIndex::load(git).map_err(|err| repository.git_error("read the index", err))?
-            }
-        };
-        if index.is_sparse() {
+        let failed = |err| repository.git_error("read the index", err);
+        let cached = cached.map_or_else(|| CachedIndex::load(git), Ok).map_err(failed)?;
+        if cached.index.is_sparse() {
             return Err(Error::SparseIndex { place: repository.work.clone() });
         }
-        let mut staging = Self { repository, lock, index, digest, buffer, is_reloaded };
+        let mut staging = Self { repository, lock, cached, is_reloaded };
         staging.mark_racy_entries();
         Ok(staging)
     }
@@ -84,23 +78,19 @@ impl<'a> Staging<'a> {
 
     /// Returns the index with the staged changes.
     pub(crate) fn index(&self) -> &gix::index::State {
-        &self.index
+        &self.cached.index
     }
 
     /// Returns true if `path` has an unresolved merge conflict.
     pub(crate) fn is_unmerged(&self, path: &str) -> bool {
-        let entries = self.index.entry_range(path.into()).map(|it| &self.index.entries()[it]);
+        let index = self.index();
+        let entries = index.entry_range(path.into()).map(|it| &index.entries()[it]);
         entries.is_some_and(|them| them.iter().any(|it| it.stage() != Stage::Unconflicted))
-    }
-
-    /// Returns true if a sparse checkout excludes `path` from the working directory.
-    pub(crate) fn is_outside_sparse_checkout(&self, path: &str) -> bool {
-        is_outside_sparse_checkout(&self.index, path)
     }
 
     /// Returns the id of the blob staged for `path`.
     pub(crate) fn staged_id(&self, path: &str) -> Option<ObjectId> {
-        let entry = self.index.entry_by_path_and_stage(path.into(), Stage::Unconflicted)?;
+        let entry = self.index().entry_by_path_and_stage(path.into(), Stage::Unconflicted)?;
         (!entry.flags.contains(Flags::INTENT_TO_ADD)).then_some(entry.id)
     }
 
@@ -114,13 +104,13 @@ impl<'a> Staging<'a> {
         for (path, blob, stat) in files {
             self.invalidate_cached_trees(path);
             let Some(blob) = blob else {
-                gone.extend(self.index.entry_range(path).into_iter().flatten());
+                gone.extend(self.cached.index.entry_range(path).into_iter().flatten());
                 continue;
             };
             let executable = blob.kind == EntryKind::BlobExecutable;
             let mode = if executable { Mode::FILE_EXECUTABLE } else { Mode::FILE };
             let stat = stat.unwrap_or_default();
-            match self.index.entry_mut_by_path_and_stage(path, Stage::Unconflicted) {
+            match self.cached.index.entry_mut_by_path_and_stage(path, Stage::Unconflicted) {
                 Some(entry) => {
                     (entry.id, entry.mode, entry.stat) = (blob.id, mode, stat);
                     entry.flags = Flags::empty();
@@ -133,10 +123,10 @@ impl<'a> Staging<'a> {
             self.remove_conflicting_entries(path);
         }
         for (path, id, mode, stat) in &new {
-            self.index.dangerously_push_entry(*stat, *id, Flags::empty(), *mode, path);
+            self.cached.index.dangerously_push_entry(*stat, *id, Flags::empty(), *mode, path);
         }
         if !new.is_empty() {
-            self.index.sort_entries();
+            self.cached.index.sort_entries();
         }
     }
 
@@ -145,10 +135,10 @@ impl<'a> Staging<'a> {
         // Removing a single entry moves all entries after it.
         const FEW: usize = 16;
         if gone.len() > FEW {
-            self.index.remove_entries(|at, _, _| gone.contains(&at));
+            self.cached.index.remove_entries(|at, _, _| gone.contains(&at));
         } else {
             for at in gone.iter().rev() {
-                self.index.remove_entry_at_index(*at);
+                self.cached.index.remove_entry_at_index(*at);
             }
         }
     }
@@ -157,23 +147,23 @@ impl<'a> Staging<'a> {
     pub(crate) fn write_to_lock_file(&mut self) -> Result<(), Error> {
         let path = self.lock.path().to_owned();
         let failed = |err| self.repository.git_error("write the index", err);
-        let digest = serialize_index(&self.index, &mut self.buffer).map_err(failed)?;
-        self.lock.write_all(&self.buffer).map_err(Error::for_file("write", &path))?;
-        self.digest = Some(digest);
+        let CachedIndex { index, digest, buffer } = &mut self.cached;
+        let new = serialize_index(index, buffer).map_err(failed)?;
+        self.lock.write_all(buffer).map_err(Error::for_file("write", &path))?;
+        *digest = Some(new);
         Ok(())
     }
 
     /// Replaces the index with the written lock file.
     pub(crate) fn replace_index(self) -> Result<CachedIndex, Error> {
         let path = self.lock.locked_path().to_owned();
-        let Self { lock, index, digest, buffer, .. } = self;
-        lock.commit().map_err(Error::for_file("replace", &path))?;
-        Ok(CachedIndex { index, digest, buffer })
+        self.lock.commit().map_err(Error::for_file("replace", &path))?;
+        Ok(self.cached)
     }
 
     /// Releases the lock; the index must be unchanged since it was opened.
     pub(crate) fn release_lock(self) -> CachedIndex {
-        CachedIndex { index: self.index, digest: self.digest, buffer: self.buffer }
+        self.cached
     }
 
     /// Removes entries that conflict with a file at `path`: files at its parent folders, and files
@@ -181,19 +171,19 @@ impl<'a> Staging<'a> {
     fn remove_conflicting_entries(&mut self, path: &BStr) {
         let mut gone = Vec::new();
         for (at, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
-            gone.extend(self.index.entry_range(path[..at].as_bstr()));
+            gone.extend(self.cached.index.entry_range(path[..at].as_bstr()));
         }
         let below: Vec<u8> = [path.as_bytes(), b"/"].concat();
-        gone.extend(self.index.prefixed_entries_range(below.as_bstr()));
+        gone.extend(self.cached.index.prefixed_entries_range(below.as_bstr()));
         if gone.is_empty() {
             return;
         }
-        self.index.remove_entries(|at, _, _| gone.iter().any(|range| range.contains(&at)));
-        self.index.remove_tree();
+        self.cached.index.remove_entries(|at, _, _| gone.iter().any(|range| range.contains(&at)));
+        self.cached.index.remove_tree();
     }
 
     fn invalidate_cached_trees(&mut self, path: &BStr) {
-        let Some(mut tree) = self.index.tree_mut() else { return };
+        let Some(mut tree) = self.cached.index.tree_mut() else { return };
         tree.num_entries = None;
         let mut names = path.split(|byte| *byte == b'/').peekable();
         while let Some(name) = names.next() {
@@ -217,7 +207,7 @@ impl<'a> Staging<'a> {
         let since = index.ok().and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
         let Some(since) = since else { return };
         let work = &self.repository.work;
-        for (entry, path) in self.index.entries_mut_with_paths() {
+        for (entry, path) in self.cached.index.entries_mut_with_paths() {
             let written = Duration::new(entry.stat.mtime.secs.into(), entry.stat.mtime.nsecs);
             if written >= since && !has_staged_content(work, path, entry) {
                 entry.stat.size = 0;

@@ -15,7 +15,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use walkdir::WalkDir;
 
@@ -25,6 +25,7 @@ use crate::store::repo::fsync;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::rename::{self, remove_if_exists};
 use crate::store::repo::repository::Repository;
+use crate::store::repo::retry::retry_until_timeout;
 use crate::store::repo::shared_mode::SharedMode;
 use crate::store::repo::{git_locks, palazzo_file, regular_file};
 
@@ -32,8 +33,6 @@ use crate::store::repo::{git_locks, palazzo_file, regular_file};
 const PROOF_FOLDER: &str = "locks";
 /// The suffix of git's lock files.
 const LOCK_SUFFIX: &str = ".lock";
-/// The pause between two attempts.
-const RETRY_PAUSE: Duration = Duration::from_millis(5);
 
 /// A lock file that this process holds; dropping it releases the lock.
 #[derive(Debug)]
@@ -187,25 +186,19 @@ impl NewLock<'_> {
 
     /// Repeats `attempt` while another process holds the lock, until the deadline; creates missing
     /// folders.
-    fn retry_while_locked<T>(self, mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
-        loop {
-            match attempt() {
-                Err(err) if err.kind() == io::ErrorKind::AlreadyExists => {
-                    if Instant::now() >= self.deadline {
-                        return Err(err);
-                    }
-                    std::thread::sleep(RETRY_PAUSE);
-                }
-                // Git removes empty reference folders.
-                Err(err)
-                    if err.kind() == io::ErrorKind::NotFound && Instant::now() < self.deadline =>
-                {
-                    let folder = self.path.parent().ok_or(err)?;
-                    self.shared_mode.create_dir_all(folder)?;
-                }
-                done => return done,
+    fn retry_while_locked<T>(self, attempt: impl Fn() -> io::Result<T>) -> io::Result<T> {
+        use io::ErrorKind::{AlreadyExists, NotFound};
+        let time_left = self.deadline.saturating_duration_since(Instant::now());
+        let is_temporary = |err: &io::Error| matches!(err.kind(), AlreadyExists | NotFound);
+        retry_until_timeout(time_left, is_temporary, || match attempt() {
+            // Git removes empty reference folders.
+            Err(err) if err.kind() == NotFound => {
+                let folder = self.path.parent().ok_or(err)?;
+                self.shared_mode.create_dir_all(folder)?;
+                attempt()
             }
-        }
+            done => done,
+        })
     }
 }
 

@@ -2,8 +2,6 @@
 //!
 //! They are saved on Palazzo's own reference, which neither a branch nor `git status` shows.
 
-use std::time::Duration;
-
 use gix::objs::tree::EntryKind;
 
 use crate::model::{Changeset, FileEdit};
@@ -12,13 +10,14 @@ use crate::store::Error;
 use crate::store::repo::blob_entry;
 use crate::store::repo::blob_entry::BlobEntry;
 use crate::store::repo::fsync;
-use crate::store::repo::index_file;
+use crate::store::repo::index_file::load_or_rebuild_index;
 use crate::store::repo::line_endings;
 use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit::{CommitDraft, GitIdentity};
+use crate::store::write::commit_steps::reject_outside_sparse_checkout;
+use crate::store::write::head_move::{find_ref, point_ref};
 use crate::store::write::objects::ObjectWriter;
-use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
 use crate::store::write::write_guard::WriteGuard;
 
 /// The reference of the saved files.
@@ -31,40 +30,25 @@ pub(crate) fn save_overwritten(
     change: &Changeset,
     edits: &[&FileEdit],
     guard: &WriteGuard,
-    timeout: Duration,
 ) -> Result<(), Error> {
     let git = repository.git();
     let failed = |err| repository.git_error("save overwritten files", err);
-    let index = index_file::load_or_rebuild_index(&git).map_err(failed)?;
-    let tracked = |edit: &FileEdit| format!("{}{}", repository.prefix, edit.path);
-    let is_left_out = |it: &FileEdit| {
-        it.was.is_none() && index_file::is_outside_sparse_checkout(&index, &tracked(it))
-    };
-    if let Some(edit) = edits.iter().find(|it| is_left_out(it)) {
-        let command = repository.sparse_checkout_command();
-        return Err(Error::OutsideSparseCheckout { path: edit.path.clone(), command });
-    }
+    let index = load_or_rebuild_index(&git).map_err(failed)?;
+    reject_outside_sparse_checkout(repository, &index, edits)?;
     let mut writer = ObjectWriter::new(repository, &git);
     let files = write_unsaved_blobs(repository, &mut writer, &index, edits).map_err(failed)?;
     if files.is_empty() {
         return Ok(());
     }
     let draft = overwritten_draft(repository, &git, change, files);
-    let tip = git.try_find_reference(OVERWRITTEN_REF).map_err(failed)?;
-    let tip = tip.map(|mut it| it.peel_to_id().map(gix::Id::detach));
-    let tip = tip.transpose().map_err(failed)?;
+    let tip = find_ref(repository, OVERWRITTEN_REF)?;
     // `None`: the same content was saved last.
     let Some(new) = draft.write_trees_and_commit(&mut writer, None, tip).map_err(failed)? else {
         return Ok(());
     };
     let common_dir = repository.common_dir.as_path();
     writer.publish(common_dir, Vec::new())?;
-    let update = RefUpdate { repository, name: OVERWRITTEN_REF, old: tip, new, log: None, timeout };
-    if update.apply(&mut |path, inode| guard.record_lock_file(path, inode))?
-        == RefUpdateOutcome::Conflict
-    {
-        return Err(Error::HeadKeepsMoving { place: repository.work.clone() });
-    }
+    point_ref(repository, guard, OVERWRITTEN_REF, new)?;
     writer.restore_missing().map_err(failed)?;
     fsync::sync_file_systems_or_files(&[common_dir], || vec![common_dir.join(OVERWRITTEN_REF)])
 }

@@ -31,7 +31,6 @@ const MAX_MARKER_BYTES: u64 = 256 * 1024 * 1024;
 /// The files and locks that a write in progress may touch.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct WriteMarker {
-    branch: Option<String>,
     paths: Vec<String>,
     /// Files that did not exist before, with the fingerprints of the new files.
     new_files: Vec<(String, String)>,
@@ -54,7 +53,7 @@ pub(crate) fn recover_if_needed(
         return Ok(());
     }
     let _lock = palazzo_lock::acquire_palazzo_lock(repository, WRITE_LOCK, timeouts.palazzo)?;
-    recover_under_lock(repository, timeouts)
+    open_marker(repository, timeouts).map(drop)
 }
 
 /// Removes temporary files that no process is writing; a power failure can lose the marker and
@@ -70,20 +69,11 @@ pub(crate) fn remove_stale_temporaries(repository: &Repository, temporaries: &[P
     }
 }
 
-/// Recovers from a crashed writer. The caller holds the write lock, so the writer of any marker is
-/// dead.
-pub(crate) fn recover_under_lock(
-    repository: &Repository,
-    timeouts: &LockTimeouts,
-) -> Result<(), Error> {
-    let place = marker_path(repository);
-    let text = read_marker(&place).map_err(Error::for_file("read", &place))?;
-    recover_by_marker(repository, &text, timeouts)
-}
-
-/// Recovers from the crashed writer with the marker `text`, which may be empty.
+/// Recovers from the crashed writer with the marker `text`, which may be empty, and empties the
+/// marker.
 fn recover_by_marker(
     repository: &Repository,
+    mut file: &File,
     text: &[u8],
     timeouts: &LockTimeouts,
 ) -> Result<(), Error> {
@@ -101,30 +91,29 @@ fn recover_by_marker(
     for path in &marker.paths {
         file_transaction::remove_temporaries(&repository.work, path);
     }
-    let emptied =
-        palazzo_file::open_regular_file(&place, OpenOptions::new().write(true).truncate(true));
-    emptied.map(drop).map_err(Error::for_file("empty", &place))
+    let emptied = file.set_len(0).and_then(|()| file.rewind());
+    emptied.map_err(Error::for_file("empty", &place))
 }
 
 /// Opens the marker for a write, after recovery from a crashed writer; it is empty then. The caller
-/// holds the write lock, and the look under the lock has checked the folder and the file.
+/// holds the write lock, so the writer of any marker is dead.
 pub(crate) fn open_marker(repository: &Repository, timeouts: &LockTimeouts) -> Result<File, Error> {
     let place = marker_path(repository);
     let (file, size) =
         open_or_create_marker(repository, &place).map_err(Error::for_file("open", &place))?;
     let mut text = Vec::new();
     if size > 0 {
-        let read = read_to_limit(&file, &mut text).and_then(|()| (&file).rewind());
+        let read = (&file).take(MAX_MARKER_BYTES).read_to_end(&mut text);
         read.map_err(Error::for_file("read", &place))?;
     }
-    recover_by_marker(repository, &text, timeouts)?;
+    recover_by_marker(repository, &file, &text, timeouts)?;
     Ok(file)
 }
 
 fn open_or_create_marker(repository: &Repository, place: &Path) -> io::Result<(File, u64)> {
     let mut options = OpenOptions::new();
     options.read(true).write(true);
-    let open = |options: &mut _| palazzo_file::open_checked_file(place, options);
+    let open = |options: &mut _| palazzo_file::open_regular_file(place, options);
     match open(&mut options) {
         Err(err) if err.kind() == io::ErrorKind::NotFound => {
             let (git_dir, name) = (&repository.git_dir, palazzo_file::MARKER_FILE);
@@ -134,19 +123,6 @@ fn open_or_create_marker(repository: &Repository, place: &Path) -> io::Result<(F
             Ok((file, size))
         }
         opened => opened,
-    }
-}
-
-fn read_to_limit(file: &File, text: &mut Vec<u8>) -> io::Result<()> {
-    file.take(MAX_MARKER_BYTES).read_to_end(text).map(drop)
-}
-
-fn read_marker(place: &Path) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    match palazzo_file::open_regular_file(place, OpenOptions::new().read(true)) {
-        Ok((file, _)) => read_to_limit(&file, &mut text).map(|()| text),
-        Err(err) if err.kind() == io::ErrorKind::NotFound => Ok(text),
-        Err(err) => Err(err),
     }
 }
 
@@ -165,17 +141,15 @@ pub(crate) fn marker_line_for_lock_file(common_dir: &Path, path: &Path, inode: u
 }
 
 impl WriteMarker {
-    /// Creates the marker of a write to `paths`, which are inside the palace, while `HEAD` points to
-    /// `branch`.
-    pub(crate) fn new(repository: &Repository, branch: Option<String>, paths: &[String]) -> Self {
+    /// Creates the marker of a write to `paths`, which are inside the palace.
+    pub(crate) fn new(repository: &Repository, paths: &[String]) -> Self {
         let paths = paths.iter().map(|path| format!("{}{path}", repository.prefix)).collect();
-        Self { branch, paths, ..Self::default() }
+        Self { paths, ..Self::default() }
     }
 
     /// Writes the marker into `file`, which is empty.
     pub(crate) fn write_into(&self, mut file: &File) -> io::Result<()> {
         let mut lines = vec![format!("pid {}\n", processes::own_process_id())];
-        lines.extend(self.branch.iter().map(|it| format!("branch {it}\n")));
         lines.extend(self.paths.iter().map(|it| format!("path {it}\n")));
         failpoint::fail_point("write marker")?;
         file.write_all(lines.concat().as_bytes())?;
@@ -192,9 +166,6 @@ impl WriteMarker {
                     marker.paths.push(path.to_owned());
                 }
                 Some(("fresh", file)) => marker.new_files.extend(parse_new_file_line(file)),
-                Some(("branch", name)) if is_safe_ref_name(name) => {
-                    marker.branch = Some(name.to_owned());
-                }
                 Some(("held", file)) => marker.locks.extend(parse_lock_file_line(file)),
                 _ => {}
             }
@@ -214,10 +185,6 @@ fn parse_lock_file_line(line: &str) -> Option<(String, u64)> {
 fn parse_new_file_line(line: &str) -> Option<(String, String)> {
     let (fingerprint, path) = line.split_once(' ')?;
     paths::check_path(path).is_ok().then(|| (path.to_owned(), fingerprint.to_owned()))
-}
-
-fn is_safe_ref_name(name: &str) -> bool {
-    name.starts_with("refs/") && paths::check_path(name).is_ok()
 }
 
 /// Removes the lock files of a crashed writer that are proved to be Palazzo's, and no others.

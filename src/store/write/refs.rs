@@ -9,9 +9,10 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use gix::ObjectId;
+use gix::fs::dir::remove;
 use gix::refs::{FullName, Target};
 
 use crate::store::Error;
@@ -21,7 +22,8 @@ use crate::store::repo::palazzo_file;
 use crate::store::repo::ref_folder::{self, git_dir_of_ref};
 use crate::store::repo::repository::Repository;
 use crate::store::repo::shared_mode::SharedMode;
-use crate::store::write::lock_file::{LockFile, LockFileRecorder};
+use crate::store::write::lock_file::LockFile;
+use crate::store::write::write_guard::WriteGuard;
 
 /// References with a reflog unless `core.logAllRefUpdates` disables it (git-config(1)).
 const REFLOG_PREFIXES: [&str; 3] = ["refs/heads/", "refs/remotes/", "refs/notes/"];
@@ -38,6 +40,7 @@ pub(crate) enum RefUpdateOutcome {
 /// An update of one reference.
 pub(crate) struct RefUpdate<'a> {
     pub(crate) repository: &'a Repository,
+    pub(crate) guard: &'a WriteGuard,
     /// `HEAD` or a full name; symbolic references are followed.
     pub(crate) name: &'a str,
     /// The expected current commit; `None`: the reference must not exist.
@@ -45,8 +48,6 @@ pub(crate) struct RefUpdate<'a> {
     pub(crate) new: ObjectId,
     /// The reflog entry: author, time and reason; `None`: no reflog is written.
     pub(crate) log: Option<String>,
-    /// How long to wait for the locks of other processes.
-    pub(crate) timeout: Duration,
 }
 
 /// A locked reference.
@@ -64,16 +65,13 @@ pub(crate) struct ReflogLine {
 }
 
 impl RefUpdate<'_> {
-    /// Moves the reference. `record` stores lock files on a file system without hard links.
-    pub(crate) fn apply(
-        &self,
-        record: &mut LockFileRecorder<'_>,
-    ) -> Result<RefUpdateOutcome, Error> {
-        let deadline = Instant::now() + self.timeout;
+    /// Moves the reference.
+    pub(crate) fn apply(&self) -> Result<RefUpdateOutcome, Error> {
+        let deadline = Instant::now() + self.guard.timeouts().head;
         let mut locked: Vec<LockedRef> = Vec::new();
         let mut name = self.name.to_owned();
         let current = loop {
-            locked.push(self.lock_ref(name, deadline, record)?);
+            locked.push(self.lock_ref(name, deadline)?);
             let last = &locked[locked.len() - 1].name;
             match ref_folder::find_reference_target(self.repository, last)? {
                 Some(Target::Symbolic(next)) if locked.len() < MAX_SYMREF_DEPTH => {
@@ -95,14 +93,10 @@ impl RefUpdate<'_> {
         self.write_locked_ref(locked).map(|()| RefUpdateOutcome::Updated)
     }
 
-    fn lock_ref(
-        &self,
-        name: String,
-        deadline: Instant,
-        record: &mut LockFileRecorder<'_>,
-    ) -> Result<LockedRef, Error> {
+    fn lock_ref(&self, name: String, deadline: Instant) -> Result<LockedRef, Error> {
         let git_dir = git_dir_of_ref(self.repository, &name).to_owned();
-        let lock = LockFile::acquire(self.repository, &git_dir, &name, deadline, record)?;
+        let mut record = |path: &Path, inode: u64| self.guard.record_lock_file(path, inode);
+        let lock = LockFile::acquire(self.repository, &git_dir, &name, deadline, &mut record)?;
         Ok(LockedRef { name, git_dir, lock })
     }
 
@@ -116,10 +110,15 @@ impl RefUpdate<'_> {
         let lines =
             self.append_to_reflogs(logged.map(|it| (it.name.as_str(), it.git_dir.as_path())))?;
         // Git leaves the empty folders of deleted branches.
-        let cleared = if path.is_dir() { remove_folder_tree_if_empty(&path) } else { Ok(()) };
-        cleared.and_then(|()| last.lock.commit()).map_err(|err| {
+        let cleared = if path.is_dir() { remove::empty_depth_first(path.clone()) } else { Ok(()) };
+        cleared.and_then(|()| last.lock.commit()).or_else(|err| {
+            let found = ref_folder::find_reference_target(self.repository, &last.name);
+            // The renaming failed only after it had taken effect.
+            if found.is_ok_and(|it| it == Some(Target::Object(self.new))) {
+                return Ok(());
+            }
             remove_reflog_lines(&lines);
-            Error::for_file("replace", &path)(err)
+            Err(Error::for_file("replace", &path)(err))
         })
     }
 
@@ -203,7 +202,7 @@ fn open_reflog(path: &Path, shared_mode: SharedMode) -> io::Result<(fs::File, Op
             path.parent().map_or(Ok(()), |it| shared_mode.create_dir_all(it))?;
         }
         // Git leaves the empty folders of deleted branches.
-        Err(_) if palazzo_file::is_real_folder(path) => remove_folder_tree_if_empty(path)?,
+        Err(_) if palazzo_file::is_real_folder(path) => remove::empty_depth_first(path.to_owned())?,
         Err(err) => return Err(err),
     }
     let (file, _) = palazzo_file::open_checked_file(path, options.create(true))?;
@@ -236,18 +235,6 @@ fn read_byte(file: &fs::File, at: u64) -> io::Result<u8> {
     use std::os::windows::fs::FileExt as _;
     let mut byte = [0];
     file.seek_read(&mut byte, at).map(|_| byte[0])
-}
-
-/// Removes a folder that contains only empty folders.
-fn remove_folder_tree_if_empty(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if !entry.file_type()?.is_dir() {
-            return Err(io::ErrorKind::DirectoryNotEmpty.into());
-        }
-        remove_folder_tree_if_empty(&entry.path())?;
-    }
-    fs::remove_dir(folder)
 }
 
 #[cfg(test)]

@@ -47,17 +47,6 @@ pub(crate) struct Signer {
     failure: Option<String>,
 }
 
-/// How a commit is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CommitSignature<'a> {
-    /// Without a signature.
-    None,
-    /// With this one.
-    Signature(&'a str),
-    /// Not yet: it has to be signed first.
-    Missing,
-}
-
 impl Default for SigningState {
     fn default() -> Self {
         let (mode, time_limit) = (SigningMode::default(), SIGNING_TIME_LIMIT);
@@ -98,23 +87,25 @@ impl SigningState {
 }
 
 impl Signer {
-    /// Returns the signature of a commit with the content `payload`.
+    /// Returns the signature of a commit with the content `payload`; `None`: it is written without
+    /// one. Fails if it has to be signed first.
     pub(crate) fn find_signature(
         &self,
         git: &gix::Repository,
         payload: &[u8],
-    ) -> CommitSignature<'_> {
+    ) -> gix::Result<Option<&str>> {
         let is_wanted = git.config_snapshot().boolean("commit.gpgSign") == Some(true);
         if !is_wanted || self.mode == SigningMode::Never {
-            return CommitSignature::None;
+            return Ok(None);
         }
         match self.signatures.get(payload) {
-            Some(signature) => CommitSignature::Signature(signature),
-            None if self.failure.is_some() => CommitSignature::None,
+            Some(signature) => Ok(Some(signature)),
+            None if self.failure.is_some() => Ok(None),
             None => {
                 let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
                 *waiting = Some(payload.to_owned());
-                CommitSignature::Missing
+                let err = std::io::Error::other("the commit is not signed yet");
+                Err(gix::Error::from_error(err))
             }
         }
     }

@@ -5,7 +5,7 @@
 //! killed with everything that it has started. Keys that an agent has unlocked need no question.
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -17,6 +17,7 @@ use tempfile::TempDir;
 use crate::model::foreign_message;
 use crate::store::remote::output_reader::OutputReader;
 use crate::store::remote::process_group::{forbid_questions, kill_process_group, start_session};
+use crate::store::repo::regular_file;
 
 /// The time between two looks at a running program.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
@@ -133,18 +134,10 @@ fn sign_with_ssh(
     }
     command.arg(&file);
     run_program(&mut command, Stdio::null(), time_limit)?;
-    read_signature_file(&file.with_extension("sig"))
-        .map_err(|_| format!("{} has written no signature", program_name(options)))
-}
-
-/// Reads a regular file, up to a little more than a signature may have.
-fn read_signature_file(path: &Path) -> io::Result<String> {
-    if !fs::symlink_metadata(path)?.is_file() {
-        return Err(io::ErrorKind::InvalidInput.into());
+    match regular_file::read_regular_file(&file.with_extension("sig")) {
+        Ok(Some(bytes)) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+        Ok(None) | Err(_) => Err(format!("{} has written no signature", program_name(options))),
     }
-    let mut bytes = Vec::new();
-    File::open(path)?.take(MAX_SIGNATURE_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Writes the commit to a file in a folder of its own, which is removed with its handle.

@@ -24,6 +24,7 @@ pub(crate) struct WriteGuard {
     common_dir: PathBuf,
     prefix: String,
     look: LockedLook,
+    timeouts: LockTimeouts,
     needs_recovery: Cell<bool>,
     /// Whether a lock file of git could not be removed.
     has_left_lock: Arc<AtomicBool>,
@@ -45,8 +46,7 @@ impl WriteGuard {
         let look = git_files::look_before_change(git_dir, common_dir, refs, has_waited)?;
         let place = recovery::marker_path(repository);
         let marker = recovery::open_marker(repository, timeouts)?;
-        let branch = look.head.branch.as_ref().map(ToString::to_string);
-        let content = recovery::WriteMarker::new(repository, branch, paths);
+        let content = recovery::WriteMarker::new(repository, paths);
         content.write_into(&marker).map_err(Error::for_file("write", &place))?;
         let (prefix, common_dir) = (repository.prefix.clone(), repository.common_dir.clone());
         Ok(Self {
@@ -55,6 +55,7 @@ impl WriteGuard {
             common_dir,
             prefix,
             look,
+            timeouts: *timeouts,
             needs_recovery: Cell::new(false),
             has_left_lock: repository.may_have_dead_locks.clone(),
             lock,
@@ -69,6 +70,11 @@ impl WriteGuard {
     /// Returns what the look under the lock found.
     pub(crate) fn look(&self) -> &LockedLook {
         &self.look
+    }
+
+    /// Returns how long to wait for the locks of other processes.
+    pub(crate) fn timeouts(&self) -> &LockTimeouts {
+        &self.timeouts
     }
 
     /// Records that the lock file at `path` is Palazzo's, on a file system without hard links.

@@ -1,7 +1,5 @@
 //! Builds commits: their trees, messages and authors.
 
-use std::path::{Path, PathBuf};
-
 use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 use gix::objs::WriteTo as _;
@@ -199,23 +197,6 @@ pub(crate) fn commit_message(change: &Changeset) -> String {
     let parts = [subject, body.trim().to_owned(), trailers.join("\n")];
     let parts: Vec<String> = parts.into_iter().filter(|it| !it.is_empty()).collect();
     parts.join("\n\n") + "\n"
-}
-
-/// Lists the files that moving `HEAD` has written.
-pub(crate) fn files_written_by_head_move(
-    git: &gix::Repository,
-    git_dir: &Path,
-    common_dir: &Path,
-) -> gix::Result<Vec<PathBuf>> {
-    let mut files = vec![git_dir.join("logs/HEAD")];
-    match git.head_name()? {
-        Some(name) => {
-            let name = gix::path::from_bstr(name.as_bstr())?.into_owned();
-            files.extend([common_dir.join(&name), common_dir.join("logs").join(&name)]);
-        }
-        None => files.push(git_dir.join("HEAD")),
-    }
-    Ok(files)
 }
 
 fn one_line(text: &str) -> String {

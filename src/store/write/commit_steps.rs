@@ -15,6 +15,7 @@ use crate::store::repo::blob_entry;
 use crate::store::repo::blob_entry::BlobEntry;
 use crate::store::repo::failpoint;
 use crate::store::repo::fsync;
+use crate::store::repo::git_files::LooseHead;
 use crate::store::repo::index_file::is_outside_sparse_checkout;
 use crate::store::repo::line_endings;
 use crate::store::repo::line_endings::convert_to_git;
@@ -269,20 +270,18 @@ impl CommitSteps<'_> {
 
     /// Makes the moved reference, the names of the files, and the index in its lock file durable.
     fn sync_refs_and_index(&self, folders: Vec<PathBuf>) -> Result<(), Error> {
-        let Repository { git_dir, common_dir, palace, .. } = self.repository.as_ref();
-        let mut unreadable = None;
+        let Repository { git_dir, common_dir, palace, ref_files, .. } = self.repository.as_ref();
         let objects = common_dir.join("objects");
         let mut places = vec![objects.as_path(), palace];
         places.extend((git_dir != common_dir).then_some(git_dir.as_path()));
         fsync::sync_file_systems_or_files(&places, || {
-            let files = commit::files_written_by_head_move(self.git, git_dir, common_dir);
-            let files = files.unwrap_or_else(|err| {
-                unreadable = Some(err);
-                Vec::new()
-            });
-            files.into_iter().chain([git_dir.join("index.lock")]).chain(folders).collect()
-        })?;
-        unreadable.map_or(Ok(()), |err| Err(self.repository.git_error("read `HEAD`", err)))
+            // Git may have switched to another branch after the look under the lock.
+            let head = LooseHead::read(git_dir, common_dir, ref_files);
+            let head = head.as_ref().unwrap_or(&self.write_guard.look().head);
+            let of_branch = |it| [common_dir.join(it), common_dir.join("logs").join(it)];
+            let files = ["HEAD", "logs/HEAD", "index.lock"].map(|it| git_dir.join(it)).into_iter();
+            files.chain(head.branch.iter().flat_map(of_branch)).chain(folders).collect()
+        })
     }
 
     /// Returns the path of the file in the repository.

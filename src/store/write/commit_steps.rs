@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
+use gix::refs::FullName;
 
 use crate::model::{Author, Changeset, FileEdit};
 
@@ -278,7 +279,10 @@ impl CommitSteps<'_> {
             // Git may have switched to another branch after the look under the lock.
             let head = LooseHead::read(git_dir, common_dir, ref_files);
             let head = head.as_ref().unwrap_or(&self.write_guard.look().head);
-            let of_branch = |it| [common_dir.join(it), common_dir.join("logs").join(it)];
+            let of_branch = |it: &FullName| {
+                let name = it.to_string();
+                [common_dir.join(&name), common_dir.join("logs").join(&name)]
+            };
             let files = ["HEAD", "logs/HEAD", "index.lock"].map(|it| git_dir.join(it)).into_iter();
             files.chain(head.branch.iter().flat_map(of_branch)).chain(folders).collect()
         })

@@ -26,10 +26,10 @@ use crate::store::repo::proposal_error::ProposalError;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::{damage, palace_files, paths};
 use crate::store::write::branch_commit::CommitAttempt;
-use crate::store::write::commit_steps::CommitSteps;
+use crate::store::write::commit_steps::{CommitSteps, MovedHead};
 use crate::store::write::file_transaction::FileTransaction;
 use crate::store::write::index::Staging;
-use crate::store::write::objects::{LastTrees, ObjectWriter};
+use crate::store::write::objects::{LastTrees, ObjectWriter, WrittenObject};
 use crate::store::write::signing::Signer;
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::write::writer::{Writer, is_gc_running};
@@ -332,20 +332,30 @@ fn run_commit_steps(
         Ok(moved) => moved,
         Err(stale) => return Ok(CommitOutcome::Stale(stale)),
     };
-    writer.checked_head = moved.map(|it| it.to).or(writer.checked_head);
     let mut warnings = steps.sync_and_collect_warnings(folders.unwrap_or_default());
     warnings.extend(replace_index(writer, staging, guard));
     warnings.extend(writer.signing.report(steps.signer));
     let mut objects = objects.into_objects();
     warnings.extend(writer.prune_guard.retain_objects(repository, &mut objects));
-    if let Some(moved) = moved {
-        let commit = objects.iter().find(|it| it.id == moved.to);
-        repository.set_head(moved.to, commit.and_then(|it| it.stamp));
-    }
-    writer.last_trees = LastTrees::new(objects);
+    keep_for_next_change(writer, repository, moved, objects);
     let commit = moved.map(|it| CommitId(it.to.to_string()));
     let previous = moved.and_then(|it| it.from).map(|it| CommitId(it.to_string()));
     Ok(CommitOutcome::Done(CommitReport { commit, previous, warnings }))
+}
+
+/// Keeps what the next change would otherwise read again: where `HEAD` is, and the trees.
+fn keep_for_next_change(
+    writer: &mut Writer,
+    repository: &Repository,
+    moved: Option<MovedHead>,
+    written: Vec<WrittenObject>,
+) {
+    if let Some(moved) = moved {
+        let commit = written.iter().find(|it| it.id == moved.to);
+        repository.set_head(moved.to, commit.and_then(|it| it.stamp));
+        writer.checked_head = Some(moved.to);
+    }
+    writer.last_trees = LastTrees::new(written);
 }
 
 /// Sets the modes of the files that are written.

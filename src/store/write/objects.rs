@@ -350,7 +350,7 @@ mod tests {
             let tree = writer.write(&gix::objs::Tree { entries: vec![entry] }).unwrap();
             assert_eq!(writer.git().find_tree(tree).unwrap().id, tree);
             assert_eq!(list(), before + 3);
-            assert!(!repository.git().has_object(&tree));
+            assert!(!repository.git().has_object(tree));
             if is_published {
                 writer.publish(&scene.home, Vec::new()).unwrap();
                 assert_eq!(scene.git(&["cat-file", "-s", &ids[0].to_string()]), "39996\n");

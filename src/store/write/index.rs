@@ -26,6 +26,8 @@ use crate::store::write::palazzo_lock::LockTimeouts;
 
 /// The name of the index in the git directory of a worktree.
 const INDEX_FILE: &str = "index";
+/// Up to how many entries are added or removed one by one instead of all at once.
+const FEW_ENTRIES: usize = 16;
 
 /// The index as this process last wrote it, so that it need not be read again.
 pub(crate) struct CachedIndex {
@@ -122,19 +124,30 @@ impl<'a> Staging<'a> {
         for (path, ..) in &new {
             self.remove_conflicting_entries(path);
         }
-        for (path, id, mode, stat) in &new {
-            self.cached.index.dangerously_push_entry(*stat, *id, Flags::empty(), *mode, path);
+        self.add_entries(&new);
+    }
+
+    /// Adds entries for paths that have none.
+    fn add_entries(&mut self, new: &[(&BStr, ObjectId, Mode, Stat)]) {
+        let index = &mut self.cached.index;
+        // Sorting compares all entries.
+        let are_few = new.len() <= FEW_ENTRIES;
+        for (path, id, mode, stat) in new {
+            let place = are_few.then(|| index.entry_index_by_path(path).unwrap_or_else(|it| it));
+            index.dangerously_push_entry(*stat, *id, Flags::empty(), *mode, path);
+            if let Some(place) = place {
+                index.entries_mut()[place..].rotate_right(1);
+            }
         }
-        if !new.is_empty() {
-            self.cached.index.sort_entries();
+        if !are_few {
+            index.sort_entries();
         }
     }
 
     /// Removes the entries at these positions.
     fn remove_entries(&mut self, gone: &BTreeSet<usize>) {
         // Removing a single entry moves all entries after it.
-        const FEW: usize = 16;
-        if gone.len() > FEW {
+        if gone.len() > FEW_ENTRIES {
             self.cached.index.remove_entries(|at, _, _| gone.contains(&at));
         } else {
             for at in gone.iter().rev() {

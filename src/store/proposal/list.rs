@@ -11,10 +11,10 @@ use crate::store::proposal::branches::unambiguous_name;
 use crate::store::proposal::old_worktree::find_old_worktree;
 use crate::store::repo::palazzo_file;
 use crate::store::repo::proposal_branch::{MARKER_FOLDER, branch_name, folder_name_of_branch};
+use crate::store::repo::ref_folder::find_ref;
 use crate::store::repo::regular_file;
 use crate::store::repo::regular_file::read_line;
 use crate::store::repo::repository::Repository;
-use crate::store::write::head_move::find_ref;
 use crate::store::{Error, Store};
 
 /// The maximum number of proposals, and of commits of each, that are listed.

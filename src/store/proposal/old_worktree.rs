@@ -15,13 +15,13 @@ use crate::store::repo::index_file::load_or_rebuild_index;
 use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::proposal_branch::{branch_name, folder_name_of_branch};
 use crate::store::repo::proposal_error::ProposalError;
+use crate::store::repo::ref_folder::find_ref;
 use crate::store::repo::reflog::read_reflog;
 use crate::store::repo::regular_file::{self, read_line};
 use crate::store::repo::rename;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::retry::{RETRY_TIMEOUT, retry_until_timeout};
 use crate::store::write::commit_steps::is_executable;
-use crate::store::write::head_move::find_ref;
 use crate::store::write::recovery;
 use crate::store::{Error, Store};
 

@@ -23,9 +23,9 @@ use crate::store::repo::proposal_branch::{
     ProposalBranch, branch_name, marker_name, reject_checked_out_branch,
 };
 use crate::store::repo::proposal_error::ProposalError;
+use crate::store::repo::ref_folder::find_ref;
 use crate::store::repo::repository::Repository;
 use crate::store::repo::tree_diff;
-use crate::store::write::head_move::find_ref;
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::{Error, Store};
 

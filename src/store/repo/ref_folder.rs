@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use gix::ObjectId;
 use gix::refs::{FullName, Target};
 
 use crate::store::Error;
@@ -31,6 +32,16 @@ pub(crate) fn find_reference_target(
     let find = || -> gix::Result<_> {
         let name = FullName::try_from(name).map_err(gix::Error::from_error)?;
         Ok(repository.git().refs.try_find(name.as_ref())?.map(|it| it.target))
+    };
+    find().map_err(|err| repository.git_error("read a reference", err))
+}
+
+/// Returns the commit that a reference points to; `None`: there is no such reference.
+pub(crate) fn find_ref(repository: &Repository, name: &str) -> Result<Option<ObjectId>, Error> {
+    let git = repository.git();
+    let find = || -> gix::Result<_> {
+        let Some(found) = git.try_find_reference(name)? else { return Ok(None) };
+        Ok(Some(found.into_fully_peeled_id()?.detach()))
     };
     find().map_err(|err| repository.git_error("read a reference", err))
 }

@@ -13,6 +13,7 @@ use crate::model::{CommitId, quoted};
 
 use crate::store::history::commits::{HistoryReader, short_id};
 use crate::store::history::palace_folders::PalaceFolders;
+use crate::store::repo::ref_folder;
 use crate::store::repo::repository::Repository;
 use crate::store::sync::commit_range::CommitRange;
 use crate::store::sync::error::SyncError;
@@ -25,6 +26,7 @@ use crate::store::sync::tree_merge::{self, MergePalace, TreeMerger};
 use crate::store::sync::upstream::Upstream;
 use crate::store::write::head_move::{self, HeadMoveOutcome, MergeEdit, NewHead};
 use crate::store::write::palazzo_lock::{self, PalazzoLock};
+use crate::store::write::refs;
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::{CommitWarning, Error, Store};
 
@@ -104,7 +106,7 @@ impl SyncSession {
         let repository = store.require_repository()?;
         let upstream = store.upstream()?;
         let ours = repository.head()?.ok_or(SyncError::NoCommit)?;
-        let known = head_move::find_ref(&repository, &upstream.tracking_ref())?;
+        let known = ref_folder::find_ref(&repository, &upstream.tracking_ref())?;
         let tips: Vec<_> = known.into_iter().chain([ours]).collect();
         let cancelled = store.writer.cancelled.clone();
         let transport = Transport::create(&repository, &tips, time_limit, cancelled)?;
@@ -130,7 +132,7 @@ impl SyncSession {
     pub fn fetch(&mut self) -> Result<FetchReport, Error> {
         self.attempts += 1;
         let tracking = self.upstream.tracking_ref();
-        let known = head_move::find_ref(&self.repository, &tracking)?;
+        let known = ref_folder::find_ref(&self.repository, &tracking)?;
         let ours = self.head()?;
         self.theirs = self.transport.fetch(&self.upstream, false)?;
         let Some(mut theirs) = self.theirs else {
@@ -289,7 +291,7 @@ impl SyncSession {
 
     fn point_tracking_ref(&self, tip: ObjectId) -> Result<(), Error> {
         let guard = WriteGuard::lock(&self.repository, &[], &self.store.writer.lock_timeouts)?;
-        head_move::point_ref(&self.repository, &guard, &self.upstream.tracking_ref(), tip)
+        refs::point_ref(&self.repository, &guard, &self.upstream.tracking_ref(), tip)
     }
 
     /// Fails if a fetched commit is not accepted; returns the one with the latest date.

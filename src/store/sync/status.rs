@@ -3,10 +3,10 @@
 use crate::model::Consent;
 
 use crate::store::history::commits::HistoryReader;
+use crate::store::repo::ref_folder;
 use crate::store::sync::error::SyncError;
 use crate::store::sync::record::SyncRecord;
 use crate::store::sync::upstream::Upstream;
-use crate::store::write::head_move;
 use crate::store::{Error, Store};
 
 /// The folder with the conflicts of a palace.
@@ -31,7 +31,7 @@ impl Store {
         let upstream = self.upstream()?;
         let repository = self.require_repository()?;
         let ours = repository.head()?.ok_or(SyncError::NoCommit)?;
-        let theirs = head_move::find_ref(&repository, &upstream.tracking_ref())?;
+        let theirs = ref_folder::find_ref(&repository, &upstream.tracking_ref())?;
         let history = HistoryReader::new(&repository);
         let count = |tip, hidden| -> gix::Result<usize> {
             history.walk_commits([tip], [hidden])?.try_fold(0, |sum, it| it.map(|_| sum + 1))

@@ -27,7 +27,7 @@ use crate::store::write::file_transaction::FileTransaction;
 use crate::store::write::index::Staging;
 use crate::store::write::objects::ObjectWriter;
 use crate::store::write::progress::Progress;
-use crate::store::write::refs::{RefUpdate, RefUpdateOutcome};
+use crate::store::write::refs::{RefUpdateOutcome, point_ref};
 use crate::store::write::signing::Signer;
 use crate::store::write::write_guard::WriteGuard;
 use crate::store::write::writer::Writer;
@@ -346,34 +346,4 @@ impl MovedFile {
     fn new_entry(&self) -> (String, Option<BlobEntry>) {
         (self.path.clone(), self.now.as_ref().map(|(entry, _)| *entry))
     }
-}
-
-/// Points a reference to a commit, whatever it was before. The caller holds the write lock.
-pub(crate) fn point_ref(
-    repository: &Repository,
-    guard: &WriteGuard,
-    name: &str,
-    new: ObjectId,
-) -> Result<(), Error> {
-    let old = find_ref(repository, name)?;
-    if old == Some(new) {
-        return Ok(());
-    }
-    let update = RefUpdate { repository, guard, name, old, new, log: None };
-    match update.apply()? {
-        RefUpdateOutcome::Updated => Ok(()),
-        RefUpdateOutcome::Conflict => {
-            Err(repository.git_error("move a reference", format!("`{name}` keeps moving")))
-        }
-    }
-}
-
-/// Returns the commit that a reference points to; `None`: there is no such reference.
-pub(crate) fn find_ref(repository: &Repository, name: &str) -> Result<Option<ObjectId>, Error> {
-    let git = repository.git();
-    let find = || -> gix::Result<_> {
-        let Some(found) = git.try_find_reference(name)? else { return Ok(None) };
-        Ok(Some(found.into_fully_peeled_id()?.detach()))
-    };
-    find().map_err(|err| repository.git_error("read a reference", err))
 }

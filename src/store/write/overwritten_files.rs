@@ -13,11 +13,12 @@ use crate::store::repo::fsync;
 use crate::store::repo::index_file::load_or_rebuild_index;
 use crate::store::repo::line_endings;
 use crate::store::repo::line_endings::convert_to_git;
+use crate::store::repo::ref_folder;
 use crate::store::repo::repository::Repository;
 use crate::store::write::commit::{CommitDraft, GitIdentity};
 use crate::store::write::commit_steps::reject_outside_sparse_checkout;
-use crate::store::write::head_move::{find_ref, point_ref};
 use crate::store::write::objects::ObjectWriter;
+use crate::store::write::refs::point_ref;
 use crate::store::write::write_guard::WriteGuard;
 
 /// The reference of the saved files.
@@ -41,7 +42,7 @@ pub(crate) fn save_overwritten(
         return Ok(());
     }
     let draft = overwritten_draft(repository, &git, change, files);
-    let tip = find_ref(repository, OVERWRITTEN_REF)?;
+    let tip = ref_folder::find_ref(repository, OVERWRITTEN_REF)?;
     // `None`: the same content was saved last.
     let Some(new) = draft.write_trees_and_commit(&mut writer, None, tip).map_err(failed)? else {
         return Ok(());

@@ -165,6 +165,26 @@ impl RefUpdate<'_> {
     }
 }
 
+/// Points a reference to a commit, whatever it was before. The caller holds the write lock.
+pub(crate) fn point_ref(
+    repository: &Repository,
+    guard: &WriteGuard,
+    name: &str,
+    new: ObjectId,
+) -> Result<(), Error> {
+    let old = ref_folder::find_ref(repository, name)?;
+    if old == Some(new) {
+        return Ok(());
+    }
+    let update = RefUpdate { repository, guard, name, old, new, log: None };
+    match update.apply()? {
+        RefUpdateOutcome::Updated => Ok(()),
+        RefUpdateOutcome::Conflict => {
+            Err(repository.git_error("move a reference", format!("`{name}` keeps moving")))
+        }
+    }
+}
+
 /// Appends a line with one `write`, on a new line if the last one is incomplete.
 pub(crate) fn append_reflog_line(
     path: &Path,

@@ -2,6 +2,7 @@
 
 use crate::model::{path_text, quote_for_shell};
 use crate::store::repo::{ownership, paths, unreadable_repository, user_files};
+use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -53,6 +54,8 @@ pub(crate) struct Repository {
     git_inode: Option<u64>,
     /// The last commit that `HEAD` pointed to.
     last_head: Mutex<LastHead>,
+    /// The folders of objects that this process has written into: they need not be created first.
+    pub(crate) object_folders: ObjectFolders,
     /// The files of `HEAD` and the branches.
     pub(crate) ref_files: RefFiles,
     /// Whether a process may have left lock files of git: one that died before the repository was
@@ -61,6 +64,17 @@ pub(crate) struct Repository {
     /// The files that determine the repository's location, configuration and consent, with their
     /// stamps.
     source_stamps: Vec<(PathBuf, Option<FileStamp>)>,
+}
+
+/// Folders of loose objects, by the first byte of the ids in them.
+#[derive(Default)]
+pub(crate) struct ObjectFolders(Mutex<BTreeSet<u8>>);
+
+impl ObjectFolders {
+    /// Adds the folder of the object; returns true if it was not among them.
+    pub(crate) fn add(&self, id: gix::ObjectId) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id.first_byte())
+    }
 }
 
 /// The commit that `HEAD` pointed to when it was last read.
@@ -294,6 +308,7 @@ impl Repository {
             unreadable_user_file: None,
             git_inode,
             last_head: Mutex::default(),
+            object_folders: ObjectFolders::default(),
             ref_files: RefFiles::default(),
             may_have_dead_locks: Arc::new(AtomicBool::new(true)),
             source_stamps: sources,

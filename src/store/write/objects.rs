@@ -194,6 +194,9 @@ impl<'g> LooseObjectFiles<'g> {
 
     fn name_one(&self, mut file: TempPath, id: ObjectId) -> io::Result<PathBuf> {
         let path = fsync::loose_object_path(&self.repository.common_dir, id);
+        if self.repository.object_folders.add(id) {
+            self.create_folder(&path)?;
+        }
         for attempt in 1.. {
             let Err(err) = file.persist(&path) else { break };
             // Windows does not replace a file that is open, or read-only.
@@ -205,12 +208,17 @@ impl<'g> LooseObjectFiles<'g> {
             }
             file = err.path;
             // Git removes empty object folders.
-            match path.parent().map(|it| self.repository.shared_mode.create_dir(it)) {
-                Some(Err(err)) if err.kind() != io::ErrorKind::AlreadyExists => return Err(err),
-                _ => {}
-            }
+            self.create_folder(&path)?;
         }
         Ok(path)
+    }
+
+    /// Creates the folder of an object, unless it exists.
+    fn create_folder(&self, object: &Path) -> io::Result<()> {
+        match object.parent().map(|it| self.repository.shared_mode.create_dir(it)) {
+            Some(Err(err)) if err.kind() != io::ErrorKind::AlreadyExists => Err(err),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -236,6 +236,11 @@ impl LooseHead {
 }
 
 impl RefFiles {
+    /// Forgets all files, so that they are read again.
+    pub(crate) fn clear(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// Reads the file of a reference, which had this stamp a moment ago.
     fn read(&self, file: &Path, stamp: FileStamp) -> Result<Vec<u8>, Error> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -356,4 +361,26 @@ fn check_object_folders(objects: PathBuf) -> Result<(), Error> {
         left.extend(alternates.into_iter().map(|it| folder.join(it)));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::test_repository::{TestHome, change_of_one_file, commit_ok};
+
+    const HALL: &str = "rooms/hall.yaml";
+
+    #[test]
+    fn a_branch_that_was_changed_under_the_same_stamp_is_read_again() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        let file = scene.home.join(".git/refs/heads/main");
+        let known = (FileStamp::from_path(&file).unwrap(), scene.git(&["rev-parse", "HEAD~1"]));
+        let repository = store.repository().unwrap().unwrap();
+        repository.ref_files.0.lock().unwrap().insert(file, (known.0, known.1.into_bytes()));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        assert_eq!(scene.log().lines().count(), 3);
+        assert_eq!(scene.status(), "");
+    }
 }

@@ -41,6 +41,9 @@ const SETTINGS_FILE: &str = "palace.toml";
 /// The time within which two writes may get the same timestamps: file system clocks tick every few
 /// milliseconds.
 const CLOCK_TICK: Duration = Duration::from_millis(20);
+/// The same on a file system that stores whole seconds, such as ext4 with small inodes, or every
+/// second one, such as FAT.
+const COARSE_CLOCK_TICK: Duration = Duration::from_secs(2);
 /// The maximum size of a file in bytes.
 const MAX_BYTES: u64 = MAX_FILE_BYTES as u64;
 /// The maximum folder depth of a file.
@@ -181,7 +184,12 @@ impl FileStamp {
     /// Returns true if the file changed so recently that another change could leave the same stamp;
     /// then the file must be read.
     pub fn is_too_recent_to_trust(&self) -> bool {
-        SystemTime::now().duration_since(self.last_changed()).map_or(true, |age| age < CLOCK_TICK)
+        let mut times = self.modified.into_iter().chain([self.last_changed()]);
+        let has_coarse_times = times.any(|it| {
+            it.duration_since(SystemTime::UNIX_EPOCH).is_ok_and(|it| it.subsec_nanos() == 0)
+        });
+        let tick = if has_coarse_times { COARSE_CLOCK_TICK } else { CLOCK_TICK };
+        SystemTime::now().duration_since(self.last_changed()).map_or(true, |age| age < tick)
     }
 
     /// Returns whether the content was saved at least `period` ago. A modification time in the future
@@ -429,6 +437,18 @@ mod tests {
     fn a_missing_palace_has_no_files() {
         let scene = TestHome::new();
         assert_eq!(list_files(&scene.home.join("keep"), "").unwrap(), PalaceListing::default());
+    }
+
+    #[test]
+    fn a_time_in_whole_seconds_is_trusted_after_two() {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+        let stamp = |age: u64, nanoseconds| {
+            let seconds = i64::try_from(now - age).unwrap();
+            FileStamp { modified: None, size: 1, inode: 1, changed: (seconds, nanoseconds) }
+        };
+        assert!(stamp(1, 0).is_too_recent_to_trust());
+        assert!(!stamp(1, 1).is_too_recent_to_trust());
+        assert!(!stamp(3, 0).is_too_recent_to_trust());
     }
 
     #[test]

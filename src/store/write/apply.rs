@@ -312,7 +312,7 @@ fn run_commit_steps(
     };
     let mut objects = ObjectWriter::new(repository, git);
     let drafts = steps.draft_commits(&mut objects, &staging, change, head);
-    let drafts = drafts.map_err(|err| repository.git_error("compare", err))?;
+    let drafts = drafts.map_err(|err| repository.git_error("prepare the commit", err))?;
     let mut folders = None;
     let result = keep_or_undo(transaction, Some(guard), |transaction| {
         steps.write_commits_and_move_head(&mut objects, &drafts, head, |objects| {

@@ -22,8 +22,10 @@ use crate::store::repo::failpoint;
 use crate::store::repo::fsync;
 use crate::store::repo::palace_files::FileStamp;
 use crate::store::repo::repository::Repository;
+use crate::store::repo::{processes, regular_file};
 
-/// The prefix of temporary object files; gix uses it too. Git neither reads nor deletes them.
+/// The beginning of the names of temporary object files; gix uses it too. Git neither reads nor
+/// deletes them.
 const TEMPORARY_PREFIX: &str = ".tmp";
 /// No write takes this long.
 const MIN_STALE_AGE: Duration = Duration::from_secs(60 * 60);
@@ -160,7 +162,8 @@ impl<'g> LooseObjectFiles<'g> {
         failpoint::fail_point("write object")?;
         self.compress(&[&gix::objs::encode::loose_header(kind, data.len() as u64), data].concat())?;
         let mut builder = tempfile::Builder::new();
-        builder.prefix(TEMPORARY_PREFIX);
+        let prefix = temporary_prefix(processes::own_process_id());
+        builder.prefix(&prefix);
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o444));
         let mut file = builder.tempfile_in(self.repository.common_dir.join("objects"))?;
@@ -298,12 +301,24 @@ pub(crate) fn restore_missing(
 
 /// Removes old temporary object files that crashed writers left.
 pub(crate) fn remove_old_temporaries(common_dir: &Path) {
-    let Ok(entries) = fs::read_dir(common_dir.join("objects")) else { return };
-    for entry in entries.flatten() {
-        let is_temporary = entry.file_name().to_string_lossy().starts_with(TEMPORARY_PREFIX);
+    remove_temporaries(common_dir, TEMPORARY_PREFIX, MIN_STALE_AGE);
+}
+
+/// Removes the temporary object files of a process, which is dead.
+pub(crate) fn remove_temporaries_of_process(common_dir: &Path, process: u32) {
+    remove_temporaries(common_dir, &temporary_prefix(process), Duration::ZERO);
+}
+
+fn temporary_prefix(process: u32) -> String {
+    format!("{TEMPORARY_PREFIX}-{process}-")
+}
+
+fn remove_temporaries(common_dir: &Path, prefix: &str, min_age: Duration) {
+    for entry in regular_file::list_folder(&common_dir.join("objects")) {
+        let is_temporary = entry.file_name().to_string_lossy().starts_with(prefix);
         let metadata = entry.metadata().ok().filter(|it| is_temporary && it.is_file());
-        let age = metadata.and_then(|it| it.modified().ok()?.elapsed().ok());
-        if age.is_some_and(|it| it >= MIN_STALE_AGE) {
+        let modified = metadata.and_then(|it| it.modified().ok());
+        if modified.is_some_and(|it| it.elapsed().unwrap_or_default() >= min_age) {
             drop(fs::remove_file(entry.path()));
         }
     }
@@ -409,5 +424,20 @@ mod tests {
         super::remove_old_temporaries(&scene.home.join(".git"));
         let left = |name: &str| objects.join(name).exists();
         assert_eq!([".tmpOld", ".tmpNew", "tmp_obj_git"].map(left), [false, true, true]);
+    }
+
+    #[test]
+    fn the_next_write_removes_the_objects_that_a_killed_process_was_writing() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        let names =
+            [".tmp-7-abcdef", ".tmp-77-abcdef"].map(|it| scene.home.join(".git/objects").join(it));
+        for name in &names {
+            fs::write(name, "x").unwrap();
+        }
+        fs::write(scene.home.join(".git/palazzo/writing"), "pid 7\n").unwrap();
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        assert_eq!(names.map(|it| it.exists()), [false, true]);
     }
 }

@@ -23,7 +23,7 @@ use crate::store::repo::{palazzo_file, paths, processes, regular_file};
 use crate::store::write::index::Staging;
 use crate::store::write::palazzo_lock;
 use crate::store::write::palazzo_lock::{LockTimeouts, WRITE_LOCK};
-use crate::store::write::{file_transaction, lock_file};
+use crate::store::write::{file_transaction, lock_file, objects};
 
 /// The maximum size of a marker in bytes; a change of 100,000 files has 20 MB.
 const MAX_MARKER_BYTES: u64 = 256 * 1024 * 1024;
@@ -31,6 +31,8 @@ const MAX_MARKER_BYTES: u64 = 256 * 1024 * 1024;
 /// The files and locks that a write in progress may touch.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct WriteMarker {
+    /// The id of the process that writes.
+    process: Option<u32>,
     paths: Vec<String>,
     /// Files that did not exist before, with the fingerprints of the new files.
     new_files: Vec<(String, String)>,
@@ -88,6 +90,9 @@ fn recover_by_marker(
         return Ok(());
     }
     repair_files_and_index(repository, &marker, timeouts)?;
+    if let Some(process) = marker.process {
+        objects::remove_temporaries_of_process(&repository.common_dir, process);
+    }
     for path in &marker.paths {
         file_transaction::remove_temporaries(&repository.work, path);
     }
@@ -144,12 +149,12 @@ impl WriteMarker {
     /// Creates the marker of a write to `paths`, which are inside the palace.
     pub(crate) fn new(repository: &Repository, paths: &[String]) -> Self {
         let paths = paths.iter().map(|path| format!("{}{path}", repository.prefix)).collect();
-        Self { paths, ..Self::default() }
+        Self { process: Some(processes::own_process_id()), paths, ..Self::default() }
     }
 
     /// Writes the marker into `file`, which is empty.
     pub(crate) fn write_into(&self, mut file: &File) -> io::Result<()> {
-        let mut lines = vec![format!("pid {}\n", processes::own_process_id())];
+        let mut lines: Vec<_> = self.process.iter().map(|it| format!("pid {it}\n")).collect();
         lines.extend(self.paths.iter().map(|it| format!("path {it}\n")));
         failpoint::fail_point("write marker")?;
         file.write_all(lines.concat().as_bytes())?;
@@ -162,6 +167,7 @@ impl WriteMarker {
         let mut marker = Self::default();
         for line in text.lines() {
             match line.split_once(' ') {
+                Some(("pid", it)) => marker.process = it.parse().ok(),
                 Some(("path", path)) if paths::check_path(path).is_ok() => {
                     marker.paths.push(path.to_owned());
                 }
@@ -490,7 +496,14 @@ mod tests {
         let text = "pid 1\nbranch ../../x\nbranch main\npath ../x\npath .git/config\npath a/b\n\
             lock x\nheld 1 ../x.lock\nheld 1 config\npa";
         let marker = WriteMarker::parse(text);
-        assert_eq!(marker, WriteMarker { paths: vec!["a/b".to_owned()], ..WriteMarker::default() });
+        assert_eq!(
+            marker,
+            WriteMarker {
+                process: Some(1),
+                paths: vec!["a/b".to_owned()],
+                ..WriteMarker::default()
+            }
+        );
     }
 
     #[test]

@@ -83,6 +83,8 @@ impl RefUpdate<'_> {
             }
         };
         if current != self.old {
+            // What was read before the locks were taken may be of a file with the same stamp.
+            self.repository.ref_files.clear();
             return Ok(RefUpdateOutcome::Conflict);
         }
         if self.name == "HEAD" {

@@ -44,7 +44,9 @@ impl PipelinedWriter {
                 let Some(id) = id else { continue };
                 let is_error =
                     response["result"].is_null() || response["result"]["isError"] == true;
-                if sender.send((id, !is_error)).is_err() {
+                // The disk has failed, and the answer says so.
+                let is_warned = line.contains("may not survive a power failure");
+                if sender.send((id, !is_error && !is_warned)).is_err() {
                     return;
                 }
             }

@@ -8,6 +8,7 @@
 use crate::store::Error;
 use crate::store::history::commits::HistoryReader;
 use crate::store::repo::blob_entry::{BlobEntry, compute_blob_id};
+use crate::store::repo::damage;
 use crate::store::repo::line_endings::convert_to_git;
 use crate::store::repo::palace_files;
 use crate::store::repo::repository::Repository;
@@ -23,8 +24,9 @@ pub(crate) fn repair_index(
     let failed = |err| repository.git_error("compare the index with the last commit", err);
     match restage_reverted_files(repository, staging).map_err(failed) {
         // Git has read the commit before, or it would have fetched it: no index of git is from then.
-        Err(Error::PartialClone { .. }) => Ok(()),
-        restaged => restaged,
+        Ok(()) | Err(Error::PartialClone { .. }) => Ok(()),
+        // Writes need the last commit only, and the one before may be damaged.
+        Err(_) => damage::check_head_commit(repository, repository.head()?),
     }
 }
 
@@ -74,6 +76,20 @@ mod tests {
 
     const HALL: &str = "rooms/hall.yaml";
     const ATTIC: &str = "rooms/attic.yaml";
+
+    #[test]
+    fn a_damaged_commit_before_the_last_does_not_prevent_a_write() {
+        let scene = TestHome::with_repository();
+        let mut store = scene.palace("keep");
+        commit_ok(&mut store, &change_of_one_file(HALL, None, Some("1\n")));
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("1\n"), Some("2\n")));
+        let tree = scene.git(&["rev-parse", "HEAD~1:keep"]);
+        let (folder, name) = tree.trim().split_at(2);
+        fs::remove_file(scene.home.join(".git/objects").join(folder).join(name)).unwrap();
+        let mut store = scene.palace("keep");
+        commit_ok(&mut store, &change_of_one_file(HALL, Some("2\n"), Some("3\n")));
+        assert_eq!(scene.status(), "");
+    }
 
     #[test]
     fn an_index_overwritten_by_a_concurrent_commit_is_repaired() {

@@ -88,8 +88,8 @@ impl Conflict {
     }
 }
 
-/// The last change of one side of a merge to a file or a field. It decides which side stands in a conflict, and
-/// is kept with the value that does not.
+/// The last change of one side of a merge to a file or a field. It decides which side stands in a
+/// conflict, and is kept with the value that does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Side {
     /// The name of the author.

@@ -40,6 +40,7 @@ pub(crate) enum RefUpdateOutcome {
 /// An update of one reference.
 pub(crate) struct RefUpdate<'a> {
     pub(crate) repository: &'a Repository,
+    /// The write lock, under which no other Palazzo moves a reference.
     pub(crate) guard: &'a WriteGuard,
     /// `HEAD` or a full name; symbolic references are followed.
     pub(crate) name: &'a str,

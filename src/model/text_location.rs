@@ -54,7 +54,8 @@ pub struct TextInRepository {
 pub struct TextInFile {
     /// The file.
     pub path: PathBuf,
-    /// The lines, counted from one; empty if only its path contains the text.
+    /// The lines, counted from one; empty if only its path contains the text. A binary file counts as
+    /// one line.
     pub lines: Vec<usize>,
 }
 

@@ -222,8 +222,12 @@ fn files_with_text(
     Ok(added)
 }
 
-/// Returns the lines that contain a text, counted from one.
+/// Returns the lines that contain a text, counted from one. A binary file counts as one line: the
+/// bytes of a hash or of a length may be those of line ends.
 fn lines_with_text(bytes: &[u8], text: &str) -> Vec<usize> {
+    if bytes.contains(&0) {
+        return bytes.contains_str(text).then_some(1).into_iter().collect();
+    }
     let (mut line, mut counted, mut lines) = (1, 0, Vec::new());
     for place in bytes.find_iter(text) {
         line += bytes[counted..place].find_iter("\n").count();
@@ -232,4 +236,11 @@ fn lines_with_text(bytes: &[u8], text: &str) -> Vec<usize> {
     }
     lines.dedup();
     lines
+}
+
+#[test]
+fn lines_are_counted_in_texts_and_not_in_binary_files() {
+    assert_eq!(lines_with_text("ä\nb a b\n\na".as_bytes(), "a"), [2, 4]);
+    assert_eq!(lines_with_text(b"\n\0\na\na", "a"), [1]);
+    assert_eq!(lines_with_text(b"\n\0", "a"), [0; 0]);
 }

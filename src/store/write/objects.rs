@@ -109,14 +109,7 @@ impl<'g> ObjectWriter<'g> {
     /// Makes the new objects and the files `others`, which lie in `place`, durable, and then gives
     /// the objects their names.
     pub(crate) fn publish(&mut self, place: &Path, others: Vec<PathBuf>) -> Result<(), Error> {
-        let unnamed = self.files.unnamed.iter().map(|(file, _)| file.to_path_buf());
-        let files = others.into_iter().chain(unnamed).collect();
-        // Opening the folder of the objects wakes no watcher of the palace or of the folder above.
-        let objects = self.repository.common_dir.join("objects");
-        fsync::sync_file_systems_or_files(&[&objects, place], || files)?;
-        failpoint::kill_point("objects are durable");
-        let named = self.files.name().map_err(Error::for_file("write an object in", &objects))?;
-        fsync::sync_names(&named)
+        fsync::sync_names(&self.files.publish(place, others)?)
     }
 
     /// Writes objects again that git has deleted since, and makes them durable.
@@ -173,6 +166,20 @@ impl<'g> LooseObjectFiles<'g> {
         Ok(())
     }
 
+    /// Makes the objects and the files `others`, which lie in `place`, durable, and then gives the
+    /// objects their names. Returns their paths; their names are not durable yet.
+    fn publish(&mut self, place: &Path, others: Vec<PathBuf>) -> Result<Vec<PathBuf>, Error> {
+        let unnamed = self.unnamed.iter().map(|(file, _)| file.to_path_buf());
+        let files = others.into_iter().chain(unnamed).collect();
+        // Opening the folder of the objects wakes no watcher of the palace or of the folder above.
+        let objects = self.repository.common_dir.join("objects");
+        fsync::sync_file_systems_or_files(&[&objects, place], || files)?;
+        failpoint::kill_point("objects are durable");
+        let unnamed = std::mem::take(&mut self.unnamed).into_iter();
+        let named: io::Result<_> = unnamed.map(|(file, id)| self.give_name(file, id)).collect();
+        named.map_err(Error::for_file("write an object in", &objects))
+    }
+
     /// Compresses `content` into the buffer.
     fn compress(&mut self, content: &[u8]) -> io::Result<()> {
         // What cannot be compressed grows by at most an eighth.
@@ -189,13 +196,7 @@ impl<'g> LooseObjectFiles<'g> {
         Ok(())
     }
 
-    /// Gives each object its name; returns their paths.
-    fn name(&mut self) -> io::Result<Vec<PathBuf>> {
-        let unnamed = std::mem::take(&mut self.unnamed);
-        unnamed.into_iter().map(|(file, id)| self.name_one(file, id)).collect()
-    }
-
-    fn name_one(&self, mut file: TempPath, id: ObjectId) -> io::Result<PathBuf> {
+    fn give_name(&self, mut file: TempPath, id: ObjectId) -> io::Result<PathBuf> {
         let path = fsync::loose_object_path(&self.repository.common_dir, id);
         if self.repository.object_folders.add(id) {
             self.create_folder(&path)?;
@@ -293,8 +294,9 @@ pub(crate) fn restore_missing(
         for it in &missing {
             files.write(it.id, it.kind, &it.data).map_err(gix::Error::from_error)?;
         }
-        let files = files.name().map_err(gix::Error::from_error)?;
-        fsync::sync_files_and_folders(&files).map_err(gix::Error::from_error)?;
+        let named = files.publish(&repository.common_dir, Vec::new());
+        let durable = named.and_then(|it| fsync::sync_files_and_folders(&it));
+        durable.map_err(gix::Error::from_error)?;
     }
     Ok(missing.len())
 }

@@ -84,7 +84,8 @@ impl<'a> RenameLookup<'a> {
         if self.palace.file_histories().contains_key(&room_path(old)) {
             return self.find_room_of_file(old);
         }
-        let in_wings = self.wing_rooms().get(&old.slug).filter(|_| old.wing.is_none());
+        let is_slug = old.wing.is_none();
+        let in_wings = is_slug.then(|| self.wing_rooms().get(&old.slug)).flatten();
         let found: BTreeSet<_> =
             in_wings.into_iter().flatten().filter_map(|it| self.find_room_of_file(it)).collect();
         let mut found = found.into_iter();
@@ -95,8 +96,8 @@ impl<'a> RenameLookup<'a> {
     fn wing_rooms(&self) -> &HashMap<Slug, Vec<RoomId>> {
         self.wing_rooms.get_or_init(|| {
             let mut rooms: HashMap<Slug, Vec<RoomId>> = HashMap::new();
-            let paths = self.palace.file_histories().keys().filter(|it| it.starts_with("rooms/"));
-            for path in paths {
+            let files = self.palace.file_histories().range("rooms/".to_owned()..);
+            for path in files.map(|it| it.0).take_while(|it| it.starts_with("rooms/")) {
                 if let Ok(PalacePath::Room(id)) = PalacePath::parse(path)
                     && id.wing.is_some()
                 {

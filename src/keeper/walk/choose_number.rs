@@ -179,7 +179,11 @@ fn follow_door(
             key => (key, None),
         },
     };
-    let session = keeper.session_in(&key, caller)?;
+    let session = match key == position.workspace {
+        // Looking up the number has brought it up to date.
+        true => keeper.session_without_refresh(&key, caller)?,
+        false => keeper.session_in(&key, caller)?,
+    };
     let palace = &session.palace.palace;
     let room = palace.resolve_room(room, from)?;
     let name = render::name_in_sentence(&palace.settings.name);

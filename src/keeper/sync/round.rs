@@ -81,7 +81,7 @@ pub fn sync_repository(
     let done = exchange_commits(repository, &mut session, options);
     match &done {
         Ok(_) if options.is_dry_run => {}
-        Ok(report) => session.record(|it| {
+        Ok(report) => session.update_record(|it| {
             if report.received > 0 {
                 it.future_commit.clone_from(&report.future_commit);
             }
@@ -89,7 +89,7 @@ pub fn sync_repository(
         }),
         Err(refusal) => {
             if let Some(kind) = refusal.sync_failure_kind() {
-                session.record(|it| it.set_failure(kind, refusal.to_string(), options.now));
+                session.update_record(|it| it.set_failure(kind, refusal.to_string(), options.now));
             }
         }
     }
@@ -108,7 +108,7 @@ fn exchange_commits(
         report.is_rewritten |= fetched.is_rewritten;
         let future = fetched.latest_commit.filter(|it| store::is_far_ahead(it.at, options.now));
         report.future_commit = future.or(report.future_commit.take());
-        session.record(|it| it.last_reached = Some(options.now));
+        session.update_record(|it| it.last_reached = Some(options.now));
         let mut histories = session.compare(MERGE_RULES_VERSION)?;
         let planned = session.plan(&histories, &merge_versions, MERGE_RULES_VERSION)?;
         if let Some(planned) = &planned {
@@ -152,7 +152,7 @@ fn push_commits(
     }
     let is_pushed = session.push(histories)?;
     if is_pushed {
-        session.record(|it| it.last_push = Some(options.now));
+        session.update_record(|it| it.last_push = Some(options.now));
         report.sent = histories.ahead;
     } else {
         report.rejected += 1;

@@ -109,10 +109,10 @@ fn run_sync(home: &Path) -> Result<(), Error> {
     let store = store.for_whole_repository()?.unwrap();
     let mut session = SyncSession::begin(store, Duration::from_secs(60), Duration::ZERO)?;
     let now = DateTime::UNIX_EPOCH;
-    session.record(|it| it.set_failure(SyncFailureKind::Blocked, "not yet".to_owned(), now));
+    session.update_record(|it| it.set_failure(SyncFailureKind::Blocked, "not yet".to_owned(), now));
     loop {
         session.fetch()?;
-        session.record(|it| it.last_reached = Some(now));
+        session.update_record(|it| it.last_reached = Some(now));
         let mut histories = session.compare(1)?;
         if let Some(planned) = session.plan(&histories, &take_greater, 1)? {
             session.apply(&planned, &|_| None)?;
@@ -123,8 +123,8 @@ fn run_sync(home: &Path) -> Result<(), Error> {
         }
         session.wait_for_next_attempt()?;
     }
-    session.record(|it| it.last_push = Some(now));
-    session.record(|it| it.failure = None);
+    session.update_record(|it| it.last_push = Some(now));
+    session.update_record(|it| it.failure = None);
     Ok(())
 }
 

@@ -276,7 +276,7 @@ impl SyncSession {
     }
 
     /// Changes what is known of the last synchronizations. A full disk must not prevent this one.
-    pub fn record(&self, change: impl FnOnce(&mut SyncRecord)) {
+    pub fn update_record(&self, change: impl FnOnce(&mut SyncRecord)) {
         drop(self.store.update_sync_record(change));
     }
 

@@ -365,7 +365,7 @@ fn set_modes<'a>(
     change: &Changeset,
 ) -> FileTransaction<'a> {
     let shared_mode = steps.repository.shared_mode;
-    let files = files.with_modes(&steps.new_modes(change)).with_moved_files(steps.edits);
+    let files = files.with_modes(&steps.new_file_modes(change)).with_moved_files(steps.edits);
     files.with_shared_mode(shared_mode)
 }
 

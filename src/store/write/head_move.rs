@@ -189,7 +189,7 @@ fn run_steps(
     let CommitSteps { palace: work, repository, git, edits, write_guard: guard, .. } = *steps;
     let transaction = match FileTransaction::begin_if_unchanged(work, edits)? {
         Ok(transaction) => transaction
-            .with_modes(&head_move.new_modes(git))
+            .with_modes(&head_move.new_file_modes(git))
             .with_shared_mode(repository.shared_mode),
         Err(stale) => return Ok(HeadMoveOutcome::UncommittedEdits(stale)),
     };
@@ -332,7 +332,7 @@ fn reflog_entry(head_move: &HeadMove, git: &gix::Repository) -> String {
 impl HeadMove {
     /// Returns whether each file is executable in the new commit; nothing if git is not to look at
     /// modes here.
-    fn new_modes(&self, git: &gix::Repository) -> BTreeMap<&str, bool> {
+    fn new_file_modes(&self, git: &gix::Repository) -> BTreeMap<&str, bool> {
         if !git.config_snapshot().boolean("core.fileMode").unwrap_or(true) {
             return BTreeMap::new();
         }

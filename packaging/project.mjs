@@ -28,7 +28,8 @@ export function readProject() {
         ['metadata', '--no-deps', '--offline', '--format-version', '1', '--manifest-path', join(ROOT, 'Cargo.toml')],
         { encoding: 'utf8', maxBuffer: 1 << 26 },
     );
-    const { name, version, description, license, repository, keywords } = JSON.parse(output).packages[0];
+    const { name, version, description, license, repository, keywords } =
+        JSON.parse(output).packages.find((it) => it.name === 'palazzo');
     const match = /^https:\/\/github\.com\/([^/]+)\/([^/]+)$/.exec(repository ?? '');
     if (!match) throw new Error(`\`repository\` in Cargo.toml is no repository on GitHub: ${repository}`);
     return { name, version, description, license, repository, keywords, owner: match[1], slug: `${match[1]}/${match[2]}` };

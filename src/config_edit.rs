@@ -18,7 +18,7 @@ pub use text_change::{revert_text_change, text_change};
 
 use serde_json::{Map, Value};
 
-use crate::model::InsertionTrace;
+use palazzo_core::model::InsertionTrace;
 
 /// The format of a configuration file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

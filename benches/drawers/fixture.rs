@@ -7,8 +7,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, TimeDelta, Utc};
-use palazzo::format;
-use palazzo::model::{Drawer, FrontMatterWingRoom};
+use palazzo_core::format;
+use palazzo_core::model::{Drawer, FrontMatterWingRoom};
 use serde_json::{Value, json};
 use ulid::Ulid;
 

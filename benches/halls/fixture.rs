@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use palazzo::model::Files;
+use palazzo_core::model::Files;
 
 use crate::common::BenchDir;
 

@@ -34,8 +34,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use palazzo::format;
-use palazzo::model::{Entity, Grouping, Palace};
+use palazzo_core::format;
+use palazzo_core::model::{Entity, Grouping, Palace};
 use serde_json::json;
 
 use fixture::HallFixture;

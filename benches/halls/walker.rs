@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::AddAssign;
 use std::time::Duration;
 
-use palazzo::model::Entity;
+use palazzo_core::model::Entity;
 use serde_json::{Value, json};
 use tiktoken_rs::{CoreBPE, cl100k_base, o200k_base};
 

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use palazzo::store::Store;
+use palazzo_store::Store;
 
 use crate::common::BenchDir;
 

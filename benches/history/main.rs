@@ -30,8 +30,8 @@ mod mcp_client;
 
 use std::time::{Duration, Instant};
 
-use palazzo::model::TimeZone;
-use palazzo::store::{FileHistoryCache, Store};
+use palazzo_core::model::TimeZone;
+use palazzo_store::{FileHistoryCache, Store};
 use serde_json::json;
 
 use fixture::{HistoryFixture, ObjectStorage};

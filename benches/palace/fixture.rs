@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use palazzo::format::{README, README_PATH};
+use palazzo_core::format::{README, README_PATH};
 use serde_json::{Value, json};
 
 use crate::common::BenchDir;

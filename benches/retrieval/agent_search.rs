@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
 
-use palazzo::keeper::{self, Caller, Keeper};
 use palazzo::mcp::{ToolSet, Toolbox};
-use palazzo::model::ItemId;
+use palazzo_core::model::ItemId;
+use palazzo_keeper::{self as keeper, Caller, Keeper};
 use serde_json::{Value, json};
 use ulid::Ulid;
 

@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use palazzo::model::ItemId;
-use palazzo::search::{DUPLICATE_THRESHOLD, Index};
+use palazzo_core::model::ItemId;
+use palazzo_core::search::{DUPLICATE_THRESHOLD, Index};
 
 use crate::arguments;
 use crate::corpus::{Corpus, Note, Question};

@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use palazzo::model::ItemId;
-use palazzo::search::{DUPLICATE_THRESHOLD, word_changes};
+use palazzo_core::model::ItemId;
+use palazzo_core::search::{DUPLICATE_THRESHOLD, word_changes};
 use serde::Deserialize;
 
 use crate::corpus::{self, Note, NoteNumbers};

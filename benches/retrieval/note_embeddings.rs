@@ -4,9 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use palazzo::embedding::Model;
-use palazzo::model::{EmbeddingVector, VectorsByTextHash};
-use palazzo::search::texts_to_embed;
+use palazzo_core::embedding::Model;
+use palazzo_core::model::{EmbeddingVector, VectorsByTextHash};
+use palazzo_core::search::texts_to_embed;
 
 use crate::corpus::Note;
 use crate::palazzo_index::note_document;

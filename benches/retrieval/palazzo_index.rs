@@ -1,7 +1,7 @@
 //! Palazzo's search index.
 
-use palazzo::model::{EmbeddingVector, ItemId};
-use palazzo::search::{Document, Index, Query, extract_question};
+use palazzo_core::model::{EmbeddingVector, ItemId};
+use palazzo_core::search::{Document, Index, Query, extract_question};
 
 use crate::corpus::Note;
 use crate::note_embeddings::NoteEmbeddings;

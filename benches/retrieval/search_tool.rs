@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::fs;
 
-use palazzo::keeper::{Caller, Keeper};
 use palazzo::mcp::{ToolSet, Toolbox};
+use palazzo_keeper::{Caller, Keeper};
 use serde_json::{Value, json};
 use ulid::Ulid;
 

@@ -2,7 +2,9 @@
 { lib, rustPlatform, installShellFiles }:
 
 let
-  cargo = (builtins.fromTOML (builtins.readFile ../../Cargo.toml)).package;
+  manifest = builtins.fromTOML (builtins.readFile ../../Cargo.toml);
+  # The package has the version and the repository of the workspace.
+  cargo = manifest.package // manifest.workspace.package;
 in
 rustPlatform.buildRustPackage {
   pname = cargo.name;

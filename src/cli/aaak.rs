@@ -2,9 +2,9 @@
 
 use std::process::ExitCode;
 
-use crate::aaak;
 use crate::cli::outcome::Outcome;
 use crate::cli::terminal;
+use palazzo_core::aaak;
 
 /// Show the shorthand AAAK and its grammar
 #[derive(clap::Args)]

@@ -9,9 +9,9 @@ use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
-use crate::keeper;
-use crate::model::BlamedLine;
-use crate::render;
+use palazzo_core::model::BlamedLine;
+use palazzo_core::render;
+use palazzo_keeper as keeper;
 
 /// Show who wrote each line of a room, a scroll, an entity or a file, and when
 #[derive(clap::Args)]

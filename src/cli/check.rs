@@ -10,9 +10,9 @@ use clap::ValueEnum;
 use crate::cli::home::PalacesArgs;
 use crate::cli::outcome::{Failure, Outcome, no_palace_message, terminal_user};
 use crate::cli::{explain, terminal};
-use crate::keeper::{self, CheckReport, Keeper};
 use crate::mcp::{ToolSet, Toolbox};
-use crate::model::{Code, Severity, Tool, WatchMode, escape_unprintable_in_lines};
+use palazzo_core::model::{Code, Severity, Tool, WatchMode, escape_unprintable_in_lines};
+use palazzo_keeper::{self as keeper, CheckReport, Keeper};
 
 /// Check the files of a palace, or of all palaces of a home
 ///

@@ -16,7 +16,7 @@ use crate::cli::serve::reject_duplicate_tools;
 use crate::cli::terminal;
 use crate::config_edit::EntryFields;
 use crate::mcp::{ToolSet, Toolbox};
-use crate::model::quote_for_shell;
+use palazzo_core::model::quote_for_shell;
 
 /// Print the configuration or command that makes an MCP client use Palazzo: `palazzo setup --print`
 #[derive(clap::Args)]

@@ -10,9 +10,9 @@ use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::pager::{self, PagerArgs};
 use crate::cli::terminal;
-use crate::keeper::{self, PalaceDiff, RevisionQuery, Session};
-use crate::model::{CommitSummary, quote_for_shell};
-use crate::render;
+use palazzo_core::model::{CommitSummary, quote_for_shell};
+use palazzo_core::render;
+use palazzo_keeper::{self as keeper, PalaceDiff, RevisionQuery, Session};
 
 /// Show the differences between two states of a palace: rooms, scrolls, entities
 ///

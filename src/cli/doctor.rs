@@ -17,8 +17,8 @@ use crate::cli::home::{self, PalacesArgs, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
-use crate::keeper::{self, GitLock, Keeper};
-use crate::model::path_text;
+use palazzo_core::model::path_text;
+use palazzo_keeper::{self as keeper, GitLock, Keeper};
 
 /// Report how Palazzo is set up here, or remove a git lock file
 ///

@@ -6,7 +6,7 @@ use crate::cli::home::PalaceArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::progress_bar::ProgressBar;
 use crate::cli::terminal;
-use crate::keeper::{self, EmbedOutcome, Keeper};
+use palazzo_keeper::{self as keeper, EmbedOutcome, Keeper};
 
 /// Compute all missing embeddings of a palace, for semantic search: `palazzo search --index`
 #[derive(clap::Args)]

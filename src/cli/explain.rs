@@ -5,7 +5,7 @@ use std::io;
 use serde_json::{Value, json};
 
 use crate::cli::terminal;
-use crate::model::{Code, Rule};
+use palazzo_core::model::{Code, Rule};
 
 /// Prints the explanation of one code, or the table of all codes.
 pub(super) fn print_explanation(code: Option<Code>, is_json: bool) -> io::Result<()> {

@@ -8,8 +8,8 @@ use clap::Subcommand;
 
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
-use crate::keeper;
-use crate::model::{escape_unprintable_json, path_text};
+use palazzo_core::model::{escape_unprintable_json, path_text};
+use palazzo_keeper as keeper;
 
 /// Export a palace for another program
 #[derive(clap::Args)]

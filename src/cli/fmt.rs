@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use crate::cli::home::{self, PalacesOptions, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::terminal;
-use crate::keeper::{self, FmtReport, Keeper};
-use crate::model::path_text;
+use palazzo_core::model::path_text;
+use palazzo_keeper::{self as keeper, FmtReport, Keeper};
 
 /// Format files the way Palazzo writes them
 ///

@@ -11,8 +11,8 @@ use ulid::Ulid;
 use crate::cli::merge_file;
 use crate::cli::outcome::Outcome;
 use crate::cli::terminal;
-use crate::keeper;
-use crate::render;
+use palazzo_core::render;
+use palazzo_keeper as keeper;
 
 /// The commands that git runs.
 #[derive(clap::Subcommand)]

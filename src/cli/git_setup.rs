@@ -6,8 +6,8 @@ use crate::cli::home::{self, PalacesArgs};
 use crate::cli::outcome::Outcome;
 use crate::cli::program::program_path;
 use crate::cli::terminal;
-use crate::keeper::{self, DriverFileChange, GitSetupReport};
-use crate::model::path_text;
+use palazzo_core::model::path_text;
+use palazzo_keeper::{self as keeper, DriverFileChange, GitSetupReport};
 
 /// Make git show palace files by meaning, and merge them field by field
 ///

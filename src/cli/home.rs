@@ -5,10 +5,11 @@ use std::sync::Once;
 
 use clap::ArgMatches;
 
+use crate::cli::built_in_templates::read_built_in_templates;
 use crate::cli::outcome::{Failure, no_palace_message};
 use crate::cli::terminal;
-use crate::keeper::{self, Keeper};
-use crate::model::{WatchMode, escape_unprintable_in_lines, path_text};
+use palazzo_core::model::{WatchMode, escape_unprintable_in_lines, path_text};
+use palazzo_keeper::{self as keeper, Keeper};
 
 /// Chooses among several palaces.
 #[derive(clap::Args, Default)]
@@ -327,6 +328,7 @@ pub(super) fn is_same_folder(one: &Path, other: &Path) -> bool {
 pub(super) fn keeper_for_home(given: Option<&Path>, workspace: &WorkspaceArgs) -> Keeper {
     let keeper = Keeper::new(find_home(given), workspace.workspace.clone())
         .with_consent_folder(state_dir())
+        .with_built_in_templates(read_built_in_templates)
         .with_template_folder(template_dir());
     keeper.with_watch_mode(WatchMode::Off, terminal::eprint_failure)
 }

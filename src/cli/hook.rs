@@ -14,8 +14,8 @@ use crate::cli::hook::start_command::{START_COMMAND, StartCommand};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::program::{program_path, to_utf8};
 use crate::cli::terminal;
-use crate::keeper::{self, DEFAULT_TOKENS};
-use crate::model::{path_text, quote_for_shell, unquote_for_shell};
+use palazzo_core::model::{path_text, quote_for_shell, unquote_for_shell};
+use palazzo_keeper::{self as keeper, DEFAULT_TOKENS};
 
 /// The hook event at the start of a conversation, and the matcher for the starts with an
 /// empty context.

@@ -2,7 +2,7 @@
 
 use crate::cli::home::state_dir;
 use crate::cli::outcome::Failure;
-use crate::keeper::HttpAccess;
+use palazzo_keeper::HttpAccess;
 
 /// The address on which a server listens, and clients expect it.
 #[cfg(feature = "http")]

@@ -18,8 +18,8 @@ use crate::cli::progress_bar::ProgressBar;
 use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_count};
 use crate::cli::signal;
 use crate::cli::terminal;
-use crate::keeper::{self, MemoryImportSummary};
-use crate::model::{escape_unprintable_in_lines, path_text};
+use palazzo_core::model::{escape_unprintable_in_lines, path_text};
+use palazzo_keeper::{self as keeper, MemoryImportSummary};
 
 /// Limit for printed messages about lines that could not be parsed.
 const MAX_PRINTED_MESSAGES: usize = 100;

@@ -9,10 +9,10 @@ use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::{signal, templates, terminal};
-use crate::keeper::{self, Keeper, NewPalaceRepository, Template};
-use crate::model::{
+use palazzo_core::model::{
     Files, GitUrl, TemplateVariable, escape_unprintable_in_lines, path_text, quoted,
 };
+use palazzo_keeper::{self as keeper, Keeper, NewPalaceRepository, Template};
 
 /// Create a new palace, empty or from a template
 ///
@@ -232,6 +232,7 @@ fn create_missing_repositories(dir: Option<&Path>) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::built_in_templates::read_built_in_templates;
 
     #[test]
     fn a_value_is_everything_after_the_first_equals_sign() {
@@ -242,7 +243,8 @@ mod tests {
 
     #[test]
     fn only_a_path_is_read_as_a_folder() {
-        let keeper = Keeper::new("/nowhere".into(), None);
+        let keeper =
+            Keeper::new("/nowhere".into(), None).with_built_in_templates(read_built_in_templates);
         assert_eq!(find_template(&keeper, "codebase").unwrap().folder, None);
         let refused = |template| find_template(&keeper, template).unwrap_err().to_string();
         assert!(refused("./codebase").contains("there is no such folder"));

@@ -3,9 +3,9 @@
 use std::io;
 
 use crate::cli::terminal;
-use crate::keeper::{ChangeMode, ItemChange, ItemChangeVerb};
-use crate::model::FileEdit;
-use crate::render::count_with_noun;
+use palazzo_core::model::FileEdit;
+use palazzo_core::render::count_with_noun;
+use palazzo_keeper::{ChangeMode, ItemChange, ItemChangeVerb};
 
 /// Whether a change is committed.
 #[derive(clap::Args)]

@@ -7,8 +7,8 @@ use crate::cli::home::{PalacesOptions, WorkspaceArgs, keeper_for_home, require_p
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
-use crate::keeper;
-use crate::render;
+use palazzo_core::render;
+use palazzo_keeper as keeper;
 
 /// The least that can be searched for; less is found everywhere.
 const MIN_CHARS: usize = 4;

@@ -10,9 +10,11 @@ use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::pager::{self, PagerArgs};
 use crate::cli::terminal;
-use crate::keeper::{self, Caller, CommitLog, LogFilter, LoggedCommit, RevisionQuery, VisitLog};
-use crate::model::{RecordedVisit, UndoneAmount};
-use crate::render;
+use palazzo_core::model::{RecordedVisit, UndoneAmount};
+use palazzo_core::render;
+use palazzo_keeper::{
+    self as keeper, Caller, CommitLog, LogFilter, LoggedCommit, RevisionQuery, VisitLog,
+};
 
 /// List changes, newest first, or with --visits the conversations of agents
 ///

@@ -8,8 +8,8 @@ use crate::cli::home::PalaceArgs;
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
-use crate::keeper;
-use crate::model::path_text;
+use palazzo_core::model::path_text;
+use palazzo_keeper as keeper;
 
 /// Show the map of a palace: rooms, doors, scrolls, versions and ages
 #[derive(clap::Args)]

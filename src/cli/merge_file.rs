@@ -8,8 +8,8 @@ use std::process::{Command, ExitCode};
 
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::terminal;
-use crate::keeper::{self, MergedFileVersions};
-use crate::model::{escape_unprintable_in_lines, path_text};
+use palazzo_core::model::{escape_unprintable_in_lines, path_text};
+use palazzo_keeper::{self as keeper, MergedFileVersions};
 
 /// The file that makes a folder a palace.
 const SETTINGS_FILE: &str = "palace.toml";

@@ -20,11 +20,11 @@ use crate::cli::redacted_secrets::{
 };
 use crate::cli::signal;
 use crate::cli::terminal;
-use crate::keeper::{
-    self, ExtractionResult, ImportOptions, MineSummary, MinedCounts, MinedFile, SourceKind,
-    is_palace_file,
+use palazzo_core::model::{escape_unprintable_in_lines, path_text};
+use palazzo_keeper::{
+    self as keeper, ExtractionResult, ImportOptions, MineSummary, MinedCounts, MinedFile,
+    SourceKind, is_palace_file,
 };
-use crate::model::{escape_unprintable_in_lines, path_text};
 
 /// The fault of a path without files to mine.
 const NOTHING_TO_MINE: &str = "there is nothing to mine here: expected documents (.md, .markdown, \

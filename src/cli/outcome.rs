@@ -1,6 +1,6 @@
 //! The result and the error of a command, the current time, and the user at the terminal.
 
-use crate::model::{TimeZone, path_text, quoted, quoted_unless_plain};
+use palazzo_core::model::{TimeZone, path_text, quoted, quoted_unless_plain};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::LazyLock;
@@ -9,8 +9,8 @@ use std::time::SystemTime;
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
-use crate::keeper::{self, Caller, Refusal};
-use crate::render;
+use palazzo_core::render;
+use palazzo_keeper::{self as keeper, Caller, Refusal};
 
 /// The id of the visit of this run of the program.
 static VISIT_ID: LazyLock<Ulid> = LazyLock::new(|| Ulid::from_datetime(current_time().into()));

@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use crate::cli::outcome::Failure;
-use crate::model::path_text;
+use palazzo_core::model::path_text;
 
 /// Returns the path of this program for a configuration. It is the one by which the user has started
 /// it, so that a link of a package manager stays a link: its target changes with each version. Fails

@@ -10,9 +10,9 @@ use crate::cli::home::PalacesArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
-use crate::keeper::{self, PalaceProposals};
-use crate::model::{Proposal, quote_for_shell};
-use crate::render;
+use palazzo_core::model::{Proposal, quote_for_shell};
+use palazzo_core::render;
+use palazzo_keeper::{self as keeper, PalaceProposals};
 
 /// List the branches with proposed changes, and how to review, merge and drop them
 ///

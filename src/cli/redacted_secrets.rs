@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::keeper::{ImportOptions, RedactedSecret};
-use crate::model::escape_unprintable_in_lines;
-use crate::render;
+use palazzo_core::model::escape_unprintable_in_lines;
+use palazzo_core::render;
+use palazzo_keeper::{ImportOptions, RedactedSecret};
 
 /// Limit for printed lines.
 const MAX_PRINTED_SECRETS: usize = 100;

@@ -8,9 +8,9 @@ use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
-use crate::keeper::{self, Caller, ChangeMode, Keeper};
-use crate::model::ConflictChoice;
-use crate::render;
+use palazzo_core::model::ConflictChoice;
+use palazzo_core::render;
+use palazzo_keeper::{self as keeper, Caller, ChangeMode, Keeper};
 
 /// List the fields for which a merge found two values, or settle one
 ///

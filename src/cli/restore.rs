@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::terminal;
-use crate::keeper::{self, RestoredItem, RestoredRelationCounts};
-use crate::model::quoted_unless_plain;
-use crate::render::{self, count_with_noun};
+use palazzo_core::model::quoted_unless_plain;
+use palazzo_core::render::{self, count_with_noun};
+use palazzo_keeper::{self as keeper, RestoredItem, RestoredRelationCounts};
 
 /// Restore an earlier version of a room, a scroll, an entity or a file, in a new commit
 ///
@@ -77,7 +77,7 @@ fn render_restored_item(restored: &RestoredItem) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ChangeKind, ItemDiff, PalaceItem};
+    use palazzo_core::model::{ChangeKind, ItemDiff, PalaceItem};
 
     fn page(is_changed: bool, restored: usize, skipped: usize) -> String {
         let change = ItemDiff {

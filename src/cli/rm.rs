@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::cli::home::HomeArgs;
 use crate::cli::item_change::{ChangeModeArgs, print_item_change};
 use crate::cli::outcome::{Outcome, terminal_user};
-use crate::keeper;
+use palazzo_keeper as keeper;
 
 /// Delete rooms, wings, scrolls, entities, drawers, tasks or processes, in one commit
 ///

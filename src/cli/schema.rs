@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use crate::cli::outcome::Outcome;
 use crate::cli::terminal;
-use crate::keeper;
-use crate::model::FileKind;
+use palazzo_core::model::FileKind;
+use palazzo_keeper as keeper;
 
 /// Print the JSON Schema of a kind of file; without KIND, list the kinds
 ///

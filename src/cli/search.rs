@@ -11,9 +11,9 @@ use crate::cli::embed;
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::terminal;
-use crate::keeper::{self, SearchQuery, SearchResults};
-use crate::model::ItemKind;
-use crate::render::{self, display_path};
+use palazzo_core::model::ItemKind;
+use palazzo_core::render::{self, display_path};
+use palazzo_keeper::{self as keeper, SearchQuery, SearchResults};
 
 /// Search a palace, best results first
 ///
@@ -144,9 +144,9 @@ fn results_to_json(results: &SearchResults, here: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keeper::{RankingReport, SearchHit};
-    use crate::model::Provenance;
-    use crate::render::HitView;
+    use palazzo_core::model::Provenance;
+    use palazzo_core::render::HitView;
+    use palazzo_keeper::{RankingReport, SearchHit};
 
     fn results(total: usize) -> SearchResults {
         let (title, place) = ("Stasis".to_owned(), "entity, 3 days ago".to_owned());

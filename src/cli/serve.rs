@@ -13,11 +13,11 @@ use crate::cli::home::{PalaceArgs, state_dir};
 use crate::cli::http_server::{self, HttpArgs};
 use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::signal;
-use crate::keeper::{self, BackgroundSyncSettings, Keeper, SyncTiming};
 use crate::mcp::{self, Server, ToolSet, Toolbox};
-use crate::model::{
+use palazzo_core::model::{
     TimeZone, WatchMode, escape_unprintable_in_lines, path_text, quote_for_shell, quoted,
 };
+use palazzo_keeper::{self as keeper, BackgroundSyncSettings, Keeper, SyncTiming};
 
 /// Keeps idle threads alive, beginning with the one that opens the palace. If the system cannot
 /// start another thread, a call then waits for an existing one.

@@ -30,9 +30,9 @@ use crate::cli::setup::question::Choice;
 use crate::cli::setup::start_hook::{StartHook, has_start_hook};
 use crate::cli::setup::text_addition::{TextAddition, plan_text_removals};
 use crate::cli::terminal;
-use crate::keeper;
 use crate::mcp::{ToolSet, Toolbox};
-use crate::model::quote_for_shell;
+use palazzo_core::model::quote_for_shell;
+use palazzo_keeper as keeper;
 
 /// Set up Palazzo on this machine, or take that back
 ///

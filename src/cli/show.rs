@@ -9,8 +9,8 @@ use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
-use crate::keeper::{self, ItemDescription};
-use crate::render;
+use palazzo_core::render;
+use palazzo_keeper::{self as keeper, ItemDescription};
 
 /// Show a room as a visitor sees it, or any other thing
 ///

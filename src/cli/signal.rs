@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 
-use crate::keeper::Keeper;
+use palazzo_keeper::Keeper;
 
 /// Makes a signal wait for a commit in progress before it ends the process; a second
 /// signal ends the process at once.

@@ -13,11 +13,11 @@ use crate::cli::outcome::{Failure, Outcome, current_time};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::signal;
 use crate::cli::terminal;
-use crate::keeper::{
-    self, Refusal, SyncOptions, SyncReport, SyncSetup, SyncState, SyncedRepository,
+use palazzo_core::model::{path_text, quote_for_shell};
+use palazzo_core::render;
+use palazzo_keeper::{
+    self as keeper, Refusal, SyncOptions, SyncReport, SyncSetup, SyncState, SyncedRepository,
 };
-use crate::model::{path_text, quote_for_shell};
-use crate::render;
 
 /// Exchange commits with the upstream of the current branch: fetch, merge, push
 ///

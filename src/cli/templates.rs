@@ -9,9 +9,9 @@ use crate::cli::home::{self, WorkspaceArgs};
 use crate::cli::outcome::Outcome;
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
-use crate::keeper::{self, Template};
-use crate::model::path_text;
-use crate::render;
+use palazzo_core::model::path_text;
+use palazzo_core::render;
+use palazzo_keeper::{self as keeper, Template};
 
 /// List the templates that `palazzo init` can start from: `palazzo init --list`
 #[derive(clap::Args)]

@@ -11,10 +11,10 @@ use anstyle::{AnsiColor, Style};
 use terminal_size::{Width, terminal_size_of};
 use textwrap::{Options, WordSeparator, WordSplitter};
 
-use crate::keeper::Finding;
-use crate::model::{
+use palazzo_core::model::{
     Code, Diagnostic, Severity, escape_unprintable_in_lines, escape_unprintable_json,
 };
+use palazzo_keeper::Finding;
 
 /// The longest lines on a wide terminal: longer ones are hard to read.
 const MAX_WIDTH: usize = 100;
@@ -234,7 +234,7 @@ fn apply_style(style: Style, text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Position;
+    use palazzo_core::model::Position;
 
     fn finding(code: Code, path: &str, message: &str) -> String {
         let mut diagnostic = Diagnostic::for_file(code, path, message);

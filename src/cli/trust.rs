@@ -10,9 +10,9 @@ use crate::cli::home::{self, PalacesArgs};
 use crate::cli::outcome::Outcome;
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
-use crate::keeper::{self, Keeper};
-use crate::model::{Consent, ConsentScope, path_text, quote_for_shell, quoted_unless_plain};
-use crate::render::whole_line;
+use palazzo_core::model::{Consent, ConsentScope, path_text, quote_for_shell, quoted_unless_plain};
+use palazzo_core::render::whole_line;
+use palazzo_keeper::{self as keeper, Keeper};
 
 /// Give your consent to what a palace from another person may do
 ///

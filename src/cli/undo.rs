@@ -8,9 +8,11 @@ use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
-use crate::keeper::{self, KeepReason, KeptFile, UndoSelection, UndoneCommit};
-use crate::model::{RecordedVisit, escape_unprintable, quote_for_shell, quoted_unless_plain};
-use crate::render;
+use palazzo_core::model::{
+    RecordedVisit, escape_unprintable, quote_for_shell, quoted_unless_plain,
+};
+use palazzo_core::render;
+use palazzo_keeper::{self as keeper, KeepReason, KeptFile, UndoSelection, UndoneCommit};
 
 /// How many links that lead nowhere are listed.
 const MAX_BROKEN_LINKS: usize = 5;
@@ -159,7 +161,7 @@ impl Args {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{ChangeKind, ItemDiff, PalaceItem};
+    use palazzo_core::model::{ChangeKind, ItemDiff, PalaceItem};
 
     #[test]
     fn a_script_reads_what_would_be_undone() {

@@ -13,9 +13,9 @@ use crate::cli::map::write_page;
 use crate::cli::outcome::{Failure, Outcome, current_time, terminal_user};
 use crate::cli::serve::{make_server, run_until_signal};
 use crate::cli::terminal;
-use crate::keeper::{self, HttpAccess, PalaceFileRequest};
 use crate::mcp::Toolbox;
-use crate::model::path_text;
+use palazzo_core::model::path_text;
+use palazzo_keeper::{self as keeper, HttpAccess, PalaceFileRequest};
 
 /// How long a running server may take to answer. Without one, the connection is refused at once.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);

@@ -8,8 +8,8 @@ use crate::cli::home::HomeArgs;
 use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::output_format::FormatArgs;
 use crate::cli::terminal;
-use crate::keeper::{self, DEFAULT_TOKENS};
-use crate::token_estimate::estimate_token_count;
+use palazzo_core::token_estimate::estimate_token_count;
+use palazzo_keeper::{self as keeper, DEFAULT_TOKENS};
 
 /// Print what an agent should know when a conversation begins
 ///

@@ -12,10 +12,10 @@ use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::terminal;
 use crate::cli::walk::line_reader::{LineReader, TypedLine};
 use crate::cli::walk::words::{WalkCommand, similar_word, words_help};
-use crate::keeper::{self, Keeper, NewScroll, Refusal};
 use crate::mcp::{ChosenPage, ToolSet, Toolbox};
-use crate::model::{Slot, quoted};
-use crate::render;
+use palazzo_core::model::{Slot, quoted};
+use palazzo_core::render;
+use palazzo_keeper::{self as keeper, Keeper, NewScroll, Refusal};
 
 /// Explore a palace yourself by typing numbers and words
 ///

@@ -15,7 +15,7 @@ use serde_json::{Map, Number, Value, json};
 
 use crate::config_edit::line::{indentation, line_end, missing_line_end, replace_ranges};
 use crate::config_edit::{ConfigError, EntryFields, EntryPlace, WITH_COMMENT};
-use crate::model::InsertionTrace;
+use palazzo_core::model::InsertionTrace;
 
 /// The indentation of a file that has none.
 const DEFAULT_INDENTATION: &str = "  ";

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use crate::config_edit::{ConfigFormat, EntryFields, EntryPlace, find_entry};
-use crate::model::InsertionTrace;
+use palazzo_core::model::InsertionTrace;
 
 pub(super) const JSON: EntryPlace<'static> = EntryPlace { section: "mcpServers", name: "palazzo" };
 pub(super) const TOML: EntryPlace<'static> = EntryPlace { section: "mcp_servers", name: "palazzo" };

@@ -1,7 +1,7 @@
 //! One contiguous change of a text, and how it is reverted in a text that others have changed
 //! since.
 
-use crate::model::TextChange;
+use palazzo_core::model::TextChange;
 
 /// Returns the shortest contiguous change that makes `new` of `was`.
 pub fn text_change(was: &str, new: &str) -> TextChange {

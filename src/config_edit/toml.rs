@@ -9,7 +9,7 @@ use crate::config_edit::line::{
     line_end, missing_line_end, replace_ranges, start_of_line, start_of_next_line, syntax_error,
 };
 use crate::config_edit::{ConfigError, EntryFields, EntryPlace, WITH_COMMENT};
-use crate::model::InsertionTrace;
+use palazzo_core::model::InsertionTrace;
 
 pub(super) fn parse(text: &str) -> Result<Value, ConfigError> {
     Ok(to_json(parse_document(text)?.as_item()))

@@ -7,7 +7,7 @@ use crate::config_edit::line::{
     line_end, missing_line_end, start_of_line, start_of_next_line, syntax_error,
 };
 use crate::config_edit::{ConfigError, EntryFields, EntryPlace, WITH_COMMENT};
-use crate::model::InsertionTrace;
+use palazzo_core::model::InsertionTrace;
 
 /// Maximum nesting depth.
 const MAX_DEPTH: usize = 128;

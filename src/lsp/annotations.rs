@@ -5,10 +5,10 @@ use gen_lsp_types::{
     InlayHintParams, Label,
 };
 
-use crate::keeper::OutlineKind;
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::TextPositions;
 use crate::lsp::uri::uri_of_path;
+use palazzo_keeper::OutlineKind;
 
 /// Counts, above the name in a room or an entity, what leads to it.
 pub(super) fn code_lenses(server: &mut Server, params: &CodeLensParams) -> Option<Vec<CodeLens>> {

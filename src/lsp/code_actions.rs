@@ -6,11 +6,11 @@ use gen_lsp_types::{
     CodeAction, CodeActionKind, CodeActionParams, CodeActionResponse, Position, Range,
 };
 
-use crate::keeper::{EditorFinding, FileChange, Fix, Refusal};
 use crate::lsp::capabilities::fix_all_kind;
 use crate::lsp::diagnostics::diagnostic;
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::TextPositions;
+use palazzo_keeper::{EditorFinding, FileChange, Fix, Refusal};
 
 /// Returns the changes that are possible in a range.
 pub(super) fn code_actions(

@@ -5,10 +5,10 @@ use gen_lsp_types::{
     CompletionResponse, Documentation, InsertTextFormat, Range, TextEdit,
 };
 
-use crate::keeper::{Completion, CompletionKind};
 use crate::lsp::hover::markdown;
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::TextPositions;
+use palazzo_keeper::{Completion, CompletionKind};
 
 /// Returns the completions at a position.
 pub(super) fn complete(

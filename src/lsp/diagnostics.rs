@@ -8,11 +8,11 @@ use gen_lsp_types::{
     PublishDiagnosticsParams, Uri,
 };
 
-use crate::keeper::{EditorFinding, EditorPalace};
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::TextPositions;
 use crate::lsp::uri::{canonical_uri, path_of_uri, uri_of_path};
-use crate::model::{self, Severity};
+use palazzo_core::model::{self, Severity};
+use palazzo_keeper::{EditorFinding, EditorPalace};
 
 /// The name of the server at its findings.
 const SOURCE: &str = "palazzo";

@@ -2,9 +2,9 @@
 
 use gen_lsp_types::{DocumentSymbol, DocumentSymbolParams, DocumentSymbolResponse, SymbolKind};
 
-use crate::keeper::{OutlineEntry, OutlineKind};
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::TextPositions;
+use palazzo_keeper::{OutlineEntry, OutlineKind};
 
 /// Lists the parts of a document.
 pub(super) fn document_symbols(

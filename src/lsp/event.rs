@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use lsp_server::Message;
 
-use crate::keeper::{EditorFinding, EditorPalace, Refusal};
+use palazzo_keeper::{EditorFinding, EditorPalace, Refusal};
 
 /// A palace that was opened, with its findings by file.
 pub(super) struct OpenedPalace {

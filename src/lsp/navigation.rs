@@ -9,11 +9,11 @@ use gen_lsp_types::{
     TextDocumentPositionParams,
 };
 
-use crate::keeper::{EditorPalace, FilePlace, NeighbourRoom, Symbol};
 use crate::lsp::server::Server;
 use crate::lsp::text_positions::{ColumnUnit, TextPositions, ascii_range};
 use crate::lsp::uri::uri_of_path;
-use crate::model::{Position, RoomId};
+use palazzo_core::model::{Position, RoomId};
+use palazzo_keeper::{EditorPalace, FilePlace, NeighbourRoom, Symbol};
 
 /// Returns the place where the symbol at a position is defined.
 pub(super) fn definition(

@@ -7,11 +7,11 @@ use gen_lsp_types as lsp;
 use lsp_server::Request;
 use serde_json::json;
 
-use crate::keeper::Refusal;
 use crate::lsp::event::OpenedPalace;
 use crate::lsp::server::Server;
 use crate::lsp::uri::path_of_uri;
-use crate::model::path_text;
+use palazzo_core::model::path_text;
+use palazzo_keeper::Refusal;
 
 impl Server {
     /// Starts to open a palace, and shows that.

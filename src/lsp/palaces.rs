@@ -8,9 +8,9 @@ use std::thread;
 
 use lsp_server::Request;
 
-use crate::keeper::{EditorPalace, is_palace, list_palaces};
 use crate::lsp::event::{Event, OpenedPalace};
 use crate::lsp::settings::LspSettings;
+use palazzo_keeper::{EditorPalace, is_palace, list_palaces};
 
 /// The palaces of all roots.
 pub(super) struct Palaces {

@@ -8,8 +8,8 @@ use gen_lsp_types::{
     RenameParams, WorkspaceEdit,
 };
 
-use crate::keeper::{FileChange, Refusal, Symbol};
 use crate::lsp::server::Server;
+use palazzo_keeper::{FileChange, Refusal, Symbol};
 
 /// Returns the range and the text of the name at a position, if it can be renamed.
 pub(super) fn prepare_rename(

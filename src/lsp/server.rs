@@ -7,11 +7,11 @@ use chrono::{DateTime, Utc};
 use gen_lsp_types::{self as lsp, Uri};
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response};
 
-use crate::keeper::{EditorPalace, Refusal};
 use crate::lsp::capabilities::ClientSupport;
 use crate::lsp::documents::Documents;
 use crate::lsp::palaces::Palaces;
 use crate::lsp::uri::path_of_uri;
+use palazzo_keeper::{EditorPalace, Refusal};
 
 /// The state of the server.
 pub(super) struct Server {

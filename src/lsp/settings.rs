@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use chrono::{DateTime, Utc};
 
-use crate::model::Tool;
+use palazzo_core::model::Tool;
 
 /// The settings of a language server.
 #[derive(Clone, Debug)]

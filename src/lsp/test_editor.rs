@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::lsp::uri::uri_of_path;
 use crate::lsp::{LspSettings, serve};
-use crate::model::{Tool, ToolEffect, ToolParameter};
+use palazzo_core::model::{Tool, ToolEffect, ToolParameter};
 
 /// The time after which a missing message counts as a failure.
 const TIMEOUT: Duration = Duration::from_secs(60);

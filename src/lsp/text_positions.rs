@@ -5,7 +5,7 @@
 
 use gen_lsp_types::{self as lsp, PositionEncodingKind};
 
-use crate::model::Position;
+use palazzo_core::model::Position;
 
 /// The unit in which the client counts columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use lsp_server::{Connection, ErrorCode, Message};
 use serde_json::{Value, json};
 
-use crate::model::replace_lone_surrogates;
+use palazzo_core::model::replace_lone_surrogates;
 
 /// Longer messages are skipped.
 const MAX_MESSAGE_BYTES: u64 = 64 * 1024 * 1024;

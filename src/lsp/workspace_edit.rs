@@ -9,9 +9,9 @@ use gen_lsp_types::{
     WorkspaceEdit,
 };
 
-use crate::keeper::{FileChange, LineEdit};
 use crate::lsp::server::Server;
 use crate::lsp::uri::uri_of_path;
+use palazzo_keeper::{FileChange, LineEdit};
 
 impl Server {
     /// Converts changes of files in palaces to edits that this client can apply.

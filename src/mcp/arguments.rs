@@ -18,7 +18,7 @@ use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
-use crate::model::{Layout, Slot, quoted};
+use palazzo_core::model::{Layout, Slot, quoted};
 
 pub(super) use graph::{
     CreateEntities, DeleteGraphEntities, DescribeWorkspace, GetEntity, GetRelationships,

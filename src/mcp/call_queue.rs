@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
 
-use crate::keeper::VisitKey;
+use palazzo_keeper::VisitKey;
 
 /// How many calls can read snapshots at the same time.
 const MAX_SNAPSHOT_CALLS: usize = 4;

@@ -10,9 +10,9 @@ use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
 use tokio::task::spawn_blocking;
 
-use crate::keeper::{Caller, Keeper, SnapshotReader};
 use crate::mcp::call_queue::{CallAccess, CallQueue, ExecutionTarget, QueueTicket};
 use crate::mcp::progress::ProgressSender;
+use palazzo_keeper::{Caller, Keeper, SnapshotReader};
 
 /// The keeper with the queue of its calls.
 #[derive(Clone)]

@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::keeper::{
-    self, ActionToolCall, Caller, Choice, ChoiceOutcome, Everything, EverythingPage,
+use crate::mcp::toolbox::{ToolSet, Toolbox};
+use palazzo_core::model::{self, Action, ActionKind, ItemId, Layout, Slot, ToolEffect};
+use palazzo_core::render;
+use palazzo_keeper::{
+    self as keeper, ActionToolCall, Caller, Choice, ChoiceOutcome, Everything, EverythingPage,
     EverythingPart, Keeper,
 };
-use crate::mcp::toolbox::{ToolSet, Toolbox};
-use crate::model::{self, Action, ActionKind, ItemId, Layout, Slot, ToolEffect};
-use crate::render;
 
 /// The tool whose answer is shown instead of the entities that it names: it has the facts in the order
 /// of time.

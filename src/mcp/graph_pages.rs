@@ -2,12 +2,12 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::keeper::{
+use palazzo_core::model::{Audience, quoted};
+use palazzo_core::render::{self, join_names};
+use palazzo_keeper::{
     EntityCreationOutcome, EntityDeletionOutcome, EntityPage, EntityUpdateOutcome, ExtendedEntity,
     RelationPage, TimelinePage, WorkspaceDescription,
 };
-use crate::model::{Audience, quoted};
-use crate::render::{self, join_names};
 
 /// The maximum number of listed conflicts of a merge.
 const MAX_LISTED_CONFLICTS: usize = 10;

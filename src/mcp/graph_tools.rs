@@ -1,8 +1,5 @@
 //! The tools of the knowledge graph.
 
-use crate::keeper::{
-    self, Caller, EntityChange, EntityQuery, Keeper, RelationQuery, TimelineQuery,
-};
 use crate::mcp::arguments::{
     CreateEntities, DeleteGraphEntities, DescribeWorkspace, GetEntity, GetRelationships,
     GetTimeline, ListEntities, ListGenera, PageNumber, SearchEntities, UpdateEntity,
@@ -11,8 +8,11 @@ use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::graph_pages;
 use crate::mcp::reply::{ToolResult, to_tool_result};
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
-use crate::model::Entity;
-use crate::render;
+use palazzo_core::model::Entity;
+use palazzo_core::render;
+use palazzo_keeper::{
+    self as keeper, Caller, EntityChange, EntityQuery, Keeper, RelationQuery, TimelineQuery,
+};
 
 /// How many entities `get_entity` shows in one answer.
 const MAX_SHOWN_ENTITIES: usize = 50;

@@ -17,7 +17,6 @@ use rmcp::model::{
 use rmcp::service::{NotificationContext, Peer, RequestContext, Service, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 
-use crate::keeper::{Caller, Keeper};
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::call_runner::panic_error;
 use crate::mcp::map_app::{offer_map_app, shows_apps};
@@ -26,7 +25,8 @@ use crate::mcp::reply::shorten_long_lines;
 use crate::mcp::resources;
 use crate::mcp::server::{Server, client_name};
 use crate::mcp::subscribers::{accepted_filter, accepted_targets, target_digests};
-use crate::model::quoted;
+use palazzo_core::model::quoted;
+use palazzo_keeper::{Caller, Keeper};
 
 /// One hour: these lists never change while the process runs.
 const LIST_TTL_MS: u64 = 3_600_000;

@@ -21,13 +21,13 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 use ulid::Ulid;
 
-use crate::keeper::{Caller, Keeper, VisitHandle};
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::http::sessions::LimitedSessions;
 use crate::mcp::server::{ClientSession, Server};
 use crate::mcp::toolbox::{ToolSet, Toolbox};
 use crate::mcp::visit_note::VISIT_ARGUMENT;
-use crate::model::Tool;
+use palazzo_core::model::Tool;
+use palazzo_keeper::{Caller, Keeper, VisitHandle};
 
 /// Maximum size of a request, in bytes.
 const MAX_REQUEST_BYTES: usize = 4 << 20;

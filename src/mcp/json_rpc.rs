@@ -15,7 +15,7 @@ use tokio::io::{self, AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _};
 
 use crate::mcp::json_rpc::id_scanner::IdScanner;
 use crate::mcp::reply::shorten_long_lines;
-use crate::model::{escape_unprintable_in_lines, replace_lone_surrogates};
+use palazzo_core::model::{escape_unprintable_in_lines, replace_lone_surrogates};
 
 /// Longer lines are rejected.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;

@@ -4,9 +4,6 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::keeper::{
-    self, Caller, DeletedEntities, DeletionSummary, GraphPage, Keeper, Refusal, Session,
-};
 use crate::mcp::arguments::{
     AddObservations, AddObservationsOutput, DeleteEntities, DeleteObservations, DeletionOutput,
     GraphOutput, MemoryEntities, MemoryEntity, MemoryRelation, MemoryRelations, OpenNodes,
@@ -15,7 +12,10 @@ use crate::mcp::arguments::{
 use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{ToolReply, ToolResult};
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
-use crate::model::{Entity, escape_unprintable_json};
+use palazzo_core::model::{Entity, escape_unprintable_json};
+use palazzo_keeper::{
+    self as keeper, Caller, DeletedEntities, DeletionSummary, GraphPage, Keeper, Refusal, Session,
+};
 
 /// The maximum size of an answer in thirds of a token: 20,000 tokens. Clients truncate answers
 /// at 25,000 tokens.

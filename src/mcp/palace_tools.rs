@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::iter;
 
-use crate::keeper::{self, Blueprint, Caller, Choice, Keeper, Listing, NewScroll, Refusal};
 use crate::mcp::arguments::{BuildRoom, PalaceAction, RoomRequest, SetWorkspace, WriteScroll};
 use crate::mcp::choices::ChosenPage;
 use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{ToolResult, to_tool_result};
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
-use crate::render;
+use palazzo_core::render;
+use palazzo_keeper::{
+    self as keeper, Blueprint, Caller, Choice, Keeper, Listing, NewScroll, Refusal,
+};
 
 /// Maximum number of numbers in one call.
 const MAX_NUMBERS: usize = 50;

@@ -9,7 +9,7 @@ use rmcp::service::{Peer, RequestContext};
 use tokio::sync::watch;
 use tokio::time::{Interval, MissedTickBehavior, interval_at};
 
-use crate::keeper::Caller;
+use palazzo_keeper::Caller;
 
 /// The time before the first notification and between two: a short call sends none.
 const INTERVAL: Duration = Duration::from_millis(200);

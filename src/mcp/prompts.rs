@@ -3,9 +3,9 @@
 use rmcp::model::{JsonObject, Prompt, PromptArgument};
 use serde_json::Value;
 
-use crate::keeper::{self, Caller, DEFAULT_TOKENS, Keeper, MIN_TOKENS, Refusal};
 use crate::mcp::{ToolSet, Toolbox};
-use crate::token_estimate;
+use palazzo_core::token_estimate;
+use palazzo_keeper::{self as keeper, Caller, DEFAULT_TOKENS, Keeper, MIN_TOKENS, Refusal};
 
 /// The name of the prompt that begins a conversation.
 const WAKE_UP: &str = "wake-up";

@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::keeper::Refusal;
-use crate::model::CommitId;
-use crate::render;
+use palazzo_core::model::CommitId;
+use palazzo_core::render;
+use palazzo_keeper::Refusal;
 
 /// The result of a tool: `Err` is a refusal that the caller can read, not a protocol
 /// error.

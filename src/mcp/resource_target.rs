@@ -1,13 +1,13 @@
 //! What a resource URI leads to.
 
-use crate::keeper::Caller;
 use crate::mcp::map_app::MAP_APP_URI;
 use crate::mcp::toolbox::ToolSet;
 use crate::mcp::toolbox::Toolbox;
-use crate::model::ResourceUri;
-use crate::model::Tool;
-use crate::model::UriError;
-use crate::model::UriTarget;
+use palazzo_core::model::ResourceUri;
+use palazzo_core::model::Tool;
+use palazzo_core::model::UriError;
+use palazzo_core::model::UriTarget;
+use palazzo_keeper::Caller;
 
 /// A resource that a client can read.
 #[derive(Clone, Debug)]

@@ -14,13 +14,13 @@ use rmcp::model::{
 };
 use serde_json::json;
 
-use crate::keeper::{self, Caller, Keeper, Refusal, ResourceSummary};
 use crate::mcp::map_app::{APP_TYPE, map_app_meta};
 use crate::mcp::prompts::all_prompts;
 use crate::mcp::reply::{ToolReply, shorten_long_lines};
 use crate::mcp::subscribers::Subscribers;
 use crate::mcp::toolbox::{ToolSet, Toolbox};
-use crate::model::{ResourceUri, UriTarget, escape_unprintable_in_lines};
+use palazzo_core::model::{ResourceUri, UriTarget, escape_unprintable_in_lines};
+use palazzo_keeper::{self as keeper, Caller, Keeper, Refusal, ResourceSummary};
 
 /// The number of resources on one page.
 const PAGE_SIZE: usize = 200;

@@ -14,7 +14,6 @@ use tokio::task::{spawn_blocking, yield_now};
 use tokio::time::{sleep, timeout};
 use ulid::Ulid;
 
-use crate::keeper::{BackgroundSyncSettings, Caller, Keeper, VisitHandle, VisitKey, VisitStore};
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::call_runner::{CallRunner, panic_error};
 use crate::mcp::reply::{DetachedWork, ToolResult, shorten_long_lines};
@@ -22,7 +21,8 @@ use crate::mcp::subscribers::{BaselineDigests, Subscribers};
 use crate::mcp::toolbox::make_printable;
 use crate::mcp::visit_note::find_visit;
 use crate::mcp::{ToolReply, ToolSet, Toolbox};
-use crate::model::TimeZone;
+use palazzo_core::model::TimeZone;
+use palazzo_keeper::{BackgroundSyncSettings, Caller, Keeper, VisitHandle, VisitKey, VisitStore};
 
 /// How long changes are collected before clients are notified.
 const NOTIFICATION_DELAY: Duration = Duration::from_millis(50);

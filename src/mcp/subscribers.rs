@@ -14,9 +14,9 @@ use rmcp::model::{RequestId, ResourceUpdatedNotificationParam, SubscriptionFilte
 use rmcp::service::{Peer, SubscriptionSink};
 use ulid::Ulid;
 
-use crate::keeper::{self, Caller, ChangeCounters, Keeper};
 use crate::mcp::Toolbox;
 use crate::mcp::resource_target::{ResourceTarget, action_tools_for, parse_target};
+use palazzo_keeper::{self as keeper, Caller, ChangeCounters, Keeper};
 
 /// Maximum number of resources per subscriber.
 const MAX_SUBSCRIPTIONS: usize = 1_000;

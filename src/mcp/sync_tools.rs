@@ -1,11 +1,11 @@
 //! The tools for what synchronizing and merging leave to a reader.
 
-use crate::keeper::{self, Caller, ChangeMode, Keeper, SyncReport};
 use crate::mcp::arguments::{NoArguments, Resolve};
 use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{DetachedWork, render_warnings, to_tool_result};
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
-use crate::render;
+use palazzo_core::render;
+use palazzo_keeper::{self as keeper, Caller, ChangeMode, Keeper, SyncReport};
 
 pub(super) fn sync_tools() -> [RegisteredTool; 2] {
     [resolve(), sync_palace()]

@@ -10,7 +10,6 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::keeper::{self, ActionToolCall, Caller, Keeper};
 use crate::mcp::arguments::{Blanks, normalize_arguments, parse_arguments};
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::effect_hint::EffectHint;
@@ -18,10 +17,11 @@ use crate::mcp::reply::{
     DetachedWork, ToolReply, ToolResult, error_after_commits, render_warnings, shorten_long_lines,
 };
 use crate::mcp::schema::compact_schema;
-use crate::model::{
+use palazzo_core::model::{
     self, Action, ToolEffect, ToolParameter, did_you_mean, escape_unprintable_in_lines, quoted,
 };
-use crate::render;
+use palazzo_core::render;
+use palazzo_keeper::{self as keeper, ActionToolCall, Caller, Keeper};
 
 /// A group of tools that are offered together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

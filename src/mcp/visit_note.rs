@@ -8,9 +8,9 @@ use rmcp::model::JsonObject;
 use serde_json::Value;
 use ulid::Ulid;
 
-use crate::keeper::{Caller, Keeper, VisitHandle, VisitKey, VisitStore};
 use crate::mcp::toolbox::{ToolSet, Toolbox};
-use crate::render::name_in_sentence;
+use palazzo_core::render::name_in_sentence;
+use palazzo_keeper::{Caller, Keeper, VisitHandle, VisitKey, VisitStore};
 
 /// The argument with the handle of a visit.
 pub(super) const VISIT_ARGUMENT: &str = "visit";

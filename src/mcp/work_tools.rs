@@ -1,11 +1,11 @@
 //! The tools for tasks and processes.
 
-use crate::keeper::{self, Caller, Keeper, NewProcess, NewTask, WorkPage, WorkQuery};
 use crate::mcp::arguments::{AdvanceProcess, CompleteTask, CreateTask, ListTasks, StartProcess};
 use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::to_tool_result;
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
-use crate::render;
+use palazzo_core::render;
+use palazzo_keeper::{self as keeper, Caller, Keeper, NewProcess, NewTask, WorkPage, WorkQuery};
 
 pub(super) fn work_tools() -> [RegisteredTool; 5] {
     [list_tasks(), create_task(), complete_task(), start_process(), advance_process()]

@@ -13,8 +13,8 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use chrono::{DateTime, Utc};
 use subtle::ConstantTimeEq as _;
 
-use crate::keeper::{self, HttpAccess};
 use crate::web::rate_limit::{RequestLimit, refuse_request};
+use palazzo_keeper::{self as keeper, HttpAccess};
 
 /// Returns the current time.
 pub(super) type Clock = fn() -> DateTime<Utc>;

@@ -16,7 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_io_timeout::TimeoutStream;
 
-use crate::keeper;
+use palazzo_keeper as keeper;
 
 /// The maximum number of connections; others wait until one ends.
 const MAX_CONNECTIONS: usize = 500;

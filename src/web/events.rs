@@ -13,8 +13,8 @@ use serde_json::json;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
-use crate::keeper::{self, Caller, Keeper, PalaceEvent, SeenPalace};
 use crate::web::page_server::PageServer;
+use palazzo_keeper::{self as keeper, Caller, Keeper, PalaceEvent, SeenPalace};
 
 /// How long changes are collected before they are sent.
 const DELAY: Duration = Duration::from_millis(50);

@@ -2,8 +2,8 @@
 
 use tokio::sync::watch;
 
-use crate::keeper::{self, Caller, PageRequest};
 use crate::mcp::Server;
+use palazzo_keeper::{self as keeper, Caller, PageRequest};
 
 /// What answers the requests for pages.
 #[derive(Clone)]

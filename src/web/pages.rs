@@ -6,10 +6,10 @@ use axum::http::{Method, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 
-use crate::keeper;
-use crate::view::{PAGE_SCRIPT, PAGE_STYLE};
 use crate::web::events::stream_events;
 use crate::web::page_server::PageServer;
+use palazzo_core::view::{PAGE_SCRIPT, PAGE_STYLE};
+use palazzo_keeper as keeper;
 
 /// Returns the routes of the pages.
 pub(super) fn page_routes(pages: PageServer) -> Router {

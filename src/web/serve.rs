@@ -15,7 +15,6 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::keeper::{Caller, HttpAccess};
 use crate::mcp::{Server, http_route};
 use crate::web::access::{
     Access, Clock, end_open_connections, open_link, require_cookie, require_token,
@@ -26,6 +25,7 @@ use crate::web::origin::{AllowedHosts, check_host_and_origin};
 use crate::web::page_server::PageServer;
 use crate::web::pages::{asset_routes, page_routes};
 use crate::web::rate_limit::{RequestLimit, limit_requests};
+use palazzo_keeper::{Caller, HttpAccess};
 
 /// How long the server waits for the requests under way when it is stopped.
 const STOP_LIMIT: Duration = Duration::from_secs(5);

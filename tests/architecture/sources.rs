@@ -9,19 +9,45 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 /// Words in `#[cfg(…)]` that keep code out of the program that people use.
 const TEST_CONDITIONS: [&str; 2] = ["test", "failpoints"];
 
-/// A source file of the program.
+/// The crates of the program: the folder of each, and the module that it stands for.
+const CRATES: [(&str, Option<&str>); 4] = [
+    ("src", None),
+    ("crates/palazzo-core/src", None),
+    ("crates/palazzo-store/src", Some("store")),
+    ("crates/palazzo-keeper/src", Some("keeper")),
+];
+
+/// A source file of the program. The crates are seen as modules of one crate.
 pub(crate) struct SourceFile {
-    /// The path from the root of the repository, such as `src/keeper/walk.rs`.
+    /// The path from the root of the repository, such as `crates/palazzo-keeper/src/walk.rs`.
     pub(crate) path: PathBuf,
-    /// Its code: all lines except those of items that only tests compile.
+    /// The path of the module: `["keeper", "walk", "enter"]`.
+    pub(crate) module: Vec<String>,
+    /// Its code, with paths from the one crate: all lines except those of items that only tests
+    /// compile.
     pub(crate) code: String,
 }
 
 impl SourceFile {
-    /// Returns the path of the module: `["keeper", "walk", "enter"]`.
-    pub(crate) fn module(&self) -> Vec<String> {
-        let inside = self.path.strip_prefix("src").unwrap().with_extension("");
-        inside.iter().map(|it| it.to_str().unwrap().to_owned()).collect()
+    /// Sees `code` in the file `path` of a crate, which lies in `folder`, as code of the one crate.
+    fn new(folder: &str, crate_module: Option<&str>, path: PathBuf, code: &str) -> Self {
+        let inside = path.strip_prefix(folder).unwrap().with_extension("");
+        let mut module: Vec<_> = inside.iter().map(|it| it.to_str().unwrap().to_owned()).collect();
+        let mut code = code.to_owned();
+        if let Some(name) = crate_module {
+            match module[0].as_str() {
+                "lib" => module[0] = name.to_owned(),
+                "watch" => {}
+                _ => module.insert(0, name.to_owned()),
+            }
+            code = replace_start(&code, "crate::", &format!("crate::{name}::"));
+            code = replace_start(&code, "crate as", &format!("crate::{name} as"));
+        }
+        code = replace_start(&code, "palazzo_core", "crate");
+        code = replace_start(&code, "palazzo_store", "crate::store");
+        code = replace_start(&code, "palazzo_keeper", "crate::keeper");
+        let code = code.replace("crate::store::watch", "crate::watch");
+        Self { path, module, code }
     }
 
     /// Returns the lines of code that are no comments.
@@ -30,13 +56,17 @@ impl SourceFile {
     }
 }
 
-/// Reads all files below `src`, except those of modules that only tests compile.
+/// Reads all source files, except those of modules that only tests compile.
 pub(crate) fn read_sources() -> Vec<SourceFile> {
+    CRATES.into_iter().flat_map(|(folder, module)| read_crate(folder, module)).collect()
+}
+
+fn read_crate(folder: &str, crate_module: Option<&str>) -> Vec<SourceFile> {
     let (mut files, mut test_modules) = (Vec::new(), Vec::new());
-    for path in files_below(Path::new("src")) {
+    for path in files_below(Path::new(folder)) {
         let text = fs::read_to_string(&path).unwrap();
         if path.extension().is_none_or(|it| it != "rs") {
-            files.push(SourceFile { path, code: text });
+            files.push(SourceFile::new(folder, crate_module, path, &text));
             continue;
         }
         let (code, declared) = split_tests(&text);
@@ -46,14 +76,26 @@ pub(crate) fn read_sources() -> Vec<SourceFile> {
             path.with_extension("")
         };
         test_modules.extend(declared.iter().map(|it| children.join(it)));
-        files.push(SourceFile { path, code });
+        files.push(SourceFile::new(folder, crate_module, path, &code));
     }
     files.retain(|file| {
         let module = file.path.with_extension("");
         !test_modules.iter().any(|it| module.starts_with(it))
     });
-    assert!(files.len() > 100, "the sources were not found");
+    assert!(files.len() > 50, "the sources were not found");
     files
+}
+
+/// Replaces `start` where it is the start of a path.
+fn replace_start(code: &str, start: &str, by: &str) -> String {
+    let mut parts = code.split(start);
+    let mut replaced = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_inside = replaced.ends_with(|it: char| it.is_alphanumeric() || it == '_');
+        replaced.push_str(if is_inside { start } else { by });
+        replaced.push_str(part);
+    }
+    replaced
 }
 
 /// Returns the code without the items that only tests compile, and the modules among these items

@@ -27,7 +27,7 @@ mod servers;
 use std::cell::RefCell;
 use std::io::Write as _;
 
-use palazzo::model::escape_unprintable_in_lines;
+use palazzo_core::model::escape_unprintable_in_lines;
 use proptest::collection::vec;
 use proptest::prop_assert_eq;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::process::Stdio;
 
 use insta::assert_snapshot;
-use palazzo::model::Rule;
+use palazzo_core::model::Rule;
 use serde_json::{Value, json};
 
 use crate::harness::{Home, MARCH_1};

@@ -1,7 +1,7 @@
 //! Deleting entities, and the effect on files that mention them.
 
 use insta::assert_snapshot;
-use palazzo::keeper::{self, Caller, DeletedEntities, Keeper};
+use palazzo_keeper::{self as keeper, Caller, DeletedEntities, Keeper};
 
 use crate::harness::{Home, MARCH_1};
 

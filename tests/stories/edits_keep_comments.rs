@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use palazzo::format;
-use palazzo::model::{Files, Palace, RoomId, TimeZone};
+use palazzo_core::format;
+use palazzo_core::model::{Files, Palace, RoomId, TimeZone};
 use proptest::collection::vec;
 use proptest::prelude::*;
 

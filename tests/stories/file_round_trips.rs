@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use chrono::DateTime;
-use palazzo::format;
-use palazzo::model::{
+use palazzo_core::format;
+use palazzo_core::model::{
     Action, ActionKind, Code, Diagnostic, Drawer, Entity, Files, FrontMatterWingRoom, Grouping,
     NavigationTarget, Palace, Process, ProcessStep, Relation, Room, Task, TimeZone, WorkStatus,
     WorkSubject, normalize_prose,
@@ -149,7 +149,7 @@ pub(crate) fn non_blank_text() -> impl Strategy<Value = String> {
 
 fn slug() -> impl Strategy<Value = String> {
     "[a-z0-9][a-z0-9_-]{0,12}"
-        .prop_filter("reserved", |it| it.parse::<palazzo::model::Slug>().is_ok())
+        .prop_filter("reserved", |it| it.parse::<palazzo_core::model::Slug>().is_ok())
 }
 
 fn value() -> impl Strategy<Value = Value> {

@@ -1,8 +1,8 @@
 //! Files in any style, converted to canonical form: the content is the same, and no
 //! comment is lost.
 
-use palazzo::format::{self, FmtOutcome};
-use palazzo::model::{AttributeDef, AttributeKind, Files, Genus, RelationDef, StatusDef};
+use palazzo_core::format::{self, FmtOutcome};
+use palazzo_core::model::{AttributeDef, AttributeKind, Files, Genus, RelationDef, StatusDef};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;

@@ -8,11 +8,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use palazzo::check::PalaceCheck;
-use palazzo::format::{self, FmtOutcome, RoomNameIndex, ValuePositions};
-use palazzo::keeper::Finding;
-use palazzo::model::{Code, Date, Diagnostic, Files, Palace, RoomRef, Tool, ValuePath};
-use palazzo::{diff, exchange};
+use palazzo_core::check::PalaceCheck;
+use palazzo_core::format::{self, FmtOutcome, RoomNameIndex, ValuePositions};
+use palazzo_core::model::{Code, Date, Diagnostic, Files, Palace, RoomRef, Tool, ValuePath};
+use palazzo_core::{diff, exchange};
+use palazzo_keeper::Finding;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};

@@ -636,7 +636,7 @@ async fn actions_naming_missing_entities_are_reported_on_building_and_deleting()
 
 #[tokio::test]
 async fn workspace_and_hall_pages_stay_below_their_token_limit_in_any_script() {
-    let tokens = palazzo::token_estimate::estimate_token_count;
+    let tokens = palazzo_core::token_estimate::estimate_token_count;
     let mut seed = 7_u32;
     let mut any = |from: u32, many: u32, letters: usize| -> String {
         let letter = || {

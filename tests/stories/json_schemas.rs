@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use insta::assert_snapshot;
-use palazzo::keeper;
-use palazzo::model::FileKind;
+use palazzo_core::model::FileKind;
+use palazzo_keeper as keeper;
 use serde_json::json;
 
 use crate::harness::{Home, MARCH_1};

@@ -488,7 +488,7 @@ fn answers_stay_below_the_client_token_limit_in_any_script() {
             json!({ "entities": many.collect::<Vec<_>>() }),
         );
         let found = wire.call("search_nodes", json!({ "query": script }));
-        let tokens = palazzo::token_estimate::estimate_token_count(&found);
+        let tokens = palazzo_core::token_estimate::estimate_token_count(&found);
         assert!((9_000..25_000).contains(&tokens), "{script}: {tokens} tokens");
     }
 }

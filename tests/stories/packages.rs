@@ -143,7 +143,8 @@ fn cargo_binstall_finds_the_archives_of_every_target() {
         .output()
         .unwrap();
     let metadata: Value = serde_json::from_slice(&metadata.stdout).unwrap();
-    let package = &metadata["packages"][0];
+    let mut packages = metadata["packages"].as_array().unwrap().iter();
+    let package = packages.find(|it| it["name"] == "palazzo").unwrap();
     let binstall = &package["metadata"]["binstall"];
     let targets: Value =
         serde_json::from_str(&fs::read_to_string("packaging/targets.json").unwrap()).unwrap();

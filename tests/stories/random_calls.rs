@@ -1,7 +1,7 @@
 //! Invariants that hold after any calls in any order.
 
-use palazzo::keeper::{self, Caller, Keeper};
 use palazzo::mcp::{ToolSet, Toolbox};
+use palazzo_keeper::{self as keeper, Caller, Keeper};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

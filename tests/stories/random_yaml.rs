@@ -1,7 +1,7 @@
 //! Hand-written YAML: the same content in any order and style, with comments
 //! everywhere.
 
-use palazzo::model::{
+use palazzo_core::model::{
     Action, ActionKind, AttributeDef, AttributeKind, Entity, Genus, Grouping, NavigationTarget,
     Process, ProcessStep, Relation, Room, StatusDef, Task, WorkStatus, WorkSubject,
 };

@@ -56,7 +56,7 @@ fn wake_up_shows_items_of_every_kind() {
         let most: usize = budget.to_string().trim_matches('"').parse().unwrap();
         let told =
             get_prompt(&mut wire, "wake-up", json!({ "budget": budget, "workspace": "survey" }));
-        let tokens = palazzo::token_estimate::estimate_token_count(&told);
+        let tokens = palazzo_core::token_estimate::estimate_token_count(&told);
         assert!(
             told.starts_with("What follows was read from") && tokens <= most,
             "{tokens} of {most}: {told}"
@@ -109,7 +109,7 @@ fn wake_up_stays_within_its_budget() {
     let mut longest = 0;
     for budget in [100, 150, 300, 600, 1_000, 5_000] {
         let told = run(&home, &["wake-up", "--budget", &budget.to_string()]);
-        let tokens = palazzo::token_estimate::estimate_token_count(&told);
+        let tokens = palazzo_core::token_estimate::estimate_token_count(&told);
         assert!(tokens <= budget && tokens >= longest, "{tokens} of {budget}: {told}");
         longest = tokens;
     }

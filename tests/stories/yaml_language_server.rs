@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use insta::assert_snapshot;
-use palazzo::format::FmtOutcome;
-use palazzo::model::Files;
+use palazzo_core::format::FmtOutcome;
+use palazzo_core::model::Files;
 use serde_json::{Value, json};
 
 use crate::harness::{Home, MARCH_1};
@@ -252,13 +252,13 @@ fn findings_that_are_left_to_the_schema_are_reported_by_it() {
         let parts: Vec<_> = place.iter().map(|it| it.to_str().unwrap()).collect();
         let path = parts[3..].join("/");
         let files = Files::from([(path.clone(), text.clone())]);
-        let (_, findings) = palazzo::format::parse_palace("P", &files);
+        let (_, findings) = palazzo_core::format::parse_palace("P", &files);
         let findings: Vec<_> =
-            findings.into_iter().filter(palazzo::format::is_found_by_schema).collect();
+            findings.into_iter().filter(palazzo_core::format::is_found_by_schema).collect();
         if findings.is_empty() {
             continue;
         }
-        let text = palazzo::format::ensure_modeline(&path, &text);
+        let text = palazzo_core::format::ensure_modeline(&path, &text);
         let file = home.path().join("w").join(&path);
         let reported = editor.diagnostics(&file, &text);
         assert_ne!(reported, "", "{path}: {findings:?}\n{text}");
@@ -431,7 +431,7 @@ fn an_editor_that_formats_files_leaves_the_canonical_form_as_it_is() {
     assert_ne!(editor.formatted(&folder.path().join("messy.yaml"), messy), messy);
     let mut count = 0;
     let mut check = |path: &str, text: &str| {
-        let canonical = match palazzo::format::fmt_file(path, text) {
+        let canonical = match palazzo_core::format::fmt_file(path, text) {
             Some(FmtOutcome::Unchanged) => text.to_owned(),
             Some(FmtOutcome::Formatted(canonical)) => canonical,
             other => panic!("{path}: {other:?}\n{text}"),
@@ -441,7 +441,8 @@ fn an_editor_that_formats_files_leaves_the_canonical_form_as_it_is() {
     };
     for palace in std::fs::read_dir("example-palaces").unwrap().map(|it| it.unwrap().path()) {
         for_each_example_file(&palace, &palace, &mut |path, text| {
-            let is_canonical = palazzo::format::fmt_file(path, text) == Some(FmtOutcome::Unchanged);
+            let is_canonical =
+                palazzo_core::format::fmt_file(path, text) == Some(FmtOutcome::Unchanged);
             assert!(is_canonical, "{}: run `palazzo fmt`", palace.join(path).display());
             check(path, text);
         });

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use crate::keeper;
+use palazzo_keeper as keeper;
 
 /// The largest configuration that is read. Parsing a usual one takes ten times its size in memory.
 const MAX_BYTES: u64 = 64 << 20;

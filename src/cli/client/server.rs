@@ -7,8 +7,8 @@ use crate::cli::home::HomeArgs;
 use crate::cli::http_access::{DEFAULT_URL, http_access};
 use crate::cli::outcome::Failure;
 use crate::cli::program::{program_path, to_utf8};
-use crate::keeper;
 use crate::mcp::ToolSet;
+use palazzo_keeper as keeper;
 
 /// The command by which a client starts the server, and the server's name there.
 #[derive(Clone, Debug)]

@@ -8,8 +8,8 @@ use clap_complete::CompletionCandidate;
 
 use crate::cli::home::{WorkspaceArgs, find_home_and_source, keeper_for_home};
 use crate::cli::outcome::terminal_user;
-use crate::keeper::{self, Caller, ItemName, Keeper, LogFilter, RevisionQuery};
-use crate::model::{FileKind, ItemKind, RecordedVisit, Rule, escape_unprintable_in_lines};
+use palazzo_core::model::{FileKind, ItemKind, RecordedVisit, Rule, escape_unprintable_in_lines};
+use palazzo_keeper::{self as keeper, Caller, ItemName, Keeper, LogFilter, RevisionQuery};
 
 /// How many names are offered at most.
 const MAX_CANDIDATES: usize = 500;

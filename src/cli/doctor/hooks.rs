@@ -11,7 +11,7 @@ use crate::cli::home::is_same_folder;
 use crate::cli::hook::start_command::StartCommand;
 use crate::cli::hook::{START_EVENT, home_of_hook, palazzo_hooks};
 use crate::config_edit::ConfigFormat;
-use crate::model::quote_for_shell;
+use palazzo_core::model::quote_for_shell;
 
 /// A hook of Palazzo.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use crate::cli::doctor::client_configs::{ClientConfigs, ConfiguredServer, UnreadableConfig};
 use crate::cli::doctor::hooks::ConfiguredHook;
-use crate::keeper::{BlockingGitOperation, DoctorReport, FORMAT_VERSION, GitLock};
-use crate::model::{path_text, quote_for_shell};
-use crate::render::{count_with_noun, group_thousands, name_in_sentence, whole_line};
+use palazzo_core::model::{path_text, quote_for_shell};
+use palazzo_core::render::{count_with_noun, group_thousands, name_in_sentence, whole_line};
+use palazzo_keeper::{BlockingGitOperation, DoctorReport, FORMAT_VERSION, GitLock};
 
 /// How Palazzo is set up on this machine.
 pub(super) struct Report {
@@ -229,7 +229,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::store::{BlockingGitOperation, LockOwner, RepositoryState};
+    use palazzo_store::{BlockingGitOperation, LockOwner, RepositoryState};
 
     fn report(state: Option<RepositoryState>, has_lost_history: bool) -> DoctorReport {
         DoctorReport {

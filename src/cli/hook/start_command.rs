@@ -5,7 +5,7 @@ use std::fmt;
 use crate::cli::home::HomeArgs;
 use crate::cli::outcome::Failure;
 use crate::cli::program::{program_path, to_utf8};
-use crate::model::{quote_for_shell, unquote_for_shell};
+use palazzo_core::model::{quote_for_shell, unquote_for_shell};
 
 /// The part by which the command is recognised, whatever the path of the program.
 pub(in crate::cli) const START_COMMAND: &str = " hook session-start --home ";

@@ -14,8 +14,8 @@ use crate::cli::progress_bar::ProgressBar;
 use crate::cli::redacted_secrets::{ImportArgs, print_redacted_secrets, redacted_count};
 use crate::cli::signal;
 use crate::cli::terminal;
-use crate::keeper::{self, MempalaceImportSummary, MempalaceTables};
-use crate::model::{escape_unprintable_in_lines, path_text};
+use palazzo_core::model::{escape_unprintable_in_lines, path_text};
+use palazzo_keeper::{self as keeper, MempalaceImportSummary, MempalaceTables};
 
 /// The database of texts with Chroma.
 const CHROMA_FILE: &str = "chroma.sqlite3";

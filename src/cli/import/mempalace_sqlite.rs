@@ -14,8 +14,8 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Params};
 use serde_json::{Map, Value};
 
 use crate::cli::outcome::Failure;
-use crate::keeper::{MempalaceTables, Row};
-use crate::model::path_text;
+use palazzo_core::model::path_text;
+use palazzo_keeper::{MempalaceTables, Row};
 
 /// How long to wait for another process that is writing.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);

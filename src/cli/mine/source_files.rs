@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use chrono::{DateTime, Utc};
 
 use crate::cli::outcome::Failure;
-use crate::keeper::{IgnoreRules, SourceFile, SourceKind};
-use crate::model::path_text;
+use palazzo_core::model::path_text;
+use palazzo_keeper::{IgnoreRules, SourceFile, SourceKind};
 
 /// The room of documents at the top of the mined folder.
 const DEFAULT_ROOM: &str = "notes";

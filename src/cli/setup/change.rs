@@ -7,8 +7,8 @@ use crate::cli::client::config_file::{
 };
 use crate::cli::home;
 use crate::cli::setup::state_folder::{divide_folders, missing_folders};
-use crate::keeper;
-use crate::model::ClientSetup;
+use palazzo_core::model::ClientSetup;
+use palazzo_keeper as keeper;
 
 /// A change of a file.
 pub(super) struct Change {

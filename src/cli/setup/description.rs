@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::config_edit::{ConfigFormat, EntryFields, EntryPlace};
-use crate::model::{quote_for_shell, redact_secrets};
+use palazzo_core::model::{quote_for_shell, redact_secrets};
 
 /// Describes a new entry as a configuration that consists of it.
 pub(super) fn describe_insertion(

@@ -3,7 +3,7 @@
 use crate::cli::home::HomeArgs;
 use crate::cli::init;
 use crate::cli::outcome::Failure;
-use crate::keeper::{self, Keeper};
+use palazzo_keeper::{self as keeper, Keeper};
 
 /// A palace that is created.
 pub(super) struct NewPalace {

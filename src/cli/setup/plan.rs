@@ -13,7 +13,7 @@ use crate::cli::setup::change::{Change, RecordChange};
 use crate::cli::setup::description::{describe_insertion, describe_removal, describe_update};
 use crate::cli::setup::new_palace::NewPalace;
 use crate::config_edit::{ConfigError, find_entry};
-use crate::model::{ClientSetup, InsertionTrace, quoted};
+use palazzo_core::model::{ClientSetup, InsertionTrace, quoted};
 
 /// The name of the first palace, unless one is given.
 const FIRST_PALACE: &str = "palace";

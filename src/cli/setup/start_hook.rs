@@ -13,8 +13,8 @@ use crate::cli::setup::change::{Change, RecordChange};
 use crate::cli::setup::description::signed_lines;
 use crate::cli::setup::plan::Step;
 use crate::config_edit::{ConfigFormat, replace_json_string};
-use crate::keeper::DEFAULT_TOKENS;
-use crate::model::{ClientSetup, path_text};
+use palazzo_core::model::{ClientSetup, path_text};
+use palazzo_keeper::DEFAULT_TOKENS;
 
 /// The hook that each conversation should begin with.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::cli::client::config_file::remove_empty_folders;
 use crate::cli::home;
-use crate::keeper;
-use crate::model::ClientSetup;
+use palazzo_core::model::ClientSetup;
+use palazzo_keeper as keeper;
 
 /// Divides folders into those that contain the folder of the state, which is removed last, and the
 /// others.

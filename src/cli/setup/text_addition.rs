@@ -16,7 +16,7 @@ use crate::config_edit::{
     ConfigError, ConfigFormat, EntryPlace, insert_list_item, remove_list_items, revert_text_change,
     text_change,
 };
-use crate::model::{ClientSetup, InsertionTrace};
+use palazzo_core::model::{ClientSetup, InsertionTrace};
 
 /// The line for CLAUDE.md, AGENTS.md and the like.
 const INSTRUCTIONS: &str = "Palazzo (MCP) is the memory of all conversations: begin each with its \

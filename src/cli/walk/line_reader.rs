@@ -10,7 +10,7 @@ use rustyline::{CompletionType, Config, Editor};
 
 use crate::cli::terminal;
 use crate::cli::walk::name_completer::NameCompleter;
-use crate::keeper::Choices;
+use palazzo_keeper::Choices;
 
 /// The number of lines that the history keeps.
 const MAX_HISTORY_LINES: usize = 1000;

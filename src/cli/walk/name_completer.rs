@@ -7,8 +7,8 @@ use rustyline::validate::Validator;
 use rustyline::{Context, Helper};
 
 use crate::cli::walk::words::WORDS;
-use crate::keeper::Choices;
-use crate::model::escape_unprintable_in_lines;
+use palazzo_core::model::escape_unprintable_in_lines;
+use palazzo_keeper::Choices;
 
 /// Completes what can be typed in the current room.
 #[derive(Default)]

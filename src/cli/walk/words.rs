@@ -1,6 +1,6 @@
 //! The words that a person can type in `palazzo walk`.
 
-use crate::model::{Slot, did_you_mean};
+use palazzo_core::model::{Slot, did_you_mean};
 
 /// The command in a typed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -101,7 +101,7 @@ pub(super) fn similar_word(line: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Layout;
+    use palazzo_core::model::Layout;
 
     #[test]
     fn a_line_is_a_number_a_word_or_the_name_of_a_room() {

@@ -4,11 +4,11 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::keeper::{Direction, EntityChange, RelationQuery, RelationRemoval, TimelineQuery};
 use crate::mcp::arguments::{
     LenientDate, NonBlankText, PageNumber, deserialize_non_blank, non_blank_date,
 };
-use crate::model::{Entity, Relation};
+use palazzo_core::model::{Entity, Relation};
+use palazzo_keeper::{Direction, EntityChange, RelationQuery, RelationRemoval, TimelineQuery};
 
 /// The arguments of `describe_workspace`.
 #[derive(Debug, Deserialize, JsonSchema)]

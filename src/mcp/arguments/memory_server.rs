@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
-use crate::keeper::{EntityObservations, GraphPage};
-use crate::model::{self, Triple};
+use palazzo_core::model::{self, Triple};
+use palazzo_keeper::{EntityObservations, GraphPage};
 
 /// An entity.
 #[derive(Clone, Debug, Deserialize, Serialize, JsonSchema)]

@@ -4,12 +4,12 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::keeper::{Direction, NewDrawer, NewFact};
 use crate::mcp::arguments::graph::DirectionInput;
 use crate::mcp::arguments::{
     LenientDate, LenientInteger, LenientNumber, non_blank_date, trimmed_non_blank,
 };
-use crate::model::{Relation, Triple, WingRoomNames};
+use palazzo_core::model::{Relation, Triple, WingRoomNames};
+use palazzo_keeper::{Direction, NewDrawer, NewFact};
 
 /// The arguments of `mempalace_list_rooms`.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -6,12 +6,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::keeper::Blueprint;
 use crate::mcp::arguments::{ActionNumber, ParsedText};
-use crate::model::{
+use palazzo_core::model::{
     Action, ActionKind, Grouping, NavigationTarget, RoomDestination, RoomRef, Slug,
     normalize_prose, quoted,
 };
+use palazzo_keeper::Blueprint;
 
 /// The arguments of `set_workspace`.
 #[derive(Debug, Deserialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::model::ConflictChoice;
+use palazzo_core::model::ConflictChoice;
 
 /// The arguments of `resolve`.
 #[derive(Debug, Deserialize, JsonSchema)]

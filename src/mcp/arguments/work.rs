@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::keeper::{NewProcess, NewTask, WorkQuery};
 use crate::mcp::arguments::{PageNumber, ParsedText};
-use crate::model::RoomRef;
+use palazzo_core::model::RoomRef;
+use palazzo_keeper::{NewProcess, NewTask, WorkQuery};
 
 /// The arguments of `create_task`.
 #[derive(Debug, Deserialize, JsonSchema)]

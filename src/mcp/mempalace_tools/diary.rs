@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::keeper::{self, Caller, DiaryPage, Keeper};
 use crate::mcp::arguments::{DiaryRead, DiaryWrite};
 use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::mempalace_tools::reply::{
@@ -11,8 +10,9 @@ use crate::mcp::mempalace_tools::reply::{
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
-use crate::model::DiaryEntry;
-use crate::render::name_in_sentence;
+use palazzo_core::model::DiaryEntry;
+use palazzo_core::render::name_in_sentence;
+use palazzo_keeper::{self as keeper, Caller, DiaryPage, Keeper};
 
 pub(crate) fn diary_tools() -> [RegisteredTool; 2] {
     [diary_write(), diary_read()]

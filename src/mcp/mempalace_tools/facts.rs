@@ -1,9 +1,8 @@
 //! The five tools for the knowledge graph as facts with dates.
 
-use crate::model::Entity;
+use palazzo_core::model::Entity;
 use serde_json::{Value, json};
 
-use crate::keeper::{self, AddFactOutcome, Caller, FactRecord, FactsAbout, Keeper, NewFact};
 use crate::mcp::arguments::{KgAdd, KgInvalidate, KgQuery, KgTimeline, NoArguments};
 use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::mempalace_tools::reply::{
@@ -12,7 +11,10 @@ use crate::mcp::mempalace_tools::reply::{
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
-use crate::model::{Relation, fold_name, quoted};
+use palazzo_core::model::{Relation, fold_name, quoted};
+use palazzo_keeper::{
+    self as keeper, AddFactOutcome, Caller, FactRecord, FactsAbout, Keeper, NewFact,
+};
 
 pub(crate) fn fact_tools() -> [RegisteredTool; 5] {
     [kg_query(), kg_add(), kg_invalidate(), kg_timeline(), kg_stats()]

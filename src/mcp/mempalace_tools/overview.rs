@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::aaak;
-use crate::keeper::{self, Caller, DrawerStats, Keeper, SimilarDrawer};
 use crate::mcp::arguments::{CheckDuplicate, ListRooms, NoArguments};
 use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::mempalace_tools::reply::{
@@ -13,7 +11,9 @@ use crate::mcp::mempalace_tools::reply::{
     read_palace_or_default, refusal_to_text, reply_with_palace_hint, report_left_out,
 };
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
-use crate::model::{did_you_mean, quoted};
+use palazzo_core::aaak;
+use palazzo_core::model::{did_you_mean, quoted};
+use palazzo_keeper::{self as keeper, Caller, DrawerStats, Keeper, SimilarDrawer};
 
 /// How an agent should use these tools.
 const PROTOCOL: &str = "\

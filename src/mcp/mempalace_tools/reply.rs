@@ -1,16 +1,16 @@
 //! Replies of the MemPalace tools: JSON values of bounded size, with hints.
 
-use crate::keeper::Caller;
-use crate::keeper::DrawerLocation;
-use crate::keeper::Keeper;
-use crate::keeper::Refusal;
-use crate::keeper::Session;
 use crate::mcp::memory_server_tools::format_json_item_per_line;
 use crate::mcp::reply::ToolReply;
 use crate::mcp::reply::ToolResult;
 use chrono::DateTime;
 use chrono::SecondsFormat;
 use chrono::Utc;
+use palazzo_keeper::Caller;
+use palazzo_keeper::DrawerLocation;
+use palazzo_keeper::Keeper;
+use palazzo_keeper::Refusal;
+use palazzo_keeper::Session;
 use serde_json::Map;
 use serde_json::Value;
 use serde_json::json;

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 use ulid::Ulid;
 
-use crate::keeper::{self, Caller, DrawerHit, DrawerHits, DrawerQuery, Keeper};
 use crate::mcp::arguments::MempalaceSearch;
 use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::mempalace_tools::overview::{
@@ -16,7 +15,8 @@ use crate::mcp::mempalace_tools::reply::{
 };
 use crate::mcp::reply::ToolResult;
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
-use crate::model::{Provenance, drawer_id_in_name, quoted};
+use palazzo_core::model::{Provenance, drawer_id_in_name, quoted};
+use palazzo_keeper::{self as keeper, Caller, DrawerHit, DrawerHits, DrawerQuery, Keeper};
 
 /// The maximum length of the query that an answer repeats, in characters.
 const MAX_QUERY_CHARS: usize = 250;

@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::keeper::{self, Caller, DrawerStats, Keeper, ReachedRoom, RoomAcrossWings};
 use crate::mcp::arguments::{FindTunnels, NoArguments, Traverse};
 use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::memory_server_tools::format_json_item_per_line;
@@ -13,6 +12,7 @@ use crate::mcp::mempalace_tools::reply::{
 };
 use crate::mcp::reply::ToolReply;
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
+use palazzo_keeper::{self as keeper, Caller, DrawerStats, Keeper, ReachedRoom, RoomAcrossWings};
 
 pub(crate) fn tunnel_tools() -> [RegisteredTool; 3] {
     [traverse(), find_tunnels(), graph_stats()]

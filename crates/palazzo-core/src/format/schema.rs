@@ -1,0 +1,205 @@
+//! JSON Schemas of the file formats, for editors.
+//!
+//! The types below describe the format of each kind of file. Nothing is deserialized into them: the
+//! parsers walk the node tree, so that each finding has a line number. Tests check that both agree,
+//! on every file of the examples and the corpus. The schemas are of draft 7, the newest that
+//! editors support completely, and use no `$ref`, because editors then describe a wrong key in
+//! plain words.
+
+#![expect(dead_code, reason = "what is spelled is only described, nothing is read into it")]
+
+mod conflict;
+mod entity;
+pub(crate) mod front_matter;
+mod genus;
+mod modeline;
+mod palace;
+mod room;
+pub(crate) mod scalars;
+mod work;
+
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+
+pub use modeline::{
+    README, README_PATH, ensure_modeline, has_right_modeline, is_palazzo_path,
+    kind_of_file_with_modeline,
+};
+pub(super) use modeline::{
+    kind_of_schema_file, prepend_modeline, retarget_modeline, schema_path, split_modeline,
+};
+
+use crate::model::{Code, Diagnostic, FileKind};
+
+/// Rules of parsers that a schema cannot express because they depend on other parts of the file or on
+/// other files: the code, and words of the message.
+const NOT_IN_SCHEMA: [(Code, &str); 3] = [
+    (Code::MissingKey, "a scroll needs `written`"),
+    (Code::BadValue, "`step` is the number of the current step"),
+    (Code::BadValue, "is none of the statuses"),
+];
+
+/// Returns whether a program that reads YAML, and checks the file by its schema, reports a finding
+/// too.
+pub fn is_found_by_schema(finding: &Diagnostic) -> bool {
+    let is_beyond =
+        |(code, words): &(Code, &str)| finding.code == *code && finding.message.contains(words);
+    match finding.code {
+        Code::Syntax
+        | Code::DuplicateKey
+        | Code::UnknownKey
+        | Code::MissingKey
+        | Code::WrongType
+        | Code::BadValue
+        | Code::BadSlug
+        | Code::BadId
+        | Code::BadTime => !NOT_IN_SCHEMA.iter().any(is_beyond),
+        _ => false,
+    }
+}
+
+/// Returns the schema of a kind of file.
+pub(super) fn json_schema_of_file_kind(kind: FileKind) -> String {
+    let schema = match kind {
+        FileKind::Palace => schema_of_type::<palace::PalaceSchema>(),
+        FileKind::Room => schema_of_type::<room::RoomSchema>(),
+        FileKind::Entity => schema_of_type::<entity::EntitySchema>(),
+        FileKind::Genus => schema_of_type::<genus::GenusSchema>(),
+        FileKind::Task => schema_of_type::<work::TaskSchema>(),
+        FileKind::Process => schema_of_type::<work::ProcessSchema>(),
+        FileKind::Conflict => schema_of_type::<conflict::ConflictSchema>(),
+        FileKind::Scroll => schema_of_type::<front_matter::ScrollSchema>(),
+        FileKind::Drawer => schema_of_type::<front_matter::DrawerSchema>(),
+        FileKind::Diary => schema_of_type::<front_matter::DiaryEntrySchema>(),
+    };
+    format!("{schema:#}\n")
+}
+
+fn schema_of_type<T: JsonSchema>() -> serde_json::Value {
+    let settings = SchemaSettings::draft07().with(|it| it.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<T>().to_value()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use jsonschema::Validator;
+    use serde_json::{Map, Value};
+    use toml_edit::{Document, Item};
+
+    use super::*;
+    use crate::format::{PalacePath, front_matter, parse_file, yaml};
+    use crate::model::Severity;
+
+    /// One file of every kind that has a schema.
+    const SAMPLE_PATHS: [&str; 10] = [
+        "palace.toml",
+        "rooms/a.yaml",
+        "entities/a/a.yaml",
+        "genera/a.yaml",
+        "tasks/a.yaml",
+        "processes/a.yaml",
+        "conflicts/a.yaml",
+        "scrolls/a/a.md",
+        "drawers/a/b/a.md",
+        "diary/a/a.md",
+    ];
+
+    /// Collects the files below a folder that have a schema, with their paths in a palace and their
+    /// texts.
+    fn collect_files(folder: &Path, files: &mut Vec<(String, String)>) {
+        for place in fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()) {
+            if place.is_dir() {
+                collect_files(&place, files);
+                continue;
+            }
+            let Ok(text) = fs::read_to_string(&place) else { continue };
+            let names: Vec<_> = place.iter().map(|it| it.to_str().unwrap()).collect();
+            let begins = |it: &&str| names.contains(&it.split('/').next().unwrap());
+            if let Some(path) = SAMPLE_PATHS.into_iter().find(begins) {
+                files.push((path.to_owned(), text));
+            }
+        }
+    }
+
+    fn file_kind(path: &str) -> FileKind {
+        match PalacePath::parse(path).unwrap() {
+            PalacePath::Settings => FileKind::Palace,
+            PalacePath::Room(_) => FileKind::Room,
+            PalacePath::Entity => FileKind::Entity,
+            PalacePath::Genus => FileKind::Genus,
+            PalacePath::Task => FileKind::Task,
+            PalacePath::Process => FileKind::Process,
+            PalacePath::Conflict => FileKind::Conflict,
+            PalacePath::Scroll(_) => FileKind::Scroll,
+            PalacePath::Drawer(_) => FileKind::Drawer,
+            PalacePath::Diary(_) => FileKind::Diary,
+            PalacePath::Other => panic!("{path}"),
+        }
+    }
+
+    /// Parses a file as an editor does.
+    fn file_as_json(path: &str, text: &str) -> Option<Value> {
+        match file_kind(path) {
+            FileKind::Palace => Some(toml_to_json(Document::parse(text).ok()?.as_item())),
+            FileKind::Scroll | FileKind::Drawer | FileKind::Diary => {
+                Some(yaml::parse_yaml(front_matter::split_front_matter(text)?.0).ok()?.to_json())
+            }
+            _ => Some(yaml::parse_yaml(text).ok()?.to_json()),
+        }
+    }
+
+    fn toml_to_json(item: &Item) -> Value {
+        if let Some(table) = item.as_table_like() {
+            let pairs = table.iter().map(|(key, it)| (key.to_owned(), toml_to_json(it)));
+            return Value::Object(pairs.collect::<Map<_, _>>());
+        }
+        if let Some(items) = item.as_array() {
+            return items.iter().map(|it| toml_to_json(&Item::Value(it.clone()))).collect();
+        }
+        let scalar = item.as_str().map(Value::from).or(item.as_integer().map(Value::from));
+        scalar.or(item.as_bool().map(Value::from)).unwrap_or(Value::Null)
+    }
+
+    fn validator(kind: FileKind) -> Validator {
+        jsonschema::draft7::new(&serde_json::from_str(&json_schema_of_file_kind(kind)).unwrap())
+            .unwrap()
+    }
+
+    fn is_error_schemas_find(it: &Diagnostic) -> bool {
+        let is_beyond = NOT_IN_SCHEMA
+            .iter()
+            .any(|(code, words)| it.code == *code && it.message.contains(words));
+        it.severity() == Severity::Error && !is_beyond
+    }
+
+    #[test]
+    fn schemas_and_readers_reject_the_same_files() {
+        let validators = FileKind::ALL.map(|it| (it, validator(it)));
+        let mut files = Vec::new();
+        for root in ["../../example-palaces", "../../tests/broken-palaces"] {
+            collect_files(Path::new(root), &mut files);
+        }
+        let (mut right, mut wrong, mut apart) = (0, 0, Vec::new());
+        for (path, text) in &files {
+            let Some(said) = file_as_json(path, text) else { continue };
+            let kind = file_kind(path);
+            let (_, validator) = validators.iter().find(|it| it.0 == kind).unwrap();
+            let complaint = validator.iter_errors(&said).next().map(|it| it.to_string());
+            let findings = parse_file(path, text).findings;
+            let error =
+                findings.iter().find(|it| is_error_schemas_find(it)).map(ToString::to_string);
+            match (&complaint, &error) {
+                (None, None) => right += 1,
+                (Some(_), Some(_)) => wrong += 1,
+                _ => {
+                    apart.push(format!("{text}\n-- schema: {complaint:?}\n-- reader: {error:?}\n"));
+                }
+            }
+        }
+        assert!(apart.is_empty(), "{}", apart.join("\n"));
+        assert!(right > 40 && wrong > 20, "{right} right, {wrong} wrong");
+    }
+}

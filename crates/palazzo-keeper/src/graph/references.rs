@@ -1,0 +1,363 @@
+//! Renames an entity in everything that refers to it: entities, rooms, tasks, processes, visits.
+
+use serde_json::Value;
+
+use crate::Refusal;
+use crate::graph::edit::GraphEdit;
+use crate::palace::OpenPalace;
+use crate::palace::item_edits::{plan_room_edit, plan_subject_edit};
+use palazzo_core::model::{
+    Action, ActionKind, AttributeKind, Entity, FileEdit, Graph, ItemId, Relation, Room,
+    WorkSubject, entity_links, rename_in_entity_links,
+};
+use palazzo_core::render;
+use palazzo_core::visit::Visit;
+
+/// Replaces `old_name` by `name` in entities and loose ends, and returns how many change. Skips
+/// those in `deleted`.
+pub(crate) fn rename_in_entities(
+    edit: &mut GraphEdit,
+    open: &mut OpenPalace,
+    old_name: &str,
+    name: &str,
+    deleted: &[String],
+) -> Result<usize, Refusal> {
+    let sources = open.palace.graph.names_referring_to(old_name);
+    let mut changed = 0;
+    for (source, is_defined) in sources.iter().filter(|(it, _)| !deleted.contains(it)) {
+        let entity = match is_defined {
+            true => edit.entity_mut(open, source)?,
+            false => edit.loose_end_mut(open, source)?,
+        };
+        let Some(entity) = entity else { continue };
+        let before = entity.clone();
+        rename_in_entity(entity, &open.palace.graph, old_name, name);
+        changed += usize::from(*entity != before);
+        edit.record_renamed_target(source, *is_defined, old_name, name);
+    }
+    Ok(changed)
+}
+
+/// Returns the edits of the rooms with actions or links that name one of `old_names`.
+pub(crate) fn plan_rename_in_rooms(
+    open: &mut OpenPalace,
+    old_names: &[String],
+    name: &str,
+) -> Result<Vec<FileEdit>, Refusal> {
+    let palace = open.palace.clone();
+    let links = link_attribute_names(&palace.graph);
+    let is_old = |text: &str| old_names.iter().any(|it| is_reference_to(&palace.graph, text, it));
+    let renamed = |room: &Room| {
+        let mut renamed = room.clone();
+        renamed.description = rename_in_entity_links(&room.description, is_old, name);
+        renamed.actions.iter_mut().for_each(|it| rename_in_action(it, &links, is_old, name));
+        renamed
+    };
+    let mut edits = Vec::new();
+    for (id, _) in palace.rooms().filter(|(_, it)| renamed(it) != **it) {
+        edits.extend(plan_room_edit(open, id, renamed)?);
+    }
+    Ok(edits)
+}
+
+/// Returns the edits of the tasks and processes about one of `old_names`.
+pub(crate) fn plan_rename_in_work(
+    open: &mut OpenPalace,
+    old_names: &[String],
+    name: &str,
+) -> Result<Vec<FileEdit>, Refusal> {
+    let palace = open.palace.clone();
+    let renamed = |subject: &WorkSubject| {
+        let entity = subject.entity.as_ref()?;
+        let is_old = old_names.iter().any(|old| is_reference_to(&palace.graph, entity, old));
+        is_old.then(|| WorkSubject { entity: Some(name.to_owned()), ..subject.clone() })
+    };
+    let tasks = palace.tasks.iter().map(|(path, it)| (path, &it.subject));
+    let work = tasks.chain(palace.processes.iter().map(|(path, it)| (path, &it.subject)));
+    let mut edits = Vec::new();
+    for (path, _) in work.filter(|(_, it)| renamed(it).is_some()) {
+        edits.extend(plan_subject_edit(open, path, renamed)?);
+    }
+    Ok(edits)
+}
+
+/// Counts the rooms, tasks and processes that name one of `names`: a phrase for each kind.
+pub(crate) fn describe_references(open: &OpenPalace, names: &[String]) -> Vec<String> {
+    let palace = &open.palace;
+    let is_named = |text: &str| {
+        let is_other = palace.graph.get(text.trim()).is_some_and(|it| !names.contains(&it.name));
+        !is_other && names.iter().any(|it| it.to_lowercase() == text.trim().to_lowercase())
+    };
+    let names_one = |action: &Action| action.named_entities().any(is_named);
+    let is_about = |it: &WorkSubject| it.entity.as_deref().is_some_and(is_named);
+    let links_to_one =
+        |it: &Room| it.texts_with_links().flat_map(entity_links).any(|it| is_named(it.name));
+    let rooms =
+        palace.rooms().filter(|(_, it)| it.actions.iter().any(names_one) || links_to_one(it));
+    let tasks = palace.tasks.values().filter(|it| is_about(&it.subject));
+    let processes = palace.processes.values().filter(|it| is_about(&it.subject));
+    [
+        count_and_first_name("room", &rooms.map(|(_, it)| it.name.as_str()).collect::<Vec<_>>()),
+        count_and_first_name("task", &tasks.map(|it| it.title.as_str()).collect::<Vec<_>>()),
+        count_and_first_name("process", &processes.map(|it| it.name.as_str()).collect::<Vec<_>>()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Counts the items of a kind, and names the first.
+fn count_and_first_name(noun: &str, names: &[&str]) -> Option<String> {
+    let first = names.first()?;
+    let first = render::name_in_sentence(&render::truncate(first, 60));
+    let first = if names.len() > 1 { format!("first {first}") } else { first };
+    Some(format!("{} ({first})", render::count_with_noun(names.len(), noun)))
+}
+
+/// Replaces `old_names` by `name` in the menu and the listed items of a visit.
+pub(crate) fn rename_in_visit(visit: &mut Visit, old_names: &[String], name: &str) {
+    let is_old =
+        |text: &str| old_names.iter().any(|it| it.to_lowercase() == text.trim().to_lowercase());
+    visit.menu.iter_mut().for_each(|it| rename_in_action(it, &[], is_old, name));
+    for item in &mut visit.listed_items {
+        if let ItemId::Entity(it) = item
+            && old_names.contains(it)
+        {
+            name.clone_into(it);
+        }
+    }
+}
+
+/// Replaces `old_name` by `name` in one entity. Relations that become equal are merged.
+fn rename_in_entity(entity: &mut Entity, graph: &Graph, old_name: &str, name: &str) {
+    let mut relations: Vec<Relation> = Vec::new();
+    for mut relation in std::mem::take(&mut entity.relations) {
+        if relation.to == old_name {
+            name.clone_into(&mut relation.to);
+        }
+        add_unique_relation(&mut relations, relation, name);
+    }
+    entity.relations = relations;
+    let genus = graph.genus_definition(&entity.genus);
+    for (key, definition) in genus.into_iter().flat_map(|it| &it.attributes) {
+        if let (AttributeKind::Link(_), Some(Value::String(to))) =
+            (&definition.kind, entity.attributes.get_mut(key))
+            && is_reference_to(graph, to, old_name)
+        {
+            name.clone_into(to);
+        }
+    }
+}
+
+/// Adds a relation, unless an equal one to `name` exists, which then takes the source if it has
+/// none.
+pub(crate) fn add_unique_relation(relations: &mut Vec<Relation>, relation: Relation, name: &str) {
+    let facts =
+        |it: &Relation| (it.kind.clone(), it.to.clone(), it.since.clone(), it.until.clone());
+    let same = |it: &&mut Relation| relation.to == name && facts(it) == facts(&relation);
+    match relations.iter_mut().find(same) {
+        Some(existing) => existing.source = existing.source.take().or(relation.source),
+        None => relations.push(relation),
+    }
+}
+
+/// Replaces old names by `name` in the text of an action, in its parameters, and in its attribute
+/// filters whose attributes are `links`.
+fn rename_in_action(
+    action: &mut Action,
+    links: &[String],
+    is_old: impl Fn(&str) -> bool,
+    name: &str,
+) {
+    let params = match &mut action.kind {
+        ActionKind::ShowEntity { entity } if is_old(entity) => return name.clone_into(entity),
+        ActionKind::Text { content } => {
+            *content = rename_in_entity_links(content, is_old, name);
+            return;
+        }
+        ActionKind::Query { params, .. } => params,
+        _ => return,
+    };
+    let rename = |value: Option<&mut Value>| {
+        if let Some(Value::String(text)) = value
+            && is_old(text)
+        {
+            name.clone_into(text);
+        }
+    };
+    for key in Action::ENTITY_PARAMS {
+        rename(params.get_mut(key));
+    }
+    if let Some(Value::Array(listed)) = params.get_mut(Action::ENTITY_LIST_PARAM) {
+        for it in listed {
+            rename(Some(it));
+        }
+    }
+    if let Some(Value::Object(attributes)) = params.get_mut("attributes") {
+        for key in links {
+            rename(attributes.get_mut(key));
+        }
+    }
+}
+
+/// Lists the attributes that a genus defines as links.
+fn link_attribute_names(graph: &Graph) -> Vec<String> {
+    let attributes = graph.genus_definitions().flat_map(|it| &it.attributes);
+    let links = attributes.filter(|(_, it)| matches!(it.kind, AttributeKind::Link(_)));
+    links.map(|(key, _)| key.clone()).collect()
+}
+
+/// Returns true if `text` refers to the entity called `name`, which may not exist any more: a
+/// person may have changed its name in its file.
+fn is_reference_to(graph: &Graph, text: &str, name: &str) -> bool {
+    text == name || graph.find_entity(text).is_some_and(|it| it.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_home::TestHome;
+
+    const ADA: (&str, &str) = ("entities/person/ada.yaml", "name: Ada\ngenus: Person\n");
+    const BOOK_GENUS: (&str, &str) =
+        ("genera/book.yaml", "name: Book\nattributes:\n  by: link to Person\n");
+    const HALL: (&str, &str) = (
+        "rooms/hall.yaml",
+        "name: Hall\ndescription: Stone.\nactions:\n- label: See her\n  type: query\n  \
+        tool: get_entity\n  tool_params: {name: ada}   # soon\n",
+    );
+    const TASK: (&str, &str) = ("tasks/ask.yaml", "title: Ask\nstatus: open\nentity: ADA\n");
+
+    fn ada() -> [String; 1] {
+        ["Ada".to_owned()]
+    }
+
+    fn query_action(params: Value) -> Action {
+        let Value::Object(params) = params else { panic!("{params}") };
+        let kind = ActionKind::Query { tool: "get_entity".to_owned(), params };
+        Action { label: "See her".to_owned(), kind }
+    }
+
+    /// Returns the new texts of the rooms of a palace in which Ada is renamed to Eve.
+    fn rename_in_rooms(files: &[(&str, &str)]) -> Vec<String> {
+        let edits = TestHome::new(files).run(|it| plan_rename_in_rooms(it.palace, &ada(), "Eve"));
+        edits.unwrap().into_iter().filter_map(|it| it.now).collect()
+    }
+
+    #[test]
+    fn a_room_action_is_renamed_in_any_case_and_its_comment_stays() {
+        assert_eq!(rename_in_rooms(&[ADA, HALL]), [HALL.1.replace("{name: ada}", "{name: Eve}")]);
+    }
+
+    #[test]
+    fn an_action_that_shows_the_entity_is_renamed() {
+        let query = "tool: get_entity\n  tool_params: {name: ada}";
+        let hall = HALL.1.replace(query, "entity: ada");
+        let renamed = hall.replace("entity: ada", "entity: Eve");
+        assert_eq!(rename_in_rooms(&[ADA, (HALL.0, &hall)]), [renamed]);
+    }
+
+    #[test]
+    fn an_action_is_not_renamed_if_two_names_match_in_another_case() {
+        let other = ("entities/person/ada-2.yaml", "name: ADA\ngenus: Person\n");
+        assert_eq!(rename_in_rooms(&[ADA, other, HALL]), [""; 0]);
+    }
+
+    #[test]
+    fn an_attribute_filter_is_renamed_only_if_a_genus_defines_a_link() {
+        let text = HALL.1.replace("{name: ada}", "{attributes: {by: Ada, name: Ada}}");
+        let hall = (HALL.0, text.as_str());
+        let renamed = text.replace("by: Ada", "by: Eve");
+        assert_eq!(rename_in_rooms(&[ADA, BOOK_GENUS, hall]), [renamed]);
+        assert_eq!(rename_in_rooms(&[ADA, hall]), [""; 0]);
+    }
+
+    #[test]
+    fn tasks_and_processes_about_the_entity_are_renamed() {
+        let process = (
+            "processes/move.yaml",
+            "name: Move\nentity: Ada\nsteps:\n  - Pack\nstep: 1\nstatus: running\n",
+        );
+        let other = ("tasks/rest.yaml", "title: Ada rests\nstatus: open\n");
+        let mut home = TestHome::new(&[ADA, TASK, process, other]);
+        let edits = home.run(|it| plan_rename_in_work(it.palace, &ada(), "Eve")).unwrap();
+        let texts: Vec<_> = edits.into_iter().map(|it| it.now.unwrap()).collect();
+        assert_eq!(texts, [TASK.1.replace("ADA", "Eve"), process.1.replace("Ada", "Eve")]);
+    }
+
+    #[test]
+    fn a_link_attribute_of_an_entity_is_renamed() {
+        let notes =
+            ("entities/book/notes.yaml", "name: Notes\ngenus: Book\nattributes: { by: ada }\n");
+        TestHome::new(&[ADA, BOOK_GENUS, notes]).run(|session| {
+            let mut edit = GraphEdit::default();
+            let changed = rename_in_entities(&mut edit, session.palace, "Ada", "Eve", &[]);
+            assert_eq!(changed.unwrap(), 1);
+            let notes = edit.entity_mut(session.palace, "Notes").unwrap().unwrap();
+            assert_eq!(notes.attributes["by"], "Eve");
+        });
+    }
+
+    #[test]
+    fn entities_that_are_deleted_are_not_renamed() {
+        let eve = (
+            "entities/person/eve.yaml",
+            "name: Eve\ngenus: Person\nrelations:\n- { type: met, to: Ada }\n",
+        );
+        let changed = TestHome::new(&[ADA, eve]).run(|session| {
+            let (mut edit, deleted) = (GraphEdit::default(), ["Eve".to_owned()]);
+            rename_in_entities(&mut edit, session.palace, "Ada", "Lovelace", &deleted).unwrap()
+        });
+        assert_eq!(changed, 0);
+    }
+
+    #[test]
+    fn a_visit_renames_the_entity_in_its_menu_and_its_list() {
+        let actions =
+            |names: [&str; 2]| names.map(|it| query_action(serde_json::json!({ "entity": it })));
+        let items = |names: [&str; 2]| names.map(|it| ItemId::Entity(it.to_owned()));
+        let mut visit = Visit::default();
+        visit.menu = actions(["Ada", "Bob"]).to_vec();
+        visit.listed_items = items(["ADA", "Ada"]).to_vec();
+        rename_in_visit(&mut visit, &ada(), "Eve");
+        assert_eq!(visit.menu, actions(["Eve", "Bob"]));
+        assert_eq!(visit.listed_items, items(["ADA", "Eve"]));
+    }
+
+    #[test]
+    fn other_parameters_of_an_action_are_not_renamed() {
+        let mut action = query_action(serde_json::json!({ "query": "Ada", "name": ["Ada"] }));
+        let before = action.clone();
+        rename_in_action(&mut action, &["by".to_owned()], |it| it == "Ada", "Eve");
+        assert_eq!(action, before);
+    }
+
+    #[test]
+    fn an_equal_relation_is_not_added_but_gives_its_source() {
+        let met = |since: Option<&str>, source: Option<&str>| Relation {
+            kind: "met".to_owned(),
+            to: "Ada".to_owned(),
+            since: since.map(str::to_owned),
+            until: None,
+            source: source.map(str::to_owned),
+        };
+        let mut relations = vec![met(None, None)];
+        for (since, source) in
+            [(None, Some("a letter")), (None, Some("a diary")), (Some("1830"), None)]
+        {
+            add_unique_relation(&mut relations, met(since, source), "Ada");
+        }
+        assert_eq!(relations, [met(None, Some("a letter")), met(Some("1830"), None)]);
+    }
+
+    #[test]
+    fn references_are_counted_by_kind_with_the_first_name() {
+        let study = ("rooms/study.yaml", HALL.1.replace("Hall", "Study"));
+        let home = [ADA, HALL, (study.0, study.1.as_str()), TASK];
+        TestHome::new(&home).run(|session| {
+            let references = describe_references(session.palace, &ada());
+            assert_eq!(references, ["2 rooms (first Hall)", "1 task (Ask)"]);
+            assert_eq!(describe_references(session.palace, &["Eve".to_owned()]), [""; 0]);
+        });
+    }
+}

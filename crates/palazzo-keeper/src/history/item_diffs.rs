@@ -1,0 +1,194 @@
+//! Converts diffs of files to diffs of the items of a palace.
+
+use std::collections::BTreeSet;
+
+use ulid::Ulid;
+
+use crate::Refusal;
+use crate::palace::OpenPalace;
+use palazzo_core::diff;
+use palazzo_core::diff::diff_texts;
+use palazzo_core::format::{self, PalacePath};
+use palazzo_core::model::{
+    ChangeDetail, ChangeKind, CommitId, FileContent, FileDiff, FileItemKind, Files, ItemDiff,
+    Palace, PalaceItem, ScrollId,
+};
+
+/// The name of a palace that is parsed from some of its files.
+const PLACEHOLDER_NAME: &str = "palace";
+
+/// The items that differ between two states of a palace, and the parts of both that differ.
+pub(crate) struct ComparedFiles {
+    /// Sorted by kind and name.
+    pub(crate) items: Vec<ItemDiff>,
+    pub(crate) was: Palace,
+    pub(crate) now: Palace,
+}
+
+/// Diffs the items in files, sorted by kind and name. A file that does not belong to the palace
+/// format, or that cannot be parsed in one of the states, is an item of its own; schemas are left
+/// out.
+pub(crate) fn item_diffs_from_file_diffs(diffs: &[FileDiff]) -> Vec<ItemDiff> {
+    compare_files(diffs, &Files::new()).items
+}
+
+/// Diffs the items in files, as [`item_diffs_from_file_diffs`] does, and returns both states. A new scroll is
+/// compared with one of `replaced`, the files of unchanged scrolls.
+pub(crate) fn compare_files(diffs: &[FileDiff], replaced: &Files) -> ComparedFiles {
+    let (mut was, mut now) = (replaced.clone(), replaced.clone());
+    let (mut parsed, mut items) = (Vec::new(), Vec::new());
+    for it in diffs.iter().filter(|it| !format::is_palazzo_path(&it.path)) {
+        if let Some(difference) = diff_unparsed_file(it) {
+            items.push(difference);
+            continue;
+        }
+        parsed.push(it);
+        for (files, content) in [(&mut was, &it.was), (&mut now, &it.now)] {
+            files.extend(content.text().map(|text| (it.path.clone(), text.to_owned())));
+        }
+    }
+    let ((was, _), (now, _)) = (
+        format::parse_palace(PLACEHOLDER_NAME, &was),
+        format::parse_palace(PLACEHOLDER_NAME, &now),
+    );
+    items.extend(diff::diff_palaces(&was, &now, file_of_item));
+    let mentioned: BTreeSet<_> = items.iter().map(|it| it.item.clone()).collect();
+    for it in parsed {
+        let item =
+            palace_item_in_file(&now, &it.path).or_else(|| palace_item_in_file(&was, &it.path));
+        let is_both = it.was.text().is_some() && it.now.text().is_some();
+        let files = vec![it.path.clone()];
+        match item {
+            Some(item) if mentioned.contains(&item) || !is_both => {}
+            Some(item) => {
+                items.push(ItemDiff { item, files, change: ChangeKind::Changed(Vec::new()) });
+            }
+            None => {
+                let item = PalaceItem::File(it.path.clone());
+                items.push(ItemDiff { item, files, change: text_change_kind(it) });
+            }
+        }
+    }
+    items.sort_by(|a, b| a.item.cmp(&b.item));
+    ComparedFiles { items, was, now }
+}
+
+/// Returns the files of the unchanged scrolls that new ones replace, as of a commit.
+pub(crate) fn replaced_scroll_files(
+    open: &OpenPalace,
+    commit: Option<&CommitId>,
+    diffs: &[FileDiff],
+) -> Result<Files, Refusal> {
+    let ids = ids_of_replaced_scrolls(diffs);
+    let paths = open.palace.scrolls().filter(|(_, it)| ids.contains(&it.id));
+    let paths = paths.filter_map(|(room, it)| {
+        open.palace.file_of_scroll(&ScrollId { room: room.clone(), id: it.id })
+    });
+    let paths: Vec<_> = paths.filter(|path| !diffs.iter().any(|it| it.path == **path)).collect();
+    let (Some(commit), false) = (commit, paths.is_empty()) else { return Ok(Files::new()) };
+    let past = open.store().as_of(commit)?;
+    let read = |path: &str| Some((path.to_owned(), past.read_file(path).ok().flatten()?));
+    Ok(paths.into_iter().filter_map(read).collect())
+}
+
+/// Returns the ids of the scrolls that new ones replace.
+pub(crate) fn ids_of_replaced_scrolls(diffs: &[FileDiff]) -> BTreeSet<Ulid> {
+    let is_scroll = |path: &str| matches!(PalacePath::parse(path), Ok(PalacePath::Scroll(_)));
+    let new = diffs.iter().filter(|it| it.was == FileContent::Missing && is_scroll(&it.path));
+    let new = new.filter_map(|it| Some((it.path.clone(), it.now.text()?.to_owned())));
+    let (palace, _) = format::parse_palace(PLACEHOLDER_NAME, &new.collect());
+    palace.scrolls().flat_map(|(_, it)| it.replaces.clone()).collect()
+}
+
+/// Returns the file of an item; `None` if the palace does not have the item.
+pub(crate) fn file_of_item(palace: &Palace, item: &PalaceItem) -> Option<String> {
+    match item {
+        PalaceItem::Settings => Some(PalacePath::SETTINGS_FILE.to_owned()),
+        PalaceItem::Room(id) => palace.room(id).map(|_| format::room_path(id)),
+        PalaceItem::Scroll { which, .. } => palace.file_of_scroll(which).map(str::to_owned),
+        PalaceItem::Entity(name) => palace.graph.file_of_entity(name).map(str::to_owned),
+        PalaceItem::ByFile { path, .. } | PalaceItem::File(path) => Some(path.clone()),
+    }
+}
+
+/// Returns the item in a file.
+pub(crate) fn palace_item_in_file(palace: &Palace, path: &str) -> Option<PalaceItem> {
+    match PalacePath::parse(path).ok()? {
+        PalacePath::Settings => Some(PalaceItem::Settings),
+        PalacePath::Room(id) => palace.room(&id).map(|_| PalaceItem::Room(id)),
+        PalacePath::Scroll(_) => {
+            let which: &ScrollId = palace.scroll_in_file(path)?;
+            let title = palace.scroll(which)?.title.clone();
+            Some(PalaceItem::Scroll { which: which.clone(), title })
+        }
+        PalacePath::Entity => {
+            palace.graph.entity_in_file(path).map(|it| PalaceItem::Entity(it.name.clone()))
+        }
+        kind => PalaceItem::in_file(palace, kind_of_item_in_file(&kind)?, path),
+    }
+}
+
+/// Returns the kind of an item that is identified by the path of its file.
+fn kind_of_item_in_file(path: &PalacePath) -> Option<FileItemKind> {
+    Some(match path {
+        PalacePath::Genus => FileItemKind::Genus,
+        PalacePath::Task => FileItemKind::Task,
+        PalacePath::Process => FileItemKind::Process,
+        PalacePath::Drawer(_) => FileItemKind::Drawer,
+        PalacePath::Diary(_) => FileItemKind::DiaryEntry,
+        _ => return None,
+    })
+}
+
+/// Diffs a file without items: one that cannot be parsed, or that does not belong to the format.
+fn diff_unparsed_file(it: &FileDiff) -> Option<ItemDiff> {
+    let path = it.path.clone();
+    for (before, content) in [(false, &it.now), (true, &it.was)] {
+        let why = match content {
+            FileContent::Unreadable(why) => Some(why.clone()),
+            FileContent::Text(text) => parse_failure(&path, text),
+            FileContent::Missing => None,
+        };
+        if let Some(why) = why {
+            let change = ChangeKind::Changed(vec![ChangeDetail::Unreadable { before, why }]);
+            return Some(ItemDiff {
+                item: PalaceItem::File(path.clone()),
+                files: vec![path],
+                change,
+            });
+        }
+    }
+    match PalacePath::parse(&path) {
+        Ok(PalacePath::Conflict | PalacePath::Other) | Err(_) => Some(ItemDiff {
+            item: PalaceItem::File(path.clone()),
+            files: vec![path],
+            change: text_change_kind(it),
+        }),
+        Ok(_) => None,
+    }
+}
+
+fn text_change_kind(it: &FileDiff) -> ChangeKind {
+    let (was, now) = (it.was.text(), it.now.text());
+    let (count, lines) = diff_texts(was.unwrap_or_default(), now.unwrap_or_default());
+    let text = vec![ChangeDetail::TextChanged { text: String::new(), count, lines }];
+    match (was, now) {
+        (None, _) => ChangeKind::Added(text),
+        (_, None) => ChangeKind::Removed(text),
+        (Some(_), Some(_)) => ChangeKind::Changed(text),
+    }
+}
+
+/// Returns why no item could be parsed from a file of the palace; `None` if one was.
+fn parse_failure(path: &str, text: &str) -> Option<String> {
+    let is_item = |it: &PalacePath| !matches!(it, PalacePath::Conflict | PalacePath::Other);
+    let kind = PalacePath::parse(path).ok().filter(is_item)?;
+    let files = Files::from([(path.to_owned(), text.to_owned())]);
+    let (palace, findings) = format::parse_palace(PLACEHOLDER_NAME, &files);
+    let is_parsed = match kind {
+        PalacePath::Settings => format::parse_settings(text).is_some(),
+        _ => palace_item_in_file(&palace, path).is_some(),
+    };
+    let first = findings.first().map(|it| format!("line {}: {}", it.at.line, it.message));
+    (!is_parsed).then(|| first.unwrap_or_default())
+}

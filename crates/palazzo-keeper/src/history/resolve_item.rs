@@ -1,0 +1,208 @@
+//! Finds an item of the palace by its name: a room, a scroll, an entity, a task, a drawer, a file …
+
+use crate::Refusal;
+use crate::history::item_diffs::palace_item_in_file;
+use crate::history::path_argument::path_in_palace;
+use crate::palace::OpenPalace;
+use palazzo_core::format::{PalacePath, room_path};
+use palazzo_core::model::{
+    Entity, FileItemKind, Palace, PalaceItem, RoomId, RoomRef, ScrollId, Slug, did_you_mean,
+    drawer_id_in_name, quoted, quoted_unless_plain,
+};
+use palazzo_core::render;
+use palazzo_core::render::join_names;
+
+/// Maximum number of candidates in the refusal of an ambiguous name.
+const MAX_CANDIDATES: usize = 8;
+
+/// An item, and its file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ResolvedItem {
+    pub(crate) thing: PalaceItem,
+    pub(crate) file: String,
+}
+
+/// Finds an item: a file by its path, in the palace or with the palace's folder, a room by slug or name, a scroll by id or title, an entity by
+/// name or former name, a task by title, a process by name, a drawer by id. Exact matches take
+/// precedence over matches in another case, these over former names, genera and deleted items.
+pub(crate) fn resolve_item(open: &mut OpenPalace, name: &str) -> Result<ResolvedItem, Refusal> {
+    let name = name.trim();
+    let mut items = present_items_named(open, name);
+    if items.is_empty() {
+        items = deleted_items_named(open, name)?;
+    }
+    require_one_item(open, name, &items)
+}
+
+/// Finds an item as [`resolve_item`] does, but no deleted one.
+pub(crate) fn find_present_item(open: &OpenPalace, name: &str) -> Result<ResolvedItem, Refusal> {
+    let name = name.trim();
+    require_one_item(open, name, &present_items_named(open, name))
+}
+
+fn require_one_item(
+    open: &OpenPalace,
+    name: &str,
+    items: &[ResolvedItem],
+) -> Result<ResolvedItem, Refusal> {
+    match items {
+        [only] => Ok(only.clone()),
+        [] => Err(item_not_found_refusal(open, name)),
+        several => Err(ambiguous_name_refusal(name, several)),
+    }
+}
+
+/// Lists the existing items that a name can mean.
+fn present_items_named(open: &OpenPalace, name: &str) -> Vec<ResolvedItem> {
+    if let Some(file) = find_item_by_path(open, name) {
+        return vec![file];
+    }
+    let items = items_with_name(&open.palace, name);
+    let by_path = || find_item_by_path(open, &path_in_palace(open, name)?);
+    if items.is_empty() { by_path().into_iter().collect() } else { items }
+}
+
+/// Returns whether an existing item has this name.
+pub(crate) fn is_item(open: &OpenPalace, name: &str) -> bool {
+    !present_items_named(open, name.trim()).is_empty()
+}
+
+/// Lists the items of a palace with a name: exact matches, else matches in another case, else
+/// entities that had the name before, else genera.
+pub(crate) fn items_with_name(palace: &Palace, name: &str) -> Vec<ResolvedItem> {
+    let lower = name.to_lowercase();
+    let mut items = items_named(palace, name, |it| it == name);
+    if items.is_empty() {
+        items = items_named(palace, &lower, |it| it.to_lowercase() == lower);
+    }
+    if items.is_empty() {
+        items = entities_formerly_named(palace, name);
+    }
+    if items.is_empty() {
+        items = genera_named(palace, &lower);
+    }
+    items
+}
+
+/// Finds an existing file by its path.
+fn find_item_by_path(open: &OpenPalace, name: &str) -> Option<ResolvedItem> {
+    let exists = || open.store().read_file(name).is_ok_and(|it| it.is_some());
+    let item = palace_item_in_file(&open.palace, name);
+    let item = item.or_else(|| exists().then(|| PalaceItem::File(name.to_owned())))?;
+    Some(ResolvedItem { thing: item, file: name.to_owned() })
+}
+
+/// Lists the items of a palace with a matching name.
+fn items_named(palace: &Palace, name: &str, same: impl Fn(&str) -> bool) -> Vec<ResolvedItem> {
+    let rooms = rooms_named(palace, name, &same).into_iter();
+    let rooms = rooms.map(|id| ResolvedItem { file: room_path(&id), thing: PalaceItem::Room(id) });
+    let scrolls = palace.scrolls().filter(|(_, it)| same(&it.title) || same(&it.id.to_string()));
+    let scrolls = scrolls.filter_map(|(room, it)| {
+        let which = ScrollId { room: room.clone(), id: it.id };
+        let file = palace.file_of_scroll(&which)?.to_owned();
+        Some(ResolvedItem { thing: PalaceItem::Scroll { which, title: it.title.clone() }, file })
+    });
+    let entities = palace.graph.iter().filter(|it| same(&it.name));
+    let entities = entities.filter_map(|it| resolved_entity(palace, it));
+    let id = drawer_id_in_name(name);
+    let drawers = id.into_iter().flat_map(|id| palace.drawers.files_with_id(id));
+    let drawers = drawers.filter_map(|file| item_in_file(palace, FileItemKind::Drawer, file));
+    let tasks = palace.tasks.iter().filter(|(_, it)| same(&it.title));
+    let tasks = tasks.filter_map(|(file, _)| item_in_file(palace, FileItemKind::Task, file));
+    let processes = palace.processes.iter().filter(|(_, it)| same(&it.name));
+    let process = |file| item_in_file(palace, FileItemKind::Process, file);
+    let processes = processes.filter_map(|(file, _)| process(file));
+    rooms.chain(scrolls).chain(entities).chain(drawers).chain(tasks).chain(processes).collect()
+}
+
+/// Lists the entities that had a name before.
+fn entities_formerly_named(palace: &Palace, name: &str) -> Vec<ResolvedItem> {
+    let entities = palace.graph.entities_formerly_named(name);
+    entities.filter_map(|it| resolved_entity(palace, it)).collect()
+}
+
+fn resolved_entity(palace: &Palace, entity: &Entity) -> Option<ResolvedItem> {
+    let file = palace.graph.file_of_entity(&entity.name)?.to_owned();
+    Some(ResolvedItem { thing: PalaceItem::Entity(entity.name.clone()), file })
+}
+
+/// Lists the genera with a definition whose name, in lower case, is `lower`.
+fn genera_named(palace: &Palace, lower: &str) -> Vec<ResolvedItem> {
+    let genera = palace.graph.genus_definitions().filter(|it| it.name.to_lowercase() == lower);
+    let files = genera.filter_map(|it| palace.graph.file_of_genus_definition(&it.name));
+    files.filter_map(|file| item_in_file(palace, FileItemKind::Genus, file)).collect()
+}
+
+fn item_in_file(palace: &Palace, what: FileItemKind, file: &str) -> Option<ResolvedItem> {
+    let thing = PalaceItem::in_file(palace, what, file)?;
+    Some(ResolvedItem { thing, file: file.to_owned() })
+}
+
+/// Lists the rooms with a matching slug or, if there is none, with a matching name.
+fn rooms_named(palace: &Palace, name: &str, same: impl Fn(&str) -> bool) -> Vec<RoomId> {
+    let reference = name.parse::<RoomRef>().ok();
+    match reference.map(|it| palace.resolve_room(&it, None)) {
+        Some(Ok(id)) if palace.room(&id).is_some() => vec![id],
+        Some(Err(ambiguous)) => ambiguous.candidates,
+        _ => palace.rooms().filter(|(_, it)| same(&it.name)).map(|(id, _)| id.clone()).collect(),
+    }
+}
+
+/// Lists the files of the history with a matching name: deleted ones, and files without an item.
+fn deleted_items_named(open: &mut OpenPalace, name: &str) -> Result<Vec<ResolvedItem>, Refusal> {
+    open.update_file_history_cache()?;
+    let slug = Slug::from_text(name).map(|it| it.to_string());
+    let path_inside = path_in_palace(open, name);
+    let id = drawer_id_in_name(name).map(|it| it.to_string().to_lowercase());
+    let is_match = |path: &str| match PalacePath::parse(path) {
+        _ if path == name || Some(path) == path_inside.as_deref() => true,
+        Ok(PalacePath::Room(id)) => id.to_string() == name || id.slug.as_str() == name,
+        Ok(PalacePath::Scroll(_) | PalacePath::Drawer(_)) => {
+            let file_name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
+            id.as_ref().is_some_and(|it| file_name.starts_with(it))
+        }
+        Ok(PalacePath::Entity) => {
+            let file_name = path.rsplit('/').next().unwrap_or_default();
+            slug.is_some() && file_name.strip_suffix(".yaml") == slug.as_deref()
+        }
+        _ => false,
+    };
+    let paths = open.file_histories().keys().filter(|it| is_match(it));
+    let resolved = |path: &String| {
+        let item = match PalacePath::parse(path) {
+            Ok(PalacePath::Room(id)) => PalaceItem::Room(id),
+            _ => PalaceItem::File(path.clone()),
+        };
+        ResolvedItem { thing: item, file: path.clone() }
+    };
+    Ok(paths.map(resolved).collect())
+}
+
+fn ambiguous_name_refusal(name: &str, several: &[ResolvedItem]) -> Refusal {
+    let describe = |it: &ResolvedItem| {
+        format!("{} ({})", render::item_label(&it.thing), quoted_unless_plain(&it.file))
+    };
+    let listed: Vec<_> = several.iter().take(MAX_CANDIDATES).map(describe).collect();
+    let more = several.len() - listed.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let (name, listed) = (quoted(name), listed.join(", "));
+    Refusal::Invalid(format!("{name} could be {listed}{more}; give the path of the file instead"))
+}
+
+fn item_not_found_refusal(open: &OpenPalace, name: &str) -> Refusal {
+    let palace = &open.palace;
+    let rooms = palace.rooms().flat_map(|(id, it)| [id.slug.as_str(), it.name.as_str()]);
+    let scrolls = palace.scrolls().map(|(_, it)| it.title.as_str());
+    let tasks = palace.tasks.values().map(|it| it.title.as_str());
+    let work = tasks.chain(palace.processes.values().map(|it| it.name.as_str()));
+    let entities = palace.graph.iter().map(|it| it.name.as_str());
+    let names = rooms.chain(scrolls).chain(entities).chain(work);
+    let meant = did_you_mean(name, names);
+    let hint = meant.map(|it| format!("; did you mean {}?", join_names(&[it.to_owned()])));
+    let commit = open.store().as_of_commit().map(|it| format!(" at {}", it.short));
+    let (commit, hint) = (commit.unwrap_or_default(), hint.unwrap_or_default());
+    let name = quoted(name);
+    Refusal::Invalid(format!(
+        "no room, scroll, entity, task or file is called {name}{commit}{hint}"
+    ))
+}

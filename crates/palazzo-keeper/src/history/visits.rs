@@ -1,0 +1,381 @@
+//! The visits in the history of a palace: what each conversation of an MCP client has changed.
+//!
+//! Every commit of a conversation has the trailer `Palazzo-Visit` with the id of its visit. Commands
+//! of a person have an id too, but are no visits here.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use chrono::{DateTime, TimeDelta, Utc};
+use ulid::Ulid;
+
+use crate::history::diff::{PalaceDiff, commit_summary, file_patch};
+use crate::history::item_diffs::{compare_files, replaced_scroll_files};
+use crate::history::log_filter::{CommitSelection, LogFilter};
+use crate::history::repeated_changes::find_repeated_changes;
+use crate::history::revert::{
+    UndoneCommitSet, changes_file, creates_palace, is_change_of_tool, is_undo, subject_of_undo,
+    visit_of_commit,
+};
+use crate::palace::OpenPalace;
+use crate::walk::hand_over::is_hand_over;
+use crate::{Caller, Refusal, Session};
+use palazzo_core::format::PalacePath;
+use palazzo_core::model::{
+    CommitDetails, FileDiff, HandOver, Palace, RecordedVisit, ScrollId, VisitDetails, quoted,
+};
+use palazzo_core::render;
+
+/// The name of the newest visit that changed something and is not undone.
+const LAST: &str = "last";
+
+/// How many visits a refusal lists.
+const MAX_LISTED_VISITS: usize = 5;
+
+/// The newest visits of a palace.
+#[derive(Clone, Debug)]
+pub struct VisitLog {
+    /// The visits, newest first.
+    pub visits: Vec<VisitDetails>,
+    /// Whether there are older ones.
+    pub is_truncated: bool,
+}
+
+/// Lists the newest visits of clients with commits that the filter selects, at most `limit`.
+pub fn list_visits(
+    session: &Session<'_>,
+    filter: &LogFilter,
+    limit: usize,
+) -> Result<VisitLog, Refusal> {
+    let palace = &*session.palace;
+    let selection = CommitSelection::parse(filter, session.caller)?;
+    let mut visits = read_visits(palace, selection, limit.saturating_add(1))?;
+    let is_truncated = visits.len() > limit;
+    visits.truncate(limit);
+    let describe = |visit: RecordedVisit| {
+        let layers = combine_diffs(palace, &visit.described_commits())?;
+        describe_visit(palace, visit, &layers)
+    };
+    let visits = visits.into_iter().map(describe).collect::<Result<_, Refusal>>()?;
+    Ok(VisitLog { visits, is_truncated })
+}
+
+/// Finds a visit by its id, by the last six or more characters of it, or as `last`, and returns
+/// its changes, and the fields that it changed more than once; or an undo, by the same of its id.
+pub fn show_visit(session: &Session<'_>, name: &str) -> Result<VisitDetails, Refusal> {
+    let visit = find_visit_or_undo(session.palace, session.caller, name)?;
+    let commits = visit.described_commits();
+    let layers = combine_diffs(session.palace, &commits)?;
+    let details = describe_visit(session.palace, visit, &layers)?;
+    let repeated = find_repeated_changes(session.palace, &commits)?;
+    Ok(VisitDetails { repeated, ..details })
+}
+
+/// Returns the differences that a visit made, and the visit; `name` as for [`show_visit`]. The commits
+/// of the diff are the one before the visit and its last one; others may have changed the palace
+/// between them.
+pub fn diff_visit(
+    session: &Session<'_>,
+    name: &str,
+) -> Result<(RecordedVisit, PalaceDiff), Refusal> {
+    let palace = &*session.palace;
+    let visit = find_visit_or_undo(palace, session.caller, name)?;
+    let commits = visit.described_commits();
+    let layers = combine_diffs(palace, &commits)?;
+    let VisitDetails { visit, items, .. } = describe_visit(palace, visit, &layers)?;
+    let before = commits.last().and_then(|it| it.parent.clone());
+    let prefix = palace.store().prefix_in_repository()?;
+    let patches = layers.iter().rev().flatten().map(|it| file_patch(&prefix, it));
+    let diff = PalaceDiff {
+        from: before.map(|it| commit_summary(palace, &it)).transpose()?,
+        to: commits.first().map(|it| it.summary.clone()),
+        items,
+        patch: patches.collect(),
+    };
+    Ok((visit, diff))
+}
+
+/// Finds a visit, or an undo of the command line, as [`show_visit`] does.
+pub(crate) fn find_visit_or_undo(
+    palace: &OpenPalace,
+    caller: &Caller,
+    name: &str,
+) -> Result<RecordedVisit, Refusal> {
+    match find_visit(palace, caller, name) {
+        Ok(visit) => Ok(visit),
+        Err(unknown) => find_undo(palace, name)?.ok_or(unknown),
+    }
+}
+
+/// Finds an undo of the command line by the last characters of its id.
+fn find_undo(palace: &OpenPalace, name: &str) -> Result<Option<RecordedVisit>, Refusal> {
+    let (wanted, mut found) = (name.trim().to_uppercase(), None);
+    if wanted.len() < RecordedVisit::SHORT_ID_LENGTH {
+        return Ok(None);
+    }
+    let mut undone = UndoneCommitSet::default();
+    palace.store().log(&[], |commit| {
+        let is_undone = undone.add_commit(palace, &commit);
+        let id = visit_of_commit(&commit).filter(|it| it.to_string().ends_with(&wanted));
+        found = id.filter(|_| is_undo(&commit)).map(|id| {
+            let mut visit = new_visit(id, &commit);
+            visit.client.clone_from(&commit.summary.by);
+            visit.undoes = Some(subject_of_undo(&commit).to_owned());
+            add_commit(&mut visit, commit, is_undone, &undone);
+            visit
+        });
+        found.is_none()
+    })?;
+    Ok(found)
+}
+
+/// Finds a visit of a client, as [`show_visit`] does.
+pub(crate) fn find_visit(
+    palace: &OpenPalace,
+    caller: &Caller,
+    name: &str,
+) -> Result<RecordedVisit, Refusal> {
+    let wanted = name.trim().to_uppercase();
+    if wanted.eq_ignore_ascii_case(LAST) {
+        return last_visit(palace);
+    }
+    let is_id = |it: char| it.is_ascii_alphanumeric();
+    let has_length = (RecordedVisit::SHORT_ID_LENGTH..=ulid::ULID_LEN).contains(&wanted.len());
+    if !has_length || !wanted.chars().all(is_id) {
+        let why = format!(
+            "{} is not the id of a visit: `palazzo log --visits` lists them; `last` is the newest",
+            quoted(name)
+        );
+        return Err(Refusal::Invalid(why));
+    }
+    let is_wanted = |it: &RecordedVisit| it.id.to_string().ends_with(&wanted);
+    let mut all = read_visits_until(palace, CommitSelection::default(), |commit, visits| {
+        visits.iter().find(|it| is_wanted(it)).is_some_and(|it| is_before(commit, it))
+    })?;
+    match all.iter().position(is_wanted) {
+        Some(at) => Ok(all.swap_remove(at)),
+        None => Err(unknown_visit_refusal(&all, name, caller)),
+    }
+}
+
+/// Finds the newest visit that changed something and is not undone.
+fn last_visit(palace: &OpenPalace) -> Result<RecordedVisit, Refusal> {
+    for limit in [10, usize::MAX] {
+        let visits = read_visits(palace, CommitSelection::default(), limit)?;
+        for visit in visits.into_iter().filter(|it| it.undoable > 0) {
+            if !combine_diffs(palace, &visit.described_commits())?.is_empty() {
+                return Ok(visit);
+            }
+        }
+    }
+    let why = "there is no visit of an MCP client whose changes are not undone; `palazzo log` \
+               lists all changes";
+    Err(Refusal::Invalid(why.to_owned()))
+}
+
+fn unknown_visit_refusal(all: &[RecordedVisit], name: &str, caller: &Caller) -> Refusal {
+    let known = all.iter().take(MAX_LISTED_VISITS).map(|it| {
+        let client = render::name_in_sentence(&it.client);
+        format!("{} ({client}, {})", it.short_id(), render::ago(it.ended(), caller.now))
+    });
+    let known: Vec<_> = known.collect();
+    let hint = match known.is_empty() {
+        true => String::new(),
+        false => format!("; the last visits are {}", known.join(", ")),
+    };
+    Refusal::Invalid(format!("there is no visit {}{hint}", quoted(name)))
+}
+
+/// Reads the newest visits of clients with selected commits, at most `limit`, newest first.
+fn read_visits(
+    palace: &OpenPalace,
+    selection: CommitSelection,
+    limit: usize,
+) -> Result<Vec<RecordedVisit>, Refusal> {
+    let since = selection.since;
+    let mut visits = read_visits_until(palace, selection, |commit, visits| {
+        // Leaves a day for clocks that differ.
+        let is_too_old = since.is_some_and(|it| commit.summary.at + TimeDelta::days(1) < it);
+        let wanted = visits.get(..limit).or(is_too_old.then_some(visits));
+        wanted.is_some_and(|it| it.iter().all(|it| is_before(commit, it)))
+    })?;
+    visits.truncate(limit);
+    Ok(visits)
+}
+
+/// Reads visits of clients with selected commits, newest first. `is_complete` returns true if no
+/// visit that is wanted can have the commit that comes next.
+fn read_visits_until(
+    palace: &OpenPalace,
+    selection: CommitSelection,
+    is_complete: impl Fn(&CommitDetails, &[RecordedVisit]) -> bool,
+) -> Result<Vec<RecordedVisit>, Refusal> {
+    let mut found = VisitCollector { selection, ..VisitCollector::default() };
+    palace.store().log(&[], |commit| {
+        let is_complete = is_complete(&commit, &found.visits);
+        if !is_complete {
+            found.add_commit(palace, commit);
+        }
+        !is_complete
+    })?;
+    found.into_visits(palace)
+}
+
+/// Collects the visits of clients among commits, given newest first.
+pub(crate) fn visits_of_commits(
+    palace: &OpenPalace,
+    commits: &[CommitDetails],
+) -> Result<Vec<RecordedVisit>, Refusal> {
+    let mut found = VisitCollector::default();
+    for commit in commits {
+        found.add_commit(palace, commit.clone());
+    }
+    found.into_visits(palace)
+}
+
+/// Collects commits by visit.
+#[derive(Default)]
+struct VisitCollector {
+    /// The commits of which one makes a visit wanted.
+    selection: CommitSelection,
+    visits: Vec<RecordedVisit>,
+    /// The place of each visit in the list.
+    places: HashMap<Ulid, usize>,
+    /// The commits that later ones have undone.
+    undone: UndoneCommitSet,
+}
+
+impl VisitCollector {
+    /// Adds a commit that is older than those before.
+    fn add_commit(&mut self, palace: &OpenPalace, commit: CommitDetails) {
+        let is_undone = self.undone.add_commit(palace, &commit);
+        let Some(id) = visit_of_client(&commit) else { return };
+        if !self.places.contains_key(&id) && !self.selection.selects(&commit) {
+            return;
+        }
+        let place = *self.places.entry(id).or_insert(self.visits.len());
+        if place == self.visits.len() {
+            self.visits.push(new_visit(id, &commit));
+        }
+        add_commit(&mut self.visits[place], commit, is_undone, &self.undone);
+    }
+
+    fn into_visits(mut self, palace: &OpenPalace) -> Result<Vec<RecordedVisit>, Refusal> {
+        for visit in &mut self.visits {
+            visit.undoable -= count_creations(palace, &visit.commits)?.min(visit.undoable);
+        }
+        Ok(self.visits)
+    }
+}
+
+fn new_visit(id: Ulid, newest: &CommitDetails) -> RecordedVisit {
+    let client = newest.trailer(Caller::CLIENT_TRAILER).unwrap_or(&newest.summary.by).to_owned();
+    RecordedVisit {
+        id,
+        client,
+        commits: Vec::new(),
+        undoable: 0,
+        undone: BTreeSet::new(),
+        files_left: BTreeMap::new(),
+        undoes: None,
+    }
+}
+
+/// Adds a commit, which is older than the others, to its visit.
+fn add_commit(
+    visit: &mut RecordedVisit,
+    commit: CommitDetails,
+    is_undone: bool,
+    undone: &UndoneCommitSet,
+) {
+    match is_undone {
+        true => {
+            visit.undone.insert(commit.summary.id.clone());
+        }
+        false => visit.undoable += 1,
+    }
+    let left = undone.without_undone_files(commit.clone()).changed_files;
+    if left.len() < commit.changed_files.len() {
+        visit.files_left.insert(commit.summary.id.clone(), left);
+    }
+    visit.commits.push(commit);
+}
+
+/// Counts the commits that created the palace: at most one.
+fn count_creations(palace: &OpenPalace, commits: &[CommitDetails]) -> Result<usize, Refusal> {
+    let mut count = 0;
+    for commit in commits {
+        if changes_file(commit, PalacePath::SETTINGS_FILE) {
+            count += usize::from(creates_palace(&palace.store().diff_of_commit(commit)?));
+        }
+    }
+    Ok(count)
+}
+
+/// Returns the visit of a client that changed the palace with a commit.
+pub(crate) fn visit_of_client(commit: &CommitDetails) -> Option<Ulid> {
+    visit_of_commit(commit).filter(|_| commit.is_by_client && is_change_of_tool(commit))
+}
+
+/// Returns whether a commit was made before a visit began; leaves a day for clocks that differ.
+fn is_before(commit: &CommitDetails, visit: &RecordedVisit) -> bool {
+    commit.summary.at + TimeDelta::days(1) < DateTime::<Utc>::from(visit.id.datetime())
+}
+
+/// Describes what a visit changed: the diffs of its commits, as [`combine_diffs`] returns them.
+pub(crate) fn describe_visit(
+    palace: &OpenPalace,
+    visit: RecordedVisit,
+    layers: &[Vec<FileDiff>],
+) -> Result<VisitDetails, Refusal> {
+    let (mut items, mut hand_over) = (Vec::new(), None);
+    let parent = visit.commits.last().and_then(|it| it.parent.as_ref());
+    for diffs in layers {
+        let replaced = replaced_scroll_files(palace, parent, diffs)?;
+        let compared = compare_files(diffs, &replaced);
+        hand_over = hand_over.or_else(|| newest_hand_over(palace, &compared.now, diffs));
+        items.extend(compared.items);
+    }
+    Ok(VisitDetails { visit, items, repeated: Vec::new(), hand_over })
+}
+
+/// Returns the newest hand-over among the changed scrolls.
+fn newest_hand_over(open: &OpenPalace, now: &Palace, diffs: &[FileDiff]) -> Option<HandOver> {
+    let written = now.scrolls().filter(|(room, it)| is_hand_over(&open.palace, room, it));
+    let is_changed = |path: &str| diffs.iter().any(|it| it.path == path);
+    let written = written.filter(|(room, it)| {
+        let id = ScrollId { room: (*room).clone(), id: it.id };
+        now.file_of_scroll(&id).is_some_and(is_changed)
+    });
+    let newest = written.max_by_key(|(_, it)| (it.written, it.id));
+    newest.map(|(_, it)| HandOver { title: it.title.clone(), text: it.body.clone() })
+}
+
+/// Combines the diffs of commits, given newest first, to one for each of their changed files. If
+/// others changed a file in between, it has several diffs: each element of the result has one of
+/// each file, the first one the newest. What was changed back is left out.
+pub(crate) fn combine_diffs(
+    palace: &OpenPalace,
+    commits: &[CommitDetails],
+) -> Result<Vec<Vec<FileDiff>>, Refusal> {
+    let mut by_file = BTreeMap::<String, Vec<FileDiff>>::new();
+    for commit in commits {
+        let diffs = palace.store().diff_of_commit(commit)?;
+        for diff in diffs.into_iter().filter(|it| changes_file(commit, &it.path)) {
+            let of_file = by_file.entry(diff.path.clone()).or_default();
+            match of_file.last_mut() {
+                Some(later) if later.was == diff.now => later.was = diff.was,
+                _ => of_file.push(diff),
+            }
+        }
+    }
+    let mut layers = Vec::<Vec<FileDiff>>::new();
+    for of_file in by_file.into_values() {
+        for (layer, diff) in of_file.into_iter().enumerate().filter(|(_, it)| it.was != it.now) {
+            if layers.len() <= layer {
+                layers.resize_with(layer + 1, Vec::new);
+            }
+            layers[layer].push(diff);
+        }
+    }
+    Ok(layers)
+}

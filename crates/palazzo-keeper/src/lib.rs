@@ -1,0 +1,264 @@
+//! The keeper of a home: all operations on its palaces.
+//!
+//! MCP and the command line call only this module, so a rule here holds for both. The keeper
+//! owns the open palaces and the visits of its callers; operations borrow them as a
+//! [`Session`].
+
+#![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::expect_used))]
+
+mod caller;
+mod conflicts;
+mod editor;
+mod error;
+mod graph;
+mod history;
+mod home;
+mod http_access;
+mod import;
+mod items;
+mod maintain;
+mod memory_server;
+mod mempalace;
+mod merge;
+mod merge_driver;
+mod name_check;
+mod pages;
+mod palace;
+mod proposals;
+mod rooms;
+mod search;
+mod semantic;
+mod session;
+mod snapshot;
+mod sync;
+mod templates;
+mod visit_store;
+mod walk;
+mod work;
+mod workspaces;
+
+use std::path::{Path, PathBuf};
+
+pub use crate::conflicts::from_merge::conflict_file;
+pub use crate::conflicts::list_conflicts;
+pub use crate::conflicts::resolve::{ResolvedConflict, command_to_finish_merge, resolve_conflict};
+pub use crate::editor::{
+    Completion, CompletionKind, CompletionList, EditorFinding, EditorPalace, FileChange, FilePlace,
+    Fix, NamedItem, NeighbourRoom, OutlineEntry, OutlineKind, Symbol,
+};
+pub use crate::graph::create::{EntityCreationOutcome, ExtendedEntity, create_entities};
+pub use crate::graph::dates::parse_date_argument;
+pub use crate::graph::delete::{
+    DeletedEntities, EntityDeletionOutcome, delete_entities, delete_entities_by_exact_name,
+};
+pub use crate::graph::describe::{
+    GenusDescription, GenusList, WorkspaceDescription, describe_genus, describe_workspace,
+    get_entity, list_genera,
+};
+pub use crate::graph::entity_relations::{
+    Direction, RelationPage, RelationQuery, get_relationships,
+};
+pub use crate::graph::list_entities::{EntityPage, EntityQuery, list_entities};
+pub use crate::graph::relations::RelationRemoval;
+pub use crate::graph::timeline::{TimelinePage, TimelineQuery, get_timeline};
+pub use crate::graph::update::{EntityChange, EntityUpdateOutcome, update_entity};
+pub use crate::history::diff::{PalaceDiff, diff_palace};
+pub use crate::history::file_diff::{compare_file_versions, describe_file};
+pub use crate::history::log::{CommitLog, LoggedCommit, blame_item, list_commits};
+pub use crate::history::log_filter::LogFilter;
+pub use crate::history::restore::{RestoredItem, RestoredRelationCounts, restore_item};
+pub use crate::history::revert::{KeepReason, KeptFile, UndoneCommit};
+pub use crate::history::revisions::RevisionQuery;
+pub use crate::history::undo::undo_last_call;
+pub use crate::history::undo_visit::{UndoSelection, undo_visit};
+pub use crate::history::visits::{VisitLog, diff_visit, list_visits, show_visit};
+pub use crate::import::memory::{MemoryImportSummary, export_memory, import_memory};
+pub use crate::import::mempalace::{MempalaceImportSummary, import_mempalace};
+pub use crate::import::mine::{
+    MineSummary, MinedCounts, MinedFile, SourceFile, file_mined_texts, is_palace_file,
+};
+pub use crate::import::redactions::{ImportOptions, RedactedSecret, redact_messages};
+pub use crate::items::delete_items::delete_items;
+pub use crate::items::item_change::{ItemChange, ItemChangeVerb};
+pub use crate::items::move_item::move_item;
+pub use crate::maintain::check::{CheckReport, PalaceReport, check_palaces};
+pub use crate::maintain::doctor::{
+    DoctorReport, examine_palaces, find_git_lock, git_version, max_watched_folders,
+    palaces_outside_checkout, remove_git_lock,
+};
+pub use crate::maintain::fix::{FixReport, fix_files};
+pub use crate::maintain::fix_conflicts::fix_settled_conflicts;
+pub use crate::maintain::fix_old_names::fix_old_names;
+pub use crate::maintain::fmt::{FmtReport, fmt_files};
+pub use crate::maintain::git_setup::{GitSetupReport, remove_git_setup, set_up_git};
+pub use crate::maintain::init::{
+    NewPalaceRepository, check_new_palace_name, create_palace, create_repositories,
+    repository_of_new_palace,
+};
+pub use crate::maintain::locate::locate_text;
+pub use crate::maintain::palace_findings::list_findings;
+pub use crate::maintain::trust::{give_consent, list_consents, missing_consents, remove_consents};
+pub use crate::memory_server::changes::{
+    DeletionSummary, EntityObservations, add_observations, create_entities_if_absent,
+    create_relations_if_absent, delete_observations, delete_relations,
+};
+pub use crate::memory_server::graph_page::{
+    GraphPage, graph_digest, open_nodes, read_graph, search_nodes,
+};
+pub use crate::mempalace::add_fact::{AddFactOutcome, NewFact, add_fact, end_fact};
+pub use crate::mempalace::diaries::{DiaryPage, read_diary, write_diary};
+pub use crate::mempalace::drawers::{
+    DrawerLocation, DrawerStats, FilingOutcome, NewDrawer, SimilarDrawer, delete_drawer,
+    drawer_stats, file_drawer,
+};
+pub use crate::mempalace::facts::{
+    FactCounts, FactRecord, FactsAbout, count_facts, fact_timeline, facts_about,
+};
+pub use crate::mempalace::tunnels::{
+    DrawerRoomsByName, ReachedRoom, RoomAcrossWings, TunnelStats, drawer_rooms_by_name,
+    find_tunnels, traverse_rooms, tunnel_stats,
+};
+pub use crate::merge::{
+    FilePart, MERGE_RULES_VERSION, MergeConflict, MergeInput, MergeOutcome, RawFiles,
+    UnchangedFiles, merge_palaces,
+};
+pub use crate::merge_driver::{
+    MergedFileVersions, describe_other_format, merge_file_versions, paths_in_palaces,
+};
+pub use crate::pages::file::{PalaceFileRequest, view_as_file};
+pub use crate::pages::live::{PalaceEvent, SeenPalace, palace_events};
+pub use crate::pages::map_app::render_map_app;
+pub use crate::pages::request::{PageRequest, PageTarget, parse_page_path};
+pub use crate::pages::{render_page, render_refusal_page};
+pub use crate::palace::change_plan::ChangeMode;
+pub use crate::palace::file_states::ChangeCounters;
+pub use crate::palace::findings::Finding;
+pub use crate::proposals::{
+    PalaceProposals, check_branch_name, list_proposals, list_proposals_of_home,
+    merge_and_drop_commands, open_proposal, proposal_range,
+};
+pub use crate::rooms::build::{Blueprint, BuiltRoom, build_room};
+pub use crate::rooms::move_room::{MovedRoom, delete_room, rename_room};
+pub use crate::rooms::scrolls::{NewScroll, WrittenScroll, write_scroll};
+pub use crate::search::drawer_search::{
+    DrawerHit, DrawerHits, DrawerQuery, drawer_by_id, drawers_similar_to, search_drawers,
+};
+pub use crate::search::palace_search::{SearchHit, SearchResults, search_palace};
+pub use crate::search::search_filters::SearchQuery;
+pub use crate::semantic::embed::{EmbedOutcome, embed_passages};
+pub use crate::semantic::ranking_report::RankingReport;
+pub use crate::sync::{
+    BackgroundSyncSettings, SyncAnswer, SyncOptions, SyncReport, SyncSetup, SyncState, SyncTiming,
+    SyncedRepository, is_sync_set_up, list_synced_repositories, revert_last_sync, set_up_sync,
+    sync_repository, sync_state, undo_last_sync,
+};
+pub use crate::templates::{
+    GitTemplateUrl, Template, TemplateList, fetch_template, find_template, list_templates,
+    read_template,
+};
+pub use crate::walk::built_room::{show_built_room, update_menu_in_built_room};
+pub use crate::walk::choice::{ActionToolCall, Choice, ChoiceOutcome, Everything, EverythingPart};
+pub use crate::walk::choices::{Choices, list_choices, read_by_name};
+pub use crate::walk::choose_number::{
+    choose_global_action, find_choice, narrate_tool_answer, run_choice,
+};
+pub use crate::walk::contents::{show_entity, show_one_of_entities};
+pub use crate::walk::current_room::{look_around, with_menu};
+pub use crate::walk::enter::{create_workspace_from_template, enter_current_palace, set_workspace};
+pub use crate::walk::everything::EverythingPage;
+pub use crate::walk::item_names::{ItemName, list_item_names};
+pub use crate::walk::listed_items::{copy_listing, listed_items, restore_listing, take_listing};
+pub use crate::walk::long_answers::cut_answer;
+pub use crate::walk::resources::{
+    ResourceSummary, current_workspace_key, list_resources, list_room_ids, list_scroll_ids,
+    list_workspace_keys, read_resource, render_resource, resolve_uri,
+};
+pub use crate::walk::show::{palace_by_name, show_map, show_map_as_json, show_map_as_svg};
+pub use crate::walk::show_item::{ItemDescription, describe_item, show_item};
+pub use crate::walk::wake_up::{DEFAULT_TOKENS, MIN_TOKENS, list_places_to_write, wake_up};
+pub use crate::work::processes::{NewProcess, ProcessChange, advance_process, start_process};
+pub use crate::work::task_list::{WorkPage, WorkQuery, list_tasks};
+pub use crate::work::tasks::{NewTask, TaskChange, complete_task, create_task};
+pub use crate::workspaces::call_commits::CallCommits;
+pub use caller::Caller;
+pub use error::{EntityViolations, Refusal};
+pub use home::Keeper;
+pub use http_access::HttpAccess;
+pub use palace::published_snapshots::WaitCallback;
+pub use palazzo_core::diff::LineEdit;
+pub use palazzo_core::exchange::{
+    ExtractedText, ExtractionResult, MempalaceTables, Row, SourceKind,
+};
+pub use palazzo_core::format::FORMAT_VERSION;
+pub use palazzo_core::visit::{InvalidHandle, Listing, VisitHandle, VisitKey};
+pub use palazzo_store::{
+    BlockingGitOperation, DriverFileChange, GitLock, IgnoreRules, ServedProposal, max_open_files,
+    rename_file,
+};
+pub use session::Session;
+pub use snapshot::SnapshotReader;
+pub use visit_store::VisitStore;
+
+use palazzo_core::format;
+use palazzo_core::model::{ClientSetup, FileKind};
+use palazzo_store as store;
+
+/// Reads a text file anywhere on the disk, which the user has named.
+pub fn read_text_file(place: &Path) -> Result<String, Refusal> {
+    store::read_text_file(place).map_err(|it| Refusal::UnreadableFile(it.into()))
+}
+
+/// Returns the home that the user named last, from the folder for the state of this program.
+pub fn last_home(state_folder: &Path) -> Option<PathBuf> {
+    store::read_last_home(state_folder)
+}
+
+/// Stores the home that the user has named.
+pub fn remember_home(state_folder: &Path, home: &Path) -> Result<(), Refusal> {
+    Ok(store::write_last_home(state_folder, home)?)
+}
+
+/// Removes what `palazzo setup` keeps in the folder for the state of this program, if it is of no use
+/// any more: records of nothing, and a last home that `is_unused`.
+pub fn remove_unused_setup_state(
+    state_folder: &Path,
+    is_unused: impl FnOnce(&Path) -> bool,
+) -> Result<(), Refusal> {
+    store::remove_empty_client_setups(state_folder)?;
+    Ok(store::forget_last_home_if(state_folder, is_unused)?)
+}
+
+/// Lists what `palazzo setup` has written into the configurations of clients.
+pub fn client_setups(state_folder: &Path) -> Result<Vec<ClientSetup>, Refusal> {
+    Ok(store::read_client_setups(state_folder)?)
+}
+
+/// Stores what `palazzo setup` writes into the configuration of a client, in place of an older
+/// record for this file and name.
+pub fn add_client_setup(state_folder: &Path, setup: &ClientSetup) -> Result<(), Refusal> {
+    Ok(store::add_client_setup(state_folder, setup)?)
+}
+
+/// Removes the record for an entry of a file.
+pub fn remove_client_setup(state_folder: &Path, file: &Path, name: &str) -> Result<(), Refusal> {
+    Ok(store::remove_client_setup(state_folder, file, name)?)
+}
+
+/// Lists the palaces of a home by their folders: the home itself if it is a palace; none if it
+/// cannot be read.
+pub fn list_palaces(home: &Path) -> Vec<PathBuf> {
+    store::list_palaces(home).unwrap_or_default()
+}
+
+/// Returns whether a folder is a palace.
+pub fn is_palace(folder: &Path) -> bool {
+    store::is_palace(folder)
+}
+
+/// Returns the JSON Schema of a kind of file.
+pub fn json_schema(kind: FileKind) -> String {
+    format::json_schema_of_file_kind(kind)
+}
+
+#[cfg(test)]
+pub(crate) mod test_home;

@@ -1,0 +1,164 @@
+//! Merges two versions of one file.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::merge::body::{MergedBody, merge_bodies};
+use crate::merge::changes::Version;
+use crate::merge::last_changes::OrderedSides;
+use palazzo_core::format::{
+    FileTree, add_missing_comments, edit_tree, file_kind, parse_file, parse_tree,
+    retarget_modeline, serialize_tree,
+};
+use palazzo_core::merge::{FieldConflict, Fields, Side, merge_fields, merge_lines};
+use palazzo_core::model::{Code, Severity};
+
+/// The merged content of a file.
+#[derive(Clone, Debug, Default)]
+pub(super) struct MergedFile {
+    pub(super) bytes: Vec<u8>,
+    /// The values that do not stand.
+    pub(super) conflicts: Vec<FieldConflict>,
+    /// A second file, with the body that does not stand.
+    pub(super) second: Option<Version>,
+}
+
+/// A file that both sides have changed.
+#[derive(Clone, Copy)]
+pub(super) struct ChangedFile<'a> {
+    /// Its path after the merge.
+    pub(super) path: &'a str,
+    pub(super) base: Option<&'a Version>,
+    /// The versions of both sides; the first precedes.
+    pub(super) sides: [&'a Version; 2],
+    pub(super) changes: FileChanges<'a>,
+    /// The side whose layout is kept where the texts cannot be merged.
+    pub(super) layout: usize,
+}
+
+/// Who last changed a file on each side.
+#[derive(Clone, Copy)]
+pub(super) enum FileChanges<'a> {
+    /// The sides of one item.
+    Sides(&'a OrderedSides<'a>),
+    /// The authors of two items that become one.
+    Authors(&'a [Side; 2]),
+}
+
+/// The texts of the three versions of a file.
+struct Texts<'a> {
+    base: &'a str,
+    sides: [&'a str; 2],
+    layout: usize,
+}
+
+impl FileChanges<'_> {
+    fn of_file(&self) -> [Side; 2] {
+        match self {
+            Self::Sides(sides) => sides.of_file(),
+            Self::Authors(authors) => (*authors).clone(),
+        }
+    }
+
+    fn of_body(&self, bodies: [Option<&str>; 2]) -> [Side; 2] {
+        match self {
+            Self::Sides(sides) => sides.of_body(bodies),
+            Self::Authors(authors) => (*authors).clone(),
+        }
+    }
+
+    fn of_field(&self, base: &Fields, sides: [&Fields; 2], name: &str) -> [Side; 2] {
+        match self {
+            Self::Sides(ordered) => ordered.of_field(base, sides, name),
+            Self::Authors(authors) => (*authors).clone(),
+        }
+    }
+}
+
+/// Merges two versions of a file, and checks the result: if it has an error that no side had, the
+/// whole version of one side stands.
+pub(super) fn merge_file(file: ChangedFile<'_>) -> MergedFile {
+    let ChangedFile { path, sides, .. } = file;
+    if sides[0].bytes == sides[1].bytes {
+        return MergedFile { bytes: sides[0].bytes.clone(), ..MergedFile::default() };
+    }
+    let known: BTreeSet<_> = sides.iter().flat_map(|it| errors(path, &it.bytes)).collect();
+    let merged = merge_texts(file).filter(|it| errors(path, &it.bytes).is_subset(&known));
+    let merged = merged.unwrap_or_else(|| one_whole_version(path, sides, file.changes.of_file()));
+    match std::str::from_utf8(&merged.bytes) {
+        Ok(text) if sides.iter().any(|it| it.path != path) => {
+            MergedFile { bytes: retarget_modeline(path, text).into_bytes(), ..merged }
+        }
+        _ => merged,
+    }
+}
+
+fn merge_texts(file: ChangedFile<'_>) -> Option<MergedFile> {
+    let ChangedFile { path, base, sides, layout, .. } = file;
+    let base = base.map_or(Some(""), Version::text)?;
+    let texts = Texts { base, sides: [sides[0].text()?, sides[1].text()?], layout };
+    merge_trees(file, &texts).or_else(|| merge_plain_texts(path, &texts))
+}
+
+fn errors(path: &str, bytes: &[u8]) -> BTreeSet<(Code, String)> {
+    let Ok(text) = std::str::from_utf8(bytes) else { return BTreeSet::new() };
+    let findings = parse_file(path, text).findings.into_iter();
+    let errors = findings.filter(|it| it.severity() == Severity::Error);
+    errors.map(|it| (it.code, it.message)).collect()
+}
+
+/// Lets the whole version of one side stand, and reports the other: that of the first side, unless
+/// only the other can be parsed.
+fn one_whole_version(path: &str, sides: [&Version; 2], changes: [Side; 2]) -> MergedFile {
+    let [a, b] = sides.map(|it| it.text().and_then(|it| parse_tree(path, it)).is_some());
+    let standing_side = usize::from(b && !a);
+    let values = sides.map(|it| Some(Value::from(it.lossy_text())));
+    let conflict = FieldConflict::new("", values, changes, standing_side);
+    let bytes = sides[standing_side].bytes.clone();
+    MergedFile { bytes, conflicts: vec![conflict], second: None }
+}
+
+/// Merges the fields of a file; `None` if a side cannot be parsed.
+fn merge_trees(file: ChangedFile<'_>, texts: &Texts<'_>) -> Option<MergedFile> {
+    let ChangedFile { path, sides, changes, .. } = file;
+    let kind = file_kind(path)?;
+    let [a, b] = [parse_tree(path, texts.sides[0])?, parse_tree(path, texts.sides[1])?];
+    let base = parse_tree(path, texts.base);
+    let (no_fields, base_fields) = (Fields::new(), base.as_ref().map(|it| &it.fields));
+    let base_fields = base_fields.unwrap_or(&no_fields);
+    let both_fields = [&a.fields, &b.fields];
+    let last_changes = |name: &str| changes.of_field(base_fields, both_fields, name);
+    let merged = merge_fields(kind, base_fields, both_fields, &last_changes);
+    let mut conflicts = merged.conflicts;
+    let base_body = base.as_ref().and_then(|it| it.body.as_deref());
+    let bodies = [a.body.as_deref(), b.body.as_deref()];
+    let MergedBody { body, conflict, second } =
+        merge_bodies(path, base_body, bodies, sides, || changes.of_body(bodies));
+    conflicts.extend(conflict);
+    let tree = FileTree { fields: merged.fields, body };
+    let bytes = write_merged_tree(path, texts, &tree)?.into_bytes();
+    Some(MergedFile { bytes, conflicts, second })
+}
+
+/// Writes the merged content with the layout and the comments of both sides: the merged text, if it
+/// has exactly this content, else the text of one side with the changes of the other.
+fn write_merged_tree(path: &str, texts: &Texts<'_>, tree: &FileTree) -> Option<String> {
+    let merged = merge_lines(texts.base, texts.sides);
+    if let Some(text) = merged.filter(|it| parse_tree(path, it).as_ref() == Some(tree)) {
+        return Some(text);
+    }
+    let [own, other] = [texts.layout, 1 - texts.layout].map(|it| texts.sides[it]);
+    let edited = edit_tree(path, own, tree).or_else(|| edit_tree(path, other, tree));
+    let written = edited.or_else(|| serialize_tree(path, tree))?;
+    // The editing of one text also removes its new comments in what the other side has deleted.
+    let with_own = add_missing_comments(path, &written, texts.base, own);
+    Some(add_missing_comments(path, &with_own, texts.base, other))
+}
+
+/// Merges the lines of two texts; `None` if that is impossible, or the result cannot be parsed.
+fn merge_plain_texts(path: &str, texts: &Texts<'_>) -> Option<MergedFile> {
+    let text = merge_lines(texts.base, texts.sides)?;
+    let is_parsed = file_kind(path).is_none() || parse_tree(path, &text).is_some();
+    is_parsed.then(|| MergedFile { bytes: text.into_bytes(), ..MergedFile::default() })
+}

@@ -1,0 +1,270 @@
+//! Changes the references of one version to the names that rooms and entities have after the merge.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::merge::changes::Version;
+use crate::merge::items::room_of_path;
+use crate::merge::link_attributes::LinkAttributes;
+use palazzo_core::format::{FileTree, PalacePath, edit_tree, file_kind, parse_tree};
+use palazzo_core::merge::Fields;
+use palazzo_core::model::{
+    Action, FileKind, Palace, RoomId, RoomRef, fold_name, rename_in_entity_links,
+};
+
+/// Maximum number of changed names for which texts are searched before they are parsed.
+const MAX_SEARCHED_NAMES: usize = 100;
+
+/// The rooms and entities that are called otherwise after the merge than in one version.
+pub(super) struct NameChanges {
+    /// The rooms of the version, and those after the merge, without their contents.
+    before: Palace,
+    after: Palace,
+    rooms: BTreeMap<RoomId, RoomId>,
+    entities: BTreeMap<String, String>,
+    /// The entities by names without regard to case; `None` if several have one.
+    entities_by_folded_name: BTreeMap<String, Option<String>>,
+    links: LinkAttributes,
+    /// Whether references change only if they lead nowhere after the merge.
+    changes_only_broken: bool,
+}
+
+impl NameChanges {
+    pub(super) fn new(before: Palace, after: Palace, links: LinkAttributes) -> Self {
+        let (rooms, entities) = (BTreeMap::new(), BTreeMap::new());
+        Self {
+            before,
+            after,
+            rooms,
+            entities,
+            entities_by_folded_name: BTreeMap::new(),
+            links,
+            changes_only_broken: false,
+        }
+    }
+
+    /// Changes only references to rooms that lead nowhere after the merge.
+    pub(super) fn only_broken(self) -> Self {
+        Self { changes_only_broken: true, ..self }
+    }
+
+    /// Returns whether there is a room after the merge.
+    pub(super) fn has_room_after(&self, room: &RoomId) -> bool {
+        self.after.room(room).is_some()
+    }
+
+    /// Returns whether a room is renamed.
+    pub(super) fn has_renamed_rooms(&self) -> bool {
+        self.rooms.iter().any(|(old, new)| old != new)
+    }
+
+    /// Returns whether an entity is renamed.
+    pub(super) fn has_renamed_entities(&self) -> bool {
+        self.entities.iter().any(|(old, new)| old != new)
+    }
+
+    /// Adds the name of a room after the merge. The first name that is added stands, but another
+    /// room of the version has precedence over `old`, if that is no name of the version itself.
+    pub(super) fn add_room(&mut self, old: &RoomId, new: RoomId, is_own: bool) {
+        if is_own || self.before.room(old).is_none() {
+            self.rooms.entry(old.clone()).or_insert(new);
+        }
+    }
+
+    /// Adds the name of an entity after the merge. The first name that is added stands.
+    pub(super) fn add_entity(&mut self, old: &str, new: &str) {
+        if self.entities.contains_key(old) {
+            return;
+        }
+        self.entities.insert(old.to_owned(), new.to_owned());
+        let same = self.entities_by_folded_name.entry(fold_name(old));
+        same.and_modify(|it| *it = None).or_insert_with(|| Some(old.to_owned()));
+    }
+
+    /// Returns the new name of a room, if it is renamed.
+    pub(super) fn renamed_room(&self, old: &RoomId) -> Option<&RoomId> {
+        self.rooms.get(old).filter(|it| *it != old)
+    }
+
+    /// Returns the new folder of the drawers in a folder, as for a rename by a tool: a room without
+    /// a wing shows the drawers of its slug in each wing, and these stay in their wings.
+    pub(super) fn renamed_drawer_folder(&self, folder: &RoomId) -> Option<RoomId> {
+        let has_room = self.rooms.contains_key(folder) || self.before.room(folder).is_some();
+        let wing = if has_room { folder.wing.clone() } else { None };
+        let from = RoomId { wing, slug: folder.slug.clone() };
+        let to = self.renamed_room(&from)?;
+        let moved = match (&from.wing, &to.wing) {
+            (_, None) => RoomId { wing: folder.wing.clone(), slug: to.slug.clone() },
+            (None, Some(wing)) if folder.wing.as_ref() != Some(wing) => return None,
+            _ => to.clone(),
+        };
+        (moved != *folder).then_some(moved)
+    }
+
+    fn renamed_entity(&self, old: &str) -> Option<&str> {
+        self.entities.get(old).filter(|it| *it != old).map(String::as_str)
+    }
+
+    /// Yields the names that change, as they may occur in a text.
+    fn old_names(&self) -> impl Iterator<Item = &str> {
+        let rooms = self.rooms.iter().filter(|(old, new)| old != new);
+        let entities = self.entities.iter().filter(|(old, new)| old != new);
+        rooms.map(|(old, _)| old.slug.as_str()).chain(entities.map(|(old, _)| old.as_str()))
+    }
+
+    /// Returns whether a text may contain a name that changes. If many change, it is parsed anyway.
+    fn may_have_old_name(&self, text: &str) -> bool {
+        let folded = text.to_lowercase();
+        self.old_names().nth(MAX_SEARCHED_NAMES).is_some()
+            || self.old_names().any(|it| folded.contains(&it.to_lowercase()))
+    }
+
+    /// Returns a version with the new names in its references.
+    pub(super) fn rename_in_version(&self, version: &Version) -> Version {
+        self.renamed_text(version).map_or_else(
+            || version.clone(),
+            |text| Version { path: version.path.clone(), bytes: text.into_bytes() },
+        )
+    }
+
+    fn renamed_text(&self, version: &Version) -> Option<String> {
+        // A drawer names its room as people write it.
+        let is_drawer = file_kind(&version.path) == Some(FileKind::Drawer);
+        let text = version.text().filter(|it| is_drawer || self.may_have_old_name(it))?;
+        let tree = parse_tree(&version.path, text)?;
+        let renamed = self.rename_in_tree(&version.path, &tree)?;
+        if renamed == tree { None } else { edit_tree(&version.path, text, &renamed) }
+    }
+
+    fn rename_in_tree(&self, path: &str, tree: &FileTree) -> Option<FileTree> {
+        let mut tree = tree.clone();
+        let fields = &mut tree.fields;
+        match file_kind(path)? {
+            FileKind::Palace => self.rename_room_field(fields, "entry", None),
+            FileKind::Room => self.rename_in_room(fields, room_of_path(path).as_ref()),
+            FileKind::Entity => {
+                for relation in objects(fields.get_mut("relations")) {
+                    if let Some(Value::String(to)) = relation.get_mut("to")
+                        && let Some(new) = self.renamed_entity(to)
+                    {
+                        new.clone_into(to);
+                    }
+                }
+                self.rename_link_attributes(fields);
+            }
+            FileKind::Drawer => self.rename_drawer_folder(path, fields),
+            FileKind::Task | FileKind::Process => {
+                self.rename_room_field(fields, "room", None);
+                self.rename_entity_field(fields, "entity");
+            }
+            _ => {}
+        }
+        Some(tree)
+    }
+
+    fn rename_in_room(&self, fields: &mut Fields, at: Option<&RoomId>) {
+        self.rename_links(fields, "description");
+        for action in objects(fields.get_mut("actions")) {
+            if action.get("workspace").is_none() {
+                self.rename_room_field(action, "room", at);
+            }
+            self.rename_entity_field(action, "entity");
+            self.rename_links(action, "content");
+            if let Some(Value::Object(params)) = action.get_mut("tool_params") {
+                self.rename_room_field(params, Action::ROOM_PARAM, None);
+                for key in Action::ENTITY_PARAMS {
+                    self.rename_entity_field(params, key);
+                }
+                if let Some(Value::Array(listed)) = params.get_mut(Action::ENTITY_LIST_PARAM) {
+                    for it in listed {
+                        self.rename_entity_value(it);
+                    }
+                }
+                if let Some(Value::Object(attributes)) = params.get_mut("attributes") {
+                    self.links.all().for_each(|it| self.rename_entity_field(attributes, it));
+                }
+            }
+        }
+        let portals = fields.get_mut("portals").and_then(Value::as_array_mut);
+        for portal in portals.into_iter().flatten() {
+            self.rename_room_value(portal, at);
+        }
+    }
+
+    fn rename_link_attributes(&self, fields: &mut Fields) {
+        let genus = fields.get("genus").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if let Some(Value::Object(attributes)) = fields.get_mut("attributes") {
+            self.links.of_genus(&genus).for_each(|it| self.rename_entity_field(attributes, it));
+        }
+    }
+
+    /// Changes the names of wing and room in a drawer; a part that stays keeps its name.
+    fn rename_drawer_folder(&self, path: &str, fields: &mut Fields) {
+        let Ok(PalacePath::Drawer(folder)) = PalacePath::parse(path) else { return };
+        let Some(new) = self.renamed_drawer_folder(&folder) else { return };
+        if let Some(name) = fields.get_mut("room").filter(|_| new.slug != folder.slug) {
+            *name = Value::from(new.slug.as_str());
+        }
+        let new_wing = new.wing.as_ref().filter(|it| Some(*it) != folder.wing.as_ref());
+        if let Some((name, wing)) = fields.get_mut("wing").zip(new_wing) {
+            *name = Value::from(wing.as_str());
+        }
+    }
+
+    fn rename_links(&self, fields: &mut Fields, key: &str) {
+        let Some(Value::String(text)) = fields.get_mut(key) else { return };
+        for (old, new) in self.entities.iter().filter(|(old, new)| old != new) {
+            if text.contains(old) {
+                *text = rename_in_entity_links(text, |it| it == old, new);
+            }
+        }
+    }
+
+    fn rename_entity_field(&self, fields: &mut Fields, key: &str) {
+        if let Some(value) = fields.get_mut(key) {
+            self.rename_entity_value(value);
+        }
+    }
+
+    fn rename_entity_value(&self, value: &mut Value) {
+        let Value::String(text) = value else { return };
+        let folded = self.entities_by_folded_name.get(&fold_name(text)).and_then(Option::as_ref);
+        let old = if self.entities.contains_key(text) { Some(&*text) } else { folded };
+        if let Some(new) = old.and_then(|it| self.renamed_entity(it)) {
+            *text = new.to_owned();
+        }
+    }
+
+    fn rename_room_field(&self, fields: &mut Fields, key: &str, at: Option<&RoomId>) {
+        if let Some(value) = fields.get_mut(key) {
+            self.rename_room_value(value, at);
+        }
+    }
+
+    /// Changes a reference in the room `at`. A bare slug stays one if it leads to the same room.
+    fn rename_room_value(&self, value: &mut Value, at: Option<&RoomId>) {
+        let Value::String(text) = value else { return };
+        let Ok(reference) = text.parse::<RoomRef>() else { return };
+        let Ok(target) = self.before.resolve_room(&reference, at) else { return };
+        let Some(new) = self.renamed_room(&target) else { return };
+        let leads_somewhere = || {
+            let target = self.after.resolve_room(&reference, at);
+            target.is_ok_and(|it| self.after.room(&it).is_some())
+        };
+        if self.changes_only_broken && leads_somewhere() {
+            return;
+        }
+        let bare = RoomRef::from(RoomId { wing: None, slug: new.slug.clone() });
+        let new_at = at.map(|it| self.rooms.get(it).unwrap_or(it));
+        let is_bare = reference.as_literal_id().wing.is_none();
+        let leads_there = self.after.resolve_room(&bare, new_at).as_ref() == Ok(new);
+        *text = if is_bare && leads_there { bare.to_string() } else { new.to_string() };
+    }
+}
+
+/// Yields the mappings in a list.
+fn objects(list: Option<&mut Value>) -> impl Iterator<Item = &mut Fields> {
+    let items = list.and_then(Value::as_array_mut).into_iter().flatten();
+    items.filter_map(Value::as_object_mut)
+}

@@ -1,0 +1,369 @@
+//! One open palace in memory, kept up to date with its files.
+
+pub(crate) mod change_plan;
+pub(crate) mod conflict_states;
+pub(crate) mod entity_cache;
+pub(crate) mod entity_faults;
+pub(crate) mod explained_findings;
+pub(crate) mod file_errors;
+pub(crate) mod file_states;
+pub(crate) mod findings;
+pub(crate) mod item_edits;
+pub(crate) mod loaded_palace;
+pub(crate) mod newest_commits;
+pub(crate) mod open_buffers;
+pub(crate) mod open_conflicts;
+pub(crate) mod open_palace;
+pub(crate) mod page_cache;
+pub(crate) mod provenance;
+pub(crate) mod published_snapshots;
+pub(crate) mod reload;
+pub(crate) mod rename_lookup;
+pub(crate) mod repository;
+pub(crate) mod room_arrivals;
+pub(crate) mod room_topics;
+pub(crate) mod search_documents;
+pub(crate) mod semantic_index;
+pub(crate) mod stale_facts;
+pub(crate) mod stale_files;
+pub(crate) mod text_warnings;
+pub(crate) mod visit_changes;
+pub(crate) mod watch_config;
+
+use std::sync::Arc;
+
+use crate::palace::change_plan::{
+    ChangeMode, ChangeOptions, ChangePlan, PlanOutcome, first_change_edit, missing_schema_edits,
+};
+use crate::palace::loaded_palace::LoadedPalace;
+use crate::palace::watch_config::WatchConfig;
+use crate::{Caller, Refusal};
+use palazzo_core::format::{self, PalacePath};
+use palazzo_core::model::{Changeset, Code, CommitMode, FileEdit, SigningMode, max_file_bytes};
+use palazzo_store::{CommitOutcome, CommitReport, PalazzoLock, Store};
+
+pub(crate) use open_palace::OpenPalace;
+
+/// How often a change is planned again because another writer was faster.
+const MAX_ATTEMPTS: usize = 8;
+
+impl OpenPalace {
+    /// Opens a palace: reads all files, and begins to watch for changes by others.
+    pub(crate) fn open(store: Store, name: &str, config: &WatchConfig) -> Result<Self, Refusal> {
+        let mut palace = Self::open_without_writing(store, name, config)?;
+        palace.finish_open();
+        Ok(palace)
+    }
+
+    /// Opens a palace as [`OpenPalace::open`] does, but writes nothing;
+    /// [`OpenPalace::finish_open`] must be called before it is used.
+    pub(crate) fn open_without_writing(
+        store: Store,
+        name: &str,
+        config: &WatchConfig,
+    ) -> Result<Self, Refusal> {
+        let mut palace = Self::from_loaded(LoadedPalace::empty(store, name), config.warn);
+        palace.loaded.head = palace.read_head()?;
+        palace.start_watching(config);
+        palace.read_all()?;
+        palace.check_lost_history();
+        Ok(palace)
+    }
+
+    /// Ends the report of the progress, and saves the entity cache, so that the next start is
+    /// quicker.
+    pub(crate) fn finish_open(&mut self) {
+        self.stop_progress();
+        self.write_entity_cache();
+    }
+
+    /// Applies what others have saved and committed since the last call. An uncommitted change to
+    /// a file that is not watched is noticed when that file is read.
+    pub(crate) fn catch_up(&mut self) -> Result<(), Refusal> {
+        if self.is_snapshot() {
+            return Ok(());
+        }
+        self.store.begin_call();
+        self.apply_changes_of_others(true)
+    }
+
+    /// Applies the changes of others. Soon after the call has begun, their commits suffice: another
+    /// Palazzo commits what it writes, and what a person saves is found when the files of the change
+    /// are compared with those on disk.
+    fn apply_changes_of_others(&mut self, is_late: bool) -> Result<(), Refusal> {
+        if is_late || self.palace.settings.commit != CommitMode::Auto {
+            self.apply_saved_changes()?;
+        }
+        self.apply_commits_of_others()?;
+        self.refresh_file(PalacePath::SETTINGS_FILE);
+        Ok(())
+    }
+
+    /// Applies what other programs have committed since the last look.
+    fn apply_commits_of_others(&mut self) -> Result<(), Refusal> {
+        let head = self.read_head()?;
+        if head != self.head && self.repository_fault.is_none() {
+            let paths = self.files_changed_since_last_head(head.as_ref());
+            self.apply_committed_changes(paths)?;
+            self.loaded.head = head;
+        }
+        Ok(())
+    }
+
+    /// Reads a file that is about to be changed; refuses a file with errors, because a change
+    /// could lose what was not parsed.
+    pub(crate) fn read_file_for_change(&mut self, path: &str) -> Result<Option<String>, Refusal> {
+        if let Some(limits) = &self.snapshot_miss_flag {
+            return Err(limits.set_and_refuse());
+        }
+        let text = self.reread_file(path);
+        match self.file_error(path) {
+            Some(finding) => Err(Refusal::BrokenFile(finding.clone().into())),
+            None => Ok(text),
+        }
+    }
+
+    /// Catches up for a session; refuses a palace that this program does not read.
+    pub(crate) fn begin_session(&mut self) -> Result<(), Refusal> {
+        self.catch_up()?;
+        self.check_format_version()
+    }
+
+    /// Refuses a palace with files of another format than this program reads.
+    pub(crate) fn check_format_version(&self) -> Result<(), Refusal> {
+        let mut findings = self.findings_in(PalacePath::SETTINGS_FILE);
+        match findings.find(|it| it.code == Code::FormatVersion) {
+            Some(finding) => Err(Refusal::OtherFormat(finding.clone().into())),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes a change. `plan` returns the edits for the files as they are, and is called again if
+    /// the files have changed meanwhile. Returns whether anything was changed.
+    pub(crate) fn change_files(
+        &mut self,
+        by: &Caller,
+        plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
+    ) -> Result<bool, Refusal> {
+        self.change_files_with_options(by, &ChangeOptions::default(), plan)
+    }
+
+    /// Makes a change as [`OpenPalace::change_files`] does, under a lock that excludes other
+    /// changes which depend on something being absent.
+    pub(crate) fn change_files_exclusively(
+        &mut self,
+        by: &Caller,
+        plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
+    ) -> Result<bool, Refusal> {
+        Ok(!self.change_files_in_mode(by, ChangeMode::Commit, plan)?.is_empty())
+    }
+
+    /// Writes the objects of a planned change of many files, before the locks are taken for it.
+    pub(crate) fn write_blobs_before_change<'t>(
+        &self,
+        texts: impl Iterator<Item = &'t str>,
+    ) -> Result<(), Refusal> {
+        if self.palace.settings.commit == CommitMode::Auto {
+            self.store.write_blobs_before_change(texts)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a change as [`OpenPalace::change_files`] does, in the way that `options` say.
+    pub(crate) fn change_files_with_options(
+        &mut self,
+        by: &Caller,
+        options: &ChangeOptions<'_>,
+        plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
+    ) -> Result<bool, Refusal> {
+        Ok(!self.apply_plan(by, options, plan)?.is_empty())
+    }
+
+    /// Makes a change as [`OpenPalace::change_files_exclusively`] does; `mode` says whether it is
+    /// committed, or even written. Returns the edits.
+    pub(crate) fn change_files_in_mode(
+        &mut self,
+        by: &Caller,
+        mode: ChangeMode,
+        plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
+    ) -> Result<Vec<FileEdit>, Refusal> {
+        let is_exclusive = mode != ChangeMode::DryRun;
+        let options = ChangeOptions { mode, is_exclusive, ..ChangeOptions::default() };
+        self.apply_plan(by, &options, plan)
+    }
+
+    /// Plans and makes a change, again if another writer was faster or a commit had to be signed.
+    /// Returns the edits.
+    fn apply_plan(
+        &mut self,
+        by: &Caller,
+        options: &ChangeOptions<'_>,
+        mut plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
+    ) -> Result<Vec<FileEdit>, Refusal> {
+        if let Some(moment) = self.store.as_of_commit() {
+            return Err(Refusal::ReadOnlyPast(moment.clone()));
+        }
+        self.check_writable(by)?;
+        if options.mode != ChangeMode::DryRun {
+            self.recover_from_crash()?;
+        }
+        self.loaded.store.begin_write();
+        let mut attempts = 0;
+        while attempts < MAX_ATTEMPTS {
+            let alone = self.acquire_filing_lock(options.is_exclusive)?;
+            let has_waited = alone.as_ref().is_some_and(PalazzoLock::had_to_wait);
+            if has_waited {
+                self.store.begin_call();
+            }
+            self.apply_changes_of_others(has_waited || attempts > 0)?;
+            self.check_format_version()?;
+            // Unreadable settings may have switched commits off.
+            if let Some(finding) = self.file_error(PalacePath::SETTINGS_FILE) {
+                return Err(Refusal::BrokenFile(finding.clone().into()));
+            }
+            let mut plan = plan(self)?;
+            plan.edits.retain(|it| it.was != it.now);
+            if plan.edits.is_empty() || options.mode == ChangeMode::DryRun {
+                return Ok(plan.edits);
+            }
+            self.add_accompanying_edits(&mut plan.edits);
+            match self.try_commit_plan(by, plan, options)? {
+                PlanOutcome::Done(edits) => return Ok(edits),
+                PlanOutcome::Stale => attempts += 1,
+                PlanOutcome::SignatureMissing => {
+                    drop(alone);
+                    self.sign_missing_commit()?;
+                }
+            }
+            // Meanwhile anything may have happened to the repository.
+            self.store.begin_call();
+        }
+        Err(Refusal::Contended)
+    }
+
+    /// Waits for the lock for filing, if the change needs it. It is not held while a commit is signed.
+    fn acquire_filing_lock(&mut self, is_needed: bool) -> Result<Option<PalazzoLock>, Refusal> {
+        if !is_needed {
+            return Ok(None);
+        }
+        let _wait = self.publish_while_waiting();
+        Ok(self.store.acquire_drawer_filing_lock()?)
+    }
+
+    /// Signs the commit for which a change has released its locks.
+    fn sign_missing_commit(&mut self) -> Result<(), Refusal> {
+        let _wait = self.publish_while_waiting();
+        Ok(self.loaded.store.sign_missing_commit()?)
+    }
+
+    /// Adds the edits that a change brings along: settled conflicts, schemas, the folder `.palazzo`.
+    fn add_accompanying_edits(&mut self, edits: &mut Vec<FileEdit>) {
+        edits.extend(self.settled_conflict_edits(edits));
+        let new = edits.iter().filter(|it| it.was.is_none());
+        let new = new.filter_map(|it| Some((it.path.as_str(), it.now.as_deref()?)));
+        let schemas = missing_schema_edits(&self.store, new);
+        edits.extend(schemas);
+        edits.extend(first_change_edit(&self.store, edits));
+    }
+
+    /// Takes the finished changes: their commits, and the warnings after them.
+    pub(crate) fn take_commit_reports(&mut self) -> Vec<CommitReport> {
+        std::mem::take(&mut self.commit_reports)
+    }
+
+    /// Reports no more progress: the work that the call waited for is done.
+    fn stop_progress(&mut self) {
+        self.loaded.store.set_progress_listener(None);
+    }
+
+    /// Makes a planned change, if the files are as they were when it was planned.
+    fn try_commit_plan(
+        &mut self,
+        by: &Caller,
+        plan: ChangePlan,
+        options: &ChangeOptions<'_>,
+    ) -> Result<PlanOutcome, Refusal> {
+        reject_large_files(&plan.edits)?;
+        let trailers = by.trailers().into_iter().chain(options.more_trailers.iter().cloned());
+        let change = Changeset {
+            edits: plan.edits,
+            executable: options.executable.clone(),
+            subject: plan.subject,
+            body: plan.body,
+            trailers: trailers.collect(),
+            author: by.author.clone(),
+            at: by.now,
+            commit: options.mode == ChangeMode::Commit
+                && self.palace.settings.commit == CommitMode::Auto,
+        };
+        if by.is_cancelled() {
+            return Err(Refusal::Cancelled);
+        }
+        let wait = self.publish_while_waiting();
+        let signing_mode = self.signing_mode_after(&change.edits);
+        self.loaded.store.set_signing_mode(signing_mode);
+        self.loaded.store.set_progress_listener(by.progress.clone());
+        self.loaded.store.set_cancel_flag(by.cancelled.clone());
+        let made = self.loaded.store.try_commit(&change);
+        self.stop_progress();
+        self.loaded.store.set_cancel_flag(Arc::default());
+        drop(wait);
+        match made? {
+            CommitOutcome::Stale(paths) => {
+                for path in paths {
+                    self.reread_file(&path);
+                }
+                Ok(PlanOutcome::Stale)
+            }
+            CommitOutcome::SignatureMissing => Ok(PlanOutcome::SignatureMissing),
+            CommitOutcome::Done(done) => {
+                self.update_memory_after_change(by, done, &change.edits)?;
+                Ok(PlanOutcome::Done(change.edits))
+            }
+        }
+    }
+
+    /// Returns the signing mode of the settings, as the edits leave them.
+    fn signing_mode_after(&self, edits: &[FileEdit]) -> SigningMode {
+        let settings = edits.iter().find(|it| it.path == PalacePath::SETTINGS_FILE);
+        let settings = settings.and_then(|it| format::parse_settings(it.now.as_deref()?));
+        settings.map_or(self.palace.settings.sign, |it| it.sign)
+    }
+
+    /// Applies a finished change to the palace in memory.
+    fn update_memory_after_change(
+        &mut self,
+        by: &Caller,
+        done: CommitReport,
+        edits: &[FileEdit],
+    ) -> Result<(), Refusal> {
+        // A snapshot would share what is changed now, so that it were copied.
+        self.withdraw_snapshot();
+        let mut changes = std::mem::take(&mut self.loaded.visit_changes);
+        let recorded = Arc::make_mut(&mut changes);
+        recorded.begin_change(by.visit_id);
+        for edit in edits {
+            recorded.record_file(by.visit_id, &self.palace, &edit.path);
+            self.apply_own_write(&edit.path, edit.now.as_deref());
+            recorded.record_file(by.visit_id, &self.palace, &edit.path);
+        }
+        self.loaded.visit_changes = changes;
+        self.retry_name_conflicts();
+        done.warnings.iter().for_each(|it| (self.warn)(&it.to_string()));
+        let advanced = self.advance_head(&done, edits);
+        // The commit is made, also if what others committed before it cannot be read.
+        self.commit_reports.push(done);
+        advanced
+    }
+}
+
+/// Refuses a change that would write a file which cannot be read again.
+fn reject_large_files(edits: &[FileEdit]) -> Result<(), Refusal> {
+    for edit in edits {
+        let limit = max_file_bytes(&edit.path);
+        if let Some(size) = edit.now.as_ref().map(String::len).filter(|it| *it > limit) {
+            return Err(Refusal::FileTooLarge { file: edit.path.clone(), size });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,226 @@
+//! What is in memory of an open palace: its parsed files, and the indexes made from them.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use crate::palace::conflict_states::ConflictStates;
+use crate::palace::entity_faults::{EntityFaults, EntityNameAndGenus};
+use crate::palace::file_states::FileStates;
+use crate::palace::page_cache::PageCache;
+use crate::palace::search_documents;
+use crate::palace::text_warnings::TextWarnings;
+use crate::palace::visit_changes::VisitChanges;
+use crate::semantic::indexer::SemanticIndexer;
+use palazzo_core::format::{self, PalacePath};
+use palazzo_core::model::{
+    CommitId, Diagnostic, FileHistories, ItemId, Palace, Settings, Severity,
+};
+use palazzo_core::search::{Index, texts_to_embed};
+use palazzo_store::{FileHistoryCache, Store};
+
+/// The parsed files of a palace, and the indexes and caches made from them.
+pub(crate) struct LoadedPalace {
+    pub(crate) palace: Arc<Palace>,
+    /// The search index, made by the first search.
+    pub(crate) index: Arc<OnceLock<Index>>,
+    /// The entities with faults, computed by the first use.
+    pub(crate) entity_faults: Arc<OnceLock<EntityFaults>>,
+    /// The indexer of embeddings, if the palace names a model.
+    pub(crate) semantic_indexer: Option<Arc<SemanticIndexer>>,
+    pub(crate) store: Store,
+    /// The findings of the parser, by file.
+    pub(crate) findings: Arc<BTreeMap<String, Vec<Diagnostic>>>,
+    pub(crate) file_states: Arc<FileStates>,
+    pub(crate) conflict_states: Arc<ConflictStates>,
+    /// The last commit that was applied.
+    pub(crate) head: Option<CommitId>,
+    pub(crate) history_cache: Arc<FileHistoryCache>,
+    /// The changes of each visit.
+    pub(crate) visit_changes: Arc<VisitChanges>,
+    /// The warnings about the texts of files, made by the first check.
+    pub(crate) text_warnings: Arc<TextWarnings>,
+    /// What pages need again and again.
+    pub(crate) page_cache: Arc<PageCache>,
+    /// Why the history cannot be read.
+    pub(crate) repository_fault: Option<Diagnostic>,
+}
+
+impl LoadedPalace {
+    /// Creates a palace of which no file was read.
+    pub(crate) fn empty(store: Store, name: &str) -> Self {
+        Self {
+            palace: Arc::new(Palace::new(Settings::with_name(name))),
+            index: Arc::default(),
+            entity_faults: Arc::default(),
+            semantic_indexer: None,
+            store,
+            findings: Arc::default(),
+            file_states: Arc::default(),
+            conflict_states: Arc::default(),
+            head: None,
+            history_cache: Arc::default(),
+            visit_changes: Arc::default(),
+            text_warnings: Arc::default(),
+            page_cache: Arc::default(),
+            repository_fault: None,
+        }
+    }
+
+    /// Returns a copy that shares this memory, for reading.
+    pub(crate) fn clone_for_reading(&self) -> Self {
+        Self {
+            palace: self.palace.clone(),
+            index: self.index.clone(),
+            entity_faults: self.entity_faults.clone(),
+            semantic_indexer: self.semantic_indexer.clone(),
+            store: self.store.clone_for_reading(),
+            findings: self.findings.clone(),
+            file_states: self.file_states.clone(),
+            conflict_states: self.conflict_states.clone(),
+            head: self.head.clone(),
+            history_cache: self.history_cache.clone(),
+            visit_changes: self.visit_changes.clone(),
+            text_warnings: self.text_warnings.clone(),
+            page_cache: self.page_cache.clone(),
+            repository_fault: self.repository_fault.clone(),
+        }
+    }
+
+    /// Returns the search index.
+    pub(crate) fn index(&self) -> &Index {
+        self.index.get_or_init(|| search_documents::build_index(&self.palace))
+    }
+
+    /// Makes the indexes that the first use would make.
+    pub(crate) fn warm_caches(&self) {
+        self.entity_faults();
+        self.index();
+    }
+
+    /// Yields the findings about all files.
+    pub(crate) fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
+        let findings =
+            self.findings.values().flatten().chain(self.file_states.unreadable_path_diagnostics());
+        findings.chain(&self.repository_fault)
+    }
+
+    /// Returns the warnings about the texts of all files. Only those that have changed since the last
+    /// call are read.
+    pub(crate) fn text_warnings(&self) -> Vec<Diagnostic> {
+        self.text_warnings.update(self.file_states.known_files(), |path| {
+            let text = self.store.read_file(path).ok().flatten().unwrap_or_default();
+            format::text_warnings(path, &text, self.file_error(path).is_some())
+        })
+    }
+
+    /// Returns the error for which a file could not be read completely.
+    pub(crate) fn file_error(&self, path: &str) -> Option<&Diagnostic> {
+        self.findings_in(path).find(|it| it.severity() == Severity::Error)
+    }
+
+    /// Yields the findings about one file.
+    pub(crate) fn findings_in(&self, path: &str) -> impl Iterator<Item = &Diagnostic> {
+        let findings = self.findings.get(path).into_iter().flatten();
+        findings.chain(self.file_states.diagnostic_for_unreadable_path(path))
+    }
+
+    /// Returns whether a file at `path` is known. A file that another writer has just created is
+    /// not: the change is then planned again.
+    pub(crate) fn has_file(&self, path: &str) -> bool {
+        self.file_states.digest(path).is_some()
+    }
+
+    /// Returns the file histories that are loaded.
+    pub(crate) fn file_histories(&self) -> &FileHistories {
+        &self.history_cache.history
+    }
+
+    /// Returns the entities with faults.
+    pub(crate) fn entity_faults(&self) -> &EntityFaults {
+        self.entity_faults.get_or_init(|| EntityFaults::from_graph(&self.palace.graph))
+    }
+
+    /// Returns the store, for reading.
+    pub(crate) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Updates the entity faults after a change of one file; after a change of a genus, all of
+    /// them.
+    pub(crate) fn update_faults(&mut self, path: &str, before: Option<&EntityNameAndGenus>) {
+        let after = self.name_and_genus_if_faults_known(path);
+        if self.entity_faults.get().is_none() {
+            return;
+        }
+        let faults = Arc::make_mut(&mut self.entity_faults);
+        match (PalacePath::parse(path), faults.get_mut()) {
+            (Ok(PalacePath::Genus), _) => drop(faults.take()),
+            (Ok(PalacePath::Entity), Some(it)) => {
+                it.recheck_affected_entities(&self.palace.graph, before, after.as_ref());
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the entity in a file, if the entity faults are computed.
+    pub(crate) fn name_and_genus_if_faults_known(&self, path: &str) -> Option<EntityNameAndGenus> {
+        self.entity_faults.get()?;
+        let entity = self.palace.graph.entity_in_file(path).filter(|it| it.is_defined);
+        entity.map(|it| (it.name.clone(), it.genus.clone()))
+    }
+
+    /// Returns the item that a file holds.
+    pub(crate) fn item_in_file(&self, path: &str) -> Option<ItemId> {
+        match PalacePath::parse(path).ok()? {
+            PalacePath::Room(id) => Some(ItemId::Room(id)),
+            PalacePath::Scroll(_) => self.palace.scroll_in_file(path).cloned().map(ItemId::Scroll),
+            PalacePath::Entity => {
+                let entity = self.palace.graph.entity_in_file(path).filter(|it| it.is_defined)?;
+                Some(ItemId::Entity(entity.name.clone()))
+            }
+            PalacePath::Drawer(_) => {
+                self.palace.drawers.drawer_in_file(path).map(|_| ItemId::Drawer(path.to_owned()))
+            }
+            PalacePath::Task => self.palace.tasks.get(path).map(|_| ItemId::Task(path.to_owned())),
+            PalacePath::Process => {
+                self.palace.processes.get(path).map(|_| ItemId::Process(path.to_owned()))
+            }
+            PalacePath::Diary(_) => {
+                self.palace.diaries.entry_in_file(path).map(|_| ItemId::Diary(path.to_owned()))
+            }
+            PalacePath::Genus => {
+                let genus = self.palace.graph.genus_definition_in_file(path)?;
+                Some(ItemId::Genus(genus.name.clone()))
+            }
+            PalacePath::Settings | PalacePath::Conflict | PalacePath::Other => None,
+        }
+    }
+
+    /// Removes the item in a file from the search index, if there is one.
+    pub(crate) fn unindex_file(&mut self, path: &str) {
+        if self.index.get().is_none() {
+            return;
+        }
+        let item = self.item_in_file(path);
+        if let (Some(index), Some(item)) = (Arc::make_mut(&mut self.index).get_mut(), item) {
+            index.remove(&item);
+        }
+    }
+
+    /// Adds the item in a file to the search index and the queue of embeddings, if they exist.
+    pub(crate) fn index_file(&mut self, path: &str) {
+        if self.index.get().is_none() && self.semantic_indexer.is_none() {
+            return;
+        }
+        let document = self
+            .item_in_file(path)
+            .and_then(|it| search_documents::item_document(&self.palace, &it));
+        if let (Some(indexer), Some(document)) = (&self.semantic_indexer, &document) {
+            indexer.enqueue(texts_to_embed(document));
+        }
+        if let (Some(index), Some(document)) = (Arc::make_mut(&mut self.index).get_mut(), document)
+        {
+            index.put(&document);
+        }
+    }
+}

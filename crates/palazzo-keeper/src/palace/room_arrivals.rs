@@ -1,0 +1,52 @@
+//! The order in which the rooms came into the palace, read from the history once and then extended.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use ulid::Ulid;
+
+use crate::Refusal;
+use crate::palace::loaded_palace::LoadedPalace;
+use palazzo_core::model::RoomArrivals;
+
+impl LoadedPalace {
+    /// Returns when each room came into the palace; empty without a history.
+    pub(crate) fn room_arrivals(&self) -> Result<Arc<RoomArrivals>, Refusal> {
+        let as_of = self.store.as_of_commit().map(|it| it.id.clone());
+        let Some(head) = as_of.or_else(|| self.head.clone()) else { return Ok(Arc::default()) };
+        let (known_head, mut arrivals) = self.page_cache.known_arrivals();
+        if known_head.as_ref() == Some(&head) {
+            return Ok(arrivals);
+        }
+        let read = |known| self.store.file_versions("rooms/", &head, known);
+        let since_known = known_head.as_ref().map(|it| read(Some(it))).transpose();
+        let versions = match since_known.map(Option::flatten) {
+            Ok(Some(versions)) => Ok(versions),
+            Ok(None) => {
+                arrivals = Arc::default();
+                read(None).map(Option::unwrap_or_default)
+            }
+            Err(err) => Err(err),
+        };
+        let versions = match versions {
+            Err(err) if err.is_repository_error() => return Ok(Arc::default()),
+            versions => versions?,
+        };
+        for texts in versions {
+            let ids: BTreeSet<_> = texts.iter().filter_map(|it| room_id(it)).collect();
+            let arrivals = Arc::make_mut(&mut arrivals);
+            for id in ids {
+                let number = arrivals.len();
+                arrivals.entry(id).or_insert(number);
+            }
+        }
+        self.page_cache.set_known_arrivals(head, arrivals.clone());
+        Ok(arrivals)
+    }
+}
+
+/// Returns the id in the text of a room's file, which need not be valid otherwise.
+fn room_id(text: &str) -> Option<Ulid> {
+    let id = text.lines().find_map(|it| it.strip_prefix("id:"))?;
+    id.split_whitespace().next()?.parse().ok()
+}

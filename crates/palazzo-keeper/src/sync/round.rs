@@ -1,0 +1,280 @@
+//! One synchronization: fetch, merge, push, again if others pushed meanwhile.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use chrono::{DateTime, Utc};
+
+use crate::error::Refusal;
+use crate::merge::MERGE_RULES_VERSION;
+use crate::sync::merge_versions::{merge_rested_edit, merge_versions};
+use crate::sync::notices::future_commit_sentence;
+use crate::sync::repositories::SyncedRepository;
+use palazzo_core::format::{self, PalacePath};
+use palazzo_core::model::{CommitMode, Diagnostic, path_text, quoted, quoted_unless_plain};
+use palazzo_store::{
+    self as store, DatedCommit, EditedFile, HistoryComparison, PlannedMove, SyncSession, Upstream,
+};
+
+/// The options of a synchronization.
+#[derive(Clone, Debug, Default)]
+pub struct SyncOptions {
+    /// Whether to push.
+    pub pushes: bool,
+    /// Whether only to fetch, and to report what would be done.
+    pub is_dry_run: bool,
+    /// Whether the user accepts that many files are deleted, or that agents' commits end.
+    pub is_accepted: bool,
+    /// The time limit of each fetch and push.
+    pub time_limit: Duration,
+    /// How long to wait for another process that synchronizes the repository.
+    pub lock_timeout: Duration,
+    /// The present time.
+    pub now: DateTime<Utc>,
+    /// Stops it when it is set.
+    pub cancelled: Arc<AtomicBool>,
+}
+
+/// The result of a synchronization.
+#[derive(Clone, Debug, Default)]
+pub struct SyncReport {
+    /// The branch and the remote, for a message.
+    pub upstream: String,
+    /// The number of commits of the remote that were missing here.
+    pub received: usize,
+    /// The number of commits that were pushed.
+    pub sent: usize,
+    /// The number of commits that were not pushed.
+    pub waiting: usize,
+    /// How often others pushed first.
+    pub rejected: usize,
+    /// Whether the two histories were merged.
+    pub is_merged: bool,
+    /// The numbers of files added, changed and deleted here.
+    pub files: [usize; 3],
+    /// The number of conflicts that the merge has recorded.
+    pub new_conflicts: usize,
+    /// The number of all recorded conflicts.
+    pub conflicts: usize,
+    /// Whether the remote no longer has commits that it had.
+    pub is_rewritten: bool,
+    /// A commit of the remote that is dated far ahead.
+    pub future_commit: Option<DatedCommit>,
+    /// The newest commit here.
+    pub commit: String,
+    /// Problems that did not prevent it.
+    pub warnings: Vec<String>,
+}
+
+/// Synchronizes a repository with the upstream of its branch, if the user has set that up.
+pub fn sync_repository(
+    repository: &SyncedRepository,
+    options: &SyncOptions,
+) -> Result<SyncReport, Refusal> {
+    let mut store = repository.store_for_commits();
+    store.set_cancel_flag(options.cancelled.clone());
+    require_consent(repository, &store.upstream()?)?;
+    let mut session = SyncSession::begin(store, options.time_limit, options.lock_timeout)?;
+    // The configuration may have changed since it was read.
+    require_consent(repository, session.upstream())?;
+    let done = exchange_commits(repository, &mut session, options);
+    match &done {
+        Ok(_) if options.is_dry_run => {}
+        Ok(report) => session.update_record(|it| {
+            if report.received > 0 {
+                it.future_commit.clone_from(&report.future_commit);
+            }
+            it.failure = None;
+        }),
+        Err(refusal) => {
+            if let Some(kind) = refusal.sync_failure_kind() {
+                session.update_record(|it| it.set_failure(kind, refusal.to_string(), options.now));
+            }
+        }
+    }
+    done
+}
+
+fn exchange_commits(
+    repository: &SyncedRepository,
+    session: &mut SyncSession,
+    options: &SyncOptions,
+) -> Result<SyncReport, Refusal> {
+    let upstream = session.upstream().description();
+    let mut report = SyncReport { upstream, ..SyncReport::default() };
+    loop {
+        let fetched = session.fetch()?;
+        report.is_rewritten |= fetched.is_rewritten;
+        let future = fetched.latest_commit.filter(|it| store::is_far_ahead(it.at, options.now));
+        report.future_commit = future.or(report.future_commit.take());
+        session.update_record(|it| it.last_reached = Some(options.now));
+        let mut histories = session.compare(MERGE_RULES_VERSION)?;
+        let planned = session.plan(&histories, &merge_versions, MERGE_RULES_VERSION)?;
+        if let Some(planned) = &planned {
+            check_plan(repository, session, planned, options)?;
+            report.add_plan(planned, &histories);
+        }
+        if options.is_dry_run {
+            report.sent = histories.ahead;
+            break;
+        }
+        if let Some(planned) = &planned {
+            let merge_edit = |it: &EditedFile<'_>| merge_rested_edit(it, options.now);
+            let Some(warnings) = session.apply(planned, &merge_edit)? else {
+                session.wait_for_next_attempt()?;
+                continue;
+            };
+            report.warnings.extend(warnings.iter().map(ToString::to_string));
+            histories = session.compare(MERGE_RULES_VERSION)?;
+        }
+        if push_commits(session, &histories, options, &mut report)? {
+            break;
+        }
+        session.wait_for_next_attempt()?;
+    }
+    report.warnings.extend(report.future_commit.as_ref().map(future_commit_sentence));
+    report.commit = session.newest_commit()?.0;
+    report.conflicts = repository.count_conflicts();
+    Ok(report)
+}
+
+/// Pushes what the remote lacks, if that is asked for; `false`: others have pushed first.
+fn push_commits(
+    session: &SyncSession,
+    histories: &HistoryComparison,
+    options: &SyncOptions,
+    report: &mut SyncReport,
+) -> Result<bool, Refusal> {
+    if histories.ahead == 0 || !options.pushes {
+        report.waiting = histories.ahead;
+        return Ok(true);
+    }
+    let is_pushed = session.push(histories)?;
+    if is_pushed {
+        session.update_record(|it| it.last_push = Some(options.now));
+        report.sent = histories.ahead;
+    } else {
+        report.rejected += 1;
+    }
+    Ok(is_pushed)
+}
+
+/// Drops the last merge of a repository if it was not pushed; returns the ids of the merge and of
+/// the commit before it.
+pub fn undo_last_sync(repository: &SyncedRepository) -> Result<[String; 2], Refusal> {
+    Ok(repository.store().undo_last_sync()?)
+}
+
+/// Commits the reverse of the last merge of a repository; returns the ids of the merge and of the
+/// new commit.
+pub fn revert_last_sync(
+    repository: &SyncedRepository,
+    now: DateTime<Utc>,
+) -> Result<[String; 2], Refusal> {
+    Ok(repository.store_for_commits().revert_last_sync(&merge_versions, now)?)
+}
+
+fn require_consent(repository: &SyncedRepository, upstream: &Upstream) -> Result<(), Refusal> {
+    match repository.is_allowed(upstream)? {
+        true => Ok(()),
+        false => Err(Refusal::Invalid(format!(
+            "syncing with {} is not set up on this machine; run `palazzo sync --setup` to allow it",
+            upstream.description()
+        ))),
+    }
+}
+
+/// Fails if a plan needs a person.
+fn check_plan(
+    repository: &SyncedRepository,
+    session: &SyncSession,
+    planned: &PlannedMove,
+    options: &SyncOptions,
+) -> Result<(), Refusal> {
+    reject_other_format(repository, planned)?;
+    reject_unreadable_settings(planned)?;
+    if let Some(palace) = repository.palace_with_manual_commits() {
+        return Err(Refusal::Invalid(format!(
+            "the commits of {} were fetched, and not merged, because {} sets `commit = \"manual\"`; \
+             merge them with `git merge`",
+            session.upstream().description(),
+            quoted_unless_plain(&path_text(palace.join("palace.toml")))
+        )));
+    }
+    if !options.is_accepted && !options.is_dry_run {
+        session.reject_mass_deletion(planned)?;
+        reject_manual_commits(planned)?;
+    }
+    Ok(())
+}
+
+/// Fails if a plan brings the setting that leaves commits to the user: the changes of agents would
+/// silently not be committed any more on this machine.
+fn reject_manual_commits(planned: &PlannedMove) -> Result<(), Refusal> {
+    let is_manual =
+        |text| format::parse_settings(text).is_some_and(|it| it.commit == CommitMode::Manual);
+    match planned_settings(planned).find(|(_, text)| is_manual(text)) {
+        Some((path, _)) => Err(Refusal::Invalid(format!(
+            "the remote sets `commit = \"manual\"` in {}: what agents write would not be committed on \
+             this machine any more, and sync would end; `palazzo sync --accept` accepts that, or take \
+             it back where it was set",
+            quoted(path)
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Fails if a plan brings settings that cannot be read: nothing could be written to that palace any
+/// more.
+fn reject_unreadable_settings(planned: &PlannedMove) -> Result<(), Refusal> {
+    let error = planned_settings(planned)
+        .find_map(|(path, text)| Some((path, format::find_settings_error(text)?)));
+    match error {
+        Some((path, error)) => Err(Refusal::Invalid(format!(
+            "the remote has settings that cannot be read, and nothing was merged: {}:{}: {}; correct \
+             them where they were changed",
+            quoted_unless_plain(path),
+            error.at.line,
+            error.message
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Yields the settings of palaces that a plan writes, with their paths in the repository.
+fn planned_settings(planned: &PlannedMove) -> impl Iterator<Item = (&str, &str)> {
+    let is_settings = |path: &str| path.rsplit('/').next() == Some(PalacePath::SETTINGS_FILE);
+    planned.new_texts().filter(move |(path, _)| is_settings(path))
+}
+
+/// Fails if a palace has files of another format, here or after the plan. A plan that brings back the
+/// format of this program is possible.
+fn reject_other_format(
+    repository: &SyncedRepository,
+    planned: &PlannedMove,
+) -> Result<(), Refusal> {
+    let settings: Vec<_> = planned_settings(planned).collect();
+    let planned_finding = settings.iter().find_map(|(path, text)| {
+        let finding = format::find_other_format(text)?;
+        Some(Diagnostic { file: (*path).to_owned(), ..finding })
+    });
+    let is_replaced = |it: &Diagnostic| settings.iter().any(|(path, _)| *path == it.file);
+    let remaining_finding = || repository.other_format_findings().find(|it| !is_replaced(it));
+    match planned_finding.or_else(remaining_finding) {
+        Some(finding) => Err(Refusal::OtherFormat(finding.into())),
+        None => Ok(()),
+    }
+}
+
+impl SyncReport {
+    fn add_plan(&mut self, planned: &PlannedMove, histories: &HistoryComparison) {
+        self.received += histories.behind;
+        self.is_merged |= histories.ahead > 0 && histories.behind > 0;
+        self.new_conflicts += planned.conflicts;
+        let counts = [planned.added, planned.changed, planned.deleted];
+        for (sum, count) in self.files.iter_mut().zip(counts) {
+            *sum += count;
+        }
+    }
+}

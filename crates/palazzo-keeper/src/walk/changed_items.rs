@@ -1,0 +1,431 @@
+//! The items that others have renamed, deleted or completed since the last visit of a client.
+//!
+//! Such an item is not in the palace any more, or has another name. So its file is read from the
+//! commits that the client has seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ulid::Ulid;
+
+use crate::Refusal;
+use crate::palace::OpenPalace;
+use crate::palace::room_topics::RoomTopics;
+use palazzo_core::format::{self, PalacePath};
+use palazzo_core::model::{CommitId, Entity, Files, Palace, RoomId, ScrollId};
+use palazzo_core::render::{in_quotes, name_in_sentence, truncate};
+use palazzo_core::visit::{ChangedItem, ChangesSinceVisit, FormerItem, ItemChange};
+
+/// Maximum numbers of deleted files, and of files that still exist, that are read from earlier
+/// commits.
+const MAX_DELETED_FILES: usize = 2_000;
+const MAX_EXISTING_FILES: usize = 300;
+
+/// Maximum number of items that a notice names.
+const MAX_NAMED_ITEMS: usize = 5;
+
+/// Maximum numbers of characters of a name or title, and of an author.
+const MAX_NAME_CHARS: usize = 60;
+const MAX_AUTHOR_CHARS: usize = 20;
+
+/// Adds the items that were renamed, deleted or completed to `since`. `authors` contains the files
+/// that others changed last, each with the author; `seen` the commits that the visitor has seen,
+/// the newest first.
+pub(crate) fn add_changed_items(
+    open: &OpenPalace,
+    authors: &BTreeMap<&str, &str>,
+    seen: &[&CommitId],
+    since: &mut ChangesSinceVisit,
+) -> Result<(), Refusal> {
+    let candidates = authors.keys().copied().filter(|it| may_contain_changed_item(open, it));
+    let (mut existing, deleted): (Vec<_>, Vec<_>) = candidates.partition(|it| open.has_file(it));
+    since.has_more_changed_items = deleted.len() > MAX_DELETED_FILES;
+    // The file of an entity is read only because its name may have been edited there.
+    existing.sort_by_key(|it| PalacePath::parse(it) == Ok(PalacePath::Entity));
+    let paths = deleted.into_iter().take(MAX_DELETED_FILES);
+    let mut files = Files::new();
+    for path in paths.chain(existing.into_iter().take(MAX_EXISTING_FILES)) {
+        if let Some(text) = read_seen_file(open, seen, path)? {
+            files.insert(path.to_owned(), text);
+        }
+    }
+    let (before, _) = format::parse_palace(&open.palace.settings.name, &files);
+    let ids = ItemsById::of_items_in(&before, &open.palace);
+    for path in files.keys() {
+        let by = authors.get(path.as_str()).copied().unwrap_or_default().to_owned();
+        if let Some((item, change)) = changed_item(open, &before, &ids, path) {
+            forget_renamed_item(&item, &change, since);
+            since.changed_items.push(ChangedItem { item, change, by });
+        }
+    }
+    follow_moved_scrolls(&before, &ids, since);
+    Ok(())
+}
+
+/// Returns the notices about renamed, deleted and completed items that concern a room, each with
+/// its verb.
+pub(crate) fn changed_item_notices(
+    palace: &Palace,
+    scope: &RoomTopics<'_>,
+    since: &ChangesSinceVisit,
+) -> [(&'static str, String); 3] {
+    let all = since.changed_items.iter().filter(|it| is_in_scope(palace, scope, it));
+    let [mut renamed, mut deleted, mut completed] = [const { Vec::new() }; 3];
+    for it in all {
+        match it.change {
+            ItemChange::Renamed(_) => renamed.push(it),
+            ItemChange::Deleted => deleted.push(it),
+            ItemChange::Completed => completed.push(it),
+        }
+    }
+    let is_more = since.has_more_changed_items;
+    [
+        ("Renamed", name_items(&renamed, false)),
+        ("Deleted", name_items(&deleted, is_more)),
+        ("Completed", name_items(&completed, false)),
+    ]
+}
+
+fn may_contain_changed_item(open: &OpenPalace, path: &str) -> bool {
+    let is_deleted = !open.has_file(path);
+    match PalacePath::parse(path) {
+        Ok(PalacePath::Entity) => true,
+        Ok(PalacePath::Room(_) | PalacePath::Scroll(_)) => is_deleted,
+        Ok(PalacePath::Task) => {
+            is_deleted || open.palace.tasks.get(path).is_some_and(|it| !it.status.is_open())
+        }
+        Ok(PalacePath::Process) => {
+            is_deleted || open.palace.processes.get(path).is_some_and(|it| !it.status.is_open())
+        }
+        _ => false,
+    }
+}
+
+/// Reads a file as of the newest of the commits that have it.
+fn read_seen_file(
+    open: &OpenPalace,
+    seen: &[&CommitId],
+    path: &str,
+) -> Result<Option<String>, Refusal> {
+    for commit in seen {
+        if let Ok(Some(text)) = open.store().read_file_at(commit, path)? {
+            return Ok(Some(text));
+        }
+    }
+    Ok(None)
+}
+
+/// Where the items of an earlier state are now, by id.
+struct ItemsById<'a> {
+    entities: BTreeMap<Ulid, &'a str>,
+    rooms: BTreeMap<Ulid, &'a RoomId>,
+    scrolls: BTreeMap<Ulid, &'a RoomId>,
+}
+
+impl<'a> ItemsById<'a> {
+    /// Finds in the palace `now` the items that `before` has.
+    fn of_items_in(before: &Palace, now: &'a Palace) -> Self {
+        let mut found =
+            Self { entities: BTreeMap::new(), rooms: BTreeMap::new(), scrolls: BTreeMap::new() };
+        let has_gone = |it: &&Entity| now.graph.get(&it.name).is_none();
+        let gone: BTreeSet<_> =
+            before.graph.iter().filter(has_gone).filter_map(|it| it.id).collect();
+        if !gone.is_empty() {
+            let entities = now.graph.iter().filter_map(|it| Some((it.id?, it.name.as_str())));
+            found.entities = entities.filter(|(id, _)| gone.contains(id)).collect();
+        }
+        if before.rooms().len() > 0 {
+            found.rooms = now.rooms().filter_map(|(id, it)| Some((it.id?, id))).collect();
+        }
+        if before.scrolls().next().is_some() {
+            found.scrolls = now.scrolls().map(|(room, it)| (it.id, room)).collect();
+        }
+        found
+    }
+}
+
+/// Returns the item that a file contained before, and what happened to it; `None` if it has the
+/// same name as before.
+fn changed_item(
+    open: &OpenPalace,
+    before: &Palace,
+    ids: &ItemsById<'_>,
+    path: &str,
+) -> Option<(FormerItem, ItemChange)> {
+    let palace = &open.palace;
+    match PalacePath::parse(path).ok()? {
+        PalacePath::Room(id) => {
+            let room = before.room(&id)?;
+            let new = room.id.and_then(|it| ids.rooms.get(&it));
+            let change = new.map_or(ItemChange::Deleted, |it| ItemChange::Renamed(it.to_string()));
+            Some((FormerItem::Room { id, name: room.name.clone() }, change))
+        }
+        PalacePath::Entity => changed_entity(open, before, ids, path),
+        PalacePath::Scroll(room) => {
+            let scroll = before.scroll(before.scroll_in_file(path)?)?;
+            let item = FormerItem::Scroll { room, title: scroll.title.clone() };
+            (!ids.scrolls.contains_key(&scroll.id)).then_some((item, ItemChange::Deleted))
+        }
+        PalacePath::Task => {
+            let task = before.tasks.get(path)?;
+            let (title, subject) = (task.title.clone(), task.subject.clone());
+            let now = palace.tasks.get(path).map(|it| it.status.is_open());
+            let change = completion_or_deletion(open, path, task.status.is_open(), now)?;
+            Some((FormerItem::Task { title, subject }, change))
+        }
+        PalacePath::Process => {
+            let process = before.processes.get(path)?;
+            let (name, subject) = (process.name.clone(), process.subject.clone());
+            let now = palace.processes.get(path).map(|it| it.status.is_open());
+            let change = completion_or_deletion(open, path, process.status.is_open(), now)?;
+            Some((FormerItem::Process { name, subject }, change))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the entity that a file contained before, if no entity has its name now.
+fn changed_entity(
+    open: &OpenPalace,
+    before: &Palace,
+    ids: &ItemsById<'_>,
+    path: &str,
+) -> Option<(FormerItem, ItemChange)> {
+    let graph = &open.palace.graph;
+    let entity = before.graph.entity_in_file(path).filter(|it| it.is_defined)?;
+    if graph.get(&entity.name).is_some() {
+        return None;
+    }
+    let with_id = entity.id.and_then(|it| ids.entities.get(&it).copied());
+    let new = with_id.or_else(|| graph.entity_in_file(path).map(|it| it.name.as_str()));
+    let change = match new {
+        Some(new) => ItemChange::Renamed(new.to_owned()),
+        // A file that cannot be read is not deleted.
+        None if open.has_file(path) => return None,
+        None => ItemChange::Deleted,
+    };
+    let (name, genus) = (entity.name.clone(), entity.genus.clone());
+    Some((FormerItem::Entity { name, genus }, change))
+}
+
+/// Returns what happened to a task or a process that `was_open`, and that `is_open` now if its file
+/// can be read.
+fn completion_or_deletion(
+    open: &OpenPalace,
+    path: &str,
+    was_open: bool,
+    is_open: Option<bool>,
+) -> Option<ItemChange> {
+    match is_open {
+        Some(false) if was_open => Some(ItemChange::Completed),
+        None if !open.has_file(path) => Some(ItemChange::Deleted),
+        _ => None,
+    }
+}
+
+/// Removes the new name of an item from the changes: its rename is listed.
+fn forget_renamed_item(item: &FormerItem, change: &ItemChange, since: &mut ChangesSinceVisit) {
+    let ItemChange::Renamed(new) = change else { return };
+    match item {
+        FormerItem::Entity { .. } => {
+            since.entities.values_mut().for_each(|it| it.retain(|name| name != new));
+        }
+        FormerItem::Room { .. } => since.rooms.retain(|it, _| it.to_string() != *new),
+        _ => {}
+    }
+}
+
+/// Keeps scrolls that were moved to another room as they were: unread, or not new.
+fn follow_moved_scrolls(before: &Palace, ids: &ItemsById<'_>, since: &mut ChangesSinceVisit) {
+    for (room, scroll) in before.scrolls() {
+        let Some(new_room) = ids.scrolls.get(&scroll.id) else { continue };
+        let moved = ScrollId { room: (*new_room).clone(), id: scroll.id };
+        let was_unread =
+            since.unread_scrolls.remove(&ScrollId { room: room.clone(), id: scroll.id });
+        match was_unread {
+            true => since.unread_scrolls.insert(moved),
+            false => since.unread_scrolls.remove(&moved),
+        };
+    }
+}
+
+fn is_in_scope(palace: &Palace, scope: &RoomTopics<'_>, changed: &ChangedItem) -> bool {
+    let new = match &changed.change {
+        ItemChange::Renamed(new) => Some(new),
+        ItemChange::Deleted | ItemChange::Completed => None,
+    };
+    match &changed.item {
+        FormerItem::Entity { name, genus } => {
+            let mut names = new.into_iter().chain([name]);
+            scope.includes_genus(genus) || names.any(|it| scope.includes_entity(it))
+        }
+        FormerItem::Room { id, .. } => {
+            let new: Option<RoomId> = new.and_then(|it| it.parse().ok());
+            scope.includes_room(id) || new.is_some_and(|it| scope.includes_room(&it))
+        }
+        FormerItem::Scroll { room, .. } => scope.includes_room(room),
+        FormerItem::Task { subject, .. } | FormerItem::Process { subject, .. } => {
+            scope.includes_subject(palace, subject)
+        }
+    }
+}
+
+/// Names the first items, and counts the others.
+fn name_items(items: &[&ChangedItem], are_more: bool) -> String {
+    let named: Vec<_> = items.iter().take(MAX_NAMED_ITEMS).map(|it| describe_item(it)).collect();
+    let more = match (items.len().saturating_sub(MAX_NAMED_ITEMS), are_more) {
+        (0, _) => String::new(),
+        (left, false) => format!(" and {left} more"),
+        (left, true) => format!(" and more than {left} more"),
+    };
+    named.join(", ") + &more
+}
+
+fn describe_item(it: &ChangedItem) -> String {
+    let short = |text: &str| name_in_sentence(&truncate(text, MAX_NAME_CHARS));
+    let what = match &it.item {
+        FormerItem::Entity { name, genus } => format!("{} {}", short(genus), short(name)),
+        FormerItem::Room { id, name } => match it.change {
+            ItemChange::Renamed(_) => format!("room {id}"),
+            _ => format!("room {}", short(name)),
+        },
+        FormerItem::Scroll { title, .. } => {
+            format!("scroll {}", in_quotes(&truncate(title, MAX_NAME_CHARS)))
+        }
+        FormerItem::Task { title, .. } => {
+            format!("task {}", in_quotes(&truncate(title, MAX_NAME_CHARS)))
+        }
+        FormerItem::Process { name, .. } => {
+            format!("process {}", in_quotes(&truncate(name, MAX_NAME_CHARS)))
+        }
+    };
+    let new = match &it.change {
+        ItemChange::Renamed(new) => format!(" → {}", short(new)),
+        ItemChange::Deleted | ItemChange::Completed => String::new(),
+    };
+    format!("{what}{new} (by {})", name_in_sentence(&truncate(&it.by, MAX_AUTHOR_CHARS)))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rooms::build::{Blueprint, build_room};
+    use crate::rooms::move_room::{delete_room, rename_room};
+    use crate::rooms::scrolls::{NewScroll, write_scroll};
+    use crate::test_home::{NOW, TestHome, ada, blueprint};
+    use crate::work::tasks::{NewTask, complete_task, create_task};
+    use crate::{Caller, EntityChange, create_entities, delete_entities, update_entity};
+    use palazzo_core::model::Entity;
+
+    fn bob() -> Caller {
+        Caller::for_client("bob", NOW.parse().unwrap())
+    }
+
+    /// A palace that Bob made: a hall and a crypt with a scroll, three claims, and a task. Ada was
+    /// there.
+    fn home() -> TestHome {
+        let mut home = TestHome::new(&[]);
+        let keeper = &mut home.keeper;
+        for slug in ["hall", "crypt"] {
+            let name = Some(slug.to_uppercase());
+            let room = Blueprint { name, ..blueprint(slug) };
+            build_room(keeper, &bob(), &room, &[]).unwrap();
+        }
+        create_entities(keeper, &bob(), ["A", "B", "C"].map(claim).into()).unwrap();
+        create_task(keeper, &bob(), &task()).unwrap();
+        let (title, body) = ("On moss".to_owned(), "It grows.".to_owned());
+        let scroll = NewScroll { title, body, room: Some("crypt".to_owned()) };
+        write_scroll(keeper, &bob(), &scroll).unwrap();
+        assert_eq!(notices(&mut home, "hall"), [""; 0]);
+        home
+    }
+
+    fn claim(name: &str) -> Entity {
+        let genus = "Claim".to_owned();
+        Entity { is_defined: true, genus, ..Entity::new_loose_end(name) }
+    }
+
+    fn task() -> NewTask {
+        let room = Some("crypt".parse().unwrap());
+        NewTask { title: "Sweep".to_owned(), entity: None, room, who: None, note: None }
+    }
+
+    fn rename(name: &str, new: &str) -> EntityChange {
+        let new_name = Some(new.to_owned());
+        EntityChange { name: name.to_owned(), new_name, ..EntityChange::default() }
+    }
+
+    /// Begins a new conversation of Ada, and returns the notices in a room, without open tasks.
+    fn notices(home: &mut TestHome, room: &str) -> Vec<String> {
+        home.keeper.visit_of_caller(&ada()).changes_since_visit.clear();
+        home.enter().unwrap();
+        let page = home.choose(16, Some(room)).unwrap();
+        let notices = page.split_once("Notices:\n").map_or("", |it| it.1).lines();
+        let notices = notices.map(|it| it.trim().to_owned());
+        notices.filter(|it| !it.starts_with("Task: ")).collect()
+    }
+
+    #[test]
+    fn deleted_and_renamed_entities_are_listed_by_name() {
+        let mut home = home();
+        update_entity(&mut home.keeper, &bob(), &rename("B", "Beta")).unwrap();
+        delete_entities(&mut home.keeper, &bob(), &["A".to_owned()]).unwrap();
+        let expected = [
+            "Renamed since your last visit (just now): Claim B → Beta (by bob)",
+            "Deleted since then: Claim A (by bob)",
+        ];
+        assert_eq!(notices(&mut home, "hall"), expected);
+        assert_eq!(notices(&mut home, "hall"), [""; 0], "the next visit");
+    }
+
+    #[test]
+    fn a_room_lists_only_what_concerns_it() {
+        let mut home = home();
+        delete_entities(&mut home.keeper, &bob(), &["A".to_owned()]).unwrap();
+        complete_task(&mut home.keeper.session(&bob()).unwrap(), "Sweep", None).unwrap();
+        let expected = ["Completed since your last visit (just now): task \"Sweep\" (by bob)"];
+        assert_eq!(notices(&mut home, "crypt"), expected);
+    }
+
+    #[test]
+    fn the_changes_of_the_visitor_are_not_listed() {
+        let mut home = home();
+        update_entity(&mut home.keeper, &bob(), &rename("B", "Beta")).unwrap();
+        delete_entities(&mut home.keeper, &ada(), &["A".to_owned(), "Beta".to_owned()]).unwrap();
+        complete_task(&mut home.keeper.session(&ada()).unwrap(), "Sweep", None).unwrap();
+        let expected = ["Deleted since your last visit (just now): Claim B (by bob)"];
+        assert_eq!(notices(&mut home, "hall"), expected);
+    }
+
+    #[test]
+    fn a_renamed_room_is_not_listed_as_changed_and_its_scrolls_are_not_new() {
+        let mut home = home();
+        let (old, new) = ("crypt".parse().unwrap(), "cellars/vault".parse().unwrap());
+        rename_room(&mut home.keeper.session(&bob()).unwrap(), &old, &new).unwrap();
+        let expected =
+            ["Renamed since your last visit (just now): room crypt → cellars/vault (by bob)"];
+        assert_eq!(notices(&mut home, "hall"), expected);
+    }
+
+    #[test]
+    fn a_deleted_room_is_listed_with_its_scrolls() {
+        let mut home = home();
+        let room = "crypt".parse().unwrap();
+        delete_room(&mut home.keeper.session(&bob()).unwrap(), &room, None).unwrap();
+        let notices = notices(&mut home, "hall");
+        let expected = "Deleted since your last visit (just now): room CRYPT (by bob), \
+                        scroll \"On moss\" (by bob)";
+        assert_eq!(notices[0], expected);
+    }
+
+    #[test]
+    fn a_long_list_is_counted() {
+        let mut home = home();
+        let names: Vec<_> = (1..=7).map(|it| format!("Claim {it}")).collect();
+        let claims = names.iter().map(|it| claim(it)).collect();
+        create_entities(&mut home.keeper, &bob(), claims).unwrap();
+        notices(&mut home, "hall");
+        delete_entities(&mut home.keeper, &bob(), &names).unwrap();
+        let notices = notices(&mut home, "hall");
+        let end = "Claim Claim 4 (by bob), Claim Claim 5 (by bob) and 2 more";
+        assert!(notices[0].ends_with(end), "{notices:?}");
+    }
+}

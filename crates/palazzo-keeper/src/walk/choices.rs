@@ -1,0 +1,135 @@
+//! What a person can type in the current room: numbers, and names of rooms and scrolls.
+
+use crate::walk::current_room::with_menu;
+use crate::walk::position::position_of_caller;
+use crate::walk::scrolls::read_scroll;
+use crate::walk::show_item::show_item;
+use crate::{Caller, Keeper, Refusal};
+use palazzo_core::model::{Layout, Palace, RoomId, ScrollId, Slot};
+use palazzo_core::render;
+use palazzo_core::visit::Visit;
+
+/// What a caller can choose in the current room.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choices {
+    /// The numbers of the actions and scrolls that were shown last, with their labels.
+    pub numbers: Vec<(usize, String)>,
+    /// The rooms of the palace: the slug, with the wing if there is one, and the name.
+    pub rooms: Vec<(String, String)>,
+    /// The titles of the scrolls in the room, newest first.
+    pub scrolls: Vec<String>,
+}
+
+/// Lists what the caller can choose in the current room.
+pub fn list_choices(keeper: &mut Keeper, caller: &Caller) -> Result<Choices, Refusal> {
+    let position = position_of_caller(keeper, caller)?;
+    let session = keeper.session_without_refresh(&position.workspace, caller)?;
+    let palace = &session.palace.palace;
+    let room_name = |it: &RoomId| (it.to_string(), render::one_line(&palace.room_name(it)));
+    let titles = palace.scrolls_in_room(&position.room).map(|it| render::one_line(&it.title));
+    Ok(Choices {
+        numbers: list_numbers(palace, session.visit),
+        rooms: palace.enterable_rooms().into_iter().map(room_name).collect(),
+        scrolls: titles.collect(),
+    })
+}
+
+/// Reads the scroll in the current room with this title, or the only one whose title begins so;
+/// else shows the item of the palace with this name.
+pub fn read_by_name(keeper: &mut Keeper, caller: &Caller, name: &str) -> Result<String, Refusal> {
+    let position = position_of_caller(keeper, caller)?;
+    let mut session = keeper.session_in(&position.workspace, caller)?;
+    let page = match find_scroll(&session.palace.palace, &position.room, name) {
+        Some(scroll) => read_scroll(&mut session, &scroll)?,
+        None => show_item(keeper, caller, Some(name), None)?,
+    };
+    with_menu(keeper, caller, &page)
+}
+
+fn list_numbers(palace: &Palace, visit: &Visit) -> Vec<(usize, String)> {
+    let Visit { layout, menu, .. } = visit;
+    let size = layout.page_size(menu.len());
+    let actions = menu.iter().skip(visit.page * size).take(size).enumerate();
+    let actions = actions.map(|(place, it)| (Slot::Action(place), it.label.as_str()));
+    let scrolls = visit.shown_scrolls.iter().take(Layout::MAX_SCROLLS).enumerate();
+    let scrolls = scrolls
+        .filter_map(|(place, it)| Some((Slot::Scroll(place), palace.scroll(it)?.title.as_str())));
+    let numbered = |(slot, label)| (layout.number_of_slot(slot), render::one_line(label));
+    actions.chain(scrolls).map(numbered).collect()
+}
+
+/// Finds the scroll in a room with this title in any case, else the only one whose title begins so.
+fn find_scroll(palace: &Palace, room: &RoomId, title: &str) -> Option<ScrollId> {
+    let title = title.trim().to_lowercase();
+    let lower = |it: &str| render::one_line(it).to_lowercase();
+    let scrolls = || palace.scrolls_in_room(room);
+    let mut beginning = scrolls().filter(|it| lower(&it.title).starts_with(&title));
+    let only = beginning.next().filter(|_| beginning.next().is_none());
+    let found = scrolls().find(|it| lower(&it.title) == title).or(only)?;
+    Some(ScrollId { room: room.clone(), id: found.id })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rooms::scrolls::{NewScroll, write_scroll};
+    use crate::test_home::{TestHome, ada};
+
+    const HALL: &str = "\
+name: Hall
+description: Stone.
+actions:
+  - label: Listen
+    type: text
+    content: Drip.
+";
+
+    /// A palace with two scrolls in its entry, and an entity.
+    fn home() -> TestHome {
+        let mut home = TestHome::new(&[
+            ("rooms/hall.yaml", HALL),
+            ("rooms/east/well.yaml", "name: Old Well\n"),
+            ("entities/rock/granite.yaml", "name: Granite\ngenus: Rock\n"),
+        ]);
+        home.write("palace.toml", "name = \"Keep\"\nentry = \"hall\"\n");
+        home.enter().unwrap();
+        for title in ["On snow", "On rain"] {
+            let body = format!("Body of {title}.");
+            let new = NewScroll { title: title.to_owned(), body, room: None };
+            write_scroll(&mut home.keeper, &ada(), &new).unwrap();
+        }
+        home
+    }
+
+    #[test]
+    fn the_choices_are_the_numbers_shown_and_the_names_of_rooms_and_scrolls() {
+        let choices = list_choices(&mut home().keeper, &ada()).unwrap();
+        let numbers: Vec<_> = choices.numbers.iter().map(|(n, it)| format!("{n} {it}")).collect();
+        assert_eq!(numbers, ["1 Listen", "21 On rain", "22 On snow"]);
+        let rooms = [("east/well", "Old Well"), ("hall", "Hall")];
+        let mut found = choices.rooms.clone();
+        found.sort();
+        assert_eq!(found, rooms.map(|(id, name)| (id.to_owned(), name.to_owned())));
+        assert_eq!(choices.scrolls, ["On rain", "On snow"]);
+    }
+
+    #[test]
+    fn a_scroll_is_read_by_its_title_or_an_unambiguous_beginning() {
+        let mut home = home();
+        let mut read = |name| read_by_name(&mut home.keeper, &ada(), name);
+        for name in ["on SNOW", "On s"] {
+            let page = read(name).unwrap();
+            assert!(page.starts_with("── On snow ──\n"), "{name}: {page}");
+            assert!(page.contains("Body of On snow.\n\nActions: 1 Listen "), "{page}");
+        }
+        let refusal = read("On").unwrap_err().to_string();
+        assert!(refusal.contains("is called `On`"), "{refusal}");
+    }
+
+    #[test]
+    fn what_is_no_scroll_of_the_room_is_found_in_the_palace() {
+        let mut home = home();
+        let page = read_by_name(&mut home.keeper, &ada(), "granite").unwrap();
+        assert!(page.contains("Granite") && page.contains("\n\nActions: 1 Listen "), "{page}");
+    }
+}

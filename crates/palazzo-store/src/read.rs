@@ -1,0 +1,100 @@
+//! Reads the files of a palace from the source of a store: the disk, a commit, or a branch, with the
+//! texts that are open in an editor.
+
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+
+use crate::repo::palace_files::{self, PalaceListing};
+use crate::repo::paths;
+use crate::{Error, FileStamp, FileStamps, ReadResult, Source, Store};
+use palazzo_core::model::{Diagnostic, Files};
+
+impl Store {
+    /// Reads all files of a store that reads from a commit or a branch; unreadable files are left
+    /// out and reported as findings. `None`: the store reads from the disk.
+    pub fn read_all_committed_files(&self) -> Result<Option<(Files, Vec<Diagnostic>)>, Error> {
+        self.repository.reject_symlinked_palace()?;
+        match self.reads_disk() {
+            true => Ok(None),
+            false => self.retry_during_gc(|| {
+                self.head()?.map(|commit| self.read_all_files_at(&commit)).transpose()
+            }),
+        }
+    }
+
+    /// Lists all files as [`Store::list_files`] does, and also the temporary files that a power
+    /// failure may have left.
+    pub fn list_files_with_temporaries(
+        &self,
+    ) -> Result<(FileStamps, Vec<Diagnostic>, Vec<PathBuf>), Error> {
+        self.repository.reject_symlinked_palace()?;
+        self.repository.note_palace_folder();
+        let PalaceListing { stamps, findings, temporaries } =
+            palace_files::list_files(&self.repository.palace, "")?;
+        Ok((stamps, findings, temporaries))
+    }
+
+    /// Lists the files at or below `path`, all files if it is empty, and reports entries that
+    /// cannot be used. A store that reads from a commit lists none, because its files cannot
+    /// change.
+    pub fn list_files(&self, path: &str) -> Result<(FileStamps, Vec<Diagnostic>), Error> {
+        match &self.source {
+            Source::Disk => {
+                self.repository.reject_symlinked_palace()?;
+                let PalaceListing { stamps, findings, .. } =
+                    palace_files::list_files(&self.repository.palace, path)?;
+                Ok((stamps, findings))
+            }
+            Source::Commit(_) => Ok((FileStamps::new(), Vec::new())),
+            Source::Branch(_) => self.retry_during_gc(|| self.list_files_at_head(path)),
+        }
+    }
+
+    /// Reads files in parallel, because a cold disk answers parallel reads faster than sequential
+    /// ones.
+    pub fn read_files(&self, paths: Vec<String>) -> Vec<(String, ReadResult)> {
+        let read = |path: String| {
+            let read = self.read_file(&path);
+            (path, read)
+        };
+        paths.into_par_iter().map(read).collect()
+    }
+
+    /// Sets the text that is read for a file which is open in an editor; `None`: the one on disk.
+    /// Changes nothing on disk.
+    pub fn set_open_buffer(&mut self, path: &str, text: Option<String>) {
+        match text {
+            Some(text) => drop(self.open_buffers.insert(path.to_owned(), text)),
+            None => drop(self.open_buffers.remove(path)),
+        }
+    }
+
+    /// Reads one file; `None`: it does not exist.
+    pub fn read_file(&self, path: &str) -> ReadResult {
+        if let Some(text) = self.open_buffers.get(path) {
+            return Ok(Some(text.clone()));
+        }
+        self.repository.reject_symlinked_palace().map_err(|err| err.to_diagnostic(path))?;
+        match self.reads_disk() {
+            true => palace_files::read_file(&self.repository.palace, path),
+            false => {
+                let read = self.retry_during_gc(|| match self.head()? {
+                    Some(commit) => self.read_file_at(&commit, path),
+                    None => Ok(Ok(None)),
+                });
+                read.map_err(|err| err.to_diagnostic(path))?
+            }
+        }
+    }
+
+    /// Returns a file's stamp, which changes when the file does; `None`: the file does not exist,
+    /// it is open in an editor, or the store does not read from the disk.
+    pub fn file_stamp(&self, path: &str) -> Option<FileStamp> {
+        if !self.reads_disk() || self.open_buffers.contains_key(path) {
+            return None;
+        }
+        self.repository.reject_symlinked_palace().and_then(|()| paths::check_path(path)).ok()?;
+        FileStamp::from_path(&self.repository.palace.join(path))
+    }
+}

@@ -1,0 +1,214 @@
+//! Finds, opens and checks the repository of one palace, once in a call.
+
+use std::fs::{self, Metadata};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::repo::git_files::LooseHead;
+use crate::repo::repository::Repository;
+use crate::repo::{discover, home};
+use crate::{ConsentStore, Error};
+
+/// The open repository is checked before each use.
+const CHECK_ALWAYS: u8 = 0;
+/// It is checked before the next use, and then trusted until the next call begins.
+const CHECK_ONCE: u8 = 1;
+/// It was checked in this call, and so were the folders of the palace.
+const CHECKED: u8 = 2;
+
+/// A palace's folder, and the repository that contains it.
+#[derive(Debug)]
+pub(crate) struct PalaceRepository {
+    /// The folder of the palace.
+    pub(crate) palace: PathBuf,
+    /// The folder with the palaces, where a repository is created if there is none.
+    pub(crate) home: PathBuf,
+    /// The user's consents.
+    pub(crate) consents: ConsentStore,
+    /// Whether the configuration of the user and the system is ignored.
+    pub(crate) isolated: bool,
+    open: Mutex<Option<Arc<Repository>>>,
+    /// How often the open repository is checked.
+    checks: AtomicU8,
+    /// Whether the palace folder existed when it was last listed.
+    palace_existed: AtomicBool,
+    /// Whether the palace ever had a repository while this value existed.
+    had_repository: AtomicBool,
+}
+
+/// A palace's repository, and what `HEAD` says if that has just been read.
+type RepositoryLook = (Option<Arc<Repository>>, Option<LooseHead>);
+
+impl PalaceRepository {
+    /// Creates the value for the palace at `palace`; nothing is opened yet.
+    pub(crate) fn new(palace: PathBuf, home: PathBuf) -> Self {
+        Self {
+            palace,
+            home,
+            consents: ConsentStore::default(),
+            isolated: false,
+            open: Mutex::new(None),
+            checks: AtomicU8::new(CHECK_ALWAYS),
+            palace_existed: AtomicBool::new(false),
+            had_repository: AtomicBool::new(false),
+        }
+    }
+
+    /// Creates a value for the same palace, which opens the repository by itself.
+    pub(crate) fn clone_unopened(&self) -> Self {
+        let (consents, isolated) = (self.consents.clone(), self.isolated);
+        Self { consents, isolated, ..Self::new(self.palace.clone(), self.home.clone()) }
+    }
+
+    /// Creates a value for the same palace, which shares the open repository.
+    pub(crate) fn clone_opened(&self) -> Self {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Self { open: Mutex::new(open), ..self.clone_unopened() }
+    }
+
+    /// Returns the repository that contains the palace; `None`: there is none, or the user has not
+    /// allowed its use, so there is no history.
+    pub(crate) fn find(&self) -> Result<Option<Arc<Repository>>, Error> {
+        self.find_and_look().map(|(repository, _)| repository)
+    }
+
+    /// Returns the repository as [`PalaceRepository::find`] does, and what `HEAD` says if this was
+    /// the first look at the repository in this call.
+    pub(crate) fn find_and_look(&self) -> Result<RepositoryLook, Error> {
+        match self.open_and_look() {
+            Err(Error::RepositoryElsewhere { .. }) => Ok((None, None)),
+            found => found,
+        }
+    }
+
+    /// Returns the repository, or an error if there is none.
+    pub(crate) fn require(&self) -> Result<Arc<Repository>, Error> {
+        self.find()?.ok_or_else(|| Error::NoRepository { palace: self.palace.clone() })
+    }
+
+    /// Returns the repository as [`PalaceRepository::find`] does, but fails if the user has not
+    /// allowed its use.
+    pub(crate) fn find_allowed(&self) -> Result<Option<Arc<Repository>>, Error> {
+        self.open_and_look().map(|(repository, _)| repository)
+    }
+
+    /// Fails if the repository may not be used, or has files that may not be opened. The others that
+    /// a change opens are checked under the lock.
+    pub(crate) fn reject_forbidden(&self) -> Result<(), Error> {
+        match self.open_and_look() {
+            Err(err @ (Error::RepositoryElsewhere { .. } | Error::NotRegularFile { .. })) => {
+                Err(err)
+            }
+            // A repository that cannot be opened is not needed if nothing is committed.
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the repository that contains the palace; creates one if there is none.
+    pub(crate) fn find_or_create(&self) -> Result<Arc<Repository>, Error> {
+        let had_repository = self.had_repository.load(Ordering::Relaxed);
+        if let Some(found) = self.find_allowed()? {
+            return Ok(found);
+        }
+        self.reject_moved_palace()?;
+        if had_repository || home::has_lost_history(&self.palace, &self.home)? {
+            return Err(self.history_lost_error());
+        }
+        self.create()?;
+        self.require()
+    }
+
+    /// Creates a repository, unless another process has just created it.
+    pub(crate) fn create(&self) -> Result<(), Error> {
+        // A repository at the home either ignores the palace, or was created meanwhile.
+        let is_taken = self.home.join(".git").symlink_metadata().is_ok();
+        if is_taken && self.discover()?.is_some() {
+            return Ok(());
+        }
+        Repository::create(&self.palace, &self.home, self.isolated)
+    }
+
+    fn discover(&self) -> Result<Option<Repository>, Error> {
+        discover::find_repository(&self.palace, &self.consents, self.isolated)
+    }
+
+    /// Begins a call: its first use of the repository checks whether the repository is still the
+    /// same, and whether its files can be opened; later uses do not. Without calls, each use checks.
+    pub(crate) fn begin_call(&self) {
+        self.checks.store(CHECK_ONCE, Ordering::Relaxed);
+    }
+
+    /// Lets the next use in this call check the repository again.
+    pub(crate) fn recheck(&self) {
+        if self.is_checked() {
+            self.begin_call();
+        }
+    }
+
+    fn is_checked(&self) -> bool {
+        self.checks.load(Ordering::Relaxed) == CHECKED
+    }
+
+    /// Opens the repository if the open one is out of date.
+    fn open_and_look(&self) -> Result<RepositoryLook, Error> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.is_some() && self.is_checked() {
+            return Ok((open.clone(), None));
+        }
+        self.reject_symlinked_palace()?;
+        let head = open.as_ref().map(|it| it.begin_call(&self.palace)).transpose()?.flatten();
+        if head.is_none() {
+            *open = self.discover()?.map(Arc::new);
+        }
+        self.had_repository.fetch_or(open.is_some(), Ordering::Relaxed);
+        if self.checks.load(Ordering::Relaxed) == CHECK_ONCE {
+            self.checks.store(CHECKED, Ordering::Relaxed);
+        }
+        Ok((open.clone(), head))
+    }
+
+    /// Fails if the palace, or a folder between it and the home, has become a symbolic link. The
+    /// home itself may be one. Looks once in a call.
+    pub(crate) fn reject_symlinked_palace(&self) -> Result<(), Error> {
+        if self.is_checked() { Ok(()) } else { self.look_for_symlinked_palace().map(drop) }
+    }
+
+    /// Returns the metadata of the palace's folder, if it is there and below the home.
+    fn look_for_symlinked_palace(&self) -> Result<Option<Metadata>, Error> {
+        let Ok(inside) = self.palace.strip_prefix(&self.home) else { return Ok(None) };
+        let (mut place, mut found) = (self.home.clone(), None);
+        for name in inside {
+            place.push(name);
+            found = fs::symlink_metadata(&place).ok();
+            if found.as_ref().is_some_and(Metadata::is_symlink) {
+                return Err(Error::SymbolicLink { place });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Notes whether the palace folder exists, before it is listed.
+    pub(crate) fn note_palace_folder(&self) {
+        self.palace_existed.fetch_or(self.palace.is_dir(), Ordering::Relaxed);
+    }
+
+    /// Fails if the palace has become a symbolic link, or was moved or removed since it was last
+    /// listed, because a write would create another palace at the old path.
+    pub(crate) fn reject_moved_palace(&self) -> Result<(), Error> {
+        let found = self.look_for_symlinked_palace()?;
+        let is_folder = || found.map_or_else(|| self.palace.is_dir(), |it| it.is_dir());
+        if self.palace_existed.load(Ordering::Relaxed) && !is_folder() {
+            return Err(Error::PalaceMoved { palace: self.palace.clone() });
+        }
+        Ok(())
+    }
+
+    /// Creates the error for a lost history; for a palace inside the home, the whole home needs a
+    /// new repository.
+    pub(crate) fn history_lost_error(&self) -> Error {
+        let is_inside = self.palace.starts_with(&self.home) && self.home.is_dir();
+        let place: &Path = if is_inside { &self.home } else { &self.palace };
+        Error::HistoryLost { place: place.to_owned() }
+    }
+}

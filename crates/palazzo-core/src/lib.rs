@@ -4,7 +4,7 @@
 //! - [`model`]: plain values: room, action, scroll, entity, palace, …
 //! - The components. Each uses only the model, none uses another; `tests/architecture` of the
 //!   program checks this.
-//!   - [`format`]: parses and writes the text of files.
+//!   - [`mod@format`]: parses and writes the text of files.
 //!   - [`search`]: the full-text index. [`embedding`]: embeddings of texts, from the bytes of a model.
 //!   - [`diff`]: the differences between two palaces. [`check`]: the faults of a palace as a whole.
 //!   - [`halls`]: the rooms that are generated from the graph. [`merge`]: merges two versions of a file.

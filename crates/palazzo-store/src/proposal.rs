@@ -7,7 +7,7 @@
 //! A file in `.git/palazzo/proposals` marks each branch that is a proposal.
 
 pub(crate) mod branches;
-#[cfg(all(test, unix, feature = "failpoints"))]
+#[cfg(all(test, unix))]
 mod crash_tests;
 pub(crate) mod list;
 pub(crate) mod old_worktree;

@@ -4,7 +4,7 @@
 //! versions of a palace are merged is the caller's matter.
 
 pub(crate) mod commit_range;
-#[cfg(all(test, feature = "failpoints"))]
+#[cfg(all(test, unix))]
 mod crash_tests;
 pub(crate) mod error;
 pub(crate) mod incoming_check;

@@ -4,7 +4,7 @@ pub(crate) mod apply;
 pub(crate) mod branch_commit;
 pub(crate) mod commit;
 pub(crate) mod commit_steps;
-#[cfg(all(test, feature = "failpoints"))]
+#[cfg(all(test, unix))]
 pub(crate) mod crash_tests;
 pub(crate) mod file_replacement;
 pub(crate) mod file_transaction;

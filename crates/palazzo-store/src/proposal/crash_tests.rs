@@ -5,8 +5,10 @@
 //! and a new write; git must find no fault.
 //!
 //! ```text
-//! cargo test --features failpoints --lib store::proposal::crash_tests
+//! cargo test --lib proposal::crash_tests
 //! ```
+
+#![expect(clippy::print_stdout, reason = "the child tells its parent what became of the change")]
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -52,7 +54,7 @@ fn child() {
 
 fn run_child(scene: &TestHome, branch: &str, text: &str, step: usize) -> Output {
     let mut child = Command::new(std::env::current_exe().unwrap());
-    child.args(["--exact", "store::proposal::crash_tests::child", "--nocapture"]);
+    child.args(["--exact", "proposal::crash_tests::child", "--nocapture"]);
     child.env("PALAZZO_FAILPOINT", format!("kill:{step}"));
     child.env(CHILD_ENV, format!("{branch}\n{text}\n{}", scene.home.display()));
     child.env_remove("PALAZZO_FAILPOINT_LOG");

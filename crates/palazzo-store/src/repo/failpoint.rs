@@ -1,14 +1,14 @@
 //! Points in the write path where a test can kill the process or make an operation fail.
 //!
-//! Without the cargo feature `failpoints` every call is empty and compiles to nothing. With it,
+//! Outside of unit tests every call is empty and compiles to nothing. In a unit test,
 //! `PALAZZO_FAILPOINT` selects the action: `kill:7` kills the process at the seventh point that it
 //! reaches, `EIO:7` (or `ENOSPC`, `EMFILE`, `EACCES`) makes the operation at that point fail once.
 //! `PALAZZO_FAILPOINT_LOG` names a file to which each point is appended, so that a test can count
 //! them.
 
-/// Does nothing without the feature `failpoints`.
-#[cfg(not(feature = "failpoints"))]
-#[expect(clippy::unnecessary_wraps, reason = "it can fail with the feature `failpoints`")]
+/// Does nothing outside of unit tests.
+#[cfg(not(test))]
+#[expect(clippy::unnecessary_wraps, reason = "it can fail in unit tests")]
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "it is empty")]
 pub(crate) fn fail_point(_: &str) -> std::io::Result<()> {
@@ -20,12 +20,12 @@ pub(crate) fn kill_point(name: &str) {
     drop(fail_point(name));
 }
 
-#[cfg(feature = "failpoints")]
+#[cfg(test)]
 pub(crate) use active::fail_point;
-#[cfg(all(test, feature = "failpoints"))]
+#[cfg(all(test, unix))]
 pub(crate) use active::reached_count;
 
-#[cfg(feature = "failpoints")]
+#[cfg(test)]
 mod active {
     use std::fs::OpenOptions;
     use std::io::{self, Write as _};
@@ -34,7 +34,7 @@ mod active {
     static REACHED_COUNT: AtomicUsize = AtomicUsize::new(0);
 
     /// Returns the number of points reached so far.
-    #[cfg(test)]
+    #[cfg(unix)]
     pub(crate) fn reached_count() -> usize {
         REACHED_COUNT.load(Ordering::SeqCst)
     }

@@ -6,8 +6,10 @@
 //! synchronization must complete.
 //!
 //! ```text
-//! cargo test --features failpoints --lib store::sync::crash_tests
+//! cargo test --lib sync::crash_tests
 //! ```
+
+#![expect(clippy::print_stdout, reason = "the child tells its parent what became of the change")]
 
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
@@ -76,7 +78,7 @@ impl TwoMachines {
     /// Runs the child, which is killed at the step.
     fn run_child(&self, step: usize) -> Output {
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "store::sync::crash_tests::child", "--nocapture"]);
+        child.args(["--exact", "sync::crash_tests::child", "--nocapture"]);
         child.env("PALAZZO_FAILPOINT", format!("kill:{step}")).env(CHILD_ENV, &self.scene.home);
         child.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
         child.env_remove("PALAZZO_FAILPOINT_LOG").output().unwrap()

@@ -6,8 +6,10 @@
 //! accepted.
 //!
 //! ```text
-//! cargo test --features failpoints --lib store::write::crash_tests
+//! cargo test --lib write::crash_tests
 //! ```
+
+#![expect(clippy::print_stdout, reason = "the child tells its parent what became of the change")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -112,7 +114,7 @@ impl CrashTestPalace {
     /// Runs the child with the action `failpoint`.
     fn run_child(&self, kind: &str, failpoint: &str, number: usize) -> Output {
         let mut child = Command::new(std::env::current_exe().unwrap());
-        child.args(["--exact", "store::write::crash_tests::child", "--nocapture"]);
+        child.args(["--exact", "write::crash_tests::child", "--nocapture"]);
         child.env("PALAZZO_FAILPOINT", failpoint);
         child.env(CHILD_ENV, format!("{kind}\n{number}\n{}", self.home.display()));
         child.env_remove("PALAZZO_FAILPOINT_LOG");
@@ -346,7 +348,7 @@ fn the_order_check_detects_a_lock_left_behind() {
     let palace = CrashTestPalace::new(TestRepositoryKind::Fresh);
     fs::write(palace.home.join(".git/packed-refs.lock"), "").unwrap();
     let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        palace.assert_repository_clean("")
+        palace.assert_repository_clean("");
     }));
     assert!(found.is_err());
 }

@@ -140,8 +140,10 @@ mod tests {
         remove_file_if(folder.path(), "a", || true).unwrap();
         assert_eq!(names(), 2);
         drop(locked);
-        remove_file_if(folder.path(), "a", || true).unwrap();
-        assert_eq!(names(), 0);
+        // A process that another test is starting has the open lock file, too, for a moment.
+        while names() > 0 {
+            remove_file_if(folder.path(), "a", || true).unwrap();
+        }
         remove_file_if(folder.path(), "a", || true).unwrap();
     }
 }

@@ -6,7 +6,7 @@
 //! accepted.
 //!
 //! ```text
-//! cargo test --lib write::crash_tests
+//! cargo test --lib write::crash_tests -- --ignored
 //! ```
 
 #![expect(clippy::print_stdout, reason = "the child tells its parent what became of the change")]
@@ -324,26 +324,31 @@ fn for_each_case(kinds: &'static [&str], test: fn(TestRepositoryKind, &str)) {
 }
 
 #[test]
+#[ignore = "it takes minutes"]
 fn a_merge_killed_at_any_step_loses_nothing_and_leaves_no_lock() {
     for_each_case(&[MERGE_KIND], kill_at_every_step);
 }
 
 #[test]
+#[ignore = "it takes minutes"]
 fn a_merge_that_fails_at_any_step_reports_it_and_leaves_no_lock() {
     for_each_case(&[MERGE_KIND], fail_at_every_step);
 }
 
 #[test]
+#[ignore = "it takes minutes"]
 fn a_write_killed_at_any_step_loses_nothing_and_leaves_no_lock() {
     for_each_case(&CHANGE_KINDS, kill_at_every_step);
 }
 
 #[test]
+#[ignore = "it takes minutes"]
 fn a_write_that_fails_at_any_step_reports_it_and_leaves_no_lock() {
     for_each_case(&CHANGE_KINDS, fail_at_every_step);
 }
 
 #[test]
+#[ignore = "it takes minutes"]
 fn the_order_check_detects_a_lock_left_behind() {
     let palace = CrashTestPalace::new(TestRepositoryKind::Fresh);
     fs::write(palace.home.join(".git/packed-refs.lock"), "").unwrap();

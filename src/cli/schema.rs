@@ -21,7 +21,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     match args.kind {
-        Some(kind) => terminal::print_text(&keeper::json_schema(kind))?,
+        Some(kind) => terminal::print_text(keeper::json_schema(kind))?,
         None => terminal::print_page(&FileKind::ALL.map(file_kind_line).concat())?,
     }
     Ok(ExitCode::SUCCESS)

@@ -18,7 +18,7 @@ fn the_schema_files_in_the_repository_are_current() {
         let place = Path::new("schema").join(format!("{kind}.json"));
         let schema = keeper::json_schema(kind);
         if write {
-            fs::write(&place, &schema).unwrap();
+            fs::write(&place, schema).unwrap();
         }
         let kept = fs::read_to_string(&place).unwrap_or_default();
         let place = place.display();

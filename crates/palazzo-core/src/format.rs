@@ -58,7 +58,7 @@ pub use positions::{ValuePositions, positions_of_bytes};
 pub use repeated_content::remove_repeated_content;
 pub use schema::{
     README, README_PATH, ensure_modeline, has_right_modeline, is_found_by_schema, is_palazzo_path,
-    kind_of_file_with_modeline,
+    json_schema_of_file_kind, kind_of_file_with_modeline,
 };
 pub use template::{fill_template, renew_ids, renew_times};
 pub use text_warnings::text_warnings;
@@ -189,11 +189,6 @@ pub fn insert_parsed_file(
     let conflict = item.and_then(|it| insert_item(palace, path, it));
     findings.extend(conflict.map(|it| with_conflict_position(it, &text())));
     findings
-}
-
-/// Returns the JSON Schema of a kind of file.
-pub fn json_schema_of_file_kind(kind: FileKind) -> String {
-    schema::json_schema_of_file_kind(kind)
 }
 
 /// Returns the path at which a palace keeps the schema of a kind of file for editors.

@@ -256,7 +256,7 @@ pub fn is_palace(folder: &Path) -> bool {
 }
 
 /// Returns the JSON Schema of a kind of file.
-pub fn json_schema(kind: FileKind) -> String {
+pub fn json_schema(kind: FileKind) -> &'static str {
     format::json_schema_of_file_kind(kind)
 }
 

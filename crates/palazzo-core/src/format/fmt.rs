@@ -34,7 +34,11 @@ pub fn fmt_file(path: &str, text: &str) -> Option<FmtOutcome> {
     if let Some(kind) = kind_of_schema_file(path) {
         let own = schema::json_schema_of_file_kind(kind);
         let is_own = normalize_line_endings(text) == own;
-        return Some(if is_own { FmtOutcome::Unchanged } else { FmtOutcome::Formatted(own) });
+        return Some(if is_own {
+            FmtOutcome::Unchanged
+        } else {
+            FmtOutcome::Formatted(own.to_owned())
+        });
     }
     if matches!(PalacePath::parse(path), Ok(PalacePath::Other)) {
         return None;

@@ -1,25 +1,11 @@
 //! JSON Schemas of the file formats, for editors.
 //!
-//! The types below describe the format of each kind of file. Nothing is deserialized into them: the
-//! parsers walk the node tree, so that each finding has a line number. Tests check that both agree,
-//! on every file of the examples and the corpus. The schemas are of draft 7, the newest that
-//! editors support completely, and use no `$ref`, because editors then describe a wrong key in
-//! plain words.
+//! The parsers do not use them: they walk the node tree, so that each finding has a line number.
+//! Tests check that both agree, on every file of the examples and the corpus. The schemas are of
+//! draft 7, the newest that editors support completely, and use no `$ref`, because editors then
+//! describe a wrong key in plain words.
 
-#![expect(dead_code, reason = "what is spelled is only described, nothing is read into it")]
-
-mod conflict;
-mod entity;
-pub(crate) mod front_matter;
-mod genus;
 mod modeline;
-mod palace;
-mod room;
-pub(crate) mod scalars;
-mod work;
-
-use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
 
 pub use modeline::{
     README, README_PATH, ensure_modeline, has_right_modeline, is_palazzo_path,
@@ -59,25 +45,19 @@ pub fn is_found_by_schema(finding: &Diagnostic) -> bool {
 }
 
 /// Returns the schema of a kind of file.
-pub(super) fn json_schema_of_file_kind(kind: FileKind) -> String {
-    let schema = match kind {
-        FileKind::Palace => schema_of_type::<palace::PalaceSchema>(),
-        FileKind::Room => schema_of_type::<room::RoomSchema>(),
-        FileKind::Entity => schema_of_type::<entity::EntitySchema>(),
-        FileKind::Genus => schema_of_type::<genus::GenusSchema>(),
-        FileKind::Task => schema_of_type::<work::TaskSchema>(),
-        FileKind::Process => schema_of_type::<work::ProcessSchema>(),
-        FileKind::Conflict => schema_of_type::<conflict::ConflictSchema>(),
-        FileKind::Scroll => schema_of_type::<front_matter::ScrollSchema>(),
-        FileKind::Drawer => schema_of_type::<front_matter::DrawerSchema>(),
-        FileKind::Diary => schema_of_type::<front_matter::DiaryEntrySchema>(),
-    };
-    format!("{schema:#}\n")
-}
-
-fn schema_of_type<T: JsonSchema>() -> serde_json::Value {
-    let settings = SchemaSettings::draft07().with(|it| it.inline_subschemas = true);
-    settings.into_generator().into_root_schema_for::<T>().to_value()
+pub fn json_schema_of_file_kind(kind: FileKind) -> &'static str {
+    match kind {
+        FileKind::Palace => include_str!("../../schema/palace.json"),
+        FileKind::Room => include_str!("../../schema/room.json"),
+        FileKind::Entity => include_str!("../../schema/entity.json"),
+        FileKind::Genus => include_str!("../../schema/genus.json"),
+        FileKind::Task => include_str!("../../schema/task.json"),
+        FileKind::Process => include_str!("../../schema/process.json"),
+        FileKind::Conflict => include_str!("../../schema/conflict.json"),
+        FileKind::Scroll => include_str!("../../schema/scroll.json"),
+        FileKind::Drawer => include_str!("../../schema/drawer.json"),
+        FileKind::Diary => include_str!("../../schema/diary.json"),
+    }
 }
 
 #[cfg(test)]
@@ -91,7 +71,7 @@ mod tests {
 
     use super::*;
     use crate::format::{PalacePath, front_matter, parse_file, yaml};
-    use crate::model::Severity;
+    use crate::model::{Rule, Severity};
 
     /// One file of every kind that has a schema.
     const SAMPLE_PATHS: [&str; 10] = [
@@ -164,7 +144,7 @@ mod tests {
     }
 
     fn validator(kind: FileKind) -> Validator {
-        jsonschema::draft7::new(&serde_json::from_str(&json_schema_of_file_kind(kind)).unwrap())
+        jsonschema::draft7::new(&serde_json::from_str(json_schema_of_file_kind(kind)).unwrap())
             .unwrap()
     }
 
@@ -173,6 +153,15 @@ mod tests {
             .iter()
             .any(|(code, words)| it.code == *code && it.message.contains(words));
         it.severity() == Severity::Error && !is_beyond
+    }
+
+    #[test]
+    fn the_schema_of_settings_lists_the_rules_that_can_be_silenced() {
+        let schema: Value =
+            serde_json::from_str(json_schema_of_file_kind(FileKind::Palace)).unwrap();
+        let listed = &schema["properties"]["check"]["properties"]["silence"]["items"]["enum"];
+        let rules = Rule::ALL.iter().filter(|it| it.severity != Severity::Error);
+        assert_eq!(listed, &rules.map(|it| it.name).collect::<Value>());
     }
 
     #[test]

@@ -60,7 +60,7 @@ pub(crate) fn missing_schema_edits<'a>(
     let edit = |(kind, path)| FileEdit {
         path,
         was: None,
-        now: Some(format::json_schema_of_file_kind(kind)),
+        now: Some(format::json_schema_of_file_kind(kind).to_owned()),
     };
     missing.map(edit).collect()
 }

@@ -95,7 +95,7 @@ fn encode_if_lossless(entity: &Entity) -> Option<Vec<u8>> {
 fn cache_header() -> Vec<u8> {
     let about = (
         env!("CARGO_PKG_VERSION"),
-        text_digest(&format::json_schema_of_file_kind(FileKind::Entity)),
+        text_digest(format::json_schema_of_file_kind(FileKind::Entity)),
         // A file in the cache is not checked again for the findings of a newer release.
         Rule::ALL.len(),
     );

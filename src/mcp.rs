@@ -31,7 +31,7 @@ mod stdio_transport;
 mod subscribers;
 mod sync_tools;
 mod toolbox;
-mod visit_note;
+mod visit_in_answer;
 mod work_tools;
 
 pub use choices::ChosenPage;

@@ -61,7 +61,7 @@ pub(super) struct HomeArgs {
 #[derive(Clone, clap::Args)]
 pub(super) struct PalacesArgs {
     #[command(flatten)]
-    home: HomeOrDirArgs,
+    home: HomeArgumentOrOption,
 
     #[command(flatten)]
     workspace: OnlyWorkspaceArgs,
@@ -69,7 +69,7 @@ pub(super) struct PalacesArgs {
 
 /// The home as an argument or an option.
 #[derive(Clone, clap::Args)]
-pub(super) struct HomeOrDirArgs {
+pub(super) struct HomeArgumentOrOption {
     /// The home, or one palace
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
@@ -83,7 +83,7 @@ pub(super) struct HomeOrDirArgs {
 #[derive(clap::Args)]
 pub(super) struct PalaceArgs {
     #[command(flatten)]
-    pub(super) home: HomeOrDirArgs,
+    pub(super) home: HomeArgumentOrOption,
 
     #[command(flatten)]
     pub(super) workspace: WorkspaceArgs,
@@ -112,7 +112,7 @@ impl PalacesOptions {
 impl PalacesArgs {
     /// Returns the same with `DIR` as the home.
     pub(super) fn with_dir(self, dir: PathBuf) -> Self {
-        Self { home: HomeOrDirArgs { dir: Some(dir), home: None }, ..self }
+        Self { home: HomeArgumentOrOption { dir: Some(dir), home: None }, ..self }
     }
 
     /// Returns the home, if one is given.
@@ -165,7 +165,7 @@ impl HomeArgs {
     }
 }
 
-impl HomeOrDirArgs {
+impl HomeArgumentOrOption {
     /// Returns the home, if one is given.
     pub(super) fn given(&self) -> Option<&Path> {
         self.dir.as_deref().or(self.home.as_deref())

@@ -42,7 +42,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let text = read_text(&args.text)?;
+    let text = read_sought_text(&args.text)?;
     let home = args.home.find()?;
     let keeper = keeper_for_home(Some(&home), &WorkspaceArgs::default());
     require_palace(&keeper, &home)?;
@@ -56,7 +56,7 @@ pub(super) fn run(args: &Args) -> Outcome {
 }
 
 /// Returns the text to search for; `-` stands for standard input.
-fn read_text(argument: &str) -> Result<String, Failure> {
+fn read_sought_text(argument: &str) -> Result<String, Failure> {
     let mut text = argument.to_owned();
     if text == "-" {
         text.clear();
@@ -79,8 +79,8 @@ mod tests {
 
     #[test]
     fn a_text_has_one_line_and_some_characters() {
-        assert_eq!(read_text("hunter2\r\n").unwrap(), "hunter2");
-        let refused = |text: &str| read_text(text).unwrap_err().to_string();
+        assert_eq!(read_sought_text("hunter2\r\n").unwrap(), "hunter2");
+        let refused = |text: &str| read_sought_text(text).unwrap_err().to_string();
         assert_eq!(refused("abc\n"), "give at least 4 characters of the text");
         let several = "the text has several lines: give the line of it that occurs nowhere else";
         assert_eq!(refused("first\nsecond"), several);

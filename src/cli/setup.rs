@@ -25,7 +25,7 @@ use crate::cli::home::{self, HomeArgs};
 use crate::cli::outcome::{Failure, Outcome};
 use crate::cli::serve::reject_duplicate_tools;
 use crate::cli::setup::change::apply_change;
-use crate::cli::setup::plan::{Plan, Step, plan_insertion, plan_palace, plan_removals};
+use crate::cli::setup::plan::{Plan, SetupStep, plan_insertion, plan_palace, plan_removals};
 use crate::cli::setup::question::Choice;
 use crate::cli::setup::start_hook::{StartHook, has_start_hook};
 use crate::cli::setup::text_addition::{TextAddition, plan_text_removals};
@@ -147,7 +147,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         return Ok(ExitCode::from(u8::from(!args.remove)));
     }
     terminal::print_text(&proposal.to_text())?;
-    let is_refused = proposal.plans.iter().any(|it| matches!(it.step, Step::Refused(_)));
+    let is_refused = proposal.plans.iter().any(|it| matches!(it.step, SetupStep::Refused(_)));
     if proposal.count() == 0 || args.dry_run {
         return Ok(ExitCode::from(u8::from(is_refused)));
     }
@@ -328,7 +328,7 @@ fn plan_hook(
         return Ok(None);
     }
     let plan = TextAddition::Hook(StartHook::new(&args.home)?).plan_insertion(file);
-    Ok(Some(plan).filter(|it| is_wanted || !matches!(it.step, Step::Nothing(_))))
+    Ok(Some(plan).filter(|it| is_wanted || !matches!(it.step, SetupStep::Nothing(_))))
 }
 
 fn plan_insertions(args: &Args, folders: &UserFolders) -> Result<Vec<Plan>, Failure> {
@@ -364,8 +364,8 @@ fn plan_all_removals(args: &Args, folders: &UserFolders) -> Result<Vec<Plan>, Fa
 fn one_plan_for_each_file(plans: impl IntoIterator<Item = Plan>) -> Vec<Plan> {
     let mut files = BTreeSet::new();
     let is_first = |it: &Plan| match &it.step {
-        Step::Change(change) => files.insert(change.target.clone()),
-        Step::Nothing(_) | Step::Refused(_) | Step::Create(_) => true,
+        SetupStep::Change(change) => files.insert(change.target.clone()),
+        SetupStep::Nothing(_) | SetupStep::Refused(_) | SetupStep::Create(_) => true,
     };
     plans.into_iter().filter(is_first).collect()
 }
@@ -386,16 +386,18 @@ fn apply_plans(plans: impl Iterator<Item = Plan>) -> Result<bool, Failure> {
     for plan in plans {
         let file = plan.file.display();
         let step = match plan.replanner {
-            Some(replanner) => replanner().unwrap_or_else(Step::Refused),
+            Some(replanner) => replanner().unwrap_or_else(SetupStep::Refused),
             None => plan.step,
         };
         let done = match step {
-            Step::Create(palace) => palace.create().map(|()| None).map_err(|it| it.to_string()),
-            Step::Change(change) => {
+            SetupStep::Create(palace) => {
+                palace.create().map(|()| None).map_err(|it| it.to_string())
+            }
+            SetupStep::Change(change) => {
                 let done = change.done();
                 apply_change(*change).map(|()| Some(done))
             }
-            Step::Nothing(why) | Step::Refused(why) => Err(why),
+            SetupStep::Nothing(why) | SetupStep::Refused(why) => Err(why),
         };
         match done {
             Ok(Some(done)) => terminal::print_text(&format!("{done}: {file}"))?,

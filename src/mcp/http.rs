@@ -25,7 +25,7 @@ use crate::mcp::call_queue::CallAccess;
 use crate::mcp::http::sessions::LimitedSessions;
 use crate::mcp::server::{ClientSession, Server};
 use crate::mcp::toolbox::{ToolSet, Toolbox};
-use crate::mcp::visit_note::VISIT_ARGUMENT;
+use crate::mcp::visit_in_answer::VISIT_ARGUMENT;
 use palazzo_core::model::Tool;
 use palazzo_keeper::{Caller, Keeper, VisitHandle};
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::mcp::reply::render_warnings;
 use crate::mcp::resources::read_resource;
-use crate::mcp::visit_note::find_visit;
+use crate::mcp::visit_in_answer::find_visit;
 use crate::mcp::{ToolSet, Toolbox};
 use palazzo_core::model::{ActionKind, Layout};
 use palazzo_core::render::{SIGN, mark_imitations};
@@ -173,7 +173,7 @@ fn all_answers() -> Vec<String> {
     for (tool, arguments) in calls_that_write() {
         answers.call(tool, arguments);
     }
-    let pages = [render_warnings(&["qz".to_owned()]), visit_note(&mut answers)];
+    let pages = [render_warnings(&["qz".to_owned()]), visit_in_answer(&mut answers)];
     answers.pages.into_iter().chain(pages).collect()
 }
 
@@ -235,7 +235,7 @@ fn calls_that_write() -> Vec<(&'static str, Value)> {
 }
 
 /// Renders what an answer over HTTP says about its visit.
-fn visit_note(answers: &mut Answers) -> String {
+fn visit_in_answer(answers: &mut Answers) -> String {
     let keeper = &mut answers.keeper;
     let caller = Caller { visit: VisitKey::Handle(VisitHandle::from_random(1)), ..ada() };
     let (visits, arguments) = (keeper.visit_store(), &mut serde_json::Map::new());

@@ -21,7 +21,7 @@ pub struct ToolReply {
 }
 
 /// The part of a call that runs without the keeper, so that other calls are answered meanwhile.
-pub(super) type DetachedWork = Box<dyn FnOnce() -> ToolResult + Send>;
+pub(super) type WorkWithoutKeeper = Box<dyn FnOnce() -> ToolResult + Send>;
 
 impl From<String> for ToolReply {
     fn from(text: String) -> Self {

@@ -16,10 +16,10 @@ use ulid::Ulid;
 
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::call_runner::{CallRunner, panic_error};
-use crate::mcp::reply::{DetachedWork, ToolResult, shorten_long_lines};
+use crate::mcp::reply::{ToolResult, WorkWithoutKeeper, shorten_long_lines};
 use crate::mcp::subscribers::{BaselineDigests, Subscribers};
 use crate::mcp::toolbox::make_printable;
-use crate::mcp::visit_note::find_visit;
+use crate::mcp::visit_in_answer::find_visit;
 use crate::mcp::{ToolReply, ToolSet, Toolbox};
 use palazzo_core::model::TimeZone;
 use palazzo_keeper::{BackgroundSyncSettings, Caller, Keeper, VisitHandle, VisitKey, VisitStore};
@@ -49,9 +49,9 @@ pub struct Server {
 }
 
 /// The result of the part of a call that runs on the keeper.
-enum Step {
+enum KeeperPartResult {
     Answer(Option<ToolResult>),
-    Continue(Result<DetachedWork, String>),
+    Continue(Result<WorkWithoutKeeper, String>),
 }
 
 /// A conversation with a client.
@@ -117,17 +117,24 @@ impl Server {
         let (tools, tool) = (self.toolbox.clone(), name.clone());
         let access = tools.required_access(&name);
         let call = move |keeper: &mut Keeper, caller: &Caller| {
-            let step = match tools.begin_detached_call(keeper, caller, &tool, &arguments) {
-                Some(begun) => Step::Continue(begun),
-                None => Step::Answer(tools.call_tool(keeper, caller, &tool, arguments.clone())),
+            let step = match tools.begin_call_without_keeper(keeper, caller, &tool, &arguments) {
+                Some(begun) => KeeperPartResult::Continue(begun),
+                None => KeeperPartResult::Answer(tools.call_tool(
+                    keeper,
+                    caller,
+                    &tool,
+                    arguments.clone(),
+                )),
             };
             Ok((step, note.render(keeper, caller)))
         };
         let (step, note) = self.calls.run_in_turn(caller, access, Some(context), call).await?;
         let answer = match step {
-            Step::Answer(answer) => answer,
-            Step::Continue(Err(refusal)) => Some(Err(refusal)),
-            Step::Continue(Ok(work)) => Some(make_printable(self.run_detached(work).await?)),
+            KeeperPartResult::Answer(answer) => answer,
+            KeeperPartResult::Continue(Err(refusal)) => Some(Err(refusal)),
+            KeeperPartResult::Continue(Ok(work)) => {
+                Some(make_printable(self.run_without_keeper(work).await?))
+            }
         };
         // Subscribers may need a notification about its changes.
         self.change_signal.send_replace(());
@@ -140,7 +147,7 @@ impl Server {
 
     /// Runs the part of a call that does not need the keeper. After the input has ended it is
     /// cancelled soon.
-    async fn run_detached(&self, work: DetachedWork) -> Result<ToolResult, ErrorData> {
+    async fn run_without_keeper(&self, work: WorkWithoutKeeper) -> Result<ToolResult, ErrorData> {
         let mut work = spawn_blocking(work);
         let mut closed = self.input_closed.clone();
         let end = async {

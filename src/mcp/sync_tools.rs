@@ -2,7 +2,7 @@
 
 use crate::mcp::arguments::{NoArguments, Resolve};
 use crate::mcp::effect_hint::EffectHint;
-use crate::mcp::reply::{DetachedWork, render_warnings, to_tool_result};
+use crate::mcp::reply::{WorkWithoutKeeper, render_warnings, to_tool_result};
 use crate::mcp::toolbox::{RegisteredTool, ToolSet, Toolbox};
 use palazzo_core::render;
 use palazzo_keeper::{self as keeper, Caller, ChangeMode, Keeper, SyncReport};
@@ -40,14 +40,14 @@ fn sync_palace() -> RegisteredTool {
     );
     let begin = |keeper: &mut Keeper, caller: &Caller, NoArguments {}| {
         let answer = keeper.request_sync(caller).map_err(|it| it.to_string())?;
-        let wait: DetachedWork = Box::new(move || {
+        let wait: WorkWithoutKeeper = Box::new(move || {
             let ended = "the server is shutting down: the sync was not finished";
             let answer = answer.recv().map_err(|_| ended.to_owned())?;
             to_tool_result(answer.map(|it| describe_sync(&it)))
         });
         Ok(wait)
     };
-    RegisteredTool::detached(ToolSet::Sync, "sync_palace", about, EffectHint::Replaces, begin)
+    RegisteredTool::without_keeper(ToolSet::Sync, "sync_palace", about, EffectHint::Replaces, begin)
 }
 
 fn describe_sync(it: &SyncReport) -> String {

@@ -14,7 +14,8 @@ use crate::mcp::arguments::{Blanks, normalize_arguments, parse_arguments};
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::effect_hint::EffectHint;
 use crate::mcp::reply::{
-    DetachedWork, ToolReply, ToolResult, error_after_commits, render_warnings, shorten_long_lines,
+    ToolReply, ToolResult, WorkWithoutKeeper, error_after_commits, render_warnings,
+    shorten_long_lines,
 };
 use crate::mcp::schema::compact_schema;
 use palazzo_core::model::{
@@ -68,7 +69,7 @@ enum Run {
 
 type ToolFn = dyn Fn(&Toolbox, &mut Keeper, &Caller, JsonObject) -> ToolResult + Send + Sync;
 type DetachedToolFn =
-    dyn Fn(&mut Keeper, &Caller, JsonObject) -> Result<DetachedWork, String> + Send + Sync;
+    dyn Fn(&mut Keeper, &Caller, JsonObject) -> Result<WorkWithoutKeeper, String> + Send + Sync;
 
 impl ToolSet {
     /// All sets, in the order of their tools.
@@ -212,13 +213,13 @@ impl Toolbox {
 
     /// Begins a call of an offered tool that continues without the keeper; `None` if it is no such
     /// tool.
-    pub(super) fn begin_detached_call(
+    pub(super) fn begin_call_without_keeper(
         &self,
         keeper: &mut Keeper,
         caller: &Caller,
         name: &str,
         arguments: &JsonObject,
-    ) -> Option<Result<DetachedWork, String>> {
+    ) -> Option<Result<WorkWithoutKeeper, String>> {
         match &self.find_callable_tool(name)?.run {
             Run::Detached(begin) => Some(begin(keeper, caller, arguments.clone())),
             Run::OnKeeper(_) => None,
@@ -345,12 +346,15 @@ impl RegisteredTool {
     }
 
     /// Makes a tool that begins on the keeper and continues without it.
-    pub(super) fn detached<A: DeserializeOwned + JsonSchema>(
+    pub(super) fn without_keeper<A: DeserializeOwned + JsonSchema>(
         set: ToolSet,
         name: &'static str,
         about: (&'static str, &'static str),
         effect: EffectHint,
-        begin: impl Fn(&mut Keeper, &Caller, A) -> Result<DetachedWork, String> + Send + Sync + 'static,
+        begin: impl Fn(&mut Keeper, &Caller, A) -> Result<WorkWithoutKeeper, String>
+        + Send
+        + Sync
+        + 'static,
     ) -> Self {
         let unused = |_: &Toolbox, _: &mut Keeper, _: &Caller, _: A| Err(String::new());
         let tool = Self::new(set, name, about, effect, unused);

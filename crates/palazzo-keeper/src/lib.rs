@@ -123,7 +123,7 @@ pub use crate::merge::{
     UnchangedFiles, merge_palaces,
 };
 pub use crate::merge_driver::{
-    MergedFileVersions, describe_other_format, merge_file_versions, paths_in_palaces,
+    FieldMergeResult, describe_other_format, merge_file_versions, paths_in_palaces,
 };
 pub use crate::pages::file::{PalaceFileRequest, view_as_file};
 pub use crate::pages::live::{PalaceEvent, SeenPalace, palace_events};

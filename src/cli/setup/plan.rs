@@ -23,16 +23,16 @@ pub(super) struct Plan {
     /// The client, or the feature, to which the file belongs.
     pub(super) title: String,
     pub(super) file: PathBuf,
-    pub(super) step: Step,
+    pub(super) step: SetupStep,
     /// Plans the step again, where an earlier one may have changed the same file.
     pub(super) replanner: Option<Box<PlanStep>>,
 }
 
 /// Plans a step; the error says why the file is left alone.
-pub(super) type PlanStep = dyn Fn() -> Result<Step, String>;
+pub(super) type PlanStep = dyn Fn() -> Result<SetupStep, String>;
 
 /// A step of the set-up.
-pub(super) enum Step {
+pub(super) enum SetupStep {
     /// Nothing is to be done, for this reason.
     Nothing(String),
     /// The file is left alone, for this reason.
@@ -48,15 +48,15 @@ impl Plan {
     pub(super) fn from_planner(
         title: String,
         file: PathBuf,
-        plan: impl Fn() -> Result<Step, String> + 'static,
+        plan: impl Fn() -> Result<SetupStep, String> + 'static,
     ) -> Self {
-        let step = plan().unwrap_or_else(Step::Refused);
+        let step = plan().unwrap_or_else(SetupStep::Refused);
         Self { title, file, step, replanner: Some(Box::new(plan)) }
     }
 
     /// Returns whether there is something to do.
     pub(super) fn is_change(&self) -> bool {
-        matches!(self.step, Step::Change(_) | Step::Create(_))
+        matches!(self.step, SetupStep::Change(_) | SetupStep::Create(_))
     }
 
     /// Returns whether another plan is for the same file.
@@ -67,8 +67,8 @@ impl Plan {
     /// Returns the records of what is removed.
     pub(super) fn removed_records(&self) -> impl Iterator<Item = &ClientSetup> {
         let records = match &self.step {
-            Step::Change(change) => change.record.removed(),
-            Step::Nothing(_) | Step::Refused(_) | Step::Create(_) => &[],
+            SetupStep::Change(change) => change.record.removed(),
+            SetupStep::Nothing(_) | SetupStep::Refused(_) | SetupStep::Create(_) => &[],
         };
         records.iter()
     }
@@ -77,10 +77,10 @@ impl Plan {
     pub(super) fn to_text(&self) -> String {
         let mut page = format!("{}: {}\n", self.title, self.file.display());
         page += &match &self.step {
-            Step::Nothing(why) => format!("  {why}\n"),
-            Step::Refused(why) => format!("  left alone: {why}\n"),
-            Step::Change(it) => it.description.clone(),
-            Step::Create(it) => it.description.clone(),
+            SetupStep::Nothing(why) => format!("  {why}\n"),
+            SetupStep::Refused(why) => format!("  left alone: {why}\n"),
+            SetupStep::Change(it) => it.description.clone(),
+            SetupStep::Create(it) => it.description.clone(),
         };
         page
     }
@@ -99,8 +99,8 @@ pub(super) fn plan_palace(
     }
     let name = name.unwrap_or(FIRST_PALACE);
     let step = match has_palaces && keeper.check_workspace_name(name).is_ok() {
-        true => Step::Nothing("it is there already".to_owned()),
-        false => Step::Create(Box::new(NewPalace::new(home, name, template)?)),
+        true => SetupStep::Nothing("it is there already".to_owned()),
+        false => SetupStep::Create(Box::new(NewPalace::new(home, name, template)?)),
     };
     let title = format!("Palace {}", quoted(name));
     Ok(Some(Plan { title, file: home.find(), step, replanner: None }))
@@ -115,13 +115,13 @@ pub(super) fn plan_insertion(
     let Some(file) = file else {
         let why =
             format!("the place of its configuration is not known; {}", advice_by_hand(client));
-        return client_plan(client, PathBuf::from("-"), Step::Refused(why));
+        return client_plan(client, PathBuf::from("-"), SetupStep::Refused(why));
     };
-    let step = insertion_step(client, &file, server).unwrap_or_else(Step::Refused);
+    let step = insertion_step(client, &file, server).unwrap_or_else(SetupStep::Refused);
     client_plan(client, file, step)
 }
 
-fn client_plan(client: Client, file: PathBuf, step: Step) -> Plan {
+fn client_plan(client: Client, file: PathBuf, step: SetupStep) -> Plan {
     Plan { title: client.title().to_owned(), file, step, replanner: None }
 }
 
@@ -129,7 +129,11 @@ fn advice_by_hand(client: Client) -> String {
     format!("add the entry by hand (palazzo setup --print {})", client.name())
 }
 
-fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result<Step, String> {
+fn insertion_step(
+    client: Client,
+    file: &Path,
+    server: &ServerCommand,
+) -> Result<SetupStep, String> {
     let by_hand = |why: String| format!("{why}; {}", advice_by_hand(client));
     let not_edited = |why: ConfigError| by_hand(why.to_string());
     let target = resolve_links(file);
@@ -151,7 +155,7 @@ fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result
             (new, RecordChange::Add(Box::new(record)), description)
         }
         Some(entry) if is_current(entry) && client.missing_fields(server, entry).is_empty() => {
-            return Ok(Step::Nothing(format!("`{}` is there already", server.name)));
+            return Ok(SetupStep::Nothing(format!("`{}` is there already", server.name)));
         }
         Some(entry) if is_current(entry) || serves_directly(&command) && !has_older_form(entry) => {
             let mut fields = fields.clone();
@@ -162,7 +166,7 @@ fn insertion_step(client: Client, file: &Path, server: &ServerCommand) -> Result
         Some(entry) => return step_for_foreign_entry(entry, &command, server.name),
     };
     require_writable(&target).map_err(by_hand)?;
-    Ok(Step::Change(Box::new(Change { target, was, new: Some(new), record, description })))
+    Ok(SetupStep::Change(Box::new(Change { target, was, new: Some(new), record, description })))
 }
 
 fn entry_record(
@@ -190,12 +194,16 @@ fn has_older_form(entry: &Value) -> bool {
 }
 
 /// Returns the step if the entry with our name is not one that Palazzo may change.
-fn step_for_foreign_entry(entry: &Value, command: &[String], name: &str) -> Result<Step, String> {
+fn step_for_foreign_entry(
+    entry: &Value,
+    command: &[String],
+    name: &str,
+) -> Result<SetupStep, String> {
     if has_older_form(entry) {
         return Err(format!("its entry `{name}` has an older form; remove it and run this again"));
     }
     if runs_palazzo(command) {
-        return Ok(Step::Nothing(format!("`{name}` is there already, by {}", command[0])));
+        return Ok(SetupStep::Nothing(format!("`{name}` is there already, by {}", command[0])));
     }
     Err(format!(
         "its entry `{name}` starts or connects to something else; remove it if Palazzo should take \
@@ -225,7 +233,7 @@ pub(super) fn plan_removals(
         let records: Vec<_> = records.iter().filter(is_of_file).copied().collect();
         let step = removal_step(client, target, &records);
         let step = step.unwrap_or_else(|why| {
-            Some(Step::Refused(format!("{why}; remove an entry of Palazzo by hand")))
+            Some(SetupStep::Refused(format!("{why}; remove an entry of Palazzo by hand")))
         });
         Some(client_plan(client, file, step?))
     };
@@ -237,7 +245,7 @@ fn removal_step(
     client: Client,
     target: PathBuf,
     records: &[&ClientSetup],
-) -> Result<Option<Step>, String> {
+) -> Result<Option<SetupStep>, String> {
     let was = read_config(&target)?;
     let removal = remove_entries(client, was.as_deref().unwrap_or_default(), records)?;
     let is_created = records.iter().any(|it| it.created_file && it.file == target);
@@ -253,18 +261,22 @@ fn removal_step(
     let deleted = if is_deleted { "  the file is then empty, and is deleted\n" } else { "" };
     let description = removal.description + deleted;
     let record = RecordChange::Remove(records.iter().map(|it| (*it).clone()).collect());
-    Ok(Some(Step::Change(Box::new(Change { target, was, new, record, description }))))
+    Ok(Some(SetupStep::Change(Box::new(Change { target, was, new, record, description }))))
 }
 
 /// The removal of the entries of Palazzo from a text.
-struct Removal {
+struct RemovedEntries {
     text: String,
     /// What was removed, in lines for the user.
     description: String,
 }
 
 /// Removes the entries of Palazzo from a text.
-fn remove_entries(client: Client, text: &str, records: &[&ClientSetup]) -> Result<Removal, String> {
+fn remove_entries(
+    client: Client,
+    text: &str,
+    records: &[&ClientSetup],
+) -> Result<RemovedEntries, String> {
     let (format, mut text, mut description) = (client.format(), text.to_owned(), String::new());
     let config = format.parse(&text).map_err(|it| it.to_string())?;
     // What was added last is removed first.
@@ -292,7 +304,7 @@ fn remove_entries(client: Client, text: &str, records: &[&ClientSetup]) -> Resul
             text = new;
         }
     }
-    Ok(Removal { text, description })
+    Ok(RemovedEntries { text, description })
 }
 
 /// Returns whether an entry with this command is one of Palazzo. What setup has added is, whatever

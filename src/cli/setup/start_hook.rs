@@ -11,7 +11,7 @@ use crate::cli::hook::{home_of_hook, start_commands, start_hook};
 use crate::cli::outcome::Failure;
 use crate::cli::setup::change::{Change, RecordChange};
 use crate::cli::setup::description::signed_lines;
-use crate::cli::setup::plan::Step;
+use crate::cli::setup::plan::SetupStep;
 use crate::config_edit::{ConfigFormat, replace_json_string};
 use palazzo_core::model::{ClientSetup, path_text};
 use palazzo_keeper::DEFAULT_TOKENS;
@@ -54,7 +54,11 @@ impl StartHook {
     /// Plans to update the hook of Palazzo in settings; `None` if they have none. As in the entry of a
     /// client, the home and the options stay unless they are given. A hook that somebody has changed
     /// stays.
-    pub(super) fn update_step(&self, target: &Path, text: &str) -> Result<Option<Step>, String> {
+    pub(super) fn update_step(
+        &self,
+        target: &Path,
+        text: &str,
+    ) -> Result<Option<SetupStep>, String> {
         let settings = parse_settings(text)?;
         let commands = start_commands(&settings);
         let is_wanted = |it: &&str| {
@@ -67,13 +71,13 @@ impl StartHook {
         };
         let Some(old) = old else {
             return match commands.iter().all(is_wanted) {
-                true => Ok(Some(Step::Nothing("the hook is there already".to_owned()))),
+                true => Ok(Some(SetupStep::Nothing("the hook is there already".to_owned()))),
                 false => Err(hook_that_stays(&commands)),
             };
         };
         let new = self.command.with_options_of(&old, self.is_home_given);
         if new == old {
-            return Ok(Some(Step::Nothing("the hook is there already".to_owned())));
+            return Ok(Some(SetupStep::Nothing("the hook is there already".to_owned())));
         }
         if let (true, None, Some(fault)) = (new.home != old.home, &new.workspace, &self.fault) {
             return Err(fault.clone());
@@ -85,7 +89,7 @@ impl StartHook {
         let description = format!("  {MEANING}\n{}{}", line('-', &old), line('+', &new));
         let target = target.to_owned();
         let (was, new, record) = (Some(text.to_owned()), Some(edited), RecordChange::Keep);
-        Ok(Some(Step::Change(Box::new(Change { target, was, new, record, description }))))
+        Ok(Some(SetupStep::Change(Box::new(Change { target, was, new, record, description }))))
     }
 }
 

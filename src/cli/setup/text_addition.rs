@@ -10,7 +10,7 @@ use crate::cli::client::config_file::{read_config, require_writable, resolve_lin
 use crate::cli::hook::runs_start_hook;
 use crate::cli::setup::change::{Change, RecordChange};
 use crate::cli::setup::description::signed_lines;
-use crate::cli::setup::plan::{Plan, Step};
+use crate::cli::setup::plan::{Plan, SetupStep};
 use crate::cli::setup::start_hook::{self, StartHook, parse_settings, with_recorded_command};
 use crate::config_edit::{
     ConfigError, ConfigFormat, EntryPlace, insert_list_item, remove_list_items, revert_text_change,
@@ -63,7 +63,7 @@ impl TextAddition {
         }
     }
 
-    fn insertion_step(&self, file: &Path) -> Result<Step, String> {
+    fn insertion_step(&self, file: &Path) -> Result<SetupStep, String> {
         let target = resolve_links(file);
         let was = read_config(&target)?;
         let text = was.as_deref().unwrap_or_default();
@@ -73,7 +73,7 @@ impl TextAddition {
             return Ok(step);
         }
         if let Some(why) = self.reason_not_to_add(text)? {
-            return Ok(Step::Nothing(why));
+            return Ok(SetupStep::Nothing(why));
         }
         let new = self.insert(text)?;
         require_writable(&target)?;
@@ -90,7 +90,7 @@ impl TextAddition {
         let new_file = if was.is_none() { "  a new file:\n" } else { "" };
         let lines = signed_lines('+', &self.added_text());
         let description = format!("{new_file}  {}\n{lines}", self.meaning());
-        Ok(Step::Change(Box::new(Change { target, was, new: Some(new), record, description })))
+        Ok(SetupStep::Change(Box::new(Change { target, was, new: Some(new), record, description })))
     }
 
     /// Returns why there is nothing to add; `None`: it is missing.
@@ -247,7 +247,7 @@ pub(super) fn plan_text_removals(records: &[ClientSetup], clients: &[Client]) ->
     records.map(plan).collect()
 }
 
-fn removal_step(record: &ClientSetup) -> Result<Step, String> {
+fn removal_step(record: &ClientSetup) -> Result<SetupStep, String> {
     let addition = TextAddition::of_record(record);
     let target = resolve_links(&record.file);
     let was = read_config(&target)?;
@@ -274,7 +274,7 @@ fn removal_step(record: &ClientSetup) -> Result<Step, String> {
         require_writable(&target)?;
     }
     let record = RecordChange::Remove(vec![record.clone()]);
-    Ok(Step::Change(Box::new(Change { target, was, new, record, description })))
+    Ok(SetupStep::Change(Box::new(Change { target, was, new, record, description })))
 }
 
 impl TextAddition {

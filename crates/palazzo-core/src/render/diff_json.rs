@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::model::{
     Action, ActionKind, ChangeDetail, ChangeKind, DiffLine, DiffWords, FileItemKind, ItemDiff,
-    ItemPart, NavigationTarget, PalaceItem, Relation,
+    NavigationTarget, PalaceItem, Relation, RepeatedPart,
 };
 use crate::render::palace_diff::change_summary;
 
@@ -109,23 +109,25 @@ fn detail_json(detail: &ChangeDetail) -> Value {
     }
 }
 
-fn part_change_json(was: Option<&ItemPart>, now: Option<&ItemPart>) -> Value {
+fn part_change_json(was: Option<&RepeatedPart>, now: Option<&RepeatedPart>) -> Value {
     let of = match was.or(now) {
-        Some(ItemPart::Action(_)) => "action",
-        Some(ItemPart::Portal(_)) => "portal",
-        Some(ItemPart::Observation(_)) => "observation",
-        Some(ItemPart::Relation(_)) => "relation",
-        Some(ItemPart::Step(_)) => "step",
+        Some(RepeatedPart::Action(_)) => "action",
+        Some(RepeatedPart::Portal(_)) => "portal",
+        Some(RepeatedPart::Observation(_)) => "observation",
+        Some(RepeatedPart::Relation(_)) => "relation",
+        Some(RepeatedPart::Step(_)) => "step",
         None => "",
     };
     json!({ "type": "part", "of": of, "was": was.map(part_json), "now": now.map(part_json) })
 }
 
-fn part_json(part: &ItemPart) -> Value {
+fn part_json(part: &RepeatedPart) -> Value {
     match part {
-        ItemPart::Action(it) => action_json(it),
-        ItemPart::Relation(it) => relation_json(it),
-        ItemPart::Portal(text) | ItemPart::Observation(text) | ItemPart::Step(text) => json!(text),
+        RepeatedPart::Action(it) => action_json(it),
+        RepeatedPart::Relation(it) => relation_json(it),
+        RepeatedPart::Portal(text) | RepeatedPart::Observation(text) | RepeatedPart::Step(text) => {
+            json!(text)
+        }
     }
 }
 

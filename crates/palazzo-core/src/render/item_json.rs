@@ -4,7 +4,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
 use crate::model::{
-    ActionKind, ChangeDetail, DiffLine, FileHistory, ItemPart, NavigationTarget, RoomId,
+    ActionKind, ChangeDetail, DiffLine, FileHistory, NavigationTarget, RepeatedPart, RoomId,
 };
 use crate::render::MapView;
 use crate::render::diff_json::{action_json, relation_json};
@@ -81,13 +81,13 @@ fn map_room_json(view: &MapView<'_>, id: &RoomId) -> Value {
     })
 }
 
-fn part_json(part: &ItemPart) -> (&'static str, Value) {
+fn part_json(part: &RepeatedPart) -> (&'static str, Value) {
     match part {
-        ItemPart::Action(it) => ("actions", action_json(it)),
-        ItemPart::Portal(room) => ("portals", json!(room)),
-        ItemPart::Observation(text) => ("observations", json!(text)),
-        ItemPart::Relation(it) => ("relations", relation_json(it)),
-        ItemPart::Step(text) => ("steps", json!(text)),
+        RepeatedPart::Action(it) => ("actions", action_json(it)),
+        RepeatedPart::Portal(room) => ("portals", json!(room)),
+        RepeatedPart::Observation(text) => ("observations", json!(text)),
+        RepeatedPart::Relation(it) => ("relations", relation_json(it)),
+        RepeatedPart::Step(text) => ("steps", json!(text)),
     }
 }
 

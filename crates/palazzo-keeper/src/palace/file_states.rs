@@ -29,7 +29,7 @@ pub struct ChangeCounters {
 
 /// The parts of a file that appear in listings: title and entity digest.
 #[derive(Debug, Default)]
-pub(crate) struct TitleAndEntityDigest {
+pub(crate) struct ListedParts {
     /// The title of its room or scroll.
     pub(crate) title: Option<String>,
     /// The digest of its entity; 0 if it has none.
@@ -164,8 +164,8 @@ impl FileStates {
         &mut self,
         path: &str,
         entry: FileRecord,
-        before: &TitleAndEntityDigest,
-        now: &TitleAndEntityDigest,
+        before: &ListedParts,
+        now: &ListedParts,
     ) {
         let ChangeCounters { text, titles, graph_digest: graph } = &mut self.change_counters;
         *text += 1;
@@ -176,12 +176,12 @@ impl FileStates {
     }
 
     /// Records that the palace keeps older content of a broken file, with its digest.
-    pub(crate) fn mark_stale(&mut self, path: &str, now: &TitleAndEntityDigest) {
+    pub(crate) fn mark_stale(&mut self, path: &str, now: &ListedParts) {
         if let Some(entry) = self.files.get(path).copied() {
             self.record_read(
                 path,
                 FileRecord { state: FileState::Stale, ..entry },
-                &TitleAndEntityDigest::default(),
+                &ListedParts::default(),
                 now,
             );
         }

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 use crate::Refusal;
 use crate::palace::entity_cache;
 use crate::palace::entity_cache::EntityCache;
-use crate::palace::file_states::{FileRecord, FileState, FileStates, TitleAndEntityDigest};
+use crate::palace::file_states::{FileRecord, FileState, FileStates, ListedParts};
 use crate::palace::open_palace::OpenPalace;
 use palazzo_core::format::{self, PalacePath, ParsedFile};
 use palazzo_core::model::{Code, Diagnostic, TimeZone, side_file};
@@ -274,7 +274,7 @@ impl OpenPalace {
                     parsed,
                     || text,
                 );
-                let now = self.title_and_entity_digest(&path);
+                let now = self.listed_parts(&path);
                 self.file_states_mut().mark_stale(&path, &now);
             }
         }
@@ -307,11 +307,10 @@ impl OpenPalace {
                 FileReading { digest: None, outcome: ReadOutcome::Deleted },
             );
         }
-        let (before, old_state) =
-            (self.title_and_entity_digest(path), self.file_states.state(path));
+        let (before, old_state) = (self.listed_parts(path), self.file_states.state(path));
         self.name_freed |= needs_unique_name(path) && old_state != FileState::Absent;
         let state = self.update_palace_from_reading(path, old_state, outcome);
-        let now = self.title_and_entity_digest(path);
+        let now = self.listed_parts(path);
         self.file_states_mut().record_read(
             path,
             FileRecord { stamp, digest, state },
@@ -428,9 +427,9 @@ impl OpenPalace {
         Arc::make_mut(&mut self.loaded.file_states)
     }
 
-    fn title_and_entity_digest(&self, path: &str) -> TitleAndEntityDigest {
+    fn listed_parts(&self, path: &str) -> ListedParts {
         let entity = self.palace.graph.entity_in_file(path);
-        TitleAndEntityDigest {
+        ListedParts {
             title: self.title_in_file(path),
             entity_digest: entity.map(entity_digest).unwrap_or_default(),
         }

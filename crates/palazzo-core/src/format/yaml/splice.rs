@@ -9,7 +9,7 @@ use crate::format::yaml::list_lines::arrange_list_lines;
 use crate::format::yaml::output_node::OutputNode;
 use crate::format::yaml::parse::{Node, NodeValue, parse_yaml};
 use crate::format::yaml::word_diff::replace_words;
-use crate::model::Position;
+use crate::model::{PathStep, Position};
 
 /// Moves, removes and adds the items of the lists in `text`, and replaces words of its texts, from
 /// the content `was` towards `now`. Returns the new text and its content: lists have as many items
@@ -24,16 +24,10 @@ pub(in crate::format) fn splice_lists_and_texts(
     (splicer.text, content)
 }
 
-/// A step from a value to one in it.
-enum Step {
-    Key(String),
-    Item(usize),
-}
-
 struct Splicer {
     text: String,
     /// The path of the value that is being changed.
-    path: Vec<Step>,
+    path: Vec<PathStep>,
 }
 
 impl Splicer {
@@ -66,7 +60,7 @@ impl Splicer {
     fn splice_key(&mut self, key: &str, was: &OutputNode, now: &OutputNode) -> OutputNode {
         let pairs = now.pairs().unwrap_or_default();
         let Some((_, now)) = pairs.iter().find(|it| it.0 == key) else { return was.clone() };
-        self.path.push(Step::Key(key.to_owned()));
+        self.path.push(PathStep::Value(key.to_owned()));
         let content = self.splice(was, now);
         self.path.pop();
         content
@@ -77,7 +71,7 @@ impl Splicer {
         let mut items = arranged.unwrap_or_else(|| was.to_vec());
         if items.len() == now.len() {
             for (index, (item, now)) in items.iter_mut().zip(now).enumerate() {
-                self.path.push(Step::Item(index));
+                self.path.push(PathStep::Item(index));
                 *item = self.splice(item, now);
                 self.path.pop();
             }
@@ -163,11 +157,11 @@ impl Splicer {
         let mut found = (root, root.at);
         for step in &self.path {
             found = match (step, &found.0.value) {
-                (Step::Key(key), NodeValue::Map(pairs)) => {
+                (PathStep::Value(key), NodeValue::Map(pairs)) => {
                     let (key, value) = pairs.iter().find(|it| it.0.text == *key)?;
                     (value, key.at)
                 }
-                (Step::Item(index), NodeValue::List(items)) => {
+                (PathStep::Item(index), NodeValue::List(items)) => {
                     let item = items.get(*index)?;
                     (item, item.at)
                 }

@@ -110,7 +110,7 @@ impl GroupedEntity {
             Grouping::Genus { by: GroupBy::Attribute(attribute), .. } => {
                 [entity.attributes.get(attribute).and_then(value_heading)].into()
             }
-            _ => genus_status_headings(grouping, &entity.genus, entity.status.as_deref())
+            _ => headings_of_genus_and_status(grouping, &entity.genus, entity.status.as_deref())
                 .unwrap_or_default(),
         };
         Self { headings, name: name.clone() }
@@ -119,7 +119,7 @@ impl GroupedEntity {
 
 /// Returns the headings for a genus and a status, or `None` if the grouping depends on more than
 /// these.
-pub(crate) fn genus_status_headings(
+pub(crate) fn headings_of_genus_and_status(
     grouping: &Grouping,
     genus: &str,
     status: Option<&str>,

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::model::graph::grouped_entities::genus_status_headings;
+use crate::model::graph::grouped_entities::headings_of_genus_and_status;
 use crate::model::{Graph, GroupedEntities, GroupedEntity, Grouping};
 
 impl Graph {
@@ -39,7 +39,7 @@ impl Graph {
     /// indexes, not the entities.
     fn group_entities_of_genus(&self, grouping: &Grouping, genus: &str) -> Vec<GroupedEntity> {
         let names = self.genera.get(genus).into_iter().flatten();
-        let Some(without_status) = genus_status_headings(grouping, genus, None) else {
+        let Some(without_status) = headings_of_genus_and_status(grouping, genus, None) else {
             let entities = names.filter_map(|name| Some((name, self.get(name)?)));
             return entities
                 .map(|(name, it)| GroupedEntity::from_entity(grouping, name, it))
@@ -47,7 +47,8 @@ impl Graph {
         };
         let mut grouped = Vec::with_capacity(self.count_in_genus(genus));
         for (status, names) in self.statuses.get(genus).into_iter().flatten() {
-            let headings = genus_status_headings(grouping, genus, Some(status)).unwrap_or_default();
+            let headings =
+                headings_of_genus_and_status(grouping, genus, Some(status)).unwrap_or_default();
             let with_headings =
                 |name: &Arc<str>| GroupedEntity { headings: headings.clone(), name: name.clone() };
             grouped.extend(names.iter().map(with_headings));

@@ -112,15 +112,15 @@ pub enum ChangeDetail {
         now: Option<String>,
     },
     /// A part was added.
-    PartAdded(ItemPart),
+    PartAdded(RepeatedPart),
     /// A part was removed.
-    PartRemoved(ItemPart),
+    PartRemoved(RepeatedPart),
     /// A part was changed.
     PartChanged {
         /// The previous part.
-        was: ItemPart,
+        was: RepeatedPart,
         /// The new part.
-        now: ItemPart,
+        now: RepeatedPart,
     },
     /// The dates or the source of a relation were changed.
     RelationChanged {
@@ -142,7 +142,7 @@ pub enum ChangeDetail {
 
 /// A part of which an item may have several.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ItemPart {
+pub enum RepeatedPart {
     /// An action.
     Action(Action),
     /// A door, by the room it leads to.

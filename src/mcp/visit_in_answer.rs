@@ -16,7 +16,7 @@ use palazzo_keeper::{Caller, Keeper, VisitHandle, VisitKey, VisitStore};
 pub(super) const VISIT_ARGUMENT: &str = "visit";
 
 /// What the answer to a call says about its visit.
-pub(super) struct VisitNote {
+pub(super) struct VisitInAnswer {
     /// The handle, if the client may not know it yet.
     handle: Option<VisitHandle>,
     /// Whether the answer names the palace, because the call did not.
@@ -31,15 +31,15 @@ pub(super) fn find_visit(
     caller: Caller,
     tool: &str,
     arguments: &mut JsonObject,
-) -> Result<(Caller, VisitNote), String> {
+) -> Result<(Caller, VisitInAnswer), String> {
     let VisitKey::Handle(own) = caller.visit.clone() else {
-        return Ok((caller, VisitNote { handle: None, names_palace: false }));
+        return Ok((caller, VisitInAnswer { handle: None, names_palace: false }));
     };
     let names_palace = !arguments.contains_key("workspace");
     if let Some(given) = arguments.remove(VISIT_ARGUMENT).filter(|it| !it.is_null()) {
         let (handle, visit_id) = find_given_visit(visits, &given, &caller)?;
         let visit = VisitKey::Handle(handle);
-        let note = VisitNote { handle: None, names_palace };
+        let note = VisitInAnswer { handle: None, names_palace };
         return Ok((Caller { visit, visit_id, ..caller }, note));
     }
     let is_known = visits.visit_id(&own, caller.now).is_some();
@@ -48,7 +48,7 @@ pub(super) fn find_visit(
         visits.begin(&own, caller.visit_id, caller.now);
     }
     let is_announced = keeps_visit && (!is_known || tool == "set_workspace");
-    Ok((caller, VisitNote { handle: is_announced.then_some(own), names_palace }))
+    Ok((caller, VisitInAnswer { handle: is_announced.then_some(own), names_palace }))
 }
 
 fn find_given_visit(
@@ -73,7 +73,7 @@ impl Toolbox {
     }
 }
 
-impl VisitNote {
+impl VisitInAnswer {
     /// Renders the note after a call; `None` if there is nothing to say.
     pub(super) fn render(&self, keeper: &mut Keeper, caller: &Caller) -> Option<String> {
         let palace = self.names_palace.then(|| keeper.current_workspace_name(caller)).flatten();

@@ -4,6 +4,7 @@
 //! line ends and the order of the keys. Each result is parsed and compared with what it should
 //! mean; if anything else has changed, the edit fails. Pure functions: nothing here reads a file.
 
+mod entry;
 mod jsonc;
 mod line;
 #[cfg(test)]
@@ -14,6 +15,7 @@ mod toml;
 mod update_tests;
 mod yaml;
 
+pub use entry::{ConfigError, EntryFields, EntryPlace};
 pub use text_change::{revert_text_change, text_change};
 
 use serde_json::{Map, Value};
@@ -30,39 +32,6 @@ pub enum ConfigFormat {
     /// YAML.
     Yaml,
 }
-
-/// The place of an entry: a key of the mapping below a key of the file.
-#[derive(Clone, Copy, Debug)]
-pub struct EntryPlace<'a> {
-    /// The key of the file: `mcpServers`.
-    pub section: &'a str,
-    /// The key of the entry: `palazzo`.
-    pub name: &'a str,
-}
-
-/// The keys of an entry with their values.
-pub type EntryFields = Map<String, Value>;
-
-/// Why a configuration cannot be read or edited.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
-    /// The text does not have the format.
-    #[error("line {line}: {message}")]
-    Syntax {
-        /// The line, counted from 1.
-        line: usize,
-        /// The error of the parser.
-        message: String,
-    },
-    /// The text is written in a way that has no safe edit.
-    #[error("{0}")]
-    NotEditable(&'static str),
-}
-
-/// The error for a value with a comment, or with an anchor or a tag of YAML.
-const WITH_COMMENT: ConfigError = ConfigError::NotEditable(
-    "a comment or an anchor in the entry would be lost; change the entry by hand",
-);
 
 /// The mark at the start of a text that some editors write.
 const BYTE_ORDER_MARK: char = '\u{feff}';

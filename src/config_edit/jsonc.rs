@@ -13,8 +13,8 @@ use serde::Serialize as _;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Map, Number, Value, json};
 
+use crate::config_edit::entry::{ConfigError, EntryFields, EntryPlace, WITH_COMMENT};
 use crate::config_edit::line::{indentation, line_end, missing_line_end, replace_ranges};
-use crate::config_edit::{ConfigError, EntryFields, EntryPlace, WITH_COMMENT};
 use palazzo_core::model::InsertionTrace;
 
 /// The indentation of a file that has none.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::config_edit::ConfigError;
+use crate::config_edit::entry::ConfigError;
 
 /// Returns the line end that the text uses: that of its first line.
 pub(super) fn line_end(text: &str) -> &'static str {

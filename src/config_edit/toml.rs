@@ -5,10 +5,10 @@ use std::ops::Range;
 use serde_json::{Map, Value};
 use toml_edit::{Document, Item, Key, Table, TableLike};
 
+use crate::config_edit::entry::{ConfigError, EntryFields, EntryPlace, WITH_COMMENT};
 use crate::config_edit::line::{
     line_end, missing_line_end, replace_ranges, start_of_line, start_of_next_line, syntax_error,
 };
-use crate::config_edit::{ConfigError, EntryFields, EntryPlace, WITH_COMMENT};
 use palazzo_core::model::InsertionTrace;
 
 pub(super) fn parse(text: &str) -> Result<Value, ConfigError> {

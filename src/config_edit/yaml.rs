@@ -3,10 +3,10 @@
 use granit_parser::{Event, Parser, ScalarStyle, Span, StrInput, StructureStyle};
 use serde_json::{Map, Value};
 
+use crate::config_edit::entry::{ConfigError, EntryFields, EntryPlace, WITH_COMMENT};
 use crate::config_edit::line::{
     line_end, missing_line_end, start_of_line, start_of_next_line, syntax_error,
 };
-use crate::config_edit::{ConfigError, EntryFields, EntryPlace, WITH_COMMENT};
 use palazzo_core::model::InsertionTrace;
 
 /// Maximum nesting depth.

@@ -4,7 +4,7 @@ use jsonc_parser::ast::{Array, Value as Node};
 use jsonc_parser::common::Ranged as _;
 use serde_json::{Value, json};
 
-use crate::config_edit::ConfigError;
+use crate::config_edit::entry::ConfigError;
 use crate::config_edit::jsonc::{
     DEFAULT_INDENTATION, Parsed, as_object, find_property, to_pretty_text, to_value,
 };

@@ -4,6 +4,7 @@
 mod arguments;
 mod call_queue;
 mod call_runner;
+mod call_visit;
 mod choices;
 mod effect_hint;
 mod graph_pages;
@@ -31,7 +32,6 @@ mod stdio_transport;
 mod subscribers;
 mod sync_tools;
 mod toolbox;
-mod visit_in_answer;
 mod work_tools;
 
 pub use choices::ChosenPage;

@@ -22,10 +22,10 @@ use tokio::time::sleep;
 use ulid::Ulid;
 
 use crate::mcp::call_queue::CallAccess;
+use crate::mcp::call_visit::VISIT_ARGUMENT;
 use crate::mcp::http::sessions::LimitedSessions;
 use crate::mcp::server::{ClientSession, Server};
 use crate::mcp::toolbox::{ToolSet, Toolbox};
-use crate::mcp::visit_in_answer::VISIT_ARGUMENT;
 use palazzo_core::model::Tool;
 use palazzo_keeper::{Caller, Keeper, VisitHandle};
 

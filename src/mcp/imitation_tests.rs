@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::mcp::call_visit::find_visit;
 use crate::mcp::reply::render_warnings;
 use crate::mcp::resources::read_resource;
-use crate::mcp::visit_in_answer::find_visit;
 use crate::mcp::{ToolSet, Toolbox};
 use palazzo_core::model::{ActionKind, Layout};
 use palazzo_core::render::{SIGN, mark_imitations};

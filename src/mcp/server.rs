@@ -16,10 +16,10 @@ use ulid::Ulid;
 
 use crate::mcp::call_queue::CallAccess;
 use crate::mcp::call_runner::{CallRunner, panic_error};
+use crate::mcp::call_visit::find_visit;
 use crate::mcp::reply::{ToolResult, WorkWithoutKeeper, shorten_long_lines};
 use crate::mcp::subscribers::{BaselineDigests, Subscribers};
 use crate::mcp::toolbox::make_printable;
-use crate::mcp::visit_in_answer::find_visit;
 use crate::mcp::{ToolReply, ToolSet, Toolbox};
 use palazzo_core::model::TimeZone;
 use palazzo_keeper::{BackgroundSyncSettings, Caller, Keeper, VisitHandle, VisitKey, VisitStore};

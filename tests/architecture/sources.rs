@@ -26,7 +26,8 @@ pub(crate) struct SourceFile {
 }
 
 impl SourceFile {
-    /// Sees `code` in the file `path` of a crate, which lies in `folder`, as code of the one crate.
+    /// Creates a source file from the code in `path`, and writes its paths as if all crates were one.
+    /// `folder` is the source folder of its crate.
     fn new(folder: &str, crate_module: Option<&str>, path: PathBuf, code: &str) -> Self {
         let inside = path.strip_prefix(folder).unwrap().with_extension("");
         let mut module: Vec<_> = inside.iter().map(|it| it.to_str().unwrap().to_owned()).collect();

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::diff::value_changes::{name_change, optional_text, sort_content, value_change};
-use crate::model::{ChangeDetail, Entity, Relation, RepeatedPart};
+use crate::model::{ChangeDetail, Entity, ItemElement, Relation};
 
 /// Returns the differences between two states of one entity.
 pub fn diff_entity(was: &Entity, now: &Entity) -> Vec<ChangeDetail> {
@@ -15,7 +15,7 @@ pub fn diff_entity(was: &Entity, now: &Entity) -> Vec<ChangeDetail> {
     details.extend(value_change("genus", optional_text(&was.genus), optional_text(&now.genus)));
     details.extend(value_change("status", was.status.as_deref(), now.status.as_deref()));
     details.extend(diff_attributes(was, now));
-    let observation = |it: &String| RepeatedPart::Observation(it.clone());
+    let observation = |it: &String| ItemElement::Observation(it.clone());
     details.extend(diff_parts("observations", &was.observations, &now.observations, observation));
     details.extend(diff_relations(&was.relations, &now.relations));
     details.extend(value_change("id", id(was).as_deref(), id(now).as_deref()));
@@ -73,12 +73,12 @@ fn diff_relations(was: &[Relation], now: &[Relation]) -> Vec<ChangeDetail> {
                     now: now.clone(),
                 });
             }
-            None => details.push(ChangeDetail::PartAdded(RepeatedPart::Relation(now.clone()))),
+            None => details.push(ChangeDetail::PartAdded(ItemElement::Relation(now.clone()))),
         }
     }
     let gone = lost.into_iter().enumerate().filter(|(index, _)| !kept.contains(index));
     details
-        .extend(gone.map(|(_, it)| ChangeDetail::PartRemoved(RepeatedPart::Relation(it.clone()))));
+        .extend(gone.map(|(_, it)| ChangeDetail::PartRemoved(ItemElement::Relation(it.clone()))));
     details.extend(dated);
     details
 }
@@ -88,7 +88,7 @@ fn diff_parts<T: Eq + Hash>(
     all: &'static str,
     was: &[T],
     now: &[T],
-    part: impl Fn(&T) -> RepeatedPart,
+    part: impl Fn(&T) -> ItemElement,
 ) -> Vec<ChangeDetail> {
     let (gained, lost) = added_and_removed(was, now);
     if gained.is_empty() && lost.is_empty() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use crate::diff::text::text_change;
 use crate::diff::value_changes::{name_change, sort_content, value_change};
-use crate::model::{Action, ChangeDetail, RepeatedPart, Room};
+use crate::model::{Action, ChangeDetail, ItemElement, Room};
 
 pub(crate) fn diff_room(was: &Room, now: &Room) -> Vec<ChangeDetail> {
     let id = |it: &Room| it.id.map(|it| it.to_string());
@@ -12,7 +12,7 @@ pub(crate) fn diff_room(was: &Room, now: &Room) -> Vec<ChangeDetail> {
     details.extend(diff_actions(&was.actions, &now.actions));
     let (before, after): (BTreeSet<_>, BTreeSet<_>) =
         (was.portals.iter().collect(), now.portals.iter().collect());
-    let portal = |it: &&_| RepeatedPart::Portal(ToString::to_string(*it));
+    let portal = |it: &&_| ItemElement::Portal(ToString::to_string(*it));
     details.extend(after.difference(&before).map(|it| ChangeDetail::PartAdded(portal(it))));
     details.extend(before.difference(&after).map(|it| ChangeDetail::PartRemoved(portal(it))));
     if before == after && was.portals != now.portals {
@@ -50,7 +50,7 @@ fn blank_room(it: &Room) -> Room {
 /// Returns the differences of actions. Actions are matched by label, and those with equal labels in
 /// their order.
 fn diff_actions(was: &[Action], now: &[Action]) -> Vec<ChangeDetail> {
-    let part = |it: &Action| RepeatedPart::Action(it.clone());
+    let part = |it: &Action| ItemElement::Action(it.clone());
     let mut left: HashMap<&str, VecDeque<usize>> = HashMap::new();
     for (at, action) in was.iter().enumerate() {
         left.entry(&action.label).or_default().push_back(at);

@@ -3,7 +3,7 @@
 use crate::diff::text::text_change;
 use crate::diff::value_changes::{name_change, value_change};
 use crate::model::{
-    ChangeDetail, Palace, Process, ProcessStep, RepeatedPart, Task, WorkStatus, WorkSubject,
+    ChangeDetail, ItemElement, Palace, Process, ProcessStep, Task, WorkStatus, WorkSubject,
 };
 
 /// Returns the differences of the task in a file.
@@ -62,7 +62,7 @@ fn status_change(
 fn diff_steps(was: &[ProcessStep], now: &[ProcessStep]) -> Vec<ChangeDetail> {
     let same =
         |all: &[ProcessStep], it: &ProcessStep| all.iter().any(|other| other.text == it.text);
-    let part = |it: &ProcessStep| RepeatedPart::Step(it.text.clone());
+    let part = |it: &ProcessStep| ItemElement::Step(it.text.clone());
     let mut details: Vec<_> = Vec::new();
     for step in now {
         let old = was.iter().find(|it| it.text == step.text);

@@ -1,8 +1,8 @@
 //! Renders the content that differs between two states of a palace, line by line.
 
 use crate::model::{
-    Action, ActionKind, ChangeDetail, ChangeKind, DiffLine, DiffWords, ItemDiff, NavigationTarget,
-    RepeatedPart,
+    Action, ActionKind, ChangeDetail, ChangeKind, DiffLine, DiffWords, ItemDiff, ItemElement,
+    NavigationTarget,
 };
 use crate::render::palace_diff::{
     MAX_CHARS, MAX_DETAILS, change_summary, item_label, part_label, relation_change_labels,
@@ -71,9 +71,9 @@ fn is_in_summary(detail: &ChangeDetail) -> bool {
             [was, now].into_iter().flatten().all(|it| is_short(it))
         }
         ChangeDetail::PartAdded(it) | ChangeDetail::PartRemoved(it) => match it {
-            RepeatedPart::Portal(_) | RepeatedPart::Relation(_) => true,
-            RepeatedPart::Observation(text) | RepeatedPart::Step(text) => is_short(text),
-            RepeatedPart::Action(_) => false,
+            ItemElement::Portal(_) | ItemElement::Relation(_) => true,
+            ItemElement::Observation(text) | ItemElement::Step(text) => is_short(text),
+            ItemElement::Action(_) => false,
         },
         ChangeDetail::TextChanged { .. } | ChangeDetail::PartChanged { .. } => false,
     }
@@ -145,14 +145,14 @@ fn marked_words(words: &DiffWords) -> String {
     }
 }
 
-fn part_lines(sign: char, part: &RepeatedPart) -> Vec<ContentLine> {
+fn part_lines(sign: char, part: &ItemElement) -> Vec<ContentLine> {
     match part {
-        RepeatedPart::Action(it) => action_lines(sign, it),
-        RepeatedPart::Observation(text) => {
+        ItemElement::Action(it) => action_lines(sign, it),
+        ItemElement::Observation(text) => {
             vec![line(sign, format!("observation: {}", whole_line(text)))]
         }
-        RepeatedPart::Step(text) => vec![line(sign, format!("step: {}", whole_line(text)))],
-        RepeatedPart::Portal(_) | RepeatedPart::Relation(_) => vec![line(sign, part_label(part))],
+        ItemElement::Step(text) => vec![line(sign, format!("step: {}", whole_line(text)))],
+        ItemElement::Portal(_) | ItemElement::Relation(_) => vec![line(sign, part_label(part))],
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::model::{
     Action, ActionKind, ChangeDetail, ChangeKind, DiffLine, DiffWords, FileItemKind, ItemDiff,
-    NavigationTarget, PalaceItem, Relation, RepeatedPart,
+    ItemElement, NavigationTarget, PalaceItem, Relation,
 };
 use crate::render::palace_diff::change_summary;
 
@@ -109,23 +109,23 @@ fn detail_json(detail: &ChangeDetail) -> Value {
     }
 }
 
-fn part_change_json(was: Option<&RepeatedPart>, now: Option<&RepeatedPart>) -> Value {
+fn part_change_json(was: Option<&ItemElement>, now: Option<&ItemElement>) -> Value {
     let of = match was.or(now) {
-        Some(RepeatedPart::Action(_)) => "action",
-        Some(RepeatedPart::Portal(_)) => "portal",
-        Some(RepeatedPart::Observation(_)) => "observation",
-        Some(RepeatedPart::Relation(_)) => "relation",
-        Some(RepeatedPart::Step(_)) => "step",
+        Some(ItemElement::Action(_)) => "action",
+        Some(ItemElement::Portal(_)) => "portal",
+        Some(ItemElement::Observation(_)) => "observation",
+        Some(ItemElement::Relation(_)) => "relation",
+        Some(ItemElement::Step(_)) => "step",
         None => "",
     };
     json!({ "type": "part", "of": of, "was": was.map(part_json), "now": now.map(part_json) })
 }
 
-fn part_json(part: &RepeatedPart) -> Value {
+fn part_json(part: &ItemElement) -> Value {
     match part {
-        RepeatedPart::Action(it) => action_json(it),
-        RepeatedPart::Relation(it) => relation_json(it),
-        RepeatedPart::Portal(text) | RepeatedPart::Observation(text) | RepeatedPart::Step(text) => {
+        ItemElement::Action(it) => action_json(it),
+        ItemElement::Relation(it) => relation_json(it),
+        ItemElement::Portal(text) | ItemElement::Observation(text) | ItemElement::Step(text) => {
             json!(text)
         }
     }

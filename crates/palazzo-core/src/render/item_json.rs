@@ -4,7 +4,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Map, Value, json};
 
 use crate::model::{
-    ActionKind, ChangeDetail, DiffLine, FileHistory, NavigationTarget, RepeatedPart, RoomId,
+    ActionKind, ChangeDetail, DiffLine, FileHistory, ItemElement, NavigationTarget, RoomId,
 };
 use crate::render::MapView;
 use crate::render::diff_json::{action_json, relation_json};
@@ -81,13 +81,13 @@ fn map_room_json(view: &MapView<'_>, id: &RoomId) -> Value {
     })
 }
 
-fn part_json(part: &RepeatedPart) -> (&'static str, Value) {
+fn part_json(part: &ItemElement) -> (&'static str, Value) {
     match part {
-        RepeatedPart::Action(it) => ("actions", action_json(it)),
-        RepeatedPart::Portal(room) => ("portals", json!(room)),
-        RepeatedPart::Observation(text) => ("observations", json!(text)),
-        RepeatedPart::Relation(it) => ("relations", relation_json(it)),
-        RepeatedPart::Step(text) => ("steps", json!(text)),
+        ItemElement::Action(it) => ("actions", action_json(it)),
+        ItemElement::Portal(room) => ("portals", json!(room)),
+        ItemElement::Observation(text) => ("observations", json!(text)),
+        ItemElement::Relation(it) => ("relations", relation_json(it)),
+        ItemElement::Step(text) => ("steps", json!(text)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Renders the differences between two states of a palace.
 
 use crate::model::{
-    ChangeDetail, ChangeKind, FileItemKind, ItemDiff, PalaceItem, Relation, RepeatedPart,
+    ChangeDetail, ChangeKind, FileItemKind, ItemDiff, ItemElement, PalaceItem, Relation,
 };
 use crate::render::text::{
     count_with_noun, has_more_words_than, in_quotes, looks_like_single_mark, one_line,
@@ -51,16 +51,16 @@ pub fn change_summary(change: &ChangeKind) -> String {
 /// that were added.
 pub fn counted_change_summary(change: &ChangeKind) -> String {
     let ChangeKind::Changed(details) = change else { return change_summary(change) };
-    let count = |is: fn(&RepeatedPart) -> bool| {
+    let count = |is: fn(&ItemElement) -> bool| {
         let added = details.iter().filter(|it| matches!(it, ChangeDetail::PartAdded(it) if is(it)));
         added.count()
     };
     let added = [
-        (count(|it| matches!(it, RepeatedPart::Observation(_))), "observation"),
-        (count(|it| matches!(it, RepeatedPart::Relation(_))), "relation"),
+        (count(|it| matches!(it, ItemElement::Observation(_))), "observation"),
+        (count(|it| matches!(it, ItemElement::Relation(_))), "relation"),
     ];
     let is_counted = |it: &&ChangeDetail| {
-        use RepeatedPart::{Observation, Relation};
+        use ItemElement::{Observation, Relation};
         matches!(it, ChangeDetail::PartAdded(Observation(_) | Relation(_)))
     };
     let others = details.iter().filter(|it| !is_counted(it)).map(change_detail_text);
@@ -147,16 +147,16 @@ fn change_detail_text(detail: &ChangeDetail) -> String {
     }
 }
 
-pub(crate) fn part_label(part: &RepeatedPart) -> String {
+pub(crate) fn part_label(part: &ItemElement) -> String {
     match part {
-        RepeatedPart::Action(it) => format!("action {}", quoted_label(&it.label)),
-        RepeatedPart::Portal(room) => format!("portal to {room}"),
-        RepeatedPart::Observation(text) => format!("observation {}", quoted_label(text)),
-        RepeatedPart::Relation(it) => match relation_validity(it) {
+        ItemElement::Action(it) => format!("action {}", quoted_label(&it.label)),
+        ItemElement::Portal(room) => format!("portal to {room}"),
+        ItemElement::Observation(text) => format!("observation {}", quoted_label(text)),
+        ItemElement::Relation(it) => match relation_validity(it) {
             Some(dates) => format!("relation {} ({dates})", relation_label(it)),
             None => format!("relation {}", relation_label(it)),
         },
-        RepeatedPart::Step(text) => format!("step {}", quoted_label(text)),
+        ItemElement::Step(text) => format!("step {}", quoted_label(text)),
     }
 }
 
@@ -227,9 +227,9 @@ mod tests {
             now: Some("open".to_owned()),
         };
         let added = [
-            RepeatedPart::Observation("One.".to_owned()),
-            RepeatedPart::Relation(relation("Ada")),
-            RepeatedPart::Relation(relation("Bob")),
+            ItemElement::Observation("One.".to_owned()),
+            ItemElement::Relation(relation("Ada")),
+            ItemElement::Relation(relation("Bob")),
         ];
         let details = std::iter::once(status).chain(added.map(ChangeDetail::PartAdded)).collect();
         assert_eq!(

@@ -6,8 +6,8 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use crate::model::{
-    ChangeKind, HandOver, ItemDiff, PalaceItem, RecordedVisit, RepeatedChange, RepeatedChanges,
-    RepeatedPart, VisitDetails,
+    ChangeKind, HandOver, ItemDiff, ItemElement, PalaceItem, RecordedVisit, RepeatedChange,
+    RepeatedChanges, VisitDetails,
 };
 use crate::render::diff_json::item_kind_and_name;
 use crate::render::palace_diff::{MAX_DETAILS, item_label, palace_diff, part_label, value_label};
@@ -130,7 +130,7 @@ fn repeated_change(change: &RepeatedChange) -> String {
     }
 }
 
-fn steps_of_part(states: &[Option<RepeatedPart>]) -> Vec<String> {
+fn steps_of_part(states: &[Option<ItemElement>]) -> Vec<String> {
     let (mut steps, mut last) = (Vec::new(), None);
     let is_new = states.first().is_some_and(Option::is_none);
     // A part that the visit has added was missing before.
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn repeated_changes_are_listed_step_by_step() {
-        let part = |it: &str| Some(RepeatedPart::Observation(it.to_owned()));
+        let part = |it: &str| Some(ItemElement::Observation(it.to_owned()));
         let changes = vec![
             RepeatedChange::Value { of: "status".to_owned(), states: vec![None, None, None] },
             RepeatedChange::Part(vec![None, part("A."), None]),

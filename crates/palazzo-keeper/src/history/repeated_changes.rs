@@ -6,8 +6,8 @@ use crate::Refusal;
 use crate::history::item_diffs::item_diffs_from_file_diffs;
 use crate::palace::OpenPalace;
 use palazzo_core::model::{
-    ChangeDetail, ChangeKind, CommitDetails, ItemDiff, PalaceItem, RepeatedChange, RepeatedChanges,
-    RepeatedPart,
+    ChangeDetail, ChangeKind, CommitDetails, ItemDiff, ItemElement, PalaceItem, RepeatedChange,
+    RepeatedChanges,
 };
 
 /// Finds what commits, given newest first, changed more than once in an item.
@@ -99,7 +99,7 @@ fn add_detail(steps: &mut Vec<RepeatedChange>, detail: &ChangeDetail) {
             add_part(steps, Some(was.clone()), Some(now.clone()));
         }
         ChangeDetail::RelationChanged { was, now } => {
-            let [was, now] = [was, now].map(|it| Some(RepeatedPart::Relation(it.clone())));
+            let [was, now] = [was, now].map(|it| Some(ItemElement::Relation(it.clone())));
             add_part(steps, was, now);
         }
         ChangeDetail::TextChanged { text, .. } => add_text(steps, text),
@@ -124,8 +124,8 @@ fn add_value(steps: &mut Vec<RepeatedChange>, field: &str, [was, now]: [Option<S
 
 /// Adds the change of a part to the changes after which the part was as before this one. A part that
 /// was removed is the same when it is added again.
-fn add_part(steps: &mut Vec<RepeatedChange>, was: Option<RepeatedPart>, now: Option<RepeatedPart>) {
-    let is_before = |states: &[Option<RepeatedPart>]| match states {
+fn add_part(steps: &mut Vec<RepeatedChange>, was: Option<ItemElement>, now: Option<ItemElement>) {
+    let is_before = |states: &[Option<ItemElement>]| match states {
         [.., before, None] if was.is_none() => *before == now,
         [.., last] => *last == was && last.is_some(),
         [] => false,

@@ -37,7 +37,7 @@ pub(super) fn merge_rested_edit(file: &EditedFile<'_>, now: DateTime<Utc>) -> Op
 pub(super) fn merge_versions(versions: &PalaceVersions<'_>) -> MergedPalace {
     let trees = ParsedVersions::default();
     let last_change = |side: usize, path: &str, part: FilePart<'_>| {
-        let is_wanted = |change: &FileChange| sets_value(part, path, change, &trees);
+        let is_wanted = |change: &FileChange| has_set_value(part, path, change, &trees);
         let is_wanted: Option<&IsWantedChange<'_>> = match part {
             FilePart::Any => None,
             _ => Some(&is_wanted),
@@ -66,7 +66,12 @@ pub(super) fn merge_versions(versions: &PalaceVersions<'_>) -> MergedPalace {
 
 /// Returns whether a commit has given a part of a file the value that its side has: that value is in
 /// the file after the commit, and in none of its parents.
-fn sets_value(part: FilePart<'_>, path: &str, change: &FileChange, trees: &ParsedVersions) -> bool {
+fn has_set_value(
+    part: FilePart<'_>,
+    path: &str,
+    change: &FileChange,
+    trees: &ParsedVersions,
+) -> bool {
     let has_value = |content: &Option<Vec<u8>>| {
         let tree = || trees.parse(path, content.as_deref());
         has_value(part, path, content.is_some(), &tree)

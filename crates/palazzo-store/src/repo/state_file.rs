@@ -112,6 +112,8 @@ fn create_private_folder(folder: &Path) -> io::Result<()> {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
 
     #[test]
@@ -141,7 +143,9 @@ mod tests {
         assert_eq!(names(), 2);
         drop(locked);
         // A process that another test is starting has the open lock file, too, for a moment.
+        let deadline = Instant::now() + Duration::from_secs(60);
         while names() > 0 {
+            assert!(Instant::now() < deadline, "the file and its lock file stay");
             remove_file_if(folder.path(), "a", || true).unwrap();
         }
         remove_file_if(folder.path(), "a", || true).unwrap();

@@ -132,7 +132,7 @@ impl CommitSteps<'_> {
         for edit in self.edits {
             let path = self.path_in_repository(edit);
             let committed = find_blob_entry(self.git, tree, &path)?;
-            let kind = self.new_file_kind(change, tree, edit, committed, &moved)?;
+            let kind = self.new_entry_kind(change, tree, edit, committed, &moved)?;
             let convert = |text| convert_to_git(self.git, attributes, &path, text);
             let now = edit.now.as_deref().map(convert).transpose()?;
             let entry = write_blob_entry(writer, now.as_deref(), kind)?;

@@ -99,7 +99,7 @@ impl CommitSteps<'_> {
         for edit in self.edits {
             let path = self.path_in_repository(edit);
             let committed = blob_entry::find_blob_entry(self.git, tree, &path)?;
-            let kind = self.new_file_kind(change, tree, edit, committed, &moved)?;
+            let kind = self.new_entry_kind(change, tree, edit, committed, &moved)?;
             let convert = |text| convert_to_git(self.git, staging.index(), &path, text);
             let was = edit.was.as_deref().map(convert).transpose()?;
             let now = edit.now.as_deref().map(convert).transpose()?;
@@ -168,7 +168,7 @@ impl CommitSteps<'_> {
 
     /// Returns the new mode of a file: as the change sets it, as the file had it at its old path, as
     /// `committed`, or as on disk. `moved` are the old paths.
-    pub(crate) fn new_file_kind(
+    pub(crate) fn new_entry_kind(
         &self,
         change: &Changeset,
         tree: ObjectId,

@@ -112,15 +112,15 @@ pub enum ChangeDetail {
         now: Option<String>,
     },
     /// A part was added.
-    PartAdded(RepeatedPart),
+    PartAdded(ItemElement),
     /// A part was removed.
-    PartRemoved(RepeatedPart),
+    PartRemoved(ItemElement),
     /// A part was changed.
     PartChanged {
         /// The previous part.
-        was: RepeatedPart,
+        was: ItemElement,
         /// The new part.
-        now: RepeatedPart,
+        now: ItemElement,
     },
     /// The dates or the source of a relation were changed.
     RelationChanged {
@@ -140,9 +140,9 @@ pub enum ChangeDetail {
     },
 }
 
-/// A part of which an item may have several.
+/// An element of one of the lists of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RepeatedPart {
+pub enum ItemElement {
     /// An action.
     Action(Action),
     /// A door, by the room it leads to.

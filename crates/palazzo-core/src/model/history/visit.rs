@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
-use crate::model::{CommitDetails, CommitId, ItemDiff, PalaceItem, RepeatedPart};
+use crate::model::{CommitDetails, CommitId, ItemDiff, ItemElement, PalaceItem};
 
 /// The commits of one visit: one conversation of an MCP client.
 #[derive(Clone, Debug)]
@@ -83,7 +83,7 @@ pub enum RepeatedChange {
         states: Vec<Option<String>>,
     },
     /// A part: before the visit, and after each change; `None` where it was missing.
-    Part(Vec<Option<RepeatedPart>>),
+    Part(Vec<Option<ItemElement>>),
     /// A text.
     Text {
         /// The name of the text: `description`; empty for the whole text.

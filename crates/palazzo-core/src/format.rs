@@ -22,6 +22,7 @@ mod parsed_file;
 mod paths;
 mod placed_values;
 mod positions;
+mod references;
 mod repeated_content;
 mod room;
 mod schema;
@@ -55,6 +56,7 @@ pub use paths::{
 };
 pub use placed_values::{PlacedValue, placed_values};
 pub use positions::{ValuePositions, positions_of_bytes};
+pub use references::{ReferenceKind, change_query_references, change_references, reference_kind};
 pub use repeated_content::remove_repeated_content;
 pub use schema::{
     README, README_PATH, ensure_modeline, has_right_modeline, is_found_by_schema, is_palazzo_path,
@@ -204,6 +206,11 @@ pub fn retarget_modeline(path: &str, text: &str) -> String {
 /// Writes a room in canonical form.
 pub fn serialize_room(room: &Room) -> String {
     yaml::serialize_yaml(&room::room_to_yaml(room))
+}
+
+/// Returns the fields of a room in its file, with texts for all scalars.
+pub fn room_fields(room: &Room) -> serde_json::Value {
+    room::room_to_yaml(room).to_json()
 }
 
 /// Parses the file of an entity on its own.

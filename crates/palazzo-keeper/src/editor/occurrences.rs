@@ -8,9 +8,10 @@ use rayon::prelude::*;
 
 use crate::palace::file_states::text_digest;
 use palazzo_core::format::{
-    PlacedValue, file_kind, linked_genus, placed_values, positions_of_bytes,
+    PlacedValue, ReferenceKind, file_kind, linked_genus, placed_values, positions_of_bytes,
+    reference_kind,
 };
-use palazzo_core::model::{Action, EntityLink, FileKind, PathStep, Position, entity_links};
+use palazzo_core::model::{EntityLink, FileKind, PathStep, Position, entity_links};
 
 /// The maximum number of files in the index.
 const MAX_INDEXED_FILES: usize = 5_000;
@@ -18,7 +19,7 @@ const MAX_INDEXED_FILES: usize = 5_000;
 /// A value that names a symbol, and its range. Which symbol that is depends on the palace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Occurrence {
-    pub(super) kind: OccurrenceKind,
+    pub(super) kind: ReferenceKind,
     /// The name as it is meant: without quotes and brackets.
     pub(super) name: Box<str>,
     pub(super) start: Position,
@@ -28,35 +29,8 @@ pub(super) struct Occurrence {
 impl Occurrence {
     /// Returns whether the value is a name, which a rename changes: an id is none.
     pub(super) fn is_name(&self) -> bool {
-        !matches!(self.kind, OccurrenceKind::OwnId | OccurrenceKind::RoomOfScroll)
+        !matches!(self.kind, ReferenceKind::OwnId | ReferenceKind::RoomOfScroll)
     }
-}
-
-/// The kind of symbol that an occurrence names, and how it names it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum OccurrenceKind {
-    /// The item of the file itself, by its name.
-    OwnName,
-    /// The item of the file itself, by its id.
-    OwnId,
-    /// A room, as it is called in the room of the file.
-    RoomFromHere,
-    /// A room.
-    Room,
-    /// The room that has the scroll of the file.
-    RoomOfScroll,
-    /// An entity, by its name or a name that differs in case.
-    Entity,
-    /// An entity, by exactly its name.
-    RelationTarget,
-    /// An entity, if the genus says that this attribute is a link.
-    Attribute(Box<str>),
-    /// A genus.
-    Genus,
-    /// A type of relations.
-    RelationType,
-    /// A tool.
-    Tool,
 }
 
 /// The occurrences in the files of rooms and in those that were asked about, each as of a text.
@@ -119,8 +93,8 @@ pub(super) fn find_occurrences(path: &str, text: &str) -> Vec<Occurrence> {
     let elsewhere: BTreeSet<_> = elsewhere.collect();
     let occurrence = |(steps, value): &(Vec<String>, &PlacedValue)| {
         let steps: Vec<_> = steps.iter().map(String::as_str).collect();
-        let kind = occurrence_kind(file_kind, &steps)?;
-        if kind == OccurrenceKind::RelationType && file_kind == FileKind::Genus && !value.is_key() {
+        let kind = reference_kind(file_kind, &steps)?;
+        if kind == ReferenceKind::RelationType && file_kind == FileKind::Genus && !value.is_key() {
             return None;
         }
         // A variable that the visitor fills in.
@@ -132,7 +106,8 @@ pub(super) fn find_occurrences(path: &str, text: &str) -> Vec<Occurrence> {
             return None;
         }
         let name = match kind {
-            OccurrenceKind::Genus if file_kind == FileKind::Genus => linked_genus(&value.text)?,
+            ReferenceKind::Genus if file_kind == FileKind::Genus => linked_genus(&value.text)?,
+            ReferenceKind::TextWithLinks => return None,
             _ => &value.text,
         };
         Some(Occurrence { kind, name: name.into(), start: value.start, end: value.end })
@@ -145,43 +120,6 @@ pub(super) fn find_occurrences(path: &str, text: &str) -> Vec<Occurrence> {
     occurrences
 }
 
-/// Returns the kind of the occurrence at a path of a file, if there is one.
-fn occurrence_kind(file_kind: FileKind, steps: &[&str]) -> Option<OccurrenceKind> {
-    Some(match (file_kind, steps) {
-        (FileKind::Room | FileKind::Entity | FileKind::Genus, ["name"]) => OccurrenceKind::OwnName,
-        (FileKind::Room | FileKind::Entity, ["id"]) => OccurrenceKind::OwnId,
-        (FileKind::Room, ["actions", _, "room"] | ["portals", _]) => OccurrenceKind::RoomFromHere,
-        (FileKind::Room, ["actions", _, "tool"]) | (FileKind::Palace, ["actions", "allow", _]) => {
-            OccurrenceKind::Tool
-        }
-        (FileKind::Room, ["actions", _, "entity"])
-        | (FileKind::Task | FileKind::Process, ["entity"]) => OccurrenceKind::Entity,
-        (FileKind::Room, ["actions", _, "tool_params", Action::ENTITY_LIST_PARAM, _]) => {
-            OccurrenceKind::Entity
-        }
-        (FileKind::Room, ["actions", _, "tool_params", key]) => match *key {
-            "genus" => OccurrenceKind::Genus,
-            "type" => OccurrenceKind::RelationType,
-            Action::ROOM_PARAM => OccurrenceKind::Room,
-            key if Action::ENTITY_PARAMS.contains(&key) => OccurrenceKind::Entity,
-            _ => return None,
-        },
-        (FileKind::Room, ["generate", "genus"])
-        | (FileKind::Entity, ["genus"])
-        | (FileKind::Genus, ["attributes", _] | ["attributes", _, "type"]) => OccurrenceKind::Genus,
-        (FileKind::Entity, ["relations", _, "to"]) => OccurrenceKind::RelationTarget,
-        (FileKind::Entity, ["relations", _, "type"]) | (FileKind::Genus, ["relations", _]) => {
-            OccurrenceKind::RelationType
-        }
-        (FileKind::Entity, ["attributes", key]) => OccurrenceKind::Attribute((*key).into()),
-        (FileKind::Task | FileKind::Process, ["room"]) | (FileKind::Palace, ["entry"]) => {
-            OccurrenceKind::Room
-        }
-        (FileKind::Scroll, ["id"]) => OccurrenceKind::RoomOfScroll,
-        _ => return None,
-    })
-}
-
 /// Lists the links to entities in the texts of a file.
 fn link_occurrences(text: &str) -> Vec<Occurrence> {
     let mut links = entity_links(text);
@@ -191,7 +129,7 @@ fn link_occurrences(text: &str) -> Vec<Occurrence> {
     let positions = positions_of_bytes(text, &bytes);
     let occurrence = |(link, at): (&EntityLink<'_>, &[Position])| {
         let name = link.name.split_whitespace().collect::<Vec<_>>().join(" ");
-        Occurrence { kind: OccurrenceKind::Entity, name: name.into(), start: at[0], end: at[1] }
+        Occurrence { kind: ReferenceKind::Entity, name: name.into(), start: at[0], end: at[1] }
     };
     links.iter().zip(positions.chunks(2)).map(occurrence).collect()
 }

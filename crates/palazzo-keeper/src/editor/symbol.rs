@@ -1,8 +1,8 @@
 //! Symbols: what values in files name.
 
 use crate::editor::EditorPalace;
-use crate::editor::occurrences::{Occurrence, OccurrenceKind};
-use palazzo_core::format::{PalacePath, file_kind};
+use crate::editor::occurrences::Occurrence;
+use palazzo_core::format::{PalacePath, ReferenceKind, file_kind};
 use palazzo_core::model::{AttributeKind, FileKind, ItemId, Position, RoomId, RoomRef, Tool};
 
 /// An item, a type of relations or a tool that values in files name.
@@ -77,7 +77,7 @@ impl EditorPalace {
             _ => None,
         };
         let mut mentions = self.mentions_among(path, |it| match (&it.kind, &slugs) {
-            (OccurrenceKind::RoomFromHere | OccurrenceKind::Room, Some(slugs)) => {
+            (ReferenceKind::RoomFromHere | ReferenceKind::Room, Some(slugs)) => {
                 let slug = it.name.rsplit('/').next().unwrap_or_default();
                 slugs.iter().any(|own| own.as_str() == slug)
             }
@@ -91,7 +91,7 @@ impl EditorPalace {
         let (occurrences, own) = (self.occurrences(path), own_room(path));
         let mention = |it: &Occurrence| {
             let symbol = self.symbol_of_occurrence(path, own.as_ref(), it)?;
-            let is_own_name = it.kind == OccurrenceKind::OwnName;
+            let is_own_name = it.kind == ReferenceKind::OwnName;
             Some(Mention { symbol, start: it.start, end: it.end, is_own_name })
         };
         occurrences.iter().filter(|it| it.is_name() && is_wanted(it)).filter_map(mention).collect()
@@ -106,24 +106,26 @@ impl EditorPalace {
     ) -> Option<Symbol> {
         let name = &*occurrence.name;
         match &occurrence.kind {
-            OccurrenceKind::OwnName | OccurrenceKind::OwnId => self.own_symbol(path, name),
-            OccurrenceKind::RoomFromHere => self.room_called(name, own),
-            OccurrenceKind::Room => self.room_called(name, None),
-            OccurrenceKind::RoomOfScroll => match PalacePath::parse(path) {
+            ReferenceKind::OwnName | ReferenceKind::OwnId => self.own_symbol(path, name),
+            ReferenceKind::RoomFromHere => self.room_called(name, own),
+            ReferenceKind::Room => self.room_called(name, None),
+            ReferenceKind::RoomOfScroll => match PalacePath::parse(path) {
                 Ok(PalacePath::Scroll(room)) => Some(Symbol::Room(room)),
                 _ => None,
             },
-            OccurrenceKind::Entity => Some(self.entity_called(name)),
-            OccurrenceKind::RelationTarget => Some(Symbol::Entity(name.to_owned())),
-            OccurrenceKind::Attribute(key) => {
+            ReferenceKind::Entity => Some(self.entity_called(name)),
+            ReferenceKind::RelationTarget => Some(Symbol::Entity(name.to_owned())),
+            ReferenceKind::Attribute(key) => {
                 let genus = &self.own_entity(path)?.genus;
                 let genus = self.open.palace.graph.genus_definition(genus)?;
                 let is_link = matches!(genus.attribute_def(key)?.kind, AttributeKind::Link(_));
                 is_link.then(|| self.entity_called(name))
             }
-            OccurrenceKind::Genus => Some(self.genus_called(name)),
-            OccurrenceKind::RelationType => Some(Symbol::RelationType(name.to_owned())),
-            OccurrenceKind::Tool => Some(Symbol::Tool(Tool::bare_name(name).to_owned())),
+            ReferenceKind::Genus => Some(self.genus_called(name)),
+            ReferenceKind::RelationType => Some(Symbol::RelationType(name.to_owned())),
+            ReferenceKind::Tool => Some(Symbol::Tool(Tool::bare_name(name).to_owned())),
+            // Each link in the text is an occurrence of its own.
+            ReferenceKind::TextWithLinks => None,
         }
     }
 

@@ -5,7 +5,10 @@ use serde_json::Value;
 use crate::Refusal;
 use crate::graph::edit::GraphEdit;
 use crate::palace::OpenPalace;
-use crate::palace::item_edits::{plan_room_edit, plan_subject_edit};
+use crate::palace::item_edits::{
+    ReferenceChange, plan_reference_edits_in_rooms, plan_reference_edits_in_work,
+};
+use palazzo_core::format::{ReferenceKind, change_query_references};
 use palazzo_core::model::{
     Action, ActionKind, AttributeKind, Entity, FileEdit, Graph, ItemId, Relation, Room,
     WorkSubject, entity_links, rename_in_entity_links,
@@ -38,47 +41,19 @@ pub(crate) fn rename_in_entities(
     Ok(changed)
 }
 
-/// Returns the edits of the rooms with actions or links that name one of `old_names`.
-pub(crate) fn plan_rename_in_rooms(
+/// Plans the edits of the rooms, and of the tasks and processes, that name one of `old_names`.
+pub(crate) fn plan_rename_in_rooms_and_work(
     open: &mut OpenPalace,
     old_names: &[String],
     name: &str,
-) -> Result<Vec<FileEdit>, Refusal> {
+) -> Result<[Vec<FileEdit>; 2], Refusal> {
     let palace = open.palace.clone();
     let links = link_attribute_names(&palace.graph);
     let is_old = |text: &str| old_names.iter().any(|it| is_reference_to(&palace.graph, text, it));
-    let renamed = |room: &Room| {
-        let mut renamed = room.clone();
-        renamed.description = rename_in_entity_links(&room.description, is_old, name);
-        renamed.actions.iter_mut().for_each(|it| rename_in_action(it, &links, is_old, name));
-        renamed
-    };
-    let mut edits = Vec::new();
-    for (id, _) in palace.rooms().filter(|(_, it)| renamed(it) != **it) {
-        edits.extend(plan_room_edit(open, id, renamed)?);
-    }
-    Ok(edits)
-}
-
-/// Returns the edits of the tasks and processes about one of `old_names`.
-pub(crate) fn plan_rename_in_work(
-    open: &mut OpenPalace,
-    old_names: &[String],
-    name: &str,
-) -> Result<Vec<FileEdit>, Refusal> {
-    let palace = open.palace.clone();
-    let renamed = |subject: &WorkSubject| {
-        let entity = subject.entity.as_ref()?;
-        let is_old = old_names.iter().any(|old| is_reference_to(&palace.graph, entity, old));
-        is_old.then(|| WorkSubject { entity: Some(name.to_owned()), ..subject.clone() })
-    };
-    let tasks = palace.tasks.iter().map(|(path, it)| (path, &it.subject));
-    let work = tasks.chain(palace.processes.iter().map(|(path, it)| (path, &it.subject)));
-    let mut edits = Vec::new();
-    for (path, _) in work.filter(|(_, it)| renamed(it).is_some()) {
-        edits.extend(plan_subject_edit(open, path, renamed)?);
-    }
-    Ok(edits)
+    let rename: ReferenceChange<'_> =
+        &|kind, _, text| rename_reference(kind, text, &links, &is_old, name);
+    let rooms = plan_reference_edits_in_rooms(open, rename)?;
+    Ok([rooms, plan_reference_edits_in_work(open, rename)?])
 }
 
 /// Counts the rooms, tasks and processes that name one of `names`: a phrase for each kind.
@@ -118,7 +93,16 @@ fn count_and_first_name(noun: &str, names: &[&str]) -> Option<String> {
 pub(crate) fn rename_in_visit(visit: &mut Visit, old_names: &[String], name: &str) {
     let is_old =
         |text: &str| old_names.iter().any(|it| it.to_lowercase() == text.trim().to_lowercase());
-    visit.menu.iter_mut().for_each(|it| rename_in_action(it, &[], is_old, name));
+    let rename =
+        |kind: &ReferenceKind, text: &mut String| rename_reference(kind, text, &[], &is_old, name);
+    for action in &mut visit.menu {
+        match &mut action.kind {
+            ActionKind::ShowEntity { entity } => rename(&ReferenceKind::Entity, entity),
+            ActionKind::Text { content } => rename(&ReferenceKind::TextWithLinks, content),
+            ActionKind::Query { params, .. } => change_query_references(params, &mut &rename),
+            ActionKind::Navigate(_) | ActionKind::EnterHall(_) => {}
+        }
+    }
     for item in &mut visit.listed_items {
         if let ItemId::Entity(it) = item
             && old_names.contains(it)
@@ -161,42 +145,26 @@ pub(crate) fn add_unique_relation(relations: &mut Vec<Relation>, relation: Relat
     }
 }
 
-/// Replaces old names by `name` in the text of an action, in its parameters, and in its attribute
-/// filters whose attributes are `links`.
-fn rename_in_action(
-    action: &mut Action,
+/// Replaces an old name by `name` in a value of a room, a task or a process. `links` are the
+/// attributes that name entities.
+fn rename_reference(
+    kind: &ReferenceKind,
+    text: &mut String,
     links: &[String],
-    is_old: impl Fn(&str) -> bool,
+    is_old: &dyn Fn(&str) -> bool,
     name: &str,
 ) {
-    let params = match &mut action.kind {
-        ActionKind::ShowEntity { entity } if is_old(entity) => return name.clone_into(entity),
-        ActionKind::Text { content } => {
-            *content = rename_in_entity_links(content, is_old, name);
-            return;
+    let is_entity = match kind {
+        ReferenceKind::Entity => true,
+        ReferenceKind::Attribute(key) => links.iter().any(|it| **it == **key),
+        ReferenceKind::TextWithLinks => {
+            *text = rename_in_entity_links(text, is_old, name);
+            false
         }
-        ActionKind::Query { params, .. } => params,
-        _ => return,
+        _ => false,
     };
-    let rename = |value: Option<&mut Value>| {
-        if let Some(Value::String(text)) = value
-            && is_old(text)
-        {
-            name.clone_into(text);
-        }
-    };
-    for key in Action::ENTITY_PARAMS {
-        rename(params.get_mut(key));
-    }
-    if let Some(Value::Array(listed)) = params.get_mut(Action::ENTITY_LIST_PARAM) {
-        for it in listed {
-            rename(Some(it));
-        }
-    }
-    if let Some(Value::Object(attributes)) = params.get_mut("attributes") {
-        for key in links {
-            rename(attributes.get_mut(key));
-        }
+    if is_entity && is_old(text) {
+        name.clone_into(text);
     }
 }
 
@@ -240,8 +208,10 @@ mod tests {
 
     /// Returns the new texts of the rooms of a palace in which Ada is renamed to Eve.
     fn rename_in_rooms(files: &[(&str, &str)]) -> Vec<String> {
-        let edits = TestHome::new(files).run(|it| plan_rename_in_rooms(it.palace, &ada(), "Eve"));
-        edits.unwrap().into_iter().filter_map(|it| it.now).collect()
+        let edits =
+            TestHome::new(files).run(|it| plan_rename_in_rooms_and_work(it.palace, &ada(), "Eve"));
+        let [rooms, _] = edits.unwrap();
+        rooms.into_iter().filter_map(|it| it.now).collect()
     }
 
     #[test]
@@ -280,8 +250,9 @@ mod tests {
         );
         let other = ("tasks/rest.yaml", "title: Ada rests\nstatus: open\n");
         let mut home = TestHome::new(&[ADA, TASK, process, other]);
-        let edits = home.run(|it| plan_rename_in_work(it.palace, &ada(), "Eve")).unwrap();
-        let texts: Vec<_> = edits.into_iter().map(|it| it.now.unwrap()).collect();
+        let edits = home.run(|it| plan_rename_in_rooms_and_work(it.palace, &ada(), "Eve"));
+        let [_, work] = edits.unwrap();
+        let texts: Vec<_> = work.into_iter().map(|it| it.now.unwrap()).collect();
         assert_eq!(texts, [TASK.1.replace("ADA", "Eve"), process.1.replace("Ada", "Eve")]);
     }
 
@@ -326,10 +297,11 @@ mod tests {
 
     #[test]
     fn other_parameters_of_an_action_are_not_renamed() {
-        let mut action = query_action(serde_json::json!({ "query": "Ada", "name": ["Ada"] }));
-        let before = action.clone();
-        rename_in_action(&mut action, &["by".to_owned()], |it| it == "Ada", "Eve");
-        assert_eq!(action, before);
+        let action = query_action(serde_json::json!({ "query": "Ada", "name": ["Ada"] }));
+        let mut visit = Visit::default();
+        visit.menu = vec![action.clone()];
+        rename_in_visit(&mut visit, &ada(), "Eve");
+        assert_eq!(visit.menu, [action]);
     }
 
     #[test]

@@ -172,8 +172,7 @@ fn plan_rename_edits(
     }
     edit.update_file_name(open, was);
     let mut edits = edit.into_edits()?;
-    let rooms = references::plan_rename_in_rooms(open, old_names, name)?;
-    let works = references::plan_rename_in_work(open, old_names, name)?;
+    let [rooms, works] = references::plan_rename_in_rooms_and_work(open, old_names, name)?;
     let is_process = |it: &&FileEdit| PalacePath::parse(&it.path) == Ok(PalacePath::Process);
     let in_processes = works.iter().filter(is_process).count();
     let counts = [in_entities, rooms.len(), works.len() - in_processes, in_processes];

@@ -145,7 +145,7 @@ fn plan_entity_fixes(
     references::rename_in_entities(&mut edit, open, old, new, &[])?;
     let mut edits = edit.into_edits()?;
     let old_names = [old.to_owned()];
-    edits.extend(references::plan_rename_in_rooms(open, &old_names, new)?);
-    edits.extend(references::plan_rename_in_work(open, &old_names, new)?);
+    let more = references::plan_rename_in_rooms_and_work(open, &old_names, new)?;
+    edits.extend(more.into_iter().flatten());
     Ok(edits)
 }

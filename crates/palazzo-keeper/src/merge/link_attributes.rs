@@ -38,13 +38,13 @@ impl LinkAttributes {
         }
     }
 
-    /// Yields those of the entities of a genus.
-    pub(super) fn of_genus(&self, genus: &str) -> impl Iterator<Item = &str> {
-        self.by_genus.get(genus).into_iter().flatten().map(String::as_str)
+    /// Returns whether an attribute of the entities of a genus is a link.
+    pub(super) fn has(&self, genus: &str, key: &str) -> bool {
+        self.by_genus.get(genus).is_some_and(|it| it.contains(key))
     }
 
-    /// Yields those of all genera.
-    pub(super) fn all(&self) -> impl Iterator<Item = &str> {
-        self.by_genus.values().flatten().map(String::as_str)
+    /// Returns whether an attribute is a link in any genus.
+    pub(super) fn has_in_any_genus(&self, key: &str) -> bool {
+        self.by_genus.values().any(|it| it.contains(key))
     }
 }

@@ -7,11 +7,11 @@ use serde_json::Value;
 use crate::merge::changes::Version;
 use crate::merge::items::room_of_path;
 use crate::merge::link_attributes::LinkAttributes;
-use palazzo_core::format::{FileTree, PalacePath, edit_tree, file_kind, parse_tree};
-use palazzo_core::merge::Fields;
-use palazzo_core::model::{
-    Action, FileKind, Palace, RoomId, RoomRef, fold_name, rename_in_entity_links,
+use palazzo_core::format::{
+    FileTree, PalacePath, ReferenceKind, change_references, edit_tree, file_kind, parse_tree,
 };
+use palazzo_core::merge::Fields;
+use palazzo_core::model::{FileKind, Palace, RoomId, RoomRef, fold_name, rename_in_entity_links};
 
 /// Maximum number of changed names for which texts are searched before they are parsed.
 const MAX_SEARCHED_NAMES: usize = 100;
@@ -138,65 +138,29 @@ impl NameChanges {
     }
 
     fn rename_in_tree(&self, path: &str, tree: &FileTree) -> Option<FileTree> {
-        let mut tree = tree.clone();
-        let fields = &mut tree.fields;
-        match file_kind(path)? {
-            FileKind::Palace => self.rename_room_field(fields, "entry", None),
-            FileKind::Room => self.rename_in_room(fields, room_of_path(path).as_ref()),
-            FileKind::Entity => {
-                for relation in objects(fields.get_mut("relations")) {
-                    if let Some(Value::String(to)) = relation.get_mut("to")
-                        && let Some(new) = self.renamed_entity(to)
-                    {
-                        new.clone_into(to);
-                    }
+        let (kind, at, mut tree) = (file_kind(path)?, room_of_path(path), tree.clone());
+        let genus = tree.fields.get("genus").and_then(Value::as_str).map(str::to_owned);
+        let is_link = |key: &str| match (kind, &genus) {
+            (FileKind::Entity, genus) => self.links.has(genus.as_deref().unwrap_or_default(), key),
+            _ => self.links.has_in_any_genus(key),
+        };
+        change_references(kind, &mut tree.fields, &mut |reference, text| match reference {
+            ReferenceKind::Room => self.rename_room_reference(text, None),
+            ReferenceKind::RoomFromHere => self.rename_room_reference(text, at.as_ref()),
+            ReferenceKind::Attribute(key) if is_link(key) => self.rename_entity_reference(text),
+            ReferenceKind::Entity => self.rename_entity_reference(text),
+            ReferenceKind::RelationTarget => {
+                if let Some(new) = self.renamed_entity(text) {
+                    *text = new.to_owned();
                 }
-                self.rename_link_attributes(fields);
             }
-            FileKind::Drawer => self.rename_drawer_folder(path, fields),
-            FileKind::Task | FileKind::Process => {
-                self.rename_room_field(fields, "room", None);
-                self.rename_entity_field(fields, "entity");
-            }
+            ReferenceKind::TextWithLinks => self.rename_links(text),
             _ => {}
+        });
+        if kind == FileKind::Drawer {
+            self.rename_drawer_folder(path, &mut tree.fields);
         }
         Some(tree)
-    }
-
-    fn rename_in_room(&self, fields: &mut Fields, at: Option<&RoomId>) {
-        self.rename_links(fields, "description");
-        for action in objects(fields.get_mut("actions")) {
-            if action.get("workspace").is_none() {
-                self.rename_room_field(action, "room", at);
-            }
-            self.rename_entity_field(action, "entity");
-            self.rename_links(action, "content");
-            if let Some(Value::Object(params)) = action.get_mut("tool_params") {
-                self.rename_room_field(params, Action::ROOM_PARAM, None);
-                for key in Action::ENTITY_PARAMS {
-                    self.rename_entity_field(params, key);
-                }
-                if let Some(Value::Array(listed)) = params.get_mut(Action::ENTITY_LIST_PARAM) {
-                    for it in listed {
-                        self.rename_entity_value(it);
-                    }
-                }
-                if let Some(Value::Object(attributes)) = params.get_mut("attributes") {
-                    self.links.all().for_each(|it| self.rename_entity_field(attributes, it));
-                }
-            }
-        }
-        let portals = fields.get_mut("portals").and_then(Value::as_array_mut);
-        for portal in portals.into_iter().flatten() {
-            self.rename_room_value(portal, at);
-        }
-    }
-
-    fn rename_link_attributes(&self, fields: &mut Fields) {
-        let genus = fields.get("genus").and_then(Value::as_str).unwrap_or_default().to_owned();
-        if let Some(Value::Object(attributes)) = fields.get_mut("attributes") {
-            self.links.of_genus(&genus).for_each(|it| self.rename_entity_field(attributes, it));
-        }
     }
 
     /// Changes the names of wing and room in a drawer; a part that stays keeps its name.
@@ -212,8 +176,7 @@ impl NameChanges {
         }
     }
 
-    fn rename_links(&self, fields: &mut Fields, key: &str) {
-        let Some(Value::String(text)) = fields.get_mut(key) else { return };
+    fn rename_links(&self, text: &mut String) {
         for (old, new) in self.entities.iter().filter(|(old, new)| old != new) {
             if text.contains(old) {
                 *text = rename_in_entity_links(text, |it| it == old, new);
@@ -221,14 +184,7 @@ impl NameChanges {
         }
     }
 
-    fn rename_entity_field(&self, fields: &mut Fields, key: &str) {
-        if let Some(value) = fields.get_mut(key) {
-            self.rename_entity_value(value);
-        }
-    }
-
-    fn rename_entity_value(&self, value: &mut Value) {
-        let Value::String(text) = value else { return };
+    fn rename_entity_reference(&self, text: &mut String) {
         let folded = self.entities_by_folded_name.get(&fold_name(text)).and_then(Option::as_ref);
         let old = if self.entities.contains_key(text) { Some(&*text) } else { folded };
         if let Some(new) = old.and_then(|it| self.renamed_entity(it)) {
@@ -236,15 +192,8 @@ impl NameChanges {
         }
     }
 
-    fn rename_room_field(&self, fields: &mut Fields, key: &str, at: Option<&RoomId>) {
-        if let Some(value) = fields.get_mut(key) {
-            self.rename_room_value(value, at);
-        }
-    }
-
     /// Changes a reference in the room `at`. A bare slug stays one if it leads to the same room.
-    fn rename_room_value(&self, value: &mut Value, at: Option<&RoomId>) {
-        let Value::String(text) = value else { return };
+    fn rename_room_reference(&self, text: &mut String, at: Option<&RoomId>) {
         let Ok(reference) = text.parse::<RoomRef>() else { return };
         let Ok(target) = self.before.resolve_room(&reference, at) else { return };
         let Some(new) = self.renamed_room(&target) else { return };
@@ -261,10 +210,4 @@ impl NameChanges {
         let leads_there = self.after.resolve_room(&bare, new_at).as_ref() == Ok(new);
         *text = if is_bare && leads_there { bare.to_string() } else { new.to_string() };
     }
-}
-
-/// Yields the mappings in a list.
-fn objects(list: Option<&mut Value>) -> impl Iterator<Item = &mut Fields> {
-    let items = list.and_then(Value::as_array_mut).into_iter().flatten();
-    items.filter_map(Value::as_object_mut)
 }

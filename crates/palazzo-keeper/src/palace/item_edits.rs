@@ -1,10 +1,82 @@
 //! Plans the edit of one item. The file is read again first, so that the edit applies to its
 //! current content and loses nothing that a person has just saved.
 
+use serde_json::Value;
+
 use crate::Refusal;
 use crate::palace::open_palace::OpenPalace;
-use palazzo_core::format::{self, room_path};
-use palazzo_core::model::{FileEdit, Process, Room, RoomId, Task, WorkSubject};
+use palazzo_core::format::{
+    self, PalacePath, ReferenceKind, change_references, edit_tree, file_kind, parse_tree, room_path,
+};
+use palazzo_core::model::{FileEdit, FileKind, Process, Room, RoomId, Task, WorkSubject};
+
+/// Changes a value that names something: gets what it names, the room of its file if there is one,
+/// and the value.
+pub(crate) type ReferenceChange<'a> = &'a dyn Fn(&ReferenceKind, Option<&RoomId>, &mut String);
+
+/// Plans the edits of the rooms whose references change.
+pub(crate) fn plan_reference_edits_in_rooms(
+    open: &mut OpenPalace,
+    change: ReferenceChange<'_>,
+) -> Result<Vec<FileEdit>, Refusal> {
+    let palace = open.palace.clone();
+    let is_changed = |id: &RoomId, room: &Room| {
+        let Value::Object(mut fields) = format::room_fields(room) else { return false };
+        let was = fields.clone();
+        change_references(FileKind::Room, &mut fields, &mut |it, text| change(it, Some(id), text));
+        fields != was
+    };
+    let changed = palace.rooms().filter(|(id, room)| is_changed(id, room));
+    let edits = changed.map(|(id, _)| plan_reference_edit(open, &room_path(id), change));
+    edits.filter_map(Result::transpose).collect()
+}
+
+/// Plans the edits of the tasks and processes whose subjects change.
+pub(crate) fn plan_reference_edits_in_work(
+    open: &mut OpenPalace,
+    change: ReferenceChange<'_>,
+) -> Result<Vec<FileEdit>, Refusal> {
+    let palace = open.palace.clone();
+    let is_changed = |subject: &WorkSubject| {
+        let room = subject.room.as_ref().map(ToString::to_string);
+        let named = [(ReferenceKind::Room, room), (ReferenceKind::Entity, subject.entity.clone())];
+        named.into_iter().any(|(kind, name)| {
+            let Some(was) = name else { return false };
+            let mut now = was.clone();
+            change(&kind, None, &mut now);
+            now != was
+        })
+    };
+    let changed = palace.work_subjects().filter(|(_, it)| is_changed(it));
+    let edits = changed.map(|(path, _)| plan_reference_edit(open, path, change));
+    edits.filter_map(Result::transpose).collect()
+}
+
+/// Plans the edit of the references in a file; `None` if none changes, or there is no such file.
+pub(crate) fn plan_reference_edit(
+    open: &mut OpenPalace,
+    path: &str,
+    change: ReferenceChange<'_>,
+) -> Result<Option<FileEdit>, Refusal> {
+    let was = open.read_file_for_change(path)?;
+    let Some(text) = &was else { return Ok(None) };
+    let (Some(kind), Some(old)) = (file_kind(path), parse_tree(path, text)) else {
+        return Ok(None);
+    };
+    let room = match PalacePath::parse(path) {
+        Ok(PalacePath::Room(id)) => Some(id),
+        _ => None,
+    };
+    let mut new = old.clone();
+    change_references(kind, &mut new.fields, &mut |it, text| change(it, room.as_ref(), text));
+    if new == old {
+        return Ok(None);
+    }
+    match edit_tree(path, text, &new) {
+        Some(now) => Ok(Some(FileEdit { path: path.to_owned(), was, now: Some(now) })),
+        None => Err(Refusal::UneditableFormatting { file: path.to_owned() }),
+    }
+}
 
 /// Plans the edit of a room; `None` if `change` changes nothing, or there is no such room.
 pub(crate) fn plan_room_edit(

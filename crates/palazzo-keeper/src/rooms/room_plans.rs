@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Refusal;
 use crate::palace::OpenPalace;
-use crate::palace::item_edits::{plan_room_edit, plan_subject_edit};
+use crate::palace::item_edits::{
+    ReferenceChange, plan_reference_edit, plan_reference_edits_in_rooms,
+    plan_reference_edits_in_work, plan_room_edit, plan_subject_edit,
+};
 use crate::rooms::build::plan_entry_edit;
 use crate::rooms::drawer_moves::plan_drawer_moves;
 use crate::rooms::room_rename::RoomRename;
@@ -53,14 +56,15 @@ pub(crate) fn plan_reference_edits(
     rename: &RoomRename<'_>,
     moves: &BTreeMap<RoomId, RoomId>,
 ) -> Result<(Vec<FileEdit>, FollowUpCounts), Refusal> {
-    let mut edits = Vec::new();
-    for (id, room) in palace.rooms().filter(|(it, _)| !moves.contains_key(*it)) {
-        if rename.rename_in_room(id, room) != *room {
-            edits.extend(plan_room_edit(open, id, |it| rename.rename_in_room(id, it))?);
+    let is_moved = |it: Option<&RoomId>| it.is_some_and(|it| moves.contains_key(it));
+    let change: ReferenceChange<'_> = &|kind, at, text| {
+        if !is_moved(at) {
+            rename.rename(kind, at, text);
         }
-    }
+    };
+    let mut edits = plan_reference_edits_in_rooms(open, change)?;
     let rooms = edits.len();
-    let work = rename.plan_work_edits(open)?;
+    let work = plan_reference_edits_in_work(open, change)?;
     let tasks = work.iter().filter(|it| palace.tasks.contains_key(&it.path)).count();
     let processes = work.len() - tasks;
     edits.extend(work);
@@ -174,7 +178,7 @@ fn plan_room_file_move(
 ) -> Result<[FileEdit; 2], Refusal> {
     let (path, new_path) = (room_path(from), room_path(to));
     let was = open.read_file_for_change(&path)?;
-    let edited = plan_room_edit(open, from, |it| rename.rename_in_room(from, it))?;
+    let edited = plan_reference_edit(open, &path, &|kind, at, text| rename.rename(kind, at, text))?;
     let now = edited.map_or_else(|| was.clone(), |it| it.now);
     let now = now.map(|it| format::retarget_modeline(&new_path, &it));
     Ok([FileEdit { path: new_path, was: None, now }, FileEdit { path, was, now: None }])

@@ -2,14 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Value;
-
-use crate::Refusal;
-use crate::palace::OpenPalace;
-use crate::palace::item_edits::plan_subject_edit;
-use palazzo_core::model::{
-    Action, ActionKind, FileEdit, Palace, Room, RoomId, RoomRef, Settings, WorkSubject,
-};
+use palazzo_core::format::ReferenceKind;
+use palazzo_core::model::{Palace, RoomId, RoomRef, Settings};
 
 /// Rooms that get other names, and the palace before and after.
 pub(crate) struct RoomRename<'a> {
@@ -30,59 +24,25 @@ impl<'a> RoomRename<'a> {
         Self { before, after, renamed }
     }
 
-    /// Returns a room with the references that it needs after the rename.
-    pub(crate) fn rename_in_room(&self, id: &RoomId, room: &Room) -> Room {
-        let mut renamed = room.clone();
-        for action in &mut renamed.actions {
-            match &mut action.kind {
-                ActionKind::Navigate(target) if target.workspace.is_none() => {
-                    self.rename_reference(&mut target.room, Some(id));
-                }
-                ActionKind::Query { params, .. } => {
-                    if let Some(Value::String(text)) = params.get_mut(Action::ROOM_PARAM) {
-                        self.rename_in_text(text);
-                    }
-                }
-                _ => {}
-            }
+    /// Changes a value that names a room in the room `at`, if there is one.
+    pub(crate) fn rename(&self, kind: &ReferenceKind, at: Option<&RoomId>, text: &mut String) {
+        let at = match kind {
+            ReferenceKind::RoomFromHere => at,
+            ReferenceKind::Room => None,
+            _ => return,
+        };
+        let Ok(mut reference) = text.parse::<RoomRef>() else { return };
+        let before = reference.clone();
+        self.rename_reference(&mut reference, at);
+        if reference != before {
+            *text = reference.to_string();
         }
-        for portal in &mut renamed.portals {
-            self.rename_reference(portal, Some(id));
-        }
-        renamed
-    }
-
-    /// Returns the edits of the tasks and processes about the rooms.
-    pub(crate) fn plan_work_edits(&self, open: &mut OpenPalace) -> Result<Vec<FileEdit>, Refusal> {
-        let mut edits = Vec::new();
-        let subjects = self.before.work_subjects();
-        for (path, _) in subjects.filter(|it| self.renamed_subject(it.1).is_some()) {
-            edits.extend(plan_subject_edit(open, path, |it| self.renamed_subject(it))?);
-        }
-        Ok(edits)
     }
 
     /// Returns the new name of the entry room, if it is renamed.
     pub(crate) fn renamed_entry(&self) -> Option<&RoomId> {
         let entry = self.before.settings.entry.as_ref()?;
         self.renamed.get(&self.before.resolve_room(entry, None).ok()?)
-    }
-
-    fn renamed_subject(&self, subject: &WorkSubject) -> Option<WorkSubject> {
-        let mut room = subject.room.clone()?;
-        self.rename_reference(&mut room, None);
-        let renamed = WorkSubject { room: Some(room), ..subject.clone() };
-        Some(renamed).filter(|it| it != subject)
-    }
-
-    /// Replaces the parameter of a query that names a renamed room.
-    fn rename_in_text(&self, text: &mut String) {
-        let Ok(mut reference) = text.parse::<RoomRef>() else { return };
-        let before = reference.clone();
-        self.rename_reference(&mut reference, None);
-        if reference != before {
-            *text = reference.to_string();
-        }
     }
 
     /// Replaces a reference in the room `at`, if it leads to a renamed room, or would lead

@@ -1,0 +1,185 @@
+//! Which fields of which files name what: the one table for renames, merges and the editor.
+
+use serde_json::{Map, Value};
+
+use crate::model::{Action, FileKind};
+
+/// What a value in a file names, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReferenceKind {
+    /// The item of the file itself, by its name.
+    OwnName,
+    /// The item of the file itself, by its id.
+    OwnId,
+    /// A room, as it is called in the room of the file.
+    RoomFromHere,
+    /// A room.
+    Room,
+    /// The room that has the scroll of the file.
+    RoomOfScroll,
+    /// An entity, by its name or a name that differs in case.
+    Entity,
+    /// An entity, by exactly its name.
+    RelationTarget,
+    /// An entity, if the genus says that this attribute is a link.
+    Attribute(Box<str>),
+    /// Entities, by links in a text.
+    TextWithLinks,
+    /// A genus.
+    Genus,
+    /// A type of relations.
+    RelationType,
+    /// A tool.
+    Tool,
+}
+
+/// The path of the parameters of a query in the file of a room.
+const QUERY_PARAMS: [&str; 3] = ["actions", "", "tool_params"];
+
+/// Returns what the value at a path names in a file of a kind; `None` if it names nothing. A path
+/// consists of keys, and of any word for the place in a list.
+pub fn reference_kind(file: FileKind, path: &[&str]) -> Option<ReferenceKind> {
+    use FileKind::{Entity, Genus, Palace, Process, Room, Scroll, Task};
+    Some(match (file, path) {
+        (Room | Entity | Genus, ["name"]) => ReferenceKind::OwnName,
+        (Room | Entity, ["id"]) => ReferenceKind::OwnId,
+        (Room, ["description"] | ["actions", _, "content"]) => ReferenceKind::TextWithLinks,
+        (Room, ["actions", _, "room"] | ["portals", _]) => ReferenceKind::RoomFromHere,
+        (Room, ["actions", _, "tool"]) | (Palace, ["actions", "allow", _]) => ReferenceKind::Tool,
+        (Room, ["actions", _, "tool_params", path @ ..]) => query_reference_kind(path)?,
+        (Room, ["actions", _, "entity"]) | (Task | Process, ["entity"]) => ReferenceKind::Entity,
+        (Task | Process, ["room"]) | (Palace, ["entry"]) => ReferenceKind::Room,
+        (Room, ["generate", "genus"])
+        | (Entity, ["genus"])
+        | (Genus, ["attributes", _] | ["attributes", _, "type"]) => ReferenceKind::Genus,
+        (Entity, ["relations", _, "to"]) => ReferenceKind::RelationTarget,
+        (Entity, ["relations", _, "type"]) | (Genus, ["relations", _]) => {
+            ReferenceKind::RelationType
+        }
+        (Entity, ["attributes", key]) => ReferenceKind::Attribute((*key).into()),
+        (Scroll, ["id"]) => ReferenceKind::RoomOfScroll,
+        _ => return None,
+    })
+}
+
+/// Returns what the parameter of a query at a path names.
+fn query_reference_kind(path: &[&str]) -> Option<ReferenceKind> {
+    Some(match path {
+        ["genus"] => ReferenceKind::Genus,
+        ["type"] => ReferenceKind::RelationType,
+        [Action::ROOM_PARAM] => ReferenceKind::Room,
+        [Action::ENTITY_LIST_PARAM, _] => ReferenceKind::Entity,
+        [key] if Action::ENTITY_PARAMS.contains(key) => ReferenceKind::Entity,
+        ["attributes", key] => ReferenceKind::Attribute((*key).into()),
+        _ => return None,
+    })
+}
+
+/// Calls `change` with each text in the fields of a file that names something, and with what it
+/// names. The room of an action that leads to another palace names nothing here.
+pub fn change_references(
+    file: FileKind,
+    fields: &mut Map<String, Value>,
+    change: &mut dyn FnMut(&ReferenceKind, &mut String),
+) {
+    change_in_fields(file, &mut Vec::new(), fields, change);
+}
+
+/// Calls `change` as [`change_references`] does, with the parameters of one query.
+pub fn change_query_references(
+    params: &mut Map<String, Value>,
+    change: &mut dyn FnMut(&ReferenceKind, &mut String),
+) {
+    change_in_fields(FileKind::Room, &mut QUERY_PARAMS.to_vec(), params, change);
+}
+
+fn change_in_fields<'a>(
+    file: FileKind,
+    path: &mut Vec<&'a str>,
+    fields: &'a mut Map<String, Value>,
+    change: &mut dyn FnMut(&ReferenceKind, &mut String),
+) {
+    let is_elsewhere =
+        file == FileKind::Room && path[..] == QUERY_PARAMS[..2] && fields.contains_key("workspace");
+    for (key, value) in fields.iter_mut().filter(|(key, _)| !is_elsewhere || *key != "room") {
+        path.push(key);
+        change_in_value(file, path, value, change);
+        path.pop();
+    }
+}
+
+fn change_in_value<'a>(
+    file: FileKind,
+    path: &mut Vec<&'a str>,
+    value: &'a mut Value,
+    change: &mut dyn FnMut(&ReferenceKind, &mut String),
+) {
+    match value {
+        Value::String(text) => {
+            if let Some(kind) = reference_kind(file, path) {
+                change(&kind, text);
+            }
+        }
+        Value::Object(fields) => change_in_fields(file, path, fields, change),
+        Value::Array(items) => {
+            for item in items {
+                path.push("");
+                change_in_value(file, path, item, change);
+                path.pop();
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// Lists what the fields of a room name.
+    fn references(mut room: Value) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut add =
+            |kind: &ReferenceKind, text: &mut String| found.push(format!("{kind:?} {text}"));
+        change_references(FileKind::Room, room.as_object_mut().unwrap(), &mut add);
+        found
+    }
+
+    #[test]
+    fn the_actions_of_a_room_name_rooms_entities_and_tools() {
+        let room = json!({
+            "label": "x",
+            "actions": [
+                { "label": "a", "room": "hall", "content": "See [[Moss]]" },
+                { "tool": "search", "tool_params": {
+                    "room": "attic", "name": "Moss", "names": ["Fern", 1], "limit": 3,
+                    "attributes": { "by": "Ada" }
+                } },
+            ],
+            "portals": ["cellar"],
+        });
+        assert_eq!(
+            references(room),
+            [
+                "RoomFromHere hall",
+                "TextWithLinks See [[Moss]]",
+                "Tool search",
+                "Room attic",
+                "Entity Moss",
+                "Entity Fern",
+                "Attribute(\"by\") Ada",
+                "RoomFromHere cellar",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_room_of_an_action_that_leads_to_another_palace_is_no_reference() {
+        assert_eq!(
+            references(json!({ "actions": [{ "workspace": "w", "room": "hall" }] })),
+            [""; 0]
+        );
+    }
+}

@@ -161,12 +161,12 @@ impl Args {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use palazzo_core::model::{ChangeKind, ItemDiff, PalaceItem};
+    use palazzo_core::model::{ChangeKind, ItemDiff, ItemId, PalaceItem};
 
     #[test]
     fn a_script_reads_what_would_be_undone() {
         let change = ItemDiff {
-            item: PalaceItem::Entity("Stasis".to_owned()),
+            item: PalaceItem::Item { id: ItemId::Entity("Stasis".to_owned()), title: None },
             files: vec!["entities/claim/stasis.yaml".to_owned()],
             change: ChangeKind::Removed(Vec::new()),
         };

@@ -20,7 +20,7 @@ use ulid::Ulid;
 use crate::diff::text::text_change;
 use crate::diff::value_changes::{name_change, optional_text, value_change};
 use crate::model::{
-    ChangeDetail, ChangeKind, Entity, FileItemKind, ItemDiff, Palace, PalaceItem, Room, RoomId,
+    ChangeDetail, ChangeKind, Entity, ItemDiff, ItemId, ItemKind, Palace, PalaceItem, Room, RoomId,
     Scroll, ScrollId, Settings, SigningMode,
 };
 
@@ -94,7 +94,7 @@ fn diff_rooms(was: &Palace, now: &Palace) -> Vec<ItemChange> {
     }
     let mut differences = Vec::new();
     for (id, room) in now.rooms() {
-        let item = PalaceItem::Room(id.clone());
+        let item = room_item(id);
         if let Some(old) = was.room(id) {
             differences.extend(changed(item, room::diff_room(old, room)));
             continue;
@@ -108,18 +108,20 @@ fn diff_rooms(was: &Palace, now: &Palace) -> Vec<ItemChange> {
             Some((from, old)) => {
                 let moved = ChangeDetail::Moved { from: from.clone() };
                 let details = [moved].into_iter().chain(room::diff_room(old, room));
-                let old = PalaceItem::Room(from.clone());
-                differences.extend(changed_place(old, item, details.collect()));
+                differences.extend(changed_place(room_item(from), item, details.collect()));
             }
             None => differences.push(added(item, room::added_room(room))),
         }
     }
     let left: BTreeSet<_> = homeless.values().flatten().map(|(id, _)| *id).collect();
     let gone = gone().filter(|(id, _)| left.contains(id));
-    let gone = gone
-        .map(|(id, it)| removed(PalaceItem::Room(id.clone()), room::list_removed_room_details(it)));
+    let gone = gone.map(|(id, it)| removed(room_item(id), room::list_removed_room_details(it)));
     differences.extend(gone);
     differences
+}
+
+fn room_item(id: &RoomId) -> PalaceItem {
+    PalaceItem::Item { id: ItemId::Room(id.clone()), title: None }
 }
 
 /// Returns what identifies a room wherever it is: its id, else its name.
@@ -129,9 +131,9 @@ fn room_identity(room: &Room) -> Result<Ulid, &str> {
 
 fn diff_scrolls(was: &Palace, now: &Palace) -> Vec<ItemChange> {
     let (before, after) = (scrolls_by_id(was), scrolls_by_id(now));
-    let item = |(room, it): &(&RoomId, &Scroll)| PalaceItem::Scroll {
-        which: ScrollId { room: (*room).clone(), id: it.id },
-        title: it.title.clone(),
+    let item = |(room, it): &(&RoomId, &Scroll)| PalaceItem::Item {
+        id: ItemId::Scroll(ScrollId { room: (*room).clone(), id: it.id }),
+        title: Some(it.title.clone()),
     };
     let mut differences = Vec::new();
     for (id, scroll) in &after {
@@ -217,7 +219,7 @@ fn diff_entities(was: &Palace, now: &Palace) -> Vec<ItemChange> {
         gone().filter_map(|(_, it)| Some((it.id?, *it))).collect();
     let mut renamed = BTreeSet::new();
     let mut differences = Vec::new();
-    let item = |it: &Entity| PalaceItem::Entity(it.name.clone());
+    let item = |it: &Entity| PalaceItem::Item { id: ItemId::Entity(it.name.clone()), title: None };
     for (key, entity) in &after {
         let by_id = || nameless.remove(&entity.id?);
         match before.get(key).copied().or_else(by_id) {
@@ -245,18 +247,21 @@ fn entities_by_name(palace: &Palace) -> BTreeMap<(&str, bool), &Entity> {
 
 /// Returns the differences of the items that are identified by their files.
 fn diff_items_in_files(was: &Palace, now: &Palace) -> Vec<ItemChange> {
-    let files = |kind| files_with_items(was, kind).chain(files_with_items(now, kind));
+    type DiffFile = fn(&Palace, &Palace, &str) -> Vec<ChangeDetail>;
+    let kinds: [(ItemKind, DiffFile); 5] = [
+        (ItemKind::Genus, genus::diff_genera_in_file),
+        (ItemKind::Task, work::diff_tasks_in_file),
+        (ItemKind::Process, work::diff_processes_in_file),
+        (ItemKind::Drawer, drawers::diff_drawers_in_file),
+        (ItemKind::Diary, drawers::diff_diary_entries_in_file),
+    ];
+    let files = |kind| files_with_items(was, kind).into_iter().chain(files_with_items(now, kind));
     let mut differences = Vec::new();
-    for kind in FileItemKind::ALL {
+    for (kind, diff_file) in kinds {
         for file in files(kind).collect::<BTreeSet<_>>() {
-            let details = match kind {
-                FileItemKind::Genus => genus::diff_genera_in_file(was, now, file),
-                FileItemKind::Task => work::diff_tasks_in_file(was, now, file),
-                FileItemKind::Process => work::diff_processes_in_file(was, now, file),
-                FileItemKind::Drawer => drawers::diff_drawers_in_file(was, now, file),
-                FileItemKind::DiaryEntry => drawers::diff_diary_entries_in_file(was, now, file),
-            };
-            let item = |palace| PalaceItem::in_file(palace, kind, file);
+            let details = diff_file(was, now, file);
+            let id = |palace| ItemId::in_file(palace, kind, file);
+            let item = |palace| id(palace).map(|it| PalaceItem::with_title(palace, it));
             differences.extend(match (item(was), item(now)) {
                 (None, new) => new.map(|it| added(it, details)),
                 (Some(old), None) => Some(removed(old, details)),
@@ -267,19 +272,19 @@ fn diff_items_in_files(was: &Palace, now: &Palace) -> Vec<ItemChange> {
     differences
 }
 
-/// Lists the files of a palace with items of a kind.
-fn files_with_items(palace: &Palace, kind: FileItemKind) -> impl Iterator<Item = &str> {
-    let files: Vec<&str> = match kind {
-        FileItemKind::Genus => {
+/// Lists the files of a palace with items of a kind that is identified by its file.
+fn files_with_items(palace: &Palace, kind: ItemKind) -> Vec<&str> {
+    match kind {
+        ItemKind::Genus => {
             let genera = palace.graph.genus_definitions();
             genera.filter_map(|it| palace.graph.file_of_genus_definition(&it.name)).collect()
         }
-        FileItemKind::Task => palace.tasks.keys().map(String::as_str).collect(),
-        FileItemKind::Process => palace.processes.keys().map(String::as_str).collect(),
-        FileItemKind::Drawer => palace.drawers.iter().map(|(file, ..)| file).collect(),
-        FileItemKind::DiaryEntry => palace.diaries.iter().map(|(file, _)| file).collect(),
-    };
-    files.into_iter()
+        ItemKind::Task => palace.tasks.keys().map(String::as_str).collect(),
+        ItemKind::Process => palace.processes.keys().map(String::as_str).collect(),
+        ItemKind::Drawer => palace.drawers.iter().map(|(file, ..)| file).collect(),
+        ItemKind::Diary => palace.diaries.iter().map(|(file, _)| file).collect(),
+        ItemKind::Room | ItemKind::Scroll | ItemKind::Entity => Vec::new(),
+    }
 }
 
 fn diff_settings(was: &Settings, now: &Settings) -> Vec<ChangeDetail> {

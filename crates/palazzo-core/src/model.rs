@@ -48,7 +48,7 @@ pub use crate::model::entity::relation::{Relation, Triple};
 pub use crate::model::graph::entity_check::EntityFault;
 pub use crate::model::graph::grouped_entities::{GroupedEntities, GroupedEntity};
 pub use crate::model::history::item_diff::{
-    ChangeDetail, ChangeKind, FileItemKind, ItemDiff, ItemElement, PalaceItem,
+    ChangeDetail, ChangeKind, ItemDiff, ItemElement, PalaceItem,
 };
 pub use crate::model::history::text_diff::{DiffLine, DiffWords};
 pub use crate::model::history::visit::{

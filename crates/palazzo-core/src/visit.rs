@@ -162,51 +162,17 @@ pub struct ChangesSinceVisit {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangedItem {
     /// The item, as it was at the last visit.
-    pub item: FormerItem,
+    pub item: ItemId,
+    /// The name of a room, an entity or a process, or the title of a scroll or a task, as it was.
+    pub name: String,
+    /// The genus of an entity.
+    pub genus: Option<String>,
+    /// The subject of a task or a process.
+    pub subject: WorkSubject,
     /// What happened to it.
     pub change: ItemChange,
     /// The author of the change.
     pub by: String,
-}
-
-/// An item as it was at the last visit.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FormerItem {
-    /// An entity.
-    Entity {
-        /// Its name.
-        name: String,
-        /// Its genus.
-        genus: String,
-    },
-    /// A room.
-    Room {
-        /// Its slug and wing.
-        id: RoomId,
-        /// Its name.
-        name: String,
-    },
-    /// A scroll.
-    Scroll {
-        /// Its room.
-        room: RoomId,
-        /// Its title.
-        title: String,
-    },
-    /// A task.
-    Task {
-        /// Its title.
-        title: String,
-        /// Its subject.
-        subject: WorkSubject,
-    },
-    /// A process.
-    Process {
-        /// Its name.
-        name: String,
-        /// Its subject.
-        subject: WorkSubject,
-    },
 }
 
 /// What happened to an item.

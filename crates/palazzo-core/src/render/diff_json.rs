@@ -4,8 +4,8 @@ use chrono::SecondsFormat;
 use serde_json::{Value, json};
 
 use crate::model::{
-    Action, ActionKind, ChangeDetail, ChangeKind, DiffLine, DiffWords, FileItemKind, ItemDiff,
-    ItemElement, NavigationTarget, PalaceItem, Relation,
+    Action, ActionKind, ChangeDetail, ChangeKind, DiffLine, DiffWords, ItemDiff, ItemElement,
+    ItemId, NavigationTarget, PalaceItem, Relation,
 };
 use crate::render::palace_diff::change_summary;
 
@@ -32,20 +32,19 @@ pub fn item_diff_json(diff: &ItemDiff) -> Value {
 pub fn item_kind_and_name(item: &PalaceItem) -> (&'static str, String) {
     match item {
         PalaceItem::Settings => ("settings", "palace.toml".to_owned()),
-        PalaceItem::Room(id) => ("room", id.to_string()),
-        PalaceItem::Scroll { title, .. } => ("scroll", title.clone()),
-        PalaceItem::Entity(name) => ("entity", name.clone()),
-        PalaceItem::ByFile { what, path, title } => {
-            let kind = match what {
-                FileItemKind::Genus => "genus",
-                FileItemKind::Task => "task",
-                FileItemKind::Process => "process",
-                FileItemKind::Drawer => "drawer",
-                FileItemKind::DiaryEntry => "diary",
-            };
-            (kind, title.as_ref().unwrap_or(path).clone())
-        }
         PalaceItem::File(path) => ("file", path.clone()),
+        PalaceItem::Item { id, title } => {
+            let name = match id {
+                ItemId::Room(id) => id.to_string(),
+                ItemId::Entity(name) | ItemId::Genus(name) => name.clone(),
+                ItemId::Scroll(which) => title.clone().unwrap_or_else(|| which.id.to_string()),
+                ItemId::Task(path)
+                | ItemId::Process(path)
+                | ItemId::Drawer(path)
+                | ItemId::Diary(path) => title.as_ref().unwrap_or(path).clone(),
+            };
+            (id.kind().name(), name)
+        }
     }
 }
 

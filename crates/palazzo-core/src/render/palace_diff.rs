@@ -1,8 +1,6 @@
 //! Renders the differences between two states of a palace.
 
-use crate::model::{
-    ChangeDetail, ChangeKind, FileItemKind, ItemDiff, ItemElement, PalaceItem, Relation,
-};
+use crate::model::{ChangeDetail, ChangeKind, ItemDiff, ItemElement, ItemId, PalaceItem, Relation};
 use crate::render::text::{
     count_with_noun, has_more_words_than, in_quotes, looks_like_single_mark, one_line,
     title_after_label, truncate,
@@ -71,28 +69,22 @@ pub fn counted_change_summary(change: &ChangeKind) -> String {
 
 /// Renders the kind and the name of an item.
 pub fn item_label(item: &PalaceItem) -> String {
-    match item {
-        PalaceItem::Settings => "settings".to_owned(),
-        PalaceItem::Room(id) => format!("room {id}"),
-        PalaceItem::Scroll { which, title } => {
-            format!("scroll {} in {}", quoted_label(title), which.room)
+    let (id, title) = match item {
+        PalaceItem::Settings => return "settings".to_owned(),
+        PalaceItem::Item { id, title } => (id, title),
+        PalaceItem::File(path) => return format!("file {}", path_label(path)),
+    };
+    let title_or =
+        |path: &str| title.as_ref().map_or_else(|| path_label(path), |it| quoted_label(it));
+    match id {
+        ItemId::Room(id) => format!("room {id}"),
+        ItemId::Scroll(which) => format!("scroll {} in {}", title_or(""), which.room),
+        ItemId::Entity(name) => format!("entity {}", short_label(name)),
+        ItemId::Genus(name) => format!("genus {}", quoted_label(name)),
+        ItemId::Diary(path) => format!("diary entry {}", title_or(path)),
+        ItemId::Task(path) | ItemId::Process(path) | ItemId::Drawer(path) => {
+            format!("{} {}", id.kind(), title_or(path))
         }
-        PalaceItem::Entity(name) => format!("entity {}", short_label(name)),
-        PalaceItem::ByFile { what, path, title } => {
-            let title = title.as_ref().map_or_else(|| path_label(path), |it| quoted_label(it));
-            format!("{} {title}", file_kind_name(*what))
-        }
-        PalaceItem::File(path) => format!("file {}", path_label(path)),
-    }
-}
-
-fn file_kind_name(what: FileItemKind) -> &'static str {
-    match what {
-        FileItemKind::Genus => "genus",
-        FileItemKind::Task => "task",
-        FileItemKind::Process => "process",
-        FileItemKind::Drawer => "drawer",
-        FileItemKind::DiaryEntry => "diary entry",
     }
 }
 

@@ -245,6 +245,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::model::ItemId;
     use crate::model::{CommitDetails, CommitId, CommitSummary};
 
     fn commit(at: &str, subject: &str) -> CommitDetails {
@@ -285,7 +286,7 @@ mod tests {
             undoes: None,
         };
         let item = |name: &str, change| ItemDiff {
-            item: PalaceItem::Entity(name.to_owned()),
+            item: PalaceItem::Item { id: ItemId::Entity(name.to_owned()), title: None },
             files: Vec::new(),
             change,
         };
@@ -331,7 +332,7 @@ mod tests {
     #[test]
     fn an_item_with_changes_of_others_in_between_is_counted_once() {
         let moss = |change| ItemDiff {
-            item: PalaceItem::Entity("Moss".to_owned()),
+            item: PalaceItem::Item { id: ItemId::Entity("Moss".to_owned()), title: None },
             files: Vec::new(),
             change,
         };
@@ -354,7 +355,7 @@ mod tests {
             RepeatedChange::Part(vec![part("B."), None, part("B."), part("C.")]),
             RepeatedChange::Text { of: String::new(), versions: 2 },
         ];
-        let item = PalaceItem::Entity("Plan".to_owned());
+        let item = PalaceItem::Item { id: ItemId::Entity("Plan".to_owned()), title: None };
         insta::assert_snapshot!(repeated_changes(&RepeatedChanges { item: item.clone(), changes }), @"entity Plan: status none → none → none; observation 'A.' added, then removed; observation 'B.', then removed, then added again, then observation 'C.'; 2 versions of the text");
         let changes = vec![RepeatedChange::Presence(vec![true, false])];
         assert_eq!(

@@ -4,7 +4,7 @@
 use chrono::{DateTime, Utc};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::model::{CommitSummary, ItemDiff, ItemId, PalaceItem, RoomId};
+use crate::model::{CommitSummary, ItemDiff, ItemId, RoomId};
 use crate::render::{count_with_noun, one_line, truncate};
 use crate::view::commit_page::item_changes;
 use crate::view::entity_page::entity_page;
@@ -217,9 +217,9 @@ fn marks(file: &PalaceFile<'_>) -> String {
 /// Yields the rooms that changed, or in which a scroll was changed.
 fn changed_rooms<'a>(file: &'a PalaceFile<'_>) -> impl Iterator<Item = &'a RoomId> {
     let items = file.changes.iter().flat_map(|it| &it.items);
-    items.filter_map(|it| match &it.item {
-        PalaceItem::Room(id) => Some(id),
-        PalaceItem::Scroll { which, .. } => Some(&which.room),
+    items.filter_map(|it| match it.item.id()? {
+        ItemId::Room(id) => Some(id),
+        ItemId::Scroll(which) => Some(&which.room),
         _ => None,
     })
 }

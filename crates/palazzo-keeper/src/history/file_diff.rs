@@ -2,11 +2,9 @@
 
 use ulid::Ulid;
 
-use crate::history::item_diffs::{
-    compare_files, file_of_item, ids_of_replaced_scrolls, palace_item_in_file,
-};
+use crate::history::item_diffs::{compare_files, file_of_palace_item, ids_of_replaced_scrolls};
 use palazzo_core::diff::{diff_palaces, diff_texts};
-use palazzo_core::format::{self, PalacePath};
+use palazzo_core::format::{self, PalacePath, palace_item_in_file};
 use palazzo_core::model::{
     ChangeDetail, ChangeKind, FileContent, FileDiff, Files, ItemDiff, PalaceItem, Severity,
 };
@@ -106,7 +104,7 @@ fn added_item(path: &str, text: &str) -> Option<ItemDiff> {
     }
     let (nothing, _) = format::parse_palace("palace", &Files::new());
     let is_in_file = |it: &ItemDiff| it.files.iter().any(|it| it == path);
-    diff_palaces(&nothing, &palace, file_of_item).into_iter().find(is_in_file)
+    diff_palaces(&nothing, &palace, file_of_palace_item).into_iter().find(is_in_file)
 }
 
 #[cfg(test)]

@@ -8,10 +8,10 @@ use crate::Refusal;
 use crate::palace::OpenPalace;
 use palazzo_core::diff;
 use palazzo_core::diff::diff_texts;
-use palazzo_core::format::{self, PalacePath};
+use palazzo_core::format::{self, PalacePath, palace_item_in_file};
 use palazzo_core::model::{
-    ChangeDetail, ChangeKind, CommitId, FileContent, FileDiff, FileItemKind, Files, ItemDiff,
-    Palace, PalaceItem, ScrollId,
+    ChangeDetail, ChangeKind, CommitId, FileContent, FileDiff, Files, ItemDiff, Palace, PalaceItem,
+    ScrollId,
 };
 
 /// The name of a palace that is parsed from some of its files.
@@ -51,7 +51,7 @@ pub(crate) fn compare_files(diffs: &[FileDiff], replaced: &Files) -> ComparedFil
         format::parse_palace(PLACEHOLDER_NAME, &was),
         format::parse_palace(PLACEHOLDER_NAME, &now),
     );
-    items.extend(diff::diff_palaces(&was, &now, file_of_item));
+    items.extend(diff::diff_palaces(&was, &now, file_of_palace_item));
     let mentioned: BTreeSet<_> = items.iter().map(|it| it.item.clone()).collect();
     for it in parsed {
         let item =
@@ -69,7 +69,7 @@ pub(crate) fn compare_files(diffs: &[FileDiff], replaced: &Files) -> ComparedFil
             }
         }
     }
-    items.sort_by(|a, b| a.item.cmp(&b.item));
+    items.sort_by(|a, b| a.item.sort_key().cmp(&b.item.sort_key()));
     ComparedFiles { items, was, now }
 }
 
@@ -100,44 +100,13 @@ pub(crate) fn ids_of_replaced_scrolls(diffs: &[FileDiff]) -> BTreeSet<Ulid> {
     palace.scrolls().flat_map(|(_, it)| it.replaces.clone()).collect()
 }
 
-/// Returns the file of an item; `None` if the palace does not have the item.
-pub(crate) fn file_of_item(palace: &Palace, item: &PalaceItem) -> Option<String> {
+/// Returns the file of an item, of the settings, or of another file.
+pub(crate) fn file_of_palace_item(palace: &Palace, item: &PalaceItem) -> Option<String> {
     match item {
         PalaceItem::Settings => Some(PalacePath::SETTINGS_FILE.to_owned()),
-        PalaceItem::Room(id) => palace.room(id).map(|_| format::room_path(id)),
-        PalaceItem::Scroll { which, .. } => palace.file_of_scroll(which).map(str::to_owned),
-        PalaceItem::Entity(name) => palace.graph.file_of_entity(name).map(str::to_owned),
-        PalaceItem::ByFile { path, .. } | PalaceItem::File(path) => Some(path.clone()),
+        PalaceItem::Item { id, .. } => format::file_of_item(palace, id),
+        PalaceItem::File(path) => Some(path.clone()),
     }
-}
-
-/// Returns the item in a file.
-pub(crate) fn palace_item_in_file(palace: &Palace, path: &str) -> Option<PalaceItem> {
-    match PalacePath::parse(path).ok()? {
-        PalacePath::Settings => Some(PalaceItem::Settings),
-        PalacePath::Room(id) => palace.room(&id).map(|_| PalaceItem::Room(id)),
-        PalacePath::Scroll(_) => {
-            let which: &ScrollId = palace.scroll_in_file(path)?;
-            let title = palace.scroll(which)?.title.clone();
-            Some(PalaceItem::Scroll { which: which.clone(), title })
-        }
-        PalacePath::Entity => {
-            palace.graph.entity_in_file(path).map(|it| PalaceItem::Entity(it.name.clone()))
-        }
-        kind => PalaceItem::in_file(palace, kind_of_item_in_file(&kind)?, path),
-    }
-}
-
-/// Returns the kind of an item that is identified by the path of its file.
-fn kind_of_item_in_file(path: &PalacePath) -> Option<FileItemKind> {
-    Some(match path {
-        PalacePath::Genus => FileItemKind::Genus,
-        PalacePath::Task => FileItemKind::Task,
-        PalacePath::Process => FileItemKind::Process,
-        PalacePath::Drawer(_) => FileItemKind::Drawer,
-        PalacePath::Diary(_) => FileItemKind::DiaryEntry,
-        _ => return None,
-    })
 }
 
 /// Diffs a file without items: one that cannot be parsed, or that does not belong to the format.

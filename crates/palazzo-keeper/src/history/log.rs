@@ -138,7 +138,7 @@ fn find_paths_of_item(
 /// Lists the lines of the file of `item`, each with the commit that added it.
 pub fn blame_item(session: &mut Session<'_>, item: &str) -> Result<Vec<BlamedLine>, Refusal> {
     let palace = &mut *session.palace;
-    let ResolvedItem { thing: item, file } = resolve_item::resolve_item(palace, item)?;
+    let ResolvedItem { item, file } = resolve_item::resolve_item(palace, item)?;
     let text = palace.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
     let Some(text) = text else {
         let item = render::item_label(&item);

@@ -1,13 +1,12 @@
 //! Finds an item of the palace by its name: a room, a scroll, an entity, a task, a drawer, a file …
 
 use crate::Refusal;
-use crate::history::item_diffs::palace_item_in_file;
 use crate::history::path_argument::path_in_palace;
 use crate::palace::OpenPalace;
-use palazzo_core::format::{PalacePath, room_path};
+use palazzo_core::format::{PalacePath, file_of_item, palace_item_in_file};
 use palazzo_core::model::{
-    Entity, FileItemKind, Palace, PalaceItem, RoomId, RoomRef, ScrollId, Slug, did_you_mean,
-    drawer_id_in_name, quoted, quoted_unless_plain,
+    ItemId, Palace, PalaceItem, RoomId, RoomRef, ScrollId, Slug, did_you_mean, drawer_id_in_name,
+    quoted, quoted_unless_plain,
 };
 use palazzo_core::render;
 use palazzo_core::render::join_names;
@@ -18,8 +17,16 @@ const MAX_CANDIDATES: usize = 8;
 /// An item, and its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ResolvedItem {
-    pub(crate) thing: PalaceItem,
+    pub(crate) item: PalaceItem,
     pub(crate) file: String,
+}
+
+impl ResolvedItem {
+    /// Returns an item with its file; `None` if the palace does not have it.
+    pub(crate) fn new(palace: &Palace, id: ItemId) -> Option<Self> {
+        let file = file_of_item(palace, &id)?;
+        Some(Self { item: PalaceItem::with_title(palace, id), file })
+    }
 }
 
 /// Finds an item: a file by its path, in the palace or with the palace's folder, a room by slug or name, a scroll by id or title, an entity by
@@ -89,53 +96,40 @@ fn find_item_by_path(open: &OpenPalace, name: &str) -> Option<ResolvedItem> {
     let exists = || open.store().read_file(name).is_ok_and(|it| it.is_some());
     let item = palace_item_in_file(&open.palace, name);
     let item = item.or_else(|| exists().then(|| PalaceItem::File(name.to_owned())))?;
-    Some(ResolvedItem { thing: item, file: name.to_owned() })
+    Some(ResolvedItem { item, file: name.to_owned() })
 }
 
 /// Lists the items of a palace with a matching name.
 fn items_named(palace: &Palace, name: &str, same: impl Fn(&str) -> bool) -> Vec<ResolvedItem> {
-    let rooms = rooms_named(palace, name, &same).into_iter();
-    let rooms = rooms.map(|id| ResolvedItem { file: room_path(&id), thing: PalaceItem::Room(id) });
+    let rooms = rooms_named(palace, name, &same).into_iter().map(ItemId::Room);
     let scrolls = palace.scrolls().filter(|(_, it)| same(&it.title) || same(&it.id.to_string()));
-    let scrolls = scrolls.filter_map(|(room, it)| {
-        let which = ScrollId { room: room.clone(), id: it.id };
-        let file = palace.file_of_scroll(&which)?.to_owned();
-        Some(ResolvedItem { thing: PalaceItem::Scroll { which, title: it.title.clone() }, file })
-    });
+    let scrolls =
+        scrolls.map(|(room, it)| ItemId::Scroll(ScrollId { room: room.clone(), id: it.id }));
     let entities = palace.graph.iter().filter(|it| same(&it.name));
-    let entities = entities.filter_map(|it| resolved_entity(palace, it));
+    let entities = entities.map(|it| ItemId::Entity(it.name.clone()));
     let id = drawer_id_in_name(name);
     let drawers = id.into_iter().flat_map(|id| palace.drawers.files_with_id(id));
-    let drawers = drawers.filter_map(|file| item_in_file(palace, FileItemKind::Drawer, file));
+    let drawers = drawers.map(|file| ItemId::Drawer(file.to_owned()));
     let tasks = palace.tasks.iter().filter(|(_, it)| same(&it.title));
-    let tasks = tasks.filter_map(|(file, _)| item_in_file(palace, FileItemKind::Task, file));
+    let tasks = tasks.map(|(file, _)| ItemId::Task(file.clone()));
     let processes = palace.processes.iter().filter(|(_, it)| same(&it.name));
-    let process = |file| item_in_file(palace, FileItemKind::Process, file);
-    let processes = processes.filter_map(|(file, _)| process(file));
-    rooms.chain(scrolls).chain(entities).chain(drawers).chain(tasks).chain(processes).collect()
+    let processes = processes.map(|(file, _)| ItemId::Process(file.clone()));
+    let items = rooms.chain(scrolls).chain(entities).chain(drawers).chain(tasks).chain(processes);
+    items.filter_map(|it| ResolvedItem::new(palace, it)).collect()
 }
 
 /// Lists the entities that had a name before.
 fn entities_formerly_named(palace: &Palace, name: &str) -> Vec<ResolvedItem> {
     let entities = palace.graph.entities_formerly_named(name);
-    entities.filter_map(|it| resolved_entity(palace, it)).collect()
-}
-
-fn resolved_entity(palace: &Palace, entity: &Entity) -> Option<ResolvedItem> {
-    let file = palace.graph.file_of_entity(&entity.name)?.to_owned();
-    Some(ResolvedItem { thing: PalaceItem::Entity(entity.name.clone()), file })
+    let entities = entities.map(|it| ItemId::Entity(it.name.clone()));
+    entities.filter_map(|it| ResolvedItem::new(palace, it)).collect()
 }
 
 /// Lists the genera with a definition whose name, in lower case, is `lower`.
 fn genera_named(palace: &Palace, lower: &str) -> Vec<ResolvedItem> {
     let genera = palace.graph.genus_definitions().filter(|it| it.name.to_lowercase() == lower);
-    let files = genera.filter_map(|it| palace.graph.file_of_genus_definition(&it.name));
-    files.filter_map(|file| item_in_file(palace, FileItemKind::Genus, file)).collect()
-}
-
-fn item_in_file(palace: &Palace, what: FileItemKind, file: &str) -> Option<ResolvedItem> {
-    let thing = PalaceItem::in_file(palace, what, file)?;
-    Some(ResolvedItem { thing, file: file.to_owned() })
+    let genera = genera.map(|it| ItemId::Genus(it.name.clone()));
+    genera.filter_map(|it| ResolvedItem::new(palace, it)).collect()
 }
 
 /// Lists the rooms with a matching slug or, if there is none, with a matching name.
@@ -170,17 +164,17 @@ fn deleted_items_named(open: &mut OpenPalace, name: &str) -> Result<Vec<Resolved
     let paths = open.file_histories().keys().filter(|it| is_match(it));
     let resolved = |path: &String| {
         let item = match PalacePath::parse(path) {
-            Ok(PalacePath::Room(id)) => PalaceItem::Room(id),
+            Ok(PalacePath::Room(id)) => PalaceItem::Item { id: ItemId::Room(id), title: None },
             _ => PalaceItem::File(path.clone()),
         };
-        ResolvedItem { thing: item, file: path.clone() }
+        ResolvedItem { item, file: path.clone() }
     };
     Ok(paths.map(resolved).collect())
 }
 
 fn ambiguous_name_refusal(name: &str, several: &[ResolvedItem]) -> Refusal {
     let describe = |it: &ResolvedItem| {
-        format!("{} ({})", render::item_label(&it.thing), quoted_unless_plain(&it.file))
+        format!("{} ({})", render::item_label(&it.item), quoted_unless_plain(&it.file))
     };
     let listed: Vec<_> = several.iter().take(MAX_CANDIDATES).map(describe).collect();
     let more = several.len() - listed.len();

@@ -3,7 +3,7 @@
 use ulid::Ulid;
 
 use crate::graph::edit::GraphEdit;
-use crate::history::item_diffs::{item_diffs_from_file_diffs, palace_item_in_file};
+use crate::history::item_diffs::item_diffs_from_file_diffs;
 use crate::history::resolve_item;
 use crate::history::resolve_item::ResolvedItem;
 use crate::palace::OpenPalace;
@@ -11,9 +11,10 @@ use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::palace::rename_lookup::entity_of;
 use crate::workspaces::as_of::open_as_of;
 use crate::{Caller, Keeper, Refusal};
-use palazzo_core::format::{self, room_path};
+use palazzo_core::format::{self, file_of_item, item_in_file, palace_item_in_file};
 use palazzo_core::model::{
-    Entity, FileContent, FileDiff, FileEdit, ItemDiff, Palace, PalaceItem, Relation, ScrollId,
+    Entity, FileContent, FileDiff, FileEdit, ItemDiff, ItemId, Palace, PalaceItem, Relation,
+    ScrollId,
 };
 use palazzo_core::render;
 
@@ -129,7 +130,7 @@ fn read_past_item(past: &mut OpenPalace, caller: &Caller, item: &str) -> Result<
     let commit = past.store().as_of_commit().cloned();
     let revision = commit.as_ref().map(|it| render::commit_description(it, caller.now));
     let revision = revision.unwrap_or_default();
-    let ResolvedItem { thing: item, file } = resolve_item::resolve_item(past, item)?;
+    let ResolvedItem { item, file } = resolve_item::resolve_item(past, item)?;
     let text = past.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
     let Some(text) = text else {
         let why = format!("{} did not exist {revision}", render::item_label(&item));
@@ -141,7 +142,7 @@ fn read_past_item(past: &mut OpenPalace, caller: &Caller, item: &str) -> Result<
     {
         return Err(Refusal::UnreadableFile(finding.clone().into()));
     }
-    let identity = ItemIdentity::for_item(&past.palace, &item);
+    let identity = ItemIdentity::for_item(&past.palace, &item, &file);
     let incoming = incoming_relations(&past.palace, &item);
     let modes = past.store().executable_files(commit.iter().map(|it| &it.id), &[&file])?;
     let is_executable = modes.get(&file).copied();
@@ -153,7 +154,7 @@ fn read_past_item(past: &mut OpenPalace, caller: &Caller, item: &str) -> Result<
 type IncomingRelations = Vec<(String, bool, Relation)>;
 
 fn incoming_relations(palace: &Palace, item: &PalaceItem) -> IncomingRelations {
-    let PalaceItem::Entity(name) = item else { return Vec::new() };
+    let Some(ItemId::Entity(name)) = item.id() else { return Vec::new() };
     let incoming = palace.graph.incoming_relations(name).filter(|it| it.from.name != *name);
     incoming.map(|it| (it.from.name.clone(), it.from.is_defined, it.relation.clone())).collect()
 }
@@ -226,46 +227,45 @@ fn reject_occupied_file(
 }
 
 /// Identifies an item in other revisions, where it may have another file or another name: by its
-/// id or its name.
+/// id or its name, else by its file.
 struct ItemIdentity {
     item: PalaceItem,
     id: Option<Ulid>,
+    file: String,
 }
 
 impl ItemIdentity {
-    fn for_item(palace: &Palace, item: &PalaceItem) -> Self {
-        let id = match item {
-            PalaceItem::Room(id) => palace.room(id).and_then(|it| it.id),
-            PalaceItem::Scroll { which, .. } => Some(which.id),
-            PalaceItem::Entity(name) => palace.graph.get(name).and_then(|it| it.id),
-            PalaceItem::Settings | PalaceItem::ByFile { .. } | PalaceItem::File(_) => None,
+    fn for_item(palace: &Palace, item: &PalaceItem, file: &str) -> Self {
+        let id = match item.id() {
+            Some(ItemId::Room(id)) => palace.room(id).and_then(|it| it.id),
+            Some(ItemId::Scroll(which)) => Some(which.id),
+            Some(ItemId::Entity(name)) => palace.graph.get(name).and_then(|it| it.id),
+            _ => None,
         };
-        Self { item: item.clone(), id }
+        Self { item: item.clone(), id, file: file.to_owned() }
     }
 
     /// Finds the file of the item.
     fn find_item_file(&self, palace: &Palace) -> Option<String> {
         let is_same = |id: Option<Ulid>| id.is_some() && id == self.id;
-        match &self.item {
-            PalaceItem::Room(id) if palace.room(id).is_some() => Some(room_path(id)),
-            PalaceItem::Room(_) => {
-                palace.rooms().find(|(_, it)| is_same(it.id)).map(|(id, _)| room_path(id))
+        let found = match self.item.id()? {
+            ItemId::Room(id) if palace.room(id).is_some() => ItemId::Room(id.clone()),
+            ItemId::Room(_) => {
+                let (id, _) = palace.rooms().find(|(_, it)| is_same(it.id))?;
+                ItemId::Room(id.clone())
             }
-            PalaceItem::Scroll { .. } => {
+            ItemId::Scroll(_) => {
                 let (room, it) = palace.scrolls().find(|(_, it)| is_same(Some(it.id)))?;
-                let which = ScrollId { room: room.clone(), id: it.id };
-                palace.file_of_scroll(&which).map(str::to_owned)
+                ItemId::Scroll(ScrollId { room: room.clone(), id: it.id })
             }
-            PalaceItem::Entity(name) => {
+            ItemId::Entity(name) => {
                 let by_id = || palace.graph.iter().find(|it| is_same(it.id));
                 let entity = palace.graph.get(name).or_else(by_id)?;
-                palace.graph.file_of_entity(&entity.name).map(str::to_owned)
+                ItemId::Entity(entity.name.clone())
             }
-            PalaceItem::ByFile { path, .. } => {
-                palace_item_in_file(palace, path).map(|_| path.clone())
-            }
-            PalaceItem::Settings | PalaceItem::File(_) => None,
-        }
+            _ => item_in_file(palace, &self.file)?,
+        };
+        file_of_item(palace, &found)
     }
 }
 

@@ -11,7 +11,7 @@ use crate::palace::change_plan::{ChangeMode, ChangePlan};
 use crate::rooms::room_lookup::require_room_by_name;
 use crate::rooms::room_plans::plan_room_deletions;
 use crate::{Refusal, Session};
-use palazzo_core::model::{FileEdit, PalaceItem, RoomId, quoted};
+use palazzo_core::model::{FileEdit, ItemId, RoomId, quoted};
 use palazzo_core::render;
 
 /// Maximum number of items that a description names.
@@ -107,14 +107,14 @@ fn select_items(open: &OpenPalace, names: &[String]) -> Result<Selection, Refusa
             }
             WingOrItem::Item(item) => item,
         };
-        selection.labels.push(render::one_line(&render::item_label(&item.thing)));
-        match item.thing {
-            PalaceItem::Room(id) => drop(selection.rooms.insert(id)),
-            PalaceItem::Entity(name) => selection.entities.push(name),
-            PalaceItem::Scroll { .. } | PalaceItem::ByFile { .. } => {
+        selection.labels.push(render::one_line(&render::item_label(&item.item)));
+        match item.item.id() {
+            Some(ItemId::Room(id)) => drop(selection.rooms.insert(id.clone())),
+            Some(ItemId::Entity(name)) => selection.entities.push(name.clone()),
+            Some(_) => {
                 selection.files.insert(item.file);
             }
-            PalaceItem::Settings | PalaceItem::File(_) => {
+            None => {
                 return Err(Refusal::Invalid(format!(
                     "{} is no room, scroll, entity, drawer or task: delete the file yourself",
                     quoted(&item.file)

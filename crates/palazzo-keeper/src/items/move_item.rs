@@ -14,8 +14,7 @@ use crate::rooms::room_plans::plan_room_moves;
 use crate::{Refusal, Session};
 use palazzo_core::format::{PalacePath, choose_drawer_room};
 use palazzo_core::model::{
-    FileEdit, FileItemKind, PalaceItem, RoomDestination, RoomId, ScrollId, Slug, WingRoomNames,
-    escape_unprintable,
+    FileEdit, ItemId, RoomDestination, RoomId, ScrollId, Slug, WingRoomNames, escape_unprintable,
 };
 use palazzo_core::render;
 
@@ -46,18 +45,14 @@ fn plan_move(open: &mut OpenPalace, name: &str, new: &str) -> Result<PlannedMove
         WingOrItem::Wing(wing) => return plan_wing_rename(open, &wing, new),
         WingOrItem::Item(item) => item,
     };
-    match &item.thing {
-        PalaceItem::Room(id) => plan_room_rename(open, id, new),
-        PalaceItem::Scroll { which, title } => {
-            plan_scroll_move(open, which, title, &item.file, new)
-        }
-        PalaceItem::Entity(entity) => plan_entity_rename(open, entity, new),
-        PalaceItem::ByFile { what: FileItemKind::Drawer, path, .. } => {
-            plan_drawer_refiling(open, path, new)
-        }
-        other => Err(Refusal::Invalid(format!(
+    match item.item.id() {
+        Some(ItemId::Room(id)) => plan_room_rename(open, id, new),
+        Some(ItemId::Scroll(which)) => plan_scroll_move(open, which, &item.file, new),
+        Some(ItemId::Entity(entity)) => plan_entity_rename(open, entity, new),
+        Some(ItemId::Drawer(path)) => plan_drawer_refiling(open, path, new),
+        _ => Err(Refusal::Invalid(format!(
             "{} cannot be moved: its name is in its file, {}; edit that file",
-            render::item_label(other),
+            render::item_label(&item.item),
             item.file
         ))),
     }
@@ -112,7 +107,6 @@ pub(crate) fn plan_wing_rename(
 fn plan_scroll_move(
     open: &mut OpenPalace,
     which: &ScrollId,
-    title: &str,
     file: &str,
     new: &str,
 ) -> Result<PlannedMove, Refusal> {
@@ -130,7 +124,8 @@ fn plan_scroll_move(
         FileEdit { path: format!("scrolls/{to}/{rest}"), was: None, now: was.clone() },
         FileEdit { path: file.to_owned(), was, now: None },
     ];
-    let title = render::in_quotes(title);
+    let title = open.palace.scroll(which).map(|it| render::in_quotes(&it.title));
+    let title = title.unwrap_or_default();
     let subject = format!("scroll {}: move to {to}", which.room);
     let plan = ChangePlan { edits, subject, body: format!("Moved the scroll {title}") };
     let description = format!("scroll {title} from room `{}` to `{to}`", which.room);

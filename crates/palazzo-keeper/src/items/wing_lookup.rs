@@ -31,7 +31,7 @@ pub(crate) fn find_wing_or_item(open: &OpenPalace, name: &str) -> Result<WingOrI
             Err(_) => Ok(WingOrItem::Wing(wing)),
             Ok(item) => Err(Refusal::Invalid(format!(
                 "`{wing}` could be the wing (`{wing}/`) or {} ({}); write one of these two",
-                render::item_label(&item.thing),
+                render::item_label(&item.item),
                 quoted(&item.file)
             ))),
         },

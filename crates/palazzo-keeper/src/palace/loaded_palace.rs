@@ -169,30 +169,13 @@ impl LoadedPalace {
         entity.map(|it| (it.name.clone(), it.genus.clone()))
     }
 
-    /// Returns the item that a file holds.
+    /// Returns the item that a file holds; of a room also if its file cannot be read. A loose end is
+    /// none.
     pub(crate) fn item_in_file(&self, path: &str) -> Option<ItemId> {
         match PalacePath::parse(path).ok()? {
             PalacePath::Room(id) => Some(ItemId::Room(id)),
-            PalacePath::Scroll(_) => self.palace.scroll_in_file(path).cloned().map(ItemId::Scroll),
-            PalacePath::Entity => {
-                let entity = self.palace.graph.entity_in_file(path).filter(|it| it.is_defined)?;
-                Some(ItemId::Entity(entity.name.clone()))
-            }
-            PalacePath::Drawer(_) => {
-                self.palace.drawers.drawer_in_file(path).map(|_| ItemId::Drawer(path.to_owned()))
-            }
-            PalacePath::Task => self.palace.tasks.get(path).map(|_| ItemId::Task(path.to_owned())),
-            PalacePath::Process => {
-                self.palace.processes.get(path).map(|_| ItemId::Process(path.to_owned()))
-            }
-            PalacePath::Diary(_) => {
-                self.palace.diaries.entry_in_file(path).map(|_| ItemId::Diary(path.to_owned()))
-            }
-            PalacePath::Genus => {
-                let genus = self.palace.graph.genus_definition_in_file(path)?;
-                Some(ItemId::Genus(genus.name.clone()))
-            }
-            PalacePath::Settings | PalacePath::Conflict | PalacePath::Other => None,
+            PalacePath::Entity if !self.palace.graph.entity_in_file(path)?.is_defined => None,
+            _ => format::item_in_file(&self.palace, path),
         }
     }
 

@@ -13,7 +13,7 @@ use crate::search::search_filters::{contains_phrase, exact_phrase, room_of_item}
 use crate::semantic::vector_store::EmbeddedQuery;
 use crate::work::work_items::describe_work_item;
 use crate::{RankingReport, Refusal, SearchQuery, Session};
-use palazzo_core::format::room_path;
+use palazzo_core::format::file_of_item;
 use palazzo_core::model::{ItemId, ItemKind, Palace, Provenance, RoomId, ScrollId};
 use palazzo_core::render::{self, HitView};
 use palazzo_core::search::{Document, Hit, Hits, Query, most_matching_text, snippet};
@@ -262,19 +262,6 @@ fn search_hit(
         similarity: hit.similarity,
         display: describe_hit(open, hit, words, (PASSAGE_CHARS, now))?,
     })
-}
-
-/// Returns the file of an item.
-fn file_of_item(palace: &Palace, item: &ItemId) -> Option<String> {
-    match item {
-        ItemId::Room(id) => Some(room_path(id)),
-        ItemId::Scroll(which) => palace.file_of_scroll(which).map(str::to_owned),
-        ItemId::Drawer(file) | ItemId::Diary(file) | ItemId::Task(file) | ItemId::Process(file) => {
-            Some(file.clone())
-        }
-        ItemId::Genus(name) => palace.graph.file_of_genus_definition(name).map(str::to_owned),
-        ItemId::Entity(name) => palace.graph.file_of_entity(name).map(str::to_owned),
-    }
 }
 
 /// Describes a hit with an excerpt of at most `limit` characters, as of `now`.

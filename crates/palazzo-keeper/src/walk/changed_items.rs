@@ -10,10 +10,10 @@ use ulid::Ulid;
 use crate::Refusal;
 use crate::palace::OpenPalace;
 use crate::palace::room_topics::RoomTopics;
-use palazzo_core::format::{self, PalacePath};
-use palazzo_core::model::{CommitId, Entity, Files, Palace, RoomId, ScrollId};
+use palazzo_core::format::{self, PalacePath, item_in_file};
+use palazzo_core::model::{CommitId, Entity, Files, ItemId, Palace, RoomId, ScrollId, WorkSubject};
 use palazzo_core::render::{in_quotes, name_in_sentence, truncate};
-use palazzo_core::visit::{ChangedItem, ChangesSinceVisit, FormerItem, ItemChange};
+use palazzo_core::visit::{ChangedItem, ChangesSinceVisit, ItemChange};
 
 /// Maximum numbers of deleted files, and of files that still exist, that are read from earlier
 /// commits.
@@ -52,9 +52,9 @@ pub(crate) fn add_changed_items(
     let ids = ItemsById::of_items_in(&before, &open.palace);
     for path in files.keys() {
         let by = authors.get(path.as_str()).copied().unwrap_or_default().to_owned();
-        if let Some((item, change)) = changed_item(open, &before, &ids, path) {
-            forget_renamed_item(&item, &change, since);
-            since.changed_items.push(ChangedItem { item, change, by });
+        if let Some(changed) = changed_item(open, &before, &ids, path, by) {
+            forget_renamed_item(&changed, since);
+            since.changed_items.push(changed);
         }
     }
     follow_moved_scrolls(&before, &ids, since);
@@ -144,52 +144,63 @@ impl<'a> ItemsById<'a> {
 }
 
 /// Returns the item that a file contained before, and what happened to it; `None` if it has the
-/// same name as before.
+/// same name as before. `by` is the author of the change.
 fn changed_item(
     open: &OpenPalace,
     before: &Palace,
     ids: &ItemsById<'_>,
     path: &str,
-) -> Option<(FormerItem, ItemChange)> {
+    by: String,
+) -> Option<ChangedItem> {
     let palace = &open.palace;
-    match PalacePath::parse(path).ok()? {
-        PalacePath::Room(id) => {
-            let room = before.room(&id)?;
+    let item = item_in_file(before, path)?;
+    let name = item.title(before).unwrap_or_default();
+    let changed = |change| ChangedItem {
+        item: item.clone(),
+        name: name.clone(),
+        genus: None,
+        subject: WorkSubject::default(),
+        change,
+        by,
+    };
+    match &item {
+        ItemId::Room(id) => {
+            let room = before.room(id)?;
             let new = room.id.and_then(|it| ids.rooms.get(&it));
             let change = new.map_or(ItemChange::Deleted, |it| ItemChange::Renamed(it.to_string()));
-            Some((FormerItem::Room { id, name: room.name.clone() }, change))
+            Some(ChangedItem { name: room.name.clone(), ..changed(change) })
         }
-        PalacePath::Entity => changed_entity(open, before, ids, path),
-        PalacePath::Scroll(room) => {
-            let scroll = before.scroll(before.scroll_in_file(path)?)?;
-            let item = FormerItem::Scroll { room, title: scroll.title.clone() };
-            (!ids.scrolls.contains_key(&scroll.id)).then_some((item, ItemChange::Deleted))
+        ItemId::Entity(name) => {
+            let (genus, change) = changed_entity(open, before, ids, path)?;
+            Some(ChangedItem { name: name.clone(), genus: Some(genus), ..changed(change) })
         }
-        PalacePath::Task => {
+        ItemId::Scroll(which) => {
+            (!ids.scrolls.contains_key(&which.id)).then(|| changed(ItemChange::Deleted))
+        }
+        ItemId::Task(_) => {
             let task = before.tasks.get(path)?;
-            let (title, subject) = (task.title.clone(), task.subject.clone());
             let now = palace.tasks.get(path).map(|it| it.status.is_open());
             let change = completion_or_deletion(open, path, task.status.is_open(), now)?;
-            Some((FormerItem::Task { title, subject }, change))
+            Some(ChangedItem { subject: task.subject.clone(), ..changed(change) })
         }
-        PalacePath::Process => {
+        ItemId::Process(_) => {
             let process = before.processes.get(path)?;
-            let (name, subject) = (process.name.clone(), process.subject.clone());
             let now = palace.processes.get(path).map(|it| it.status.is_open());
             let change = completion_or_deletion(open, path, process.status.is_open(), now)?;
-            Some((FormerItem::Process { name, subject }, change))
+            Some(ChangedItem { subject: process.subject.clone(), ..changed(change) })
         }
-        _ => None,
+        ItemId::Drawer(_) | ItemId::Diary(_) | ItemId::Genus(_) => None,
     }
 }
 
-/// Returns the entity that a file contained before, if no entity has its name now.
+/// Returns the genus of the entity that a file contained before, and what happened to it, if no
+/// entity has its name now.
 fn changed_entity(
     open: &OpenPalace,
     before: &Palace,
     ids: &ItemsById<'_>,
     path: &str,
-) -> Option<(FormerItem, ItemChange)> {
+) -> Option<(String, ItemChange)> {
     let graph = &open.palace.graph;
     let entity = before.graph.entity_in_file(path).filter(|it| it.is_defined)?;
     if graph.get(&entity.name).is_some() {
@@ -203,8 +214,7 @@ fn changed_entity(
         None if open.has_file(path) => return None,
         None => ItemChange::Deleted,
     };
-    let (name, genus) = (entity.name.clone(), entity.genus.clone());
-    Some((FormerItem::Entity { name, genus }, change))
+    Some((entity.genus.clone(), change))
 }
 
 /// Returns what happened to a task or a process that `was_open`, and that `is_open` now if its file
@@ -223,13 +233,13 @@ fn completion_or_deletion(
 }
 
 /// Removes the new name of an item from the changes: its rename is listed.
-fn forget_renamed_item(item: &FormerItem, change: &ItemChange, since: &mut ChangesSinceVisit) {
-    let ItemChange::Renamed(new) = change else { return };
-    match item {
-        FormerItem::Entity { .. } => {
+fn forget_renamed_item(changed: &ChangedItem, since: &mut ChangesSinceVisit) {
+    let ItemChange::Renamed(new) = &changed.change else { return };
+    match changed.item {
+        ItemId::Entity(_) => {
             since.entities.values_mut().for_each(|it| it.retain(|name| name != new));
         }
-        FormerItem::Room { .. } => since.rooms.retain(|it, _| it.to_string() != *new),
+        ItemId::Room(_) => since.rooms.retain(|it, _| it.to_string() != *new),
         _ => {}
     }
 }
@@ -254,18 +264,17 @@ fn is_in_scope(palace: &Palace, scope: &RoomTopics<'_>, changed: &ChangedItem) -
         ItemChange::Deleted | ItemChange::Completed => None,
     };
     match &changed.item {
-        FormerItem::Entity { name, genus } => {
+        ItemId::Entity(name) => {
             let mut names = new.into_iter().chain([name]);
-            scope.includes_genus(genus) || names.any(|it| scope.includes_entity(it))
+            changed.genus.as_ref().is_some_and(|it| scope.includes_genus(it))
+                || names.any(|it| scope.includes_entity(it))
         }
-        FormerItem::Room { id, .. } => {
+        ItemId::Room(id) => {
             let new: Option<RoomId> = new.and_then(|it| it.parse().ok());
             scope.includes_room(id) || new.is_some_and(|it| scope.includes_room(&it))
         }
-        FormerItem::Scroll { room, .. } => scope.includes_room(room),
-        FormerItem::Task { subject, .. } | FormerItem::Process { subject, .. } => {
-            scope.includes_subject(palace, subject)
-        }
+        ItemId::Scroll(which) => scope.includes_room(&which.room),
+        _ => scope.includes_subject(palace, &changed.subject),
     }
 }
 
@@ -282,20 +291,14 @@ fn name_items(items: &[&ChangedItem], are_more: bool) -> String {
 
 fn describe_item(it: &ChangedItem) -> String {
     let short = |text: &str| name_in_sentence(&truncate(text, MAX_NAME_CHARS));
-    let what = match &it.item {
-        FormerItem::Entity { name, genus } => format!("{} {}", short(genus), short(name)),
-        FormerItem::Room { id, name } => match it.change {
-            ItemChange::Renamed(_) => format!("room {id}"),
-            _ => format!("room {}", short(name)),
-        },
-        FormerItem::Scroll { title, .. } => {
-            format!("scroll {}", in_quotes(&truncate(title, MAX_NAME_CHARS)))
+    let what = match (&it.item, &it.change) {
+        (ItemId::Room(id), ItemChange::Renamed(_)) => format!("room {id}"),
+        (ItemId::Room(_), _) => format!("room {}", short(&it.name)),
+        (ItemId::Entity(name), _) => {
+            format!("{} {}", short(it.genus.as_deref().unwrap_or_default()), short(name))
         }
-        FormerItem::Task { title, .. } => {
-            format!("task {}", in_quotes(&truncate(title, MAX_NAME_CHARS)))
-        }
-        FormerItem::Process { name, .. } => {
-            format!("process {}", in_quotes(&truncate(name, MAX_NAME_CHARS)))
+        (item, _) => {
+            format!("{} {}", item.kind(), in_quotes(&truncate(&it.name, MAX_NAME_CHARS)))
         }
     };
     let new = match &it.change {

@@ -13,8 +13,8 @@ use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::diff::diff_with_replaced_scroll;
 use palazzo_core::format::room_path;
 use palazzo_core::model::{
-    ActionKind, ChangeDetail, ChangeKind, CommitSummary, FileHistory, FileItemKind, ItemDiff,
-    ItemId, Palace, PalaceItem, Provenance, Room, RoomId, RoomRef, ScrollId, quote_for_shell,
+    ActionKind, ChangeDetail, ChangeKind, CommitSummary, FileHistory, ItemDiff, ItemId, Palace,
+    PalaceItem, Provenance, Room, RoomId, RoomRef, ScrollId, quote_for_shell,
 };
 use palazzo_core::render;
 
@@ -53,7 +53,7 @@ pub fn describe_item(
         Some(name) => name.to_owned(),
         None => open.palace.entry_room().map(ToString::to_string).ok_or(Refusal::NoRooms)?,
     };
-    let ResolvedItem { thing: item, file } = resolve_shown_item(open, &name)?;
+    let ResolvedItem { item, file } = resolve_shown_item(open, &name)?;
     let content = content_of_file(&file, &read_file_text(open, &item, &file)?);
     let versions = open.file_histories().get(&file).copied();
     let as_of = open.store().as_of_commit().cloned();
@@ -78,16 +78,21 @@ pub fn show_item(
     let mut session = keeper.session_in(&key, caller)?;
     session.palace.find_renamed_rooms()?;
     let resolved = resolve_shown_item(session.palace, name)?;
-    match resolved.thing {
-        PalaceItem::Room(id) => show_room(keeper, caller, Some(&RoomRef::from(id)), as_of),
-        item => show_item_in_session(&mut session, &item, &resolved.file),
+    match resolved.item.id() {
+        Some(ItemId::Room(id)) => {
+            show_room(keeper, caller, Some(&RoomRef::from(id.clone())), as_of)
+        }
+        _ => show_item_in_session(&mut session, &resolved.item, &resolved.file),
     }
 }
 
 /// Finds an item by name; a room takes precedence.
 fn resolve_shown_item(open: &mut OpenPalace, name: &str) -> Result<ResolvedItem, Refusal> {
     match find_room(open, name) {
-        Some(id) => Ok(ResolvedItem { file: room_path(&id), thing: PalaceItem::Room(id) }),
+        Some(id) => Ok(ResolvedItem {
+            file: room_path(&id),
+            item: PalaceItem::Item { id: ItemId::Room(id), title: None },
+        }),
         None => resolve_item::resolve_item(open, name),
     }
 }
@@ -107,14 +112,22 @@ fn show_item_in_session(
 ) -> Result<String, Refusal> {
     session.palace.update_file_history_cache()?;
     let now = session.caller.now;
-    let page = match item {
-        PalaceItem::Scroll { which, .. } => {
+    let page = match item.id() {
+        Some(ItemId::Scroll(which)) => {
             let comparison = compare_with_replaced_scroll(&session.palace.palace, item, which);
             render_scroll(session, which).map(|it| format!("{}\n{comparison}", it.trim_end()))
         }
-        PalaceItem::Entity(name) => Some(render::whole_entity(&get_entity(session, name)?, now)),
-        PalaceItem::ByFile { what, path, .. } => render_item_in_file(session, *what, path)?,
-        PalaceItem::Settings | PalaceItem::Room(_) | PalaceItem::File(_) => None,
+        Some(ItemId::Entity(name)) => Some(render::whole_entity(&get_entity(session, name)?, now)),
+        Some(id @ (ItemId::Task(_) | ItemId::Process(_))) => {
+            Some(render_work_item(session.palace, id, now)?)
+        }
+        Some(ItemId::Drawer(file)) => render_drawer(session.palace, file, now),
+        Some(ItemId::Diary(file)) => Some(read_diary_entry(session, file)?),
+        Some(ItemId::Genus(name)) => {
+            let genus = describe_genus(session, name)?;
+            Some(render::genus(genus.definition, &genus.count))
+        }
+        Some(ItemId::Room(_)) | None => None,
     };
     let page = match page {
         Some(page) => page,
@@ -123,7 +136,7 @@ fn show_item_in_session(
     let open = &*session.palace;
     let versions = open.file_histories().get(file).copied();
     // The page of an entity has its age in the first line.
-    let versions = versions.filter(|_| !matches!(item, PalaceItem::Entity(_)));
+    let versions = versions.filter(|_| !matches!(item.id(), Some(ItemId::Entity(_))));
     let versions = render::version_summary(versions, open.store().as_of_commit(), now);
     Ok(format!("{}\n{versions}", page.trim_end()))
 }
@@ -171,33 +184,6 @@ pub(crate) fn texts_of_room(room: &Room) -> impl Iterator<Item = (&str, &str)> {
     room.actions.iter().filter_map(|it| match &it.kind {
         ActionKind::Text { content } => Some((it.label.as_str(), content.as_str())),
         _ => None,
-    })
-}
-
-/// Renders an item that is identified by its file; `None` for one that is deleted.
-fn render_item_in_file(
-    session: &mut Session<'_>,
-    kind: FileItemKind,
-    file: &str,
-) -> Result<Option<String>, Refusal> {
-    let now = session.caller.now;
-    let path = file.to_owned();
-    Ok(match kind {
-        FileItemKind::Task => Some(render_work_item(session.palace, &ItemId::Task(path), now)?),
-        FileItemKind::Process => {
-            Some(render_work_item(session.palace, &ItemId::Process(path), now)?)
-        }
-        FileItemKind::Drawer => render_drawer(session.palace, file, now),
-        FileItemKind::DiaryEntry => Some(read_diary_entry(session, file)?),
-        FileItemKind::Genus => {
-            let name = session.palace.palace.graph.genus_definition_in_file(file);
-            let name = name.map(|it| it.name.clone());
-            let render = |name: String| {
-                let genus = describe_genus(session, &name)?;
-                Ok::<_, Refusal>(render::genus(genus.definition, &genus.count))
-            };
-            name.map(render).transpose()?
-        }
     })
 }
 

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use crate::model::{Action, DiffLine, Palace, Relation, RoomId, ScrollId};
+use crate::model::{Action, DiffLine, ItemId, ItemKind, Palace, Relation, RoomId};
 
 /// One item that differs, and how.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,48 +15,20 @@ pub struct ItemDiff {
     pub change: ChangeKind,
 }
 
-/// An item of a palace that has a file of its own.
+/// An item of a palace, or another of its files, in a list of differences.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PalaceItem {
     /// `palace.toml`.
     Settings,
-    /// A room.
-    Room(RoomId),
-    /// A scroll.
-    Scroll {
-        /// Its room and its id.
-        which: ScrollId,
-        /// Its title.
-        title: String,
-    },
-    /// An entity, by name.
-    Entity(String),
-    /// An item that is identified by its file.
-    ByFile {
-        /// The kind of the item.
-        what: FileItemKind,
-        /// The path of its file, inside the palace.
-        path: String,
-        /// Its title or name, if its file can be read.
+    /// An item.
+    Item {
+        /// Which item.
+        id: ItemId,
+        /// Its title, if it has one besides its id, and its file can be read.
         title: Option<String>,
     },
     /// Any other file, or one that cannot be parsed, by its path inside the palace.
     File(String),
-}
-
-/// The kind of an item that is identified by its file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FileItemKind {
-    /// A genus definition.
-    Genus,
-    /// A task.
-    Task,
-    /// A process.
-    Process,
-    /// A drawer.
-    Drawer,
-    /// A diary entry.
-    DiaryEntry,
 }
 
 /// The change of an item.
@@ -155,27 +127,32 @@ pub enum ItemElement {
     Step(String),
 }
 
-impl FileItemKind {
-    /// All kinds.
-    pub const ALL: [Self; 5] =
-        [Self::Genus, Self::Task, Self::Process, Self::Drawer, Self::DiaryEntry];
-}
-
 impl PalaceItem {
-    /// Returns the item of a kind in the file at `path`, with its title; `None` if the palace has
-    /// none there.
-    pub fn in_file(palace: &Palace, what: FileItemKind, path: &str) -> Option<Self> {
-        let title = match what {
-            FileItemKind::Genus => palace.graph.genus_definition_in_file(path)?.name.clone(),
-            FileItemKind::Task => palace.tasks.get(path)?.title.clone(),
-            FileItemKind::Process => palace.processes.get(path)?.name.clone(),
-            FileItemKind::Drawer => {
-                let lines = palace.drawers.drawer_in_file(path)?.text.lines();
-                let mut titles = lines.filter(|it| it.chars().any(char::is_alphanumeric));
-                titles.next().unwrap_or_default().to_owned()
+    /// Returns an item with the title that it has in a palace.
+    pub fn with_title(palace: &Palace, id: ItemId) -> Self {
+        let title = id.title(palace);
+        Self::Item { id, title }
+    }
+
+    /// Returns the item, unless it is another file.
+    pub fn id(&self) -> Option<&ItemId> {
+        match self {
+            Self::Item { id, .. } => Some(id),
+            Self::Settings | Self::File(_) => None,
+        }
+    }
+
+    /// Returns what lists of differences are sorted by: the kind, then the name or the file.
+    pub fn sort_key(&self) -> (usize, Option<&ItemId>, &str) {
+        use ItemKind::{Diary, Drawer, Entity, Genus, Process, Room, Scroll, Task};
+        const KINDS: [ItemKind; 8] = [Room, Scroll, Entity, Genus, Task, Process, Drawer, Diary];
+        match self {
+            Self::Settings => (0, None, ""),
+            Self::Item { id, title } => {
+                let place = KINDS.iter().position(|it| *it == id.kind()).unwrap_or_default();
+                (1 + place, Some(id), title.as_deref().unwrap_or_default())
             }
-            FileItemKind::DiaryEntry => palace.diaries.entry_in_file(path)?.topic.clone(),
-        };
-        Some(Self::ByFile { what, path: path.to_owned(), title: Some(title) })
+            Self::File(path) => (1 + KINDS.len(), None, path),
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::cli::home::{self, PalacesOptions, WorkspaceArgs};
 use crate::cli::outcome::{Failure, Outcome, terminal_user};
 use crate::cli::terminal;
 use palazzo_core::model::path_text;
-use palazzo_keeper::{self as keeper, FmtReport, Keeper};
+use palazzo_keeper::{self as keeper, ChangeMode, FmtReport, Keeper};
 
 /// Format files the way Palazzo writes them
 ///
@@ -36,7 +36,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Outcome {
-    let write = !(args.check || args.diff);
+    let mode = match args.check || args.diff {
+        true => ChangeMode::DryRun,
+        false => ChangeMode::WithoutCommit,
+    };
     let here = std::env::current_dir().unwrap_or_default();
     let paths = match args.paths.is_empty() {
         true => vec![find_home_with_palaces(&args.home)?],
@@ -45,7 +48,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let mut all = Vec::new();
     for path in paths {
         let (keeper, within) = keeper_for_path(&path)?;
-        let reports = keeper::fmt_files(&keeper, &terminal_user("fmt"), within.as_deref(), write)?;
+        let reports = keeper::fmt_files(&keeper, &terminal_user("fmt"), within.as_deref(), mode)?;
         if reports.iter().all(|it| it.file_count == 0 && it.findings.is_empty()) {
             return Err(no_files_error(&path));
         }
@@ -57,7 +60,7 @@ pub(super) fn run(args: &Args) -> Outcome {
     let count = |of: fn(&FmtReport) -> usize| all.iter().map(of).sum::<usize>();
     let changed = count(|it| it.edits.len());
     let left = count(|it| it.findings.len() + it.unformattable.len());
-    print_summary(count(|it| it.file_count), changed, write);
+    print_summary(count(|it| it.file_count), changed, !mode.is_dry_run());
     Ok(ExitCode::from(u8::from(left > 0 || args.check && changed > 0)))
 }
 

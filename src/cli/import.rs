@@ -126,9 +126,13 @@ fn import_memory(args: &ImportMemoryArgs) -> Outcome {
             imported.notes.len() - MAX_PRINTED_MESSAGES
         );
     }
-    print_redacted_secrets(&imported.redacted, options.is_dry_run);
+    print_redacted_secrets(&imported.redacted, options.mode.is_dry_run());
     let root = keeper.palace_root(&caller)?;
-    terminal::print_page(&memory_import_summary(&imported, root.as_deref(), options.is_dry_run))?;
+    terminal::print_page(&memory_import_summary(
+        &imported,
+        root.as_deref(),
+        options.mode.is_dry_run(),
+    ))?;
     Ok(ExitCode::from(u8::from(imported.faults > 0)))
 }
 

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use palazzo_core::model::escape_unprintable_in_lines;
 use palazzo_core::render;
-use palazzo_keeper::{ImportOptions, RedactedSecret};
+use palazzo_keeper::{ChangeMode, ImportOptions, RedactedSecret};
 
 /// Limit for printed lines.
 const MAX_PRINTED_SECRETS: usize = 100;
@@ -29,7 +29,7 @@ impl ImportArgs {
 
     pub(super) fn options(&self) -> ImportOptions {
         ImportOptions {
-            is_dry_run: self.dry_run,
+            mode: ChangeMode::commit_unless_dry_run(self.dry_run),
             keep_secrets: self.keep_secrets,
             update_filed: false,
         }

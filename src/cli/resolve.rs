@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args) -> Outcome {
         Take::Stands => ConflictChoice::Stands,
         Take::Other => ConflictChoice::Other,
     };
-    let mode = if args.dry_run { ChangeMode::DryRun } else { ChangeMode::Commit };
+    let mode = ChangeMode::commit_unless_dry_run(args.dry_run);
     let resolved = keeper::resolve_conflict(&mut session, id, choice, mode)?;
     let page = render::resolved_conflict(&resolved.conflict, resolved.choice, args.dry_run);
     let merge = keeper::command_to_finish_merge(&session).filter(|_| !args.dry_run);

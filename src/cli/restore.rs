@@ -7,7 +7,7 @@ use crate::cli::outcome::{Outcome, terminal_user};
 use crate::cli::terminal;
 use palazzo_core::model::quoted_unless_plain;
 use palazzo_core::render::{self, count_with_noun};
-use palazzo_keeper::{self as keeper, RestoredItem, RestoredRelationCounts};
+use palazzo_keeper::{self as keeper, ChangeMode, RestoredItem, RestoredRelationCounts};
 
 /// Restore an earlier version of a room, a scroll, an entity or a file, in a new commit
 ///
@@ -34,7 +34,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.home.keeper(), terminal_user("restore"));
-    let restored = keeper::restore_item(&mut keeper, &user, &args.thing, &args.to, args.dry_run)?;
+    let mode = ChangeMode::commit_unless_dry_run(args.dry_run);
+    let restored = keeper::restore_item(&mut keeper, &user, &args.thing, &args.to, mode)?;
     terminal::print_page(&match args.dry_run {
         true => render_planned_restore(&restored),
         false => render_restored_item(&restored),

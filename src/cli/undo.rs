@@ -12,7 +12,9 @@ use palazzo_core::model::{
     RecordedVisit, escape_unprintable, quote_for_shell, quoted_unless_plain,
 };
 use palazzo_core::render;
-use palazzo_keeper::{self as keeper, KeepReason, KeptFile, UndoSelection, UndoneCommit};
+use palazzo_keeper::{
+    self as keeper, ChangeMode, KeepReason, KeptFile, UndoSelection, UndoneCommit,
+};
 
 /// How many links that lead nowhere are listed.
 const MAX_BROKEN_LINKS: usize = 5;
@@ -53,9 +55,10 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> Outcome {
     let (mut keeper, user) = (args.home.keeper(), terminal_user("undo"));
     let mut session = keeper.session(&user)?;
+    let mode = ChangeMode::commit_unless_dry_run(args.dry_run);
     let undone = match args.selection() {
-        Some(selection) => keeper::undo_visit(&mut session, &selection, args.dry_run)?,
-        None => keeper::undo_last_call(&mut session, args.dry_run)?,
+        Some(selection) => keeper::undo_visit(&mut session, &selection, mode)?,
+        None => keeper::undo_last_call(&mut session, mode)?,
     };
     terminal::print_page(&match args.format.is_json() {
         true => undone_to_json(&undone, args.dry_run),

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 
-use palazzo_core::model::{Audience, quoted};
+use palazzo_core::model::{Audience, Reader, quoted};
 use palazzo_core::render::{self, join_names};
 use palazzo_keeper::{
     EntityCreationOutcome, EntityDeletionOutcome, EntityPage, EntityUpdateOutcome, ExtendedEntity,
@@ -16,9 +16,9 @@ const MAX_LISTED_CONFLICTS: usize = 10;
 const MAX_LISTED_NEW: usize = 10;
 
 pub(super) fn render_workspace(it: &WorkspaceDescription, now: DateTime<Utc>) -> String {
+    let reader = Reader { audience: Audience::Agent, now };
     let notice = it.as_of.as_ref().map(|commit| render::as_of_notice(&it.name, commit, now));
-    notice.unwrap_or_default()
-        + &render::workspace_summary(&it.name, &it.summary, Audience::Agent, now)
+    notice.unwrap_or_default() + &render::workspace_summary(&it.name, &it.summary, reader)
 }
 
 pub(super) fn render_entity_list(it: &EntityPage<'_>) -> String {

@@ -70,7 +70,7 @@ pub use crate::model::text::lone_surrogates::replace_lone_surrogates;
 pub use crate::model::text::look_alike::{fold_look_alikes, letter_that_looks_like};
 pub use crate::model::text::side_files::{SideFile, is_editor_file, side_file};
 pub use crate::model::text::token_weight::{abridge_to_weight, token_weight};
-pub use audience::Audience;
+pub use audience::{Audience, Reader};
 pub use changeset::{Author, Changeset, FileEdit, Files, MAX_FILE_BYTES, max_file_bytes};
 pub use client_setup::{ClientSetup, InsertionTrace, TextChange};
 pub use conflict::{Conflict, ConflictAuthor, ConflictChoice, OpenConflict, Side};

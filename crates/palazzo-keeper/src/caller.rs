@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use chrono::{DateTime, NaiveDate, Utc};
 use ulid::Ulid;
 
-use palazzo_core::model::{Audience, Author, PointInTime, TimeZone};
+use palazzo_core::model::{Audience, Author, PointInTime, Reader, TimeZone};
 use palazzo_core::render;
 use palazzo_core::visit::VisitKey;
 use palazzo_store::{self as store, ProgressListener};
@@ -86,6 +86,11 @@ impl Caller {
             Author::Client(_) => Audience::Agent,
             Author::Person(_) => Audience::Person,
         }
+    }
+
+    /// Returns who reads the answer, and when.
+    pub fn reader(&self) -> Reader {
+        Reader { audience: self.audience(), now: self.now }
     }
 
     /// Returns the trailers of a commit of this caller.

@@ -139,7 +139,7 @@ mod tests {
     use crate::pages::request::parse_page_path;
     use crate::test_home::{NOW, TestHome, ada, blueprint};
     use crate::walk::show::show_room;
-    use crate::{PalaceFileRequest, build_room, undo_last_call, view_as_file};
+    use crate::{ChangeMode, PalaceFileRequest, build_room, undo_last_call, view_as_file};
     use palazzo_core::model::{RoomId, RoomRef};
 
     fn reader() -> Caller {
@@ -339,7 +339,7 @@ mod tests {
         assert!(newest.contains(&format!("revert --no-edit {}", ids[0])), "{newest}");
         assert!(text_of(&newest).contains("renamedfrom'Hall'to'GreatHall'"), "{newest}");
         assert!(newest.contains("name: Great Hall</td>"), "{newest}");
-        home.run(|session| undo_last_call(session, false).unwrap());
+        home.run(|session| undo_last_call(session, ChangeMode::Commit).unwrap());
         let undone = page(&mut home, &format!("/keep/commits/{}", ids[0]));
         assert!(undone.contains("It was undone already"), "{undone}");
     }

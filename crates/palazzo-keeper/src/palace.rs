@@ -138,26 +138,6 @@ impl OpenPalace {
         }
     }
 
-    /// Makes a change. `plan` returns the edits for the files as they are, and is called again if
-    /// the files have changed meanwhile. Returns whether anything was changed.
-    pub(crate) fn change_files(
-        &mut self,
-        by: &Caller,
-        plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
-    ) -> Result<bool, Refusal> {
-        self.change_files_with_options(by, &ChangeOptions::default(), plan)
-    }
-
-    /// Makes a change as [`OpenPalace::change_files`] does, under a lock that excludes other
-    /// changes which depend on something being absent.
-    pub(crate) fn change_files_exclusively(
-        &mut self,
-        by: &Caller,
-        plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
-    ) -> Result<bool, Refusal> {
-        Ok(!self.change_files_in_mode(by, ChangeMode::Commit, plan)?.is_empty())
-    }
-
     /// Writes the objects of a planned change of many files, before the locks are taken for it.
     pub(crate) fn write_blobs_before_change<'t>(
         &self,
@@ -169,32 +149,10 @@ impl OpenPalace {
         Ok(())
     }
 
-    /// Makes a change as [`OpenPalace::change_files`] does, in the way that `options` say.
-    pub(crate) fn change_files_with_options(
-        &mut self,
-        by: &Caller,
-        options: &ChangeOptions<'_>,
-        plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
-    ) -> Result<bool, Refusal> {
-        Ok(!self.apply_plan(by, options, plan)?.is_empty())
-    }
-
-    /// Makes a change as [`OpenPalace::change_files_exclusively`] does; `mode` says whether it is
-    /// committed, or even written. Returns the edits.
-    pub(crate) fn change_files_in_mode(
-        &mut self,
-        by: &Caller,
-        mode: ChangeMode,
-        plan: impl FnMut(&mut Self) -> Result<ChangePlan, Refusal>,
-    ) -> Result<Vec<FileEdit>, Refusal> {
-        let is_exclusive = mode != ChangeMode::DryRun;
-        let options = ChangeOptions { mode, is_exclusive, ..ChangeOptions::default() };
-        self.apply_plan(by, &options, plan)
-    }
-
-    /// Plans and makes a change, again if another writer was faster or a commit had to be signed.
-    /// Returns the edits.
-    fn apply_plan(
+    /// Makes a change. `plan` returns the edits for the files as they are, and is called again if
+    /// another writer was faster or a commit had to be signed. Returns the edits, without those that
+    /// change nothing.
+    pub(crate) fn change_files(
         &mut self,
         by: &Caller,
         options: &ChangeOptions<'_>,

@@ -89,9 +89,9 @@ pub(super) fn run(args: &Args) -> Outcome {
     for note in imported.notes.iter().chain(&imported.errors) {
         anstream::eprintln!("{}", escape_unprintable_in_lines(note));
     }
-    print_redacted_secrets(&imported.redacted, options.is_dry_run);
+    print_redacted_secrets(&imported.redacted, options.mode.is_dry_run());
     let root = keeper.palace_root(&caller)?;
-    let summary = mempalace_import_summary(&imported, root.as_deref(), options.is_dry_run);
+    let summary = mempalace_import_summary(&imported, root.as_deref(), options.mode.is_dry_run());
     terminal::print_page(&summary)?;
     Ok(ExitCode::from(u8::from(!imported.errors.is_empty())))
 }

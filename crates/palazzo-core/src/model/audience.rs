@@ -1,4 +1,6 @@
-//! Who reads a page.
+//! Who reads a page, and when.
+
+use chrono::{DateTime, Utc};
 
 /// Who reads a page: a page names tools for an agent, and words to type for a person.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -8,6 +10,15 @@ pub enum Audience {
     Agent,
     /// A person at a terminal.
     Person,
+}
+
+/// Who reads a page, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader {
+    /// Who reads it.
+    pub audience: Audience,
+    /// The current time.
+    pub now: DateTime<Utc>,
 }
 
 impl Audience {

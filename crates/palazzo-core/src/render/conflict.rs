@@ -4,8 +4,8 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde_json::{Value, json};
 
 use crate::model::{
-    Audience, Conflict, ConflictAuthor, ConflictChoice, OpenConflict, quote_for_shell, quoted,
-    quoted_unless_plain,
+    Audience, Conflict, ConflictAuthor, ConflictChoice, OpenConflict, Reader, quote_for_shell,
+    quoted, quoted_unless_plain,
 };
 use crate::render::text::{count_with_noun, in_quotes, name_in_sentence, truncate};
 use crate::render::{ago, mark_imitations};
@@ -18,13 +18,9 @@ const MAX_AUTHOR_CHARS: usize = 40;
 
 /// Renders the notice on a conflict in a room or an entity; `writer` is the tool with which an agent
 /// writes its fields, if there is one.
-pub fn conflict_notice(
-    it: &OpenConflict,
-    writer: Option<&str>,
-    (audience, now): (Audience, DateTime<Utc>),
-) -> String {
-    let sentence = conflict_sentence(&it.conflict, Some(now));
-    let remedy = match (audience, writer) {
+pub fn conflict_notice(it: &OpenConflict, writer: Option<&str>, reader: Reader) -> String {
+    let sentence = conflict_sentence(&it.conflict, Some(reader.now));
+    let remedy = match (reader.audience, writer) {
         (Audience::Person, _) => {
             let id = quote_for_shell(&it.short_id);
             format!("edit the field, or `palazzo resolve {id} stands|other`")

@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use chrono::{DateTime, Utc};
-
-use crate::model::{Audience, CommitSummary, Palace, abridge_to_weight, token_weight};
+use crate::model::{CommitSummary, Palace, Reader, abridge_to_weight, token_weight};
 use crate::render::conflict::conflict_count_line;
 use crate::render::text::{
     count_with_noun, in_quotes, name_in_sentence, subject_before_note, title_after_label, truncate,
@@ -90,22 +88,17 @@ pub fn workspace_line(name: &str, counts: &ItemCounts) -> String {
 
 /// Renders the summary of a workspace (v1 section 5.1, v2 section 3.2) in less than three
 /// hundred tokens; names in scripts that cost many tokens are shortened.
-pub fn workspace_summary(
-    name: &str,
-    it: &WorkspaceSummary,
-    audience: Audience,
-    now: DateTime<Utc>,
-) -> String {
-    let pages = (1..).map(|share| shortened_summary(name, it, (audience, now), share));
+pub fn workspace_summary(name: &str, it: &WorkspaceSummary, reader: Reader) -> String {
+    let pages = (1..).map(|share| shortened_summary(name, it, reader, share));
     let fitting = pages.take(MAX_SHORTENING).find(|page| token_weight(page) <= MAX_WEIGHT);
-    fitting.unwrap_or_else(|| shortened_summary(name, it, (audience, now), MAX_SHORTENING))
+    fitting.unwrap_or_else(|| shortened_summary(name, it, reader, MAX_SHORTENING))
 }
 
 /// Renders the summary with names shortened to their usual weight divided by `share`.
 fn shortened_summary(
     name: &str,
     it: &WorkspaceSummary,
-    (audience, now): (Audience, DateTime<Utc>),
+    Reader { audience, now }: Reader,
     share: usize,
 ) -> String {
     let short = |text: &str, room: usize| abridge_to_weight(&whole_line(text), room / share);

@@ -8,7 +8,7 @@ use crate::conflicts::find_conflict;
 use crate::graph::update::{EntityChange, plan_update};
 use crate::merge::is_second_name;
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::{ChangeMode, ChangePlan};
+use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
 use crate::rooms::room_plans::plan_room_moves;
 use crate::{Refusal, Session};
 use palazzo_core::format::{
@@ -41,17 +41,18 @@ pub fn resolve_conflict(
     mode: ChangeMode,
 ) -> Result<ResolvedConflict, Refusal> {
     let mut found = None;
-    let edits = session.palace.change_files_in_mode(session.caller, mode, |open| {
-        let conflict = find_conflict(open.open_conflicts(), id)?;
-        let edits = plan_resolution(open, &conflict, choice)?;
-        let plan = ChangePlan {
-            edits,
-            subject: commit_subject(&conflict, choice),
-            body: render::conflict_sentence(&conflict.conflict, None),
-        };
-        found = Some(conflict);
-        Ok(plan)
-    })?;
+    let edits =
+        session.palace.change_files(session.caller, &ChangeOptions::in_mode(mode), |open| {
+            let conflict = find_conflict(open.open_conflicts(), id)?;
+            let edits = plan_resolution(open, &conflict, choice)?;
+            let plan = ChangePlan {
+                edits,
+                subject: commit_subject(&conflict, choice),
+                body: render::conflict_sentence(&conflict.conflict, None),
+            };
+            found = Some(conflict);
+            Ok(plan)
+        })?;
     let conflict = found.ok_or(Refusal::Contended)?;
     Ok(ResolvedConflict { conflict, choice, edits })
 }

@@ -16,7 +16,7 @@ use crate::graph::rules::{
 };
 use crate::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::palace::room_topics::unshown_genera;
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::diff;
@@ -71,7 +71,7 @@ pub fn create_entities(
         entity.id = Some(session.new_id());
     }
     let (mut outcome, mut faults_before) = (EntityCreationOutcome::default(), Vec::new());
-    session.palace.change_files_exclusively(session.caller, |open| {
+    session.palace.change_files(session.caller, &ChangeOptions::exclusive(), |open| {
         let (edit, planned, faults) = plan_additions(open, &new)?;
         (outcome, faults_before) = (planned, faults);
         let extended: Vec<_> = outcome.extended.iter().map(|it| it.name.clone()).collect();
@@ -161,7 +161,7 @@ pub(crate) fn add_absent_entities(
         entity.id = Some(session.new_id());
     }
     let mut created = Vec::new();
-    session.palace.change_files_exclusively(session.caller, |open| {
+    session.palace.change_files(session.caller, &ChangeOptions::exclusive(), |open| {
         let (_, absent) = partition_by_name(open, &new);
         let mut edit = GraphEdit::default();
         for entity in &absent {

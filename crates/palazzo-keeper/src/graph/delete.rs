@@ -6,7 +6,7 @@ use crate::graph::edit::GraphEdit;
 use crate::graph::lookup::resolve_current_entity_name;
 use crate::graph::references;
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::model::{Entity, Relation};
 use palazzo_core::render;
@@ -53,7 +53,7 @@ pub fn delete_entities_by_exact_name(
 ) -> Result<DeletedEntities, Refusal> {
     let names: Vec<_> = distinct_texts(names).cloned().collect();
     let mut deleted = DeletedEntities::default();
-    session.palace.change_files(session.caller, |open| {
+    session.palace.change_files(session.caller, &ChangeOptions::default(), |open| {
         let (plan, result) = plan_deletion(open, &names)?;
         deleted = result;
         Ok(plan)

@@ -1,14 +1,12 @@
 //! Describes the workspace, its genera and single entities.
 
-use chrono::{DateTime, Utc};
-
 use crate::graph::entity_relations::is_relation_to_self;
 use crate::graph::lookup::{resolve_entity_to_read, resolve_genus_name};
 use crate::graph::rules::new_fault_notes;
 use crate::palace::loaded_palace::LoadedPalace;
 use crate::sync::notices::sync_line;
 use crate::{Refusal, Session};
-use palazzo_core::model::{Audience, CommitSummary, Genus, Graph, OpenConflict};
+use palazzo_core::model::{CommitSummary, Genus, Graph, OpenConflict, Reader};
 use palazzo_core::render::{self, EntityView, GenusCount, ItemCounts, WorkspaceSummary};
 
 /// How many of the latest commits the description of a workspace lists.
@@ -84,7 +82,7 @@ pub fn get_entity<'s>(
     session: &'s mut Session<'_>,
     asked: &str,
 ) -> Result<EntityView<'s>, Refusal> {
-    let reader = (session.caller.audience(), session.caller.now);
+    let reader = session.caller.reader();
     let open = &mut *session.palace;
     let name = resolve_entity_to_read(&open.palace, asked)?;
     let file = open.palace.graph.file_of_entity(&name).unwrap_or_default().to_owned();
@@ -98,7 +96,7 @@ pub fn get_entity<'s>(
 pub(crate) fn entity_view<'a>(
     open: &'a LoadedPalace,
     name: &str,
-    reader: (Audience, DateTime<Utc>),
+    reader: Reader,
 ) -> Option<EntityView<'a>> {
     let graph = &open.palace.graph;
     let (entity, file) = (graph.get(name)?, graph.file_of_entity(name).unwrap_or_default());

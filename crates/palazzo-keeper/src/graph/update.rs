@@ -14,7 +14,7 @@ use crate::graph::rules::{
 };
 use crate::name_check::{reject_hidden_chars, reject_hidden_chars_in_relations};
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::diff;
 use palazzo_core::format::PalacePath;
@@ -137,11 +137,12 @@ fn update_entity_and_references(
         .iter_mut()
         .for_each(|it| relations::resolve_relative_dates(it, caller.today()));
     let mut outcome = EntityUpdateSummary::default();
-    let is_changed = session.palace.change_files_exclusively(caller, |open| {
+    let edits = session.palace.change_files(caller, &ChangeOptions::exclusive(), |open| {
         let (plan, result) = plan_update(open, &change)?;
         outcome = result;
         Ok(plan)
     })?;
+    let is_changed = !edits.is_empty();
     let graph = &session.palace.palace.graph;
     let entity = graph.get(&outcome.names.1);
     let faults = new_fault_notes(graph, entity.into_iter(), &outcome.faults);

@@ -181,7 +181,7 @@ fn describe_change(diff: &ItemDiff) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::palace::change_plan::ChangePlan;
+    use crate::palace::change_plan::{ChangeOptions, ChangePlan};
     use crate::test_home::{TestHome, ada};
     use palazzo_core::model::FileEdit;
 
@@ -192,7 +192,12 @@ mod tests {
             let edits = vec![edit.clone()];
             Ok(ChangePlan { edits, subject: path.to_owned(), body: String::new() })
         };
-        home.keeper.session(&ada()).unwrap().palace.change_files(&ada(), plan).unwrap();
+        home.keeper
+            .session(&ada())
+            .unwrap()
+            .palace
+            .change_files(&ada(), &ChangeOptions::default(), plan)
+            .unwrap();
     }
 
     /// Returns the subjects of the commits that changed an item, and the changes of it.

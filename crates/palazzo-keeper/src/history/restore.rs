@@ -7,7 +7,7 @@ use crate::history::item_diffs::item_diffs_from_file_diffs;
 use crate::history::resolve_item;
 use crate::history::resolve_item::ResolvedItem;
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::{ChangeOptions, ChangePlan};
+use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
 use crate::palace::rename_lookup::entity_of;
 use crate::workspaces::as_of::open_as_of;
 use crate::{Caller, Keeper, Refusal};
@@ -37,13 +37,13 @@ pub struct RestoredItem {
 /// one that was deleted since.
 ///
 /// An item that was moved or renamed since keeps its place and its name. With a deleted entity the relations of others
-/// to it are restored: they were deleted with it. With `is_dry_run` it changes nothing.
+/// to it are restored: they were deleted with it. In a dry run it changes nothing.
 pub fn restore_item(
     keeper: &mut Keeper,
     caller: &Caller,
     item: &str,
     revision: &str,
-    is_dry_run: bool,
+    mode: ChangeMode,
 ) -> Result<RestoredItem, Refusal> {
     let key = keeper.current_workspace(caller)?;
     let past_key = open_as_of(keeper, caller, &key, revision)?;
@@ -53,11 +53,11 @@ pub fn restore_item(
     let present = keeper.open_palace(&key)?;
     let mut plan = RestorePlan::new(present, &past)?;
     let changes = item_diffs_from_file_diffs(&plan.file_diffs());
-    if !is_dry_run {
+    if !mode.is_dry_run() {
         let executable = past.is_executable.map(|it| (plan.file.clone(), it));
         let executable = executable.into_iter().collect();
         let options = ChangeOptions { executable, ..ChangeOptions::default() };
-        present.change_files_with_options(caller, &options, |palace| {
+        present.change_files(caller, &options, |palace| {
             plan = RestorePlan::new(palace, &past)?;
             Ok(ChangePlan {
                 edits: plan.edits.clone(),
@@ -288,7 +288,7 @@ mod tests {
             ..EntityChange::default()
         };
         update_entity(&mut home.keeper, &ada(), &change).unwrap();
-        restore_item(&mut home.keeper, &ada(), "Gradualism", "HEAD~1", false).unwrap();
+        restore_item(&mut home.keeper, &ada(), "Gradualism", "HEAD~1", ChangeMode::Commit).unwrap();
         let graph = home.run(|it| it.palace.palace.graph.clone());
         let restored = graph.get("Slow change").unwrap();
         assert_eq!((restored.status.as_deref(), &*restored.former_names[0]), (None, "Gradualism"));

@@ -6,7 +6,7 @@ use ulid::Ulid;
 
 use crate::history::broken_links::find_new_broken_links;
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::{ChangeOptions, ChangePlan};
+use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
 use crate::{Caller, Refusal};
 use palazzo_core::format::{self, PalacePath};
 use palazzo_core::model::{
@@ -106,15 +106,15 @@ pub(crate) struct RevertCommit<'a> {
 
 impl RevertCommit<'_> {
     /// Makes the commit that undoes `undone`, and adds the links that lead nowhere since. Refuses if
-    /// a file was changed meanwhile; `later_commit` returns the commit that did. With `is_dry_run`
-    /// it changes nothing.
+    /// a file was changed meanwhile; `later_commit` returns the commit that did. In a dry run it
+    /// changes nothing.
     pub(crate) fn make<'c>(
         self,
         palace: &mut OpenPalace,
         caller: &Caller,
         undone: UndoneCommit,
         later_commit: impl Fn(&str) -> Option<&'c CommitDetails>,
-        is_dry_run: bool,
+        mode: ChangeMode,
     ) -> Result<UndoneCommit, Refusal> {
         let title = undone.description.clone();
         let plan_edits = |palace: &OpenPalace| {
@@ -125,7 +125,7 @@ impl RevertCommit<'_> {
             broken_links: find_new_broken_links(palace, &undone.changes, &edits),
             ..undone
         };
-        if is_dry_run {
+        if mode.is_dry_run() {
             return Ok(undone);
         }
         let wholly = self.undone.iter().map(|it| (UNDOES_TRAILER, it.0.clone()));
@@ -134,7 +134,7 @@ impl RevertCommit<'_> {
         let executable = modes_after_revert(palace, self.diffs, self.parents.into_iter())?;
         let options =
             ChangeOptions { more_trailers: &trailers, executable, ..ChangeOptions::default() };
-        palace.change_files_with_options(caller, &options, |palace| {
+        palace.change_files(caller, &options, |palace| {
             Ok(ChangePlan {
                 edits: plan_edits(palace)?,
                 subject: format!("{UNDO_SUBJECT_PREFIX}{}", self.subject),

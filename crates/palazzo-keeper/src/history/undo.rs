@@ -7,15 +7,16 @@ use crate::history::revert::{
 };
 use crate::history::revert_file::revert_diffs_of_file;
 use crate::palace::OpenPalace;
+use crate::palace::change_plan::ChangeMode;
 use crate::{Refusal, Session};
 use palazzo_core::model::{CommitDetails, FileContent, FileDiff};
 
 /// Undoes the last tool call that is not undone yet: a new commit restores its files, and keeps what
-/// others have changed since. Refuses if they have changed the same. With `is_dry_run` it changes
+/// others have changed since. Refuses if they have changed the same. In a dry run it changes
 /// nothing.
 pub fn undo_last_call(
     session: &mut Session<'_>,
-    is_dry_run: bool,
+    mode: ChangeMode,
 ) -> Result<UndoneCommit, Refusal> {
     let (palace, caller) = (&mut *session.palace, session.caller);
     let Some((commit, later)) = last_undoable_commit(palace)? else {
@@ -49,7 +50,7 @@ pub fn undo_last_call(
         subject: commit.summary.subject.clone(),
         body: format!("Undid {}", commit.summary.short),
     };
-    revert.make(palace, caller, undone, later_commit, is_dry_run)
+    revert.make(palace, caller, undone, later_commit, mode)
 }
 
 /// Replaces the diff of each file that others have changed since by one that keeps their changes, if

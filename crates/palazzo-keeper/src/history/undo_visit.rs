@@ -15,6 +15,7 @@ use crate::history::revert::{
 use crate::history::revert_file::revert_diffs_of_file;
 use crate::history::visits::{combine_diffs, find_visit_or_undo, visit_of_client};
 use crate::palace::OpenPalace;
+use crate::palace::change_plan::ChangeMode;
 use crate::{Caller, Refusal, Session};
 use palazzo_core::format::{self, PalacePath};
 use palazzo_core::model::{
@@ -43,11 +44,11 @@ pub enum UndoSelection {
 /// Undoes all commits of a selection that are not undone yet, in one new commit. The commit that
 /// created the palace stays. What others have changed meanwhile stays too: it is merged with the
 /// content before, or if they changed the same, the file stays with the other files of its item.
-/// Refuses if no file is left. With `is_dry_run` it changes nothing.
+/// Refuses if no file is left. In a dry run it changes nothing.
 pub fn undo_visit(
     session: &mut Session<'_>,
     selection: &UndoSelection,
-    is_dry_run: bool,
+    mode: ChangeMode,
 ) -> Result<UndoneCommit, Refusal> {
     let (palace, caller) = (&mut *session.palace, session.caller);
     let filter = CommitFilter::parse(selection, palace, caller)?;
@@ -83,7 +84,7 @@ pub fn undo_visit(
         subject: filter.name(),
         body: undone_body(history.selected.len(), filter.visit(), undone.kept.len()),
     };
-    revert.make(palace, caller, undone, later_commit, is_dry_run)
+    revert.make(palace, caller, undone, later_commit, mode)
 }
 
 /// A selection whose texts are parsed.
@@ -451,7 +452,7 @@ fn nothing_to_undo_refusal(history: &VisitHistory, title: &str, caller: &Caller)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::palace::change_plan::ChangePlan;
+    use crate::palace::change_plan::{ChangeOptions, ChangePlan};
     use crate::rooms::scrolls::{NewScroll, latest_scroll_ids, write_scroll};
     use crate::test_home::{TestHome, ada};
     use palazzo_core::model::FileEdit;
@@ -480,15 +481,20 @@ mod tests {
                 body: String::new(),
             })
         };
-        home.keeper.session(by).unwrap().palace.change_files(by, change).unwrap();
+        home.keeper
+            .session(by)
+            .unwrap()
+            .palace
+            .change_files(by, &ChangeOptions::default(), change)
+            .unwrap();
     }
 
     fn undo(
         home: &mut TestHome,
         selection: &UndoSelection,
-        is_dry_run: bool,
+        mode: ChangeMode,
     ) -> Result<String, String> {
-        let undone = home.run(|session| undo_visit(session, selection, is_dry_run));
+        let undone = home.run(|session| undo_visit(session, selection, mode));
         undone.map(|it| it.description).map_err(|it| it.to_string())
     }
 
@@ -509,13 +515,13 @@ mod tests {
         write(&mut home, &claude, ROCK, "newer");
         write(&mut home, &claude, MOSS, "green");
         let title = format!("3 commits of visit {} (claude, just now)", short_id(&claude));
-        assert_eq!(undo(&mut home, &visit(&claude), true), Ok(title.clone()));
+        assert_eq!(undo(&mut home, &visit(&claude), ChangeMode::DryRun), Ok(title.clone()));
         assert!(home.read(MOSS).is_some());
-        assert_eq!(undo(&mut home, &visit(&claude), false), Ok(title));
+        assert_eq!(undo(&mut home, &visit(&claude), ChangeMode::Commit), Ok(title));
         assert_eq!(home.read(MOSS), None);
         assert!(home.read(ROCK).unwrap().contains("[old]"));
         assert!(home.read("entities/rock/slate.yaml").is_some());
-        let again = undo(&mut home, &visit(&claude), false).unwrap_err();
+        let again = undo(&mut home, &visit(&claude), ChangeMode::Commit).unwrap_err();
         assert!(again.ends_with("are undone already"), "{again}");
     }
 
@@ -524,20 +530,20 @@ mod tests {
         let (mut home, claude, bob) = (TestHome::new(&[]), caller("claude"), caller("bob"));
         write(&mut home, &claude, ROCK, "one");
         write(&mut home, &bob, ROCK, "two");
-        let only = undo(&mut home, &visit(&claude), true).unwrap_err();
+        let only = undo(&mut home, &visit(&claude), ChangeMode::DryRun).unwrap_err();
         let why = ": entities/rock/granite.yaml would be removed, and was changed by ";
         assert!(only.contains(why), "{only}");
         assert!(only.contains("\"two\" (bob, just now)"), "{only}");
         write(&mut home, &claude, ROCK, "three");
         write(&mut home, &claude, MOSS, "green");
-        let undone = home.run(|it| undo_visit(it, &visit(&claude), false)).unwrap();
+        let undone = home.run(|it| undo_visit(it, &visit(&claude), ChangeMode::Commit)).unwrap();
         assert!(undone.description.ends_with(", just now), but for 1 file"), "{undone:?}");
         let [kept] = undone.kept.as_slice() else { panic!("{undone:?}") };
         assert_eq!(kept.path, ROCK);
         assert!(kept.changed_by.ends_with("\"two\" (bob, just now)"), "{kept:?}");
         assert!(home.read(ROCK).unwrap().contains("[three]"));
         assert_eq!(home.read(MOSS), None);
-        let again = undo(&mut home, &visit(&claude), false).unwrap_err();
+        let again = undo(&mut home, &visit(&claude), ChangeMode::Commit).unwrap_err();
         assert!(again.contains(why), "{again}");
     }
 
@@ -549,7 +555,7 @@ mod tests {
         write(&mut home, &claude, "entities/rock/slate.yaml", "grey");
         home.write(ROCK, "name: Granite\ngenus: Thing\n");
         home.rename("entities/rock/slate.yaml", "notes.txt");
-        let undone = home.run(|it| undo_visit(it, &visit(&claude), false)).unwrap();
+        let undone = home.run(|it| undo_visit(it, &visit(&claude), ChangeMode::Commit)).unwrap();
         let kept = undone.kept.iter().map(KeptFile::to_sentence).collect::<Vec<_>>();
         let why = "would be removed, and was changed by a hand edit that is not committed";
         let slate = "entities/rock/slate.yaml was changed in the same place by a hand edit that is \
@@ -560,10 +566,10 @@ mod tests {
         // Somebody drops the edit, and undoes the rest.
         home.write(ROCK, &entity_text(ROCK, "one"));
         home.rename("notes.txt", "entities/rock/slate.yaml");
-        let rest = home.run(|it| undo_visit(it, &visit(&claude), false)).unwrap();
+        let rest = home.run(|it| undo_visit(it, &visit(&claude), ChangeMode::Commit)).unwrap();
         assert_eq!(rest.kept, []);
         assert_eq!(home.read(ROCK), None);
-        let again = undo(&mut home, &visit(&claude), false).unwrap_err();
+        let again = undo(&mut home, &visit(&claude), ChangeMode::Commit).unwrap_err();
         assert!(again.ends_with("are undone already"), "{again}");
     }
 
@@ -583,10 +589,10 @@ mod tests {
             name: "CLAUDE".to_owned(),
             since: since.to_owned(),
         };
-        let refusal = undo(&mut home, &since("some day"), false).unwrap_err();
+        let refusal = undo(&mut home, &since("some day"), ChangeMode::Commit).unwrap_err();
         assert!(refusal.starts_with("`some day` is not a time: use "), "{refusal}");
         let title = "2 commits of CLAUDE since 2026-03-01T00:00:00Z (Claude, just now)".to_owned();
-        assert_eq!(undo(&mut home, &since("2026-03-01"), false), Ok(title));
+        assert_eq!(undo(&mut home, &since("2026-03-01"), ChangeMode::Commit), Ok(title));
         assert!(home.read(MOSS).unwrap().contains("[old]"));
         assert_eq!(home.read(ROCK), None);
     }
@@ -613,12 +619,12 @@ mod tests {
                 ids.iter().map(|it| palace.scroll(it).unwrap().body.clone()).collect::<Vec<_>>()
             })
         };
-        undo(&mut home, &visit(&two), false).unwrap();
-        undo(&mut home, &visit(&three), false).unwrap();
+        undo(&mut home, &visit(&two), ChangeMode::Commit).unwrap();
+        undo(&mut home, &visit(&three), ChangeMode::Commit).unwrap();
         assert_eq!(current(&mut home), ["four\n"]);
-        undo(&mut home, &visit(&four), false).unwrap();
+        undo(&mut home, &visit(&four), ChangeMode::Commit).unwrap();
         assert_eq!(current(&mut home), ["one\n"]);
-        undo(&mut home, &visit(&one), false).unwrap();
+        undo(&mut home, &visit(&one), ChangeMode::Commit).unwrap();
         assert_eq!(current(&mut home), [""; 0]);
     }
 
@@ -626,7 +632,7 @@ mod tests {
     fn an_unknown_visit_is_refused_with_the_last_visits() {
         let (mut home, claude, bob) = (TestHome::new(&[]), caller("claude"), caller("bob"));
         write(&mut home, &claude, ROCK, "hard");
-        let refusal = undo(&mut home, &visit(&bob), false).unwrap_err();
+        let refusal = undo(&mut home, &visit(&bob), ChangeMode::Commit).unwrap_err();
         let expected = format!(
             "there is nothing to undo: no commit of visit {}; the last visits are {} (claude, \
              just now)",
@@ -634,7 +640,8 @@ mod tests {
             short_id(&claude)
         );
         assert_eq!(refusal, expected);
-        let refusal = undo(&mut home, &UndoSelection::Visit("x".to_owned()), false).unwrap_err();
+        let refusal =
+            undo(&mut home, &UndoSelection::Visit("x".to_owned()), ChangeMode::Commit).unwrap_err();
         assert!(refusal.starts_with("`x` is not the id of a visit: "), "{refusal}");
     }
 }

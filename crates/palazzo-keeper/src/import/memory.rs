@@ -9,7 +9,7 @@ use crate::import::redactions::{
 };
 use crate::memory_server::changes::add_absent_relations;
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::session::new_id;
 use crate::{Caller, GraphPage, Keeper, Refusal, Session, read_graph};
 use palazzo_core::exchange::{self, MemoryServerFile};
@@ -46,7 +46,7 @@ pub fn import_memory(
     options: ImportOptions,
     progress: impl Fn(usize, usize) + Send + Sync + 'static,
 ) -> Result<MemoryImportSummary, Refusal> {
-    let (dry, mut redactions) = (options.is_dry_run, Redactions::new(options));
+    let (dry, mut redactions) = (options.mode.is_dry_run(), Redactions::new(options));
     let mut parsed = exchange::parse_memory_server_file(file);
     parsed.messages = redact_messages(parsed.messages, options);
     redact_graph(&mut redactions, name, &mut parsed);
@@ -80,7 +80,7 @@ fn import_entities_and_relations(
     dry: bool,
 ) -> Result<MemoryImportSummary, Refusal> {
     let (mut summary, mut oversized) = (MemoryImportSummary::default(), OversizedEntities::new());
-    session.palace.change_files(session.caller, |open| {
+    session.palace.change_files(session.caller, &ChangeOptions::default(), |open| {
         let edits = loop {
             let (edit, counts) = plan_import(open, graph, redactions, &oversized)?;
             summary = counts;

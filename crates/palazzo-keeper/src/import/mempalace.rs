@@ -16,7 +16,7 @@ use crate::import::redactions::{
 use crate::mempalace::add_fact::{has_same_kind_and_object, placeholder_entity, resolve_spelling};
 use crate::mempalace::drawers::MAX_NAME_CHARS;
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::session::new_id;
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::exchange::{
@@ -72,7 +72,7 @@ pub fn import_mempalace(
     options: ImportOptions,
     progress: impl Fn(usize, usize) + Send + Sync + 'static,
 ) -> Result<MempalaceImportSummary, Refusal> {
-    let (dry, mut redactions) = (options.is_dry_run, Redactions::new(options));
+    let (dry, mut redactions) = (options.mode.is_dry_run(), Redactions::new(options));
     let mut data = exchange::convert_mempalace_tables(tables, to_utc);
     let errors = redact_messages(std::mem::take(&mut data.faults), options);
     let notes = redact_messages(std::mem::take(&mut data.notes), options);
@@ -88,18 +88,22 @@ pub fn import_mempalace(
         return Ok(MempalaceImportSummary { errors, notes, ..import.summary_for_empty_palace() });
     };
     let mut summary = MempalaceImportSummary::default();
-    session.palace.change_files(&caller.with_progress(progress), |open| {
-        let (edits, counts) = import.plan_edits(open)?;
-        summary = counts;
-        let body = format!(
-            "{}, {}, {}",
-            render::count_with_noun(summary.drawers, "drawer"),
-            render::count_with_noun(summary.entries, "diary entry"),
-            render::count_with_noun(summary.facts, "fact")
-        );
-        let edits = if dry { Vec::new() } else { edits };
-        Ok(ChangePlan { edits, subject: "mempalace: import".to_owned(), body })
-    })?;
+    session.palace.change_files(
+        &caller.with_progress(progress),
+        &ChangeOptions::default(),
+        |open| {
+            let (edits, counts) = import.plan_edits(open)?;
+            summary = counts;
+            let body = format!(
+                "{}, {}, {}",
+                render::count_with_noun(summary.drawers, "drawer"),
+                render::count_with_noun(summary.entries, "diary entry"),
+                render::count_with_noun(summary.facts, "fact")
+            );
+            let edits = if dry { Vec::new() } else { edits };
+            Ok(ChangePlan { edits, subject: "mempalace: import".to_owned(), body })
+        },
+    )?;
     summary.workspace = Some(session.palace.palace.settings.name.clone());
     summary.errors.splice(0..0, errors);
     summary.notes = notes;

@@ -9,7 +9,7 @@ use crate::import::earlier_texts::{EarlierReading, EarlierTexts, ReadText};
 use crate::import::redactions::{ImportOptions, RedactedSecret, Redactions, SecretNumbers};
 use crate::import::source_index::SourceIndex;
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::session::new_id;
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::exchange::{ExtractedText, OlderText, SourceKind};
@@ -169,20 +169,20 @@ pub fn file_mined_texts(
     let mut new_id = || new_id(&mut keeper.id_generator, caller.now);
     let sources = files.iter().map(|it| MinedSource::new(it, caller, &mut new_id, options));
     let mut sources: Vec<_> = sources.filter(|it| !it.drawers.is_empty()).collect();
-    let session = match options.is_dry_run || sources.is_empty() {
+    let session = match options.mode.is_dry_run() || sources.is_empty() {
         true => keeper.session_if_any(caller)?,
         false => Some(keeper.session_for_writing(caller)?),
     };
     let Some(session) = session else { return Ok(summary_for_empty_palace(&sources)) };
     keep_older_wings(session.palace, &mut sources);
     let (change, mut filed) = plan_change(session.palace, &sources, options)?;
-    if options.is_dry_run || change.edits.is_empty() {
+    if options.mode.is_dry_run() || change.edits.is_empty() {
         return Ok(filed);
     }
     // Other writers wait for the lock, so what takes long is done before.
     let texts = change.edits.iter().filter_map(|it| it.now.as_deref());
     session.palace.write_blobs_before_change(texts)?;
-    session.palace.change_files_exclusively(caller, |open| {
+    session.palace.change_files(caller, &ChangeOptions::exclusive(), |open| {
         let (change, counts) = plan_change(open, &sources, options)?;
         filed = counts;
         Ok(change)

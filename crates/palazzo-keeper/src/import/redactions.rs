@@ -7,13 +7,14 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Map, Value};
 
+use crate::palace::change_plan::ChangeMode;
 use palazzo_core::model::{Secret, SecretKind, redact_secrets};
 
 /// How an import works.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ImportOptions {
-    /// Only count.
-    pub is_dry_run: bool,
+    /// Whether it only counts.
+    pub mode: ChangeMode,
     /// Do not redact secrets.
     pub keep_secrets: bool,
     /// Give texts that are filed already better dates and titles.

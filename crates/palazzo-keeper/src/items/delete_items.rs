@@ -7,7 +7,7 @@ use crate::graph::references::describe_references;
 use crate::items::item_change::{ItemChange, ItemChangeVerb};
 use crate::items::wing_lookup::{WingOrItem, find_wing_or_item, rooms_of_wing};
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::{ChangeMode, ChangePlan};
+use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
 use crate::rooms::room_lookup::require_room_by_name;
 use crate::rooms::room_plans::plan_room_deletions;
 use crate::{Refusal, Session};
@@ -37,11 +37,12 @@ pub fn delete_items(
     mode: ChangeMode,
 ) -> Result<ItemChange, Refusal> {
     let mut description = String::new();
-    let edits = session.palace.change_files_in_mode(session.caller, mode, |open| {
-        let (plan, text) = plan_item_deletions(open, names, scrolls_to)?;
-        description = text;
-        Ok(plan)
-    })?;
+    let edits =
+        session.palace.change_files(session.caller, &ChangeOptions::in_mode(mode), |open| {
+            let (plan, text) = plan_item_deletions(open, names, scrolls_to)?;
+            description = text;
+            Ok(plan)
+        })?;
     Ok(ItemChange { verb: ItemChangeVerb::Delete, description, mode, edits })
 }
 

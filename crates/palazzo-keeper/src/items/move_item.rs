@@ -7,7 +7,7 @@ use crate::history::path_argument::path_in_palace;
 use crate::items::item_change::{ItemChange, ItemChangeVerb};
 use crate::items::wing_lookup::{WingOrItem, find_wing_or_item, rooms_of_wing};
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::{ChangeMode, ChangePlan};
+use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
 use crate::rooms::drawer_moves::plan_drawer_move;
 use crate::rooms::room_lookup::require_room_by_name;
 use crate::rooms::room_plans::plan_room_moves;
@@ -31,11 +31,12 @@ pub fn move_item(
     mode: ChangeMode,
 ) -> Result<ItemChange, Refusal> {
     let mut done = None;
-    let edits = session.palace.change_files_in_mode(session.caller, mode, |open| {
-        let (plan, verb, description) = plan_move(open, name, new)?;
-        done = Some((verb, description));
-        Ok(plan)
-    })?;
+    let edits =
+        session.palace.change_files(session.caller, &ChangeOptions::in_mode(mode), |open| {
+            let (plan, verb, description) = plan_move(open, name, new)?;
+            done = Some((verb, description));
+            Ok(plan)
+        })?;
     let (verb, description) = done.ok_or(Refusal::Contended)?;
     Ok(ItemChange { verb, description, mode, edits })
 }

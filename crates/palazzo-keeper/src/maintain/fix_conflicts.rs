@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::conflicts::findings::settled_finding;
 use crate::maintain::fix::FixReport;
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::{ChangeMode, ChangePlan};
+use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::model::{Diagnostic, FileEdit};
 
@@ -36,10 +36,11 @@ fn fix_palace(session: &mut Session<'_>, earlier: &[FixReport]) -> Result<FixRep
         return Ok(report);
     }
     let mode = ChangeMode::WithoutCommit;
-    report.edits = session.palace.change_files_in_mode(session.caller, mode, |open| {
-        let edits = plan_deletions(open, &written);
-        Ok(ChangePlan { edits, subject: "fix".to_owned(), body: String::new() })
-    })?;
+    report.edits =
+        session.palace.change_files(session.caller, &ChangeOptions::in_mode(mode), |open| {
+            let edits = plan_deletions(open, &written);
+            Ok(ChangePlan { edits, subject: "fix".to_owned(), body: String::new() })
+        })?;
     let is_conflict = |it: &&FileEdit| it.now.is_none();
     let fixed = report.edits.iter().filter(is_conflict).map(|it| settled_finding(&it.path));
     report.fixed = fixed.collect::<Vec<Diagnostic>>();

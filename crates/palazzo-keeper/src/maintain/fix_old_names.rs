@@ -7,7 +7,7 @@ use crate::graph::edit::GraphEdit;
 use crate::graph::references;
 use crate::maintain::fix::FixReport;
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::{ChangeMode, ChangePlan};
+use crate::palace::change_plan::{ChangeMode, ChangeOptions, ChangePlan};
 use crate::palace::explained_findings::{Explanations, explain_findings};
 use crate::palace::findings::{prepare_checks, resolve_diagnostic_positions};
 use crate::rooms::drawer_moves::plan_drawer_moves;
@@ -108,9 +108,10 @@ fn write_unless_broken(
     plan: impl Fn(&mut OpenPalace) -> Result<Vec<FileEdit>, Refusal>,
 ) -> Result<bool, Refusal> {
     let mode = ChangeMode::WithoutCommit;
-    let written = session.palace.change_files_in_mode(session.caller, mode, |open| {
-        Ok(ChangePlan { edits: plan(open)?, subject: "fix".to_owned(), body: String::new() })
-    });
+    let written =
+        session.palace.change_files(session.caller, &ChangeOptions::in_mode(mode), |open| {
+            Ok(ChangePlan { edits: plan(open)?, subject: "fix".to_owned(), body: String::new() })
+        });
     match written {
         Ok(edits) => Ok(!edits.is_empty()),
         Err(Refusal::BrokenFile(_) | Refusal::UneditableFormatting { .. }) => Ok(false),

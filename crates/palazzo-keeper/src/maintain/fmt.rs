@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::palace::change_plan::missing_schema_edits;
+use crate::palace::change_plan::{ChangeMode, missing_schema_edits};
 use crate::palace::findings::{Finding, other_format_finding};
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::diff;
@@ -34,15 +34,15 @@ pub struct FmtReport {
 }
 
 /// Formats the files of all palaces of the home, or only those at or below the path `within`;
-/// writes them if `is_write`. Commits nothing.
+/// in a dry run writes none. Commits nothing.
 pub fn fmt_files(
     keeper: &Keeper,
     caller: &Caller,
     within: Option<&str>,
-    is_write: bool,
+    mode: ChangeMode,
 ) -> Result<Vec<FmtReport>, Refusal> {
     let stores = keeper.workspaces()?.into_iter().map(|it| keeper.store_of(&it));
-    stores.map(|mut store| fmt_palace(&mut store, caller, within, is_write)).collect()
+    stores.map(|mut store| fmt_palace(&mut store, caller, within, mode)).collect()
 }
 
 impl FmtReport {
@@ -66,11 +66,11 @@ fn fmt_palace(
     store: &mut Store,
     caller: &Caller,
     within: Option<&str>,
-    is_write: bool,
+    mode: ChangeMode,
 ) -> Result<FmtReport, Refusal> {
     for _ in 0..MAX_ATTEMPTS {
         let report = plan_fmt(store, within)?;
-        if !is_write || report.edits.is_empty() {
+        if mode.is_dry_run() || report.edits.is_empty() {
             return Ok(report);
         }
         let change = Changeset::without_commit(
@@ -158,8 +158,8 @@ mod tests {
     const CRYPT: (&str, &str) = ("rooms/crypt.yaml", "portals:\n- hall # up\nname: Grüft\n");
 
     /// Formats the only palace.
-    fn fmt(home: &TestHome, within: Option<&str>, is_write: bool) -> FmtReport {
-        fmt_files(&home.keeper, &ada(), within, is_write).unwrap().remove(0)
+    fn fmt(home: &TestHome, within: Option<&str>, mode: ChangeMode) -> FmtReport {
+        fmt_files(&home.keeper, &ada(), within, mode).unwrap().remove(0)
     }
 
     fn edited_paths(report: &FmtReport) -> Vec<&str> {
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_check_lists_edits_and_writes_nothing() {
         let home = TestHome::new(&[HALL, CRYPT]);
-        let report = fmt(&home, None, false);
+        let report = fmt(&home, None, ChangeMode::DryRun);
         assert_eq!(edited_paths(&report), ["rooms/crypt.yaml", "rooms/hall.yaml"]);
         assert_eq!(report.file_count, 3);
         assert_eq!(home.read("rooms/hall.yaml").unwrap(), HALL.1);
@@ -180,26 +180,26 @@ mod tests {
     #[test]
     fn formatted_files_need_no_second_formatting() {
         let home = TestHome::new(&[HALL, CRYPT]);
-        assert_eq!(fmt(&home, None, true).edits.len(), 2);
+        assert_eq!(fmt(&home, None, ChangeMode::WithoutCommit).edits.len(), 2);
         assert_eq!(home.read("rooms/hall.yaml").unwrap(), "name: Hall\n");
         let crypt = "name: Grüft\nportals:\n  - hall # up\n";
         assert_eq!(home.read("rooms/crypt.yaml").unwrap(), crypt);
-        assert_eq!(fmt(&home, None, true).edits, []);
+        assert_eq!(fmt(&home, None, ChangeMode::WithoutCommit).edits, []);
     }
 
     #[test]
     fn only_files_at_or_below_a_path_are_formatted() {
         let home = TestHome::new(&[HALL, CRYPT, ("scrolls/hall/a.md", "---\n---\nA.\n")]);
-        let report = fmt(&home, Some("rooms/hall.yaml"), true);
+        let report = fmt(&home, Some("rooms/hall.yaml"), ChangeMode::WithoutCommit);
         assert_eq!((edited_paths(&report), report.file_count), (vec!["rooms/hall.yaml"], 1));
         assert_eq!(home.read("rooms/crypt.yaml").unwrap(), CRYPT.1);
-        assert_eq!(fmt(&home, Some("rooms"), false).file_count, 2);
+        assert_eq!(fmt(&home, Some("rooms"), ChangeMode::DryRun).file_count, 2);
     }
 
     #[test]
     fn a_broken_file_is_reported_and_the_others_are_formatted() {
         let home = TestHome::new(&[HALL, ("rooms/well.yaml", "name: [Well\n")]);
-        let report = fmt(&home, None, true);
+        let report = fmt(&home, None, ChangeMode::WithoutCommit);
         let files: Vec<_> = report.findings.iter().map(|it| it.diagnostic.file.as_str()).collect();
         assert_eq!(
             (files, edited_paths(&report)),
@@ -212,7 +212,7 @@ mod tests {
     fn a_palace_with_another_format_is_left_alone() {
         let home = TestHome::new(&[HALL, ("palace.toml", "format = 2\nname = \"Keep\"\n")]);
         for within in [None, Some("rooms")] {
-            let report = fmt(&home, within, true);
+            let report = fmt(&home, within, ChangeMode::WithoutCommit);
             assert_eq!(report.findings[0].diagnostic.code, Code::FormatVersion);
             assert_eq!(report.edits, []);
         }
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn the_diff_is_a_patch() {
         let home = TestHome::new(&[HALL]);
-        let diff = fmt(&home, None, false).diff();
+        let diff = fmt(&home, None, ChangeMode::DryRun).diff();
         assert!(diff.contains("--- a/rooms/hall.yaml\n+++ b/rooms/hall.yaml\n"), "{diff}");
         assert!(diff.ends_with("-name:   'Hall'\n+name: Hall\n"), "{diff}");
         assert_eq!(FmtReport::default().diff(), "");
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn paths_are_relative_to_a_folder_above_the_palace() {
         let home = TestHome::new(&[HALL]);
-        let report = fmt(&home, None, false);
+        let report = fmt(&home, None, ChangeMode::DryRun);
         let path = report.path_relative_to("palace.toml", &home.keeper.home);
         assert_eq!(path, ["keep", "palace.toml"].join(MAIN_SEPARATOR_STR));
         let path = report.path_relative_to("palace.toml", Path::new("/elsewhere"));

@@ -7,7 +7,7 @@ use crate::graph::create::add_absent_entities;
 use crate::graph::delete::distinct_texts;
 use crate::graph::edit::GraphEdit;
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::model::{Entity, Triple};
 use palazzo_core::render;
@@ -54,7 +54,7 @@ pub fn create_relations_if_absent(
     }
     let session = keeper.session_for_writing(caller)?;
     let mut created = Vec::new();
-    session.palace.change_files(caller, |open| {
+    session.palace.change_files(caller, &ChangeOptions::default(), |open| {
         let mut edit = GraphEdit::default();
         created = add_absent_relations(open, &mut edit, new)?;
         let subject = match created.as_slice() {
@@ -84,7 +84,7 @@ pub fn add_observations(
         };
     };
     let mut added = Vec::new();
-    session.palace.change_files(caller, |open| {
+    session.palace.change_files(caller, &ChangeOptions::default(), |open| {
         let mut edit = GraphEdit::default();
         added = add_absent_observations(open, &mut edit, new)?;
         let what =
@@ -106,7 +106,7 @@ pub fn delete_observations(
         summary.missing = old.iter().map(|(name, _)| name.clone()).collect();
         return Ok(summary);
     };
-    session.palace.change_files(caller, |open| {
+    session.palace.change_files(caller, &ChangeOptions::default(), |open| {
         let mut edit = GraphEdit::default();
         summary = remove_observations(open, &mut edit, old)?;
         let what = render::count_with_noun(summary.deleted, "observation");
@@ -124,7 +124,7 @@ pub fn delete_relations(
     let old: BTreeSet<&Triple> = old.iter().collect();
     let mut summary = DeletionSummary { requested: old.len(), ..DeletionSummary::default() };
     let Some(session) = keeper.session_if_any(caller)? else { return Ok(summary) };
-    session.palace.change_files(caller, |open| {
+    session.palace.change_files(caller, &ChangeOptions::default(), |open| {
         let mut edit = GraphEdit::default();
         summary.deleted = remove_relations(open, &mut edit, &old)?;
         let what = render::count_with_noun(summary.deleted, "relation");

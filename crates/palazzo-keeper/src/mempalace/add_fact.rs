@@ -8,7 +8,7 @@ use crate::graph::dates::{parse_date_argument, resolve_relative_date};
 use crate::graph::edit::GraphEdit;
 use crate::mempalace::facts::{FactRecord, fact_line, fact_record};
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::model::{Date, Entity, Graph, PointInTime, Relation, Triple, fold_name, quoted};
 use palazzo_core::render;
@@ -53,7 +53,7 @@ pub fn add_fact(
     let mut session = keeper.session_for_writing(caller)?;
     let (id, now) = (session.new_id(), caller.point_in_time());
     let mut added = None;
-    session.palace.change_files_exclusively(caller, |open| {
+    session.palace.change_files(caller, &ChangeOptions::exclusive(), |open| {
         let (plan, outcome) = plan_add_fact(open, &subject, relation.clone(), id, now)?;
         added = Some(outcome);
         Ok(plan)
@@ -76,7 +76,7 @@ pub fn end_fact(
         || Refusal::Invalid(format!("there is no such fact: {}", describe_triple(triple)));
     let session = keeper.session_if_any(caller)?.ok_or_else(missing)?;
     let mut ended_fact = None;
-    session.palace.change_files(caller, |open| {
+    session.palace.change_files(caller, &ChangeOptions::default(), |open| {
         let (plan, fact) = plan_end_fact(open, triple, &ended, now)?;
         ended_fact = Some(fact);
         Ok(plan)

@@ -3,7 +3,7 @@
 use chrono::SubsecRound;
 
 use crate::mempalace::drawers::{validate_name, validate_text};
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::{Caller, Keeper, Refusal};
 use palazzo_core::format::{self, new_diary_entry_path};
 use palazzo_core::model::{DiaryEntry, FileEdit};
@@ -42,7 +42,7 @@ pub fn write_diary(
         written: Some(caller.now.trunc_subsecs(0)),
         text: text.to_owned(),
     };
-    session.palace.change_files(caller, |open| {
+    session.palace.change_files(caller, &ChangeOptions::default(), |open| {
         let path = new_diary_entry_path(&open.palace.diaries, &agent, &entry, |_| 0);
         let now = Some(format::serialize_diary_entry(&entry));
         Ok(ChangePlan {

@@ -6,7 +6,7 @@ use chrono::SubsecRound;
 use ulid::Ulid;
 
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::format::{self, choose_drawer_room, new_drawer_path};
 use palazzo_core::model::{
@@ -113,7 +113,7 @@ pub fn file_drawer(
         text: new.text.clone(),
     };
     let mut outcome = None;
-    session.palace.change_files_exclusively(caller, |open| {
+    session.palace.change_files(caller, &ChangeOptions::exclusive(), |open| {
         let (plan, filed) = plan_filing(open, &shelf, &drawer, new.force);
         outcome = Some(filed);
         Ok(plan)
@@ -126,7 +126,7 @@ pub fn file_drawer(
 pub fn delete_drawer(session: &mut Session<'_>, id: Ulid) -> Result<DrawerLocation, Refusal> {
     let missing = || Refusal::NoSuchDrawer { asked: id.to_string() };
     let mut deleted = None;
-    session.palace.change_files(session.caller, |open| {
+    session.palace.change_files(session.caller, &ChangeOptions::default(), |open| {
         let files: Vec<_> = open.palace.drawers.files_with_id(id).map(str::to_owned).collect();
         let file = match files.as_slice() {
             [only] => only.clone(),

@@ -24,7 +24,7 @@ pub(super) fn entity_content(
         page.session.palace.palace.graph.file_of_entity(&name).unwrap_or_default().to_owned();
     page.session.palace.refresh_file(&file);
     let (open, by) = (&*page.session.palace, page.session.caller);
-    let Some(view) = entity_view(open, &name, (by.audience(), now)) else {
+    let Some(view) = entity_view(open, &name, by.reader()) else {
         return Err(Refusal::NoSuchEntity { asked: name, meant: None });
     };
     let changes = page.commits.iter().filter(|it| it.changed_files.contains(&file));

@@ -96,7 +96,7 @@ fn entity_page<'a>(
     commits: &[CommitDetails],
 ) -> Option<EntityPage<'a>> {
     let graph: &Graph = &open.palace.graph;
-    let view = entity_view(open, name, (by.audience(), by.now))?;
+    let view = entity_view(open, name, by.reader())?;
     let file = graph.file_of_entity(name).unwrap_or_default();
     let changes = commits.iter().filter(|it| it.changed_files.iter().any(|it| it == file));
     let changes = changes.take(3).map(|it| it.summary.clone()).collect();

@@ -38,7 +38,9 @@ pub(super) fn count_open_work(palace: &Palace) -> usize {
 pub(super) fn finding_count(page: &mut PageSession<'_, '_>) -> Result<Option<usize>, Refusal> {
     let open = &*page.session.palace;
     let files = open.file_states.change_counters();
-    if let Some(count) = open.page_cache.finding_count(files) {
+    if let Some((of, count)) = open.page_cache.finding_count.get()
+        && of == files
+    {
         return Ok(Some(count));
     }
     let palace = &open.palace;
@@ -49,6 +51,6 @@ pub(super) fn finding_count(page: &mut PageSession<'_, '_>) -> Result<Option<usi
     let checked = (page.tools, page.workspaces);
     let report = check_palace(page.session.palace, checked, page.session.models, Vec::new())?;
     let count = report.findings.len();
-    page.session.palace.page_cache.set_finding_count(files, count);
+    page.session.palace.page_cache.finding_count.set(files, count);
     Ok(Some(count))
 }

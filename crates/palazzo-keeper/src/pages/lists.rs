@@ -80,9 +80,9 @@ pub(super) fn search_content(
 pub(super) fn findings_content(page: &mut PageSession<'_, '_>) -> Result<PageContent, Refusal> {
     let checked = (page.tools, page.workspaces);
     let report = check_palace(page.session.palace, checked, page.session.models, Vec::new())?;
-    let (open, now) = (&*page.session.palace, page.session.caller.now);
+    let open = &*page.session.palace;
     let files = open.file_states.change_counters();
-    open.page_cache.set_finding_count(files, report.findings.len());
+    open.page_cache.finding_count.set(files, report.findings.len());
     let mut findings: Vec<_> = report.findings.into_iter().map(|it| it.diagnostic).collect();
     // They are listed with what to do about them.
     findings.retain(|it| it.code != Code::OpenConflict);
@@ -90,7 +90,7 @@ pub(super) fn findings_content(page: &mut PageSession<'_, '_>) -> Result<PageCon
     findings.truncate(MAX_FINDINGS);
     let with_item = |it: Diagnostic| (open.item_in_file(&it.file), it);
     let findings: Vec<_> = findings.into_iter().map(with_item).map(|(a, b)| (b, a)).collect();
-    let reader = (page.session.caller.audience(), now);
+    let reader = page.session.caller.reader();
     let conflicts = list_conflicts(page.session)
         .into_iter()
         .take(MAX_FINDINGS)

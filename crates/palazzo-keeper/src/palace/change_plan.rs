@@ -25,6 +25,18 @@ pub enum ChangeMode {
     DryRun,
 }
 
+impl ChangeMode {
+    /// Returns whether the change is only planned.
+    pub fn is_dry_run(self) -> bool {
+        self == Self::DryRun
+    }
+
+    /// Returns the mode of a change that is committed, unless it is a dry run.
+    pub fn commit_unless_dry_run(is_dry_run: bool) -> Self {
+        if is_dry_run { Self::DryRun } else { Self::Commit }
+    }
+}
+
 /// How a change is made.
 #[derive(Default)]
 pub(crate) struct ChangeOptions<'a> {
@@ -35,6 +47,18 @@ pub(crate) struct ChangeOptions<'a> {
     pub(crate) more_trailers: &'a [(&'static str, String)],
     /// Whether files are executable after the change, by path; others keep their mode.
     pub(crate) executable: BTreeMap<String, bool>,
+}
+
+impl ChangeOptions<'_> {
+    /// Returns the options of a change that depends on something being absent.
+    pub(crate) fn exclusive() -> Self {
+        Self::in_mode(ChangeMode::Commit)
+    }
+
+    /// Returns the options of a change in a mode; it is exclusive, unless it is only planned.
+    pub(crate) fn in_mode(mode: ChangeMode) -> Self {
+        Self { mode, is_exclusive: !mode.is_dry_run(), ..Self::default() }
+    }
 }
 
 /// The outcome of a planned change.

@@ -15,7 +15,8 @@ impl LoadedPalace {
     pub(crate) fn newest_commits(&self) -> Result<Arc<Vec<CommitDetails>>, Refusal> {
         let as_of = self.store.as_of_commit().map(|it| it.id.clone());
         let Some(head) = as_of.or_else(|| self.head.clone()) else { return Ok(Arc::default()) };
-        let (known_head, known) = self.page_cache.known_commits();
+        let (known_head, known) = self.page_cache.newest_commits.get().unzip();
+        let known = known.unwrap_or_default();
         if known_head.as_ref() == Some(&head) {
             return Ok(known);
         }
@@ -32,7 +33,7 @@ impl LoadedPalace {
             commits.truncate(MAX_COMMITS);
         }
         let commits = Arc::new(commits);
-        self.page_cache.set_known_commits(head, commits.clone());
+        self.page_cache.newest_commits.set(head, commits.clone());
         Ok(commits)
     }
 }

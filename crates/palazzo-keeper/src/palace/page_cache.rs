@@ -14,14 +14,35 @@ use palazzo_core::view::MapPlan;
 pub(crate) struct PageCache {
     /// The map that shows a wing in full, by that wing; emptied when a room changes.
     maps: Mutex<BTreeMap<Option<Slug>, Arc<MapPlan>>>,
-    /// The last commit, and the newest commits up to it.
-    commits: Mutex<(Option<CommitId>, Arc<Vec<CommitDetails>>)>,
-    /// The last commit, and when each room came into the palace up to it.
-    arrivals: Mutex<(Option<CommitId>, Arc<RoomArrivals>)>,
-    /// The last commit, and the commits up to it that came from other machines.
-    synced: Mutex<(Option<CommitId>, Arc<HashSet<String>>)>,
+    /// The newest commits up to a commit.
+    pub(crate) newest_commits: Memo<CommitId, Arc<Vec<CommitDetails>>>,
+    /// When each room came into the palace, up to a commit.
+    pub(crate) room_arrivals: Memo<CommitId, Arc<RoomArrivals>>,
+    /// The commits up to a commit that came from other machines.
+    pub(crate) synced_commits: Memo<CommitId, Arc<HashSet<String>>>,
     /// The number of findings in the files with these counters.
-    findings: Mutex<Option<(ChangeCounters, usize)>>,
+    pub(crate) finding_count: Memo<ChangeCounters, usize>,
+}
+
+/// The last value that was computed, with the key that it was computed for.
+pub(crate) struct Memo<K, V>(Mutex<Option<(K, V)>>);
+
+impl<K: Clone, V: Clone> Memo<K, V> {
+    /// Returns the value, with its key.
+    pub(crate) fn get(&self) -> Option<(K, V)> {
+        lock(&self.0).clone()
+    }
+
+    /// Keeps a value.
+    pub(crate) fn set(&self, key: K, value: V) {
+        *lock(&self.0) = Some((key, value));
+    }
+}
+
+impl<K, V> Default for Memo<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
 }
 
 impl PageCache {
@@ -46,47 +67,6 @@ impl PageCache {
         let plan = Arc::new(plan());
         lock(&self.maps).insert(key, plan.clone());
         plan
-    }
-
-    /// Returns the last commit whose history is known, and the newest commits up to it.
-    pub(crate) fn known_commits(&self) -> (Option<CommitId>, Arc<Vec<CommitDetails>>) {
-        lock(&self.commits).clone()
-    }
-
-    /// Keeps the newest commits up to `head`.
-    pub(crate) fn set_known_commits(&self, head: CommitId, commits: Arc<Vec<CommitDetails>>) {
-        *lock(&self.commits) = (Some(head), commits);
-    }
-
-    /// Returns the last commit whose rooms are known, and when each of them came into the palace.
-    pub(crate) fn known_arrivals(&self) -> (Option<CommitId>, Arc<RoomArrivals>) {
-        lock(&self.arrivals).clone()
-    }
-
-    /// Keeps when each room up to `head` came into the palace.
-    pub(crate) fn set_known_arrivals(&self, head: CommitId, arrivals: Arc<RoomArrivals>) {
-        *lock(&self.arrivals) = (Some(head), arrivals);
-    }
-
-    /// Returns the last commit whose origin is known, and the commits up to it that came from other
-    /// machines.
-    pub(crate) fn known_synced_commits(&self) -> (Option<CommitId>, Arc<HashSet<String>>) {
-        lock(&self.synced).clone()
-    }
-
-    /// Keeps the commits up to `head` that came from other machines.
-    pub(crate) fn set_known_synced_commits(&self, head: CommitId, synced: Arc<HashSet<String>>) {
-        *lock(&self.synced) = (Some(head), synced);
-    }
-
-    /// Returns the number of findings, if it is known for the present files.
-    pub(crate) fn finding_count(&self, files: ChangeCounters) -> Option<usize> {
-        lock(&self.findings).filter(|(of, _)| *of == files).map(|(_, count)| count)
-    }
-
-    /// Keeps the number of findings in the present files.
-    pub(crate) fn set_finding_count(&self, files: ChangeCounters, count: usize) {
-        *lock(&self.findings) = Some((files, count));
     }
 }
 

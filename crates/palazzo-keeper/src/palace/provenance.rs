@@ -176,14 +176,15 @@ impl LoadedPalace {
 
     /// Returns the commits that came from other machines.
     fn synced_commits(&self) -> Arc<HashSet<String>> {
-        let (known_head, known) = self.page_cache.known_synced_commits();
+        let (known_head, known) = self.page_cache.synced_commits.get().unzip();
+        let known = known.unwrap_or_default();
         let Some(head) = self.head.clone().filter(|it| known_head.as_ref() != Some(it)) else {
             return known;
         };
         let new = self.store.synced_commits(known_head.as_ref(), MAX_SYNCED_COMMITS);
         let mut synced = known;
         Arc::make_mut(&mut synced).extend(new.unwrap_or_default());
-        self.page_cache.set_known_synced_commits(head, synced.clone());
+        self.page_cache.synced_commits.set(head, synced.clone());
         synced
     }
 }

@@ -14,7 +14,8 @@ impl LoadedPalace {
     pub(crate) fn room_arrivals(&self) -> Result<Arc<RoomArrivals>, Refusal> {
         let as_of = self.store.as_of_commit().map(|it| it.id.clone());
         let Some(head) = as_of.or_else(|| self.head.clone()) else { return Ok(Arc::default()) };
-        let (known_head, mut arrivals) = self.page_cache.known_arrivals();
+        let (known_head, arrivals) = self.page_cache.room_arrivals.get().unzip();
+        let mut arrivals = arrivals.unwrap_or_default();
         if known_head.as_ref() == Some(&head) {
             return Ok(arrivals);
         }
@@ -40,7 +41,7 @@ impl LoadedPalace {
                 arrivals.entry(id).or_insert(number);
             }
         }
-        self.page_cache.set_known_arrivals(head, arrivals.clone());
+        self.page_cache.room_arrivals.set(head, arrivals.clone());
         Ok(arrivals)
     }
 }

@@ -6,7 +6,7 @@ use ulid::Ulid;
 
 use crate::name_check::{reject_hidden_chars, reject_hidden_chars_in_line};
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::palace::item_edits::plan_room_edit;
 use crate::rooms::room_findings::summarize_room_findings;
 use crate::{Caller, Keeper, Refusal};
@@ -87,7 +87,7 @@ pub fn build_room(
     let id = session.new_id();
     let mut target = None;
     let mut is_new = false;
-    let is_changed = session.palace.change_files(caller, |open| {
+    let edits = session.palace.change_files(caller, &ChangeOptions::default(), |open| {
         let room = resolve_target_room(open, blueprint)?;
         is_new = open.palace.room(&room).is_none();
         let plan = plan_room_change(open, blueprint, &room, id)?;
@@ -95,6 +95,7 @@ pub fn build_room(
         target = Some((room, neighbours));
         Ok(plan)
     })?;
+    let is_changed = !edits.is_empty();
     let (room, neighbours) = target.ok_or(Refusal::NoRooms)?;
     let name = render::one_line(&session.palace.palace.room_name(&room));
     let mut findings =

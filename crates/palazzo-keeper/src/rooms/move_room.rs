@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::rooms::room_lookup::require_room;
 use crate::rooms::room_plans::{plan_room_deletions, plan_room_moves};
 use crate::{Refusal, Session};
@@ -30,7 +30,7 @@ pub fn rename_room(
     new: &RoomDestination,
 ) -> Result<MovedRoom, Refusal> {
     let mut done = None;
-    session.palace.change_files_exclusively(session.caller, |open| {
+    session.palace.change_files(session.caller, &ChangeOptions::exclusive(), |open| {
         let from = require_room(open, room)?;
         let to = new.of_room(&from);
         let body = render::one_line(&open.palace.room_name(&from));
@@ -58,7 +58,7 @@ pub fn delete_room(
     scrolls_to: Option<&RoomRef>,
 ) -> Result<MovedRoom, Refusal> {
     let mut done = None;
-    session.palace.change_files_exclusively(session.caller, |open| {
+    session.palace.change_files(session.caller, &ChangeOptions::exclusive(), |open| {
         let id = require_room(open, room)?;
         let scrolls_to = scrolls_to.map(|it| require_room(open, it)).transpose()?;
         let name = render::one_line(&open.palace.room_name(&id));

@@ -4,7 +4,7 @@ use chrono::{DateTime, SubsecRound as _, Utc};
 
 use crate::name_check::reject_hidden_chars_in_line;
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::rooms::position::current_position;
 use crate::rooms::room_lookup::{require_room_by_name, rooms_with_name};
 use crate::walk::shown_items::mark_shown;
@@ -63,7 +63,7 @@ pub fn write_scroll(
     };
     let mut scroll = new_scroll(&mut session, title.clone(), &new.body);
     let (mut written, mut replaced) = (None, Vec::new());
-    session.palace.change_files_exclusively(caller, |open| {
+    session.palace.change_files(caller, &ChangeOptions::exclusive(), |open| {
         let room = room_for_scroll(open, new.room.as_deref(), here.as_ref())?;
         let room_name = render::one_line(&open.palace.room_name(&room));
         let mut older = scrolls_with_title(&open.palace, &room, &title);

@@ -73,7 +73,7 @@ fn notices_at(
     caller: &Caller,
 ) -> Vec<Notice> {
     let since = visit.changes_since_visit.get(&position.workspace);
-    room_notices(palace, &position.room, since, (caller.audience(), caller.now))
+    room_notices(palace, &position.room, since, caller.reader())
 }
 
 /// Returns the notices of which a visit is told once: of the revision of a room, and of sync.

@@ -7,15 +7,13 @@
 
 use std::collections::BTreeMap;
 
-use chrono::{DateTime, Utc};
-
 use crate::palace::OpenPalace;
 use crate::palace::room_topics::RoomTopics;
 use crate::walk::changes_since_visit;
 use crate::work::work_items::work_view;
 use palazzo_core::format::{PalacePath, room_path};
 use palazzo_core::model::{
-    Audience, ItemId, OpenConflict, Palace, Room, RoomId, ScrollId, WorkSubject,
+    ItemId, OpenConflict, Palace, Reader, Room, RoomId, ScrollId, WorkSubject,
 };
 use palazzo_core::render::{self, Notice, RoomView};
 use palazzo_core::visit::ChangesSinceVisit;
@@ -101,29 +99,25 @@ pub(crate) fn room_notices(
     palace: &OpenPalace,
     room: &RoomId,
     since: Option<&ChangesSinceVisit>,
-    (audience, now): (Audience, DateTime<Utc>),
+    reader: Reader,
 ) -> Vec<Notice> {
     let scope = RoomTopics::for_room(&palace.palace, room);
     let changes =
-        since.map(|it| changes_since_visit::change_notices(&palace.palace, &scope, it, now));
-    let work = work_notices(palace, &scope, (audience, now));
+        since.map(|it| changes_since_visit::change_notices(&palace.palace, &scope, it, reader.now));
+    let work = work_notices(palace, &scope, reader);
     let faults = palace.entity_faults().room_notice(&palace.palace.graph, &scope);
     let notices = changes.into_iter().flatten().chain(work).chain(faults);
     let is_entry = palace.palace.entry_room() == Some(room);
     let notices = notices.map(Notice).chain(palace.store().warning_before_write().map(Notice));
     let notices = notices.chain(missing_entry_notice(palace).filter(|_| is_entry));
     let notices = notices.chain(old_name_notices(palace, room));
-    let notices = notices.chain(conflict_notices(palace, room, (audience, now)));
+    let notices = notices.chain(conflict_notices(palace, room, reader));
     notices.chain(palace.file_error_notices().into_iter().map(Notice)).collect()
 }
 
 /// Returns the notices on the conflicts about a room and its scrolls; in the entry room, also the
 /// number of all others.
-fn conflict_notices(
-    open: &OpenPalace,
-    room: &RoomId,
-    (audience, now): (Audience, DateTime<Utc>),
-) -> Vec<Notice> {
+fn conflict_notices(open: &OpenPalace, room: &RoomId, reader: Reader) -> Vec<Notice> {
     let room_file = room_path(room);
     let is_here = |file: &str| {
         file == room_file || open.palace.scroll_in_file(file).is_some_and(|it| it.room == *room)
@@ -132,14 +126,15 @@ fn conflict_notices(
     let writer =
         |it: &OpenConflict| (it.item_file == room_file).then_some("build_room (merge: true)");
     let listed = here.iter().take(MAX_CONFLICTS);
-    let listed = listed.map(|it| Notice(render::conflict_notice(it, writer(it), (audience, now))));
+    let listed = listed.map(|it| Notice(render::conflict_notice(it, writer(it), reader)));
     let others = match open.palace.entry_room() == Some(room) {
         true => open.count_open_conflicts(),
         false => here.len(),
     };
     let others = others.saturating_sub(here.len().min(MAX_CONFLICTS));
-    let others = (others > 0)
-        .then(|| Notice(format!("Elsewhere, {}", render::conflict_count_line(others, audience))));
+    let others = (others > 0).then(|| {
+        Notice(format!("Elsewhere, {}", render::conflict_count_line(others, reader.audience)))
+    });
     listed.chain(others).collect()
 }
 
@@ -158,21 +153,17 @@ fn missing_entry_notice(palace: &OpenPalace) -> Option<Notice> {
     (!exists).then_some(Notice(text))
 }
 
-fn work_notices(
-    open: &OpenPalace,
-    scope: &RoomTopics<'_>,
-    (audience, now): (Audience, DateTime<Utc>),
-) -> Vec<String> {
+fn work_notices(open: &OpenPalace, scope: &RoomTopics<'_>, reader: Reader) -> Vec<String> {
     let palace = &open.palace;
     let [processes, tasks] =
         list_open_work(palace, |subject| scope.includes_subject(palace, subject));
     let listed = processes.iter().take(MAX_PROCESSES).chain(tasks.iter().take(MAX_TASKS));
     let views = listed.filter_map(|it| work_view(open, it));
-    let mut notices: Vec<_> = views.map(|it| render::work_notice(&it, now)).collect();
+    let mut notices: Vec<_> = views.map(|it| render::work_notice(&it, reader.now)).collect();
     let left =
         processes.len().saturating_sub(MAX_PROCESSES) + tasks.len().saturating_sub(MAX_TASKS);
     if left > 0 {
-        let tool = audience.choose(": list_tasks", "");
+        let tool = reader.audience.choose(": list_tasks", "");
         notices.push(format!("and {left} more to be done{tool}"));
     }
     notices
@@ -208,8 +199,7 @@ mod tests {
 
     fn notices(home: &mut TestHome, room: &str) -> Vec<String> {
         let room = room.parse().unwrap();
-        let notices = home
-            .run(|session| room_notices(session.palace, &room, None, (Audience::Agent, ada().now)));
+        let notices = home.run(|session| room_notices(session.palace, &room, None, ada().reader()));
         notices.into_iter().map(|it| it.0).collect()
     }
 

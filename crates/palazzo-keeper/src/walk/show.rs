@@ -80,7 +80,7 @@ pub(crate) fn view_without_visit<'a>(
         page: 0,
         back: None,
         has_seen_menu: false,
-        notices: room_notices(open, id, None, (caller.audience(), caller.now)),
+        notices: room_notices(open, id, None, caller.reader()),
         audience: caller.audience(),
         now: caller.now,
     }

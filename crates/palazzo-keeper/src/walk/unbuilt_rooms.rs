@@ -58,7 +58,7 @@ pub(crate) fn render_roomless_palace(
         sync: sync_line(open.store(), caller.now).unwrap_or_default(),
     };
     let audience = caller.audience();
-    let summary = render::workspace_summary(&palace.settings.name, &summary, audience, caller.now);
+    let summary = render::workspace_summary(&palace.settings.name, &summary, caller.reader());
     if open.store().as_of_commit().is_some() {
         return Ok(summary + "\nThis palace had no rooms yet.\n");
     }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, SubsecRound as _, Utc};
 
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::work::work_items::{
     WorkItem, append_note, find_work_file, resolve_work_subject, time_of_id, validate_title,
 };
@@ -75,7 +75,7 @@ pub fn start_process(
         status: WorkStatus::Open,
         started: Some(time_of_id(id)),
     };
-    let is_changed = session.palace.change_files_exclusively(caller, |open| {
+    let edits = session.palace.change_files(caller, &ChangeOptions::exclusive(), |open| {
         let palace = &open.palace;
         process.subject = resolve_work_subject(palace, new.entity.as_deref(), new.room.as_ref())?;
         let mut running = palace.processes.values().filter(|it| it.status.is_open());
@@ -90,6 +90,7 @@ pub fn start_process(
         let subject = format!("process {}: start", render::truncate(name, 50));
         Ok(ChangePlan { edits, subject, body: format!("Started \"{name}\", {steps}") })
     })?;
+    let is_changed = !edits.is_empty();
     Ok(ProcessChange { process, is_changed })
 }
 
@@ -103,7 +104,7 @@ pub fn advance_process(
 ) -> Result<ProcessChange, Refusal> {
     let caller = session.caller;
     let mut change = None;
-    session.palace.change_files(caller, |open| {
+    session.palace.change_files(caller, &ChangeOptions::default(), |open| {
         let path = find_work_file(&open.palace.processes, name)?;
         let was = open.read_file_for_change(&path)?;
         let (Some(text), Some(old)) = (&was, open.palace.processes.get(&path)) else {

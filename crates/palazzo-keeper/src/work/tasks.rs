@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, SubsecRound as _, Utc};
 
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::work::work_items::{
     WorkItem, append_note, find_work_file, resolve_work_subject, time_of_id, unknown_room_note,
     validate_title,
@@ -64,7 +64,7 @@ pub fn create_task(
     let mut session = keeper.session_for_writing(caller)?;
     let id = session.new_id();
     let mut note = None;
-    let is_changed = session.palace.change_files_exclusively(caller, |open| {
+    let edits = session.palace.change_files(caller, &ChangeOptions::exclusive(), |open| {
         note = new.room.as_ref().and_then(|it| unknown_room_note(&open.palace, it));
         let task = Task {
             title: title.clone(),
@@ -86,6 +86,7 @@ pub fn create_task(
         let subject = format!("task {}: create", render::truncate(&title, 50));
         Ok(ChangePlan { edits, subject, body: format!("Created the task \"{title}\"") })
     })?;
+    let is_changed = !edits.is_empty();
     Ok(TaskChange { title, is_changed, note })
 }
 
@@ -97,7 +98,7 @@ pub fn complete_task(
 ) -> Result<TaskChange, Refusal> {
     let caller = session.caller;
     let mut title = String::new();
-    let is_changed = session.palace.change_files(caller, |open| {
+    let edits = session.palace.change_files(caller, &ChangeOptions::default(), |open| {
         let path = find_work_file(&open.palace.tasks, task)?;
         let was = open.read_file_for_change(&path)?;
         let (Some(text), Some(old)) = (&was, open.palace.tasks.get(&path)) else {
@@ -120,6 +121,7 @@ pub fn complete_task(
         let subject = format!("task {}: done", render::truncate(&title, 50));
         Ok(ChangePlan { edits, subject, body: format!("Completed the task \"{title}\"") })
     })?;
+    let is_changed = !edits.is_empty();
     Ok(TaskChange { title, is_changed, note: None })
 }
 

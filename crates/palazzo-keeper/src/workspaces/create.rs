@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::name_check::reject_hidden_chars;
 use crate::palace::OpenPalace;
-use crate::palace::change_plan::ChangePlan;
+use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::palace::watch_config::WatchConfig;
 use crate::{Caller, Refusal};
 use palazzo_core::format::{self, PalacePath};
@@ -22,7 +22,7 @@ pub(crate) fn create_palace(
     let key = store.palace_folder().file_name().unwrap_or_default().to_string_lossy().into_owned();
     let config = WatchConfig { warn, ..WatchConfig::default() };
     let mut palace = OpenPalace::open(store, name, &config)?;
-    palace.change_files(caller, |palace| {
+    palace.change_files(caller, &ChangeOptions::default(), |palace| {
         let mut edits = Vec::new();
         for (path, text) in new_palace_files(name, template) {
             let was = palace.read_file_for_change(&path)?;

@@ -22,15 +22,14 @@ pub(crate) fn find_conflict(open: Vec<OpenConflict>, id: &str) -> Result<OpenCon
     let is_meant =
         |it: &OpenConflict| Conflict::name_from_path(&it.path).to_lowercase().starts_with(&wanted);
     let mut found = open.into_iter().filter(|it| !wanted.is_empty() && is_meant(it));
-    let id = quoted(id);
-    let why = match (found.next(), found.next(), known.as_slice()) {
+    let not_found = |what, hint| Refusal::NotFound { what, name: id.to_owned(), hint };
+    Err(match (found.next(), found.next(), known.as_slice()) {
         (Some(only), None, _) => return Ok(only),
-        (Some(_), Some(_), _) => format!("several conflicts begin with {id}: give more digits"),
-        (None, _, []) => format!("there is no conflict {id}: all are settled"),
-        (None, _, known) => {
-            let known = known.join(", ");
-            format!("there is no open conflict {id}; open are {known}")
+        (Some(_), Some(_), _) => {
+            let id = quoted(id);
+            Refusal::Invalid(format!("several conflicts begin with {id}: give more digits"))
         }
-    };
-    Err(Refusal::Invalid(why))
+        (None, _, []) => not_found("conflict", ": all are settled".to_owned()),
+        (None, _, known) => not_found("open conflict", format!("; open are {}", known.join(", "))),
+    })
 }

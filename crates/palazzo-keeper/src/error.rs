@@ -8,8 +8,8 @@ use chrono::{DateTime, Utc};
 use ulid::Ulid;
 
 use palazzo_core::model::{
-    AmbiguousRoomError, CommitSummary, Diagnostic, Layout, MAX_FILE_BYTES, RoomId, Slot, SlugError,
-    TemplateVariable, foreign_message, quote_for_shell, quoted, quoted_unless_plain,
+    AmbiguousRoomError, CommitSummary, DateError, Diagnostic, Layout, MAX_FILE_BYTES, RoomId, Slot,
+    SlugError, TemplateVariable, foreign_message, quote_for_shell, quoted, quoted_unless_plain,
 };
 use palazzo_store::{self as store, SyncError, SyncFailureKind};
 
@@ -31,9 +31,11 @@ pub enum Refusal {
         /// Whether the caller has a tool that sets a workspace.
         choose: bool,
     },
-    /// A name that no workspace can have.
-    #[error("{} cannot be the name of a workspace: {why}", quoted(name))]
-    InvalidWorkspaceName {
+    /// A name that no workspace, wing or room can have.
+    #[error("{} cannot be the name of {what}: {why}", quoted(name))]
+    InvalidName {
+        /// What it should name, with an article: `a workspace`.
+        what: String,
         /// The name in the call.
         name: String,
         /// The reason.
@@ -246,6 +248,101 @@ pub enum Refusal {
         file: String,
         /// The size that it would have, in bytes.
         size: usize,
+    },
+    /// There is no conflict, visit, branch or wing of that name.
+    #[error("there is no {what} {}{hint}", quoted(name))]
+    NotFound {
+        /// What it should name, without an article.
+        what: &'static str,
+        /// The name in the call.
+        name: String,
+        /// The sign after the name, and what there is; may be empty.
+        hint: String,
+    },
+    /// Several items have that name.
+    #[error("{sentence} {}{advice}{}", quoted(name), candidates.join(", "))]
+    AmbiguousName {
+        /// The beginning of the sentence: `several rooms are called`.
+        sentence: &'static str,
+        /// The name in the call.
+        name: String,
+        /// The sign after the name, and what to write instead.
+        advice: &'static str,
+        /// The names that are not ambiguous.
+        candidates: Vec<String>,
+    },
+    /// A list without items.
+    #[error("`{argument}` is empty: {advice}")]
+    EmptyList {
+        /// The argument.
+        argument: &'static str,
+        /// What that means, or what to give.
+        advice: &'static str,
+    },
+    /// A text without characters.
+    #[error("the `{argument}` is empty{advice}")]
+    EmptyText {
+        /// The argument.
+        argument: String,
+        /// What to give; may be empty.
+        advice: &'static str,
+    },
+    /// A name with a character that nobody sees.
+    #[error(
+        "the `{argument}` {} contains U+{:04X}, which nobody sees: leave it out",
+        quoted(name), u32::from(*character)
+    )]
+    HiddenCharacter {
+        /// The argument.
+        argument: String,
+        /// The name in the call.
+        name: String,
+        /// The first such character.
+        character: char,
+    },
+    /// A text that is no date.
+    #[error("`{argument}`: {why}")]
+    InvalidDate {
+        /// The argument.
+        argument: String,
+        /// The reason.
+        why: DateError,
+    },
+    /// A file is in the way.
+    #[error("there is a file {} already{advice}", quoted(file))]
+    FileExists {
+        /// The file.
+        file: String,
+        /// What to do; may be empty.
+        advice: &'static str,
+    },
+    /// An item to show that was deleted.
+    #[error(
+        "{item} was deleted; `palazzo log {}` lists its commits{advice}",
+        quote_for_shell(file)
+    )]
+    ItemDeleted {
+        /// The kind and the name of the item.
+        item: String,
+        /// Its file.
+        file: String,
+        /// How to see it; may be empty.
+        advice: &'static str,
+    },
+    /// No change is left to undo.
+    #[error("there is nothing to undo: {why}")]
+    NothingToUndo {
+        /// The reason.
+        why: String,
+    },
+    /// Only the change that created the palace is left to undo.
+    #[error(
+        "there is nothing more to undo: {title} created the palace; to remove it, delete its \
+         directory"
+    )]
+    UndoOfCreation {
+        /// The commit or the visit that created it.
+        title: String,
     },
     /// Another reason, in words.
     #[error("{0}")]

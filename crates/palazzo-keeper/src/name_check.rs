@@ -1,7 +1,7 @@
 //! Refuses names that contain what nobody sees.
 
 use crate::Refusal;
-use palazzo_core::model::{Relation, is_printable, mark_hidden_chars, quoted};
+use palazzo_core::model::{Relation, is_printable, mark_hidden_chars};
 
 /// Refuses a name with a control character, a line separator, a bidirectional override or a tag.
 /// Other invisible characters may be a mistake, and `check` reports them. `what` is the argument.
@@ -12,11 +12,11 @@ pub(crate) fn reject_hidden_chars(what: &str, name: &str) -> Result<(), Refusal>
     let found = mark_hidden_chars(name).find(|(it, is_hidden)| *is_hidden && is_refused(*it));
     match found {
         None => Ok(()),
-        Some((it, _)) => Err(Refusal::Invalid(format!(
-            "the `{what}` {} contains U+{:04X}, which nobody sees: leave it out",
-            quoted(name),
-            u32::from(it)
-        ))),
+        Some((character, _)) => Err(Refusal::HiddenCharacter {
+            argument: what.to_owned(),
+            name: name.to_owned(),
+            character,
+        }),
     }
 }
 

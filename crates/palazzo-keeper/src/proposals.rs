@@ -97,10 +97,10 @@ pub fn proposal_range(session: &Session<'_>, branch: &str) -> Result<String, Ref
     let open = store.list_proposals()?;
     let names: Vec<_> = open.iter().map(|it| quoted(&it.branch)).collect();
     let known = match names.is_empty() {
-        true => "there is no open proposal".to_owned(),
-        false => format!("open proposals: {}", names.join(", ")),
+        true => "; there is no open proposal".to_owned(),
+        false => format!("; open proposals: {}", names.join(", ")),
     };
-    Err(Refusal::Invalid(format!("there is no branch {}; {known}", quoted(branch))))
+    Err(Refusal::NotFound { what: "branch", name: branch.to_owned(), hint: known })
 }
 
 /// Returns the commands that merge a proposal, and those that drop it. Each must only run if the

@@ -397,7 +397,8 @@ impl Keeper {
         if is_link {
             let why = "it is a symbolic link, and Palazzo does not follow links out of the home; \
                        move the palace into the home";
-            return Ok(Refusal::InvalidWorkspaceName {
+            return Ok(Refusal::InvalidName {
+                what: "a workspace".to_owned(),
                 name: name.to_owned(),
                 why: why.to_owned(),
             });

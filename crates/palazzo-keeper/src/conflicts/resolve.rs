@@ -177,10 +177,7 @@ fn plan_move(open: &mut OpenPalace, from: &str, to: &str) -> Result<Vec<FileEdit
         return Err(Refusal::Invalid(format!("{from} cannot be moved to {to}")));
     }
     if read_file(open, to)?.is_some() {
-        return Err(Refusal::Invalid(format!(
-            "there is a file {} already; move it first",
-            quoted(to)
-        )));
+        return Err(Refusal::FileExists { file: to.to_owned(), advice: "; move it first" });
     }
     let was = open.read_file_for_change(from)?;
     let now = was.as_deref().map(|it| format::retarget_modeline(to, it));

@@ -62,7 +62,7 @@ pub fn create_entities(
     new: Vec<Entity>,
 ) -> Result<EntityCreationOutcome, Refusal> {
     if new.is_empty() {
-        return Err(Refusal::Invalid("`entities` is empty: nothing to create".to_owned()));
+        return Err(Refusal::EmptyList { argument: "entities", advice: "nothing to create" });
     }
     new.iter().try_for_each(reject_hidden_chars_in_entity)?;
     let (mut new, mut notes) = merge_same_named_entities(new, caller.today())?;

@@ -8,7 +8,7 @@ use palazzo_core::model::{Date, DateError};
 /// Parses a date; `key` is the name of the argument, and `today` the day of the caller.
 pub fn parse_date_argument(key: &str, text: &str, today: NaiveDate) -> Result<Date, Refusal> {
     let date: Result<Date, DateError> = resolve_relative_date(text, today).parse();
-    date.map_err(|err| Refusal::Invalid(format!("`{key}`: {err}")))
+    date.map_err(|why| Refusal::InvalidDate { argument: key.to_owned(), why })
 }
 
 /// Replaces `today`, `now`, `yesterday` and `tomorrow` by calendar dates. `now` becomes a day, so

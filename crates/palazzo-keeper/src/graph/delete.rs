@@ -69,7 +69,7 @@ pub fn delete_entities(
     names: &[String],
 ) -> Result<EntityDeletionOutcome, Refusal> {
     if names.is_empty() {
-        return Err(Refusal::Invalid("`names` is empty: nothing to delete".to_owned()));
+        return Err(Refusal::EmptyList { argument: "names", advice: "nothing to delete" });
     }
     let mut session = keeper.session(caller)?;
     let palace = &session.palace.palace;

@@ -15,7 +15,7 @@ use crate::palace::OpenPalace;
 use crate::workspaces::as_of::open_as_of;
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::model::{
-    BlamedLine, ChangeKind, CommitDetails, CommitId, ItemDiff, UndoneAmount, quote_for_shell,
+    BlamedLine, ChangeKind, CommitDetails, CommitId, ItemDiff, UndoneAmount,
 };
 use palazzo_core::render;
 use palazzo_store::CommitRange;
@@ -141,10 +141,7 @@ pub fn blame_item(session: &mut Session<'_>, item: &str) -> Result<Vec<BlamedLin
     let ResolvedItem { item, file } = resolve_item::resolve_item(palace, item)?;
     let text = palace.store().read_file(&file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
     let Some(text) = text else {
-        let item = render::item_label(&item);
-        let file = quote_for_shell(&file);
-        let why = format!("{item} was deleted; `palazzo log {file}` lists its commits");
-        return Err(Refusal::Invalid(why));
+        return Err(Refusal::ItemDeleted { item: render::item_label(&item), file, advice: "" });
     };
     Ok(palace.store().blame(&file, &text)?)
 }

@@ -20,17 +20,13 @@ pub fn undo_last_call(
 ) -> Result<UndoneCommit, Refusal> {
     let (palace, caller) = (&mut *session.palace, session.caller);
     let Some((commit, later)) = last_undoable_commit(palace)? else {
-        let why = "there is nothing to undo: no commit of a tool is left that is not undone";
-        return Err(Refusal::Invalid(why.to_owned()));
+        let why = "no commit of a tool is left that is not undone".to_owned();
+        return Err(Refusal::NothingToUndo { why });
     };
     let diffs = palace.store().diff_of_commit(&commit)?;
     let description = describe_commit(&commit.summary, caller);
     if creates_palace(&diffs) {
-        let why = format!(
-            "there is nothing more to undo: {description} created the palace; to remove it, \
-             delete its directory"
-        );
-        return Err(Refusal::Invalid(why));
+        return Err(Refusal::UndoOfCreation { title: description });
     }
     let diffs = keep_later_changes(palace, diffs)?;
     let changes = item_diffs_from_file_diffs(&reverse_diffs(&diffs));

@@ -63,8 +63,7 @@ pub fn undo_visit(
         return Err(Refusal::Invalid(format!("cannot undo {title}: {why}")));
     }
     if diffs.is_empty() {
-        let why = format!("there is nothing to undo: nothing is left of {title}");
-        return Err(Refusal::Invalid(why));
+        return Err(Refusal::NothingToUndo { why: format!("nothing is left of {title}") });
     }
     let changes = item_diffs_from_file_diffs(&reverse_diffs(&diffs));
     let description = match kept.len() {
@@ -423,15 +422,11 @@ fn scroll_left_in_room(palace: &OpenPalace, path: &str, diffs: &[FileDiff]) -> O
 /// Refuses to undo a selection without commits, and lists the last visits.
 fn nothing_to_undo_refusal(history: &VisitHistory, title: &str, caller: &Caller) -> Refusal {
     if history.has_undone && !history.has_created_palace {
-        let why = format!("there is nothing to undo: all commits of {title} are undone already");
-        return Refusal::Invalid(why);
+        let why = format!("all commits of {title} are undone already");
+        return Refusal::NothingToUndo { why };
     }
     if history.has_created_palace {
-        let why = format!(
-            "there is nothing more to undo: {title} created the palace; to remove it, delete its \
-             directory"
-        );
-        return Refusal::Invalid(why);
+        return Refusal::UndoOfCreation { title: title.to_owned() };
     }
     let (mut seen, mut visits) = (BTreeSet::new(), Vec::new());
     for (_, commit) in &history.others {
@@ -446,7 +441,7 @@ fn nothing_to_undo_refusal(history: &VisitHistory, title: &str, caller: &Caller)
         true => String::new(),
         false => format!("; the last visits are {}", visits.join(", ")),
     };
-    Refusal::Invalid(format!("there is nothing to undo: no commit of {title}{hint}"))
+    Refusal::NothingToUndo { why: format!("no commit of {title}{hint}") }
 }
 
 #[cfg(test)]

@@ -182,7 +182,7 @@ fn unknown_visit_refusal(all: &[RecordedVisit], name: &str, caller: &Caller) -> 
         true => String::new(),
         false => format!("; the last visits are {}", known.join(", ")),
     };
-    Refusal::Invalid(format!("there is no visit {}{hint}", quoted(name)))
+    Refusal::NotFound { what: "visit", name: name.to_owned(), hint }
 }
 
 /// Reads the newest visits of clients with selected commits, at most `limit`, newest first.

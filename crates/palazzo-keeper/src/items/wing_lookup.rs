@@ -21,11 +21,11 @@ pub(crate) fn find_wing_or_item(open: &OpenPalace, name: &str) -> Result<WingOrI
     let wing = wing.filter(|it| has_wing(&open.palace, it));
     match (wing, name.ends_with('/')) {
         (Some(wing), true) => Ok(WingOrItem::Wing(wing)),
-        (None, true) => Err(Refusal::Invalid(format!(
-            "there is no wing {}; there are {}",
-            quoted(name),
-            list_wings(&open.palace)
-        ))),
+        (None, true) => Err(Refusal::NotFound {
+            what: "wing",
+            name: name.to_owned(),
+            hint: format!("; there are {}", list_wings(&open.palace)),
+        }),
         (None, false) => find_present_item(open, name).map(WingOrItem::Item),
         (Some(wing), false) => match find_present_item(open, name) {
             Err(_) => Ok(WingOrItem::Wing(wing)),

@@ -353,7 +353,7 @@ fn validate_name(what: &str, text: &str) -> Result<String, Refusal> {
     let text = render::join_lines(text);
     let length = text.chars().count();
     if text.is_empty() {
-        return Err(Refusal::Invalid(format!("the `{what}` is empty")));
+        return Err(Refusal::EmptyText { argument: what.to_owned(), advice: "" });
     }
     if length > MAX_NAME_CHARS {
         let why =

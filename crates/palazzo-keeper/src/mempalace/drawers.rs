@@ -10,7 +10,7 @@ use crate::palace::change_plan::{ChangeOptions, ChangePlan};
 use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::format::{self, choose_drawer_room, new_drawer_path};
 use palazzo_core::model::{
-    Drawer, FileEdit, FrontMatterWingRoom, ItemId, RoomId, WingRoomNames, is_printable, quoted,
+    Drawer, FileEdit, FrontMatterWingRoom, ItemId, RoomId, WingRoomNames, is_printable,
     quoted_unless_plain,
 };
 use palazzo_core::render;
@@ -216,8 +216,8 @@ pub(crate) fn drawer_location(open: &OpenPalace, file: &str) -> Option<DrawerLoc
 /// Checks a name, which may be any one line; `what` is the kind of item that it names.
 pub(crate) fn validate_name(what: &str, name: &str) -> Result<String, Refusal> {
     let refused = |why: &str| {
-        let name = quoted(&render::truncate(name, 40));
-        Err(Refusal::Invalid(format!("{name} cannot be the name of the {what}: {why}")))
+        let (what, why) = (format!("the {what}"), why.to_owned());
+        Err(Refusal::InvalidName { what, name: render::truncate(name, 40), why })
     };
     if name.chars().count() > MAX_NAME_CHARS {
         return refused(&format!("a name has at most {MAX_NAME_CHARS} characters"));
@@ -235,7 +235,8 @@ pub(crate) fn validate_name(what: &str, name: &str) -> Result<String, Refusal> {
 /// Checks a text to file; `what` is the name of the argument.
 pub(crate) fn validate_text(what: &str, text: &str) -> Result<(), Refusal> {
     if text.trim().is_empty() {
-        return Err(Refusal::Invalid(format!("the `{what}` is empty: give a text to store")));
+        let advice = ": give a text to store";
+        return Err(Refusal::EmptyText { argument: what.to_owned(), advice });
     }
     if let Some(at) = text.find('\0') {
         let why = format!("the `{what}` is not text: byte {at} is NUL; remove it");

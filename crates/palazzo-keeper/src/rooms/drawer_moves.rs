@@ -6,9 +6,7 @@ use std::collections::HashSet;
 use crate::Refusal;
 use crate::palace::OpenPalace;
 use palazzo_core::format;
-use palazzo_core::model::{
-    Drawer, FileEdit, FrontMatterWingRoom, Palace, RoomId, WingRoomNames, quoted,
-};
+use palazzo_core::model::{Drawer, FileEdit, FrontMatterWingRoom, Palace, RoomId, WingRoomNames};
 
 /// Plans to move the drawers that a room shows, when the room gets another name. A room without a
 /// wing shows the drawers of its slug in each wing; these stay in their wings.
@@ -79,7 +77,7 @@ pub(crate) fn plan_drawer_move(
 }
 
 fn taken_path_refusal(path: &str) -> Refusal {
-    Refusal::Invalid(format!("there is a file {} already", quoted(path)))
+    Refusal::FileExists { file: path.to_owned(), advice: "" }
 }
 
 /// Returns the names of wing and room for drawers that move from one folder to another: a part

@@ -3,7 +3,7 @@
 use crate::Refusal;
 use crate::palace::OpenPalace;
 use palazzo_core::format::room_path;
-use palazzo_core::model::{Palace, Room, RoomId, RoomRef, did_you_mean, quoted};
+use palazzo_core::model::{Palace, Room, RoomId, RoomRef, did_you_mean};
 
 /// Resolves a reference to a room that is built.
 pub(crate) fn require_room(open: &OpenPalace, room: &RoomRef) -> Result<RoomId, Refusal> {
@@ -28,14 +28,12 @@ pub(crate) fn require_room_by_name(open: &OpenPalace, name: &str) -> Result<Room
                 meant: None,
                 rooms: open.palace.rooms().take(5).map(|(id, _)| id.to_string()).collect(),
             }),
-            several => {
-                let several: Vec<_> = several.iter().map(|it| format!("`{it}`")).collect();
-                Err(Refusal::Invalid(format!(
-                    "several rooms are called {}: write one of {}",
-                    quoted(name),
-                    several.join(", ")
-                )))
-            }
+            several => Err(Refusal::AmbiguousName {
+                sentence: "several rooms are called",
+                name: name.to_owned(),
+                advice: ": write one of ",
+                candidates: several.iter().map(|it| format!("`{it}`")).collect(),
+            }),
         },
     }
 }

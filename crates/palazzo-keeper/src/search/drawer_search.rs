@@ -69,7 +69,8 @@ pub fn search_drawers(
     limit: usize,
 ) -> Result<DrawerHits, Refusal> {
     if query.words.trim().is_empty() {
-        return Err(Refusal::Invalid("the `query` is empty: give words to search for".to_owned()));
+        let advice = ": give words to search for";
+        return Err(Refusal::EmptyText { argument: "query".to_owned(), advice });
     }
     let before = ("before", query.before.as_deref());
     let time_range = parse_time_range(query.since.as_deref(), before, caller)?;

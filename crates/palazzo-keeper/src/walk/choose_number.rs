@@ -20,7 +20,6 @@ use crate::{Caller, Keeper, Refusal, Session};
 use palazzo_core::format::room_path;
 use palazzo_core::model::{
     Action, ActionKind, Audience, NavigationTarget, Palace, RoomId, RoomRef, Slot, did_you_mean,
-    quoted,
 };
 use palazzo_core::render::{self, MapView};
 use palazzo_core::visit::{AnswerSubject, Location};
@@ -330,13 +329,12 @@ fn resolve_room_name(palace: &Palace, name: &str, from: &RoomId) -> Result<RoomI
                 .collect();
             Err(Refusal::NoSuchRoom { asked, meant, rooms })
         }
-        _ => {
-            let rooms: Vec<_> = matches.iter().map(|it| format!("`{it}`")).collect();
-            let rooms = rooms.join(", ");
-            let asked = quoted(&asked);
-            let why = format!("several rooms are named {asked}; use the slug: one of {rooms}");
-            Err(Refusal::Invalid(why))
-        }
+        _ => Err(Refusal::AmbiguousName {
+            sentence: "several rooms are named",
+            name: asked,
+            advice: "; use the slug: one of ",
+            candidates: matches.iter().map(|it| format!("`{it}`")).collect(),
+        }),
     }
 }
 

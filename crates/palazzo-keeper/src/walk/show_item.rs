@@ -14,7 +14,7 @@ use palazzo_core::diff::diff_with_replaced_scroll;
 use palazzo_core::format::room_path;
 use palazzo_core::model::{
     ActionKind, ChangeDetail, ChangeKind, CommitSummary, FileHistory, ItemDiff, ItemId, Palace,
-    PalaceItem, Provenance, Room, RoomId, RoomRef, ScrollId, quote_for_shell,
+    PalaceItem, Provenance, Room, RoomId, RoomRef, ScrollId,
 };
 use palazzo_core::render;
 
@@ -204,12 +204,8 @@ pub(crate) fn read_diary_entry(session: &mut Session<'_>, file: &str) -> Result<
 fn read_file_text(open: &OpenPalace, item: &PalaceItem, file: &str) -> Result<String, Refusal> {
     let text = open.store().read_file(file).map_err(|it| Refusal::UnreadableFile(it.into()))?;
     text.ok_or_else(|| {
-        let item = render::item_label(item);
-        Refusal::Invalid(format!(
-            "{item} was deleted; `palazzo log {}` lists its commits, and --at COMMIT shows it \
-             as it was",
-            quote_for_shell(file)
-        ))
+        let (item, file) = (render::item_label(item), file.to_owned());
+        Refusal::ItemDeleted { item, file, advice: ", and --at COMMIT shows it as it was" }
     })
 }
 

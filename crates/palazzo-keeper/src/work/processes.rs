@@ -62,8 +62,8 @@ pub fn start_process(
     let steps = new.steps.iter().map(|it| validate_title(it, "steps"));
     let steps = steps.collect::<Result<Vec<_>, _>>()?;
     if steps.is_empty() {
-        let why = "`steps` is empty: a process needs at least one step";
-        return Err(Refusal::Invalid(why.to_owned()));
+        let advice = "a process needs at least one step";
+        return Err(Refusal::EmptyList { argument: "steps", advice });
     }
     let mut session = keeper.session_for_writing(caller)?;
     let id = session.new_id();

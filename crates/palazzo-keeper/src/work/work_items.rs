@@ -167,10 +167,12 @@ pub(crate) fn find_work_file<T: WorkItem>(
             let id = |(it, created): (String, Option<DateTime<Utc>>)| {
                 quoted_unless_plain(&it) + &created.map(day).unwrap_or_default()
             };
-            let ids: Vec<_> = ids.map(id).collect();
-            let ids = ids.join(", ");
-            let why = format!("several are called {asked}; give the id of one of them: {ids}");
-            Err(Refusal::Invalid(why))
+            Err(Refusal::AmbiguousName {
+                sentence: "several are called",
+                name: name.to_owned(),
+                advice: "; give the id of one of them: ",
+                candidates: ids.map(id).collect(),
+            })
         }
     }
 }

@@ -42,7 +42,11 @@ pub(crate) fn create_palace(
 /// is taken in the home.
 pub(crate) fn available_directory_name(home: &Path, name: &str) -> Result<String, Refusal> {
     let refused = |why: &str| {
-        Err(Refusal::InvalidWorkspaceName { name: name.to_owned(), why: why.to_owned() })
+        Err(Refusal::InvalidName {
+            what: "a workspace".to_owned(),
+            name: name.to_owned(),
+            why: why.to_owned(),
+        })
     };
     if name.is_empty() {
         return refused("it is empty");

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::cli::client::Client;
 use crate::cli::client::config_file::{read_config, require_writable, resolve_links};
-use crate::cli::hook::runs_start_hook;
+use crate::cli::hook::runs_only_palazzo_hooks;
 use crate::cli::setup::change::{Change, RecordChange};
 use crate::cli::setup::description::signed_lines;
 use crate::cli::setup::plan::{Plan, SetupStep};
@@ -141,7 +141,7 @@ impl TextAddition {
     /// Returns whether an item of the list is this one.
     fn is_item(&self, item: &Value) -> bool {
         match self {
-            Self::Hook(_) => runs_start_hook(item),
+            Self::Hook(_) => runs_only_palazzo_hooks(item),
             Self::Permission(name) => item == name,
             Self::Instructions => false,
         }
